@@ -1,0 +1,70 @@
+# Language standard, warnings and include root of every target of ours.
+add_library(ringside_options INTERFACE)
+target_compile_features(ringside_options INTERFACE cxx_std_20)
+target_include_directories(ringside_options INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/generated)
+target_compile_options(
+  ringside_options
+  INTERFACE -Wall
+            -Wextra
+            -Wpedantic
+            -Wshadow
+            -Wconversion
+            -Wsign-conversion
+            -Wold-style-cast
+            -Wnon-virtual-dtor
+            -Woverloaded-virtual
+            -Wcast-align
+            -Wimplicit-fallthrough
+            -Wnull-dereference
+            -Wformat=2
+            -Wduplicated-cond
+            -Wlogical-op)
+
+option(RINGSIDE_WERROR "Treat warnings as errors" OFF)
+if(RINGSIDE_WERROR)
+  target_compile_options(ringside_options INTERFACE -Werror)
+endif()
+
+set(RINGSIDE_SANITIZE "" CACHE STRING "Sanitizers to build with: address,undefined or thread")
+if(RINGSIDE_SANITIZE)
+  target_compile_options(ringside_options INTERFACE -fsanitize=${RINGSIDE_SANITIZE} -fno-omit-frame-pointer)
+  target_link_options(ringside_options INTERFACE -fsanitize=${RINGSIDE_SANITIZE})
+  if(RINGSIDE_SANITIZE MATCHES "undefined")
+    # A finding must fail the test that met it.
+    target_compile_options(ringside_options INTERFACE -fno-sanitize-recover=undefined)
+  endif()
+  # GCC 12 reports null dereferences inside instrumented code of the standard library; its own
+  # manual says that sanitizers increase false positives of this warning.
+  target_compile_options(ringside_options INTERFACE -Wno-null-dereference)
+endif()
+
+# A room: a static library that sees the include root and links the rooms above it.
+function(ringside_room name)
+  cmake_parse_arguments(ROOM "" "" "SOURCES;ROOMS;LIBRARIES" ${ARGN})
+  add_library(ringside_${name} STATIC ${ROOM_SOURCES})
+  add_library(ringside::${name} ALIAS ringside_${name})
+  target_link_libraries(ringside_${name} PUBLIC ringside_options)
+  foreach(room IN LISTS ROOM_ROOMS)
+    target_link_libraries(ringside_${name} PUBLIC ringside_${room})
+  endforeach()
+  target_link_libraries(ringside_${name} PRIVATE ${ROOM_LIBRARIES})
+endfunction()
+
+# A test program of one room. Each GoogleTest case becomes a CTest test with the given label.
+function(ringside_test name)
+  cmake_parse_arguments(TEST "" "LABEL;TIMEOUT" "SOURCES;ROOMS;LIBRARIES" ${ARGN})
+  if(NOT TEST_LABEL)
+    set(TEST_LABEL unit)
+  endif()
+  if(NOT TEST_TIMEOUT)
+    set(TEST_TIMEOUT 60)
+  endif()
+  add_executable(${name} ${TEST_SOURCES})
+  target_link_libraries(${name} PRIVATE ringside_options GTest::gmock GTest::gtest_main ${TEST_LIBRARIES})
+  foreach(room IN LISTS TEST_ROOMS)
+    target_link_libraries(${name} PRIVATE ringside_${room})
+  endforeach()
+  target_compile_definitions(
+    ${name} PRIVATE RINGSIDE_SOURCE_DIR="${PROJECT_SOURCE_DIR}" RINGSIDE_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  gtest_discover_tests(${name} PROPERTIES LABELS ${TEST_LABEL} TIMEOUT ${TEST_TIMEOUT} DISCOVERY_TIMEOUT 60)
+endfunction()

@@ -1,0 +1,171 @@
+#include "common/units.hpp"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <span>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "common/error.hpp"
+
+namespace ringside {
+namespace {
+
+struct Unit {
+  std::string_view text;
+  double factor;
+};
+
+constexpr std::array kSizeUnits = {
+    Unit{"B", 1},    Unit{"KiB", 1024}, Unit{"MiB", 1048576}, Unit{"GiB", 1073741824},
+    Unit{"KB", 1e3}, Unit{"MB", 1e6},   Unit{"GB", 1e9},
+};
+constexpr std::array kTimeUnits = {Unit{"ns", 1e-9}, Unit{"us", 1e-6}, Unit{"ms", 1e-3}, Unit{"s", 1}};
+constexpr std::array kRateUnits = {
+    Unit{"GB/s", 1e9},     Unit{"MB/s", 1e6},     Unit{"KB/s", 1e3},     Unit{"B/s", 1},
+    Unit{"Gb/s", 1e9 / 8}, Unit{"Mb/s", 1e6 / 8}, Unit{"Kb/s", 1e3 / 8}, Unit{"TB/s", 1e12},
+};
+constexpr std::array kCostUnits = {Unit{"ns/B", 1e-9}, Unit{"us/B", 1e-6}, Unit{"ms/B", 1e-3}, Unit{"s/B", 1},
+                                   Unit{"ps/B", 1e-12}};
+
+std::string_view trim(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) {
+    text.remove_prefix(1);
+  }
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) {
+    text.remove_suffix(1);
+  }
+  return text;
+}
+
+std::string listed(std::span<const Unit> units) {
+  std::string result;
+  for (const Unit& unit : units) {
+    result += result.empty() ? "" : " ";
+    result += unit.text;
+  }
+  return result;
+}
+
+[[noreturn]] void reject(std::string_view text, std::string_view why) {
+  throw Error(ErrorKind::bad_input, fmt::format("'{}' {}", text, why));
+}
+
+double parse_quantity(std::string_view text, std::string_view what, std::string_view example,
+                      std::span<const Unit> units) {
+  const std::string_view body = trim(text);
+  double number = 0;
+  const auto [end, status] = std::from_chars(body.data(), body.data() + body.size(), number);
+  if (status != std::errc{}) {
+    reject(text, fmt::format("is not a {}; write a number and a unit, such as {}", what, example));
+  }
+  const std::string_view unit_text = trim(body.substr(static_cast<std::size_t>(end - body.data())));
+  if (unit_text.empty()) {
+    reject(text, fmt::format("has no unit; write a {} such as {} ({})", what, example, listed(units)));
+  }
+  if (!std::isfinite(number) || number < 0) {
+    reject(text, fmt::format("is not a {}: it must be finite and not negative", what));
+  }
+  for (const Unit& unit : units) {
+    if (unit.text == unit_text) {
+      return number * unit.factor;
+    }
+  }
+  reject(text,
+         fmt::format("has the unit '{}', which is not one of a {}: {}", unit_text, what, listed(units)));
+}
+
+/// Three significant digits, without an exponent and without trailing zeros.
+std::string three_digits(double value) {
+  if (value == 0) {
+    return "0";
+  }
+  const int magnitude = static_cast<int>(std::floor(std::log10(std::abs(value)) + 1e-12));
+  const int decimals = magnitude >= 2 ? 0 : std::min(2 - magnitude, 6);
+  std::string text = fmt::format("{:.{}f}", value, decimals);
+  if (text.find('.') != std::string::npos) {
+    text.erase(text.find_last_not_of('0') + 1);
+    if (text.back() == '.') {
+      text.pop_back();
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+Bytes parse_bytes(std::string_view text) {
+  const double value = parse_quantity(text, "size", "4 KiB", kSizeUnits);
+  if (value > 9.2e18) {
+    reject(text, "is larger than any message can be (8 EiB)");
+  }
+  if (std::abs(value - std::round(value)) > 1e-6) {
+    reject(text, "is not a whole number of bytes");
+  }
+  return {std::llround(value)};
+}
+
+Seconds parse_seconds(std::string_view text) { return {parse_quantity(text, "time", "10 us", kTimeUnits)}; }
+
+BytesPerSecond parse_bandwidth(std::string_view text) {
+  return {parse_quantity(text, "bandwidth", "20 GB/s", kRateUnits)};
+}
+
+SecondsPerByte parse_seconds_per_byte(std::string_view text) {
+  if (text.find("B/s") != std::string_view::npos) {
+    return inverse(parse_bandwidth(text));
+  }
+  return {parse_quantity(text, "time per byte", "0.1 ns/B", kCostUnits)};
+}
+
+std::string format(Bytes size) {
+  const auto bytes = static_cast<double>(size.value);
+  struct Step {
+    std::int64_t factor;
+    std::string_view unit;
+  };
+  // A whole number of binary or decimal units is shown exactly; anything else is rounded.
+  constexpr std::array kExact = {Step{1073741824, "GiB"}, Step{1000000000, "GB"}, Step{1048576, "MiB"},
+                                 Step{1000000, "MB"},     Step{1024, "KiB"},      Step{1000, "KB"}};
+  for (const Step& step : kExact) {
+    if (size.value >= step.factor && size.value % step.factor == 0) {
+      return fmt::format("{} {}", size.value / step.factor, step.unit);
+    }
+  }
+  if (size.value < 1024) {
+    return fmt::format("{} B", size.value);
+  }
+  const Step step = size.value >= 1073741824 ? kExact[0] : size.value >= 1048576 ? kExact[2] : kExact[4];
+  return fmt::format("{} {}", three_digits(bytes / static_cast<double>(step.factor)), step.unit);
+}
+
+std::string format(Seconds time) {
+  const double magnitude = std::abs(time.value);
+  if (magnitude >= 1) {
+    return three_digits(time.value) + " s";
+  }
+  if (magnitude >= 1e-3) {
+    return three_digits(time.value * 1e3) + " ms";
+  }
+  if (magnitude >= 1e-6 || magnitude == 0) {
+    return three_digits(time.value * 1e6) + " us";
+  }
+  return three_digits(time.value * 1e9) + " ns";
+}
+
+std::string format(BytesPerSecond rate) {
+  if (rate.value >= 1e9) {
+    return three_digits(rate.value / 1e9) + " GB/s";
+  }
+  if (rate.value >= 1e6) {
+    return three_digits(rate.value / 1e6) + " MB/s";
+  }
+  return three_digits(rate.value / 1e3) + " KB/s";
+}
+
+std::string format(SecondsPerByte cost) { return three_digits(cost.value * 1e9) + " ns/B"; }
+
+}  // namespace ringside

@@ -1,0 +1,39 @@
+#include "scenario/machine.hpp"
+
+#include "common/error.hpp"
+
+namespace ringside {
+
+std::string_view name(IntraKind kind) {
+  switch (kind) {
+    case IntraKind::nvlink:
+      return "nvlink";
+    case IntraKind::pcie:
+      return "pcie";
+    case IntraKind::xgmi:
+      return "xgmi";
+    case IntraKind::custom:
+      return "custom";
+  }
+  throw_bug("a declared value", __FILE__, __LINE__, "a link kind has no name");
+}
+
+std::string_view name(InterKind kind) {
+  switch (kind) {
+    case InterKind::infiniband:
+      return "infiniband";
+    case InterKind::roce:
+      return "roce";
+    case InterKind::efa:
+      return "efa";
+    case InterKind::ethernet:
+      return "ethernet";
+    case InterKind::slingshot:
+      return "slingshot";
+    case InterKind::custom:
+      return "custom";
+  }
+  throw_bug("a declared value", __FILE__, __LINE__, "a network kind has no name");
+}
+
+}  // namespace ringside

@@ -1,0 +1,149 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/units.hpp"
+
+/// A machine as a person states it (configs/machines/*.yaml) and as `calibrate` writes it.
+namespace ringside {
+
+enum class IntraKind { nvlink, pcie, xgmi, custom };
+enum class InterKind { infiniband, roce, efa, ethernet, slingshot, custom };
+enum class Processes { per_gpu, single };
+
+std::string_view name(IntraKind kind);
+std::string_view name(InterKind kind);
+
+struct Gpu {
+  std::string model;
+};
+
+/// How the ranks of one node reach each other.
+struct IntraLink {
+  IntraKind kind = IntraKind::custom;
+  // nvlink, pcie, xgmi
+  std::optional<int> generation;
+  std::optional<int> links_per_gpu;  ///< nvlink, xgmi
+  std::optional<bool> nvswitch;      ///< nvlink: spelt `switch`; false = links go from GPU to GPU
+  std::optional<std::string>
+      wiring;  ///< nvlink without a switch: full_mesh (default) | hybrid_cube_mesh | bridge_pairs
+  std::optional<int> lanes;            ///< pcie
+  std::optional<bool> peer_to_peer;    ///< pcie; false = every byte crosses host memory twice
+  std::optional<int> gpus_per_switch;  ///< pcie; left out = each GPU hangs on the host bridge itself
+  std::optional<int> sockets;          ///< pcie; left out = 1
+  // custom
+  std::optional<Seconds> latency;
+  std::optional<BytesPerSecond> bandwidth;
+  std::optional<SecondsPerByte> reduction;
+  bool shared = false;  ///< custom: one medium for all ranks instead of a private link per pair
+};
+
+/// How nodes reach each other.
+struct InterLink {
+  InterKind kind = InterKind::custom;
+  std::optional<BytesPerSecond> rate;  ///< of one NIC, one direction; data-sheet rate
+  int nics = 1;                        ///< per node
+  std::optional<bool> gpudirect;
+  double oversubscription = 1;  ///< node uplinks : fabric; 1 = non-blocking
+  // custom
+  std::optional<Seconds> latency;
+  std::optional<BytesPerSecond> bandwidth;
+};
+
+/// An explicit link for anything the words above cannot say. Ends are `rank 3` or any other name, which is then
+/// a switch.
+struct LinkSpec {
+  std::string from;
+  std::string to;
+  Seconds latency;
+  BytesPerSecond bandwidth;
+  bool duplex = true;  ///< false: both directions share the bandwidth
+  int line = 0;        ///< of the YAML file, for messages
+};
+
+struct Straggler {
+  Rank rank = 0;
+  double slowdown = 1;  ///< its links and reductions take this many times longer
+};
+
+struct Interval {
+  double low = 0;
+  double high = 0;
+};
+
+/// One size of the point-to-point transfer curve: one message of `bytes`, one way, nothing else going on.
+struct TransferPoint {
+  Bytes bytes;
+  Seconds seconds;
+};
+
+/// What all ranks pay while `ranks` of them shift to their neighbour at once, per size.
+struct ShiftPoint {
+  int ranks = 0;
+  Bytes bytes;
+  Seconds seconds;
+};
+
+struct ReductionPoint {
+  Bytes bytes;  ///< operand size
+  SecondsPerByte cost;
+};
+
+/// What `calibrate` measured with point-to-point probes; never from a collective.
+struct Calibrated {
+  Seconds latency;                             ///< α
+  BytesPerSecond bandwidth;                    ///< 1/β
+  SecondsPerByte reduction;                    ///< γ
+  std::optional<Interval> latency_interval;    ///< 95 %, seconds
+  std::optional<Interval> bandwidth_interval;  ///< 95 %, bytes per second
+  std::optional<Interval> reduction_interval;  ///< 95 %, seconds per byte
+  std::optional<int> cores;                    ///< CPU cores that all ranks share; none = nothing is shared
+  std::vector<TransferPoint> transfers;        ///< the measured curve, ascending sizes; may be empty
+  std::vector<ShiftPoint> shifts;              ///< all ranks at once; may be empty
+  std::vector<ReductionPoint> reductions;      ///< the measured curve; may be empty
+  std::string backend;                         ///< transport probed, such as `gloo`
+};
+
+/// A number that somebody measured on this very machine.
+struct Known {
+  std::optional<std::string> algorithm;  ///< `native` or an algorithm's name; none: p2p
+  std::optional<int> ranks;
+  std::optional<Bytes> bytes;
+  std::optional<Seconds> seconds;
+  std::optional<BytesPerSecond> bandwidth;  ///< p2p
+  std::optional<Seconds> latency;           ///< p2p
+};
+
+struct Software {
+  std::optional<std::string> nccl;
+  std::optional<std::string> nccl_algo;
+  std::optional<std::string> nccl_proto;
+  std::optional<Processes> processes;
+};
+
+struct Price {
+  double per_hour = 0;
+  std::string currency;
+  std::optional<std::string> as_of;
+};
+
+struct Machine {
+  std::string name;
+  int nodes = 1;
+  std::optional<int> gpus_per_node;  ///< none: as many as the scenario's ranks need
+  std::optional<Gpu> gpu;
+  std::optional<IntraLink> intra;
+  std::optional<InterLink> inter;
+  std::vector<LinkSpec> links;
+  std::optional<std::vector<Rank>> ring_order;  ///< forced order; none = sim chooses
+  std::vector<Straggler> stragglers;
+  std::optional<Calibrated> calibrated;
+  std::vector<Known> known;
+  Software software;
+  std::optional<Price> price;
+  std::string origin;  ///< file it came from, for messages; empty when built in code
+};
+
+}  // namespace ringside

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/names.hpp"
+#include "common/units.hpp"
+#include "scenario/machine.hpp"
+
+/// A scenario: what is asked. Loaded from YAML (docs/scenario.md), checked completely before anything runs.
+namespace ringside {
+
+struct Scenario {
+  std::string name;
+  Collective collective = Collective::all_reduce;
+  std::vector<std::string> algorithms;  ///< registry names or `native`
+  std::vector<int> ranks;
+  std::vector<Bytes> message_sizes;
+  DataType dtype = DataType::float32;
+  ReduceOp op = ReduceOp::sum;
+  Backend backend = Backend::automatic;
+  /// None when the scenario says `machine: this`.
+  std::optional<Machine> machine;
+  std::optional<std::filesystem::path> measured;
+  std::filesystem::path file;
+};
+
+/// Known algorithm names are passed in because this room stands above schedule/.
+struct KnownNames {
+  /// Names of the algorithms of a collective, `native` included.
+  std::vector<std::string> (*algorithms)(Collective) = nullptr;
+};
+
+/// Throws Error{bad_input} that lists every problem of the file (and of a machine file it names) as
+/// `file:line:column: key: what`, one per line. Relative paths are relative to the file.
+Scenario load_scenario(const std::filesystem::path& file, const KnownNames& known);
+
+/// Likewise for a machine file of its own.
+Machine load_machine(const std::filesystem::path& file);
+
+/// YAML that load_machine accepts, with every number in full precision and its unit.
+std::string to_yaml(const Machine& machine);
+
+}  // namespace ringside

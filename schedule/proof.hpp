@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "schedule/schedule.hpp"
+
+/// Symbolic proof: runs a schedule on sets of contributions instead of numbers.
+namespace ringside {
+
+struct RedundantMove {
+  std::int64_t round = 0;
+  Move move;
+};
+
+struct Proof {
+  /// What is wrong, one sentence each: conflicting moves, a chunk that was never defined, a contribution that is
+  /// missing or counted twice. Empty = every rank ends with what the collective promises, each contribution
+  /// exactly once.
+  std::vector<std::string> faults;
+  /// Moves after which the target's chunks are as they were before.
+  std::vector<RedundantMove> redundant;
+  /// Rounds at the end of the schedule that consist of redundant moves alone: [first, num_rounds).
+  std::int64_t first_redundant_tail_round = 0;
+
+  bool holds() const { return faults.empty(); }
+};
+
+/// Memory grows as ranks² · chunks · buffers / 8 bytes; meant for N up to about a thousand.
+Proof prove(const Schedule& schedule);
+
+}  // namespace ringside

@@ -1,0 +1,125 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/names.hpp"
+#include "common/units.hpp"
+
+/// What a schedule is: round by round, which chunks move from which rank to which, and whether what arrives is
+/// copied or reduced. It has no byte sizes (see chunk_layout.hpp) and knows no hardware.
+namespace ringside {
+
+enum class MoveKind : std::uint8_t {
+  copy,    ///< The target's chunks become the source's.
+  reduce,  ///< The source's chunks are reduced into the target's.
+};
+
+/// One transfer of chunks [first_chunk, first_chunk + num_chunks). A move whose source is its target is local:
+/// no message, only the copy or reduction.
+struct Move {
+  Rank source = 0;
+  Rank target = 0;
+  std::int32_t first_chunk = 0;
+  std::int32_t num_chunks = 1;
+  MoveKind kind = MoveKind::copy;
+  /// Buffer 0 is the message itself. Further buffers are scratch of the same layout, undefined at the start.
+  std::uint8_t source_buffer = 0;
+  std::uint8_t target_buffer = 0;
+
+  bool local() const { return source == target; }
+  bool operator==(const Move&) const = default;
+};
+
+/// Everything a schedule depends on. `order` places the algorithm's positions on ranks: position p runs on rank
+/// order[p]; empty is the identity. It changes who is whose neighbour, never the result.
+struct ScheduleRequest {
+  Collective collective = Collective::all_reduce;
+  int num_ranks = 1;
+  Rank root = 0;
+  int ranks_per_node = 0;  ///< For hierarchical; 0 = all ranks are in one node.
+  int slices = 0;          ///< For pipelined algorithms: slices per chunk; 0 = the algorithm's default.
+  std::vector<Rank> order = {};
+};
+
+struct ScheduleShape {
+  std::int32_t num_chunks = 1;   ///< k: the message is cut into k chunks.
+  std::int32_t num_buffers = 1;  ///< 1 = the message alone.
+  std::int64_t num_rounds = 0;
+};
+
+/// Costs along the critical path on private full-duplex links, per byte of the message size S:
+/// time = α·messages + β·S·bytes + γ·S·reduced_bytes.
+struct CriticalPath {
+  double messages = 0;
+  double bytes = 0;
+  double reduced_bytes = 0;
+};
+
+/// Collects the moves of one round. All moves of a round read the values from before it. A rank's transfers of
+/// one round start together; there is no barrier between rounds: a move starts when both its ranks have finished
+/// the transfers (and local moves) of their earlier rounds, and the reductions that it conflicts with.
+class RoundWriter {
+ public:
+  explicit RoundWriter(std::vector<Move>& moves) : moves_(moves) {}
+
+  void copy(Rank source, Rank target, std::int32_t first_chunk, std::int32_t num_chunks = 1) {
+    moves_.push_back(
+        {.source = source, .target = target, .first_chunk = first_chunk, .num_chunks = num_chunks});
+  }
+  void reduce(Rank source, Rank target, std::int32_t first_chunk, std::int32_t num_chunks = 1) {
+    moves_.push_back({.source = source,
+                      .target = target,
+                      .first_chunk = first_chunk,
+                      .num_chunks = num_chunks,
+                      .kind = MoveKind::reduce});
+  }
+  /// A move between named buffers.
+  void add(const Move& move) { moves_.push_back(move); }
+
+ private:
+  std::vector<Move>& moves_;
+};
+
+/// An algorithm: a row of the registry. All functions are pure; `unsupported` has said nothing when the others
+/// are called.
+struct Algorithm {
+  std::string_view name;
+  Collective collective = Collective::all_reduce;
+  std::string_view summary;    ///< One line: what it does.
+  std::string_view wins_when;  ///< One line: when it is the fastest.
+  std::optional<std::string> (*unsupported)(const ScheduleRequest&) = nullptr;
+  ScheduleShape (*shape)(const ScheduleRequest&) = nullptr;
+  void (*write_round)(const ScheduleRequest&, std::int64_t round, RoundWriter&) = nullptr;
+  CriticalPath (*critical_path)(const ScheduleRequest&) = nullptr;
+};
+
+/// An algorithm for a number of ranks: what is proved, priced, run and drawn. Cheap to copy; rounds are made on
+/// demand, so it takes no memory in proportion to moves.
+class Schedule {
+ public:
+  /// Throws Error{bad_input} with the algorithm's reason when it does not support the request, and when `order`
+  /// is not a permutation of the ranks.
+  Schedule(const Algorithm& algorithm, ScheduleRequest request);
+
+  const Algorithm& algorithm() const { return *algorithm_; }
+  const ScheduleRequest& request() const { return request_; }
+  int num_ranks() const { return request_.num_ranks; }
+  std::int32_t num_chunks() const { return shape_.num_chunks; }
+  std::int32_t num_buffers() const { return shape_.num_buffers; }
+  std::int64_t num_rounds() const { return shape_.num_rounds; }
+  CriticalPath critical_path() const;
+
+  /// Replaces `moves` by those of `round` (0 … num_rounds−1).
+  void write_round(std::int64_t round, std::vector<Move>& moves) const;
+
+ private:
+  const Algorithm* algorithm_;
+  ScheduleRequest request_;
+  ScheduleShape shape_;
+};
+
+}  // namespace ringside

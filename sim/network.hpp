@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/units.hpp"
+#include "scenario/machine.hpp"
+#include "sim/prediction.hpp"
+
+/// A machine as the simulator sees it: links with a capacity, and which of them a message crosses.
+namespace ringside {
+
+/// One direction of a cable, or a medium that everything on it shares.
+struct Link {
+  std::string name;  ///< For people: `host bridge of socket 0, up`.
+  Seconds latency;
+  BytesPerSecond capacity;
+};
+
+/// Ranks of one machine whose CPU cores do the sending, receiving and reducing: what one activity takes alone is
+/// measured, and so is what each takes while several go on.
+struct SharedProcessor {
+  int cores = 1;
+  std::vector<TransferPoint> transfers;  ///< one message alone, ascending sizes
+  std::vector<ShiftPoint> shifts;        ///< `ranks` messages at once
+  std::vector<ReductionPoint> reductions;
+};
+
+/// The shape of a network. Routes are computed on demand, so that 65,536 ranks need no table of pairs.
+class Topology {
+ public:
+  virtual ~Topology() = default;
+  virtual std::span<const Link> links() const = 0;
+  /// Replaces `route` by the ids of the links that a message crosses, in order; a link that is crossed twice
+  /// (host memory, when peer-to-peer is off) stands there twice and is used twice. Empty = no route.
+  virtual void route(Rank source, Rank target, std::vector<std::int32_t>& route) const = 0;
+};
+
+struct Network {
+  int num_ranks = 1;
+  std::unique_ptr<Topology> topology;
+  std::vector<SecondsPerByte> reduction;  ///< γ per rank
+  std::vector<double> slowdown;           ///< per rank, 1 = none (stragglers)
+  std::vector<Rank> order;                ///< position → rank, chosen or forced; empty = identity
+  int ranks_per_node = 0;                 ///< 0 = one node
+  std::optional<SharedProcessor> processor;
+  CostSource source = CostSource::given;
+  /// Set when every pair of ranks has a private full-duplex link with this α and β, and every rank the same γ:
+  /// then the closed form is exact and no topology needs to be built.
+  struct Uniform {
+    Seconds latency;
+    SecondsPerByte inverse_bandwidth;
+    SecondsPerByte reduction;
+  };
+  std::optional<Uniform> uniform;
+};
+
+/// Builds what `num_ranks` ranks on this machine see. Throws Error{bad_input} that names the YAML line for an
+/// impossible machine: too few GPUs for the ranks, a rank without a route, zero capacity, a forced order that is
+/// not a permutation.
+Network build_network(const Machine& machine, int num_ranks);
+
+}  // namespace ringside

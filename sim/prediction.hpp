@@ -1,0 +1,33 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/names.hpp"
+#include "common/units.hpp"
+
+namespace ringside {
+
+/// Where α, β and γ came from.
+enum class CostSource {
+  spec,             ///< A data sheet or a listing.
+  calibrated,       ///< Point-to-point probes on the machine.
+  given,            ///< Numbers in the scenario's machine.
+  spec_plus_known,  ///< A specification sharpened by what somebody measured; spelt `spec+known`.
+};
+
+std::string_view name(CostSource source);
+
+struct Prediction {
+  Seconds seconds;
+  /// 90 % interval, where one can be stated.
+  std::optional<Seconds> low;
+  std::optional<Seconds> high;
+  Fidelity fidelity = Fidelity::closed_form;
+  CostSource source = CostSource::given;
+  /// What limits, in one line each, for people: `8 flows share the host bridge of socket 0`.
+  std::vector<std::string> limits = {};
+};
+
+}  // namespace ringside
