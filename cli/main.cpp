@@ -1,1 +1,71 @@
-int main() { return 0; }
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "cli/commands.hpp"
+#include "common/error.hpp"
+#include "real/measure.hpp"
+
+namespace {
+
+using namespace ringside;  // NOLINT: main is the only code at file scope here
+
+constexpr std::string_view kFooter =
+    "Start with:  ringside compare configs/scenarios/quickstart.yaml\n"
+    "Exit status: 0 done, 1 ran and failed, 2 bad usage or input, 3 this machine lacks what was asked for, 70 our bug";
+
+int run(int argc, char** argv) {
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  if (!arguments.empty() && arguments.front() == "rank") {
+    return run_rank_process(std::span<const std::string>(arguments).subspan(1));
+  }
+
+  CLI::App app("ringside: is ring all_reduce faster here, and what will it cost there?", "ringside");
+  app.footer(std::string(kFooter));
+  app.set_version_flag("--version", std::string("ringside ") + RINGSIDE_VERSION);
+  app.require_subcommand(1);
+  app.fallthrough();
+
+  cli::CommonOptions common;
+  for (int i = 0; i < argc; ++i) {
+    common.command_line += fmt::format("{}{}", i == 0 ? "" : " ", argv[i]);
+  }
+  cli::add_compare(app, common);
+  cli::add_predict(app, common);
+  cli::add_measure(app, common);
+  cli::add_calibrate(app, common);
+  cli::add_show(app, common);
+  cli::add_list(app, common);
+  cli::add_doctor(app, common);
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& success) {  // --help, --version
+    return app.exit(success);
+  } catch (const CLI::ParseError& error) {
+    fmt::print(stderr, "ringside: {}\nTry 'ringside --help'.\n", error.what());
+    return exit_status(ErrorKind::bad_input);
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const ringside::Error& error) {
+    fmt::print(stderr, "ringside: {}\n", error.what());
+    return ringside::exit_status(error.kind());
+  } catch (const ringside::Bug& bug) {
+    fmt::print(stderr, "ringside: this is a bug of ringside: {}\n", bug.what());
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "ringside: this is a bug of ringside, an unexpected error: {}\n", error.what());
+  }
+  return ringside::kExitBug;
+}

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/names.hpp"
+#include "common/units.hpp"
+
+namespace CLI {
+class App;
+}
+
+/// One function per command: it adds its subcommand to the app; the subcommand's callback does the work.
+namespace ringside::cli {
+
+enum class OutputFormat { table, json };
+
+/// Flags that every command takes.
+struct CommonOptions {
+  std::optional<std::filesystem::path> output;
+  OutputFormat format = OutputFormat::table;
+  bool quiet = false;
+  std::uint64_t seed = 1;
+  std::string command_line;  ///< As typed, for the run record.
+};
+
+void add_compare(CLI::App& app, CommonOptions& common);
+void add_predict(CLI::App& app, CommonOptions& common);
+void add_measure(CLI::App& app, CommonOptions& common);
+void add_calibrate(CLI::App& app, CommonOptions& common);
+void add_show(CLI::App& app, CommonOptions& common);
+void add_list(CLI::App& app, CommonOptions& common);
+void add_doctor(CLI::App& app, CommonOptions& common);
+
+}  // namespace ringside::cli

@@ -1,0 +1,84 @@
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.hpp"
+#include "cli/console.hpp"
+#include "cli/lookup.hpp"
+#include "common/error.hpp"
+#include "real/this_machine.hpp"
+#include "scenario/scenario.hpp"
+#include "schedule/registry.hpp"
+
+namespace ringside::cli {
+namespace {
+
+using Rows = std::vector<std::vector<std::string>>;
+
+void print_rows(const CommonOptions& common, std::string_view record, const std::vector<std::string>& header,
+                const Rows& rows) {
+  if (common.format == OutputFormat::table) {
+    print(table(header, rows));
+    return;
+  }
+  for (const auto& row : rows) {
+    nlohmann::ordered_json line = {{"record", record}};
+    for (std::size_t c = 0; c < header.size(); ++c) {
+      line[header[c]] = row[c];
+    }
+    print_line(line.dump());
+  }
+}
+
+void list_algorithms(const CommonOptions& common) {
+  Rows rows;
+  for (const Algorithm& algorithm : all_algorithms()) {
+    rows.push_back({std::string(name(algorithm.collective)), std::string(algorithm.name),
+                    std::string(algorithm.summary), std::string(algorithm.wins_when)});
+  }
+  rows.push_back({"any", std::string(kNative), "the backend's own implementation, whatever it chooses",
+                  "usually; it is what the others are compared with"});
+  print_rows(common, "algorithm", {"collective", "algorithm", "summary", "wins_when"}, rows);
+}
+
+void list_machines(const CommonOptions& common) {
+  Rows rows;
+  for (const std::filesystem::path& file : shipped_configs("machines")) {
+    rows.push_back({file.generic_string(), load_machine(file).name});
+  }
+  print_rows(common, "machine", {"file", "name"}, rows);
+}
+
+void list_backends(const CommonOptions& common) {
+  Rows rows;
+  for (const BackendStatus& status : backend_statuses()) {
+    rows.push_back({std::string(name(status.backend)), status.available ? "yes" : "no", status.detail});
+  }
+  print_rows(common, "backend", {"backend", "available", "detail"}, rows);
+}
+
+}  // namespace
+
+void add_list(CLI::App& app, CommonOptions& common) {
+  auto* command = app.add_subcommand("list", "What there is: algorithms, machines, backends");
+  static const std::vector<std::string> kKinds = {"algorithms", "machines", "backends"};
+  auto* kind = command->add_option("KIND", "algorithms, machines or backends")->required();
+  command->callback([kind, &common] {
+    const auto what = kind->as<std::string>();
+    if (what == "algorithms") {
+      list_algorithms(common);
+    } else if (what == "machines") {
+      list_machines(common);
+    } else if (what == "backends") {
+      list_backends(common);
+    } else {
+      throw Error(ErrorKind::bad_input, unknown_name("list", what, kKinds));
+    }
+  });
+}
+
+}  // namespace ringside::cli

@@ -1,0 +1,87 @@
+"""Bad input gets its exit status and one clear message, never a stack trace or a hang."""
+
+import unittest
+
+from ringside_case import CUSTOM, RingsideCase
+
+
+class BadInput(RingsideCase):
+    def predict(self, text, **options):
+        return self.run_ringside("predict", self.write("scenario.yaml", text), **options)
+
+    def test_missing_file(self):
+        self.assert_rejected(self.run_ringside("predict", "nowhere.yaml"), 2, "nowhere.yaml")
+
+    def test_a_directory_is_no_scenario(self):
+        self.assert_rejected(self.run_ringside("predict", self.folder), 2, str(self.folder))
+
+    def test_empty_file(self):
+        self.assert_rejected(self.predict(""), 2, "scenario.yaml")
+
+    def test_binary_file(self):
+        self.assert_rejected(self.predict(bytes(range(256)) * 8), 2, "scenario.yaml")
+
+    def test_tab_in_yaml(self):
+        self.assert_rejected(self.predict("name: x\n\tranks: 4\n"), 2, "scenario.yaml:2:")
+
+    def test_unknown_key_is_answered_with_the_nearest(self):
+        self.assert_rejected(self.predict(CUSTOM + "rnaks: 4\n"), 2, "rnaks", "ranks")
+
+    def test_misspelt_algorithm_is_answered_with_the_nearest(self):
+        self.assert_rejected(self.predict(CUSTOM.replace("ring]", "rinng]")), 2, "scenario.yaml:2:", "rinng", "'ring'")
+
+    def test_size_without_unit(self):
+        self.assert_rejected(self.predict(CUSTOM.replace("80 MB", "80000000")), 2, "unit", "scenario.yaml:4:")
+
+    def test_ranks_zero_and_negative(self):
+        for ranks in ("0", "-3", "[2, 0]", "two"):
+            self.assert_rejected(self.predict(CUSTOM.replace("ranks: 8", f"ranks: {ranks}")), 2, "scenario.yaml:3:")
+
+    def test_negative_bandwidth(self):
+        self.assert_rejected(self.predict(CUSTOM.replace("10 GB/s", "-10 GB/s")), 2, "bandwidth", "scenario.yaml:6:")
+
+    def test_range_from_larger_than_to(self):
+        text = CUSTOM.replace("[80 MB]", "{from: 4 MiB, to: 4 KiB}")
+        self.assert_rejected(self.predict(text), 2, "scenario.yaml:4:", "from")
+
+    def test_every_problem_is_reported_at_once(self):
+        result = self.predict(CUSTOM.replace("ranks: 8", "ranks: 0").replace("80 MB", "80").replace("10 us", "10"))
+        self.assert_rejected(result, 2, ":3:", ":4:", ":6:")
+
+    def test_unknown_command_and_flag(self):
+        self.assert_rejected(self.run_ringside("comprae", "x.yaml"), 2, "compare")
+        self.assert_rejected(self.run_ringside("predict", "--forze", "x.yaml"), 2, "--forze")
+        self.assert_rejected(self.run_ringside(), 2)
+
+    def test_unwritable_output_directory(self):
+        scenario = self.write("scenario.yaml", CUSTOM)
+        blocker = self.write("file", "not a folder")
+        for command in ("predict", "compare", "measure"):
+            result = self.run_ringside(command, scenario, "--output", blocker / "below")
+            self.assert_rejected(result, 2, "file/below")
+        self.assert_rejected(self.run_ringside("predict", scenario, "--output", "/proc/ringside"), 2, "/proc/ringside")
+
+    def test_a_million_ranks_cannot_be_measured_here(self):
+        scenario = self.write("scenario.yaml", CUSTOM.replace("ranks: 8", "ranks: 1000000"))
+        for command in ("measure", "compare"):
+            self.assert_rejected(self.run_ringside(command, scenario), 3, "1000000")
+
+    def test_a_message_larger_than_memory_is_refused_with_the_numbers(self):
+        scenario = self.write("scenario.yaml", CUSTOM.replace("80 MB", "100 GB").replace("ranks: 8", "ranks: 2"))
+        for command in ("measure", "compare"):
+            self.assert_rejected(self.run_ringside(command, scenario), 3, "memory")
+
+    def test_unknown_algorithm_of_show(self):
+        self.assert_rejected(self.run_ringside("show", "rng", "--ranks", "4"), 2, "'ring'")
+        self.assert_rejected(self.run_ringside("show", "ring", "--ranks", "0"), 2, "ranks")
+
+    def test_unknown_list(self):
+        self.assert_rejected(self.run_ringside("list", "algorithm"), 2, "algorithms")
+
+    def test_nccl_is_not_silently_replaced(self):
+        scenario = self.write("scenario.yaml", CUSTOM + "backend: nccl\n")
+        self.assert_rejected(self.run_ringside("measure", scenario), 3, "nccl")
+
+
+if __name__ == "__main__":
+    unittest.main()

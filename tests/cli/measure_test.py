@@ -1,0 +1,137 @@
+"""Real ranks on this machine: outcomes, a lost rank, resuming."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import time
+import unittest
+
+from ringside_case import PROGRAM, RingsideCase
+
+SCENARIO = """name: small
+algorithms: [naive, tutorial_ring, ring, native]
+ranks: [2, 3]
+message_sizes: [4 KiB, 256 KiB]
+backend: gloo
+machine: this
+"""
+
+
+def descendants(pid):
+    """Living processes below pid."""
+    found = []
+    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rsplit(")", 1)[1].split()
+        except OSError:
+            continue
+        if int(fields[1]) == pid and fields[0] != "Z":
+            child = int(stat.parent.name)
+            found += [child, *descendants(child)]
+    return found
+
+
+def temporary_leftovers():
+    folder = pathlib.Path(os.environ.get("TMPDIR", "/tmp"))
+    return sorted(p.name for p in folder.glob("ringside-*") if not p.name.startswith("ringside-test-"))
+
+
+class Measure(RingsideCase):
+    def points_in(self, path):
+        return [r for r in self.records(path.read_text()) if r["record"] == "point" and r.get("measured")]
+
+    def test_every_point_is_measured_and_right(self):
+        scenario = self.write("small.yaml", SCENARIO)
+        result = self.run_ringside("measure", scenario, "--output", self.folder / "out", "--time-per-point", "0.1 s")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        points = self.points_in(self.folder / "out" / "results.jsonl")
+        self.assertEqual(len(points), 2 * 2 * 4)
+        for point in points:
+            self.assertEqual(point["measured"]["outcome"], "ok", point)
+            self.assertGreater(point["measured"]["seconds"], 0)
+            self.assertEqual(len(point["measured"]["samples"]), point["measured"]["iterations"])
+
+    def start_and_lose_a_rank(self, how, timeout):
+        """Starts a long measurement, does `how` to one rank after the first points, returns the finished process."""
+        before = temporary_leftovers()
+        scenario = self.write("small.yaml", SCENARIO.replace("[2, 3]", "3"))
+        results = self.folder / "out" / "results.jsonl"
+        process = subprocess.Popen(
+            [PROGRAM, "measure", str(scenario), "--output", str(results.parent), "--time-per-point", "2 s",
+             "--timeout", f"{timeout} s"],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.kill)
+        deadline = time.monotonic() + 40
+        while not (results.exists() and self.count_points(results) >= 1):
+            self.assertLess(time.monotonic(), deadline, "no point was finished")
+            self.assertIsNone(process.poll(), "ended before a rank was lost")
+            time.sleep(0.05)
+        ranks = descendants(process.pid)
+        os.kill(ranks[-1], how)
+        started = time.monotonic()
+        _, text = process.communicate(timeout=timeout + 20)
+        took = time.monotonic() - started
+        self.assertEqual(process.returncode, 1, text)
+        self.assertRegex(text, r"rank \d")
+        self.assertLess(took, timeout + 5)
+        self.assertGreaterEqual(self.count_points(results), 1)
+        for pid in ranks:
+            self.assertFalse(pathlib.Path(f"/proc/{pid}").exists(), "a rank was left behind")
+        self.assertEqual(temporary_leftovers(), before)
+        return text
+
+    @staticmethod
+    def count_points(path):
+        count = 0
+        for line in path.read_text().splitlines():
+            try:
+                count += json.loads(line).get("record") == "point"
+            except json.JSONDecodeError:
+                pass
+        return count
+
+    def test_a_killed_rank_is_named_and_nothing_is_left_behind(self):
+        text = self.start_and_lose_a_rank(signal.SIGKILL, timeout=20)
+        self.assertIn("signal 9", text)
+
+    def test_a_rank_that_hangs_ends_the_run_at_the_deadline(self):
+        self.start_and_lose_a_rank(signal.SIGSTOP, timeout=3)
+
+    def test_resume_goes_on_after_a_line_cut_in_the_middle(self):
+        scenario = self.write("small.yaml", SCENARIO)
+        flags = ["--output", self.folder / "out", "--time-per-point", "0.05 s"]
+        self.assertEqual(self.run_ringside("measure", scenario, *flags).returncode, 0)
+        results = self.folder / "out" / "results.jsonl"
+        whole = results.read_bytes()
+        results.write_bytes(whole[: len(whole) * 2 // 3 - 7])
+        kept = self.count_points(results)
+        result = self.run_ringside("measure", scenario, *flags, "--resume")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        points = self.points_in(results)
+        self.assertEqual(len(points), 16)
+        self.assertEqual(results.read_bytes()[:100], whole[:100])
+        self.assertGreater(kept, 0)
+
+    def test_resume_refuses_the_results_of_another_scenario(self):
+        flags = ["--output", self.folder / "out", "--time-per-point", "0.05 s"]
+        first = self.write("first.yaml", SCENARIO.replace("small", "first").replace("[2, 3]", "2"))
+        other = self.write("other.yaml", SCENARIO.replace("small", "other").replace("[2, 3]", "2"))
+        self.assertEqual(self.run_ringside("measure", first, *flags).returncode, 0)
+        self.assert_rejected(self.run_ringside("measure", other, *flags, "--resume"), 2, "first")
+
+    def test_compare_says_who_wins_and_how_good_the_prediction_was(self):
+        scenario = self.write("small.yaml", SCENARIO.replace("256 KiB", "4 MiB"))
+        result = self.run_ringside(
+            "compare", scenario, "--output", self.folder / "out", "--time-per-point", "0.2 s", "--calibrate-time", "3 s")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("than naive at 4 MiB on 3 ranks", result.stdout)
+        records = self.records((self.folder / "out" / "results.jsonl").read_text())
+        kinds = {r["record"] for r in records}
+        self.assertLessEqual({"run", "point", "verdict", "accuracy"}, kinds)
+        self.assertGreaterEqual(len(list((self.folder / "out").glob("*.png"))), 4)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,45 @@
+#!/usr/bin/env python3
+"""No promises left in the tree, no retired words, no links to files that are not there."""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+PROMISE = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|XX" + r"X)\b|to be do" + r"ne|not yet impl" + r"emented")
+LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(#[^)]*)?\)")
+SKIPPED_PARTS = {"build", "out", ".git", ".cache"}
+
+
+def files_of(root: pathlib.Path):
+    """Tracked files of a checkout; every file of a plain folder."""
+    listed = subprocess.run(["git", "-C", root, "ls-files", "-z"], capture_output=True, check=False)
+    if listed.returncode == 0:
+        return [root / name for name in listed.stdout.decode().split("\0") if name]
+    return [path for path in root.rglob("*") if not SKIPPED_PARTS & set(path.relative_to(root).parts)]
+
+
+def faults_of(root: pathlib.Path):
+    for path in files_of(root):
+        if not path.is_file() or path.suffix not in {".cpp", ".hpp", ".cu", ".md", ".py", ".sh", ".cmake", ".txt", ".yaml"}:
+            continue
+        name = path.relative_to(root).as_posix()
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+            if PROMISE.search(line):
+                yield f"{name}:{number}: a promise instead of the thing: {line.strip()}"
+            if path.suffix == ".md":
+                for target, _ in LINK.findall(line):
+                    if "://" not in target and not (path.parent / target).exists():
+                        yield f"{name}:{number}: link to a file that is not there: {target}"
+
+
+def main() -> int:
+    faults = list(faults_of(pathlib.Path(sys.argv[1])))
+    for fault in faults:
+        print(fault)
+    print(f"{len(faults)} faults")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
