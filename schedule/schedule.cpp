@@ -1,29 +1,94 @@
 #include "schedule/schedule.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "common/error.hpp"
+#include "schedule/promise.hpp"
 
 namespace ringside {
+namespace {
+
+[[noreturn]] void refuse(const std::string& reason) { throw Error(ErrorKind::bad_input, reason); }
+
+void check_request(const ScheduleRequest& request) {
+  if (request.num_ranks < 1) {
+    refuse(fmt::format("a schedule needs at least 1 rank, not {}", request.num_ranks));
+  }
+  if (request.root < 0 || request.root >= request.num_ranks) {
+    refuse(fmt::format("root {} is not a rank; with {} ranks it can be 0 to {}", request.root,
+                       request.num_ranks, request.num_ranks - 1));
+  }
+  if (request.ranks_per_node < 0) {
+    refuse(fmt::format("ranks per node must be 0 (one node) or more, not {}", request.ranks_per_node));
+  }
+  if (request.slices < 0) {
+    refuse(fmt::format("slices must be 0 (the algorithm's default) or more, not {}", request.slices));
+  }
+}
+
+/// `order` inverted: the position of each rank.
+std::vector<Rank> positions_of_ranks(const std::vector<Rank>& order, int num_ranks) {
+  if (order.size() != static_cast<std::size_t>(num_ranks)) {
+    refuse(fmt::format("the order of ranks names {} ranks but there are {}", order.size(), num_ranks));
+  }
+  constexpr Rank kUnseen = -1;
+  std::vector<Rank> positions(order.size(), kUnseen);
+  for (std::size_t position = 0; position < order.size(); ++position) {
+    const Rank rank = order[position];
+    if (rank < 0 || rank >= num_ranks) {
+      refuse(fmt::format("the order of ranks names rank {}, but ranks are 0 to {}", rank, num_ranks - 1));
+    }
+    Rank& seen = positions[static_cast<std::size_t>(rank)];
+    if (seen != kUnseen) {
+      refuse(fmt::format("the order of ranks names rank {} twice", rank));
+    }
+    seen = static_cast<Rank>(position);
+  }
+  return positions;
+}
+
+}  // namespace
 
 Schedule::Schedule(const Algorithm& algorithm, ScheduleRequest request)
     : algorithm_(&algorithm), request_(std::move(request)) {
+  check_request(request_);
+  request_.collective = algorithm.collective;
+  positions_ = request_;
+  positions_.order.clear();
+  if (!request_.order.empty()) {
+    const std::vector<Rank> positions = positions_of_ranks(request_.order, request_.num_ranks);
+    if (std::is_sorted(positions.begin(), positions.end())) {
+      request_.order.clear();  // The identity.
+    } else if (scattered(algorithm.collective)) {
+      refuse(fmt::format(
+          "{} gives each rank its own part of the message, so it cannot run in another order of ranks",
+          name(algorithm.collective)));
+    }
+    positions_.root = positions[static_cast<std::size_t>(request_.root)];
+  }
   if (algorithm.unsupported != nullptr) {
-    if (const std::optional<std::string> reason = algorithm.unsupported(request_)) {
-      throw Error(ErrorKind::bad_input, *reason);
+    if (const std::optional<std::string> reason = algorithm.unsupported(positions_)) {
+      refuse(*reason);
     }
   }
-  shape_ = algorithm.shape(request_);
+  shape_ = algorithm.shape(positions_);
 }
 
-CriticalPath Schedule::critical_path() const { return algorithm_->critical_path(request_); }
+CriticalPath Schedule::critical_path() const { return algorithm_->critical_path(positions_); }
 
 void Schedule::write_round(std::int64_t round, std::vector<Move>& moves) const {
   moves.clear();
   RoundWriter writer(moves);
-  algorithm_->write_round(request_, round, writer);
+  algorithm_->write_round(positions_, round, writer);
+  if (!request_.order.empty()) {
+    for (Move& move : moves) {
+      move.source = request_.order[static_cast<std::size_t>(move.source)];
+      move.target = request_.order[static_cast<std::size_t>(move.target)];
+    }
+  }
 }
 
 }  // namespace ringside

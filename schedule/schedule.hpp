@@ -35,7 +35,8 @@ struct Move {
 };
 
 /// Everything a schedule depends on. `order` places the algorithm's positions on ranks: position p runs on rank
-/// order[p]; empty is the identity. It changes who is whose neighbour, never the result.
+/// order[p]; empty is the identity. It changes who is whose neighbour, never the result: root stays root, and a
+/// collective whose data is spread over the ranks (gather, all_gather, reduce_scatter) refuses any other order.
 struct ScheduleRequest {
   Collective collective = Collective::all_reduce;
   int num_ranks = 1;
@@ -61,7 +62,13 @@ struct CriticalPath {
 
 /// Collects the moves of one round. All moves of a round read the values from before it. A rank's transfers of
 /// one round start together; there is no barrier between rounds: a move starts when both its ranks have finished
-/// the transfers (and local moves) of their earlier rounds, and the reductions that it conflicts with.
+/// the transfers and local moves of their earlier rounds, and the reductions that it conflicts with. What arrives
+/// for a reduction is reduced behind the transfers, one reduction at a time per rank; a later move waits for those
+/// reductions that touch the same chunks of the same buffer, and for no others.
+///
+/// A chunk may be sent by the rank that reduces into it in the same round (an exchange), and several reductions
+/// into one chunk are fine. A copy must not land on a chunk that its rank sends, copies into or reduces into in the
+/// same round.
 class RoundWriter {
  public:
   explicit RoundWriter(std::vector<Move>& moves) : moves_(moves) {}
@@ -91,7 +98,7 @@ struct Algorithm {
   Collective collective = Collective::all_reduce;
   std::string_view summary;    ///< One line: what it does.
   std::string_view wins_when;  ///< One line: when it is the fastest.
-  std::optional<std::string> (*unsupported)(const ScheduleRequest&) = nullptr;
+  std::optional<std::string> (*unsupported)(const ScheduleRequest&) = nullptr;  ///< Null = supports all.
   ScheduleShape (*shape)(const ScheduleRequest&) = nullptr;
   void (*write_round)(const ScheduleRequest&, std::int64_t round, RoundWriter&) = nullptr;
   CriticalPath (*critical_path)(const ScheduleRequest&) = nullptr;
@@ -101,8 +108,9 @@ struct Algorithm {
 /// demand, so it takes no memory in proportion to moves.
 class Schedule {
  public:
-  /// Throws Error{bad_input} with the algorithm's reason when it does not support the request, and when `order`
-  /// is not a permutation of the ranks.
+  /// Throws Error{bad_input} with the reason when the request makes no sense (fewer than one rank, a root that is
+  /// no rank, an `order` that is not a permutation of the ranks) or the algorithm does not support it. `algorithm`
+  /// must outlive the schedule; those of the registry always do.
   Schedule(const Algorithm& algorithm, ScheduleRequest request);
 
   const Algorithm& algorithm() const { return *algorithm_; }
@@ -119,6 +127,7 @@ class Schedule {
  private:
   const Algorithm* algorithm_;
   ScheduleRequest request_;
+  ScheduleRequest positions_;  ///< What the algorithm sees: positions instead of ranks, and no order.
   ScheduleShape shape_;
 };
 
