@@ -3,10 +3,12 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "common/point_key.hpp"
 #include "scenario/machine.hpp"
 #include "sim/prediction.hpp"
+#include "sim/trace.hpp"
 
 /// From a machine and a point to a price: the one door of sim/ that commands use.
 namespace ringside {
@@ -15,6 +17,10 @@ struct PredictOptions {
   Fidelity fidelity = Fidelity::automatic;
   Backend backend = Backend::automatic;  ///< Whose `native` is meant.
   bool force = false;                    ///< Price even where it would take very long.
+  /// Messages up to this size leave without waiting for the receiver; 0 = all wait, as the executor's do.
+  Bytes eager_threshold{0};
+  /// When set, what happened when is appended (and the closed form, which has no events, is not chosen).
+  std::vector<TraceEvent>* trace = nullptr;
 };
 
 /// Why there is no prediction: the algorithm does not support this point, or nothing is known of `native` here.

@@ -1,0 +1,27 @@
+#include "sim/chunk_sizes.hpp"
+
+#include <fmt/format.h>
+
+#include "common/error.hpp"
+
+namespace ringside {
+
+namespace {
+
+std::int64_t whole_elements(Bytes size, DataType dtype) {
+  const auto element = static_cast<std::int64_t>(size_of(dtype));
+  if (size.value < 0 || size.value % element != 0) {
+    throw Error(ErrorKind::bad_input,
+                fmt::format("a message of {} B is not a whole number of {} elements ({} B each)", size.value,
+                            name(dtype), element));
+  }
+  return size.value / element;
+}
+
+}  // namespace
+
+ChunkSizes::ChunkSizes(Bytes size, DataType dtype, std::int32_t num_chunks)
+    : element_size_(static_cast<std::int64_t>(size_of(dtype))),
+      layout_(whole_elements(size, dtype), num_chunks) {}
+
+}  // namespace ringside

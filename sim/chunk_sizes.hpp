@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+
+#include "common/names.hpp"
+#include "common/units.hpp"
+#include "schedule/chunk_layout.hpp"
+#include "schedule/schedule.hpp"
+
+namespace ringside {
+
+/// How many bytes each move of a schedule carries, for one message size.
+class ChunkSizes {
+ public:
+  /// Throws Error{bad_input} when `size` is not a whole number of elements.
+  ChunkSizes(Bytes size, DataType dtype, std::int32_t num_chunks);
+
+  std::int64_t bytes(const Move& move) const {
+    return element_size_ * layout_.elements(move.first_chunk, move.num_chunks).count;
+  }
+
+ private:
+  std::int64_t element_size_;
+  ChunkLayout layout_;
+};
+
+}  // namespace ringside

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cstdint>
+
+#include "common/names.hpp"
+#include "common/units.hpp"
+
+namespace ringside {
+
+/// Into how many segments Gloo's own all_reduce cuts each rank's part of the message: the slices of the
+/// pipelined ring that it is.
+int gloo_ring_slices(Bytes size, DataType dtype, int num_ranks);
+
+}  // namespace ringside

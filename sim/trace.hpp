@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+
+#include "common/units.hpp"
+
+/// What happened when in a simulated run, for timelines.
+namespace ringside {
+
+enum class TraceKind : std::uint8_t {
+  transfer,   ///< From the moment both sides have come (eager: the source) until the last byte is there.
+  reduction,  ///< Of data that arrived.
+  local,      ///< A move within a rank.
+};
+
+/// Times are seconds since all ranks started.
+struct TraceEvent {
+  Rank rank = 0;  ///< Whose time this is: the source of a transfer, the rank that reduces.
+  Rank source = 0;
+  Rank target = 0;
+  std::int64_t round = 0;
+  Seconds start;
+  Seconds end;
+  TraceKind kind = TraceKind::transfer;
+  std::int32_t first_chunk = 0;
+  std::int32_t num_chunks = 1;
+  Bytes bytes;
+};
+
+}  // namespace ringside
