@@ -1,6 +1,27 @@
 #include "schedule/algorithms/phases.hpp"
 
+#include <bit>
+#include <limits>
+
+#include <fmt/format.h>
+
 namespace ringside {
+namespace {
+
+/// Bits that it takes to write a number >= 0; bit_width is unsigned here, though the standard says int by now.
+int bit_width(int value) { return static_cast<int>(std::bit_width(static_cast<unsigned>(value))); }
+
+}  // namespace
+
+int num_doublings(int n) { return bit_width(n - 1); }
+
+std::optional<std::string> too_many_slices(std::int64_t num_blocks, int slices) {
+  const std::int64_t max_slices = std::numeric_limits<std::int32_t>::max() / num_blocks;
+  if (slices > max_slices) {
+    return fmt::format("{} slices are too many; here there can be {} at most", slices, max_slices);
+  }
+  return std::nullopt;
+}
 
 void write_ring_reduce_scatter(const Ring& ring, std::int64_t step, RoundWriter& round) {
   for (int member = 0; member < ring.size; ++member) {
@@ -16,6 +37,52 @@ void write_ring_all_gather(const Ring& ring, std::int64_t step, RoundWriter& rou
     const int block = wrapped(member - static_cast<int>(step), ring.size);
     round.copy(ring.member(member), ring.member(wrapped(member + 1, ring.size)), ring.block(block),
                ring.num_chunks);
+  }
+}
+
+void write_binomial_reduce(const ScheduleRequest& request, std::int64_t step, RoundWriter& round) {
+  const int n = request.num_ranks;
+  const int distance = 1 << step;
+  for (int child = distance; child < n; child += 2 * distance) {
+    round.reduce(wrapped(request.root + child, n), wrapped(request.root + child - distance, n), 0);
+  }
+}
+
+void write_binomial_broadcast(const ScheduleRequest& request, std::int64_t step, RoundWriter& round) {
+  const int n = request.num_ranks;
+  const int distance = 1 << (num_doublings(n) - 1 - step);
+  for (int child = distance; child < n; child += 2 * distance) {
+    round.copy(wrapped(request.root + child - distance, n), wrapped(request.root + child, n), 0);
+  }
+}
+
+Fold::Fold(int num_ranks) : levels_(bit_width(num_ranks) - 1), excess_(num_ranks - (1 << levels_)) {}
+
+void Fold::write_in(std::int32_t num_chunks, RoundWriter& round) const {
+  for (int index = 0; index < excess_; ++index) {
+    round.reduce(member(index) - 1, member(index), 0, num_chunks);
+  }
+}
+
+void Fold::write_out(std::int32_t num_chunks, RoundWriter& round) const {
+  for (int index = 0; index < excess_; ++index) {
+    round.copy(member(index), member(index) - 1, 0, num_chunks);
+  }
+}
+
+void write_recursive_halving(const Fold& fold, std::int64_t step, RoundWriter& round) {
+  const int distance = fold.num_members() >> (step + 1);
+  for (int index = 0; index < fold.num_members(); ++index) {
+    // Of the range that the two still share, each gives away the half in which the other's chunk lies.
+    const int partner = index ^ distance;
+    round.reduce(fold.member(index), fold.member(partner), partner & ~(distance - 1), distance);
+  }
+}
+
+void write_recursive_doubling(const Fold& fold, std::int64_t step, RoundWriter& round) {
+  const int distance = 1 << step;
+  for (int index = 0; index < fold.num_members(); ++index) {
+    round.copy(fold.member(index), fold.member(index ^ distance), index & ~(distance - 1), distance);
   }
 }
 

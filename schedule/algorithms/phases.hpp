@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 
 #include "schedule/schedule.hpp"
 
@@ -14,6 +16,12 @@ inline int wrapped(int value, int n) {
   }
   return value >= n ? value - n : value;
 }
+
+/// ⌈log₂ n⌉: the rounds that it takes to reach n ranks when each round doubles those that are reached.
+int num_doublings(int n);
+
+/// The reason why `slices` of each of `num_blocks` are too many to be counted, if they are.
+std::optional<std::string> too_many_slices(std::int64_t num_blocks, int slices);
 
 /// `size` positions in a circle: first, first + stride, first + 2·stride, … Member m owns the block of chunks
 /// [first_chunk + m·chunk_stride, … + num_chunks).
@@ -34,5 +42,40 @@ void write_ring_reduce_scatter(const Ring& ring, std::int64_t step, RoundWriter&
 
 /// Step 0 … size−2 of an all_gather around the ring: every member starts with its own block alone.
 void write_ring_all_gather(const Ring& ring, std::int64_t step, RoundWriter& round);
+
+/// Step 0 … num_doublings(n)−1 of a reduction of chunk 0 to the root along a binomial tree, and of its mirror
+/// image, the broadcast from the root.
+void write_binomial_reduce(const ScheduleRequest& request, std::int64_t step, RoundWriter& round);
+void write_binomial_broadcast(const ScheduleRequest& request, std::int64_t step, RoundWriter& round);
+
+/// The largest power of two among n ranks, for algorithms that need one. The `excess` other ranks fold their data
+/// into a neighbour first and get the result from it last, as in MPICH: of the first 2·excess ranks the odd ones
+/// stay and the even ones step aside. (R. Thakur, R. Rabenseifner, W. Gropp, 2005.)
+class Fold {
+ public:
+  explicit Fold(int num_ranks);
+
+  int num_members() const { return 1 << levels_; }
+  int excess() const { return excess_; }
+  int levels() const { return levels_; }  ///< log₂ of num_members.
+  Rank member(int index) const { return index < excess_ ? 2 * index + 1 : index + excess_; }
+
+  /// Chunks [0, num_chunks) of the ranks that step aside are reduced into their neighbours.
+  void write_in(std::int32_t num_chunks, RoundWriter& round) const;
+  /// … and the result is copied back.
+  void write_out(std::int32_t num_chunks, RoundWriter& round) const;
+
+ private:
+  int levels_;
+  int excess_;
+};
+
+/// Step 0 … levels−1 of a reduce_scatter of num_members chunks among the members by recursive halving: member m
+/// ends with chunk m.
+void write_recursive_halving(const Fold& fold, std::int64_t step, RoundWriter& round);
+
+/// Step 0 … levels−1 of an all_gather of num_members chunks among the members by recursive doubling: member m
+/// starts with chunk m.
+void write_recursive_doubling(const Fold& fold, std::int64_t step, RoundWriter& round);
 
 }  // namespace ringside

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "requests.hpp"
 #include "schedule/registry.hpp"
 
 namespace ringside {
@@ -10,15 +11,10 @@ namespace {
 
 using ::testing::IsEmpty;
 
-constexpr int kMaxRanks = 33;
-
 TEST(Proof, HoldsForEveryAlgorithm) {
-  for (const Algorithm& algorithm : all_algorithms()) {
-    for (int n = 1; n <= kMaxRanks; ++n) {
-      const Schedule schedule(algorithm, {.num_ranks = n});
-      EXPECT_THAT(prove(schedule).faults, IsEmpty()) << algorithm.name << " with " << n << " ranks";
-    }
-  }
+  for_each_schedule(typical_requests(), [](const Schedule& schedule) {
+    EXPECT_THAT(prove(schedule).faults, IsEmpty()) << label(schedule);
+  });
 }
 
 TEST(Proof, FindsThatTheSecondHalfOfTheTutorialRingIsRedundant) {

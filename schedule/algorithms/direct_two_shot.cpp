@@ -1,0 +1,55 @@
+// direct_two_shot all_reduce: every rank sends to every other the chunk that the other is to reduce, all at once, and
+// then its own reduced chunk to every other, all at once.
+//
+//   messages in sequence   2
+//   bytes in sequence      2/n·S: on private links the n−1 messages of a rank travel side by side
+//   reduced in sequence    (n−1)/n·S
+//   sent per rank          2(n−1)/n·S
+//   restriction            none; a round has n(n−1) moves
+//
+// Source: the two-phase all-pairs all_reduce of MSCCL++ (mscclpp repository); its phases are the direct algorithms of
+// R. Thakur, R. Rabenseifner, W. Gropp, Int. J. High Performance Computing Applications 19(1), 2005.
+
+#include "schedule/algorithms/algorithms.hpp"
+
+namespace ringside {
+namespace {
+
+ScheduleShape shape(const ScheduleRequest& request) {
+  return {.num_chunks = request.num_ranks, .num_rounds = request.num_ranks > 1 ? 2 : 0};
+}
+
+void write_round(const ScheduleRequest& request, std::int64_t round, RoundWriter& writer) {
+  for (Rank source = 0; source < request.num_ranks; ++source) {
+    for (Rank target = 0; target < request.num_ranks; ++target) {
+      if (source == target) {
+        continue;
+      }
+      if (round == 0) {
+        writer.reduce(source, target, target);
+      } else {
+        writer.copy(source, target, source);
+      }
+    }
+  }
+}
+
+CriticalPath critical_path(const ScheduleRequest& request) {
+  const double n = request.num_ranks;
+  const double shots = n > 1 ? 2 : 0;
+  return {.messages = shots, .bytes = shots / n, .reduced_bytes = (n - 1) / n};
+}
+
+}  // namespace
+
+Algorithm direct_two_shot_all_reduce() {
+  return {
+      .name = "direct_two_shot",
+      .summary = "two shots: a direct reduce_scatter, then a direct all_gather, each all at once",
+      .wins_when = "every pair of ranks has a link of its own: two messages in sequence, and all links busy",
+      .shape = shape,
+      .write_round = write_round,
+      .critical_path = critical_path};
+}
+
+}  // namespace ringside

@@ -1,0 +1,126 @@
+// double_binary_tree all_reduce: two binary trees, each for half of the message, pipelined in s slices up (reduce)
+// and down (broadcast). A rank that is an inner node of one tree is a leaf of the other, except rank 0 when n is odd,
+// and no two ranks are neighbours in both. D = ⌊log₂(n−1)⌋ + 1 is the depth of a tree, R = s + 3D − 1 the number of
+// rounds, T = 2 the number of trees; fewer than 8 ranks have no two such trees, and one carries all of S: T = 1.
+//
+//   messages in sequence   R
+//   bytes in sequence      R/(T·s)·S; with the default s = 3D − 1 that is 2/T·S
+//   reduced in sequence    0: every reduction hides behind a transfer
+//   sent per rank          at most 2S for T = 2, 3S for T = 1
+//   reduced per rank       at most S for T = 2, 2S for T = 1
+//   restriction            at least 2 slices
+//
+// Assumes 2γ <= β: an inner node has a round's time to reduce a slice of both children, and sends the result up in
+// the round after that one (hence two rounds per level upwards, one downwards).
+//
+// Source: P. Sanders, J. Speck, J. L. Träff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan",
+// Parallel Computing 35(12), 2009. The shape of the trees is NCCL's (src/graph/trees.cc): nodes 1 … n−1 in order, a
+// node's level is its number of trailing zero bits, and node 0 is a root with one child. NCCL's second tree, the
+// first one shifted by one rank, shares a link with it for every fourth rank; here its leaves are shifted further.
+
+#include <bit>
+
+#include "schedule/algorithms/algorithms.hpp"
+#include "schedule/algorithms/phases.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr int kRoot = 0;
+
+int depth(const ScheduleRequest& request) { return num_doublings(request.num_ranks); }
+
+int num_slices(const ScheduleRequest& request) {
+  if (request.slices != 0) {
+    return request.slices;
+  }
+  return request.num_ranks == 1 ? 1 : 3 * depth(request) - 1;
+}
+
+/// Leaves have level 0.
+int level(int node, int tree_depth) {
+  return node == kRoot ? tree_depth : std::countr_zero(static_cast<unsigned>(node));
+}
+
+int parent(int node, int n) {
+  const int lowest_bit = node & -node;
+  const bool right_child = (node & (2 * lowest_bit)) != 0;
+  // Where the parent of a left child is beyond the last node, the child hangs one level higher.
+  return right_child || node + lowest_bit >= n ? node - lowest_bit : node + lowest_bit;
+}
+
+int num_trees(const ScheduleRequest& request) { return request.num_ranks >= 8 ? 2 : 1; }
+
+/// In the second tree inner nodes (even) run on odd ranks and leaves (odd) on even ranks, which are the inner nodes of
+/// the first; a shift of the leaves by 4 more keeps them away from their neighbours in the first tree. With an odd
+/// number of ranks there is one inner node too many, which runs on rank 0.
+Rank rank_of(int tree, int node, int n) {
+  if (tree == 0) {
+    return node;
+  }
+  if (node % 2 == 0) {
+    return wrapped(node + 1, n);
+  }
+  const Rank shifted = node + 5;
+  const int num_leaf_places = n - n % 2;
+  return shifted < n ? shifted : shifted - num_leaf_places;
+}
+
+std::int64_t num_rounds(const ScheduleRequest& request) {
+  return request.num_ranks == 1 ? 0 : std::int64_t{num_slices(request)} + 3 * depth(request) - 1;
+}
+
+std::optional<std::string> unsupported(const ScheduleRequest& request) {
+  if (request.slices == 1) {
+    return "double_binary_tree is a pipeline and needs at least 2 slices";
+  }
+  return too_many_slices(num_trees(request), request.slices);
+}
+
+ScheduleShape shape(const ScheduleRequest& request) {
+  return {.num_chunks = num_trees(request) * num_slices(request), .num_rounds = num_rounds(request)};
+}
+
+void write_round(const ScheduleRequest& request, std::int64_t round, RoundWriter& writer) {
+  const int n = request.num_ranks;
+  const int slices = num_slices(request);
+  const int tree_depth = depth(request);
+  const auto is_slice = [slices](std::int64_t slice) { return slice >= 0 && slice < slices; };
+  for (int tree = 0; tree < num_trees(request); ++tree) {
+    for (int node = 1; node < n; ++node) {
+      const int above = parent(node, n);
+      const Rank child_rank = rank_of(tree, node, n);
+      const Rank parent_rank = rank_of(tree, above, n);
+      const std::int64_t up = round - 2 * level(node, tree_depth);
+      if (is_slice(up)) {
+        writer.reduce(child_rank, parent_rank, tree * slices + static_cast<std::int32_t>(up));
+      }
+      const std::int64_t down = round - (3 * tree_depth - level(above, tree_depth));
+      if (is_slice(down)) {
+        writer.copy(parent_rank, child_rank, tree * slices + static_cast<std::int32_t>(down));
+      }
+    }
+  }
+}
+
+CriticalPath critical_path(const ScheduleRequest& request) {
+  const auto rounds = static_cast<double>(num_rounds(request));
+  return {
+      .messages = rounds, .bytes = rounds / (num_trees(request) * num_slices(request)), .reduced_bytes = 0};
+}
+
+}  // namespace
+
+Algorithm double_binary_tree_all_reduce() {
+  return {.name = "double_binary_tree",
+          .summary =
+              "two complementary binary trees, each pipelining half of the message up and down (one, below 8 "
+              "ranks)",
+          .wins_when = "ranks are many: latency grows with log N, and still both halves stream",
+          .unsupported = unsupported,
+          .shape = shape,
+          .write_round = write_round,
+          .critical_path = critical_path};
+}
+
+}  // namespace ringside
