@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/error.hpp"
+#include "sim/chunk_range.hpp"
 #include "sim/route_cost.hpp"
 
 namespace ringside {
@@ -81,21 +82,6 @@ class RoutedCosts {
   std::vector<double> reductions_;
   std::vector<std::int32_t> route_;
 };
-
-/// Chunks of one buffer of one rank.
-struct ChunkRange {
-  std::int32_t first = 0;
-  std::int32_t count = 0;
-  std::uint8_t buffer = 0;
-
-  bool touches(const ChunkRange& other) const {
-    return buffer == other.buffer && first < other.first + other.count && other.first < first + count;
-  }
-  bool operator==(const ChunkRange&) const = default;
-};
-
-ChunkRange read_by(const Move& move) { return {move.first_chunk, move.num_chunks, move.source_buffer}; }
-ChunkRange written_by(const Move& move) { return {move.first_chunk, move.num_chunks, move.target_buffer}; }
 
 /// A reduction that goes on while its rank has come to later rounds.
 struct PendingReduction {
@@ -231,8 +217,12 @@ class Replay {
         checked = range;
         sent = end_of_reads(rank, range);
       }
+      const double duration = costs_.reduction(rank, bytes(move));
+      if (duration == 0) {
+        continue;
+      }
       const double start = std::max({arrival, sent, reducer_free});
-      const double end = start + costs_.reduction(rank, bytes(move));
+      const double end = start + duration;
       reducer_free = end;
       if (move.local()) {
         end_[i] = arrival_[i] = end;

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/units.hpp"
+#include "schedule/schedule.hpp"
+#include "sim/chunk_sizes.hpp"
+#include "sim/network.hpp"
+#include "sim/simulation_options.hpp"
+
+/// Event-driven simulation with contention: messages that are under way together share links (link_sharing.hpp) or
+/// the processor (shared_processor.hpp).
+namespace ringside {
+
+struct FlowResult {
+  Seconds seconds;
+  std::vector<std::string> limits;  ///< As in Prediction.
+  std::int64_t num_messages = 0;
+};
+
+/// Runs the schedule; how ranks wait for each other: docs/model.md, "How a schedule runs". Memory grows with ranks,
+/// links and the rounds that ranks are apart, not with messages.
+FlowResult simulate_flow(const Schedule& schedule, const ChunkSizes& sizes, const Network& network,
+                         const SimulationOptions& options = {});
+
+/// What simulate_flow would take, roughly.
+struct FlowEstimate {
+  double messages = 0;
+  Seconds seconds;   ///< On the wall.
+  double bytes = 0;  ///< Of memory.
+};
+
+FlowEstimate estimate_flow(const Schedule& schedule, const Network& network);
+
+/// Why this flow simulation should not be started without being forced to; empty when it may.
+std::string too_large(const FlowEstimate& estimate);
+
+}  // namespace ringside

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/units.hpp"
+#include "sim/activities.hpp"
+
+namespace ringside {
+
+enum class WorkKind : std::uint8_t { transfer, reduction, local_copy };
+
+/// Something that a machine is asked to do. Source and target are the same rank but for transfers.
+struct Work {
+  WorkKind kind = WorkKind::transfer;
+  Rank source = 0;
+  Rank target = 0;
+  std::int64_t bytes = 0;
+};
+
+/// What ranks compete for: it decides how fast the activities go that are under way together.
+class Medium {
+ public:
+  virtual ~Medium() = default;
+  /// Whether the work takes no time at all; such work is not begun.
+  virtual bool free(const Work& work) const = 0;
+  /// Starts the work as an activity.
+  virtual Activities::Id begin(const Work& work) = 0;
+  /// Called when an activity has completed. True when its work is done and the activity ended; false when it goes on
+  /// (the latency is over and the bytes follow, say).
+  virtual bool finish(Activities::Id id) = 0;
+  /// Gives every activity its rate; called once after everything that happens at one time.
+  virtual void share() = 0;
+  /// What slowed the work down, most important first: one phrase each, as in Prediction::limits.
+  virtual std::vector<std::string> limits() const = 0;
+};
+
+}  // namespace ringside
