@@ -11,8 +11,8 @@ namespace ringside {
 /// The record that both sides fill.
 struct Point {
   PointKey key;
-  std::optional<Prediction> predicted;
-  std::optional<Measurement> measured;
+  std::optional<Prediction> predicted = {};
+  std::optional<Measurement> measured = {};
 };
 
 }  // namespace ringside

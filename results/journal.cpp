@@ -1,0 +1,204 @@
+#include "results/journal.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <set>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/error.hpp"
+#include "results/reader.hpp"
+
+namespace ringside {
+namespace {
+
+std::string reason(int error_number) { return std::generic_category().message(error_number); }
+
+[[noreturn]] void reject_file(const std::filesystem::path& file, std::string_view why) {
+  throw Error(ErrorKind::bad_input, fmt::format("cannot write {}: {}", file.string(), why));
+}
+
+/// A file that a killed run left before its first line was whole. Anything else without a line break is not ours to
+/// overwrite.
+bool is_unborn(std::string_view text) {
+  constexpr std::string_view kStart = R"({"record":"run")";
+  const std::string_view known = text.substr(0, kStart.size());
+  return kStart.starts_with(known) && text.find('\n') == std::string_view::npos && !is_json(text);
+}
+
+[[noreturn]] void refuse(const std::filesystem::path& file, std::string_view why) {
+  throw Error(
+      ErrorKind::bad_input,
+      fmt::format("{}: {}; it cannot be resumed, replace it or write to another folder", file.string(), why));
+}
+
+void refuse_another_run(const std::filesystem::path& file, const RunHeader& there, const RunHeader& here) {
+  if (there.scenario.name != here.scenario.name) {
+    refuse(file, fmt::format("holds the results of scenario '{}', not of '{}'", there.scenario.name,
+                             here.scenario.name));
+  }
+  if (!there.machine || !here.machine || (there.machine->this_machine && here.machine->this_machine)) {
+    return;
+  }
+  if (there.machine->name != here.machine->name) {
+    refuse(file, fmt::format("holds results for machine '{}', not for '{}'", there.machine->name,
+                             here.machine->name));
+  }
+  if (there.machine->yaml != here.machine->yaml) {
+    refuse(file, fmt::format("holds results for another version of machine '{}'", here.machine->name));
+  }
+}
+
+void refuse_another_backend(const std::filesystem::path& file, std::span<const Point> points,
+                            Backend backend) {
+  const auto other = std::find_if(points.begin(), points.end(), [&](const Point& point) {
+    return point.measured && point.measured->backend != backend;
+  });
+  if (other != points.end()) {
+    refuse(file, fmt::format("holds measurements with backend {}, this run measures with {}",
+                             name(other->measured->backend), name(backend)));
+  }
+}
+
+/// Two runs in one file are honest only if a reader can tell; the header speaks of the first alone.
+void note_differences(const RunHeader& there, const RunHeader& here, std::vector<std::string>& notes) {
+  if (there.version != here.version) {
+    notes.push_back(fmt::format("the earlier results were written by version {}, this is version {}",
+                                there.version, here.version));
+  }
+  for (const auto& [fact, value] : here.host) {
+    const auto earlier = there.host.find(fact);
+    if (earlier != there.host.end() && earlier->second != value) {
+      notes.push_back(fmt::format("the earlier results come from a host whose {} is '{}', here it is '{}'",
+                                  fact, earlier->second, value));
+    }
+  }
+}
+
+}  // namespace
+
+Journal::Journal(const std::filesystem::path& file) : file_(file) {
+  std::error_code error;
+  if (file.has_parent_path()) {
+    std::filesystem::create_directories(file.parent_path(), error);
+    // A parent that is a file is told by open() as well, but only this names the folder that is in the way.
+    if (error) {
+      reject_file(file.parent_path(), error.message());
+    }
+  }
+  descriptor_ = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (descriptor_ < 0) {
+    reject_file(file, reason(errno));
+  }
+  // File systems without locks answer something else than EWOULDBLOCK; there nobody is kept out.
+  if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    ::close(descriptor_);
+    reject_file(file, "another process is writing it");
+  }
+}
+
+Journal::Journal(Journal&& other) noexcept
+    : file_(std::move(other.file_)), descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+Journal& Journal::operator=(Journal&& other) noexcept {
+  std::swap(file_, other.file_);
+  std::swap(descriptor_, other.descriptor_);
+  return *this;
+}
+
+Journal::~Journal() {
+  if (descriptor_ >= 0) {
+    ::close(descriptor_);
+  }
+}
+
+Journal Journal::create(const std::filesystem::path& file, const RunHeader& header) {
+  Journal journal(file);
+  journal.truncate(0);
+  journal.append(header);
+  return journal;
+}
+
+void Journal::append(const Record& record) { write(to_line(record) + '\n'); }
+
+void Journal::truncate(std::size_t size) {
+  // Pipes and devices have no length to set.
+  if (::ftruncate(descriptor_, static_cast<off_t>(size)) != 0 && errno != EINVAL) {
+    reject_file(file_, reason(errno));
+  }
+}
+
+void Journal::write(std::string_view text) {
+  RINGSIDE_CHECK(descriptor_ >= 0, "a journal that was moved away is written to");
+  const off_t length_before = ::lseek(descriptor_, 0, SEEK_END);
+  for (std::string_view rest = text; !rest.empty();) {
+    const ssize_t written = ::write(descriptor_, rest.data(), rest.size());
+    if (written < 0 && errno == EINTR) {
+      continue;
+    }
+    if (written < 0) {
+      const int error_number = errno;
+      // Take back the part of the line that still fitted; if even that fails, readers drop it.
+      if (length_before >= 0 && rest.size() < text.size()) {
+        static_cast<void>(::ftruncate(descriptor_, length_before) == 0);
+      }
+      throw Error(ErrorKind::environment, fmt::format("cannot write {}: {}; everything before is kept",
+                                                      file_.string(), reason(error_number)));
+    }
+    rest.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+ResumedJournal resume_journal(const std::filesystem::path& file, const ResumeRequest& request) {
+  Journal journal(file);
+  const std::string text = read_text(file);
+  if (is_unborn(text)) {
+    journal.truncate(0);
+    journal.append(request.header);
+    std::vector<std::string> notes;
+    if (!text.empty()) {
+      notes.push_back(fmt::format("{}:1: the only line is cut in the middle; begun anew", file.string()));
+    }
+    return {.journal = std::move(journal), .header = request.header, .points = {}, .notes = std::move(notes)};
+  }
+
+  Results there = parse_results(text, file.string());
+  refuse_another_run(file, there.header, request.header);
+  if (request.backend) {
+    refuse_another_backend(file, there.points, *request.backend);
+  }
+  ResumedJournal resumed = {.journal = std::move(journal),
+                            .header = std::move(there.header),
+                            .points = {},
+                            .notes = std::move(there.notes)};
+  const std::set<PointKey> asked(request.keys.begin(), request.keys.end());
+  for (Point& point : there.points) {
+    if (asked.contains(point.key)) {
+      resumed.points.push_back(std::move(point));
+    }
+  }
+  if (const std::size_t strangers = there.points.size() - resumed.points.size(); strangers > 0) {
+    if (resumed.points.empty()) {
+      refuse(file, fmt::format("none of its {} points is one that scenario '{}' asks for", strangers,
+                               request.header.scenario.name));
+    }
+    resumed.notes.push_back(fmt::format("{}: {} points that the scenario does not ask for stay in the file",
+                                        file.string(), strangers));
+  }
+  note_differences(resumed.header, request.header, resumed.notes);
+
+  resumed.journal.truncate(there.complete_bytes);
+  if (text[there.complete_bytes - 1] != '\n') {
+    resumed.journal.write("\n");
+  }
+  return resumed;
+}
+
+}  // namespace ringside

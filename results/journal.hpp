@@ -1,0 +1,70 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/names.hpp"
+#include "common/point_key.hpp"
+#include "results/record.hpp"
+
+/// The append-only file of one run. Every record is in the file, in one write, before append() returns, so that a run
+/// killed at any moment leaves all it had finished (losing power may cost the last seconds).
+namespace ringside {
+
+struct ResumedJournal;
+struct ResumeRequest;
+
+class Journal {
+ public:
+  /// Replaces what is there by a new journal that starts with `header`; makes missing folders. Throws Error{bad_input}
+  /// with the system's reason when the file cannot be written or another process is writing it.
+  static Journal create(const std::filesystem::path& file, const RunHeader& header);
+
+  Journal(Journal&& other) noexcept;
+  Journal& operator=(Journal&& other) noexcept;
+  ~Journal();
+
+  /// Throws Error{environment} when the disk is full or gone; then the file still ends with a complete line.
+  void append(const Record& record);
+
+  const std::filesystem::path& file() const { return file_; }
+
+ private:
+  friend ResumedJournal resume_journal(const std::filesystem::path& file, const ResumeRequest& request);
+
+  explicit Journal(const std::filesystem::path& file);
+  void truncate(std::size_t size);
+  void write(std::string_view text);
+
+  std::filesystem::path file_;
+  int descriptor_ = -1;
+};
+
+/// What the resumed run is about to do.
+struct ResumeRequest {
+  RunHeader header;
+  std::vector<PointKey> keys = {};      ///< All points that it asks for.
+  std::optional<Backend> backend = {};  ///< The one that it measures with; none = it measures nothing.
+};
+
+struct ResumedJournal {
+  Journal journal;
+  /// The first line of the file: of the run that began it, or of this one.
+  RunHeader header;
+  /// What is known already of the points that the run asks for.
+  std::vector<Point> points;
+  /// What a person should know, whole sentences: a cut line that was dropped, points that nobody asks for any more,
+  /// another version or host in the earlier part.
+  std::vector<std::string> notes;
+};
+
+/// Goes on with the journal in `file`, whose first line stays as it is; a last line cut in the middle is taken off. A file
+/// that is missing, empty or cut within its first line is begun anew. Throws Error{bad_input} where read_results() and
+/// Journal::create() do, and when the results are of something else: another scenario name, another machine (unless both
+/// runs calibrate this one), only points that this run does not ask for, or measurements with another backend.
+ResumedJournal resume_journal(const std::filesystem::path& file, const ResumeRequest& request);
+
+}  // namespace ringside
