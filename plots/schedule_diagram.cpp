@@ -1,0 +1,224 @@
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "common/error.hpp"
+#include "plots/charts.hpp"
+#include "plots/page.hpp"
+#include "plots/palette.hpp"
+#include "plots/text.hpp"
+#include "schedule/schedule.hpp"
+
+namespace ringside::plots {
+namespace {
+
+constexpr Font kChunkFont{.size = 13};
+constexpr double kLeft = 92;
+constexpr double kRight = 30;
+constexpr double kMaxHeight = 2200;
+constexpr double kStripTop = 40;  // Above the first rank: the numbers of the rounds.
+constexpr double kStripBottom = 14;
+constexpr double kDotGap = 9;  // From the centre of a dot to the arrow.
+constexpr double kMinColumn = 84;
+constexpr double kMaxColumn = 220;
+
+/// All that one rank sends to another in a round, in one way.
+struct Transfer {
+  Rank source;
+  Rank target;
+  MoveKind kind;
+  std::string label;
+};
+
+std::string chunk_text(const Move& move, std::int32_t num_chunks) {
+  if (move.num_chunks == num_chunks) {
+    return "all";
+  }
+  return move.num_chunks == 1
+             ? fmt::format("{}", move.first_chunk)
+             : fmt::format("{}–{}", move.first_chunk, move.first_chunk + move.num_chunks - 1);
+}
+
+/// `s1:2` reads chunk 2 of scratch buffer 1; `2→s1` writes it there.
+std::string label_of(const std::vector<std::string>& chunks, int source_buffer, int target_buffer) {
+  const std::string from = source_buffer == 0 ? "" : fmt::format("s{}:", source_buffer);
+  const std::string to = target_buffer == 0 ? "" : fmt::format("→s{}", target_buffer);
+  return shortened(fmt::format("{}{}{}", from, fmt::join(chunks, ","), to), kChunkFont, 96);
+}
+
+std::vector<Transfer> transfers_of(const Schedule& schedule, std::int64_t round) {
+  using Key = std::tuple<Rank, Rank, MoveKind, int, int>;
+  std::vector<Move> moves;
+  schedule.write_round(round, moves);
+  std::map<Key, std::vector<std::string>> chunks;
+  for (const Move& move : moves) {
+    chunks[{move.source, move.target, move.kind, move.source_buffer, move.target_buffer}].push_back(
+        chunk_text(move, schedule.num_chunks()));
+  }
+  std::vector<Transfer> transfers;
+  for (const auto& [key, texts] : chunks) {
+    const auto& [source, target, kind, source_buffer, target_buffer] = key;
+    transfers.push_back({source, target, kind, label_of(texts, source_buffer, target_buffer)});
+  }
+  return transfers;
+}
+
+/// Rows of rounds, one below the other, all of the same number of columns.
+struct Strips {
+  std::int64_t num_rounds;  ///< That are drawn.
+  int columns;
+  int count;
+  double column_width;
+  double row_height;
+};
+
+Strips lay_out_strips(const std::vector<std::vector<Transfer>>& rounds, int num_ranks, double page_width) {
+  double widest = 0;
+  for (const std::vector<Transfer>& transfers : rounds) {
+    for (const Transfer& transfer : transfers) {
+      widest = std::max(widest, text_width(transfer.label, kChunkFont));
+    }
+  }
+  const double room = page_width - kLeft - kRight;
+  const double least = std::max(kMinColumn, widest + 56);
+  const auto num_rounds = static_cast<int>(rounds.size());
+  const int most_columns = std::max(1, static_cast<int>(room / least));
+  Strips strips{};
+  strips.count = (num_rounds + most_columns - 1) / most_columns;
+  strips.columns = (num_rounds + strips.count - 1) / strips.count;
+  strips.column_width = std::min(kMaxColumn, room / strips.columns);
+  strips.row_height = std::clamp(420.0 / num_ranks, 46.0, 84.0);
+  const double strip_height = kStripTop + kStripBottom + strips.row_height * num_ranks;
+  strips.count = std::clamp(static_cast<int>(kMaxHeight / strip_height), 1, strips.count);
+  strips.num_rounds = std::min(num_rounds, strips.count * strips.columns);
+  return strips;
+}
+
+Stroke stroke_of(MoveKind kind) {
+  return kind == MoveKind::reduce ? Stroke{.color = kVermillion, .width = 2}
+                                  : Stroke{.color = kBlue, .width = 2, .dash = Dash::dashed};
+}
+
+/// Places on an arrow for its label: first near the source, where arrows of one round lie apart.
+std::vector<XY> label_places(const Arrows::Arrow& arrow) {
+  std::vector<XY> places;
+  for (const double share : {0.32, 0.24, 0.4, 0.5, 0.6, 0.7, 0.78, 0.16}) {
+    places.push_back({arrow.from.x + share * (arrow.to.x - arrow.from.x),
+                      arrow.from.y + share * (arrow.to.y - arrow.from.y)});
+  }
+  return places;
+}
+
+/// One column: the arrows of a round between two columns of dots.
+void add_round(Panel& page, LabelPlacer& placer, const std::vector<Transfer>& transfers, XY corner,
+               const Strips& strips) {
+  const auto row = [&](Rank rank) { return corner.y + (rank + 0.5) * strips.row_height; };
+  std::vector<Arrows::Arrow> arrows;
+  for (const Transfer& transfer : transfers) {
+    const double dx = strips.column_width;
+    const double dy = row(transfer.target) - row(transfer.source);
+    const double length = std::hypot(dx, dy);
+    const XY gap{kDotGap * dx / length, kDotGap * dy / length};
+    const Arrows::Arrow arrow{.from = {corner.x + gap.x, row(transfer.source) + gap.y},
+                              .to = {corner.x + dx - gap.x, row(transfer.target) - gap.y}};
+    arrows.push_back(arrow);
+    placer.block_line(arrow.from, arrow.to);
+    page.elements.emplace_back(Arrows{.arrows = {arrow}, .stroke = stroke_of(transfer.kind)});
+  }
+  for (std::size_t index = 0; index < transfers.size(); ++index) {
+    const std::string& label = transfers[index].label;
+    const XY center = placer.place(label_places(arrows[index]), text_width(label, kChunkFont) + 8, 18);
+    page.elements.emplace_back(Text{.at = center,
+                                    .text = label,
+                                    .align = Align::center,
+                                    .font = kChunkFont,
+                                    .color = stroke_of(transfers[index].kind).color,
+                                    .opaque = true});
+  }
+}
+
+}  // namespace
+
+std::vector<Figure> schedule_diagram(const Schedule& schedule, const ChartContext& context) {
+  const int num_ranks = schedule.num_ranks();
+  if (num_ranks > kMaxDiagramRanks) {
+    throw Error(ErrorKind::bad_input,
+                fmt::format("a schedule of {} ranks is too large to draw; at most {} ranks can be shown",
+                            num_ranks, kMaxDiagramRanks));
+  }
+  constexpr std::int64_t kMaxRounds = 400;  // More never fit on a page, whatever their labels.
+  std::vector<std::vector<Transfer>> rounds;
+  std::set<MoveKind> kinds;
+  for (std::int64_t round = 0; round < std::min(schedule.num_rounds(), kMaxRounds); ++round) {
+    rounds.push_back(transfers_of(schedule, round));
+    for (const Transfer& transfer : rounds.back()) {
+      kinds.insert(transfer.kind);
+    }
+  }
+  if (rounds.empty()) {
+    return {};
+  }
+
+  Figure figure{.name = fmt::format("schedule_{}_{}_ranks", schedule.algorithm().name, num_ranks),
+                .width = 1200};
+  const Strips strips = lay_out_strips(rounds, num_ranks, figure.width);
+  const double strip_height = kStripTop + kStripBottom + strips.row_height * num_ranks;
+  constexpr double kAround = 150;  // Title, legend and footer.
+  figure.height = static_cast<int>(kAround + strips.count * strip_height);
+
+  const std::int32_t chunks = schedule.num_chunks();
+  std::string subtitle = fmt::format("{} with {} ranks: {} round{}, message in {} chunk{}",
+                                     schedule.algorithm().name, num_ranks, schedule.num_rounds(),
+                                     schedule.num_rounds() == 1 ? "" : "s", chunks, chunks == 1 ? "" : "s");
+  if (strips.num_rounds < schedule.num_rounds()) {
+    subtitle += fmt::format("; the first {} rounds are shown", strips.num_rounds);
+  }
+  std::vector<LegendEntry> legend;
+  for (const MoveKind kind : kinds) {
+    legend.push_back({.label = kind == MoveKind::copy ? "copy" : "reduce", .line = stroke_of(kind)});
+  }
+  legend.push_back({.label = "numbers on arrows are chunks"});
+  if (schedule.num_buffers() > 1) {
+    legend.push_back({.label = "s1: scratch buffer 1"});
+  }
+  const Rect area = lay_out_page(figure, page_text(context, subtitle), legend);
+
+  Panel page = pixel_panel(figure);
+  LabelPlacer placer;
+  Marks dots{.style = {.color = {.rgb = 0x333333}, .shape = Shape::circle, .size = 1.3}};
+  for (int strip = 0; strip < strips.count; ++strip) {
+    const double top = area.top + strip * strip_height + kStripTop;
+    const std::int64_t first = std::int64_t{strip} * strips.columns;
+    const auto columns = static_cast<int>(std::min<std::int64_t>(strips.columns, strips.num_rounds - first));
+    for (Rank rank = 0; rank < num_ranks; ++rank) {
+      const double y = top + (rank + 0.5) * strips.row_height;
+      page.elements.emplace_back(Polyline{.points = {{kLeft, y}, {kLeft + columns * strips.column_width, y}},
+                                          .stroke = {.color = kLightGrey, .width = 1}});
+      page.elements.emplace_back(
+          Text{.at = {kLeft - 18, y}, .text = fmt::format("rank {}", rank), .align = Align::right});
+      for (int column = 0; column <= columns; ++column) {
+        dots.marks.push_back({kLeft + column * strips.column_width, y, y, y});
+      }
+    }
+    for (int column = 0; column < columns; ++column) {
+      const double left = kLeft + column * strips.column_width;
+      const std::int64_t round = first + column;
+      page.elements.emplace_back(
+          Text{.at = {left + strips.column_width / 2, top - 14},
+               .text = strips.column_width >= 90 ? fmt::format("round {}", round) : fmt::format("{}", round),
+               .align = Align::center,
+               .font = {.bold = true}});
+      add_round(page, placer, rounds[static_cast<std::size_t>(round)], {left, top}, strips);
+    }
+  }
+  page.elements.emplace_back(std::move(dots));
+  figure.panels.push_back(std::move(page));
+  return {figure};
+}
+
+}  // namespace ringside::plots
