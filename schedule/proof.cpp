@@ -266,26 +266,19 @@ class Interpreter {
     return fmt::format("rank {}", rank);
   }
 
+  /// Only missing contributions are to be found here: what a chunk holds too often was found by the move that added
+  /// it, and as moves do not take data from one chunk to another it holds nothing foreign.
   void check_promise(Rank rank, std::int32_t chunk) {
     const RankSets::Word* value = values_.set(index_.cell(rank, 0, chunk));
-    const auto belongs = [&](Rank contributor) { return holds_at_start(schedule_, contributor, chunk); };
     std::vector<Rank> missing;
-    std::vector<Rank> foreign;
     for (Rank contributor = 0; contributor < schedule_.num_ranks(); ++contributor) {
-      const bool held = RankSets::contains(value, contributor);
-      if (belongs(contributor) && !held) {
+      if (holds_at_start(schedule_, contributor, chunk) && !RankSets::contains(value, contributor)) {
         missing.push_back(contributor);
-      } else if (!belongs(contributor) && held) {
-        foreign.push_back(contributor);
       }
     }
     if (!missing.empty()) {
       faults_.add(fmt::format("at the end chunk {} of rank {} lacks the contribution of {}", chunk, rank,
                               fmt::join(missing, ", ")));
-    }
-    if (!foreign.empty()) {
-      faults_.add(fmt::format("at the end chunk {} of rank {} holds data of {} that does not belong there",
-                              chunk, rank, fmt::join(foreign, ", ")));
     }
   }
 

@@ -12,6 +12,7 @@ namespace ringside {
 struct RedundantMove {
   std::int64_t round = 0;
   Move move;
+  bool operator==(const RedundantMove&) const = default;
 };
 
 struct Proof {
@@ -19,7 +20,8 @@ struct Proof {
   /// missing or counted twice. Empty = every rank ends with what the collective promises, each contribution
   /// exactly once.
   std::vector<std::string> faults;
-  /// Moves after which the target's chunks are as they were before.
+  /// Moves without which the result is the same: the target's chunks are as they were before, or nothing that is
+  /// promised depends on them. They can be left out together; one alone may be what keeps another harmless.
   std::vector<RedundantMove> redundant;
   /// Rounds at the end of the schedule that consist of redundant moves alone: [first, num_rounds).
   std::int64_t first_redundant_tail_round = 0;

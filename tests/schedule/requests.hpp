@@ -1,5 +1,6 @@
 #pragma once
 
+#include <iosfwd>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,11 +17,20 @@ std::optional<Schedule> supported_schedule(const Algorithm& algorithm, ScheduleR
 /// `all_reduce ring with 5 ranks, root 0, slices 2`, for messages of failing tests.
 std::string label(const Schedule& schedule);
 
-/// 1, 2, … and beyond the next powers of two.
+/// How GoogleTest shows a move.
+void PrintTo(const Move& move, std::ostream* out);
+
+/// Beyond a power of two, so that everything from 1 on is there: odd, prime, powers of two and their neighbours.
 inline constexpr int kMaxRanks = 33;
 
-/// With 1 … kMaxRanks ranks: the plain request, all node sizes, some slices and the last rank as root.
-std::vector<ScheduleRequest> typical_requests();
+/// 1 … kMaxRanks ranks and nothing else said.
+std::vector<ScheduleRequest> plain_requests();
+
+/// Other roots, slices and ranks per node.
+std::vector<ScheduleRequest> unusual_requests();
+
+/// Orders of `num_ranks` positions that are not the identity: reversed, rotated, interleaved.
+std::vector<std::vector<Rank>> unusual_orders(int num_ranks);
 
 /// Calls `look` with every schedule that the registry has for these requests.
 template <typename Look>
