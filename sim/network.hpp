@@ -14,11 +14,23 @@
 /// A machine as the simulator sees it: links with a capacity, and which of them a message crosses.
 namespace ringside {
 
+enum class VertexKind { rank, switching, host_bridge, nic, fabric, medium };
+
+/// Something that links meet at. Only drawings read it.
+struct Vertex {
+  std::string label;
+  VertexKind kind = VertexKind::rank;
+  std::int32_t attached_to = -1;  ///< Sits on this vertex without a link that is modelled; -1 = on none.
+};
+
 /// One direction of a cable, or a medium that everything on it shares.
 struct Link {
-  std::string name;  ///< For people: `host bridge of socket 0, up`.
+  std::string name;  ///< For people: `host memory of socket 0`.
   Seconds latency;
   BytesPerSecond capacity;
+  /// Vertices of the network that it joins; both the same = a medium at that vertex; -1 = not drawn.
+  std::int32_t from = -1;
+  std::int32_t to = -1;
 };
 
 /// Ranks of one machine whose CPU cores do the sending, receiving and reducing: what one activity takes alone is
@@ -49,8 +61,9 @@ struct Network {
   int ranks_per_node = 0;                 ///< 0 = one node
   std::optional<SharedProcessor> processor;
   CostSource source = CostSource::given;
-  /// Set when every pair of ranks has a private full-duplex link with this α and β, and every rank the same γ:
-  /// then the closed form is exact and no topology needs to be built.
+  std::vector<Vertex> vertices;  ///< What the links join, for drawings.
+  /// Set when every pair of ranks has a private full-duplex link with this α and β, and every rank the same γ. Then
+  /// the closed form is exact unless `slowdown` or `processor` add to it, and the topology may be null.
   struct Uniform {
     Seconds latency;
     SecondsPerByte inverse_bandwidth;
@@ -59,9 +72,14 @@ struct Network {
   std::optional<Uniform> uniform;
 };
 
-/// Builds what `num_ranks` ranks on this machine see. Throws Error{bad_input} that names the YAML line for an
-/// impossible machine: too few GPUs for the ranks, a rank without a route, zero capacity, a forced order that is
-/// not a permutation.
-Network build_network(const Machine& machine, int num_ranks);
+/// Which of a specification's numbers to price with. A data sheet says what a link could do; what machines achieve
+/// spreads (sim/link_kinds.hpp). `fastest` and `slowest` take the ends of that spread for every link at once. Numbers
+/// that the user gave or `calibrate` wrote do not change.
+enum class SpecNumbers { typical, fastest, slowest };
+
+/// Builds what `num_ranks` ranks on this machine see (docs/topology.md). Throws Error{bad_input} that names the YAML
+/// line for an impossible machine: too few GPUs for the ranks, a rank without a route, zero capacity, a forced order
+/// that is not a permutation.
+Network build_network(const Machine& machine, int num_ranks, SpecNumbers numbers = SpecNumbers::typical);
 
 }  // namespace ringside

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/units.hpp"
+#include "scenario/machine.hpp"
+#include "sim/network.hpp"
+
+/// What kinds of links can do: the data sheet, what machines achieve, and how far that spreads. Every number has its
+/// source beside it in link_kinds.cpp; docs/topology.md shows the same table.
+namespace ringside {
+
+/// low ≤ typical ≤ high.
+struct Range {
+  double low = 0;
+  double typical = 0;
+  double high = 0;
+};
+
+/// Latency and capacity of one crossing.
+struct LinkNumbers {
+  Seconds latency = {};
+  BytesPerSecond capacity = {};
+};
+
+struct LinkKind {
+  std::string name;           ///< `PCIe 4.0 x16, peer to peer`
+  BytesPerSecond data_sheet;  ///< One direction; 0 = no data sheet says.
+  Range bandwidth;            ///< Achieved, bytes per second.
+  Range latency;              ///< Seconds per message from GPU to GPU, unless the function says otherwise.
+};
+
+LinkNumbers choose(const LinkKind& kind, SpecNumbers numbers);
+
+// All of these throw Error{bad_input} that lists what is known when there is no such link.
+
+/// A slot, GPU to GPU through its links up and down. Without peer-to-peer every byte is staged in host memory.
+LinkKind pcie_slot(int generation, int lanes, bool peer_to_peer);
+/// What a socket passes between its own PCIe ports, both directions together, for peer-to-peer traffic.
+LinkKind host_bridge(int generation, int num_ports);
+/// The path of a socket through host memory, both directions together; latency per crossing.
+LinkKind host_memory(int generation);
+/// Between the sockets of a host with PCIe of this generation, one direction; latency added to that of the slots.
+LinkKind socket_link(int generation);
+/// One link of a cable from GPU to GPU. `data_sheet` tells the bridges of GA102 (RTX 3090, A40, A6000) from the
+/// links of A100, which are of the same generation; 0 = the generation's usual rate.
+LinkKind nvlink(int generation, BytesPerSecond data_sheet = {});
+/// One link of a GPU into an NVSwitch.
+LinkKind nvswitch(int generation);
+/// One Infinity Fabric link between two GPUs.
+LinkKind xgmi(int generation);
+/// NIC to NIC. Not for InterKind::custom.
+LinkKind network_link(InterKind kind, BytesPerSecond rate);
+
+/// Everything above once, at usual rates, for tables.
+std::vector<LinkKind> all_link_kinds();
+
+}  // namespace ringside
