@@ -6,8 +6,8 @@
 //   sent per rank          root (n−1)·S         (n−1)/n·S   (n−1)/n·S
 //   restriction            none                 none        n a power of two
 //
-// Source: R. Thakur, R. Rabenseifner, W. Gropp, Int. J. High Performance Computing Applications 19(1), 2005, section
-// 4.1. As there, recursive doubling is for powers of two only.
+// Source: R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of collective communication operations in MPICH", Int.
+// J. High Performance Computing Applications 19(1), 2005. As there, recursive doubling is for powers of two only.
 
 #include <fmt/format.h>
 

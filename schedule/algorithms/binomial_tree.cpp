@@ -8,7 +8,7 @@
 //   restriction            none
 //
 // Source: R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of collective communication operations in MPICH", Int.
-// J. High Performance Computing Applications 19(1), 2005, sections 4.2 and 4.4.
+// J. High Performance Computing Applications 19(1), 2005.
 
 #include "schedule/algorithms/algorithms.hpp"
 #include "schedule/algorithms/phases.hpp"

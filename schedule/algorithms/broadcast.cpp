@@ -9,8 +9,8 @@
 //
 // By default ring has as many slices as it takes hops to fill the pipeline, n − 2, so that it costs 2S.
 //
-// Source: R. Thakur, R. Rabenseifner, W. Gropp, Int. J. High Performance Computing Applications 19(1), 2005, section
-// 4.2 (binomial tree); J. Pješivac-Grbović et al., "Performance analysis of MPI collective operations", Cluster
+// Source: R. Thakur, R. Rabenseifner, W. Gropp, Int. J. High Performance Computing Applications 19(1), 2005
+// (binomial tree); J. Pješivac-Grbović et al., "Performance analysis of MPI collective operations", Cluster
 // Computing 10(2), 2007 (linear, pipeline).
 
 #include <algorithm>

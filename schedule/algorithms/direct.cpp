@@ -6,8 +6,8 @@
 //   sent per rank          (n−1)·S
 //   restriction            none; a round has n(n−1) moves
 //
-// Source: the one-phase all-pairs all_reduce of MSCCL++ (allreduce1/allreduce2 in the mscclpp repository) and of the
-// custom kernels of inference engines.
+// Source: the one-phase all-pairs all_reduce of A. Shah et al., "MSCCL++: rethinking GPU communication abstractions for
+// cutting-edge AI applications", arXiv:2504.09014, 2025.
 
 #include "schedule/algorithms/algorithms.hpp"
 

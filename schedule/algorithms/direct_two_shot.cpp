@@ -7,8 +7,8 @@
 //   sent per rank          2(n−1)/n·S
 //   restriction            none; a round has n(n−1) moves
 //
-// Source: the two-phase all-pairs all_reduce of MSCCL++ (mscclpp repository); its phases are the direct algorithms of
-// R. Thakur, R. Rabenseifner, W. Gropp, Int. J. High Performance Computing Applications 19(1), 2005.
+// Source: the two-phase all-pairs all_reduce of A. Shah et al., "MSCCL++: rethinking GPU communication abstractions for
+// cutting-edge AI applications", arXiv:2504.09014, 2025.
 
 #include "schedule/algorithms/algorithms.hpp"
 

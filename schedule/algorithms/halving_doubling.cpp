@@ -8,7 +8,7 @@
 //   restriction            none: excess ranks fold into a neighbour first and get the result last, with all of S
 //
 // Source: R. Rabenseifner, "Optimization of collective reduction operations", ICCS 2004; R. Thakur, R. Rabenseifner,
-// W. Gropp, Int. J. High Performance Computing Applications 19(1), 2005, section 4.5. The folding is MPICH's.
+// W. Gropp, Int. J. High Performance Computing Applications 19(1), 2005. The folding is MPICH's.
 
 #include "schedule/algorithms/algorithms.hpp"
 #include "schedule/algorithms/phases.hpp"

@@ -8,7 +8,7 @@
 //   restriction            none: excess ranks fold into a neighbour first and get the result last
 //
 // Source: R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of collective communication operations in MPICH", Int.
-// J. High Performance Computing Applications 19(1), 2005, section 4.5.
+// J. High Performance Computing Applications 19(1), 2005.
 
 #include "schedule/algorithms/algorithms.hpp"
 #include "schedule/algorithms/phases.hpp"

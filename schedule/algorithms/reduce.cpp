@@ -11,8 +11,8 @@
 // behind a transfer; only the root's last one shows. By default there are as many slices as it takes rounds to fill
 // that pipeline, 2(n−2), so that it costs 2S.
 //
-// Source: R. Thakur, R. Rabenseifner, W. Gropp, Int. J. High Performance Computing Applications 19(1), 2005, section
-// 4.4 (binomial tree); J. Pješivac-Grbović et al., "Performance analysis of MPI collective operations", Cluster
+// Source: R. Thakur, R. Rabenseifner, W. Gropp, Int. J. High Performance Computing Applications 19(1), 2005
+// (binomial tree); J. Pješivac-Grbović et al., "Performance analysis of MPI collective operations", Cluster
 // Computing 10(2), 2007 (linear, pipeline).
 
 #include <algorithm>

@@ -7,8 +7,9 @@
 //   sent per rank          S                    (n−1)/n·S   (n−1)/n·S
 //   restriction            none                 none        n a power of two
 //
-// Source: R. Thakur, R. Rabenseifner, W. Gropp, Int. J. High Performance Computing Applications 19(1), 2005, section
-// 4.3. For other n they fold excess ranks, which sends 2S more: the ring is then the better choice.
+// Source: R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of collective communication operations in MPICH", Int.
+// J. High Performance Computing Applications 19(1), 2005. For other n they fold excess ranks with all of S; the ring
+// does without.
 
 #include <fmt/format.h>
 
