@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "common/error.hpp"
+#include "plots/layout.hpp"
 
 namespace ringside::plots {
 namespace {
@@ -61,11 +62,11 @@ std::string dash(Dash value) {
     case Dash::solid:
       return "solid";
     case Dash::dashed:
-      return "(10,5)";
+      return "(9,7)";
     case Dash::dotted:
-      return "(2,4)";
+      return "(1,5)";
     case Dash::dash_dot:
-      return "(10,4,2,4)";
+      return "(9,6,1,6)";
   }
   return "solid";
 }
@@ -108,7 +109,7 @@ class ScriptWriter {
   std::string write() {
     line("set encoding utf8");
     line(terminal());
-    line("set style textbox 1 opaque fillcolor rgb '#ffffff' noborder margins 0.4,0.1");
+    line("set style textbox 1 opaque fillcolor rgb '#ffffff' noborder margins 0.6,0.4");
     line("set style fill solid noborder");
     line("set errorbars small");
     line("unset key");
@@ -127,7 +128,7 @@ class ScriptWriter {
   }
 
   std::string terminal() const {
-    return fmt::format("set terminal {} size {},{} noenhanced font {} background rgb '#ffffff' butt",
+    return fmt::format("set terminal {} size {},{} noenhanced font {} background rgb '#ffffff' rounded",
                        format_ == ImageFormat::png ? "pngcairo" : "svg", figure_.width, figure_.height,
                        font({}));
   }
@@ -160,6 +161,12 @@ class ScriptWriter {
     // A panel of texts alone still needs something to plot: a point in white under everything else.
     const std::string corner = block(number(panel.x.min) + " " + number(panel.y.min) + "\n");
     clauses_.push_back(corner + " using 1:2 with dots lc rgb '#ffffff'");
+    if (!panel.y.label.empty()) {
+      const double x = panel.area.left - y_axis_room(panel.y) + Font{}.size;
+      const double y = height - panel.area.top - panel.area.height / 2;
+      line(fmt::format("set label {} at screen {},{} center rotate by 90 font {}", literal(panel.y.label),
+                       number(x / width), number(y / height), font({})));
+    }
     for (const Element& element : panel.elements) {
       std::visit([this](const auto& value) { write(value); }, element);
     }
@@ -169,9 +176,11 @@ class ScriptWriter {
   void write_axis(char axis, const Axis& value) {
     line(fmt::format("{} logscale {}", value.log ? "set" : "unset", axis));
     line(fmt::format("set {}range [{}:{}]", axis, number(value.min), number(value.max)));
-    line(value.label.empty()
+    // The y label is placed by us: gnuplot's guess at the width of tic labels runs off the page.
+    const bool horizontal = axis == 'x';
+    line(value.label.empty() || !horizontal
              ? fmt::format("unset {}label", axis)
-             : fmt::format("set {}label {} font {}", axis, literal(value.label), font({.size = 15})));
+             : fmt::format("set {}label {} font {}", axis, literal(value.label), font({})));
     if (value.tics.empty()) {
       line(fmt::format("unset {}tics", axis));
       return;

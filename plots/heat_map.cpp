@@ -91,24 +91,23 @@ std::vector<Figure> heat_map(const LabelledMatrix& matrix, const ChartContext& c
                 .height = static_cast<int>(std::max(460.0, cell_height * num_rows + kAround))};
   const Rect area = lay_out_page(figure, page_text(context, matrix.subtitle), legend);
   constexpr double kMaxRowLabel = 240;
-  const double left = std::min(kMaxRowLabel, widest(matrix.rows)) + 56;
-  const PanelGrid place =
-      lay_out_panels(area, 1, 1, {.left = left, .right = color_bar_width(bar) + 50, .top = 36, .bottom = 66});
-
-  Panel panel{.area = place.areas[0], .grid = false};
-  panel.area.height = std::min(panel.area.height, cell_height * num_rows);
-  const double cell_width = panel.area.width / num_columns;
-  const double height = panel.area.height / num_rows;
   std::vector<std::string> row_labels;
   for (const std::string& text : matrix.rows) {
     row_labels.push_back(shortened(text, {}, kMaxRowLabel));
   }
+  Panel panel{.area = {}, .grid = false};
+  panel.y = {
+      .label = matrix.row_title, .min = num_rows, .max = 0, .tics = cell_tics(row_labels, cell_height, 18)};
+  const PanelMargins margins{
+      .left = y_axis_room(panel.y) + 12, .right = color_bar_width(bar) + 50, .top = 36};
+  panel.area = lay_out_panels(area, 1, 1, margins).areas[0];
+  panel.area.height = std::min(panel.area.height, cell_height * num_rows);
+  const double cell_width = panel.area.width / num_columns;
+  const double height = panel.area.height / num_rows;
   panel.x = {.label = matrix.column_title,
              .min = 0,
              .max = num_columns,
              .tics = cell_tics(matrix.columns, cell_width, widest(matrix.columns) + 12)};
-  panel.y = {.label = matrix.row_title, .min = num_rows, .max = 0, .tics = cell_tics(row_labels, height, 18)};
-
   const Font font{.size = std::min(14.0, height - 3)};
   const bool labelled = widest_label + 6 <= cell_width;
   Boxes cells{.border = Stroke{.color = kWhite, .width = 1}};

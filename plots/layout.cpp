@@ -19,6 +19,8 @@ constexpr Font kFooterFont{.size = 12};
 constexpr double kSampleWidth = 40;
 constexpr double kLegendRow = 26;
 
+bool has_sample(const LegendEntry& entry) { return entry.line || entry.mark || entry.band; }
+
 void draw_sample(Panel& page, const LegendEntry& entry, double left, double middle) {
   const double right = left + kSampleWidth;
   const double center = (left + right) / 2;
@@ -41,14 +43,14 @@ double draw_legend(Panel& page, std::span<const LegendEntry> legend, double top,
   double left = kMargin;
   double middle = top + kLegendRow / 2;
   for (const LegendEntry& entry : legend) {
-    const double needed = kSampleWidth + 8 + text_width(entry.label, kLegendFont);
+    const double before = has_sample(entry) ? kSampleWidth + 8 : 0;
+    const double needed = before + text_width(entry.label, kLegendFont);
     if (left > kMargin && left + needed > width - kMargin) {
       left = kMargin;
       middle += kLegendRow;
     }
     draw_sample(page, entry, left, middle);
-    page.elements.emplace_back(
-        Text{.at = {left + kSampleWidth + 8, middle}, .text = entry.label, .font = kLegendFont});
+    page.elements.emplace_back(Text{.at = {left + before, middle}, .text = entry.label, .font = kLegendFont});
     left += needed + 26;
   }
   return middle + kLegendRow / 2;
@@ -103,6 +105,16 @@ Rect lay_out_page(Figure& figure, const PageText& text, std::span<const LegendEn
   }
   figure.panels.push_back(std::move(page));
   return {.left = 0, .top = top, .width = width, .height = bottom - top};
+}
+
+double y_axis_room(const Axis& axis) {
+  constexpr double kTic = 18;  // The tic and a gap on both sides.
+  double widest = 0;
+  for (const Tic& tic : axis.tics) {
+    widest = std::max(widest, axis.show_tic_labels ? text_width(tic.label, {}) : 0);
+  }
+  const double label = axis.label.empty() ? 0 : 2 * Font{}.size;
+  return kTic + widest + label;
 }
 
 PanelGrid lay_out_panels(const Rect& area, std::size_t count, int columns, const PanelMargins& margins) {

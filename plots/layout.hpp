@@ -30,10 +30,13 @@ Rect lay_out_page(Figure& figure, const PageText& text, std::span<const LegendEn
 /// A panel over the whole page whose units are pixels from the top left corner.
 Panel pixel_panel(const Figure& figure);
 
+/// Pixels to the left of a panel that the labels of its y axis take.
+double y_axis_room(const Axis& axis);
+
 /// Room to keep around the insides of panels.
 struct PanelMargins {
-  double left = 92, right = 14, top = 34, bottom = 62;
-  double gap_x = 26, gap_y = 52;  ///< Between neighbours that share their axes' labels.
+  double left = 92, right = 34, top = 34, bottom = 62;
+  double gap_x = 42, gap_y = 52;  ///< Between neighbours that share their axes' labels.
 };
 
 /// Cells of a grid, row by row; axes are labelled only in the first column and below the lowest cell of a column.

@@ -21,11 +21,11 @@ constexpr Font kChunkFont{.size = 13};
 constexpr double kLeft = 92;
 constexpr double kRight = 30;
 constexpr double kMaxHeight = 2200;
-constexpr double kStripTop = 40;  // Above the first rank: the numbers of the rounds.
-constexpr double kStripBottom = 14;
-constexpr double kDotGap = 9;  // From the centre of a dot to the arrow.
+constexpr double kStripTop = 52;     // Above the first rank: the numbers of the rounds.
+constexpr double kStripBottom = 30;  // Below the last rank.
+constexpr double kDotGap = 9;        // From the centre of a dot to the arrow.
 constexpr double kMinColumn = 84;
-constexpr double kMaxColumn = 220;
+constexpr double kMaxColumn = 360;
 
 /// All that one rank sends to another in a round, in one way.
 struct Transfer {
@@ -77,6 +77,10 @@ struct Strips {
   double row_height;
 };
 
+double strip_height_of(const Strips& strips, int num_ranks) {
+  return kStripTop + kStripBottom + strips.row_height * (num_ranks - 1);
+}
+
 Strips lay_out_strips(const std::vector<std::vector<Transfer>>& rounds, int num_ranks, double page_width) {
   double widest = 0;
   for (const std::vector<Transfer>& transfers : rounds) {
@@ -93,7 +97,7 @@ Strips lay_out_strips(const std::vector<std::vector<Transfer>>& rounds, int num_
   strips.columns = (num_rounds + strips.count - 1) / strips.count;
   strips.column_width = std::min(kMaxColumn, room / strips.columns);
   strips.row_height = std::clamp(420.0 / num_ranks, 46.0, 84.0);
-  const double strip_height = kStripTop + kStripBottom + strips.row_height * num_ranks;
+  const double strip_height = strip_height_of(strips, num_ranks);
   strips.count = std::clamp(static_cast<int>(kMaxHeight / strip_height), 1, strips.count);
   strips.num_rounds = std::min(num_rounds, strips.count * strips.columns);
   return strips;
@@ -117,7 +121,7 @@ std::vector<XY> label_places(const Arrows::Arrow& arrow) {
 /// One column: the arrows of a round between two columns of dots.
 void add_round(Panel& page, LabelPlacer& placer, const std::vector<Transfer>& transfers, XY corner,
                const Strips& strips) {
-  const auto row = [&](Rank rank) { return corner.y + (rank + 0.5) * strips.row_height; };
+  const auto row = [&](Rank rank) { return corner.y + rank * strips.row_height; };
   std::vector<Arrows::Arrow> arrows;
   for (const Transfer& transfer : transfers) {
     const double dx = strips.column_width;
@@ -167,8 +171,8 @@ std::vector<Figure> schedule_diagram(const Schedule& schedule, const ChartContex
   Figure figure{.name = fmt::format("schedule_{}_{}_ranks", schedule.algorithm().name, num_ranks),
                 .width = 1200};
   const Strips strips = lay_out_strips(rounds, num_ranks, figure.width);
-  const double strip_height = kStripTop + kStripBottom + strips.row_height * num_ranks;
-  constexpr double kAround = 150;  // Title, legend and footer.
+  const double strip_height = strip_height_of(strips, num_ranks);
+  constexpr double kAround = 146;  // Title, legend and footer.
   figure.height = static_cast<int>(kAround + strips.count * strip_height);
 
   const std::int32_t chunks = schedule.num_chunks();
@@ -196,7 +200,7 @@ std::vector<Figure> schedule_diagram(const Schedule& schedule, const ChartContex
     const std::int64_t first = std::int64_t{strip} * strips.columns;
     const auto columns = static_cast<int>(std::min<std::int64_t>(strips.columns, strips.num_rounds - first));
     for (Rank rank = 0; rank < num_ranks; ++rank) {
-      const double y = top + (rank + 0.5) * strips.row_height;
+      const double y = top + rank * strips.row_height;
       page.elements.emplace_back(Polyline{.points = {{kLeft, y}, {kLeft + columns * strips.column_width, y}},
                                           .stroke = {.color = kLightGrey, .width = 1}});
       page.elements.emplace_back(
@@ -209,7 +213,7 @@ std::vector<Figure> schedule_diagram(const Schedule& schedule, const ChartContex
       const double left = kLeft + column * strips.column_width;
       const std::int64_t round = first + column;
       page.elements.emplace_back(
-          Text{.at = {left + strips.column_width / 2, top - 14},
+          Text{.at = {left + strips.column_width / 2, top - 28},
                .text = strips.column_width >= 90 ? fmt::format("round {}", round) : fmt::format("{}", round),
                .align = Align::center,
                .font = {.bold = true}});

@@ -16,7 +16,7 @@
 namespace ringside::plots {
 namespace {
 
-constexpr double kMaxDoublings = 6;  // 64 × has the darkest colour, and so has all beyond.
+constexpr double kMaxDoublings = 4;  // 16 × has the darkest colour, and so has all beyond.
 constexpr Color kUnknown{.rgb = 0xBBBBBB};
 
 /// Cells meet half way between neighbouring positions (all are logarithms).
@@ -52,14 +52,17 @@ std::vector<Tic> spaced_tics(const std::vector<double>& positions, const std::ve
   return tics;
 }
 
-double doublings(double speedup) { return std::log2(speedup); }
+/// The colour scale reaches equally far to both sides: whole doublings, at least one.
+struct Scale {
+  double doublings = 1;
+  bool clamped = false;  ///< Some values are beyond the scale.
+};
 
-/// The colour scale reaches as far to both sides: whole doublings, at least one.
-double scale_of(const SpeedupGrid& grid) {
+Scale scale_of(const SpeedupGrid& grid) {
   double most = 1;
   const auto include = [&](double speedup) {
     if (std::isfinite(speedup) && speedup > 0) {
-      most = std::max(most, std::abs(doublings(speedup)));
+      most = std::max(most, std::abs(std::log2(speedup)));
     }
   };
   for (const std::vector<double>& row : grid.speedup) {
@@ -68,23 +71,30 @@ double scale_of(const SpeedupGrid& grid) {
   for (const SpeedupGrid::MeasuredCell& cell : grid.measured) {
     include(cell.speedup);
   }
-  return std::min(kMaxDoublings, std::ceil(most - 1e-9));
+  const double whole = std::ceil(most - 1e-9);
+  return {std::min(kMaxDoublings, whole), whole > kMaxDoublings};
 }
 
-ColorBar bar_of(const SpeedupGrid& grid, double scale) {
+ColorBar bar_of(const SpeedupGrid& grid, const Scale& scale) {
   ColorBar bar{.title = "", .color = [](double at) { return diverging_color(2 * at - 1); }, .labels = {}};
-  const int step = scale > 4 ? 2 : 1;
-  for (int doubling = 0; doubling <= static_cast<int>(scale); doubling += step) {
-    const std::string times = fmt::format("{}×", 1 << doubling);
-    const double reach = doubling / scale / 2;
-    if (doubling == 0) {
-      bar.labels.push_back({0.5, "equally fast"});
-      continue;
-    }
+  bar.labels.push_back({0.5, "equally fast"});
+  for (int doubling = 1; doubling <= static_cast<int>(scale.doublings); ++doubling) {
+    const bool last = doubling == static_cast<int>(scale.doublings);
+    const std::string times = fmt::format("{}{}×", last && scale.clamped ? "≥ " : "", 1 << doubling);
+    const double reach = doubling / scale.doublings / 2;
     bar.labels.push_back({0.5 + reach, fmt::format("{} {} faster", grid.candidate, times)});
     bar.labels.push_back({0.5 - reach, fmt::format("{} {} faster", grid.baseline, times)});
   }
   return bar;
+}
+
+/// What a measured cell says: the winner, or its first letter where that is clear and all there is room for.
+std::string winner_text(const SpeedupGrid& grid, double speedup, const Font& font, double room) {
+  const std::string& winner = speedup >= 1 ? grid.candidate : grid.baseline;
+  if (text_width(winner, font) <= room) {
+    return winner;
+  }
+  return grid.baseline.front() != grid.candidate.front() ? winner.substr(0, 1) : "";
 }
 
 /// Where both algorithms are equally fast, between the centres of cells.
@@ -123,7 +133,7 @@ std::vector<Figure> speedup_map(const SpeedupGrid& grid, const ChartContext& con
   }
   const std::vector<Span> columns = spans(x);
   const std::vector<Span> rows = spans(y);
-  const double scale = scale_of(grid);
+  const Scale scale = scale_of(grid);
   const ColorBar bar = bar_of(grid, scale);
 
   std::vector<LegendEntry> legend = {
@@ -131,7 +141,7 @@ std::vector<Figure> speedup_map(const SpeedupGrid& grid, const ChartContext& con
        .line = Stroke{.color = kBlack, .width = 2.5}}};
   if (!grid.measured.empty()) {
     legend.push_back(
-        {.label = "measured: colour = speedup, text = winner",
+        {.label = "measured: inner colour = speedup, text = winner",
          .mark = MarkStyle{.color = kWhite, .shape = Shape::square, .size = 2.4, .outlined = true}});
   }
   Figure figure{.name = "speedup_map", .width = 1200, .height = 760};
@@ -156,10 +166,10 @@ std::vector<Figure> speedup_map(const SpeedupGrid& grid, const ChartContext& con
     RINGSIDE_CHECK(grid.speedup[row].size() == columns.size(), "a speedup grid has a column per size");
     std::vector<double>& of_row = logarithms.emplace_back();
     for (std::size_t column = 0; column < columns.size(); ++column) {
-      of_row.push_back(doublings(grid.speedup[row][column]));
+      of_row.push_back(std::log2(grid.speedup[row][column]));
       const bool known = std::isfinite(of_row.back());
       cells.boxes.push_back({columns[column].low, columns[column].high, rows[row].low, rows[row].high,
-                             known ? diverging_color(of_row.back() / scale) : kUnknown});
+                             known ? diverging_color(of_row.back() / scale.doublings) : kUnknown});
     }
   }
   panel.elements.emplace_back(std::move(cells));
@@ -179,14 +189,13 @@ std::vector<Figure> speedup_map(const SpeedupGrid& grid, const ChartContext& con
     const double inset_x = 0.16 * (columns[c].high - columns[c].low);
     const double inset_y =
         std::max(0.16 * (rows[r].high - rows[r].low), (rows[r].high - rows[r].low) / 2 - 22 / y_pixels);
-    const Color fill = diverging_color(doublings(cell.speedup) / scale);
+    const Color fill = diverging_color(std::log2(cell.speedup) / scale.doublings);
     measured.boxes.push_back({columns[c].low + inset_x, columns[c].high - inset_x, rows[r].low + inset_y,
                               rows[r].high - inset_y, fill});
     const Font font{.size = 13};
     const double room = (columns[c].high - columns[c].low - 2 * inset_x) * x_pixels - 4;
-    const std::string& winner = cell.speedup >= 1 ? grid.candidate : grid.baseline;
     winners.push_back({.at = {(columns[c].low + columns[c].high) / 2, (rows[r].low + rows[r].high) / 2},
-                       .text = text_width(winner, font) <= room ? winner : winner.substr(0, 1),
+                       .text = winner_text(grid, cell.speedup, font, room),
                        .align = Align::center,
                        .font = font,
                        .color = readable_on(fill)});

@@ -121,8 +121,9 @@ std::vector<Figure> topology_graph(const TopologyGraph& graph, const ChartContex
                   .width = widths.at(edge.capacity.value)};
   };
   std::vector<LegendEntry> legend;
+  const bool labels_on_edges = graph.edges.size() <= kMaxLabelledEdges;
   for (const std::string& kind : kinds) {
-    if (!kind.empty()) {
+    if (!kind.empty() && !labels_on_edges) {
       legend.push_back({.label = kind, .line = stroke_of(*example.at(kind))});
     }
   }
@@ -165,7 +166,7 @@ std::vector<Figure> topology_graph(const TopologyGraph& graph, const ChartContex
                      .font = kNodeFont});
   }
   page.elements.emplace_back(std::move(boxes));
-  if (graph.edges.size() <= kMaxLabelledEdges) {
+  if (labels_on_edges) {
     for (std::size_t index = 0; index < graph.edges.size(); ++index) {
       const std::vector<XY>& line = routes[index];
       const std::string& label = graph.edges[index].label;
