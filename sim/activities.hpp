@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -15,6 +16,8 @@ class Activities {
  public:
   using Id = std::int32_t;
 
+  Activities() { recent_.fill(kNone); }
+
   double now() const { return now_; }
 
   /// A new activity; it stands still until it gets a rate. Ids are small and used again.
@@ -25,7 +28,6 @@ class Activities {
   void end(Id id);
   /// Work per second from now on; infinite completes at once.
   void set_rate(Id id, double rate);
-  double rate(Id id) const { return slots_[index(id)].rate; }
 
   /// Goes on to the next time at which something completes and replaces `completed` by all that completes then (within
   /// 1e-12, relative, so that symmetric activities stay together), in the order in which they began. False when
@@ -33,36 +35,49 @@ class Activities {
   bool advance(std::vector<Id>& completed);
 
  private:
+  static constexpr std::int32_t kNone = -1;
+
   struct Slot {
     double work = 0;  ///< Left at time `since`.
     double rate = 0;
     double since = 0;
-    std::int64_t order = 0;         ///< How many activities began before.
+    std::int64_t order = 0;  ///< How many activities began before.
+    std::int32_t group = kNone;
+    std::int32_t member = 0;  ///< Of the group.
+  };
+  /// Activities that complete at exactly the same time. Symmetric schedules have few groups with many members, and
+  /// joining one costs less than another entry in the queue.
+  struct Group {
+    std::vector<Id> members;  ///< kNone where one has left.
+    std::int32_t num_members = 0;
     std::int32_t position = kNone;  ///< In the queue.
+    double time = 0;
   };
   struct Entry {
     double time = 0;
-    std::int64_t order = 0;
-    Id id = 0;
-
-    bool before(const Entry& other) const {
-      return time < other.time || (time == other.time && order < other.order);
-    }
+    std::int32_t group = 0;
   };
-  static constexpr std::int32_t kNone = -1;
 
-  static std::size_t index(std::int32_t id) { return static_cast<std::size_t>(id); }
+  Slot& slot(Id id) { return slots_[static_cast<std::size_t>(id)]; }
+  Group& group(std::int32_t id) { return groups_[static_cast<std::size_t>(id)]; }
+  std::int32_t& recent_group(double time);
+  void join(Id id, double time);
+  void leave(Id id);
+  std::int32_t open_group(double time);
   void put(std::size_t position, const Entry& entry);
   void sift_up(std::size_t position, const Entry& entry);
   void sift_down(std::size_t position, const Entry& entry);
-  void remove_first();
+  void remove(std::size_t position);
 
   double now_ = 0;
   std::int64_t num_begun_ = 0;
   std::vector<Slot> slots_;
-  std::vector<Id> unused_;
-  std::vector<Entry> queue_;  ///< A heap, earliest first.
-  std::vector<Entry> batch_;
+  std::vector<Id> unused_slots_;
+  std::vector<Group> groups_;
+  std::vector<std::int32_t> unused_groups_;
+  std::array<std::int32_t, 64>
+      recent_;                ///< Groups by a hash of their time; some are closed or were replaced.
+  std::vector<Entry> queue_;  ///< A heap of groups, earliest first.
 };
 
 }  // namespace ringside

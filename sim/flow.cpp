@@ -11,6 +11,7 @@
 #include "sim/chunk_range.hpp"
 #include "sim/link_sharing.hpp"
 #include "sim/medium.hpp"
+#include "sim/shared_processor.hpp"
 
 namespace ringside {
 
@@ -68,7 +69,11 @@ class FlowRun {
   FlowRun(const Schedule& schedule, const ChunkSizes& sizes, const Network& network,
           const SimulationOptions& options)
       : schedule_(schedule), sizes_(sizes), options_(options), ranks_(at(network.num_ranks)) {
-    medium_ = std::make_unique<LinkSharing>(network, activities_);
+    if (network.processor) {
+      medium_ = std::make_unique<ProcessorSharing>(network, activities_);
+    } else {
+      medium_ = std::make_unique<LinkSharing>(network, activities_);
+    }
   }
 
   FlowResult run() {

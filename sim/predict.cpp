@@ -12,6 +12,7 @@
 #include "schedule/schedule.hpp"
 #include "sim/chunk_sizes.hpp"
 #include "sim/closed_form.hpp"
+#include "sim/flow.hpp"
 #include "sim/gloo_ring.hpp"
 #include "sim/network.hpp"
 #include "sim/replay.hpp"
@@ -110,7 +111,20 @@ Fidelity fidelity_for(const Network& network, const PredictOptions& options) {
   if (obstacle.empty() && options.trace == nullptr) {
     return Fidelity::closed_form;
   }
-  return Fidelity::replay;
+  // Private links stay private when ranks are uneven: without contention the replay is exact.
+  return network.uniform && !network.processor ? Fidelity::replay : Fidelity::flow;
+}
+
+FlowResult run_flow(const Schedule& schedule, const ChunkSizes& sizes, const Network& network,
+                    const PredictOptions& options, const SimulationOptions& simulation) {
+  if (!options.force) {
+    const std::string refusal = too_large(estimate_flow(schedule, network));
+    if (!refusal.empty()) {
+      throw Error(ErrorKind::bad_input, fmt::format("{} on {} ranks: {}", schedule.algorithm().name,
+                                                    schedule.num_ranks(), refusal));
+    }
+  }
+  return simulate_flow(schedule, sizes, network, simulation);
 }
 
 Prediction price(const Schedule& schedule, const PointKey& key, const Network& network,
@@ -118,14 +132,23 @@ Prediction price(const Schedule& schedule, const PointKey& key, const Network& n
   Prediction prediction;
   prediction.fidelity = fidelity_for(network, options);
   prediction.source = network.source;
+  const ChunkSizes sizes(key.bytes, key.dtype, schedule.num_chunks());
   const SimulationOptions simulation{.eager_threshold = options.eager_threshold, .trace = options.trace};
   switch (prediction.fidelity) {
     case Fidelity::closed_form:
       prediction.seconds = closed_form(schedule, key.bytes, *network.uniform);
       break;
-    default:
-      prediction.seconds =
-          replay(schedule, ChunkSizes(key.bytes, key.dtype, schedule.num_chunks()), network, simulation);
+    case Fidelity::replay:
+      prediction.seconds = replay(schedule, sizes, network, simulation);
+      break;
+    case Fidelity::flow: {
+      FlowResult result = run_flow(schedule, sizes, network, options, simulation);
+      prediction.seconds = result.seconds;
+      prediction.limits = std::move(result.limits);
+      break;
+    }
+    case Fidelity::automatic:
+      throw_bug("a chosen fidelity", __FILE__, __LINE__, "a fidelity was not chosen");
   }
   return prediction;
 }
@@ -141,7 +164,7 @@ Calibrated end_of_intervals(Calibrated calibrated, bool fast) {
   const BytesPerSecond bandwidth = calibrated.bandwidth;
   const SecondsPerByte reduction = calibrated.reduction;
   if (const auto& interval = calibrated.latency_interval) {
-    calibrated.latency = {fast ? interval->low : interval->high};
+    calibrated.latency = {std::max(0.0, fast ? interval->low : interval->high)};
   }
   if (const auto& interval = calibrated.bandwidth_interval) {
     calibrated.bandwidth = {fast ? interval->high : interval->low};
@@ -165,13 +188,30 @@ Calibrated end_of_intervals(Calibrated calibrated, bool fast) {
   return calibrated;
 }
 
-/// The price with every calibrated number at the same end of its interval.
-Seconds price_at_end(const Machine& machine, bool fast, const Schedule& schedule, const PointKey& key,
-                     PredictOptions options) {
-  Machine moved = machine;
-  moved.calibrated = end_of_intervals(*machine.calibrated, fast);
+/// The network with every number of which a range is known at the same end of that range; none when there is no
+/// such number.
+std::optional<Network> network_at_end(const Machine& machine, CostSource source, int num_ranks, bool fast) {
+  if (source == CostSource::spec) {
+    return build_network(machine, num_ranks, fast ? SpecNumbers::fastest : SpecNumbers::slowest);
+  }
+  if (source == CostSource::calibrated && machine.calibrated && has_intervals(*machine.calibrated)) {
+    Machine moved = machine;
+    moved.calibrated = end_of_intervals(*machine.calibrated, fast);
+    return build_network(moved, num_ranks);
+  }
+  return std::nullopt;
+}
+
+/// Sets the interval of the prediction by pricing both ends.
+void add_interval(const Machine& machine, const Schedule& schedule, const PointKey& key,
+                  PredictOptions options, Prediction& prediction) {
   options.trace = nullptr;
-  return price(schedule, key, build_network(moved, key.ranks), options).seconds;
+  const std::optional<Network> fast = network_at_end(machine, prediction.source, key.ranks, true);
+  const std::optional<Network> slow = network_at_end(machine, prediction.source, key.ranks, false);
+  if (fast && slow) {
+    prediction.low = std::min(prediction.seconds, price(schedule, key, *fast, options).seconds);
+    prediction.high = std::max(prediction.seconds, price(schedule, key, *slow, options).seconds);
+  }
 }
 
 }  // namespace
@@ -197,11 +237,7 @@ std::variant<Prediction, Unpredicted> predict(const Machine& machine, const Poin
   }
   const Schedule schedule(*model.algorithm, std::move(request));
   Prediction prediction = price(schedule, key, network, options);
-  if (prediction.source == CostSource::calibrated && machine.calibrated &&
-      has_intervals(*machine.calibrated)) {
-    prediction.low = std::min(prediction.seconds, price_at_end(machine, true, schedule, key, options));
-    prediction.high = std::max(prediction.seconds, price_at_end(machine, false, schedule, key, options));
-  }
+  add_interval(machine, schedule, key, options, prediction);
   return prediction;
 }
 

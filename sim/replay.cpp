@@ -8,6 +8,7 @@
 #include "common/error.hpp"
 #include "sim/chunk_range.hpp"
 #include "sim/route_cost.hpp"
+#include "sim/shared_processor.hpp"
 
 namespace ringside {
 
@@ -27,7 +28,8 @@ class UniformCosts {
 
   double transfer(Rank, Rank, double bytes) { return latency_ + inverse_bandwidth_ * bytes; }
   double reduction(Rank, double bytes) const { return reduction_ * bytes; }
-  bool free_reductions() const { return reduction_ == 0; }
+  double local_copy(Rank, double) const { return 0; }
+  bool only_transfers() const { return reduction_ == 0; }
 
  private:
   double latency_;
@@ -53,7 +55,8 @@ class RoutedCosts {
     return last.cost.latency + last.cost.inverse_bandwidth * bytes;
   }
   double reduction(Rank rank, double bytes) const { return reductions_[at(rank)] * bytes; }
-  bool free_reductions() const {
+  double local_copy(Rank, double) const { return 0; }
+  bool only_transfers() const {
     return std::all_of(reductions_.begin(), reductions_.end(), [](double cost) { return cost == 0; });
   }
 
@@ -83,6 +86,26 @@ class RoutedCosts {
   std::vector<std::int32_t> route_;
 };
 
+/// What moves take on a shared processor as long as each of them is alone.
+class ProcessorCosts {
+ public:
+  explicit ProcessorCosts(const Network& network)
+      : network_(network), curves_(*network.processor, {reduction_cost(network, 0)}) {}
+
+  double transfer(Rank source, Rank target, double bytes) const {
+    return transfer_slowdown(network_, source, target) * curves_.transfer(bytes);
+  }
+  double reduction(Rank rank, double bytes) const {
+    return slowdown(network_, rank) * curves_.reduction(bytes);
+  }
+  double local_copy(Rank rank, double bytes) const { return reduction(rank, bytes); }
+  bool only_transfers() const { return false; }
+
+ private:
+  const Network& network_;
+  ProcessorCurves curves_;
+};
+
 /// A reduction that goes on while its rank has come to later rounds.
 struct PendingReduction {
   double end = 0;
@@ -102,7 +125,7 @@ class Replay {
 
   Seconds run() {
     const bool simple =
-        costs_.free_reductions() && options_.trace == nullptr && options_.eager_threshold.value == 0;
+        costs_.only_transfers() && options_.trace == nullptr && options_.eager_threshold.value == 0;
     if (!simple) {
       pending_.resize(ready_.size());
       reductions_of_.assign(ready_.size(), kNone);
@@ -174,7 +197,12 @@ class Replay {
     const bool eager =
         options_.eager_threshold.value > 0 && sizes_.bytes(move) <= options_.eager_threshold.value;
     start_[i] = eager && !move.local() ? source_comes : std::max(source_comes, target_comes);
-    end_[i] = move.local() ? start_[i] : start_[i] + costs_.transfer(move.source, move.target, bytes(move));
+    end_[i] = start_[i];
+    if (!move.local()) {
+      end_[i] += costs_.transfer(move.source, move.target, bytes(move));
+    } else if (move.kind == MoveKind::copy) {
+      end_[i] += costs_.local_copy(move.source, bytes(move));
+    }
     arrival_[i] = std::max(end_[i], target_comes);
   }
 
@@ -311,6 +339,9 @@ Seconds replay(const Schedule& schedule, const ChunkSizes& sizes, const Network&
   RINGSIDE_CHECK(schedule.num_ranks() == network.num_ranks, "a schedule and its network differ in ranks");
   const bool stragglers = std::any_of(network.slowdown.begin(), network.slowdown.end(),
                                       [](double factor) { return factor != 1; });
+  if (network.processor) {
+    return Replay(schedule, sizes, ProcessorCosts(network), options).run();
+  }
   if (network.uniform && !stragglers) {
     return Replay(schedule, sizes, UniformCosts(*network.uniform), options).run();
   }

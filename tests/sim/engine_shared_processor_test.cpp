@@ -1,0 +1,120 @@
+#include <cmath>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine_networks.hpp"
+#include "schedule/registry.hpp"
+#include "sim/flow.hpp"
+#include "sim/replay.hpp"
+#include "sim/shared_processor.hpp"
+
+namespace ringside {
+
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+/// 10 us up to 1 kB, 100 us at 100 kB, 1.1 ms at 1.1 MB; two at once take 1.5 times, four at once 4 times as long.
+SharedProcessor two_cores() {
+  SharedProcessor processor;
+  processor.cores = 2;
+  processor.transfers = {{.bytes = {1'000}, .seconds = {1e-5}},
+                         {.bytes = {100'000}, .seconds = {1e-4}},
+                         {.bytes = {1'100'000}, .seconds = {1.1e-3}}};
+  for (const TransferPoint& point : processor.transfers) {
+    processor.shifts.push_back({.ranks = 2, .bytes = point.bytes, .seconds = 1.5 * point.seconds});
+    processor.shifts.push_back({.ranks = 4, .bytes = point.bytes, .seconds = 4.0 * point.seconds});
+  }
+  processor.reductions = {{.bytes = {1'000}, .cost = {1e-10}}, {.bytes = {100'000}, .cost = {4e-10}}};
+  return processor;
+}
+
+Network shared_processor(int num_ranks, SharedProcessor processor = two_cores()) {
+  Network network = test::uniform_network(num_ranks, {});
+  network.processor = std::move(processor);
+  return network;
+}
+
+TEST(ProcessorCurves, TransfersFollowTheMeasuredCurve) {
+  const ProcessorCurves curves(two_cores(), {});
+  EXPECT_NEAR(curves.transfer(1'000), 1e-5, 1e-15);
+  EXPECT_NEAR(curves.transfer(0), 1e-5, 1e-15) << "a message is never faster than the smallest measured";
+  EXPECT_NEAR(curves.transfer(10'000), 1e-4 / std::sqrt(10), 1e-12) << "straight on logarithmic axes";
+  EXPECT_NEAR(curves.transfer(100'000), 1e-4, 1e-15);
+  EXPECT_NEAR(curves.transfer(2'100'000), 2.1e-3, 1e-12) << "the slope of the last two points goes on";
+}
+
+TEST(ProcessorCurves, CrowdingFollowsTheShifts) {
+  const ProcessorCurves curves(two_cores(), {});
+  EXPECT_EQ(curves.crowding(1, 1'000), 1);
+  EXPECT_NEAR(curves.crowding(2, 1'000), 1.5, 1e-12);
+  EXPECT_NEAR(curves.crowding(3, 50'000), 2.75, 1e-12) << "between two and four";
+  EXPECT_NEAR(curves.crowding(4, 5'000'000), 4, 1e-12);
+  EXPECT_NEAR(curves.crowding(8, 1'000), 8, 1e-12) << "in proportion beyond what was measured";
+}
+
+TEST(ProcessorCurves, CrowdingBelowOneIsBelievedDownToAHalf) {
+  SharedProcessor processor = two_cores();
+  processor.shifts = {{.ranks = 2, .bytes = {1'000}, .seconds = {8e-6}},
+                      {.ranks = 4, .bytes = {1'000}, .seconds = {1e-6}}};
+  const ProcessorCurves curves(processor, {});
+  EXPECT_NEAR(curves.crowding(2, 1'000), 0.8, 1e-12);
+  EXPECT_NEAR(curves.crowding(4, 1'000), 0.5, 1e-12);
+}
+
+TEST(ProcessorCurves, ReductionsUseTheirOwnCurveOrElseTheCalibratedCost) {
+  const ProcessorCurves curves(two_cores(), {9e-10});
+  EXPECT_NEAR(curves.reduction(10'000), 2e-10 * 10'000, 1e-12);
+  EXPECT_NEAR(curves.reduction(1'000'000), 4e-10 * 1'000'000, 1e-12);
+  SharedProcessor without = two_cores();
+  without.reductions.clear();
+  EXPECT_NEAR(ProcessorCurves(without, {9e-10}).reduction(1'000), 9e-10 * 1'000, 1e-18);
+}
+
+double all_reduce(const char* algorithm, const Network& network, Bytes size) {
+  const Schedule schedule(*find_algorithm(Collective::all_reduce, algorithm),
+                          {.num_ranks = network.num_ranks});
+  return simulate_flow(schedule, ChunkSizes(size, DataType::float32, schedule.num_chunks()), network)
+      .seconds.value;
+}
+
+TEST(SharedProcessor, NaiveHasOneMessageUnderWayAtATime) {
+  // Four times alone, and three reductions.
+  const double time = all_reduce("naive", shared_processor(3), {100'000});
+  EXPECT_NEAR(time, 4 * 1e-4 + 2 * 4e-10 * 100'000, 1e-12);
+}
+
+TEST(SharedProcessor, ARingHasAllItsMessagesUnderWayAtOnce) {
+  SharedProcessor free_reductions = two_cores();
+  free_reductions.reductions.clear();
+  // 6 rounds of 4 messages of 100 kB, each four times slower than alone.
+  EXPECT_NEAR(all_reduce("ring", shared_processor(4, free_reductions), {400'000}), 6 * 4e-4, 1e-12);
+}
+
+TEST(SharedProcessor, ReductionsShareTheCores) {
+  // Four ranks reduce at once on two cores: half speed. 6 rounds of transfers, 3 of them with a reduction behind.
+  const double time = all_reduce("ring", shared_processor(4), {400'000});
+  EXPECT_NEAR(time, 6 * 4e-4 + 3 * 2 * 4e-10 * 100'000, 1e-12);
+}
+
+TEST(SharedProcessor, SaysThatTheCoresAreShared) {
+  const Schedule ring(*find_algorithm(Collective::all_reduce, "ring"), {.num_ranks = 4});
+  const ChunkSizes sizes({400'000}, DataType::float32, ring.num_chunks());
+  EXPECT_THAT(simulate_flow(ring, sizes, shared_processor(4)).limits,
+              ElementsAre("4 ranks share 2 CPU cores"));
+  const Schedule naive(*find_algorithm(Collective::all_reduce, "naive"), {.num_ranks = 4});
+  EXPECT_THAT(simulate_flow(naive, ChunkSizes({4}, DataType::float32, 1), shared_processor(4)).limits,
+              IsEmpty());
+}
+
+TEST(SharedProcessor, ReplayTakesEveryMessageAsIfAlone) {
+  const Schedule ring(*find_algorithm(Collective::all_reduce, "ring"), {.num_ranks = 4});
+  const ChunkSizes sizes({400'000}, DataType::float32, ring.num_chunks());
+  EXPECT_NEAR(replay(ring, sizes, shared_processor(4)).value, 6 * 1e-4 + 3 * 4e-10 * 100'000, 1e-12);
+}
+
+}  // namespace
+
+}  // namespace ringside
