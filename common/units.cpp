@@ -14,22 +14,25 @@
 namespace ringside {
 namespace {
 
+/// A unit is `multiplier` / `divisor` of the base unit: 1e-6 itself is no double, so that 10 · 1e-6 is not 1e-5, but
+/// 10 / 1e6 is.
 struct Unit {
   std::string_view text;
-  double factor;
+  double multiplier = 1;
+  double divisor = 1;
 };
 
 constexpr std::array kSizeUnits = {
-    Unit{"B", 1},    Unit{"KiB", 1024}, Unit{"MiB", 1048576}, Unit{"GiB", 1073741824},
+    Unit{"B"},       Unit{"KiB", 1024}, Unit{"MiB", 1048576}, Unit{"GiB", 1073741824},
     Unit{"KB", 1e3}, Unit{"MB", 1e6},   Unit{"GB", 1e9},
 };
-constexpr std::array kTimeUnits = {Unit{"ns", 1e-9}, Unit{"us", 1e-6}, Unit{"ms", 1e-3}, Unit{"s", 1}};
+constexpr std::array kTimeUnits = {Unit{"ns", 1, 1e9}, Unit{"us", 1, 1e6}, Unit{"ms", 1, 1e3}, Unit{"s"}};
 constexpr std::array kRateUnits = {
-    Unit{"GB/s", 1e9},     Unit{"MB/s", 1e6},     Unit{"KB/s", 1e3},     Unit{"B/s", 1},
-    Unit{"Gb/s", 1e9 / 8}, Unit{"Mb/s", 1e6 / 8}, Unit{"Kb/s", 1e3 / 8}, Unit{"TB/s", 1e12},
+    Unit{"GB/s", 1e9},    Unit{"MB/s", 1e6},    Unit{"KB/s", 1e3},    Unit{"B/s"},
+    Unit{"Gb/s", 1e9, 8}, Unit{"Mb/s", 1e6, 8}, Unit{"Kb/s", 1e3, 8}, Unit{"TB/s", 1e12},
 };
-constexpr std::array kCostUnits = {Unit{"ns/B", 1e-9}, Unit{"us/B", 1e-6}, Unit{"ms/B", 1e-3}, Unit{"s/B", 1},
-                                   Unit{"ps/B", 1e-12}};
+constexpr std::array kCostUnits = {Unit{"ns/B", 1, 1e9}, Unit{"us/B", 1, 1e6}, Unit{"ms/B", 1, 1e3},
+                                   Unit{"s/B"}, Unit{"ps/B", 1, 1e12}};
 
 std::string_view trim(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) {
@@ -71,11 +74,11 @@ double parse_quantity(std::string_view text, std::string_view what, std::string_
   }
   for (const Unit& unit : units) {
     if (unit.text == unit_text) {
-      return number * unit.factor;
+      return number * unit.multiplier / unit.divisor;
     }
   }
   reject(text,
-         fmt::format("has the unit '{}', which is not one of a {}: {}", unit_text, what, listed(units)));
+         fmt::format("has the unit '{}', but the units of a {} are {}", unit_text, what, listed(units)));
 }
 
 /// Three significant digits, without an exponent and without trailing zeros.
@@ -115,7 +118,7 @@ BytesPerSecond parse_bandwidth(std::string_view text) {
 }
 
 SecondsPerByte parse_seconds_per_byte(std::string_view text) {
-  if (text.find("B/s") != std::string_view::npos) {
+  if (text.find("/s") != std::string_view::npos) {
     return inverse(parse_bandwidth(text));
   }
   return {parse_quantity(text, "time per byte", "0.1 ns/B", kCostUnits)};

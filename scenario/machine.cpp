@@ -36,4 +36,14 @@ std::string_view name(InterKind kind) {
   throw_bug("a declared value", __FILE__, __LINE__, "a network kind has no name");
 }
 
+std::string_view name(Processes processes) {
+  switch (processes) {
+    case Processes::per_gpu:
+      return "per_gpu";
+    case Processes::single:
+      return "single";
+  }
+  throw_bug("a declared value", __FILE__, __LINE__, "a way to start processes has no name");
+}
+
 }  // namespace ringside

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/units.hpp"
@@ -15,9 +16,12 @@ enum class Processes { per_gpu, single };
 
 std::string_view name(IntraKind kind);
 std::string_view name(InterKind kind);
+std::string_view name(Processes processes);
 
 struct Gpu {
   std::string model;
+
+  bool operator==(const Gpu&) const = default;
 };
 
 /// How the ranks of one node reach each other.
@@ -38,6 +42,8 @@ struct IntraLink {
   std::optional<BytesPerSecond> bandwidth;
   std::optional<SecondsPerByte> reduction;
   bool shared = false;  ///< custom: one medium for all ranks instead of a private link per pair
+
+  bool operator==(const IntraLink&) const = default;
 };
 
 /// How nodes reach each other.
@@ -50,6 +56,8 @@ struct InterLink {
   // custom
   std::optional<Seconds> latency;
   std::optional<BytesPerSecond> bandwidth;
+
+  bool operator==(const InterLink&) const = default;
 };
 
 /// An explicit link for anything the words above cannot say. Ends are `rank 3` or any other name, which is then
@@ -61,22 +69,31 @@ struct LinkSpec {
   BytesPerSecond bandwidth;
   bool duplex = true;  ///< false: both directions share the bandwidth
   int line = 0;        ///< of the YAML file, for messages
+
+  bool operator==(const LinkSpec&) const = default;
 };
 
 struct Straggler {
   Rank rank = 0;
   double slowdown = 1;  ///< its links and reductions take this many times longer
+
+  bool operator==(const Straggler&) const = default;
 };
 
+/// 0 ≤ low ≤ high.
 struct Interval {
   double low = 0;
   double high = 0;
+
+  bool operator==(const Interval&) const = default;
 };
 
 /// One size of the point-to-point transfer curve: one message of `bytes`, one way, nothing else going on.
 struct TransferPoint {
   Bytes bytes;
   Seconds seconds;
+
+  bool operator==(const TransferPoint&) const = default;
 };
 
 /// What all ranks pay while `ranks` of them shift to their neighbour at once, per size.
@@ -84,11 +101,15 @@ struct ShiftPoint {
   int ranks = 0;
   Bytes bytes;
   Seconds seconds;
+
+  bool operator==(const ShiftPoint&) const = default;
 };
 
 struct ReductionPoint {
   Bytes bytes;  ///< operand size
   SecondsPerByte cost;
+
+  bool operator==(const ReductionPoint&) const = default;
 };
 
 /// What `calibrate` measured with point-to-point probes; never from a collective.
@@ -104,6 +125,8 @@ struct Calibrated {
   std::vector<ShiftPoint> shifts;              ///< all ranks at once; may be empty
   std::vector<ReductionPoint> reductions;      ///< the measured curve; may be empty
   std::string backend;                         ///< transport probed, such as `gloo`
+
+  bool operator==(const Calibrated&) const = default;
 };
 
 /// A number that somebody measured on this very machine.
@@ -114,6 +137,8 @@ struct Known {
   std::optional<Seconds> seconds;
   std::optional<BytesPerSecond> bandwidth;  ///< p2p
   std::optional<Seconds> latency;           ///< p2p
+
+  bool operator==(const Known&) const = default;
 };
 
 struct Software {
@@ -121,12 +146,16 @@ struct Software {
   std::optional<std::string> nccl_algo;
   std::optional<std::string> nccl_proto;
   std::optional<Processes> processes;
+
+  bool operator==(const Software&) const = default;
 };
 
 struct Price {
   double per_hour = 0;
   std::string currency;
   std::optional<std::string> as_of;
+
+  bool operator==(const Price&) const = default;
 };
 
 struct Machine {
@@ -144,6 +173,8 @@ struct Machine {
   Software software;
   std::optional<Price> price;
   std::string origin;  ///< file it came from, for messages; empty when built in code
+
+  bool operator==(const Machine&) const = default;
 };
 
 }  // namespace ringside

@@ -38,9 +38,14 @@ struct KnownNames {
 Scenario load_scenario(const std::filesystem::path& file, const KnownNames& known);
 
 /// Likewise for a machine file of its own.
-Machine load_machine(const std::filesystem::path& file);
+/// `known`, when given, is what the names under the key `known` are checked against.
+Machine load_machine(const std::filesystem::path& file, const KnownNames& known = {});
 
-/// YAML that load_machine accepts, with every number in full precision and its unit.
+/// Likewise for YAML in memory; `origin` is what messages call it, and the machine's name when the text says none.
+Machine parse_machine(const std::string& yaml, const std::string& origin);
+
+/// YAML that load_machine() accepts and that reads back as the same machine, to the last bit; only `origin` and lines in
+/// the file are not kept. The machine must be one that load_machine() could have returned.
 std::string to_yaml(const Machine& machine);
 
 }  // namespace ringside

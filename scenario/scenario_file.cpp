@@ -1,0 +1,438 @@
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <system_error>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "common/error.hpp"
+#include "scenario/machine_file.hpp"
+#include "scenario/map_table.hpp"
+#include "scenario/scenario.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr std::int64_t kMaxRanks = 16'777'216;
+constexpr std::size_t kMaxValues = 1000;
+constexpr Bytes kMaxMessage{std::int64_t{1} << 50};
+
+/// A scenario while it is read. What can only be judged once another key is known waits as a value.
+struct Draft {
+  std::optional<std::string> name;
+  std::optional<Collective> collective;
+  std::optional<Value> algorithms;
+  std::optional<Value> ranks;
+  std::optional<Value> message_sizes;
+  std::optional<DataType> dtype;
+  ReduceOp op = ReduceOp::sum;
+  Backend backend = Backend::automatic;
+  std::optional<Value> machine;
+  std::optional<Value> measured;
+};
+
+template <typename E>
+ValueType<E> enum_type(const std::string& what, std::initializer_list<E> left_out = {}) {
+  std::vector<E> values;
+  for (const std::string& word : names_of<E>()) {
+    const E value = *parse_name<E>(word);
+    if (std::find(left_out.begin(), left_out.end(), value) == left_out.end()) {
+      values.push_back(value);
+    }
+  }
+  return choice_type(what, values);
+}
+
+/// A name that is also the name of a folder of results.
+ValueType<std::string> scenario_name_type() {
+  ValueType<std::string> type = text_type("a name such as `ring or naive`");
+  type.read = [text_of = type.read](Reader& reader, const Value& value) {
+    auto text = text_of(reader, value);
+    if (text && (text->find('/') != std::string::npos || *text == "." || *text == "..")) {
+      reader.fail(
+          value,
+          fmt::format("{} cannot be the name of a folder, and results go to out/<name>; write it without '/'",
+                      in_quotes(*text)));
+      text.reset();
+    }
+    return text;
+  };
+  return type;
+}
+
+// --- Message sizes --------------------------------------------------------------------------------------------------
+
+struct SizeRange {
+  Bytes from;
+  Bytes to;
+  double factor = 4;
+};
+
+constexpr std::string_view kSizesForm =
+    "a size such as `4 KiB`, a list of sizes, or `{from: 4 KiB, to: 64 MiB, factor: 4}`";
+
+MapTable<SizeRange> size_range_table() {
+  return {
+      .form = std::string(kSizesForm),
+      .rows =
+          {row("from", &SizeRange::from, size_type(),
+               {.meaning = "Smallest size of a range.", .required = true}),
+           row("to", &SizeRange::to, size_type(),
+               {.meaning = "Largest size of a range; always included.", .required = true}),
+           row("factor", &SizeRange::factor, factor_type(1),
+               {.meaning =
+                    "From one size to the next, more than 1; sizes in between are rounded to whole elements.",
+                .default_value = "4"})},
+      .check = [](Reader& reader, const Value& value, SizeRange& range) {
+        if (range.from.value > 0 && range.to.value > 0 && range.from > range.to) {
+          reader.fail(value, fmt::format("`from` ({}) is larger than `to` ({})", format(range.from),
+                                         format(range.to)));
+        }
+        if (!(range.factor > 1)) {
+          reader.fail(
+              reader.find(value, "factor").value_or(value),
+              fmt::format("{} leads nowhere; write a factor of more than 1, such as 2 or 4", range.factor));
+        }
+      }};
+}
+
+/// from, from·factor, from·factor², …, to, rounded to whole elements. Nothing when there are more than kMaxValues.
+std::optional<std::vector<Bytes>> sizes_of(const SizeRange& range, std::int64_t element) {
+  const auto from = static_cast<double>(range.from.value);
+  const auto to = static_cast<double>(range.to.value);
+  if (std::log(to / from) / std::log(range.factor) > static_cast<double>(kMaxValues)) {
+    return std::nullopt;
+  }
+  std::vector<Bytes> sizes = {range.from};
+  for (double exact = from * range.factor; exact < to; exact *= range.factor) {
+    const Bytes size{std::llround(exact / static_cast<double>(element)) * element};
+    if (size > sizes.back() && size < range.to) {
+      sizes.push_back(size);
+    }
+  }
+  if (range.to > sizes.back()) {
+    sizes.push_back(range.to);
+  }
+  return sizes.size() > kMaxValues ? std::nullopt : std::optional(sizes);
+}
+
+void check_size(Reader& reader, const Value& place, Bytes size, std::optional<DataType> dtype) {
+  const auto element = dtype ? static_cast<std::int64_t>(size_of(*dtype)) : 1;
+  if (size > kMaxMessage) {
+    reader.fail(place,
+                fmt::format("{} is more than 1 PiB, which no message is", in_quotes(place.node.Scalar())));
+  } else if (size.value % element != 0) {
+    const std::int64_t nearest = std::max<std::int64_t>(1, (size.value + element / 2) / element) * element;
+    reader.fail(place, fmt::format("{} is no whole number of {} ({} bytes each); the nearest is {} B",
+                                   in_quotes(place.node.Scalar()), name(*dtype), element, nearest));
+  }
+}
+
+std::vector<Bytes> read_size_list(Reader& reader, const Value& value, std::optional<DataType> dtype) {
+  std::vector<Bytes> result;
+  const auto sizes = read_list(
+      reader, value, size_type(),
+      {.form = std::string(kSizesForm), .single_allowed = true, .distinct = true, .max_items = kMaxValues});
+  if (sizes) {
+    for (const Placed<Bytes>& size : *sizes) {
+      check_size(reader, size.place, size.value, dtype);
+      result.push_back(size.value);
+    }
+  }
+  return result;
+}
+
+std::vector<Bytes> read_size_range(Reader& reader, const Value& value, std::optional<DataType> dtype) {
+  const std::size_t before = reader.num_problems();
+  const auto range = read_map(reader, value, size_range_table());
+  if (range) {
+    check_size(reader, *reader.find(value, "from"), range->from, dtype);
+    check_size(reader, *reader.find(value, "to"), range->to, dtype);
+  }
+  if (reader.num_problems() != before) {
+    return {};
+  }
+  auto sizes = sizes_of(*range, dtype ? static_cast<std::int64_t>(size_of(*dtype)) : 1);
+  if (!sizes) {
+    reader.fail(value, fmt::format("is more than {} sizes; write a larger factor", kMaxValues));
+    return {};
+  }
+  return std::move(*sizes);
+}
+
+// --- Algorithms -----------------------------------------------------------------------------------------------------
+
+const ListShape kAlgorithmsShape = {.form = "a list of algorithms such as `[naive, ring]`",
+                                    .single_allowed = true,
+                                    .distinct = true,
+                                    .max_items = kMaxValues};
+
+std::vector<std::string> read_algorithms(Reader& reader, const Value& value, Collective collective,
+                                         const std::vector<std::string>& known) {
+  const std::string what =
+      collective == Collective::all_reduce ? "algorithm" : fmt::format("algorithm of {}", name(collective));
+  const auto algorithms = read_list(reader, value, word_type(what, known), kAlgorithmsShape);
+  std::vector<std::string> result;
+  if (algorithms) {
+    for (const Placed<std::string>& algorithm : *algorithms) {
+      result.push_back(algorithm.value);
+    }
+  }
+  return result;
+}
+
+std::vector<std::string> default_algorithms(Collective collective, const std::vector<std::string>& known) {
+  return collective == Collective::all_reduce ? std::vector<std::string>{"naive", "tutorial_ring", "ring"}
+                                              : known;
+}
+
+// --- Machine and measurements ---------------------------------------------------------------------------------------
+
+constexpr std::string_view kThis = "this";
+constexpr std::string_view kMachineForm =
+    "a machine file such as `../machines/custom.yaml`, a map, or `this`";
+
+std::filesystem::path folder_of(const Reader& reader) {
+  return std::filesystem::path(reader.file()).parent_path();
+}
+
+/// Machine files that the text may have meant, as a scenario in `folder` would name them.
+std::vector<std::string> machine_files_near(const std::filesystem::path& folder, const std::string& text) {
+  std::set<std::string> result;
+  for (const std::filesystem::path& below :
+       {std::filesystem::path(text).parent_path(), std::filesystem::path("../machines"),
+        std::filesystem::path("machines")}) {
+    // A folder that cannot be listed has no names to offer: that is no error of its own.
+    std::error_code ignored;
+    if (below.empty()) {
+      continue;
+    }
+    for (const auto& entry : std::filesystem::directory_iterator(folder / below, ignored)) {
+      if (entry.path().extension() == ".yaml" || entry.path().extension() == ".yml") {
+        result.insert((below / entry.path().filename()).lexically_normal().string());
+      }
+    }
+  }
+  return {result.begin(), result.end()};
+}
+
+std::string no_such_machine(const std::filesystem::path& folder, const std::string& text) {
+  constexpr std::size_t kMaxListed = 12;
+  std::vector<std::string> files = machine_files_near(folder, text);
+  // Names are compared without their folder and ending, which people leave out.
+  std::map<std::string, std::string> by_stem = {{std::string(kThis), std::string(kThis)}};
+  std::vector<std::string> stems = {std::string(kThis)};
+  for (const std::string& file : files) {
+    stems.push_back(std::filesystem::path(file).stem().string());
+    by_stem.emplace(stems.back(), file);
+  }
+  const std::string file_name = std::filesystem::path(text).filename().string();
+  const bool ending = file_name.ends_with(".yaml") || file_name.ends_with(".yml");
+  const auto near =
+      nearest_name(ending ? std::filesystem::path(file_name).stem().string() : file_name, stems);
+  std::string message = fmt::format("{} is neither a file nor `this`", in_quotes(text));
+  if (near) {
+    message += fmt::format("; did you mean '{}'?", by_stem.at(*near));
+  }
+  if (!files.empty()) {
+    const bool cut = files.size() > kMaxListed;
+    files.resize(std::min(files.size(), kMaxListed));
+    message += fmt::format("{} There are {}{}", near ? "" : ".", fmt::join(files, ", "), cut ? ", …" : "");
+  }
+  return message;
+}
+
+std::optional<Machine> read_named_machine(Reader& reader, const Value& value) {
+  const auto text = reader.scalar(value, kMachineForm);
+  if (!text || *text == kThis) {
+    return std::nullopt;
+  }
+  const std::filesystem::path file = folder_of(reader) / *text;
+  std::error_code ignored;
+  if (text->empty() || !std::filesystem::exists(file, ignored)) {
+    reader.fail(value, no_such_machine(folder_of(reader), *text));
+    return std::nullopt;
+  }
+  if (std::filesystem::is_directory(file, ignored)) {
+    reader.fail(value, fmt::format("{} is a directory; write {}", in_quotes(*text), kMachineForm));
+    return std::nullopt;
+  }
+  return read_machine_file(file, file.lexically_normal().string(), reader.problems(),
+                           {reader.algorithms().begin(), reader.algorithms().end()});
+}
+
+std::optional<std::filesystem::path> read_measured(Reader& reader, const Value& value) {
+  const auto text = text_type("a file such as `run.jsonl`").read(reader, value);
+  if (!text) {
+    return std::nullopt;
+  }
+  const std::filesystem::path file = folder_of(reader) / *text;
+  std::error_code ignored;
+  if (!std::filesystem::exists(file, ignored)) {
+    reader.fail(value, fmt::format("there is no file {}", in_quotes(file.lexically_normal().string())));
+    return std::nullopt;
+  }
+  return file;
+}
+
+void check_ranks(Reader& reader, const std::vector<Placed<int>>& ranks, const Machine& machine) {
+  if (!machine.gpus_per_node) {
+    return;
+  }
+  const std::int64_t gpus = std::int64_t{machine.nodes} * *machine.gpus_per_node;
+  for (const Placed<int>& count : ranks) {
+    if (count.value > gpus) {
+      reader.fail(count.place,
+                  fmt::format("{} ranks need as many GPUs, but {} has {} ({} nodes of {})", count.value,
+                              in_quotes(machine.name), gpus, machine.nodes, *machine.gpus_per_node));
+    }
+  }
+}
+
+// --- The scenario ---------------------------------------------------------------------------------------------------
+
+/// A key whose value is read when all others are known.
+template <typename V>
+Row<Draft> later(const std::string& key, std::optional<Value> Draft::*member, const ValueType<V>& type,
+                 const Note& note) {
+  return {.key = description(key, type, note),
+          .below = type.below,
+          .read = [member](Reader&, const Value& value, Draft& draft) { draft.*member = value; },
+          .given = {},
+          .write = {}};
+}
+
+ValueType<Value> described(std::string form, std::vector<KeyDescription> below = {}) {
+  return {.form = std::move(form), .below = std::move(below), .read = {}, .write = {}};
+}
+
+const ListShape kRanksShape = {.form = "a number of ranks such as 4, or a list such as `[2, 4]`",
+                               .single_allowed = true,
+                               .distinct = true,
+                               .max_items = kMaxValues};
+
+MapTable<Draft> scenario_table() {
+  return {
+      .form = "a map",
+      .rows =
+          {
+              row("name", &Draft::name, scenario_name_type(),
+                  {.meaning =
+                       "What charts and the folder of results are called; the file's name when left out."}),
+              row("collective", &Draft::collective, enum_type<Collective>("collective"),
+                  {.meaning = "The operation that all ranks take part in.", .default_value = "all_reduce"}),
+              later("algorithms", &Draft::algorithms, described(kAlgorithmsShape.form),
+                    {.meaning = "What is compared: names of `ringside list algorithms`, and `native`, the "
+                                "backend's own. "
+                                "For other collectives than all_reduce the default is every one there is.",
+                     .default_value = "[naive, tutorial_ring, ring]"}),
+              later(
+                  "ranks", &Draft::ranks, described(kRanksShape.form),
+                  {.meaning = "How many ranks take part; one comparison for each number.", .required = true}),
+              later("message_sizes", &Draft::message_sizes,
+                    described(std::string(kSizesForm), keys_of(size_range_table())),
+                    {.meaning = "Sizes of the whole message S, each a whole number of elements.",
+                     .required = true}),
+              row("dtype", &Draft::dtype, enum_type<DataType>("dtype"),
+                  {.meaning = "Type of an element.", .default_value = "float32"}),
+              row("op", &Draft::op, enum_type<ReduceOp>("op"),
+                  {.meaning = "How contributions are combined; `avg` of integers drops the fraction.",
+                   .default_value = "sum"}),
+              // Ranks that are threads are a tool of the tests.
+              row("backend", &Draft::backend, enum_type<Backend>("backend", {Backend::threads}),
+                  {.meaning = "What carries the messages of a measurement, and whose `native` is meant; "
+                              "`auto` chooses by "
+                              "what the machine has.",
+                   .default_value = "auto"}),
+              later("machine", &Draft::machine, described(std::string(kMachineForm)),
+                    {.meaning = "What is predicted for: a file (relative to this one), the keys of such a "
+                                "file, or `this`, the "
+                                "machine it runs on, which is then calibrated.",
+                     .required = true}),
+              later("measured", &Draft::measured, described("a file such as `run.jsonl`"),
+                    {.meaning = "Results that were measured elsewhere (results.jsonl, a log of nccl-tests, "
+                                "CSV), relative to this file."}),
+          },
+  };
+}
+
+Scenario read_scenario(Reader& reader, const std::filesystem::path& file, const KnownNames& known) {
+  const Value root = reader.root();
+  Draft draft;
+  MapTable<Draft> table = scenario_table();
+  // A draft is wanted even where keys have problems: what does not depend on them is still worth checking.
+  table.check = [&](Reader&, const Value&, Draft& read) { draft = read; };
+  read_map(reader, root, table);
+
+  Scenario scenario;
+  scenario.name = draft.name.value_or(file.stem().string());
+  scenario.file = file;
+  scenario.op = draft.op;
+  scenario.backend = draft.backend;
+  // A collective or dtype that was refused has its own message; what depends on it is not judged.
+  const bool collective_known = draft.collective || !reader.find(root, "collective");
+  const bool dtype_known = draft.dtype || !reader.find(root, "dtype");
+  scenario.collective = draft.collective.value_or(Collective::all_reduce);
+  scenario.dtype = draft.dtype.value_or(DataType::float32);
+
+  const std::vector<std::string> algorithms = known.algorithms(scenario.collective);
+  if (draft.algorithms && collective_known) {
+    scenario.algorithms = read_algorithms(reader, *draft.algorithms, scenario.collective, algorithms);
+  } else {
+    scenario.algorithms = default_algorithms(scenario.collective, algorithms);
+  }
+
+  std::vector<Placed<int>> ranks;
+  if (draft.ranks) {
+    ranks = read_list(reader, *draft.ranks, whole_number_type({.min = 1, .max = kMaxRanks}), kRanksShape)
+                .value_or(std::vector<Placed<int>>{});
+    for (const Placed<int>& count : ranks) {
+      scenario.ranks.push_back(count.value);
+    }
+  }
+
+  if (draft.message_sizes) {
+    const auto dtype = dtype_known ? std::optional(scenario.dtype) : std::nullopt;
+    scenario.message_sizes = draft.message_sizes->node.IsMap()
+                                 ? read_size_range(reader, *draft.message_sizes, dtype)
+                                 : read_size_list(reader, *draft.message_sizes, dtype);
+  }
+
+  if (draft.machine) {
+    scenario.machine = draft.machine->node.IsMap()
+                           ? read_machine(reader, *draft.machine, file.stem().string())
+                           : read_named_machine(reader, *draft.machine);
+    if (scenario.machine) {
+      check_ranks(reader, ranks, *scenario.machine);
+    }
+  }
+  if (draft.measured) {
+    scenario.measured = read_measured(reader, *draft.measured);
+  }
+  return scenario;
+}
+
+}  // namespace
+
+Scenario load_scenario(const std::filesystem::path& file, const KnownNames& known) {
+  RINGSIDE_CHECK(known.algorithms != nullptr, "a scenario is loaded without the names of algorithms");
+  std::vector<Problem> problems;
+  const auto document = read_document(file, file.string(), problems);
+  if (!document) {
+    throw_problems(std::move(problems));
+  }
+  Reader reader(*document, problems, known.algorithms(Collective::all_reduce));
+  Scenario scenario = read_scenario(reader, file, known);
+  if (!problems.empty()) {
+    throw_problems(std::move(problems));
+  }
+  return scenario;
+}
+
+std::vector<KeyDescription> scenario_keys() { return keys_of(scenario_table()); }
+
+}  // namespace ringside
