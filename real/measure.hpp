@@ -18,15 +18,18 @@ namespace ringside {
 struct LaunchOptions {
   Backend backend = Backend::gloo;
   std::chrono::milliseconds timeout{60'000};  ///< For every single wait.
-  std::optional<std::string>
-      wrap;  ///< Command put in front of each rank; `{rank}` and `{host}` are replaced.
-  std::optional<std::string> interface;  ///< Network interface to bind; none = loopback.
-  std::optional<std::string>
-      rendezvous;  ///< file:///path or redis://host:port; none = a private temporary directory.
+  /// Command put in front of each rank, split into words as a shell would (quotes, backslash). `{rank}` becomes the
+  /// rank; `{host}` becomes `host<rank>`.
+  std::optional<std::string> wrap = {};
+  std::optional<std::string> interface = {};  ///< Network interface to bind; none = loopback.
+  /// file:///path or redis://host:port; none = a private temporary directory.
+  std::optional<std::string> rendezvous = {};
+  /// What to start as `<program> rank …`; none = this program.
+  std::optional<std::filesystem::path> program = {};
 };
 
 struct MeasureOptions {
-  LaunchOptions launch;
+  LaunchOptions launch = {};
   Seconds budget_per_point{1.0};  ///< Timed iterations of one point stop here …
   double target_interval = 0.05;  ///< … or when the 95 % interval of the median is this narrow, relative.
   int min_iterations = 5;
@@ -40,10 +43,35 @@ using PointMeasured = std::function<void(const PointKey&, const Measurement&)>;
 /// Measures the points (any numbers of ranks; ranks are started once per number of ranks), in the order given.
 /// A point that this backend cannot run becomes outcome `unsupported` with the reason. Throws
 /// Error{peer_lost} naming the rank and its signal or exit status when a rank dies or hangs, after every other
-/// rank has been ended and every finished point reported.
+/// rank has been ended and every finished point reported; Error{environment} before anything is started when a
+/// point needs more memory or ranks than this machine has, or the backend is missing.
+///
+/// When this process is itself one rank of mpirun, srun or torchrun (external_rank()), it measures as that rank and
+/// calls `report` at rank 0 only; points of another number of ranks are `unsupported`.
+///
+/// While it runs, SIGINT, SIGTERM and SIGHUP end all ranks and remove temporary files first, and then do what they
+/// would have done.
 void measure(std::span<const PointKey> points, const MeasureOptions& options, const PointMeasured& report);
+
+/// Why `backend` cannot run this point; nothing when it can. Throws Error{bad_input} for an unknown algorithm.
+std::optional<std::string> unsupported(const PointKey& key, Backend backend);
+
+/// Why this build or machine cannot measure with `backend` at all; nothing when it can.
+std::optional<std::string> unavailable(Backend backend);
 
 /// The body of a rank process: `ringside rank …`, started by measure(). Returns the exit status.
 int run_rank_process(std::span<const std::string> arguments);
+
+/// This process as mpirun, srun or torchrun started it.
+struct ExternalRank {
+  Rank rank = 0;
+  int num_ranks = 1;
+  std::string launcher;  ///< "Open MPI", "PMI", "Slurm" or "torchrun"
+  std::string job;       ///< Names this run among others of the same launcher; may be empty.
+};
+
+/// From the environment variables of these launchers; nothing when this process stands alone. Throws
+/// Error{bad_input} when they contradict themselves.
+std::optional<ExternalRank> external_rank();
 
 }  // namespace ringside

@@ -12,11 +12,11 @@ namespace ringside {
 /// high are the 95 % confidence interval of that median (order statistics). Only `outcome == ok` has times.
 struct Measurement {
   Outcome outcome = Outcome::ok;
-  Seconds seconds;
-  Seconds low;
-  Seconds high;
-  Seconds min;
-  Seconds p95;
+  Seconds seconds = {};
+  Seconds low = {};
+  Seconds high = {};
+  Seconds min = {};
+  Seconds p95 = {};
   int iterations = 0;
   /// Per iteration, the slowest rank's seconds.
   std::vector<double> samples = {};

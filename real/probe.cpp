@@ -1,8 +1,117 @@
 #include "real/probe.hpp"
 
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <optional>
+
+#include <fmt/format.h>
+
 #include "common/error.hpp"
+#include "real/interrupt.hpp"
+#include "real/ranks.hpp"
 
 namespace ringside {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::int64_t kSmallestMessage = 8;
+constexpr std::int64_t kSmallestReduction = 4096;
+
+/// smallest, ×4, ×4, …, and `largest` itself.
+std::vector<Bytes> sizes(std::int64_t smallest, Bytes largest) {
+  std::vector<Bytes> result;
+  for (std::int64_t size = smallest; size < largest.value; size *= 4) {
+    result.push_back({size});
+  }
+  result.push_back(largest);
+  return result;
+}
+
+/// Ranks that start together, and what they probe.
+struct ProbeGroup {
+  int num_ranks = 2;
+  std::vector<ProbeKey> keys = {};
+};
+
+/// Sizes ascend within a kind; kinds that a pair of ranks probes come first.
+ProbeGroup group_of(int num_ranks, bool pairs, bool everybody, Bytes max_bytes) {
+  ProbeGroup group = {.num_ranks = num_ranks};
+  const auto add = [&](ProbeKind kind, int ranks, std::int64_t smallest) {
+    for (const Bytes size : sizes(smallest, max_bytes)) {
+      group.keys.push_back({.kind = kind, .ranks = ranks, .bytes = size});
+    }
+  };
+  if (pairs) {
+    add(ProbeKind::ping_pong, 2, kSmallestMessage);
+    add(ProbeKind::stream, 2, kSmallestMessage);
+    add(ProbeKind::both_ways, 2, kSmallestMessage);
+    add(ProbeKind::reduction, 1, kSmallestReduction);
+  }
+  if (everybody) {
+    add(ProbeKind::shift, num_ranks, kSmallestMessage);
+    add(ProbeKind::reduction, num_ranks, kSmallestReduction);
+  }
+  return group;
+}
+
+/// A pair always, then every number of ranks asked for.
+std::vector<ProbeGroup> local_groups(const ProbeOptions& options, Bytes max_bytes) {
+  std::vector<int> ranks = options.ranks;
+  std::sort(ranks.begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  const bool two = std::find(ranks.begin(), ranks.end(), 2) != ranks.end();
+  std::vector<ProbeGroup> groups = {group_of(2, true, two, max_bytes)};
+  for (const int num_ranks : ranks) {
+    if (num_ranks > 2) {
+      groups.push_back(group_of(num_ranks, false, true, max_bytes));
+    }
+  }
+  return groups;
+}
+
+/// The smallest multiple of every element size that is not more than asked for.
+Bytes usable_max(Bytes max_bytes) {
+  if (max_bytes.value < kSmallestMessage) {
+    throw Error(ErrorKind::bad_input, fmt::format("probes need messages of at least {} bytes, not {}",
+                                                  kSmallestMessage, max_bytes.value));
+  }
+  return {max_bytes.value / kSmallestMessage * kSmallestMessage};
+}
+
+using StartRanks = std::function<std::unique_ptr<Ranks>(int num_ranks)>;
+
+std::vector<ProbeSample> run_groups(const std::vector<ProbeGroup>& groups, const ProbeOptions& options,
+                                    const StartRanks& start, const ProbeProgress& progress) {
+  std::size_t total = 0;
+  for (const ProbeGroup& group : groups) {
+    total += group.keys.size();
+  }
+  const Clock::time_point begin = Clock::now();
+  std::vector<ProbeSample> samples;
+  for (const ProbeGroup& group : groups) {
+    const std::unique_ptr<Ranks> ranks = start(group.num_ranks);
+    for (const ProbeKey& key : group.keys) {
+      if (progress) {
+        progress(static_cast<double>(samples.size()) / static_cast<double>(total),
+                 fmt::format("{}, {} ranks, {}", name(key.kind), key.ranks, format(key.bytes)));
+      }
+      // Time that one probe does not use goes to the next ones.
+      const double spent = std::chrono::duration<double>(Clock::now() - begin).count();
+      const double share = (options.budget.value - spent) / static_cast<double>(total - samples.size());
+      samples.push_back(
+          {.key = key,
+           .seconds = ranks->run(ProbeJob{.key = key, .budget = {std::max(share, 0.0)}}).seconds});
+    }
+  }
+  if (progress) {
+    progress(1, "done");
+  }
+  return samples;
+}
+
+}  // namespace
 
 std::string_view name(ProbeKind kind) {
   switch (kind) {
@@ -18,6 +127,30 @@ std::string_view name(ProbeKind kind) {
       return "reduction";
   }
   throw_bug("a declared value", __FILE__, __LINE__, "a probe kind has no name");
+}
+
+std::vector<ProbeSample> probe(const ProbeOptions& options, const ProbeProgress& progress) {
+  if (const std::optional<std::string> reason = unavailable(options.launch.backend)) {
+    throw Error(ErrorKind::environment, *reason);
+  }
+  const Bytes max_bytes = usable_max(options.max_bytes);
+  if (options.launch.backend == Backend::threads) {
+    return run_groups(
+        local_groups(options, max_bytes), options,
+        [&](int num_ranks) { return start_threads(num_ranks, options.launch); }, progress);
+  }
+  if (const std::optional<ExternalRank> external = external_rank()) {
+    return run_groups(
+        {group_of(external->num_ranks, true, true, max_bytes)}, options,
+        [&](int) { return join_external(*external, options.launch, "probe"); }, progress);
+  }
+  std::vector<ProbeSample> samples;
+  with_interrupts([&](InterruptGuard& interrupts) {
+    samples = run_groups(
+        local_groups(options, max_bytes), options,
+        [&](int num_ranks) { return start_processes(num_ranks, options.launch, interrupts); }, progress);
+  });
+  return samples;
 }
 
 }  // namespace ringside

@@ -1,0 +1,65 @@
+#include "real/executor.hpp"
+
+#include <cstring>
+#include <utility>
+
+#include "common/error.hpp"
+#include "real/reduce.hpp"
+
+namespace ringside {
+
+Executor::Executor(Program program, Transport& transport)
+    : program_(std::move(program)), element_size_(static_cast<std::int64_t>(size_of(program_.dtype))) {
+  RINGSIDE_CHECK(program_.rank == transport.rank() && program_.num_ranks == transport.num_ranks(),
+                 "a program runs at the rank for which it was compiled");
+  for (const std::int64_t size : program_.buffer_bytes) {
+    memory_.emplace_back(size);
+  }
+  transfers_.resize(program_.steps.size());
+  for (std::size_t i = 0; i < program_.steps.size(); ++i) {
+    const Step& step = program_.steps[i];
+    if (step.kind == StepKind::send) {
+      transfers_[i] = transport.make_send(step.peer, bytes(step.source));
+    } else if (step.kind == StepKind::receive) {
+      transfers_[i] = transport.make_receive(step.peer, bytes(step.target));
+    }
+  }
+}
+
+std::span<std::byte> Executor::bytes(const Region& region) const {
+  return memory_[static_cast<std::size_t>(region.buffer)].bytes().subspan(
+      static_cast<std::size_t>(region.offset), static_cast<std::size_t>(region.bytes));
+}
+
+void Executor::run() {
+  for (std::size_t i = 0; i < program_.steps.size(); ++i) {
+    const Step& step = program_.steps[i];
+    const std::size_t transfer = step.kind == StepKind::wait ? static_cast<std::size_t>(step.transfer) : i;
+    run(step, transfers_[transfer].get());
+  }
+}
+
+void Executor::run(const Step& step, Transfer* transfer) {
+  switch (step.kind) {
+    case StepKind::receive:
+    case StepKind::send:
+      transfer->start();
+      return;
+    case StepKind::wait:
+      transfer->wait();
+      return;
+    case StepKind::copy:
+      std::memcpy(bytes(step.target).data(), bytes(step.source).data(), bytes(step.source).size());
+      return;
+    case StepKind::reduce:
+      reduce_into(bytes(step.target).data(), bytes(step.source).data(), step.target.bytes / element_size_,
+                  program_.dtype, program_.op);
+      return;
+    case StepKind::divide:
+      divide(bytes(step.target).data(), step.target.bytes / element_size_, program_.dtype,
+             program_.num_ranks);
+      return;
+  }
+}
+
+}  // namespace ringside

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "real/memory.hpp"
+#include "real/program.hpp"
+#include "real/transport.hpp"
+
+namespace ringside {
+
+/// Runs a program on CPU memory over a transport, as often as asked. All memory and all transfers are made by the
+/// constructor; run() allocates nothing.
+class Executor {
+ public:
+  /// Throws std::bad_alloc when there is not enough memory. The transport must outlive the executor.
+  Executor(Program program, Transport& transport);
+
+  /// Buffer 0, the message: input before run(), result after it.
+  std::span<std::byte> message() const { return memory_.front().bytes(); }
+  std::span<std::byte> bytes(const Region& region) const;
+
+  /// Throws Error{peer_lost}; the executor and its transport are of no more use then.
+  void run();
+
+ private:
+  void run(const Step& step, Transfer* transfer);
+
+  Program program_;
+  std::int64_t element_size_;
+  std::vector<Memory> memory_;  ///< One per buffer.
+  std::vector<std::unique_ptr<Transfer>>
+      transfers_;  ///< Per step; null for other steps than send and receive.
+};
+
+}  // namespace ringside

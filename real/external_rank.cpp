@@ -1,0 +1,69 @@
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <string_view>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "common/error.hpp"
+#include "real/measure.hpp"
+
+namespace ringside {
+namespace {
+
+/// What a launcher tells each rank through its environment.
+struct Launcher {
+  const char* name;
+  const char* rank;
+  const char* num_ranks;
+  const char* job;
+};
+
+// More specific ones first: Open MPI under Slurm sets both.
+// Sources: Open MPI FAQ "environment variables that Open MPI sets at run time"; MPICH's Hydra (PMI-1); srun(1), "output
+// environment variables"; PyTorch's torchrun, "environment variables".
+constexpr std::array kLaunchers = {
+    Launcher{"Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMIX_NAMESPACE"},
+    Launcher{"PMI", "PMI_RANK", "PMI_SIZE", "PMI_JOBID"},
+    Launcher{"Slurm", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_JOB_ID"},
+    Launcher{"torchrun", "RANK", "WORLD_SIZE", "TORCHELASTIC_RUN_ID"},
+};
+
+std::optional<int> whole_number(const char* variable) {
+  const std::string_view text = std::getenv(variable);
+  int value = 0;
+  const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
+  return result.ec == std::errc() && result.ptr == text.data() + text.size() ? std::optional(value)
+                                                                             : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<ExternalRank> external_rank() {
+  for (const Launcher& launcher : kLaunchers) {
+    if (std::getenv(launcher.rank) == nullptr || std::getenv(launcher.num_ranks) == nullptr) {
+      continue;
+    }
+    const std::optional<int> rank = whole_number(launcher.rank);
+    const std::optional<int> num_ranks = whole_number(launcher.num_ranks);
+    if (!rank || !num_ranks || *rank < 0 || *rank >= *num_ranks) {
+      throw Error(
+          ErrorKind::bad_input,
+          fmt::format(
+              "the environment says {}={} and {}={}, which is no rank; unset them to let ringside start "
+              "its own ranks",
+              launcher.rank, std::getenv(launcher.rank), launcher.num_ranks,
+              std::getenv(launcher.num_ranks)));
+    }
+    if (*num_ranks == 1) {
+      return std::nullopt;  // Alone: it may start ranks of its own.
+    }
+    const char* job = std::getenv(launcher.job);
+    return ExternalRank{
+        .rank = *rank, .num_ranks = *num_ranks, .launcher = launcher.name, .job = job != nullptr ? job : ""};
+  }
+  return std::nullopt;
+}
+
+}  // namespace ringside

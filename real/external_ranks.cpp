@@ -1,0 +1,69 @@
+// This process as one rank of a launcher that is not ours.
+
+#include <csignal>
+#include <filesystem>
+#include <memory>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "real/backends.hpp"
+#include "real/ranks.hpp"
+
+namespace ringside {
+namespace {
+
+class ExternalRanks final : public Ranks {
+ public:
+  ExternalRanks(const ExternalRank& external, const LaunchOptions& options, const std::string& purpose)
+      : num_ranks_(external.num_ranks) {
+    if (!options.rendezvous) {
+      throw Error(
+          ErrorKind::bad_input,
+          fmt::format("{} started this process as rank {} of {}; tell all of them where to meet, with "
+                      "--rendezvous file:///a/directory/that/all/see or redis://host:port",
+                      external.launcher, external.rank, external.num_ranks));
+    }
+    // A lost peer is an error to report, not a reason to die.
+    ::signal(SIGPIPE, SIG_IGN);
+    const std::string group =
+        fmt::format("ringside-{}-{}", external.job.empty() ? "run" : external.job, purpose);
+    RankPlace place = {.backend = options.backend,
+                       .rank = external.rank,
+                       .num_ranks = external.num_ranks,
+                       .timeout = options.timeout,
+                       .interface = options.interface,
+                       .rendezvous = *options.rendezvous,
+                       .group = group};
+    // A directory of this group's own can be removed as a whole, so that the next run does not read its addresses.
+    const bool files = options.rendezvous->starts_with("file://");
+    if (files) {
+      place.rendezvous = fmt::format("{}/{}", *options.rendezvous, group);
+    }
+    backend_ = join_ranks(place);
+    coordination_ = std::make_unique<Coordination>(*backend_.transport);
+    coordination_->barrier();
+    if (files && external.rank == 0) {
+      std::error_code ignored;
+      std::filesystem::remove_all(place.rendezvous.substr(std::string_view("file://").size()), ignored);
+    }
+    coordination_->barrier();  // Nobody starts another group before this one's directory is gone.
+  }
+
+  int num_ranks() const override { return num_ranks_; }
+  Answer run(const Job& job) override { return run_job(job, backend_, *coordination_); }
+
+ private:
+  int num_ranks_;
+  RankBackend backend_;
+  std::unique_ptr<Coordination> coordination_;
+};
+
+}  // namespace
+
+std::unique_ptr<Ranks> join_external(const ExternalRank& external, const LaunchOptions& options,
+                                     const std::string& purpose) {
+  return std::make_unique<ExternalRanks>(external, options, purpose);
+}
+
+}  // namespace ringside

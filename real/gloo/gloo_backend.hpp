@@ -1,0 +1,22 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "common/point_key.hpp"
+#include "real/backends.hpp"
+
+/// Ranks that meet through Gloo: its TCP transport for schedules, its own collectives as `native`.
+namespace ringside {
+
+/// Connects to all other ranks. Throws Error{environment} when the interface or the rendezvous is of no use, and
+/// Error{peer_lost} when the others do not come in time.
+RankBackend join_gloo(const RankPlace& place);
+
+/// Why Gloo has no collective of its own for this point.
+std::optional<std::string> gloo_native_unsupported(const PointKey& key);
+
+/// As `doctor` shows it: "0.5.0".
+std::string gloo_version();
+
+}  // namespace ringside

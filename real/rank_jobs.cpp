@@ -1,0 +1,233 @@
+#include "real/rank_jobs.hpp"
+
+#include <exception>
+#include <new>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "real/point_measurement.hpp"
+#include "real/probe_run.hpp"
+
+namespace ringside {
+
+using nlohmann::json;
+
+NLOHMANN_JSON_SERIALIZE_ENUM(AnswerKind, {{AnswerKind::alive, "alive"},
+                                          {AnswerKind::done, "done"},
+                                          {AnswerKind::failed, "failed"}})
+NLOHMANN_JSON_SERIALIZE_ENUM(ErrorKind, {{ErrorKind::bad_input, "bad_input"},
+                                         {ErrorKind::environment, "environment"},
+                                         {ErrorKind::peer_lost, "peer_lost"},
+                                         {ErrorKind::failed, "failed"}})
+NLOHMANN_JSON_SERIALIZE_ENUM(ProbeKind, {{ProbeKind::ping_pong, "ping_pong"},
+                                         {ProbeKind::stream, "stream"},
+                                         {ProbeKind::both_ways, "both_ways"},
+                                         {ProbeKind::shift, "shift"},
+                                         {ProbeKind::reduction, "reduction"}})
+
+namespace {
+
+template <typename E>
+E named(const json& object, const char* key) {
+  const std::string text = object.at(key);
+  const std::optional<E> value = parse_name<E>(text);
+  RINGSIDE_CHECK(value.has_value(), fmt::format("'{}' is no value of {}", text, key));
+  return *value;
+}
+
+template <typename T>
+void set_if(json& object, const char* key, const std::optional<T>& value) {
+  if (value) {
+    object[key] = *value;
+  }
+}
+
+template <typename T>
+std::optional<T> get_if(const json& object, const char* key) {
+  return object.contains(key) ? std::optional<T>(object.at(key).get<T>()) : std::nullopt;
+}
+
+json to_json(const JoinJob& job) {
+  json object = {{"job", "join"},
+                 {"ranks", job.num_ranks},
+                 {"timeout_ms", job.timeout.count()},
+                 {"rendezvous", job.rendezvous},
+                 {"group", job.group}};
+  set_if(object, "interface", job.interface);
+  return object;
+}
+
+json to_json(const PointJob& job) {
+  return {{"job", "point"},
+          {"collective", name(job.key.collective)},
+          {"algorithm", job.key.algorithm},
+          {"ranks", job.key.ranks},
+          {"bytes", job.key.bytes.value},
+          {"dtype", name(job.key.dtype)},
+          {"op", name(job.key.op)},
+          {"budget_per_point", job.options.budget_per_point.value},
+          {"target_interval", job.options.target_interval},
+          {"min_iterations", job.options.min_iterations},
+          {"max_iterations", job.options.max_iterations},
+          {"seed", job.options.seed}};
+}
+
+json to_json(const ProbeJob& job) {
+  return {{"job", "probe"},
+          {"kind", job.key.kind},
+          {"ranks", job.key.ranks},
+          {"bytes", job.key.bytes.value},
+          {"budget", job.budget.value}};
+}
+
+Job job_from(const json& object) {
+  const std::string kind = object.at("job");
+  if (kind == "join") {
+    return JoinJob{.num_ranks = object.at("ranks"),
+                   .timeout = std::chrono::milliseconds(object.at("timeout_ms").get<std::int64_t>()),
+                   .interface = get_if<std::string>(object, "interface"),
+                   .rendezvous = object.at("rendezvous"),
+                   .group = object.at("group")};
+  }
+  if (kind == "point") {
+    return PointJob{.key = {.collective = named<Collective>(object, "collective"),
+                            .algorithm = object.at("algorithm"),
+                            .ranks = object.at("ranks"),
+                            .bytes = {object.at("bytes")},
+                            .dtype = named<DataType>(object, "dtype"),
+                            .op = named<ReduceOp>(object, "op")},
+                    .options = {.budget_per_point = {object.at("budget_per_point")},
+                                .target_interval = object.at("target_interval"),
+                                .min_iterations = object.at("min_iterations"),
+                                .max_iterations = object.at("max_iterations"),
+                                .seed = object.at("seed")}};
+  }
+  RINGSIDE_CHECK(kind == "probe", fmt::format("'{}' is no job", kind));
+  return ProbeJob{
+      .key = {.kind = object.at("kind"), .ranks = object.at("ranks"), .bytes = {object.at("bytes")}},
+      .budget = {object.at("budget")}};
+}
+
+json to_json(const Measurement& measurement) {
+  return {{"outcome", name(measurement.outcome)}, {"seconds", measurement.seconds.value},
+          {"low", measurement.low.value},         {"high", measurement.high.value},
+          {"min", measurement.min.value},         {"p95", measurement.p95.value},
+          {"iterations", measurement.iterations}, {"samples", measurement.samples},
+          {"backend", name(measurement.backend)}, {"note", measurement.note}};
+}
+
+Measurement measurement_from(const json& object) {
+  return {.outcome = named<Outcome>(object, "outcome"),
+          .seconds = {object.at("seconds")},
+          .low = {object.at("low")},
+          .high = {object.at("high")},
+          .min = {object.at("min")},
+          .p95 = {object.at("p95")},
+          .iterations = object.at("iterations"),
+          .samples = object.at("samples"),
+          .backend = named<Backend>(object, "backend"),
+          .note = object.at("note")};
+}
+
+/// A line is whole JSON or it is none of ours: something else wrote to the rank's standard output.
+template <typename Parse>
+auto parse_line(std::string_view line, const Parse& parse) {
+  try {
+    return parse(json::parse(line));
+  } catch (const json::exception&) {
+    throw Error(ErrorKind::bad_input,
+                fmt::format("this is no message between ringside and its ranks: '{}'", line.substr(0, 200)));
+  }
+}
+
+}  // namespace
+
+Answer run_job(const Job& job, const RankBackend& backend, Coordination& coordination) {
+  if (const auto* point = std::get_if<PointJob>(&job)) {
+    return {.measurement = measure_point(point->key, point->options, backend, coordination)};
+  }
+  const auto* probe = std::get_if<ProbeJob>(&job);
+  RINGSIDE_CHECK(probe != nullptr, "a rank joins its group once");
+  return {.seconds = run_probe(probe->key, probe->budget, backend, coordination)};
+}
+
+Answer answer_of_current_exception() {
+  Answer answer = {.kind = AnswerKind::failed};
+  try {
+    throw;
+  } catch (const PeerLost& error) {
+    answer.text = error.what();
+    answer.error = error.kind();
+    answer.lost_peer = error.peer();
+  } catch (const Error& error) {
+    answer.text = error.what();
+    answer.error = error.kind();
+  } catch (const std::bad_alloc&) {
+    answer.text = "not enough memory";
+    answer.error = ErrorKind::failed;
+  } catch (const std::exception& exception) {
+    answer.text = exception.what();
+  }
+  return answer;
+}
+
+std::string to_line(const Job& job) {
+  return std::visit([](const auto& value) { return to_json(value).dump() + '\n'; }, job);
+}
+
+std::string to_line(const Answer& answer) {
+  json object = {{"answer", answer.kind}};
+  if (answer.measurement) {
+    object["measurement"] = to_json(*answer.measurement);
+  }
+  if (!answer.seconds.empty()) {
+    object["seconds"] = answer.seconds;
+  }
+  if (answer.kind == AnswerKind::failed) {
+    object["text"] = answer.text;
+    set_if(object, "error", answer.error);
+    set_if(object, "lost_peer", answer.lost_peer);
+  }
+  // What a library says may be no UTF-8; it must not be lost for that.
+  return object.dump(-1, ' ', false, json::error_handler_t::replace) + '\n';
+}
+
+Job job_from_line(std::string_view line) { return parse_line(line, job_from); }
+
+Answer answer_from_line(std::string_view line) {
+  return parse_line(line, [](const json& object) {
+    Answer answer = {.kind = object.at("answer")};
+    if (object.contains("measurement")) {
+      answer.measurement = measurement_from(object.at("measurement"));
+    }
+    if (object.contains("seconds")) {
+      answer.seconds = object.at("seconds").get<std::vector<double>>();
+    }
+    if (answer.kind == AnswerKind::failed) {
+      answer.text = object.at("text");
+      answer.error = get_if<ErrorKind>(object, "error");
+      answer.lost_peer = get_if<Rank>(object, "lost_peer");
+    }
+    return answer;
+  });
+}
+
+std::string description(const PointKey& key) {
+  return fmt::format("{} {}, {} ranks, {}", name(key.collective), key.algorithm, key.ranks,
+                     format(key.bytes));
+}
+
+std::string description(const Job& job) {
+  if (const auto* point = std::get_if<PointJob>(&job)) {
+    return "running " + description(point->key);
+  }
+  if (const auto* probe = std::get_if<ProbeJob>(&job)) {
+    return fmt::format("probing {}, {} ranks, {}", name(probe->key.kind), probe->key.ranks,
+                       format(probe->key.bytes));
+  }
+  return fmt::format("connecting {} ranks", std::get<JoinJob>(job).num_ranks);
+}
+
+}  // namespace ringside

@@ -1,0 +1,50 @@
+#include "real/statistics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include "common/error.hpp"
+
+namespace ringside {
+namespace {
+
+/// How many samples may be cut off at either end so that what is left still covers the median with 95 %: the
+/// largest j with 2·P(X < j) <= 5 % for X ~ Binomial(n, 1/2). Source: W. J. Conover, "Practical nonparametric
+/// statistics", 3rd edition, section 3.2 (confidence interval of a quantile).
+std::size_t samples_to_cut(std::size_t n) {
+  const double log_half = std::log(0.5);
+  const auto size = static_cast<double>(n);
+  double below = 0;  // P(X < j)
+  std::size_t j = 0;
+  while (j < n / 2) {
+    const auto k = static_cast<double>(j);
+    below +=
+        std::exp(std::lgamma(size + 1) - std::lgamma(k + 1) - std::lgamma(size - k + 1) + size * log_half);
+    if (2 * below > 0.05) {
+      break;
+    }
+    ++j;
+  }
+  return j;
+}
+
+}  // namespace
+
+SampleSummary summarize(std::span<const double> samples) {
+  RINGSIDE_CHECK(!samples.empty(), "there is no median of nothing");
+  std::vector<double> sorted(samples.begin(), samples.end());
+  std::sort(sorted.begin(), sorted.end());
+  const std::size_t n = sorted.size();
+  // The interval between the j-th smallest and the j-th largest sample (from 1); j = 0 has no interval.
+  const std::size_t j = std::max<std::size_t>(samples_to_cut(n), 1);
+  const auto rank_of_p95 = static_cast<std::size_t>(std::ceil(0.95 * static_cast<double>(n)));
+  return {.median = (sorted[(n - 1) / 2] + sorted[n / 2]) / 2,
+          .low = sorted[j - 1],
+          .high = sorted[n - j],
+          .min = sorted.front(),
+          .p95 = sorted[rank_of_p95 - 1]};
+}
+
+}  // namespace ringside

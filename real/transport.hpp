@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "common/error.hpp"
+#include "common/units.hpp"
+
+/// How ranks exchange bytes: what the executor and the probes run on.
+namespace ringside {
+
+/// A rank is gone, or did not answer in time.
+class PeerLost : public Error {
+ public:
+  PeerLost(Rank peer, const std::string& message) : Error(ErrorKind::peer_lost, message), peer_(peer) {}
+  Rank peer() const { return peer_; }
+
+ private:
+  Rank peer_;
+};
+
+/// One message, prepared once and sent any number of times: start(), wait(), start(), wait(), …
+class Transfer {
+ public:
+  virtual ~Transfer() = default;
+  virtual void start() = 0;
+  /// Returns when a send's memory may be changed, or a receive's memory holds the data. Throws PeerLost when the peer
+  /// is gone or the transport's timeout is over.
+  virtual void wait() = 0;
+};
+
+/// One rank's door to the others. Between two ranks, messages of one direction match in the order in which they are
+/// started. A message moves when both sides have started it. Not thread-safe.
+class Transport {
+ public:
+  virtual ~Transport() = default;
+  virtual Rank rank() const = 0;
+  virtual int num_ranks() const = 0;
+  /// The memory is borrowed and not empty; it must outlive the transfer.
+  virtual std::unique_ptr<Transfer> make_send(Rank target, std::span<const std::byte> memory) = 0;
+  virtual std::unique_ptr<Transfer> make_receive(Rank source, std::span<std::byte> memory) = 0;
+};
+
+}  // namespace ringside

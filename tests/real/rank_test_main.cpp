@@ -1,0 +1,70 @@
+// A program with ranks, for tests that need whole processes:
+//   test_ranks rank …                                        a rank, as measure() starts it
+//   test_ranks measure ALGORITHM RANKS BYTES SECONDS         one all_reduce; prints outcome and microseconds
+//   test_ranks sweep RANKS SECONDS BYTES… -- ALGORITHM…      a table of them
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "common/error.hpp"
+#include "real/measure.hpp"
+
+namespace {
+
+using namespace ringside;
+
+void print(const PointKey& key, const Measurement& measurement) {
+  fmt::print("{:16} {:3} ranks {:>8} {:10} {:12.1f} us  [{:.1f}, {:.1f}] x{} {}\n", key.algorithm, key.ranks,
+             format(key.bytes), name(measurement.outcome), measurement.seconds.value * 1e6,
+             measurement.low.value * 1e6, measurement.high.value * 1e6, measurement.iterations,
+             measurement.note);
+  std::fflush(stdout);
+}
+
+int run(const std::vector<std::string>& arguments) {
+  if (!arguments.empty() && arguments[0] == "rank") {
+    return run_rank_process(std::span(arguments).subspan(1));
+  }
+  MeasureOptions options;
+  std::vector<PointKey> points;
+  if (arguments.size() == 5 && arguments[0] == "measure") {
+    points.push_back(
+        {.algorithm = arguments[1], .ranks = std::stoi(arguments[2]), .bytes = {std::stoll(arguments[3])}});
+    options.budget_per_point = {std::stod(arguments[4])};
+    options.target_interval = 0;  // As long as the budget lasts.
+  } else if (arguments.size() > 4 && arguments[0] == "sweep") {
+    options.budget_per_point = {std::stod(arguments[2])};
+    const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
+    for (auto size = arguments.begin() + 3; size != dashes; ++size) {
+      for (auto algorithm = dashes + 1; algorithm < arguments.end(); ++algorithm) {
+        points.push_back(
+            {.algorithm = *algorithm, .ranks = std::stoi(arguments[1]), .bytes = {std::stoll(*size)}});
+      }
+    }
+  } else {
+    fmt::print(stderr, "see the top of tests/real/rank_test_main.cpp\n");
+    return 2;
+  }
+  measure(points, options, print);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run({argv + 1, argv + argc});
+  } catch (const Error& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return exit_status(error.kind());
+  } catch (const std::exception& exception) {
+    fmt::print(stderr, "bug: {}\n", exception.what());
+    return kExitBug;
+  }
+}
