@@ -12,10 +12,10 @@ namespace ringside {
 /// Two levels of switches: leaves with ranks below, each with `num_uplinks` cables to as many spine switches.
 struct FatTreeShape {
   int num_ranks = 1;
-  int ranks_per_leaf = 1;  ///< The last leaf may have fewer.
-  int num_uplinks = 1;     ///< Per leaf; fewer than ranks_per_leaf = oversubscribed.
-  LinkNumbers port;        ///< Between rank and leaf, one direction.
-  LinkNumbers uplink;      ///< Between leaf and spine, one direction.
+  int ranks_per_leaf = 1;   ///< The last leaf may have fewer.
+  int num_uplinks = 1;      ///< Per leaf; fewer than ranks_per_leaf = oversubscribed.
+  LinkNumbers port = {};    ///< Between rank and leaf, one direction.
+  LinkNumbers uplink = {};  ///< Between leaf and spine, one direction.
 };
 
 /// A rank's messages to other leaves take the uplink that its target's number chooses (destination mod k), which
