@@ -122,6 +122,8 @@ TEST(Proof, FindsCopiesThatCollide) {
               Contains(HasSubstr("and another move write chunk 0 of rank 1 in the same round")));
   EXPECT_THAT(faults_of({{{.source = 0, .target = 1, .kind = kReduce}, {.source = 2, .target = 1}}}),
               Contains(HasSubstr("and another move write chunk 0 of rank 1 in the same round")));
+  EXPECT_THAT(faults_of({{{.source = 0, .target = 1}, {.source = 2, .target = 1, .kind = kReduce}}}),
+              Contains(HasSubstr("and another move write chunk 0 of rank 1 in the same round")));
   EXPECT_THAT(faults_of({{{.source = 0, .target = 1}, {.source = 1, .target = 2}}}),
               Contains(HasSubstr("lands on chunk 0, which rank 1 sends in the same round")));
 }
