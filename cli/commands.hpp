@@ -34,6 +34,7 @@ void add_predict(CLI::App& app, CommonOptions& common);
 void add_measure(CLI::App& app, CommonOptions& common);
 void add_calibrate(CLI::App& app, CommonOptions& common);
 void add_show(CLI::App& app, CommonOptions& common);
+void add_trace(CLI::App& app, CommonOptions& common);
 void add_list(CLI::App& app, CommonOptions& common);
 void add_doctor(CLI::App& app, CommonOptions& common);
 

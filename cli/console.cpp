@@ -1,11 +1,10 @@
 #include "cli/console.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 namespace ringside::cli {
 namespace {
@@ -15,8 +14,8 @@ constexpr std::size_t kTextWidth = 48;
 
 /// Columns that the text takes on a terminal: UTF-8 continuation bytes take none.
 std::size_t width(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+  return static_cast<std::size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
 }  // namespace

@@ -6,11 +6,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/backends.hpp"
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/lookup.hpp"
 #include "common/error.hpp"
-#include "real/this_machine.hpp"
 #include "scenario/scenario.hpp"
 #include "schedule/registry.hpp"
 

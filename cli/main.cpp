@@ -17,7 +17,8 @@ using namespace ringside;  // NOLINT: main is the only code at file scope here
 
 constexpr std::string_view kFooter =
     "Start with:  ringside compare configs/scenarios/quickstart.yaml\n"
-    "Exit status: 0 done, 1 ran and failed, 2 bad usage or input, 3 this machine lacks what was asked for, 70 our bug";
+    "Exit status: 0 done, 1 ran and failed, 2 bad usage or input, 3 this machine lacks what was asked for, "
+    "70 our bug";
 
 int run(int argc, char** argv) {
   std::vector<std::string> arguments(argv + 1, argv + argc);
@@ -40,6 +41,7 @@ int run(int argc, char** argv) {
   cli::add_measure(app, common);
   cli::add_calibrate(app, common);
   cli::add_show(app, common);
+  cli::add_trace(app, common);
   cli::add_list(app, common);
   cli::add_doctor(app, common);
 

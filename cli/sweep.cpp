@@ -21,10 +21,11 @@ struct Quantity {
 };
 
 [[noreturn]] void reject(std::string_view text, std::string_view why) {
-  throw Error(ErrorKind::bad_input,
-              fmt::format("--sweep {}: {}; write KEY=FROM:TO:STEP, for example bandwidth=5GB/s:100GB/s:log10, "
-                          "ranks=2:64:2x, or KEY=A,B,C",
-                          text, why));
+  throw Error(
+      ErrorKind::bad_input,
+      fmt::format("--sweep {}: {}; write KEY=FROM:TO:STEP, for example bandwidth=5GB/s:100GB/s:log10, "
+                  "ranks=2:64:2x, or KEY=A,B,C",
+                  text, why));
 }
 
 std::optional<double> plain_number(std::string_view text) {
@@ -64,7 +65,8 @@ Quantity parse_quantity(std::string_view sweep, std::string_view text) {
 std::string written(const Quantity& quantity) {
   // Whole numbers stay whole: ranks and sizes are integers. Fifteen digits keep 5 GB/s from becoming 4.9999….
   const bool whole = quantity.unit == "B" || std::abs(quantity.value - std::round(quantity.value)) < 1e-9;
-  const std::string number = whole ? fmt::format("{:.0f}", std::round(quantity.value)) : fmt::format("{:.15g}", quantity.value);
+  const std::string number =
+      whole ? fmt::format("{:.0f}", std::round(quantity.value)) : fmt::format("{:.15g}", quantity.value);
   return quantity.unit.empty() ? number : fmt::format("{} {}", number, quantity.unit);
 }
 
@@ -115,7 +117,8 @@ std::vector<double> range_values(std::string_view sweep, const Quantity& from, c
     reject(sweep, fmt::format("the step '{}' has another unit than the range", step));
   }
   std::vector<double> values;
-  for (double value = from.value; value <= to.value * (1 + 1e-12); value = multiply ? value * by.value : value + by.value) {
+  for (double value = from.value; value <= to.value * (1 + 1e-12);
+       value = multiply ? value * by.value : value + by.value) {
     if (values.size() == kMaxValues) {
       reject(sweep, fmt::format("more than {} values", kMaxValues));
     }

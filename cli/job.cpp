@@ -1,0 +1,259 @@
+#include "cli/job.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <set>
+#include <system_error>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "analysis/fit.hpp"
+#include "cli/backends.hpp"
+#include "common/error.hpp"
+#include "real/probe.hpp"
+#include "real/this_machine.hpp"
+#include "results/reader.hpp"
+#include "schedule/registry.hpp"
+
+namespace ringside::cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::vector<std::string> scenario_algorithms(Collective collective) {
+  std::vector<std::string> names = algorithm_names(collective);
+  names.emplace_back(kNative);
+  return names;
+}
+
+/// A scenario's name as a folder: what a shell would have to quote becomes a dash.
+std::string folder_name(const std::string& name) {
+  std::string folder;
+  for (const char c : name) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == '-';
+    if (plain) {
+      folder += c;
+    } else if (!folder.empty() && folder.back() != '-') {
+      folder += '-';
+    }
+  }
+  while (!folder.empty() && (folder.back() == '-' || folder.back() == '.')) {
+    folder.pop_back();
+  }
+  return folder.empty() ? "scenario" : folder;
+}
+
+std::string describe(const PointKey& key) {
+  return fmt::format("{} {}, {} ranks, {}", name(key.collective), key.algorithm, key.ranks,
+                     format(key.bytes));
+}
+
+}  // namespace
+
+void add_launch_flags(CLI::App& command, LaunchFlags& flags) {
+  command.add_option("--timeout", flags.timeout, "Deadline of every single wait for a rank")
+      ->capture_default_str();
+  command.add_option("--time-per-point", flags.time_per_point, "Measure one point for at most this long")
+      ->capture_default_str();
+  command.add_option(
+      "--wrap", flags.wrap,
+      "Command in front of each rank, such as 'ip netns exec host{rank}' or 'taskset -c {rank}'");
+  command.add_option("--interface", flags.interface, "Network interface of the ranks (default: loopback)");
+  command.add_option(
+      "--rendezvous", flags.rendezvous,
+      "Where ranks that mpirun, srun or torchrun started meet: file:///path or redis://host:port");
+}
+
+void add_calibrate_flags(CLI::App& command, LaunchFlags& flags) {
+  command.add_option("--calibrate-time", flags.calibrate_time, "Probe this machine for at most this long")
+      ->capture_default_str();
+}
+
+LaunchOptions launch_options(const LaunchFlags& flags, Backend backend) {
+  const Seconds timeout = parse_seconds(flags.timeout);
+  if (timeout.value < 0.1 || timeout.value > 86400) {
+    throw Error(ErrorKind::bad_input,
+                fmt::format("--timeout {}: allowed is 100 ms to 86400 s", flags.timeout));
+  }
+  LaunchOptions options;
+  options.backend = backend;
+  options.timeout = std::chrono::milliseconds(std::llround(timeout.value * 1e3));
+  options.wrap = flags.wrap;
+  options.interface = flags.interface;
+  options.rendezvous = flags.rendezvous;
+  return options;
+}
+
+Scenario read_scenario(const fs::path& file) {
+  return load_scenario(file, {.algorithms = scenario_algorithms});
+}
+
+std::vector<PointKey> points_of(const Scenario& scenario) {
+  std::vector<PointKey> keys;
+  for (const int ranks : scenario.ranks) {
+    for (const Bytes bytes : scenario.message_sizes) {
+      for (const std::string& algorithm : scenario.algorithms) {
+        keys.push_back({.collective = scenario.collective,
+                        .algorithm = algorithm,
+                        .ranks = ranks,
+                        .bytes = bytes,
+                        .dtype = scenario.dtype,
+                        .op = scenario.op});
+      }
+    }
+  }
+  return keys;
+}
+
+fs::path output_directory(const CommonOptions& common, const std::string& name) {
+  const fs::path directory = common.output ? *common.output : fs::path("out") / folder_name(name);
+  std::error_code problem;
+  fs::create_directories(directory, problem);
+  if (!problem && access(directory.c_str(), W_OK) != 0) {
+    problem = std::error_code(errno, std::generic_category());
+  }
+  if (problem) {
+    throw Error(ErrorKind::bad_input,
+                fmt::format("cannot write results to {}: {}", directory.string(), problem.message()));
+  }
+  return directory;
+}
+
+Backend measuring_backend(Backend asked, Progress& progress) {
+  const Backend backend = asked == Backend::automatic ? Backend::gloo : asked;
+  for (const BackendStatus& status : backend_statuses()) {
+    if (status.backend == backend) {
+      if (!status.available) {
+        throw Error(ErrorKind::environment,
+                    fmt::format("backend {} cannot run here: {}", name(backend), status.detail));
+      }
+      if (asked == Backend::automatic) {
+        progress.note(fmt::format("Measuring with {} ({}).", name(backend), status.detail));
+      }
+      return backend;
+    }
+  }
+  throw Error(ErrorKind::environment, fmt::format("backend {} is not part of this build", name(backend)));
+}
+
+Machine calibrate(const CalibrateRequest& request, Progress& progress) {
+  progress.stage("calibrating this machine");
+  ProbeOptions options;
+  options.launch = request.launch;
+  options.budget = request.budget;
+  options.ranks = request.ranks;
+  const std::vector<ProbeSample> samples =
+      probe(options, [&](double fraction, std::string_view what) { progress.update(fraction, what); });
+  progress.finish();
+
+  Machine machine = request.described.value_or(Machine{});
+  if (!request.described) {
+    machine.name = "this machine";
+  }
+  machine.calibrated = fit_probes(samples);
+  machine.calibrated->backend = name(request.launch.backend);
+  if (!request.launch.wrap) {
+    // Ranks behind a wrap may be anywhere; ranks of our own share the cores of this machine.
+    machine.calibrated->cores = this_machine().cores;
+  }
+  std::ofstream file(request.file);
+  file << to_yaml(machine);
+  file.close();
+  if (!file) {
+    throw Error(ErrorKind::bad_input,
+                fmt::format("cannot write {}: {}", request.file.string(), std::strerror(errno)));
+  }
+  return machine;
+}
+
+Machine machine_of(const Scenario& scenario, const LaunchFlags& flags, const fs::path& directory,
+                   Progress& progress) {
+  if (scenario.machine) {
+    return *scenario.machine;
+  }
+  const Backend backend = measuring_backend(scenario.backend, progress);
+  return calibrate({.launch = launch_options(flags, backend),
+                    .budget = parse_seconds(flags.calibrate_time),
+                    .ranks = scenario.ranks,
+                    .file = directory / "machine.yaml"},
+                   progress);
+}
+
+RunHeader run_header(const CommonOptions& common, const Scenario& scenario,
+                     const std::optional<Machine>& machine) {
+  RunHeader header;
+  header.version = RINGSIDE_VERSION;
+  header.command = common.command_line;
+  header.scenario = {.name = scenario.name, .file = scenario.file.string(), .text = read_text(scenario.file)};
+  if (machine) {
+    header.machine = MachineRecord{
+        .name = machine->name, .yaml = to_yaml(*machine), .this_machine = !scenario.machine.has_value()};
+  }
+  const ThisMachine here = this_machine();
+  header.host = {{"name", here.host},
+                 {"cpu", here.cpu},
+                 {"cores", std::to_string(here.cores)},
+                 {"memory", std::to_string(here.memory.value)},
+                 {"kernel", here.kernel},
+                 {"compiler", here.compiler},
+                 {"gloo", here.gloo}};
+  header.started = timestamp(std::chrono::system_clock::now());
+  header.seed = common.seed;
+  return header;
+}
+
+void predict_points(std::vector<Point>& points, const Machine& machine, const PredictOptions& options,
+                    Progress& progress) {
+  std::set<std::string> reasons;
+  for (Point& point : points) {
+    if (point.predicted) {
+      continue;
+    }
+    const auto outcome = predict(machine, point.key, options);
+    if (const auto* prediction = std::get_if<Prediction>(&outcome)) {
+      point.predicted = *prediction;
+    } else {
+      const std::string& reason = std::get<Unpredicted>(outcome).reason;
+      if (reasons.insert(point.key.algorithm + reason).second) {
+        progress.note(fmt::format("No prediction of {}: {}", point.key.algorithm, reason));
+      }
+    }
+  }
+}
+
+void measure_points(std::vector<Point>& points, const MeasureOptions& options, Journal& journal,
+                    Progress& progress) {
+  std::vector<PointKey> open;
+  for (const Point& point : points) {
+    if (!point.measured) {
+      open.push_back(point.key);
+    }
+  }
+  if (open.empty()) {
+    return;
+  }
+  progress.stage(fmt::format("measuring {} points", open.size()));
+  std::size_t done = 0;
+  progress.update(0, describe(open.front()));
+  measure(open, options, [&](const PointKey& key, const Measurement& measurement) {
+    const auto point = std::find_if(points.begin(), points.end(),
+                                    [&](const Point& candidate) { return candidate.key == key; });
+    RINGSIDE_CHECK(point != points.end(), "a point was measured that nobody asked for");
+    point->measured = measurement;
+    journal.append(*point);
+    ++done;
+    progress.update(static_cast<double>(done) / static_cast<double>(open.size()),
+                    done < open.size() ? describe(open[done]) : "");
+  });
+  progress.finish();
+}
+
+void print_file(const fs::path& file) { print(read_text(file)); }
+
+}  // namespace ringside::cli

@@ -1,0 +1,193 @@
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "cli/commands.hpp"
+#include "cli/job.hpp"
+#include "cli/report.hpp"
+#include "common/error.hpp"
+#include "real/memory_check.hpp"
+#include "real/probe.hpp"
+#include "real/this_machine.hpp"
+#include "results/reader.hpp"
+
+namespace ringside::cli {
+namespace {
+
+struct MeasureFlags {
+  std::string scenario;
+  bool resume = false;
+  bool predicts = false;  ///< compare: predict as well
+  bool no_charts = false;
+  LaunchFlags launch;
+};
+
+MeasureOptions measure_options(const MeasureFlags& flags, const CommonOptions& common, Backend backend) {
+  MeasureOptions options;
+  options.launch = launch_options(flags.launch, backend);
+  options.budget_per_point = parse_seconds(flags.launch.time_per_point);
+  options.seed = common.seed;
+  return options;
+}
+
+/// Measurements of a journal that somebody else made, for the points of this scenario.
+std::vector<Point> points_measured_elsewhere(const Scenario& scenario, const std::vector<PointKey>& keys,
+                                             Progress& progress) {
+  const Results results = read_results(*scenario.measured);
+  for (const std::string& note : results.notes) {
+    progress.note(note);
+  }
+  std::vector<Point> points;
+  for (const PointKey& key : keys) {
+    const auto found = std::find_if(results.points.begin(), results.points.end(),
+                                    [&](const Point& point) { return point.key == key; });
+    points.push_back({.key = key,
+                      .predicted = {},
+                      .measured = found == results.points.end() ? std::nullopt : found->measured});
+  }
+  if (std::none_of(points.begin(), points.end(),
+                   [](const Point& point) { return point.measured.has_value(); })) {
+    throw Error(ErrorKind::bad_input, fmt::format("{}: holds no measurement of any point of this scenario",
+                                                  scenario.measured->string()));
+  }
+  return points;
+}
+
+void throw_if_wrong(const std::vector<Point>& points) {
+  const auto wrong = std::find_if(points.begin(), points.end(), [](const Point& point) {
+    return point.measured && point.measured->outcome == Outcome::wrong_result;
+  });
+  if (wrong != points.end()) {
+    throw Error(ErrorKind::failed,
+                fmt::format("wrong result: {} on {} ranks, {}: {}", wrong->key.algorithm, wrong->key.ranks,
+                            format(wrong->key.bytes), wrong->measured->note));
+  }
+}
+
+/// One of the other ranks of mpirun, srun or torchrun: takes part, and leaves files and words to rank 0.
+void take_part(const Scenario& scenario, const MeasureFlags& flags, const CommonOptions& common,
+               Backend backend) {
+  if (flags.predicts && !scenario.machine) {
+    ProbeOptions options;
+    options.launch = launch_options(flags.launch, backend);
+    options.budget = parse_seconds(flags.launch.calibrate_time);
+    options.ranks = scenario.ranks;
+    probe(options, [](double, std::string_view) {});
+  }
+  measure(points_of(scenario), measure_options(flags, common, backend),
+          [](const PointKey&, const Measurement&) {});
+}
+
+void run(const MeasureFlags& flags, const CommonOptions& common) {
+  const Scenario scenario = read_scenario(flags.scenario);
+  const std::vector<PointKey> keys = points_of(scenario);
+  Progress progress(common.quiet);
+  const bool measures = !(flags.predicts && scenario.measured);
+  Backend backend = scenario.backend;
+  if (measures) {
+    backend = measuring_backend(scenario.backend, progress);
+    if (const auto external = external_rank(); external && external->rank != 0) {
+      take_part(scenario, flags, common, backend);
+      return;
+    }
+  }
+  const std::filesystem::path directory = output_directory(common, scenario.name);
+  if (measures) {
+    const Bytes available = available_memory();
+    for (const PointKey& key : keys) {
+      require_memory(key, available);
+    }
+  }
+
+  // What is known already: from a killed run, or from somebody else's.
+  const std::filesystem::path file = directory / "results.jsonl";
+  std::optional<ResumedJournal> resumed;
+  if (flags.resume) {
+    ResumeRequest request{
+        .header = run_header(common, scenario, scenario.machine), .keys = keys, .backend = backend};
+    resumed.emplace(resume_journal(file, request));
+    for (const std::string& note : resumed->notes) {
+      progress.note(note);
+    }
+  }
+  std::vector<Point> points;
+  if (!measures) {
+    points = points_measured_elsewhere(scenario, keys, progress);
+  } else {
+    for (const PointKey& key : keys) {
+      points.push_back({.key = key, .predicted = {}, .measured = {}});
+      if (resumed) {
+        const auto known = std::find_if(resumed->points.begin(), resumed->points.end(),
+                                        [&](const Point& point) { return point.key == key; });
+        if (known != resumed->points.end()) {
+          points.back() = *known;
+        }
+      }
+    }
+  }
+
+  Machine machine = scenario.machine.value_or(Machine{});
+  if (!scenario.machine) {
+    machine.name = "this machine";
+  }
+  std::optional<Machine> known_machine = scenario.machine;
+  if (flags.predicts) {
+    const bool predicted = std::all_of(points.begin(), points.end(),
+                                       [](const Point& point) { return point.predicted.has_value(); });
+    machine = predicted && resumed && !scenario.machine
+                  ? load_machine(directory / "machine.yaml")
+                  : machine_of(scenario, flags.launch, directory, progress);
+    known_machine = machine;
+    predict_points(points, machine, {.backend = backend}, progress);
+  }
+  Journal journal = resumed ? std::move(resumed->journal)
+                            : Journal::create(file, run_header(common, scenario, known_machine));
+  if (flags.predicts) {
+    for (const Point& point : points) {
+      journal.append(point);
+    }
+  }
+  if (measures) {
+    measure_points(points, measure_options(flags, common, backend), journal, progress);
+  }
+  report({.scenario = scenario,
+          .machine = machine,
+          .points = points,
+          .journal = journal,
+          .charts = flags.predicts && !flags.no_charts},
+         common, progress);
+  throw_if_wrong(points);
+}
+
+void add_flags(CLI::App& command, MeasureFlags& flags) {
+  command.add_option("SCENARIO", flags.scenario, "Scenario file (docs/scenario.md)")->required();
+  command.add_flag("--resume", flags.resume,
+                   "Go on with the results that are there, from a run that was ended");
+  add_launch_flags(command, flags.launch);
+}
+
+}  // namespace
+
+void add_measure(CLI::App& app, CommonOptions& common) {
+  auto* command =
+      app.add_subcommand("measure", "Run the scenario on this machine and time it; no prediction");
+  auto flags = std::make_shared<MeasureFlags>();
+  add_flags(*command, *flags);
+  command->callback([flags, &common] { run(*flags, common); });
+}
+
+void add_compare(CLI::App& app, CommonOptions& common) {
+  auto* command = app.add_subcommand(
+      "compare", "The main job: predict, measure (or read `measured:`), draw, and say who wins");
+  auto flags = std::make_shared<MeasureFlags>();
+  flags->predicts = true;
+  add_flags(*command, *flags);
+  add_calibrate_flags(*command, flags->launch);
+  command->add_flag("--no-charts", flags->no_charts, "Do not draw charts");
+  command->callback([flags, &common] { run(*flags, common); });
+}
+
+}  // namespace ringside::cli

@@ -1,0 +1,69 @@
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "cli/commands.hpp"
+#include "cli/job.hpp"
+#include "cli/report.hpp"
+#include "common/error.hpp"
+
+namespace ringside::cli {
+namespace {
+
+struct PredictFlags {
+  std::string scenario;
+  std::string fidelity = "auto";
+  bool force = false;
+  bool charts = false;
+  LaunchFlags launch;
+};
+
+void run(const PredictFlags& flags, const CommonOptions& common) {
+  const std::vector<std::string> fidelities = names_of<Fidelity>();
+  const std::optional<Fidelity> fidelity = parse_name<Fidelity>(flags.fidelity);
+  if (!fidelity) {
+    throw Error(ErrorKind::bad_input, unknown_name("--fidelity", flags.fidelity, fidelities));
+  }
+  const Scenario scenario = read_scenario(flags.scenario);
+  const std::filesystem::path directory = output_directory(common, scenario.name);
+  Progress progress(common.quiet);
+  const Machine machine = machine_of(scenario, flags.launch, directory, progress);
+
+  std::vector<Point> points;
+  for (const PointKey& key : points_of(scenario)) {
+    points.push_back({.key = key, .predicted = {}, .measured = {}});
+  }
+  predict_points(points, machine, {.fidelity = *fidelity, .backend = scenario.backend, .force = flags.force},
+                 progress);
+
+  Journal journal = Journal::create(directory / "predictions.jsonl", run_header(common, scenario, machine));
+  for (const Point& point : points) {
+    journal.append(point);
+  }
+  report({.scenario = scenario,
+          .machine = machine,
+          .points = points,
+          .journal = journal,
+          .charts = flags.charts},
+         common, progress);
+}
+
+}  // namespace
+
+void add_predict(CLI::App& app, CommonOptions& common) {
+  auto* command = app.add_subcommand("predict", "What a collective will cost; needs no hardware");
+  auto flags = std::make_shared<PredictFlags>();
+  command->add_option("SCENARIO", flags->scenario, "Scenario file (docs/scenario.md)")->required();
+  command
+      ->add_option("--fidelity", flags->fidelity,
+                   "auto, closed_form, replay or flow; auto takes flow where anything is shared")
+      ->capture_default_str();
+  command->add_flag("--force", flags->force, "Simulate even where that takes very long");
+  command->add_flag("--charts", flags->charts, "Draw charts as well");
+  add_calibrate_flags(*command, flags->launch);
+  command->callback([flags, &common] { run(*flags, common); });
+}
+
+}  // namespace ringside::cli

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <filesystem>
+
+#include "cli/commands.hpp"
+
+namespace ringside::cli {
+
+/// `ringside show machine FILE`: the links each hop of the ring crosses, and a drawing. `num_ranks` 0 = one per GPU.
+void show_machine(const std::filesystem::path& file, int num_ranks, const CommonOptions& common);
+
+}  // namespace ringside::cli
