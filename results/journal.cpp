@@ -189,8 +189,8 @@ ResumedJournal resume_journal(const std::filesystem::path& file, const ResumeReq
       refuse(file, fmt::format("none of its {} points is one that scenario '{}' asks for", strangers,
                                request.header.scenario.name));
     }
-    resumed.notes.push_back(fmt::format("{}: {} points that the scenario does not ask for stay in the file",
-                                        file.string(), strangers));
+    resumed.notes.push_back(fmt::format("{}: {} {} that the scenario does not ask for will stay in the file",
+                                        file.string(), strangers, strangers == 1 ? "point" : "points"));
   }
   note_differences(resumed.header, request.header, resumed.notes);
 

@@ -1,0 +1,78 @@
+#include "analysis/cell.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "schedule/registry.hpp"
+
+namespace ringside {
+
+std::optional<Timing> timing(const Point& point, Side side) {
+  Timing result;
+  if (side == Side::predicted && point.predicted) {
+    const Prediction& predicted = *point.predicted;
+    result = {.seconds = predicted.seconds.value,
+              .low = predicted.low.value_or(predicted.seconds).value,
+              .high = predicted.high.value_or(predicted.seconds).value};
+  }
+  if (side == Side::measured && point.measured && point.measured->outcome == Outcome::ok) {
+    const Measurement& measured = *point.measured;
+    const bool has_interval = measured.low.value > 0 && measured.high.value > 0;
+    result = {.seconds = measured.seconds.value,
+              .low = has_interval ? measured.low.value : measured.seconds.value,
+              .high = has_interval ? measured.high.value : measured.seconds.value};
+  }
+  return result.seconds > 0 ? std::optional(result) : std::nullopt;
+}
+
+std::vector<Cell> cells(std::span<const Point> points) {
+  const auto order = [](const PointKey& a, const PointKey& b) {
+    const auto tied = [](const PointKey& key) {
+      return std::tie(key.collective, key.ranks, key.bytes, key.dtype, key.op);
+    };
+    return tied(a) < tied(b);
+  };
+  std::map<PointKey, Cell, decltype(order)> by_question(order);
+  for (const Point& point : points) {
+    Cell& cell = by_question[point.key];
+    cell.question = point.key;
+    cell.question.algorithm.clear();
+    cell.points.push_back(&point);
+  }
+  std::vector<Cell> result;
+  for (auto& [question, cell] : by_question) {
+    result.push_back(std::move(cell));
+  }
+  return result;
+}
+
+std::optional<Timing> timing(const Cell& cell, std::string_view algorithm, Side side) {
+  for (const Point* point : cell.points) {
+    if (point->key.algorithm == algorithm) {
+      return timing(*point, side);
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<Contender> ranking(const Cell& cell, Side side) {
+  std::vector<Contender> contenders;
+  for (const Point* point : cell.points) {
+    const std::optional<Timing> time = timing(*point, side);
+    if (time && point->key.algorithm != kNative) {
+      contenders.push_back({.algorithm = point->key.algorithm, .timing = *time});
+    }
+  }
+  std::stable_sort(contenders.begin(), contenders.end(), [](const Contender& a, const Contender& b) {
+    return a.timing.seconds < b.timing.seconds;
+  });
+  return contenders;
+}
+
+bool clearly_faster(const Timing& fast, const Timing& slow, Side side, double gap) {
+  const bool apart = side == Side::predicted || slow.low > fast.high;
+  return apart && slow.seconds > (1 + gap) * fast.seconds;
+}
+
+}  // namespace ringside

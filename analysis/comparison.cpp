@@ -1,0 +1,67 @@
+#include "analysis/comparison.hpp"
+
+#include "analysis/accuracy.hpp"
+#include "analysis/cell.hpp"
+#include "common/error.hpp"
+
+namespace ringside {
+namespace {
+
+double bus_factor(Collective collective, int ranks) {
+  const double n = ranks;
+  switch (collective) {
+    case Collective::all_reduce:
+      return 2 * (n - 1) / n;
+    case Collective::reduce_scatter:
+    case Collective::all_gather:
+    case Collective::gather:
+      return (n - 1) / n;
+    case Collective::broadcast:
+    case Collective::reduce:
+      return ranks > 1 ? 1 : 0;
+  }
+  throw_bug("a declared value", __FILE__, __LINE__, "a collective has no bus bandwidth");
+}
+
+std::optional<BytesPerSecond> bus_bandwidth(const Point& point, Side side) {
+  const std::optional<Timing> time = timing(point, side);
+  return time ? bus_bandwidth(point.key.collective, point.key.ranks, point.key.bytes, {time->seconds})
+              : std::nullopt;
+}
+
+/// Empty when fewer than two are to be compared.
+std::string fastest(const Cell& cell) {
+  std::vector<Contender> contenders = ranking(cell, Side::measured);
+  if (contenders.empty()) {
+    contenders = ranking(cell, Side::predicted);
+  }
+  return contenders.size() >= 2 ? contenders.front().algorithm : "";
+}
+
+}  // namespace
+
+std::optional<BytesPerSecond> bus_bandwidth(Collective collective, int ranks, Bytes bytes, Seconds time) {
+  const double moved = bus_factor(collective, ranks) * static_cast<double>(bytes.value);
+  return moved > 0 && time.value > 0 ? std::optional(BytesPerSecond{moved / time.value}) : std::nullopt;
+}
+
+std::vector<ComparisonRow> comparison(std::span<const Point> points) {
+  std::vector<ComparisonRow> rows;
+  for (const Cell& cell : cells(points)) {
+    const std::string winner = fastest(cell);
+    for (const Point* point : cell.points) {
+      const std::optional<double> error = relative_error(*point);
+      rows.push_back({.key = point->key,
+                      .predicted = point->predicted,
+                      .measured = point->measured,
+                      .ratio = error ? std::optional(1 + *error) : std::nullopt,
+                      .predicted_busbw = bus_bandwidth(*point, Side::predicted),
+                      .measured_busbw = bus_bandwidth(*point, Side::measured),
+                      .fastest = point->key.algorithm == winner,
+                      .first_of_group = point == cell.points.front()});
+    }
+  }
+  return rows;
+}
+
+}  // namespace ringside

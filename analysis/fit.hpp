@@ -1,0 +1,34 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "real/probe.hpp"
+#include "scenario/machine.hpp"
+
+/// Point-to-point probes → α, β, γ and the measured curves. Pure; `cores` and `backend` of the result are left to the
+/// caller, who knows them.
+namespace ringside {
+
+/// Every size of every probe is first reduced to the median of its repetitions, so that a few interrupted ones count for
+/// nothing.
+///
+/// α and β: t(S) = α + β·S through the ping_pong medians, least squares of the relative error, neither negative. Above the
+/// largest ping_pong size, stream medians take part as t(S) = β·S. Their 95 % intervals come from the covariance of the
+/// fit (residuals, Student's t with n − 2 degrees of freedom), so that they widen when the curve is not a line; there is
+/// none with fewer than three sizes, nor an upper end of the bandwidth when β may be 0.
+///
+/// γ: median of seconds / bytes over the repetitions of one rank's reductions at the largest size and down to a quarter
+/// of it, which is out of cache when the probes reach far enough; 95 % interval from order statistics. 0 without probes.
+///
+/// `transfers` are the ping_pong medians made non-decreasing (isotonic regression); `shifts` the shift medians by
+/// ranks and size; `reductions` those of one rank by size.
+///
+/// Throws Error{failed} when the ping_pong probes have fewer than two sizes or show no cost per byte.
+Calibrated fit_probes(std::span<const ProbeSample> samples);
+
+/// Isotonic regression: the non-decreasing sequence nearest to `values` (least squares).
+/// Source: pool adjacent violators, Barlow et al., "Statistical inference under order restrictions", 1972.
+std::vector<double> non_decreasing(std::span<const double> values);
+
+}  // namespace ringside

@@ -1,0 +1,428 @@
+#include "analysis/sentences.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "analysis/accuracy.hpp"
+#include "analysis/cell.hpp"
+#include "analysis/crossover.hpp"
+#include "analysis/verdict.hpp"
+#include "schedule/registry.hpp"
+
+namespace ringside {
+namespace {
+
+/// How many of a kind are named before the rest is counted.
+constexpr std::size_t kNamed = 3;
+
+// ---- words ----------------------------------------------------------------------------------------------------------
+
+/// `2.9×`, `1.07×`, `31×`.
+std::string times(double factor) {
+  return fmt::format("{:.{}f}×", factor, factor < 1.095 ? 2 : factor < 9.95 ? 1 : 0);
+}
+
+/// `12 %`, `0.4 %`.
+std::string percent(double fraction) {
+  return fmt::format("{:.{}f} %", 100 * fraction, 100 * fraction < 0.95 ? 1 : 0);
+}
+
+std::string on_ranks(int ranks) { return fmt::format("on {} rank{}", ranks, ranks == 1 ? "" : "s"); }
+
+/// `at 64 MiB on 4 ranks`.
+std::string place(const PointKey& key) {
+  return fmt::format("at {} {}", format(key.bytes), on_ranks(key.ranks));
+}
+
+std::string whose(Backend backend) {
+  switch (backend) {
+    case Backend::gloo:
+      return "Gloo's";
+    case Backend::nccl:
+      return "NCCL's";
+    case Backend::mpi:
+      return "MPI's";
+    case Backend::automatic:
+    case Backend::threads:
+      break;
+  }
+  return "the backend's";
+}
+
+void name_first(std::vector<std::string>& sentences, std::vector<std::string> all, std::string_view rest) {
+  const std::size_t left = all.size() > kNamed ? all.size() - kNamed : 0;
+  all.resize(all.size() - left);
+  sentences.insert(sentences.end(), all.begin(), all.end());
+  if (left > 0) {
+    sentences.push_back(fmt::format("{} more {}", left, rest));
+  }
+}
+
+// ---- who wins -------------------------------------------------------------------------------------------------------
+
+/// Two algorithms in one cell.
+struct Contest {
+  std::string winner;
+  std::string loser;
+  double factor = 1;   ///< The loser's time over the winner's.
+  bool small = false;  ///< Not worth having.
+  bool clear = false;  ///< Neither small nor lost in the scatter.
+};
+
+std::optional<Contest> contest(const Cell& cell, const std::string& a, const std::string& b, Side side) {
+  const std::optional<Timing> time_a = timing(cell, a, side);
+  const std::optional<Timing> time_b = timing(cell, b, side);
+  if (!time_a || !time_b) {
+    return std::nullopt;
+  }
+  const bool a_wins = time_a->seconds <= time_b->seconds;
+  const Timing& fast = a_wins ? *time_a : *time_b;
+  const Timing& slow = a_wins ? *time_b : *time_a;
+  return Contest{.winner = a_wins ? a : b,
+                 .loser = a_wins ? b : a,
+                 .factor = slow.seconds / fast.seconds,
+                 .small = slow.seconds <= (1 + kWorthHaving) * fast.seconds,
+                 .clear = clearly_faster(fast, slow, side, kWorthHaving)};
+}
+
+/// The cells of one number of ranks, by ascending size.
+using Sizes = std::vector<Cell>;
+
+/// The largest size at which the pair can be compared; measured times come first.
+struct Deciding {
+  const Cell* cell = nullptr;
+  Side side = Side::measured;
+};
+
+template <typename Decides>
+std::optional<Deciding> deciding_cell(const Sizes& sizes, Decides&& decides) {
+  for (const Side side : {Side::measured, Side::predicted}) {
+    for (auto cell = sizes.rbegin(); cell != sizes.rend(); ++cell) {
+      if (decides(*cell, side)) {
+        return Deciding{.cell = &*cell, .side = side};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+/// ` (predicted 3.1×)`; empty without a prediction.
+std::string prediction_beside(const Contest& measured, const std::optional<Contest>& predicted) {
+  if (!predicted) {
+    return "";
+  }
+  if (predicted->small) {
+    return measured.small ? " (as predicted)" : " (predicted: no difference)";
+  }
+  if (measured.clear && predicted->winner == measured.winner) {
+    return fmt::format(" (predicted {})", times(predicted->factor));
+  }
+  return fmt::format(" (predicted: {}, by {})", predicted->winner, times(predicted->factor));
+}
+
+/// `; below 38 KiB naive wins`: what happens at the sizes under the deciding one.
+std::string below(const Sizes& sizes, const AlgorithmPair& pair, const Contest& decided, Side side) {
+  std::vector<Point> points;
+  std::vector<std::pair<Bytes, Contest>> contests;
+  for (const Cell& cell : sizes) {
+    for (const Point* point : cell.points) {
+      points.push_back(*point);
+    }
+    if (const auto at = contest(cell, pair.baseline, pair.candidate, side)) {
+      contests.emplace_back(cell.question.bytes, *at);
+    }
+  }
+  const Crossover crossover = crossovers(points, pair).front();
+  const auto count = side == Side::measured ? crossover.measured_crossings : crossover.predicted_crossings;
+  const auto last = side == Side::measured ? crossover.measured_bytes : crossover.predicted_bytes;
+  const auto all_clear = [&](std::string_view winner) {
+    return std::all_of(contests.begin(), contests.end(),
+                       [&](const auto& at) { return at.second.clear || at.second.winner != winner; });
+  };
+  const auto any_clear = [&](std::string_view winner) {
+    return std::any_of(contests.begin(), contests.end(),
+                       [&](const auto& at) { return at.second.clear && at.second.winner == winner; });
+  };
+  if (!count) {
+    return "";
+  }
+  if (*count == 0) {
+    const std::string from = format(contests.front().first);
+    return all_clear(decided.winner) ? "; it wins at every size from " + from
+                                     : "; from " + from + " on it is never slower";
+  }
+  if (*count > 1) {
+    return fmt::format("; the two cross {} times, last at {}", *count, format(*last));
+  }
+  return fmt::format(
+      "; below {} {}", format(*last),
+      any_clear(decided.loser) ? decided.loser + " wins" : "there is no difference worth having");
+}
+
+std::string pair_sentence(const Sizes& sizes, const AlgorithmPair& pair, const Deciding& deciding) {
+  const auto& [cell, side] = deciding;
+  const Contest decided = *contest(*cell, pair.baseline, pair.candidate, side);
+  const std::string where = place(cell->question);
+  if (side == Side::predicted) {
+    if (!decided.clear) {
+      return fmt::format("no difference worth having is predicted between {} and {} {}", pair.candidate,
+                         pair.baseline, where);
+    }
+    return fmt::format("{} is predicted to be {} faster than {} {}{}", decided.winner, times(decided.factor),
+                       decided.loser, where, below(sizes, pair, decided, side));
+  }
+  const std::string predicted =
+      prediction_beside(decided, contest(*cell, pair.baseline, pair.candidate, Side::predicted));
+  if (decided.small) {
+    return fmt::format("no difference worth having between {} and {} {}{}", pair.candidate, pair.baseline,
+                       where, predicted);
+  }
+  if (!decided.clear) {
+    return fmt::format("{} and {} cannot be told apart {}: their times scatter more than they differ{}",
+                       pair.candidate, pair.baseline, where, predicted);
+  }
+  return fmt::format("{} is {} faster than {} {}{}{}", decided.winner, times(decided.factor), decided.loser,
+                     where, predicted, below(sizes, pair, decided, side));
+}
+
+/// For a scenario with one algorithm (of our own, or `native` alone): what it takes.
+std::string lone_sentence(const Deciding& deciding) {
+  const std::vector<Contender> ours = ranking(*deciding.cell, deciding.side);
+  const std::string algorithm = ours.empty() ? std::string(kNative) : ours.front().algorithm;
+  const auto text = [&](Side side) {
+    const std::optional<Timing> time = timing(*deciding.cell, algorithm, side);
+    return time ? format(Seconds{time->seconds}) : "";
+  };
+  const std::string predicted = text(Side::predicted);
+  const std::string where = place(deciding.cell->question);
+  if (deciding.side == Side::predicted) {
+    return fmt::format("{} is predicted to take {} {}", algorithm, predicted, where);
+  }
+  return fmt::format("{} takes {} {}{}", algorithm, text(Side::measured), where,
+                     predicted.empty() ? "" : fmt::format(" (predicted {})", predicted));
+}
+
+/// A third algorithm that beats both of the pair.
+std::optional<std::string> better_than_the_pair(const AlgorithmPair& pair, const Deciding& deciding) {
+  const auto& [cell, side] = deciding;
+  const std::string best = ranking(*cell, side).front().algorithm;
+  const std::string pair_best = contest(*cell, pair.baseline, pair.candidate, side)->winner;
+  const Contest lead = *contest(*cell, best, pair_best, side);
+  if (best == pair.baseline || best == pair.candidate || !lead.clear) {
+    return std::nullopt;
+  }
+  return fmt::format("{} is {}the fastest of all {}: {} faster than {}", best,
+                     side == Side::predicted ? "predicted to be " : "", place(cell->question),
+                     times(lead.factor), pair_best);
+}
+
+std::optional<std::string> native_sentence(const Deciding& deciding) {
+  const auto& [cell, side] = deciding;
+  const std::vector<Contender> ours = ranking(*cell, side);
+  const std::string native(kNative);
+  const std::optional<Contest> decided =
+      ours.empty() ? std::nullopt : contest(*cell, native, ours.front().algorithm, side);
+  if (!decided) {
+    return std::nullopt;
+  }
+  std::string owner = "the backend's";
+  for (const Point* point : cell->points) {
+    if (point->key.algorithm == native && point->measured) {
+      owner = whose(point->measured->backend);
+    }
+  }
+  const std::string its = fmt::format("{} own {}", owner, name(cell->question.collective));
+  const std::string best =
+      ours.size() > 1 ? fmt::format("the best of ours ({})", ours.front().algorithm) : ours.front().algorithm;
+  const std::string_view is = side == Side::predicted ? "is predicted to be" : "is";
+  const std::string where = place(cell->question);
+  if (!decided->clear) {
+    return fmt::format("{} {} as fast as {} {}", its, is, best, where);
+  }
+  const bool native_wins = decided->winner == native;
+  return fmt::format("{} {} {} faster than {} {}", native_wins ? its : best, is, times(decided->factor),
+                     native_wins ? best : its, where);
+}
+
+/// Its ring carries the whole message around instead of chunks, which is what people overlook.
+std::optional<std::string> tutorial_ring_sentence(const Deciding& deciding) {
+  const auto& [cell, side] = deciding;
+  const std::optional<Contest> decided = contest(*cell, "tutorial_ring", "naive", side);
+  if (!decided) {
+    return std::nullopt;
+  }
+  const std::string_view is = side == Side::predicted ? "is predicted to be" : "is";
+  const std::string where = place(cell->question);
+  if (!decided->clear) {
+    return fmt::format("tutorial_ring {} no faster than naive {}: it moves the same bytes", is, where);
+  }
+  if (decided->winner == "naive") {
+    return fmt::format(
+        "tutorial_ring {} {} slower than naive {}: all ranks send the whole message in every round", is,
+        times(decided->factor), where);
+  }
+  return fmt::format(
+      "tutorial_ring {} {} faster than naive {}, though no link carries fewer bytes in its sequence", is,
+      times(decided->factor), where);
+}
+
+// ---- how good the predictions were ----------------------------------------------------------------------------------
+
+/// Where another algorithm was measured to be clearly faster than the one predicted to win.
+std::vector<std::string> wrong_winners(std::span<const Cell> all_cells,
+                                       const std::optional<AlgorithmPair>& pair,
+                                       const std::map<int, Deciding>& deciding) {
+  std::vector<std::string> sentences;
+  for (const Cell& cell : all_cells) {
+    const std::vector<Contender> predicted = ranking(cell, Side::predicted);
+    const std::vector<Contender> measured = ranking(cell, Side::measured);
+    if (predicted.size() < 2 || measured.empty()) {
+      continue;
+    }
+    const std::string& expected = predicted.front().algorithm;
+    const std::string& winner = measured.front().algorithm;
+    const std::optional<Contest> decided = contest(cell, expected, winner, Side::measured);
+    if (!decided || !decided->clear) {
+      continue;
+    }
+    // The first sentences have said it already of the pair at its largest size.
+    const auto decided_at = deciding.find(cell.question.ranks);
+    const auto in_pair = [&](const std::string& name) {
+      return name == pair->baseline || name == pair->candidate;
+    };
+    if (pair && decided_at != deciding.end() && decided_at->second.cell->question == cell.question &&
+        in_pair(expected) && in_pair(winner)) {
+      continue;
+    }
+    sentences.push_back(fmt::format("predicted winner {} was {}; measured: {}, by {}", place(cell.question),
+                                    expected, winner, times(decided->factor)));
+  }
+  return sentences;
+}
+
+std::vector<std::string> failures(std::span<const Point> points) {
+  std::vector<std::string> sentences;
+  for (const Point& point : points) {
+    if (!point.measured || point.measured->outcome == Outcome::ok) {
+      continue;
+    }
+    const std::string_view what = point.measured->outcome == Outcome::failed ? "failed"
+                                  : point.measured->outcome == Outcome::wrong_result
+                                      ? "gave a wrong result"
+                                      : "cannot be measured here";
+    const std::string& note = point.measured->note;
+    sentences.push_back(fmt::format("{} {} {}{}{}", point.key.algorithm, what, place(point.key),
+                                    note.empty() ? "" : ": ", note));
+  }
+  return sentences;
+}
+
+std::optional<std::string> accuracy_sentence(std::span<const Point> points) {
+  const std::vector<Accuracy> records = accuracy(points);
+  if (records.empty()) {
+    return std::nullopt;
+  }
+  const Accuracy& all = records.back();
+  const Point& worst = *worst_prediction(points);
+  const double worst_error = std::abs(*relative_error(worst));
+  const std::string worst_place = fmt::format("{} {}", worst.key.algorithm, place(worst.key));
+  if (all.points == 1) {
+    return fmt::format("the prediction was off by {} ({})", percent(worst_error), worst_place);
+  }
+  return fmt::format("predictions were off by {} in the median (worst: {}, {}){}",
+                     percent(all.median_abs_error), worst_place, percent(worst_error),
+                     all.coverage
+                         ? fmt::format("; {} of the measured times lie in their predicted 90 % interval",
+                                       percent(*all.coverage))
+                         : "");
+}
+
+/// What limits the algorithms of the pair; one sentence when it is the same for both.
+std::vector<std::string> limit_sentences(const AlgorithmPair& pair, const Cell& cell) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> found;
+  for (const std::string& algorithm : {pair.baseline, pair.candidate}) {
+    for (const Point* point : cell.points) {
+      if (point->key.algorithm != algorithm || !point->predicted || point->predicted->limits.empty()) {
+        continue;
+      }
+      if (!found.empty() && found.back().second == point->predicted->limits) {
+        found.back().first += " and " + algorithm;
+      } else {
+        found.emplace_back(algorithm, point->predicted->limits);
+      }
+    }
+  }
+  std::vector<std::string> sentences;
+  for (const auto& [algorithms, limits] : found) {
+    sentences.push_back(
+        fmt::format("what limits {} {}: {}", algorithms, place(cell.question), fmt::join(limits, "; ")));
+  }
+  return sentences;
+}
+
+}  // namespace
+
+std::vector<std::string> verdict_sentences(std::span<const Point> points) {
+  std::vector<std::string> sentences;
+  const auto say = [&](const std::optional<std::string>& sentence) {
+    if (sentence) {
+      sentences.push_back(*sentence);
+    }
+  };
+
+  const std::vector<Cell> all_cells = cells(points);
+  std::map<int, Sizes> by_ranks;
+  for (const Cell& cell : all_cells) {
+    if (cell.question.ranks > 1) {
+      by_ranks[cell.question.ranks].push_back(cell);
+    }
+  }
+  if (by_ranks.empty() && !points.empty()) {
+    sentences.emplace_back("one rank alone has nobody to exchange with: there is nothing to compare");
+  }
+
+  // Who wins, for each number of ranks.
+  const std::optional<AlgorithmPair> pair = choose_pair(points);
+  const auto decides = [&](const Cell& cell, Side side) {
+    if (pair) {
+      return contest(cell, pair->baseline, pair->candidate, side).has_value();
+    }
+    return !ranking(cell, side).empty() || timing(cell, kNative, side).has_value();
+  };
+  std::map<int, Deciding> deciding;
+  for (const auto& [ranks, sizes] : by_ranks) {
+    if (const std::optional<Deciding> found = deciding_cell(sizes, decides)) {
+      deciding[ranks] = *found;
+      sentences.push_back(pair ? pair_sentence(sizes, *pair, *found) : lone_sentence(*found));
+    }
+  }
+
+  // Who else is there, where it matters most.
+  if (!deciding.empty()) {
+    const Deciding& most_ranks = deciding.rbegin()->second;
+    if (pair) {
+      say(better_than_the_pair(*pair, most_ranks));
+    }
+    say(native_sentence(most_ranks));
+    say(tutorial_ring_sentence(most_ranks));
+  }
+
+  name_first(sentences, wrong_winners(all_cells, pair, deciding), "predicted winners were wrong");
+  name_first(sentences, failures(points), "points have no time");
+  say(accuracy_sentence(points));
+  if (pair && !deciding.empty()) {
+    for (std::string& sentence : limit_sentences(*pair, *deciding.rbegin()->second.cell)) {
+      sentences.push_back(std::move(sentence));
+    }
+  }
+  return sentences;
+}
+
+}  // namespace ringside

@@ -1,0 +1,130 @@
+#include "analysis/crossover.hpp"
+
+#include <cmath>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/analysis/points.hpp"
+
+namespace ringside {
+namespace {
+
+using examples::kKiB;
+using examples::points;
+using testing::IsEmpty;
+using testing::Optional;
+
+const AlgorithmPair kPair = {.baseline = "naive", .candidate = "ring"};
+
+struct Times {
+  double naive;
+  double ring;
+};
+
+/// Sizes 1 KiB, 2 KiB, 4 KiB …, measured.
+Crossover measured(const std::vector<Times>& times) {
+  std::vector<Point> all;
+  std::int64_t bytes = kKiB;
+  for (const Times& at : times) {
+    all.push_back(examples::point({.algorithm = "naive", .bytes = bytes, .measured_ms = at.naive}));
+    all.push_back(examples::point({.algorithm = "ring", .bytes = bytes, .measured_ms = at.ring}));
+    bytes *= 2;
+  }
+  const std::vector<Crossover> found = crossovers(all, kPair);
+  EXPECT_EQ(found.size(), 1U);
+  return found.at(0);
+}
+
+TEST(Crossover, NothingComesOfNothing) {
+  EXPECT_THAT(crossovers({}, kPair), IsEmpty());
+  EXPECT_THAT(crossovers(points({{.algorithm = "ring", .measured_ms = 1}}), kPair), IsEmpty());
+  EXPECT_THAT(crossovers(points({{.algorithm = "naive", .ranks = 1, .measured_ms = 1},
+                                 {.algorithm = "ring", .ranks = 1, .measured_ms = 2}}),
+                         kPair),
+              IsEmpty());
+}
+
+TEST(Crossover, LiesWhereTheLinesOfALogLogPlotMeet) {
+  // Speedups 1/2 at 1 KiB and 4 at 2 KiB: a third of the way, on a logarithmic axis.
+  const Crossover found = measured({{1, 2}, {4, 1}});
+  EXPECT_THAT(found.measured_bytes, Optional(Bytes{std::llround(1024 * std::pow(2.0, 1.0 / 3))}));
+  EXPECT_THAT(found.measured_crossings, Optional(1));
+  EXPECT_THAT(found.measured_winner, Optional(std::string("ring")));
+  EXPECT_EQ(found.predicted_bytes, std::nullopt);
+  EXPECT_EQ(found.predicted_crossings, std::nullopt);
+  EXPECT_EQ(found.predicted_winner, std::nullopt);
+}
+
+TEST(Crossover, IsExactForPowerLaws) {
+  // naive = S², ring = 2^24·S^(1/2) cross at S = 2^16.
+  std::vector<Point> all;
+  for (const std::int64_t bytes : {std::int64_t{1} << 10, std::int64_t{1} << 20}) {
+    const auto size = static_cast<double>(bytes);
+    all.push_back(examples::point({.algorithm = "naive", .bytes = bytes, .predicted_ms = size * size}));
+    all.push_back(examples::point(
+        {.algorithm = "ring", .bytes = bytes, .predicted_ms = std::ldexp(std::sqrt(size), 24)}));
+  }
+  EXPECT_THAT(crossovers(all, kPair).at(0).predicted_bytes, Optional(Bytes{1 << 16}));
+}
+
+TEST(Crossover, WithoutOneSaysWhoWinsThroughout) {
+  const Crossover found = measured({{1, 2}, {1, 2}, {1, 3}});
+  EXPECT_EQ(found.measured_bytes, std::nullopt);
+  EXPECT_THAT(found.measured_crossings, Optional(0));
+  EXPECT_THAT(found.measured_winner, Optional(std::string("naive")));
+}
+
+TEST(Crossover, OfSeveralTheLastCounts) {
+  const Crossover found = measured({{2, 1}, {1, 2}, {2, 1}, {1, 2}});
+  EXPECT_THAT(found.measured_crossings, Optional(3));
+  EXPECT_THAT(found.measured_bytes, Optional(Bytes{std::llround(4096 * std::sqrt(2.0))}));
+  EXPECT_THAT(found.measured_winner, Optional(std::string("naive")));
+}
+
+TEST(Crossover, OneSizeHasNoneToCount) {
+  const Crossover found = measured({{2, 1}});
+  EXPECT_EQ(found.measured_crossings, std::nullopt);
+  EXPECT_EQ(found.measured_bytes, std::nullopt);
+  EXPECT_THAT(found.measured_winner, Optional(std::string("ring")));
+}
+
+TEST(Crossover, CurvesThatMeetAtASizeCrossThereOnlyIfTheySwap) {
+  EXPECT_THAT(measured({{1, 2}, {1, 1}, {2, 1}}).measured_bytes, Optional(Bytes{2 * kKiB}));
+  EXPECT_THAT(measured({{1, 2}, {1, 1}, {1, 2}}).measured_crossings, Optional(0));
+  const Crossover equal = measured({{1, 1}, {2, 2}});
+  EXPECT_THAT(equal.measured_crossings, Optional(0));
+  EXPECT_EQ(equal.measured_winner, std::nullopt);
+}
+
+TEST(Crossover, SizesThatFailedAreSteppedOver) {
+  std::vector<Point> all = points({{.algorithm = "naive", .bytes = 1024, .measured_ms = 1},
+                                   {.algorithm = "ring", .bytes = 1024, .measured_ms = 2},
+                                   {.algorithm = "naive", .bytes = 2048, .measured_ms = 1},
+                                   {.algorithm = "ring", .bytes = 2048},
+                                   {.algorithm = "naive", .bytes = 4096, .measured_ms = 2},
+                                   {.algorithm = "ring", .bytes = 4096, .measured_ms = 1}});
+  all[3] = examples::without_time(all[3], Outcome::wrong_result);
+  EXPECT_THAT(crossovers(all, kPair).at(0).measured_bytes, Optional(Bytes{2048}));
+}
+
+TEST(Crossover, EveryNumberOfRanksHasItsOwnAndSizesComeInAnyOrder) {
+  const std::vector<Crossover> found =
+      crossovers(points({{.algorithm = "ring", .ranks = 8, .bytes = 4096, .predicted_ms = 1},
+                         {.algorithm = "naive", .ranks = 8, .bytes = 4096, .predicted_ms = 2},
+                         {.algorithm = "naive", .ranks = 8, .bytes = 1024, .predicted_ms = 1},
+                         {.algorithm = "ring", .ranks = 8, .bytes = 1024, .predicted_ms = 2},
+                         {.algorithm = "naive", .ranks = 2, .bytes = 0, .predicted_ms = 1},
+                         {.algorithm = "ring", .ranks = 2, .bytes = 0, .predicted_ms = 2},
+                         {.algorithm = "naive", .ranks = 2, .bytes = 1024, .predicted_ms = 2},
+                         {.algorithm = "ring", .ranks = 2, .bytes = 1024, .predicted_ms = 1}}),
+                 kPair);
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].ranks, 2);
+  EXPECT_EQ(found[0].predicted_crossings, std::nullopt) << "a message of no bytes has no place on the axis";
+  EXPECT_EQ(found[1].ranks, 8);
+  EXPECT_THAT(found[1].predicted_bytes, Optional(Bytes{2048}));
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,279 @@
+#include "analysis/fit.hpp"
+
+#include <cmath>
+#include <random>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/error.hpp"
+
+namespace ringside {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+/// A machine that behaves as the model says, but for noise.
+struct Planted {
+  double alpha = 12e-6;
+  double beta = 1 / 4.7e9;
+  double gamma = 0.11e-9;
+  double noise = 0.05;        ///< Standard deviation of the logarithm of a repetition.
+  double outlier_share = 0;   ///< Of repetitions …
+  double outlier_factor = 5;  ///< … that take this many times as long.
+  int repetitions = 31;
+};
+
+class PlantedProbes {
+ public:
+  PlantedProbes(const Planted& planted, std::uint64_t seed) : planted_(planted), random_(seed) {}
+
+  ProbeSample sample(ProbeKind kind, int ranks, std::int64_t bytes, double seconds) {
+    ProbeSample result = {.key = {.kind = kind, .ranks = ranks, .bytes = {bytes}}, .seconds = {}};
+    for (int i = 0; i < planted_.repetitions; ++i) {
+      const bool outlier = uniform_(random_) < planted_.outlier_share;
+      result.seconds.push_back(seconds * std::exp(planted_.noise * normal_(random_)) *
+                               (outlier ? planted_.outlier_factor : 1));
+    }
+    return result;
+  }
+
+  ProbeSample ping_pong(std::int64_t bytes) {
+    return sample(ProbeKind::ping_pong, 2, bytes,
+                  planted_.alpha + planted_.beta * static_cast<double>(bytes));
+  }
+  ProbeSample reduction(std::int64_t bytes, int ranks = 1) {
+    return sample(ProbeKind::reduction, ranks, bytes, planted_.gamma * static_cast<double>(bytes));
+  }
+
+  /// 8 B … 64 MiB.
+  std::vector<ProbeSample> all() {
+    std::vector<ProbeSample> result;
+    for (std::int64_t bytes = 8; bytes <= (std::int64_t{64} << 20); bytes *= 2) {
+      result.push_back(ping_pong(bytes));
+      result.push_back(reduction(bytes));
+    }
+    return result;
+  }
+
+ private:
+  Planted planted_;
+  std::mt19937_64 random_;
+  std::normal_distribution<double> normal_;
+  std::uniform_real_distribution<double> uniform_;
+};
+
+bool covers(const std::optional<Interval>& interval, double value) {
+  return interval && interval->low <= value && value <= interval->high;
+}
+
+TEST(Fit, FindsThePlantedCostsExactlyWithoutNoise) {
+  const Planted planted = {.noise = 0};
+  const Calibrated found = fit_probes(PlantedProbes(planted, 1).all());
+  EXPECT_NEAR(found.latency.value, planted.alpha, 1e-9 * planted.alpha);
+  EXPECT_NEAR(found.bandwidth.value, 1 / planted.beta, 1e-9 / planted.beta);
+  EXPECT_NEAR(found.reduction.value, planted.gamma, 1e-12 * planted.gamma);
+}
+
+TEST(Fit, TheStatedIntervalsCoverThePlantedCostsAsOftenAsTheySay) {
+  const Planted planted;
+  constexpr int kSeeds = 400;
+  int alpha = 0;
+  int beta = 0;
+  int gamma = 0;
+  double widest = 0;
+  for (int seed = 0; seed < kSeeds; ++seed) {
+    const Calibrated found = fit_probes(PlantedProbes(planted, static_cast<std::uint64_t>(seed)).all());
+    alpha += covers(found.latency_interval, planted.alpha) ? 1 : 0;
+    beta += covers(found.bandwidth_interval, 1 / planted.beta) ? 1 : 0;
+    gamma += covers(found.reduction_interval, planted.gamma) ? 1 : 0;
+    widest = std::max(widest, (found.latency_interval->high - found.latency_interval->low) / planted.alpha);
+  }
+  // 95 % ± three standard deviations of a count over 400 seeds.
+  for (const int covered : {alpha, beta, gamma}) {
+    EXPECT_GE(covered, kSeeds * 0.917);
+    EXPECT_LE(covered, kSeeds * 0.983);
+  }
+  EXPECT_LT(widest, 0.05) << "an interval that covers because it says nothing";
+}
+
+TEST(Fit, InterruptedRepetitionsCountForNothing) {
+  // Means would be 40 % too long.
+  const Planted planted = {.outlier_share = 0.1};
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    const Calibrated found = fit_probes(PlantedProbes(planted, seed).all());
+    EXPECT_NEAR(found.latency.value, planted.alpha, 0.05 * planted.alpha);
+    EXPECT_NEAR(found.bandwidth.value, 1 / planted.beta, 0.05 / planted.beta);
+    EXPECT_NEAR(found.reduction.value, planted.gamma, 0.05 * planted.gamma);
+  }
+}
+
+TEST(Fit, SmallMessagesCountAsMuchAsLargeOnes) {
+  // Ordinary least squares would sacrifice the 12 us of the small ones to the percent of the large ones.
+  std::vector<ProbeSample> probes;
+  for (const std::int64_t bytes : {8, 64, 512}) {
+    probes.push_back({.key = {.bytes = {bytes}}, .seconds = {12e-6}});
+  }
+  for (const std::int64_t bytes : {std::int64_t{16} << 20, std::int64_t{64} << 20}) {
+    const double crooked = bytes > (std::int64_t{16} << 20) ? 1.1 : 0.9;
+    probes.push_back({.key = {.bytes = {bytes}}, .seconds = {crooked * static_cast<double>(bytes) / 5e9}});
+  }
+  EXPECT_NEAR(fit_probes(probes).latency.value, 12e-6, 0.1e-6);
+}
+
+TEST(Fit, NeitherCostIsEverNegative) {
+  // Steeper than proportional: a straight line would start below zero.
+  const std::vector<ProbeSample> steep = {{.key = {.bytes = {1000}}, .seconds = {1e-6}},
+                                          {.key = {.bytes = {2000}}, .seconds = {4e-6}},
+                                          {.key = {.bytes = {4000}}, .seconds = {16e-6}}};
+  const Calibrated found = fit_probes(steep);
+  EXPECT_EQ(found.latency.value, 0);
+  EXPECT_GT(found.bandwidth.value, 0);
+  ASSERT_TRUE(found.latency_interval.has_value());
+  EXPECT_EQ(found.latency_interval->low, 0);
+  EXPECT_GT(found.latency_interval->high, 0);
+}
+
+TEST(Fit, WhatDoesNotCostMorePerByteIsRefused) {
+  const std::vector<ProbeSample> falling = {{.key = {.bytes = {1000}}, .seconds = {5e-6}},
+                                            {.key = {.bytes = {2000}}, .seconds = {4e-6}},
+                                            {.key = {.bytes = {4096}}, .seconds = {3e-6}}};
+  try {
+    fit_probes(falling);
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::failed);
+    EXPECT_THAT(error.what(), HasSubstr("4 KiB"));
+  }
+}
+
+TEST(Fit, TooFewSizesAreRefused) {
+  EXPECT_THROW(fit_probes({}), Error);
+  const std::vector<ProbeSample> one = {
+      {.key = {.bytes = {1000}}, .seconds = {5e-6, 6e-6}},
+      {.key = {.kind = ProbeKind::stream, .bytes = {9000}}, .seconds = {5e-6}}};
+  EXPECT_THROW(fit_probes(one), Error);
+}
+
+TEST(Fit, AProbeThatTookNoTimeIsABug) {
+  const std::vector<ProbeSample> probes = {{.key = {.bytes = {1000}}, .seconds = {0}},
+                                           {.key = {.bytes = {2000}}, .seconds = {1e-6}}};
+  EXPECT_THROW(fit_probes(probes), Bug);
+}
+
+TEST(Fit, TwoSizesHaveCostsButNoInterval) {
+  const std::vector<ProbeSample> probes = {{.key = {.bytes = {1000}}, .seconds = {11e-6}},
+                                           {.key = {.bytes = {2000}}, .seconds = {12e-6}}};
+  const Calibrated found = fit_probes(probes);
+  EXPECT_NEAR(found.latency.value, 10e-6, 1e-15);
+  EXPECT_NEAR(found.bandwidth.value, 1e9, 1);
+  EXPECT_FALSE(found.latency_interval.has_value());
+  EXPECT_FALSE(found.bandwidth_interval.has_value());
+}
+
+TEST(Fit, WhereTheBandwidthCannotBeToldItHasNoInterval) {
+  const std::vector<ProbeSample> probes = {{.key = {.bytes = {8}}, .seconds = {10e-6}},
+                                           {.key = {.bytes = {64}}, .seconds = {12e-6}},
+                                           {.key = {.bytes = {128}}, .seconds = {11e-6}}};
+  const Calibrated found = fit_probes(probes);
+  EXPECT_GT(found.bandwidth.value, 0);
+  EXPECT_TRUE(found.latency_interval.has_value());
+  EXPECT_FALSE(found.bandwidth_interval.has_value());
+}
+
+TEST(Fit, StreamsCarryTheBandwidthOnBeyondThePingPongs) {
+  const Planted planted = {.noise = 0};
+  PlantedProbes probes(planted, 1);
+  std::vector<ProbeSample> samples = {probes.ping_pong(8), probes.ping_pong(1024)};
+  const std::int64_t large = 1 << 26;
+  samples.push_back(
+      probes.sample(ProbeKind::stream, 2, large, 2 * planted.beta * static_cast<double>(large)));
+  const double slower = fit_probes(samples).bandwidth.value;
+  EXPECT_LT(slower, 0.6 / planted.beta);
+  // Where both were probed, a stream says nothing about one message alone.
+  samples.push_back(probes.ping_pong(large));
+  EXPECT_NEAR(fit_probes(samples).bandwidth.value, 1 / planted.beta, 1e-6 / planted.beta);
+}
+
+TEST(Fit, ReductionsCountOutOfCacheAndOfOneRankAlone) {
+  PlantedProbes probes({.noise = 0}, 1);
+  std::vector<ProbeSample> samples = {probes.ping_pong(8), probes.ping_pong(1 << 20)};
+  const auto add = [&](int ranks, std::int64_t bytes, double nanoseconds_per_byte) {
+    samples.push_back({.key = {.kind = ProbeKind::reduction, .ranks = ranks, .bytes = {bytes}},
+                       .seconds = {1e-9 * nanoseconds_per_byte * static_cast<double>(bytes)}});
+  };
+  add(1, 1 << 12, 0.01);  // in cache
+  add(1, 1 << 24, 0.2);
+  add(1, 1 << 25, 0.3);
+  add(1, 1 << 26, 0.25);
+  add(4, 1 << 26, 0.9);  // memory shared by four
+  const Calibrated found = fit_probes(samples);
+  EXPECT_NEAR(found.reduction.value, 0.25e-9, 1e-15);
+  EXPECT_FALSE(found.reduction_interval.has_value()) << "three repetitions have no 95 % interval";
+  ASSERT_EQ(found.reductions.size(), 4U);
+  EXPECT_EQ(found.reductions[0].bytes, Bytes{1 << 12});
+  EXPECT_NEAR(found.reductions[0].cost.value, 0.01e-9, 1e-15);
+}
+
+TEST(Fit, WithoutReductionsTheyCostNothing) {
+  PlantedProbes probes({}, 1);
+  const std::vector<ProbeSample> samples = {probes.ping_pong(8), probes.ping_pong(1 << 20)};
+  const Calibrated found = fit_probes(samples);
+  EXPECT_EQ(found.reduction.value, 0);
+  EXPECT_FALSE(found.reduction_interval.has_value());
+  EXPECT_THAT(found.reductions, IsEmpty());
+}
+
+TEST(Fit, TheTransferCurveIsOfMediansAndNeverFalls) {
+  const std::vector<ProbeSample> samples = {{.key = {.bytes = {4096}}, .seconds = {8e-6}},
+                                            {.key = {.bytes = {8}}, .seconds = {5e-6, 90e-6, 6e-6}},
+                                            {.key = {.bytes = {64}}, .seconds = {10e-6}},
+                                            {.key = {.bytes = {1 << 20}}, .seconds = {1e-3}}};
+  const Calibrated found = fit_probes(samples);
+  ASSERT_EQ(found.transfers.size(), 4U);
+  EXPECT_EQ(found.transfers[0].bytes, Bytes{8});
+  EXPECT_NEAR(found.transfers[0].seconds.value, 6e-6, 1e-18);
+  EXPECT_NEAR(found.transfers[1].seconds.value, 9e-6, 1e-18);
+  EXPECT_NEAR(found.transfers[2].seconds.value, 9e-6, 1e-18);
+  EXPECT_NEAR(found.transfers[3].seconds.value, 1e-3, 1e-18);
+}
+
+TEST(Fit, RepetitionsOfOneProbeMayComeInParts) {
+  const std::vector<ProbeSample> samples = {{.key = {.bytes = {8}}, .seconds = {1e-6}},
+                                            {.key = {.bytes = {8}}, .seconds = {3e-6, 2e-6}},
+                                            {.key = {.bytes = {64}}, .seconds = {}},
+                                            {.key = {.bytes = {1 << 20}}, .seconds = {1e-3}}};
+  const Calibrated found = fit_probes(samples);
+  ASSERT_EQ(found.transfers.size(), 2U);
+  EXPECT_NEAR(found.transfers[0].seconds.value, 2e-6, 1e-18);
+}
+
+TEST(Fit, ShiftsAreMediansByRanksAndSize) {
+  PlantedProbes probes({.noise = 0, .repetitions = 3}, 1);
+  std::vector<ProbeSample> samples = {probes.ping_pong(8), probes.ping_pong(1 << 20)};
+  samples.push_back({.key = {.kind = ProbeKind::shift, .ranks = 4, .bytes = {64}}, .seconds = {4e-6}});
+  samples.push_back(
+      {.key = {.kind = ProbeKind::shift, .ranks = 2, .bytes = {4096}}, .seconds = {3e-6, 9e-6, 1e-6}});
+  samples.push_back({.key = {.kind = ProbeKind::shift, .ranks = 2, .bytes = {64}}, .seconds = {2e-6}});
+  const Calibrated found = fit_probes(samples);
+  ASSERT_EQ(found.shifts.size(), 3U);
+  EXPECT_EQ(found.shifts[0].ranks, 2);
+  EXPECT_EQ(found.shifts[0].bytes, Bytes{64});
+  EXPECT_EQ(found.shifts[1].bytes, Bytes{4096});
+  EXPECT_NEAR(found.shifts[1].seconds.value, 3e-6, 1e-18);
+  EXPECT_EQ(found.shifts[2].ranks, 4);
+}
+
+TEST(NonDecreasing, PoolsOnlyWhatFalls) {
+  EXPECT_THAT(non_decreasing({}), IsEmpty());
+  EXPECT_THAT(non_decreasing(std::vector<double>{1, 2, 2, 3}), ElementsAre(1, 2, 2, 3));
+  EXPECT_THAT(non_decreasing(std::vector<double>{1, 3, 2, 4}), ElementsAre(1, 2.5, 2.5, 4));
+  EXPECT_THAT(non_decreasing(std::vector<double>{4, 3, 2, 1}), ElementsAre(2.5, 2.5, 2.5, 2.5));
+  // Pooling the last two makes them fall below the first.
+  EXPECT_THAT(non_decreasing(std::vector<double>{3, 4, 1}), testing::Each(testing::DoubleEq(8.0 / 3)));
+}
+
+}  // namespace
+}  // namespace ringside
