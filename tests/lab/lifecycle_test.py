@@ -22,7 +22,7 @@ def system(*command):
 
 class Lifecycle(LabTest):
     def test_up_twice_and_down_twice_are_harmless(self):
-        self.expect(link_lab("up", "--hosts", 3), 0, "labtest is up: 3 hosts (400mbit each) on one switch")
+        self.expect(link_lab("up", "--hosts", 3), 0, "labtest is up: 3 hosts (200mbit each) on one switch")
         self.expect(link_lab("up", "--hosts", 3), 0, "up already")
         self.expect(link_lab("down"), 0, "labtest is down")
         self.expect(link_lab("down"), 0, "down already")
@@ -35,7 +35,7 @@ class Lifecycle(LabTest):
         for shape in shapes:
             self.expect(link_lab("up", *shape), 0, "rebuilt")
             self.expect(link_lab("up", *shape), 0, "up already")
-        self.expect(link_lab("status"), 0, "2 hosts (400mbit each) on two islands of 1, 51mbit between them")
+        self.expect(link_lab("status"), 0, "2 hosts (200mbit each) on two islands of 1, 51mbit between them")
 
     def test_nothing_appears_outside_its_own_namespaces(self):
         self.expect(link_lab("up"), 0)
@@ -78,7 +78,7 @@ class Lifecycle(LabTest):
         self.expect(link_lab("down"), 0)
         chance = random.Random(20240607)
         unfinished = 0
-        for attempt in range(14):
+        for attempt in range(10):
             up = subprocess.Popen([sys.executable, LINK_LAB, "up", "--hosts", "3", "--prefix", PREFIX],
                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
             time.sleep(chance.uniform(0.1, 1.0) * whole)
@@ -88,7 +88,7 @@ class Lifecycle(LabTest):
             unfinished += link_lab("status").returncode == 1
             if attempt % 4 < 2:
                 self.expect(link_lab("up", "--hosts", 3), 0)
-                self.expect(link_lab("status"), 0, "3 hosts (400mbit each) on one switch")
+                self.expect(link_lab("status"), 0, "3 hosts (200mbit each) on one switch")
             self.expect(link_lab("down"), 0)
             self.assertEqual(links_and_namespaces(), self.before)
         self.assertGreater(unfinished, 0, "no kill hit a lab that was being built: the test shows nothing")

@@ -56,7 +56,7 @@ class Rates(LabTest):
         """Some attempt comes out good enough. A busy machine can only be too slow, so the best attempt counts, and
         where others kept the processors busy in nearly every attempt there is nothing to conclude."""
         undisturbed, seen = 0, []
-        for _ in range(10):
+        for _ in range(12):
             foreign, possible = processor_seconds()
             value = measure()
             if enough(value):
@@ -64,7 +64,7 @@ class Rates(LabTest):
             seen.append(value)
             foreign_after, possible_after = processor_seconds()
             undisturbed += foreign_after - foreign < 0.1 * (possible_after - possible)
-            if undisturbed == 4:
+            if undisturbed == 8:
                 self.fail(f"never good enough: {seen}")
         self.skipTest(f"the machine is too busy to measure on: {seen}")
 
@@ -135,14 +135,14 @@ class Rates(LabTest):
         self.expect(link_lab("up", "--islands", "2x1", "--rate", "100mbit", "--uplink", "20mbit"), 0)
         self.reaches(lambda: link_lab("selftest").returncode, lambda status: status == 0)
 
-    def test_a_wrong_rate_is_noticed_by_selftest_and_by_status(self):
+    def test_status_notices_that_a_rate_was_changed(self):
         self.expect(link_lab("up", "--hosts", 2, "--rate", "100mbit"), 0)
         subprocess.run(["tc", "-n", f"{PREFIX}-0", "qdisc", "replace", "dev", "lab0", "root", "tbf", "rate", "50mbit",
                         "burst", "4096", "limit", "1000000"], check=True)
         self.expect(link_lab("status"), 1, "host 0 sends and receives at different rates")
 
     def test_status_counts_what_went_through(self):
-        self.expect(link_lab("up", "--hosts", 2), 0)
+        self.expect(link_lab("up", "--hosts", 2, "--rate", "400mbit"), 0)
         run_together(Flow(0, 1, 5_000_000))
         row = self.expect(link_lab("status"), 0).stdout.split("\n")[2]
         self.assertRegex(row, r"^0 .*10\.77\.0\.1 +400mbit +3\d{3} packets +5\.2\d+ MB .* 0$")
