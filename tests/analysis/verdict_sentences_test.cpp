@@ -1,8 +1,7 @@
-#include "analysis/sentences.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "analysis/verdict.hpp"
 #include "tests/analysis/points.hpp"
 
 namespace ringside {

@@ -1,5 +1,3 @@
-#include "analysis/sentences.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <map>
