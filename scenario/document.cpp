@@ -60,6 +60,16 @@ std::vector<std::size_t> line_starts_of(std::string_view text) {
   return starts;
 }
 
+std::vector<std::size_t> continuations_of(std::string_view text) {
+  std::vector<std::size_t> offsets;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if ((static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80) {
+      offsets.push_back(at);
+    }
+  }
+  return offsets;
+}
+
 /// The first tab that indents something. YAML forbids it, and yaml-cpp's own message depends on what follows.
 std::optional<Position> tab_in_indentation(std::string_view text,
                                            const std::vector<std::size_t>& line_starts) {
@@ -173,9 +183,10 @@ Position Document::position(const YAML::Mark& mark) const {
   if (line >= line_starts_.size()) {
     return {.line = static_cast<int>(line) + 1, .column = static_cast<int>(column) + 1};
   }
-  const std::string_view before = std::string_view(text_).substr(line_starts_[line], column);
-  const auto continued = std::count_if(
-      before.begin(), before.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80; });
+  const auto up_to = [&](std::size_t offset) {
+    return std::lower_bound(continuations_.begin(), continuations_.end(), offset);
+  };
+  const auto continued = up_to(line_starts_[line] + column) - up_to(line_starts_[line]);
   return {.line = static_cast<int>(line) + 1,
           .column = static_cast<int>(column) + 1 - static_cast<int>(continued)};
 }
@@ -197,6 +208,7 @@ std::optional<Document> parse_document(const std::string& file, std::string text
   document.file_ = file;
   document.text_ = std::move(text);
   document.line_starts_ = line_starts_of(document.text_);
+  document.continuations_ = continuations_of(document.text_);
   if (const auto tab = tab_in_indentation(document.text_, document.line_starts_)) {
     return reject(*tab, "a tab indents this line; YAML takes spaces only");
   }

@@ -26,6 +26,7 @@ class Document {
   std::string file_;
   std::string text_;
   std::vector<std::size_t> line_starts_;
+  std::vector<std::size_t> continuations_;  ///< Bytes that go on with a character of several.
   YAML::Node root_;
 };
 

@@ -145,8 +145,8 @@ std::optional<std::vector<Reader::Entry>> Reader::entries(const Value& map, std:
            "first and write *name in its place elsewhere");
     } else if (found == known.end()) {
       const auto near = nearest_name(name, legal);
-      fail(key, fmt::format("is no key here{}; known: {}",
-                            near ? fmt::format(", did you mean '{}'?", *near) : "", fmt::join(legal, ", ")));
+      fail(key, fmt::format("is no key here{} Known: {}",
+                            near ? fmt::format("; did you mean '{}'?", *near) : ".", fmt::join(legal, ", ")));
     } else if (!belongs(**found, kind)) {
       fail(key, fmt::format("belongs to kind {}, not to {}; {} takes {}", fmt::join((*found)->kinds, ", "),
                             *kind, *kind, fmt::join(legal, ", ")));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -11,6 +12,11 @@
 
 /// A scenario: what is asked. Loaded from YAML (docs/scenario.md), checked completely before anything runs.
 namespace ringside {
+
+/// More cannot be asked for; far fewer can be measured.
+inline constexpr int kMaxRanks = 16'777'216;
+/// Of one list or range: numbers of ranks, message sizes.
+inline constexpr std::size_t kMaxListed = 1000;
 
 struct Scenario {
   std::string name;

@@ -11,15 +11,13 @@
 
 #include "common/error.hpp"
 #include "scenario/machine_file.hpp"
+#include "scenario/machine_table.hpp"
 #include "scenario/map_table.hpp"
+#include "scenario/message_sizes.hpp"
 #include "scenario/scenario.hpp"
 
 namespace ringside {
 namespace {
-
-constexpr std::int64_t kMaxRanks = 16'777'216;
-constexpr std::size_t kMaxValues = 1000;
-constexpr Bytes kMaxMessage{std::int64_t{1} << 50};
 
 /// A scenario while it is read. What can only be judged once another key is known waits as a value.
 struct Draft {
@@ -64,125 +62,20 @@ ValueType<std::string> scenario_name_type() {
   return type;
 }
 
-// --- Message sizes --------------------------------------------------------------------------------------------------
-
-struct SizeRange {
-  Bytes from;
-  Bytes to;
-  double factor = 4;
-};
-
-constexpr std::string_view kSizesForm =
-    "a size such as `4 KiB`, a list of sizes, or `{from: 4 KiB, to: 64 MiB, factor: 4}`";
-
-MapTable<SizeRange> size_range_table() {
-  return {
-      .form = std::string(kSizesForm),
-      .rows =
-          {row("from", &SizeRange::from, size_type(),
-               {.meaning = "Smallest size of a range.", .required = true}),
-           row("to", &SizeRange::to, size_type(),
-               {.meaning = "Largest size of a range; always included.", .required = true}),
-           row("factor", &SizeRange::factor, factor_type(1),
-               {.meaning =
-                    "From one size to the next, more than 1; sizes in between are rounded to whole elements.",
-                .default_value = "4"})},
-      .check = [](Reader& reader, const Value& value, SizeRange& range) {
-        if (range.from.value > 0 && range.to.value > 0 && range.from > range.to) {
-          reader.fail(value, fmt::format("`from` ({}) is larger than `to` ({})", format(range.from),
-                                         format(range.to)));
-        }
-        if (!(range.factor > 1)) {
-          reader.fail(
-              reader.find(value, "factor").value_or(value),
-              fmt::format("{} leads nowhere; write a factor of more than 1, such as 2 or 4", range.factor));
-        }
-      }};
-}
-
-/// from, from·factor, from·factor², …, to, rounded to whole elements. Nothing when there are more than kMaxValues.
-std::optional<std::vector<Bytes>> sizes_of(const SizeRange& range, std::int64_t element) {
-  const auto from = static_cast<double>(range.from.value);
-  const auto to = static_cast<double>(range.to.value);
-  if (std::log(to / from) / std::log(range.factor) > static_cast<double>(kMaxValues)) {
-    return std::nullopt;
-  }
-  std::vector<Bytes> sizes = {range.from};
-  for (double exact = from * range.factor; exact < to; exact *= range.factor) {
-    const Bytes size{std::llround(exact / static_cast<double>(element)) * element};
-    if (size > sizes.back() && size < range.to) {
-      sizes.push_back(size);
-    }
-  }
-  if (range.to > sizes.back()) {
-    sizes.push_back(range.to);
-  }
-  return sizes.size() > kMaxValues ? std::nullopt : std::optional(sizes);
-}
-
-void check_size(Reader& reader, const Value& place, Bytes size, std::optional<DataType> dtype) {
-  const auto element = dtype ? static_cast<std::int64_t>(size_of(*dtype)) : 1;
-  if (size > kMaxMessage) {
-    reader.fail(place,
-                fmt::format("{} is more than 1 PiB, which no message is", in_quotes(place.node.Scalar())));
-  } else if (size.value % element != 0) {
-    const std::int64_t nearest = std::max<std::int64_t>(1, (size.value + element / 2) / element) * element;
-    reader.fail(place, fmt::format("{} is no whole number of {} ({} bytes each); the nearest is {} B",
-                                   in_quotes(place.node.Scalar()), name(*dtype), element, nearest));
-  }
-}
-
-std::vector<Bytes> read_size_list(Reader& reader, const Value& value, std::optional<DataType> dtype) {
-  std::vector<Bytes> result;
-  const auto sizes = read_list(
-      reader, value, size_type(),
-      {.form = std::string(kSizesForm), .single_allowed = true, .distinct = true, .max_items = kMaxValues});
-  if (sizes) {
-    for (const Placed<Bytes>& size : *sizes) {
-      check_size(reader, size.place, size.value, dtype);
-      result.push_back(size.value);
-    }
-  }
-  return result;
-}
-
-std::vector<Bytes> read_size_range(Reader& reader, const Value& value, std::optional<DataType> dtype) {
-  const std::size_t before = reader.num_problems();
-  const auto range = read_map(reader, value, size_range_table());
-  if (range) {
-    check_size(reader, *reader.find(value, "from"), range->from, dtype);
-    check_size(reader, *reader.find(value, "to"), range->to, dtype);
-  }
-  if (reader.num_problems() != before) {
-    return {};
-  }
-  auto sizes = sizes_of(*range, dtype ? static_cast<std::int64_t>(size_of(*dtype)) : 1);
-  if (!sizes) {
-    reader.fail(value, fmt::format("is more than {} sizes; write a larger factor", kMaxValues));
-    return {};
-  }
-  return std::move(*sizes);
-}
-
 // --- Algorithms -----------------------------------------------------------------------------------------------------
 
 const ListShape kAlgorithmsShape = {.form = "a list of algorithms such as `[naive, ring]`",
                                     .single_allowed = true,
                                     .distinct = true,
-                                    .max_items = kMaxValues};
+                                    .max_items = kMaxListed};
 
 std::vector<std::string> read_algorithms(Reader& reader, const Value& value, Collective collective,
                                          const std::vector<std::string>& known) {
   const std::string what =
       collective == Collective::all_reduce ? "algorithm" : fmt::format("algorithm of {}", name(collective));
-  const auto algorithms = read_list(reader, value, word_type(what, known), kAlgorithmsShape);
-  std::vector<std::string> result;
-  if (algorithms) {
-    for (const Placed<std::string>& algorithm : *algorithms) {
-      result.push_back(algorithm.value);
-    }
-  }
-  return result;
+  return list_type(word_type(what, known), kAlgorithmsShape)
+      .read(reader, value)
+      .value_or(std::vector<std::string>{});
 }
 
 std::vector<std::string> default_algorithms(Collective collective, const std::vector<std::string>& known) {
@@ -221,7 +114,7 @@ std::vector<std::string> machine_files_near(const std::filesystem::path& folder,
 }
 
 std::string no_such_machine(const std::filesystem::path& folder, const std::string& text) {
-  constexpr std::size_t kMaxListed = 12;
+  constexpr std::size_t kMaxOffered = 12;
   std::vector<std::string> files = machine_files_near(folder, text);
   // Names are compared without their folder and ending, which people leave out.
   std::map<std::string, std::string> by_stem = {{std::string(kThis), std::string(kThis)}};
@@ -239,8 +132,8 @@ std::string no_such_machine(const std::filesystem::path& folder, const std::stri
     message += fmt::format("; did you mean '{}'?", by_stem.at(*near));
   }
   if (!files.empty()) {
-    const bool cut = files.size() > kMaxListed;
-    files.resize(std::min(files.size(), kMaxListed));
+    const bool cut = files.size() > kMaxOffered;
+    files.resize(std::min(files.size(), kMaxOffered));
     message += fmt::format("{} There are {}{}", near ? "" : ".", fmt::join(files, ", "), cut ? ", …" : "");
   }
   return message;
@@ -280,15 +173,11 @@ std::optional<std::filesystem::path> read_measured(Reader& reader, const Value& 
 }
 
 void check_ranks(Reader& reader, const std::vector<Placed<int>>& ranks, const Machine& machine) {
-  if (!machine.gpus_per_node) {
-    return;
-  }
-  const std::int64_t gpus = std::int64_t{machine.nodes} * *machine.gpus_per_node;
+  const auto gpus = num_gpus(machine);
   for (const Placed<int>& count : ranks) {
-    if (count.value > gpus) {
-      reader.fail(count.place,
-                  fmt::format("{} ranks need as many GPUs, but {} has {} ({} nodes of {})", count.value,
-                              in_quotes(machine.name), gpus, machine.nodes, *machine.gpus_per_node));
+    if (gpus && count.value > *gpus) {
+      reader.fail(count.place, fmt::format("{} ranks need as many GPUs, but {} has {}", count.value,
+                                           in_quotes(machine.name), *gpus));
     }
   }
 }
@@ -313,7 +202,7 @@ ValueType<Value> described(std::string form, std::vector<KeyDescription> below =
 const ListShape kRanksShape = {.form = "a number of ranks such as 4, or a list such as `[2, 4]`",
                                .single_allowed = true,
                                .distinct = true,
-                               .max_items = kMaxValues};
+                               .max_items = kMaxListed};
 
 MapTable<Draft> scenario_table() {
   return {
@@ -334,7 +223,7 @@ MapTable<Draft> scenario_table() {
                   "ranks", &Draft::ranks, described(kRanksShape.form),
                   {.meaning = "How many ranks take part; one comparison for each number.", .required = true}),
               later("message_sizes", &Draft::message_sizes,
-                    described(std::string(kSizesForm), keys_of(size_range_table())),
+                    described(message_sizes_form(), size_range_keys()),
                     {.meaning = "Sizes of the whole message S, each a whole number of elements.",
                      .required = true}),
               row("dtype", &Draft::dtype, enum_type<DataType>("dtype"),
@@ -397,9 +286,7 @@ Scenario read_scenario(Reader& reader, const std::filesystem::path& file, const 
 
   if (draft.message_sizes) {
     const auto dtype = dtype_known ? std::optional(scenario.dtype) : std::nullopt;
-    scenario.message_sizes = draft.message_sizes->node.IsMap()
-                                 ? read_size_range(reader, *draft.message_sizes, dtype)
-                                 : read_size_list(reader, *draft.message_sizes, dtype);
+    scenario.message_sizes = read_message_sizes(reader, *draft.message_sizes, dtype);
   }
 
   if (draft.machine) {

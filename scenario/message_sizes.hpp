@@ -1,0 +1,23 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/names.hpp"
+#include "common/units.hpp"
+#include "scenario/keys.hpp"
+#include "scenario/reader.hpp"
+
+/// The key `message_sizes` of a scenario: one size, a list of sizes, or a range.
+namespace ringside {
+
+std::string message_sizes_form();
+
+/// Of a range: `from`, `to`, `factor`.
+std::vector<KeyDescription> size_range_keys();
+
+/// Every size is a whole number of elements, which is not judged without a dtype. Empty after a problem was added.
+std::vector<Bytes> read_message_sizes(Reader& reader, const Value& value, std::optional<DataType> dtype);
+
+}  // namespace ringside
