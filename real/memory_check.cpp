@@ -1,6 +1,7 @@
 #include "real/memory_check.hpp"
 
 #include <numeric>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -17,6 +18,8 @@ constexpr int kMaxLocalRanks = 1024;
 
 /// Gloo's own collectives take two segments of at most 1 MiB beside the message (gloo/allreduce.h).
 constexpr std::int64_t kNativeScratch = 2LL << 20;
+
+std::string gigabytes(Bytes size) { return fmt::format("{:.1f} GB", static_cast<double>(size.value) / 1e9); }
 
 }  // namespace
 
@@ -49,7 +52,7 @@ void require_memory(const PointKey& key, Bytes available) {
     throw Error(
         ErrorKind::environment,
         fmt::format("{} needs {} of memory (messages and scratch of all ranks), but only {} is available",
-                    description(key), format(needed), format(available)));
+                    description(key), gigabytes(needed), gigabytes(available)));
   }
 }
 

@@ -20,18 +20,18 @@ struct JoinJob {
   int num_ranks = 1;
   std::chrono::milliseconds timeout{0};
   std::optional<std::string> interface = {};
-  std::string rendezvous;
-  std::string group;
+  std::string rendezvous = {};
+  std::string group = {};
 };
 
 struct PointJob {
   PointKey key;
-  MeasureOptions options;  ///< All but `launch`.
+  MeasureOptions options = {};  ///< All but `launch`.
 };
 
 struct ProbeJob {
   ProbeKey key;
-  Seconds budget;
+  Seconds budget = {};
 };
 
 using Job = std::variant<JoinJob, PointJob, ProbeJob>;

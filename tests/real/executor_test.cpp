@@ -1,0 +1,117 @@
+#include "real/executor.hpp"
+
+#include <chrono>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "real/collective_values.hpp"
+#include "real/threads/threads_transport.hpp"
+#include "schedule/promise.hpp"
+#include "tests/schedule/requests.hpp"
+
+namespace ringside {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::uint64_t kSeed = 3;
+
+/// What a rank found wrong, or nothing.
+std::string run_once(const Schedule& schedule, const Vector& vector, Transport& transport) {
+  const CollectiveValues values({.collective = schedule.algorithm().collective,
+                                 .num_ranks = schedule.num_ranks(),
+                                 .root = schedule.request().root,
+                                 .dtype = vector.dtype,
+                                 .op = vector.op,
+                                 .num_elements = vector.num_elements,
+                                 .parts = parts_of(schedule, vector.num_elements)},
+                                kSeed);
+  Executor executor(compile(schedule, vector, transport.rank()), transport);
+  for (int repetition = 0; repetition < 2; ++repetition) {
+    values.write_input(transport.rank(), executor.message());
+    executor.run();
+    if (const std::optional<std::int64_t> wrong = values.first_wrong(transport.rank(), executor.message())) {
+      return fmt::format("{}: {} {}, {} elements, run {}: rank {}, element {}: found {}, due {}",
+                         label(schedule), name(vector.dtype), name(vector.op), vector.num_elements,
+                         repetition, transport.rank(), *wrong, values.value_at(executor.message(), *wrong),
+                         values.value_due(transport.rank(), *wrong));
+    }
+  }
+  return {};
+}
+
+/// All ranks of a schedule, for several vectors one after another.
+void expect_exact(const Schedule& schedule, std::span<const Vector> vectors) {
+  std::vector<std::string> wrong(static_cast<std::size_t>(schedule.num_ranks()));
+  run_as_threads(schedule.num_ranks(), 10s, [&](std::unique_ptr<Transport> transport) {
+    std::string& own = wrong[static_cast<std::size_t>(transport->rank())];
+    for (const Vector& vector : vectors) {
+      own += run_once(schedule, vector, *transport);
+    }
+  });
+  for (const std::string& text : wrong) {
+    EXPECT_EQ(text, "");
+  }
+}
+
+std::vector<Vector> vectors_of_sizes(std::initializer_list<std::int64_t> sizes) {
+  std::vector<Vector> vectors;
+  for (const std::int64_t size : sizes) {
+    vectors.push_back({.num_elements = size});
+  }
+  return vectors;
+}
+
+TEST(Executor, GivesExactResultsForEveryAlgorithmAndLength) {
+  std::vector<ScheduleRequest> requests;
+  for (int n = 1; n <= 9; ++n) {
+    requests.push_back({.num_ranks = n});
+  }
+  const std::vector<Vector> vectors = vectors_of_sizes({0, 1, 2, 7, 64, 1009});
+  for_each_schedule(requests, [&](const Schedule& schedule) { expect_exact(schedule, vectors); });
+}
+
+TEST(Executor, GivesExactResultsForManyRanks) {
+  for (const int n : {16, 33}) {
+    for_each_schedule({{.num_ranks = n}}, [&](const Schedule& schedule) {
+      expect_exact(schedule, vectors_of_sizes({11, 301}));
+    });
+  }
+}
+
+TEST(Executor, GivesExactResultsForOtherRootsSlicesAndNodes) {
+  for_each_schedule(unusual_requests(), [&](const Schedule& schedule) {
+    if (schedule.num_ranks() <= 9) {
+      expect_exact(schedule, vectors_of_sizes({5, 101}));
+    }
+  });
+}
+
+TEST(Executor, GivesExactResultsInAnyOrderOfRanks) {
+  for (const std::vector<Rank>& order : unusual_orders(6)) {
+    for (const std::string& algorithm : algorithm_names(Collective::all_reduce)) {
+      expect_exact(
+          Schedule(*find_algorithm(Collective::all_reduce, algorithm), {.num_ranks = 6, .order = order}),
+          vectors_of_sizes({100}));
+    }
+  }
+}
+
+TEST(Executor, GivesExactResultsForEveryTypeAndOperation) {
+  std::vector<Vector> vectors;
+  for (const DataType dtype : {DataType::float32, DataType::float64, DataType::int32, DataType::int64}) {
+    for (const ReduceOp op : {ReduceOp::sum, ReduceOp::prod, ReduceOp::min, ReduceOp::max, ReduceOp::avg}) {
+      vectors.push_back({.num_elements = 53, .dtype = dtype, .op = op});
+    }
+  }
+  for (const int n : {1, 3, 4}) {
+    for_each_schedule({{.num_ranks = n}}, [&](const Schedule& schedule) { expect_exact(schedule, vectors); });
+  }
+}
+
+}  // namespace
+}  // namespace ringside

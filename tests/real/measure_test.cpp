@@ -1,0 +1,238 @@
+#include "real/measure.hpp"
+
+#include <chrono>
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/error.hpp"
+#include "real/point_measurement.hpp"
+#include "real/threads/threads_transport.hpp"
+#include "schedule/registry.hpp"
+
+namespace ringside {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+
+MeasureOptions quick() {
+  return {.launch = {.backend = Backend::threads, .timeout = 5s},
+          .budget_per_point = {0.005},
+          .max_iterations = 20};
+}
+
+struct Reported {
+  PointKey key;
+  Measurement measurement;
+};
+
+std::vector<Reported> measured(const std::vector<PointKey>& points, const MeasureOptions& options) {
+  std::vector<Reported> reported;
+  measure(points, options, [&](const PointKey& key, const Measurement& measurement) {
+    reported.push_back({key, measurement});
+  });
+  return reported;
+}
+
+TEST(Measure, ReportsEachPointInOrderWithItsTimes) {
+  const std::vector<PointKey> points = {{.algorithm = "ring", .ranks = 3, .bytes = {400}},
+                                        {.algorithm = "naive", .ranks = 2, .bytes = {4000}},
+                                        {.algorithm = "ring", .ranks = 3, .bytes = {40}}};
+  const std::vector<Reported> reported = measured(points, quick());
+  ASSERT_EQ(reported.size(), points.size());
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const Measurement& measurement = reported[i].measurement;
+    EXPECT_EQ(reported[i].key, points[i]);
+    EXPECT_EQ(measurement.outcome, Outcome::ok) << measurement.note;
+    EXPECT_EQ(measurement.backend, Backend::threads);
+    EXPECT_EQ(static_cast<std::size_t>(measurement.iterations), measurement.samples.size());
+    EXPECT_GE(measurement.iterations, 5);
+    EXPECT_GT(measurement.min.value, 0);
+    EXPECT_LE(measurement.min, measurement.low);
+    EXPECT_LE(measurement.low, measurement.seconds);
+    EXPECT_LE(measurement.seconds, measurement.high);
+    EXPECT_LE(measurement.seconds, measurement.p95);
+  }
+}
+
+TEST(Measure, ChecksEveryCollectiveOfTheRegistry) {
+  std::vector<PointKey> points;
+  for (const Algorithm& algorithm : all_algorithms()) {
+    points.push_back({.collective = algorithm.collective,
+                      .algorithm = std::string(algorithm.name),
+                      .ranks = 4,
+                      .bytes = {404}});
+  }
+  for (const Reported& reported : measured(points, quick())) {
+    EXPECT_EQ(reported.measurement.outcome, Outcome::ok)
+        << reported.key.algorithm << reported.measurement.note;
+  }
+}
+
+TEST(Measure, WhatCannotRunBecomesUnsupportedWithTheReason) {
+  const std::vector<PointKey> points = {
+      {.algorithm = "native", .ranks = 2, .bytes = {8}},
+      {.algorithm = "ring", .ranks = 2, .bytes = {10}},
+      {.algorithm = "ring", .ranks = 2, .bytes = {8}, .dtype = DataType::bfloat16}};
+  const std::vector<Reported> reported = measured(points, quick());
+  ASSERT_EQ(reported.size(), 3U);
+  for (const Reported& point : reported) {
+    EXPECT_EQ(point.measurement.outcome, Outcome::unsupported);
+    EXPECT_EQ(point.measurement.iterations, 0);
+  }
+  EXPECT_THAT(reported[0].measurement.note, HasSubstr("threads backend"));
+  EXPECT_THAT(reported[1].measurement.note, HasSubstr("10 bytes are no whole number of float32"));
+  EXPECT_THAT(reported[2].measurement.note, HasSubstr("bfloat16"));
+}
+
+TEST(Measure, UnknownAlgorithmsAndImpossiblePointsAreErrors) {
+  EXPECT_THROW(measured({{.algorithm = "rng", .ranks = 2, .bytes = {8}}}, quick()), Error);
+  EXPECT_THROW(measured({{.algorithm = "ring", .ranks = 0, .bytes = {8}}}, quick()), Error);
+  EXPECT_THROW(measured({{.algorithm = "ring", .ranks = 2, .bytes = {-4}}}, quick()), Error);
+}
+
+TEST(Measure, ABackendThatIsNotThereIsOneSentence) {
+  EXPECT_EQ(unavailable(Backend::threads), std::nullopt);
+  EXPECT_THAT(unavailable(Backend::nccl).value_or(""), HasSubstr("no nccl backend"));
+  MeasureOptions options = quick();
+  options.launch.backend = Backend::mpi;
+  try {
+    measured({{.algorithm = "ring", .ranks = 2, .bytes = {8}}}, options);
+    FAIL() << "there is no such backend";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::environment);
+  }
+}
+
+TEST(Measure, NothingStartsWhenOnePointDoesNotFit) {
+  std::vector<PointKey> points = {{.algorithm = "ring", .ranks = 2, .bytes = {8}},
+                                  {.algorithm = "ring", .ranks = 4, .bytes = {1LL << 50}}};
+  bool reported = false;
+  EXPECT_THROW(measure(points, quick(), [&](const PointKey&, const Measurement&) { reported = true; }),
+               Error);
+  EXPECT_FALSE(reported);
+}
+
+/// Flips a bit in the n-th message that a rank receives, once in each call.
+class FaultyTransport final : public Transport {
+ public:
+  FaultyTransport(std::unique_ptr<Transport> transport, std::size_t bytes)
+      : transport_(std::move(transport)), bytes_(bytes) {}
+
+  Rank rank() const override { return transport_->rank(); }
+  int num_ranks() const override { return transport_->num_ranks(); }
+  std::unique_ptr<Transfer> make_send(Rank target, std::span<const std::byte> memory) override {
+    return transport_->make_send(target, memory);
+  }
+  std::unique_ptr<Transfer> make_receive(Rank source, std::span<std::byte> memory) override {
+    return std::make_unique<FaultyReceive>(transport_->make_receive(source, memory), memory,
+                                           memory.size() == bytes_);
+  }
+
+ private:
+  class FaultyReceive final : public Transfer {
+   public:
+    FaultyReceive(std::unique_ptr<Transfer> transfer, std::span<std::byte> memory, bool faulty)
+        : transfer_(std::move(transfer)), memory_(memory), faulty_(faulty) {}
+    void start() override { transfer_->start(); }
+    void wait() override {
+      transfer_->wait();
+      if (faulty_) {
+        memory_[memory_.size() - 2] ^= std::byte{1};
+      }
+    }
+
+   private:
+    std::unique_ptr<Transfer> transfer_;
+    std::span<std::byte> memory_;
+    bool faulty_;
+  };
+
+  std::unique_ptr<Transport> transport_;
+  std::size_t bytes_;
+};
+
+TEST(Measure, AWrongResultFailsThePointAndNamesRankAndElement) {
+  // Rank 2 of the last hop alone is wrong: what it receives is not sent on.
+  const PointKey key = {.collective = Collective::broadcast, .algorithm = "ring", .ranks = 3, .bytes = {600}};
+  const std::vector<std::string> known = algorithm_names(Collective::broadcast);
+  ASSERT_FALSE(known.empty());
+  PointKey point = key;
+  point.algorithm = known.front();
+  std::vector<Measurement> measurements(3);
+  run_as_threads(3, 5s, [&](std::unique_ptr<Transport> transport) {
+    const auto rank = static_cast<std::size_t>(transport->rank());
+    RankBackend backend;
+    backend.backend = Backend::threads;
+    backend.transport =
+        rank == 2 ? std::make_unique<FaultyTransport>(std::move(transport), 600) : std::move(transport);
+    Coordination coordination(*backend.transport);
+    measurements[rank] = measure_point(point, quick(), backend, coordination);
+  });
+  for (const Measurement& measurement : measurements) {
+    EXPECT_EQ(measurement.outcome, Outcome::wrong_result);
+    EXPECT_THAT(measurement.note, HasSubstr("rank 2, element 149 of 150: found "));
+    EXPECT_EQ(measurement.iterations, 0) << "a wrong result has no time";
+  }
+}
+
+/// Sets environment variables for the length of a test.
+class Environment {
+ public:
+  explicit Environment(const std::vector<std::pair<std::string, std::string>>& variables) {
+    for (const auto& [name, value] : variables) {
+      ::setenv(name.c_str(), value.c_str(), 1);
+      names_.push_back(name);
+    }
+  }
+  ~Environment() {
+    for (const std::string& name : names_) {
+      ::unsetenv(name.c_str());
+    }
+  }
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+
+ private:
+  std::vector<std::string> names_;
+};
+
+TEST(ExternalRank, IsFoundForEveryLauncher) {
+  EXPECT_FALSE(external_rank());
+  {
+    const Environment environment(
+        {{"OMPI_COMM_WORLD_RANK", "2"}, {"OMPI_COMM_WORLD_SIZE", "4"}, {"PMIX_NAMESPACE", "job7"}});
+    const std::optional<ExternalRank> rank = external_rank();
+    ASSERT_TRUE(rank);
+    EXPECT_EQ(rank->rank, 2);
+    EXPECT_EQ(rank->num_ranks, 4);
+    EXPECT_EQ(rank->launcher, "Open MPI");
+    EXPECT_EQ(rank->job, "job7");
+  }
+  const std::vector<std::pair<std::string, std::string>> names = {
+      {"PMI_RANK", "PMI_SIZE"}, {"SLURM_PROCID", "SLURM_NTASKS"}, {"RANK", "WORLD_SIZE"}};
+  for (const auto& [rank, size] : names) {
+    const Environment environment({{rank, "1"}, {size, "3"}});
+    ASSERT_TRUE(external_rank()) << rank;
+    EXPECT_EQ(external_rank()->num_ranks, 3) << rank;
+  }
+}
+
+TEST(ExternalRank, OneRankAloneStartsItsOwn) {
+  const Environment environment({{"RANK", "0"}, {"WORLD_SIZE", "1"}});
+  EXPECT_FALSE(external_rank());
+}
+
+TEST(ExternalRank, ContradictionsAreErrors) {
+  for (const std::string rank : {"4", "-1", "two", ""}) {
+    const Environment environment({{"RANK", rank}, {"WORLD_SIZE", "4"}});
+    EXPECT_THROW(external_rank(), Error) << rank;
+  }
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,54 @@
+#include "real/memory_check.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/error.hpp"
+#include "real/this_machine.hpp"
+
+namespace ringside {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+constexpr std::int64_t kMiB = 1 << 20;
+
+TEST(MemoryCheck, CountsMessagesScratchAndArrivalsOfAllRanks) {
+  // The root of naive has room for one arriving message.
+  EXPECT_EQ(memory_of_point({.algorithm = "naive", .ranks = 4, .bytes = {kMiB}}).value, 5 * kMiB);
+  // Every rank of a ring for one arriving chunk.
+  EXPECT_EQ(memory_of_point({.algorithm = "ring", .ranks = 4, .bytes = {kMiB}}).value, 5 * kMiB);
+  // tutorial_ring has two more buffers.
+  EXPECT_EQ(memory_of_point({.algorithm = "tutorial_ring", .ranks = 2, .bytes = {kMiB}}).value, 6 * kMiB);
+}
+
+TEST(MemoryCheck, RefusesWhatDoesNotFitWithBothNumbers) {
+  const PointKey key = {.algorithm = "ring", .ranks = 4, .bytes = {100'000'000'000}};
+  try {
+    require_memory(key, {23'456'000'000});
+    FAIL() << "500 GB do not fit into 23";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::environment);
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("all_reduce ring, 4 ranks, 100 GB"), HasSubstr("500.0 GB"),
+                                    HasSubstr("23.5 GB")));
+  }
+  require_memory(key, {500'000'000'000});
+}
+
+TEST(MemoryCheck, RefusesMoreRanksThanOneMachineTakes) {
+  EXPECT_THROW(require_memory({.algorithm = "ring", .ranks = 1025, .bytes = {8}}, {1LL << 40}), Error);
+}
+
+TEST(ThisMachine, KnowsItself) {
+  const ThisMachine machine = this_machine();
+  EXPECT_FALSE(machine.host.empty());
+  EXPECT_FALSE(machine.kernel.empty());
+  EXPECT_GE(machine.cores, 1);
+  EXPECT_GT(machine.memory.value, 0);
+  EXPECT_GT(available_memory().value, 0);
+  EXPECT_LE(available_memory(), machine.memory);
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,56 @@
+#include "real/probe.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <utility>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/error.hpp"
+
+namespace ringside {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::Gt;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+TEST(Probe, CoversEveryKindSizeAndNumberOfRanks) {
+  const ProbeOptions options = {.launch = {.backend = Backend::threads, .timeout = 5s},
+                                .budget = {0},
+                                .ranks = {3, 2},
+                                .max_bytes = {20'000}};
+  std::map<std::pair<ProbeKind, int>, std::vector<std::int64_t>> sizes;
+  std::vector<double> fractions;
+  for (const ProbeSample& sample :
+       probe(options, [&](double fraction, std::string_view) { fractions.push_back(fraction); })) {
+    EXPECT_THAT(sample.seconds, Not(IsEmpty()));
+    EXPECT_THAT(sample.seconds, Each(Gt(0.0)));
+    sizes[{sample.key.kind, sample.key.ranks}].push_back(sample.key.bytes.value);
+  }
+  const auto messages = ElementsAre(8, 32, 128, 512, 2048, 8192, 20'000);
+  const auto operands = ElementsAre(4096, 16384, 20'000);
+  EXPECT_EQ(sizes.size(), 8U);
+  EXPECT_THAT((sizes[{ProbeKind::ping_pong, 2}]), messages);
+  EXPECT_THAT((sizes[{ProbeKind::stream, 2}]), messages);
+  EXPECT_THAT((sizes[{ProbeKind::both_ways, 2}]), messages);
+  EXPECT_THAT((sizes[{ProbeKind::shift, 2}]), messages);
+  EXPECT_THAT((sizes[{ProbeKind::shift, 3}]), messages);
+  EXPECT_THAT((sizes[{ProbeKind::reduction, 1}]), operands);
+  EXPECT_THAT((sizes[{ProbeKind::reduction, 2}]), operands);
+  EXPECT_THAT((sizes[{ProbeKind::reduction, 3}]), operands);
+  EXPECT_TRUE(std::is_sorted(fractions.begin(), fractions.end()));
+  EXPECT_EQ(fractions.back(), 1);
+}
+
+TEST(Probe, RefusesMessagesTooShortToProbe) {
+  EXPECT_THROW(probe({.launch = {.backend = Backend::threads}, .max_bytes = {4}}, {}), Error);
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,193 @@
+#include "real/program.hpp"
+
+#include <algorithm>
+#include <map>
+#include <ostream>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/error.hpp"
+#include "schedule/registry.hpp"
+#include "tests/schedule/requests.hpp"
+#include "tests/schedule/scripted.hpp"
+
+namespace ringside {
+
+void PrintTo(const Region& region, std::ostream* out) {
+  *out << fmt::format("{}[{}, +{}]", region.buffer, region.offset, region.bytes);
+}
+
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+Program program_of(std::string_view algorithm, ScheduleRequest request, std::int64_t num_elements, Rank rank,
+                   ReduceOp op = ReduceOp::sum) {
+  const Schedule schedule(*find_algorithm(request.collective, algorithm), request);
+  return compile(schedule, {.num_elements = num_elements, .op = op}, rank);
+}
+
+/// "recv 1 3[0, +8]" and so on: one short text per step.
+std::vector<std::string> texts(const Program& program) {
+  const auto text = [](const Region& region) {
+    return fmt::format("{}[{}+{}]", region.buffer, region.offset, region.bytes);
+  };
+  std::vector<std::string> result;
+  for (const Step& step : program.steps) {
+    switch (step.kind) {
+      case StepKind::receive:
+        result.push_back(fmt::format("receive {} from {}", text(step.target), step.peer));
+        break;
+      case StepKind::send:
+        result.push_back(fmt::format("send {} to {}", text(step.source), step.peer));
+        break;
+      case StepKind::wait:
+        result.push_back(fmt::format("wait {}", step.transfer));
+        break;
+      case StepKind::copy:
+        result.push_back(fmt::format("copy {} to {}", text(step.source), text(step.target)));
+        break;
+      case StepKind::reduce:
+        result.push_back(fmt::format("reduce {} into {}", text(step.source), text(step.target)));
+        break;
+      case StepKind::divide:
+        result.push_back(fmt::format("divide {}", text(step.target)));
+        break;
+    }
+  }
+  return result;
+}
+
+TEST(Program, OfARingOfTwoReceivesIntoLandingThenInPlace) {
+  // Buffer 0 is the message, buffer 1 the landing.
+  EXPECT_THAT(texts(program_of("ring", {.num_ranks = 2}, 4, 0)),
+              ElementsAre("receive 1[0+8] from 1", "send 0[8+8] to 1", "wait 0",
+                          // The reduced chunk is sent next, so it is reduced first.
+                          "reduce 1[0+8] into 0[0+8]", "wait 1", "receive 0[8+8] from 1", "send 0[0+8] to 1",
+                          "wait 5", "wait 6"));
+}
+
+TEST(Program, ReducesBehindLaterTransfersThatTouchOtherChunks) {
+  const std::vector<std::string> steps =
+      texts(program_of("pipelined_ring", {.num_ranks = 2, .slices = 2}, 8, 0));
+  // The second slice travels while the first is reduced.
+  const auto second_send = std::find(steps.begin(), steps.end(), "send 0[24+8] to 1");
+  const auto first_reduction = std::find(steps.begin(), steps.end(), "reduce 1[0+8] into 0[0+8]");
+  ASSERT_NE(second_send, steps.end());
+  ASSERT_NE(first_reduction, steps.end());
+  EXPECT_LT(second_send, first_reduction);
+}
+
+TEST(Program, WaitsForASendBeforeReducingIntoWhatIsSent) {
+  EXPECT_THAT(texts(program_of("recursive_doubling", {.num_ranks = 2}, 2, 0)),
+              ElementsAre("receive 1[0+8] from 1", "send 0[0+8] to 1", "wait 0", "wait 1",
+                          "reduce 1[0+8] into 0[0+8]"));
+}
+
+TEST(Program, ReusesTheLandingForOneArrivalAfterAnother) {
+  const Program root = program_of("naive", {.num_ranks = 9}, 100, 0);
+  EXPECT_THAT(root.buffer_bytes, ElementsAre(400, 448));  // Whole cache lines.
+  const Program other = program_of("naive", {.num_ranks = 9}, 100, 3);
+  EXPECT_THAT(other.buffer_bytes, ElementsAre(400, 0));
+}
+
+TEST(Program, DividesTheSumOnceWhereTheResultIsPromised) {
+  EXPECT_EQ(texts(program_of("ring", {.num_ranks = 3}, 10, 1, ReduceOp::avg)).back(), "divide 0[0+40]");
+  const ScheduleRequest scatter = {.collective = Collective::reduce_scatter, .num_ranks = 2};
+  EXPECT_EQ(texts(program_of("ring", scatter, 10, 1, ReduceOp::avg)).back(), "divide 0[20+20]");
+  const ScheduleRequest broadcast = {.collective = Collective::broadcast, .num_ranks = 2};
+  const Algorithm* first =
+      find_algorithm(Collective::broadcast, algorithm_names(Collective::broadcast).front());
+  const Program copies = compile(Schedule(*first, broadcast), {.num_elements = 10, .op = ReduceOp::avg}, 0);
+  for (const Step& step : copies.steps) {
+    EXPECT_NE(step.kind, StepKind::divide) << "a broadcast has nothing to average";
+  }
+}
+
+TEST(Program, OfOneRankOrOfNothingIsEmpty) {
+  EXPECT_THAT(program_of("ring", {.num_ranks = 1}, 10, 0).steps, IsEmpty());
+  EXPECT_THAT(program_of("ring", {.num_ranks = 4}, 0, 2).steps, IsEmpty());
+}
+
+/// Bytes of the messages from one rank to another, in order.
+using Messages = std::map<std::pair<Rank, Rank>, std::vector<std::int64_t>>;
+
+/// Enough to be awkward, few enough to be quick.
+std::vector<ScheduleRequest> requests_of_few_ranks() {
+  std::vector<ScheduleRequest> requests = unusual_requests();
+  std::erase_if(requests, [](const ScheduleRequest& request) { return request.num_ranks > 9; });
+  for (int n = 1; n <= 9; ++n) {
+    requests.push_back({.num_ranks = n});
+  }
+  return requests;
+}
+
+TEST(Program, SendsAndReceivesOfAllRanksMatchInOrderAndSize) {
+  for_each_schedule(requests_of_few_ranks(), [](const Schedule& schedule) {
+    for (const std::int64_t num_elements : {0, 1, 7, 100}) {
+      Messages sent;
+      Messages received;
+      for (Rank rank = 0; rank < schedule.num_ranks(); ++rank) {
+        for (const Step& step : compile(schedule, {.num_elements = num_elements}, rank).steps) {
+          if (step.kind == StepKind::send) {
+            ASSERT_GT(step.source.bytes, 0) << label(schedule);
+            sent[{rank, step.peer}].push_back(step.source.bytes);
+          } else if (step.kind == StepKind::receive) {
+            received[{step.peer, rank}].push_back(step.target.bytes);
+          }
+        }
+      }
+      ASSERT_EQ(sent, received) << label(schedule) << ", " << num_elements << " elements";
+    }
+  });
+}
+
+bool overlap(const Region& a, const Region& b) {
+  return a.buffer == b.buffer && a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
+}
+
+/// What is in flight may not be touched: neither read what arrives, nor written what leaves.
+TEST(Program, TouchesNothingThatIsInFlight) {
+  for_each_schedule(requests_of_few_ranks(), [](const Schedule& schedule) {
+    for (Rank rank = 0; rank < schedule.num_ranks(); ++rank) {
+      const Program program = compile(schedule, {.num_elements = 40}, rank);
+      std::map<std::int32_t, Step> in_flight;
+      for (std::size_t i = 0; i < program.steps.size(); ++i) {
+        const Step& step = program.steps[i];
+        if (step.kind == StepKind::wait) {
+          ASSERT_EQ(in_flight.erase(step.transfer), 1U) << label(schedule);
+          continue;
+        }
+        for (const auto& [index, transfer] : in_flight) {
+          const bool receives = transfer.kind == StepKind::receive;
+          const Region& busy = receives ? transfer.target : transfer.source;
+          ASSERT_FALSE(receives && overlap(step.source, busy)) << label(schedule) << ", step " << i;
+          ASSERT_FALSE(overlap(step.target, busy)) << label(schedule) << ", step " << i;
+        }
+        if (step.kind == StepKind::send || step.kind == StepKind::receive) {
+          in_flight[static_cast<std::int32_t>(i)] = step;
+        }
+      }
+      ASSERT_TRUE(in_flight.empty()) << label(schedule);
+    }
+  });
+}
+
+TEST(Program, LocalMovesReadTheValuesFromBeforeTheirRound) {
+  // Rank 0 hands buffer 1 to buffer 2 and buffer 0 to buffer 1, in an order that would lose buffer 1.
+  const auto local = [](std::uint8_t from, std::uint8_t to) {
+    return Move{.kind = MoveKind::reduce, .source_buffer = from, .target_buffer = to};
+  };
+  const Schedule schedule = scripted_schedule(
+      {.shape = {.num_buffers = 3, .num_rounds = 1}, .rounds = {{local(0, 1), local(1, 2)}}}, 1);
+  const Program program = compile(schedule, {.num_elements = 1}, 0);
+  EXPECT_THAT(texts(program), ElementsAre("reduce 1[0+4] into 2[0+4]", "reduce 0[0+4] into 1[0+4]"));
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,109 @@
+#include "real/rank_jobs.hpp"
+
+#include <stdexcept>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace ringside {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(RankJobs, JobsSurviveTheirLine) {
+  const PointJob point = {.key = {.collective = Collective::reduce_scatter,
+                                  .algorithm = "ring",
+                                  .ranks = 3,
+                                  .bytes = {1LL << 40},
+                                  .dtype = DataType::int64,
+                                  .op = ReduceOp::avg},
+                          .options = {.budget_per_point = {0.1},
+                                      .target_interval = 0.03,
+                                      .min_iterations = 6,
+                                      .max_iterations = 7,
+                                      .seed = 0xFFFFFFFFFFFFFFFF}};
+  const std::string line = to_line(point);
+  EXPECT_EQ(line.find('\n'), line.size() - 1);
+  const auto read = std::get<PointJob>(job_from_line(line));
+  EXPECT_EQ(read.key, point.key);
+  EXPECT_EQ(read.options.budget_per_point, point.options.budget_per_point);
+  EXPECT_EQ(read.options.target_interval, point.options.target_interval);
+  EXPECT_EQ(read.options.min_iterations, 6);
+  EXPECT_EQ(read.options.max_iterations, 7);
+  EXPECT_EQ(read.options.seed, point.options.seed);
+
+  const auto join =
+      std::get<JoinJob>(job_from_line(to_line(JoinJob{.num_ranks = 2,
+                                                      .timeout = std::chrono::milliseconds(1500),
+                                                      .interface = "eth0",
+                                                      .rendezvous = "file:///tmp/a b",
+                                                      .group = "g"})));
+  EXPECT_EQ(join.timeout.count(), 1500);
+  EXPECT_EQ(join.interface, "eth0");
+  EXPECT_EQ(join.rendezvous, "file:///tmp/a b");
+
+  const auto probe = std::get<ProbeJob>(job_from_line(
+      to_line(ProbeJob{.key = {.kind = ProbeKind::both_ways, .ranks = 2, .bytes = {64}}, .budget = {0.25}})));
+  EXPECT_EQ(probe.key.kind, ProbeKind::both_ways);
+  EXPECT_EQ(probe.key.bytes.value, 64);
+  EXPECT_EQ(probe.budget.value, 0.25);
+}
+
+TEST(RankJobs, AnswersSurviveTheirLineToTheLastBit) {
+  const Answer answer = {.measurement = Measurement{.seconds = {0.1},
+                                                    .low = {1.0 / 3},
+                                                    .high = {2e-9},
+                                                    .iterations = 2,
+                                                    .samples = {1e-300, 0.1 + 0.2},
+                                                    .backend = Backend::gloo,
+                                                    .note = "a \"note\"\n"},
+                         .seconds = {1.0 / 7}};
+  const Answer read = answer_from_line(to_line(answer));
+  EXPECT_EQ(read.kind, AnswerKind::done);
+  ASSERT_TRUE(read.measurement);
+  EXPECT_EQ(read.measurement->samples, answer.measurement->samples);
+  EXPECT_EQ(read.measurement->low, answer.measurement->low);
+  EXPECT_EQ(read.measurement->note, answer.measurement->note);
+  EXPECT_EQ(read.seconds, answer.seconds);
+}
+
+template <typename Exception>
+Answer answer_to(const Exception& exception) {
+  try {
+    throw exception;
+  } catch (...) {
+    return answer_from_line(to_line(answer_of_current_exception()));
+  }
+}
+
+TEST(RankJobs, FailuresKeepTheirKindAndPeer) {
+  const Answer lost = answer_to(PeerLost(3, "rank 0 lost rank 3"));
+  EXPECT_EQ(lost.kind, AnswerKind::failed);
+  EXPECT_EQ(lost.error, ErrorKind::peer_lost);
+  EXPECT_EQ(lost.lost_peer, 3);
+  EXPECT_EQ(lost.text, "rank 0 lost rank 3");
+  EXPECT_EQ(answer_to(Error(ErrorKind::environment, "no")).error, ErrorKind::environment);
+  EXPECT_EQ(answer_to(std::bad_alloc()).error, ErrorKind::failed);
+  EXPECT_EQ(answer_to(std::runtime_error("odd \xFF bytes")).error, std::nullopt);
+}
+
+TEST(RankJobs, ForeignTextIsRefusedAndShown) {
+  try {
+    answer_from_line("Welcome to host1!");
+    FAIL() << "this is no answer";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("Welcome to host1!"));
+  }
+  EXPECT_THROW(job_from_line(R"({"job":"point"})"), Error);
+}
+
+TEST(RankJobs, AreDescribedForPeople) {
+  EXPECT_EQ(description(Job(PointJob{.key = {.algorithm = "ring", .ranks = 4, .bytes = {1 << 20}}})),
+            "running all_reduce ring, 4 ranks, 1 MiB");
+  EXPECT_EQ(description(Job(ProbeJob{.key = {.kind = ProbeKind::shift, .ranks = 3, .bytes = {8}}})),
+            "probing shift, 3 ranks, 8 B");
+  EXPECT_EQ(description(Job(JoinJob{.num_ranks = 5})), "connecting 5 ranks");
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,68 @@
+#include "real/timing.hpp"
+
+#include <chrono>
+#include <mutex>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "real/statistics.hpp"
+#include "real/threads/threads_transport.hpp"
+
+namespace ringside {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::Each;
+
+struct Timed {
+  std::vector<std::vector<double>> samples;  ///< By rank.
+  std::vector<int> calls;
+};
+
+Timed time_on_threads(int num_ranks, const TimingLimits& limits, bool rank_0_counts = true) {
+  Timed timed = {.samples = std::vector<std::vector<double>>(static_cast<std::size_t>(num_ranks)),
+                 .calls = std::vector<int>(static_cast<std::size_t>(num_ranks), 0)};
+  run_as_threads(num_ranks, 10s, [&](std::unique_ptr<Transport> transport) {
+    const auto rank = static_cast<std::size_t>(transport->rank());
+    Coordination coordination(*transport);
+    timed.samples[rank] = time_calls({.before = [] {},
+                                      .run = [&calls = timed.calls[rank]] { ++calls; },
+                                      .counts = rank > 0 || rank_0_counts},
+                                     limits, coordination, nullptr);
+  });
+  return timed;
+}
+
+TEST(Timing, AllRanksKnowTheSameTimesAndStopTogether) {
+  const Timed timed = time_on_threads(3, {.budget = {0.02}, .target_interval = 0, .max_calls = 50});
+  EXPECT_EQ(timed.samples[0], timed.samples[1]);
+  EXPECT_EQ(timed.samples[0], timed.samples[2]);
+  EXPECT_EQ(timed.calls[0], timed.calls[2]);
+  EXPECT_GT(timed.calls[0], static_cast<int>(timed.samples[0].size())) << "the first calls are dropped";
+}
+
+TEST(Timing, GoesOnUntilTheMinimumWhateverTheBudget) {
+  EXPECT_EQ(time_on_threads(2, {.budget = {0}, .min_calls = 8}).samples[0].size(), 8U);
+}
+
+TEST(Timing, StopsAtTheMaximum) {
+  const Timed timed = time_on_threads(2, {.budget = {10}, .target_interval = 0, .max_calls = 13});
+  EXPECT_EQ(timed.samples[0].size(), 13U);
+}
+
+TEST(Timing, StopsWhenTheIntervalIsNarrowEnough) {
+  const Timed timed = time_on_threads(2, {.budget = {10}, .target_interval = 1e9, .min_calls = 2});
+  // Before six samples there is no 95 % interval to be narrow.
+  EXPECT_GE(timed.samples[0].size(), static_cast<std::size_t>(kMinSamplesOfInterval));
+  EXPECT_LT(timed.samples[0].size(), 12U);
+}
+
+TEST(Timing, RanksThatDoNotCountAddNoTime) {
+  const TimingLimits limits = {.budget = {0}, .min_calls = 5};
+  EXPECT_THAT(time_on_threads(1, limits, false).samples[0], Each(0));
+}
+
+}  // namespace
+}  // namespace ringside
