@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "schedule/registry.hpp"
+#include "sim/flow.hpp"
 #include "topology_machines.hpp"
 
 namespace ringside {
@@ -100,6 +102,36 @@ TEST(DescribeTopology, HalfDuplexIsDrawnAsSuch) {
   ASSERT_EQ(description.edges.size(), 1U);
   EXPECT_FALSE(description.edges[0].duplex);
   EXPECT_NEAR(description.ring.at(0).with_ring.value, 0.5e9, 1);
+}
+
+// The description counts crossings; the flow simulation shares links out event by event. With a large message a ring of
+// chunks moves 2(N−1)/N · S through the hop that gets least.
+TEST(DescribeTopology, SaysWhatTheFlowSimulationFinds) {
+  Machine staged = test::pcie_machine();
+  staged.intra->peer_to_peer = false;
+  staged.intra->sockets = 2;
+  Machine switched = test::nvswitch_machine();
+  switched.gpu = std::nullopt;  // γ = 0, so that links alone take time.
+  Machine nodes = test::pcie_machine();
+  nodes.nodes = 2;
+  nodes.intra->gpus_per_switch = 4;
+  nodes.inter = InterLink{
+      .kind = InterKind::infiniband, .rate = BytesPerSecond{25e9}, .gpudirect = false, .oversubscription = 3};
+  for (const auto& [machine, num_ranks] :
+       {std::pair{staged, 8}, std::pair{switched, 8}, std::pair{nodes, 16}}) {
+    const Network network = build_network(machine, num_ranks);
+    double least = 1e18;
+    for (const RingHop& hop : describe(network).ring) {
+      least = std::min(least, hop.with_ring.value);
+    }
+    const Schedule ring(*find_algorithm(Collective::all_reduce, "ring"),
+                        {.num_ranks = num_ranks, .order = network.order});
+    const Bytes size{std::int64_t{num_ranks} << 30};
+    const double seconds =
+        simulate_flow(ring, ChunkSizes(size, DataType::float32, ring.num_chunks()), network).seconds.value;
+    const double bus = 2.0 * (num_ranks - 1) / num_ranks * static_cast<double>(size.value) / seconds;
+    EXPECT_NEAR(bus / least, 1, 1e-3) << machine.name;
+  }
 }
 
 }  // namespace

@@ -45,6 +45,10 @@ TEST(ListedLinks, TakeTheLeastLatencyThenTheFewestHops) {
   EXPECT_THAT(route_names(build_network(machine, 2), 0, 1), ElementsAre("rank 0 to a", "a to rank 1"));
   machine.links[0].latency = {4e-6};
   EXPECT_THAT(route_names(build_network(machine, 2), 0, 1), ElementsAre("rank 0 to rank 1"));
+  // 1 + 1 + 2 us through a and b is found before 3 + 1 us through c, which has fewer links.
+  machine.links = {link("rank 0", "a", 1), link("a", "b", 1), link("b", "rank 1", 2), link("rank 0", "c", 3),
+                   link("c", "rank 1", 1)};
+  EXPECT_THAT(route_names(build_network(machine, 2), 0, 1), ElementsAre("rank 0 to c", "c to rank 1"));
 }
 
 TEST(ListedLinks, MayLeadThroughOtherRanks) {
