@@ -29,6 +29,9 @@ struct CommonOptions {
   std::string command_line;  ///< As typed, for the run record.
 };
 
+/// The flags of CommonOptions; they may stand before or after the command.
+void add_common(CLI::App& app, CommonOptions& common);
+
 void add_compare(CLI::App& app, CommonOptions& common);
 void add_predict(CLI::App& app, CommonOptions& common);
 void add_measure(CLI::App& app, CommonOptions& common);

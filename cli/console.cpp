@@ -60,6 +60,7 @@ Progress::~Progress() { finish(); }
 void Progress::stage(std::string_view what) {
   finish();
   stage_ = what;
+  std::fflush(stdout);
   if (!quiet_ && !terminal_) {
     fmt::print(stderr, "{} …\n", what);
   }

@@ -1,4 +1,4 @@
-#include <csignal>
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -20,6 +20,20 @@ constexpr std::string_view kFooter =
     "Exit status: 0 done, 1 ran and failed, 2 bad usage or input, 3 this machine lacks what was asked for, "
     "70 our bug";
 
+/// A misspelt command is answered with the nearest right one; CLI11 would only say that it was not expected.
+void reject_unknown_command(const CLI::App& app, const std::vector<std::string>& arguments) {
+  if (arguments.empty() || arguments.front().starts_with('-')) {
+    return;
+  }
+  std::vector<std::string> known;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    known.push_back(command->get_name());
+  }
+  if (std::find(known.begin(), known.end(), arguments.front()) == known.end()) {
+    throw Error(ErrorKind::bad_input, unknown_name("command", arguments.front(), known));
+  }
+}
+
 int run(int argc, char** argv) {
   std::vector<std::string> arguments(argv + 1, argv + argc);
   if (!arguments.empty() && arguments.front() == "rank") {
@@ -36,6 +50,7 @@ int run(int argc, char** argv) {
   for (int i = 0; i < argc; ++i) {
     common.command_line += fmt::format("{}{}", i == 0 ? "" : " ", argv[i]);
   }
+  cli::add_common(app, common);
   cli::add_compare(app, common);
   cli::add_predict(app, common);
   cli::add_measure(app, common);
@@ -45,6 +60,7 @@ int run(int argc, char** argv) {
   cli::add_list(app, common);
   cli::add_doctor(app, common);
 
+  reject_unknown_command(app, arguments);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {  // --help, --version

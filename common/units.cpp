@@ -1,5 +1,6 @@
 #include "common/units.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -81,13 +82,14 @@ double parse_quantity(std::string_view text, std::string_view what, std::string_
          fmt::format("has the unit '{}', but the units of a {} are {}", unit_text, what, listed(units)));
 }
 
-/// Three significant digits, without an exponent and without trailing zeros.
+/// Three significant digits (more before the point), without an exponent and without trailing zeros.
 std::string three_digits(double value) {
-  if (value == 0) {
-    return "0";
+  if (value == 0 || !std::isfinite(value)) {
+    return fmt::format("{}", value);
   }
+  constexpr int kMostDecimals = 15;
   const int magnitude = static_cast<int>(std::floor(std::log10(std::abs(value)) + 1e-12));
-  const int decimals = magnitude >= 2 ? 0 : std::min(2 - magnitude, 6);
+  const int decimals = std::clamp(2 - magnitude, 0, kMostDecimals);
   std::string text = fmt::format("{:.{}f}", value, decimals);
   if (text.find('.') != std::string::npos) {
     text.erase(text.find_last_not_of('0') + 1);
@@ -96,6 +98,19 @@ std::string three_digits(double value) {
     }
   }
   return text;
+}
+
+/// In the largest of `units` (in descending order) of which it is at least one once it is rounded, so that 999.9 us is
+/// 1 ms and not 1000 us; in the last one otherwise.
+std::string three_digits_in(double value, std::span<const Unit> units) {
+  constexpr double kRoundsUp = 0.9995;
+  for (const Unit& unit : units) {
+    const double number = value * unit.divisor / unit.multiplier;
+    if (std::abs(number) >= kRoundsUp || &unit == &units.back()) {
+      return fmt::format("{} {}", three_digits(number), unit.text);
+    }
+  }
+  throw_bug("a unit", __FILE__, __LINE__, "a quantity is to be shown in no unit");
 }
 
 }  // namespace
@@ -125,7 +140,6 @@ SecondsPerByte parse_seconds_per_byte(std::string_view text) {
 }
 
 std::string format(Bytes size) {
-  const auto bytes = static_cast<double>(size.value);
   struct Step {
     std::int64_t factor;
     std::string_view unit;
@@ -134,39 +148,24 @@ std::string format(Bytes size) {
   constexpr std::array kExact = {Step{1073741824, "GiB"}, Step{1000000000, "GB"}, Step{1048576, "MiB"},
                                  Step{1000000, "MB"},     Step{1024, "KiB"},      Step{1000, "KB"}};
   for (const Step& step : kExact) {
-    if (size.value >= step.factor && size.value % step.factor == 0) {
+    const bool short_enough = size.value / step.factor < 10'000;
+    if (size.value >= step.factor && size.value % step.factor == 0 && short_enough) {
       return fmt::format("{} {}", size.value / step.factor, step.unit);
     }
   }
-  if (size.value < 1024) {
-    return fmt::format("{} B", size.value);
-  }
-  const Step step = size.value >= 1073741824 ? kExact[0] : size.value >= 1048576 ? kExact[2] : kExact[4];
-  return fmt::format("{} {}", three_digits(bytes / static_cast<double>(step.factor)), step.unit);
+  constexpr std::array kUnits = {Unit{"GiB", 1073741824}, Unit{"MiB", 1048576}, Unit{"KiB", 1024}, Unit{"B"}};
+  return size.value < 1024 ? fmt::format("{} B", size.value)
+                           : three_digits_in(static_cast<double>(size.value), kUnits);
 }
 
 std::string format(Seconds time) {
-  const double magnitude = std::abs(time.value);
-  if (magnitude >= 1) {
-    return three_digits(time.value) + " s";
-  }
-  if (magnitude >= 1e-3) {
-    return three_digits(time.value * 1e3) + " ms";
-  }
-  if (magnitude >= 1e-6 || magnitude == 0) {
-    return three_digits(time.value * 1e6) + " us";
-  }
-  return three_digits(time.value * 1e9) + " ns";
+  constexpr std::array kUnits = {Unit{"s"}, Unit{"ms", 1, 1e3}, Unit{"us", 1, 1e6}, Unit{"ns", 1, 1e9}};
+  return time.value == 0 ? "0 us" : three_digits_in(time.value, kUnits);
 }
 
 std::string format(BytesPerSecond rate) {
-  if (rate.value >= 1e9) {
-    return three_digits(rate.value / 1e9) + " GB/s";
-  }
-  if (rate.value >= 1e6) {
-    return three_digits(rate.value / 1e6) + " MB/s";
-  }
-  return three_digits(rate.value / 1e3) + " KB/s";
+  constexpr std::array kUnits = {Unit{"GB/s", 1e9}, Unit{"MB/s", 1e6}, Unit{"KB/s", 1e3}};
+  return three_digits_in(rate.value, kUnits);
 }
 
 std::string format(SecondsPerByte cost) { return three_digits(cost.value * 1e9) + " ns/B"; }

@@ -19,7 +19,7 @@ std::string_view name(InterKind kind);
 std::string_view name(Processes processes);
 
 struct Gpu {
-  std::string model;
+  std::string model = {};
 
   bool operator==(const Gpu&) const = default;
 };
@@ -28,19 +28,19 @@ struct Gpu {
 struct IntraLink {
   IntraKind kind = IntraKind::custom;
   // nvlink, pcie, xgmi
-  std::optional<int> generation;
-  std::optional<int> links_per_gpu;  ///< nvlink, xgmi
-  std::optional<bool> nvswitch;      ///< nvlink: spelt `switch`; false = links go from GPU to GPU
-  std::optional<std::string>
-      wiring;  ///< nvlink without a switch: full_mesh (default) | hybrid_cube_mesh | bridge_pairs
-  std::optional<int> lanes;            ///< pcie
-  std::optional<bool> peer_to_peer;    ///< pcie; false = every byte crosses host memory twice
-  std::optional<int> gpus_per_switch;  ///< pcie; left out = each GPU hangs on the host bridge itself
-  std::optional<int> sockets;          ///< pcie; left out = 1
+  std::optional<int> generation = {};
+  std::optional<int> links_per_gpu = {};  ///< nvlink, xgmi
+  std::optional<bool> nvswitch = {};      ///< nvlink: spelt `switch`; false = links go from GPU to GPU
+  std::optional<std::string> wiring =
+      {};  ///< nvlink without a switch: full_mesh (default) | hybrid_cube_mesh | bridge_pairs
+  std::optional<int> lanes = {};            ///< pcie
+  std::optional<bool> peer_to_peer = {};    ///< pcie; false = every byte crosses host memory twice
+  std::optional<int> gpus_per_switch = {};  ///< pcie; left out = each GPU hangs on the host bridge itself
+  std::optional<int> sockets = {};          ///< pcie; left out = 1
   // custom
-  std::optional<Seconds> latency;
-  std::optional<BytesPerSecond> bandwidth;
-  std::optional<SecondsPerByte> reduction;
+  std::optional<Seconds> latency = {};
+  std::optional<BytesPerSecond> bandwidth = {};
+  std::optional<SecondsPerByte> reduction = {};
   bool shared = false;  ///< custom: one medium for all ranks instead of a private link per pair
 
   bool operator==(const IntraLink&) const = default;
@@ -49,13 +49,13 @@ struct IntraLink {
 /// How nodes reach each other.
 struct InterLink {
   InterKind kind = InterKind::custom;
-  std::optional<BytesPerSecond> rate;  ///< of one NIC, one direction; data-sheet rate
-  int nics = 1;                        ///< per node
-  std::optional<bool> gpudirect;
+  std::optional<BytesPerSecond> rate = {};  ///< of one NIC, one direction; data-sheet rate
+  int nics = 1;                             ///< per node
+  std::optional<bool> gpudirect = {};
   double oversubscription = 1;  ///< node uplinks : fabric; 1 = non-blocking
   // custom
-  std::optional<Seconds> latency;
-  std::optional<BytesPerSecond> bandwidth;
+  std::optional<Seconds> latency = {};
+  std::optional<BytesPerSecond> bandwidth = {};
 
   bool operator==(const InterLink&) const = default;
 };
@@ -63,8 +63,8 @@ struct InterLink {
 /// An explicit link for anything the words above cannot say. Ends are `rank 3` or any other name, which is then
 /// a switch.
 struct LinkSpec {
-  std::string from;
-  std::string to;
+  std::string from = {};
+  std::string to = {};
   Seconds latency;
   BytesPerSecond bandwidth;
   bool duplex = true;  ///< false: both directions share the bandwidth
@@ -114,65 +114,65 @@ struct ReductionPoint {
 
 /// What `calibrate` measured with point-to-point probes; never from a collective.
 struct Calibrated {
-  Seconds latency;                             ///< α
-  BytesPerSecond bandwidth;                    ///< 1/β
-  SecondsPerByte reduction;                    ///< γ
-  std::optional<Interval> latency_interval;    ///< 95 %, seconds
-  std::optional<Interval> bandwidth_interval;  ///< 95 %, bytes per second
-  std::optional<Interval> reduction_interval;  ///< 95 %, seconds per byte
-  std::optional<int> cores;                    ///< CPU cores that all ranks share; none = nothing is shared
-  std::vector<TransferPoint> transfers;        ///< the measured curve, ascending sizes; may be empty
-  std::vector<ShiftPoint> shifts;              ///< all ranks at once; may be empty
-  std::vector<ReductionPoint> reductions;      ///< the measured curve; may be empty
-  std::string backend;                         ///< transport probed, such as `gloo`
+  Seconds latency;                                  ///< α
+  BytesPerSecond bandwidth;                         ///< 1/β
+  SecondsPerByte reduction;                         ///< γ
+  std::optional<Interval> latency_interval = {};    ///< 95 %, seconds
+  std::optional<Interval> bandwidth_interval = {};  ///< 95 %, bytes per second
+  std::optional<Interval> reduction_interval = {};  ///< 95 %, seconds per byte
+  std::optional<int> cores = {};                ///< CPU cores that all ranks share; none = nothing is shared
+  std::vector<TransferPoint> transfers = {};    ///< the measured curve, ascending sizes; may be empty
+  std::vector<ShiftPoint> shifts = {};          ///< all ranks at once; may be empty
+  std::vector<ReductionPoint> reductions = {};  ///< the measured curve; may be empty
+  std::string backend = {};                     ///< transport probed, such as `gloo`
 
   bool operator==(const Calibrated&) const = default;
 };
 
 /// A number that somebody measured on this very machine.
 struct Known {
-  std::optional<std::string> algorithm;  ///< `native` or an algorithm's name; none: p2p
-  std::optional<int> ranks;
-  std::optional<Bytes> bytes;
-  std::optional<Seconds> seconds;
-  std::optional<BytesPerSecond> bandwidth;  ///< p2p
-  std::optional<Seconds> latency;           ///< p2p
+  std::optional<std::string> algorithm = {};  ///< `native` or an algorithm's name; none: p2p
+  std::optional<int> ranks = {};
+  std::optional<Bytes> bytes = {};
+  std::optional<Seconds> seconds = {};
+  std::optional<BytesPerSecond> bandwidth = {};  ///< p2p
+  std::optional<Seconds> latency = {};           ///< p2p
 
   bool operator==(const Known&) const = default;
 };
 
 struct Software {
-  std::optional<std::string> nccl;
-  std::optional<std::string> nccl_algo;
-  std::optional<std::string> nccl_proto;
-  std::optional<Processes> processes;
+  std::optional<std::string> nccl = {};
+  std::optional<std::string> nccl_algo = {};
+  std::optional<std::string> nccl_proto = {};
+  std::optional<Processes> processes = {};
 
   bool operator==(const Software&) const = default;
 };
 
 struct Price {
   double per_hour = 0;
-  std::string currency;
-  std::optional<std::string> as_of;
+  std::string currency = {};
+  std::optional<std::string> as_of = {};
 
   bool operator==(const Price&) const = default;
 };
 
 struct Machine {
-  std::string name;
+  std::string name = {};
   int nodes = 1;
-  std::optional<int> gpus_per_node;  ///< none: as many as the scenario's ranks need
-  std::optional<Gpu> gpu;
-  std::optional<IntraLink> intra;
-  std::optional<InterLink> inter;
-  std::vector<LinkSpec> links;
-  std::optional<std::vector<Rank>> ring_order;  ///< forced order; none = sim chooses
-  std::vector<Straggler> stragglers;
-  std::optional<Calibrated> calibrated;
-  std::vector<Known> known;
-  Software software;
-  std::optional<Price> price;
-  std::string origin;  ///< file it came from, for messages; empty when built in code
+  std::optional<int> gpus_per_node = {};  ///< none: as many as the scenario's ranks need
+  std::optional<Gpu> gpu = {};
+  std::optional<IntraLink> intra = {};
+  std::optional<InterLink> inter = {};
+  std::vector<LinkSpec> links = {};
+  std::optional<std::vector<Rank>> ring_order = {};  ///< forced order; none = sim chooses
+  std::vector<Straggler> stragglers = {};
+  std::optional<Calibrated> calibrated = {};
+  std::vector<Known> known = {};
+  Software software = {};
+  std::optional<Price> price = {};
+  std::string origin = {};  ///< file it came from, for messages; empty when built in code
 
   bool operator==(const Machine&) const = default;
 };

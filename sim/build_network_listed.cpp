@@ -1,4 +1,5 @@
 #include <charconv>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -48,10 +49,9 @@ bool looks_like_rank(std::string_view end) {
 class LinkReader {
  public:
   explicit LinkReader(const BuildRequest& request) : request_(request), machine_(request.machine) {
-    const auto num_gpus =
-        machine_.gpus_per_node
-            ? std::optional<std::int64_t>(std::int64_t{*machine_.gpus_per_node} * machine_.nodes)
-            : std::nullopt;
+    const std::int64_t num_gpus = machine_.gpus_per_node
+                                      ? std::int64_t{*machine_.gpus_per_node} * machine_.nodes
+                                      : std::numeric_limits<std::int64_t>::max();
     for (const LinkSpec& link : machine_.links) {
       const std::size_t num_faults = faults_.size();
       check(link, num_gpus);
@@ -84,7 +84,7 @@ class LinkReader {
   }
 
  private:
-  void check(const LinkSpec& link, const std::optional<std::int64_t>& num_gpus) {
+  void check(const LinkSpec& link, std::int64_t num_gpus) {
     const auto fault = [&](const std::string& what) {
       faults_.push_back(fmt::format("{}: {}", place_of(machine_, link), what));
     };
@@ -94,8 +94,8 @@ class LinkReader {
         fault("an end has no name; write `rank 3`, or any other name for a switch");
       } else if (!rank && looks_like_rank(end)) {
         fault(fmt::format("'{}' is neither a rank (`rank 3`) nor a name for a switch", end));
-      } else if (rank && num_gpus && *rank >= *num_gpus) {
-        fault(fmt::format("there is no '{}': the machine has {} GPUs", end, *num_gpus));
+      } else if (rank && *rank >= num_gpus) {
+        fault(fmt::format("there is no '{}': the machine has {} GPUs", end, num_gpus));
       }
     }
     if (link.from == link.to) {
