@@ -127,7 +127,7 @@ MapTable<Price> price_table() {
   // One key, two members.
   Row<Price> per_hour = {
       .key = {.path = "per_hour",
-              .meaning = "Price of the whole machine for an hour.",
+              .meaning = "Price of the whole machine, all nodes, for an hour.",
               .form = amount_form,
               .required = true},
       .below = {},

@@ -1,7 +1,6 @@
 #include "scenario/value_type.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -71,18 +70,8 @@ std::string exact(SecondsPerByte value) {
 }
 
 std::string exact(Bytes size) {
-  constexpr std::array<std::pair<std::string_view, std::int64_t>, 6> kUnits = {{{"GiB", 1073741824},
-                                                                                {"GB", 1000000000},
-                                                                                {"MiB", 1048576},
-                                                                                {"MB", 1000000},
-                                                                                {"KiB", 1024},
-                                                                                {"KB", 1000}}};
-  for (const auto& [unit, factor] : kUnits) {
-    if (size.value >= factor && size.value % factor == 0) {
-      return fmt::format("{} {}", size.value / factor, unit);
-    }
-  }
-  return fmt::format("{} B", size.value);
+  const std::string text = format(size);
+  return parse_bytes(text) == size ? text : fmt::format("{} B", size.value);
 }
 
 /// A quantity with a unit, whose parser in common/units says what is wrong with the text.

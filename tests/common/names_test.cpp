@@ -1,0 +1,101 @@
+#include "common/names.hpp"
+
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/error.hpp"
+
+namespace ringside {
+namespace {
+
+using testing::ElementsAre;
+
+const std::vector<std::string> kAlgorithms = {"naive", "tutorial_ring", "ring", "halving_doubling"};
+
+template <typename E>
+class Names : public testing::Test {};
+
+using Sets = testing::Types<Collective, DataType, ReduceOp, Backend, Fidelity, Outcome>;
+TYPED_TEST_SUITE(Names, Sets);
+
+TYPED_TEST(Names, ReadBackAsTheValueThatTheySpell) {
+  const auto names = names_of<TypeParam>();
+  EXPECT_FALSE(names.empty());
+  int value = 0;
+  for (const std::string& text : names) {
+    const auto parsed = parse_name<TypeParam>(text);
+    ASSERT_TRUE(parsed) << text;
+    EXPECT_EQ(name(*parsed), text);
+    EXPECT_EQ(static_cast<int>(*parsed), value++) << "names stand in the order of declaration";
+  }
+  EXPECT_FALSE(parse_name<TypeParam>(""));
+  EXPECT_FALSE(parse_name<TypeParam>(names.front() + " "));
+}
+
+TEST(Names, AutomaticIsSpeltAuto) {
+  EXPECT_EQ(name(Backend::automatic), "auto");
+  EXPECT_EQ(name(Fidelity::automatic), "auto");
+}
+
+TEST(Names, ElementsHaveTheirSize) {
+  std::vector<std::size_t> sizes;
+  for (const std::string& text : names_of<DataType>()) {
+    sizes.push_back(size_of(*parse_name<DataType>(text)));
+  }
+  EXPECT_THAT(sizes, ElementsAre(4, 8, 2, 2, 4, 8));
+  EXPECT_TRUE(is_floating(DataType::bfloat16));
+  EXPECT_FALSE(is_floating(DataType::int64));
+}
+
+TEST(NearestName, FindsSlipsOfTheFinger) {
+  EXPECT_EQ(nearest_name("rng", kAlgorithms), "ring") << "left out";
+  EXPECT_EQ(nearest_name("rinng", kAlgorithms), "ring") << "one too many";
+  EXPECT_EQ(nearest_name("rong", kAlgorithms), "ring") << "another letter";
+  EXPECT_EQ(nearest_name("rign", kAlgorithms), "ring") << "swapped";
+  EXPECT_EQ(nearest_name("RING", kAlgorithms), "ring") << "capitals";
+  EXPECT_EQ(nearest_name("tutorial-ring", kAlgorithms), "tutorial_ring");
+  EXPECT_EQ(nearest_name("halving_doublng", kAlgorithms), "halving_doubling");
+}
+
+TEST(NearestName, OffersNothingThatIsNotMeant) {
+  EXPECT_EQ(nearest_name("tree", kAlgorithms), std::nullopt);
+  EXPECT_EQ(nearest_name("", kAlgorithms), std::nullopt);
+  EXPECT_EQ(nearest_name("x", kAlgorithms), std::nullopt);
+  EXPECT_EQ(nearest_name("ring", std::vector<std::string>{}), std::nullopt);
+  EXPECT_EQ(nearest_name(std::string(10'000'000, 'r'), kAlgorithms), std::nullopt);
+}
+
+TEST(NearestName, TakesTheFirstOfTwoThatAreEquallyNear) {
+  EXPECT_EQ(nearest_name("int", std::vector<std::string>{"int1", "int2"}), "int1");
+}
+
+TEST(UnknownName, SaysWhatIsKnown) {
+  EXPECT_EQ(
+      unknown_name("algorithm", "rng", kAlgorithms),
+      "unknown algorithm 'rng'; did you mean 'ring'? Known: naive, tutorial_ring, ring, halving_doubling");
+  EXPECT_EQ(unknown_name("algorithm", "tree", kAlgorithms),
+            "unknown algorithm 'tree'. Known: naive, tutorial_ring, ring, halving_doubling");
+}
+
+TEST(Error, EachKindHasItsExitStatus) {
+  EXPECT_EQ(exit_status(ErrorKind::bad_input), 2);
+  EXPECT_EQ(exit_status(ErrorKind::environment), 3);
+  EXPECT_EQ(exit_status(ErrorKind::peer_lost), 1);
+  EXPECT_EQ(exit_status(ErrorKind::failed), 1);
+}
+
+TEST(Error, ABugNamesItsPlace) {
+  try {
+    RINGSIDE_CHECK(1 + 1 == 3, "arithmetic is broken");
+    FAIL();
+  } catch (const Bug& bug) {
+    EXPECT_THAT(bug.what(), testing::MatchesRegex(
+                                ".*names_test.cpp:[0-9]+: arithmetic is broken \\(expected 1 \\+ 1 == 3\\)"));
+  }
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,112 @@
+// The files that ship with the program, and files that must be refused by the loader and by the schemas alike.
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/error.hpp"
+#include "files.hpp"
+#include "scenario/scenario.hpp"
+
+namespace ringside {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
+
+const std::filesystem::path kSource = RINGSIDE_SOURCE_DIR;
+
+std::vector<std::filesystem::path> yaml_files(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(kSource / folder)) {
+    if (entry.path().extension() == ".yaml") {
+      files.push_back(entry.path());
+    }
+  }
+  std::sort(files.begin(), files.end());
+  EXPECT_THAT(files, Not(IsEmpty())) << folder;
+  return files;
+}
+
+Machine shipped_machine(const std::string& name) { return load_machine(kSource / "configs/machines" / name); }
+
+Scenario shipped_scenario(const std::string& name) {
+  return load_scenario(kSource / "configs/scenarios" / name, test::known_names());
+}
+
+TEST(Configs, EveryMachineLoadsAndReadsBack) {
+  for (const auto& file : yaml_files("configs/machines")) {
+    const Machine machine = load_machine(file);
+    Machine back = parse_machine(to_yaml(machine), machine.origin);
+    EXPECT_TRUE(back == machine) << file;
+  }
+}
+
+TEST(Configs, EveryScenarioLoads) {
+  for (const auto& file : yaml_files("configs/scenarios")) {
+    EXPECT_NO_THROW(load_scenario(file, test::known_names())) << file;
+  }
+}
+
+TEST(Configs, EditorsAreToldWhereTheSchemaIs) {
+  for (const auto& [folder, schema] :
+       {std::pair("configs/machines", "machine"), std::pair("configs/scenarios", "scenario")}) {
+    for (const auto& file : yaml_files(folder)) {
+      std::ifstream stream(file);
+      std::string first;
+      std::getline(stream, first);
+      EXPECT_EQ(first, std::string("# yaml-language-server: $schema=../") + schema + ".schema.json") << file;
+    }
+  }
+}
+
+TEST(Configs, WhatIsBrokenIsRefusedByTheLoaderToo) {
+  for (const auto& file : yaml_files("tests/scenario/broken/machines")) {
+    EXPECT_THROW(load_machine(file, test::known_names()), Error) << file;
+  }
+  for (const auto& file : yaml_files("tests/scenario/broken/scenarios")) {
+    EXPECT_THROW(load_scenario(file, test::known_names()), Error) << file;
+  }
+}
+
+TEST(Configs, WhatTheSchemasAcceptIsAcceptedByTheLoaderToo) {
+  for (const auto& file : yaml_files("tests/scenario/accepted/machines")) {
+    EXPECT_NO_THROW(load_machine(file, test::known_names())) << file;
+  }
+  for (const auto& file : yaml_files("tests/scenario/accepted/scenarios")) {
+    EXPECT_NO_THROW(load_scenario(file, test::known_names())) << file;
+  }
+}
+
+TEST(Configs, QuickstartComparesOnThisMachineOverGloo) {
+  const Scenario scenario = shipped_scenario("quickstart.yaml");
+  EXPECT_EQ(scenario.name, "quickstart");
+  EXPECT_THAT(scenario.algorithms, ElementsAre("naive", "tutorial_ring", "ring", "native"));
+  EXPECT_THAT(scenario.ranks, ElementsAre(2, 4));
+  EXPECT_EQ(scenario.message_sizes.front(), Bytes{4096});
+  EXPECT_EQ(scenario.message_sizes.back(), Bytes{64 << 20});
+  EXPECT_EQ(scenario.backend, Backend::gloo);
+  EXPECT_FALSE(scenario.machine);
+}
+
+TEST(Configs, TheTextbookCaseIsWhatItSays) {
+  const Scenario scenario = shipped_scenario("custom-10GBps.yaml");
+  EXPECT_THAT(scenario.ranks, ElementsAre(8));
+  EXPECT_THAT(scenario.message_sizes, ElementsAre(Bytes{80'000'000}));
+  ASSERT_TRUE(scenario.machine && scenario.machine->intra);
+  EXPECT_EQ(scenario.machine->intra->latency, Seconds{10e-6});
+  EXPECT_EQ(scenario.machine->intra->bandwidth, BytesPerSecond{10e9});
+}
+
+TEST(Configs, ConsumerCardsHaveNoPeerToPeer) {
+  EXPECT_EQ(shipped_machine("4x-rtx3090-pcie4.yaml").intra->peer_to_peer, false);
+  EXPECT_EQ(shipped_scenario("pcie-two-sockets.yaml").machine->intra->peer_to_peer, false);
+}
+
+}  // namespace
+}  // namespace ringside

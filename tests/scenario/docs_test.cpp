@@ -1,0 +1,52 @@
+// docs/scenario.md explains every key of the loader and no others.
+
+#include <fstream>
+#include <set>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "scenario/keys.hpp"
+
+namespace ringside {
+namespace {
+
+using testing::ContainerEq;
+
+/// Keys in the first column of the tables below a heading, up to the next one of the same level.
+std::set<std::string> keys_of_section(const std::string& heading) {
+  std::ifstream page(std::string(RINGSIDE_SOURCE_DIR) + "/docs/scenario.md");
+  EXPECT_TRUE(page);
+  std::set<std::string> keys;
+  bool inside = false;
+  for (std::string line; std::getline(page, line);) {
+    if (line.starts_with("## ")) {
+      inside = line == "## " + heading;
+    }
+    const std::size_t end = line.find("` |");
+    if (inside && line.starts_with("| `") && end != std::string::npos) {
+      keys.insert(line.substr(3, end - 3));
+    }
+  }
+  return keys;
+}
+
+std::set<std::string> paths(const std::vector<KeyDescription>& keys) {
+  std::set<std::string> result;
+  for (const KeyDescription& key : keys) {
+    result.insert(key.path);
+  }
+  return result;
+}
+
+TEST(ScenarioPage, ExplainsEveryKeyOfAScenarioAndNoOthers) {
+  EXPECT_THAT(keys_of_section("Scenario"), ContainerEq(paths(scenario_keys())));
+}
+
+TEST(ScenarioPage, ExplainsEveryKeyOfAMachineAndNoOthers) {
+  EXPECT_THAT(keys_of_section("Machine"), ContainerEq(paths(machine_keys())));
+}
+
+}  // namespace
+}  // namespace ringside
