@@ -60,6 +60,9 @@ int run(int argc, char** argv) {
   cli::add_list(app, common);
   cli::add_doctor(app, common);
 
+  for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    command->footer("Also: --output DIR, --format table|json, --quiet, --seed N (see ringside --help)");
+  }
   reject_unknown_command(app, arguments);
   try {
     app.parse(argc, argv);

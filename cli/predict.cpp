@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -7,6 +9,7 @@
 #include "cli/commands.hpp"
 #include "cli/job.hpp"
 #include "cli/report.hpp"
+#include "cli/sweep_run.hpp"
 #include "common/error.hpp"
 
 namespace ringside::cli {
@@ -17,6 +20,7 @@ struct PredictFlags {
   std::string fidelity = "auto";
   bool force = false;
   bool charts = false;
+  std::vector<std::string> sweeps;
   LaunchFlags launch;
 };
 
@@ -31,12 +35,24 @@ void run(const PredictFlags& flags, const CommonOptions& common) {
   Progress progress(common.quiet);
   const Machine machine = machine_of(scenario, flags.launch, directory, progress);
 
+  const PredictOptions options = {.fidelity = *fidelity, .backend = scenario.backend, .force = flags.force};
+  if (!flags.sweeps.empty()) {
+    std::vector<Sweep> sweeps;
+    std::transform(flags.sweeps.begin(), flags.sweeps.end(), std::back_inserter(sweeps), parse_sweep);
+    run_sweeps({.scenario = scenario,
+                .machine = machine,
+                .sweeps = sweeps,
+                .options = options,
+                .directory = directory},
+               common, progress);
+    return;
+  }
+
   std::vector<Point> points;
   for (const PointKey& key : points_of(scenario)) {
     points.push_back({.key = key, .predicted = {}, .measured = {}});
   }
-  predict_points(points, machine, {.fidelity = *fidelity, .backend = scenario.backend, .force = flags.force},
-                 progress);
+  predict_points(points, machine, options, progress);
 
   Journal journal = Journal::create(directory / "predictions.jsonl", run_header(common, scenario, machine));
   for (const Point& point : points) {
@@ -62,6 +78,9 @@ void add_predict(CLI::App& app, CommonOptions& common) {
       ->capture_default_str();
   command->add_flag("--force", flags->force, "Simulate even where that takes very long");
   command->add_flag("--charts", flags->charts, "Draw charts as well");
+  command->add_option("--sweep", flags->sweeps,
+                      "What if: KEY=FROM:TO:STEP for ranks, bytes or any key of the machine, such as "
+                      "bandwidth=5GB/s:100GB/s:log10 or ranks=2:64:2x; prints and draws who wins");
   add_calibrate_flags(*command, flags->launch);
   command->callback([flags, &common] { run(*flags, common); });
 }

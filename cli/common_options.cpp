@@ -1,0 +1,29 @@
+#include <map>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/commands.hpp"
+
+namespace ringside::cli {
+
+void add_common(CLI::App& app, CommonOptions& common) {
+  const std::map<std::string, OutputFormat> formats = {{"table", OutputFormat::table},
+                                                       {"json", OutputFormat::json}};
+  app.add_option("--output", common.output, "Folder for results and charts (default: out/<scenario name>)");
+  app.add_option_function<std::string>(
+         "--format",
+         [&common, formats](const std::string& text) {
+           const auto found = formats.find(text);
+           if (found == formats.end()) {
+             throw CLI::ValidationError("--format", "'" + text + "' is neither table nor json");
+           }
+           common.format = found->second;
+         },
+         "table for people, json for JSON Lines on standard output")
+      ->default_str("table");
+  app.add_flag("--quiet", common.quiet, "No progress and no notes on standard error");
+  app.add_option("--seed", common.seed, "Seed of the input values")->capture_default_str();
+}
+
+}  // namespace ringside::cli
