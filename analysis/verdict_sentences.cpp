@@ -267,7 +267,7 @@ std::optional<std::string> tutorial_ring_sentence(const Deciding& deciding) {
         times(decided->factor), where);
   }
   return fmt::format(
-      "tutorial_ring {} {} faster than naive {}, though no link carries fewer bytes in its sequence", is,
+      "tutorial_ring {} {} faster than naive {}, although its critical path moves the same bytes", is,
       times(decided->factor), where);
 }
 

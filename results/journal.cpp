@@ -59,7 +59,7 @@ void refuse_another_run(const std::filesystem::path& file, const RunHeader& ther
 void refuse_another_backend(const std::filesystem::path& file, std::span<const Point> points,
                             Backend backend) {
   const auto other = std::find_if(points.begin(), points.end(), [&](const Point& point) {
-    return point.measured && point.measured->backend != backend;
+    return point.measured && point.measured->outcome == Outcome::ok && point.measured->backend != backend;
   });
   if (other != points.end()) {
     refuse(file, fmt::format("holds measurements with backend {}, this run measures with {}",
@@ -72,6 +72,11 @@ void note_differences(const RunHeader& there, const RunHeader& here, std::vector
   if (there.version != here.version) {
     notes.push_back(fmt::format("the earlier results were written by version {}, this is version {}",
                                 there.version, here.version));
+  }
+  if (there.scenario.text != here.scenario.text) {
+    notes.emplace_back(
+        "the scenario has changed since the earlier results were written; those that it still asks "
+        "for are used");
   }
   for (const auto& [fact, value] : here.host) {
     const auto earlier = there.host.find(fact);

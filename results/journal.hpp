@@ -57,7 +57,7 @@ struct ResumedJournal {
   /// What is known already of the points that the run asks for.
   std::vector<Point> points;
   /// What a person should know, whole sentences: a cut line that was dropped, points that nobody asks for any more,
-  /// another version or host in the earlier part.
+  /// another version, host or scenario text in the earlier part.
   std::vector<std::string> notes;
 };
 

@@ -179,6 +179,16 @@ TEST(ResumeJournal, BeginsAnewWhereNothingIsThere) {
   EXPECT_THAT(resume_journal(folder / "new/results.jsonl", request()).points, IsEmpty());
 }
 
+TEST(ResumeJournal, AFirstLineThatLostOnlyItsLineBreakIsStillTheFirstLine) {
+  const ScratchFolder folder;
+  const std::filesystem::path file = folder / "results.jsonl";
+  write_file(file, to_line(examples::header()));
+  ResumeRequest asked = request();
+  asked.header.started = "2027-01-01T00:00:00Z";
+  EXPECT_NO_THROW(resume_journal(file, asked));
+  EXPECT_EQ(read_text(file), to_line(examples::header()) + '\n');
+}
+
 TEST(ResumeJournal, SaysThatACutLineWasDropped) {
   const ScratchFolder folder;
   write_file(folder / "results.jsonl", whole_file().substr(0, whole_file().size() - 9));
@@ -259,10 +269,12 @@ TEST(ResumeJournal, SaysWhatElseIsDifferent) {
   write_file(folder / "results.jsonl", whole_file());
   ResumeRequest asked = request();
   asked.header.version = "0.2.0";
+  asked.header.scenario.text += "# edited\n";
   asked.header.host["cpu"] = "EPYC";
-  EXPECT_THAT(resume_journal(folder / "results.jsonl", asked).notes,
-              ElementsAre(AllOf(HasSubstr("0.1.0"), HasSubstr("0.2.0")),
-                          AllOf(HasSubstr("Xeon"), HasSubstr("EPYC"))));
+  EXPECT_THAT(
+      resume_journal(folder / "results.jsonl", asked).notes,
+      ElementsAre(AllOf(HasSubstr("0.1.0"), HasSubstr("0.2.0")), HasSubstr("the scenario has changed"),
+                  AllOf(HasSubstr("Xeon"), HasSubstr("EPYC"))));
 }
 
 }  // namespace
