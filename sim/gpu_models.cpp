@@ -33,7 +33,7 @@ struct Row {
 // (github.com/NVIDIA/nccl issue 1127 for the 3090, tinygrad/open-gpu-kernel-modules for the 4090). A10G: not published.
 constexpr auto kNo = PeerToPeer::no;
 constexpr auto kYes = PeerToPeer::yes;
-constexpr Row kRows[] = {
+constexpr auto kRows = std::to_array<Row>({
     {"P100-SXM2-16GB", 16, 732, 3, 1, 0, 4, 160, kYes},
     {"P100-PCIE-16GB", 16, 732, 3, 0, 0, 0, 0, kYes},
     {"V100-SXM2-16GB", 16, 900, 3, 2, 0, 6, 300, kYes},
@@ -71,7 +71,7 @@ constexpr Row kRows[] = {
     {"RTX PRO 6000 Blackwell", 96, 1792, 5, 0, 0, 0, 0, kYes},
     {"MI250X", 128, 3277, 4, 0, 3, 7, 700, PeerToPeer::unknown},
     {"MI300X", 192, 5300, 5, 0, 4, 7, 896, PeerToPeer::unknown},
-};
+});
 
 /// What a device-local copy moves, of the data sheet. 0.74: H100 SXM as rental hosts measure it (2483 of 3350 GB/s);
 /// 0.84: 2080 Ti 518-543 of 616, 3090 766 of 936, A100-PCIe 1540-1588 of 1935; 0.88: 2080 Ti, V100 778-781 of 900.

@@ -1,6 +1,7 @@
 #include "sim/link_kinds.hpp"
 
 #include <algorithm>
+#include <array>
 #include <span>
 
 #include <fmt/format.h>
@@ -55,7 +56,7 @@ struct PcieRow {
   Range socket_link;  ///< GB/s, between CPUs of the time of this generation.
 };
 
-constexpr PcieRow kPcie[] = {
+constexpr auto kPcie = std::to_array<PcieRow>({
     // direct: no copy with peer-to-peer on is published; 12.0 of 15.75 is NCCL's constant (src/graph/topo.h), 10 and 13.2
     //   what people expect and what host copies reach.
     // staged: 5.7 (2x RTX 2080 Ti), 9.4-9.6 (4x V100, ABCI), 9.9 and 11.4 (8x TITAN RTX) of 15.75.
@@ -72,7 +73,7 @@ constexpr PcieRow kPcie[] = {
     {5, 3.93846, {0.76, 0.87, 0.90}, {0.57, 0.61, 0.70}, {22.0, 45.0, 51.0}},
     // No measurement is published; the fractions of generation 5.
     {6, 7.5625, {0.76, 0.87, 0.90}, {0.57, 0.61, 0.70}, {22.0, 45.0, 51.0}},
-};
+});
 
 const PcieRow& pcie_row(int generation) {
   return of_generation(std::span<const PcieRow>(kPcie), "PCIe", generation);
@@ -108,22 +109,22 @@ struct LinkRow {
 };
 
 // Low ends: NCCL's constants SM60/70/80/86/90/100_NVLINK_BW (src/graph/topo.h).
-constexpr LinkRow kNvlink[] = {
+constexpr auto kNvlink = std::to_array<LinkRow>({
     {1, 20, {18, 18, 18}},        // Only NCCL's constant.
     {2, 25, {20, 24.2, 24.24}},   // 4x V100-SXM2, 48.48 over 2 links (ABCI).
     {3, 25, {20, 22.9, 22.9}},    // 275 over 12 links (A100, through NVSwitch).
     {4, 25, {20.6, 20.9, 22.0}},  // 363-396 over 18 links, typically 376 (H100, H200).
     {5, 50, {40.1, 41.5, 41.7}},  // 744-750 over 18 links (GB200).
-};
+});
 // RTX 3090, A40, A6000: 112.5 GB/s for 4 links both ways.
 constexpr LinkRow kNvlinkGa102{3, 14.0625, {12, 12, 12}};
 
 // Links into an NVSwitch, p2pBandwidthLatencyTest or nvbandwidth of any pair: 263-277 over 12 links (DGX A100), 363-396
 // over 18 (H100, H200), 744-750 over 18 (GB200). For V100 nothing is published but the links themselves.
-constexpr LinkRow kNvswitch[] = {{2, 25, {20, 22.7, 24.2}},
-                                 {3, 25, {20, 22.7, 23.1}},
-                                 {4, 25, {20.2, 20.9, 22.0}},
-                                 {5, 50, {40.1, 41.5, 41.7}}};
+constexpr auto kNvswitch = std::to_array<LinkRow>({{2, 25, {20, 22.7, 24.2}},
+                                                   {3, 25, {20, 22.7, 23.1}},
+                                                   {4, 25, {20.2, 20.9, 22.0}},
+                                                   {5, 50, {40.1, 41.5, 41.7}}});
 
 // A step of NCCL's ring over NVLink: 0.6 (LL), 1.9 (LL128), 3.4 us (Simple), src/graph/tuning.cc; p2pBandwidthLatencyTest
 // sees 1.8-2.0 us on direct links (V100) and 2.8-3.4 through NVSwitch (A100).
@@ -132,7 +133,7 @@ constexpr Range kNvswitchLatency{.low = 0.6, .typical = 3.1, .high = 3.4};
 
 // MI300X: 47.7 is a 2-GPU all_reduce, 44.7 = 312.9/7 an 8-GPU one (stas00/ml-engineering), 51.2 = 358.4/7 over two nodes
 // (oracle-quickstart/oci-hpc-oke): no copy between two GPUs is published. MI250X: the same fractions of its 50.
-constexpr LinkRow kXgmi[] = {{3, 50, {34.9, 37.3, 40.0}}, {4, 64, {44.7, 47.7, 51.2}}};
+constexpr auto kXgmi = std::to_array<LinkRow>({{3, 50, {34.9, 37.3, 40.0}}, {4, 64, {44.7, 47.7, 51.2}}});
 // Not published; NVLink's, with the high end of NCCL's slowest step.
 constexpr Range kXgmiLatency{.low = 0.6, .typical = 1.9, .high = 5.7};
 
@@ -147,7 +148,7 @@ struct NetworkRow {
 };
 
 constexpr double kAnyRate = 1e9;
-constexpr NetworkRow kNetworks[] = {
+constexpr auto kNetworks = std::to_array<NetworkRow>({
     // 9.75-12.1 of 12.5 (EDR), 15.3-24.1 of 25 (HDR; GPUDirect acceptance 22.5), 45-48.75 of 50 (NDR): ABCI's OSU runs,
     // Azure/azurehpc-health-checks. GPU to GPU 2.5 (EDR) and 3.3 us (HDR); NCCL's network step is 2.7-14 us.
     {InterKind::infiniband, kAnyRate, {0.61, 0.92, 0.975}, {2.5, 3.3, 14}},
@@ -164,7 +165,7 @@ constexpr NetworkRow kNetworks[] = {
     // No table of ours holds a point-to-point run; RoCE's bandwidth, InfiniBand's latency times 1.6, the ratio of NCCL's
     // network steps over the two (two sites).
     {InterKind::slingshot, kAnyRate, {0.80, 0.92, 0.98}, {2.5, 5.3, 22}},
-};
+});
 
 std::string_view spelt(InterKind kind) {
   switch (kind) {
@@ -200,8 +201,8 @@ LinkNumbers choose(const LinkKind& kind, SpecNumbers numbers) {
 
 LinkKind pcie_slot(int generation, int lanes, bool peer_to_peer) {
   const PcieRow& row = pcie_row(generation);
-  constexpr int kLanes[] = {1, 2, 4, 8, 16};
-  if (std::find(std::begin(kLanes), std::end(kLanes), lanes) == std::end(kLanes)) {
+  constexpr auto kLanes = std::to_array<int>({1, 2, 4, 8, 16});
+  if (std::find(kLanes.begin(), kLanes.end(), lanes) == kLanes.end()) {
     throw Error(ErrorKind::bad_input,
                 fmt::format("a PCIe slot with {} lanes is not known; known: 1, 2, 4, 8, 16", lanes));
   }
@@ -257,10 +258,10 @@ LinkKind xgmi(int generation) {
 LinkKind network_link(InterKind network, BytesPerSecond rate) {
   RINGSIDE_CHECK(network != InterKind::custom, "a custom network has numbers of its own");
   const double gigabits = rate.value * 8 / kGiga;
-  const auto row = std::find_if(std::begin(kNetworks), std::end(kNetworks), [&](const NetworkRow& candidate) {
+  const auto row = std::find_if(kNetworks.begin(), kNetworks.end(), [&](const NetworkRow& candidate) {
     return candidate.kind == network && gigabits <= candidate.up_to * 1.001;
   });
-  RINGSIDE_CHECK(row != std::end(kNetworks), "a network kind has no row");
+  RINGSIDE_CHECK(row != kNetworks.end(), "a network kind has no row");
   const double data_sheet = rate.value / kGiga;
   return kind(fmt::format("{} {:g} Gb/s", spelt(network), gigabits), data_sheet,
               times(data_sheet, row->bandwidth), row->latency);

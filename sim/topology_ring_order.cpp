@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
+#include <tuple>
 
 namespace ringside {
 
@@ -111,6 +112,11 @@ void improve(Routes& routes, std::vector<Rank>& best) {
 }
 
 }  // namespace
+
+bool RingCost::operator<(const RingCost& other) const {
+  return std::tie(inverse_bandwidth, latency, num_crossings) <
+         std::tie(other.inverse_bandwidth, other.latency, other.num_crossings);
+}
 
 RingCost ring_cost(const Topology& topology, std::span<const Rank> order) {
   std::vector<Route> routes(order.size());

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -12,11 +11,11 @@ namespace ringside {
 
 /// What a ring costs in which every rank sends to the next one at once. Less is better, first things first.
 struct RingCost {
-  double inverse_bandwidth =
-      0;               ///< Of the hop that gets least, seconds per byte, links shared among the hops.
-  double latency = 0;  ///< Of the slowest hop.
+  /// Of the hop that gets least, seconds per byte, links shared among the hops.
+  double inverse_bandwidth = 0;
+  double latency = 0;              ///< Of the slowest hop.
   std::int64_t num_crossings = 0;  ///< Links crossed by all hops together.
-  auto operator<=>(const RingCost&) const = default;
+  bool operator<(const RingCost& other) const;
 };
 
 /// `order` holds every rank once, at least two of them.
