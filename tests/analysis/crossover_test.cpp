@@ -90,7 +90,9 @@ TEST(Crossover, OneSizeHasNoneToCount) {
 }
 
 TEST(Crossover, CurvesThatMeetAtASizeCrossThereOnlyIfTheySwap) {
-  EXPECT_THAT(measured({{1, 2}, {1, 1}, {2, 1}}).measured_bytes, Optional(Bytes{2 * kKiB}));
+  EXPECT_THAT(measured({{1, 8}, {1, 1}, {2, 1}}).measured_bytes, Optional(Bytes{2 * kKiB}));
+  const Crossover later = measured({{1, 2}, {1, 1}, {1, 2}, {2, 1}});
+  EXPECT_THAT(later.measured_bytes, Optional(Bytes{std::llround(4096 * std::sqrt(2.0))}));
   EXPECT_THAT(measured({{1, 2}, {1, 1}, {1, 2}}).measured_crossings, Optional(0));
   const Crossover equal = measured({{1, 1}, {2, 2}});
   EXPECT_THAT(equal.measured_crossings, Optional(0));
