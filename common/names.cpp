@@ -180,7 +180,7 @@ std::optional<std::string> nearest_name(std::string_view text, std::span<const s
   for (const std::string& candidate : known) {
     // A third of the longer word may be wrong; beyond that the suggestion would be noise. The difference in length is
     // looked at first, so that a text of a megabyte is cheap to refuse.
-    const auto [shorter, longer] = std::minmax(text.size(), candidate.size());
+    const auto [shorter, longer] = std::minmax({text.size(), candidate.size()});
     const auto too_far = [&, length = longer](std::size_t distance) { return 3 * distance > length + 1; };
     if (too_far(longer - shorter)) {
       continue;
