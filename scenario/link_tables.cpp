@@ -17,13 +17,15 @@ namespace {
 /// Links of a GPU, NICs of a node: more than any machine has, small enough to multiply.
 constexpr std::int64_t kMaxPerPart = 1024;
 
-const std::vector<std::string> kCustom = {"custom"};
+// Which kinds take a key.
+using Kinds = std::vector<std::string>;
+Kinds custom() { return {"custom"}; }
+Kinds nvlink() { return {"nvlink"}; }
+Kinds cables() { return {"nvlink", "xgmi"}; }
 /// NVLink bridges join pairs of cards in PCIe slots, and other pairs meet over PCIe.
-const std::vector<std::string> kSlots = {"pcie", "nvlink"};
-const std::vector<std::string> kNvlink = {"nvlink"};
-const std::vector<std::string> kCables = {"nvlink", "xgmi"};
-const std::vector<std::string> kSpecified = {"nvlink", "pcie", "xgmi"};
-const std::vector<std::string> kNetworks = {"infiniband", "roce", "efa", "ethernet", "slingshot"};
+Kinds slots() { return {"pcie", "nvlink"}; }
+Kinds specified() { return {"nvlink", "pcie", "xgmi"}; }
+Kinds networks() { return {"infiniband", "roce", "efa", "ethernet", "slingshot"}; }
 
 /// Newest generation of each kind; `generation` is one key for all of them.
 int newest_generation(IntraKind kind) {
@@ -54,7 +56,8 @@ ValueType<int> lanes_type() {
 
 void check_intra(Reader& reader, const Value& value, const IntraLink& link) {
   const auto under = [&](std::string_view key) { return reader.find(value, key).value_or(value); };
-  if (link.generation && *link.generation > newest_generation(link.kind)) {
+  const bool kind_known = newest_generation(link.kind) > 0;  // Not custom, nor a kind that was refused.
+  if (kind_known && link.generation && *link.generation > newest_generation(link.kind)) {
     reader.fail(under("generation"),
                 fmt::format("there is no {} of generation {}; write 1 to {}", name(link.kind),
                             *link.generation, newest_generation(link.kind)));
@@ -127,52 +130,54 @@ MapTable<IntraLink> intra_table() {
               row("generation", &IntraLink::generation, whole_number_type({.min = 1, .max = 6}),
                   {.meaning = "Generation of the link: NVLink 1 to 5, PCIe 1 to 6, xGMI 1 to 4. May be left "
                               "out when `gpu` says it.",
-                   .kinds = kSpecified}),
+                   .kinds = specified()}),
               row("links_per_gpu", &IntraLink::links_per_gpu,
                   whole_number_type({.min = 1, .max = kMaxPerPart}),
                   {.meaning = "Links that leave each GPU. May be left out when `gpu` says it.",
-                   .kinds = kCables}),
+                   .kinds = cables()}),
               row("switch", &IntraLink::nvswitch, bool_type(),
                   {.meaning = "Whether all links go to NVSwitches; false = they go from GPU to GPU.",
                    .default_value = "false",
-                   .kinds = kNvlink}),
+                   .kinds = nvlink()}),
               row("wiring", &IntraLink::wiring,
                   word_type("wiring", {"full_mesh", "hybrid_cube_mesh", "bridge_pairs"}),
                   {.meaning = "Which GPUs the links join, without a switch.",
                    .default_value = "full_mesh",
-                   .kinds = kNvlink}),
+                   .kinds = nvlink()}),
               row("lanes", &IntraLink::lanes, lanes_type(),
-                  {.meaning = "Width of the PCIe slot of each GPU.", .default_value = "16", .kinds = kSlots}),
+                  {.meaning = "Width of the PCIe slot of each GPU.",
+                   .default_value = "16",
+                   .kinds = slots()}),
               row("peer_to_peer", &IntraLink::peer_to_peer, bool_type(),
                   {.meaning = "Whether a GPU writes into another's memory directly; false = every byte "
                               "crosses host memory twice. Left out = what the driver of the `gpu` allows, "
                               "and true where no `gpu` is named.",
-                   .kinds = kSlots}),
+                   .kinds = slots()}),
               row("gpus_per_switch", &IntraLink::gpus_per_switch,
                   whole_number_type({.min = 1, .max = kMaxPerPart}),
                   {.meaning = "GPUs that share one PCIe switch and its way up; left out = each hangs on the "
                               "host bridge itself.",
-                   .kinds = kSlots}),
+                   .kinds = slots()}),
               row("sockets", &IntraLink::sockets, whole_number_type({.min = 1, .max = kMaxPerPart}),
                   {.meaning = "CPU sockets over which the GPUs are spread.",
                    .default_value = "1",
-                   .kinds = kSlots}),
+                   .kinds = slots()}),
               row("latency", &IntraLink::latency, time_type(),
                   {.meaning = "α: what a message costs before its first byte arrives.",
                    .required = true,
-                   .kinds = kCustom}),
+                   .kinds = custom()}),
               row("bandwidth", &IntraLink::bandwidth, bandwidth_type(),
                   {.meaning = "1/β: bytes per second in each direction.",
                    .required = true,
-                   .kinds = kCustom}),
+                   .kinds = custom()}),
               row("reduction", &IntraLink::reduction, cost_type(),
                   {.meaning = "γ: what reducing costs per byte.",
                    .default_value = "0 s/B",
-                   .kinds = kCustom}),
+                   .kinds = custom()}),
               row("shared", &IntraLink::shared, bool_type(),
                   {.meaning = "true = one medium for all ranks instead of a private link per pair.",
                    .default_value = "false",
-                   .kinds = kCustom}),
+                   .kinds = custom()}),
           },
       .check = check_intra,
   };
@@ -192,24 +197,24 @@ MapTable<InterLink> inter_table() {
               row("rate", &InterLink::rate, bandwidth_type(),
                   {.meaning = "Data-sheet rate of one NIC, one direction.",
                    .required = true,
-                   .kinds = kNetworks}),
+                   .kinds = networks()}),
               row("nics", &InterLink::nics, whole_number_type({.min = 1, .max = kMaxPerPart}),
                   {.meaning = "NICs per node.", .default_value = "1"}),
               row("gpudirect", &InterLink::gpudirect, bool_type(),
                   {.meaning =
                        "Whether NICs read and write GPU memory directly instead of through host memory. Left "
                        "out = true, but false over Ethernet and for a `gpu` without peer-to-peer.",
-                   .kinds = kNetworks}),
+                   .kinds = networks()}),
               row("oversubscription", &InterLink::oversubscription, factor_type(1),
                   {.meaning = "What the NICs of a node can send over what its part of the fabric carries; 1 "
                               "= non-blocking.",
                    .default_value = "1"}),
               row("latency", &InterLink::latency, time_type(),
-                  {.meaning = "α between nodes.", .required = true, .kinds = kCustom}),
+                  {.meaning = "α between nodes.", .required = true, .kinds = custom()}),
               row("bandwidth", &InterLink::bandwidth, bandwidth_type(),
                   {.meaning = "1/β of one NIC: bytes per second in each direction.",
                    .required = true,
-                   .kinds = kCustom}),
+                   .kinds = custom()}),
           },
   };
 }

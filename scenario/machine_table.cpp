@@ -195,8 +195,8 @@ std::optional<std::int64_t> num_gpus(const Machine& machine) {
                                : std::nullopt;
 }
 
-MapTable<Machine> machine_table() {
-  return {
+const MapTable<Machine>& machine_table() {
+  static const MapTable<Machine> kTable = {
       .form = "a map such as `{intra: {kind: pcie, generation: 4}}`",
       .rows =
           {
@@ -242,6 +242,7 @@ MapTable<Machine> machine_table() {
       .check = check_machine,
       .on_one_line = false,
   };
+  return kTable;
 }
 
 }  // namespace ringside

@@ -9,7 +9,7 @@
 namespace ringside {
 
 /// The keys of a machine file. The table does not know the file: `name` may stay empty, `origin` does.
-MapTable<Machine> machine_table();
+const MapTable<Machine>& machine_table();
 
 /// Of all nodes; nothing when the machine has as many as are needed.
 std::optional<std::int64_t> num_gpus(const Machine& machine);

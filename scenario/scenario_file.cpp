@@ -64,16 +64,18 @@ ValueType<std::string> scenario_name_type() {
 
 // --- Algorithms -----------------------------------------------------------------------------------------------------
 
-const ListShape kAlgorithmsShape = {.form = "a list of algorithms such as `[naive, ring]`",
-                                    .single_allowed = true,
-                                    .distinct = true,
-                                    .max_items = kMaxListed};
+ListShape algorithms_shape() {
+  return {.form = "a list of algorithms such as `[naive, ring]`",
+          .single_allowed = true,
+          .distinct = true,
+          .max_items = kMaxListed};
+}
 
 std::vector<std::string> read_algorithms(Reader& reader, const Value& value, Collective collective,
                                          const std::vector<std::string>& known) {
   const std::string what =
       collective == Collective::all_reduce ? "algorithm" : fmt::format("algorithm of {}", name(collective));
-  return list_type(word_type(what, known), kAlgorithmsShape)
+  return list_type(word_type(what, known), algorithms_shape())
       .read(reader, value)
       .value_or(std::vector<std::string>{});
 }
@@ -185,24 +187,21 @@ void check_ranks(Reader& reader, const std::vector<Placed<int>>& ranks, const Ma
 // --- The scenario ---------------------------------------------------------------------------------------------------
 
 /// A key whose value is read when all others are known.
-template <typename V>
-Row<Draft> later(const std::string& key, std::optional<Value> Draft::*member, const ValueType<V>& type,
-                 const Note& note) {
-  return {.key = description(key, type, note),
-          .below = type.below,
+Row<Draft> later(const std::string& key, std::optional<Value> Draft::*member, const std::string& form,
+                 const Note& note, std::vector<KeyDescription> below = {}) {
+  return {.key = description(key, ValueType<Value>{.form = form, .read = {}, .write = {}}, note),
+          .below = std::move(below),
           .read = [member](Reader&, const Value& value, Draft& draft) { draft.*member = value; },
           .given = {},
           .write = {}};
 }
 
-ValueType<Value> described(std::string form, std::vector<KeyDescription> below = {}) {
-  return {.form = std::move(form), .below = std::move(below), .read = {}, .write = {}};
+ListShape ranks_shape() {
+  return {.form = "a number of ranks such as 4, or a list such as `[2, 4]`",
+          .single_allowed = true,
+          .distinct = true,
+          .max_items = kMaxListed};
 }
-
-const ListShape kRanksShape = {.form = "a number of ranks such as 4, or a list such as `[2, 4]`",
-                               .single_allowed = true,
-                               .distinct = true,
-                               .max_items = kMaxListed};
 
 MapTable<Draft> scenario_table() {
   return {
@@ -214,18 +213,18 @@ MapTable<Draft> scenario_table() {
                        "What charts and the folder of results are called; the file's name when left out."}),
               row("collective", &Draft::collective, enum_type<Collective>("collective"),
                   {.meaning = "The operation that all ranks take part in.", .default_value = "all_reduce"}),
-              later("algorithms", &Draft::algorithms, described(kAlgorithmsShape.form),
+              later("algorithms", &Draft::algorithms, algorithms_shape().form,
                     {.meaning = "What is compared: names of `ringside list algorithms`, and `native`, the "
-                                "backend's own. "
-                                "For other collectives than all_reduce the default is every one there is.",
+                                "backend's own. For other collectives than all_reduce the default is every "
+                                "one there is.",
                      .default_value = "[naive, tutorial_ring, ring]"}),
               later(
-                  "ranks", &Draft::ranks, described(kRanksShape.form),
+                  "ranks", &Draft::ranks, ranks_shape().form,
                   {.meaning = "How many ranks take part; one comparison for each number.", .required = true}),
-              later("message_sizes", &Draft::message_sizes,
-                    described(message_sizes_form(), size_range_keys()),
+              later("message_sizes", &Draft::message_sizes, message_sizes_form(),
                     {.meaning = "Sizes of the whole message S, each a whole number of elements.",
-                     .required = true}),
+                     .required = true},
+                    size_range_keys()),
               row("dtype", &Draft::dtype, enum_type<DataType>("dtype"),
                   {.meaning = "Type of an element.", .default_value = "float32"}),
               row("op", &Draft::op, enum_type<ReduceOp>("op"),
@@ -234,15 +233,13 @@ MapTable<Draft> scenario_table() {
               // Ranks that are threads are a tool of the tests.
               row("backend", &Draft::backend, enum_type<Backend>("backend", {Backend::threads}),
                   {.meaning = "What carries the messages of a measurement, and whose `native` is meant; "
-                              "`auto` chooses by "
-                              "what the machine has.",
+                              "`auto` chooses by what the machine has.",
                    .default_value = "auto"}),
-              later("machine", &Draft::machine, described(std::string(kMachineForm)),
+              later("machine", &Draft::machine, std::string(kMachineForm),
                     {.meaning = "What is predicted for: a file (relative to this one), the keys of such a "
-                                "file, or `this`, the "
-                                "machine it runs on, which is then calibrated.",
+                                "file, or `this`, the machine it runs on, which is then calibrated.",
                      .required = true}),
-              later("measured", &Draft::measured, described("a file such as `run.jsonl`"),
+              later("measured", &Draft::measured, "a file such as `run.jsonl`",
                     {.meaning = "Results that were measured elsewhere (results.jsonl, a log of nccl-tests, "
                                 "CSV), relative to this file."}),
           },
@@ -277,7 +274,7 @@ Scenario read_scenario(Reader& reader, const std::filesystem::path& file, const 
 
   std::vector<Placed<int>> ranks;
   if (draft.ranks) {
-    ranks = read_list(reader, *draft.ranks, whole_number_type({.min = 1, .max = kMaxRanks}), kRanksShape)
+    ranks = read_list(reader, *draft.ranks, whole_number_type({.min = 1, .max = kMaxRanks}), ranks_shape())
                 .value_or(std::vector<Placed<int>>{});
     for (const Placed<int>& count : ranks) {
       scenario.ranks.push_back(count.value);

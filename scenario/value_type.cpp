@@ -71,7 +71,9 @@ std::string exact(SecondsPerByte value) {
 
 std::string exact(Bytes size) {
   const std::string text = format(size);
-  return parse_bytes(text) == size ? text : fmt::format("{} B", size.value);
+  // What is shown with a point was rounded.
+  const bool whole = text.find('.') == std::string::npos;
+  return whole && parse_bytes(text) == size ? text : fmt::format("{} B", size.value);
 }
 
 /// A quantity with a unit, whose parser in common/units says what is wrong with the text.

@@ -42,8 +42,8 @@ Scenario shipped_scenario(const std::string& name) {
 TEST(Configs, EveryMachineLoadsAndReadsBack) {
   for (const auto& file : yaml_files("configs/machines")) {
     const Machine machine = load_machine(file);
-    Machine back = parse_machine(to_yaml(machine), machine.origin);
-    EXPECT_TRUE(back == machine) << file;
+    const std::string yaml = to_yaml(machine);
+    EXPECT_EQ(to_yaml(parse_machine(yaml, "round trip")), yaml) << file;
   }
 }
 

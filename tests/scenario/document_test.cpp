@@ -98,7 +98,7 @@ TEST(Document, AQuoteThatDoesNotEndIsFoundWhereItStarts) {
 }
 
 TEST(Document, ASecondDocumentIsNotSilentlyDropped) {
-  EXPECT_THAT(scenario_problems(scenario_with("---\nranks: 3\n")),
+  EXPECT_THAT(scenario_problems(scenario_with("") + "---\nranks: 3\n"),
               ElementsAre(AllOf(StartsWith("case.yaml:4:1:"), HasSubstr("second YAML document"))));
 }
 

@@ -227,7 +227,7 @@ TEST(RoundTrip, NumbersAreWrittenAsPeopleWould) {
               HasSubstr("{kind: custom, latency: 10 us, bandwidth: 10 GB/s}"));
   EXPECT_THAT(to_yaml(custom({12.345678e-6}, {25e9})),
               HasSubstr("latency: 12.345678 us, bandwidth: 25 GB/s"));
-  EXPECT_THAT(to_yaml(custom({0}, {9.87e8})), HasSubstr("latency: 0 us, bandwidth: 987 MB/s"));
+  EXPECT_THAT(to_yaml(custom({0}, {9.87e8})), HasSubstr("latency: 0 s, bandwidth: 987 MB/s"));
   EXPECT_THAT(to_yaml(custom({1.5}, {1})), HasSubstr("latency: 1.5 s, bandwidth: 1 B/s"));
 }
 

@@ -114,8 +114,9 @@ TEST(ScenarioFile, UnknownKeysAndWordsAreAnsweredWithTheNearest) {
 }
 
 TEST(ScenarioFile, AnAlgorithmOfAnotherCollectiveIsUnknownHere) {
-  EXPECT_THAT(scenario_problems(scenario_with("collective: broadcast\nalgorithms: [naive]\n")),
-              ElementsAre(HasSubstr("unknown algorithm of broadcast 'naive'. Known: direct, ring, native")));
+  EXPECT_THAT(scenario_problems(scenario_with("collective: broadcast\nalgorithms: [halving_doubling]\n")),
+              ElementsAre(HasSubstr(
+                  "unknown algorithm of broadcast 'halving_doubling'. Known: direct, ring, native")));
 }
 
 TEST(ScenarioFile, AMisspeltCollectiveIsNotFollowedByComplaintsAboutItsAlgorithms) {
