@@ -53,7 +53,7 @@ Case case_of(const SweepRequest& request, const std::vector<std::string>& values
     const std::string& key = request.sweeps[i].key;
     if (key == "ranks") {
       result.ranks = {whole_number(key, values[i])};
-    } else if (key == "bytes" || key == "message_sizes") {
+    } else if (key == "bytes") {
       const auto element = static_cast<std::int64_t>(size_of(request.scenario.dtype));
       result.sizes = {{parse_bytes(values[i]).value / element * element}};
     } else {
@@ -95,7 +95,13 @@ class SweepRun {
     for (const std::string& key : header_) {
       header.push_back(">" + key);
     }
-    header.insert(header.end(), {">ranks", ">size", "fastest", ">time", ">second takes"});
+    if (!sweeps("ranks")) {
+      header.emplace_back(">ranks");
+    }
+    if (!sweeps("bytes")) {
+      header.emplace_back(">size");
+    }
+    header.insert(header.end(), {"fastest", ">time", ">second takes"});
     print(table(header, rows_));
   }
 
@@ -160,12 +166,21 @@ class SweepRun {
                    .dump());
   }
 
+  bool sweeps(std::string_view key) const {
+    return std::find(header_.begin(), header_.end(), key) != header_.end();
+  }
+
   void add(const Case& current, int ranks, Bytes bytes, const std::optional<Winner>& winner) {
     std::vector<std::string> row;
     for (const std::string& value : current.values) {
       row.push_back(readable(value));
     }
-    row.insert(row.end(), {std::to_string(ranks), format(bytes)});
+    if (!sweeps("ranks")) {
+      row.push_back(std::to_string(ranks));
+    }
+    if (!sweeps("bytes")) {
+      row.push_back(format(bytes));
+    }
     if (winner) {
       row.insert(row.end(), {winner->algorithm, format(Seconds{winner->seconds}),
                              std::isfinite(winner->margin) ? fmt::format("{:.2f}×", winner->margin) : "–"});
@@ -188,9 +203,8 @@ void draw_map(const SweepRequest& request, const SweepRun& run, const CommonOpti
               Progress& progress) {
   const bool sweeps_ranks = std::any_of(request.sweeps.begin(), request.sweeps.end(),
                                         [](const Sweep& sweep) { return sweep.key == "ranks"; });
-  const bool sweeps_sizes = std::any_of(request.sweeps.begin(), request.sweeps.end(), [](const Sweep& sweep) {
-    return sweep.key == "bytes" || sweep.key == "message_sizes";
-  });
+  const bool sweeps_sizes = std::any_of(request.sweeps.begin(), request.sweeps.end(),
+                                        [](const Sweep& sweep) { return sweep.key == "bytes"; });
   struct Axis {
     std::string key;
     std::vector<std::string> values;
