@@ -48,13 +48,15 @@ plots::TopologyGraph graph_of(const TopologyDescription& description) {
                            .level = top - description.vertices[i].level});
   }
   for (const DrawnEdge& edge : description.edges) {
-    std::string label = edge.label;
-    if (edge.capacity) {
-      label += (label.empty() ? "" : " ") + format(*edge.capacity);
+    const std::string rate = edge.capacity ? format(*edge.capacity) : edge.label;
+    if (edge.from == edge.to) {
+      // A medium that everything at this vertex shares is part of what the vertex is.
+      graph.nodes.at(static_cast<std::size_t>(edge.from)).label += ": " + rate;
+      continue;
     }
     graph.edges.push_back({.from = std::to_string(edge.from),
                            .to = std::to_string(edge.to),
-                           .label = label,
+                           .label = rate,
                            .capacity = edge.capacity.value_or(BytesPerSecond{})});
   }
   return graph;
