@@ -6,13 +6,13 @@
 #include <deque>
 #include <vector>
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <poll.h>
 
 #include "real/rank_child.hpp"
 #include "real/rank_command.hpp"
 #include "real/ranks.hpp"
+#include "real/transport.hpp"
 
 namespace ringside {
 namespace {
@@ -163,8 +163,8 @@ class ProcessRanks final : public Ranks {
       }
     }
     if (const Member* silent = find_silent()) {
-      throw_lost(fmt::format("rank {} did not answer within {}", silent->child.rank(), timeout_), job,
-                 *silent, silent->child.stopped() ? " (it is stopped)" : "");
+      throw_lost(fmt::format("rank {} did not answer within {}", silent->child.rank(), text_of(timeout_)),
+                 job, *silent, silent->child.stopped() ? " (it is stopped)" : "");
     }
     const auto complaint = std::find_if(members_.begin(), members_.end(), failed);
     if (complaint != members_.end()) {

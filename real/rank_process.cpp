@@ -97,9 +97,8 @@ class ControlChannel {
   void end() {
     const std::lock_guard lock(mutex_);
     ended_ = true;
-    if (!idle_) {
-      ::_exit(
-          EXIT_FAILURE);  // The parent is gone and the main thread is deep in a call that nobody waits for.
+    if (!idle_ || !lines_.empty()) {
+      ::_exit(EXIT_FAILURE);  // The main thread is, or will be, deep in work for a parent that is gone.
     }
     changed_.notify_one();
   }

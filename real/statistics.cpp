@@ -14,17 +14,18 @@ namespace {
 /// largest j with 2·P(X < j) <= 5 % for X ~ Binomial(n, 1/2). Source: W. J. Conover, "Practical nonparametric
 /// statistics", 3rd edition, section 3.2 (confidence interval of a quantile).
 std::size_t samples_to_cut(std::size_t n) {
-  const double log_half = std::log(0.5);
   const auto size = static_cast<double>(n);
-  double below = 0;  // P(X < j)
+  double log_probability =
+      size * std::log(0.5);  // Of X = j; in logarithms because (1/2)^n is soon no number.
+  double below = 0;          // P(X < j + 1)
   std::size_t j = 0;
   while (j < n / 2) {
-    const auto k = static_cast<double>(j);
-    below +=
-        std::exp(std::lgamma(size + 1) - std::lgamma(k + 1) - std::lgamma(size - k + 1) + size * log_half);
+    below += std::exp(log_probability);
     if (2 * below > 0.05) {
       break;
     }
+    const auto k = static_cast<double>(j);
+    log_probability += std::log((size - k) / (k + 1));
     ++j;
   }
   return j;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -10,6 +11,11 @@
 
 /// How ranks exchange bytes: what the executor and the probes run on.
 namespace ringside {
+
+/// For messages about timeouts: "60 s".
+inline std::string text_of(std::chrono::milliseconds time) {
+  return format(Seconds{std::chrono::duration<double>(time).count()});
+}
 
 /// A rank is gone, or did not answer in time.
 class PeerLost : public Error {

@@ -6,7 +6,6 @@
 #include <system_error>
 #include <utility>
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <gloo/config.h>
 #include <gloo/rendezvous/context.h>
@@ -29,7 +28,7 @@ namespace {
 constexpr std::uint64_t kSlot = 0;
 
 /// What Gloo says, without the source location in front.
-std::string text_of(const std::exception& exception) {
+std::string gloo_text(const std::exception& exception) {
   const std::string text = exception.what();
   const std::size_t end = text.starts_with('[') ? text.find("] ") : std::string::npos;
   return end == std::string::npos ? text : text.substr(end + 2);
@@ -80,10 +79,10 @@ class GlooTransfer final : public Transfer {
       call();
     } catch (const std::exception& exception) {
       if (std::chrono::steady_clock::now() - start >= timeout_) {
-        throw PeerLost(peer_, fmt::format("rank {} waited {} to {} rank {}", rank_, timeout_,
+        throw PeerLost(peer_, fmt::format("rank {} waited {} to {} rank {}", rank_, text_of(timeout_),
                                           side_ == Side::send ? "send to" : "receive from", peer_));
       }
-      throw PeerLost(peer_, fmt::format("rank {} lost rank {}: {}", rank_, peer_, text_of(exception)));
+      throw PeerLost(peer_, fmt::format("rank {} lost rank {}: {}", rank_, peer_, gloo_text(exception)));
     }
   }
 
@@ -132,7 +131,7 @@ std::shared_ptr<::gloo::transport::Device> make_device(const RankPlace& place) {
         ErrorKind::environment,
         fmt::format("Gloo cannot use {}: {}",
                     place.interface ? "network interface " + *place.interface : "the loopback address",
-                    text_of(exception)));
+                    gloo_text(exception)));
   }
 }
 
@@ -165,7 +164,7 @@ std::unique_ptr<::gloo::rendezvous::Store> make_redis_store(const std::string& r
     return std::make_unique<::gloo::rendezvous::RedisStore>(address.substr(0, colon), port);
   } catch (const std::exception& exception) {
     throw Error(ErrorKind::environment,
-                fmt::format("no Redis server answers at {}: {}", address, text_of(exception)));
+                fmt::format("no Redis server answers at {}: {}", address, gloo_text(exception)));
   }
 #else
   throw Error(ErrorKind::environment,
@@ -216,9 +215,10 @@ RankBackend join_gloo(const RankPlace& place) {
   try {
     context->connectFullMesh(impatient, device);
   } catch (const std::exception& exception) {
-    throw Error(ErrorKind::peer_lost,
-                fmt::format("rank {} did not meet the other {} ranks within {} at {}: {}", place.rank,
-                            place.num_ranks - 1, place.timeout, place.rendezvous, text_of(exception)));
+    throw Error(
+        ErrorKind::peer_lost,
+        fmt::format("rank {} did not meet the other {} ranks within {} at {}: {}", place.rank,
+                    place.num_ranks - 1, text_of(place.timeout), place.rendezvous, gloo_text(exception)));
   }
   RankBackend backend;
   backend.backend = Backend::gloo;

@@ -9,7 +9,6 @@
 #include <thread>
 #include <vector>
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include "common/error.hpp"
@@ -99,8 +98,9 @@ class ThreadsTransfer final : public Transfer {
     const bool in_time =
         mailbox_.changed.wait_for(lock, timeout_, [this] { return posted_.done || mailbox_.closed; });
     if (!posted_.done) {
-      throw PeerLost(peer_, in_time ? fmt::format("rank {} lost rank {}", rank_, peer_)
-                                    : fmt::format("rank {} waited {} for rank {}", rank_, timeout_, peer_));
+      throw PeerLost(peer_,
+                     in_time ? fmt::format("rank {} lost rank {}", rank_, peer_)
+                             : fmt::format("rank {} waited {} for rank {}", rank_, text_of(timeout_), peer_));
     }
   }
 

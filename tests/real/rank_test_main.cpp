@@ -1,7 +1,9 @@
 // A program with ranks, for tests that need whole processes:
-//   test_ranks rank …                                        a rank, as measure() starts it
-//   test_ranks measure ALGORITHM RANKS BYTES SECONDS         one all_reduce; prints outcome and microseconds
-//   test_ranks sweep RANKS SECONDS BYTES… -- ALGORITHM…      a table of them
+//   test_ranks rank …                                                  a rank, as measure() starts it
+//   test_ranks measure ALGORITHM RANKS BYTES SECONDS [WRAP]            one all_reduce, for so long
+//   test_ranks join ALGORITHM RANKS BYTES SECONDS RENDEZVOUS           the same as one rank of another launcher
+//   test_ranks sweep RANKS SECONDS BYTES… -- ALGORITHM…                a table of them
+//   test_ranks probe SECONDS RANKS…                                    a table of probes
 
 #include <algorithm>
 #include <cstdio>
@@ -14,6 +16,7 @@
 
 #include "common/error.hpp"
 #include "real/measure.hpp"
+#include "real/probe.hpp"
 
 namespace {
 
@@ -27,18 +30,43 @@ void print(const PointKey& key, const Measurement& measurement) {
   std::fflush(stdout);
 }
 
+void print_probes(const std::vector<std::string>& arguments) {
+  ProbeOptions options;
+  options.budget = {std::stod(arguments[1])};
+  options.ranks.clear();
+  for (auto ranks = arguments.begin() + 2; ranks != arguments.end(); ++ranks) {
+    options.ranks.push_back(std::stoi(*ranks));
+  }
+  for (ProbeSample& sample : probe(options, {})) {
+    std::sort(sample.seconds.begin(), sample.seconds.end());
+    const double median = sample.seconds[sample.seconds.size() / 2];
+    fmt::print("{:10} {:3} ranks {:>8} {:12.2f} us {:8.2f} GB/s x{}\n", name(sample.key.kind),
+               sample.key.ranks, format(sample.key.bytes), median * 1e6,
+               static_cast<double>(sample.key.bytes.value) / median / 1e9, sample.seconds.size());
+  }
+}
+
 int run(const std::vector<std::string>& arguments) {
   if (!arguments.empty() && arguments[0] == "rank") {
     return run_rank_process(std::span(arguments).subspan(1));
   }
   MeasureOptions options;
   std::vector<PointKey> points;
-  if (arguments.size() == 5 && arguments[0] == "measure") {
+  const std::string verb = arguments.empty() ? "" : arguments[0];
+  if (verb == "probe" && arguments.size() > 2) {
+    print_probes(arguments);
+    return 0;
+  }
+  if (arguments.size() >= 5 && (verb == "measure" || verb == "join")) {
     points.push_back(
         {.algorithm = arguments[1], .ranks = std::stoi(arguments[2]), .bytes = {std::stoll(arguments[3])}});
     options.budget_per_point = {std::stod(arguments[4])};
     options.target_interval = 0;  // As long as the budget lasts.
-  } else if (arguments.size() > 4 && arguments[0] == "sweep") {
+    options.max_iterations = 1'000'000'000;
+    if (arguments.size() > 5 && !arguments[5].empty()) {
+      (verb == "join" ? options.launch.rendezvous : options.launch.wrap) = arguments[5];
+    }
+  } else if (arguments.size() > 4 && verb == "sweep") {
     options.budget_per_point = {std::stod(arguments[2])};
     const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
     for (auto size = arguments.begin() + 3; size != dashes; ++size) {

@@ -1,0 +1,332 @@
+// Real rank processes over Gloo: what they give, and what is left when they are killed, stopped or interrupted.
+
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include "common/error.hpp"
+#include "processes.hpp"
+#include "real/measure.hpp"
+#include "real/probe.hpp"
+#include "schedule/registry.hpp"
+
+namespace ringside {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+struct Caught {
+  ErrorKind kind = ErrorKind::failed;
+  std::string text;
+};
+
+class Launcher : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (const std::optional<std::string> reason = unavailable(Backend::gloo)) {
+      GTEST_SKIP() << *reason;
+    }
+  }
+
+  /// Whatever a test does, it leaves no rank and no file.
+  void TearDown() override {
+    EXPECT_TRUE(temporary_.wait_for_ranks(0)) << "a rank process is left";
+    EXPECT_TRUE(temporary_.empty()) << "a temporary file is left";
+  }
+
+  static MeasureOptions quick() {
+    return {.launch = {.timeout = 20s, .program = RINGSIDE_TEST_RANKS}, .budget_per_point = {0.02}};
+  }
+
+  /// A point that goes on until somebody stops it.
+  static MeasureOptions endless() {
+    MeasureOptions options = quick();
+    options.budget_per_point = {1000};
+    options.target_interval = 0;
+    options.max_iterations = 1'000'000'000;
+    return options;
+  }
+
+  static std::vector<Measurement> measured(const std::vector<PointKey>& points,
+                                           const MeasureOptions& options) {
+    std::vector<Measurement> result;
+    measure(points, options,
+            [&](const PointKey&, const Measurement& measurement) { result.push_back(measurement); });
+    return result;
+  }
+
+  static Caught caught(const std::vector<PointKey>& points, const MeasureOptions& options) {
+    try {
+      measured(points, options);
+    } catch (const Error& error) {
+      return {.kind = error.kind(), .text = error.what()};
+    }
+    return {.text = "nothing was thrown"};
+  }
+
+  /// Sends a signal to a rank as soon as all of them run.
+  Caught caught_with_signal(const PointKey& point, const MeasureOptions& options, Rank rank, int signal) {
+    std::thread assassin([&, num_ranks = static_cast<std::size_t>(point.ranks)] {
+      EXPECT_TRUE(temporary_.wait_for_ranks(num_ranks));
+      std::this_thread::sleep_for(300ms);  // Into the timed calls.
+      ::kill(temporary_.rank(rank), signal);
+      struck_ = Clock::now();
+    });
+    const Caught result = caught({point}, options);
+    answered_ = Clock::now();
+    assassin.join();
+    return result;
+  }
+
+  std::chrono::milliseconds time_to_answer() const {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(answered_ - struck_);
+  }
+
+  OwnTemporaryDirectory temporary_;
+  Clock::time_point struck_;
+  Clock::time_point answered_;
+};
+
+TEST_F(Launcher, EveryAlgorithmOfEveryCollectiveIsRightOverGloo) {
+  std::vector<PointKey> points;
+  for (const int ranks : {1, 2, 3}) {
+    for (const Algorithm& algorithm : all_algorithms()) {
+      points.push_back({.collective = algorithm.collective,
+                        .algorithm = std::string(algorithm.name),
+                        .ranks = ranks,
+                        .bytes = {4004}});
+    }
+    // Short enough to be one message, and long enough to be more than a socket takes at once.
+    points.push_back({.algorithm = "ring", .ranks = ranks, .bytes = {4}});
+    points.push_back({.algorithm = "ring", .ranks = ranks, .bytes = {8 << 20}});
+  }
+  MeasureOptions options = quick();
+  options.max_iterations = 5;
+  std::size_t reported = 0;
+  measure(points, options, [&](const PointKey& key, const Measurement& measurement) {
+    EXPECT_EQ(key, points[reported++]);
+    const bool possible = !unsupported(key, Backend::gloo);
+    EXPECT_EQ(name(measurement.outcome), name(possible ? Outcome::ok : Outcome::unsupported))
+        << name(key.collective) << ' ' << key.algorithm << ": " << measurement.note;
+  });
+  EXPECT_EQ(reported, points.size());
+}
+
+TEST_F(Launcher, GloosOwnCollectivesAreCheckedToo) {
+  std::vector<PointKey> points;
+  for (const Collective collective : {Collective::all_reduce, Collective::reduce, Collective::broadcast,
+                                      Collective::all_gather, Collective::gather}) {
+    for (const int ranks : {1, 2, 3}) {
+      points.push_back({.collective = collective, .algorithm = "native", .ranks = ranks, .bytes = {2400}});
+    }
+  }
+  points.push_back(
+      {.collective = Collective::all_gather, .algorithm = "native", .ranks = 3, .bytes = {4000}});
+  for (const DataType dtype : {DataType::float64, DataType::int32, DataType::int64}) {
+    for (const ReduceOp op : {ReduceOp::sum, ReduceOp::prod, ReduceOp::min, ReduceOp::max, ReduceOp::avg}) {
+      points.push_back({.algorithm = "native", .ranks = 3, .bytes = {4000}, .dtype = dtype, .op = op});
+    }
+  }
+  MeasureOptions options = quick();
+  options.max_iterations = 5;
+  measure(points, options, [&](const PointKey& key, const Measurement& measurement) {
+    EXPECT_EQ(name(measurement.outcome), name(Outcome::ok))
+        << name(key.collective) << ", " << key.ranks << " ranks, " << name(key.dtype) << ' ' << name(key.op)
+        << ": " << measurement.note;
+  });
+}
+
+TEST_F(Launcher, WhatGlooLacksIsUnsupported) {
+  const std::vector<Measurement> measurements =
+      measured({{.collective = Collective::reduce_scatter, .algorithm = "native", .ranks = 2, .bytes = {8}},
+                {.collective = Collective::gather, .algorithm = "native", .ranks = 3, .bytes = {16}}},
+               quick());
+  for (const Measurement& measurement : measurements) {
+    EXPECT_EQ(measurement.outcome, Outcome::unsupported);
+    EXPECT_THAT(measurement.note, HasSubstr("Gloo"));
+  }
+}
+
+TEST_F(Launcher, AKilledRankIsNamedWithItsSignal) {
+  const Caught error =
+      caught_with_signal({.algorithm = "ring", .ranks = 4, .bytes = {1 << 20}}, endless(), 2, SIGKILL);
+  EXPECT_EQ(error.kind, ErrorKind::peer_lost);
+  EXPECT_EQ(error.text,
+            "rank 2 was killed by signal 9 (Killed) while running all_reduce ring, 4 ranks, 1 MiB");
+  EXPECT_LT(time_to_answer(), 1500ms);
+}
+
+TEST_F(Launcher, ARankKilledInGloosOwnAllReduceIsNamedToo) {
+  const Caught error =
+      caught_with_signal({.algorithm = "native", .ranks = 3, .bytes = {1 << 20}}, endless(), 0, SIGSEGV);
+  EXPECT_EQ(error.kind, ErrorKind::peer_lost);
+  EXPECT_THAT(error.text, HasSubstr("rank 0 was killed by signal 11"));
+}
+
+TEST_F(Launcher, AStoppedRankIsNamedWhenTheTimeoutIsOver) {
+  MeasureOptions options = endless();
+  options.launch.timeout = 1s;
+  for (const std::string algorithm : {"ring", "naive", "native"}) {
+    const Caught error =
+        caught_with_signal({.algorithm = algorithm, .ranks = 3, .bytes = {4096}}, options, 1, SIGSTOP);
+    EXPECT_EQ(error.kind, ErrorKind::peer_lost);
+    EXPECT_THAT(error.text, AllOf(HasSubstr("rank 1 did not answer within 1 s while running all_reduce"),
+                                  HasSubstr("it is stopped")));
+    EXPECT_LT(time_to_answer(), 3s);
+  }
+}
+
+TEST_F(Launcher, FinishedPointsAreReportedBeforeARankIsLost) {
+  const std::vector<PointKey> points = {{.algorithm = "ring", .ranks = 2, .bytes = {400}},
+                                        {.algorithm = "naive", .ranks = 2, .bytes = {400}}};
+  std::vector<std::string> reported;
+  EXPECT_THROW(measure(points, quick(),
+                       [&](const PointKey& key, const Measurement&) {
+                         reported.push_back(key.algorithm);
+                         ::kill(temporary_.rank(1), SIGKILL);
+                       }),
+               Error);
+  EXPECT_THAT(reported, ElementsAre("ring"));
+}
+
+TEST_F(Launcher, AWrapperStandsInFrontOfEachRank) {
+  const std::filesystem::path file = temporary_.path() / "wrapped";
+  MeasureOptions options = quick();
+  options.launch.wrap = R"(sh -c 'echo {rank} {host} >> "$0"; exec "$@"' )" + file.string();
+  EXPECT_EQ(measured({{.algorithm = "ring", .ranks = 2, .bytes = {400}}}, options).front().outcome,
+            Outcome::ok);
+  std::ifstream stream(file);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(stream, line);) {
+    lines.push_back(line);
+  }
+  EXPECT_THAT(lines, ::testing::UnorderedElementsAre("0 host0", "1 host1"));
+  std::filesystem::remove(file);
+}
+
+TEST_F(Launcher, ARankBehindAWrapperThatStaysIsEndedWithIt) {
+  MeasureOptions options = endless();
+  options.launch.wrap = R"(sh -c '"$@"; exit $?' --)";  // The shell waits for the rank.
+  const Caught error =
+      caught_with_signal({.algorithm = "ring", .ranks = 2, .bytes = {4096}}, options, 1, SIGKILL);
+  EXPECT_EQ(error.kind, ErrorKind::peer_lost);
+}
+
+TEST_F(Launcher, AWrapperThatFailsIsTheReason) {
+  const PointKey point = {.algorithm = "ring", .ranks = 2, .bytes = {400}};
+  MeasureOptions options = quick();
+  options.launch.wrap = "/no/such/wrapper";
+  Caught error = caught({point}, options);
+  EXPECT_EQ(error.kind, ErrorKind::environment);
+  EXPECT_THAT(error.text, AllOf(HasSubstr("/no/such/wrapper"), HasSubstr("No such file")));
+
+  options.launch.wrap = "sh -c 'echo Cannot open network namespace >&2; exit 3'";
+  error = caught({point}, options);
+  EXPECT_EQ(error.kind, ErrorKind::peer_lost);
+  EXPECT_THAT(error.text, AllOf(HasSubstr("rank 0 ended with exit status 3 while connecting 2 ranks"),
+                                HasSubstr("Cannot open network namespace")));
+}
+
+TEST_F(Launcher, WhatItCannotUseIsRefusedInOneSentence) {
+  const PointKey point = {.algorithm = "ring", .ranks = 2, .bytes = {400}};
+  MeasureOptions options = quick();
+  options.launch.interface = "eth-none";
+  Caught error = caught({point}, options);
+  EXPECT_EQ(error.kind, ErrorKind::environment);
+  EXPECT_THAT(error.text, AllOf(HasSubstr("'eth-none'"), HasSubstr("lo")));
+
+  options = quick();
+  options.launch.rendezvous = "tcp://localhost";
+  error = caught({point}, options);
+  EXPECT_EQ(error.kind, ErrorKind::bad_input);
+  EXPECT_THAT(error.text, HasSubstr("redis://host:port"));
+
+  options.launch.rendezvous = "redis://127.0.0.1:1";
+  error = caught({point}, options);
+  EXPECT_EQ(error.kind, ErrorKind::environment);
+  EXPECT_THAT(error.text, HasSubstr("no Redis server answers at 127.0.0.1:1"));
+}
+
+TEST_F(Launcher, AnInterfaceCanBeNamed) {
+  MeasureOptions options = quick();
+  options.launch.interface = "lo";
+  EXPECT_EQ(measured({{.algorithm = "ring", .ranks = 2, .bytes = {400}}}, options).front().outcome,
+            Outcome::ok);
+}
+
+TEST_F(Launcher, ASignalToTheParentEndsRanksAndRemovesFilesFirst) {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const pid_t parent = start({RINGSIDE_TEST_RANKS, "measure", "ring", "3", "65536", "1000"});
+    ASSERT_TRUE(temporary_.wait_for_ranks(3));
+    ::kill(parent, signal);
+    int status = 0;
+    ::waitpid(parent, &status, 0);
+    EXPECT_TRUE(WIFSIGNALED(status));
+    EXPECT_EQ(WTERMSIG(status), signal) << "it dies by the signal that it was sent";
+    EXPECT_THAT(temporary_.ranks(), IsEmpty());
+    EXPECT_TRUE(temporary_.empty());
+  }
+}
+
+TEST_F(Launcher, RanksDieWithAParentThatHasNoTimeToEndThem) {
+  for (const std::string wrap : {"", R"(sh -c '"$@"; exit $?' --)"}) {
+    const pid_t parent = start({RINGSIDE_TEST_RANKS, "measure", "ring", "3", "65536", "1000", wrap});
+    ASSERT_TRUE(temporary_.wait_for_ranks(3));
+    ::kill(parent, SIGKILL);
+    ::waitpid(parent, nullptr, 0);
+    EXPECT_TRUE(temporary_.wait_for_ranks(0));
+    for (const auto& left : std::filesystem::directory_iterator(temporary_.path())) {
+      std::filesystem::remove_all(left);  // Nobody was left to do it.
+    }
+  }
+}
+
+TEST_F(Launcher, RanksOfAnotherLauncherMeetWhereTheyAreTold) {
+  const std::string rendezvous = "file://" + (temporary_.path() / "meet").string();
+  for (int repetition = 0; repetition < 2;
+       ++repetition) {  // Addresses of the first run must not disturb the second.
+    std::vector<pid_t> ranks;
+    for (int rank = 0; rank < 3; ++rank) {
+      ranks.push_back(start({RINGSIDE_TEST_RANKS, "join", "ring", "3", "4096", "0.05", rendezvous},
+                            {fmt::format("OMPI_COMM_WORLD_RANK={}", rank), "OMPI_COMM_WORLD_SIZE=3"}));
+    }
+    for (const pid_t rank : ranks) {
+      int status = 0;
+      ::waitpid(rank, &status, 0);
+      EXPECT_EQ(status, 0);
+    }
+  }
+  std::filesystem::remove_all(temporary_.path() / "meet");
+}
+
+TEST_F(Launcher, ProbesRunOnTheSameTransport) {
+  const std::vector<ProbeSample> samples = probe({.launch = {.timeout = 20s, .program = RINGSIDE_TEST_RANKS},
+                                                  .budget = {0.1},
+                                                  .ranks = {2, 3},
+                                                  .max_bytes = {1 << 16}},
+                                                 {});
+  ASSERT_FALSE(samples.empty());
+  for (const ProbeSample& sample : samples) {
+    EXPECT_GE(sample.seconds.size(), 5U) << name(sample.key.kind);
+    for (const double seconds : sample.seconds) {
+      EXPECT_GT(seconds, 0) << name(sample.key.kind);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ringside
