@@ -196,24 +196,22 @@ void fit_reductions(std::span<const ProbeSample> samples, Calibrated& calibrated
 }  // namespace
 
 std::vector<double> non_decreasing(std::span<const double> values) {
-  struct Block {
-    double sum;
-    std::size_t count;
-    double mean() const { return sum / static_cast<double>(count); }
-  };
+  // Sorted values of neighbours that share one value, their lower median.
+  using Block = std::vector<double>;
+  const auto median = [](const Block& block) { return block[(block.size() - 1) / 2]; };
   std::vector<Block> blocks;
   for (const double value : values) {
-    blocks.push_back({.sum = value, .count = 1});
-    while (blocks.size() > 1 && blocks[blocks.size() - 2].mean() > blocks.back().mean()) {
-      const Block last = blocks.back();
+    blocks.push_back({value});
+    while (blocks.size() > 1 && median(blocks[blocks.size() - 2]) > median(blocks.back())) {
+      const Block last = std::move(blocks.back());
       blocks.pop_back();
-      blocks.back().sum += last.sum;
-      blocks.back().count += last.count;
+      blocks.back().insert(blocks.back().end(), last.begin(), last.end());
+      std::sort(blocks.back().begin(), blocks.back().end());
     }
   }
   std::vector<double> result;
   for (const Block& block : blocks) {
-    result.insert(result.end(), block.count, block.mean());
+    result.insert(result.end(), block.size(), median(block));
   }
   return result;
 }

@@ -27,8 +27,9 @@ namespace ringside {
 /// Throws Error{failed} when the ping_pong probes have fewer than two sizes or show no cost per byte.
 Calibrated fit_probes(std::span<const ProbeSample> samples);
 
-/// Isotonic regression: the non-decreasing sequence nearest to `values` (least squares).
-/// Source: pool adjacent violators, Barlow et al., "Statistical inference under order restrictions", 1972.
+/// Isotonic regression: a non-decreasing sequence nearest to `values` by the sum of absolute differences, so that one size
+/// that was disturbed does not move its neighbours. Source: pool adjacent violators with medians, Robertson, Wright and
+/// Dykstra, "Order restricted statistical inference", 1988, chapter 1.
 std::vector<double> non_decreasing(std::span<const double> values);
 
 }  // namespace ringside
