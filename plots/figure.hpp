@@ -87,8 +87,8 @@ struct Arrows {
 enum class Align { left, center, right };
 
 struct Text {
-  XY at;  ///< Vertically the middle of the text.
-  std::string text;
+  XY at = {};  ///< Vertically the middle of the text.
+  std::string text = {};
   Align align = Align::left;
   Font font = {};
   Color color = {};

@@ -16,7 +16,7 @@ namespace {
 
 constexpr Color kUnknown{.rgb = 0xCCCCCC};
 constexpr double kMinCellHeight = 17;
-constexpr double kMaxCellHeight = 60;
+constexpr double kMaxCellHeight = 110;
 
 double widest(const std::vector<std::string>& texts) {
   double width = 0;
@@ -65,6 +65,9 @@ std::vector<Figure> heat_map(const LabelledMatrix& matrix, const ChartContext& c
   if (low > high) {
     return {};
   }
+  // Noise must not look like structure: the scale spans at least a quarter of the largest value.
+  constexpr double kLeastSpan = 0.25;
+  low = std::min(low, high - kLeastSpan * std::abs(high));
   const auto position = [&](double value) { return high > low ? (value - low) / (high - low) : 0.5; };
 
   ColorBar bar{.title = matrix.value_title, .color = sequential_color, .labels = {}};

@@ -33,7 +33,7 @@ void add_series(Panel& panel, const Series& series, const SeriesPen& pen, const 
   }
   Stroke thin = pen.line(series.algorithm);
   thin.width = 1.5;
-  pen.add_line(panel, std::move(line), thin);
+  panel.elements.emplace_back(Polyline{.points = std::move(line), .stroke = thin});
   panel.elements.emplace_back(std::move(marks));
 }
 

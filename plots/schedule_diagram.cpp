@@ -20,12 +20,12 @@ namespace {
 constexpr Font kChunkFont{.size = 13};
 constexpr double kLeft = 92;
 constexpr double kRight = 30;
-constexpr double kMaxHeight = 2200;
+constexpr double kMaxHeight = 3000;
 constexpr double kStripTop = 52;     // Above the first rank: the numbers of the rounds.
 constexpr double kStripBottom = 30;  // Below the last rank.
 constexpr double kDotGap = 9;        // From the centre of a dot to the arrow.
 constexpr double kMinColumn = 84;
-constexpr double kMaxColumn = 360;
+constexpr double kMaxColumn = 540;
 
 /// All that one rank sends to another in a round, in one way.
 struct Transfer {
@@ -119,8 +119,8 @@ std::vector<XY> label_places(const Arrows::Arrow& arrow) {
 }
 
 /// One column: the arrows of a round between two columns of dots.
-void add_round(Panel& page, LabelPlacer& placer, const std::vector<Transfer>& transfers, XY corner,
-               const Strips& strips) {
+void add_round(Panel& page, const std::vector<Transfer>& transfers, XY corner, const Strips& strips) {
+  LabelPlacer placer;  // Labels stay in their column, so columns do not get in each other's way.
   const auto row = [&](Rank rank) { return corner.y + rank * strips.row_height; };
   std::vector<Arrows::Arrow> arrows;
   for (const Transfer& transfer : transfers) {
@@ -193,7 +193,6 @@ std::vector<Figure> schedule_diagram(const Schedule& schedule, const ChartContex
   const Rect area = lay_out_page(figure, page_text(context, subtitle), legend);
 
   Panel page = pixel_panel(figure);
-  LabelPlacer placer;
   Marks dots{.style = {.color = {.rgb = 0x333333}, .shape = Shape::circle, .size = 1.3}};
   for (int strip = 0; strip < strips.count; ++strip) {
     const double top = area.top + strip * strip_height + kStripTop;
@@ -217,7 +216,7 @@ std::vector<Figure> schedule_diagram(const Schedule& schedule, const ChartContex
                .text = strips.column_width >= 90 ? fmt::format("round {}", round) : fmt::format("{}", round),
                .align = Align::center,
                .font = {.bold = true}});
-      add_round(page, placer, rounds[static_cast<std::size_t>(round)], {left, top}, strips);
+      add_round(page, rounds[static_cast<std::size_t>(round)], {left, top}, strips);
     }
   }
   page.elements.emplace_back(std::move(dots));

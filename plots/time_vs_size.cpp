@@ -17,9 +17,13 @@ constexpr Color kLineColor{.rgb = 0x222222};
 struct CrossoverLine {
   int ranks = 1;
   double bytes = 0;
-  Dash dash = Dash::dashed;
+  bool measured = false;
   std::vector<std::string> labels;  ///< The same, ever shorter.
 };
+
+Stroke stroke_of(bool measured) {
+  return {.color = kLineColor, .width = 1.5, .dash = measured ? Dash::dotted : Dash::dashed};
+}
 
 CrossoverLine line_of(const Crossover& crossover, Bytes bytes, const std::optional<std::string>& winner,
                       bool measured) {
@@ -27,7 +31,7 @@ CrossoverLine line_of(const Crossover& crossover, Bytes bytes, const std::option
   const std::string kind = measured ? "measured" : "predicted";
   CrossoverLine line{.ranks = crossover.ranks,
                      .bytes = static_cast<double>(bytes.value),
-                     .dash = measured ? Dash::dotted : Dash::dashed,
+                     .measured = measured,
                      .labels = {}};
   if (winner) {
     const std::string& loser = *winner == crossover.baseline ? crossover.candidate : crossover.baseline;
@@ -68,8 +72,8 @@ std::size_t most_in_a_panel(const PointGroup& group, const std::vector<Crossover
   return static_cast<std::size_t>(most);
 }
 
-/// Vertical lines, each up to its label; labels stand one per row above all data.
-void add_crossovers(Panel& panel, int ranks, const std::vector<CrossoverLine>& lines) {
+/// Vertical lines that end below their labels; labels stand one per row above all data.
+void add_crossovers(Panel& panel, int ranks, const std::vector<CrossoverLine>& lines, double headroom) {
   const double width = panel.area.width;
   const double x_scale = width / std::log(panel.x.max / panel.x.min);
   const auto height_at = [&](double pixels_from_top) {
@@ -88,8 +92,8 @@ void add_crossovers(Panel& panel, int ranks, const std::vector<CrossoverLine>& l
     const double half = text_width(label, kLabelFont) / 2 + 6;
     const double center = std::clamp(std::log(line.bytes / panel.x.min) * x_scale, half, width - half);
     panel.elements.emplace_back(
-        Polyline{.points = {{line.bytes, panel.y.min}, {line.bytes, height_at(middle + 9)}},
-                 .stroke = {.color = kLineColor, .width = 1.5, .dash = line.dash}});
+        Polyline{.points = {{line.bytes, panel.y.min}, {line.bytes, height_at(headroom)}},
+                 .stroke = stroke_of(line.measured)});
     panel.elements.emplace_back(Text{.at = {panel.x.min * std::exp(center / x_scale), height_at(middle)},
                                      .text = label,
                                      .align = Align::center,
@@ -98,6 +102,19 @@ void add_crossovers(Panel& panel, int ranks, const std::vector<CrossoverLine>& l
                                      .opaque = true});
     middle += kLabelRow;
   }
+}
+
+std::vector<LegendEntry> legend_of(const std::vector<CrossoverLine>& lines) {
+  std::vector<LegendEntry> legend;
+  for (const bool measured : {false, true}) {
+    const bool any = std::any_of(lines.begin(), lines.end(),
+                                 [&](const CrossoverLine& line) { return line.measured == measured; });
+    if (any) {
+      legend.push_back(
+          {.label = measured ? "measured crossover" : "predicted crossover", .line = stroke_of(measured)});
+    }
+  }
+  return legend;
 }
 
 /// Of all times in a group; an interval that reaches down to zero ends at the edge of the panel.
@@ -134,18 +151,22 @@ std::vector<Figure> time_vs_size(const std::vector<Point>& points, const ChartCo
     const SeriesPen pen(group);
     const Range times = time_range(group);
     const std::vector<CrossoverLine> lines = lines_of(crossovers, group.sizes);
+    std::vector<LegendEntry> legend = pen.legend();
+    const std::vector<LegendEntry> of_lines = legend_of(lines);
+    legend.insert(legend.end(), of_lines.begin(), of_lines.end());
+    const double headroom = kLabelRow * static_cast<double>(most_in_a_panel(group, lines));
     const SmallMultiples chart{
         .name = "time_vs_size" + group.suffix,
         .subtitle = group.description + ": time against message size",
-        .legend = pen.legend(),
+        .legend = legend,
         .y = {.label = "time", .min = times.min, .max = times.max, .log = true},
         .y_tics = [&](double pixels) { return time_tics(times, pixels); },
-        .headroom = kLabelRow * static_cast<double>(most_in_a_panel(group, lines)),
+        .headroom = headroom,
         .fill =
             [&](Panel& panel, const RanksPanel& content) {
               pen.add_series(panel, content,
                              [&](Seconds time, const PointKey&) { return std::max(time.value, times.min); });
-              add_crossovers(panel, content.ranks, lines);
+              add_crossovers(panel, content.ranks, lines, headroom);
             },
     };
     const std::vector<Figure> pages = draw_small_multiples(group, chart, context);

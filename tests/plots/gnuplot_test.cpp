@@ -1,0 +1,185 @@
+#include "plots/gnuplot.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <limits>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/error.hpp"
+
+namespace ringside::plots {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::Not;
+
+Figure figure_with(const Element& element) {
+  Figure figure{.name = "test", .width = 400, .height = 300};
+  figure.panels.push_back({.area = {50, 50, 300, 200}, .elements = {element}});
+  return figure;
+}
+
+std::string script_with(const Element& element, ImageFormat format = ImageFormat::png) {
+  return gnuplot_script(figure_with(element), format);
+}
+
+TEST(GnuplotScript, TextIsSingleQuotedWithoutMarkup) {
+  const std::string script =
+      script_with(Text{.text = R"(tutorial_ring^{2} @x `rm -rf` "quoted" it's $(date))"});
+  EXPECT_THAT(script, HasSubstr(R"('tutorial_ring^{2} @x `rm -rf` "quoted" it''s $(date)')"));
+  EXPECT_THAT(script, HasSubstr("noenhanced"));
+}
+
+TEST(GnuplotScript, NoTextCanEndItsLineOrItsString) {
+  const std::string script = script_with(Text{.text = "one\n'; system 'touch /tmp/pwned'\r\x01"});
+  EXPECT_THAT(script, HasSubstr("'one ''; system ''touch /tmp/pwned''  '"));
+  EXPECT_THAT(script, Not(HasSubstr("\nsystem")));
+  // Outside single quotes there is no double quote, back quote or macro at all.
+  bool inside = false;
+  for (const char character : script) {
+    inside = character == '\'' ? !inside : inside;
+    if (!inside) {
+      EXPECT_EQ(std::string("\"`@").find(character), std::string::npos) << script;
+    }
+  }
+  EXPECT_FALSE(inside);
+}
+
+TEST(GnuplotScript, TitlesAndTicsAreQuotedToo) {
+  Figure figure = figure_with(Text{});
+  figure.panels[0].title = "it's";
+  figure.panels[0].x = {.label = "x's", .tics = {{0.5, "half's"}}};
+  figure.panels[0].y = {.label = "y's"};
+  const std::string script = gnuplot_script(figure, ImageFormat::png);
+  EXPECT_THAT(script, HasSubstr("set title 'it''s'"));
+  EXPECT_THAT(script, HasSubstr("set xlabel 'x''s'"));
+  EXPECT_THAT(script, HasSubstr("('half''s' 0.5 0)"));
+  EXPECT_THAT(script, HasSubstr("set label 'y''s'"));
+}
+
+TEST(GnuplotScript, DataAreInline) {
+  const std::string script = script_with(
+      Polyline{.points = {{1, 2}, {3, 4.5}}, .stroke = {.color = {.rgb = 0x0072B2}, .dash = Dash::dashed}});
+  EXPECT_THAT(script, HasSubstr("<< END_OF_DATA\n1 2\n3 4.5\nEND_OF_DATA\n"));
+  EXPECT_THAT(script, HasSubstr("with lines lc rgb '#0072b2' lw 2 dt (9,7)"));
+}
+
+TEST(GnuplotScript, FontsHaveTheSameSizeInBothFormats) {
+  const Text text{.text = "x", .font = {.size = 20, .bold = true}};
+  EXPECT_THAT(script_with(text, ImageFormat::png), HasSubstr("font 'DejaVu Sans Bold,15'"));
+  EXPECT_THAT(script_with(text, ImageFormat::svg), HasSubstr("font 'DejaVu Sans Bold,20'"));
+}
+
+TEST(GnuplotScript, OpacityBecomesTransparency) {
+  const Band band{.points = {{0, 0, 1}, {1, 0, 1}}, .fill = {.rgb = 0x112233, .opacity = 0.2}};
+  EXPECT_THAT(script_with(band), HasSubstr("fc rgb '#cc112233'"));
+}
+
+TEST(GnuplotScript, MarksHaveBarsOnlyWhereThereIsAnInterval) {
+  EXPECT_THAT(script_with(Marks{.marks = {{.x = 1, .y = 2}}}), Not(HasSubstr("yerrorbars")));
+  EXPECT_THAT(script_with(Marks{.marks = {{1, 2, 1.5, 2.5}}}), HasSubstr("yerrorbars"));
+}
+
+TEST(GnuplotScript, AnInfiniteNumberIsABug) {
+  EXPECT_THROW(script_with(Polyline{.points = {{1, std::numeric_limits<double>::quiet_NaN()}}}), Bug);
+}
+
+/// A program that stands in for gnuplot, in a directory of its own.
+class StandIn : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (fs::temp_directory_path() / "ringside-plots-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+    directory_ = pattern;
+  }
+  void TearDown() override { fs::remove_all(directory_); }
+
+  Gnuplot program(const std::string& body) {
+    const fs::path path = directory_ / "stand-in";
+    std::ofstream(path) << "#!/bin/sh\n" << body << "\n";
+    ::chmod(path.c_str(), 0755);
+    return {.program = path.string(), .deadline = std::chrono::seconds(10)};
+  }
+
+  std::string error_of(const Gnuplot& gnuplot) {
+    try {
+      write_image(figure_with(Text{.text = "x"}), ImageFormat::png, image(), gnuplot);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::environment);
+      return error.what();
+    }
+    return "no error";
+  }
+
+  fs::path image() const { return directory_ / "chart.png"; }
+
+  std::size_t num_files() const {
+    return static_cast<std::size_t>(
+        std::distance(fs::directory_iterator(directory_), fs::directory_iterator()));
+  }
+
+  fs::path directory_;
+};
+
+TEST_F(StandIn, WhatItWritesBecomesTheFile) {
+  write_image(figure_with(Text{.text = "hello"}), ImageFormat::png, image(), program("cat"));
+  std::ifstream stream(image());
+  const std::string text{std::istreambuf_iterator<char>(stream), {}};
+  EXPECT_EQ(text, gnuplot_script(figure_with(Text{.text = "hello"}), ImageFormat::png));
+  EXPECT_EQ(num_files(), 2U);  // The program and the image.
+  EXPECT_EQ(fs::status(image()).permissions(),
+            fs::perms::owner_read | fs::perms::owner_write | fs::perms::group_read | fs::perms::others_read);
+}
+
+TEST_F(StandIn, AFailureIsReportedWithItsTextAndLeavesNothing) {
+  EXPECT_THAT(
+      error_of(program("echo 'line 3: undefined variable' >&2; echo half; exit 1")),
+      testing::AllOf(HasSubstr("chart.png"), HasSubstr("status 1"), HasSubstr("line 3: undefined variable")));
+  EXPECT_EQ(num_files(), 1U);
+}
+
+TEST_F(StandIn, AnOldChartSurvivesAFailure) {
+  std::ofstream(image()) << "old";
+  error_of(program("exit 1"));
+  EXPECT_EQ(fs::file_size(image()), 3U);
+}
+
+TEST_F(StandIn, NoOutputIsAFailure) { EXPECT_THAT(error_of(program("exit 0")), HasSubstr("drew nothing")); }
+
+TEST_F(StandIn, ASignalIsNamed) { EXPECT_THAT(error_of(program("kill -TERM $$")), HasSubstr("signal 15")); }
+
+TEST_F(StandIn, TheDeadlineEndsIt) {
+  Gnuplot slow = program("exec sleep 60");
+  slow.deadline = std::chrono::milliseconds(50);
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_THAT(error_of(slow), HasSubstr("did not finish within 0.05 s"));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
+  EXPECT_EQ(num_files(), 1U);
+}
+
+TEST_F(StandIn, AMissingProgramSaysWhatToInstall) {
+  const Gnuplot missing{.program = "no-such-gnuplot"};
+  EXPECT_FALSE(gnuplot_available(missing));
+  EXPECT_THAT(error_of(missing), HasSubstr("is not installed (Debian package gnuplot-nox)"));
+  EXPECT_EQ(num_files(), 0U);
+}
+
+TEST_F(StandIn, IsAvailableByPathOrName) {
+  EXPECT_TRUE(gnuplot_available(program("exit 0")));
+  EXPECT_TRUE(gnuplot_available({.program = "sh"}));
+}
+
+TEST_F(StandIn, ADirectoryThatIsMissingIsAnErrorOfTheEnvironment) {
+  EXPECT_THROW(
+      write_image(figure_with(Text{}), ImageFormat::png, directory_ / "missing" / "a.png", program("cat")),
+      Error);
+}
+
+}  // namespace
+}  // namespace ringside::plots

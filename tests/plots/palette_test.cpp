@@ -1,0 +1,75 @@
+#include "plots/palette.hpp"
+
+#include <gtest/gtest.h>
+
+namespace ringside::plots {
+namespace {
+
+const std::vector<std::string> kKnown = {
+    "naive",  "tutorial_ring",   "ring",         "pipelined_ring", "binomial_tree",      "double_binary_tree",
+    "direct", "direct_two_shot", "hierarchical", "native",         "recursive_doubling", "halving_doubling"};
+
+TEST(Palette, KnownAlgorithmsLookTheSameInAnyCompany) {
+  const auto all = series_styles(kKnown);
+  for (const std::string& name : kKnown) {
+    EXPECT_EQ(series_styles({name}).at(name), all.at(name)) << name;
+    EXPECT_EQ(series_styles({"something", name, "else"}).at(name), all.at(name)) << name;
+  }
+  EXPECT_EQ(all.at("ring").color, kBlue);
+  EXPECT_EQ(all.at("naive").color, kVermillion);
+}
+
+TEST(Palette, NoTwoKnownAlgorithmsLookAlike) {
+  const auto all = series_styles(kKnown);
+  for (const std::string& one : kKnown) {
+    for (const std::string& other : kKnown) {
+      if (one != other) {
+        EXPECT_FALSE(all.at(one) == all.at(other)) << one << " and " << other;
+        EXPECT_FALSE(all.at(one).color == all.at(other).color && all.at(one).dash == all.at(other).dash)
+            << "lines of " << one << " and " << other;
+      }
+    }
+  }
+}
+
+TEST(Palette, UnknownNamesDoNotDependOnTheirOrder) {
+  const auto one = series_styles({"ring", "mine", "yours"});
+  const auto other = series_styles({"yours", "mine", "ring"});
+  EXPECT_EQ(one, other);
+  EXPECT_FALSE(one.at("mine") == one.at("yours"));
+  EXPECT_FALSE(one.at("mine") == one.at("ring"));
+}
+
+TEST(Palette, ManyUnknownNamesStillGetAStyle) {
+  std::vector<std::string> names;
+  for (int index = 0; index < 30; ++index) {
+    names.push_back("algorithm " + std::to_string(index));
+  }
+  EXPECT_EQ(series_styles(names).size(), 30U);
+}
+
+TEST(Palette, DivergingColorsAreWhiteInTheMiddleAndClamped) {
+  EXPECT_EQ(diverging_color(0), kWhite);
+  EXPECT_EQ(diverging_color(1), diverging_color(7));
+  EXPECT_EQ(diverging_color(-1), diverging_color(-7));
+  const Color blue = diverging_color(0.6);
+  const Color orange = diverging_color(-0.6);
+  EXPECT_GT(blue.rgb & 0xFFU, blue.rgb >> 16U);
+  EXPECT_LT(orange.rgb & 0xFFU, orange.rgb >> 16U);
+}
+
+TEST(Palette, SequentialColorsDarken) {
+  const auto green = [](const Color& color) { return (color.rgb >> 8U) & 0xFFU; };
+  EXPECT_GT(green(sequential_color(0)), green(sequential_color(0.5)));
+  EXPECT_GT(green(sequential_color(0.5)), green(sequential_color(1)));
+}
+
+TEST(Palette, TextIsReadableOnLightAndDark) {
+  EXPECT_EQ(readable_on(kWhite), kBlack);
+  EXPECT_EQ(readable_on(kSkyBlue), kBlack);
+  EXPECT_EQ(readable_on(kBlack), kWhite);
+  EXPECT_EQ(readable_on(kBlue), kWhite);
+}
+
+}  // namespace
+}  // namespace ringside::plots
