@@ -174,8 +174,12 @@ class ScriptWriter {
   }
 
   void write_axis(char axis, const Axis& value) {
-    line(fmt::format("{} logscale {}", value.log ? "set" : "unset", axis));
+    // In this order: the range of the panel before may hold values that a logarithm does not have.
+    line(fmt::format("unset logscale {}", axis));
     line(fmt::format("set {}range [{}:{}]", axis, number(value.min), number(value.max)));
+    if (value.log) {
+      line(fmt::format("set logscale {}", axis));
+    }
     // The y label is placed by us: gnuplot's guess at the width of tic labels runs off the page.
     const bool horizontal = axis == 'x';
     line(value.label.empty() || !horizontal

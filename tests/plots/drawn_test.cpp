@@ -45,15 +45,22 @@ PngSize png_size(const std::string& png) {
   return {word(16), word(20)};
 }
 
+/// As a single-quoted string of gnuplot.
+std::string quoted_path(const fs::path& path) {
+  std::string result;
+  for (const char character : path.string()) {
+    result += character == '\'' ? "''" : std::string(1, character);
+  }
+  return "'" + result + "'";
+}
+
 /// How often each colour is among every third pixel of every third row; gnuplot reads the picture for us.
 std::map<std::string, int> colors_of(const fs::path& png) {
   const fs::path table = png.string() + ".txt";
   const int file = ::open(table.c_str(), O_CREAT | O_TRUNC | O_RDWR | O_CLOEXEC, 0600);
-  run_gnuplot(
-      fmt::format(
-          "set table '/dev/stdout'\nplot '{}' binary filetype=png every 3:3 using 1:2:3 with rgbimage\n",
-          png.string()),
-      file);
+  run_gnuplot(fmt::format("set table\nplot {} binary filetype=png every 3:3 using 1:2:3 with rgbimage\n",
+                          quoted_path(png)),
+              file);
   ::close(file);
   std::map<std::string, int> colors;
   std::ifstream stream(table);
@@ -89,7 +96,7 @@ class Drawn : public testing::Test {
     EXPECT_FALSE(figures.empty());
     for (const Figure& figure : figures) {
       const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
-      EXPECT_THAT(run_gnuplot(gnuplot_script(figure, ImageFormat::png), nowhere), IsEmpty()) << figure.name;
+      EXPECT_THAT(run_gnuplot(gnuplot_script(figure, ImageFormat::svg), nowhere), IsEmpty()) << figure.name;
       ::close(nowhere);
     }
     const std::vector<fs::path> files = draw(figures, context_);
@@ -115,32 +122,44 @@ class Drawn : public testing::Test {
                         .source = "out/tutorial_ring/results.jsonl"};
 };
 
-TEST_F(Drawn, PointsInAllTheirShapes) {
-  const std::map<std::string, samples::SweepOptions> sweeps = {
-      {"default", {}},
-      {"one_panel", {.ranks = {4}}},
-      {"many_algorithms",
-       {.algorithms = {"naive", "tutorial_ring", "ring", "binomial_tree", "double_binary_tree",
-                       "hierarchical", "native"},
-        .ranks = {2, 4, 8, 16}}},
-      {"seven_panels", {.ranks = {2, 3, 4, 6, 8, 16, 32}}},
-      {"predicted_only", {.ranks = {8}, .measured = false}},
-      {"measured_only", {.ranks = {8}, .predicted = false}},
-      {"one_size", {.ranks = {2, 4}, .from = 88'000'000, .to = 88'000'000}},
-      {"one_algorithm", {.algorithms = {"ring"}, .ranks = {4}}},
-      {"huge", {.ranks = {2, 4096}, .from = 1, .to = std::int64_t{64} << 30, .factor = 8}},
-  };
-  for (const auto& [folder, sweep] : sweeps) {
-    const std::vector<Point> points = samples::sweep(sweep);
-    std::vector<Figure> figures = time_vs_size(points, context_, samples::crossovers(sweep));
-    const std::vector<Figure> ratios = ratio(points, context_);
-    const std::vector<Figure> bandwidths =
-        bus_bandwidth(points, context_, BandwidthLimit{.rate = {12.5e9}, .label = "PCIe 4.0 x8"});
-    figures.insert(figures.end(), ratios.begin(), ratios.end());
-    figures.insert(figures.end(), bandwidths.begin(), bandwidths.end());
-    check(folder, figures);
+struct NamedSweep {
+  std::string name;
+  samples::SweepOptions options;
+};
+
+void PrintTo(const NamedSweep& sweep, std::ostream* stream) { *stream << sweep.name; }
+
+class DrawnPoints : public Drawn, public testing::WithParamInterface<NamedSweep> {};
+
+TEST_P(DrawnPoints, OnEveryChart) {
+  const samples::SweepOptions& sweep = GetParam().options;
+  const std::vector<Point> points = samples::sweep(sweep);
+  std::vector<Figure> figures = time_vs_size(points, context_, samples::crossovers(sweep));
+  for (const Figure& figure : ratio(points, context_)) {
+    figures.push_back(figure);
   }
+  for (const Figure& figure :
+       bus_bandwidth(points, context_, BandwidthLimit{.rate = {12.5e9}, .label = "PCIe 4.0 x8"})) {
+    figures.push_back(figure);
+  }
+  check(GetParam().name, figures);
 }
+
+INSTANTIATE_TEST_SUITE_P(
+    Sweeps, DrawnPoints,
+    testing::Values(NamedSweep{"default", {}}, NamedSweep{"one_panel", {.ranks = {4}}},
+                    NamedSweep{"many_algorithms",
+                               {.algorithms = {"naive", "tutorial_ring", "ring", "binomial_tree",
+                                               "double_binary_tree", "hierarchical", "native"},
+                                .ranks = {2, 4, 8, 16}}},
+                    NamedSweep{"seven_panels", {.ranks = {2, 3, 4, 6, 8, 16, 32}}},
+                    NamedSweep{"predicted_only", {.ranks = {8}, .measured = false}},
+                    NamedSweep{"measured_only", {.ranks = {8}, .predicted = false}},
+                    NamedSweep{"one_size", {.ranks = {2, 4}, .from = 88'000'000, .to = 88'000'000}},
+                    NamedSweep{"one_algorithm", {.algorithms = {"ring"}, .ranks = {4}}},
+                    NamedSweep{"huge",
+                               {.ranks = {2, 4096}, .from = 1, .to = std::int64_t{64} << 30, .factor = 8}}),
+    [](const testing::TestParamInfo<NamedSweep>& sweep) { return sweep.param.name; });
 
 TEST_F(Drawn, SeriesHaveTheirColours) {
   const auto files = check("colours", time_vs_size(samples::sweep({.ranks = {4}}), context_));
@@ -171,12 +190,11 @@ TEST_F(Drawn, Diagrams) {
 }
 
 TEST_F(Drawn, HostileTextsAreJustText) {
-  const fs::path witness = fs::path(RINGSIDE_BINARY_DIR) / "charts" / "pwned";
-  context_.title =
-      fmt::format("it's `touch {0}` \"$(touch {0})\" @x _y ^{{z}} \\n'; system 'touch {0}", witness.string());
+  fs::remove("pwned");
+  context_.title = "it's `touch pwned` \"$(touch pwned)\" @x _y ^{z} \\n'; system 'touch pwned";
   const auto files = check("hostile 'name' `x` $y", time_vs_size(samples::sweep({.ranks = {2}}), context_));
-  EXPECT_FALSE(fs::exists(witness));
-  EXPECT_THAT(contents(files.at(1)), HasSubstr("@x _y ^{z} \\n"));
+  EXPECT_FALSE(fs::exists("pwned"));
+  EXPECT_THAT(contents(files.at(1)), HasSubstr("@x _y ^{z} \\n'; system 'touch pwned"));
   EXPECT_THAT(contents(files.at(1)), HasSubstr("tutorial_ring"));
 }
 
