@@ -72,6 +72,15 @@ class ThreadsTransfer final : public Transfer {
         mailbox_(side == Side::send ? group.mailbox(rank, peer) : group.mailbox(peer, rank)),
         posted_{.memory = memory} {}
 
+  /// After an exception a transfer may go while it is still started.
+  ~ThreadsTransfer() override {
+    const std::lock_guard lock(mailbox_.mutex);
+    std::erase(mailbox_.sends, &posted_);
+    std::erase(mailbox_.receives, &posted_);
+  }
+  ThreadsTransfer(const ThreadsTransfer&) = delete;
+  ThreadsTransfer& operator=(const ThreadsTransfer&) = delete;
+
   void start() override {
     const std::lock_guard lock(mailbox_.mutex);
     posted_.done = false;
