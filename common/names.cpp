@@ -128,6 +128,7 @@ std::string_view name(Outcome value) { return spelling_of(value); }
 template <typename E>
 std::vector<std::string> names_of() {
   std::vector<std::string> result;
+  result.reserve(Spellings<E>::kTable.size());
   for (const auto& [value, text] : Spellings<E>::kTable) {
     result.emplace_back(text);
   }

@@ -1,6 +1,7 @@
 #include "scenario/document.hpp"
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -143,15 +144,15 @@ std::string explained(const std::string& message) {
     std::string_view message;
     std::string_view hint;
   };
-  constexpr Hint kHints[] = {
-      {"illegal map value", "check the indentation, and put text that holds ': ' in quotes"},
-      {"illegal map key", "check the indentation"},
-      {"end of map not found", "check the indentation"},
-      {"end of map flow not found", "a '}' or a comma is missing"},
-      {"end of sequence flow not found", "a ']' or a comma is missing"},
-      {"end of sequence not found", "check the indentation"},
-      {"unknown token", "put text that starts with @, %, ` or * in quotes"},
-      {"illegal flow end", "there is a '}' or ']' too many"},
+  constexpr std::array kHints = {
+      Hint{"illegal map value", "check the indentation, and put text that holds ': ' in quotes"},
+      Hint{"illegal map key", "check the indentation"},
+      Hint{"end of map not found", "check the indentation"},
+      Hint{"end of map flow not found", "a '}' or a comma is missing"},
+      Hint{"end of sequence flow not found", "a ']' or a comma is missing"},
+      Hint{"end of sequence not found", "check the indentation"},
+      Hint{"unknown token", "put text that starts with @, %, ` or * in quotes"},
+      Hint{"illegal flow end", "there is a '}' or ']' too many"},
   };
   for (const Hint& hint : kHints) {
     if (hint.message == message) {

@@ -196,7 +196,7 @@ std::optional<std::int64_t> num_gpus(const Machine& machine) {
 }
 
 const MapTable<Machine>& machine_table() {
-  static const MapTable<Machine> kTable = {
+  static const MapTable<Machine> table = {
       .form = "a map such as `{intra: {kind: pcie, generation: 4}}`",
       .rows =
           {
@@ -242,7 +242,7 @@ const MapTable<Machine>& machine_table() {
       .check = check_machine,
       .on_one_line = false,
   };
-  return kTable;
+  return table;
 }
 
 }  // namespace ringside

@@ -3,6 +3,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -40,14 +41,14 @@ struct Note {
 };
 
 template <typename V>
-KeyDescription description(std::string key, const ValueType<V>& type, Note note) {
-  return {.path = std::move(key),
-          .meaning = std::move(note.meaning),
+KeyDescription description(const std::string& key, const ValueType<V>& type, const Note& note) {
+  return {.path = key,
+          .meaning = note.meaning,
           .form = type.form,
           .allowed = type.allowed,
           .required = note.required,
-          .default_value = std::move(note.default_value),
-          .kinds = std::move(note.kinds)};
+          .default_value = note.default_value,
+          .kinds = note.kinds};
 }
 
 template <typename M>
@@ -59,11 +60,31 @@ struct MemberValue<std::optional<M>> {
   using Type = M;
 };
 
-/// A key that is one member of T. Members that hold nothing, or (unless required) their default, are not written.
+template <typename M>
+const M& held(const M& member) {
+  return member;
+}
+template <typename M>
+const M& held(const std::optional<M>& member) {
+  return *member;
+}
+
+/// Whether a member says something that leaving it out would not.
+template <typename M>
+bool says_something(const M& member, const M& default_value) {
+  return !(member == default_value);
+}
+template <typename M>
+bool says_something(const std::optional<M>& member, const std::optional<M>& /*default_value*/) {
+  return member.has_value();
+}
+
+/// A key that is one member of T. What says nothing is not written, unless it is required.
 template <typename T, typename M>
 Row<T> row(const std::string& key, M T::*member, const ValueType<typename MemberValue<M>::Type>& type,
            const Note& note) {
-  constexpr bool kOptional = !std::is_same_v<M, typename MemberValue<M>::Type>;
+  // An optional member may be required by some kinds only.
+  const bool always = note.required && std::is_same_v<M, typename MemberValue<M>::Type>;
   return {.key = description(key, type, note),
           .below = type.below,
           .read =
@@ -72,22 +93,10 @@ Row<T> row(const std::string& key, M T::*member, const ValueType<typename Member
                   target.*member = std::move(*read);
                 }
               },
-          .given =
-              [member, required = note.required](const T& source) {
-                if constexpr (kOptional) {
-                  return (source.*member).has_value();
-                } else {
-                  return required || !(source.*member == T{}.*member);
-                }
-              },
-          .write =
-              [member, type](YAML::Emitter& out, const T& source) {
-                if constexpr (kOptional) {
-                  type.write(out, *(source.*member));
-                } else {
-                  type.write(out, source.*member);
-                }
-              }};
+          .given = [member, always](
+                       const T& source) { return always || says_something(source.*member, T{}.*member); },
+          .write = [member, type](YAML::Emitter& out,
+                                  const T& source) { type.write(out, held(source.*member)); }};
 }
 
 /// Nothing after a problem was added.

@@ -161,7 +161,7 @@ MapTable<Calibrated> calibrated_table() {
 }
 
 ValueType<Known> known_type() {
-  const auto below = [](std::string prefix, std::vector<KeyDescription> keys, std::string meaning,
+  const auto below = [](const std::string& prefix, std::vector<KeyDescription> keys, std::string meaning,
                         std::string form) {
     keys.insert(keys.begin(),
                 KeyDescription{.path = "", .meaning = std::move(meaning), .form = std::move(form)});

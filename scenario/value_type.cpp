@@ -78,7 +78,7 @@ std::string exact(Bytes size) {
 
 /// A quantity with a unit, whose parser in common/units says what is wrong with the text.
 template <typename Q>
-ValueType<Q> quantity_type(std::string form, Q (*parse)(std::string_view), Zero zero) {
+ValueType<Q> quantity_type(const std::string& form, Q (*parse)(std::string_view), Zero zero) {
   return {.form = form,
           .read = [form, parse, zero](Reader& reader, const Value& value) -> std::optional<Q> {
             const auto text = reader.scalar(value, form);
@@ -101,7 +101,7 @@ ValueType<Q> quantity_type(std::string form, Q (*parse)(std::string_view), Zero 
 
 }  // namespace
 
-ValueType<std::string> text_type(std::string form) {
+ValueType<std::string> text_type(const std::string& form) {
   return {.form = form,
           .read = [form](Reader& reader, const Value& value) -> std::optional<std::string> {
             auto text = reader.scalar(value, form);
@@ -208,7 +208,7 @@ ValueType<SecondsPerByte> cost_type() {
   return type;
 }
 
-ValueType<std::string> word_type(std::string what, std::vector<std::string> words) {
+ValueType<std::string> word_type(const std::string& what, const std::vector<std::string>& words) {
   const std::string form =
       words.size() == 1 ? words.front() : fmt::format("one of {}", fmt::join(words, ", "));
   return {.form = form,

@@ -38,7 +38,7 @@ struct WholeRange {
 
 enum class Zero { allowed, refused };
 
-ValueType<std::string> text_type(std::string form);
+ValueType<std::string> text_type(const std::string& form);
 ValueType<bool> bool_type();
 ValueType<int> whole_number_type(WholeRange range);
 /// A plain number of at least `min`.
@@ -48,7 +48,7 @@ ValueType<Seconds> time_type(Zero zero = Zero::allowed);
 ValueType<BytesPerSecond> bandwidth_type(Zero zero = Zero::refused);
 ValueType<SecondsPerByte> cost_type();
 /// One of a closed set of words; `what` is what messages call it.
-ValueType<std::string> word_type(std::string what, std::vector<std::string> words);
+ValueType<std::string> word_type(const std::string& what, const std::vector<std::string>& words);
 
 /// Both ends of an interval of this quantity: `[9.8 us, 10.4 us]`.
 template <typename Q>
@@ -58,6 +58,7 @@ ValueType<Interval> interval_type(const ValueType<Q>& quantity, const std::strin
 template <typename E>
 ValueType<E> choice_type(const std::string& what, std::vector<E> values) {
   std::vector<std::string> words;
+  words.reserve(values.size());
   for (const E value : values) {
     words.emplace_back(name(value));
   }
