@@ -28,6 +28,7 @@ class Activities {
   void end(Id id);
   /// Work per second from now on; infinite completes at once.
   void set_rate(Id id, double rate);
+  double rate(Id id) const { return slots_[static_cast<std::size_t>(id)].rate; }
 
   /// Goes on to the next time at which something completes and replaces `completed` by all that completes then (within
   /// 1e-12, relative, so that symmetric activities stay together), in the order in which they began. False when

@@ -24,4 +24,12 @@ ChunkSizes::ChunkSizes(Bytes size, DataType dtype, std::int32_t num_chunks)
     : element_size_(static_cast<std::int64_t>(size_of(dtype))),
       layout_(whole_elements(size, dtype), num_chunks) {}
 
+void write_moves(const Schedule& schedule, const ChunkSizes& sizes, std::int64_t round,
+                 std::vector<Move>& moves) {
+  schedule.write_round(round, moves);
+  if (sizes.has_empty_chunks()) {
+    std::erase_if(moves, [&sizes](const Move& move) { return sizes.bytes(move) == 0; });
+  }
+}
+
 }  // namespace ringside

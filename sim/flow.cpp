@@ -103,7 +103,7 @@ class FlowRun {
   // --- Planning: moves are written as far ahead as some rank needs to know what it does next.
 
   void plan_round(std::int64_t round) {
-    schedule_.write_round(round, moves_);
+    write_moves(schedule_, sizes_, round, moves_);
     for (const Move& move : moves_) {
       const std::int32_t id = new_planned();
       planned(id) = {.move = move, .round = round, .bytes = sizes_.bytes(move)};

@@ -20,7 +20,7 @@ struct FlowResult {
   std::int64_t num_messages = 0;
 };
 
-/// Runs the schedule; how ranks wait for each other: docs/model.md, "How a schedule runs". Memory grows with ranks,
+/// Runs the schedule; how ranks wait for each other: docs/architecture.md, "How a schedule runs". Memory grows with ranks,
 /// links and the rounds that ranks are apart, not with messages.
 FlowResult simulate_flow(const Schedule& schedule, const ChunkSizes& sizes, const Network& network,
                          const SimulationOptions& options = {});

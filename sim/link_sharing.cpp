@@ -13,8 +13,9 @@ namespace {
 
 /// Shares that differ by less are one level: rounding must not split links that are equally full.
 constexpr double kSameShare = 1 + 1e-12;
-/// A flow at this part of the rate that it has alone is not slowed down.
-constexpr double kFullRate = 1 - 1e-9;
+/// A relative difference of rates that is nothing but rounding.
+constexpr double kSettled = 1e-9;
+constexpr double kUndecided = -1;
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 constexpr std::size_t kMostLimits = 3;
 
@@ -56,6 +57,7 @@ Activities::Id LinkSharing::begin(const Work& work) {
   if (transfer) {
     begun.work = factor * bytes;
     begun.alone_rate = rate_of(cost.inverse_bandwidth);
+    begun.bottleneck = kNone;
     set_hops(begun);
   }
   activities_.set_rate(id, 1);
@@ -119,112 +121,143 @@ void LinkSharing::leave_links(const Flow& leaving) {
     flow(moved.flow).hops[static_cast<std::size_t>(moved.hop)].position = hop.position;
     left.flows.pop_back();
     if (left.limiting) {
-      relieved_.push_back(hop.link);
+      touch(hop.link);
     }
   }
 }
 
 void LinkSharing::share() {
-  ++num_shared_;
+  // Links touched so far have lost a flow and were full: who was held back by them may be faster now.
+  for (std::size_t i = 0; i < touched_.size(); ++i) {
+    for (const Crossing& crossing : link(touched_[i]).flows) {
+      if (flow(crossing.flow).bottleneck == touched_[i]) {
+        affect(crossing.flow);
+      }
+    }
+  }
   for (const Activities::Id id : joined_) {
-    if (flow(id).shared == num_shared_) {
-      continue;
-    }
     if (alone(flow(id))) {
-      activities_.set_rate(id, flow(id).alone_rate);
-      continue;
+      flow(id).rate = flow(id).alone_rate;
+      activities_.set_rate(id, flow(id).rate);
+    } else {
+      affect(id);
     }
-    see_flow(id);
-    share_component();
   }
   joined_.clear();
-  for (const std::int32_t id : relieved_) {
-    if (link(id).shared != num_shared_) {
-      see_link(id);
-      share_component();
-    }
-  }
-  relieved_.clear();
+  settle();
 }
 
 bool LinkSharing::alone(const Flow& flow) {
-  return std::all_of(flow.hops.begin(), flow.hops.end(), [this](const Hop& hop) {
-    return link(hop.link).flows.size() == 1 && !link(hop.link).limiting;
-  });
+  return std::all_of(flow.hops.begin(), flow.hops.end(),
+                     [this](const Hop& hop) { return link(hop.link).flows.size() == 1; });
 }
 
-void LinkSharing::see_flow(Activities::Id id) {
-  if (flow(id).shared != num_shared_) {
-    flow(id).shared = num_shared_;
-    component_flows_.push_back(id);
-  }
-}
-
-void LinkSharing::see_link(std::int32_t id) {
-  LinkState& seen = link(id);
-  if (seen.shared != num_shared_) {
-    seen.shared = num_shared_;
-    component_links_.push_back(id);
-    for (const Crossing& crossing : seen.flows) {
-      see_flow(crossing.flow);
+void LinkSharing::affect(Activities::Id id) {
+  Flow& affected = flow(id);
+  if (!affected.affected) {
+    affected.affected = true;
+    affected_.push_back(id);
+    for (const Hop& hop : affected.hops) {
+      touch(hop.link);
     }
   }
 }
 
-/// Gives max-min fair rates to the flows that are seen and to all that share links with them.
-void LinkSharing::share_component() {
-  for (std::size_t i = 0; i < component_flows_.size(); ++i) {
-    for (const Hop& hop : flow(component_flows_[i]).hops) {
-      see_link(hop.link);
+void LinkSharing::touch(std::int32_t id) {
+  if (!link(id).touched) {
+    link(id).touched = true;
+    touched_.push_back(id);
+  }
+}
+
+/// Finds new rates for the affected flows while all others keep theirs, then affects those others that are not at their
+/// max-min fair share any more, until there are none: as a rule a small part of the flows that share links, directly
+/// or through others.
+void LinkSharing::settle() {
+  std::size_t num_settled = 0;
+  while (num_settled < affected_.size()) {
+    num_settled = affected_.size();
+    fill_links();
+    const std::size_t num_filled = touched_.size();
+    for (std::size_t i = 0; i < num_filled; ++i) {
+      affect_unsettled(touched_[i]);
     }
   }
-  for (const std::int32_t id : component_links_) {
-    link(id).left = link(id).capacity;
-    link(id).uses = 0;
-    link(id).limits = false;
-  }
-  for (const Activities::Id id : component_flows_) {
-    flow(id).rate = 0;
-    for (const Hop& hop : flow(id).hops) {
-      link(hop.link).uses += hop.uses;
-    }
-  }
-  open_links_ = component_links_;
-  while (true) {
-    std::erase_if(open_links_, [this](std::int32_t id) { return link(id).uses == 0; });
-    if (open_links_.empty()) {
-      break;
-    }
-    double level = kInfinite;
-    for (const std::int32_t id : open_links_) {
-      level = std::min(level, link(id).left / link(id).uses);
-    }
-    RINGSIDE_CHECK(level > 0, "a link has no capacity");
-    fill_links(level);
-  }
-  for (const Activities::Id id : component_flows_) {
+  for (const Activities::Id id : affected_) {
+    flow(id).affected = false;
     activities_.set_rate(id, flow(id).rate);
   }
-  for (const std::int32_t id : component_links_) {
-    set_limiting(link(id), link(id).limits);
+  for (const std::int32_t id : touched_) {
+    link(id).touched = false;
+    set_limiting(link(id), holds_back(id));
   }
-  component_flows_.clear();
-  component_links_.clear();
+  affected_.clear();
+  touched_.clear();
 }
 
-/// Decides the flows on the links that are full when every undecided flow has the rate `level`.
-void LinkSharing::fill_links(double level) {
-  for (const std::int32_t id : open_links_) {
-    LinkState& full = link(id);
-    if (full.uses == 0 || full.left / full.uses > level * kSameShare) {
+/// Fills link after link with affected flows, the one with the smallest share first. The share of a link only grows
+/// while others are filled, so that one noted earlier comes too early at worst, and is noted again.
+void LinkSharing::fill_links() {
+  for (const Activities::Id id : affected_) {
+    flow(id).rate = kUndecided;
+  }
+  filling_.clear();
+  for (const std::int32_t id : touched_) {
+    prepare(id);
+  }
+  std::make_heap(filling_.begin(), filling_.end());
+  double level = 0;
+  while (!filling_.empty()) {
+    std::pop_heap(filling_.begin(), filling_.end());
+    const Filling smallest = filling_.back();
+    filling_.pop_back();
+    const LinkState& full = link(smallest.link);
+    if (full.uses == 0) {
       continue;
     }
-    for (const Crossing& crossing : full.flows) {
-      Flow& on_it = flow(crossing.flow);
-      if (on_it.rate == 0) {
-        full.limits = full.limits || level < on_it.alone_rate * kFullRate;
-        decide(on_it, level);
-      }
+    const double share = full.left / full.uses;
+    if (share > smallest.share * kSameShare) {
+      filling_.push_back({.share = share, .link = smallest.link});
+      std::push_heap(filling_.begin(), filling_.end());
+      continue;
+    }
+    if (share > level * kSameShare) {
+      level = share;
+    }
+    fill(smallest.link, level);
+  }
+}
+
+/// What the link has for affected flows.
+void LinkSharing::prepare(std::int32_t id) {
+  LinkState& prepared = link(id);
+  prepared.left = prepared.capacity;
+  prepared.uses = 0;
+  prepared.level = kInfinite;
+  for (const Crossing& crossing : prepared.flows) {
+    const Flow& on_it = flow(crossing.flow);
+    const std::int32_t uses = on_it.hops[static_cast<std::size_t>(crossing.hop)].uses;
+    if (on_it.affected) {
+      prepared.uses += uses;
+    } else if (prepared.capacity < kInfinite) {
+      prepared.left -= uses * on_it.rate;
+    }
+  }
+  prepared.left = std::max(0.0, prepared.left);
+  if (prepared.uses > 0) {
+    filling_.push_back({.share = prepared.left / prepared.uses, .link = id});
+  }
+}
+
+/// Decides the flows on a link that is full when every undecided flow has the rate `level`.
+void LinkSharing::fill(std::int32_t id, double level) {
+  LinkState& full = link(id);
+  full.level = level;
+  for (const Crossing& crossing : full.flows) {
+    Flow& on_it = flow(crossing.flow);
+    if (on_it.affected && on_it.rate == kUndecided) {
+      on_it.bottleneck = id;
+      decide(on_it, level);
     }
   }
 }
@@ -238,6 +271,39 @@ void LinkSharing::decide(Flow& flow, double rate) {
       crossed.left = std::max(0.0, crossed.left - hop.uses * rate);
     }
   }
+}
+
+/// A flow has its fair share when one of its links is full and nobody on that link is faster. The flows on this link that
+/// kept their rates must still satisfy this, and must not be faster than the affected ones that it holds back.
+void LinkSharing::affect_unsettled(std::int32_t id) {
+  const LinkState& filled = link(id);
+  double fastest = 0;
+  for (const Crossing& crossing : filled.flows) {
+    if (flow(crossing.flow).affected) {
+      fastest = std::max(fastest, flow(crossing.flow).rate);
+    }
+  }
+  const bool full = filled.left <= filled.capacity * kSettled;
+  for (const Crossing& crossing : filled.flows) {
+    const Flow& kept = flow(crossing.flow);
+    if (!kept.affected) {
+      const bool too_fast = kept.rate > filled.level * (1 + kSettled);
+      const bool too_slow = kept.bottleneck == id && (!full || fastest > kept.rate * (1 + kSettled));
+      if (too_fast || (too_slow && slowed_down(kept))) {
+        affect(crossing.flow);
+      }
+    }
+  }
+}
+
+/// Whether the flow would be faster alone.
+bool LinkSharing::slowed_down(const Flow& flow) { return flow.rate < flow.alone_rate * (1 - kSettled); }
+
+bool LinkSharing::holds_back(std::int32_t id) {
+  return std::any_of(link(id).flows.begin(), link(id).flows.end(), [this, id](const Crossing& crossing) {
+    const Flow& on_it = flow(crossing.flow);
+    return on_it.bottleneck == id && slowed_down(on_it);
+  });
 }
 
 void LinkSharing::set_limiting(LinkState& link, bool limiting) {

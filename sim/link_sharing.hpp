@@ -39,10 +39,11 @@ class LinkSharing final : public Medium {
   };
   struct Flow {
     Phase phase = Phase::latency;
-    double work = 0;          ///< Bytes to flow; a straggler's count more.
-    double alone_rate = 0;    ///< Bytes per second when nothing else is on its way.
-    double rate = 0;          ///< While shares are computed; 0 = not yet decided.
-    std::int64_t shared = 0;  ///< The last call of share() that saw it.
+    bool affected = false;            ///< Its rate is being decided.
+    std::int32_t bottleneck = kNone;  ///< The link that it shares and that decides its rate.
+    double work = 0;                  ///< Bytes to flow; a straggler's count more.
+    double alone_rate = 0;            ///< Bytes per second when nothing else is on its way.
+    double rate = 0;
     std::vector<Hop> hops;
   };
   struct Crossing {
@@ -52,16 +53,26 @@ class LinkSharing final : public Medium {
   struct LinkState {
     double capacity = 0;
     std::vector<Crossing> flows;
-    std::int64_t shared = 0;  ///< The last call of share() that saw it.
-    bool limiting = false;    ///< It is full, and flows on it would be faster alone.
-    double limiting_since = 0;
-    double limiting_time = 0;     ///< Before `limiting_since`.
+    bool limiting = false;        ///< It is full, and flows on it would be faster alone.
+    bool touched = false;         ///< It has affected flows, or lost some.
     std::int32_t most_flows = 0;  ///< While it was limiting.
-    // While shares are computed:
+    double limiting_since = 0;
+    double limiting_time = 0;  ///< Before `limiting_since`.
+    // While rates are decided:
     double left = 0;        ///< Capacity that no decided flow uses.
+    double level = 0;       ///< Rate of the flows that it held back; infinite = none.
     std::int32_t uses = 0;  ///< By flows that are not decided.
-    bool limits = false;
   };
+  /// What each undecided flow of a link would get; a heap of these gives the smallest first.
+  struct Filling {
+    double share = 0;
+    std::int32_t link = 0;
+
+    bool operator<(const Filling& other) const {
+      return share > other.share || (share == other.share && link > other.link);
+    }
+  };
+  static constexpr std::int32_t kNone = -1;
 
   Flow& flow(Activities::Id id) { return flows_[static_cast<std::size_t>(id)]; }
   LinkState& link(std::int32_t id) { return links_[static_cast<std::size_t>(id)]; }
@@ -70,11 +81,16 @@ class LinkSharing final : public Medium {
   void join_links(Activities::Id id);
   void leave_links(const Flow& flow);
   bool alone(const Flow& flow);
-  void see_flow(Activities::Id id);
-  void see_link(std::int32_t id);
-  void share_component();
-  void fill_links(double level);
+  void affect(Activities::Id id);
+  void touch(std::int32_t id);
+  void settle();
+  void fill_links();
+  void prepare(std::int32_t id);
+  void fill(std::int32_t id, double level);
   void decide(Flow& flow, double rate);
+  void affect_unsettled(std::int32_t id);
+  bool holds_back(std::int32_t id);
+  static bool slowed_down(const Flow& flow);
   void set_limiting(LinkState& link, bool limiting);
 
   const Network& network_;
@@ -83,12 +99,9 @@ class LinkSharing final : public Medium {
   std::vector<LinkState> links_;
   std::vector<std::int32_t> route_;
   std::vector<Activities::Id> joined_;  ///< Flows that have no rate yet.
-  std::vector<std::int32_t> relieved_;  ///< Limiting links that lost a flow.
-  std::int64_t num_shared_ = 0;         ///< Calls of share().
-  // Flows that share links, directly or through others, and those links.
-  std::vector<Activities::Id> component_flows_;
-  std::vector<std::int32_t> component_links_;
-  std::vector<std::int32_t> open_links_;  ///< With flows that are not decided.
+  std::vector<Activities::Id> affected_;
+  std::vector<std::int32_t> touched_;
+  std::vector<Filling> filling_;
 };
 
 }  // namespace ringside

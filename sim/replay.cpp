@@ -132,7 +132,7 @@ class Replay {
       reads_of_.assign(ready_.size(), kNone);
     }
     for (std::int64_t round = 0; round < schedule_.num_rounds(); ++round) {
-      schedule_.write_round(round, moves_);
+      write_moves(schedule_, sizes_, round, moves_);
       end_.resize(moves_.size());
       if (simple) {
         run_transfers();

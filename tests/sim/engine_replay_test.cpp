@@ -2,6 +2,7 @@
 
 #include "engine_networks.hpp"
 #include "schedule/registry.hpp"
+#include "sim/flow.hpp"
 #include "sim/replay.hpp"
 
 namespace ringside {
@@ -16,6 +17,27 @@ TEST(Replay, OneStragglerSetsThePaceOfTheWholeRing) {
   network.slowdown.assign(8, 1.0);
   network.slowdown[3] = 2.5;
   EXPECT_NEAR(replay(ring, sizes, network).value, 2.5 * even, 1e-12);
+}
+
+TEST(Replay, MovesWithoutBytesCostNothing) {
+  // One element: of the eight chunks only the first is not empty, and it goes once around to be reduced and once more.
+  const Schedule ring(*find_algorithm(Collective::all_reduce, "ring"), {.num_ranks = 8});
+  const Network network = test::uniform_network(8, {});
+  const ChunkSizes one({4}, DataType::float32, ring.num_chunks());
+  EXPECT_NEAR(replay(ring, one, network).value, 14 * (5e-6 + 4e-10), 1e-15);
+  EXPECT_EQ(simulate_flow(ring, one, network).num_messages, 14);
+  EXPECT_EQ(replay(ring, ChunkSizes({0}, DataType::float32, ring.num_chunks()), network).value, 0);
+}
+
+TEST(Replay, EveryPairHasTheCostOfItsRoute) {
+  // Two hops of 1 us each way out, 10 and 5 GB/s: the narrower one counts. The way back crosses host memory twice.
+  const Network network = test::wired({{.name = "out", .latency = {1e-6}, .capacity = {1e10}},
+                                       {.name = "narrow", .latency = {1e-6}, .capacity = {5e9}},
+                                       {.name = "host memory", .latency = {3e-6}, .capacity = {8e9}}},
+                                      {{{}, {0, 1}}, {{2, 2}, {}}});
+  const Schedule naive(*find_algorithm(Collective::all_reduce, "naive"), {.num_ranks = 2});
+  const ChunkSizes sizes({1'000'000}, DataType::float32, 1);
+  EXPECT_NEAR(replay(naive, sizes, network).value, (2e-6 + 1e6 / 5e9) + (6e-6 + 1e6 / 4e9), 1e-15);
 }
 
 }  // namespace
