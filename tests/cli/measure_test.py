@@ -33,11 +33,6 @@ def descendants(pid):
     return found
 
 
-def temporary_leftovers():
-    folder = pathlib.Path(os.environ.get("TMPDIR", "/tmp"))
-    return sorted(p.name for p in folder.glob("ringside-*") if not p.name.startswith("ringside-test-"))
-
-
 class Measure(RingsideCase):
     def points_in(self, path):
         return [r for r in self.records(path.read_text()) if r["record"] == "point" and r.get("measured")]
@@ -55,13 +50,14 @@ class Measure(RingsideCase):
 
     def start_and_lose_a_rank(self, how, timeout):
         """Starts a long measurement, does `how` to one rank after the first points, returns the finished process."""
-        before = temporary_leftovers()
+        temporary = self.folder / "tmp"
+        temporary.mkdir()
         scenario = self.write("small.yaml", SCENARIO.replace("[2, 3]", "3"))
         results = self.folder / "out" / "results.jsonl"
         process = subprocess.Popen(
             [PROGRAM, "measure", str(scenario), "--output", str(results.parent), "--time-per-point", "2 s",
              "--timeout", f"{timeout} s"],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "TMPDIR": str(temporary)})
         self.addCleanup(process.kill)
         deadline = time.monotonic() + 40
         while not (results.exists() and self.count_points(results) >= 1):
@@ -79,7 +75,7 @@ class Measure(RingsideCase):
         self.assertGreaterEqual(self.count_points(results), 1)
         for pid in ranks:
             self.assertFalse(pathlib.Path(f"/proc/{pid}").exists(), "a rank was left behind")
-        self.assertEqual(temporary_leftovers(), before)
+        self.assertEqual(list(temporary.iterdir()), [])
         return text
 
     @staticmethod
