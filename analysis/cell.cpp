@@ -41,6 +41,7 @@ std::vector<Cell> cells(std::span<const Point> points) {
     cell.points.push_back(&point);
   }
   std::vector<Cell> result;
+  result.reserve(by_question.size());
   for (auto& [question, cell] : by_question) {
     result.push_back(std::move(cell));
   }

@@ -43,6 +43,7 @@ std::vector<TransferPoint> medians_by_size(const Repetitions& repetitions) {
     all.insert(all.end(), seconds.begin(), seconds.end());
   }
   std::vector<TransferPoint> result;
+  result.reserve(by_size.size());
   for (const auto& [bytes, seconds] : by_size) {
     result.push_back({.bytes = bytes, .seconds = {summarize(seconds).median}});
   }
@@ -75,7 +76,7 @@ struct LinearCost {
 /// min ‖A·x − 1‖ over x ≥ 0 for two unknowns: the minimum is inside, or on one of the two edges.
 Eigen::Vector2d solve_non_negative(const Eigen::MatrixX2d& a) {
   const Eigen::VectorXd ones = Eigen::VectorXd::Ones(a.rows());
-  const Eigen::Vector2d inside = a.colPivHouseholderQr().solve(ones);
+  Eigen::Vector2d inside = a.colPivHouseholderQr().solve(ones);
   if (inside.minCoeff() >= 0) {
     return inside;
   }
@@ -99,7 +100,7 @@ Eigen::Vector2d solve_non_negative(const Eigen::MatrixX2d& a) {
 LinearCost fit_linear(std::span<const TransferPoint> transfers, std::span<const TransferPoint> streamed) {
   const auto num_rows = static_cast<Eigen::Index>(transfers.size() + streamed.size());
   // Columns of like size keep the problem well conditioned: β is fitted in units of the largest message.
-  const double scale = static_cast<double>((streamed.empty() ? transfers : streamed).back().bytes.value);
+  const auto scale = static_cast<double>((streamed.empty() ? transfers : streamed).back().bytes.value);
   Eigen::MatrixX2d a(num_rows, 2);
   Eigen::Index row = 0;
   const auto add = [&](const TransferPoint& point, double latency_share) {
@@ -159,6 +160,7 @@ void fit_transfers(std::span<const ProbeSample> samples, Calibrated& calibrated)
 
   // The straight line is fitted to what was seen; only the curve that is looked up must not fall.
   std::vector<double> seconds;
+  seconds.reserve(transfers.size());
   for (const TransferPoint& point : transfers) {
     seconds.push_back(point.seconds.value);
   }

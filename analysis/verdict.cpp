@@ -1,7 +1,6 @@
 #include "analysis/verdict.hpp"
 
 #include <algorithm>
-#include <set>
 
 #include "analysis/cell.hpp"
 #include "schedule/registry.hpp"
@@ -20,15 +19,23 @@ std::optional<std::string> winner(const Cell& cell, Side side) {
   return contenders.size() >= 2 ? std::optional(contenders.front().algorithm) : std::nullopt;
 }
 
+std::optional<std::string> fastest_but(const Cell& cell, const std::string& baseline, Side side) {
+  for (const Contender& contender : ranking(cell, side)) {
+    if (contender.algorithm != baseline) {
+      return contender.algorithm;
+    }
+  }
+  return std::nullopt;
+}
+
 /// The fastest algorithm but `baseline` in the last cell that knows a time of one; measured times come first.
 std::optional<std::string> best_other(std::span<const Cell> all_cells, const std::string& baseline) {
   for (const Side side : {Side::measured, Side::predicted}) {
-    for (auto cell = all_cells.rbegin(); cell != all_cells.rend(); ++cell) {
-      for (const Contender& contender : ranking(*cell, side)) {
-        if (contender.algorithm != baseline) {
-          return contender.algorithm;
-        }
-      }
+    const auto last = std::find_if(all_cells.rbegin(), all_cells.rend(), [&](const Cell& cell) {
+      return fastest_but(cell, baseline, side).has_value();
+    });
+    if (last != all_cells.rend()) {
+      return fastest_but(*last, baseline, side);
     }
   }
   return std::nullopt;

@@ -102,10 +102,10 @@ struct Deciding {
 template <typename Decides>
 std::optional<Deciding> deciding_cell(const Sizes& sizes, Decides&& decides) {
   for (const Side side : {Side::measured, Side::predicted}) {
-    for (auto cell = sizes.rbegin(); cell != sizes.rend(); ++cell) {
-      if (decides(*cell, side)) {
-        return Deciding{.cell = &*cell, .side = side};
-      }
+    const auto last =
+        std::find_if(sizes.rbegin(), sizes.rend(), [&](const Cell& cell) { return decides(cell, side); });
+    if (last != sizes.rend()) {
+      return Deciding{.cell = &*last, .side = side};
     }
   }
   return std::nullopt;
@@ -358,6 +358,7 @@ std::vector<std::string> limit_sentences(const AlgorithmPair& pair, const Cell& 
     }
   }
   std::vector<std::string> sentences;
+  sentences.reserve(found.size());
   for (const auto& [algorithms, limits] : found) {
     sentences.push_back(
         fmt::format("what limits {} {}: {}", algorithms, place(cell.question), fmt::join(limits, "; ")));

@@ -267,13 +267,13 @@ class Fields {
     }
     return *value;
   }
-  const Json& list(const char* key) const {
-    static const Json kNone = Json::array();
+  /// The elements of an array; absent is empty.
+  Json list(const char* key) const {
     const Json* value = find(key);
     if (value != nullptr && !value->is_array()) {
       reject(key, "must be a list");
     }
-    return value ? *value : kNone;
+    return value ? *value : Json::array();
   }
   std::string text(const char* key, const Json& value) const {
     if (!value.is_string()) {
