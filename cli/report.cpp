@@ -162,12 +162,10 @@ plots::SpeedupGrid speedup_grid(const ReportRequest& request, const AlgorithmPai
 
 std::optional<plots::BandwidthLimit> bandwidth_limit(const Machine& machine) {
   if (machine.calibrated) {
-    return plots::BandwidthLimit{machine.calibrated->bandwidth,
-                                 fmt::format("one message alone: {}", format(machine.calibrated->bandwidth))};
+    return plots::BandwidthLimit{machine.calibrated->bandwidth, "one message alone"};
   }
   if (machine.intra && machine.intra->bandwidth) {
-    return plots::BandwidthLimit{*machine.intra->bandwidth,
-                                 fmt::format("link: {}", format(*machine.intra->bandwidth))};
+    return plots::BandwidthLimit{*machine.intra->bandwidth, "link"};
   }
   return std::nullopt;
 }
