@@ -234,12 +234,16 @@ void LinkSharing::prepare(std::int32_t id) {
   prepared.left = prepared.capacity;
   prepared.uses = 0;
   prepared.level = kInfinite;
+  prepared.all_affected = true;
   for (const Crossing& crossing : prepared.flows) {
     const Flow& on_it = flow(crossing.flow);
     const std::int32_t uses = on_it.hops[static_cast<std::size_t>(crossing.hop)].uses;
     if (on_it.affected) {
       prepared.uses += uses;
-    } else if (prepared.capacity < kInfinite) {
+      continue;
+    }
+    prepared.all_affected = false;
+    if (prepared.capacity < kInfinite) {
       prepared.left -= uses * on_it.rate;
     }
   }
@@ -277,6 +281,9 @@ void LinkSharing::decide(Flow& flow, double rate) {
 /// kept their rates must still satisfy this, and must not be faster than the affected ones that it holds back.
 void LinkSharing::affect_unsettled(std::int32_t id) {
   const LinkState& filled = link(id);
+  if (filled.all_affected) {
+    return;
+  }
   double fastest = 0;
   for (const Crossing& crossing : filled.flows) {
     if (flow(crossing.flow).affected) {

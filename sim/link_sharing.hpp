@@ -62,6 +62,7 @@ class LinkSharing final : public Medium {
     double left = 0;        ///< Capacity that no decided flow uses.
     double level = 0;       ///< Rate of the flows that it held back; infinite = none.
     std::int32_t uses = 0;  ///< By flows that are not decided.
+    bool all_affected = false;
   };
   /// What each undecided flow of a link would get; a heap of these gives the smallest first.
   struct Filling {
