@@ -23,6 +23,10 @@ double color_bar_width(const ColorBar& bar) {
   return kBarWidth + kGap + widest;
 }
 
+Rect right_of(const Rect& map) {
+  return {.left = map.left + map.width + 26, .top = map.top, .width = kBarWidth, .height = map.height};
+}
+
 Panel color_bar_panel(const ColorBar& bar, const Rect& area) {
   Panel panel{.area = {.left = area.left, .top = area.top, .width = kBarWidth, .height = area.height},
               .frame = false,

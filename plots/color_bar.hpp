@@ -22,6 +22,9 @@ struct ColorBar {
 /// Pixels that the bar and its texts take beside a map.
 double color_bar_width(const ColorBar& bar);
 
+/// Where the bar of a map stands.
+Rect right_of(const Rect& map);
+
 /// The bar as a panel at the left edge of `area`.
 Panel color_bar_panel(const ColorBar& bar, const Rect& area);
 

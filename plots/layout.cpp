@@ -153,16 +153,17 @@ XY LabelPlacer::place(std::span<const XY> centers, double width, double height) 
   const auto box_at = [&](const XY& center) {
     return Rect{center.x - width / 2, center.y - height / 2, width, height};
   };
+  constexpr double kPreference = 12;  // Square pixels that one place is worth more than the next.
   double least = std::numeric_limits<double>::infinity();
   XY best = centers.front();
-  for (const XY& center : centers) {
-    double covered = 0;
+  for (std::size_t index = 0; index < centers.size(); ++index) {
+    double covered = kPreference * static_cast<double>(index);
     for (const Rect& taken : taken_) {
-      covered += overlap(box_at(center), taken);
+      covered += overlap(box_at(centers[index]), taken);
     }
     if (covered < least) {
       least = covered;
-      best = center;
+      best = centers[index];
     }
   }
   block(box_at(best));

@@ -24,7 +24,7 @@ constexpr double kMaxHeight = 3000;
 constexpr double kStripTop = 52;     // Above the first rank: the numbers of the rounds.
 constexpr double kStripBottom = 30;  // Below the last rank.
 constexpr double kDotGap = 9;        // From the centre of a dot to the arrow.
-constexpr double kMinColumn = 84;
+constexpr double kMinColumn = 90;
 constexpr double kMaxColumn = 540;
 
 /// All that one rank sends to another in a round, in one way.
@@ -35,7 +35,12 @@ struct Transfer {
   std::string label;
 };
 
+using Rounds = std::vector<std::vector<Transfer>>;
+
 std::string chunk_text(const Move& move, std::int32_t num_chunks) {
+  if (num_chunks == 1) {
+    return "";  // The legend says it.
+  }
   if (move.num_chunks == num_chunks) {
     return "all";
   }
@@ -81,7 +86,7 @@ double strip_height_of(const Strips& strips, int num_ranks) {
   return kStripTop + kStripBottom + strips.row_height * (num_ranks - 1);
 }
 
-Strips lay_out_strips(const std::vector<std::vector<Transfer>>& rounds, int num_ranks, double page_width) {
+Strips lay_out_strips(const Rounds& rounds, int num_ranks, double page_width) {
   double widest = 0;
   for (const std::vector<Transfer>& transfers : rounds) {
     for (const Transfer& transfer : transfers) {
@@ -136,6 +141,9 @@ void add_round(Panel& page, const std::vector<Transfer>& transfers, XY corner, c
   }
   for (std::size_t index = 0; index < transfers.size(); ++index) {
     const std::string& label = transfers[index].label;
+    if (label.empty()) {
+      continue;
+    }
     const XY center = placer.place(label_places(arrows[index]), text_width(label, kChunkFont) + 8, 18);
     page.elements.emplace_back(Text{.at = center,
                                     .text = label,
@@ -143,6 +151,61 @@ void add_round(Panel& page, const std::vector<Transfer>& transfers, XY corner, c
                                     .font = kChunkFont,
                                     .color = stroke_of(transfers[index].kind).color,
                                     .opaque = true});
+  }
+}
+
+Rounds rounds_of(const Schedule& schedule) {
+  constexpr std::int64_t kMaxRounds = 400;  // More never fit on a page, whatever their labels.
+  Rounds rounds;
+  for (std::int64_t round = 0; round < std::min(schedule.num_rounds(), kMaxRounds); ++round) {
+    rounds.push_back(transfers_of(schedule, round));
+  }
+  return rounds;
+}
+
+std::string subtitle_of(const Schedule& schedule, const Strips& strips) {
+  const auto counted = [](std::int64_t count, const char* noun) {
+    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+  };
+  std::string text = fmt::format(
+      "{} with {}: {}, message in {}", schedule.algorithm().name, counted(schedule.num_ranks(), "rank"),
+      counted(schedule.num_rounds(), "round"), counted(schedule.num_chunks(), "chunk"));
+  if (strips.num_rounds < schedule.num_rounds()) {
+    text += fmt::format("; the first {} rounds are shown", strips.num_rounds);
+  }
+  return text;
+}
+
+std::vector<LegendEntry> legend_of(const Schedule& schedule, const Rounds& rounds) {
+  std::set<MoveKind> kinds;
+  for (const std::vector<Transfer>& transfers : rounds) {
+    for (const Transfer& transfer : transfers) {
+      kinds.insert(transfer.kind);
+    }
+  }
+  std::vector<LegendEntry> legend;
+  for (const MoveKind kind : kinds) {
+    legend.push_back({.label = kind == MoveKind::copy ? "copy" : "reduce", .line = stroke_of(kind)});
+  }
+  legend.push_back({.label = schedule.num_chunks() == 1 ? "every arrow carries the whole message"
+                                                        : "numbers on arrows are chunks"});
+  if (schedule.num_buffers() > 1) {
+    legend.push_back({.label = "s1: scratch buffer 1"});
+  }
+  return legend;
+}
+
+/// Names of ranks and a line and dots for each, under `columns` rounds.
+void add_ranks(Panel& page, Marks& dots, double top, int num_ranks, int columns, const Strips& strips) {
+  for (Rank rank = 0; rank < num_ranks; ++rank) {
+    const double y = top + rank * strips.row_height;
+    page.elements.emplace_back(Polyline{.points = {{kLeft, y}, {kLeft + columns * strips.column_width, y}},
+                                        .stroke = {.color = kLightGrey, .width = 1}});
+    page.elements.emplace_back(
+        Text{.at = {kLeft - 18, y}, .text = fmt::format("rank {}", rank), .align = Align::right});
+    for (int column = 0; column <= columns; ++column) {
+      dots.marks.push_back({kLeft + column * strips.column_width, y, y, y});
+    }
   }
 }
 
@@ -155,42 +218,18 @@ std::vector<Figure> schedule_diagram(const Schedule& schedule, const ChartContex
                 fmt::format("a schedule of {} ranks is too large to draw; at most {} ranks can be shown",
                             num_ranks, kMaxDiagramRanks));
   }
-  constexpr std::int64_t kMaxRounds = 400;  // More never fit on a page, whatever their labels.
-  std::vector<std::vector<Transfer>> rounds;
-  std::set<MoveKind> kinds;
-  for (std::int64_t round = 0; round < std::min(schedule.num_rounds(), kMaxRounds); ++round) {
-    rounds.push_back(transfers_of(schedule, round));
-    for (const Transfer& transfer : rounds.back()) {
-      kinds.insert(transfer.kind);
-    }
-  }
+  const Rounds rounds = rounds_of(schedule);
   if (rounds.empty()) {
     return {};
   }
-
   Figure figure{.name = fmt::format("schedule_{}_{}_ranks", schedule.algorithm().name, num_ranks),
                 .width = 1200};
   const Strips strips = lay_out_strips(rounds, num_ranks, figure.width);
   const double strip_height = strip_height_of(strips, num_ranks);
   constexpr double kAround = 146;  // Title, legend and footer.
   figure.height = static_cast<int>(kAround + strips.count * strip_height);
-
-  const std::int32_t chunks = schedule.num_chunks();
-  std::string subtitle = fmt::format("{} with {} ranks: {} round{}, message in {} chunk{}",
-                                     schedule.algorithm().name, num_ranks, schedule.num_rounds(),
-                                     schedule.num_rounds() == 1 ? "" : "s", chunks, chunks == 1 ? "" : "s");
-  if (strips.num_rounds < schedule.num_rounds()) {
-    subtitle += fmt::format("; the first {} rounds are shown", strips.num_rounds);
-  }
-  std::vector<LegendEntry> legend;
-  for (const MoveKind kind : kinds) {
-    legend.push_back({.label = kind == MoveKind::copy ? "copy" : "reduce", .line = stroke_of(kind)});
-  }
-  legend.push_back({.label = "numbers on arrows are chunks"});
-  if (schedule.num_buffers() > 1) {
-    legend.push_back({.label = "s1: scratch buffer 1"});
-  }
-  const Rect area = lay_out_page(figure, page_text(context, subtitle), legend);
+  const Rect area =
+      lay_out_page(figure, page_text(context, subtitle_of(schedule, strips)), legend_of(schedule, rounds));
 
   Panel page = pixel_panel(figure);
   Marks dots{.style = {.color = {.rgb = 0x333333}, .shape = Shape::circle, .size = 1.3}};
@@ -198,25 +237,14 @@ std::vector<Figure> schedule_diagram(const Schedule& schedule, const ChartContex
     const double top = area.top + strip * strip_height + kStripTop;
     const std::int64_t first = std::int64_t{strip} * strips.columns;
     const auto columns = static_cast<int>(std::min<std::int64_t>(strips.columns, strips.num_rounds - first));
-    for (Rank rank = 0; rank < num_ranks; ++rank) {
-      const double y = top + rank * strips.row_height;
-      page.elements.emplace_back(Polyline{.points = {{kLeft, y}, {kLeft + columns * strips.column_width, y}},
-                                          .stroke = {.color = kLightGrey, .width = 1}});
-      page.elements.emplace_back(
-          Text{.at = {kLeft - 18, y}, .text = fmt::format("rank {}", rank), .align = Align::right});
-      for (int column = 0; column <= columns; ++column) {
-        dots.marks.push_back({kLeft + column * strips.column_width, y, y, y});
-      }
-    }
+    add_ranks(page, dots, top, num_ranks, columns, strips);
     for (int column = 0; column < columns; ++column) {
       const double left = kLeft + column * strips.column_width;
-      const std::int64_t round = first + column;
-      page.elements.emplace_back(
-          Text{.at = {left + strips.column_width / 2, top - 28},
-               .text = strips.column_width >= 90 ? fmt::format("round {}", round) : fmt::format("{}", round),
-               .align = Align::center,
-               .font = {.bold = true}});
-      add_round(page, rounds[static_cast<std::size_t>(round)], {left, top}, strips);
+      page.elements.emplace_back(Text{.at = {left + strips.column_width / 2, top - 28},
+                                      .text = fmt::format("round {}", first + column),
+                                      .align = Align::center,
+                                      .font = {.bold = true}});
+      add_round(page, rounds[static_cast<std::size_t>(first + column)], {left, top}, strips);
     }
   }
   page.elements.emplace_back(std::move(dots));

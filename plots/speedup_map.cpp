@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 
 #include <fmt/format.h>
@@ -18,6 +19,7 @@ namespace {
 
 constexpr double kMaxDoublings = 4;  // 16 × has the darkest colour, and so has all beyond.
 constexpr Color kUnknown{.rgb = 0xBBBBBB};
+constexpr Stroke kContourStroke{.color = kBlack, .width = 2.5};
 
 /// Cells meet half way between neighbouring positions (all are logarithms).
 struct Span {
@@ -97,19 +99,111 @@ std::string winner_text(const SpeedupGrid& grid, double speedup, const Font& fon
   return grid.baseline.front() != grid.candidate.front() ? winner.substr(0, 1) : "";
 }
 
-/// Where both algorithms are equally fast, between the centres of cells.
-void add_contour(Panel& panel, const std::vector<double>& x, const std::vector<double>& y,
-                 const std::vector<std::vector<double>>& values) {
-  if (x.size() < 2 || y.size() < 2) {
-    return;
+/// The grid in the units of the panel: logarithms of sizes, ranks and speedups.
+struct Cells {
+  std::vector<double> x, y;
+  std::vector<Span> columns, rows;
+  std::vector<std::vector<double>> doublings;  ///< Not finite where there is no prediction.
+};
+
+Cells cells_of(const SpeedupGrid& grid) {
+  Cells cells;
+  for (const Bytes size : grid.sizes) {
+    cells.x.push_back(std::log2(static_cast<double>(std::max<std::int64_t>(size.value, 1))));
   }
-  for (const std::vector<double>& row : values) {
-    if (!std::all_of(row.begin(), row.end(), [](double value) { return std::isfinite(value); })) {
-      return;  // A contour around holes would be a guess.
+  for (const int ranks : grid.ranks) {
+    cells.y.push_back(std::log2(ranks));
+  }
+  for (const std::vector<double>& row : grid.speedup) {
+    RINGSIDE_CHECK(row.size() == grid.sizes.size(), "a speedup grid has a column per size");
+    std::vector<double>& doublings = cells.doublings.emplace_back();
+    std::transform(row.begin(), row.end(), std::back_inserter(doublings),
+                   [](double speedup) { return std::log2(speedup); });
+  }
+  cells.columns = spans(cells.x);
+  cells.rows = spans(cells.y);
+  return cells;
+}
+
+Panel empty_map(const SpeedupGrid& grid, const Cells& cells, const Rect& area) {
+  std::vector<std::string> sizes;
+  std::vector<std::string> ranks;
+  std::transform(grid.sizes.begin(), grid.sizes.end(), std::back_inserter(sizes),
+                 [](Bytes size) { return format(size); });
+  std::transform(grid.ranks.begin(), grid.ranks.end(), std::back_inserter(ranks),
+                 [](int number) { return fmt::format("{}", number); });
+  Panel map{.area = area, .grid = false};
+  map.x = {.label = "message size", .min = cells.columns.front().low, .max = cells.columns.back().high};
+  map.y = {.label = "ranks", .min = cells.rows.front().low, .max = cells.rows.back().high};
+  map.x.tics = spaced_tics(cells.x, sizes, area.width / (map.x.max - map.x.min), true);
+  map.y.tics = spaced_tics(cells.y, ranks, area.height / (map.y.max - map.y.min), false);
+  return map;
+}
+
+void add_predicted(Panel& map, const Cells& cells, const Scale& scale) {
+  Boxes boxes{.border = Stroke{.color = kWhite, .width = 0.6}};
+  bool complete = cells.x.size() > 1 && cells.y.size() > 1;
+  for (std::size_t row = 0; row < cells.rows.size(); ++row) {
+    for (std::size_t column = 0; column < cells.columns.size(); ++column) {
+      const double doublings = cells.doublings[row][column];
+      const bool known = std::isfinite(doublings);
+      complete = complete && known;
+      boxes.boxes.push_back({cells.columns[column].low, cells.columns[column].high, cells.rows[row].low,
+                             cells.rows[row].high,
+                             known ? diverging_color(doublings / scale.doublings) : kUnknown});
     }
   }
-  panel.elements.emplace_back(
-      Contour{.x = x, .y = y, .values = values, .level = 0, .stroke = {.color = kBlack, .width = 2.5}});
+  map.elements.emplace_back(std::move(boxes));
+  if (complete) {  // A contour around holes would be a guess.
+    map.elements.emplace_back(
+        Contour{.x = cells.x, .y = cells.y, .values = cells.doublings, .level = 0, .stroke = kContourStroke});
+  }
+}
+
+/// A framed box inside each cell that was measured; cells that the grid has not are left out.
+void add_measured(Panel& map, const SpeedupGrid& grid, const Cells& cells, const Scale& scale) {
+  constexpr Font kFont{.size = 13};
+  constexpr double kInset = 0.16;        // Of a cell, on each side.
+  constexpr double kMaxHalfHeight = 22;  // Pixels.
+  const double x_pixels = map.area.width / (map.x.max - map.x.min);
+  const double y_pixels = map.area.height / (map.y.max - map.y.min);
+  Boxes boxes{.border = Stroke{.color = kBlack, .width = 1.5}};
+  std::vector<Text> winners;
+  for (const SpeedupGrid::MeasuredCell& cell : grid.measured) {
+    const auto rank = std::find(grid.ranks.begin(), grid.ranks.end(), cell.ranks);
+    const auto size = std::find(grid.sizes.begin(), grid.sizes.end(), cell.bytes);
+    const bool drawable = cell.speedup > 0 && std::isfinite(cell.speedup);
+    if (rank == grid.ranks.end() || size == grid.sizes.end() || !drawable) {
+      continue;
+    }
+    const Span& row = cells.rows[static_cast<std::size_t>(rank - grid.ranks.begin())];
+    const Span& column = cells.columns[static_cast<std::size_t>(size - grid.sizes.begin())];
+    const XY middle{(column.low + column.high) / 2, (row.low + row.high) / 2};
+    const double half_width = (0.5 - kInset) * (column.high - column.low);
+    const double half_height = std::min((0.5 - kInset) * (row.high - row.low), kMaxHalfHeight / y_pixels);
+    const Color fill = diverging_color(std::log2(cell.speedup) / scale.doublings);
+    boxes.boxes.push_back(
+        {middle.x - half_width, middle.x + half_width, middle.y - half_height, middle.y + half_height, fill});
+    winners.push_back({.at = middle,
+                       .text = winner_text(grid, cell.speedup, kFont, 2 * half_width * x_pixels - 4),
+                       .align = Align::center,
+                       .font = kFont,
+                       .color = readable_on(fill)});
+  }
+  map.elements.emplace_back(std::move(boxes));
+  map.elements.insert(map.elements.end(), winners.begin(), winners.end());
+}
+
+std::vector<LegendEntry> legend_of(const SpeedupGrid& grid) {
+  std::vector<LegendEntry> legend = {
+      {.label = fmt::format("predicted: {} and {} equally fast", grid.baseline, grid.candidate),
+       .line = kContourStroke}};
+  if (!grid.measured.empty()) {
+    legend.push_back(
+        {.label = "measured: inner colour = speedup, text = winner",
+         .mark = MarkStyle{.color = kWhite, .shape = Shape::square, .size = 2.4, .outlined = true}});
+  }
+  return legend;
 }
 
 }  // namespace
@@ -119,95 +213,20 @@ std::vector<Figure> speedup_map(const SpeedupGrid& grid, const ChartContext& con
   if (grid.ranks.empty() || grid.sizes.empty()) {
     return {};
   }
-  std::vector<double> x;
-  std::vector<double> y;
-  std::vector<std::string> x_labels;
-  std::vector<std::string> y_labels;
-  for (const Bytes size : grid.sizes) {
-    x.push_back(std::log2(static_cast<double>(std::max<std::int64_t>(size.value, 1))));
-    x_labels.push_back(format(size));
-  }
-  for (const int ranks : grid.ranks) {
-    y.push_back(std::log2(ranks));
-    y_labels.push_back(fmt::format("{}", ranks));
-  }
-  const std::vector<Span> columns = spans(x);
-  const std::vector<Span> rows = spans(y);
+  const Cells cells = cells_of(grid);
   const Scale scale = scale_of(grid);
   const ColorBar bar = bar_of(grid, scale);
 
-  std::vector<LegendEntry> legend = {
-      {.label = fmt::format("predicted: {} and {} equally fast", grid.baseline, grid.candidate),
-       .line = Stroke{.color = kBlack, .width = 2.5}}};
-  if (!grid.measured.empty()) {
-    legend.push_back(
-        {.label = "measured: inner colour = speedup, text = winner",
-         .mark = MarkStyle{.color = kWhite, .shape = Shape::square, .size = 2.4, .outlined = true}});
-  }
   Figure figure{.name = "speedup_map", .width = 1200, .height = 760};
-  const Rect area = lay_out_page(
-      figure,
-      page_text(context, fmt::format("predicted speedup of {} over {}", grid.candidate, grid.baseline)),
-      legend);
+  const std::string subtitle = fmt::format("predicted speedup of {} over {}", grid.candidate, grid.baseline);
+  const Rect area = lay_out_page(figure, page_text(context, subtitle), legend_of(grid));
   const double bar_room = color_bar_width(bar) + 50;
-  const PanelGrid place = lay_out_panels(area, 1, 1, {.left = 92, .right = bar_room, .top = 20});
-
-  Panel panel{.area = place.areas[0], .grid = false};
-  panel.x = {.label = "message size", .min = columns.front().low, .max = columns.back().high};
-  panel.y = {.label = "ranks", .min = rows.front().low, .max = rows.back().high};
-  const double x_pixels = panel.area.width / (panel.x.max - panel.x.min);
-  const double y_pixels = panel.area.height / (panel.y.max - panel.y.min);
-  panel.x.tics = spaced_tics(x, x_labels, x_pixels, true);
-  panel.y.tics = spaced_tics(y, y_labels, y_pixels, false);
-
-  Boxes cells{.border = Stroke{.color = kWhite, .width = 0.6}};
-  std::vector<std::vector<double>> logarithms;
-  for (std::size_t row = 0; row < rows.size(); ++row) {
-    RINGSIDE_CHECK(grid.speedup[row].size() == columns.size(), "a speedup grid has a column per size");
-    std::vector<double>& of_row = logarithms.emplace_back();
-    for (std::size_t column = 0; column < columns.size(); ++column) {
-      of_row.push_back(std::log2(grid.speedup[row][column]));
-      const bool known = std::isfinite(of_row.back());
-      cells.boxes.push_back({columns[column].low, columns[column].high, rows[row].low, rows[row].high,
-                             known ? diverging_color(of_row.back() / scale.doublings) : kUnknown});
-    }
-  }
-  panel.elements.emplace_back(std::move(cells));
-  add_contour(panel, x, y, logarithms);
-
-  Boxes measured{.border = Stroke{.color = kBlack, .width = 1.5}};
-  std::vector<Text> winners;
-  for (const SpeedupGrid::MeasuredCell& cell : grid.measured) {
-    const auto row = std::find(grid.ranks.begin(), grid.ranks.end(), cell.ranks) - grid.ranks.begin();
-    const auto column = std::find(grid.sizes.begin(), grid.sizes.end(), cell.bytes) - grid.sizes.begin();
-    const auto r = static_cast<std::size_t>(row);
-    const auto c = static_cast<std::size_t>(column);
-    if (r == grid.ranks.size() || c == grid.sizes.size() || !(cell.speedup > 0) ||
-        !std::isfinite(cell.speedup)) {
-      continue;
-    }
-    const double inset_x = 0.16 * (columns[c].high - columns[c].low);
-    const double inset_y =
-        std::max(0.16 * (rows[r].high - rows[r].low), (rows[r].high - rows[r].low) / 2 - 22 / y_pixels);
-    const Color fill = diverging_color(std::log2(cell.speedup) / scale.doublings);
-    measured.boxes.push_back({columns[c].low + inset_x, columns[c].high - inset_x, rows[r].low + inset_y,
-                              rows[r].high - inset_y, fill});
-    const Font font{.size = 13};
-    const double room = (columns[c].high - columns[c].low - 2 * inset_x) * x_pixels - 4;
-    winners.push_back({.at = {(columns[c].low + columns[c].high) / 2, (rows[r].low + rows[r].high) / 2},
-                       .text = winner_text(grid, cell.speedup, font, room),
-                       .align = Align::center,
-                       .font = font,
-                       .color = readable_on(fill)});
-  }
-  panel.elements.emplace_back(std::move(measured));
-  panel.elements.insert(panel.elements.end(), winners.begin(), winners.end());
-
-  const Rect beside{.left = panel.area.left + panel.area.width + 26,
-                    .top = panel.area.top,
-                    .width = bar_room,
-                    .height = panel.area.height};
-  figure.panels.push_back(std::move(panel));
+  Panel map =
+      empty_map(grid, cells, lay_out_panels(area, 1, 1, {.left = 92, .right = bar_room, .top = 20}).areas[0]);
+  add_predicted(map, cells, scale);
+  add_measured(map, grid, cells, scale);
+  const Rect beside = right_of(map.area);
+  figure.panels.push_back(std::move(map));
   figure.panels.push_back(color_bar_panel(bar, beside));
   return {figure};
 }
