@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <iterator>
+#include <limits>
 
 #include <fmt/format.h>
 
+#include "analysis/comparison.hpp"
 #include "plots/small_multiples.hpp"
 
 namespace ringside::plots {
@@ -10,25 +12,11 @@ namespace {
 
 constexpr Stroke kLimitStroke{.color = kBlack, .width = 1.5, .dash = Dash::dashed};
 
-/// Bytes on the bus per byte of the message, as nccl-tests defines it (its doc/PERFORMANCE.md).
-double bus_factor(Collective collective, int ranks) {
-  const double n = ranks;
-  switch (collective) {
-    case Collective::all_reduce:
-      return 2 * (n - 1) / n;
-    case Collective::reduce_scatter:
-    case Collective::all_gather:
-    case Collective::gather:
-      return (n - 1) / n;
-    case Collective::broadcast:
-    case Collective::reduce:
-      return 1;
-  }
-  return 1;
-}
-
+/// An interval that reaches down to no time at all has no end to its bandwidth.
 double bandwidth(Seconds time, const PointKey& key) {
-  return static_cast<double>(key.bytes.value) / time.value * bus_factor(key.collective, key.ranks);
+  const std::optional<BytesPerSecond> rate =
+      ringside::bus_bandwidth(key.collective, key.ranks, key.bytes, time);
+  return rate ? rate->value : std::numeric_limits<double>::infinity();
 }
 
 double fastest(const PointGroup& group) {
@@ -82,8 +70,7 @@ std::vector<Figure> bus_bandwidth(const std::vector<Point>& points, const ChartC
                     Polyline{.points = {{panel.x.min, rate}, {panel.x.max, rate}}, .stroke = kLimitStroke});
               }
               pen.add_series(panel, content, [&](Seconds time, const PointKey& key) {
-                return time.value > 0 ? std::min(bandwidth(time, key), top)
-                                      : top;  // Intervals may reach beyond.
+                return std::min(bandwidth(time, key), top);  // Intervals may reach beyond.
               });
             },
     };

@@ -85,8 +85,9 @@ class FlowRun {
       for (const Activities::Id id : completed) {
         complete(id);
       }
-      for (std::size_t i = 0; i < idle_.size(); ++i) {
-        come_to_next_round(idle_[i]);
+      std::size_t next = 0;  // More ranks may become idle meanwhile.
+      while (next < idle_.size()) {
+        come_to_next_round(idle_[next++]);
       }
       idle_.clear();
       medium_->share();

@@ -10,11 +10,11 @@ namespace ringside {
 // so that each rank owns the same number of them and at least two: it sends and receives one segment while
 // it reduces another. max_segment is 1 MiB, rounded down to whole elements.
 int gloo_ring_slices(Bytes size, DataType dtype, int num_ranks) {
-  constexpr std::int64_t kMaxSegmentBytes = 1024 * 1024;
+  constexpr std::int64_t kMaxSegmentBytes = 1 << 20;
   const auto element = static_cast<std::int64_t>(size_of(dtype));
   const std::int64_t max_segment = element * std::max<std::int64_t>(1, kMaxSegmentBytes / element);
   const std::int64_t needed = (size.value + max_segment - 1) / max_segment;
-  const std::int64_t segments = std::max<std::int64_t>(needed, 2 * num_ranks);
+  const std::int64_t segments = std::max<std::int64_t>(needed, std::int64_t{2} * num_ranks);
   return static_cast<int>((segments + num_ranks - 1) / num_ranks);
 }
 

@@ -128,7 +128,8 @@ void LinkSharing::leave_links(const Flow& leaving) {
 
 void LinkSharing::share() {
   // Links touched so far have lost a flow and were full: who was held back by them may be faster now.
-  for (std::size_t i = 0; i < touched_.size(); ++i) {
+  const std::size_t num_relieved = touched_.size();
+  for (std::size_t i = 0; i < num_relieved; ++i) {
     for (const Crossing& crossing : link(touched_[i]).flows) {
       if (flow(crossing.flow).bottleneck == touched_[i]) {
         affect(crossing.flow);
@@ -341,6 +342,7 @@ std::vector<std::string> LinkSharing::limits() const {
   });
   order.resize(std::min(order.size(), kMostLimits));
   std::vector<std::string> sentences;
+  sentences.reserve(order.size());
   for (const std::size_t i : order) {
     sentences.push_back(
         fmt::format("{} flows share {}", links_[i].most_flows, network_.topology->links()[i].name));

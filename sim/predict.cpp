@@ -228,7 +228,7 @@ std::variant<Prediction, Unpredicted> predict(const Machine& machine, const Poin
   if (const auto* unpredicted = std::get_if<Unpredicted>(&resolved)) {
     return *unpredicted;
   }
-  const Model& model = std::get<Model>(resolved);
+  const auto& model = std::get<Model>(resolved);
   ScheduleRequest request = request_for(network, key, model.slices);
   if (model.algorithm->unsupported != nullptr) {
     if (std::optional<std::string> reason = model.algorithm->unsupported(request)) {
