@@ -64,7 +64,6 @@ function(ringside_test name)
   foreach(room IN LISTS TEST_ROOMS)
     target_link_libraries(${name} PRIVATE ringside_${room})
   endforeach()
-  target_compile_definitions(
-    ${name} PRIVATE RINGSIDE_SOURCE_DIR="${PROJECT_SOURCE_DIR}" RINGSIDE_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  target_include_directories(${name} PRIVATE ${PROJECT_BINARY_DIR})
   gtest_discover_tests(${name} PROPERTIES LABELS ${TEST_LABEL} TIMEOUT ${TEST_TIMEOUT} DISCOVERY_TIMEOUT 60)
 endfunction()

@@ -13,6 +13,7 @@
 
 #include "plots/gnuplot.hpp"
 #include "samples.hpp"
+#include "tests/paths.hpp"
 
 namespace ringside::plots {
 namespace {

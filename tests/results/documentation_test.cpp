@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "results/reader.hpp"
+#include "tests/paths.hpp"
 #include "tests/results/examples.hpp"
 
 /// docs/results.md and the serialiser must name the same fields.

@@ -10,6 +10,7 @@
 #include "common/error.hpp"
 #include "files.hpp"
 #include "scenario/scenario.hpp"
+#include "tests/paths.hpp"
 
 namespace ringside {
 namespace {

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "scenario/keys.hpp"
+#include "tests/paths.hpp"
 
 namespace ringside {
 namespace {

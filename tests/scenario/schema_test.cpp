@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "scenario/keys.hpp"
+#include "tests/paths.hpp"
 
 namespace ringside {
 namespace {

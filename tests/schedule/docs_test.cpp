@@ -10,6 +10,7 @@
 
 #include "requests.hpp"
 #include "schedule/describe.hpp"
+#include "tests/paths.hpp"
 
 /// Holds docs/algorithms.md against the code.
 namespace ringside {

@@ -20,6 +20,7 @@
 #include "schedule/schedule.hpp"
 #include "sim/chunk_sizes.hpp"
 #include "sim/flow.hpp"
+#include "tests/paths.hpp"
 
 namespace ringside {
 

@@ -7,6 +7,7 @@
 
 #include "sim/link_kinds.hpp"
 #include "sim/topology_description.hpp"
+#include "tests/paths.hpp"
 #include "topology_machines.hpp"
 
 namespace ringside {
