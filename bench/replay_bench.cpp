@@ -2,6 +2,8 @@
 // that a change of the answer is seen next to a change of the speed.
 
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <vector>
 
 #include <benchmark/benchmark.h>
@@ -52,6 +54,7 @@ void replay_ring(benchmark::State& state) {
 BENCHMARK(replay_ring)
     ->ArgNames({"ranks", "gamma_percent"})
     ->ArgsProduct({{64, 256, 1024}, {0, 50}})
+    ->Args({4096, 0})
     ->Args({16384, 0})
     ->Unit(benchmark::kMillisecond);
 
@@ -89,7 +92,54 @@ void flow_ring_on_fat_tree(benchmark::State& state) {
 }
 BENCHMARK(flow_ring_on_fat_tree)
     ->ArgNames({"ranks", "shared_uplinks"})
-    ->ArgsProduct({{64, 256, 1024}, {0, 1}})
+    ->ArgsProduct({{64, 256, 1024, 2048}, {0, 1}})
+    ->Unit(benchmark::kMillisecond);
+
+/// Every two ranks send through a chain of links that they share, so that all links are full all the time.
+class Chains final : public Topology {
+ public:
+  Chains(int num_ranks, int length) : length_(length) {
+    const std::size_t num_links =
+        static_cast<std::size_t>((num_ranks + 1) / 2) * static_cast<std::size_t>(length);
+    links_.assign(num_links, Link{.name = "link", .latency = {5e-7}, .capacity = {1.25e10}});
+  }
+
+  std::span<const Link> links() const override { return links_; }
+  void route(Rank source, Rank, std::vector<std::int32_t>& route) const override {
+    route.clear();
+    for (std::int32_t link = 0; link < length_; ++link) {
+      route.push_back(source / 2 * length_ + link);
+    }
+  }
+
+ private:
+  std::int32_t length_;
+  std::vector<Link> links_;
+};
+
+void flow_ring_through_chains(benchmark::State& state) {
+  constexpr int kRanks = 256;
+  const Schedule ring = all_reduce("ring", kRanks);
+  const ChunkSizes sizes(kGradient, DataType::float32, ring.num_chunks());
+  Network network;
+  network.num_ranks = kRanks;
+  network.reduction.resize(kRanks);
+  network.slowdown.assign(kRanks, 1);
+  network.topology = std::make_unique<Chains>(kRanks, static_cast<int>(state.range(0)));
+  Seconds answer;
+  for (auto _ : state) {
+    answer = simulate_flow(ring, sizes, network).seconds;
+    benchmark::DoNotOptimize(answer);
+  }
+  report(state, ring_messages(kRanks), answer);
+}
+BENCHMARK(flow_ring_through_chains)
+    ->ArgName("links_per_route")
+    ->Arg(1)
+    ->Arg(2)
+    ->Arg(4)
+    ->Arg(8)
+    ->Arg(16)
     ->Unit(benchmark::kMillisecond);
 
 /// What `ringside predict` does for one scenario: every algorithm, 4 numbers of ranks, 9 sizes; on one medium, so that

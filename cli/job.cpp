@@ -185,6 +185,14 @@ Machine machine_of(const Scenario& scenario, const LaunchFlags& flags, const fs:
                    progress);
 }
 
+void take_part_in_calibration(const Scenario& scenario, const LaunchFlags& flags, Backend backend) {
+  ProbeOptions options;
+  options.launch = launch_options(flags, backend);
+  options.budget = parse_seconds(flags.calibrate_time);
+  options.ranks = scenario.ranks;
+  probe(options, [](double, std::string_view) {});
+}
+
 RunHeader run_header(const CommonOptions& common, const Scenario& scenario,
                      const std::optional<Machine>& machine) {
   RunHeader header;

@@ -58,6 +58,9 @@ Machine calibrate(const CalibrateRequest& request, Progress& progress);
 Machine machine_of(const Scenario& scenario, const LaunchFlags& flags, const std::filesystem::path& directory,
                    Progress& progress);
 
+/// As one of the other ranks of mpirun, srun or torchrun: the probes of rank 0's machine_of().
+void take_part_in_calibration(const Scenario& scenario, const LaunchFlags& flags, Backend backend);
+
 /// `machine` is none when this machine was not calibrated (measure).
 RunHeader run_header(const CommonOptions& common, const Scenario& scenario,
                      const std::optional<Machine>& machine);

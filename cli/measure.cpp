@@ -10,7 +10,6 @@
 #include "cli/report.hpp"
 #include "common/error.hpp"
 #include "real/memory_check.hpp"
-#include "real/probe.hpp"
 #include "real/this_machine.hpp"
 #include "results/reader.hpp"
 
@@ -71,11 +70,7 @@ void throw_if_wrong(const std::vector<Point>& points) {
 void take_part(const Scenario& scenario, const MeasureFlags& flags, const CommonOptions& common,
                Backend backend) {
   if (flags.predicts && !scenario.machine) {
-    ProbeOptions options;
-    options.launch = launch_options(flags.launch, backend);
-    options.budget = parse_seconds(flags.launch.calibrate_time);
-    options.ranks = scenario.ranks;
-    probe(options, [](double, std::string_view) {});
+    take_part_in_calibration(scenario, flags.launch, backend);
   }
   measure(points_of(scenario), measure_options(flags, common, backend),
           [](const PointKey&, const Measurement&) {});
@@ -146,9 +141,7 @@ void run(const MeasureFlags& flags, const CommonOptions& common) {
   Journal journal = resumed ? std::move(resumed->journal)
                             : Journal::create(file, run_header(common, scenario, known_machine));
   if (flags.predicts) {
-    for (const Point& point : points) {
-      journal.append(point);
-    }
+    journal.append(points);
   }
   if (measures) {
     measure_points(points, measure_options(flags, common, backend), journal, progress);

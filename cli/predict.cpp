@@ -55,9 +55,7 @@ void run(const PredictFlags& flags, const CommonOptions& common) {
   predict_points(points, machine, options, progress);
 
   Journal journal = Journal::create(directory / "predictions.jsonl", run_header(common, scenario, machine));
-  for (const Point& point : points) {
-    journal.append(point);
-  }
+  journal.append(points);
   report({.scenario = scenario,
           .machine = machine,
           .points = points,

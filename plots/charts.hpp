@@ -108,6 +108,14 @@ struct TimelineBar {
 /// `timeline`: what each rank and link does when. Bars of one track that overlap in time stand beneath each other.
 std::vector<Figure> timeline(const std::vector<TimelineBar>& bars, const ChartContext& context);
 
+struct TimelinePart {
+  std::string title;  ///< `predicted: 1.2 ms`.
+  std::vector<TimelineBar> bars;
+};
+
+/// `timeline` of several runs beneath each other, with one time axis.
+std::vector<Figure> timelines(const std::vector<TimelinePart>& parts, const ChartContext& context);
+
 struct TopologyNode {
   std::string id;
   std::string label;

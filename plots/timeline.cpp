@@ -64,96 +64,154 @@ std::vector<Track> tracks_of(const std::vector<TimelineBar>& bars) {
   return tracks;
 }
 
+/// What a panel shows.
+struct Rows {
+  std::string title;
+  std::vector<Track> tracks;
+  std::size_t num_tracks_in_all = 0;
+};
+
+/// Parts without bars are left out, as are tracks for which there is no room.
+std::vector<Rows> rows_of(const std::vector<TimelinePart>& parts) {
+  std::vector<Rows> all;
+  for (const TimelinePart& part : parts) {
+    Rows rows{.title = part.title, .tracks = tracks_of(part.bars)};
+    rows.num_tracks_in_all = rows.tracks.size();
+    rows.tracks.resize(std::min(rows.tracks.size(), kMaxTracks));
+    if (!rows.tracks.empty()) {
+      all.push_back(std::move(rows));
+    }
+  }
+  return all;
+}
+
+std::string left_out(const std::vector<Rows>& all) {
+  for (const Rows& rows : all) {
+    if (rows.num_tracks_in_all > rows.tracks.size()) {
+      return fmt::format(" (first {} of {} rows)", rows.tracks.size(), rows.num_tracks_in_all);
+    }
+  }
+  return "";
+}
+
+template <typename Visit>
+void for_each_bar(const std::vector<Rows>& all, const Visit& visit) {
+  for (const Rows& rows : all) {
+    for (const Track& track : rows.tracks) {
+      std::for_each(track.bars.begin(), track.bars.end(), [&](const TimelineBar* bar) { visit(*bar); });
+    }
+  }
+}
+
+double last_end(const std::vector<Rows>& all) {
+  double end = 0;
+  for_each_bar(all, [&](const TimelineBar& bar) { end = std::max(end, bar.end.value); });
+  return end;
+}
+
 /// Copying and reducing look as in schedule diagrams; other kinds follow in order of first appearance.
-std::map<std::string, Color> colors_of(const std::vector<TimelineBar>& bars,
-                                       std::vector<std::string>& order) {
+std::map<std::string, Color> colors_of(const std::vector<Rows>& all, std::vector<LegendEntry>& legend) {
   std::map<std::string, Color> colors = {};
   const std::map<std::string, Color> fixed = {{"copy", kBlue}, {"transfer", kBlue}, {"reduce", kVermillion}};
-  std::vector<Color> left = {kGreen, kPurple, kOrange, kSkyBlue, kGrey, kBlack};
+  const std::vector<Color> left = {kGreen, kPurple, kOrange, kSkyBlue, kGrey, kBlack};
   std::size_t next = 0;
-  for (const TimelineBar& bar : bars) {
+  for_each_bar(all, [&](const TimelineBar& bar) {
     if (colors.count(bar.kind) == 0) {
       const auto known = fixed.find(bar.kind);
       colors[bar.kind] = known != fixed.end() ? known->second : left[next++ % left.size()];
-      order.push_back(bar.kind);
+      legend.push_back({.label = bar.kind, .band = colors[bar.kind]});
+    }
+  });
+  return colors;
+}
+
+double widest_label(const std::vector<Rows>& all) {
+  double widest = 0;
+  for (const Rows& rows : all) {
+    for (const Track& track : rows.tracks) {
+      widest = std::max(widest, std::min(kMaxTrackLabel, text_width(track.label, {})));
     }
   }
-  return colors;
+  return widest;
+}
+
+/// Adds a row's boxes, and the labels of those that have room for one.
+void add_track(const Track& track, double top, const std::map<std::string, Color>& colors, Panel& panel,
+               Boxes& boxes) {
+  const double row_pixels = panel.area.height / panel.y.min;
+  const double pixels_per_second = panel.area.width / panel.x.max;
+  const double lane_height = 0.84 / static_cast<double>(track.num_lanes);
+  for (std::size_t number = 0; number < track.bars.size(); ++number) {
+    const TimelineBar& bar = *track.bars[number];
+    const double low = top + 0.08 + lane_height * static_cast<double>(track.lane_of_bar[number]);
+    const Color fill = colors.at(bar.kind);
+    boxes.boxes.push_back({bar.start.value, bar.end.value, low, low + lane_height, fill});
+    const Font font{.size = std::min(14.0, lane_height * row_pixels - 1)};
+    const double room = (bar.end - bar.start).value * pixels_per_second - 8;
+    if (font.size >= 10 && !bar.label.empty() && text_width(bar.label, font) <= room) {
+      panel.elements.push_back(Text{.at = {(bar.start + bar.end).value / 2, low + lane_height / 2},
+                                    .text = bar.label,
+                                    .align = Align::center,
+                                    .font = font,
+                                    .color = readable_on(fill)});
+    }
+  }
+}
+
+/// `end` is where the time axis ends; it is labelled in the lowest panel.
+Panel draw_rows(const Rows& rows, const Rect& area, double end, bool lowest,
+                const std::map<std::string, Color>& colors) {
+  const NamedUnit unit = time_unit({end});
+  Panel panel{.area = area, .title = rows.title};
+  panel.x = {.label = lowest ? fmt::format("time ({})", unit.name) : "", .min = 0, .max = end * 1.005};
+  panel.x.tics = linear_tics({0, end}, unit.value, panel.area.width);
+  panel.x.show_tic_labels = lowest;
+  panel.y = {.label = "", .min = static_cast<double>(rows.tracks.size()), .max = 0};
+  Boxes boxes{.border = Stroke{.color = kWhite, .width = 0.8}};
+  for (std::size_t index = 0; index < rows.tracks.size(); ++index) {
+    const Track& track = rows.tracks[index];
+    const auto top = static_cast<double>(index);
+    panel.y.tics.push_back({top + 0.5, shortened(track.label, {}, kMaxTrackLabel)});
+    add_track(track, top, colors, panel, boxes);
+  }
+  panel.elements.insert(panel.elements.begin(), std::move(boxes));
+  return panel;
 }
 
 }  // namespace
 
 std::vector<Figure> timeline(const std::vector<TimelineBar>& bars, const ChartContext& context) {
-  std::vector<Track> tracks = tracks_of(bars);
-  if (tracks.empty()) {
-    return {};
-  }
-  std::string note;
-  if (tracks.size() > kMaxTracks) {
-    note = fmt::format(" (first {} of {} rows)", kMaxTracks, tracks.size());
-    tracks.resize(kMaxTracks);
-  }
-  double end = 0;
-  double widest = 0;
-  for (const Track& track : tracks) {
-    widest = std::max(widest, std::min(kMaxTrackLabel, text_width(track.label, {})));
-    for (const TimelineBar* bar : track.bars) {
-      end = std::max(end, bar->end.value);
-    }
-  }
+  return timelines({{.title = "", .bars = bars}}, context);
+}
+
+std::vector<Figure> timelines(const std::vector<TimelinePart>& parts, const ChartContext& context) {
+  const std::vector<Rows> all = rows_of(parts);
+  const double end = last_end(all);
   if (end <= 0) {
     return {};
   }
-
-  std::vector<std::string> kinds;
-  const std::map<std::string, Color> colors = colors_of(bars, kinds);
   std::vector<LegendEntry> legend;
-  for (const std::string& kind : kinds) {
-    legend.push_back({.label = kind, .band = colors.at(kind)});
+  const std::map<std::string, Color> colors = colors_of(all, legend);
+
+  std::size_t most_tracks = 0;
+  for (const Rows& rows : all) {
+    most_tracks = std::max(most_tracks, rows.tracks.size());
   }
-
-  const auto num_tracks = static_cast<double>(tracks.size());
-  const double row = std::clamp(560 / num_tracks, 22.0, 46.0);
-  Figure figure{
-      .name = "timeline", .width = 1200, .height = static_cast<int>(std::max(420.0, row * num_tracks + 230))};
-  const Rect area = lay_out_page(figure, page_text(context, "who moves and reduces when" + note), legend);
-  const PanelGrid place =
-      lay_out_panels(area, 1, 1, {.left = widest + 40, .right = 34, .top = 14, .bottom = 62});
-
-  const NamedUnit unit = time_unit({end});
-  Panel panel{.area = place.areas[0]};
-  panel.x = {.label = fmt::format("time ({})", unit.name), .min = 0, .max = end * 1.005};
-  panel.x.tics = linear_tics({0, end}, unit.value, panel.area.width);
-  panel.y = {.label = "", .min = num_tracks, .max = 0};
-  const double row_pixels = panel.area.height / num_tracks;
-  const double pixels_per_second = panel.area.width / panel.x.max;
-
-  Boxes boxes{.border = Stroke{.color = kWhite, .width = 0.8}};
-  std::vector<Text> texts;
-  for (std::size_t index = 0; index < tracks.size(); ++index) {
-    const Track& track = tracks[index];
-    const auto top = static_cast<double>(index);
-    panel.y.tics.push_back({top + 0.5, shortened(track.label, {}, kMaxTrackLabel)});
-    const double lane_height = 0.84 / static_cast<double>(track.num_lanes);
-    for (std::size_t number = 0; number < track.bars.size(); ++number) {
-      const TimelineBar& bar = *track.bars[number];
-      const double low = top + 0.08 + lane_height * static_cast<double>(track.lane_of_bar[number]);
-      const Color fill = colors.at(bar.kind);
-      boxes.boxes.push_back({bar.start.value, bar.end.value, low, low + lane_height, fill});
-      const Font font{.size = std::min(14.0, lane_height * row_pixels - 1)};
-      const double room = (bar.end - bar.start).value * pixels_per_second - 8;
-      if (font.size >= 10 && !bar.label.empty() && text_width(bar.label, font) <= room) {
-        texts.push_back({.at = {(bar.start + bar.end).value / 2, low + lane_height / 2},
-                         .text = bar.label,
-                         .align = Align::center,
-                         .font = font,
-                         .color = readable_on(fill)});
-      }
-    }
+  // Panels are equally high.
+  const double num_rows = static_cast<double>(most_tracks * all.size());
+  const double row = std::clamp(560 / num_rows, 22.0, 46.0);
+  const double titles = all.size() > 1 ? 52.0 * static_cast<double>(all.size()) : 0;
+  Figure figure{.name = "timeline",
+                .width = 1200,
+                .height = static_cast<int>(std::max(420.0, row * num_rows + 230 + titles))};
+  const Rect area =
+      lay_out_page(figure, page_text(context, "who moves and reduces when" + left_out(all)), legend);
+  const PanelGrid place = lay_out_panels(
+      area, all.size(), 1,
+      {.left = widest_label(all) + 40, .right = 34, .top = all.size() > 1 ? 34.0 : 14.0, .bottom = 62});
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    figure.panels.push_back(draw_rows(all[i], place.areas[i], end, place.labels_x(i), colors));
   }
-  panel.elements.emplace_back(std::move(boxes));
-  panel.elements.insert(panel.elements.end(), texts.begin(), texts.end());
-  figure.panels.push_back(std::move(panel));
   return {figure};
 }
 

@@ -5,6 +5,16 @@
 #include <limits>
 
 namespace ringside {
+namespace {
+
+constexpr Rank kCollector = 0;
+
+void run(const std::unique_ptr<Transfer>& transfer) {
+  transfer->start();
+  transfer->wait();
+}
+
+}  // namespace
 
 Coordination::Coordination(Transport& transport) : transport_(transport) {
   // Dissemination barrier: after step k every rank knows of 2^(k+1) ranks. Source: D. Hensgen, R. Finkel, U. Manber,
@@ -32,11 +42,6 @@ std::vector<double> Coordination::maximum(std::span<const double> own) {
   if (transport_.num_ranks() == 1 || own.empty()) {
     return result;
   }
-  constexpr Rank kCollector = 0;
-  const auto run = [](const std::unique_ptr<Transfer>& transfer) {
-    transfer->start();
-    transfer->wait();
-  };
   if (transport_.rank() != kCollector) {
     run(transport_.make_send(kCollector, std::as_bytes(std::span(result))));
     run(transport_.make_receive(kCollector, std::as_writable_bytes(std::span(result))));
@@ -60,6 +65,25 @@ std::vector<double> Coordination::all_values(double own) {
                              -std::numeric_limits<double>::infinity());
   values[static_cast<std::size_t>(transport_.rank())] = own;
   return maximum(values);
+}
+
+std::vector<std::vector<double>> Coordination::gathered(std::span<const double> own) {
+  const std::vector<double> sizes = all_values(static_cast<double>(own.size()));
+  std::vector<std::vector<double>> values;
+  if (transport_.rank() != kCollector) {
+    if (!own.empty()) {
+      run(transport_.make_send(kCollector, std::as_bytes(own)));
+    }
+    return values;
+  }
+  values.emplace_back(own.begin(), own.end());
+  for (Rank rank = 1; rank < transport_.num_ranks(); ++rank) {
+    values.emplace_back(static_cast<std::size_t>(sizes[static_cast<std::size_t>(rank)]));
+    if (!values.back().empty()) {
+      run(transport_.make_receive(rank, std::as_writable_bytes(std::span(values.back()))));
+    }
+  }
+  return values;
 }
 
 }  // namespace ringside

@@ -25,6 +25,9 @@ class Coordination {
   /// Every rank's value, by rank; the same at every rank.
   std::vector<double> all_values(double own);
 
+  /// Every rank's values, by rank, at rank 0; nothing elsewhere. Ranks may pass different numbers of values.
+  std::vector<std::vector<double>> gathered(std::span<const double> own);
+
  private:
   struct BarrierStep {
     std::unique_ptr<Transfer> receive;

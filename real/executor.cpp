@@ -1,5 +1,6 @@
 #include "real/executor.hpp"
 
+#include <chrono>
 #include <cstring>
 #include <utility>
 
@@ -7,6 +8,10 @@
 #include "real/reduce.hpp"
 
 namespace ringside {
+
+Seconds steady_now() {
+  return {std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count()};
+}
 
 Executor::Executor(Program program, Transport& transport)
     : program_(std::move(program)), element_size_(static_cast<std::int64_t>(size_of(program_.dtype))) {
@@ -33,20 +38,28 @@ std::span<std::byte> Executor::bytes(const Region& region) const {
 
 void Executor::run() {
   for (std::size_t i = 0; i < program_.steps.size(); ++i) {
-    const Step& step = program_.steps[i];
-    const std::size_t transfer = step.kind == StepKind::wait ? static_cast<std::size_t>(step.transfer) : i;
-    run(step, transfers_[transfer].get());
+    run_step(i);
   }
 }
 
-void Executor::run(const Step& step, Transfer* transfer) {
+void Executor::run(std::span<StepTime> times) {
+  RINGSIDE_CHECK(times.size() == program_.steps.size(), "every step has a time");
+  for (std::size_t i = 0; i < program_.steps.size(); ++i) {
+    times[i].begin = steady_now();
+    run_step(i);
+    times[i].end = steady_now();
+  }
+}
+
+void Executor::run_step(std::size_t index) {
+  const Step& step = program_.steps[index];
   switch (step.kind) {
     case StepKind::receive:
     case StepKind::send:
-      transfer->start();
+      transfers_[index]->start();
       return;
     case StepKind::wait:
-      transfer->wait();
+      transfers_[static_cast<std::size_t>(step.transfer)]->wait();
       return;
     case StepKind::copy:
       std::memcpy(bytes(step.target).data(), bytes(step.source).data(), bytes(step.source).size());

@@ -12,6 +12,15 @@
 
 namespace ringside {
 
+/// When a step began and ended, on this machine's steady clock.
+struct StepTime {
+  Seconds begin;
+  Seconds end;
+};
+
+/// The steady clock as StepTime shows it.
+Seconds steady_now();
+
 /// Runs a program on CPU memory over a transport, as often as asked. All memory and all transfers are made by the
 /// constructor; run() allocates nothing.
 class Executor {
@@ -25,9 +34,13 @@ class Executor {
 
   /// Throws Error{peer_lost}; the executor and its transport are of no more use then.
   void run();
+  /// The same, and writes down when each of the program's steps began and ended.
+  void run(std::span<StepTime> times);
+
+  const Program& program() const { return program_; }
 
  private:
-  void run(const Step& step, Transfer* transfer);
+  void run_step(std::size_t index);
 
   Program program_;
   std::int64_t element_size_;

@@ -13,7 +13,9 @@
 #include "real/interrupt.hpp"
 #include "real/memory_check.hpp"
 #include "real/ranks.hpp"
+#include "real/recording.hpp"
 #include "real/this_machine.hpp"
+#include "schedule/registry.hpp"
 
 namespace ringside {
 namespace {
@@ -24,18 +26,24 @@ void require_backend(Backend backend) {
   }
 }
 
+/// The work on every point.
+struct PointWork {
+  /// Why it cannot be done here; nothing when it can.
+  std::function<std::optional<std::string>(const PointKey&)> unsupported;
+  std::function<Job(const PointKey&)> job;
+  std::function<void(const PointKey&, const Answer&)> report;
+  /// A point that is unsupported, or that failed, and why.
+  std::function<void(const PointKey&, Outcome, const std::string&)> give_up;
+};
+
 /// Everything that can be refused is refused before the first rank starts.
-void require_all_points(std::span<const PointKey> points, Backend backend) {
+void require_all_points(std::span<const PointKey> points, const PointWork& work) {
   const Bytes available = available_memory();
   for (const PointKey& key : points) {
-    if (!unsupported(key, backend)) {
+    if (!work.unsupported(key)) {
       require_memory(key, available);
     }
   }
-}
-
-Measurement without_time(Outcome outcome, Backend backend, std::string note) {
-  return {.outcome = outcome, .backend = backend, .note = std::move(note)};
 }
 
 /// Ranks by their number, started when first needed.
@@ -60,28 +68,30 @@ class RankPool {
   std::map<int, std::unique_ptr<Ranks>> ranks_;
 };
 
-Measurement measure_with(RankPool& pool, const PointKey& key, const MeasureOptions& options) {
+/// The answer of the ranks; none, and the point is given up, when they failed.
+std::optional<Answer> run_with(RankPool& pool, const PointKey& key, const PointWork& work) {
   try {
-    return *pool.get(key.ranks).run(PointJob{.key = key, .options = options}).measurement;
+    return pool.get(key.ranks).run(work.job(key));
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::failed) {
       throw;
     }
     pool.drop(key.ranks);  // After a failure of their own, ranks are of no more use.
-    return without_time(Outcome::failed, resolve(options.launch.backend), error.what());
+    work.give_up(key, Outcome::failed, error.what());
+    return std::nullopt;
   }
 }
 
-void measure_locally(std::span<const PointKey> points, const MeasureOptions& options,
-                     const PointMeasured& report, InterruptGuard& interrupts) {
-  require_all_points(points, options.launch.backend);
-  RankPool pool(options.launch, interrupts);
+void work_locally(std::span<const PointKey> points, const LaunchOptions& launch, const PointWork& work,
+                  InterruptGuard& interrupts) {
+  require_all_points(points, work);
+  RankPool pool(launch, interrupts);
   for (std::size_t i = 0; i < points.size(); ++i) {
     const PointKey& key = points[i];
-    if (const std::optional<std::string> reason = unsupported(key, options.launch.backend)) {
-      report(key, without_time(Outcome::unsupported, resolve(options.launch.backend), *reason));
-    } else {
-      report(key, measure_with(pool, key, options));
+    if (const std::optional<std::string> reason = work.unsupported(key)) {
+      work.give_up(key, Outcome::unsupported, *reason);
+    } else if (const std::optional<Answer> answer = run_with(pool, key, work)) {
+      work.report(key, *answer);
     }
     const auto later = points.subspan(i + 1);
     if (std::none_of(later.begin(), later.end(),
@@ -91,36 +101,66 @@ void measure_locally(std::span<const PointKey> points, const MeasureOptions& opt
   }
 }
 
-void measure_as_rank(const ExternalRank& external, std::span<const PointKey> points,
-                     const MeasureOptions& options, const PointMeasured& report) {
-  const std::unique_ptr<Ranks> ranks = join_external(external, options.launch, "measure");
+void work_as_rank(const ExternalRank& external, std::span<const PointKey> points, const LaunchOptions& launch,
+                  const PointWork& work, const std::string& purpose) {
+  const std::unique_ptr<Ranks> ranks = join_external(external, launch, purpose);
   for (const PointKey& key : points) {
-    Measurement measurement;
-    std::optional<std::string> reason = unsupported(key, options.launch.backend);
+    std::optional<std::string> reason = work.unsupported(key);
     if (!reason && key.ranks != external.num_ranks) {
       reason = fmt::format("{} started {} ranks", external.launcher, external.num_ranks);
     }
-    if (reason) {
-      measurement = without_time(Outcome::unsupported, resolve(options.launch.backend), *reason);
-    } else {
-      measurement = *ranks->run(PointJob{.key = key, .options = options}).measurement;
+    const std::optional<Answer> answer = reason ? std::nullopt : std::optional(ranks->run(work.job(key)));
+    if (external.rank != 0) {
+      continue;
     }
-    if (external.rank == 0) {
-      report(key, measurement);
+    if (answer) {
+      work.report(key, *answer);
+    } else {
+      work.give_up(key, Outcome::unsupported, *reason);
     }
   }
+}
+
+void work_through(std::span<const PointKey> points, const LaunchOptions& launch, const PointWork& work,
+                  const std::string& purpose) {
+  require_backend(launch.backend);
+  const std::optional<ExternalRank> external = external_rank();
+  if (external && launch.backend != Backend::threads) {
+    work_as_rank(*external, points, launch, work, purpose);
+    return;
+  }
+  with_interrupts([&](InterruptGuard& interrupts) { work_locally(points, launch, work, interrupts); });
 }
 
 }  // namespace
 
 void measure(std::span<const PointKey> points, const MeasureOptions& options, const PointMeasured& report) {
-  require_backend(options.launch.backend);
-  const std::optional<ExternalRank> external = external_rank();
-  if (external && options.launch.backend != Backend::threads) {
-    measure_as_rank(*external, points, options, report);
-    return;
-  }
-  with_interrupts([&](InterruptGuard& interrupts) { measure_locally(points, options, report, interrupts); });
+  const PointWork work = {
+      .unsupported = [&](const PointKey& key) { return unsupported(key, options.launch.backend); },
+      .job = [&](const PointKey& key) { return PointJob{.key = key, .options = options}; },
+      .report = [&](const PointKey& key, const Answer& answer) { report(key, *answer.measurement); },
+      .give_up =
+          [&](const PointKey& key, Outcome outcome, const std::string& why) {
+            report(key, {.outcome = outcome, .backend = resolve(options.launch.backend), .note = why});
+          }};
+  work_through(points, options.launch, work, "measure");
+}
+
+void record(std::span<const PointKey> points, const MeasureOptions& options, const PointRecorded& report) {
+  const PointWork work = {
+      .unsupported =
+          [&](const PointKey& key) {
+            return key.algorithm == kNative
+                       ? std::optional<std::string>("it has no schedule to be seen from outside")
+                       : unsupported(key, options.launch.backend);
+          },
+      .job = [&](const PointKey& key) { return RecordJob{.key = key, .options = options}; },
+      .report = [&](const PointKey& key, const Answer& answer) { report(key, *answer.recording); },
+      .give_up =
+          [&](const PointKey& key, Outcome outcome, const std::string& why) {
+            report(key, {.outcome = outcome, .backend = resolve(options.launch.backend), .note = why});
+          }};
+  work_through(points, options.launch, work, "record");
 }
 
 }  // namespace ringside

@@ -54,6 +54,8 @@ class LandingAllocator {
 struct PendingReduction {
   Region source;
   Region target;
+  Rank peer = 0;
+  StepOrigin origin;
 };
 
 /// One rank's moves of one round that carry bytes.
@@ -62,11 +64,13 @@ struct RankRound {
     Rank peer = 0;
     Region region;
     MoveKind kind = MoveKind::copy;
+    StepOrigin origin;
   };
   struct Local {
     Region source;
     Region target;
     MoveKind kind = MoveKind::copy;
+    StepOrigin origin;
   };
 
   std::vector<Transfer> sends;
@@ -101,10 +105,11 @@ class RankRounds {
   void next(RankRound& round) {
     round = {};
     while (round.empty() && next_round_ < schedule_.num_rounds()) {
-      schedule_.write_round(next_round_++, moves_);
+      schedule_.write_round(next_round_, moves_);
       for (const Move& move : moves_) {
         add(move, round);
       }
+      ++next_round_;
     }
   }
 
@@ -119,12 +124,14 @@ class RankRounds {
     }
     const Region source = region(move.source_buffer, elements);
     const Region target = region(move.target_buffer, elements);
+    const StepOrigin origin = {
+        .round = next_round_, .first_chunk = move.first_chunk, .num_chunks = move.num_chunks};
     if (move.local()) {
-      round.locals.push_back({.source = source, .target = target, .kind = move.kind});
+      round.locals.push_back({.source = source, .target = target, .kind = move.kind, .origin = origin});
     } else if (move.source == rank_) {
-      round.sends.push_back({.peer = move.target, .region = source, .kind = move.kind});
+      round.sends.push_back({.peer = move.target, .region = source, .kind = move.kind, .origin = origin});
     } else {
-      round.receives.push_back({.peer = move.source, .region = target, .kind = move.kind});
+      round.receives.push_back({.peer = move.source, .region = target, .kind = move.kind, .origin = origin});
     }
   }
 
@@ -173,13 +180,14 @@ class Compiler {
       if (receive.kind == MoveKind::reduce) {
         target = {.buffer = landing_, .offset = allocator_.take(target.bytes), .bytes = target.bytes};
       }
-      started_receives_.push_back(
-          program_.add({.kind = StepKind::receive, .peer = receive.peer, .target = target}));
-      arriving_.push_back({.source = target, .target = receive.region});
+      started_receives_.push_back(program_.add(
+          {.kind = StepKind::receive, .peer = receive.peer, .target = target, .origin = receive.origin}));
+      arriving_.push_back(
+          {.source = target, .target = receive.region, .peer = receive.peer, .origin = receive.origin});
     }
     for (const RankRound::Transfer& send : round.sends) {
-      started_sends_.push_back(
-          program_.add({.kind = StepKind::send, .peer = send.peer, .source = send.region}));
+      started_sends_.push_back(program_.add(
+          {.kind = StepKind::send, .peer = send.peer, .source = send.region, .origin = send.origin}));
     }
   }
 
@@ -203,8 +211,10 @@ class Compiler {
         wait_for_sends_of(ready->target);
       }
       program_.add({.kind = ready->kind == MoveKind::copy ? StepKind::copy : StepKind::reduce,
+                    .peer = program_.rank,
                     .source = ready->source,
-                    .target = ready->target});
+                    .target = ready->target,
+                    .origin = ready->origin});
       left.erase(ready);
     }
   }
@@ -249,7 +259,11 @@ class Compiler {
         std::stable_partition(pending_.begin(), pending_.end(),
                               [&](const PendingReduction& pending) { return !predicate(pending); });
     for (auto pending = kept; pending != pending_.end(); ++pending) {
-      program_.add({.kind = StepKind::reduce, .source = pending->source, .target = pending->target});
+      program_.add({.kind = StepKind::reduce,
+                    .peer = pending->peer,
+                    .source = pending->source,
+                    .target = pending->target,
+                    .origin = pending->origin});
       allocator_.give_back(pending->source.offset);
     }
     pending_.erase(kept, pending_.end());
@@ -281,8 +295,12 @@ void divide_result(const Schedule& schedule, const Vector& vector, Program& prog
         program.steps.back().target.offset + program.steps.back().target.bytes == region.offset;
     if (adjacent) {
       program.steps.back().target.bytes += region.bytes;
+      program.steps.back().origin.num_chunks = chunk + 1 - program.steps.back().origin.first_chunk;
     } else {
-      program.add({.kind = StepKind::divide, .target = region});
+      program.add({.kind = StepKind::divide,
+                   .peer = program.rank,
+                   .target = region,
+                   .origin = {.round = schedule.num_rounds(), .first_chunk = chunk}});
     }
   }
 }

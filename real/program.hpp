@@ -30,12 +30,22 @@ enum class StepKind : std::uint8_t {
   divide,   ///< `target` is divided by the number of ranks (op avg).
 };
 
+/// The move of the schedule that a step does its part of. The division of op avg comes after the last round.
+struct StepOrigin {
+  std::int64_t round = 0;
+  std::int32_t first_chunk = 0;
+  std::int32_t num_chunks = 1;
+
+  bool operator==(const StepOrigin&) const = default;
+};
+
 struct Step {
   StepKind kind = StepKind::wait;
-  Rank peer = 0;
+  Rank peer = 0;  ///< Of a transfer, and whose data is reduced; the own rank where nobody else is concerned.
   Region source = {};
   Region target = {};
   std::int32_t transfer = 0;  ///< Index of a receive or send step.
+  StepOrigin origin = {};     ///< Of all but waits.
 
   bool operator==(const Step&) const = default;
 };

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "real/point_measurement.hpp"
+#include "real/point_recording.hpp"
 #include "real/probe_run.hpp"
 
 namespace ringside {
@@ -21,6 +22,9 @@ NLOHMANN_JSON_SERIALIZE_ENUM(ErrorKind, {{ErrorKind::bad_input, "bad_input"},
                                          {ErrorKind::environment, "environment"},
                                          {ErrorKind::peer_lost, "peer_lost"},
                                          {ErrorKind::failed, "failed"}})
+NLOHMANN_JSON_SERIALIZE_ENUM(TraceKind, {{TraceKind::transfer, "transfer"},
+                                         {TraceKind::reduction, "reduction"},
+                                         {TraceKind::local, "local"}})
 NLOHMANN_JSON_SERIALIZE_ENUM(ProbeKind, {{ProbeKind::ping_pong, "ping_pong"},
                                          {ProbeKind::stream, "stream"},
                                          {ProbeKind::both_ways, "both_ways"},
@@ -59,20 +63,23 @@ json to_json(const JoinJob& job) {
   return object;
 }
 
-json to_json(const PointJob& job) {
-  return {{"job", "point"},
-          {"collective", name(job.key.collective)},
-          {"algorithm", job.key.algorithm},
-          {"ranks", job.key.ranks},
-          {"bytes", job.key.bytes.value},
-          {"dtype", name(job.key.dtype)},
-          {"op", name(job.key.op)},
-          {"budget_per_point", job.options.budget_per_point.value},
-          {"target_interval", job.options.target_interval},
-          {"min_iterations", job.options.min_iterations},
-          {"max_iterations", job.options.max_iterations},
-          {"seed", job.options.seed}};
+json point_to_json(const char* job, const PointKey& key, const MeasureOptions& options) {
+  return {{"job", job},
+          {"collective", name(key.collective)},
+          {"algorithm", key.algorithm},
+          {"ranks", key.ranks},
+          {"bytes", key.bytes.value},
+          {"dtype", name(key.dtype)},
+          {"op", name(key.op)},
+          {"budget_per_point", options.budget_per_point.value},
+          {"target_interval", options.target_interval},
+          {"min_iterations", options.min_iterations},
+          {"max_iterations", options.max_iterations},
+          {"seed", options.seed}};
 }
+
+json to_json(const PointJob& job) { return point_to_json("point", job.key, job.options); }
+json to_json(const RecordJob& job) { return point_to_json("record", job.key, job.options); }
 
 json to_json(const ProbeJob& job) {
   return {{"job", "probe"},
@@ -80,6 +87,23 @@ json to_json(const ProbeJob& job) {
           {"ranks", job.key.ranks},
           {"bytes", job.key.bytes.value},
           {"budget", job.budget.value}};
+}
+
+PointKey key_from(const json& object) {
+  return {.collective = named<Collective>(object, "collective"),
+          .algorithm = object.at("algorithm"),
+          .ranks = object.at("ranks"),
+          .bytes = {object.at("bytes")},
+          .dtype = named<DataType>(object, "dtype"),
+          .op = named<ReduceOp>(object, "op")};
+}
+
+MeasureOptions options_from(const json& object) {
+  return {.budget_per_point = {object.at("budget_per_point")},
+          .target_interval = object.at("target_interval"),
+          .min_iterations = object.at("min_iterations"),
+          .max_iterations = object.at("max_iterations"),
+          .seed = object.at("seed")};
 }
 
 Job job_from(const json& object) {
@@ -92,17 +116,10 @@ Job job_from(const json& object) {
                    .group = object.at("group")};
   }
   if (kind == "point") {
-    return PointJob{.key = {.collective = named<Collective>(object, "collective"),
-                            .algorithm = object.at("algorithm"),
-                            .ranks = object.at("ranks"),
-                            .bytes = {object.at("bytes")},
-                            .dtype = named<DataType>(object, "dtype"),
-                            .op = named<ReduceOp>(object, "op")},
-                    .options = {.budget_per_point = {object.at("budget_per_point")},
-                                .target_interval = object.at("target_interval"),
-                                .min_iterations = object.at("min_iterations"),
-                                .max_iterations = object.at("max_iterations"),
-                                .seed = object.at("seed")}};
+    return PointJob{.key = key_from(object), .options = options_from(object)};
+  }
+  if (kind == "record") {
+    return RecordJob{.key = key_from(object), .options = options_from(object)};
   }
   RINGSIDE_CHECK(kind == "probe", fmt::format("'{}' is no job", kind));
   return ProbeJob{
@@ -131,6 +148,54 @@ Measurement measurement_from(const json& object) {
           .note = object.at("note")};
 }
 
+/// Events are many, so they come without keys.
+json to_json(const TraceEvent& event) {
+  return json::array({event.rank, event.source, event.target, event.round, event.start.value, event.end.value,
+                      event.kind, event.first_chunk, event.num_chunks, event.bytes.value});
+}
+
+TraceEvent event_from(const json& array) {
+  return {.rank = array.at(0),
+          .source = array.at(1),
+          .target = array.at(2),
+          .round = array.at(3),
+          .start = {array.at(4)},
+          .end = {array.at(5)},
+          .kind = array.at(6),
+          .first_chunk = array.at(7),
+          .num_chunks = array.at(8),
+          .bytes = {array.at(9)}};
+}
+
+json to_json(const Recording& recording) {
+  json events = json::array();
+  for (const TraceEvent& event : recording.events) {
+    events.push_back(to_json(event));
+  }
+  json object = {{"outcome", name(recording.outcome)}, {"seconds", recording.seconds.value},
+                 {"iterations", recording.iterations}, {"backend", name(recording.backend)},
+                 {"events", std::move(events)},        {"note", recording.note}};
+  if (recording.barrier_skew) {
+    object["barrier_skew"] = recording.barrier_skew->value;
+  }
+  return object;
+}
+
+Recording recording_from(const json& object) {
+  Recording recording = {.outcome = named<Outcome>(object, "outcome"),
+                         .seconds = {object.at("seconds")},
+                         .iterations = object.at("iterations"),
+                         .backend = named<Backend>(object, "backend"),
+                         .note = object.at("note")};
+  if (object.contains("barrier_skew")) {
+    recording.barrier_skew = Seconds{object.at("barrier_skew")};
+  }
+  for (const json& event : object.at("events")) {
+    recording.events.push_back(event_from(event));
+  }
+  return recording;
+}
+
 /// A line is whole JSON or it is none of ours: something else wrote to the rank's standard output.
 template <typename Parse>
 auto parse_line(std::string_view line, const Parse& parse) {
@@ -147,6 +212,9 @@ auto parse_line(std::string_view line, const Parse& parse) {
 Answer run_job(const Job& job, const RankBackend& backend, Coordination& coordination) {
   if (const auto* point = std::get_if<PointJob>(&job)) {
     return {.measurement = measure_point(point->key, point->options, backend, coordination)};
+  }
+  if (const auto* record = std::get_if<RecordJob>(&job)) {
+    return {.recording = record_point(record->key, record->options, backend, coordination)};
   }
   const auto* probe = std::get_if<ProbeJob>(&job);
   RINGSIDE_CHECK(probe != nullptr, "a rank joins its group once");
@@ -185,6 +253,9 @@ std::string to_line(const Answer& answer) {
   if (!answer.seconds.empty()) {
     object["seconds"] = answer.seconds;
   }
+  if (answer.recording) {
+    object["recording"] = to_json(*answer.recording);
+  }
   if (answer.kind == AnswerKind::failed) {
     object["text"] = answer.text;
     set_if(object, "error", answer.error);
@@ -205,6 +276,9 @@ Answer answer_from_line(std::string_view line) {
     if (object.contains("seconds")) {
       answer.seconds = object.at("seconds").get<std::vector<double>>();
     }
+    if (object.contains("recording")) {
+      answer.recording = recording_from(object.at("recording"));
+    }
     if (answer.kind == AnswerKind::failed) {
       answer.text = object.at("text");
       answer.error = get_if<ErrorKind>(object, "error");
@@ -222,6 +296,9 @@ std::string description(const PointKey& key) {
 std::string description(const Job& job) {
   if (const auto* point = std::get_if<PointJob>(&job)) {
     return "running " + description(point->key);
+  }
+  if (const auto* record = std::get_if<RecordJob>(&job)) {
+    return "recording " + description(record->key);
   }
   if (const auto* probe = std::get_if<ProbeJob>(&job)) {
     return fmt::format("probing {}, {} ranks, {}", name(probe->key.kind), probe->key.ranks,

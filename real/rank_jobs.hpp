@@ -11,6 +11,7 @@
 #include "real/measure.hpp"
 #include "real/probe.hpp"
 #include "real/rank_backend.hpp"
+#include "real/recording.hpp"
 
 /// What ranks are asked to do and what they answer; between processes, one JSON object per line.
 namespace ringside {
@@ -34,7 +35,13 @@ struct ProbeJob {
   Seconds budget = {};
 };
 
-using Job = std::variant<JoinJob, PointJob, ProbeJob>;
+/// A point whose steps are written down.
+struct RecordJob {
+  PointKey key;
+  MeasureOptions options = {};  ///< All but `launch`.
+};
+
+using Job = std::variant<JoinJob, PointJob, ProbeJob, RecordJob>;
 
 enum class AnswerKind {
   alive,   ///< Still at it.
@@ -46,13 +53,14 @@ struct Answer {
   AnswerKind kind = AnswerKind::done;
   std::optional<Measurement> measurement = {};  ///< Of a PointJob.
   std::vector<double> seconds = {};             ///< Of a ProbeJob.
+  std::optional<Recording> recording = {};      ///< Of a RecordJob.
   // When failed:
   std::string text = {};
   std::optional<ErrorKind> error = {};  ///< None: a bug, or an exception that nobody converted.
   std::optional<Rank> lost_peer = {};   ///< Whom this rank waited for in vain.
 };
 
-/// Does the work of a PointJob or ProbeJob; called by all ranks at once. Throws what the work throws.
+/// Does the work of a job that is no JoinJob; called by all ranks at once. Throws what the work throws.
 Answer run_job(const Job& job, const RankBackend& backend, Coordination& coordination);
 
 /// The answer of a rank that ends with the exception being handled. Call it inside a catch block.

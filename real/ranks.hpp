@@ -13,7 +13,7 @@ class Ranks {
  public:
   virtual ~Ranks() = default;
   virtual int num_ranks() const = 0;
-  /// Does a PointJob or ProbeJob at all ranks and returns rank 0's answer. After an exception the ranks are of no more
+  /// Does a job that is no JoinJob at all ranks and returns rank 0's answer. After an exception the ranks are of no more
   /// use. Throws Error{peer_lost} when a rank died or hung, with rank and cause; Error of another kind as a rank met
   /// it; Interrupted when a signal came.
   virtual Answer run(const Job& job) = 0;

@@ -133,6 +133,14 @@ Journal Journal::create(const std::filesystem::path& file, const RunHeader& head
 
 void Journal::append(const Record& record) { write(to_line(record) + '\n'); }
 
+void Journal::append(std::span<const Point> points) {
+  std::string lines;
+  for (const Point& point : points) {
+    lines += to_line(point) + '\n';
+  }
+  write(lines);
+}
+
 void Journal::truncate(std::size_t size) {
   // Pipes and devices have no length to set.
   if (::ftruncate(descriptor_, static_cast<off_t>(size)) != 0 && errno != EINVAL) {

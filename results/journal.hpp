@@ -29,6 +29,8 @@ class Journal {
 
   /// Throws Error{environment} when the disk is full or gone; then the file still ends with a complete line.
   void append(const Record& record);
+  /// The same for many points that are known at once.
+  void append(std::span<const Point> points);
 
   const std::filesystem::path& file() const { return file_; }
 

@@ -320,8 +320,12 @@ void LinkSharing::set_limiting(LinkState& link, bool limiting) {
   }
   link.limiting = limiting;
   link.limiting_since = activities_.now();
-  if (limiting) {
-    link.most_flows = std::max(link.most_flows, static_cast<std::int32_t>(link.flows.size()));
+  if (limiting && link.flows.size() > static_cast<std::size_t>(link.most_flows)) {
+    link.most_flows = static_cast<std::int32_t>(link.flows.size());
+    link.most_uses = 0;
+    for (const Crossing& crossing : link.flows) {
+      link.most_uses += flow(crossing.flow).hops[static_cast<std::size_t>(crossing.hop)].uses;
+    }
   }
 }
 
@@ -344,8 +348,13 @@ std::vector<std::string> LinkSharing::limits() const {
   std::vector<std::string> sentences;
   sentences.reserve(order.size());
   for (const std::size_t i : order) {
-    sentences.push_back(
-        fmt::format("{} flows share {}", links_[i].most_flows, network_.topology->links()[i].name));
+    const LinkState& link = links_[i];
+    std::string sentence =
+        fmt::format("{} flows share {}", link.most_flows, network_.topology->links()[i].name);
+    if (link.most_uses > link.most_flows) {
+      sentence += fmt::format(" ({} crossings)", link.most_uses);
+    }
+    sentences.push_back(std::move(sentence));
   }
   return sentences;
 }

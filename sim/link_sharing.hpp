@@ -56,6 +56,7 @@ class LinkSharing final : public Medium {
     bool limiting = false;        ///< It is full, and flows on it would be faster alone.
     bool touched = false;         ///< It has affected flows, or lost some.
     std::int32_t most_flows = 0;  ///< While it was limiting.
+    std::int32_t most_uses = 0;   ///< Of these flows, some of which may cross it twice.
     double limiting_since = 0;
     double limiting_time = 0;  ///< Before `limiting_since`.
     // While rates are decided:

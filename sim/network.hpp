@@ -25,7 +25,7 @@ struct Vertex {
 
 /// One direction of a cable, or a medium that everything on it shares.
 struct Link {
-  std::string name;  ///< For people: `host memory of socket 0`.
+  std::string name;  ///< For people: `GPU 3 PCIe up`.
   Seconds latency;
   BytesPerSecond capacity;
   /// Vertices of the network that it joins; both the same = a medium at that vertex; -1 = not drawn.

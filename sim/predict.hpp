@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "common/point_key.hpp"
+#include "common/trace.hpp"
 #include "scenario/machine.hpp"
 #include "sim/prediction.hpp"
-#include "sim/trace.hpp"
 
 /// From a machine and a point to a price: the one door of sim/ that commands use.
 namespace ringside {

@@ -26,7 +26,7 @@ struct Prediction {
   std::optional<Seconds> high;
   Fidelity fidelity = Fidelity::closed_form;
   CostSource source = CostSource::given;
-  /// What limits, in one line each, for people: `8 flows share the host bridge of socket 0`.
+  /// What limits, in one line each, for people: `2 flows share PCIe switch 0 up`.
   std::vector<std::string> limits = {};
 };
 

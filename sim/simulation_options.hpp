@@ -2,8 +2,8 @@
 
 #include <vector>
 
+#include "common/trace.hpp"
 #include "common/units.hpp"
-#include "sim/trace.hpp"
 
 namespace ringside {
 

@@ -83,7 +83,7 @@ void PcieTree::add_sockets(NodePlan& plan, SpecNumbers numbers) {
                                       vertex));
     }
     if (staged) {
-      memory_.push_back(plan.add_link(fmt::format("host memory of socket {}", socket),
+      memory_.push_back(plan.add_link(fmt::format("host bridge of socket {} to host memory", socket),
                                       choose(host_memory(words_.generation), numbers), vertex, vertex));
     }
   }

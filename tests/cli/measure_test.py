@@ -48,6 +48,18 @@ class Measure(RingsideCase):
             self.assertGreater(point["measured"]["seconds"], 0)
             self.assertEqual(len(point["measured"]["samples"]), point["measured"]["iterations"])
 
+    def test_every_collective_runs_and_is_right(self):
+        for collective in ("broadcast", "reduce", "gather", "all_gather", "reduce_scatter"):
+            text = SCENARIO.replace("machine: this", f"machine: this\ncollective: {collective}")
+            text = text.replace("naive, tutorial_ring, ring, native", "naive, ring").replace("[2, 3]", "3")
+            folder = self.folder / collective
+            result = self.run_ringside(
+                "measure", self.write("one.yaml", text), "--output", folder, "--time-per-point", "0.02 s")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            points = self.points_in(folder / "results.jsonl")
+            self.assertEqual([(p["collective"], p["measured"]["outcome"]) for p in points],
+                             4 * [(collective, "ok")])
+
     def start_and_lose_a_rank(self, how, timeout):
         """Starts a long measurement, does `how` to one rank after the first points, returns the finished process."""
         temporary = self.folder / "tmp"

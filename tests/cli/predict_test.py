@@ -35,6 +35,24 @@ class Predict(RingsideCase):
         self.assertAlmostEqual(points["naive"]["predicted"]["seconds"], 0.16814, delta=1e-7)
         self.assertAlmostEqual(points["ring"]["predicted"]["seconds"], 0.02114, delta=1e-7)
 
+    def test_what_is_shared_is_said_in_one_line_and_costs_what_it_must(self):
+        machine = "name: eight\nalgorithms: [ring]\nranks: 8\nmessage_sizes: [256 MiB]\nmachine:\n  gpus_per_node: 8\n"
+        staged = machine + "  intra: {kind: pcie, generation: 4, lanes: 16, peer_to_peer: false, sockets: 2}\n"
+        switched = machine + "  intra: {kind: nvlink, generation: 3, links_per_gpu: 12, switch: true}\n"
+        predicted = self.points(staged)["ring"]["predicted"]
+        # 3 hops inside a socket cross its way to host memory twice, one leaves and one enters it.
+        self.assertEqual(predicted["limits"][0], "5 flows share host bridge of socket 0 to host memory (8 crossings)")
+        # A private link of that kind (19.5 GB/s) would take 2 · 7/8 · 256 MiB / 19.5 GB/s = 24 ms.
+        self.assertGreater(predicted["seconds"], 3 * 0.024)
+        self.assertEqual(self.points(switched)["ring"]["predicted"].get("limits", []), [])
+
+    def test_many_ranks_are_priced_or_refused_but_never_simulated_for_hours(self):
+        text = CUSTOM.replace("ranks: 8", "ranks: 65536").replace("naive, tutorial_ring, ring", "ring")
+        predicted = self.points(text)["ring"]["predicted"]
+        self.assertEqual(predicted["fidelity"], "closed_form")
+        refused = self.run_ringside("predict", self.write("scenario.yaml", text), "--fidelity", "flow")
+        self.assert_rejected(refused, 2, "8.6e+09 messages", "GiB of memory", "force")
+
     def test_the_header_names_the_schema_and_the_scenario(self):
         result = self.run_ringside("predict", self.write("scenario.yaml", CUSTOM), "--format", "json")
         header = self.records(result.stdout)[0]

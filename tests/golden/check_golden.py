@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Predictions of the shipped scenarios, to the last digit: a changed prediction is a reviewed diff.
+"""Predictions of shipped scenarios and of every topology, to the last digit: a changed prediction is a reviewed diff.
 
 check_golden.py PROGRAM SOURCE [--update]: every tests/golden/<scenario>.jsonl holds the point records that
-`ringside predict configs/scenarios/<scenario>.yaml --format json` must print.
+`ringside predict <scenario>.yaml --format json` must print, for the scenario beside it or in configs/scenarios.
 """
 
 import difflib
@@ -13,9 +13,14 @@ import sys
 import tempfile
 
 
+def scenario_of(golden, source):
+    beside = golden.with_suffix(".yaml")
+    return beside if beside.exists() else source / "configs" / "scenarios" / beside.name
+
+
 def points_of(program, source, scenario, scratch):
     result = subprocess.run(
-        [program, "predict", f"configs/scenarios/{scenario}.yaml", "--format", "json", "--output", scratch],
+        [program, "predict", scenario, "--format", "json", "--output", scratch],
         cwd=source, capture_output=True, text=True, timeout=60, check=False)
     if result.returncode != 0:
         return [f"exit {result.returncode}: {result.stderr.strip()}"]
@@ -29,7 +34,7 @@ def main():
     changed = 0
     with tempfile.TemporaryDirectory(prefix="ringside-test-") as scratch:
         for golden in golden_files:
-            actual = points_of(program, source, golden.stem, scratch)
+            actual = points_of(program, source, scenario_of(golden, source), scratch)
             expected = golden.read_text().splitlines()
             if actual == expected:
                 continue

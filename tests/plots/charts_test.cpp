@@ -120,6 +120,12 @@ std::vector<Figure> make_samples() {
     add(timeline(samples::ring_timeline(ranks), kContext));
   }
   add(timeline(samples::ring_timeline(32), kContext));
+  for (const int ranks : {2, 4, 16}) {
+    add(timelines(
+        {{"predicted: 1.23 ms (replay, 24 events)", samples::ring_timeline(ranks)},
+         {"measured: 1.45 ms (gloo, the median of 25 runs, 36 events)", samples::ring_timeline(ranks)}},
+        kContext));
+  }
   add(topology_graph(samples::two_nodes(), kContext));
   add(topology_graph(samples::pcie_box(), kContext));
   return figures;
@@ -494,6 +500,22 @@ TEST(Timeline, NeighboursInTimeShareALane) {
                                          {"rank 0", {0.1}, {0.3}, "", "transfer"}};
   const auto boxes = elements_of<Boxes>(plots_of(timeline(bars, kContext).at(0)).at(0)).at(0).boxes;
   EXPECT_EQ(boxes[0].low, boxes[1].low);
+}
+
+TEST(Timeline, SeveralRunsStandBeneathEachOtherOnOneTimeAxis) {
+  const std::vector<TimelinePart> parts = {{"predicted: 2 us", {{"rank 0", {0}, {2e-6}, "a", "transfer"}}},
+                                           {"nothing", {}},
+                                           {"measured: 5 us", {{"rank 0", {1e-6}, {5e-6}, "b", "reduce"}}}};
+  const std::vector<Panel> panels = plots_of(timelines(parts, kContext).at(0));
+  ASSERT_THAT(panels, SizeIs(2));
+  EXPECT_EQ(panels[0].title, "predicted: 2 us");
+  EXPECT_EQ(panels[1].title, "measured: 5 us");
+  EXPECT_EQ(panels[0].x.max, panels[1].x.max);
+  EXPECT_GE(panels[0].x.max, 5e-6);
+  EXPECT_LT(panels[0].area.top + panels[0].area.height, panels[1].area.top);
+  EXPECT_EQ(panels[0].area.left, panels[1].area.left);
+  EXPECT_FALSE(panels[0].x.show_tic_labels);
+  EXPECT_EQ(panels[1].x.label, "time (us)");
 }
 
 TEST(Timeline, MoreTracksThanFitAreSaidToBeLeftOut) {

@@ -10,6 +10,7 @@
 
 #include "common/error.hpp"
 #include "real/point_measurement.hpp"
+#include "real/point_recording.hpp"
 #include "real/threads/threads_transport.hpp"
 #include "schedule/registry.hpp"
 
@@ -18,6 +19,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 MeasureOptions quick() {
   return {.launch = {.backend = Backend::threads, .timeout = 5s},
@@ -164,6 +166,7 @@ TEST(Measure, AWrongResultFailsThePointAndNamesRankAndElement) {
   PointKey point = key;
   point.algorithm = known.front();
   std::vector<Measurement> measurements(3);
+  std::vector<Recording> recordings(3);
   run_as_threads(3, 5s, [&](std::unique_ptr<Transport> transport) {
     const auto rank = static_cast<std::size_t>(transport->rank());
     RankBackend backend;
@@ -172,7 +175,13 @@ TEST(Measure, AWrongResultFailsThePointAndNamesRankAndElement) {
         rank == 2 ? std::make_unique<FaultyTransport>(std::move(transport), 600) : std::move(transport);
     Coordination coordination(*backend.transport);
     measurements[rank] = measure_point(point, quick(), backend, coordination);
+    recordings[rank] = record_point(point, quick(), backend, coordination);
   });
+  for (const Recording& recording : recordings) {
+    EXPECT_EQ(recording.outcome, Outcome::wrong_result);
+    EXPECT_THAT(recording.note, HasSubstr("rank 2, element 149 of 150: found "));
+    EXPECT_THAT(recording.events, IsEmpty()) << "what is wrong is not shown";
+  }
   for (const Measurement& measurement : measurements) {
     EXPECT_EQ(measurement.outcome, Outcome::wrong_result);
     EXPECT_THAT(measurement.note, HasSubstr("rank 2, element 149 of 150: found "));

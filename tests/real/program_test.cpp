@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 #include <ostream>
+#include <set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -11,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "common/error.hpp"
+#include "schedule/chunk_layout.hpp"
 #include "schedule/registry.hpp"
 #include "tests/schedule/requests.hpp"
 #include "tests/schedule/scripted.hpp"
@@ -145,6 +148,59 @@ TEST(Program, SendsAndReceivesOfAllRanksMatchInOrderAndSize) {
       ASSERT_EQ(sent, received) << label(schedule) << ", " << num_elements << " elements";
     }
   });
+}
+
+/// A move as a step at one of its ranks shows it.
+using Part = std::tuple<StepKind, std::int64_t, Rank, Rank, std::int32_t, std::int32_t>;
+
+std::multiset<Part> parts_of_moves(const Schedule& schedule, std::int64_t num_elements) {
+  const ChunkLayout layout(num_elements, schedule.num_chunks());
+  std::multiset<Part> parts;
+  std::vector<Move> moves;
+  for (std::int64_t round = 0; round < schedule.num_rounds(); ++round) {
+    schedule.write_round(round, moves);
+    for (const Move& move : moves) {
+      if (layout.elements(move.first_chunk, move.num_chunks).count == 0) {
+        continue;
+      }
+      const auto add = [&](StepKind kind, Rank rank, Rank peer) {
+        parts.emplace(kind, round, rank, peer, move.first_chunk, move.num_chunks);
+      };
+      if (!move.local()) {
+        add(StepKind::send, move.source, move.target);
+        add(StepKind::receive, move.target, move.source);
+      }
+      if (move.kind == MoveKind::reduce) {
+        add(StepKind::reduce, move.target, move.source);
+      } else if (move.local()) {
+        add(StepKind::copy, move.target, move.source);
+      }
+    }
+  }
+  return parts;
+}
+
+TEST(Program, EveryStepKnowsTheMoveThatItDoes) {
+  for_each_schedule(requests_of_few_ranks(), [](const Schedule& schedule) {
+    for (const std::int64_t num_elements : {1, 100}) {
+      std::multiset<Part> parts;
+      for (Rank rank = 0; rank < schedule.num_ranks(); ++rank) {
+        for (const Step& step : compile(schedule, {.num_elements = num_elements}, rank).steps) {
+          if (step.kind != StepKind::wait) {
+            parts.emplace(step.kind, step.origin.round, rank, step.peer, step.origin.first_chunk,
+                          step.origin.num_chunks);
+          }
+        }
+      }
+      ASSERT_EQ(parts, parts_of_moves(schedule, num_elements)) << label(schedule);
+    }
+  });
+}
+
+TEST(Program, TheDivisionComesAfterTheLastRound) {
+  const Program program = program_of("ring", {.num_ranks = 3}, 10, 1, ReduceOp::avg);
+  EXPECT_EQ(program.steps.back().origin, (StepOrigin{.round = 4, .first_chunk = 0, .num_chunks = 3}));
+  EXPECT_EQ(program.steps.back().peer, 1);
 }
 
 bool overlap(const Region& a, const Region& b) {

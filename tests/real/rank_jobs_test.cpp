@@ -49,6 +49,39 @@ TEST(RankJobs, JobsSurviveTheirLine) {
   EXPECT_EQ(probe.budget.value, 0.25);
 }
 
+TEST(RankJobs, RecordingsSurviveTheirLineToTheLastBit) {
+  const RecordJob job = {.key = {.algorithm = "ring", .ranks = 3, .bytes = {12}}, .options = {.seed = 5}};
+  const auto read_job = std::get<RecordJob>(job_from_line(to_line(job)));
+  EXPECT_EQ(read_job.key, job.key);
+  EXPECT_EQ(read_job.options.seed, 5);
+
+  Recording recording = {.seconds = {1.0 / 3},
+                         .iterations = 7,
+                         .backend = Backend::gloo,
+                         .events = {{.rank = 1,
+                                     .source = 1,
+                                     .target = 2,
+                                     .round = 1LL << 40,
+                                     .start = {0.1},
+                                     .end = {0.1 + 0.2},
+                                     .kind = TraceKind::reduction,
+                                     .first_chunk = 3,
+                                     .num_chunks = 4,
+                                     .bytes = {1LL << 41}}},
+                         .note = "n"};
+  for (const std::optional<Seconds> skew : {std::optional<Seconds>(), std::optional(Seconds{1.0 / 7})}) {
+    recording.barrier_skew = skew;
+    const Answer read = answer_from_line(to_line({.recording = recording}));
+    ASSERT_TRUE(read.recording);
+    EXPECT_EQ(read.recording->events, recording.events);
+    EXPECT_EQ(read.recording->seconds, recording.seconds);
+    EXPECT_EQ(read.recording->iterations, 7);
+    EXPECT_EQ(read.recording->backend, Backend::gloo);
+    EXPECT_EQ(read.recording->barrier_skew, skew);
+    EXPECT_EQ(read.recording->note, "n");
+  }
+}
+
 TEST(RankJobs, AnswersSurviveTheirLineToTheLastBit) {
   const Answer answer = {.measurement = Measurement{.seconds = {0.1},
                                                     .low = {1.0 / 3},
@@ -100,6 +133,8 @@ TEST(RankJobs, ForeignTextIsRefusedAndShown) {
 TEST(RankJobs, AreDescribedForPeople) {
   EXPECT_EQ(description(Job(PointJob{.key = {.algorithm = "ring", .ranks = 4, .bytes = {1 << 20}}})),
             "running all_reduce ring, 4 ranks, 1 MiB");
+  EXPECT_EQ(description(Job(RecordJob{.key = {.algorithm = "ring", .ranks = 4, .bytes = {1 << 20}}})),
+            "recording all_reduce ring, 4 ranks, 1 MiB");
   EXPECT_EQ(description(Job(ProbeJob{.key = {.kind = ProbeKind::shift, .ranks = 3, .bytes = {8}}})),
             "probing shift, 3 ranks, 8 B");
   EXPECT_EQ(description(Job(JoinJob{.num_ranks = 5})), "connecting 5 ranks");

@@ -89,6 +89,14 @@ TEST(Flow, ALinkThatIsCrossedTwiceGivesHalfItsCapacity) {
   EXPECT_THAT(result.limits, IsEmpty()) << "nobody else is on it";
 }
 
+TEST(Flow, CrossingsAreSaidWhereFlowsUseALinkMoreThanOnce) {
+  // Flow 0 → 1 crosses the bridge twice, flow 2 → 3 once: each byte of the first counts double.
+  const Network network =
+      test::wired({{.name = "bridge", .latency = {0}, .capacity = {1e10}}},
+                  {{{}, {0, 0}, {}, {}}, {{}, {}, {}, {}}, {{}, {}, {}, {0}}, {{}, {}, {}, {}}});
+  EXPECT_THAT(run<kTwoAtOnce>(network).limits, ElementsAre("2 flows share bridge (3 crossings)"));
+}
+
 const Rounds kThreeAtOnce = {
     {{.source = 0, .target = 1}, {.source = 0, .target = 2}, {.source = 3, .target = 2}}};
 

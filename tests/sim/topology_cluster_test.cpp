@@ -89,13 +89,13 @@ TEST(Cluster, WithoutGpudirectHostMemoryIsCrossedTwiceAtBothEnds) {
   machine.inter->gpudirect = false;
   const Network network = build_network(machine, 16);
   EXPECT_THAT(route_names(network, 7, 8),
-              ElementsAre("node 0: GPU 7 PCIe up", "node 0: host memory of socket 0",
-                          "node 0: host memory of socket 0", "node 0: NIC 0 out", "node 1: NIC 0 in",
-                          "node 1: host memory of socket 0", "node 1: host memory of socket 0",
-                          "node 1: GPU 0 PCIe down"));
+              ElementsAre("node 0: GPU 7 PCIe up", "node 0: host bridge of socket 0 to host memory",
+                          "node 0: host bridge of socket 0 to host memory", "node 0: NIC 0 out",
+                          "node 1: NIC 0 in", "node 1: host bridge of socket 0 to host memory",
+                          "node 1: host bridge of socket 0 to host memory", "node 1: GPU 0 PCIe down"));
   EXPECT_NEAR(test::latency_us(network, 7, 8), 3.3 + 4 * 6, 1e-9);
   // Out and in: four crossings of each host memory in a ring.
-  EXPECT_EQ(crossings(network, ring_flows(network)).at("node 0: host memory of socket 0"), 4);
+  EXPECT_EQ(crossings(network, ring_flows(network)).at("node 0: host bridge of socket 0 to host memory"), 4);
 }
 
 TEST(Cluster, NicsOfAPcieBoxSitWithTheGpusThatUseThem) {
@@ -132,7 +132,7 @@ TEST(Cluster, TcpGoesThroughHostMemoryAndConsumerCardsDoToo) {
                          .inter = InterLink{.kind = InterKind::roce, .rate = BytesPerSecond{12.5e9}}};
   const Network network = build_network(consumer, 4);
   EXPECT_EQ(network.ranks_per_node, 1);
-  EXPECT_THAT(route_names(network, 0, 1), Contains("node 0: host memory of socket 0"));
+  EXPECT_THAT(route_names(network, 0, 1), Contains("node 0: host bridge of socket 0 to host memory"));
 }
 
 TEST(Cluster, SixtyFiveThousandRanksTakeMemoryInProportion) {
