@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""bench/executor/side_by_side reads recorded times and writes its tables; nothing is measured here."""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM = pathlib.Path(__file__).resolve().parents[2] / "bench/executor/side_by_side"
+MIB = 1 << 20
+
+RUN = {"record": "run", "cpu": "Some CPU", "cores": 2, "kernel": "Linux 6.1", "command": "side_by_side build",
+       "missing": ["PyTorch gloo: not installed"]}
+# Seconds of three passes. The machine is twice as slow in the second, which no ratio inside a pass may notice.
+TIMES = {
+    ("gloo ring", MIB): [0.010, 0.020, 0.011],
+    ("gloo bcube", MIB): [0.009, 0.018, 0.010],
+    ("ringside ring", MIB): [0.008, 0.016, 0.0099],
+    ("ringside pipelined_ring", MIB): [0.004, 0.008, 0.0044],
+    ("streaming, all ranks", MIB): [0.002, 0.004, 0.0022],
+    ("gloo ring", 4096): [0.0001, 0.0002, 0.0001],
+    ("ringside ring", 4096): [0.0003, 0.0006, 0.0003],
+}
+
+
+class SideBySide(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="ringside-test-")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def record(self, name, passes):
+        records = [RUN] + [
+            {"record": "time", "pass": number, "ranks": 2, "contestant": contestant, "library": "Some 1.0",
+             "bytes": size, "seconds": TIMES[contestant, size][number], "calls": 5}
+            for contestant, size in TIMES for number in passes]
+        path = self.folder / name
+        path.write_text("".join(json.dumps(record) + "\n" for record in records))
+        return path
+
+    def run_program(self, *arguments):
+        return subprocess.run([sys.executable, PROGRAM, *map(str, arguments), "--output", self.folder / "out"],
+                              capture_output=True, text=True, timeout=60, check=False)
+
+    def report_of(self, *files):
+        done = self.run_program("--from", *files)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def test_times_are_medians_and_ratios_are_taken_inside_each_pass(self):
+        report = self.report_of(self.record("times.jsonl", range(3)))
+        self.assertIn("| | 4 KiB | 1 MiB |", report)
+        self.assertIn("| ringside ring | 0.300 (3.00) | 9.90 (0.80) |", report)
+        self.assertIn("| gloo ring | 0.100 (1.00) | 11.0 (1.00) |", report)
+
+    def test_what_was_not_measured_is_an_empty_cell(self):
+        self.assertIn("| gloo bcube |  | 10.0 (0.90) |", self.report_of(self.record("times.jsonl", range(3))))
+
+    def test_shares_and_sentences_follow_from_the_tables(self):
+        report = self.report_of(self.record("times.jsonl", range(3)))
+        self.assertIn("| ringside, best |  | 50% |", report)
+        self.assertIn("*ringside, best* takes 0.44 to 0.44 of the time of *gloo, best*", report)
+        self.assertIn("*ringside ring* reaches 25% to 25% of the bandwidth of plain streaming", report)
+        self.assertIn("- PyTorch gloo: not installed", report)
+
+    def test_passes_of_several_files_count_as_of_one_run(self):
+        report = self.report_of(self.record("first.jsonl", [0]), self.record("second.jsonl", [0, 1, 2]))
+        self.assertIn("passes: 4.", report)
+        self.assertIn("| ringside ring | 0.300 (3.00) | 8.95 (0.80) |", report)
+
+    def test_the_report_replaces_what_stands_between_the_marks_of_a_page(self):
+        page = self.folder / "page.md"
+        page.write_text("before\n<!-- executor, here -->\nold\n<!-- end of executor, here -->\nafter\n")
+        for _ in range(2):
+            done = self.run_program("--from", self.record("times.jsonl", range(3)), "--page", page, "--name", "here")
+            self.assertEqual(done.returncode, 0, done.stderr)
+        text = page.read_text()
+        self.assertTrue(text.startswith("before\n<!-- executor, here -->\n\nSome CPU, 2 cores"), text)
+        self.assertTrue(text.endswith("\n<!-- end of executor, here -->\nafter\n"), text)
+        self.assertNotIn("old", text)
+        self.assertEqual(text.count("| ringside ring |"), 2)
+
+    def test_a_page_without_marks_is_left_alone(self):
+        page = self.folder / "page.md"
+        page.write_text("nothing\n")
+        done = self.run_program("--from", self.record("times.jsonl", range(3)), "--page", page)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("has no place for this", done.stderr)
+        self.assertEqual(page.read_text(), "nothing\n")
+
+    def test_a_size_without_unit_is_refused(self):
+        done = self.run_program("build", "--sizes", "4096")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("'4096' is no size: write 4KiB or 16MiB", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
