@@ -14,6 +14,7 @@
 
 #include "analysis/fit.hpp"
 #include "cli/backends.hpp"
+#include "cli/lookup.hpp"
 #include "common/error.hpp"
 #include "real/probe.hpp"
 #include "real/this_machine.hpp"
@@ -91,7 +92,9 @@ LaunchOptions launch_options(const LaunchFlags& flags, Backend backend) {
 }
 
 Scenario read_scenario(const fs::path& file) {
-  return load_scenario(file, {.algorithms = scenario_algorithms});
+  const auto configs = configs_directory();
+  return load_scenario(file, {.algorithms = scenario_algorithms,
+                              .machines = configs ? std::optional(*configs / "machines") : std::nullopt});
 }
 
 std::vector<PointKey> points_of(const Scenario& scenario) {

@@ -45,12 +45,61 @@ void list_algorithms(const CommonOptions& common) {
   print_rows(common, "algorithm", {"collective", "algorithm", "summary", "wins_when"}, rows);
 }
 
+std::string gpus(const Machine& machine) {
+  const std::string model = machine.gpu ? machine.gpu->model : "ranks";
+  const std::string each =
+      machine.gpus_per_node ? fmt::format("{} x {}", *machine.gpus_per_node, model) : model;
+  return machine.nodes > 1 ? fmt::format("{} x {}", machine.nodes, each) : each;
+}
+
+std::string inside(const Machine& machine) {
+  if (!machine.intra) {
+    return machine.links.empty() ? "" : "links, one by one";
+  }
+  const IntraLink& intra = *machine.intra;
+  const std::string generation = intra.generation ? fmt::format(" {}", *intra.generation) : "";
+  switch (intra.kind) {
+    case IntraKind::nvlink:
+      return intra.nvswitch.value_or(false)
+                 ? "NVSwitch" + generation
+                 : fmt::format("NVLink{}, {}", generation, intra.wiring.value_or("full_mesh"));
+    case IntraKind::xgmi:
+      return "xGMI" + generation;
+    case IntraKind::pcie:
+      return fmt::format("PCIe{} x{}{}{}", generation, intra.lanes.value_or(16),
+                         intra.peer_to_peer == false ? ", no peer-to-peer" : "",
+                         intra.sockets.value_or(1) > 1 ? fmt::format(", {} sockets", *intra.sockets) : "");
+    case IntraKind::custom:
+      break;
+  }
+  return fmt::format("{}, {}", format(*intra.bandwidth), intra.shared ? "shared" : "private");
+}
+
+std::string between(const Machine& machine) {
+  if (!machine.inter) {
+    return "";
+  }
+  const InterLink& inter = *machine.inter;
+  const BytesPerSecond rate = inter.rate ? *inter.rate : *inter.bandwidth;
+  return fmt::format("{} x {:g} Gb/s {}", inter.nics, rate.value * 8 / 1e9, name(inter.kind));
+}
+
+std::string price(const Machine& machine) {
+  if (!machine.price) {
+    return "";
+  }
+  const Price& listed = *machine.price;
+  return fmt::format("{:.2f} {}/h{}", listed.per_hour, listed.currency,
+                     listed.as_of ? fmt::format(" ({})", *listed.as_of) : "");
+}
+
 void list_machines(const CommonOptions& common) {
   Rows rows;
   for (const std::filesystem::path& file : shipped_configs("machines")) {
-    rows.push_back({file.generic_string(), load_machine(file).name});
+    const Machine machine = load_machine(file);
+    rows.push_back({file.stem().string(), gpus(machine), inside(machine), between(machine), price(machine)});
   }
-  print_rows(common, "machine", {"file", "name"}, rows);
+  print_rows(common, "machine", {"name", "gpus", "inside", "between", "price"}, rows);
 }
 
 void list_backends(const CommonOptions& common) {

@@ -25,7 +25,10 @@ Kinds cables() { return {"nvlink", "xgmi"}; }
 /// NVLink bridges join pairs of cards in PCIe slots, and other pairs meet over PCIe.
 Kinds slots() { return {"pcie", "nvlink"}; }
 Kinds specified() { return {"nvlink", "pcie", "xgmi"}; }
-Kinds networks() { return {"infiniband", "roce", "efa", "ethernet", "slingshot"}; }
+Kinds networks() { return {"infiniband", "roce", "efa", "tcpx", "tcpxo", "ethernet", "slingshot"}; }
+/// Of the kinds between nodes, the one whose rate does not tell its generations apart.
+Kinds efa() { return {"efa"}; }
+constexpr int kNewestEfa = 4;
 
 /// Newest generation of each kind; `generation` is one key for all of them.
 int newest_generation(IntraKind kind) {
@@ -189,11 +192,18 @@ MapTable<InterLink> inter_table() {
       .rows =
           {
               row("kind", &InterLink::kind,
-                  choice_type<InterKind>("network kind",
-                                         {InterKind::infiniband, InterKind::roce, InterKind::efa,
-                                          InterKind::ethernet, InterKind::slingshot, InterKind::custom}),
-                  {.meaning = "What connects the nodes; `custom` is a network given by numbers.",
+                  choice_type<InterKind>(
+                      "network kind",
+                      {InterKind::infiniband, InterKind::roce, InterKind::efa, InterKind::tcpx,
+                       InterKind::tcpxo, InterKind::ethernet, InterKind::slingshot, InterKind::custom}),
+                  {.meaning = "What connects the nodes; `ethernet` is TCP through sockets, `tcpx` and "
+                              "`tcpxo` are Google's GPUDirect-TCPX and -TCPXO, `custom` is a network given "
+                              "by numbers.",
                    .required = true}),
+              row("generation", &InterLink::generation, whole_number_type({.min = 1, .max = kNewestEfa}),
+                  {.meaning = "Generation of EFA, whose first two have the same rate; left out = the rate "
+                              "says it, 1 up to 100 Gb/s.",
+                   .kinds = efa()}),
               row("rate", &InterLink::rate, bandwidth_type(),
                   {.meaning = "Data-sheet rate of one NIC, one direction.",
                    .required = true,

@@ -26,6 +26,10 @@ std::string_view name(InterKind kind) {
       return "roce";
     case InterKind::efa:
       return "efa";
+    case InterKind::tcpx:
+      return "tcpx";
+    case InterKind::tcpxo:
+      return "tcpxo";
     case InterKind::ethernet:
       return "ethernet";
     case InterKind::slingshot:
@@ -44,6 +48,40 @@ std::string_view name(Processes processes) {
       return "single";
   }
   throw_bug("a declared value", __FILE__, __LINE__, "a way to start processes has no name");
+}
+
+std::string_view name(Vendor vendor) {
+  switch (vendor) {
+    case Vendor::nvidia:
+      return "nvidia";
+    case Vendor::amd:
+      return "amd";
+  }
+  throw_bug("a declared value", __FILE__, __LINE__, "a vendor has no name");
+}
+
+std::string_view name(Architecture architecture) {
+  switch (architecture) {
+    case Architecture::kepler:
+      return "kepler";
+    case Architecture::pascal:
+      return "pascal";
+    case Architecture::volta:
+      return "volta";
+    case Architecture::turing:
+      return "turing";
+    case Architecture::ampere:
+      return "ampere";
+    case Architecture::ada:
+      return "ada";
+    case Architecture::hopper:
+      return "hopper";
+    case Architecture::blackwell:
+      return "blackwell";
+    case Architecture::cdna:
+      return "cdna";
+  }
+  throw_bug("a declared value", __FILE__, __LINE__, "an architecture has no name");
 }
 
 }  // namespace ringside

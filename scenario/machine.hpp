@@ -11,15 +11,24 @@
 namespace ringside {
 
 enum class IntraKind { nvlink, pcie, xgmi, custom };
-enum class InterKind { infiniband, roce, efa, ethernet, slingshot, custom };
+enum class InterKind { infiniband, roce, efa, tcpx, tcpxo, ethernet, slingshot, custom };
 enum class Processes { per_gpu, single };
+enum class Vendor { nvidia, amd };
+enum class Architecture { kepler, pascal, volta, turing, ampere, ada, hopper, blackwell, cdna };
 
 std::string_view name(IntraKind kind);
 std::string_view name(InterKind kind);
 std::string_view name(Processes processes);
+std::string_view name(Vendor vendor);
+std::string_view name(Architecture architecture);
 
+/// The catalogue knows what a model's data sheet says (scenario/catalog.hpp); what stands beside the model describes
+/// one that it does not know.
 struct Gpu {
   std::string model = {};
+  std::optional<Vendor> vendor = {};
+  std::optional<Architecture> architecture = {};
+  std::optional<BytesPerSecond> memory_bandwidth = {};  ///< Given: the model need not be in the catalogue.
 
   bool operator==(const Gpu&) const = default;
 };
@@ -49,6 +58,7 @@ struct IntraLink {
 /// How nodes reach each other.
 struct InterLink {
   InterKind kind = InterKind::custom;
+  std::optional<int> generation = {};       ///< efa
   std::optional<BytesPerSecond> rate = {};  ///< of one NIC, one direction; data-sheet rate
   int nics = 1;                             ///< per node
   std::optional<bool> gpudirect = {};
@@ -143,6 +153,7 @@ struct Known {
 
 struct Software {
   std::optional<std::string> nccl = {};
+  std::optional<std::string> rccl = {};
   std::optional<std::string> nccl_algo = {};
   std::optional<std::string> nccl_proto = {};
   std::optional<Processes> processes = {};
@@ -150,6 +161,7 @@ struct Software {
   bool operator==(const Software&) const = default;
 };
 
+/// Of the whole machine: all nodes together.
 struct Price {
   double per_hour = 0;
   std::string currency = {};

@@ -20,7 +20,14 @@ MapTable<Gpu> gpu_table() {
           .rows = {row("model", &Gpu::model, text_type("a GPU model such as `A100-SXM4-80GB`"),
                        {.meaning = "Model as its data sheet calls it; gives the reduction cost, and the "
                                    "generation of its links where `intra` does not.",
-                        .required = true})}};
+                        .required = true}),
+                   row("vendor", &Gpu::vendor, choice_type<Vendor>("vendor", {Vendor::nvidia, Vendor::amd}),
+                       {.meaning = "Who makes it; left out = what the catalogue says of the model."}),
+                   row("architecture", &Gpu::architecture, architecture_type(),
+                       {.meaning = "Its architecture; left out = what the catalogue says of the model."}),
+                   row("memory_bandwidth", &Gpu::memory_bandwidth, bandwidth_type(),
+                       {.meaning = "Data-sheet bandwidth of its memory. With it the model may be one that "
+                                   "the catalogue does not know."})}};
 }
 
 // --- Ranks -----------------------------------------------------------------------------------------------------------
@@ -68,7 +75,9 @@ MapTable<Software> software_table() {
       .rows =
           {
               row("nccl", &Software::nccl, text_type("a version such as `2.18.3`"),
-                  {.meaning = "Version of NCCL or RCCL."}),
+                  {.meaning = "Version of NCCL."}),
+              row("rccl", &Software::rccl, text_type("a version such as `2.20.5`"),
+                  {.meaning = "Version of RCCL, AMD's NCCL."}),
               // The words of NCCL_ALGO and NCCL_PROTO (NCCL user guide, "Environment Variables").
               row("nccl_algo", &Software::nccl_algo,
                   word_type("NCCL algorithm",

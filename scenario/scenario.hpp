@@ -18,6 +18,17 @@ inline constexpr int kMaxRanks = 16'777'216;
 /// Of one list or range: numbers of ranks, message sizes.
 inline constexpr std::size_t kMaxListed = 1000;
 
+/// What `ringside evaluate` has to know of a scenario beside its measurements.
+struct Evaluation {
+  std::string source = {};  ///< Where the measurements were published.
+  /// Systems of one group are left out of a fit together: one source's machines with GPUs of one family.
+  std::string group = {};
+  std::optional<std::string> odd = {};   ///< Why this is no fair test; it is listed apart.
+  std::optional<std::string> weak = {};  ///< Which words of the machine are guesses.
+
+  bool operator==(const Evaluation&) const = default;
+};
+
 struct Scenario {
   std::string name;
   Collective collective = Collective::all_reduce;
@@ -30,13 +41,17 @@ struct Scenario {
   /// None when the scenario says `machine: this`.
   std::optional<Machine> machine;
   std::optional<std::filesystem::path> measured;
+  std::optional<Evaluation> evaluation;
   std::filesystem::path file;
 };
 
-/// Known algorithm names are passed in because this room stands above schedule/.
+/// What a scenario may name. Algorithms are passed in because this room stands above schedule/, the folder because
+/// only the program knows where it was installed.
 struct KnownNames {
   /// Names of the algorithms of a collective, `native` included.
   std::vector<std::string> (*algorithms)(Collective) = nullptr;
+  /// Where machines lie that a scenario names without their file: `p4d.24xlarge` is p4d.24xlarge.yaml there.
+  std::optional<std::filesystem::path> machines = {};
 };
 
 /// Throws Error{bad_input} that lists every problem of the file (and of a machine file it names) as

@@ -2,18 +2,16 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
-#include <map>
-#include <set>
 #include <system_error>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "common/error.hpp"
 #include "scenario/machine_file.hpp"
 #include "scenario/machine_table.hpp"
 #include "scenario/map_table.hpp"
 #include "scenario/message_sizes.hpp"
+#include "scenario/named_machine.hpp"
 #include "scenario/scenario.hpp"
 
 namespace ringside {
@@ -31,6 +29,7 @@ struct Draft {
   Backend backend = Backend::automatic;
   std::optional<Value> machine;
   std::optional<Value> measured;
+  std::optional<Evaluation> evaluation;
 };
 
 template <typename E>
@@ -87,77 +86,8 @@ std::vector<std::string> default_algorithms(Collective collective, const std::ve
 
 // --- Machine and measurements ---------------------------------------------------------------------------------------
 
-constexpr std::string_view kThis = "this";
-constexpr std::string_view kMachineForm =
-    "a machine file such as `../machines/custom.yaml`, a map, or `this`";
-
 std::filesystem::path folder_of(const Reader& reader) {
   return std::filesystem::path(reader.file()).parent_path();
-}
-
-/// Machine files that the text may have meant, as a scenario in `folder` would name them.
-std::vector<std::string> machine_files_near(const std::filesystem::path& folder, const std::string& text) {
-  std::set<std::string> result;
-  for (const std::filesystem::path& below :
-       {std::filesystem::path(text).parent_path(), std::filesystem::path("../machines"),
-        std::filesystem::path("machines")}) {
-    // A folder that cannot be listed has no names to offer: that is no error of its own.
-    std::error_code ignored;
-    if (below.empty()) {
-      continue;
-    }
-    for (const auto& entry : std::filesystem::directory_iterator(folder / below, ignored)) {
-      if (entry.path().extension() == ".yaml" || entry.path().extension() == ".yml") {
-        result.insert((below / entry.path().filename()).lexically_normal().string());
-      }
-    }
-  }
-  return {result.begin(), result.end()};
-}
-
-std::string no_such_machine(const std::filesystem::path& folder, const std::string& text) {
-  constexpr std::size_t kMaxOffered = 12;
-  std::vector<std::string> files = machine_files_near(folder, text);
-  // Names are compared without their folder and ending, which people leave out.
-  std::map<std::string, std::string> by_stem = {{std::string(kThis), std::string(kThis)}};
-  std::vector<std::string> stems = {std::string(kThis)};
-  for (const std::string& file : files) {
-    stems.push_back(std::filesystem::path(file).stem().string());
-    by_stem.emplace(stems.back(), file);
-  }
-  const std::string file_name = std::filesystem::path(text).filename().string();
-  const bool ending = file_name.ends_with(".yaml") || file_name.ends_with(".yml");
-  const auto near =
-      nearest_name(ending ? std::filesystem::path(file_name).stem().string() : file_name, stems);
-  std::string message = fmt::format("{} is neither a file nor `this`", in_quotes(text));
-  if (near) {
-    message += fmt::format("; did you mean '{}'?", by_stem.at(*near));
-  }
-  if (!files.empty()) {
-    const bool cut = files.size() > kMaxOffered;
-    files.resize(std::min(files.size(), kMaxOffered));
-    message += fmt::format("{} There are {}{}", near ? "" : ".", fmt::join(files, ", "), cut ? ", …" : "");
-  }
-  return message;
-}
-
-std::optional<Machine> read_named_machine(Reader& reader, const Value& value) {
-  const auto text = reader.scalar(value, kMachineForm);
-  if (!text || *text == kThis) {
-    return std::nullopt;
-  }
-  const std::filesystem::path file = folder_of(reader) / *text;
-  std::error_code ignored;
-  if (text->empty() || !std::filesystem::exists(file, ignored)) {
-    reader.fail(value, no_such_machine(folder_of(reader), *text));
-    return std::nullopt;
-  }
-  if (std::filesystem::is_directory(file, ignored)) {
-    reader.fail(value, fmt::format("{} is a directory; write {}", in_quotes(*text), kMachineForm));
-    return std::nullopt;
-  }
-  return read_machine_file(file, file.lexically_normal().string(), reader.problems(),
-                           {reader.algorithms().begin(), reader.algorithms().end()});
 }
 
 std::optional<std::filesystem::path> read_measured(Reader& reader, const Value& value) {
@@ -203,6 +133,22 @@ ListShape ranks_shape() {
           .max_items = kMaxListed};
 }
 
+MapTable<Evaluation> evaluation_table() {
+  return {.form = "a map such as `{source: github.com/x/y, group: y A100}`",
+          .rows = {
+              row("source", &Evaluation::source, text_type("a text such as `NVIDIA/nccl-tests issue 290`"),
+                  {.meaning = "Where the measurements were published.", .required = true}),
+              row("group", &Evaluation::group, text_type("a name such as `abci A100`"),
+                  {.meaning = "Systems of one group are left out of a fit together: one source's machines "
+                              "with GPUs of one family.",
+                   .required = true}),
+              row("odd", &Evaluation::odd, text_type("a reason such as `the GPU is not stated`"),
+                  {.meaning = "Why this is no fair test of a model; it is listed apart."}),
+              row("weak", &Evaluation::weak, text_type("a reason such as `the rate of the NICs is a guess`"),
+                  {.meaning = "Which words of the machine are guesses."}),
+          }};
+}
+
 MapTable<Draft> scenario_table() {
   return {
       .form = "a map",
@@ -235,13 +181,18 @@ MapTable<Draft> scenario_table() {
                   {.meaning = "What carries the messages of a measurement, and whose `native` is meant; "
                               "`auto` chooses by what the machine has.",
                    .default_value = "auto"}),
-              later("machine", &Draft::machine, std::string(kMachineForm),
-                    {.meaning = "What is predicted for: a file (relative to this one), the keys of such a "
-                                "file, or `this`, the machine it runs on, which is then calibrated.",
-                     .required = true}),
+              later(
+                  "machine", &Draft::machine, machine_form(),
+                  {.meaning =
+                       "What is predicted for: a name of `ringside list machines`, also several nodes of it "
+                       "(`2 x p4d.24xlarge`), a file (relative to this one), the keys of such a "
+                       "file, or `this`, the machine it runs on, which is then calibrated.",
+                   .required = true}),
               later("measured", &Draft::measured, "a file such as `run.jsonl`",
                     {.meaning = "Results that were measured elsewhere (results.jsonl, a log of nccl-tests, "
                                 "CSV), relative to this file."}),
+              row("evaluation", &Draft::evaluation, map_type(evaluation_table()),
+                  {.meaning = "What `ringside evaluate` has to know of the measurements."}),
           },
   };
 }
@@ -289,7 +240,7 @@ Scenario read_scenario(Reader& reader, const std::filesystem::path& file, const 
   if (draft.machine) {
     scenario.machine = draft.machine->node.IsMap()
                            ? read_machine(reader, *draft.machine, file.stem().string())
-                           : read_named_machine(reader, *draft.machine);
+                           : read_named_machine(reader, *draft.machine, known.machines);
     if (scenario.machine) {
       check_ranks(reader, ranks, *scenario.machine);
     }
@@ -297,6 +248,7 @@ Scenario read_scenario(Reader& reader, const std::filesystem::path& file, const 
   if (draft.measured) {
     scenario.measured = read_measured(reader, *draft.measured);
   }
+  scenario.evaluation = draft.evaluation;
   return scenario;
 }
 

@@ -252,4 +252,11 @@ template ValueType<Interval> interval_type(const ValueType<Seconds>&, const std:
 template ValueType<Interval> interval_type(const ValueType<BytesPerSecond>&, const std::string&);
 template ValueType<Interval> interval_type(const ValueType<SecondsPerByte>&, const std::string&);
 
+ValueType<Architecture> architecture_type() {
+  return choice_type<Architecture>(
+      "architecture", {Architecture::kepler, Architecture::pascal, Architecture::volta, Architecture::turing,
+                       Architecture::ampere, Architecture::ada, Architecture::hopper, Architecture::blackwell,
+                       Architecture::cdna});
+}
+
 }  // namespace ringside

@@ -47,6 +47,7 @@ ValueType<Bytes> size_type();
 ValueType<Seconds> time_type(Zero zero = Zero::allowed);
 ValueType<BytesPerSecond> bandwidth_type(Zero zero = Zero::refused);
 ValueType<SecondsPerByte> cost_type();
+ValueType<Architecture> architecture_type();
 /// One of a closed set of words; `what` is what messages call it.
 ValueType<std::string> word_type(const std::string& what, const std::vector<std::string>& words);
 

@@ -1,77 +1,19 @@
 #include "sim/gpu_models.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cmath>
+#include <cstdint>
+
+#include <fmt/format.h>
 
 #include "common/error.hpp"
 #include "common/names.hpp"
+#include "scenario/catalog.hpp"
 
 namespace ringside {
 
 namespace {
-
-enum class PeerToPeer { no, yes, unknown };
-
-/// Rates in GB/s.
-struct Row {
-  const char* name;
-  int memory_gb;
-  double memory_bandwidth;
-  int pcie_generation;
-  int nvlink_generation;  ///< 0 = none.
-  int xgmi_generation;    ///< 0 = none.
-  int num_links;
-  double links_both_ways;  ///< All links of the GPU, both directions, as data sheets print it.
-  PeerToPeer peer_to_peer;
-};
-
-// Memory: vendor data sheets as collected in stas00/ml-engineering (compute/accelerator), Lightning-AI/pytorch-lightning
-// (fabric/utilities/throughput.py), cli99/llm-analysis (gpu_configs) and ai-dynamo/aiconfigurator (systems). NVLink and
-// xGMI: stas00/ml-engineering (network). Peer-to-peer over PCIe: what the vendor's driver allows; GeForce cards refuse
-// (github.com/NVIDIA/nccl issue 1127 for the 3090, tinygrad/open-gpu-kernel-modules for the 4090). A10G: not published.
-constexpr auto kNo = PeerToPeer::no;
-constexpr auto kYes = PeerToPeer::yes;
-constexpr auto kRows = std::to_array<Row>({
-    {"P100-SXM2-16GB", 16, 732, 3, 1, 0, 4, 160, kYes},
-    {"P100-PCIE-16GB", 16, 732, 3, 0, 0, 0, 0, kYes},
-    {"V100-SXM2-16GB", 16, 900, 3, 2, 0, 6, 300, kYes},
-    {"V100-SXM2-32GB", 32, 900, 3, 2, 0, 6, 300, kYes},
-    {"V100-PCIE-16GB", 16, 900, 3, 0, 0, 0, 0, kYes},
-    {"V100-PCIE-32GB", 32, 900, 3, 0, 0, 0, 0, kYes},
-    {"T4", 16, 320, 3, 0, 0, 0, 0, kYes},
-    {"RTX 2080 Ti", 11, 616, 3, 2, 0, 2, 100, kNo},
-    {"A100-SXM4-40GB", 40, 1555, 4, 3, 0, 12, 600, kYes},
-    {"A100-SXM4-80GB", 80, 2039, 4, 3, 0, 12, 600, kYes},
-    {"A100-PCIE-40GB", 40, 1555, 4, 3, 0, 12, 600, kYes},
-    {"A100-PCIE-80GB", 80, 1935, 4, 3, 0, 12, 600, kYes},
-    {"A30", 24, 933, 4, 3, 0, 4, 200, kYes},
-    {"A10", 24, 600, 4, 0, 0, 0, 0, kYes},
-    {"A10G", 24, 600, 4, 0, 0, 0, 0, PeerToPeer::unknown},
-    {"A40", 48, 696, 4, 3, 0, 4, 112.5, kYes},
-    {"RTX A6000", 48, 768, 4, 3, 0, 4, 112.5, kYes},
-    {"RTX A5000", 24, 768, 4, 3, 0, 4, 112.5, kYes},
-    {"RTX 3090", 24, 936, 4, 3, 0, 4, 112.5, kNo},
-    {"H100-SXM", 80, 3350, 5, 4, 0, 18, 900, kYes},
-    {"H100-PCIe", 80, 2000, 5, 4, 0, 12, 600, kYes},
-    {"H100-NVL", 94, 3938, 5, 4, 0, 12, 600, kYes},
-    {"H200-SXM", 141, 4800, 5, 4, 0, 18, 900, kYes},
-    {"H200-NVL", 141, 4800, 5, 4, 0, 18, 900, kYes},
-    {"GH200", 96, 4000, 5, 4, 0, 18, 900, kYes},
-    {"B200", 180, 8000, 5, 5, 0, 18, 1800, kYes},
-    {"GB200", 186, 8000, 5, 5, 0, 18, 1800, kYes},
-    {"B300", 288, 8000, 6, 5, 0, 18, 1800, kYes},
-    {"L4", 24, 300, 4, 0, 0, 0, 0, kYes},
-    {"L40", 48, 864, 4, 0, 0, 0, 0, kYes},
-    {"L40S", 48, 864, 4, 0, 0, 0, 0, kYes},
-    {"RTX 4090", 24, 1008, 4, 0, 0, 0, 0, kNo},
-    {"RTX 6000 Ada", 48, 960, 4, 0, 0, 0, 0, kYes},
-    {"RTX 5090", 32, 1792, 5, 0, 0, 0, 0, kNo},
-    {"RTX PRO 6000 Blackwell", 96, 1792, 5, 0, 0, 0, 0, kYes},
-    {"MI250X", 128, 3277, 4, 0, 3, 7, 700, PeerToPeer::unknown},
-    {"MI300X", 192, 5300, 5, 0, 4, 7, 896, PeerToPeer::unknown},
-});
 
 /// What a device-local copy moves, of the data sheet. 0.74: H100 SXM as rental hosts measure it (2483 of 3350 GB/s);
 /// 0.84: 2080 Ti 518-543 of 616, 3090 766 of 936, A100-PCIe 1540-1588 of 1935; 0.88: 2080 Ti, V100 778-781 of 900.
@@ -138,73 +80,103 @@ Spelling spelling_of(std::string_view text) {
   return spelling;
 }
 
-bool is_meant(const Row& row, const Spelling& asked) {
-  const Spelling known = spelling_of(row.name);
+bool is_meant(const GpuSheet& sheet, const Spelling& asked) {
+  const Spelling known = spelling_of(sheet.model);
   return known.model == asked.model &&
          (asked.form.empty() || known.form.empty() || known.form == asked.form) &&
-         (asked.memory_gb == 0 || row.memory_gb == asked.memory_gb);
+         (asked.memory_gb == 0 || sheet.memory == Bytes{asked.memory_gb * std::int64_t{1'000'000'000}});
 }
 
-/// The value that all rows agree on, if it is there at all.
-template <typename T, typename Of>
-std::optional<T> agreed(const std::vector<const Row*>& rows, Of of) {
-  const std::optional<T> first = of(*rows.front());
-  const bool same = std::all_of(rows.begin(), rows.end(), [&](const Row* row) { return of(*row) == first; });
+using Sheets = std::vector<const GpuSheet*>;
+
+/// The value that all sheets agree on, if it is there at all.
+template <typename T>
+std::optional<T> agreed(const Sheets& sheets, std::optional<T> GpuSheet::*member) {
+  const std::optional<T> first = sheets.front()->*member;
+  const bool same = std::all_of(sheets.begin(), sheets.end(),
+                                [&](const GpuSheet* sheet) { return sheet->*member == first; });
   return same ? first : std::nullopt;
 }
 
-std::optional<int> present(int value) { return value > 0 ? std::optional<int>(value) : std::nullopt; }
+template <typename T>
+std::optional<T> agreed(const Sheets& sheets, T GpuSheet::*member) {
+  const T first = sheets.front()->*member;
+  const bool same = std::all_of(sheets.begin(), sheets.end(),
+                                [&](const GpuSheet* sheet) { return sheet->*member == first; });
+  return same ? std::optional(first) : std::nullopt;
+}
 
-GpuModel summary_of(const std::vector<const Row*>& rows, std::string name) {
+GpuModel summary_of(const Sheets& sheets, std::string name) {
   GpuModel gpu;
   gpu.name = std::move(name);
+  gpu.vendor = agreed(sheets, &GpuSheet::vendor);
+  gpu.architecture = agreed(sheets, &GpuSheet::architecture);
   const auto [slowest, fastest] = std::minmax_element(
-      rows.begin(), rows.end(),
-      [](const Row* a, const Row* b) { return a->memory_bandwidth < b->memory_bandwidth; });
-  const double low = (*slowest)->memory_bandwidth * 1e9;
-  const double high = (*fastest)->memory_bandwidth * 1e9;
+      sheets.begin(), sheets.end(),
+      [](const GpuSheet* a, const GpuSheet* b) { return a->memory_bandwidth < b->memory_bandwidth; });
+  const double low = (*slowest)->memory_bandwidth.value;
+  const double high = (*fastest)->memory_bandwidth.value;
   gpu.memory_bandwidth = {.low = low, .typical = std::sqrt(low * high), .high = high};
-  gpu.pcie_generation = agreed<int>(rows, [](const Row& row) { return present(row.pcie_generation); });
-  gpu.nvlink_generation = agreed<int>(rows, [](const Row& row) { return present(row.nvlink_generation); });
-  gpu.xgmi_generation = agreed<int>(rows, [](const Row& row) { return present(row.xgmi_generation); });
-  gpu.num_links = agreed<int>(rows, [](const Row& row) { return present(row.num_links); });
-  gpu.link_rate = agreed<BytesPerSecond>(rows, [](const Row& row) -> std::optional<BytesPerSecond> {
-    if (row.num_links == 0) {
-      return std::nullopt;
-    }
-    return BytesPerSecond{row.links_both_ways * 1e9 / 2 / row.num_links};
-  });
-  gpu.peer_to_peer = agreed<bool>(rows, [](const Row& row) -> std::optional<bool> {
-    if (row.peer_to_peer == PeerToPeer::unknown) {
-      return std::nullopt;
-    }
-    return row.peer_to_peer == PeerToPeer::yes;
-  });
+  gpu.pcie_generation = agreed(sheets, &GpuSheet::pcie_generation);
+  gpu.nvlink_generation = agreed(sheets, &GpuSheet::nvlink_generation);
+  gpu.xgmi_generation = agreed(sheets, &GpuSheet::xgmi_generation);
+  gpu.num_links = agreed(sheets, &GpuSheet::links);
+  if (const auto bandwidth = agreed(sheets, &GpuSheet::links_bandwidth); bandwidth && gpu.num_links) {
+    gpu.link_rate = {bandwidth->value / 2 / *gpu.num_links};
+  }
+  gpu.peer_to_peer = agreed(sheets, &GpuSheet::peer_to_peer);
   return gpu;
+}
+
+/// The sheets that a name stands for; several when it is a family's, none when it is not known.
+Sheets sheets_of(std::string_view text) {
+  const Spelling asked = spelling_of(text);
+  Sheets sheets;
+  for (const GpuSheet& sheet : gpu_sheets()) {
+    if (is_meant(sheet, asked)) {
+      sheets.push_back(&sheet);
+    }
+  }
+  return sheets;
+}
+
+/// What a person says of a GPU counts more than the catalogue.
+void apply_words(const Gpu& words, GpuModel& gpu) {
+  gpu.vendor = words.vendor ? words.vendor : gpu.vendor;
+  gpu.architecture = words.architecture ? words.architecture : gpu.architecture;
+  if (words.memory_bandwidth) {
+    const double rate = words.memory_bandwidth->value;
+    gpu.memory_bandwidth = {.low = rate, .typical = rate, .high = rate};
+  }
 }
 
 }  // namespace
 
 std::vector<std::string> gpu_model_names() {
   std::vector<std::string> names;
-  for (const Row& row : kRows) {
-    names.emplace_back(row.name);
+  for (const GpuSheet& sheet : gpu_sheets()) {
+    names.push_back(sheet.model);
   }
   return names;
 }
 
 GpuModel gpu_model(std::string_view text) {
-  const Spelling asked = spelling_of(text);
-  std::vector<const Row*> rows;
-  for (const Row& row : kRows) {
-    if (is_meant(row, asked)) {
-      rows.push_back(&row);
-    }
+  const Sheets sheets = sheets_of(text);
+  if (sheets.empty()) {
+    throw Error(ErrorKind::bad_input,
+                fmt::format("{}. One that is not listed is described by hand: `gpu: {{model: {}, "
+                            "memory_bandwidth: 1000 GB/s}}` with the number of its data sheet, and the "
+                            "generation of its links under `intra`",
+                            unknown_name("GPU model", text, gpu_model_names()), text));
   }
-  if (rows.empty()) {
-    throw Error(ErrorKind::bad_input, unknown_name("GPU model", text, gpu_model_names()));
-  }
-  return summary_of(rows, std::string(text));
+  return summary_of(sheets, std::string(text));
+}
+
+GpuModel gpu_model(const Gpu& words) {
+  const bool described = words.memory_bandwidth && sheets_of(words.model).empty();
+  GpuModel gpu = described ? GpuModel{.name = words.model} : gpu_model(words.model);
+  apply_words(words, gpu);
+  return gpu;
 }
 
 SecondsPerByte reduction_cost_of(const GpuModel& gpu, SpecNumbers numbers) {

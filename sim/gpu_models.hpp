@@ -6,26 +6,34 @@
 #include <vector>
 
 #include "common/units.hpp"
+#include "scenario/machine.hpp"
 #include "sim/link_kinds.hpp"
 
 namespace ringside {
 
-/// What a data sheet says of a GPU, as far as links and reductions need it.
+/// What a data sheet (configs/catalog/gpus.yaml) says of a GPU, as far as links and reductions need it.
 struct GpuModel {
-  std::string name;
-  Range memory_bandwidth;  ///< Data sheet, bytes per second; a range where a name stands for several cards.
+  std::string name = {};
+  Range memory_bandwidth =
+      {};  ///< Data sheet, bytes per second; a range where a name stands for several cards.
   // Absent where the cards of one name differ, and where there is none.
-  std::optional<int> pcie_generation;
-  std::optional<int> nvlink_generation;
-  std::optional<int> xgmi_generation;
-  std::optional<int> num_links;             ///< NVLink or xGMI, per GPU.
-  std::optional<BytesPerSecond> link_rate;  ///< Per NVLink or xGMI link, one direction.
-  std::optional<bool> peer_to_peer;         ///< Over PCIe, with the vendor's driver.
+  std::optional<Vendor> vendor = {};
+  std::optional<Architecture> architecture = {};
+  std::optional<int> pcie_generation = {};
+  std::optional<int> nvlink_generation = {};
+  std::optional<int> xgmi_generation = {};
+  std::optional<int> num_links = {};             ///< NVLink or xGMI, per GPU.
+  std::optional<BytesPerSecond> link_rate = {};  ///< Per NVLink or xGMI link, one direction.
+  std::optional<bool> peer_to_peer = {};         ///< Over PCIe, with the vendor's driver.
 };
 
 /// Finds a model however it is spelt: `RTX 3090`, `NVIDIA GeForce RTX 3090`, `H100-SXM5-80GB`; a family (`A100`)
 /// stands for all its cards. Throws Error{bad_input} with the nearest names for a model that is not known.
 GpuModel gpu_model(std::string_view text);
+
+/// What the catalogue says of the model, with what the machine's words say of it instead. A model that the catalogue does
+/// not know is fine when the words give its memory bandwidth.
+GpuModel gpu_model(const Gpu& words);
 
 std::vector<std::string> gpu_model_names();
 

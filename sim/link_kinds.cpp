@@ -158,6 +158,11 @@ constexpr auto kNetworks = std::to_array<NetworkRow>({
     // aws-ofi-nccl models, 75 us up to EFA v2 (150 on p3dn), 35 us after; its tuner uses 18-20.
     {InterKind::efa, 100, {0.74, 0.85, 0.97}, {20, 75, 150}},
     {InterKind::efa, kAnyRate, {0.73, 0.85, 0.97}, {18, 35, 75}},
+    // Google's stacks over TCP. No point-to-point run is published. Bandwidth: all_reduce on two nodes ends at 89.5 of 100 GB/s
+    // (TCPX), and TCPXO is assumed to reach as much. Latency: small all_reduces of two nodes take 1.7 ms and 123 us (GCP's TCPX
+    // benchmark page, lessizzmore/create-a3mega-ztan-fork); a tenth of that for each step is a guess.
+    {InterKind::tcpx, kAnyRate, {0.50, 0.90, 0.95}, {50, 170, 500}},
+    {InterKind::tcpxo, kAnyRate, {0.50, 0.90, 0.95}, {6, 12, 60}},
     // TCP. A single flow on AWS gets 5-10 Gb/s; NCCL opens several; 2.0 of 6.25 GB/s over 50 Gb/s (aws-do-eks). 85-95 %
     // up to 25 Gb/s, 50-80 % at 100 Gb/s and 15-50 us are what people expect; nobody published them.
     {InterKind::ethernet, 25, {0.40, 0.90, 0.95}, {15, 30, 50}},
@@ -175,6 +180,10 @@ std::string_view spelt(InterKind kind) {
       return "RoCE";
     case InterKind::efa:
       return "EFA";
+    case InterKind::tcpx:
+      return "GPUDirect-TCPX";
+    case InterKind::tcpxo:
+      return "GPUDirect-TCPXO";
     case InterKind::ethernet:
       return "Ethernet (TCP)";
     case InterKind::slingshot:

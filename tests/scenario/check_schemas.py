@@ -44,6 +44,8 @@ def main():
     for kind in ("machine", "scenario"):
         check = validator(root / "configs" / f"{kind}.schema.json")
         accepted = [root / "configs" / f"{kind}s", root / "tests/scenario/accepted" / f"{kind}s"]
+        if kind == "scenario":
+            accepted.append(root / "configs/evaluation")
         for folder, expected in [*((folder, True) for folder in accepted),
                                  (root / "tests/scenario/broken" / f"{kind}s", False)]:
             files = sorted(folder.glob("*.yaml"))

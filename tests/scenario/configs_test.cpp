@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <set>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "common/error.hpp"
 #include "files.hpp"
+#include "scenario/catalog.hpp"
 #include "scenario/scenario.hpp"
 #include "tests/paths.hpp"
 
@@ -48,15 +50,89 @@ TEST(Configs, EveryMachineLoadsAndReadsBack) {
   }
 }
 
-TEST(Configs, EveryScenarioLoads) {
-  for (const auto& file : yaml_files("configs/scenarios")) {
-    EXPECT_NO_THROW(load_scenario(file, test::known_names())) << file;
+TEST(Configs, EveryNamedMachineHasAGpuOfTheCatalogueAndAPriceWithItsDateOrItsReason) {
+  std::set<std::string> models;
+  for (const GpuSheet& sheet : gpu_sheets()) {
+    models.insert(sheet.model);
   }
+  models.insert("V100-SXM3-32GB");  // Found as the SXM2 board's, of which it is a faster clocked one.
+  for (const auto& file : yaml_files("configs/machines")) {
+    const Machine machine = load_machine(file);
+    EXPECT_TRUE(!machine.gpu || models.contains(machine.gpu->model)) << file;
+    EXPECT_TRUE(!machine.price || machine.price->currency == "USD") << file;
+  }
+}
+
+TEST(Configs, EveryGpuOfTheCatalogueIsThereOnceAndAddsUp) {
+  std::set<std::string> models;
+  for (const GpuSheet& sheet : gpu_sheets()) {
+    SCOPED_TRACE(sheet.model);
+    EXPECT_TRUE(models.insert(sheet.model).second);
+    EXPECT_EQ(sheet.vendor == Vendor::amd, sheet.architecture == Architecture::cdna);
+    EXPECT_FALSE(sheet.nvlink_generation && sheet.xgmi_generation);
+    EXPECT_EQ(sheet.links.has_value(), sheet.nvlink_generation || sheet.xgmi_generation);
+    EXPECT_EQ(sheet.links.has_value(), sheet.links_bandwidth.has_value());
+    EXPECT_GT(sheet.memory_bandwidth, (BytesPerSecond{200e9}));
+    EXPECT_LT(sheet.memory_bandwidth, (BytesPerSecond{10e12}));
+  }
+}
+
+TEST(Configs, EveryScenarioLoads) {
+  for (const char* folder : {"configs/scenarios", "configs/evaluation"}) {
+    for (const auto& file : yaml_files(folder)) {
+      EXPECT_NO_THROW(load_scenario(file, test::known_names())) << file;
+    }
+  }
+}
+
+/// The columns `bytes,time_us` of a table.
+std::vector<std::pair<std::int64_t, double>> table_rows(const std::filesystem::path& file) {
+  std::ifstream stream(file);
+  std::string line;
+  std::getline(stream, line);
+  EXPECT_EQ(line, "bytes,time_us") << file;
+  std::vector<std::pair<std::int64_t, double>> rows;
+  while (std::getline(stream, line)) {
+    const std::size_t comma = line.find(',');
+    rows.emplace_back(std::stoll(line.substr(0, comma)), std::stod(line.substr(comma + 1)));
+  }
+  return rows;
+}
+
+TEST(Configs, EverySystemOfTheEvaluationSaysItsSourceAndAsksForWhatItsTableHolds) {
+  for (const auto& file : yaml_files("configs/evaluation")) {
+    SCOPED_TRACE(file);
+    const Scenario scenario = load_scenario(file, test::known_names());
+    ASSERT_TRUE(scenario.evaluation && scenario.machine && scenario.measured);
+    EXPECT_EQ(scenario.name, file.stem());
+    EXPECT_THAT(scenario.algorithms, ElementsAre("native"));
+    ASSERT_THAT(scenario.ranks, testing::SizeIs(1));
+    const Machine& machine = *scenario.machine;
+    EXPECT_EQ(machine.nodes * machine.gpus_per_node.value_or(0), scenario.ranks.front());
+    EXPECT_TRUE(machine.gpu || scenario.evaluation->odd);
+    std::set<Bytes> sizes;
+    for (const auto& [bytes, microseconds] : table_rows(*scenario.measured)) {
+      sizes.insert(Bytes{bytes});
+      EXPECT_GT(microseconds, 0);
+    }
+    EXPECT_THAT(sizes, testing::ElementsAreArray(scenario.message_sizes));
+  }
+}
+
+TEST(Configs, EverySystemOfTheEvaluationIsThereOnce) {
+  int odd = 0;
+  const auto files = yaml_files("configs/evaluation");
+  for (const auto& file : files) {
+    odd += load_scenario(file, test::known_names()).evaluation->odd.has_value() ? 1 : 0;
+  }
+  EXPECT_EQ(files.size(), 108U + 12U) << "published tables, and sweeps of four machines at 2, 4 and 8 GPUs";
+  EXPECT_EQ(odd, 28);
 }
 
 TEST(Configs, EditorsAreToldWhereTheSchemaIs) {
   for (const auto& [folder, schema] :
-       {std::pair("configs/machines", "machine"), std::pair("configs/scenarios", "scenario")}) {
+       {std::pair("configs/machines", "machine"), std::pair("configs/scenarios", "scenario"),
+        std::pair("configs/evaluation", "scenario")}) {
     for (const auto& file : yaml_files(folder)) {
       std::ifstream stream(file);
       std::string first;

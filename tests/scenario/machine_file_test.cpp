@@ -151,9 +151,9 @@ TEST(MachineFile, AKeyOfAnotherKindSaysWhichKindTakesIt) {
               ElementsAre(HasSubstr("belongs to kind nvlink, not to xgmi")));
   EXPECT_THAT(machine_problems("inter: {kind: roce, rate: 1 GB/s, latency: 1 us}\n"),
               ElementsAre(HasSubstr("belongs to kind custom")));
-  EXPECT_THAT(
-      machine_problems("inter: {kind: custom, latency: 1 us, bandwidth: 1 GB/s, rate: 1 GB/s}\n"),
-      ElementsAre(HasSubstr("belongs to kind infiniband, roce, efa, ethernet, slingshot, not to custom")));
+  EXPECT_THAT(machine_problems("inter: {kind: custom, latency: 1 us, bandwidth: 1 GB/s, rate: 1 GB/s}\n"),
+              ElementsAre(HasSubstr(
+                  "belongs to kind infiniband, roce, efa, tcpx, tcpxo, ethernet, slingshot, not to custom")));
 }
 
 TEST(MachineFile, BridgesJoinPairsOfCardsInSlots) {

@@ -90,8 +90,12 @@ IntraLink any_intra() {
 
 InterLink any_inter() {
   InterLink link;
-  link.kind = *rc::gen::element(InterKind::infiniband, InterKind::roce, InterKind::efa, InterKind::ethernet,
-                                InterKind::slingshot, InterKind::custom);
+  link.kind =
+      *rc::gen::element(InterKind::infiniband, InterKind::roce, InterKind::efa, InterKind::tcpx,
+                        InterKind::tcpxo, InterKind::ethernet, InterKind::slingshot, InterKind::custom);
+  if (link.kind == InterKind::efa) {
+    link.generation = maybe<int>([] { return whole(1, 4); });
+  }
   if (link.kind == InterKind::custom) {
     link.latency = seconds();
     link.bandwidth = bandwidth();
@@ -154,6 +158,14 @@ std::string link_end(int i) {
   return coin() ? "rank " + std::to_string(i) : "switch " + std::to_string(i) + text();
 }
 
+Gpu any_gpu() {
+  return {.model = text(),
+          .vendor = maybe<Vendor>([] { return *rc::gen::element(Vendor::nvidia, Vendor::amd); }),
+          .architecture = maybe<Architecture>(
+              [] { return *rc::gen::element(Architecture::kepler, Architecture::ada, Architecture::cdna); }),
+          .memory_bandwidth = maybe<BytesPerSecond>(bandwidth)};
+}
+
 /// A machine that load_machine() could have returned.
 Machine any_machine() {
   Machine machine;
@@ -161,7 +173,7 @@ Machine any_machine() {
   machine.gpus_per_node = maybe<int>([] { return whole(8, 100000); });
   machine.intra = any_intra();
   const bool generation_known = machine.intra->kind == IntraKind::custom || machine.intra->generation;
-  machine.gpu = !generation_known || coin() ? std::optional(Gpu{text()}) : std::nullopt;
+  machine.gpu = !generation_known || coin() ? std::optional(any_gpu()) : std::nullopt;
   machine.inter = maybe<InterLink>(any_inter);
   for (int i = whole(0, 3); i > 0; --i) {
     machine.links.push_back({.from = link_end(2 * i),
@@ -186,6 +198,7 @@ Machine any_machine() {
   }
   machine.software = {
       .nccl = maybe<std::string>(text),
+      .rccl = maybe<std::string>(text),
       .nccl_algo = maybe<std::string>([] { return *rc::gen::element<std::string>("Ring", "Tree", "NVLS"); }),
       .nccl_proto =
           maybe<std::string>([] { return *rc::gen::element<std::string>("LL", "LL128", "Simple"); }),

@@ -191,7 +191,7 @@ TEST(ScenarioFile, ValuesOfTheWrongShapeSayWhichIsRight) {
   EXPECT_THAT(scenario_problems(scenario_with("ranks: {from: 2, to: 4}\n")),
               ElementsAre(HasSubstr("is a map; write")));
   EXPECT_THAT(scenario_problems(scenario_with("machine: [a]\n")),
-              ElementsAre(HasSubstr("is a list; write a machine file")));
+              ElementsAre(HasSubstr("is a list; write a name of `ringside list machines`")));
   EXPECT_THAT(scenario_problems(scenario_with("? [a, b]\n: 1\n")), ElementsAre(HasSubstr("a key is a list")));
 }
 
@@ -316,7 +316,7 @@ TEST(ScenarioFile, AMachineFileThatIsNotThereIsAnsweredWithThoseThatAre) {
     folder.write("scenarios/case.yaml", scenario_with(std::string("machine: ") + meant + "\n"));
     EXPECT_THAT(scenario_problems_in(folder, "scenarios/case.yaml"),
                 ElementsAre(AllOf(StartsWith("scenarios/case.yaml:3:10: machine: "),
-                                  HasSubstr("is neither a file nor `this`"),
+                                  HasSubstr("is neither a file, nor the name of a machine, nor `this`"),
                                   HasSubstr("did you mean '../machines/4x-rtx3090.yaml'?"),
                                   HasSubstr("../machines/8x-a100.yaml"), Not(HasSubstr("notes")))))
         << meant;
@@ -326,6 +326,75 @@ TEST(ScenarioFile, AMachineFileThatIsNotThereIsAnsweredWithThoseThatAre) {
               ElementsAre(HasSubstr("did you mean 'this'?")));
   folder.write("scenarios/case.yaml", scenario_with("machine: ../machines\n"));
   EXPECT_THAT(scenario_problems_in(folder, "scenarios/case.yaml"), ElementsAre(HasSubstr("is a directory")));
+}
+
+// --- Machines by name
+
+constexpr const char* kNode =
+    "name: Node\ngpus_per_node: 8\nintra: {kind: nvlink, generation: 3, links_per_gpu: 12, switch: true}\n"
+    "inter: {kind: efa, generation: 1, rate: 100 Gb/s, nics: 4}\nprice: {per_hour: 20.5 USD}\n";
+
+/// A scenario in a folder of its own, and machines elsewhere.
+class NamedMachine : public testing::Test {
+ protected:
+  NamedMachine() {
+    folder_.write("installed/P4d.24xlarge.yaml", kNode);
+    folder_.write("installed/cluster.yaml", std::string("nodes: 2\n") + kNode);
+    folder_.write("installed/box.yaml", "gpus_per_node: 4\nintra: {kind: pcie, generation: 4}\n");
+  }
+
+  Scenario load(const std::string& machine) {
+    KnownNames known = test::known_names();
+    known.machines = folder_.path() / "installed";
+    return load_scenario(folder_.write("elsewhere/case.yaml", scenario_with("machine: " + machine + "\n")),
+                         known);
+  }
+
+  std::string problem(const std::string& machine) {
+    try {
+      load(machine);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no problem";
+  }
+
+  Folder folder_;
+};
+
+TEST_F(NamedMachine, IsFoundInAnyCase) {
+  for (const char* name : {"P4d.24xlarge", "p4d.24xlarge", "1 x p4d.24xlarge"}) {
+    EXPECT_EQ(load(name).machine->name, "Node") << name;
+  }
+}
+
+TEST_F(NamedMachine, SeveralNodesOfItCostAsManyTimesItsPrice) {
+  for (const char* name : {"3 x p4d.24xlarge", "3 × P4D.24xlarge"}) {
+    const Machine machine = *load(name).machine;
+    EXPECT_EQ(machine.name, "3 × Node");
+    EXPECT_EQ(machine.nodes, 3);
+    EXPECT_EQ(machine.price->per_hour, 61.5);
+  }
+}
+
+TEST_F(NamedMachine, OneNodeWithoutANetworkAndACountOfAClusterAreRefused) {
+  EXPECT_THAT(problem("2 x box"), HasSubstr("3:10: machine: 'box' does not say what connects its nodes"));
+  EXPECT_THAT(problem("2 x cluster"), HasSubstr("'Node' is a machine of 2 nodes already"));
+}
+
+TEST_F(NamedMachine, AFileBesideTheScenarioComesFirst) {
+  folder_.write("elsewhere/box.yaml", std::string(kNode));
+  EXPECT_EQ(load("box.yaml").machine->name, "Node");
+  EXPECT_EQ(load("box").machine->name, "box");
+}
+
+TEST_F(NamedMachine, AnUnknownOneIsAnsweredWithTheNearestAndHowToDescribeIt) {
+  EXPECT_THAT(problem("p4de.24xlarge"),
+              AllOf(HasSubstr("'p4de.24xlarge' is neither a file, nor the name of a machine"),
+                    HasSubstr("did you mean 'P4d.24xlarge'?"), HasSubstr("`ringside list machines`"),
+                    HasSubstr("described by hand, such as {gpus_per_node: 8")));
+  EXPECT_THAT(problem("2 x p4de.24xlarge"), HasSubstr("did you mean 'P4d.24xlarge'?"));
+  EXPECT_THAT(problem("0 x box"), HasSubstr("is neither"));
 }
 
 TEST(ScenarioFile, AMachineFileThatIsNoYamlIsOneProblem) {

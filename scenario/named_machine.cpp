@@ -1,0 +1,199 @@
+#include "scenario/named_machine.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "common/names.hpp"
+#include "scenario/machine_file.hpp"
+#include "scenario/scenario.hpp"
+
+namespace ringside {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kThis = "this";
+
+bool is_yaml(const fs::path& file) { return file.extension() == ".yaml" || file.extension() == ".yml"; }
+
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return text;
+}
+
+/// `2 x p4d.24xlarge` in its parts.
+struct Nodes {
+  int count = 1;
+  std::string machine;
+};
+
+Nodes nodes_in(const std::string& text) {
+  int count = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), count);
+  std::string_view rest = std::string_view(text).substr(static_cast<std::size_t>(end - text.data()));
+  for (const std::string_view times : {" x ", " × "}) {
+    if (status == std::errc{} && count >= 1 && count <= kMaxRanks && rest.starts_with(times)) {
+      return {.count = count, .machine = std::string(rest.substr(times.size()))};
+    }
+  }
+  return {.count = 1, .machine = text};
+}
+
+/// Files of machines that a text may mean, by what it would say.
+class Candidates {
+ public:
+  Candidates(const fs::path& scenario_folder, const std::string& text,
+             const std::optional<fs::path>& machines) {
+    if (machines) {
+      for (const fs::path& file : yaml_files_in(*machines)) {
+        named_.emplace(file.stem().string(), file);
+      }
+    }
+    for (const fs::path& below :
+         {fs::path(text).parent_path(), fs::path("../machines"), fs::path("machines")}) {
+      if (!below.empty()) {
+        for (const fs::path& file : yaml_files_in(scenario_folder / below)) {
+          nearby_.emplace(file.stem().string(), (below / file.filename()).lexically_normal().string());
+        }
+      }
+    }
+  }
+
+  std::optional<fs::path> named(const std::string& name) const {
+    const auto found = std::find_if(named_.begin(), named_.end(),
+                                    [&](const auto& entry) { return lower(entry.first) == lower(name); });
+    return found == named_.end() ? std::nullopt : std::optional(found->second);
+  }
+
+  /// What to write instead of `text`. Names are compared without their folder and ending, which people leave out.
+  std::optional<std::string> nearest(const std::string& text) const {
+    std::map<std::string, std::string> written = {{std::string(kThis), std::string(kThis)}};
+    for (const auto& [name, file] : named_) {
+      written.emplace(lower(name), name);
+    }
+    for (const auto& [name, file] : nearby_) {
+      written.emplace(lower(name), file);
+    }
+    std::vector<std::string> names;
+    for (const auto& [name, what] : written) {
+      names.push_back(name);
+    }
+    const fs::path file_name = fs::path(text).filename();
+    const auto near =
+        nearest_name(lower(is_yaml(file_name) ? file_name.stem().string() : file_name.string()), names);
+    return near ? std::optional(written.at(*near)) : std::nullopt;
+  }
+
+  /// The first files that lie around; nothing when there are none.
+  std::string listed() const {
+    constexpr std::size_t kMaxOffered = 12;
+    std::vector<std::string> all;
+    for (const auto& [name, file] : nearby_) {
+      all.push_back(file);
+    }
+    const bool cut = all.size() > kMaxOffered;
+    all.resize(std::min(all.size(), kMaxOffered));
+    return all.empty() ? "" : fmt::format(" There are {}{}.", fmt::join(all, ", "), cut ? ", …" : "");
+  }
+
+  bool knows_names() const { return !named_.empty(); }
+
+ private:
+  /// A folder that cannot be listed has no names to offer: that is no error of its own.
+  static std::vector<fs::path> yaml_files_in(const fs::path& folder) {
+    std::vector<fs::path> files;
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+      if (is_yaml(entry.path())) {
+        files.push_back(entry.path());
+      }
+    }
+    return files;
+  }
+
+  std::map<std::string, fs::path> named_;
+  std::map<std::string, std::string> nearby_;
+};
+
+std::string no_such_machine(const Candidates& candidates, const std::string& text) {
+  const auto near = candidates.nearest(text);
+  return fmt::format(
+      "{} is neither a file, nor the name of a machine, nor `this`{}{}{} One that is not listed is described "
+      "by hand, "
+      "such as {{gpus_per_node: 8, gpu: {{model: RTX 4090}}, intra: {{kind: pcie, generation: 4, lanes: "
+      "16}}}}",
+      in_quotes(text), near ? fmt::format("; did you mean '{}'?", *near) : ".", candidates.listed(),
+      candidates.knows_names() ? " `ringside list machines` lists names." : "");
+}
+
+/// Several nodes of a machine whose file describes one.
+void multiply(Reader& reader, const Value& value, int count, std::optional<Machine>& machine) {
+  if (machine->nodes > 1) {
+    reader.fail(value, fmt::format("{} is a machine of {} nodes already; name it without a number",
+                                   in_quotes(machine->name), machine->nodes));
+  } else if (!machine->inter) {
+    reader.fail(value,
+                fmt::format("{} does not say what connects its nodes (`inter`), so there can be one only",
+                            in_quotes(machine->name)));
+  } else {
+    machine->name = fmt::format("{} × {}", count, machine->name);
+    machine->nodes = count;
+    if (machine->price) {
+      machine->price->per_hour *= count;
+    }
+    return;
+  }
+  machine.reset();
+}
+
+}  // namespace
+
+std::string machine_form() {
+  return "a name of `ringside list machines`, a machine file such as `../machines/custom.yaml`, a map, or "
+         "`this`";
+}
+
+std::optional<Machine> read_named_machine(Reader& reader, const Value& value,
+                                          const std::optional<fs::path>& machines) {
+  const auto text = reader.scalar(value, machine_form());
+  if (!text || *text == kThis) {
+    return std::nullopt;
+  }
+  const fs::path folder = fs::path(reader.file()).parent_path();
+  const std::vector<std::string> algorithms(reader.algorithms().begin(), reader.algorithms().end());
+  const auto read = [&](const fs::path& file) {
+    return read_machine_file(file, file.lexically_normal().string(), reader.problems(), algorithms);
+  };
+  const fs::path file = folder / *text;
+  std::error_code ignored;
+  if (!text->empty() && fs::is_directory(file, ignored)) {
+    reader.fail(value, fmt::format("{} is a directory; write {}", in_quotes(*text), machine_form()));
+    return std::nullopt;
+  }
+  if (!text->empty() && fs::exists(file, ignored)) {
+    return read(file);
+  }
+  const Nodes nodes = nodes_in(*text);
+  const Candidates candidates(folder, nodes.machine, machines);
+  const auto named = candidates.named(nodes.machine);
+  if (!named) {
+    reader.fail(value, no_such_machine(candidates, *text));
+    return std::nullopt;
+  }
+  auto machine = read(*named);
+  if (machine && nodes.count > 1) {
+    multiply(reader, value, nodes.count, machine);
+  }
+  return machine;
+}
+
+}  // namespace ringside
