@@ -200,7 +200,9 @@ std::vector<Figure> timelines(const std::vector<TimelinePart>& parts, const Char
   // Panels are equally high.
   const double num_rows = static_cast<double>(most_tracks * all.size());
   const double row = std::clamp(560 / num_rows, 22.0, 46.0);
-  const double titles = all.size() > 1 ? 52.0 * static_cast<double>(all.size()) : 0;
+  const bool titled =
+      std::any_of(all.begin(), all.end(), [](const Rows& rows) { return !rows.title.empty(); });
+  const double titles = titled ? 52.0 * static_cast<double>(all.size()) : 0;
   Figure figure{.name = "timeline",
                 .width = 1200,
                 .height = static_cast<int>(std::max(420.0, row * num_rows + 230 + titles))};
@@ -208,7 +210,7 @@ std::vector<Figure> timelines(const std::vector<TimelinePart>& parts, const Char
       lay_out_page(figure, page_text(context, "who moves and reduces when" + left_out(all)), legend);
   const PanelGrid place = lay_out_panels(
       area, all.size(), 1,
-      {.left = widest_label(all) + 40, .right = 34, .top = all.size() > 1 ? 34.0 : 14.0, .bottom = 62});
+      {.left = widest_label(all) + 40, .right = 34, .top = titled ? 34.0 : 14.0, .bottom = 62});
   for (std::size_t i = 0; i < all.size(); ++i) {
     figure.panels.push_back(draw_rows(all[i], place.areas[i], end, place.labels_x(i), colors));
   }

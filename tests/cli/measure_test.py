@@ -3,12 +3,13 @@
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import time
 import unittest
 
-from ringside_case import PROGRAM, RingsideCase
+from ringside_case import PROGRAM, SOURCE, RingsideCase
 
 SCENARIO = """name: small
 algorithms: [naive, tutorial_ring, ring, native]
@@ -128,6 +129,23 @@ class Measure(RingsideCase):
         other = self.write("other.yaml", SCENARIO.replace("small", "other").replace("[2, 3]", "2"))
         self.assertEqual(self.run_ringside("measure", first, *flags).returncode, 0)
         self.assert_rejected(self.run_ringside("measure", other, *flags, "--resume"), 2, "first")
+
+    def test_compare_takes_every_algorithm_on_the_quickstart_scenario(self):
+        listed = self.records(self.run_ringside("list", "algorithms", "--format", "json").stdout)
+        names = [a["algorithm"] for a in listed if a["collective"] in ("all_reduce", "any")]
+        self.assertGreaterEqual(len(names), 12)
+        text = (SOURCE / "configs" / "scenarios" / "quickstart.yaml").read_text()
+        text = re.sub(r"algorithms:\n(  - .*\n)+", f"algorithms: [{', '.join(names)}]\n", text)
+        text = re.sub(r"message_sizes: .*", "message_sizes: [64 KiB]", text)
+        result = self.run_ringside(
+            "compare", self.write("quickstart.yaml", text), "--output", self.folder / "out", "--no-charts",
+            "--time-per-point", "0.02 s", "--calibrate-time", "1 s")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        points = self.points_in(self.folder / "out" / "results.jsonl")
+        self.assertEqual(len(points), 2 * len(names))
+        for point in points:
+            self.assertEqual(point["measured"]["outcome"], "ok", point)
+            self.assertGreater(point["predicted"]["seconds"], 0)
 
     def test_compare_says_who_wins_and_how_good_the_prediction_was(self):
         scenario = self.write("small.yaml", SCENARIO.replace("256 KiB", "4 MiB"))

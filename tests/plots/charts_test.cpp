@@ -125,6 +125,7 @@ std::vector<Figure> make_samples() {
         {{"predicted: 1.23 ms (replay, 24 events)", samples::ring_timeline(ranks)},
          {"measured: 1.45 ms (gloo, the median of 25 runs, 36 events)", samples::ring_timeline(ranks)}},
         kContext));
+    add(timelines({{"predicted: 1.23 ms (replay, 24 events)", samples::ring_timeline(ranks)}}, kContext));
   }
   add(topology_graph(samples::two_nodes(), kContext));
   add(topology_graph(samples::pcie_box(), kContext));

@@ -49,6 +49,19 @@ TEST(Journal, EveryRecordIsInTheFileBeforeTheNextOneIsKnown) {
   }
 }
 
+TEST(Journal, PointsKnownAtOnceAreTheSameLinesAsOneByOne) {
+  const ScratchFolder folder;
+  Point other = full_point();
+  other.key.ranks = 33;
+  const std::vector<Point> points = {full_point(), other};
+  Journal journal = Journal::create(folder / "results.jsonl", examples::header());
+  journal.append(points);
+  EXPECT_EQ(read_text(folder / "results.jsonl"),
+            to_line(examples::header()) + '\n' + to_line(full_point()) + '\n' + to_line(other) + '\n');
+  journal.append(std::vector<Point>{});
+  EXPECT_THAT(read_results(folder / "results.jsonl").points, SizeIs(2));
+}
+
 TEST(Journal, ReplacesWhatWasThere) {
   const ScratchFolder folder;
   write_file(folder / "results.jsonl", std::string(100'000, 'x'));
