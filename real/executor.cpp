@@ -13,13 +13,22 @@ Seconds steady_now() {
   return {std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count()};
 }
 
-Executor::Executor(Program program, Transport& transport)
+Executor::Executor(Program program, Transport& transport) : Executor(std::move(program), transport, {}) {}
+
+Executor::Executor(Program program, Transport& transport, std::span<std::byte> message)
     : program_(std::move(program)), element_size_(static_cast<std::int64_t>(size_of(program_.dtype))) {
   RINGSIDE_CHECK(program_.rank == transport.rank() && program_.num_ranks == transport.num_ranks(),
                  "a program runs at the rank for which it was compiled");
   for (const std::int64_t size : program_.buffer_bytes) {
-    memory_.emplace_back(size);
+    const bool borrowed = buffers_.empty() && message.data() != nullptr;
+    RINGSIDE_CHECK(!borrowed || static_cast<std::int64_t>(message.size()) == size,
+                   "a borrowed message has the size for which the program was compiled");
+    buffers_.push_back(borrowed ? message : memory_.emplace_back(size).bytes());
   }
+  make_transfers(transport);
+}
+
+void Executor::make_transfers(Transport& transport) {
   transfers_.resize(program_.steps.size());
   for (std::size_t i = 0; i < program_.steps.size(); ++i) {
     const Step& step = program_.steps[i];
@@ -32,8 +41,8 @@ Executor::Executor(Program program, Transport& transport)
 }
 
 std::span<std::byte> Executor::bytes(const Region& region) const {
-  return memory_[static_cast<std::size_t>(region.buffer)].bytes().subspan(
-      static_cast<std::size_t>(region.offset), static_cast<std::size_t>(region.bytes));
+  return buffers_[static_cast<std::size_t>(region.buffer)].subspan(static_cast<std::size_t>(region.offset),
+                                                                   static_cast<std::size_t>(region.bytes));
 }
 
 void Executor::run() {

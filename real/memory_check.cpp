@@ -41,12 +41,16 @@ Bytes memory_of_point(const PointKey& key) {
   return {bytes};
 }
 
-void require_memory(const PointKey& key, Bytes available) {
-  if (key.ranks > kMaxLocalRanks) {
+void require_ranks(int num_ranks) {
+  if (num_ranks > kMaxLocalRanks) {
     throw Error(ErrorKind::environment,
-                fmt::format("{} ranks are too many for one machine; ringside starts up to {}", key.ranks,
+                fmt::format("{} ranks are too many for one machine; ringside starts up to {}", num_ranks,
                             kMaxLocalRanks));
   }
+}
+
+void require_memory(const PointKey& key, Bytes available) {
+  require_ranks(key.ranks);
   const Bytes needed = memory_of_point(key);
   if (needed > available) {
     throw Error(

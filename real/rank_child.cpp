@@ -3,6 +3,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 #include <fstream>
 
@@ -27,8 +28,7 @@ struct Channel {
 };
 
 [[noreturn]] void throw_cannot_start(Rank rank, const std::string& program, const std::string& why) {
-  throw Error(ErrorKind::environment,
-              fmt::format("rank {} cannot be started as `{}`: {}", rank, program, why));
+  throw Error(ErrorKind::environment, fmt::format("rank {} cannot be started as {}: {}", rank, program, why));
 }
 
 Channel make_socket(Rank rank, const std::string& program) {
@@ -47,9 +47,8 @@ Channel make_pipe(Rank rank, const std::string& program) {
   return {.own = FileDescriptor(ends[0]), .other = FileDescriptor(ends[1])};
 }
 
-/// Between fork and exec: nothing but calls that are safe in the child of a process with threads.
-[[noreturn]] void become_rank(char* const* arguments, pid_t parent, int control, int error_output,
-                              int report) {
+/// In the child: signals as usual, a process group of its own, and no life without its parent.
+void detach(pid_t parent) {
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -58,6 +57,12 @@ Channel make_pipe(Rank rank, const std::string& program) {
   if (::getppid() != parent) {
     ::_exit(EXIT_FAILURE);  // The parent died before the request to die with it.
   }
+}
+
+/// Between fork and exec: nothing but calls that are safe in the child of a process with threads.
+[[noreturn]] void become_rank(char* const* arguments, pid_t parent, int control, int error_output,
+                              int report) {
+  detach(parent);
   if (::dup2(control, STDIN_FILENO) >= 0 && ::dup2(control, STDOUT_FILENO) >= 0 &&
       ::dup2(error_output, STDERR_FILENO) >= 0) {
     ::execvp(arguments[0], arguments);
@@ -71,7 +76,7 @@ Channel make_pipe(Rank rank, const std::string& program) {
 }  // namespace
 
 RankChild::RankChild(Rank rank, const std::vector<std::string>& command) : rank_(rank) {
-  const std::string& program = command.front();
+  const std::string program = fmt::format("`{}`", command.front());
   Channel control = make_socket(rank, program);
   Channel error_output = make_pipe(rank, program);
   Channel report = make_pipe(rank, program);  // Closed by a successful exec.
@@ -102,6 +107,25 @@ RankChild::RankChild(Rank rank, const std::vector<std::string>& command) : rank_
   error_output_ = std::move(error_output.own);
   ::fcntl(control_.number(), F_SETFL, O_NONBLOCK);
   ::fcntl(error_output_.number(), F_SETFL, O_NONBLOCK);
+}
+
+RankChild::RankChild(Rank rank, const std::function<int(int control)>& body) : rank_(rank) {
+  const std::string itself = "a copy of this process";
+  Channel control = make_socket(rank, itself);
+  std::fflush(nullptr);  // What is buffered would be written by parent and child.
+  const pid_t parent = ::getpid();
+  process_ = ::fork();
+  if (process_ == 0) {
+    detach(parent);
+    control.own.close();
+    ::_exit(body(control.other.number()));
+  }
+  if (process_ < 0) {
+    throw_cannot_start(rank, itself, errno_text());
+  }
+  ::setpgid(process_, process_);
+  control_ = std::move(control.own);
+  ::fcntl(control_.number(), F_SETFL, O_NONBLOCK);
 }
 
 RankChild::~RankChild() {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,12 +18,16 @@ class RankChild {
   /// Starts `command` in a process group of its own, with a control socket as standard input and output. It dies with
   /// this thread. Throws Error{environment} when it cannot be started.
   RankChild(Rank rank, const std::vector<std::string>& command);
+  /// Runs `body` in a copy of this process, which must have no other threads, with its end of the control socket; what
+  /// it returns is the exit status. Input and output stay those of this process. Dies with this thread, too.
+  RankChild(Rank rank, const std::function<int(int control)>& body);
   ~RankChild();
   RankChild(const RankChild&) = delete;
   RankChild& operator=(const RankChild&) = delete;
 
   Rank rank() const { return rank_; }
   int control() const { return control_.number(); }
+  /// -1 when nothing more comes.
   int error_output() const { return error_output_.number(); }
 
   /// False when the rank no longer reads.
@@ -36,7 +41,7 @@ class RankChild {
   std::optional<std::string> end();
   /// Whether somebody has stopped it (SIGSTOP).
   bool stopped() const;
-  /// The last lines that it wrote to standard error.
+  /// The last lines that it wrote to standard error, where that is ours to read.
   std::string last_words() const;
 
   /// Tells it that there is no more work.

@@ -92,7 +92,9 @@ class ThreadsTransfer final : public Transfer {
     }
     Posted& match = *other.front();
     other.pop_front();
-    RINGSIDE_CHECK(match.memory.size() == posted_.memory.size(), "a send and its receive differ in size");
+    if (match.memory.size() != posted_.memory.size()) {
+      throw_sizes(match);
+    }
     if (side_ == Side::send) {
       std::memcpy(match.memory.data(), posted_.memory.data(), posted_.memory.size());
     } else {
@@ -107,13 +109,21 @@ class ThreadsTransfer final : public Transfer {
     const bool in_time =
         mailbox_.changed.wait_for(lock, timeout_, [this] { return posted_.done || mailbox_.closed; });
     if (!posted_.done) {
-      throw PeerLost(peer_,
-                     in_time ? fmt::format("rank {} lost rank {}", rank_, peer_)
-                             : fmt::format("rank {} waited {} for rank {}", rank_, text_of(timeout_), peer_));
+      throw PeerLost(peer_, in_time ? fmt::format("rank {} lost rank {}", rank_, peer_)
+                                    : fmt::format("rank {} waited {} to {} rank {}", rank_, text_of(timeout_),
+                                                  side_ == Side::send ? "send to" : "receive from", peer_));
     }
   }
 
  private:
+  [[noreturn]] void throw_sizes(const Posted& match) const {
+    const bool sends = side_ == Side::send;
+    throw Error(ErrorKind::bad_input,
+                fmt::format("rank {} sends {} B to rank {}, which wants to receive {} B",
+                            sends ? rank_ : peer_, (sends ? posted_ : match).memory.size(),
+                            sends ? peer_ : rank_, (sends ? match : posted_).memory.size()));
+  }
+
   Rank rank_;
   Rank peer_;
   Side side_;

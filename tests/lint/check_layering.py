@@ -5,7 +5,7 @@ import pathlib
 import re
 import sys
 
-ROOMS = ["common", "scenario", "schedule", "sim", "real", "results", "analysis", "plots", "cli"]
+ROOMS = ["common", "scenario", "schedule", "sim", "real", "ringside", "results", "analysis", "plots", "cli"]
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
 # Third-party headers that only one folder may see.
 WRAPPED = {"gloo/": "real/gloo", "yaml-cpp/": "scenario", "CLI/": "cli"}

@@ -60,7 +60,7 @@ TEST(ThreadsTransport, LostPeerBecomesAnErrorNotAHang) {
       }
     });
   });
-  EXPECT_EQ(message, "rank 0 waited 20 ms for rank 1");
+  EXPECT_EQ(message, "rank 0 waited 20 ms to receive from rank 1");
 }
 
 TEST(ThreadsTransport, TheFirstExceptionIsTheOneThatIsRethrown) {

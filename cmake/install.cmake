@@ -1,0 +1,22 @@
+# `cmake --install`: the program, and the public API for find_package(ringside).
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+set(RINGSIDE_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/ringside)
+
+install(TARGETS ringside RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+# The public API and the rooms behind it.
+install(TARGETS ringside_api ringside_real ringside_schedule ringside_common
+        EXPORT ringside ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(EXPORT ringside FILE ringside-targets.cmake NAMESPACE ringside:: DESTINATION ${RINGSIDE_PACKAGE_DIR})
+
+install(FILES ringside/communicator.hpp ringside/elements.hpp ringside/launch.hpp
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ringside)
+# They include "common/…", which compilers look up beside them first.
+install(FILES common/error.hpp common/names.hpp common/units.hpp
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ringside/common)
+
+configure_package_config_file(cmake/ringside-config.cmake.in ringside-config.cmake
+                              INSTALL_DESTINATION ${RINGSIDE_PACKAGE_DIR})
+write_basic_package_version_file(ringside-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/ringside-config.cmake ${PROJECT_BINARY_DIR}/ringside-config-version.cmake
+        DESTINATION ${RINGSIDE_PACKAGE_DIR})

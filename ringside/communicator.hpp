@@ -1,0 +1,107 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "common/error.hpp"
+#include "common/names.hpp"
+#include "common/units.hpp"
+#include "ringside/elements.hpp"
+
+namespace ringside {
+
+class Transfer;
+struct RankBackend;
+
+/// A message on its way, from isend() or irecv(). Its elements are borrowed until wait() has returned.
+class [[nodiscard]] Request {
+ public:
+  Request(Request&&) noexcept;
+  Request& operator=(Request&&) noexcept;
+  ~Request();
+
+ private:
+  friend class Communicator;
+  explicit Request(std::unique_ptr<Transfer> transfer);
+
+  std::unique_ptr<Transfer> transfer_;  ///< Null when there is nothing to wait for.
+};
+
+/// One rank's door to the others: messages and collectives. launch() makes one per rank.
+///
+/// Collectives run the schedules of ringside's registry (`ringside list algorithms`), the same ones that `ringside
+/// predict` prices; the algorithm named `native` is the backend's own. All ranks call the same collectives in the same
+/// order, with equal element counts, types, operations, roots and algorithms. Between two ranks, messages of one direction
+/// match in the order in which they are started; each must have the same size on both sides (gloo does not notice a message
+/// shorter than what is received). No elements (count 0) is fine everywhere and moves nothing.
+///
+/// What is wrong with a call (a rank that does not exist, an unknown algorithm, sizes that do not fit) throws
+/// Error{bad_input} before anything is sent. Every wait has the deadline that launch() was given; a rank that is gone or
+/// does not come in time throws Error{peer_lost} with its number, and the communicator is of no more use then.
+///
+/// Not thread-safe: one thread at a time.
+class Communicator {
+ public:
+  /// Made by launch().
+  explicit Communicator(RankBackend backend);
+  ~Communicator();
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
+
+  Rank rank() const;  ///< Of this caller: 0 … ranks() − 1.
+  int ranks() const;
+  Backend backend() const;
+
+  // ---- Messages between two ranks --------------------------------------------------------------------------
+
+  /// Returns when `message` may be changed, which is not before `target` has started to receive it: there is no buffer
+  /// in between, so two ranks that both send first wait for each other until the deadline.
+  void send(ConstElements message, Rank target);
+  /// Returns when `message` holds what `source` has sent.
+  void recv(Elements message, Rank source);
+
+  /// The same, without waiting: wait() does. Requests may be waited for in any order.
+  Request isend(ConstElements message, Rank target);
+  Request irecv(Elements message, Rank source);
+  /// A request that has been waited for is done; waiting once more does nothing.
+  void wait(Request& request);
+
+  /// Leaves no rank before all have come.
+  void barrier();
+
+  // ---- Collectives -----------------------------------------------------------------------------------------
+
+  /// `message` becomes the root's at every rank.
+  void broadcast(Elements message, Rank root, std::string_view algorithm = "binomial_tree");
+
+  /// At the root, `message` becomes the reduction of all ranks' messages; elsewhere it is used up. avg is the sum divided
+  /// by the number of ranks (integers lose the fraction); sums and products of integers wrap around.
+  void reduce(Elements message, Rank root, ReduceOp op = ReduceOp::sum,
+              std::string_view algorithm = "binomial_tree");
+
+  /// At every rank, `message` becomes the reduction of all ranks' messages, the same bits everywhere.
+  void all_reduce(Elements message, ReduceOp op = ReduceOp::sum, std::string_view algorithm = "ring");
+
+  /// `all` at the root becomes the ranks' `own`, in order of rank: ranks() · own.count() elements; unused elsewhere.
+  void gather(ConstElements own, Elements all, Rank root, std::string_view algorithm = "binomial_tree");
+
+  /// `all` at every rank becomes the ranks' `own`, in order of rank: ranks() · own.count() elements.
+  void all_gather(ConstElements own, Elements all, std::string_view algorithm = "ring");
+
+  /// Cuts the reduction of all ranks' `all` into ranks() equal parts and leaves part r in `own` at rank r:
+  /// all.count() = ranks() · own.count().
+  void reduce_scatter(ConstElements all, Elements own, ReduceOp op = ReduceOp::sum,
+                      std::string_view algorithm = "ring");
+
+  // ---- What it did -----------------------------------------------------------------------------------------
+
+  /// Bytes that this rank has sent so far, in messages and in collectives other than `native`; barriers do not count.
+  std::int64_t bytes_sent() const;
+
+ private:
+  class Body;
+  std::unique_ptr<Body> body_;
+};
+
+}  // namespace ringside

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <ranges>
+#include <span>
+#include <type_traits>
+
+#include "common/names.hpp"
+
+/// What messages are made of: borrowed, contiguous elements of one of four types.
+namespace ringside {
+
+/// Types that a Communicator moves and reduces.
+template <typename T>
+concept Element = std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, std::int32_t> ||
+    std::same_as<T, std::int64_t>;
+
+/// A std::vector, std::array or std::span of such elements, but no temporary that owns them.
+template <typename R>
+concept Borrowed = std::ranges::contiguous_range<R> && std::ranges::borrowed_range<R> &&
+    Element<std::remove_cv_t<std::ranges::range_value_t<R>>>;
+
+template <Element T>
+inline constexpr DataType kDataType = std::same_as<T, float>          ? DataType::float32
+                                      : std::same_as<T, double>       ? DataType::float64
+                                      : std::same_as<T, std::int32_t> ? DataType::int32
+                                                                      : DataType::int64;
+
+/// Elements that a call reads. Made implicitly from any vector, array or span of them; copies nothing.
+class ConstElements {
+ public:
+  ConstElements() = default;
+  template <Borrowed R>
+  ConstElements(R&& elements)  // NOLINT(google-explicit-constructor): a message is passed as it is.
+      : bytes_(std::as_bytes(std::span(elements))),
+        count_(static_cast<std::int64_t>(std::ranges::size(elements))),
+        dtype_(kDataType<std::remove_cv_t<std::ranges::range_value_t<R>>>) {}
+  ConstElements(std::span<const std::byte> bytes, std::int64_t count, DataType dtype)
+      : bytes_(bytes), count_(count), dtype_(dtype) {}
+
+  std::span<const std::byte> bytes() const { return bytes_; }
+  std::int64_t count() const { return count_; }
+  DataType dtype() const { return dtype_; }
+
+ private:
+  std::span<const std::byte> bytes_;
+  std::int64_t count_ = 0;
+  DataType dtype_ = DataType::float32;
+};
+
+/// Elements that a call writes.
+class Elements {
+ public:
+  Elements() = default;
+  template <Borrowed R>
+  requires(!std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<R>>>)
+      Elements(R&& elements)  // NOLINT(google-explicit-constructor): a message is passed as it is.
+      : bytes_(std::as_writable_bytes(std::span(elements))),
+        count_(static_cast<std::int64_t>(std::ranges::size(elements))),
+        dtype_(kDataType<std::ranges::range_value_t<R>>) {}
+
+  std::span<std::byte> bytes() const { return bytes_; }
+  std::int64_t count() const { return count_; }
+  DataType dtype() const { return dtype_; }
+  operator ConstElements() const { return {bytes_, count_, dtype_}; }  // NOLINT(google-explicit-constructor)
+
+ private:
+  std::span<std::byte> bytes_;
+  std::int64_t count_ = 0;
+  DataType dtype_ = DataType::float32;
+};
+
+}  // namespace ringside

@@ -1,0 +1,123 @@
+#include "ringside/launch.hpp"
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "real/backends.hpp"
+#include "real/interrupt.hpp"
+#include "real/memory_check.hpp"
+#include "real/posix.hpp"
+#include "real/rank_jobs.hpp"
+#include "real/rank_watch.hpp"
+#include "real/threads/threads_transport.hpp"
+
+namespace ringside {
+namespace {
+
+/// Completes "rank 2 was killed by signal 9 (Killed) while …".
+std::string doing(const RankGroup& group) { return fmt::format("running as one of {} ranks", group.ranks); }
+
+/// What `function` throws may be anything; it is its author's failure, not a bug of ours.
+Answer answer_of_function() {
+  Answer answer = answer_of_current_exception();
+  try {
+    throw;
+  } catch (const Bug&) {
+  } catch (...) {
+    answer.error = answer.error.value_or(ErrorKind::failed);
+  }
+  return answer;
+}
+
+/// The parent ends all ranks at once, so that none sees another one go.
+void wait_for_goodbye(int control) {
+  char byte = 0;
+  while (::read(control, &byte, 1) > 0) {
+  }
+}
+
+/// The life of a rank process. Returns its exit status.
+int be_rank(const RankPlace& place, const RankFunction& function, int control) {
+  // A lost peer is an error to report, not a reason to die.
+  ::signal(SIGPIPE, SIG_IGN);
+  std::unique_ptr<Communicator> communicator;
+  Answer answer;
+  try {
+    communicator = std::make_unique<Communicator>(join_ranks(place));
+    function(*communicator);
+  } catch (...) {
+    answer = answer_of_function();
+  }
+  std::fflush(nullptr);
+  const std::string line = to_line(answer);
+  ::send(control, line.data(), line.size(), MSG_NOSIGNAL);
+  wait_for_goodbye(control);
+  return answer.kind == AnswerKind::done ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+void launch_processes(const RankGroup& group, const RankFunction& function, InterruptGuard& interrupts) {
+  const TemporaryDirectory directory;
+  RankWatch watch({.timeout = group.timeout, .heartbeat = false}, interrupts);
+  for (Rank rank = 0; rank < group.ranks; ++rank) {
+    const RankPlace place = {.backend = group.backend,
+                             .rank = rank,
+                             .num_ranks = group.ranks,
+                             .timeout = group.timeout,
+                             .interface = group.interface,
+                             .rendezvous = "file://" + directory.path().string(),
+                             .group = "launch"};
+    watch.start([&](int control) { return be_rank(place, function, control); });
+  }
+  watch.wait_for_answers(doing(group));
+}
+
+/// One rank's failure as launch() reports it.
+[[noreturn]] void rethrow_failure(Rank rank, const RankGroup& group) {
+  const Answer answer = answer_of_function();
+  if (!answer.error || answer.error == ErrorKind::peer_lost) {
+    throw;  // A bug, or a sentence that names the ranks already.
+  }
+  throw Error(*answer.error, fmt::format("rank {} failed while {}: {}", rank, doing(group), answer.text));
+}
+
+void launch_threads(const RankGroup& group, const RankFunction& function) {
+  run_as_threads(group.ranks, group.timeout, [&](std::unique_ptr<Transport> transport) {
+    const Rank rank = transport->rank();
+    try {
+      RankBackend backend;
+      backend.backend = Backend::threads;
+      backend.transport = std::move(transport);
+      Communicator communicator(std::move(backend));
+      function(communicator);
+    } catch (...) {
+      rethrow_failure(rank, group);
+    }
+  });
+}
+
+}  // namespace
+
+void launch(const RankGroup& group, const RankFunction& function) {
+  if (group.ranks < 1) {
+    throw Error(ErrorKind::bad_input, fmt::format("at least one rank is needed, not {}", group.ranks));
+  }
+  require_ranks(group.ranks);
+  if (const std::optional<std::string> reason = unavailable(group.backend)) {
+    throw Error(ErrorKind::environment, *reason);
+  }
+  if (resolve(group.backend) == Backend::threads) {
+    launch_threads(group, function);
+  } else {
+    with_interrupts([&](InterruptGuard& interrupts) { launch_processes(group, function, interrupts); });
+  }
+}
+
+}  // namespace ringside

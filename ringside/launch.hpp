@@ -1,0 +1,43 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "ringside/communicator.hpp"
+
+namespace ringside {
+
+/// Which ranks to start, and how they meet.
+struct RankGroup {
+  int ranks = 4;
+  /// gloo: a process per rank. threads: a thread per rank, in this process. automatic: gloo.
+  Backend backend = Backend::automatic;
+  std::chrono::milliseconds timeout{60'000};  ///< For every single wait.
+  std::optional<std::string> interface = {};  ///< Network interface to bind; none = loopback.
+};
+
+/// What a rank does.
+using RankFunction = std::function<void(Communicator&)>;
+
+/// Starts the ranks, runs `function` in each, and returns when all have come to its end.
+///
+/// Processes are copies of this one (fork) that live for `function` alone: each has its own copy of all variables, and
+/// none of its changes reach the caller. So this process must have no other threads when it calls launch(), and what
+/// ranks find out they print, write to a file, or send to rank 0. Threads share everything.
+///
+/// Throws Error{bad_input} for less than one rank; Error{environment} with the reason where the backend, the interface
+/// or so many ranks are not to be had here; Error{peer_lost} that names the rank that died, stopped or did not answer,
+/// with its signal or exit status; what a rank threw as Error{failed} with its number, or as an Error of the kind that
+/// it threw. All other ranks have been ended then. While processes run, SIGINT, SIGTERM and SIGHUP end them first and
+/// then do what they would have done.
+void launch(const RankGroup& group, const RankFunction& function);
+
+/// With the defaults of everything else.
+inline void launch(int ranks, const RankFunction& function) { launch(RankGroup{.ranks = ranks}, function); }
+
+/// Why `backend` cannot be used here, in one sentence; nothing when it can.
+std::optional<std::string> unavailable(Backend backend);
+
+}  // namespace ringside
