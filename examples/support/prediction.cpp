@@ -12,17 +12,20 @@
 
 #include "analysis/fit.hpp"
 #include "examples/support/example.hpp"
+#include "scenario/scenario.hpp"
 #include "sim/predict.hpp"
 
 namespace examples {
 
 using namespace ringside;
+namespace fs = std::filesystem;
 
 namespace {
 
 constexpr std::int64_t kMinBytes = 1024;
-/// Below this, latency hides what a byte costs.
+/// Below this, latency hides what a byte costs; beyond it, a byte costs the same and only time is lost.
 constexpr std::int64_t kLeastLargestBytes = 4 << 20;
+constexpr std::int64_t kMostLargestBytes = 16 << 20;
 constexpr std::int64_t kMaxReductionBytes = 4 << 20;
 constexpr int kRepetitions = 5;
 
@@ -89,7 +92,7 @@ std::optional<Machine> probe(Communicator& communicator, Bytes max_bytes) {
     return std::nullopt;
   }
   std::vector<ProbeSample> samples;
-  const std::int64_t largest = std::max(max_bytes.value, kLeastLargestBytes);
+  const std::int64_t largest = std::clamp(max_bytes.value, kLeastLargestBytes, kMostLargestBytes);
   for (std::int64_t bytes = kMinBytes; bytes <= largest; bytes *= 4) {
     const auto count = static_cast<std::size_t>(bytes) / sizeof(float);
     std::vector<float> a(count, 1);
@@ -128,6 +131,34 @@ double predicted_all_reduce(const Machine& machine, const std::string& algorithm
     throw Error(ErrorKind::failed, fmt::format("{} has no price: {}", algorithm, unpredicted->reason));
   }
   return std::get<Prediction>(outcome).seconds.value;
+}
+
+std::vector<Price> prices(const fs::path& folder, const std::string& algorithm, Bytes bytes, int ranks) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    if (entry.path().extension() == ".yaml") {
+      files.push_back(entry.path());
+    }
+  }
+  if (files.empty()) {
+    throw Error(ErrorKind::bad_input,
+                fmt::format("there is no machine file (*.yaml) in {}", folder.string()));
+  }
+  std::sort(files.begin(), files.end());
+  std::vector<Price> result;
+  for (const fs::path& file : files) {
+    const Machine machine = load_machine(file);
+    Price price = {.machine = machine.name, .ranks = machine.nodes * machine.gpus_per_node.value_or(ranks)};
+    try {
+      const double seconds = predicted_all_reduce(machine, algorithm, price.ranks, bytes);
+      price.text = format(Seconds{seconds});
+    } catch (const Error& unpredicted) {
+      price.text = unpredicted.what();
+    }
+    result.push_back(std::move(price));
+  }
+  return result;
 }
 
 }  // namespace examples

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "ringside/communicator.hpp"
 #include "scenario/machine.hpp"
@@ -20,5 +22,17 @@ ringside::Machine private_links(ringside::Seconds latency, ringside::BytesPerSec
 /// What all_reduce (float32, sum) is predicted to take, in seconds. Throws Error where the machine cannot be priced.
 double predicted_all_reduce(const ringside::Machine& machine, const std::string& algorithm, int ranks,
                             ringside::Bytes bytes);
+
+/// What a machine would take for an all_reduce.
+struct Price {
+  std::string machine;
+  int ranks = 0;
+  std::string text;  ///< A time, or why there is none.
+};
+
+/// Of all machine files in a folder, by file name. A machine that does not say how many GPUs it has gets `ranks`. Throws
+/// Error{bad_input} when the folder holds none.
+std::vector<Price> prices(const std::filesystem::path& folder, const std::string& algorithm,
+                          ringside::Bytes bytes, int ranks);
 
 }  // namespace examples

@@ -1,0 +1,418 @@
+// When does synchronisation happen? Gradients are put into buckets in the order in which backward makes them, and a
+// communication thread reduces each bucket as soon as it is full, while backward goes on with earlier layers. The same
+// step is done in four ways, measured and predicted, and the last one is drawn.
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <condition_variable>
+#include <exception>
+#include <functional>
+#include <limits>
+#include <mutex>
+#include <numeric>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "examples/support/buckets.hpp"
+#include "examples/support/example.hpp"
+#include "examples/support/mlp.hpp"
+#include "examples/support/prediction.hpp"
+#include "examples/support/timeline.hpp"
+
+using namespace ringside;
+using examples::Bucket;
+using examples::Event;
+using examples::Mlp;
+using examples::Samples;
+
+namespace {
+
+constexpr int kInputs = 32 * 32 * 3;
+constexpr int kClasses = 10;
+constexpr float kRate = 0.01F;
+
+struct Options {
+  int width = 2048;
+  int layers = 6;
+  int batch = 8;
+  int steps = 3;
+  Bytes first_bucket{1 << 20};
+  Bytes bucket{25 << 20};
+  std::string algorithm = "ring";
+  std::string output = "out/ddp";
+};
+
+/// Averages buckets over all ranks, in order: bucket 0 first. With overlap, a thread of its own does so as buckets are
+/// filled; it alone uses the communicator between start() and finish(). Every rank launches the same buckets in the same
+/// order, whatever the order in which its gradients come: else ranks would wait for each other crosswise.
+class Reducer {
+ public:
+  Reducer(Communicator& communicator, std::string algorithm, std::vector<std::span<float>> buckets,
+          bool overlap)
+      : communicator_(communicator),
+        algorithm_(std::move(algorithm)),
+        buckets_(std::move(buckets)),
+        overlap_(overlap) {}
+
+  void start() {
+    num_full_ = 0;
+    times_.assign(buckets_.size(), {});
+    if (overlap_) {
+      thread_ = std::thread([this] { reduce_all(); });
+    }
+  }
+
+  /// Backward has filled the next bucket.
+  void next_is_full() {
+    const std::lock_guard lock(mutex_);
+    ++num_full_;
+    changed_.notify_one();
+  }
+
+  /// Returns when all buckets are averaged.
+  void finish() {
+    if (overlap_) {
+      thread_.join();
+      if (failure_) {
+        std::rethrow_exception(failure_);
+      }
+    } else {
+      reduce_all();
+    }
+  }
+
+  struct Times {
+    double start = 0, end = 0;
+  };
+  const std::vector<Times>& times() const { return times_; }
+
+ private:
+  void reduce_all() {
+    try {
+      for (std::size_t i = 0; i < buckets_.size(); ++i) {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [&] { return num_full_ > i; });
+        lock.unlock();
+        times_[i].start = examples::now();
+        communicator_.all_reduce(buckets_[i], ReduceOp::avg, algorithm_);
+        times_[i].end = examples::now();
+      }
+    } catch (...) {
+      failure_ = std::current_exception();
+    }
+  }
+
+  Communicator& communicator_;
+  std::string algorithm_;
+  std::vector<std::span<float>> buckets_;
+  bool overlap_;
+  std::vector<Times> times_;
+  std::thread thread_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::size_t num_full_ = 0;
+  std::exception_ptr failure_;
+};
+
+/// What one step of one rank did when; seconds as now() says.
+struct StepTimes {
+  double start = 0, forward_end = 0, backward_end = 0, synchronised = 0, end = 0;
+  std::vector<double> bucket_full;
+  std::vector<Reducer::Times> all_reduces;
+};
+
+/// A model, its gradients, and one way to synchronise them.
+class Training {
+ public:
+  Training(Communicator& communicator, const Options& options, std::vector<Bucket> buckets, bool overlap)
+      : communicator_(communicator),
+        model_(widths(options), 1),
+        gradients_(model_.parameters().size()),
+        buckets_(std::move(buckets)),
+        reducer_(communicator, options.algorithm, spans(), overlap) {}
+
+  static std::vector<int> widths(const Options& options) {
+    std::vector<int> result(static_cast<std::size_t>(options.layers) + 2, options.width);
+    result.front() = kInputs;
+    result.back() = kClasses;
+    return result;
+  }
+
+  /// Returns this rank's own loss.
+  float step(const Samples& samples, StepTimes& times) {
+    communicator_.barrier();
+    times.start = examples::now();
+    const float loss = model_.forward(samples);
+    times.forward_end = examples::now();
+
+    times.bucket_full.clear();
+    reducer_.start();
+    std::size_t in_bucket = 0;
+    model_.backward(gradients_, [&](std::size_t) {
+      // Tensors come in the order of the buckets.
+      if (++in_bucket == buckets_[times.bucket_full.size()].tensors.size()) {
+        in_bucket = 0;
+        times.bucket_full.push_back(examples::now());
+        reducer_.next_is_full();
+      }
+    });
+    times.backward_end = examples::now();
+    reducer_.finish();
+    times.synchronised = examples::now();
+    times.all_reduces = reducer_.times();
+
+    model_.step(gradients_, kRate);
+    times.end = examples::now();
+    return loss;
+  }
+
+  std::span<const float> parameters() { return model_.parameters(); }
+  const std::vector<Bucket>& buckets() const { return buckets_; }
+
+ private:
+  /// A bucket's tensors are neighbours, so it is a piece of the gradients itself and nothing is copied.
+  std::vector<std::span<float>> spans() {
+    std::vector<std::span<float>> result;
+    for (const Bucket& bucket : buckets_) {
+      const std::size_t begin = model_.tensors()[bucket.tensors.back()].offset;
+      result.push_back(
+          std::span(gradients_).subspan(begin, static_cast<std::size_t>(bucket.bytes.value) / sizeof(float)));
+    }
+    return result;
+  }
+
+  Communicator& communicator_;
+  Mlp model_;
+  std::vector<float> gradients_;
+  std::vector<Bucket> buckets_;
+  Reducer reducer_;
+};
+
+Samples random_images(Rank rank, int count) {
+  std::minstd_rand generator(static_cast<unsigned>(rank) + 1);
+  std::normal_distribution<float> value;
+  Samples samples{.inputs = Eigen::MatrixXf::NullaryExpr(kInputs, count, [&] { return value(generator); }),
+                  .labels = {}};
+  for (int i = 0; i < count; ++i) {
+    samples.labels.push_back(static_cast<int>(generator() % kClasses));
+  }
+  return samples;
+}
+
+// ---- The four ways ---------------------------------------------------------------------------------------------------
+
+struct Way {
+  std::string name;
+  examples::BucketLimits limits;
+  bool overlap = false;
+};
+
+/// The step of median length, after one that does not count; lengths are those of the slowest rank.
+struct Measured {
+  double seconds = 0;
+  StepTimes times;
+};
+
+Measured measure(Communicator& communicator, Training& training, const Samples& samples, int steps,
+                 float& loss) {
+  std::vector<Measured> all;
+  for (int i = -1; i < steps; ++i) {
+    Measured measured;
+    loss = training.step(samples, measured.times);
+    std::array<double, 1> slowest = {measured.times.synchronised - measured.times.start};
+    communicator.all_reduce(slowest, ReduceOp::max);
+    measured.seconds = slowest.front();
+    if (i >= 0) {
+      all.push_back(std::move(measured));
+    }
+  }
+  std::sort(all.begin(), all.end(),
+            [](const Measured& a, const Measured& b) { return a.seconds < b.seconds; });
+  return all[all.size() / 2];
+}
+
+std::vector<Event> events_of(const StepTimes& times, const std::vector<Bucket>& buckets) {
+  std::vector<Event> events = {{"compute", "forward", "forward", times.start, times.forward_end}};
+  double begin = times.forward_end;
+  for (std::size_t i = 0; i < buckets.size(); ++i) {
+    events.push_back({"compute", "backward", fmt::format("fills {}", i), begin, times.bucket_full[i]});
+    begin = times.bucket_full[i];
+  }
+  events.push_back({"compute", "optimiser", "step", times.synchronised, times.end});
+  for (std::size_t i = 0; i < buckets.size(); ++i) {
+    events.push_back({"communication", "all_reduce",
+                      fmt::format("bucket {}: {}", i, format(buckets[i].bytes)), times.all_reduces[i].start,
+                      times.all_reduces[i].end});
+  }
+  return events;
+}
+
+void show_timeline(Communicator& communicator, const StepTimes& times, const std::vector<Bucket>& buckets,
+                   const std::string& output) {
+  const std::vector<Event> events = examples::collect(communicator, events_of(times, buckets));
+  if (communicator.rank() == 0) {
+    const std::string title = fmt::format("One step on {} ranks: {} buckets, reduced while backward goes on",
+                                          communicator.ranks(), buckets.size());
+    fmt::print("Timeline: {}\n", examples::draw(events, title, "ddp_timeline", output).string());
+    fmt::print("          {}  (open in ui.perfetto.dev)\n",
+               examples::write_perfetto(events, "ddp_timeline", output).string());
+  }
+}
+
+void show_losses(Communicator& communicator, float own) {
+  std::array<float, 1> loss = {own};
+  std::vector<float> all(static_cast<std::size_t>(communicator.ranks()));
+  communicator.all_gather(loss, all);
+  // Averaging gradients averages no losses: who wants to log the loss of all data must reduce it, too.
+  communicator.all_reduce(loss, ReduceOp::avg);
+  if (communicator.rank() == 0) {
+    fmt::print(
+        "Each rank's loss is its own: {:.4f}. Their average, {:.4f}, takes an all_reduce of its own.\n",
+        fmt::join(all, " "), loss.front());
+  }
+}
+
+std::vector<Bytes> tensor_bytes(const Options& options) {
+  const Mlp model(Training::widths(options), 1);
+  std::vector<Bytes> result;
+  for (const examples::ParameterTensor& tensor : model.tensors()) {
+    result.push_back({static_cast<std::int64_t>(tensor.count * sizeof(float))});
+  }
+  return result;
+}
+
+void print_buckets(const std::vector<Bucket>& buckets, std::size_t num_tensors) {
+  fmt::print("\nBuckets in the order in which they fill ({} tensors, 0 is the first layer's weight):\n",
+             num_tensors);
+  for (std::size_t i = 0; i < buckets.size(); ++i) {
+    fmt::print("  bucket {}: {:>9}, tensors {} to {}\n", i, format(buckets[i].bytes),
+               buckets[i].tensors.front(), buckets[i].tensors.back());
+  }
+}
+
+/// When backward had filled each bucket, and when it ended: seconds since the step began, of the slowest rank.
+struct Computing {
+  std::vector<double> bucket_full;
+  double backward_end = 0;
+};
+
+Computing slowest_computing(Communicator& communicator, const StepTimes& times) {
+  std::vector<double> seconds = times.bucket_full;
+  seconds.push_back(times.backward_end);
+  for (double& value : seconds) {
+    value -= times.start;
+  }
+  communicator.all_reduce(seconds, ReduceOp::max);
+  Computing result{.bucket_full = std::move(seconds)};
+  result.backward_end = result.bucket_full.back();
+  result.bucket_full.pop_back();
+  return result;
+}
+
+/// When the last bucket is averaged, in seconds since the step began: each all_reduce starts when its bucket may go and
+/// the one before it has ended. Computing is taken as measured without overlap, and as undisturbed by communication.
+double predicted_step(const Computing& computing, bool overlap, const std::vector<double>& all_reduces) {
+  double free = 0;
+  for (std::size_t i = 0; i < all_reduces.size(); ++i) {
+    free = std::max(free, overlap ? computing.bucket_full[i] : computing.backward_end) + all_reduces[i];
+  }
+  return std::max(free, computing.backward_end);
+}
+
+void compare(Communicator& communicator, const Options& options) {
+  const bool speaks = communicator.rank() == 0;
+  const std::vector<Bytes> tensors = tensor_bytes(options);
+  const Bytes all = {std::accumulate(tensors.begin(), tensors.end(), std::int64_t{0},
+                                     [](std::int64_t sum, Bytes bytes) { return sum + bytes.value; })};
+  const std::optional<Machine> machine = examples::probe(communicator, all);
+  if (speaks) {
+    fmt::print("{} of gradients in {} tensors; {} ranks ({}), batches of {}; all_reduce: {}.\n\n",
+               format(all), tensors.size(), communicator.ranks(), name(communicator.backend()), options.batch,
+               options.algorithm);
+    fmt::print("{:26}{:>10}{:>12}{:>12}{:>24}\n", "gradients travel as", "messages", "step takes",
+               "predicted", "waits after backward");
+  }
+
+  constexpr Bytes kNoLimit{std::numeric_limits<std::int64_t>::max()};
+  const examples::BucketLimits ddp = {.first = options.first_bucket, .others = options.bucket};
+  const std::vector<Way> ways = {{"a message per tensor", {.first = {1}, .others = {1}}},
+                                 {"one bucket", {.first = kNoLimit, .others = kNoLimit}},
+                                 {"buckets, after backward", ddp},
+                                 {"buckets, during backward", ddp, true}};
+  const Samples samples = random_images(communicator.rank(), options.batch);
+  std::vector<float> reference;
+  Computing computing;  // Of the last way without overlap: nothing disturbs it.
+  Measured measured;
+  float loss = 0;
+  for (const Way& way : ways) {
+    const std::vector<Bucket> buckets = examples::make_buckets(tensors, way.limits);
+    Training training(communicator, options, buckets, way.overlap);
+    measured = measure(communicator, training, samples, options.steps, loss);
+    if (!way.overlap) {
+      computing = slowest_computing(communicator, measured.times);
+    }
+    std::string predicted;
+    if (machine) {
+      std::vector<double> all_reduces;
+      for (const Bucket& bucket : buckets) {
+        all_reduces.push_back(
+            examples::predicted_all_reduce(*machine, options.algorithm, communicator.ranks(), bucket.bytes));
+      }
+      predicted = format(Seconds{predicted_step(computing, way.overlap, all_reduces)});
+    }
+    if (speaks) {
+      fmt::print("{:26}{:>10}{:>12}{:>12}{:>24}\n", way.name, buckets.size(),
+                 format(Seconds{measured.seconds}), predicted,
+                 format(Seconds{measured.times.synchronised - measured.times.backward_end}));
+    }
+    // Another cut is another order of adding: the same but for rounding.
+    const std::span<const float> parameters = training.parameters();
+    reference.resize(parameters.size(), std::numeric_limits<float>::quiet_NaN());
+    if (&way == &ways.front()) {
+      std::copy(parameters.begin(), parameters.end(), reference.begin());
+    }
+    for (std::size_t i = 0; i < reference.size(); ++i) {
+      examples::check(std::abs(reference[i] - parameters[i]) < 1e-4,
+                      fmt::format("{} gives other parameters than {}", way.name, ways.front().name));
+    }
+  }
+  const std::vector<Bucket> buckets = examples::make_buckets(tensors, ddp);
+  if (speaks) {
+    fmt::print(
+        "All four end with the same parameters. Predictions take computing as measured, and with overlap as\n"
+        "undisturbed: so it is where a network card moves the bytes. Here all ranks compute and communicate "
+        "on {} cores.\n",
+        std::max(1U, std::thread::hardware_concurrency()));
+    print_buckets(buckets, tensors.size());
+  }
+  show_losses(communicator, loss);
+  show_timeline(communicator, measured.times, buckets, options.output);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  examples::Example example("ddp",
+                            "Teaches: when gradients are synchronised. Buckets as DistributedDataParallel "
+                            "makes them, reduced by a thread of\n"
+                            "their own while backward goes on; beside a message per tensor, one bucket, and "
+                            "buckets without overlap.");
+  example.option("--width", options.width, "Neurons of each hidden layer", 1, 8192);
+  example.option("--layers", options.layers, "Hidden layers", 1, 64);
+  example.option("--batch", options.batch, "Samples per rank and step", 1, 1024);
+  example.option("--steps", options.steps, "Timed steps of each way; the one of median length counts", 1);
+  example.size("--first-bucket", options.first_bucket, "Limit of the first bucket, with its unit");
+  example.size("--bucket", options.bucket, "Limit of the other buckets, with its unit");
+  example.option("--algorithm", options.algorithm, "Algorithm of all_reduce: see `ringside list algorithms`");
+  example.option("--output", options.output, "Folder for the timeline");
+  return example.run(argc, argv, [&](const RankGroup& group) {
+    launch(group, [&](Communicator& communicator) { compare(communicator, options); });
+  });
+}
