@@ -221,12 +221,18 @@ int main(int argc, char** argv) {
       "Teaches: what gradient synchronisation costs a real network. ResNet-34 (10 classes, LibTorch), "
       "gradients averaged\n"
       "by ringside; measured beside predicted, and the price of the same 85 MB on other machines.");
-  example.option("--batch", options.batch, "Images per rank and step", 1, 1024);
+  example.option("--batch", options.batch, "Images per rank and step; batch norm needs two", 2, 1024);
   example.option("--steps", options.steps, "Training steps", 1);
   example.option("--algorithm", options.algorithm, "Algorithm of all_reduce: see `ringside list algorithms`");
   example.option("--data", options.data, "Folder of CIFAR-10's binary version (default: synthetic images)");
   example.option("--machines", options.machines, "Folder of machine files for the prices at the end");
   return example.run(argc, argv, [&](const RankGroup& group) {
-    launch(group, [&](Communicator& communicator) { train(communicator, options); });
+    launch(group, [&](Communicator& communicator) {
+      try {
+        train(communicator, options);
+      } catch (const c10::Error& error) {
+        throw Error(ErrorKind::failed, error.what_without_backtrace());
+      }
+    });
   });
 }

@@ -229,6 +229,7 @@ Answer answer_of_current_exception() {
     answer.text = error.what();
     answer.error = error.kind();
     answer.lost_peer = error.peer();
+    answer.late = error.how() == PeerLost::How::late;
   } catch (const Error& error) {
     answer.text = error.what();
     answer.error = error.kind();
@@ -260,6 +261,7 @@ std::string to_line(const Answer& answer) {
     object["text"] = answer.text;
     set_if(object, "error", answer.error);
     set_if(object, "lost_peer", answer.lost_peer);
+    object["late"] = answer.late;
   }
   // What a library says may be no UTF-8; it must not be lost for that.
   return object.dump(-1, ' ', false, json::error_handler_t::replace) + '\n';
@@ -283,6 +285,7 @@ Answer answer_from_line(std::string_view line) {
       answer.text = object.at("text");
       answer.error = get_if<ErrorKind>(object, "error");
       answer.lost_peer = get_if<Rank>(object, "lost_peer");
+      answer.late = object.at("late").get<bool>();
     }
     return answer;
   });

@@ -57,7 +57,8 @@ struct Answer {
   // When failed:
   std::string text = {};
   std::optional<ErrorKind> error = {};  ///< None: a bug, or an exception that nobody converted.
-  std::optional<Rank> lost_peer = {};   ///< Whom this rank waited for in vain.
+  std::optional<Rank> lost_peer = {};   ///< Whom this rank waited for in vain …
+  bool late = false;                    ///< … because it did not come in time, not because it had gone.
 };
 
 /// Does the work of a job that is no JoinJob; called by all ranks at once. Throws what the work throws.

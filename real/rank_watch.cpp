@@ -150,7 +150,7 @@ void RankWatch::hear(Member& member) {
 
 /// Of all that has gone wrong, reports what came first in the chain of causes: a rank that ended, then a failure of
 /// a rank's own, then a rank that others wait for in vain and that says nothing. When ranks only wait for each other,
-/// all of their complaints.
+/// what those complain of whose time was over; ranks that lost them then are consequences.
 void RankWatch::blame(const std::string& doing) {
   for (Member& member : members_) {
     if (!failed(member)) {
@@ -170,15 +170,16 @@ void RankWatch::blame(const std::string& doing) {
         doing, silent->child, silent->child.stopped() ? " (it is stopped)" : "");
   }
   std::vector<std::string> complaints;
-  const Member* first = nullptr;
   for (const Member& member : members_) {
-    if (failed(member)) {
+    if (failed(member) && member.answer->late) {
       complaints.push_back(member.answer->text);
-      first = first == nullptr ? &member : first;
     }
   }
-  if (first != nullptr) {
-    throw_lost(fmt::format("{}", fmt::join(complaints, " and ")), doing, first->child);
+  const auto complaint = std::find_if(members_.begin(), members_.end(), failed);
+  if (complaint != members_.end()) {
+    throw_lost(
+        complaints.empty() ? complaint->answer->text : fmt::format("{}", fmt::join(complaints, " and ")),
+        doing, complaint->child);
   }
   const auto gone = std::find_if(members_.begin(), members_.end(), [](const Member& m) { return m.gone; });
   RINGSIDE_CHECK(gone != members_.end(), "nobody is to blame");

@@ -20,11 +20,17 @@ inline std::string text_of(std::chrono::milliseconds time) {
 /// A rank is gone, or did not answer in time.
 class PeerLost : public Error {
  public:
-  PeerLost(Rank peer, const std::string& message) : Error(ErrorKind::peer_lost, message), peer_(peer) {}
+  enum class How { gone, late };
+
+  PeerLost(Rank peer, How how, const std::string& message)
+      : Error(ErrorKind::peer_lost, message), peer_(peer), how_(how) {}
   Rank peer() const { return peer_; }
+  /// late: it was waited for in vain and may live still. A rank that gives up so leaves, and is then gone for others.
+  How how() const { return how_; }
 
  private:
   Rank peer_;
+  How how_;
 };
 
 /// One message, prepared once and sent any number of times: start(), wait(), start(), wait(), …

@@ -105,12 +105,25 @@ void launch_threads(const RankGroup& group, const RankFunction& function) {
 
 }  // namespace
 
+std::optional<std::string> cannot_launch(Backend backend) {
+  std::optional<std::string> reason = unavailable(backend);
+  const bool on_cpu = resolve(backend) == Backend::gloo || resolve(backend) == Backend::threads;
+  if (!reason && !on_cpu) {
+    // Running them on the CPU instead would be another thing than what was asked for.
+    reason = fmt::format(
+        "a Communicator works on memory of the CPU, with gloo or threads; `ringside measure` runs the same "
+        "algorithms with {}",
+        name(backend));
+  }
+  return reason;
+}
+
 void launch(const RankGroup& group, const RankFunction& function) {
   if (group.ranks < 1) {
     throw Error(ErrorKind::bad_input, fmt::format("at least one rank is needed, not {}", group.ranks));
   }
   require_ranks(group.ranks);
-  if (const std::optional<std::string> reason = unavailable(group.backend)) {
+  if (const std::optional<std::string> reason = cannot_launch(group.backend)) {
     throw Error(ErrorKind::environment, *reason);
   }
   if (resolve(group.backend) == Backend::threads) {

@@ -37,7 +37,7 @@ void launch(const RankGroup& group, const RankFunction& function);
 /// With the defaults of everything else.
 inline void launch(int ranks, const RankFunction& function) { launch(RankGroup{.ranks = ranks}, function); }
 
-/// Why `backend` cannot be used here, in one sentence; nothing when it can.
-std::optional<std::string> unavailable(Backend backend);
+/// Why ranks of `backend` cannot be launched here, in one sentence; nothing when they can.
+std::optional<std::string> cannot_launch(Backend backend);
 
 }  // namespace ringside

@@ -90,7 +90,7 @@ int Example::run(int argc, char** argv, const std::function<void(const RankGroup
       throw Error(ErrorKind::bad_input,
                   fmt::format("--ranks: at least one rank is needed, not {}", group.ranks));
     }
-    if (const std::optional<std::string> reason = unavailable(group.backend)) {
+    if (const std::optional<std::string> reason = cannot_launch(group.backend)) {
       throw Error(ErrorKind::environment, *reason);
     }
     group.timeout = std::chrono::ceil<std::chrono::milliseconds>(

@@ -27,7 +27,7 @@ double predicted_all_reduce(const ringside::Machine& machine, const std::string&
 struct Price {
   std::string machine;
   int ranks = 0;
-  std::string text;  ///< A time, or why there is none.
+  std::string text = {};  ///< A time, or why there is none.
 };
 
 /// Of all machine files in a folder, by file name. A machine that does not say how many GPUs it has gets `ranks`. Throws

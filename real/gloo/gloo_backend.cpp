@@ -79,10 +79,12 @@ class GlooTransfer final : public Transfer {
       call();
     } catch (const std::exception& exception) {
       if (std::chrono::steady_clock::now() - start >= timeout_) {
-        throw PeerLost(peer_, fmt::format("rank {} waited {} to {} rank {}", rank_, text_of(timeout_),
-                                          side_ == Side::send ? "send to" : "receive from", peer_));
+        throw PeerLost(peer_, PeerLost::How::late,
+                       fmt::format("rank {} waited {} to {} rank {}", rank_, text_of(timeout_),
+                                   side_ == Side::send ? "send to" : "receive from", peer_));
       }
-      throw PeerLost(peer_, fmt::format("rank {} lost rank {}: {}", rank_, peer_, gloo_text(exception)));
+      throw PeerLost(peer_, PeerLost::How::gone,
+                     fmt::format("rank {} lost rank {}: {}", rank_, peer_, gloo_text(exception)));
     }
   }
 

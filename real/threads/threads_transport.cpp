@@ -109,9 +109,12 @@ class ThreadsTransfer final : public Transfer {
     const bool in_time =
         mailbox_.changed.wait_for(lock, timeout_, [this] { return posted_.done || mailbox_.closed; });
     if (!posted_.done) {
-      throw PeerLost(peer_, in_time ? fmt::format("rank {} lost rank {}", rank_, peer_)
-                                    : fmt::format("rank {} waited {} to {} rank {}", rank_, text_of(timeout_),
-                                                  side_ == Side::send ? "send to" : "receive from", peer_));
+      if (in_time) {
+        throw PeerLost(peer_, PeerLost::How::gone, fmt::format("rank {} lost rank {}", rank_, peer_));
+      }
+      throw PeerLost(peer_, PeerLost::How::late,
+                     fmt::format("rank {} waited {} to {} rank {}", rank_, text_of(timeout_),
+                                 side_ == Side::send ? "send to" : "receive from", peer_));
     }
   }
 

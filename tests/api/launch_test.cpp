@@ -41,7 +41,7 @@ void require(bool condition, const std::string& what) {
 class Launch : public ::testing::TestWithParam<Backend> {
  protected:
   void SetUp() override {
-    if (const std::optional<std::string> reason = unavailable(GetParam())) {
+    if (const std::optional<std::string> reason = cannot_launch(GetParam())) {
       GTEST_SKIP() << *reason;
     }
   }
@@ -127,7 +127,7 @@ TEST(LaunchThreads, MessagesOfDifferentSizesAreAnErrorWithBothSizes) {
 }
 
 TEST(LaunchProcesses, ARankThatDiesIsNamedWithItsSignalOrStatus) {
-  if (const std::optional<std::string> reason = unavailable(Backend::gloo)) {
+  if (const std::optional<std::string> reason = cannot_launch(Backend::gloo)) {
     GTEST_SKIP() << *reason;
   }
   Caught error = caught({.ranks = 4}, [](Communicator& communicator) {
@@ -149,7 +149,7 @@ TEST(LaunchProcesses, ARankThatDiesIsNamedWithItsSignalOrStatus) {
 }
 
 TEST(LaunchProcesses, ARankThatIsStoppedIsNamed) {
-  if (const std::optional<std::string> reason = unavailable(Backend::gloo)) {
+  if (const std::optional<std::string> reason = cannot_launch(Backend::gloo)) {
     GTEST_SKIP() << *reason;
   }
   const Caught error = caught({.ranks = 3, .timeout = 300ms}, [](Communicator& communicator) {
@@ -163,7 +163,7 @@ TEST(LaunchProcesses, ARankThatIsStoppedIsNamed) {
 }
 
 TEST(LaunchProcesses, MemoryIsARanksOwn) {
-  if (const std::optional<std::string> reason = unavailable(Backend::gloo)) {
+  if (const std::optional<std::string> reason = cannot_launch(Backend::gloo)) {
     GTEST_SKIP() << *reason;
   }
   int value = 1;
@@ -177,7 +177,7 @@ TEST(LaunchProcesses, MemoryIsARanksOwn) {
 }
 
 TEST(LaunchProcesses, TheLibrarysOwnCollectiveIsAnAlgorithmToo) {
-  if (const std::optional<std::string> reason = unavailable(Backend::gloo)) {
+  if (const std::optional<std::string> reason = cannot_launch(Backend::gloo)) {
     GTEST_SKIP() << *reason;
   }
   launch(3, [](Communicator& communicator) {
@@ -194,7 +194,7 @@ TEST(LaunchProcesses, TheLibrarysOwnCollectiveIsAnAlgorithmToo) {
 }
 
 TEST(LaunchProcesses, ABackendThatIsMissingIsRefusedWithTheReason) {
-  if (!unavailable(Backend::mpi)) {
+  if (!cannot_launch(Backend::mpi)) {
     GTEST_SKIP() << "this build has MPI";
   }
   const Caught error = caught({.ranks = 2, .backend = Backend::mpi}, [](Communicator&) {});

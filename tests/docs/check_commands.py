@@ -2,7 +2,7 @@
 """Runs every command that the docs show in ```console blocks, from the root of the repository.
 
 Each line that starts with `$ ` is a command and must exit 0; the lines below it are its output and must stand in the
-real output in that order. A line `…` stands for anything left out. `build/release/ringside` is replaced by the program
+real output in that order. A line `…` stands for anything left out. `build/release` is replaced by the folder of the program
 under test, and results go to a scratch folder.
 """
 
@@ -48,14 +48,14 @@ def missing_line(expected, actual):
 
 
 def main():
-    root, program = pathlib.Path(sys.argv[1]), sys.argv[2]
+    root, build = pathlib.Path(sys.argv[1]), str(pathlib.Path(sys.argv[2]).parent)
     pages = [root / "README.md", *sorted((root / "docs").rglob("*.md"))]
     failed = run = 0
     with tempfile.TemporaryDirectory(prefix="ringside-test-") as scratch:
         for page in pages:
             for line, command, expected in commands_of(page.read_text(encoding="utf-8")):
                 run += 1
-                real = command.replace("build/release/ringside", shlex.quote(program))
+                real = command.replace("build/release/", shlex.quote(build) + "/")
                 real = re.sub(r"--output \S+", f"--output {shlex.quote(scratch)}/out", real)
                 result = subprocess.run(["bash", "-c", real], cwd=root, capture_output=True, text=True, timeout=120,
                                         check=False, env={**os.environ, "NO_COLOR": "1"})

@@ -10,7 +10,7 @@ MACHINES = os.path.join(os.environ["RINGSIDE_SOURCE"], "configs", "machines")
 
 class ResNet34(examples_case.ExamplesCase):
     def test_gradients_are_synchronised(self):
-        for _, text in self.outputs("resnet34", "--steps", 1, "--batch", 1, "--machines", MACHINES, deadline=120):
+        for _, text in self.outputs("resnet34", "--steps", 1, "--batch", 2, "--machines", MACHINES, deadline=120):
             self.assertIn("ResNet-34: 21289802 parameters in 110 tensors, 85159208 bytes of gradients.\n", text)
             self.assertIn("Gradients and parameters are the same at all ranks.\n", text)
             self.assertRegex(text, r"8 × A100-SXM4 +8 ranks +\S+ ms\n")

@@ -110,11 +110,12 @@ Answer answer_to(const Exception& exception) {
 }
 
 TEST(RankJobs, FailuresKeepTheirKindAndPeer) {
-  const Answer lost = answer_to(PeerLost(3, "rank 0 lost rank 3"));
+  const Answer lost = answer_to(PeerLost(3, PeerLost::How::late, "rank 0 waited 1 s for rank 3"));
   EXPECT_EQ(lost.kind, AnswerKind::failed);
   EXPECT_EQ(lost.error, ErrorKind::peer_lost);
   EXPECT_EQ(lost.lost_peer, 3);
-  EXPECT_EQ(lost.text, "rank 0 lost rank 3");
+  EXPECT_TRUE(lost.late);
+  EXPECT_EQ(lost.text, "rank 0 waited 1 s for rank 3");
   EXPECT_EQ(answer_to(Error(ErrorKind::environment, "no")).error, ErrorKind::environment);
   EXPECT_EQ(answer_to(std::bad_alloc()).error, ErrorKind::failed);
   EXPECT_EQ(answer_to(std::runtime_error("odd \xFF bytes")).error, std::nullopt);

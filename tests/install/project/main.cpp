@@ -9,7 +9,7 @@
 int main() {
   try {
     for (const ringside::Backend backend : {ringside::Backend::threads, ringside::Backend::gloo}) {
-      if (const auto reason = ringside::unavailable(backend)) {
+      if (const auto reason = ringside::cannot_launch(backend)) {
         std::printf("%s\n", reason->c_str());
         continue;
       }
