@@ -153,7 +153,8 @@ void elsewhere(const Options& options, Bytes bytes, int ranks) {
   fmt::print("What {} of gradients cost per step, {} all_reduce, predicted:\n", format(bytes),
              options.algorithm);
   for (const examples::Price& price : examples::prices(options.machines, options.algorithm, bytes, ranks)) {
-    fmt::print("  {:28} {:3} ranks  {}\n", price.machine, price.ranks, price.text);
+    fmt::print("  {:>10}  {:3} ranks  {}\n", price.seconds ? format(*price.seconds) : "-", price.ranks,
+               price.seconds ? price.machine : fmt::format("{}: {}", price.machine, price.reason));
   }
 }
 

@@ -26,7 +26,7 @@ using examples::Samples;
 namespace {
 
 constexpr int kNumSamples = 1920;  // Whole batches for 1, 2, 3, 4 and 8 ranks.
-const std::vector<int> kWidths = {2, 32, 32, 2};
+const std::vector<int> kWidths = {2, 128, 128, 2};
 
 /// Two spirals wound around each other, one per class: no line can part them.
 Samples two_spirals() {
@@ -171,11 +171,12 @@ class Trainer {
       fmt::print("Checkpoint of {} epochs: {}\n", options_.epochs, options_.save);
     }
     if (!options_.output.empty() && !times_.forward.empty()) {
-      const std::string title =
-          fmt::format("sgd on {} ranks ({}), rank 0", communicator_.ranks(), name(communicator_.backend()));
-      fmt::print("Chart: {}\n", examples::draw_steps({{"forward", times_.forward},
-                                                      {"backward", times_.backward},
-                                                      {"communication", times_.communication}},
+      write_steps();
+      const std::string title = fmt::format("The last steps of sgd on {} ranks ({}), rank 0",
+                                            communicator_.ranks(), name(communicator_.backend()));
+      fmt::print("Chart: {}\n", examples::draw_steps({{"forward", last(times_.forward)},
+                                                      {"backward", last(times_.backward)},
+                                                      {"communication", last(times_.communication)}},
                                                      title, "sgd_steps", options_.output)
                                     .string());
     }
@@ -242,6 +243,28 @@ class Trainer {
     }
   }
 
+  /// What each step of rank 0 took, in seconds.
+  void write_steps() const {
+    std::filesystem::create_directories(options_.output);
+    const std::string file = options_.output + "/sgd_steps.csv";
+    std::ofstream stream(file);
+    stream << "step,forward,backward,communication\n";
+    for (std::size_t i = 0; i < times_.forward.size(); ++i) {
+      stream << fmt::format("{},{:.9f},{:.9f},{:.9f}\n", i + 1, times_.forward[i], times_.backward[i],
+                            times_.communication[i]);
+    }
+    stream.close();
+    examples::check(!stream.fail(), fmt::format("cannot write {}", file));
+    fmt::print("Times of all {} steps: {}\n", times_.forward.size(), file);
+  }
+
+  /// As many steps as one can tell apart in a chart.
+  static std::vector<double> last(const std::vector<double>& seconds) {
+    constexpr std::ptrdiff_t kDrawn = 60;
+    const auto count = static_cast<std::ptrdiff_t>(seconds.size());
+    return {seconds.end() - std::min(kDrawn, count), seconds.end()};
+  }
+
   static std::string median(std::vector<double> seconds) {
     if (seconds.empty()) {
       return "-";
@@ -280,8 +303,7 @@ int main(int argc, char** argv) {
   example.option("--rate", options.rate, "Learning rate");
   example.option("--save", options.save, "Checkpoint that rank 0 writes at the end");
   example.option("--resume", options.resume, "Checkpoint from which all ranks go on");
-  example.option("--output", options.output,
-                 "Folder for a chart of forward, backward and communication times");
+  example.option("--output", options.output, "Folder for the times of each step: a table and a chart");
   return example.run(argc, argv, [&](const RankGroup& group) {
     if (group.ranks * options.batch > kNumSamples) {
       throw Error(ErrorKind::bad_input,

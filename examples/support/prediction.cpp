@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <limits>
 #include <thread>
 #include <utility>
 #include <variant>
@@ -145,19 +146,23 @@ std::vector<Price> prices(const fs::path& folder, const std::string& algorithm, 
     throw Error(ErrorKind::bad_input,
                 fmt::format("there is no machine file (*.yaml) in {}", folder.string()));
   }
-  std::sort(files.begin(), files.end());
+  std::sort(files.begin(), files.end());  // Equal times stand by name.
   std::vector<Price> result;
   for (const fs::path& file : files) {
     const Machine machine = load_machine(file);
     Price price = {.machine = machine.name, .ranks = machine.nodes * machine.gpus_per_node.value_or(ranks)};
     try {
-      const double seconds = predicted_all_reduce(machine, algorithm, price.ranks, bytes);
-      price.text = format(Seconds{seconds});
+      price.seconds = Seconds{predicted_all_reduce(machine, algorithm, price.ranks, bytes)};
     } catch (const Error& unpredicted) {
-      price.text = unpredicted.what();
+      price.reason = unpredicted.what();
     }
     result.push_back(std::move(price));
   }
+  const auto seconds = [](const Price& price) {
+    return price.seconds ? price.seconds->value : std::numeric_limits<double>::infinity();
+  };
+  std::stable_sort(result.begin(), result.end(),
+                   [&](const Price& a, const Price& b) { return seconds(a) < seconds(b); });
   return result;
 }
 

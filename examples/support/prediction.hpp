@@ -27,10 +27,11 @@ double predicted_all_reduce(const ringside::Machine& machine, const std::string&
 struct Price {
   std::string machine;
   int ranks = 0;
-  std::string text = {};  ///< A time, or why there is none.
+  std::optional<ringside::Seconds> seconds = {};
+  std::string reason = {};  ///< Why there is no time.
 };
 
-/// Of all machine files in a folder, by file name. A machine that does not say how many GPUs it has gets `ranks`. Throws
+/// Of all machine files in a folder, the fastest first. A machine that does not say how many GPUs it has gets `ranks`. Throws
 /// Error{bad_input} when the folder holds none.
 std::vector<Price> prices(const std::filesystem::path& folder, const std::string& algorithm,
                           ringside::Bytes bytes, int ranks);

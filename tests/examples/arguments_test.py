@@ -40,26 +40,41 @@ class Arguments(examples_case.ExamplesCase):
             self.assert_rejected(result, 3, "nccl")
             self.assertEqual(len(result.stderr.splitlines()), 1)
 
-    def test_a_rank_that_is_lost_is_named(self):
+    def long_run(self):
+        """A program with three rank processes that would go on for minutes, and the ranks' process ids."""
         if "gloo" not in examples_case.BACKENDS:
-            self.skipTest("threads cannot be killed one by one")
+            self.skipTest("threads are no processes")
         run = subprocess.Popen(
             [examples_case.PROGRAMS / "ring_all_reduce", "--ranks", "3", "--bytes", "64 MiB", "--iterations", "100000"],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
         )
+        self.addCleanup(run.kill)
         children = pathlib.Path(f"/proc/{run.pid}/task/{run.pid}/children")
         deadline = time.monotonic() + 20
         while len(children.read_text().split()) < 3 and time.monotonic() < deadline:
             time.sleep(0.01)
-        ranks = [int(pid) for pid in children.read_text().split()]
+        return run, [int(pid) for pid in children.read_text().split()]
+
+    def assert_gone(self, ranks):
+        for pid in ranks:
+            self.assertFalse(pathlib.Path(f"/proc/{pid}").exists(), "a rank is left")
+
+    def test_a_rank_that_is_lost_is_named(self):
+        run, ranks = self.long_run()
         os.kill(ranks[1], signal.SIGKILL)
         _, errors = run.communicate(timeout=30)
         self.assertEqual(run.returncode, 1)
         self.assertIn("rank 1 was killed by signal 9 (Killed)", errors)
-        for pid in ranks:
-            self.assertFalse(pathlib.Path(f"/proc/{pid}").exists(), "a rank is left")
+        self.assert_gone(ranks)
+
+    def test_an_interrupt_ends_all_ranks(self):
+        run, ranks = self.long_run()
+        run.send_signal(signal.SIGINT)
+        run.communicate(timeout=30)
+        self.assertEqual(run.returncode, -signal.SIGINT)
+        self.assert_gone(ranks)
 
 
 if __name__ == "__main__":

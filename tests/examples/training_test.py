@@ -20,6 +20,10 @@ class Training(examples_case.ExamplesCase):
         self.assertLess(accuracy[0], 90)
         self.assertGreater(accuracy[-1], 95)
         self.assertEqual((self.folder / "charts" / "sgd_steps.png").read_bytes()[:4], b"\x89PNG")
+        rows = (self.folder / "charts" / "sgd_steps.csv").read_text().splitlines()
+        self.assertEqual(rows[0], "step,forward,backward,communication")
+        self.assertEqual(len(rows), 1 + 30 * (1920 // 32))
+        self.assertTrue(all(float(value) >= 0 for row in rows[1:] for value in row.split(",")))
 
     def test_sgd_goes_on_from_a_checkpoint_as_if_it_had_never_stopped(self):
         def total(text):
