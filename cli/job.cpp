@@ -27,12 +27,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::vector<std::string> scenario_algorithms(Collective collective) {
-  std::vector<std::string> names = algorithm_names(collective);
-  names.emplace_back(kNative);
-  return names;
-}
-
 /// A scenario's name as a folder: what a shell would have to quote becomes a dash.
 std::string folder_name(const std::string& name) {
   std::string folder;
@@ -89,6 +83,12 @@ LaunchOptions launch_options(const LaunchFlags& flags, Backend backend) {
   options.interface = flags.interface;
   options.rendezvous = flags.rendezvous;
   return options;
+}
+
+std::vector<std::string> scenario_algorithms(Collective collective) {
+  std::vector<std::string> names = algorithm_names(collective);
+  names.emplace_back(kNative);
+  return names;
 }
 
 Scenario read_scenario(const fs::path& file) {

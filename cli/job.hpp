@@ -31,6 +31,9 @@ void add_calibrate_flags(CLI::App& command, LaunchFlags& flags);
 
 LaunchOptions launch_options(const LaunchFlags& flags, Backend backend);
 
+/// What scenarios and plans may name: the algorithms of a collective, and `native`.
+std::vector<std::string> scenario_algorithms(Collective collective);
+
 Scenario read_scenario(const std::filesystem::path& file);
 
 /// Every point of a scenario: by ranks, then size, then algorithm, so that drift hits the algorithms alike.

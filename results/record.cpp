@@ -159,6 +159,51 @@ Json to_json(const Accuracy& accuracy) {
   return json;
 }
 
+void put(Json& object, const char* key, const RangeRecord& range) {
+  object[key] = {
+      {"typical", finite(range.typical)}, {"low", finite(range.low)}, {"high", finite(range.high)}};
+}
+
+void put_some(Json& object, const char* key, const std::vector<std::string>& texts) {
+  if (!texts.empty()) {
+    object[key] = texts;
+  }
+}
+
+Json to_json(const OfferRecord& offer) {
+  Json json = {{"record", "offer"}, {"name", offer.name}, {"source", offer.source}, {"gpus", offer.gpus}};
+  const auto range = [&](const char* key, const std::optional<RangeRecord>& value) {
+    if (value) {
+      put(json, key, *value);
+    }
+  };
+  put(json, "per_hour", offer.per_hour);
+  put(json, "currency", offer.currency);
+  put(json, "problem", offer.problem);
+  put(json, "algorithm", offer.algorithm);
+  put(json, "batch", offer.batch);
+  range("step", offer.step);
+  range("compute", offer.compute);
+  range("communication", offer.communication);
+  range("exposed", offer.exposed);
+  range("efficiency", offer.efficiency);
+  range("samples_per_second", offer.samples_per_second);
+  range("run", offer.run);
+  range("cost", offer.cost);
+  put(json, "memory", offer.memory);
+  put(json, "gpu_memory", offer.gpu_memory);
+  json["pareto"] = offer.pareto;
+  json["recommended"] = offer.recommended;
+  put(json, "bandwidth_factor_for_5_percent", offer.bandwidth_factor_for_5_percent);
+  put(json, "bandwidth_factor_for_10_percent", offer.bandwidth_factor_for_10_percent);
+  put(json, "gpus_stop_paying", offer.gpus_stop_paying);
+  put(json, "ring_from_bytes", offer.ring_from_bytes);
+  put(json, "ring_from_gpus", offer.ring_from_gpus);
+  put_some(json, "assumptions", offer.assumptions);
+  put_some(json, "warnings", offer.warnings);
+  return json;
+}
+
 // ---- reading ------------------------------------------------------------------------------------------------------
 
 /// A JSON object whose fields are asked for by name and type. Complaints name the field from the top of the line.
@@ -429,6 +474,45 @@ Accuracy accuracy(const Fields& fields) {
           .winner_agreement = fields.optional_number("winner_agreement")};
 }
 
+std::optional<RangeRecord> optional_range(const Fields& fields, const char* key) {
+  if (!fields.has(key)) {
+    return std::nullopt;
+  }
+  const Fields range = fields.object(key);
+  return RangeRecord{
+      .typical = range.number("typical"), .low = range.number("low"), .high = range.number("high")};
+}
+
+OfferRecord offer(const Fields& fields) {
+  return {.name = fields.text("name"),
+          .source = fields.text("source"),
+          .gpus = fields.whole("gpus", 0),
+          .per_hour = fields.optional_number("per_hour"),
+          .currency = fields.optional_text("currency"),
+          .problem = fields.optional_text("problem"),
+          .algorithm = fields.optional_text("algorithm"),
+          .batch = fields.optional_number("batch"),
+          .step = optional_range(fields, "step"),
+          .compute = optional_range(fields, "compute"),
+          .communication = optional_range(fields, "communication"),
+          .exposed = optional_range(fields, "exposed"),
+          .efficiency = optional_range(fields, "efficiency"),
+          .samples_per_second = optional_range(fields, "samples_per_second"),
+          .run = optional_range(fields, "run"),
+          .cost = optional_range(fields, "cost"),
+          .memory = optional_bytes(fields, "memory"),
+          .gpu_memory = optional_bytes(fields, "gpu_memory"),
+          .pareto = fields.flag("pareto"),
+          .recommended = fields.flag("recommended"),
+          .bandwidth_factor_for_5_percent = fields.optional_number("bandwidth_factor_for_5_percent"),
+          .bandwidth_factor_for_10_percent = fields.optional_number("bandwidth_factor_for_10_percent"),
+          .gpus_stop_paying = fields.optional_whole("gpus_stop_paying", 1),
+          .ring_from_bytes = optional_bytes(fields, "ring_from_bytes"),
+          .ring_from_gpus = fields.optional_whole("ring_from_gpus", 1),
+          .assumptions = fields.texts("assumptions"),
+          .warnings = fields.texts("warnings")};
+}
+
 Json parse_json(std::string_view line) {
   try {
     return Json::parse(line);
@@ -465,6 +549,9 @@ std::optional<Record> parse_record(std::string_view line) {
   }
   if (kind == "accuracy") {
     return accuracy(fields);
+  }
+  if (kind == "offer") {
+    return offer(fields);
   }
   return std::nullopt;
 }

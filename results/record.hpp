@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "common/units.hpp"
 #include "results/point.hpp"
@@ -80,7 +81,45 @@ struct Accuracy {
   std::optional<double> winner_agreement = {};
 };
 
-using Record = std::variant<RunHeader, Point, Verdict, Crossover, Accuracy>;
+/// A predicted quantity with its 90 % interval.
+struct RangeRecord {
+  double typical = 0;
+  double low = 0;
+  double high = 0;
+};
+
+/// One offer of a plan (analysis/planner.hpp says what each number is). Times in seconds.
+struct OfferRecord {
+  std::string name = {};
+  std::string source = {};
+  int gpus = 0;
+  std::optional<double> per_hour = {};
+  std::optional<std::string> currency = {};  ///< Of the price per hour and the cost.
+  std::optional<std::string> problem = {};   ///< Why the rest is left out.
+  std::optional<std::string> algorithm = {};
+  std::optional<double> batch = {};
+  std::optional<RangeRecord> step = {};
+  std::optional<RangeRecord> compute = {};
+  std::optional<RangeRecord> communication = {};
+  std::optional<RangeRecord> exposed = {};
+  std::optional<RangeRecord> efficiency = {};
+  std::optional<RangeRecord> samples_per_second = {};
+  std::optional<RangeRecord> run = {};
+  std::optional<RangeRecord> cost = {};  ///< Of the run, or of a million samples where there is no run.
+  std::optional<Bytes> memory = {};
+  std::optional<Bytes> gpu_memory = {};
+  bool pareto = false;
+  bool recommended = false;
+  std::optional<double> bandwidth_factor_for_5_percent = {};
+  std::optional<double> bandwidth_factor_for_10_percent = {};
+  std::optional<int> gpus_stop_paying = {};
+  std::optional<Bytes> ring_from_bytes = {};
+  std::optional<int> ring_from_gpus = {};
+  std::vector<std::string> assumptions = {};
+  std::vector<std::string> warnings = {};
+};
+
+using Record = std::variant<RunHeader, Point, Verdict, Crossover, Accuracy, OfferRecord>;
 
 /// One line of JSON without the line break. Seconds and bytes, never other units; doubles in digits that read back as
 /// the same number; what is absent is left out. A number that is not finite is a bug of the caller.

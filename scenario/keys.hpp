@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-/// What the keys of scenario and machine files are, as data: the loader, the JSON Schemas (configs/*.schema.json) and
+/// What the keys of scenario, machine, workload and plan files are, as data: the loader, the JSON Schemas (configs/*.schema.json) and
 /// docs/scenario.md are held against one another with it.
 namespace ringside {
 
@@ -20,5 +20,7 @@ struct KeyDescription {
 /// In the order of docs/scenario.md. A scenario's inline machine takes the keys of machine_keys().
 std::vector<KeyDescription> scenario_keys();
 std::vector<KeyDescription> machine_keys();
+std::vector<KeyDescription> workload_keys();
+std::vector<KeyDescription> plan_keys();
 
 }  // namespace ringside

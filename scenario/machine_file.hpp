@@ -8,6 +8,7 @@
 #include "scenario/document.hpp"
 #include "scenario/machine.hpp"
 #include "scenario/reader.hpp"
+#include "scenario/value_type.hpp"
 
 /// What load_machine() and a scenario's `machine:` share. Nothing is returned after a problem was added.
 namespace ringside {
@@ -19,5 +20,8 @@ std::optional<Machine> read_machine_file(const std::filesystem::path& file, cons
 
 /// A machine that stands in `value`; `default_name` is its name when it says none.
 std::optional<Machine> read_machine(Reader& reader, const Value& value, const std::string& default_name);
+
+/// A name that is also the name of a folder of results.
+ValueType<std::string> folder_name_type();
 
 }  // namespace ringside

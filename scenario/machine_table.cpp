@@ -1,7 +1,6 @@
 #include "scenario/machine_table.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <set>
 #include <string_view>
@@ -10,6 +9,7 @@
 
 #include "scenario/link_tables.hpp"
 #include "scenario/measured_tables.hpp"
+#include "scenario/money.hpp"
 #include "scenario/scenario.hpp"
 
 namespace ringside {
@@ -92,26 +92,6 @@ MapTable<Software> software_table() {
   };
 }
 
-struct Amount {
-  double number = 0;
-  std::string currency;
-};
-
-/// `32.77 USD`
-std::optional<Amount> amount_in(std::string_view text) {
-  Amount amount;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), amount.number);
-  std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
-  unit.remove_prefix(std::min(unit.find_first_not_of(' '), unit.size()));
-  const bool currency =
-      unit.size() == 3 && std::all_of(unit.begin(), unit.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
-  if (status != std::errc{} || !currency || !std::isfinite(amount.number) || amount.number < 0) {
-    return std::nullopt;
-  }
-  amount.currency = unit;
-  return amount;
-}
-
 /// `2026-11-01`, `2026-11` or `2026`.
 bool is_date(std::string_view text) {
   constexpr std::string_view kShape = "dddd-dd-dd";
@@ -128,45 +108,6 @@ bool is_date(std::string_view text) {
     return text.size() <= at || (text.substr(at, 2) >= "01" && text.substr(at, 2) <= max);
   };
   return within(5, "12") && within(8, "31");
-}
-
-MapTable<Price> price_table() {
-  const std::string amount_form = "an amount and its currency such as `32.77 USD`";
-  const std::string date_form = "a date such as `2026-11-01`";
-  // One key, two members.
-  Row<Price> per_hour = {
-      .key = {.path = "per_hour",
-              .meaning = "Price of the whole machine, all nodes, for an hour.",
-              .form = amount_form,
-              .required = true},
-      .below = {},
-      .read =
-          [amount_form](Reader& reader, const Value& value, Price& price) {
-            const auto text = reader.scalar(value, amount_form);
-            const auto amount = text ? amount_in(*text) : std::nullopt;
-            if (text && !amount) {
-              reader.fail(value, fmt::format("{} is not {}", in_quotes(*text), amount_form));
-            } else if (amount) {
-              price.per_hour = amount->number;
-              price.currency = amount->currency;
-            }
-          },
-      .given = [](const Price&) { return true; },
-      .write = [](YAML::Emitter& out,
-                  const Price& price) { out << fmt::format("{} {}", price.per_hour, price.currency); },
-  };
-  ValueType<std::string> date = text_type(date_form);
-  date.read = [text_of = date.read, date_form](Reader& reader, const Value& value) {
-    auto text = text_of(reader, value);
-    if (text && !is_date(*text)) {
-      reader.fail(value, fmt::format("{} is not {}", in_quotes(*text), date_form));
-      text.reset();
-    }
-    return text;
-  };
-  return {.form = "a map such as `{per_hour: 32.77 USD, as_of: 2026-11-01}`",
-          .rows = {per_hour, row("as_of", &Price::as_of, date,
-                                 {.meaning = "When the price was listed; a month or a year will do."})}};
 }
 
 // --- The machine ----------------------------------------------------------------------------------------------------
@@ -198,6 +139,45 @@ void check_machine(Reader& reader, const Value& value, Machine& machine) {
 }
 
 }  // namespace
+
+MapTable<Price> price_table() {
+  const std::string amount_form = "an amount and its currency such as `32.77 USD`";
+  const std::string date_form = "a date such as `2026-11-01`";
+  // One key, two members.
+  Row<Price> per_hour = {
+      .key = {.path = "per_hour",
+              .meaning = "Price of the whole machine, all nodes, for an hour.",
+              .form = amount_form,
+              .required = true},
+      .below = {},
+      .read =
+          [amount_form](Reader& reader, const Value& value, Price& price) {
+            const auto text = reader.scalar(value, amount_form);
+            const auto amount = text ? parse_money(*text) : std::nullopt;
+            if (text && !amount) {
+              reader.fail(value, fmt::format("{} is not {}", in_quotes(*text), amount_form));
+            } else if (amount) {
+              price.per_hour = amount->amount;
+              price.currency = amount->currency;
+            }
+          },
+      .given = [](const Price&) { return true; },
+      .write = [](YAML::Emitter& out,
+                  const Price& price) { out << fmt::format("{} {}", price.per_hour, price.currency); },
+  };
+  ValueType<std::string> date = text_type(date_form);
+  date.read = [text_of = date.read, date_form](Reader& reader, const Value& value) {
+    auto text = text_of(reader, value);
+    if (text && !is_date(*text)) {
+      reader.fail(value, fmt::format("{} is not {}", in_quotes(*text), date_form));
+      text.reset();
+    }
+    return text;
+  };
+  return {.form = "a map such as `{per_hour: 32.77 USD, as_of: 2026-11-01}`",
+          .rows = {per_hour, row("as_of", &Price::as_of, date,
+                                 {.meaning = "When the price was listed; a month or a year will do."})}};
+}
 
 std::optional<std::int64_t> num_gpus(const Machine& machine) {
   return machine.gpus_per_node ? std::optional(std::int64_t{machine.nodes} * *machine.gpus_per_node)

@@ -11,6 +11,9 @@ namespace ringside {
 /// The keys of a machine file. The table does not know the file: `name` may stay empty, `origin` does.
 const MapTable<Machine>& machine_table();
 
+/// The key `price` of machines and offers.
+MapTable<Price> price_table();
+
 /// Of all nodes; nothing when the machine has as many as are needed.
 std::optional<std::int64_t> num_gpus(const Machine& machine);
 

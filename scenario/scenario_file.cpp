@@ -269,6 +269,8 @@ Scenario load_scenario(const std::filesystem::path& file, const KnownNames& know
   return scenario;
 }
 
+ValueType<std::string> folder_name_type() { return scenario_name_type(); }
+
 std::vector<KeyDescription> scenario_keys() { return keys_of(scenario_table()); }
 
 }  // namespace ringside

@@ -160,6 +160,11 @@ std::vector<std::string> gpu_model_names() {
   return names;
 }
 
+std::optional<GpuSheet> find_gpu_sheet(std::string_view text) {
+  const Sheets sheets = sheets_of(text);
+  return sheets.empty() ? std::nullopt : std::optional(*sheets.front());
+}
+
 GpuModel gpu_model(std::string_view text) {
   const Sheets sheets = sheets_of(text);
   if (sheets.empty()) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/units.hpp"
+#include "scenario/catalog.hpp"
 #include "scenario/machine.hpp"
 #include "sim/link_kinds.hpp"
 
@@ -34,6 +35,10 @@ GpuModel gpu_model(std::string_view text);
 /// What the catalogue says of the model, with what the machine's words say of it instead. A model that the catalogue does
 /// not know is fine when the words give its memory bandwidth.
 GpuModel gpu_model(const Gpu& words);
+
+/// The data sheet of a model, however it is spelt; of a family (`A100`) that of its first card. Nothing for a model that is
+/// not in the catalogue.
+std::optional<GpuSheet> find_gpu_sheet(std::string_view text);
 
 std::vector<std::string> gpu_model_names();
 

@@ -237,7 +237,9 @@ std::variant<Prediction, Unpredicted> predict(const Machine& machine, const Poin
   }
   const Schedule schedule(*model.algorithm, std::move(request));
   Prediction prediction = price(schedule, key, network, options);
-  add_interval(machine, schedule, key, options, prediction);
+  if (options.interval) {
+    add_interval(machine, schedule, key, options, prediction);
+  }
   return prediction;
 }
 

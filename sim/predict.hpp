@@ -17,6 +17,7 @@ struct PredictOptions {
   Fidelity fidelity = Fidelity::automatic;
   Backend backend = Backend::automatic;  ///< Whose `native` is meant.
   bool force = false;                    ///< Price even where it would take very long.
+  bool interval = true;                  ///< Price both ends of every range as well.
   /// Messages up to this size leave without waiting for the receiver; 0 = all wait, as the executor's do.
   Bytes eager_threshold{0};
   /// When set, what happened when is appended (and the closed form, which has no events, is not chosen).

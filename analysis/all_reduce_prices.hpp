@@ -1,0 +1,39 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "analysis/time_range.hpp"
+#include "common/names.hpp"
+#include "scenario/machine.hpp"
+
+namespace ringside {
+
+/// What all_reduces of one algorithm cost on some ranks of one machine; every size is priced once.
+class AllReducePrices {
+ public:
+  /// Throws Error{bad_input} for a machine that cannot be (sim/predict.hpp) and where nothing is known of the algorithm.
+  AllReducePrices(const Machine& machine, int ranks, const std::string& algorithm, DataType dtype);
+
+  /// Nothing to pay for a single rank. With its interval, which takes three times as long to find.
+  const TimeRange& range(Bytes bytes);
+  Seconds typical(Bytes bytes);
+
+  /// What is priced: the algorithm asked for, or what stands in for a `native` that has no model here.
+  const std::string& algorithm() const { return algorithm_; }
+  /// What shares the ranks' traffic, as predict() says it of the last price.
+  const std::string& limit() const { return limit_; }
+
+ private:
+  TimeRange price(Bytes bytes, bool interval);
+
+  const Machine* machine_;  ///< Outlives this.
+  int ranks_;
+  std::string algorithm_;
+  DataType dtype_;
+  std::map<Bytes, TimeRange> ranges_;
+  std::map<Bytes, Seconds> typical_;
+  std::string limit_;
+};
+
+}  // namespace ringside

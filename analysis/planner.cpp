@@ -1,0 +1,296 @@
+#include "analysis/planner.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "analysis/compute_time.hpp"
+#include "common/error.hpp"
+#include "schedule/registry.hpp"
+#include "sim/gpu_models.hpp"
+#include "sim/link_kinds.hpp"
+
+namespace ringside {
+namespace {
+
+/// What a run of unknown length is priced by.
+constexpr double kMillionSamples = 1e6;
+
+/// The machine without what does not change its speed, so that alike offers are priced once.
+Machine without_names(Machine machine) {
+  machine.name.clear();
+  machine.origin.clear();
+  machine.price.reset();
+  return machine;
+}
+
+double samples_of_run(const Workload& workload) { return workload.samples * workload.epochs; }
+
+/// Of one GPU and pass.
+double batch_of_pass(const Workload& workload, int gpus, int accumulate) {
+  return workload.batch_per_gpu ? *workload.batch_per_gpu
+                                : static_cast<double>(*workload.global_batch) / gpus / accumulate;
+}
+
+std::string gigabytes(Bytes size) { return fmt::format("{:.3g} GB", static_cast<double>(size.value) / 1e9); }
+
+}  // namespace
+
+struct Planner::Known {
+  Machine machine;
+  int gpus = 1;
+  std::optional<GpuSheet> sheet = {};
+  std::variant<ComputeTime, UnknownSpeed> computed = UnknownSpeed{};
+  std::optional<OfferEstimate> estimate = {};
+  std::map<std::pair<std::string, int>, AllReducePrices> prices = {};
+};
+
+Planner::Planner(const Plan& plan) : plan_(plan), gradients_(arriving_gradients(plan.workload)) {}
+
+Planner::~Planner() = default;
+
+Planner::Known& Planner::known(const Offer& offer) {
+  Machine machine = without_names(offer.machine);
+  const auto found = std::find_if(known_.begin(), known_.end(), [&](const Known& one) {
+    return one.gpus == offer.gpus && one.machine == machine;
+  });
+  if (found != known_.end()) {
+    return *found;
+  }
+  const auto sheet = machine.gpu ? find_gpu_sheet(machine.gpu->model) : std::nullopt;
+  known_.push_back({.machine = std::move(machine),
+                    .gpus = offer.gpus,
+                    .sheet = sheet,
+                    .computed = compute_time(plan_.workload, sheet)});
+  return known_.back();
+}
+
+AllReducePrices& Planner::prices(Known& machine, const std::string& algorithm, int ranks) {
+  const std::pair key(algorithm, ranks);
+  auto found = machine.prices.find(key);
+  if (found == machine.prices.end()) {
+    found = machine.prices
+                .emplace(key, AllReducePrices(machine.machine, ranks, algorithm, plan_.workload.gradients))
+                .first;
+  }
+  return found->second;
+}
+
+Step Planner::simulate(Known& machine, const Variation& variation, Seconds TimeRange::*compute_end,
+                       Seconds TimeRange::*cost_end) {
+  if (const auto* unknown = std::get_if<UnknownSpeed>(&machine.computed)) {
+    throw Error(ErrorKind::bad_input, unknown->reason);
+  }
+  const Workload& workload = plan_.workload;
+  const SynchronisationWords words = variation.synchronisation.value_or(plan_.synchronisation);
+  const int gpus = variation.gpus.value_or(machine.gpus);
+  AllReducePrices& prices_here = prices(machine, variation.algorithm.value_or(plan_.algorithm), gpus);
+  const auto full_price = [&](Bytes bytes) {
+    return cost_end == &TimeRange::typical ? prices_here.typical(bytes) : prices_here.range(bytes).*cost_end;
+  };
+  const auto price = [&](Bytes bytes) {
+    const Seconds all = full_price(bytes);
+    if (variation.bandwidth_factor == 1) {
+      return all;
+    }
+    // What a faster link does not change: the price of almost nothing.
+    const Seconds latency =
+        std::min(all, full_price({static_cast<std::int64_t>(size_of(workload.gradients))}));
+    return latency + (1 / variation.bandwidth_factor) * (all - latency);
+  };
+  const Seconds pass = batch_of_pass(workload, gpus, words.accumulate) *
+                       (std::get<ComputeTime>(machine.computed).per_sample.*compute_end);
+  const double forward_share = 1 / (1 + workload.backward_over_forward);
+  return simulate_step({.gradients = gradients_,
+                        .buckets = make_buckets(gradients_, words),
+                        .forward = forward_share * pass,
+                        .backward = (1 - forward_share) * pass,
+                        .accumulate = words.accumulate,
+                        .overlap = words.style == Synchronisation::ddp},
+                       price);
+}
+
+StepEstimate Planner::step(Known& machine) {
+  const Step fast = simulate(machine, {}, &TimeRange::low, &TimeRange::low);
+  const Step slow = simulate(machine, {}, &TimeRange::high, &TimeRange::high);
+  // Most is exposed where computing is fast and communicating slow.
+  const Step exposed_least = simulate(machine, {}, &TimeRange::high, &TimeRange::low);
+  const Step exposed_most = simulate(machine, {}, &TimeRange::low, &TimeRange::high);
+  Step typical = simulate(machine, {}, &TimeRange::typical, &TimeRange::typical);
+
+  const auto share = [](const Step& one) { return one.exposed.value / one.total.value; };
+  const auto speed = [&](const Step& one) {
+    return samples_per_second(one, machine.gpus, plan_.synchronisation);
+  };
+  const AllReducePrices& prices_here = prices(machine, plan_.algorithm, machine.gpus);
+  StepEstimate estimate;
+  estimate.gpus = machine.gpus;
+  estimate.batch = speed(typical) * typical.total.value;
+  estimate.compute = {typical.compute, fast.compute, slow.compute};
+  estimate.communication = {typical.communication, fast.communication, slow.communication};
+  estimate.exposed = {typical.exposed, exposed_least.exposed, exposed_most.exposed};
+  estimate.total = {typical.total, fast.total, slow.total};
+  estimate.exposed_share = {share(typical), share(exposed_least), share(exposed_most)};
+  estimate.efficiency = {1 - share(typical), 1 - share(exposed_most), 1 - share(exposed_least)};
+  estimate.samples_per_second = {speed(typical), speed(slow), speed(fast)};
+  estimate.timeline = std::move(typical);
+  estimate.algorithm = prices_here.algorithm();
+  estimate.limit = prices_here.limit();
+  return estimate;
+}
+
+OfferEstimate Planner::estimate(const Offer& offer) {
+  if (!offer.problem.empty()) {
+    return {.problem = offer.problem};
+  }
+  Known& machine = known(offer);
+  if (!machine.estimate) {
+    OfferEstimate& estimate = machine.estimate.emplace();
+    const double batch = batch_of_pass(plan_.workload, offer.gpus, plan_.synchronisation.accumulate);
+    estimate.memory = memory_need(plan_, static_cast<int>(std::ceil(batch)));
+    if (machine.sheet) {
+      estimate.gpu_memory = machine.sheet->memory;
+    }
+    if (!estimate.memory.activations_known) {
+      estimate.assumptions.emplace_back("Memory of activations is not known and counts as none.");
+    }
+    if (estimate.gpu_memory && estimate.memory.total() > *estimate.gpu_memory) {
+      const auto fitting = largest_batch(plan_, *estimate.gpu_memory);
+      estimate.problem =
+          fmt::format("does not fit: plain data parallelism needs {} on each GPU, which has {}; {}",
+                      gigabytes(estimate.memory.total()), gigabytes(*estimate.gpu_memory),
+                      fitting ? fmt::format("a batch of {} per GPU would fit", *fitting)
+                              : "shard weights and optimizer states instead (FSDP, ZeRO)");
+    } else {
+      try {
+        estimate.step = step(machine);
+        estimate.assumptions.push_back(std::get<ComputeTime>(machine.computed).basis);
+        if (estimate.step->algorithm != plan_.algorithm) {
+          estimate.assumptions.push_back(
+              fmt::format("What {} does here is not modelled; a {} is priced instead.", plan_.algorithm,
+                          estimate.step->algorithm));
+        }
+      } catch (const Error& error) {
+        estimate.problem = error.what();
+      }
+    }
+  }
+
+  OfferEstimate result = *machine.estimate;
+  if (result.step) {
+    const double samples = samples_of_run(plan_.workload);
+    const double steps = (samples > 0 ? samples : kMillionSamples) / result.step->batch;
+    const TimeRange run = steps * result.step->total;
+    if (samples > 0) {
+      result.run = run;
+    }
+    if (offer.per_hour) {
+      const auto price = [&](Seconds time) { return offer.per_hour->amount * time.value / 3600; };
+      result.cost = MoneyRange{.typical = price(run.typical),
+                               .low = price(run.low),
+                               .high = price(run.high),
+                               .currency = offer.per_hour->currency};
+    }
+  }
+  return result;
+}
+
+std::optional<Step> Planner::vary(const Offer& offer, const Variation& variation) {
+  try {
+    return simulate(known(offer), variation, &TimeRange::typical, &TimeRange::typical);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+double Planner::samples_per_second(const Step& step, int gpus, const SynchronisationWords& words) const {
+  return batch_of_pass(plan_.workload, gpus, words.accumulate) * gpus * words.accumulate / step.total.value;
+}
+
+std::optional<Seconds> Planner::all_reduce(const Offer& offer, const std::string& algorithm, int ranks,
+                                           Bytes bytes) {
+  try {
+    return prices(known(offer), algorithm, ranks).typical(bytes);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+std::optional<BytesPerSecond> link_bandwidth(const Machine& machine) {
+  if (machine.calibrated) {
+    return machine.calibrated->bandwidth;
+  }
+  if (machine.nodes > 1 && machine.inter) {
+    const InterLink& inter = *machine.inter;
+    if (inter.kind == InterKind::custom) {
+      return inter.bandwidth;
+    }
+    return inter.rate ? std::optional(BytesPerSecond{inter.nics *
+                                                     network_link(inter.kind, *inter.rate).bandwidth.typical})
+                      : std::nullopt;
+  }
+  if (!machine.intra) {
+    return std::nullopt;
+  }
+  const IntraLink& intra = *machine.intra;
+  const auto sheet = machine.gpu ? find_gpu_sheet(machine.gpu->model) : std::nullopt;
+  const auto stated_or = [](const std::optional<int>& stated, std::optional<int> known) {
+    return stated ? stated : known;
+  };
+  const auto rate = [](const LinkKind& kind, int links) {
+    return BytesPerSecond{links * kind.bandwidth.typical};
+  };
+  switch (intra.kind) {
+    case IntraKind::custom:
+      return intra.bandwidth;
+    case IntraKind::pcie: {
+      const auto generation =
+          stated_or(intra.generation, sheet ? std::optional(sheet->pcie_generation) : std::nullopt);
+      return generation ? std::optional(rate(pcie_slot(*generation, intra.lanes.value_or(16), true), 1))
+                        : std::nullopt;
+    }
+    case IntraKind::nvlink: {
+      const auto generation = stated_or(intra.generation, sheet ? sheet->nvlink_generation : std::nullopt);
+      const auto links = stated_or(intra.links_per_gpu, sheet ? sheet->links : std::nullopt);
+      return generation && links ? std::optional(rate(nvlink(*generation), *links)) : std::nullopt;
+    }
+    case IntraKind::xgmi: {
+      const auto generation = stated_or(intra.generation, sheet ? sheet->xgmi_generation : std::nullopt);
+      const auto links = stated_or(intra.links_per_gpu, sheet ? sheet->links : std::nullopt);
+      return generation && links ? std::optional(rate(xgmi(*generation), *links)) : std::nullopt;
+    }
+  }
+  return std::nullopt;
+}
+
+std::string link_name(const Machine& machine) {
+  if (machine.calibrated) {
+    return "calibrated link";
+  }
+  if (machine.nodes > 1 && machine.inter) {
+    return fmt::format("{} of a node", name(machine.inter->kind));
+  }
+  if (!machine.intra) {
+    return "link";
+  }
+  const IntraLink& intra = *machine.intra;
+  const auto sheet = machine.gpu ? find_gpu_sheet(machine.gpu->model) : std::nullopt;
+  switch (intra.kind) {
+    case IntraKind::custom:
+      return intra.shared ? "shared medium" : "link";
+    case IntraKind::pcie:
+      return fmt::format("PCIe {}.0 x{}", intra.generation.value_or(sheet ? sheet->pcie_generation : 0),
+                         intra.lanes.value_or(16));
+    case IntraKind::nvlink:
+      return fmt::format("NVLink {}",
+                         intra.generation.value_or(sheet ? sheet->nvlink_generation.value_or(0) : 0));
+    case IntraKind::xgmi:
+      return "xGMI";
+  }
+  return "link";
+}
+
+}  // namespace ringside

@@ -1,0 +1,114 @@
+#pragma once
+
+#include <list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analysis/all_reduce_prices.hpp"
+#include "analysis/gpu_memory.hpp"
+#include "analysis/step_model.hpp"
+#include "analysis/time_range.hpp"
+#include "scenario/plan.hpp"
+
+/// workload × offer → step time, exposed communication, and what the whole run takes and costs.
+namespace ringside {
+
+struct Share {
+  double typical = 0;
+  double low = 0;
+  double high = 0;
+};
+
+struct MoneyRange {
+  double typical = 0;
+  double low = 0;
+  double high = 0;
+  std::string currency = {};
+};
+
+/// One step of training on all GPUs of an offer, with 90 % intervals.
+struct StepEstimate {
+  int gpus = 1;
+  double batch = 0;  ///< Samples per step, all GPUs together.
+  TimeRange compute;
+  TimeRange communication;
+  TimeRange exposed;
+  TimeRange total;
+  Share efficiency;          ///< Of N times the speed of one GPU.
+  Share samples_per_second;  ///< All GPUs together.
+  Share exposed_share;       ///< Of the step.
+  Step timeline;             ///< Typical.
+  std::string algorithm;     ///< What was priced.
+  std::string limit;         ///< What shares the traffic of the largest all_reduce; may be empty.
+
+  bool communication_dominates() const { return exposed_share.typical > 0.5; }
+};
+
+struct OfferEstimate {
+  /// Why there is none, a whole sentence; empty when there is.
+  std::string problem = {};
+  MemoryNeed memory = {};
+  std::optional<Bytes> gpu_memory = {};
+  std::optional<StepEstimate> step = {};
+  std::optional<TimeRange> run = {};  ///< All epochs; none = the workload does not say how many samples.
+  std::optional<MoneyRange> cost =
+      {};  ///< Of the run, or of a million samples where its length is not known.
+  /// What was taken for granted beside the offer's own assumptions, whole sentences.
+  std::vector<std::string> assumptions = {};
+};
+
+/// Estimates offers of one plan; offers of alike machines are priced once.
+class Planner {
+ public:
+  /// The plan outlives the planner.
+  explicit Planner(const Plan& plan);
+  ~Planner();
+  Planner(const Planner&) = delete;
+  Planner& operator=(const Planner&) = delete;
+
+  OfferEstimate estimate(const Offer& offer);
+
+  /// What is another way than the plan's.
+  struct Variation {
+    std::optional<std::string> algorithm = {};
+    std::optional<SynchronisationWords> synchronisation = {};
+    std::optional<int> gpus = {};
+    /// Every link this many times as fast, with the latencies it has.
+    double bandwidth_factor = 1;
+  };
+  /// One step at typical prices; none where the algorithm cannot run on so many ranks. The offer can be priced.
+  std::optional<Step> vary(const Offer& offer, const Variation& variation);
+
+  /// Samples per second of all GPUs together when a step takes `time`.
+  double samples_per_second(const Step& step, int gpus, const SynchronisationWords& words) const;
+
+  /// What one all_reduce on so many GPUs of an offer typically costs; none where the algorithm cannot run there.
+  std::optional<Seconds> all_reduce(const Offer& offer, const std::string& algorithm, int ranks, Bytes bytes);
+
+  const std::vector<Gradient>& gradients() const { return gradients_; }
+
+ private:
+  struct Known;
+
+  Known& known(const Offer& offer);
+  AllReducePrices& prices(Known& machine, const std::string& algorithm, int ranks);
+  Step simulate(Known& machine, const Variation& variation, Seconds TimeRange::*compute_end,
+                Seconds TimeRange::*cost_end);
+  StepEstimate step(Known& machine);
+
+  const Plan& plan_;
+  std::vector<Gradient> gradients_;
+  std::list<Known> known_;
+};
+
+/// The rate of the link of one GPU (of one node where there are several), one direction, as it is achieved: what
+/// thresholds are stated in. None where a machine does not say it in one number.
+std::optional<BytesPerSecond> link_bandwidth(const Machine& machine);
+
+/// `PCIe 4.0 x16`, `NVLink 3`, …: what that link is.
+std::string link_name(const Machine& machine);
+
+}  // namespace ringside

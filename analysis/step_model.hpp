@@ -1,0 +1,74 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/units.hpp"
+#include "scenario/plan.hpp"
+#include "scenario/workload.hpp"
+
+/// One step of data-parallel training on every GPU at once: forward pass, backward pass, and the all_reduces of the
+/// gradients, as PyTorch's DistributedDataParallel fills and launches its buckets (docs/planning.md has the rules and
+/// their sources). Pure arithmetic; what an all_reduce costs is asked of the caller.
+namespace ringside {
+
+/// Consecutive gradients, in order of arrival, that one all_reduce synchronises.
+struct Bucket {
+  std::size_t first = 0;  ///< Of the gradients in order of arrival.
+  std::size_t count = 0;
+  Bytes bytes;
+};
+
+/// A gradient as the backward pass makes it.
+struct Gradient {
+  Bytes bytes;
+  double share = 0;  ///< Of the backward pass, spent on it; all shares add up to 1.
+};
+
+/// The gradients of a workload in order of arrival: the reverse of parameters(). Each takes the share of the backward pass
+/// that its tensor has of the forward FLOPs, or of the elements where no FLOPs are known; a total without tensors is cut
+/// into pieces of 1 MiB that arrive evenly.
+std::vector<Gradient> arriving_gradients(const Workload& workload);
+
+/// How `synchronisation` cuts the gradients. DDP's rule for buckets: add a gradient first, then close the bucket when it
+/// has reached its cap (pytorch reducer.cpp, compute_bucket_assignment_by_size), so that buckets overshoot their cap by up
+/// to one gradient; the first cap is smaller.
+std::vector<Bucket> make_buckets(const std::vector<Gradient>& gradients, const SynchronisationWords& words);
+
+/// What one all_reduce of this size costs.
+using AllReduceCost = std::function<Seconds(Bytes)>;
+
+struct StepRequest {
+  const std::vector<Gradient>& gradients;
+  const std::vector<Bucket>& buckets;
+  Seconds forward;      ///< Of one forward pass.
+  Seconds backward;     ///< Of one backward pass.
+  int accumulate = 1;   ///< Forward and backward passes per step; only the last one synchronises.
+  bool overlap = true;  ///< All_reduces run beside the backward pass; false = after it.
+};
+
+struct BucketTimes {
+  Bucket bucket;
+  Seconds ready;  ///< Its last gradient has arrived.
+  Seconds start;
+  Seconds end;
+};
+
+/// Seconds since the start of the step.
+struct Step {
+  Seconds compute;        ///< Forward and backward passes.
+  Seconds communication;  ///< All all_reduces together.
+  Seconds exposed;        ///< After the end of the backward pass.
+  Seconds total;
+  std::vector<BucketTimes> buckets = {};
+
+  Seconds hidden() const { return communication - exposed; }
+};
+
+/// Buckets are launched strictly in order, each when it and all before it are ready, on one communication stream; the
+/// last one cannot be hidden.
+Step simulate_step(const StepRequest& request, const AllReduceCost& all_reduce);
+
+}  // namespace ringside

@@ -1,0 +1,211 @@
+#include "scenario/plan.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "analysis/plan_answers.hpp"
+#include "analysis/plan_sentences.hpp"
+#include "analysis/planner.hpp"
+#include "cli/commands.hpp"
+#include "cli/job.hpp"
+#include "cli/lookup.hpp"
+#include "cli/offers.hpp"
+#include "cli/plan_report.hpp"
+#include "cli/sweep.hpp"
+#include "common/error.hpp"
+#include "scenario/override.hpp"
+
+namespace ringside::cli {
+namespace {
+
+struct PlanFlags {
+  std::string plan;
+  std::vector<std::string> offers;
+  std::vector<std::string> sweeps;
+  std::optional<std::string> deadline;
+  std::optional<std::string> budget;
+  std::vector<std::string> explained;
+  int top = 20;
+  bool no_charts = false;
+};
+
+PlanPlaces plan_places() {
+  const std::filesystem::path configs = configs_directory().value_or("configs");
+  return {.models = configs / "workloads" / "tensors", .workloads = configs / "workloads"};
+}
+
+/// The flags as if the plan said so.
+std::vector<PlanOverride> overrides_of(const PlanFlags& flags) {
+  std::vector<PlanOverride> overrides;
+  if (flags.deadline) {
+    overrides.push_back({.key = "deadline", .value = *flags.deadline});
+  }
+  if (flags.budget) {
+    overrides.push_back({.key = "budget", .value = *flags.budget});
+  }
+  return overrides;
+}
+
+/// Offers whose price is in another currency than most cannot be compared with them.
+void set_other_currencies_aside(const Plan& plan, std::vector<Offer>& offers) {
+  std::map<std::string, int> counts;
+  for (const Offer& offer : offers) {
+    if (offer.per_hour) {
+      ++counts[offer.per_hour->currency];
+    }
+  }
+  if (counts.empty()) {
+    return;
+  }
+  const std::string most =
+      plan.budget ? plan.budget->currency
+                  : std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) {
+                      return a.second < b.second;
+                    })->first;
+  for (Offer& offer : offers) {
+    if (offer.problem.empty() && offer.per_hour && offer.per_hour->currency != most) {
+      offer.problem = fmt::format("its price is in {}, and others are in {}", offer.per_hour->currency, most);
+    }
+  }
+}
+
+PlanReport estimate(const Plan& plan, std::vector<Offer> offers, Planner& planner, const PlanFlags& flags) {
+  PlanReport report{.plan = plan, .offers = std::move(offers)};
+  set_other_currencies_aside(plan, report.offers);
+  std::transform(report.offers.begin(), report.offers.end(), std::back_inserter(report.estimates),
+                 [&](const Offer& offer) { return planner.estimate(offer); });
+  report.ranking = rank_offers(plan, report.offers, report.estimates);
+  for (const std::size_t index : report.ranking.order) {
+    if (report.shown.size() < static_cast<std::size_t>(flags.top) && report.estimates[index].step) {
+      report.shown.push_back(index);
+      report.thresholds.push_back(thresholds(planner, plan, report.offers[index]));
+    }
+  }
+  return report;
+}
+
+/// Every offer with the values of a combination; those that cannot be had get a problem.
+std::vector<Offer> offers_with(const std::vector<Offer>& offers, const std::vector<Sweep>& sweeps,
+                               const std::vector<std::string>& values) {
+  std::vector<Offer> changed = offers;
+  for (Offer& offer : changed) {
+    for (std::size_t index = 0; index < sweeps.size(); ++index) {
+      const std::string& key = sweeps[index].key;
+      if (is_plan_key(key) || !offer.problem.empty()) {
+        continue;
+      }
+      if (key == "gpus") {
+        offer.gpus = std::stoi(values[index]);
+        if (offer.machine.gpus_per_node && offer.gpus > *offer.machine.gpus_per_node * offer.machine.nodes) {
+          offer.problem = fmt::format("it has no {} GPUs", offer.gpus);
+        }
+        continue;
+      }
+      offer.machine = with_value(offer.machine, key, values[index]);
+    }
+  }
+  return changed;
+}
+
+/// A row per combination: the best offer and what it does there.
+void run_sweeps(const PlanFlags& flags, const KnownNames& known, const std::vector<Offer>& extra) {
+  std::vector<Sweep> sweeps;
+  std::transform(flags.sweeps.begin(), flags.sweeps.end(), std::back_inserter(sweeps), parse_sweep);
+  std::vector<std::vector<std::string>> rows;
+  for (const std::vector<std::string>& values : combinations(sweeps)) {
+    std::vector<PlanOverride> overrides = overrides_of(flags);
+    for (std::size_t index = 0; index < sweeps.size(); ++index) {
+      if (is_plan_key(sweeps[index].key)) {
+        overrides.push_back({.key = sweeps[index].key, .value = values[index]});
+      }
+    }
+    const Plan plan = load_plan(flags.plan, known, plan_places(), overrides);
+    std::vector<Offer> offers = plan.offers;
+    offers.insert(offers.end(), extra.begin(), extra.end());
+    Planner planner(plan);
+    PlanFlags without_thresholds = flags;
+    without_thresholds.top = 0;
+    const PlanReport report =
+        estimate(plan, offers_with(offers, sweeps, values), planner, without_thresholds);
+    std::vector<std::string> row = values;
+    const std::vector<std::string> cells = best_offer_cells(report);
+    row.insert(row.end(), cells.begin(), cells.end());
+    rows.push_back(std::move(row));
+  }
+  std::vector<std::string> header;
+  std::transform(sweeps.begin(), sweeps.end(), std::back_inserter(header),
+                 [](const Sweep& sweep) { return ">" + sweep.key; });
+  const std::vector<std::string> rest = best_offer_header();
+  header.insert(header.end(), rest.begin(), rest.end());
+  print(table(header, rows));
+}
+
+void run(const PlanFlags& flags, const CommonOptions& common) {
+  const auto configs = configs_directory();
+  const KnownNames known = {.algorithms = scenario_algorithms,
+                            .machines = configs ? std::optional(*configs / "machines") : std::nullopt};
+  const Plan plan = load_plan(flags.plan, known, plan_places(), overrides_of(flags));
+  Progress progress(common.quiet);
+  std::vector<Offer> extra;
+  for (const std::string& file : flags.offers) {
+    for (Offer& offer : read_offers(file, known, progress)) {
+      extra.push_back(std::move(offer));
+    }
+  }
+  if (plan.offers.empty() && extra.empty()) {
+    throw Error(ErrorKind::bad_input,
+                fmt::format("{}: has no offers; write `offers`, or name a file with --offers", flags.plan));
+  }
+  if (!flags.sweeps.empty()) {
+    run_sweeps(flags, known, extra);
+    return;
+  }
+  std::vector<Offer> offers = plan.offers;
+  std::move(extra.begin(), extra.end(), std::back_inserter(offers));
+  Planner planner(plan);
+  const PlanReport report = estimate(plan, std::move(offers), planner, flags);
+  print_plan(report, planner,
+             {.explained = flags.explained,
+              .charts = !flags.no_charts,
+              .directory = output_directory(common, plan.name)},
+             common, progress);
+  if (!report.ranking.recommended) {
+    throw Error(ErrorKind::environment, report.ranking.reason);
+  }
+}
+
+}  // namespace
+
+void add_plan(CLI::App& app, CommonOptions& common) {
+  auto* command = app.add_subcommand(
+      "plan",
+      "Before you rent: step time, exposed communication and cost of a workload on every machine on offer");
+  auto flags = std::make_shared<PlanFlags>();
+  command->add_option("PLAN", flags->plan, "Plan file (docs/planning.md)")->required();
+  command->add_option(
+      "--offers", flags->offers,
+      "More offers: YAML, `vastai search offers --raw` JSON, or vms.csv of SkyPilot's catalogue");
+  command->add_option("--deadline", flags->deadline, "By when the run must be done, such as '2 h'");
+  command->add_option("--budget", flags->budget, "What the run may cost, such as '20 USD'");
+  command->add_option("--explain", flags->explained,
+                      "Explain every shown offer whose name contains this; else the best and the first one");
+  command->add_option("--top", flags->top, "How many offers to show")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000));
+  command->add_option(
+      "--sweep", flags->sweeps,
+      "What if: KEY=FROM:TO:STEP for any key of the plan, its workload or its machines, or gpus, such as "
+      "accumulate=1:64:2x or lanes=4,8,16; prints the best offer of each");
+  command->add_flag("--no-charts", flags->no_charts, "Draw nothing");
+  command->callback([flags, &common] { run(*flags, common); });
+}
+
+}  // namespace ringside::cli

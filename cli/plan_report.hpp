@@ -1,0 +1,39 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "analysis/plan_answers.hpp"
+#include "analysis/planner.hpp"
+#include "cli/commands.hpp"
+#include "cli/console.hpp"
+#include "scenario/plan.hpp"
+
+/// What `ringside plan` says: tables, sentences, charts and records.
+namespace ringside::cli {
+
+struct PlanReport {
+  const Plan& plan;
+  std::vector<Offer> offers = {};
+  std::vector<OfferEstimate> estimates = {};  ///< In the order of the offers.
+  Ranking ranking = {};
+  std::vector<std::size_t> shown = {};      ///< Best first; only offers with an estimate.
+  std::vector<Thresholds> thresholds = {};  ///< In the order of `shown`.
+};
+
+struct PlanOutput {
+  std::vector<std::string> explained;  ///< Parts of names; empty = the best and the first offer.
+  bool charts = true;
+  std::filesystem::path directory;
+};
+
+/// Writes `plan.jsonl`, draws the charts and prints everything for people, or the records for --format json.
+void print_plan(const PlanReport& report, Planner& planner, const PlanOutput& output,
+                const CommonOptions& common, Progress& progress);
+
+/// One row about the best offer, for sweeps.
+std::vector<std::string> best_offer_header();
+std::vector<std::string> best_offer_cells(const PlanReport& report);
+
+}  // namespace ringside::cli

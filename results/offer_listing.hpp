@@ -1,0 +1,37 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scenario/plan.hpp"
+
+/// Reads what is on offer in other people's formats (docs/planning.md). What a listing does not say is filled in, and every
+/// such assumption stands in the offer.
+namespace ringside {
+
+struct OfferListing {
+  std::vector<Offer> offers;
+  /// What a person should know of the listing as a whole, whole sentences.
+  std::vector<std::string> notes;
+};
+
+/// Finds the catalogue's machine of a cloud name such as `p4d.24xlarge`.
+using MachineByName = std::optional<Machine> (*)(const std::string& name);
+
+/// `vastai search offers --raw`: an array of offers, or `{"offers": […]}` as the API answers. An offer that cannot be used is
+/// kept with its problem. Throws Error{bad_input} that names `origin`: no JSON, cut off, no list, an empty one.
+OfferListing read_vast_offers(std::string_view text, const std::string& origin);
+
+/// vms.csv of SkyPilot's catalogue, of any cloud. An instance type stands once, at its cheapest region.
+OfferListing read_skypilot_offers(std::string_view text, const std::string& origin,
+                                  MachineByName machine_by_name);
+
+enum class ListingFormat { json, csv, yaml };
+
+/// By the first characters. Throws Error{bad_input} that names `origin` for an empty text and for an HTML page.
+ListingFormat listing_format(std::string_view text, const std::string& origin);
+
+}  // namespace ringside

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/units.hpp"
+#include "scenario/machine.hpp"
+#include "scenario/money.hpp"
+#include "scenario/scenario.hpp"
+#include "scenario/workload.hpp"
+
+/// A plan: a workload, how its gradients are synchronised, and the machines on offer (docs/planning.md). Loaded from
+/// YAML, checked completely before anything is priced.
+namespace ringside {
+
+/// How the gradients of a step become all_reduces.
+enum class Synchronisation {
+  ddp,                  ///< Buckets, each as soon as its gradients are there, beside the backward pass.
+  ddp_without_overlap,  ///< The same buckets after the backward pass.
+  one_bucket,           ///< All gradients as one flat message after the backward pass.
+  per_tensor,           ///< A message per parameter tensor after the backward pass, as tutorials write it.
+};
+
+std::string_view name(Synchronisation synchronisation);
+
+/// The defaults are those of DistributedDataParallel (pytorch reducer.hpp: kDefaultBucketBytesCap,
+/// kDefaultFirstBucketBytes).
+struct SynchronisationWords {
+  Synchronisation style = Synchronisation::ddp;
+  Bytes bucket{25 << 20};
+  Bytes first_bucket{1 << 20};
+  int accumulate = 1;  ///< Passes per step; only the last one synchronises (`no_sync`).
+
+  bool operator==(const SynchronisationWords&) const = default;
+};
+
+/// A machine that somebody rents out, or part of one.
+struct Offer {
+  std::string name;
+  std::string source = {};  ///< For people: the file, and what it is called there.
+  Machine machine = {};
+  int gpus = 0;  ///< Rented, which may be fewer than the machine has.
+  /// Of the whole offer for an hour; none = the price is not known.
+  std::optional<Money> per_hour = {};
+  std::optional<std::string> as_of = {};  ///< When that was its price.
+  std::optional<Seconds> available = {};  ///< For how long it can be rented; none = not said.
+  /// What the listing does not say and was taken for granted, whole sentences.
+  std::vector<std::string> assumptions = {};
+  /// What to know before renting, whole sentences.
+  std::vector<std::string> warnings = {};
+  /// Why it cannot be priced; empty = it can.
+  std::string problem = {};
+};
+
+struct Plan {
+  std::string name;
+  Workload workload;
+  SynchronisationWords synchronisation;
+  std::string algorithm;                  ///< What synchronises: `native` or a registry name.
+  std::vector<std::string> alternatives;  ///< Algorithms that it is compared with on the best offers.
+  std::optional<Seconds> deadline = {};   ///< Of the whole run.
+  std::optional<Money> budget = {};       ///< Likewise.
+  std::vector<Offer> offers = {};
+  std::filesystem::path file = {};
+};
+
+struct PlanPlaces {
+  std::filesystem::path models;     ///< As of load_workload().
+  std::filesystem::path workloads;  ///< Files that `workload` may name without folder and ending.
+};
+
+/// A key of a plan or of its workload that is to have another value than the files say.
+struct PlanOverride {
+  std::string
+      key;  ///< `deadline`, `synchronisation.bucket`, `bucket`, `batch_per_gpu`, `compute.precision`, …
+  std::string value;  ///< As YAML takes it.
+};
+
+/// Whether a plan or a workload has such a key.
+bool is_plan_key(std::string_view key);
+
+/// Throws Error{bad_input} that lists every problem as `file:line:column: key: what`. Relative paths are relative to the
+/// file. A plan without offers is fine: they may come from elsewhere.
+Plan load_plan(const std::filesystem::path& file, const KnownNames& known, const PlanPlaces& places,
+               const std::vector<PlanOverride>& overrides = {});
+
+/// A YAML file with the one key `offers`, as in a plan.
+std::vector<Offer> load_offers(const std::filesystem::path& file, const KnownNames& known);
+
+}  // namespace ringside
