@@ -60,7 +60,7 @@ std::string hours(double seconds) {
 }
 
 std::string amount(double cost, const std::string& currency) {
-  return fmt::format("{:.2f} {}", cost, currency);
+  return fmt::format("{:.{}f} {}", cost, cost < 1 ? 3 : 2, currency);
 }
 
 /// Why nothing is recommended.
@@ -212,19 +212,19 @@ Ranking rank_offers(const Plan& plan, const std::vector<Offer>& offers,
   ranking.recommended = best;
   std::string limits;
   if (plan.deadline) {
-    limits += fmt::format(" is done within {}", hours(plan.deadline->value));
+    limits = fmt::format(" that are done within {}", hours(plan.deadline->value));
   }
   if (plan.budget) {
-    limits += fmt::format("{} costs at most {}", limits.empty() ? "" : " and",
+    limits += fmt::format("{} cost at most {}", limits.empty() ? " that" : " and",
                           amount(plan.budget->amount, plan.budget->currency));
   }
   const Merit& merit = merits[best];
   const OfferEstimate& estimate = estimates[best];
-  const std::string what = estimate.run ? "for the run" : "for a million samples";
   ranking.reason =
-      fmt::format("Rent {}: {}{}, it is the {} of {} that can be used: {} {}{}.", offers[best].name,
-                  limits.empty() ? "" : "it", limits.empty() ? "" : limits, by_time ? "fastest" : "cheapest",
-                  others, hours(merit.seconds), what,
+      fmt::format("Rent {}: it is the {} of {} offers{}: {} for {}{}.", offers[best].name,
+                  by_time || !estimate.cost ? "fastest" : "cheapest", others,
+                  limits.empty() ? " that can be used" : limits, hours(merit.seconds),
+                  estimate.run ? "the run" : "a million samples",
                   estimate.cost ? fmt::format(", {}", amount(merit.cost, estimate.cost->currency)) : "");
   return ranking;
 }

@@ -17,7 +17,13 @@ std::string percent(double share) {
 
 std::string times(double factor) { return fmt::format("{:.{}f}", factor, factor < 10 ? 1 : 0); }
 
-/// `a 4-GPU ring over …`: what shares the links, as predict() says it.
+/// As people call sizes of models: `85.2 MB`.
+std::string megabytes(Bytes size) {
+  const double number = static_cast<double>(size.value) / 1e6;
+  return number < 1000 ? fmt::format("{:.3g} MB", number) : fmt::format("{:.3g} GB", number / 1000);
+}
+
+/// What shares the links, as predict() says it.
 std::string because(const std::string& limit) {
   return limit.empty() ? std::string{} : fmt::format(" ({})", limit);
 }
@@ -33,7 +39,7 @@ std::string bottleneck_sentence(const Plan& plan, const Offer& offer, const Step
   const std::string what = link_words(offer);
   const std::string numbers = fmt::format(
       "synchronising {} takes {}, computing {}, and {} of the step ({} to {}) is left waiting for gradients",
-      format(bytes), format(step.communication.typical), format(step.compute.typical),
+      megabytes(bytes), format(step.communication.typical), format(step.compute.typical),
       percent(step.exposed_share.typical), percent(step.exposed_share.low), percent(step.exposed_share.high));
   const char* verdict = step.exposed_share.typical > 0.5   ? "is the bottleneck"
                         : step.exposed_share.typical > 0.1 ? "slows training down"
@@ -76,7 +82,7 @@ std::string ring_sentence(Planner& planner, const Plan& plan, const Offer& offer
   }
   const double speedup = naive->value / ring->value;
   std::string text =
-      fmt::format("For {} in one message ring takes {} and naive {}: ring is {} there", format(bytes),
+      fmt::format("For {} in one message ring takes {} and naive {}: ring is {} there", megabytes(bytes),
                   format(*ring), format(*naive),
                   speedup > 1.05   ? fmt::format("{} times faster", fmt::format("{:.2g}", speedup))
                   : speedup < 0.95 ? "slower"
@@ -111,7 +117,7 @@ std::string tutorial_ring_sentence(Planner& planner, const Plan& plan, const Off
       ratio > 1.05   ? fmt::format("{:.2g} times as long as naive", ratio)
       : ratio < 0.95 ? fmt::format("{:.0f} % less than naive", 100 * (1 - ratio))
                      : "as long as naive",
-      format(bytes), steps, offer.gpus);
+      megabytes(bytes), steps, offer.gpus);
 }
 
 std::string best_way_sentence(Planner& planner, const Plan& plan, const Offer& offer) {

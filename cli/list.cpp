@@ -12,6 +12,7 @@
 #include "cli/lookup.hpp"
 #include "common/error.hpp"
 #include "scenario/scenario.hpp"
+#include "scenario/workload.hpp"
 #include "schedule/registry.hpp"
 
 namespace ringside::cli {
@@ -102,6 +103,21 @@ void list_machines(const CommonOptions& common) {
   print_rows(common, "machine", {"name", "gpus", "inside", "between", "price"}, rows);
 }
 
+void list_workloads(const CommonOptions& common) {
+  Rows rows;
+  const auto configs = configs_directory();
+  for (const std::filesystem::path& file : shipped_configs("workloads")) {
+    const Workload workload = load_workload(file, *configs / "workloads" / "tensors");
+    rows.push_back({file.stem().string(), workload.name, fmt::format("{}", workload.parameters),
+                    std::to_string(workload.tensors.size()),
+                    fmt::format("{:.1f} MB {}", static_cast<double>(gradient_bytes(workload).value) / 1e6,
+                                name(workload.gradients)),
+                    fmt::format("{:.4g} GFLOP", workload.forward_flops / 1e9)});
+  }
+  print_rows(common, "workload", {"workload", "name", "parameters", "tensors", "gradients", "forward_pass"},
+             rows);
+}
+
 void list_backends(const CommonOptions& common) {
   Rows rows;
   for (const BackendStatus& status : backend_statuses()) {
@@ -113,15 +129,17 @@ void list_backends(const CommonOptions& common) {
 }  // namespace
 
 void add_list(CLI::App& app, CommonOptions& common) {
-  auto* command = app.add_subcommand("list", "What there is: algorithms, machines, backends");
-  static const std::vector<std::string> kKinds = {"algorithms", "machines", "backends"};
-  auto* kind = command->add_option("KIND", "algorithms, machines or backends")->required();
+  auto* command = app.add_subcommand("list", "What there is: algorithms, machines, workloads, backends");
+  static const std::vector<std::string> kKinds = {"algorithms", "machines", "workloads", "backends"};
+  auto* kind = command->add_option("KIND", "algorithms, machines, workloads or backends")->required();
   command->callback([kind, &common] {
     const auto what = kind->as<std::string>();
     if (what == "algorithms") {
       list_algorithms(common);
     } else if (what == "machines") {
       list_machines(common);
+    } else if (what == "workloads") {
+      list_workloads(common);
     } else if (what == "backends") {
       list_backends(common);
     } else {

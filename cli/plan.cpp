@@ -14,6 +14,7 @@
 #include "analysis/plan_answers.hpp"
 #include "analysis/plan_sentences.hpp"
 #include "analysis/planner.hpp"
+#include "analysis/scaling_check.hpp"
 #include "cli/commands.hpp"
 #include "cli/job.hpp"
 #include "cli/lookup.hpp"
@@ -33,6 +34,7 @@ struct PlanFlags {
   std::optional<std::string> deadline;
   std::optional<std::string> budget;
   std::vector<std::string> explained;
+  std::string validated;
   int top = 20;
   bool no_charts = false;
 };
@@ -148,10 +150,45 @@ void run_sweeps(const PlanFlags& flags, const KnownNames& known, const std::vect
   print(table(header, rows));
 }
 
-void run(const PlanFlags& flags, const CommonOptions& common) {
+KnownNames known_names() {
   const auto configs = configs_directory();
-  const KnownNames known = {.algorithms = scenario_algorithms,
-                            .machines = configs ? std::optional(*configs / "machines") : std::nullopt};
+  return {.algorithms = scenario_algorithms,
+          .machines = configs ? std::optional(*configs / "machines") : std::nullopt};
+}
+
+/// Predicted scaling beside published, a row each.
+void validate(const std::string& table_file) {
+  const std::vector<ScalingCheck> checks =
+      check_scaling(load_published_scaling(table_file),
+                    {.table = table_file, .models = plan_places().models, .known = known_names()});
+  const auto percent = [](double share) { return fmt::format("{:.1f}", 100 * share); };
+  std::vector<std::vector<std::string>> rows;
+  for (const ScalingCheck& check : checks) {
+    const PublishedScaling& row = check.row;
+    rows.push_back({row.model, row.precision, row.system, std::to_string(row.gpus), percent(row.efficiency),
+                    percent(check.predicted.typical),
+                    fmt::format("{} – {}", percent(check.predicted.low), percent(check.predicted.high)),
+                    fmt::format("{:+.1f}", 100 * check.error()), check.inside() ? "" : "outside"});
+  }
+  print(table({"model", "precision", "system", ">GPUs", ">measured %", ">predicted %", ">90 %", ">error", ""},
+              rows));
+  const ScalingSummary summary = summary_of(checks);
+  print_line();
+  print_line(fmt::format(
+      "{} rows: median error of scaling efficiency {:.1f} points, mean {:.1f}; {:.0f} % inside their "
+      "interval",
+      summary.rows, 100 * summary.median_error, 100 * summary.mean_error, 100 * summary.coverage));
+}
+
+void run(const PlanFlags& flags, const CommonOptions& common) {
+  if (!flags.validated.empty()) {
+    validate(flags.validated);
+    return;
+  }
+  if (flags.plan.empty()) {
+    throw Error(ErrorKind::bad_input, "plan needs a PLAN file, such as configs/plans/resnet34-tutorial.yaml");
+  }
+  const KnownNames known = known_names();
   const Plan plan = load_plan(flags.plan, known, plan_places(), overrides_of(flags));
   Progress progress(common.quiet);
   std::vector<Offer> extra;
@@ -189,7 +226,7 @@ void add_plan(CLI::App& app, CommonOptions& common) {
       "plan",
       "Before you rent: step time, exposed communication and cost of a workload on every machine on offer");
   auto flags = std::make_shared<PlanFlags>();
-  command->add_option("PLAN", flags->plan, "Plan file (docs/planning.md)")->required();
+  command->add_option("PLAN", flags->plan, "Plan file (docs/planning.md)");
   command->add_option(
       "--offers", flags->offers,
       "More offers: YAML, `vastai search offers --raw` JSON, or vms.csv of SkyPilot's catalogue");
@@ -204,6 +241,9 @@ void add_plan(CLI::App& app, CommonOptions& common) {
       "--sweep", flags->sweeps,
       "What if: KEY=FROM:TO:STEP for any key of the plan, its workload or its machines, or gpus, such as "
       "accumulate=1:64:2x or lanes=4,8,16; prints the best offer of each");
+  command->add_option("--validate", flags->validated,
+                      "Instead of a plan: predicted beside published scaling, every row of a table such as "
+                      "configs/scaling/published.csv");
   command->add_flag("--no-charts", flags->no_charts, "Draw nothing");
   command->callback([flags, &common] { run(*flags, common); });
 }

@@ -87,6 +87,10 @@ bool is_plan_key(std::string_view key);
 Plan load_plan(const std::filesystem::path& file, const KnownNames& known, const PlanPlaces& places,
                const std::vector<PlanOverride>& overrides = {});
 
+/// The machine of a name (`p4d.24xlarge`, `2 x p4d.24xlarge`) or a file relative to the folder of `origin`. Throws
+/// Error{bad_input} with the nearest name.
+Machine machine_named(const std::string& name, const std::filesystem::path& origin, const KnownNames& known);
+
 /// A YAML file with the one key `offers`, as in a plan.
 std::vector<Offer> load_offers(const std::filesystem::path& file, const KnownNames& known);
 

@@ -356,6 +356,20 @@ Plan load_plan(const std::filesystem::path& file, const KnownNames& known, const
   return plan;
 }
 
+Machine machine_named(const std::string& name, const std::filesystem::path& origin, const KnownNames& known) {
+  std::vector<Problem> problems;
+  const auto document = parse_document(origin.string(), fmt::format("{{machine: \"{}\"}}", name), problems);
+  std::optional<Machine> machine;
+  if (document) {
+    Reader reader(*document, problems);
+    machine = read_named_machine(reader, *reader.find(reader.root(), "machine"), known.machines);
+  }
+  if (!machine) {
+    throw_problems(std::move(problems));
+  }
+  return std::move(*machine);
+}
+
 std::vector<Offer> load_offers(const std::filesystem::path& file, const KnownNames& known) {
   std::vector<Problem> problems;
   const auto document = read_document(file, file.string(), problems);

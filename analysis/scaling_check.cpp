@@ -1,0 +1,167 @@
+#include "analysis/scaling_check.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/error.hpp"
+#include "scenario/csv.hpp"
+#include "schedule/registry.hpp"
+
+namespace ringside {
+namespace {
+
+/// The cells of a row by the names of their columns.
+class Cells {
+ public:
+  Cells(const CsvTable& table, const CsvRow& row, const std::string& file)
+      : table_(table), row_(row), file_(file) {}
+
+  const std::string& text(std::string_view name) const {
+    const auto column = table_.column(name);
+    if (!column) {
+      throw Error(ErrorKind::bad_input, fmt::format("{}:1: has no column {}", file_, name));
+    }
+    return row_.cells[*column];
+  }
+
+  double number(std::string_view name) const {
+    const std::string& cell = text(name);
+    double value = 0;
+    const auto [end, status] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
+    if (status != std::errc{} || end != cell.data() + cell.size() || !(value > 0)) {
+      throw Error(ErrorKind::bad_input, fmt::format("{}:{}: {}: '{}' is not a number of more than zero",
+                                                    file_, row_.line, name, cell));
+    }
+    return value;
+  }
+
+  int whole(std::string_view name) const { return static_cast<int>(std::lround(number(name))); }
+
+ private:
+  const CsvTable& table_;
+  const CsvRow& row_;
+  const std::string& file_;
+};
+
+PublishedScaling row_of(const Cells& cells, int line) {
+  const auto gradients = parse_name<DataType>(cells.text("gradients"));
+  return {.model = cells.text("model"),
+          .precision = cells.text("precision"),
+          .system = cells.text("system"),
+          .workload = cells.text("workload"),
+          .machine = cells.text("machine"),
+          .gpus = cells.whole("gpus"),
+          .batch_per_gpu = cells.whole("batch_per_gpu"),
+          .accumulate = cells.whole("accumulate"),
+          .gradients = gradients.value_or(DataType::float32),
+          .samples_per_second_of_one = cells.number("samples_per_second_of_one"),
+          .baseline_gpus = cells.whole("baseline_gpus"),
+          .efficiency = cells.number("efficiency"),
+          .note = cells.text("note"),
+          .source = cells.text("source"),
+          .line = line};
+}
+
+Plan plan_of(const PublishedScaling& row, const std::vector<Tensor>& tensors) {
+  Plan plan;
+  plan.name = row.model;
+  plan.algorithm = std::string(kNative);
+  plan.synchronisation.accumulate = row.accumulate;
+  Workload& workload = plan.workload;
+  workload.name = row.workload;
+  workload.tensors = tensors;
+  for (const Tensor& tensor : tensors) {
+    workload.parameters += tensor.elements;
+  }
+  workload.gradients = row.gradients;
+  workload.batch_per_gpu = row.batch_per_gpu;
+  workload.compute.measured = {
+      {.gpu = std::string(kAnyGpu), .samples_per_second = row.samples_per_second_of_one}};
+  // Whether it fits is not asked: it ran.
+  workload.memory = {.optimizer = Optimizer::sgd, .activations = Bytes{0}};
+  return plan;
+}
+
+/// The efficiency of so many GPUs against one.
+StepEstimate estimate_of(const Plan& plan, const Machine& machine, int gpus, const PublishedScaling& row) {
+  Planner planner(plan);
+  const OfferEstimate estimate = planner.estimate({.name = row.system, .machine = machine, .gpus = gpus});
+  if (!estimate.step) {
+    throw Error(ErrorKind::bad_input, fmt::format("line {}: {}: {}", row.line, row.system, estimate.problem));
+  }
+  return *estimate.step;
+}
+
+}  // namespace
+
+std::vector<PublishedScaling> load_published_scaling(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) {
+    throw Error(ErrorKind::bad_input, fmt::format("{}: there is no such file", file.string()));
+  }
+  const std::string text{std::istreambuf_iterator<char>(stream), {}};
+  const std::string shown = file.string();
+  const CsvTable table = parse_csv(text, shown);
+  std::vector<PublishedScaling> rows;
+  for (const CsvRow& row : table.rows) {
+    rows.push_back(row_of(Cells(table, row, shown), row.line));
+  }
+  return rows;
+}
+
+std::vector<ScalingCheck> check_scaling(const std::vector<PublishedScaling>& rows,
+                                        const ScalingPlaces& places) {
+  std::map<std::string, Machine> machines;
+  std::map<std::string, std::vector<Tensor>> tensors;
+  std::vector<ScalingCheck> checks;
+  for (const PublishedScaling& row : rows) {
+    auto machine = machines.find(row.machine);
+    if (machine == machines.end()) {
+      machine = machines.emplace(row.machine, machine_named(row.machine, places.table, places.known)).first;
+    }
+    auto list = tensors.find(row.workload);
+    if (list == tensors.end()) {
+      list = tensors.emplace(row.workload, load_tensors(places.models / (row.workload + ".csv"))).first;
+    }
+    const Plan plan = plan_of(row, list->second);
+    const StepEstimate all = estimate_of(plan, machine->second, row.gpus, row);
+    ScalingCheck check{.row = row, .predicted = all.efficiency, .algorithm = all.algorithm};
+    if (row.baseline_gpus > 1) {
+      // The baseline's own efficiency is predicted too; both ends of the interval against its typical value.
+      const double base = estimate_of(plan, machine->second, row.baseline_gpus, row).efficiency.typical;
+      check.predicted = {.typical = std::min(1.0, all.efficiency.typical / base),
+                         .low = std::min(1.0, all.efficiency.low / base),
+                         .high = std::min(1.0, all.efficiency.high / base)};
+    }
+    checks.push_back(std::move(check));
+  }
+  return checks;
+}
+
+ScalingSummary summary_of(const std::vector<ScalingCheck>& checks) {
+  RINGSIDE_CHECK(!checks.empty(), "there is nothing to sum up");
+  std::vector<double> errors;
+  double inside = 0;
+  double sum = 0;
+  for (const ScalingCheck& check : checks) {
+    errors.push_back(std::abs(check.error()));
+    sum += errors.back();
+    inside += check.inside() ? 1 : 0;
+  }
+  std::sort(errors.begin(), errors.end());
+  const std::size_t middle = errors.size() / 2;
+  const auto count = static_cast<double>(checks.size());
+  return {.rows = checks.size(),
+          .median_error = errors.size() % 2 == 1 ? errors[middle] : (errors[middle - 1] + errors[middle]) / 2,
+          .mean_error = sum / count,
+          .coverage = inside / count};
+}
+
+}  // namespace ringside

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "analysis/planner.hpp"
+#include "scenario/plan.hpp"
+#include "scenario/scenario.hpp"
+#include "scenario/workload.hpp"
+
+/// Predicted data-parallel scaling beside what other people measured. The speed of one GPU is an input, everything else is
+/// predicted from the machine's words.
+namespace ringside {
+
+/// A row of configs/scaling/published.csv.
+struct PublishedScaling {
+  std::string model;
+  std::string precision;
+  std::string system;
+  std::string workload;  ///< Name of a tensor list.
+  std::string machine;   ///< A name or a file, relative to the table.
+  int gpus = 1;
+  int batch_per_gpu = 1;  ///< Of one pass.
+  int accumulate = 1;
+  DataType gradients = DataType::float32;
+  double samples_per_second_of_one = 0;
+  int baseline_gpus = 1;  ///< Whose speed counts as 100 %.
+  double efficiency = 0;  ///< Measured.
+  std::string note;
+  std::string source;
+  int line = 0;
+};
+
+/// Throws Error{bad_input} that names the file, line and column.
+std::vector<PublishedScaling> load_published_scaling(const std::filesystem::path& file);
+
+struct ScalingCheck {
+  PublishedScaling row;
+  Share predicted;
+  std::string algorithm;  ///< What was priced.
+
+  double error() const { return predicted.typical - row.efficiency; }
+  bool inside() const { return row.efficiency >= predicted.low && row.efficiency <= predicted.high; }
+};
+
+struct ScalingPlaces {
+  std::filesystem::path table;   ///< Its folder is what machine files are relative to.
+  std::filesystem::path models;  ///< As of load_workload().
+  KnownNames known;
+};
+
+/// No row is left out: one that cannot be predicted throws Error{bad_input} with its line.
+std::vector<ScalingCheck> check_scaling(const std::vector<PublishedScaling>& rows,
+                                        const ScalingPlaces& places);
+
+struct ScalingSummary {
+  std::size_t rows = 0;
+  double median_error = 0;  ///< Of |error|, as a share: 0.08 is 8 points.
+  double mean_error = 0;
+  double coverage = 0;  ///< Share of rows inside their interval.
+};
+
+ScalingSummary summary_of(const std::vector<ScalingCheck>& checks);
+
+}  // namespace ringside

@@ -1,0 +1,243 @@
+#include "analysis/planner.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analysis/compute_time.hpp"
+#include "analysis/plan_answers.hpp"
+#include "analysis/plan_sentences.hpp"
+#include "common/error.hpp"
+#include "sim/gpu_models.hpp"
+
+namespace ringside {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr std::int64_t kGradientBytes = 80'000'000;
+
+/// 80 MB of gradients in one message after a step of 40 ms; one GPU trains 100 samples in it.
+Plan plan_80mb() {
+  Plan plan;
+  plan.name = "80 MB";
+  plan.algorithm = "ring";
+  plan.alternatives = {"naive", "tutorial_ring"};
+  plan.synchronisation.style = Synchronisation::one_bucket;
+  plan.workload.name = "80 MB";
+  plan.workload.parameters = kGradientBytes / 4;
+  plan.workload.batch_per_gpu = 100;
+  plan.workload.samples = 1'000'000;
+  plan.workload.compute.measured = {{.gpu = "any", .samples_per_second = 2500}};
+  plan.workload.memory = {.optimizer = Optimizer::sgd, .activations = Bytes{1'000'000}};
+  return plan;
+}
+
+/// Private links of 10 GB/s and 10 us.
+Machine custom_machine(int gpus) {
+  Machine machine;
+  machine.name = "custom";
+  machine.gpus_per_node = gpus;
+  machine.intra =
+      IntraLink{.kind = IntraKind::custom, .latency = Seconds{10e-6}, .bandwidth = BytesPerSecond{10e9}};
+  return machine;
+}
+
+Offer offer_of(const std::string& name, int gpus, double per_hour) {
+  return {.name = name,
+          .machine = custom_machine(gpus),
+          .gpus = gpus,
+          .per_hour = Money{.amount = per_hour, .currency = "USD"}};
+}
+
+Offer with_gpu(Offer offer, const std::string& model) {
+  offer.machine.gpu = Gpu{.model = model};
+  return offer;
+}
+
+// Eight ranks: 14 messages of 10 us and 14 × 10 MB at 10 GB/s are 14.14 ms, as in README.md.
+constexpr double kRing = 0.01414;
+
+TEST(Planner, AddsTheClosedFormToTheTimeOfComputing) {
+  const Plan plan = plan_80mb();
+  Planner planner(plan);
+  const OfferEstimate estimate = planner.estimate(offer_of("eight", 8, 3.6));
+  ASSERT_TRUE(estimate.step) << estimate.problem;
+  EXPECT_NEAR(estimate.step->compute.typical.value, 0.04, 1e-12);
+  EXPECT_NEAR(estimate.step->exposed.typical.value, kRing, 1e-9);
+  EXPECT_NEAR(estimate.step->total.typical.value, 0.04 + kRing, 1e-9);
+  EXPECT_NEAR(estimate.step->efficiency.typical, 0.04 / (0.04 + kRing), 1e-9);
+  EXPECT_DOUBLE_EQ(estimate.step->batch, 800);
+}
+
+TEST(Planner, PricesTheWholeRun) {
+  const Plan plan = plan_80mb();
+  Planner planner(plan);
+  const OfferEstimate estimate = planner.estimate(offer_of("eight", 8, 3.6));
+  // 1,250 steps; 3.60 USD per hour are 0.001 per second.
+  const double seconds = 1250 * (0.04 + kRing);
+  ASSERT_TRUE(estimate.run && estimate.cost);
+  EXPECT_NEAR(estimate.run->typical.value, seconds, 1e-6);
+  EXPECT_NEAR(estimate.cost->typical, 0.001 * seconds, 1e-9);
+}
+
+TEST(Planner, OneGpuHasNothingToSynchronise) {
+  const Plan plan = plan_80mb();
+  Planner planner(plan);
+  const OfferEstimate estimate = planner.estimate(offer_of("one", 1, 1));
+  ASSERT_TRUE(estimate.step) << estimate.problem;
+  EXPECT_EQ(estimate.step->communication.typical.value, 0);
+  EXPECT_EQ(estimate.step->efficiency.typical, 1);
+}
+
+TEST(Planner, AGlobalBatchIsSplit) {
+  Plan plan = plan_80mb();
+  plan.workload.batch_per_gpu.reset();
+  plan.workload.global_batch = 400;
+  Planner planner(plan);
+  const OfferEstimate estimate = planner.estimate(offer_of("eight", 8, 1));
+  EXPECT_NEAR(estimate.step->compute.typical.value, 0.02, 1e-12);
+  EXPECT_DOUBLE_EQ(estimate.step->batch, 400);
+}
+
+TEST(Planner, SaysWhatDoesNotFitAndWhatWould) {
+  Plan plan = plan_80mb();
+  plan.workload.batch_per_gpu = 100'000;  // 100 GB of activations
+  Planner planner(plan);
+  const OfferEstimate estimate = planner.estimate(with_gpu(offer_of("small", 4, 1), "RTX 3090"));
+  EXPECT_FALSE(estimate.step);
+  EXPECT_THAT(estimate.problem, HasSubstr("does not fit"));
+  EXPECT_THAT(estimate.problem, HasSubstr("would fit"));
+}
+
+TEST(Planner, LlamaDoesNotFitPlainDataParallelism) {
+  Plan plan = plan_80mb();
+  plan.workload.parameters = 8'030'261'248;
+  plan.workload.memory.optimizer = Optimizer::adam;
+  Planner planner(plan);
+  EXPECT_THAT(planner.estimate(with_gpu(offer_of("H100", 8, 1), "H100-SXM")).problem, HasSubstr("FSDP"));
+}
+
+TEST(Planner, KeepsAnOfferItCannotPriceWithTheReason) {
+  const Plan plan = plan_80mb();
+  Planner planner(plan);
+  Offer offer = offer_of("broken", 8, 1);
+  offer.problem = "the catalogue does not know the GPU 'RTX 9090'";
+  EXPECT_EQ(planner.estimate(offer).problem, offer.problem);
+}
+
+TEST(ComputeTime, IsWorkOverRateTimesEfficiency) {
+  Workload workload;
+  workload.forward_flops = 1e9;
+  workload.compute = {.precision = Precision::float16,
+                      .efficiency = {{"default", {.low = 0.1, .high = 0.4}}}};
+  const auto time = std::get<ComputeTime>(compute_time(workload, find_gpu_sheet("A100-SXM4-80GB")));
+  EXPECT_NEAR(time.per_sample.high.value, 3e9 / (312e12 * 0.1), 1e-12);
+  EXPECT_NEAR(time.per_sample.low.value, 3e9 / (312e12 * 0.4), 1e-12);
+  EXPECT_NEAR(time.per_sample.typical.value, 3e9 / (312e12 * 0.2), 1e-12);
+}
+
+TEST(ComputeTime, TakesTheEfficiencyOfTheClass) {
+  Workload workload;
+  workload.forward_flops = 1e9;
+  workload.compute.efficiency = {{"geforce", {.low = 0.5, .high = 0.5}}};
+  EXPECT_TRUE(std::holds_alternative<ComputeTime>(compute_time(workload, find_gpu_sheet("RTX 4090"))));
+  EXPECT_TRUE(std::holds_alternative<UnknownSpeed>(compute_time(workload, find_gpu_sheet("RTX 6000 Ada"))));
+  EXPECT_EQ(gpu_class(*find_gpu_sheet("RTX A6000")), "ampere");
+  EXPECT_EQ(gpu_class(*find_gpu_sheet("RTX 2080 Ti")), "geforce");
+}
+
+TEST(Ranking, RecommendsTheCheapestWithinTheDeadlineAndTheFastestWithinTheBudget) {
+  Plan plan = plan_80mb();
+  Planner planner(plan);
+  const std::vector<Offer> offers = {offer_of("slow", 2, 1), offer_of("fast", 8, 6), offer_of("dear", 8, 60)};
+  std::vector<OfferEstimate> estimates;
+  for (const Offer& offer : offers) {
+    estimates.push_back(planner.estimate(offer));
+  }
+  EXPECT_EQ(rank_offers(plan, offers, estimates).recommended, 0U);
+  plan.deadline = Seconds{100};
+  EXPECT_EQ(rank_offers(plan, offers, estimates).recommended, 1U);
+  plan.deadline.reset();
+  plan.budget = Money{.amount = 1, .currency = "USD"};
+  EXPECT_EQ(rank_offers(plan, offers, estimates).recommended, 1U);
+}
+
+TEST(Ranking, TheFrontHoldsWhatNothingElseBeats) {
+  const Plan plan = plan_80mb();
+  Planner planner(plan);
+  const std::vector<Offer> offers = {offer_of("slow", 2, 1), offer_of("fast", 8, 6), offer_of("dear", 8, 60)};
+  std::vector<OfferEstimate> estimates;
+  for (const Offer& offer : offers) {
+    estimates.push_back(planner.estimate(offer));
+  }
+  EXPECT_THAT(rank_offers(plan, offers, estimates).pareto, ElementsAre(true, true, false));
+}
+
+TEST(Ranking, SaysWhyNothingIsGoodEnough) {
+  Plan plan = plan_80mb();
+  plan.deadline = Seconds{1};
+  Planner planner(plan);
+  const std::vector<Offer> offers = {offer_of("slow", 2, 1)};
+  const std::vector<OfferEstimate> estimates = {planner.estimate(offers.front())};
+  const Ranking ranking = rank_offers(plan, offers, estimates);
+  EXPECT_FALSE(ranking.recommended);
+  EXPECT_THAT(ranking.reason, HasSubstr("No offer is done within 1 s: the fastest, slow"));
+}
+
+TEST(Thresholds, AreWhereTheShareOfTheStepIsReached) {
+  const Plan plan = plan_80mb();
+  Planner planner(plan);
+  const Offer offer = offer_of("eight", 8, 1);
+  const Thresholds found = thresholds(planner, plan, offer);
+  // 10 % of a step of 44.4 ms are 4.44 ms, 0.14 ms of them latency: 14 ms over 4.3 ms.
+  ASSERT_TRUE(found.factor_for_10_percent);
+  EXPECT_NEAR(*found.factor_for_10_percent, 14 / 4.304, 0.05);
+  ASSERT_TRUE(found.factor_for_5_percent);
+  EXPECT_NEAR(*found.factor_for_5_percent, 14 / (0.04e3 / 19 - 0.14), 0.1);
+  EXPECT_EQ(found.ring_from_gpus,
+            2);  // Two exchange halves both ways at once; naive sends all there, then all back.
+  EXPECT_EQ(found.accumulate_for_10_percent, 4);
+}
+
+TEST(Thresholds, LatencyCanBeTooMuchForAnyBandwidth) {
+  Plan plan = plan_80mb();
+  plan.workload.compute.measured = {{.gpu = "any", .samples_per_second = 1e8}};
+  Planner planner(plan);
+  EXPECT_FALSE(thresholds(planner, plan, offer_of("eight", 8, 1)).factor_for_10_percent);
+}
+
+TEST(Alternatives, HoldThePlanAndEveryOtherWay) {
+  const Plan plan = plan_80mb();
+  Planner planner(plan);
+  const std::vector<Alternative> tried = alternatives(planner, plan, offer_of("eight", 8, 1));
+  EXPECT_EQ(tried.front().algorithm, "ring");
+  EXPECT_EQ(tried.size(), 1U + 2 + 3 + 5);
+  // Overlap is what helps here.
+  EXPECT_EQ(best_of(tried).synchronisation.style, Synchronisation::ddp);
+}
+
+TEST(Sentences, AnswerTheQuestionOfTheExercises) {
+  const Plan plan = plan_80mb();
+  Planner planner(plan);
+  const Offer offer = offer_of("eight", 8, 1);
+  const OfferEstimate estimate = planner.estimate(offer);
+  const std::vector<std::string> words =
+      explain(planner, plan, offer, estimate, thresholds(planner, plan, offer));
+  EXPECT_THAT(words, Contains(HasSubstr("slows training down: synchronising 80 MB takes 14.1 ms")));
+  EXPECT_THAT(words, Contains(HasSubstr("falls below 10 % from a link bandwidth of")));
+  EXPECT_THAT(words, Contains(HasSubstr("ring is 7.9 times faster there")));
+  EXPECT_THAT(words, Contains(HasSubstr("as long as naive: it passes all 80 MB on in each of its 14 steps")));
+}
+
+TEST(Links, HaveTheBandwidthThatTheyAchieve) {
+  Machine machine = custom_machine(4);
+  EXPECT_EQ(link_bandwidth(machine), BytesPerSecond{10e9});
+  machine.intra = IntraLink{.kind = IntraKind::pcie, .generation = 4, .lanes = 8};
+  EXPECT_EQ(link_name(machine), "PCIe 4.0 x8");
+  EXPECT_NEAR(link_bandwidth(machine)->value, 0.78 * 8 * 1.96923e9, 1e6);
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,141 @@
+#include "analysis/step_model.hpp"
+
+#include <numeric>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/paths.hpp"
+
+namespace ringside {
+namespace {
+
+using testing::ElementsAre;
+
+Workload resnet34() {
+  Workload workload;
+  workload.tensors =
+      load_tensors(std::string(RINGSIDE_SOURCE_DIR) + "/configs/workloads/tensors/resnet34-cifar10.csv");
+  for (const Tensor& tensor : workload.tensors) {
+    workload.parameters += tensor.elements;
+  }
+  return workload;
+}
+
+std::vector<std::int64_t> sizes(const std::vector<Bucket>& buckets) {
+  std::vector<std::int64_t> result;
+  for (const Bucket& bucket : buckets) {
+    result.push_back(bucket.bytes.value);
+  }
+  return result;
+}
+
+std::vector<std::size_t> counts(const std::vector<Bucket>& buckets) {
+  std::vector<std::size_t> result;
+  for (const Bucket& bucket : buckets) {
+    result.push_back(bucket.count);
+  }
+  return result;
+}
+
+/// Four gradients of 8 bytes that arrive evenly.
+const std::vector<Gradient> kFour(4, {.bytes = {8}, .share = 0.25});
+
+Step four_gradients(const SynchronisationWords& words, Seconds cost, bool overlap = true) {
+  return simulate_step({.gradients = kFour,
+                        .buckets = make_buckets(kFour, words),
+                        .forward = {4},
+                        .backward = {8},
+                        .accumulate = words.accumulate,
+                        .overlap = overlap},
+                       [&](Bytes) { return cost; });
+}
+
+TEST(Gradients, OfResNet34AreThoseOfTheExercises) {
+  const Workload workload = resnet34();
+  EXPECT_EQ(workload.tensors.size(), 110U);
+  EXPECT_EQ(gradient_bytes(workload), Bytes{85'159'208});
+}
+
+TEST(Gradients, ArriveInReverseAndShareTheWholeBackwardPass) {
+  const Workload workload = resnet34();
+  const std::vector<Gradient> gradients = arriving_gradients(workload);
+  EXPECT_EQ(gradients.front().bytes, Bytes{40});     // fc.bias
+  EXPECT_EQ(gradients.back().bytes, Bytes{37'632});  // conv1.weight
+  const double all =
+      std::accumulate(gradients.begin(), gradients.end(), 0.0,
+                      [](double sum, const Gradient& gradient) { return sum + gradient.share; });
+  EXPECT_NEAR(all, 1, 1e-12);
+}
+
+TEST(Gradients, OfATotalAloneAreCutIntoEvenPieces) {
+  Workload workload;
+  workload.parameters = (1 << 20) + 1;
+  const std::vector<Gradient> gradients = arriving_gradients(workload);
+  ASSERT_EQ(gradients.size(), 5U);
+  EXPECT_EQ(gradients.back().bytes, Bytes{4});
+  const double all =
+      std::accumulate(gradients.begin(), gradients.end(), 0.0,
+                      [](double sum, const Gradient& gradient) { return sum + gradient.share; });
+  EXPECT_NEAR(all, 1, 1e-12);
+}
+
+// Launch order, sizes and tensors of DDP's buckets after its rebuild, worked out by hand from reducer.cpp.
+TEST(Buckets, OfResNet34AreThoseOfDistributedDataParallel) {
+  const std::vector<Bucket> buckets = make_buckets(arriving_gradients(resnet34()), {});
+  EXPECT_THAT(sizes(buckets), ElementsAre(9'461'800, 28'323'840, 26'499'072, 20'874'496));
+  EXPECT_THAT(counts(buckets), ElementsAre(5, 9, 24, 72));
+}
+
+TEST(Buckets, OvershootTheirCapByAtMostOneTensor) {
+  const std::vector<Gradient> gradients = {{.bytes = {100}, .share = 0.5}, {.bytes = {1}, .share = 0.5}};
+  EXPECT_THAT(sizes(make_buckets(gradients, {.bucket = {10}, .first_bucket = {10}})), ElementsAre(100, 1));
+}
+
+TEST(Buckets, AreOneOrOnePerTensorWhereThePlanSaysSo) {
+  EXPECT_THAT(sizes(make_buckets(kFour, {.style = Synchronisation::one_bucket})), ElementsAre(32));
+  EXPECT_THAT(sizes(make_buckets(kFour, {.style = Synchronisation::per_tensor})), ElementsAre(8, 8, 8, 8));
+}
+
+TEST(Step, HidesWhatFitsBesideTheBackwardPassButNotTheLastBucket) {
+  // Gradients arrive at 6, 8, 10 and 12; an all_reduce takes 1.
+  const Step step = four_gradients({.bucket = {8}, .first_bucket = {8}}, {1});
+  EXPECT_DOUBLE_EQ(step.compute.value, 12);
+  EXPECT_DOUBLE_EQ(step.communication.value, 4);
+  EXPECT_DOUBLE_EQ(step.exposed.value, 1);
+  EXPECT_DOUBLE_EQ(step.total.value, 13);
+}
+
+TEST(Step, LaunchesInOrderOnOneStream) {
+  // All_reduces of 3 that become ready every 2 wait for one another: 6-9, 9-12, 12-15, 15-18.
+  const Step step = four_gradients({.bucket = {8}, .first_bucket = {8}}, {3});
+  std::vector<double> starts;
+  for (const BucketTimes& bucket : step.buckets) {
+    starts.push_back(bucket.start.value);
+  }
+  EXPECT_THAT(starts, ElementsAre(6, 9, 12, 15));
+  EXPECT_DOUBLE_EQ(step.exposed.value, 6);
+}
+
+TEST(Step, WithoutOverlapExposesEverything) {
+  const Step step = four_gradients({.bucket = {8}, .first_bucket = {8}}, {3}, false);
+  EXPECT_DOUBLE_EQ(step.exposed.value, 12);
+  EXPECT_DOUBLE_EQ(step.total.value, 24);
+}
+
+TEST(Step, SynchronisesOnlyInTheLastOfItsPasses) {
+  SynchronisationWords words{.bucket = {8}, .first_bucket = {8}, .accumulate = 3};
+  const Step step = four_gradients(words, {1});
+  EXPECT_DOUBLE_EQ(step.compute.value, 36);
+  EXPECT_DOUBLE_EQ(step.communication.value, 4);
+  EXPECT_DOUBLE_EQ(step.total.value, 37);
+}
+
+TEST(Step, IsComputingAloneWhereNothingCostsAnything) {
+  const Step step = four_gradients({}, {0});
+  EXPECT_DOUBLE_EQ(step.exposed.value, 0);
+  EXPECT_DOUBLE_EQ(step.total.value, step.compute.value);
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,98 @@
+#include "plots/plan_charts.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "placed_texts.hpp"
+
+namespace ringside::plots {
+namespace {
+
+using testing::Contains;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+const ChartContext kContext{.title = "a plan", .machine = "", .source = "out/plan.jsonl"};
+
+std::vector<std::string> texts_of(const Figure& figure) {
+  std::vector<std::string> result;
+  for (const PlacedText& text : placed_texts(figure)) {
+    result.push_back(text.text);
+  }
+  return result;
+}
+
+template <typename T>
+std::size_t count_of(const Figure& figure) {
+  std::size_t count = 0;
+  for (const Element& element : figure.panels.back().elements) {
+    count += std::holds_alternative<T>(element) ? 1 : 0;
+  }
+  return count;
+}
+
+CostChart two_offers() {
+  return {.points = {{.label = "cheap",
+                      .seconds = {7200, 3600, 9000},
+                      .cost = {2, 1, 3},
+                      .pareto = true,
+                      .recommended = true},
+                     {.label = "fast", .seconds = {600, 500, 700}, .cost = {20, 15, 25}, .pareto = true}},
+          .currency = "USD",
+          .of = "the run",
+          .deadline = 3000};
+}
+
+TEST(PlanCharts, NothingToShowIsNoChart) {
+  EXPECT_THAT(cost_against_time({}, kContext), IsEmpty());
+  EXPECT_THAT(step_bars({}, kContext), IsEmpty());
+  EXPECT_THAT(scaling_efficiency({}, kContext), IsEmpty());
+  EXPECT_THAT(exposed_against_bandwidth({}, kContext), IsEmpty());
+}
+
+TEST(PlanCharts, CostNamesOffersAndUnits) {
+  const std::vector<Figure> figures = cost_against_time(two_offers(), kContext);
+  ASSERT_THAT(figures, SizeIs(1));
+  EXPECT_THAT(texts_of(figures[0]), Contains("cheap"));
+  EXPECT_THAT(texts_of(figures[0]), Contains("fast"));
+  EXPECT_EQ(figures[0].panels.back().x.label, "time of the run (minutes)");
+  EXPECT_EQ(figures[0].panels.back().y.label, "cost of the run (USD)");
+  EXPECT_EQ(count_of<Marks>(figures[0]), 2U);
+}
+
+TEST(PlanCharts, AxesHoldEveryInterval) {
+  const Panel panel = cost_against_time(two_offers(), kContext)[0].panels.back();
+  EXPECT_LT(panel.x.min, 500);
+  EXPECT_GT(panel.x.max, 9000);
+  EXPECT_LT(panel.y.min, 1);
+  EXPECT_GT(panel.y.max, 25);
+}
+
+TEST(PlanCharts, PartsOfAStepStandSideBySide) {
+  const Figure figure =
+      step_bars({{.label = "offer", .compute = 0.01, .hidden = 0.02, .exposed = 0.01}}, kContext)[0];
+  const auto& boxes = std::get<Boxes>(figure.panels.back().elements.front()).boxes;
+  ASSERT_THAT(boxes, SizeIs(3));
+  EXPECT_DOUBLE_EQ(boxes[0].right, boxes[1].left);
+  EXPECT_DOUBLE_EQ(boxes[2].right, 0.04);
+  EXPECT_THAT(texts_of(figure), Contains("25 % exposed"));
+}
+
+TEST(PlanCharts, ScalingIsALinePerOffer) {
+  const std::vector<Curve> curves = {{.label = "a", .points = {{1, 1}, {2, 0.9}}},
+                                     {.label = "b", .points = {{1, 1}, {8, 0.5}}}};
+  const Figure figure = scaling_efficiency(curves, kContext)[0];
+  EXPECT_EQ(count_of<Polyline>(figure), 2U);
+  EXPECT_GE(figure.panels.back().x.max, 8);
+}
+
+TEST(PlanCharts, BandwidthShowsBothThresholdsAndWhereTheOfferIs) {
+  const std::vector<Curve> curves = {
+      {.label = "a", .points = {{1e9, 0.9}, {1e12, 0.01}}, .mark = XY{2e10, 0.3}}};
+  const Figure figure = exposed_against_bandwidth(curves, kContext)[0];
+  EXPECT_EQ(count_of<Polyline>(figure), 3U);
+  EXPECT_EQ(count_of<Marks>(figure), 1U);
+}
+
+}  // namespace
+}  // namespace ringside::plots

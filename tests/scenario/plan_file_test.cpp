@@ -1,0 +1,203 @@
+// Workloads and plans: what ships loads, and what is wrong is said.
+
+#include <algorithm>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/error.hpp"
+#include "files.hpp"
+#include "scenario/csv.hpp"
+#include "scenario/plan.hpp"
+#include "tests/paths.hpp"
+
+namespace ringside {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+namespace fs = std::filesystem;
+
+const fs::path kConfigs = fs::path(RINGSIDE_SOURCE_DIR) / "configs";
+const PlanPlaces kPlaces = {.models = kConfigs / "workloads/tensors", .workloads = kConfigs / "workloads"};
+
+KnownNames known() {
+  KnownNames names = test::known_names();
+  names.machines = kConfigs / "machines";
+  return names;
+}
+
+/// A plan file beside nothing else.
+class PlanFile : public testing::Test {
+ protected:
+  fs::path write(const std::string& name, const std::string& text) { return folder_.write(name, text); }
+
+  Plan plan(const std::string& text, const std::vector<PlanOverride>& overrides = {}) {
+    return load_plan(write("plan.yaml", text), known(), kPlaces, overrides);
+  }
+
+  std::string refused(const std::string& text) {
+    try {
+      plan(text);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::bad_input);
+      return error.what();
+    }
+    return "accepted";
+  }
+
+ private:
+  test::Folder folder_;
+};
+
+const std::string kWorkload = R"(
+  parameters: 1000000
+  batch_per_gpu: 8
+  compute: {measured: [{gpu: any, samples_per_second: 10}]}
+)";
+const std::string kOffers = R"(
+offers:
+  - {name: box, machine: {gpus_per_node: 4, intra: {kind: custom, latency: 1 us, bandwidth: 1 GB/s}}, price: {per_hour: 2 USD}}
+)";
+
+std::vector<fs::path> shipped(const std::string& folder) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(kConfigs / folder)) {
+    if (entry.path().extension() == ".yaml") {
+      files.push_back(entry.path());
+    }
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+TEST(ShippedWorkloads, LoadAndHaveTheirTensors) {
+  EXPECT_GE(shipped("workloads").size(), 11U);
+  for (const fs::path& file : shipped("workloads")) {
+    const Workload workload = load_workload(file, kPlaces.models);
+    EXPECT_GT(workload.tensors.size(), 10U) << file;
+    EXPECT_GT(workload.forward_flops, 1e8) << file;
+  }
+}
+
+TEST(ShippedPlans, Load) {
+  for (const fs::path& file : shipped("plans")) {
+    EXPECT_NO_THROW(load_plan(file, known(), kPlaces)) << file;
+  }
+  EXPECT_GE(load_plan(kConfigs / "plans/resnet34-tutorial.yaml", known(), kPlaces).offers.size(), 12U);
+}
+
+TEST_F(PlanFile, HasTheDefaultsOfDistributedDataParallel) {
+  const Plan read = plan("workload:" + kWorkload + kOffers);
+  EXPECT_EQ(read.synchronisation, SynchronisationWords{});
+  EXPECT_EQ(read.synchronisation.bucket, Bytes{26'214'400});
+  EXPECT_EQ(read.synchronisation.first_bucket, Bytes{1'048'576});
+  EXPECT_EQ(read.algorithm, "native");
+  ASSERT_THAT(read.offers, SizeIs(1));
+  EXPECT_EQ(read.offers[0].gpus, 4);
+  EXPECT_EQ(read.offers[0].per_hour, (Money{.amount = 2, .currency = "USD"}));
+}
+
+TEST_F(PlanFile, AWorkloadIsANameAFileOrAMap) {
+  EXPECT_EQ(plan("workload: resnet50").workload.parameters, 25'557'032);
+  write("mine.yaml", kWorkload);
+  EXPECT_EQ(plan("workload: mine.yaml").workload.parameters, 1'000'000);
+  EXPECT_THAT(refused("workload: resnet5"), HasSubstr("did you mean 'resnet50'?"));
+}
+
+TEST_F(PlanFile, OtherValuesReplaceThoseOfTheFiles) {
+  const Plan read = plan("workload: resnet50", {{.key = "global_batch", .value = "512"},
+                                                {.key = "bucket", .value = "5 MiB"},
+                                                {.key = "deadline", .value = "90 min"}});
+  EXPECT_EQ(read.workload.global_batch, 512);
+  EXPECT_FALSE(read.workload.batch_per_gpu);
+  EXPECT_EQ(read.synchronisation.bucket, Bytes{5 << 20});
+  EXPECT_EQ(read.deadline, Seconds{5400});
+  EXPECT_TRUE(is_plan_key("accumulate"));
+  EXPECT_FALSE(is_plan_key("lanes"));
+}
+
+TEST_F(PlanFile, WrongUnitsAreRefused) {
+  EXPECT_THAT(refused("workload: resnet50\nsynchronisation: {bucket: 25}"), HasSubstr("plan.yaml:2:"));
+  EXPECT_THAT(refused("workload: resnet50\ndeadline: 2 GB"), HasSubstr("the units here are"));
+  EXPECT_THAT(refused("workload: resnet50\ndeadline: 2"), HasSubstr("has no unit"));
+}
+
+TEST_F(PlanFile, APriceNeedsACurrency) {
+  EXPECT_THAT(refused("workload: resnet50\nbudget: 20"), HasSubstr("an amount and its currency"));
+  EXPECT_THAT(refused("workload: resnet50\noffers: [{machine: p4d.24xlarge, price: {per_hour: 2}}]"),
+              HasSubstr("an amount and its currency"));
+}
+
+TEST_F(PlanFile, ANegativeBatchIsRefused) {
+  EXPECT_THAT(refused("workload: {model: resnet50, batch_per_gpu: -8, compute: {measured: [{gpu: any, "
+                      "samples_per_second: 1}]}}"),
+              HasSubstr("batch_per_gpu: '-8' is out of range"));
+}
+
+TEST_F(PlanFile, TensorsMustSumToTheParametersStated) {
+  EXPECT_THAT(
+      refused(
+          "workload: {model: resnet50, parameters: 25557033, batch_per_gpu: 8, compute: {measured: [{gpu: "
+          "any, samples_per_second: 1}]}}"),
+      HasSubstr("parameters: is 25557033, but the 161 tensors have 25557032 elements"));
+}
+
+TEST_F(PlanFile, TensorsMayStandInAListOrAFileOfTheirOwn) {
+  const std::string rest = "batch_per_gpu: 8, compute: {measured: [{gpu: any, step_time: 2 s}]}}";
+  const Workload inline_list =
+      plan("workload: {tensors: [{name: a, elements: 3}, {name: b, elements: 4}], " + rest).workload;
+  EXPECT_EQ(inline_list.parameters, 7);
+  EXPECT_DOUBLE_EQ(inline_list.compute.measured[0].samples_per_second, 4);
+  write("mine.csv", "elements,name\n5,a\n");
+  EXPECT_EQ(plan("workload: {tensors: mine.csv, " + rest).workload.parameters, 5);
+  write("broken.csv", "elements,name\n-5,a\n");
+  EXPECT_THAT(refused("workload: {tensors: broken.csv, " + rest), HasSubstr("broken.csv:2: elements: '-5'"));
+}
+
+TEST_F(PlanFile, AWorkloadSaysOneBatchAndASpeed) {
+  EXPECT_THAT(refused("workload: {model: resnet50, compute: {efficiency: {default: 30 %}}}"),
+              HasSubstr("says no batch"));
+  EXPECT_THAT(refused("workload: {model: resnet50, batch_per_gpu: 1, global_batch: 2, compute: {efficiency: "
+                      "{default: 30 %}}}"),
+              HasSubstr("write one of them"));
+  EXPECT_THAT(refused("workload: {model: resnet50, batch_per_gpu: 1, compute: {precision: tf32}}"),
+              HasSubstr("says no speed"));
+  EXPECT_THAT(
+      refused("workload: {model: resnet50, batch_per_gpu: 1, compute: {efficiency: {default: 130 %}}}"),
+      HasSubstr("more than 100 %"));
+}
+
+TEST_F(PlanFile, AnOfferIsAMachineThatIsThere) {
+  EXPECT_THAT(refused("workload: resnet50\noffers: [{machine: p4d.24xlargee}]"), HasSubstr("p4d.24xlarge"));
+  EXPECT_THAT(refused("workload: resnet50\noffers: [{machine: this}]"), HasSubstr("not on offer"));
+  EXPECT_THAT(refused("workload: resnet50\noffers: [{machine: p4d.24xlarge, gpus: 9}]"), HasSubstr("9 GPUs"));
+  EXPECT_THAT(refused("workload: resnet50\noffers: []"), HasSubstr("is an empty list"));
+}
+
+TEST(Csv, ReadsQuotesAndLineEnds) {
+  const CsvTable table = parse_csv("a,b\r\n\"x, \"\"y\"\"\",2\r\n\r\n", "x.csv");
+  EXPECT_THAT(table.header, ElementsAre("a", "b"));
+  ASSERT_THAT(table.rows, SizeIs(1));
+  EXPECT_THAT(table.rows[0].cells, ElementsAre("x, \"y\"", "2"));
+  EXPECT_EQ(table.rows[0].line, 2);
+}
+
+TEST(Csv, SaysWhereItIsBroken) {
+  const auto refused = [](const std::string& text) -> std::string {
+    try {
+      parse_csv(text, "x.csv");
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "accepted";
+  };
+  EXPECT_EQ(refused("a,b\n1\n"), "x.csv:2: has 1 cells, but the header has 2");
+  EXPECT_THAT(refused("a\n\"1\n"), HasSubstr("x.csv:2: the quote"));
+  EXPECT_THAT(refused(""), HasSubstr("is empty"));
+}
+
+}  // namespace
+}  // namespace ringside
