@@ -53,12 +53,6 @@ std::vector<bool> pareto_front(const std::vector<Merit>& merits) {
   return front;
 }
 
-std::string hours(double seconds) {
-  return seconds >= 3600 ? fmt::format("{:.3g} h", seconds / 3600)
-         : seconds >= 60 ? fmt::format("{:.3g} min", seconds / 60)
-                         : fmt::format("{:.3g} s", seconds);
-}
-
 std::string amount(double cost, const std::string& currency) {
   return fmt::format("{:.{}f} {}", cost, cost < 1 ? 3 : 2, currency);
 }
@@ -78,8 +72,8 @@ std::string why_nothing(const Plan& plan, const std::vector<Offer>& offers,
     return offers[static_cast<std::size_t>(which - merits.begin())].name;
   };
   if (plan.deadline && fastest->seconds > plan.deadline->value) {
-    return fmt::format("No offer is done within {}: the fastest, {}, takes {}.", hours(plan.deadline->value),
-                       name_of(fastest), hours(fastest->seconds));
+    return fmt::format("No offer is done within {}: the fastest, {}, takes {}.",
+                       long_time(plan.deadline->value), name_of(fastest), long_time(fastest->seconds));
   }
   if (plan.budget && cheapest->cost > plan.budget->amount) {
     return fmt::format("No offer costs at most {}: the cheapest, {}, costs {}.",
@@ -87,7 +81,7 @@ std::string why_nothing(const Plan& plan, const std::vector<Offer>& offers,
                        cheapest->cost < kInfinite ? amount(cheapest->cost, plan.budget->currency)
                                                   : std::string("an unknown amount"));
   }
-  return fmt::format("No offer is both done within {} and costs at most {}.", hours(plan.deadline->value),
+  return fmt::format("No offer is both done within {} and costs at most {}.", long_time(plan.deadline->value),
                      amount(plan.budget->amount, plan.budget->currency));
 }
 
@@ -182,6 +176,13 @@ std::optional<int> ring_from_gpus(Planner& planner, const Plan& plan, const Offe
 
 }  // namespace
 
+std::string long_time(double seconds) {
+  return seconds >= 2 * 86400 ? fmt::format("{:.3g} days", seconds / 86400)
+         : seconds >= 3600    ? fmt::format("{:.3g} h", seconds / 3600)
+         : seconds >= 60      ? fmt::format("{:.3g} min", seconds / 60)
+                              : format(Seconds{seconds});
+}
+
 Ranking rank_offers(const Plan& plan, const std::vector<Offer>& offers,
                     const std::vector<OfferEstimate>& estimates) {
   RINGSIDE_CHECK(offers.size() == estimates.size(), "every offer has an estimate");
@@ -212,7 +213,7 @@ Ranking rank_offers(const Plan& plan, const std::vector<Offer>& offers,
   ranking.recommended = best;
   std::string limits;
   if (plan.deadline) {
-    limits = fmt::format(" that are done within {}", hours(plan.deadline->value));
+    limits = fmt::format(" that are done within {}", long_time(plan.deadline->value));
   }
   if (plan.budget) {
     limits += fmt::format("{} cost at most {}", limits.empty() ? " that" : " and",
@@ -223,7 +224,7 @@ Ranking rank_offers(const Plan& plan, const std::vector<Offer>& offers,
   ranking.reason =
       fmt::format("Rent {}: it is the {} of {} offers{}: {} for {}{}.", offers[best].name,
                   by_time || !estimate.cost ? "fastest" : "cheapest", others,
-                  limits.empty() ? " that can be used" : limits, hours(merit.seconds),
+                  limits.empty() ? " that can be used" : limits, long_time(merit.seconds),
                   estimate.run ? "the run" : "a million samples",
                   estimate.cost ? fmt::format(", {}", amount(merit.cost, estimate.cost->currency)) : "");
   return ranking;

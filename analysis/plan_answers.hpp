@@ -11,6 +11,9 @@
 /// What a person wants to know once all offers are estimated: which one, and what would make it better.
 namespace ringside {
 
+/// `1.5 h`, `12 min`, `30 s`.
+std::string long_time(double seconds);
+
 struct Ranking {
   std::vector<std::size_t> order;  ///< All offers, the best first, those that cannot be used last.
   std::vector<bool> pareto;        ///< By offer: nothing else is both cheaper and faster.

@@ -15,7 +15,9 @@ std::string percent(double share) {
   return fmt::format("{:.{}f} %", rounded, rounded > 0.05 && rounded < 1 ? 1 : 0);
 }
 
-std::string times(double factor) { return fmt::format("{:.{}f}", factor, factor < 10 ? 1 : 0); }
+std::string times(double factor) {
+  return factor < 1 ? fmt::format("{:.2g}", factor) : fmt::format("{:.{}f}", factor, factor < 10 ? 1 : 0);
+}
 
 /// As people call sizes of models: `85.2 MB`.
 std::string megabytes(Bytes size) {
@@ -137,13 +139,6 @@ std::string best_way_sentence(Planner& planner, const Plan& plan, const Offer& o
 }
 
 }  // namespace
-
-std::string long_time(double seconds) {
-  return seconds >= 2 * 86400 ? fmt::format("{:.3g} d", seconds / 86400)
-         : seconds >= 3600    ? fmt::format("{:.3g} h", seconds / 3600)
-         : seconds >= 60      ? fmt::format("{:.3g} min", seconds / 60)
-                              : format(Seconds{seconds});
-}
 
 std::string describe(const Alternative& alternative, const Plan& plan) {
   std::string text;

@@ -9,9 +9,6 @@
 /// What an estimate means, in whole sentences.
 namespace ringside {
 
-/// `1.5 h`, `12 min`, `30 s`.
-std::string long_time(double seconds);
-
 /// Is communication the bottleneck on this offer, from which bandwidth on is it not, which algorithm is faster there and why,
 /// and what else would help. The offer has an estimate.
 std::vector<std::string> explain(Planner& planner, const Plan& plan, const Offer& offer,

@@ -36,6 +36,7 @@ struct StepEstimate {
   TimeRange compute;
   TimeRange communication;
   TimeRange exposed;
+  TimeRange waiting;  ///< For the slowest GPU.
   TimeRange total;
   Share efficiency;          ///< Of N times the speed of one GPU.
   Share samples_per_second;  ///< All GPUs together.
@@ -92,11 +93,11 @@ class Planner {
 
  private:
   struct Known;
+  struct Ends;
 
   Known& known(const Offer& offer);
   AllReducePrices& prices(Known& machine, const std::string& algorithm, int ranks);
-  Step simulate(Known& machine, const Variation& variation, Seconds TimeRange::*compute_end,
-                Seconds TimeRange::*cost_end);
+  Step simulate(Known& machine, const Variation& variation, const Ends& ends);
   StepEstimate step(Known& machine);
 
   const Plan& plan_;

@@ -64,6 +64,7 @@ PublishedScaling row_of(const Cells& cells, int line) {
           .samples_per_second_of_one = cells.number("samples_per_second_of_one"),
           .baseline_gpus = cells.whole("baseline_gpus"),
           .efficiency = cells.number("efficiency"),
+          .gave_spread = cells.text("role") == "spread",
           .note = cells.text("note"),
           .source = cells.text("source"),
           .line = line};
@@ -143,6 +144,13 @@ std::vector<ScalingCheck> check_scaling(const std::vector<PublishedScaling>& row
     checks.push_back(std::move(check));
   }
   return checks;
+}
+
+std::vector<ScalingCheck> held_out(const std::vector<ScalingCheck>& checks) {
+  std::vector<ScalingCheck> rest;
+  std::copy_if(checks.begin(), checks.end(), std::back_inserter(rest),
+               [](const ScalingCheck& check) { return !check.row.gave_spread; });
+  return rest;
 }
 
 ScalingSummary summary_of(const std::vector<ScalingCheck>& checks) {

@@ -25,8 +25,9 @@ struct PublishedScaling {
   int accumulate = 1;
   DataType gradients = DataType::float32;
   double samples_per_second_of_one = 0;
-  int baseline_gpus = 1;  ///< Whose speed counts as 100 %.
-  double efficiency = 0;  ///< Measured.
+  int baseline_gpus = 1;     ///< Whose speed counts as 100 %.
+  double efficiency = 0;     ///< Measured.
+  bool gave_spread = false;  ///< Took part in finding how far GPUs spread (analysis/planner.cpp).
   std::string note;
   std::string source;
   int line = 0;
@@ -62,5 +63,8 @@ struct ScalingSummary {
 };
 
 ScalingSummary summary_of(const std::vector<ScalingCheck>& checks);
+
+/// Those that did not give the spread.
+std::vector<ScalingCheck> held_out(const std::vector<ScalingCheck>& checks);
 
 }  // namespace ringside

@@ -43,10 +43,11 @@ using AllReduceCost = std::function<Seconds(Bytes)>;
 struct StepRequest {
   const std::vector<Gradient>& gradients;
   const std::vector<Bucket>& buckets;
-  Seconds forward;      ///< Of one forward pass.
-  Seconds backward;     ///< Of one backward pass.
-  int accumulate = 1;   ///< Forward and backward passes per step; only the last one synchronises.
-  bool overlap = true;  ///< All_reduces run beside the backward pass; false = after it.
+  Seconds forward;       ///< Of one forward pass.
+  Seconds backward;      ///< Of one backward pass.
+  int accumulate = 1;    ///< Forward and backward passes per step; only the last one synchronises.
+  bool overlap = true;   ///< All_reduces run beside the backward pass; false = after it.
+  Seconds waiting = {};  ///< For the slowest of all GPUs, before gradients can be complete.
 };
 
 struct BucketTimes {
@@ -61,11 +62,15 @@ struct Step {
   Seconds compute;        ///< Forward and backward passes.
   Seconds communication;  ///< All all_reduces together.
   Seconds exposed;        ///< After the end of the backward pass.
+  Seconds waiting;        ///< For the slowest GPU.
   Seconds total;
   std::vector<BucketTimes> buckets = {};
 
   Seconds hidden() const { return communication - exposed; }
 };
+
+/// The expected largest of `count` independent numbers with a standard normal distribution: 0.56 of 2, 1.42 of 8.
+double expected_largest(int count);
 
 /// Buckets are launched strictly in order, each when it and all before it are ready, on one communication stream; the
 /// last one cannot be hidden.

@@ -172,12 +172,15 @@ void validate(const std::string& table_file) {
   }
   print(table({"model", "precision", "system", ">GPUs", ">measured %", ">predicted %", ">90 %", ">error", ""},
               rows));
-  const ScalingSummary summary = summary_of(checks);
+  const auto print_summary = [](std::string_view which, const ScalingSummary& summary) {
+    print_line(fmt::format(
+        "{} rows{}: median error of scaling efficiency {:.1f} points, mean {:.1f}; {:.0f} % inside their "
+        "interval",
+        summary.rows, which, 100 * summary.median_error, 100 * summary.mean_error, 100 * summary.coverage));
+  };
   print_line();
-  print_line(fmt::format(
-      "{} rows: median error of scaling efficiency {:.1f} points, mean {:.1f}; {:.0f} % inside their "
-      "interval",
-      summary.rows, 100 * summary.median_error, 100 * summary.mean_error, 100 * summary.coverage));
+  print_summary("", summary_of(checks));
+  print_summary(" that took no part in finding how far GPUs spread", summary_of(held_out(checks)));
 }
 
 void run(const PlanFlags& flags, const CommonOptions& common) {

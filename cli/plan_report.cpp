@@ -77,6 +77,7 @@ OfferRecord record_of(const PlanReport& report, std::size_t index) {
     record.compute = record_of(step->compute);
     record.communication = record_of(step->communication);
     record.exposed = record_of(step->exposed);
+    record.waiting = record_of(step->waiting);
     record.efficiency = record_of(step->efficiency);
     record.samples_per_second = record_of(step->samples_per_second);
   }
@@ -339,7 +340,8 @@ std::vector<plots::StepBar> bars_of(const PlanReport& report) {
     bars.push_back({.label = report.offers[index].name,
                     .compute = (step.compute - step.hidden()).value,
                     .hidden = step.hidden().value,
-                    .exposed = step.exposed.value});
+                    .exposed = step.exposed.value,
+                    .waiting = step.waiting.value});
   }
   return bars;
 }
@@ -376,6 +378,11 @@ std::vector<plots::Curve> scaling_curves(const PlanReport& report, Planner& plan
   return curves;
 }
 
+std::string named_with_link(const Offer& offer) {
+  const std::string link = link_name(offer.machine);
+  return offer.name.find(link) == std::string::npos ? fmt::format("{} ({})", offer.name, link) : offer.name;
+}
+
 std::vector<plots::Curve> bandwidth_curves(const PlanReport& report, Planner& planner) {
   constexpr int kPoints = 49;
   std::vector<plots::Curve> curves;
@@ -385,7 +392,7 @@ std::vector<plots::Curve> bandwidth_curves(const PlanReport& report, Planner& pl
     if (!rate) {
       continue;
     }
-    plots::Curve curve{.label = fmt::format("{} ({})", offer.name, link_name(offer.machine)), .points = {}};
+    plots::Curve curve{.label = named_with_link(offer), .points = {}};
     constexpr double kSlowest = 1e9;
     constexpr double kFastest = 1e12;
     for (int point = 0; point < kPoints; ++point) {
@@ -423,7 +430,7 @@ std::vector<plots::TimelineBar> timeline_bars(const Step& step, const Plan& plan
   for (std::size_t index = 0; index < step.buckets.size(); ++index) {
     const BucketTimes& bucket = step.buckets[index];
     const std::string label = fmt::format("{} · {}", index, format(bucket.bucket.bytes));
-    bars.push_back({.track = "bucket ready",
+    bars.push_back({.track = "buckets",
                     .start = bucket.ready,
                     .end = std::max(bucket.ready, bucket.start),
                     .label = label,
@@ -449,7 +456,7 @@ std::vector<plots::Figure> figures_of(const PlanReport& report, Planner& planner
   if (!report.shown.empty()) {
     const std::vector<std::size_t> places = explained(report, {});
     const std::size_t index = report.shown[places.empty() ? 0 : places.front()];
-    context.machine = report.offers[index].name;
+    context.title = fmt::format("{}: one step on {}", report.plan.name, report.offers[index].name);
     std::vector<plots::Figure> timeline =
         plots::timeline(timeline_bars(report.estimates[index].step->timeline, report.plan), context);
     for (plots::Figure& figure : timeline) {

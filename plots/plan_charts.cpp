@@ -143,7 +143,8 @@ void add_labels(Panel& panel, const std::vector<CostPoint>& points) {
              .text = text,
              .align = Align::center,
              .font = kLabelFont,
-             .color = color_of(*point)});
+             .color = color_of(*point),
+             .opaque = true});
   }
 }
 
@@ -275,12 +276,12 @@ std::vector<Figure> step_bars(const std::vector<StepBar>& bars, const ChartConte
   double longest = 0;
   double widest = 0;
   for (const StepBar& bar : bars) {
-    longest = std::max(longest, bar.compute + bar.hidden + bar.exposed);
+    longest = std::max(longest, bar.compute + bar.hidden + bar.exposed + bar.waiting);
     widest = std::max(widest, std::min(kMaxLabel, text_width(bar.label, {})));
   }
-  const std::array<std::pair<const char*, Color>, 3> parts = {
+  const std::array<std::pair<const char*, Color>, 4> parts = {
       std::pair{"compute", kSkyBlue}, std::pair{"compute with communication hidden behind it", kBlue},
-      std::pair{"exposed communication", kVermillion}};
+      std::pair{"exposed communication", kVermillion}, std::pair{"waiting for the slowest GPU", kGrey}};
   std::vector<LegendEntry> legend;
   for (const auto& [label, color] : parts) {
     legend.push_back({.label = label, .band = color});
@@ -302,7 +303,7 @@ std::vector<Figure> step_bars(const std::vector<StepBar>& bars, const ChartConte
     const auto top = static_cast<double>(index);
     panel.y.tics.push_back({top + 0.5, shortened(bar.label, {}, kMaxLabel)});
     double left = 0;
-    const std::array lengths = {bar.compute, bar.hidden, bar.exposed};
+    const std::array lengths = {bar.compute, bar.hidden, bar.exposed, bar.waiting};
     for (std::size_t part = 0; part < parts.size(); ++part) {
       if (lengths[part] > 0) {
         boxes.boxes.push_back({left, left + lengths[part], top + 0.15, top + 0.85, parts[part].second});

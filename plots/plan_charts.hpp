@@ -42,6 +42,7 @@ struct StepBar {
   double compute = 0;  ///< Seconds without communication beside it.
   double hidden = 0;   ///< Computing while gradients are on their way.
   double exposed = 0;  ///< Only waiting for gradients.
+  double waiting = 0;  ///< For the slowest GPU.
 };
 
 /// `plan_steps`: a bar per offer.

@@ -186,6 +186,7 @@ Json to_json(const OfferRecord& offer) {
   range("compute", offer.compute);
   range("communication", offer.communication);
   range("exposed", offer.exposed);
+  range("waiting", offer.waiting);
   range("efficiency", offer.efficiency);
   range("samples_per_second", offer.samples_per_second);
   range("run", offer.run);
@@ -496,6 +497,7 @@ OfferRecord offer(const Fields& fields) {
           .compute = optional_range(fields, "compute"),
           .communication = optional_range(fields, "communication"),
           .exposed = optional_range(fields, "exposed"),
+          .waiting = optional_range(fields, "waiting"),
           .efficiency = optional_range(fields, "efficiency"),
           .samples_per_second = optional_range(fields, "samples_per_second"),
           .run = optional_range(fields, "run"),

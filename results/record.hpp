@@ -102,6 +102,7 @@ struct OfferRecord {
   std::optional<RangeRecord> compute = {};
   std::optional<RangeRecord> communication = {};
   std::optional<RangeRecord> exposed = {};
+  std::optional<RangeRecord> waiting = {};
   std::optional<RangeRecord> efficiency = {};
   std::optional<RangeRecord> samples_per_second = {};
   std::optional<RangeRecord> run = {};

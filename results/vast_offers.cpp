@@ -207,7 +207,7 @@ OfferListing read_vast_offers(std::string_view text, const std::string& origin) 
   try {
     root = json::parse(text);
   } catch (const json::parse_error& error) {
-    reject(origin, error.byte >= text.size()
+    reject(origin, error.byte > text.size()
                        ? fmt::format("is cut off: the JSON ends after {} bytes in the middle of something",
                                      text.size())
                        : fmt::format("is not JSON (at byte {})", error.byte));

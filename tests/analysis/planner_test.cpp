@@ -58,6 +58,8 @@ Offer with_gpu(Offer offer, const std::string& model) {
 
 // Eight ranks: 14 messages of 10 us and 14 × 10 MB at 10 GB/s are 14.14 ms, as in README.md.
 constexpr double kRing = 0.01414;
+// All wait for the slowest of eight GPUs whose times spread by 2 %: 1.4236 standard deviations of 40 ms.
+constexpr double kWaiting = 0.02 * 1.42360 * 0.04;
 
 TEST(Planner, AddsTheClosedFormToTheTimeOfComputing) {
   const Plan plan = plan_80mb();
@@ -66,8 +68,9 @@ TEST(Planner, AddsTheClosedFormToTheTimeOfComputing) {
   ASSERT_TRUE(estimate.step) << estimate.problem;
   EXPECT_NEAR(estimate.step->compute.typical.value, 0.04, 1e-12);
   EXPECT_NEAR(estimate.step->exposed.typical.value, kRing, 1e-9);
-  EXPECT_NEAR(estimate.step->total.typical.value, 0.04 + kRing, 1e-9);
-  EXPECT_NEAR(estimate.step->efficiency.typical, 0.04 / (0.04 + kRing), 1e-9);
+  EXPECT_NEAR(estimate.step->waiting.typical.value, kWaiting, 1e-7);
+  EXPECT_NEAR(estimate.step->total.typical.value, 0.04 + kRing + kWaiting, 1e-7);
+  EXPECT_NEAR(estimate.step->efficiency.typical, 0.04 / (0.04 + kRing + kWaiting), 1e-6);
   EXPECT_DOUBLE_EQ(estimate.step->batch, 800);
 }
 
@@ -76,10 +79,10 @@ TEST(Planner, PricesTheWholeRun) {
   Planner planner(plan);
   const OfferEstimate estimate = planner.estimate(offer_of("eight", 8, 3.6));
   // 1,250 steps; 3.60 USD per hour are 0.001 per second.
-  const double seconds = 1250 * (0.04 + kRing);
+  const double seconds = 1250 * (0.04 + kRing + kWaiting);
   ASSERT_TRUE(estimate.run && estimate.cost);
-  EXPECT_NEAR(estimate.run->typical.value, seconds, 1e-6);
-  EXPECT_NEAR(estimate.cost->typical, 0.001 * seconds, 1e-9);
+  EXPECT_NEAR(estimate.run->typical.value, seconds, 1e-4);
+  EXPECT_NEAR(estimate.cost->typical, 0.001 * seconds, 1e-7);
 }
 
 TEST(Planner, OneGpuHasNothingToSynchronise) {
@@ -191,11 +194,11 @@ TEST(Thresholds, AreWhereTheShareOfTheStepIsReached) {
   Planner planner(plan);
   const Offer offer = offer_of("eight", 8, 1);
   const Thresholds found = thresholds(planner, plan, offer);
-  // 10 % of a step of 44.4 ms are 4.44 ms, 0.14 ms of them latency: 14 ms over 4.3 ms.
+  // A ninth of computing and waiting, 41.14 ms, is 10 % of the step: 4.57 ms, of which 0.14 ms are latency.
   ASSERT_TRUE(found.factor_for_10_percent);
-  EXPECT_NEAR(*found.factor_for_10_percent, 14 / 4.304, 0.05);
+  EXPECT_NEAR(*found.factor_for_10_percent, 14 / (41.14 / 9 - 0.14), 0.05);
   ASSERT_TRUE(found.factor_for_5_percent);
-  EXPECT_NEAR(*found.factor_for_5_percent, 14 / (0.04e3 / 19 - 0.14), 0.1);
+  EXPECT_NEAR(*found.factor_for_5_percent, 14 / (41.14 / 19 - 0.14), 0.1);
   EXPECT_EQ(found.ring_from_gpus,
             2);  // Two exchange halves both ways at once; naive sends all there, then all back.
   EXPECT_EQ(found.accumulate_for_10_percent, 4);

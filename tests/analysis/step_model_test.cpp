@@ -131,6 +131,26 @@ TEST(Step, SynchronisesOnlyInTheLastOfItsPasses) {
   EXPECT_DOUBLE_EQ(step.total.value, 37);
 }
 
+TEST(Step, WaitsForTheSlowest) {
+  const Step step = simulate_step({.gradients = kFour,
+                                   .buckets = make_buckets(kFour, {}),
+                                   .forward = {4},
+                                   .backward = {8},
+                                   .waiting = {1.5}},
+                                  [](Bytes) { return Seconds{1}; });
+  EXPECT_DOUBLE_EQ(step.exposed.value, 1);
+  EXPECT_DOUBLE_EQ(step.total.value, 14.5);
+}
+
+// Tables of normal order statistics: 0.5642, 1.0294, 1.4236.
+TEST(ExpectedLargest, IsThatOfNormalOrderStatistics) {
+  EXPECT_EQ(expected_largest(1), 0);
+  EXPECT_NEAR(expected_largest(2), 0.5642, 1e-4);
+  EXPECT_NEAR(expected_largest(4), 1.0294, 1e-4);
+  EXPECT_NEAR(expected_largest(8), 1.4236, 1e-4);
+  EXPECT_NEAR(expected_largest(100), 2.5076, 1e-4);
+}
+
 TEST(Step, IsComputingAloneWhereNothingCostsAnything) {
   const Step step = four_gradients({}, {0});
   EXPECT_DOUBLE_EQ(step.exposed.value, 0);

@@ -26,7 +26,7 @@ template <typename T>
 std::size_t count_of(const Figure& figure) {
   std::size_t count = 0;
   for (const Element& element : figure.panels.back().elements) {
-    count += std::holds_alternative<T>(element) ? 1 : 0;
+    count += std::holds_alternative<T>(element) ? 1U : 0U;
   }
   return count;
 }

@@ -43,7 +43,8 @@ Point full_point() {
 }
 
 std::vector<Record> full_records() {
-  return {header(), full_point(),
+  return {header(),
+          full_point(),
           Verdict{.ranks = 4,
                   .bytes = {1 << 20},
                   .baseline = "naive",
@@ -80,6 +81,7 @@ std::vector<Record> full_records() {
                       .compute = RangeRecord{0.01, 0.008, 0.02},
                       .communication = RangeRecord{0.022, 0.015, 0.03},
                       .exposed = RangeRecord{0.02, 0.01, 0.03},
+                      .waiting = RangeRecord{0.001, 0, 0.01},
                       .efficiency = RangeRecord{0.33, 0.2, 0.6},
                       .samples_per_second = RangeRecord{17000, 12800, 25600},
                       .run = RangeRecord{88, 58, 117},

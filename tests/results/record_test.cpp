@@ -180,7 +180,7 @@ TEST(Record, NoBytesOfANoteCostTheResult) {
 }
 
 TEST(Record, UnknownKindsAndFieldsAreSkippedAndNullIsAbsent) {
-  EXPECT_EQ(parse_record(R"({"record":"offer","price":1})"), std::nullopt);
+  EXPECT_EQ(parse_record(R"({"record":"novelty","price":1})"), std::nullopt);
   auto json = nlohmann::json::parse(to_line(full_point()));
   json["later"] = {1, 2, 3};
   json["measured"]["later"] = "x";

@@ -41,7 +41,7 @@ def validator(path):
 def main():
     root = pathlib.Path(sys.argv[1]).resolve()
     faults = checked = 0
-    for kind in ("machine", "scenario"):
+    for kind in ("machine", "scenario", "workload", "plan"):
         check = validator(root / "configs" / f"{kind}.schema.json")
         accepted = [root / "configs" / f"{kind}s", root / "tests/scenario/accepted" / f"{kind}s"]
         if kind == "scenario":

@@ -1,4 +1,4 @@
-// docs/scenario.md explains every key of the loader and no others.
+// docs/scenario.md and docs/planning.md explain every key of the loader and no others.
 
 #include <fstream>
 #include <set>
@@ -16,8 +16,9 @@ namespace {
 using testing::ContainerEq;
 
 /// Keys in the first column of the tables below a heading, up to the next one of the same level.
-std::set<std::string> keys_of_section(const std::string& heading) {
-  std::ifstream page(std::string(RINGSIDE_SOURCE_DIR) + "/docs/scenario.md");
+std::set<std::string> keys_of_section(const std::string& heading,
+                                      const std::string& page_name = "scenario.md") {
+  std::ifstream page(std::string(RINGSIDE_SOURCE_DIR) + "/docs/" + page_name);
   EXPECT_TRUE(page);
   std::set<std::string> keys;
   bool inside = false;
@@ -47,6 +48,14 @@ TEST(ScenarioPage, ExplainsEveryKeyOfAScenarioAndNoOthers) {
 
 TEST(ScenarioPage, ExplainsEveryKeyOfAMachineAndNoOthers) {
   EXPECT_THAT(keys_of_section("Machine"), ContainerEq(paths(machine_keys())));
+}
+
+TEST(PlanningPage, ExplainsEveryKeyOfAWorkloadAndNoOthers) {
+  EXPECT_THAT(keys_of_section("Workload", "planning.md"), ContainerEq(paths(workload_keys())));
+}
+
+TEST(PlanningPage, ExplainsEveryKeyOfAPlanAndNoOthers) {
+  EXPECT_THAT(keys_of_section("Plan", "planning.md"), ContainerEq(paths(plan_keys())));
 }
 
 }  // namespace

@@ -89,6 +89,22 @@ TEST(ShippedPlans, Load) {
   EXPECT_GE(load_plan(kConfigs / "plans/resnet34-tutorial.yaml", known(), kPlaces).offers.size(), 12U);
 }
 
+TEST(Examples, WhatTheSchemasAcceptAndRefuseTheLoaderDoesToo) {
+  const fs::path tests = fs::path(RINGSIDE_SOURCE_DIR) / "tests/scenario";
+  for (const auto& entry : fs::directory_iterator(tests / "accepted/workloads")) {
+    EXPECT_NO_THROW(load_workload(entry, kPlaces.models)) << entry;
+  }
+  for (const auto& entry : fs::directory_iterator(tests / "broken/workloads")) {
+    EXPECT_THROW(load_workload(entry, kPlaces.models), Error) << entry;
+  }
+  for (const auto& entry : fs::directory_iterator(tests / "accepted/plans")) {
+    EXPECT_NO_THROW(load_plan(entry, known(), kPlaces)) << entry;
+  }
+  for (const auto& entry : fs::directory_iterator(tests / "broken/plans")) {
+    EXPECT_THROW(load_plan(entry, known(), kPlaces), Error) << entry;
+  }
+}
+
 TEST_F(PlanFile, HasTheDefaultsOfDistributedDataParallel) {
   const Plan read = plan("workload:" + kWorkload + kOffers);
   EXPECT_EQ(read.synchronisation, SynchronisationWords{});

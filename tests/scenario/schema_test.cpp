@@ -198,7 +198,9 @@ TEST_P(Schemas, KnowWhichKeysBelongToWhichKind) {
 
 INSTANTIATE_TEST_SUITE_P(All, Schemas,
                          testing::Values(Case{"scenario.schema.json", scenario_keys()},
-                                         Case{"machine.schema.json", machine_keys()}),
+                                         Case{"machine.schema.json", machine_keys()},
+                                         Case{"workload.schema.json", workload_keys()},
+                                         Case{"plan.schema.json", plan_keys()}),
                          [](const testing::TestParamInfo<Case>& tested) {
                            return tested.param.file.substr(0, tested.param.file.find('.'));
                          });

@@ -1,0 +1,141 @@
+"""`ringside plan` as a user types it: answers, listings of others, and what is wrong with files."""
+
+import json
+import pathlib
+import unittest
+
+from ringside_case import SOURCE, RingsideCase
+
+LISTINGS = pathlib.Path(__file__).parent / "offers"
+
+PLAN = """name: tiny
+workload:
+  parameters: 20000000
+  batch_per_gpu: 100
+  samples: 1000000
+  compute: {measured: [{gpu: any, samples_per_second: 2500}]}
+synchronisation: {style: one_bucket}
+algorithm: ring
+"""
+OFFERS = """offers:
+  - {name: eight, machine: {gpus_per_node: 8, intra: {kind: custom, latency: 10 us, bandwidth: 10 GB/s}}, price: {per_hour: 6 USD}}
+  - {name: two, machine: {gpus_per_node: 2, intra: {kind: custom, latency: 10 us, bandwidth: 10 GB/s}}, price: {per_hour: 1 USD}}
+"""
+
+
+class Plan(RingsideCase):
+    def plan(self, text=PLAN + OFFERS, *flags):
+        return self.run_ringside("plan", self.write("plan.yaml", text), "--no-charts", *flags)
+
+    def offers(self, *arguments):
+        result = self.run_ringside("plan", *arguments, "--no-charts", "--format", "json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return [record for record in self.records(result.stdout) if record["record"] == "offer"]
+
+    def test_numbers_are_those_of_the_closed_form(self):
+        # 8 ranks: 14 messages of 10 us and 14 x 10 MB at 10 GB/s; 1,250 steps of 40 ms and that.
+        offers = {offer["name"]: offer for offer in self.offers(self.write("plan.yaml", PLAN + OFFERS))}
+        eight = offers["eight"]
+        self.assertAlmostEqual(eight["exposed"]["typical"], 0.01414, delta=1e-9)
+        # All wait for the slowest of eight GPUs, 1.4236 standard deviations of 2 %.
+        seconds = 1250 * (0.05414 + 0.04 * 0.02 * 1.4236)
+        self.assertAlmostEqual(eight["run"]["typical"], seconds, delta=1e-4 * seconds)
+        self.assertAlmostEqual(eight["cost"]["typical"], 6 / 3600 * seconds, delta=1e-4)
+        self.assertTrue(offers["two"]["recommended"])
+
+    def test_deadline_and_budget_decide(self):
+        self.assertIn("Rent eight: it is the cheapest of 1 offers that are done within", self.plan(PLAN + OFFERS, "--deadline", "100 s").stdout)
+        self.assertIn("Rent eight: it is the fastest of 2", self.plan(PLAN + OFFERS, "--budget", "1 USD").stdout)
+
+    def test_nothing_fits_is_3_with_the_reason(self):
+        self.assert_rejected(self.plan(PLAN + OFFERS, "--deadline", "1 s"), 3, "No offer is done within 1 s")
+        llama = "workload: llama3-8b\noffers: [{machine: p5.48xlarge}]\n"
+        self.assert_rejected(self.plan(llama), 3, "does not fit", "FSDP")
+
+    def test_sweep_over_keys_of_plan_workload_and_machine(self):
+        for sweep in ("accumulate=1,4", "batch_per_gpu=50:200:2x", "bandwidth=5GB/s:20GB/s:2x", "gpus=1,2"):
+            result = self.plan(PLAN + OFFERS, "--sweep", sweep)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertGreaterEqual(len(result.stdout.splitlines()), 3)
+
+    def test_the_plan_of_the_exercises_answers_in_words(self):
+        result = self.run_ringside("plan", SOURCE / "configs/plans/resnet34-tutorial.yaml", "--no-charts")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for words in ("synchronising 85.2 MB", "from a link bandwidth of", "ring is", "The ring that tutorials write", "Rent "):
+            self.assertIn(words, result.stdout)
+
+    def test_listings_of_vast_and_skypilot(self):
+        plan = SOURCE / "configs/plans/bert-vast.yaml"
+        offers = self.offers(plan, "--offers", LISTINGS / "vast.json", "--deadline", "30 days")
+        self.assertEqual(len(offers), 4)
+        self.assertEqual(sum("problem" in offer for offer in offers), 0)
+        offers = self.offers(plan, "--offers", LISTINGS / "aws.csv", "--offers", LISTINGS / "vast.csv", "--deadline", "30 days")
+        self.assertEqual(len(offers), 2)
+
+    def test_one_bad_offer_among_many_is_reported_and_the_rest_ranked(self):
+        listing = json.loads((LISTINGS / "vast.json").read_text())
+        listing[1]["dph_total"] = "cheap"
+        listing[2]["gpu_name"] = "RTX 9090"
+        result = self.run_ringside("plan", SOURCE / "configs/plans/bert-vast.yaml", "--no-charts", "--deadline", "30 days",
+                                   "--offers", self.write("offers.json", json.dumps(listing)))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("not used: 2 of 4 offers", result.stdout)
+        self.assertIn("dph_total is \"cheap\" instead of a number", result.stdout)
+        self.assertIn("does not know the GPU 'RTX 9090'", result.stdout)
+
+    def test_bad_files_get_one_message(self):
+        plan = self.write("plan.yaml", PLAN)
+        for name, text, words in (
+            ("page.json", "<!DOCTYPE html>\n<html>", "is an HTML page"),
+            ("cut.json", '[{"id":1,"gpu_name":"RTX 30', "is cut off"),
+            ("empty.json", "[]", "is an empty list"),
+            ("nothing.json", "", "is empty"),
+            ("other.csv", "InstanceType,Price\nx,1\n", "has no column AcceleratorName"),
+        ):
+            result = self.run_ringside("plan", plan, "--no-charts", "--offers", self.write(name, text))
+            self.assert_rejected(result, 2, name, words)
+            self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
+        self.assert_rejected(self.run_ringside("plan", plan, "--offers", "nowhere.json"), 2, "nowhere.json")
+        self.assert_rejected(self.run_ringside("plan", plan), 2, "has no offers")
+        self.assert_rejected(self.run_ringside("plan"), 2, "PLAN")
+
+    def test_bad_plans_get_one_message(self):
+        for before, after, words in (
+            ("batch_per_gpu: 100", "batch_per_gpu: -100", "batch_per_gpu: '-100' is out of range"),
+            ("6 USD", "6", "an amount and its currency"),
+            ("10 us", "10 GB/s", "latency"),
+            ("parameters: 20000000", "parameters: 7\n  model: resnet50", "is 7, but the 161 tensors have 25557032"),
+            ("style: one_bucket", "style: one-bucket", "did you mean 'one_bucket'"),
+            ("algorithm: ring", "algorithm: rinng", "did you mean 'ring'"),
+        ):
+            result = self.plan((PLAN + OFFERS).replace(before, after, 1))
+            self.assert_rejected(result, 2, "plan.yaml:", words)
+            self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
+
+    def test_five_thousand_offers(self):
+        real = json.loads((LISTINGS / "vast.json").read_text())
+        listing = []
+        for index in range(5000):
+            offer = dict(real[index % 4], id=index, dph_total=1 + index % 97)
+            offer["num_gpus"] = 1 << index % 4
+            offer["gpu_frac"] = 1.0
+            offer["pcie_bw"] = 3 + index % 25
+            listing.append(offer)
+        offers = self.offers(SOURCE / "configs/plans/bert-vast.yaml", "--deadline", "90 days",
+                             "--offers", self.write("offers.json", json.dumps(listing)))
+        self.assertEqual(len(offers), 5000)
+
+    def test_every_published_row_is_predicted(self):
+        result = self.run_ringside("plan", "--validate", SOURCE / "configs/scaling/published.csv")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("80 rows: median error", result.stdout)
+
+    def test_workloads_are_listed(self):
+        result = self.run_ringside("list", "workloads", "--format", "json")
+        names = [record["workload"] for record in self.records(result.stdout)]
+        for name in ("resnet34-cifar10", "resnet50", "vgg16", "bert-base", "bert-large", "gpt2-xl", "vit-b16", "llama3-8b"):
+            self.assertIn(name, names)
+
+
+if __name__ == "__main__":
+    unittest.main()
