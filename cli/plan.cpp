@@ -79,6 +79,11 @@ void set_other_currencies_aside(const Plan& plan, std::vector<Offer>& offers) {
   }
 }
 
+std::string best_way(Planner& planner, const Plan& plan, const Offer& offer) {
+  const std::vector<Alternative> tried = alternatives(planner, plan, offer);
+  return tried.empty() || offer.gpus < 2 ? std::string{} : describe(best_of(tried), plan);
+}
+
 PlanReport estimate(const Plan& plan, std::vector<Offer> offers, Planner& planner, const PlanFlags& flags) {
   PlanReport report{.plan = plan, .offers = std::move(offers)};
   set_other_currencies_aside(plan, report.offers);
@@ -89,6 +94,7 @@ PlanReport estimate(const Plan& plan, std::vector<Offer> offers, Planner& planne
     if (report.shown.size() < static_cast<std::size_t>(flags.top) && report.estimates[index].step) {
       report.shown.push_back(index);
       report.thresholds.push_back(thresholds(planner, plan, report.offers[index]));
+      report.best_ways.push_back(best_way(planner, plan, report.offers[index]));
     }
   }
   return report;

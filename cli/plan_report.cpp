@@ -118,7 +118,11 @@ std::filesystem::path write_records(const PlanReport& report, const std::filesys
     OfferRecord record = record_of(report, index);
     const auto shown = std::find(report.shown.begin(), report.shown.end(), index);
     if (shown != report.shown.end()) {
-      add(report.thresholds[static_cast<std::size_t>(shown - report.shown.begin())], record);
+      const auto place = static_cast<std::size_t>(shown - report.shown.begin());
+      add(report.thresholds[place], record);
+      if (!report.best_ways[place].empty()) {
+        record.best_way = report.best_ways[place];
+      }
     }
     journal.append(record);
   }
@@ -171,7 +175,8 @@ void print_thresholds(const PlanReport& report) {
                     found.gpus_stop_paying ? fmt::format("{}", *found.gpus_stop_paying)
                                            : fmt::format("> {}", offer.gpus - 1),
                     found.ring_from_bytes ? format(*found.ring_from_bytes) : "never",
-                    found.ring_from_gpus ? std::to_string(*found.ring_from_gpus) : "never"});
+                    found.ring_from_gpus ? std::to_string(*found.ring_from_gpus) : "never",
+                    report.best_ways[place]});
   }
   if (rows.empty()) {
     return;
@@ -183,9 +188,9 @@ void print_thresholds(const PlanReport& report) {
   print_line(
       "GPUs up to which one more adds at least half of a GPU's speed; size and GPUs from which ring beats "
       "naive");
-  print(table(
-      {"offer", "link", ">has", ">for 10 %", ">for 5 %", ">passes", ">GPUs", ">ring from", ">ring from GPUs"},
-      rows));
+  print(table({"offer", "link", ">has", ">for 10 %", ">for 5 %", ">passes", ">GPUs", ">ring from",
+               ">ring from GPUs", "fastest way"},
+              rows));
 }
 
 void print_unused(const PlanReport& report) {

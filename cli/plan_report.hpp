@@ -20,6 +20,7 @@ struct PlanReport {
   Ranking ranking = {};
   std::vector<std::size_t> shown = {};      ///< Best first; only offers with an estimate.
   std::vector<Thresholds> thresholds = {};  ///< In the order of `shown`.
+  std::vector<std::string> best_ways = {};  ///< Likewise: the fastest way to synchronise that was tried.
 };
 
 struct PlanOutput {

@@ -200,6 +200,7 @@ Json to_json(const OfferRecord& offer) {
   put(json, "gpus_stop_paying", offer.gpus_stop_paying);
   put(json, "ring_from_bytes", offer.ring_from_bytes);
   put(json, "ring_from_gpus", offer.ring_from_gpus);
+  put(json, "best_way", offer.best_way);
   put_some(json, "assumptions", offer.assumptions);
   put_some(json, "warnings", offer.warnings);
   return json;
@@ -511,6 +512,7 @@ OfferRecord offer(const Fields& fields) {
           .gpus_stop_paying = fields.optional_whole("gpus_stop_paying", 1),
           .ring_from_bytes = optional_bytes(fields, "ring_from_bytes"),
           .ring_from_gpus = fields.optional_whole("ring_from_gpus", 1),
+          .best_way = fields.optional_text("best_way"),
           .assumptions = fields.texts("assumptions"),
           .warnings = fields.texts("warnings")};
 }

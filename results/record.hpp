@@ -116,6 +116,7 @@ struct OfferRecord {
   std::optional<int> gpus_stop_paying = {};
   std::optional<Bytes> ring_from_bytes = {};
   std::optional<int> ring_from_gpus = {};
+  std::optional<std::string> best_way = {};
   std::vector<std::string> assumptions = {};
   std::vector<std::string> warnings = {};
 };

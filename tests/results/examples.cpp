@@ -95,6 +95,7 @@ std::vector<Record> full_records() {
                       .gpus_stop_paying = 2,
                       .ring_from_bytes = Bytes{4096},
                       .ring_from_gpus = 3,
+                      .best_way = "buckets of 5 MiB",
                       .assumptions = {"Sockets are not listed; one is assumed."},
                       .warnings = {"It is rented out at the moment."}}};
 }
