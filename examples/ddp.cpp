@@ -10,7 +10,7 @@
 #include <functional>
 #include <limits>
 #include <mutex>
-#include <numeric>
+#include <optional>
 #include <random>
 #include <string>
 #include <thread>
@@ -325,75 +325,112 @@ double predicted_step(const Computing& computing, bool overlap, const std::vecto
   return std::max(free, computing.backward_end);
 }
 
-void compare(Communicator& communicator, const Options& options) {
-  const bool speaks = communicator.rank() == 0;
-  const std::vector<Bytes> tensors = tensor_bytes(options);
-  const Bytes all = {std::accumulate(tensors.begin(), tensors.end(), std::int64_t{0},
-                                     [](std::int64_t sum, Bytes bytes) { return sum + bytes.value; })};
-  const std::optional<Machine> machine = examples::probe(communicator, all);
-  if (speaks) {
-    fmt::print("{} of gradients in {} tensors; {} ranks ({}), batches of {}; all_reduce: {}.\n\n",
-               format(all), tensors.size(), communicator.ranks(), name(communicator.backend()), options.batch,
-               options.algorithm);
-    fmt::print("{:26}{:>10}{:>12}{:>12}{:>24}\n", "gradients travel as", "messages", "step takes",
-               "predicted", "waits after backward");
+Bytes sum_of(const std::vector<Bytes>& sizes) {
+  Bytes sum;
+  for (const Bytes size : sizes) {
+    sum.value += size.value;
+  }
+  return sum;
+}
+
+/// One rank's part in doing the same steps in several ways; rank 0 prints a row for each.
+class Comparison {
+ public:
+  Comparison(Communicator& communicator, const Options& options)
+      : communicator_(communicator),
+        options_(options),
+        tensors_(tensor_bytes(options)),
+        machine_(examples::probe(communicator, sum_of(tensors_))),
+        samples_(random_images(communicator.rank(), options.batch)) {}
+
+  void run() {
+    constexpr Bytes kNoLimit{std::numeric_limits<std::int64_t>::max()};
+    const examples::BucketLimits ddp = {.first = options_.first_bucket, .others = options_.bucket};
+    print_heading();
+    try_way({"a message per tensor", {.first = {1}, .others = {1}}});
+    try_way({"one bucket", {.first = kNoLimit, .others = kNoLimit}});
+    try_way({"buckets, after backward", ddp});
+    try_way({"buckets, during backward", ddp, true});
+
+    const std::vector<Bucket> buckets = examples::make_buckets(tensors_, ddp);
+    print_conclusion(buckets);
+    show_losses(communicator_, loss_);
+    show_timeline(communicator_, measured_.times, buckets, options_.output);
   }
 
-  constexpr Bytes kNoLimit{std::numeric_limits<std::int64_t>::max()};
-  const examples::BucketLimits ddp = {.first = options.first_bucket, .others = options.bucket};
-  const std::vector<Way> ways = {{"a message per tensor", {.first = {1}, .others = {1}}},
-                                 {"one bucket", {.first = kNoLimit, .others = kNoLimit}},
-                                 {"buckets, after backward", ddp},
-                                 {"buckets, during backward", ddp, true}};
-  const Samples samples = random_images(communicator.rank(), options.batch);
-  std::vector<float> reference;
-  Computing computing;  // Of the last way without overlap: nothing disturbs it.
-  Measured measured;
-  float loss = 0;
-  for (const Way& way : ways) {
-    const std::vector<Bucket> buckets = examples::make_buckets(tensors, way.limits);
-    Training training(communicator, options, buckets, way.overlap);
-    measured = measure(communicator, training, samples, options.steps, loss);
+ private:
+  bool speaks() const { return communicator_.rank() == 0; }
+
+  void try_way(const Way& way) {
+    const std::vector<Bucket> buckets = examples::make_buckets(tensors_, way.limits);
+    Training training(communicator_, options_, buckets, way.overlap);
+    measured_ = measure(communicator_, training, samples_, options_.steps, loss_);
     if (!way.overlap) {
-      computing = slowest_computing(communicator, measured.times);
+      computing_ = slowest_computing(communicator_, measured_.times);
     }
-    std::string predicted;
-    if (machine) {
-      std::vector<double> all_reduces;
-      for (const Bucket& bucket : buckets) {
-        all_reduces.push_back(
-            examples::predicted_all_reduce(*machine, options.algorithm, communicator.ranks(), bucket.bytes));
-      }
-      predicted = format(Seconds{predicted_step(computing, way.overlap, all_reduces)});
-    }
-    if (speaks) {
+    const std::string predicted = machine_ ? format(Seconds{prediction(buckets, way.overlap)}) : "-";
+    if (speaks()) {
       fmt::print("{:26}{:>10}{:>12}{:>12}{:>24}\n", way.name, buckets.size(),
-                 format(Seconds{measured.seconds}), predicted,
-                 format(Seconds{measured.times.synchronised - measured.times.backward_end}));
+                 format(Seconds{measured_.seconds}), predicted,
+                 format(Seconds{measured_.times.synchronised - measured_.times.backward_end}));
     }
-    // Another cut is another order of adding: the same but for rounding.
-    const std::span<const float> parameters = training.parameters();
-    reference.resize(parameters.size(), std::numeric_limits<float>::quiet_NaN());
-    if (&way == &ways.front()) {
-      std::copy(parameters.begin(), parameters.end(), reference.begin());
+    check_parameters(training.parameters(), way);
+  }
+
+  double prediction(const std::vector<Bucket>& buckets, bool overlap) const {
+    std::vector<double> all_reduces;
+    for (const Bucket& bucket : buckets) {
+      all_reduces.push_back(
+          examples::predicted_all_reduce(*machine_, options_.algorithm, communicator_.ranks(), bucket.bytes));
     }
-    for (std::size_t i = 0; i < reference.size(); ++i) {
-      examples::check(std::abs(reference[i] - parameters[i]) < 1e-4,
-                      fmt::format("{} gives other parameters than {}", way.name, ways.front().name));
+    return predicted_step(computing_, overlap, all_reduces);
+  }
+
+  /// Another cut is another order of adding: the same but for rounding.
+  void check_parameters(std::span<const float> parameters, const Way& way) {
+    if (reference_.empty()) {
+      reference_.assign(parameters.begin(), parameters.end());
+    }
+    for (std::size_t i = 0; i < reference_.size(); ++i) {
+      examples::check(std::abs(reference_[i] - parameters[i]) < 1e-4,
+                      fmt::format("{}: the parameters differ from the first way's", way.name));
     }
   }
-  const std::vector<Bucket> buckets = examples::make_buckets(tensors, ddp);
-  if (speaks) {
-    fmt::print(
-        "All four end with the same parameters. Predictions take computing as measured, and with overlap as\n"
-        "undisturbed: so it is where a network card moves the bytes. Here all ranks compute and communicate "
-        "on {} cores.\n",
-        std::max(1U, std::thread::hardware_concurrency()));
-    print_buckets(buckets, tensors.size());
+
+  void print_heading() const {
+    if (speaks()) {
+      fmt::print("{} of gradients in {} tensors; {} ranks ({}), batches of {}; all_reduce: {}.\n\n",
+                 format(sum_of(tensors_)), tensors_.size(), communicator_.ranks(),
+                 name(communicator_.backend()), options_.batch, options_.algorithm);
+      fmt::print("{:26}{:>10}{:>12}{:>12}{:>24}\n", "gradients travel as", "messages", "step takes",
+                 "predicted", "waits after backward");
+    }
   }
-  show_losses(communicator, loss);
-  show_timeline(communicator, measured.times, buckets, options.output);
-}
+
+  void print_conclusion(const std::vector<Bucket>& buckets) const {
+    if (speaks()) {
+      fmt::print(
+          "All four end with the same parameters. Predictions take computing as measured, and with overlap "
+          "as\n"
+          "undisturbed: so it is where a network card moves the bytes. Here all ranks compute and "
+          "communicate "
+          "on {} cores.\n",
+          std::max(1U, std::thread::hardware_concurrency()));
+      print_buckets(buckets, tensors_.size());
+    }
+  }
+
+  Communicator& communicator_;
+  const Options& options_;
+  std::vector<Bytes> tensors_;
+  std::optional<Machine> machine_;
+  Samples samples_;
+  // Of the last way:
+  Measured measured_;
+  float loss_ = 0;
+  Computing computing_;           ///< Of the last way without overlap: nothing disturbs it.
+  std::vector<float> reference_;  ///< Parameters of the first way.
+};
 
 }  // namespace
 
@@ -413,6 +450,6 @@ int main(int argc, char** argv) {
   example.option("--algorithm", options.algorithm, "Algorithm of all_reduce: see `ringside list algorithms`");
   example.option("--output", options.output, "Folder for the timeline");
   return example.run(argc, argv, [&](const RankGroup& group) {
-    launch(group, [&](Communicator& communicator) { compare(communicator, options); });
+    launch(group, [&](Communicator& communicator) { Comparison(communicator, options).run(); });
   });
 }

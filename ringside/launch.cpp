@@ -123,6 +123,14 @@ void launch(const RankGroup& group, const RankFunction& function) {
     throw Error(ErrorKind::bad_input, fmt::format("at least one rank is needed, not {}", group.ranks));
   }
   require_ranks(group.ranks);
+  if (const std::optional<ExternalRank> external = external_rank()) {
+    throw Error(
+        ErrorKind::bad_input,
+        fmt::format(
+            "{} started this process as rank {} of {}, and launch() would start ranks of its own in each of "
+            "them; run the program without it",
+            external->launcher, external->rank, external->num_ranks));
+  }
   if (const std::optional<std::string> reason = cannot_launch(group.backend)) {
     throw Error(ErrorKind::environment, *reason);
   }

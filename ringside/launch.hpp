@@ -27,7 +27,8 @@ using RankFunction = std::function<void(Communicator&)>;
 /// none of its changes reach the caller. So this process must have no other threads when it calls launch(), and what
 /// ranks find out they print, write to a file, or send to rank 0. Threads share everything.
 ///
-/// Throws Error{bad_input} for less than one rank; Error{environment} with the reason where the backend, the interface
+/// Throws Error{bad_input} for less than one rank, and in a process that mpirun, srun or torchrun started as one of several
+/// ranks; Error{environment} with the reason where the backend, the interface
 /// or so many ranks are not to be had here; Error{peer_lost} that names the rank that died, stopped or did not answer,
 /// with its signal or exit status; what a rank threw as Error{failed} with its number, or as an Error of the kind that
 /// it threw. All other ranks have been ended then. While processes run, SIGINT, SIGTERM and SIGHUP end them first and

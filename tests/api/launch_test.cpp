@@ -1,6 +1,7 @@
 #include "ringside/launch.hpp"
 
 #include <csignal>
+#include <cstdlib>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -111,6 +112,16 @@ TEST_P(Launch, ARankThatLeavesEarlyIsNamed) {
 TEST_P(Launch, NoRankIsNoGroup) {
   EXPECT_EQ(caught(group(0), [](Communicator&) {}).text, "at least one rank is needed, not 0");
   EXPECT_THAT(caught(group(5000), [](Communicator&) {}).text, HasSubstr("5000 ranks are too many"));
+}
+
+TEST(LaunchThreads, RanksOfAnotherLauncherStartNoneOfTheirOwn) {
+  ::setenv("OMPI_COMM_WORLD_RANK", "1", 1);
+  ::setenv("OMPI_COMM_WORLD_SIZE", "4", 1);
+  const Caught error = caught({.ranks = 2, .backend = Backend::threads}, [](Communicator&) {});
+  ::unsetenv("OMPI_COMM_WORLD_RANK");
+  ::unsetenv("OMPI_COMM_WORLD_SIZE");
+  EXPECT_EQ(error.kind, ErrorKind::bad_input);
+  EXPECT_THAT(error.text, HasSubstr("Open MPI started this process as rank 1 of 4"));
 }
 
 TEST(LaunchThreads, MessagesOfDifferentSizesAreAnErrorWithBothSizes) {
