@@ -23,26 +23,33 @@ void add(std::span<const float> source, std::span<float> target) {
   }
 }
 
+/// Memory that the rings need beside the tensor, kept between calls: fresh memory has to be paged in, which takes longer
+/// here than sending does.
+struct Scratch {
+  Tensor passing;
+  Tensor received;
+};
+
 /// The tutorial's ring: the WHOLE tensor goes round, N−1 times; each rank adds what passes. (Some go round once more to
 /// copy the result, which every rank has by then.)
-void tutorial_ring(Communicator& communicator, Tensor& tensor) {
+void tutorial_ring(Communicator& communicator, Tensor& tensor, Scratch& scratch) {
   const int n = communicator.ranks();
   const Rank right = (communicator.rank() + 1) % n;
   const Rank left = (communicator.rank() + n - 1) % n;
-  Tensor passing = tensor;
-  Tensor received(tensor.size());
+  scratch.passing = tensor;
+  scratch.received.resize(tensor.size());
   for (int round = 1; round < n; ++round) {
-    Request sending = communicator.isend(passing, right);
-    communicator.recv(received, left);
+    Request sending = communicator.isend(scratch.passing, right);
+    communicator.recv(scratch.received, left);
     communicator.wait(sending);
-    add(received, tensor);
-    std::swap(passing, received);
+    add(scratch.received, tensor);
+    std::swap(scratch.passing, scratch.received);
   }
 }
 
 /// The chunked ring: the tensor is cut into N chunks. In the first N−1 rounds each rank passes a chunk on and adds to the
 /// next one, so that in the end it has the sum of one chunk (reduce-scatter); in N−1 more, the sums go round (all-gather).
-void chunked_ring(Communicator& communicator, Tensor& tensor) {
+void chunked_ring(Communicator& communicator, Tensor& tensor, Scratch& scratch) {
   const int n = communicator.ranks();
   const Rank rank = communicator.rank();
   const Rank right = (rank + 1) % n;
@@ -53,10 +60,10 @@ void chunked_ring(Communicator& communicator, Tensor& tensor) {
     const std::size_t end = (c + 1) * tensor.size() / static_cast<std::size_t>(n);
     return std::span(tensor).subspan(begin, end - begin);
   };
-  Tensor received(tensor.size());
+  scratch.received.resize(tensor.size());
   for (int round = 0; round < n - 1; ++round) {
     const std::span<float> target = chunk(rank - round - 1);
-    const std::span<float> arriving = std::span(received).first(target.size());
+    const std::span<float> arriving = std::span(scratch.received).first(target.size());
     Request sending = communicator.isend(chunk(rank - round), right);
     communicator.recv(arriving, left);
     communicator.wait(sending);
@@ -71,7 +78,7 @@ void chunked_ring(Communicator& communicator, Tensor& tensor) {
 
 struct Way {
   std::string name;
-  std::function<void(Communicator&, Tensor&)> run;
+  std::function<void(Communicator&, Tensor&, Scratch&)> run;
 };
 
 /// What is the same at all ranks after the runs.
@@ -85,8 +92,9 @@ Result measure(Communicator& communicator, const Way& way, std::size_t count, in
   // Small whole numbers: their sum is exact in any order, so the result must be equal to the last bit.
   const int n = communicator.ranks();
   Tensor tensor(count, static_cast<float>(communicator.rank() + 1));
+  Scratch scratch;
   const std::int64_t sent_before = communicator.bytes_sent();
-  way.run(communicator, tensor);
+  way.run(communicator, tensor, scratch);
   const std::int64_t sent = communicator.bytes_sent() - sent_before;
   const Tensor expected(count, static_cast<float>(n * (n + 1) / 2));
   examples::check(tensor == expected, fmt::format("{} gives a wrong sum", way.name));
@@ -99,12 +107,13 @@ Result measure(Communicator& communicator, const Way& way, std::size_t count, in
   communicator.all_reduce(bytes, ReduceOp::sum);
   result.all = bytes.front();
   std::fill(tensor.begin(), tensor.end(), 0.0F);
-  result.seconds = examples::slowest_median(communicator, iterations, [&] { way.run(communicator, tensor); });
+  result.seconds =
+      examples::slowest_median(communicator, iterations, [&] { way.run(communicator, tensor, scratch); });
   return result;
 }
 
 Way schedule(const std::string& algorithm) {
-  return {"schedule " + algorithm, [algorithm](Communicator& communicator, Tensor& tensor) {
+  return {"schedule " + algorithm, [algorithm](Communicator& communicator, Tensor& tensor, Scratch&) {
             communicator.all_reduce(tensor, ReduceOp::sum, algorithm);
           }};
 }
