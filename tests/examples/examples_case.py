@@ -34,12 +34,12 @@ class ExamplesCase(unittest.TestCase):
         self.assertEqual(result.stderr, "")
         return result.stdout
 
-    def outputs(self, name, *arguments, ranks=RANKS):
+    def outputs(self, name, *arguments, ranks=RANKS, deadline=60):
         """(number of ranks, output) for every number of ranks on every backend."""
         for backend in BACKENDS:
             for n in ranks:
                 with self.subTest(backend=backend, ranks=n):
-                    yield n, self.output(name, "--ranks", n, "--backend", backend, *arguments)
+                    yield n, self.output(name, "--ranks", n, "--backend", backend, *arguments, deadline=deadline)
 
     def assert_rejected(self, result, status, *words):
         """The exit status and one clear message on standard error, nothing else."""
