@@ -1,6 +1,7 @@
 #include "scenario/plan.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <iterator>
 #include <map>
 #include <memory>
@@ -100,24 +101,48 @@ PlanReport estimate(const Plan& plan, std::vector<Offer> offers, Planner& planne
   return report;
 }
 
-/// Every offer with the values of a combination; those that cannot be had get a problem.
+int number_of_gpus(const std::string& text) {
+  int gpus = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), gpus);
+  if (status != std::errc{} || end != text.data() + text.size() || gpus < 1) {
+    throw Error(ErrorKind::bad_input, fmt::format("--sweep gpus: '{}' is not a number of GPUs", text));
+  }
+  return gpus;
+}
+
+/// The offer with the values of those keys that are keys of machines.
+Offer offer_with(Offer offer, const std::vector<Sweep>& sweeps, const std::vector<std::string>& values) {
+  for (std::size_t index = 0; index < sweeps.size(); ++index) {
+    const std::string& key = sweeps[index].key;
+    if (is_plan_key(key)) {
+      continue;
+    }
+    if (key != "gpus") {
+      offer.machine = with_value(offer.machine, key, values[index]);
+      continue;
+    }
+    offer.gpus = number_of_gpus(values[index]);
+    if (offer.machine.gpus_per_node && offer.gpus > *offer.machine.gpus_per_node * offer.machine.nodes) {
+      throw Error(ErrorKind::bad_input, fmt::format("{} has no {} GPUs", offer.name, offer.gpus));
+    }
+  }
+  return offer;
+}
+
+/// Every offer with the values of a combination; one that cannot have them gets a problem. Throws when none can.
 std::vector<Offer> offers_with(const std::vector<Offer>& offers, const std::vector<Sweep>& sweeps,
                                const std::vector<std::string>& values) {
-  std::vector<Offer> changed = offers;
-  for (Offer& offer : changed) {
-    for (std::size_t index = 0; index < sweeps.size(); ++index) {
-      const std::string& key = sweeps[index].key;
-      if (is_plan_key(key) || !offer.problem.empty()) {
-        continue;
+  std::vector<Offer> changed;
+  std::size_t refused = 0;
+  for (const Offer& offer : offers) {
+    try {
+      changed.push_back(offer.problem.empty() ? offer_with(offer, sweeps, values) : offer);
+    } catch (const Error& error) {
+      if (++refused == offers.size()) {
+        throw;
       }
-      if (key == "gpus") {
-        offer.gpus = std::stoi(values[index]);
-        if (offer.machine.gpus_per_node && offer.gpus > *offer.machine.gpus_per_node * offer.machine.nodes) {
-          offer.problem = fmt::format("it has no {} GPUs", offer.gpus);
-        }
-        continue;
-      }
-      offer.machine = with_value(offer.machine, key, values[index]);
+      changed.push_back(offer);
+      changed.back().problem = error.what();
     }
   }
   return changed;

@@ -58,6 +58,11 @@ class Plan(RingsideCase):
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertGreaterEqual(len(result.stdout.splitlines()), 3)
 
+    def test_sweeps_of_nonsense_are_refused(self):
+        for sweep, words in (("gpus=many", "not a number of GPUs"), ("lanse=4,8", "lanes"), ("batch_per_gpu=-1,2", "out of range"),
+                             ("accumulate", "--sweep accumulate")):
+            self.assert_rejected(self.plan(PLAN + OFFERS, "--sweep", sweep), 2, words)
+
     def test_the_plan_of_the_exercises_answers_in_words(self):
         result = self.run_ringside("plan", SOURCE / "configs/plans/resnet34-tutorial.yaml", "--no-charts")
         self.assertEqual(result.returncode, 0, result.stderr)
