@@ -311,7 +311,7 @@ void print_words(const PlanReport& report, Planner& planner, const std::vector<s
 plots::RangeOf range_of(const RangeRecord& range) { return {range.typical, range.low, range.high}; }
 
 plots::CostChart cost_chart(const PlanReport& report) {
-  constexpr std::size_t kMostPoints = 300;
+  constexpr std::size_t kMostPoints = 40;  // Of thousands the best tell enough.
   plots::CostChart chart;
   chart.of = report.plan.workload.samples > 0 ? "the run" : "a million samples";
   for (const std::size_t index : report.ranking.order) {
