@@ -59,7 +59,7 @@ class Plan(RingsideCase):
             self.assertGreaterEqual(len(result.stdout.splitlines()), 3)
 
     def test_sweeps_of_nonsense_are_refused(self):
-        for sweep, words in (("gpus=many", "not a number of GPUs"), ("lanse=4,8", "lanes"), ("batch_per_gpu=-1,2", "out of range"),
+        for sweep, words in (("gpus=many", "not a number of GPUs"), ("bandwith=5GB/s,8GB/s", "bandwidth"), ("batch_per_gpu=-1,2", "out of range"),
                              ("accumulate", "--sweep accumulate")):
             self.assert_rejected(self.plan(PLAN + OFFERS, "--sweep", sweep), 2, words)
 
