@@ -7,8 +7,7 @@
 #include <cmath>
 #include <condition_variable>
 #include <exception>
-#include <functional>
-#include <limits>
+#include <iterator>
 #include <mutex>
 #include <optional>
 #include <random>
@@ -19,14 +18,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "examples/support/buckets.hpp"
+#include "analysis/step_model.hpp"
 #include "examples/support/example.hpp"
 #include "examples/support/mlp.hpp"
 #include "examples/support/prediction.hpp"
 #include "examples/support/timeline.hpp"
 
 using namespace ringside;
-using examples::Bucket;
 using examples::Event;
 using examples::Mlp;
 using examples::Samples;
@@ -123,8 +121,10 @@ class Reducer {
 /// What one step of one rank did when; seconds as now() says.
 struct StepTimes {
   double start = 0, forward_end = 0, backward_end = 0, synchronised = 0, end = 0;
-  std::vector<double> bucket_full;
+  std::vector<double> arrived;  ///< Each gradient, the last layer's first.
   std::vector<Reducer::Times> all_reduces;
+
+  double full(const Bucket& bucket) const { return arrived[bucket.first + bucket.count - 1]; }
 };
 
 /// A model, its gradients, and one way to synchronise them.
@@ -151,14 +151,13 @@ class Training {
     const float loss = model_.forward(samples);
     times.forward_end = examples::now();
 
-    times.bucket_full.clear();
+    times.arrived.clear();
     reducer_.start();
-    std::size_t in_bucket = 0;
+    auto bucket = buckets_.begin();
     model_.backward(gradients_, [&](std::size_t) {
-      // Tensors come in the order of the buckets.
-      if (++in_bucket == buckets_[times.bucket_full.size()].tensors.size()) {
-        in_bucket = 0;
-        times.bucket_full.push_back(examples::now());
+      times.arrived.push_back(examples::now());
+      if (times.arrived.size() == bucket->first + bucket->count) {
+        ++bucket;
         reducer_.next_is_full();
       }
     });
@@ -173,14 +172,15 @@ class Training {
   }
 
   std::span<const float> parameters() { return model_.parameters(); }
-  const std::vector<Bucket>& buckets() const { return buckets_; }
 
  private:
-  /// A bucket's tensors are neighbours, so it is a piece of the gradients itself and nothing is copied.
+  /// A bucket's tensors are neighbours, so it is a piece of the gradients itself and nothing is copied. Gradients arrive
+  /// in reverse order: the last to come into a bucket is the first in memory.
   std::vector<std::span<float>> spans() {
     std::vector<std::span<float>> result;
     for (const Bucket& bucket : buckets_) {
-      const std::size_t begin = model_.tensors()[bucket.tensors.back()].offset;
+      const std::size_t begin =
+          model_.tensors()[model_.tensors().size() - bucket.first - bucket.count].offset;
       result.push_back(
           std::span(gradients_).subspan(begin, static_cast<std::size_t>(bucket.bytes.value) / sizeof(float)));
     }
@@ -206,12 +206,6 @@ Samples random_images(Rank rank, int count) {
 }
 
 // ---- The four ways ---------------------------------------------------------------------------------------------------
-
-struct Way {
-  std::string name;
-  examples::BucketLimits limits;
-  bool overlap = false;
-};
 
 /// The step of median length, after one that does not count; lengths are those of the slowest rank.
 struct Measured {
@@ -241,8 +235,8 @@ std::vector<Event> events_of(const StepTimes& times, const std::vector<Bucket>& 
   std::vector<Event> events = {{"compute", "forward", "forward", times.start, times.forward_end}};
   double begin = times.forward_end;
   for (std::size_t i = 0; i < buckets.size(); ++i) {
-    events.push_back({"compute", "backward", fmt::format("fills {}", i), begin, times.bucket_full[i]});
-    begin = times.bucket_full[i];
+    events.push_back({"compute", "backward", fmt::format("fills {}", i), begin, times.full(buckets[i])});
+    begin = times.full(buckets[i]);
   }
   events.push_back({"compute", "optimiser", "step", times.synchronised, times.end});
   for (std::size_t i = 0; i < buckets.size(); ++i) {
@@ -278,59 +272,45 @@ void show_losses(Communicator& communicator, float own) {
   }
 }
 
-std::vector<Bytes> tensor_bytes(const Options& options) {
+/// The gradients in order of arrival: the last layer's bias comes first.
+std::vector<Gradient> gradients_of(const Options& options) {
   const Mlp model(Training::widths(options), 1);
-  std::vector<Bytes> result;
-  for (const examples::ParameterTensor& tensor : model.tensors()) {
-    result.push_back({static_cast<std::int64_t>(tensor.count * sizeof(float))});
-  }
+  std::vector<Gradient> result;
+  std::transform(model.tensors().rbegin(), model.tensors().rend(), std::back_inserter(result),
+                 [](const examples::ParameterTensor& tensor) {
+                   return Gradient{.bytes = {static_cast<std::int64_t>(tensor.count * sizeof(float))}};
+                 });
   return result;
 }
 
-void print_buckets(const std::vector<Bucket>& buckets, std::size_t num_tensors) {
-  fmt::print("\nBuckets in the order in which they fill ({} tensors, 0 is the first layer's weight):\n",
-             num_tensors);
-  for (std::size_t i = 0; i < buckets.size(); ++i) {
-    fmt::print("  bucket {}: {:>9}, tensors {} to {}\n", i, format(buckets[i].bytes),
-               buckets[i].tensors.front(), buckets[i].tensors.back());
+Bytes sum_of(const std::vector<Gradient>& gradients) {
+  Bytes sum;
+  for (const Gradient& gradient : gradients) {
+    sum.value += gradient.bytes.value;
   }
+  return sum;
 }
 
-/// When backward had filled each bucket, and when it ended: seconds since the step began, of the slowest rank.
+/// What computing takes on the slowest rank, from a step in which communication does not disturb it.
 struct Computing {
-  std::vector<double> bucket_full;
-  double backward_end = 0;
+  Seconds forward;
+  Seconds backward;
 };
 
-Computing slowest_computing(Communicator& communicator, const StepTimes& times) {
-  std::vector<double> seconds = times.bucket_full;
-  seconds.push_back(times.backward_end);
+/// Fills in which share of backward each gradient takes.
+Computing measured_computing(Communicator& communicator, const StepTimes& times,
+                             std::vector<Gradient>& gradients) {
+  std::vector<double> seconds = times.arrived;
+  seconds.insert(seconds.begin(), times.forward_end);
   for (double& value : seconds) {
     value -= times.start;
   }
   communicator.all_reduce(seconds, ReduceOp::max);
-  Computing result{.bucket_full = std::move(seconds)};
-  result.backward_end = result.bucket_full.back();
-  result.bucket_full.pop_back();
-  return result;
-}
-
-/// When the last bucket is averaged, in seconds since the step began: each all_reduce starts when its bucket may go and
-/// the one before it has ended. Computing is taken as measured without overlap, and as undisturbed by communication.
-double predicted_step(const Computing& computing, bool overlap, const std::vector<double>& all_reduces) {
-  double free = 0;
-  for (std::size_t i = 0; i < all_reduces.size(); ++i) {
-    free = std::max(free, overlap ? computing.bucket_full[i] : computing.backward_end) + all_reduces[i];
+  const Computing computing = {.forward = {seconds.front()}, .backward = {seconds.back() - seconds.front()}};
+  for (std::size_t i = 0; i < gradients.size(); ++i) {
+    gradients[i].share = (seconds[i + 1] - seconds[i]) / computing.backward.value;
   }
-  return std::max(free, computing.backward_end);
-}
-
-Bytes sum_of(const std::vector<Bytes>& sizes) {
-  Bytes sum;
-  for (const Bytes size : sizes) {
-    sum.value += size.value;
-  }
-  return sum;
+  return computing;
 }
 
 /// One rank's part in doing the same steps in several ways; rank 0 prints a row for each.
@@ -339,20 +319,18 @@ class Comparison {
   Comparison(Communicator& communicator, const Options& options)
       : communicator_(communicator),
         options_(options),
-        tensors_(tensor_bytes(options)),
-        machine_(examples::probe(communicator, sum_of(tensors_))),
+        gradients_(gradients_of(options)),
+        machine_(examples::probe(communicator, sum_of(gradients_))),
         samples_(random_images(communicator.rank(), options.batch)) {}
 
   void run() {
-    constexpr Bytes kNoLimit{std::numeric_limits<std::int64_t>::max()};
-    const examples::BucketLimits ddp = {.first = options_.first_bucket, .others = options_.bucket};
     print_heading();
-    try_way({"a message per tensor", {.first = {1}, .others = {1}}});
-    try_way({"one bucket", {.first = kNoLimit, .others = kNoLimit}});
-    try_way({"buckets, after backward", ddp});
-    try_way({"buckets, during backward", ddp, true});
+    try_way("a message per tensor", Synchronisation::per_tensor);
+    try_way("one bucket", Synchronisation::one_bucket);
+    try_way("buckets, after backward", Synchronisation::ddp_without_overlap);
+    try_way("buckets, during backward", Synchronisation::ddp);
 
-    const std::vector<Bucket> buckets = examples::make_buckets(tensors_, ddp);
+    const std::vector<Bucket> buckets = buckets_of(Synchronisation::ddp);
     print_conclusion(buckets);
     show_losses(communicator_, loss_);
     show_timeline(communicator_, measured_.times, buckets, options_.output);
@@ -361,68 +339,84 @@ class Comparison {
  private:
   bool speaks() const { return communicator_.rank() == 0; }
 
-  void try_way(const Way& way) {
-    const std::vector<Bucket> buckets = examples::make_buckets(tensors_, way.limits);
-    Training training(communicator_, options_, buckets, way.overlap);
-    measured_ = measure(communicator_, training, samples_, options_.steps, loss_);
-    if (!way.overlap) {
-      computing_ = slowest_computing(communicator_, measured_.times);
-    }
-    const std::string predicted = machine_ ? format(Seconds{prediction(buckets, way.overlap)}) : "-";
-    if (speaks()) {
-      fmt::print("{:26}{:>10}{:>12}{:>12}{:>24}\n", way.name, buckets.size(),
-                 format(Seconds{measured_.seconds}), predicted,
-                 format(Seconds{measured_.times.synchronised - measured_.times.backward_end}));
-    }
-    check_parameters(training.parameters(), way);
+  std::vector<Bucket> buckets_of(Synchronisation style) const {
+    return make_buckets(gradients_,
+                        {.style = style, .bucket = options_.bucket, .first_bucket = options_.first_bucket});
   }
 
-  double prediction(const std::vector<Bucket>& buckets, bool overlap) const {
-    std::vector<double> all_reduces;
-    for (const Bucket& bucket : buckets) {
-      all_reduces.push_back(
-          examples::predicted_all_reduce(*machine_, options_.algorithm, communicator_.ranks(), bucket.bytes));
+  void try_way(const std::string& name, Synchronisation style) {
+    const std::vector<Bucket> buckets = buckets_of(style);
+    const bool overlap = style == Synchronisation::ddp;
+    Training training(communicator_, options_, buckets, overlap);
+    measured_ = measure(communicator_, training, samples_, options_.steps, loss_);
+    if (!overlap) {
+      computing_ = measured_computing(communicator_, measured_.times, gradients_);
     }
-    return predicted_step(computing_, overlap, all_reduces);
+    const std::string predicted = machine_ ? format(prediction(buckets, overlap)) : "-";
+    if (speaks()) {
+      fmt::print("{:26}{:>10}{:>12}{:>12}{:>24}\n", name, buckets.size(), format(Seconds{measured_.seconds}),
+                 predicted, format(Seconds{measured_.times.synchronised - measured_.times.backward_end}));
+    }
+    check_parameters(training.parameters(), name);
+  }
+
+  /// As `ringside plan` prices a step, with the computing that was measured.
+  Seconds prediction(const std::vector<Bucket>& buckets, bool overlap) const {
+    const StepRequest request = {.gradients = gradients_,
+                                 .buckets = buckets,
+                                 .forward = computing_.forward,
+                                 .backward = computing_.backward,
+                                 .overlap = overlap};
+    return simulate_step(request,
+                         [this](Bytes bytes) {
+                           return Seconds{examples::predicted_all_reduce(*machine_, options_.algorithm,
+                                                                         communicator_.ranks(), bytes)};
+                         })
+        .total;
   }
 
   /// Another cut is another order of adding: the same but for rounding.
-  void check_parameters(std::span<const float> parameters, const Way& way) {
+  void check_parameters(std::span<const float> parameters, const std::string& name) {
     if (reference_.empty()) {
       reference_.assign(parameters.begin(), parameters.end());
     }
     for (std::size_t i = 0; i < reference_.size(); ++i) {
       examples::check(std::abs(reference_[i] - parameters[i]) < 1e-4,
-                      fmt::format("{}: the parameters differ from the first way's", way.name));
+                      fmt::format("{}: the parameters differ from the first way's", name));
     }
   }
 
   void print_heading() const {
     if (speaks()) {
       fmt::print("{} of gradients in {} tensors; {} ranks ({}), batches of {}; all_reduce: {}.\n\n",
-                 format(sum_of(tensors_)), tensors_.size(), communicator_.ranks(),
-                 name(communicator_.backend()), options_.batch, options_.algorithm);
+                 format(sum_of(gradients_)), gradients_.size(), communicator_.ranks(),
+                 ringside::name(communicator_.backend()), options_.batch, options_.algorithm);
       fmt::print("{:26}{:>10}{:>12}{:>12}{:>24}\n", "gradients travel as", "messages", "step takes",
                  "predicted", "waits after backward");
     }
   }
 
   void print_conclusion(const std::vector<Bucket>& buckets) const {
-    if (speaks()) {
-      fmt::print(
-          "All four end with the same parameters. Predictions take computing as measured, and with overlap "
-          "as\n"
-          "undisturbed: so it is where a network card moves the bytes. Here all ranks compute and "
-          "communicate "
-          "on {} cores.\n",
-          std::max(1U, std::thread::hardware_concurrency()));
-      print_buckets(buckets, tensors_.size());
+    if (!speaks()) {
+      return;
+    }
+    fmt::print(
+        "All four end with the same parameters. Predictions take computing as measured, and with overlap as\n"
+        "undisturbed: so it is where a network card moves the bytes. Here all ranks compute and communicate "
+        "on {} cores.\n",
+        std::max(1U, std::thread::hardware_concurrency()));
+    fmt::print("\nBuckets in the order in which they fill ({} tensors, 0 is the first layer's weight):\n",
+               gradients_.size());
+    for (std::size_t i = 0; i < buckets.size(); ++i) {
+      const std::size_t first = gradients_.size() - 1 - buckets[i].first;
+      fmt::print("  bucket {}: {:>9}, tensors {} to {}\n", i, format(buckets[i].bytes), first,
+                 first + 1 - buckets[i].count);
     }
   }
 
   Communicator& communicator_;
   const Options& options_;
-  std::vector<Bytes> tensors_;
+  std::vector<Gradient> gradients_;
   std::optional<Machine> machine_;
   Samples samples_;
   // Of the last way:
