@@ -201,7 +201,10 @@ RunHeader run_header(const CommonOptions& common, const Scenario& scenario,
   RunHeader header;
   header.version = RINGSIDE_VERSION;
   header.command = common.command_line;
-  header.scenario = {.name = scenario.name, .file = scenario.file.string(), .text = read_text(scenario.file)};
+  header.scenario = {.name = scenario.name, .file = scenario.file.string(), .text = {}};
+  if (!scenario.file.empty()) {
+    header.scenario.text = read_text(scenario.file);
+  }
   if (machine) {
     header.machine = MachineRecord{
         .name = machine->name, .yaml = to_yaml(*machine), .this_machine = !scenario.machine.has_value()};

@@ -8,6 +8,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/job.hpp"
+#include "cli/native.hpp"
 #include "cli/report.hpp"
 #include "cli/sweep_run.hpp"
 #include "common/error.hpp"
@@ -22,6 +23,7 @@ struct PredictFlags {
   bool charts = false;
   std::vector<std::string> sweeps;
   LaunchFlags launch;
+  NativeFlags native;
 };
 
 void run(const PredictFlags& flags, const CommonOptions& common) {
@@ -33,9 +35,12 @@ void run(const PredictFlags& flags, const CommonOptions& common) {
   const Scenario scenario = read_scenario(flags.scenario);
   const std::filesystem::path directory = output_directory(common, scenario.name);
   Progress progress(common.quiet);
-  const Machine machine = machine_of(scenario, flags.launch, directory, progress);
+  const Machine machine = with_known(machine_of(scenario, flags.launch, directory, progress), flags.native);
 
-  const PredictOptions options = {.fidelity = *fidelity, .backend = scenario.backend, .force = flags.force};
+  const PredictOptions options = {.fidelity = *fidelity,
+                                  .backend = scenario.backend,
+                                  .native_model = native_model(flags.native),
+                                  .force = flags.force};
   if (!flags.sweeps.empty()) {
     std::vector<Sweep> sweeps;
     std::transform(flags.sweeps.begin(), flags.sweeps.end(), std::back_inserter(sweeps), parse_sweep);
@@ -62,6 +67,9 @@ void run(const PredictFlags& flags, const CommonOptions& common) {
           .journal = journal,
           .charts = flags.charts},
          common, progress);
+  if (common.format == OutputFormat::table) {
+    print_native(points, machine);
+  }
 }
 
 }  // namespace
@@ -79,6 +87,7 @@ void add_predict(CLI::App& app, CommonOptions& common) {
   command->add_option("--sweep", flags->sweeps,
                       "What if: KEY=FROM:TO:STEP for ranks, bytes or any key of the machine, such as "
                       "bandwidth=5GB/s:100GB/s:log10 or ranks=2:64:2x; prints and draws who wins");
+  add_native_flags(*command, flags->native);
   add_calibrate_flags(*command, flags->launch);
   command->callback([flags, &common] { run(*flags, common); });
 }

@@ -93,6 +93,12 @@ void print_accuracy(const std::vector<Accuracy>& records) {
       rows));
 }
 
+/// What the machine's `known` gave away proves nothing about a prediction.
+std::vector<Point> not_given(std::vector<Point> points, const Machine& machine) {
+  std::erase_if(points, [&](const Point& point) { return is_known(machine, point.key); });
+  return points;
+}
+
 std::vector<int> map_ranks(const Scenario& scenario) {
   const int most = std::max(16, *std::max_element(scenario.ranks.begin(), scenario.ranks.end()));
   std::vector<int> ranks = scenario.ranks;
@@ -200,7 +206,7 @@ void report(const ReportRequest& request, const CommonOptions& common, Progress&
       request.journal.append(crossover);
     }
   }
-  const std::vector<Accuracy> quality = accuracy(request.points);
+  const std::vector<Accuracy> quality = accuracy(not_given(request.points, request.machine));
   for (const Accuracy& record : quality) {
     request.journal.append(record);
   }

@@ -4,6 +4,7 @@ find_package(fmt REQUIRED)
 find_package(yaml-cpp REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(Eigen3 REQUIRED)
+find_package(Ceres REQUIRED QUIET)
 find_package(CLI11 REQUIRED)
 
 set(RINGSIDE_HAS_GLOO OFF)

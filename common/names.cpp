@@ -67,6 +67,7 @@ struct Spellings<Fidelity> {
       Spelling<Fidelity>{Fidelity::closed_form, "closed_form"},
       Spelling<Fidelity>{Fidelity::replay, "replay"},
       Spelling<Fidelity>{Fidelity::flow, "flow"},
+      Spelling<Fidelity>{Fidelity::nccl, "nccl"},
   };
 };
 

@@ -16,7 +16,7 @@ enum class ReduceOp { sum, prod, min, max, avg };
 /// `automatic` is spelt `auto`; `threads` runs ranks as threads of one process and is for tests.
 enum class Backend { automatic, gloo, nccl, mpi, threads };
 /// `automatic` is spelt `auto`.
-enum class Fidelity { automatic, closed_form, replay, flow };
+enum class Fidelity { automatic, closed_form, replay, flow, nccl };
 enum class Outcome { ok, wrong_result, failed, unsupported };
 
 std::string_view name(Collective value);

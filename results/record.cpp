@@ -150,11 +150,20 @@ Json to_json(const Crossover& crossover) {
 Json to_json(const Accuracy& accuracy) {
   Json json = {{"record", "accuracy"}};
   put(json, "algorithm", accuracy.algorithm);
+  put(json, "system", accuracy.system);
+  put(json, "statistic", accuracy.statistic);
+  put(json, "systems", accuracy.systems);
+  put(json, "class", accuracy.machine_class);
+  put(json, "band", accuracy.band);
+  put(json, "model", accuracy.model);
+  put(json, "fold", accuracy.fold);
   put(json, "points", accuracy.points);
   put(json, "mape", accuracy.mape);
+  put(json, "factor", accuracy.factor);
   put(json, "median_abs_error", accuracy.median_abs_error);
   put(json, "bias", accuracy.bias);
   put(json, "coverage", accuracy.coverage);
+  put(json, "width", accuracy.width);
   put(json, "winner_agreement", accuracy.winner_agreement);
   return json;
 }
@@ -468,11 +477,20 @@ Crossover crossover(const Fields& fields) {
 
 Accuracy accuracy(const Fields& fields) {
   return {.algorithm = fields.optional_text("algorithm"),
+          .system = fields.optional_text("system"),
+          .statistic = fields.optional_text("statistic"),
+          .systems = fields.optional_whole<int>("systems", 0),
+          .machine_class = fields.optional_text("class"),
+          .band = fields.optional_text("band"),
+          .model = fields.optional_text("model"),
+          .fold = fields.optional_text("fold"),
           .points = fields.whole("points", 0),
           .mape = fields.number("mape"),
+          .factor = fields.optional_number("factor"),
           .median_abs_error = fields.number("median_abs_error"),
           .bias = fields.number("bias"),
           .coverage = fields.optional_number("coverage"),
+          .width = fields.optional_number("width"),
           .winner_agreement = fields.optional_number("winner_agreement")};
 }
 

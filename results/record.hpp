@@ -73,11 +73,21 @@ struct Crossover {
 /// How good the predictions were, where there is a measurement (definitions: analysis/accuracy.hpp).
 struct Accuracy {
   std::optional<std::string> algorithm = {};  ///< None: over all algorithms.
+  // Of `ringside evaluate` (analysis/evaluation.hpp).
+  std::optional<std::string> system = {};         ///< None: over the systems of a class.
+  std::optional<std::string> statistic = {};      ///< Over systems: `median` or `mean`.
+  std::optional<int> systems = {};                ///< How many.
+  std::optional<std::string> machine_class = {};  ///< Spelt `class`.
+  std::optional<std::string> band = {};           ///< Of message sizes.
+  std::optional<std::string> model = {};
+  std::optional<std::string> fold = {};
   int points = 0;
   double mape = 0;
+  std::optional<double> factor = {};
   double median_abs_error = 0;
   double bias = 0;
   std::optional<double> coverage = {};
+  std::optional<double> width = {};
   std::optional<double> winner_agreement = {};
 };
 

@@ -201,8 +201,9 @@ MapTable<InterLink> inter_table() {
                               "by numbers.",
                    .required = true}),
               row("generation", &InterLink::generation, whole_number_type({.min = 1, .max = kNewestEfa}),
-                  {.meaning = "Generation of EFA, whose first two have the same rate; left out = the rate "
-                              "says it, 1 up to 100 Gb/s.",
+                  {.meaning = "Generation of EFA, whose first two have the same rate; left out = rate and "
+                              "number of NICs "
+                              "say it: 100 Gb/s is 1, or 2 from 16 NICs on.",
                    .kinds = efa()}),
               row("rate", &InterLink::rate, bandwidth_type(),
                   {.meaning = "Data-sheet rate of one NIC, one direction.",

@@ -37,10 +37,16 @@ const Algorithm& known_algorithm(Collective collective, const std::string& algor
               unknown_name(fmt::format("{} algorithm", name(collective)), algorithm, known));
 }
 
-std::variant<Model, Unpredicted> native_model(const Machine& machine, const PointKey& key, Backend backend) {
+/// Whose all_reduce `native` is.
+Backend native_backend(const Machine& machine, Backend backend) {
   if (backend == Backend::automatic) {
-    backend = machine.gpu ? Backend::nccl : Backend::gloo;
+    return machine.gpu ? Backend::nccl : Backend::gloo;
   }
+  return backend;
+}
+
+std::variant<Model, Unpredicted> native_model(const Machine& machine, const PointKey& key, Backend backend) {
+  backend = native_backend(machine, backend);
   if (backend != Backend::gloo) {
     return Unpredicted{
         fmt::format("what {} does for its own {} is not modelled", name(backend), name(key.collective))};
@@ -147,6 +153,7 @@ Prediction price(const Schedule& schedule, const PointKey& key, const Network& n
       prediction.limits = std::move(result.limits);
       break;
     }
+    case Fidelity::nccl:
     case Fidelity::automatic:
       throw_bug("a chosen fidelity", __FILE__, __LINE__, "a fidelity was not chosen");
   }
@@ -214,10 +221,28 @@ void add_interval(const Machine& machine, const Schedule& schedule, const PointK
   }
 }
 
+std::variant<Prediction, Unpredicted> nccl_native(const Machine& machine, const PointKey& key,
+                                                  const PredictOptions& options) {
+  std::variant<Prediction, std::string> outcome = predict_nccl_native(machine, key, options.native_model);
+  if (auto* reason = std::get_if<std::string>(&outcome)) {
+    return Unpredicted{std::move(*reason)};
+  }
+  return std::get<Prediction>(std::move(outcome));
+}
+
 }  // namespace
 
 std::variant<Prediction, Unpredicted> predict(const Machine& machine, const PointKey& key,
                                               const PredictOptions& options) {
+  if (key.algorithm == kNative && key.ranks > 1 &&
+      native_backend(machine, options.backend) == Backend::nccl) {
+    return nccl_native(machine, key, options);
+  }
+  if (options.fidelity == Fidelity::nccl) {
+    throw Error(ErrorKind::bad_input,
+                "fidelity nccl prices NCCL's own all_reduce (native on a machine with GPUs) alone; "
+                "use closed_form, replay, flow or auto");
+  }
   const Network network = build_network(machine, key.ranks);
   const std::variant<Model, Unpredicted> resolved = model_of(machine, key, options.backend);
   if (key.ranks == 1) {

@@ -8,6 +8,7 @@
 #include "common/point_key.hpp"
 #include "common/trace.hpp"
 #include "scenario/machine.hpp"
+#include "sim/nccl_native.hpp"
 #include "sim/prediction.hpp"
 
 /// From a machine and a point to a price: the one door of sim/ that commands use.
@@ -15,9 +16,10 @@ namespace ringside {
 
 struct PredictOptions {
   Fidelity fidelity = Fidelity::automatic;
-  Backend backend = Backend::automatic;  ///< Whose `native` is meant.
-  bool force = false;                    ///< Price even where it would take very long.
-  bool interval = true;                  ///< Price both ends of every range as well.
+  Backend backend = Backend::automatic;              ///< Whose `native` is meant.
+  NativeModel native_model = NativeModel::ringside;  ///< Of NCCL's own all_reduce.
+  bool force = false;                                ///< Price even where it would take very long.
+  bool interval = true;                              ///< Price both ends of every range as well.
   /// Messages up to this size leave without waiting for the receiver; 0 = all wait, as the executor's do.
   Bytes eager_threshold{0};
   /// When set, what happened when is appended (and the closed form, which has no events, is not chosen).

@@ -8,7 +8,7 @@ import sys
 ROOMS = ["common", "scenario", "schedule", "sim", "real", "ringside", "results", "analysis", "plots", "cli"]
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
 # Third-party headers that only one folder may see.
-WRAPPED = {"gloo/": "real/gloo", "yaml-cpp/": "scenario", "CLI/": "cli"}
+WRAPPED = {"gloo/": "real/gloo", "ceres/": "analysis", "yaml-cpp/": "scenario", "CLI/": "cli"}
 
 
 def allowed(room: str, included: str) -> bool:

@@ -1,0 +1,265 @@
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "analysis/accuracy_page.hpp"
+#include "analysis/evaluation.hpp"
+#include "cli/commands.hpp"
+#include "cli/job.hpp"
+#include "cli/lookup.hpp"
+#include "cli/report.hpp"
+#include "common/error.hpp"
+#include "plots/accuracy_charts.hpp"
+#include "results/reader.hpp"
+
+namespace ringside::cli {
+namespace {
+
+struct EvaluateFlags {
+  std::string directory;
+  bool fit = false;
+  bool charts = false;
+  std::string page;
+};
+
+std::vector<std::filesystem::path> scenario_files(const std::filesystem::path& directory) {
+  if (!std::filesystem::is_directory(directory)) {
+    throw Error(ErrorKind::bad_input, fmt::format("{}: no such directory", directory.string()));
+  }
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(directory)) {
+    if (entry.is_regular_file() && entry.path().extension() == ".yaml") {
+      files.push_back(entry.path());
+    }
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+/// A row `bytes,time_us` of a table whose ranks and type the scenario says; none for one that does not read so.
+std::optional<Point> point_of_row(const std::string& row, const Scenario& scenario) {
+  const std::size_t comma = row.find(',');
+  if (comma == std::string::npos) {
+    return std::nullopt;
+  }
+  std::int64_t bytes = 0;
+  double microseconds = 0;
+  const char* middle = row.data() + comma;
+  const auto first = std::from_chars(row.data(), middle, bytes);
+  const auto second = std::from_chars(middle + 1, row.data() + row.size(), microseconds);
+  if (first.ec != std::errc{} || first.ptr != middle || second.ec != std::errc{}) {
+    return std::nullopt;
+  }
+  Measurement measured;
+  measured.seconds = {1e-6 * microseconds};
+  measured.backend = Backend::nccl;
+  return Point{.key = {.collective = scenario.collective,
+                       .algorithm = scenario.algorithms.front(),
+                       .ranks = scenario.ranks.front(),
+                       .bytes = {bytes},
+                       .dtype = scenario.dtype,
+                       .op = scenario.op},
+               .predicted = {},
+               .measured = measured};
+}
+
+/// What a scenario's `measured:` holds: results.jsonl, or CSV with the columns bytes and time_us.
+std::vector<Point> measured_points(const Scenario& scenario, Progress& progress) {
+  if (scenario.measured->extension() != ".csv") {
+    Results results = read_results(*scenario.measured);
+    for (const std::string& note : results.notes) {
+      progress.note(note);
+    }
+    return std::move(results.points);
+  }
+  std::istringstream text(read_text(*scenario.measured));
+  std::string row;
+  std::getline(text, row);  // The names of the columns.
+  std::vector<Point> points;
+  for (int line = 2; std::getline(text, row); ++line) {
+    const std::optional<Point> point = point_of_row(row, scenario);
+    if (!point) {
+      throw Error(ErrorKind::bad_input, fmt::format("{}:{}: '{}' is no row of bytes and time_us",
+                                                    scenario.measured->string(), line, row));
+    }
+    points.push_back(*point);
+  }
+  return points;
+}
+
+/// Scenarios with `measured:`; others below the directory are no business of ours.
+std::vector<EvaluationSystem> read_systems(const std::filesystem::path& directory, Progress& progress) {
+  std::vector<EvaluationSystem> systems;
+  for (const std::filesystem::path& file : scenario_files(directory)) {
+    const Scenario scenario = read_scenario(file);
+    if (!scenario.measured || !scenario.machine) {
+      continue;
+    }
+    const Evaluation words = scenario.evaluation.value_or(Evaluation{});
+    systems.push_back({.name = scenario.name,
+                       .source = words.source,
+                       .group = words.group.empty() ? scenario.name : words.group,
+                       .odd = words.odd,
+                       .weak = words.weak,
+                       .machine = *scenario.machine,
+                       .points = measured_points(scenario, progress)});
+  }
+  if (systems.empty()) {
+    throw Error(ErrorKind::bad_input,
+                fmt::format("{}: no scenario below it has `measured:`", directory.string()));
+  }
+  return systems;
+}
+
+void write_file(const std::filesystem::path& file, const std::string& text) {
+  if (file.has_parent_path()) {
+    std::filesystem::create_directories(file.parent_path());
+  }
+  std::ofstream out(file, std::ios::binary);
+  out << text;
+  if (!out.flush()) {
+    throw Error(ErrorKind::environment, fmt::format("{}: cannot be written", file.string()));
+  }
+}
+
+/// Writes configs/nccl/, which the next build takes in.
+void fit(const std::vector<EvaluationSystem>& systems, const CommonOptions& common, Progress& progress) {
+  const std::vector<NcclTable> tables = fit_tables(systems);
+  progress.stage("fitting");
+  const NcclStudy study =
+      study_nccl(tables, {.seed = common.seed}, [&](const std::string& what) { progress.update(0, what); });
+  progress.finish();
+  const std::filesystem::path directory =
+      common.output.value_or(configs_directory().value_or("configs") / "nccl");
+  write_file(directory / "parameters.yaml", parameters_file(study));
+  write_file(directory / "left_out.yaml", left_out_file(study));
+  print_line(fmt::format(
+      "{} systems, {} points, data {}; wrote {} and left_out.yaml. Build again to use them.",
+      study.all.systems, study.all.points, study.all.data_hash, (directory / "parameters.yaml").string()));
+}
+
+std::string percent(double fraction) { return fmt::format("{:.1f} %", 100 * fraction); }
+
+void print_summaries(const AccuracyReport& report) {
+  std::vector<std::vector<std::string>> rows;
+  for (const Accuracy& record : report.summaries) {
+    if (record.statistic != "median") {
+      continue;
+    }
+    const bool first = record.band == "all";
+    if (first && !rows.empty() && rows.back().front() != *record.machine_class &&
+        record.model == name(EvaluatedModel::ringside) && record.fold == name(Fold::left_out)) {
+      rows.emplace_back(11);
+    }
+    rows.push_back({*record.machine_class, *record.model, *record.fold, *record.band,
+                    std::to_string(record.systems.value_or(0)), percent(record.mape),
+                    fmt::format("x{:.2f}", record.factor.value_or(1)),
+                    fmt::format("{:+.0f} %", 100 * record.bias),
+                    record.coverage ? fmt::format("{:.0f} %", 100 * *record.coverage) : "",
+                    record.width ? fmt::format("x{:.1f}", *record.width) : ""});
+  }
+  print(table({"class", "model", "fold", "sizes", ">systems", ">mean error", ">factor", ">bias",
+               ">in interval", ">its width"},
+              rows));
+  print_line();
+  print_line(
+      fmt::format("medians over systems; ringside is better than NCCL's cost table on {} of {} systems",
+                  report.better_than_tuner, report.compared_with_tuner));
+}
+
+void print_apart(const AccuracyReport& report) {
+  std::vector<std::vector<std::string>> rows;
+  for (const EvaluatedSystem& system : report.systems) {
+    const Accuracy* record = find(system.records, {.model = EvaluatedModel::ringside});
+    if (system.odd && record != nullptr) {
+      rows.push_back({system.name, percent(record->mape), *system.odd});
+    }
+  }
+  if (!rows.empty()) {
+    print_line();
+    print_line("odd systems, not in the medians:");
+    print(table({"system", ">mean error", "why"}, rows));
+  }
+  for (const std::string& skipped : report.skipped) {
+    print_line("not evaluated: " + skipped);
+  }
+}
+
+void draw(const AccuracyReport& report, const plots::ChartContext& context, const CommonOptions& common,
+          Progress& progress) {
+  std::vector<plots::Figure> figures = plots::accuracy_scatter(report, context);
+  for (const auto& more :
+       {plots::accuracy_by_size(report, context), plots::accuracy_curves(report, context)}) {
+    figures.insert(figures.end(), more.begin(), more.end());
+  }
+  draw_charts(figures, context, common, progress);
+}
+
+void run(const EvaluateFlags& flags, const CommonOptions& common) {
+  Progress progress(common.quiet);
+  progress.stage("reading scenarios");
+  const std::vector<EvaluationSystem> systems = read_systems(flags.directory, progress);
+  progress.finish();
+  if (flags.fit) {
+    fit(systems, common, progress);
+    return;
+  }
+  const AccuracyReport report = evaluate(systems, nccl_fit(), nccl_left_out());
+
+  const std::string title = std::filesystem::path(flags.directory).lexically_normal().filename().string();
+  const std::filesystem::path directory = output_directory(common, title.empty() ? "evaluation" : title);
+  Scenario asked;
+  asked.name = flags.directory;
+  Journal journal = Journal::create(directory / "accuracy.jsonl", run_header(common, asked, std::nullopt));
+  for (const EvaluatedSystem& system : report.systems) {
+    for (const Accuracy& record : system.records) {
+      journal.append(record);
+    }
+  }
+  for (const Accuracy& record : report.summaries) {
+    journal.append(record);
+  }
+  if (common.format == OutputFormat::json) {
+    print_file(journal.file());
+  } else {
+    print_summaries(report);
+    print_apart(report);
+    print_line();
+    print_line(fmt::format("results: {}", journal.file().string()));
+  }
+  if (!flags.page.empty()) {
+    write_file(flags.page, accuracy_page(report, nccl_fit()));
+  }
+  if (flags.charts) {
+    progress.stage("drawing charts");
+    draw(report,
+         {.title = "NCCL's own all_reduce",
+          .machine = fmt::format("{} systems", report.systems.size()),
+          .source = "ringside evaluate " + flags.directory,
+          .output_directory = directory},
+         common, progress);
+  }
+}
+
+}  // namespace
+
+void add_evaluate(CLI::App& app, CommonOptions& common) {
+  auto* command = app.add_subcommand(
+      "evaluate", "How well NCCL's own all_reduce is predicted, over every scenario with `measured:`");
+  auto flags = std::make_shared<EvaluateFlags>();
+  command->add_option("DIR", flags->directory, "Folder of scenarios, such as configs/evaluation")->required();
+  command->add_flag("--fit", flags->fit,
+                    "Fit the parameters to these systems and write configs/nccl/ (or --output DIR); minutes");
+  command->add_flag("--charts", flags->charts, "Draw charts as well");
+  command->add_option("--page", flags->page, "Write the table of all systems as Markdown to this file");
+  command->callback([flags, &common] { run(*flags, common); });
+}
+
+}  // namespace ringside::cli

@@ -1,0 +1,145 @@
+"""The published accuracy: what `evaluate` says of the shipped systems, and what `predict` says of NCCL."""
+
+import json
+import unittest
+
+import yaml
+
+from ringside_case import SOURCE, RingsideCase
+
+EIGHT_4090 = """name: eight
+algorithms: native
+ranks: 8
+message_sizes: [88 MB]
+backend: nccl
+machine:
+  gpus_per_node: 8
+  gpu: {model: RTX 4090}
+  intra: {kind: pcie, generation: 4, lanes: 16}
+"""
+
+
+class Evaluate(RingsideCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.records_of_all = None
+
+    def summaries(self):
+        """Medians over systems, by (class, model, fold, sizes)."""
+        if Evaluate.records_of_all is None:
+            result = self.run_ringside("evaluate", SOURCE / "configs/evaluation", "--format", "json")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            Evaluate.records_of_all = self.records(result.stdout)
+        return {
+            (r["class"], r["model"], r["fold"], r["band"]): r
+            for r in Evaluate.records_of_all
+            if r["record"] == "accuracy" and r.get("statistic") == "median"
+        }
+
+    def test_left_out_errors_keep_their_promises(self):
+        medians = self.summaries()
+        for key, most in {
+            ("node_nvlink", "ringside", "all"): 0.12,
+            ("node_nvlink", "ringside", "large"): 0.08,
+            ("multi_node_rdma", "ringside", "all"): 0.18,
+            ("multi_node_rdma", "ringside", "large"): 0.10,
+            ("multi_node_other", "ringside", "all"): 0.33,
+            ("node_pcie", "ringside", "all"): 0.27,
+            ("node_pcie", "ringside+known", "all"): 0.13,
+        }.items():
+            machine_class, model, band = key
+            self.assertLessEqual(medians[(machine_class, model, "left_out", band)]["mape"], most, key)
+
+    def test_both_other_models_are_further_off_in_every_class(self):
+        medians = self.summaries()
+        for machine_class in ("node_nvlink", "node_pcie", "multi_node"):
+            ours = medians[(machine_class, "ringside", "left_out", "all")]
+            for model in ("nccl_tuner", "alpha_beta"):
+                other = medians[(machine_class, model, "left_out", "all")]
+                self.assertLess(ours["factor"], other["factor"], (machine_class, model))
+
+    def test_intervals_hold_what_they_say(self):
+        medians = self.summaries()
+        for machine_class in ("node_nvlink", "node_pcie", "multi_node"):
+            coverage = medians[(machine_class, "ringside", "left_out", "all")]["coverage"]
+            self.assertGreaterEqual(coverage, 0.85, machine_class)
+            self.assertLessEqual(coverage, 0.95, machine_class)
+        self.assertLessEqual(medians[("node_nvlink", "ringside", "left_out", "large")]["width"], 2)
+
+    def test_the_page_is_what_the_command_writes(self):
+        page = self.folder / "accuracy.md"
+        result = self.run_ringside("evaluate", SOURCE / "configs/evaluation", "--page", page)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(page.read_text(), (SOURCE / "docs/accuracy.md").read_text())
+
+    def test_the_committed_parameters_are_what_the_fit_finds(self):
+        result = self.run_ringside("evaluate", SOURCE / "configs/evaluation", "--fit", "--output", self.folder / "nccl")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for name in ("parameters.yaml", "left_out.yaml"):
+            found = yaml.safe_load((self.folder / "nccl" / name).read_text())
+            committed = yaml.safe_load((SOURCE / "configs/nccl" / name).read_text())
+            self.assert_alike(found, committed, name)
+
+    def assert_alike(self, found, committed, place):
+        """Equal but for what another processor's rounding does to a minimum."""
+        if isinstance(committed, dict):
+            self.assertEqual(found.keys(), committed.keys(), place)
+            for key in committed:
+                self.assert_alike(found[key], committed[key], f"{place}: {key}")
+        elif isinstance(committed, list):
+            self.assertEqual(len(found), len(committed), place)
+            for index, value in enumerate(committed):
+                self.assert_alike(found[index], value, f"{place}[{index}]")
+        elif isinstance(committed, float):
+            self.assertAlmostEqual(found, committed, delta=0.02 * abs(committed), msg=place)
+        else:
+            self.assertEqual(found, committed, place)
+
+    def test_a_folder_without_measurements_is_an_error(self):
+        self.assert_rejected(self.run_ringside("evaluate", self.folder), 2, "no scenario")
+        self.assert_rejected(self.run_ringside("evaluate", self.folder / "nowhere"), 2, "no such directory")
+
+
+class PredictNative(RingsideCase):
+    def predict(self, *flags):
+        result = self.run_ringside("predict", self.write("scenario.yaml", EIGHT_4090), *flags)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result.stdout
+
+    def point(self, *flags):
+        records = self.records(self.predict("--format", "json", *flags))
+        return next(r["predicted"] for r in records if r["record"] == "point")
+
+    def test_says_the_interval_its_source_and_what_to_measure(self):
+        text = self.predict()
+        for words in ("90 % interval", "spec", "host memory", "all_reduce_perf -b 1G -e 1G", "--known"):
+            self.assertIn(words, text)
+
+    def test_what_is_known_narrows_the_interval(self):
+        before = self.point()
+        after = self.point("--known", "{native: {ranks: 8, bytes: 1 GiB, seconds: 400 ms}}")
+        self.assertEqual((before["source"], after["source"]), ("spec", "spec+known"))
+        self.assertLess(after["high"] / after["low"], 0.5 * before["high"] / before["low"])
+
+    def test_a_file_of_measurements_is_known_too(self):
+        run = {"record": "run", "schema": "ringside/1", "version": "0", "command": "", "started": "", "host": {}}
+        run["scenario"] = {"name": "", "file": "", "text": ""}
+        point = {"record": "point", "collective": "all_reduce", "algorithm": "native", "ranks": 8, "bytes": 1 << 30,
+                 "dtype": "float32", "op": "sum",
+                 "measured": {"seconds": 0.4, "backend": "nccl", "outcome": "ok"}}
+        log = self.write("log.jsonl", json.dumps(run) + "\n" + json.dumps(point) + "\n")
+        told = self.point("--known", "{native: {ranks: 8, bytes: 1 GiB, seconds: 400 ms}}")
+        self.assertEqual(self.point("--known", log), told)
+
+    def test_other_models_and_wrong_words(self):
+        seconds = {model: self.point("--model", model)["seconds"] for model in ("ringside", "nccl_tuner", "alpha_beta")}
+        self.assertEqual(len(set(seconds.values())), 3)
+        scenario = self.write("scenario.yaml", EIGHT_4090)
+        self.assert_rejected(self.run_ringside("predict", scenario, "--model", "nccl_tunr"), 2, "nccl_tuner")
+        self.assert_rejected(self.run_ringside("predict", scenario, "--known", "fast"), 2, "neither a file")
+        unknown = self.write("unknown.yaml", EIGHT_4090.replace("4090", "4091"))
+        self.assert_rejected(self.run_ringside("predict", unknown), 2, "RTX 4091", "RTX 4090")
+
+
+if __name__ == "__main__":
+    unittest.main()
