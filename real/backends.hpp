@@ -18,6 +18,8 @@ struct RankPlace {
   std::string rendezvous;                     ///< file:///directory or redis://host:port
   std::string group;                          ///< Ranks that name the same group meet.
   Progress* progress = nullptr;               ///< Counts completed waits; may be null.
+  /// Until all have met, who may still be starting; none: `timeout`, as for every other wait.
+  std::optional<std::chrono::milliseconds> meeting_timeout = {};
 };
 
 /// Connects this process, as one rank, to the others. Throws Error{environment} when the interface or the rendezvous

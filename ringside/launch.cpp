@@ -1,5 +1,6 @@
 #include "ringside/launch.hpp"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -21,6 +22,10 @@
 
 namespace ringside {
 namespace {
+
+/// A short deadline is meant for what ranks do, not for how fast a busy machine starts processes; one that dies while it
+/// starts is noticed at once anyway.
+constexpr std::chrono::milliseconds kLeastMeetingTimeout{30'000};
 
 /// Completes "rank 2 was killed by signal 9 (Killed) while …".
 std::string doing(const RankGroup& group) { return fmt::format("running as one of {} ranks", group.ranks); }
@@ -73,7 +78,8 @@ void launch_processes(const RankGroup& group, const RankFunction& function, Inte
                              .timeout = group.timeout,
                              .interface = group.interface,
                              .rendezvous = "file://" + directory.path().string(),
-                             .group = "launch"};
+                             .group = "launch",
+                             .meeting_timeout = std::max(group.timeout, kLeastMeetingTimeout)};
     watch.start([&](int control) { return be_rank(place, function, control); });
   }
   watch.wait_for_answers(doing(group));

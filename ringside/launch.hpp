@@ -14,7 +14,7 @@ struct RankGroup {
   int ranks = 4;
   /// gloo: a process per rank. threads: a thread per rank, in this process. automatic: gloo.
   Backend backend = Backend::automatic;
-  std::chrono::milliseconds timeout{60'000};  ///< For every single wait.
+  std::chrono::milliseconds timeout{60'000};  ///< For every single wait; to meet, ranks have at least 30 s.
   std::optional<std::string> interface = {};  ///< Network interface to bind; none = loopback.
 };
 

@@ -211,17 +211,19 @@ RankBackend join_gloo(const RankPlace& place) {
   std::shared_ptr<::gloo::transport::Device> device = make_device(place);
   const std::unique_ptr<::gloo::rendezvous::Store> store = make_store(place.rendezvous);
   ::gloo::rendezvous::PrefixStore group(place.group, *store);
-  ImpatientStore impatient(group, place.timeout);
+  const std::chrono::milliseconds meeting_timeout = place.meeting_timeout.value_or(place.timeout);
+  ImpatientStore impatient(group, meeting_timeout);
   auto context = std::make_shared<::gloo::rendezvous::Context>(place.rank, place.num_ranks);
-  context->setTimeout(place.timeout);
+  context->setTimeout(meeting_timeout);
   try {
     context->connectFullMesh(impatient, device);
   } catch (const std::exception& exception) {
     throw Error(
         ErrorKind::peer_lost,
         fmt::format("rank {} did not meet the other {} ranks within {} at {}: {}", place.rank,
-                    place.num_ranks - 1, text_of(place.timeout), place.rendezvous, gloo_text(exception)));
+                    place.num_ranks - 1, text_of(meeting_timeout), place.rendezvous, gloo_text(exception)));
   }
+  context->setTimeout(place.timeout);
   RankBackend backend;
   backend.backend = Backend::gloo;
   backend.transport = std::make_unique<GlooTransport>(place, context);
