@@ -43,6 +43,8 @@ struct Thresholds {
 };
 
 inline constexpr int kMostPasses = 4096;
+/// Ring is looked for from this size on.
+inline constexpr Bytes kSmallestTried{1024};
 
 Thresholds thresholds(Planner& planner, const Plan& plan, const Offer& offer);
 

@@ -90,7 +90,9 @@ std::string ring_sentence(Planner& planner, const Plan& plan, const Offer& offer
                   : speedup < 0.95 ? "slower"
                                    : "no faster");
   if (found.ring_from_bytes) {
-    text += fmt::format(", from {} on", format(*found.ring_from_bytes));
+    text += *found.ring_from_bytes == kSmallestTried
+                ? std::string(", and for small messages too")
+                : fmt::format(", from {} on", format(*found.ring_from_bytes));
   }
   const double private_links = static_cast<double>(offer.gpus);
   if (speedup < 0.75 * private_links) {

@@ -174,6 +174,10 @@ OfferEstimate Planner::estimate(const Offer& offer) {
     if (machine.sheet) {
       estimate.gpu_memory = machine.sheet->memory;
     }
+    if (plan_.workload.tensors.empty()) {
+      estimate.assumptions.emplace_back(
+          "The tensors are not known: gradients are taken to arrive evenly, in pieces of 1 MiB.");
+    }
     if (!estimate.memory.activations_known) {
       estimate.assumptions.emplace_back("Memory of activations is not known and counts as none.");
     }

@@ -154,6 +154,13 @@ void print_offers(const PlanReport& report) {
   print_line("→ recommended   • nothing is both cheaper and faster");
 }
 
+/// The smallest size that is tried stands for all below it.
+std::string ring_from(const Thresholds& found) {
+  return !found.ring_from_bytes                     ? "never"
+         : *found.ring_from_bytes == kSmallestTried ? fmt::format("≤ {}", format(kSmallestTried))
+                                                    : format(*found.ring_from_bytes);
+}
+
 void print_thresholds(const PlanReport& report) {
   std::vector<std::vector<std::string>> rows;
   for (std::size_t place = 0; place < report.shown.size(); ++place) {
@@ -174,8 +181,7 @@ void print_thresholds(const PlanReport& report) {
                                                     : std::string(kAbsent),
                     found.gpus_stop_paying ? fmt::format("{}", *found.gpus_stop_paying)
                                            : fmt::format("> {}", offer.gpus - 1),
-                    found.ring_from_bytes ? format(*found.ring_from_bytes) : "never",
-                    found.ring_from_gpus ? std::to_string(*found.ring_from_gpus) : "never",
+                    ring_from(found), found.ring_from_gpus ? std::to_string(*found.ring_from_gpus) : "never",
                     report.best_ways[place]});
   }
   if (rows.empty()) {

@@ -306,6 +306,10 @@ Plan read_plan(Reader& reader, const std::filesystem::path& file, const KnownNam
     if (auto workload =
             read_workload_reference(reader, *draft.workload, file.parent_path(), places, overrides)) {
       plan.workload = std::move(*workload);
+      if (plan.workload.tensors.empty() && plan.synchronisation.style == Synchronisation::per_tensor) {
+        reader.fail(*draft.workload,
+                    "has no tensors, which synchronising per_tensor needs; write `model` or `tensors`");
+      }
     }
   }
   if (draft.offers) {

@@ -85,6 +85,13 @@ TEST(Planner, PricesTheWholeRun) {
   EXPECT_NEAR(estimate.cost->typical, 0.001 * seconds, 1e-7);
 }
 
+TEST(Planner, SaysThatItDoesNotKnowTheTensors) {
+  const Plan plan = plan_80mb();
+  Planner planner(plan);
+  EXPECT_THAT(planner.estimate(offer_of("eight", 8, 1)).assumptions,
+              Contains(HasSubstr("The tensors are not known")));
+}
+
 TEST(Planner, OneGpuHasNothingToSynchronise) {
   const Plan plan = plan_80mb();
   Planner planner(plan);

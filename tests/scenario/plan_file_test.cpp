@@ -173,6 +173,11 @@ TEST_F(PlanFile, TensorsMayStandInAListOrAFileOfTheirOwn) {
   EXPECT_THAT(refused("workload: {tensors: broken.csv, " + rest), HasSubstr("broken.csv:2: elements: '-5'"));
 }
 
+TEST_F(PlanFile, SynchronisingPerTensorNeedsTensors) {
+  EXPECT_THAT(refused("synchronisation: {style: per_tensor}\nworkload:" + kWorkload),
+              HasSubstr("has no tensors"));
+}
+
 TEST_F(PlanFile, AWorkloadSaysOneBatchAndASpeed) {
   EXPECT_THAT(refused("workload: {model: resnet50, compute: {efficiency: {default: 30 %}}}"),
               HasSubstr("says no batch"));
