@@ -83,12 +83,12 @@ std::string ring_sentence(Planner& planner, const Plan& plan, const Offer& offer
     return {};
   }
   const double speedup = naive->value / ring->value;
-  std::string text =
-      fmt::format("For {} in one message ring takes {} and naive {}: ring is {} there", megabytes(bytes),
-                  format(*ring), format(*naive),
-                  speedup > 1.05   ? fmt::format("{} times faster", fmt::format("{:.2g}", speedup))
-                  : speedup < 0.95 ? "slower"
-                                   : "no faster");
+  std::string text = fmt::format(
+      "With algorithms of our own, {} in one message take {} with ring and {} with naive: ring is {} there",
+      megabytes(bytes), format(*ring), format(*naive),
+      speedup > 1.05   ? fmt::format("{} times faster", fmt::format("{:.2g}", speedup))
+      : speedup < 0.95 ? "slower"
+                       : "no faster");
   if (found.ring_from_bytes) {
     text += *found.ring_from_bytes == kSmallestTried
                 ? std::string(", and for small messages too")
