@@ -64,6 +64,11 @@ Cell with_both_times(const Cell& cell) {
 }  // namespace
 
 std::optional<double> relative_error(const Point& point) {
+  // Ranks that share a GPU do not use the links that a specification is about.
+  if (point.measured && point.measured->oversubscribed && point.predicted &&
+      point.predicted->source != CostSource::calibrated) {
+    return std::nullopt;
+  }
   const std::optional<Timing> predicted = timing(point, Side::predicted);
   const std::optional<Timing> measured = timing(point, Side::measured);
   return predicted && measured ? std::optional(predicted->seconds / measured->seconds - 1) : std::nullopt;

@@ -218,6 +218,45 @@ std::vector<double> non_decreasing(std::span<const double> values) {
   return result;
 }
 
+std::vector<PairPoint> pair_matrix(std::span<const ProbeSample> samples) {
+  std::map<std::pair<Rank, Rank>, PairPoint> pairs;
+  std::map<std::pair<Rank, Rank>, int> ways;
+  const auto pair = [&](Rank from, Rank to) -> PairPoint& {
+    ++ways[{from, to}];
+    PairPoint& point = pairs[{from, to}];
+    point.from = from;
+    point.to = to;
+    return point;
+  };
+  for (const ProbeSample& sample : samples) {
+    const double seconds = summarize(sample.seconds).median;
+    const BytesPerSecond bandwidth = {static_cast<double>(sample.key.bytes.value) / seconds};
+    const Rank first = sample.key.first;
+    const Rank second = sample.key.second;
+    switch (sample.key.kind) {
+      case ProbeKind::ping_pong:
+        pair(first, second).latency = pair(second, first).latency = {seconds};
+        break;
+      case ProbeKind::stream:
+        pair(first, second).bandwidth = bandwidth;
+        break;
+      case ProbeKind::both_ways:
+        pair(first, second).both_ways = pair(second, first).both_ways = bandwidth;
+        break;
+      case ProbeKind::shift:
+      case ProbeKind::reduction:
+        break;
+    }
+  }
+  std::vector<PairPoint> matrix;
+  for (const auto& [key, point] : pairs) {
+    if (ways[key] == 3) {
+      matrix.push_back(point);
+    }
+  }
+  return matrix;
+}
+
 Calibrated fit_probes(std::span<const ProbeSample> samples) {
   Calibrated calibrated;
   fit_transfers(samples, calibrated);

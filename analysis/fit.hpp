@@ -27,6 +27,10 @@ namespace ringside {
 /// Throws Error{failed} when the ping_pong probes have fewer than two sizes or show no cost per byte.
 Calibrated fit_probes(std::span<const ProbeSample> samples);
 
+/// The matrix of probe_pairs(): each ordered pair, by `from` and then by `to`; medians over repetitions. Pairs that were not
+/// probed in all three ways are left out.
+std::vector<PairPoint> pair_matrix(std::span<const ProbeSample> samples);
+
 /// Isotonic regression: a non-decreasing sequence nearest to `values` by the sum of absolute differences, so that one size
 /// that was disturbed does not move its neighbours. Source: pool adjacent violators with medians, Robertson, Wright and
 /// Dykstra, "Order restricted statistical inference", 1988, chapter 1.

@@ -14,6 +14,9 @@ struct BackendStatus {
   std::string detail;  ///< What it is, or why it cannot run here.
 };
 
+/// What ranks of a backend are.
+std::string describe(Backend backend);
+
 /// Every backend a scenario may name, except `auto`.
 std::vector<BackendStatus> backend_statuses();
 

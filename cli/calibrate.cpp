@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -8,15 +9,18 @@
 
 #include "cli/commands.hpp"
 #include "cli/job.hpp"
+#include "cli/report.hpp"
 #include "common/error.hpp"
+#include "plots/charts.hpp"
 
 namespace ringside::cli {
 namespace {
 
 struct CalibrateFlags {
   std::string machine;
-  std::string backend = "auto";
   std::vector<int> ranks = {2, 4};
+  bool pairs = false;
+  bool no_charts = false;
   LaunchFlags launch;
 };
 
@@ -64,11 +68,68 @@ void print_calibrated(const Calibrated& calibrated) {
   print(table(header, rows));
 }
 
-void run(const CalibrateFlags& flags, const CommonOptions& common) {
-  const auto asked = parse_name<Backend>(flags.backend);
-  if (!asked) {
-    throw Error(ErrorKind::bad_input, unknown_name("--backend", flags.backend, names_of<Backend>()));
+/// One value of the pairs as a matrix; NaN where there is none.
+template <typename ValueOf>
+std::vector<std::vector<double>> matrix_of(const std::vector<PairPoint>& pairs, const ValueOf& value_of) {
+  Rank largest = 0;
+  for (const PairPoint& pair : pairs) {
+    largest = std::max({largest, pair.from, pair.to});
   }
+  const auto size = static_cast<std::size_t>(largest) + 1;
+  std::vector<std::vector<double>> matrix(
+      size, std::vector<double>(size, std::numeric_limits<double>::quiet_NaN()));
+  for (const PairPoint& pair : pairs) {
+    matrix[static_cast<std::size_t>(pair.from)][static_cast<std::size_t>(pair.to)] = value_of(pair);
+  }
+  return matrix;
+}
+
+void print_pairs(const std::vector<PairPoint>& pairs) {
+  if (pairs.empty()) {
+    return;
+  }
+  std::vector<std::vector<std::string>> rows;
+  for (const PairPoint& pair : pairs) {
+    rows.push_back({std::to_string(pair.from), std::to_string(pair.to), format(pair.latency),
+                    format(pair.bandwidth), format(pair.both_ways)});
+  }
+  print_line();
+  print(table({">from", ">to", ">latency", ">one way", ">both ways, each"}, rows));
+}
+
+void draw_pairs(const Machine& machine, const std::filesystem::path& file, const CommonOptions& common,
+                Progress& progress) {
+  const std::vector<PairPoint>& pairs = machine.calibrated->pairs;
+  const plots::ChartContext context = {.title = machine.name,
+                                       .machine = machine.name,
+                                       .source = file.string(),
+                                       .output_directory = file.parent_path()};
+  const auto draw = [&](const std::string& name, const std::string& subtitle, const std::string& unit,
+                        std::vector<std::vector<double>> values) {
+    std::vector<std::string> ranks;
+    for (std::size_t rank = 0; rank < values.size(); ++rank) {
+      ranks.push_back(std::to_string(rank));
+    }
+    const plots::LabelledMatrix matrix = {.name = name,
+                                          .subtitle = subtitle,
+                                          .row_title = "from rank",
+                                          .column_title = "to rank",
+                                          .rows = ranks,
+                                          .columns = ranks,
+                                          .values = std::move(values),
+                                          .value_title = unit,
+                                          .label = {}};
+    draw_charts(plots::heat_map(matrix, context), context, common, progress);
+  };
+  draw("pair_latency", "latency of a small message, one way", "microseconds",
+       matrix_of(pairs, [](const PairPoint& pair) { return pair.latency.value * 1e6; }));
+  draw("pair_bandwidth", "bandwidth of large messages, one way", "GB/s",
+       matrix_of(pairs, [](const PairPoint& pair) { return pair.bandwidth.value / 1e9; }));
+  draw("pair_bandwidth_both_ways", "bandwidth of large messages, each way, both ways at once", "GB/s",
+       matrix_of(pairs, [](const PairPoint& pair) { return pair.both_ways.value / 1e9; }));
+}
+
+void run(const CalibrateFlags& flags, const CommonOptions& common) {
   if (std::any_of(flags.ranks.begin(), flags.ranks.end(), [](int ranks) { return ranks < 2; })) {
     throw Error(ErrorKind::bad_input, "--ranks: probes need at least 2 ranks");
   }
@@ -77,7 +138,8 @@ void run(const CalibrateFlags& flags, const CommonOptions& common) {
     described = load_machine(flags.machine);
   }
   Progress progress(common.quiet);
-  const Backend backend = measuring_backend(*asked, progress);
+  const int max_ranks = *std::max_element(flags.ranks.begin(), flags.ranks.end());
+  const Backend backend = measuring_backend({.max_ranks = max_ranks}, flags.launch, progress);
   const std::filesystem::path directory =
       output_directory(common, described ? described->name : std::string("this-machine"));
   const std::filesystem::path file = directory / "machine.yaml";
@@ -85,7 +147,8 @@ void run(const CalibrateFlags& flags, const CommonOptions& common) {
                                      .budget = parse_seconds(flags.launch.calibrate_time),
                                      .ranks = flags.ranks,
                                      .file = file,
-                                     .described = described},
+                                     .described = described,
+                                     .pairs = flags.pairs || backend == Backend::nccl},
                                     progress);
   if (common.format == OutputFormat::json) {
     const Calibrated& calibrated = *machine.calibrated;
@@ -95,8 +158,13 @@ void run(const CalibrateFlags& flags, const CommonOptions& common) {
     return;
   }
   print_calibrated(*machine.calibrated);
+  print_pairs(machine.calibrated->pairs);
   print_line();
   print_line(fmt::format("machine file: {}  (use it as `machine:` of a scenario)", file.string()));
+  if (!machine.calibrated->pairs.empty() && !flags.no_charts) {
+    print_line("charts:");
+    draw_pairs(machine, file, common, progress);
+  }
 }
 
 }  // namespace
@@ -106,10 +174,11 @@ void add_calibrate(CLI::App& app, CommonOptions& common) {
       "calibrate", "Probe this machine point to point: latency, bandwidth, reduction → a machine file");
   auto flags = std::make_shared<CalibrateFlags>();
   command->add_option("MACHINE", flags->machine, "Machine file to add the measured numbers to");
-  command->add_option("--backend", flags->backend, "auto or gloo")->capture_default_str();
   command->add_option("--ranks", flags->ranks, "Numbers of ranks that shift at once, such as 2,4")
       ->delimiter(',')
       ->capture_default_str();
+  command->add_flag("--pairs", flags->pairs, "Also probe every pair of ranks, as nccl always does");
+  command->add_flag("--no-charts", flags->no_charts, "Do not draw the heat maps of the pairs");
   add_launch_flags(*command, flags->launch);
   add_calibrate_flags(*command, flags->launch);
   command->callback([flags, &common] { run(*flags, common); });

@@ -1,8 +1,10 @@
+#include <map>
 #include <string>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "cli/backends.hpp"
@@ -10,7 +12,9 @@
 #include "cli/console.hpp"
 #include "cli/lookup.hpp"
 #include "plots/gnuplot.hpp"
+#include "real/gpus.hpp"
 #include "real/measure.hpp"
+#include "real/nccl/nccl_settings.hpp"
 #include "real/this_machine.hpp"
 
 namespace ringside::cli {
@@ -21,6 +25,76 @@ struct Finding {
   std::string state;  ///< yes, no, or a value
   std::string detail;
 };
+
+std::string or_dash(const std::string& text) { return text.empty() ? "–" : text; }
+
+/// "0–3, 7"
+std::string list_of(const std::vector<int>& numbers) {
+  std::string text;
+  for (std::size_t i = 0; i < numbers.size();) {
+    std::size_t end = i;
+    while (end + 1 < numbers.size() && numbers[end + 1] == numbers[end] + 1) {
+      ++end;
+    }
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", numbers[i]);
+    if (end > i) {
+      text += fmt::format("–{}", numbers[end]);
+    }
+    i = end + 1;
+  }
+  return text;
+}
+
+/// How a GPU reaches the others: "NVLink to 1–7, peer access".
+std::string links_of(int gpu, const GpuMachine& machine) {
+  std::map<std::string, std::vector<int>> by_kind;
+  for (const GpuLink& link : machine.links) {
+    if (link.first == gpu || link.second == gpu) {
+      const std::string kind = link.kind.empty() ? "unknown link" : link.kind;
+      by_kind[fmt::format("{}{}", kind, link.peer_access ? " with peer access" : ", no peer access,")]
+          .push_back(link.first == gpu ? link.second : link.first);
+    }
+  }
+  std::vector<std::string> parts;
+  for (const auto& [kind, others] : by_kind) {
+    parts.push_back(fmt::format("{} to {}", kind, list_of(others)));
+  }
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+/// GPUs and all that ranks on them need.
+std::vector<Finding> examine_gpus() {
+  const GpuMachine machine = gpu_machine();
+  std::vector<Finding> findings;
+  if (!machine.built) {
+    return {{"GPU ranks in this build", "no", *missing_for_nccl(machine)}};
+  }
+  findings.push_back({"GPU ranks in this build", "yes",
+                      fmt::format("CUDA {}, NCCL {}", machine.cuda_built, machine.nccl_built)});
+  findings.push_back({"NVIDIA driver", machine.driver_loaded ? or_dash(machine.driver) : "no",
+                      machine.driver_loaded
+                          ? fmt::format("runs CUDA up to {}{}{}", machine.cuda_of_driver,
+                                        machine.trouble.empty() ? "" : "; ", machine.trouble)
+                          : "no driver is loaded"});
+  findings.push_back(
+      {"NCCL", machine.nccl_version ? nccl_version_text(*machine.nccl_version) : "no", machine.nccl_library});
+  findings.push_back({"GPUs", std::to_string(machine.gpus.size()), ""});
+  for (std::size_t i = 0; i < machine.gpus.size(); ++i) {
+    const GpuFacts& gpu = machine.gpus[i];
+    const std::string busy = gpu.processes > 0 ? fmt::format("; {} process{} computing on it", gpu.processes,
+                                                             gpu.processes == 1 ? "" : "es")
+                                               : "";
+    findings.push_back(
+        {fmt::format("GPU {}", i), gpu.model,
+         fmt::format("{}{}, compute capability {}, {} multiprocessors, PCI {}{}", format(gpu.memory),
+                     gpu.free ? fmt::format(" ({} free)", format(*gpu.free)) : "", gpu.capability,
+                     gpu.multiprocessors, gpu.pci, busy)});
+    if (const std::string links = links_of(static_cast<int>(i), machine); !links.empty()) {
+      findings.push_back({fmt::format("GPU {} reaches", i), "", links});
+    }
+  }
+  return findings;
+}
 
 std::vector<Finding> examine() {
   const ThisMachine machine = this_machine();
@@ -34,6 +108,8 @@ std::vector<Finding> examine() {
     findings.push_back({fmt::format("measure with {}", name(backend.backend)),
                         backend.available ? "yes" : "no", backend.detail});
   }
+  const std::vector<Finding> gpus = examine_gpus();
+  findings.insert(findings.end(), gpus.begin(), gpus.end());
   const bool gnuplot = plots::gnuplot_available();
   findings.push_back({"draw charts", gnuplot ? "yes" : "no",
                       gnuplot ? "gnuplot" : "gnuplot is not installed (Debian package gnuplot-nox)"});

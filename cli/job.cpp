@@ -16,6 +16,8 @@
 #include "cli/backends.hpp"
 #include "cli/lookup.hpp"
 #include "common/error.hpp"
+#include "real/gpus.hpp"
+#include "real/nccl/nccl_settings.hpp"
 #include "real/probe.hpp"
 #include "real/this_machine.hpp"
 #include "results/reader.hpp"
@@ -44,6 +46,47 @@ std::string folder_name(const std::string& name) {
   return folder.empty() ? "scenario" : folder;
 }
 
+/// What a reader of a measurement on GPUs must know, and every setting of NCCL.
+void add_gpu_facts(const LaunchOptions& launch, std::map<std::string, std::string>& host) {
+  const GpuMachine machine = gpu_machine();
+  host["gpus"] = std::to_string(machine.gpus.size());
+  if (!machine.gpus.empty()) {
+    host["gpu"] = machine.gpus.front().model;
+  }
+  host["driver"] = machine.driver;
+  host["cuda"] = machine.cuda_built;
+  host["nccl"] = machine.nccl_version ? nccl_version_text(*machine.nccl_version) : "";
+  host["nccl_library"] = machine.nccl_library;
+  host["ranks_per_gpu"] = std::to_string(launch.gpu.ranks_per_gpu);
+  host.merge(nccl_environment(environ));
+  for (const auto& [name, value] : launch.gpu.settings) {
+    host[name] = value;  // The ranks see this one.
+  }
+}
+
+/// What is known of this machine without probing it.
+Machine machine_here(const CalibrateRequest& request) {
+  Machine machine;
+  machine.name = "this machine";
+  machine.software = request.software;
+  if (request.launch.backend != Backend::nccl) {
+    return machine;
+  }
+  const GpuMachine gpus = gpu_machine();
+  if (gpus.nccl_version && !machine.software.nccl) {
+    machine.software.nccl = nccl_version_text(*gpus.nccl_version);
+  }
+  if (!gpus.gpus.empty()) {
+    machine.name = fmt::format("this machine, {} × {}", gpus.gpus.size(), gpus.gpus.front().model);
+  }
+  if (request.launch.gpu.ranks_per_gpu > 1) {
+    machine.name += fmt::format(", {} ranks on each", request.launch.gpu.ranks_per_gpu);
+  } else {
+    machine.gpus_per_node = static_cast<int>(gpus.gpus.size());
+  }
+  return machine;
+}
+
 std::string describe(const PointKey& key) {
   return fmt::format("{} {}, {} ranks, {}", name(key.collective), key.algorithm, key.ranks,
                      format(key.bytes));
@@ -63,6 +106,14 @@ void add_launch_flags(CLI::App& command, LaunchFlags& flags) {
   command.add_option(
       "--rendezvous", flags.rendezvous,
       "Where ranks that mpirun, srun or torchrun started meet: file:///path or redis://host:port");
+  command.add_option("--backend", flags.backend,
+                     "auto, gloo or nccl (default: what the scenario says, or auto)");
+  command
+      .add_option("--ranks-per-gpu", flags.ranks_per_gpu,
+                  "nccl: so many ranks share a GPU, for trying it where GPUs are few; results are marked "
+                  "oversubscribed")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
 }
 
 void add_calibrate_flags(CLI::App& command, LaunchFlags& flags) {
@@ -70,7 +121,7 @@ void add_calibrate_flags(CLI::App& command, LaunchFlags& flags) {
       ->capture_default_str();
 }
 
-LaunchOptions launch_options(const LaunchFlags& flags, Backend backend) {
+LaunchOptions launch_options(const LaunchFlags& flags, Backend backend, const Software& software) {
   const Seconds timeout = parse_seconds(flags.timeout);
   if (timeout.value < 0.1 || timeout.value > 86400) {
     throw Error(ErrorKind::bad_input,
@@ -82,6 +133,13 @@ LaunchOptions launch_options(const LaunchFlags& flags, Backend backend) {
   options.wrap = flags.wrap;
   options.interface = flags.interface;
   options.rendezvous = flags.rendezvous;
+  options.gpu.ranks_per_gpu = flags.ranks_per_gpu;
+  if (software.nccl_algo) {
+    options.gpu.settings.emplace_back("NCCL_ALGO", *software.nccl_algo);
+  }
+  if (software.nccl_proto) {
+    options.gpu.settings.emplace_back("NCCL_PROTO", *software.nccl_proto);
+  }
   return options;
 }
 
@@ -128,21 +186,36 @@ fs::path output_directory(const CommonOptions& common, const std::string& name) 
   return directory;
 }
 
-Backend measuring_backend(Backend asked, Progress& progress) {
-  const Backend backend = asked == Backend::automatic ? Backend::gloo : asked;
-  for (const BackendStatus& status : backend_statuses()) {
-    if (status.backend == backend) {
-      if (!status.available) {
-        throw Error(ErrorKind::environment,
-                    fmt::format("backend {} cannot run here: {}", name(backend), status.detail));
-      }
-      if (asked == Backend::automatic) {
-        progress.note(fmt::format("Measuring with {} ({}).", name(backend), status.detail));
-      }
-      return backend;
+Backend measuring_backend(const BackendRequest& request, const LaunchFlags& flags, Progress& progress) {
+  Backend asked = request.asked;
+  if (flags.backend) {
+    const std::optional<Backend> named = parse_name<Backend>(*flags.backend);
+    if (!named) {
+      throw Error(ErrorKind::bad_input, unknown_name("--backend", *flags.backend, names_of<Backend>()));
     }
+    asked = *named;
   }
-  throw Error(ErrorKind::environment, fmt::format("backend {} is not part of this build", name(backend)));
+  if (asked != Backend::automatic) {
+    if (const std::optional<std::string> reason = unavailable(asked)) {
+      throw Error(ErrorKind::environment,
+                  fmt::format("backend {} cannot run here: {}", name(asked), *reason));
+    }
+    return asked;
+  }
+  // GPUs when there are enough, CPUs otherwise.
+  const GpuMachine gpus = gpu_machine();
+  std::optional<std::string> reason = missing_for_nccl(gpus);
+  if (!reason) {
+    reason = too_few_gpus(static_cast<int>(gpus.gpus.size()), request.max_ranks, flags.ranks_per_gpu);
+  }
+  const Backend backend = reason ? Backend::gloo : Backend::nccl;
+  if (const std::optional<std::string> none = unavailable(backend)) {
+    throw Error(ErrorKind::environment, fmt::format("no backend can run here: {}; {}", *none, *reason));
+  }
+  progress.note(reason
+                    ? fmt::format("Measuring with gloo ({}); not with nccl: {}.", describe(backend), *reason)
+                    : fmt::format("Measuring with nccl ({}).", describe(backend)));
+  return backend;
 }
 
 Machine calibrate(const CalibrateRequest& request, Progress& progress) {
@@ -155,13 +228,16 @@ Machine calibrate(const CalibrateRequest& request, Progress& progress) {
       probe(options, [&](double fraction, std::string_view what) { progress.update(fraction, what); });
   progress.finish();
 
-  Machine machine = request.described.value_or(Machine{});
-  if (!request.described) {
-    machine.name = "this machine";
-  }
+  Machine machine = request.described.value_or(machine_here(request));
   machine.calibrated = fit_probes(samples);
+  if (request.pairs) {
+    progress.stage("probing every pair of ranks");
+    machine.calibrated->pairs = pair_matrix(probe_pairs(
+        options, [&](double fraction, std::string_view what) { progress.update(fraction, what); }));
+    progress.finish();
+  }
   machine.calibrated->backend = name(request.launch.backend);
-  if (!request.launch.wrap) {
+  if (request.launch.backend == Backend::gloo && !request.launch.wrap) {
     // Ranks behind a wrap may be anywhere; ranks of our own share the cores of this machine.
     machine.calibrated->cores = this_machine().cores;
   }
@@ -180,24 +256,28 @@ Machine machine_of(const Scenario& scenario, const LaunchFlags& flags, const fs:
   if (scenario.machine) {
     return *scenario.machine;
   }
-  const Backend backend = measuring_backend(scenario.backend, progress);
-  return calibrate({.launch = launch_options(flags, backend),
+  const int max_ranks = *std::max_element(scenario.ranks.begin(), scenario.ranks.end());
+  const Backend backend =
+      measuring_backend({.asked = scenario.backend, .max_ranks = max_ranks}, flags, progress);
+  return calibrate({.launch = launch_options(flags, backend, scenario.software),
                     .budget = parse_seconds(flags.calibrate_time),
                     .ranks = scenario.ranks,
-                    .file = directory / "machine.yaml"},
+                    .file = directory / "machine.yaml",
+                    .software = scenario.software},
                    progress);
 }
 
-void take_part_in_calibration(const Scenario& scenario, const LaunchFlags& flags, Backend backend) {
+void take_part_in_calibration(const Scenario& scenario, const LaunchFlags& flags,
+                              const LaunchOptions& launch) {
   ProbeOptions options;
-  options.launch = launch_options(flags, backend);
+  options.launch = launch;
   options.budget = parse_seconds(flags.calibrate_time);
   options.ranks = scenario.ranks;
   probe(options, [](double, std::string_view) {});
 }
 
 RunHeader run_header(const CommonOptions& common, const Scenario& scenario,
-                     const std::optional<Machine>& machine) {
+                     const std::optional<Machine>& machine, const LaunchOptions* launch) {
   RunHeader header;
   header.version = RINGSIDE_VERSION;
   header.command = common.command_line;
@@ -217,6 +297,9 @@ RunHeader run_header(const CommonOptions& common, const Scenario& scenario,
                  {"kernel", here.kernel},
                  {"compiler", here.compiler},
                  {"gloo", here.gloo}};
+  if (launch != nullptr && launch->backend == Backend::nccl) {
+    add_gpu_facts(*launch, header.host);
+  }
   header.started = timestamp(std::chrono::system_clock::now());
   header.seed = common.seed;
   return header;

@@ -24,12 +24,15 @@ struct LaunchFlags {
   std::optional<std::string> wrap;
   std::optional<std::string> interface;
   std::optional<std::string> rendezvous;
+  std::optional<std::string> backend;  ///< Instead of the scenario's.
+  int ranks_per_gpu = 1;
 };
 
 void add_launch_flags(CLI::App& command, LaunchFlags& flags);
 void add_calibrate_flags(CLI::App& command, LaunchFlags& flags);
 
-LaunchOptions launch_options(const LaunchFlags& flags, Backend backend);
+/// `software` is what NCCL is told through its environment.
+LaunchOptions launch_options(const LaunchFlags& flags, Backend backend, const Software& software = {});
 
 /// What scenarios and plans may name: the algorithms of a collective, and `native`.
 std::vector<std::string> scenario_algorithms(Collective collective);
@@ -43,9 +46,13 @@ std::vector<PointKey> points_of(const Scenario& scenario);
 /// done. Throws Error{bad_input}.
 std::filesystem::path output_directory(const CommonOptions& common, const std::string& name);
 
-/// The backend that measures: `auto` becomes one that is here, and says so. Throws Error{environment} for one that
-/// this machine or build lacks.
-Backend measuring_backend(Backend asked, Progress& progress);
+/// The backend that measures: `--backend` counts more than `asked`, and `auto` becomes one that is here for so many ranks,
+/// and says so. Throws Error{environment} for one that this machine or build lacks.
+struct BackendRequest {
+  Backend asked = Backend::automatic;
+  int max_ranks = 2;
+};
+Backend measuring_backend(const BackendRequest& request, const LaunchFlags& flags, Progress& progress);
 
 /// Probes this machine with every number of ranks, fits α, β and γ, and writes the machine file.
 struct CalibrateRequest {
@@ -54,6 +61,8 @@ struct CalibrateRequest {
   std::vector<int> ranks;
   std::filesystem::path file;
   std::optional<Machine> described = {};  ///< What to add the numbers to.
+  bool pairs = false;                     ///< Also every pair of the most ranks.
+  Software software = {};                 ///< What the ranks are told, when nothing is described.
 };
 Machine calibrate(const CalibrateRequest& request, Progress& progress);
 
@@ -62,11 +71,12 @@ Machine machine_of(const Scenario& scenario, const LaunchFlags& flags, const std
                    Progress& progress);
 
 /// As one of the other ranks of mpirun, srun or torchrun: the probes of rank 0's machine_of().
-void take_part_in_calibration(const Scenario& scenario, const LaunchFlags& flags, Backend backend);
+void take_part_in_calibration(const Scenario& scenario, const LaunchFlags& flags,
+                              const LaunchOptions& launch);
 
 /// `machine` is none when this machine was not calibrated (measure).
 RunHeader run_header(const CommonOptions& common, const Scenario& scenario,
-                     const std::optional<Machine>& machine);
+                     const std::optional<Machine>& machine, const LaunchOptions* launch = nullptr);
 
 /// Prices the points that have no prediction yet. `report` is called for each; a point that cannot be predicted keeps
 /// none, and the reasons are noted once each.

@@ -12,7 +12,8 @@ std::optional<fs::path> configs_directory() {
   std::error_code ignored;
   const fs::path program = fs::read_symlink("/proc/self/exe", ignored).parent_path();
   const std::array candidates = {fs::path("configs"), program / "../../configs",
-                                 program / "../share/ringside/configs", program / "configs"};
+                                 program / "../share/ringside/configs", program / "../configs",
+                                 program / "configs"};
   for (const fs::path& candidate : candidates) {
     if (fs::is_directory(candidate / "machines", ignored)) {
       return candidate.lexically_normal();

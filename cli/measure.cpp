@@ -9,8 +9,6 @@
 #include "cli/job.hpp"
 #include "cli/report.hpp"
 #include "common/error.hpp"
-#include "real/memory_check.hpp"
-#include "real/this_machine.hpp"
 #include "results/reader.hpp"
 
 namespace ringside::cli {
@@ -24,9 +22,10 @@ struct MeasureFlags {
   LaunchFlags launch;
 };
 
-MeasureOptions measure_options(const MeasureFlags& flags, const CommonOptions& common, Backend backend) {
+MeasureOptions measure_options(const MeasureFlags& flags, const CommonOptions& common,
+                               const LaunchOptions& launch) {
   MeasureOptions options;
-  options.launch = launch_options(flags.launch, backend);
+  options.launch = launch;
   options.budget_per_point = parse_seconds(flags.launch.time_per_point);
   options.seed = common.seed;
   return options;
@@ -68,11 +67,11 @@ void throw_if_wrong(const std::vector<Point>& points) {
 
 /// One of the other ranks of mpirun, srun or torchrun: takes part, and leaves files and words to rank 0.
 void take_part(const Scenario& scenario, const MeasureFlags& flags, const CommonOptions& common,
-               Backend backend) {
+               const LaunchOptions& launch) {
   if (flags.predicts && !scenario.machine) {
-    take_part_in_calibration(scenario, flags.launch, backend);
+    take_part_in_calibration(scenario, flags.launch, launch);
   }
-  measure(points_of(scenario), measure_options(flags, common, backend),
+  measure(points_of(scenario), measure_options(flags, common, launch),
           [](const PointKey&, const Measurement&) {});
 }
 
@@ -82,19 +81,19 @@ void run(const MeasureFlags& flags, const CommonOptions& common) {
   Progress progress(common.quiet);
   const bool measures = !(flags.predicts && scenario.measured);
   Backend backend = scenario.backend;
+  LaunchOptions launch;
   if (measures) {
-    backend = measuring_backend(scenario.backend, progress);
+    const int max_ranks = *std::max_element(scenario.ranks.begin(), scenario.ranks.end());
+    backend = measuring_backend({.asked = scenario.backend, .max_ranks = max_ranks}, flags.launch, progress);
+    launch = launch_options(flags.launch, backend, scenario.software);
     if (const auto external = external_rank(); external && external->rank != 0) {
-      take_part(scenario, flags, common, backend);
+      take_part(scenario, flags, common, launch);
       return;
     }
   }
   const std::filesystem::path directory = output_directory(common, scenario.name);
   if (measures) {
-    const Bytes available = available_memory();
-    for (const PointKey& key : keys) {
-      require_memory(key, available);
-    }
+    require_points(keys, launch);
   }
 
   // What is known already: from a killed run, or from somebody else's.
@@ -138,13 +137,15 @@ void run(const MeasureFlags& flags, const CommonOptions& common) {
     known_machine = machine;
     predict_points(points, machine, {.backend = backend}, progress);
   }
-  Journal journal = resumed ? std::move(resumed->journal)
-                            : Journal::create(file, run_header(common, scenario, known_machine));
+  Journal journal =
+      resumed
+          ? std::move(resumed->journal)
+          : Journal::create(file, run_header(common, scenario, known_machine, measures ? &launch : nullptr));
   if (flags.predicts) {
     journal.append(points);
   }
   if (measures) {
-    measure_points(points, measure_options(flags, common, backend), journal, progress);
+    measure_points(points, measure_options(flags, common, launch), journal, progress);
   }
   report({.scenario = scenario,
           .machine = machine,

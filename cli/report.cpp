@@ -223,6 +223,12 @@ void report(const ReportRequest& request, const CommonOptions& common, Progress&
         print_line(sentence);
       }
     }
+    if (std::any_of(request.points.begin(), request.points.end(),
+                    [](const Point& point) { return point.measured && point.measured->oversubscribed; })) {
+      print_line(
+          "oversubscribed: several ranks shared a GPU; these times try the path and say nothing about a "
+          "link");
+    }
     print_line();
     print_line(fmt::format("results: {}", request.journal.file().string()));
   }

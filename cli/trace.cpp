@@ -227,11 +227,13 @@ void run(const TraceFlags& flags, const CommonOptions& common) {
   Progress progress(common.quiet);
   Backend backend = scenario.backend;
   if (flags.measures) {
-    backend = measuring_backend(backend, progress);
+    // The steps of a call on GPUs cannot be told apart, so those of CPU ranks are looked at.
+    backend = measuring_backend({.asked = backend == Backend::automatic ? Backend::gloo : backend},
+                                flags.launch, progress);
     if (const auto external = external_rank(); external && external->rank != 0) {
       // One of the other ranks of mpirun, srun or torchrun: takes part, and leaves files and words to rank 0.
       if (!scenario.machine) {
-        take_part_in_calibration(scenario, flags.launch, backend);
+        take_part_in_calibration(scenario, flags.launch, launch_options(flags.launch, backend));
       }
       record(keys, record_options(flags, common, backend), [](const PointKey&, const Recording&) {});
       return;

@@ -26,6 +26,20 @@ if(RINGSIDE_EXAMPLES AND NOT RINGSIDE_TORCH STREQUAL "OFF")
   endif()
 endif()
 
+# GPU ranks: the CUDA Toolkit is needed to compile and its runtime is linked statically; of NCCL only the header is
+# needed, because the library is looked for when the program runs. Ranks meet through Gloo.
+set(RINGSIDE_HAS_NCCL OFF)
+set(RINGSIDE_NCCL_MISSING "RINGSIDE_NCCL=OFF")
+if(NOT RINGSIDE_NCCL STREQUAL "OFF")
+  include(nccl)
+  ringside_find_nccl(RINGSIDE_NCCL_MISSING)
+  if(NOT RINGSIDE_NCCL_MISSING)
+    set(RINGSIDE_HAS_NCCL ON)
+  elseif(RINGSIDE_NCCL STREQUAL "ON")
+    message(FATAL_ERROR "RINGSIDE_NCCL=ON but ${RINGSIDE_NCCL_MISSING}")
+  endif()
+endif()
+
 if(RINGSIDE_TESTS)
   include(GoogleTest)
   find_package(GTest REQUIRED)

@@ -3,10 +3,15 @@
 #include <fmt/format.h>
 
 #include "common/error.hpp"
+#include "real/gpus.hpp"
+#include "real/nccl/nccl_native_support.hpp"
 #include "real/reduce.hpp"
 #include "schedule/registry.hpp"
 #if RINGSIDE_HAS_GLOO
 #include "real/gloo/gloo_backend.hpp"
+#endif
+#if RINGSIDE_HAS_NCCL
+#include "real/nccl/nccl_backend.hpp"
 #endif
 
 namespace ringside {
@@ -18,6 +23,9 @@ std::optional<std::string> native_unsupported(const PointKey& key, Backend backe
     return gloo_native_unsupported(key);
   }
 #endif
+  if (backend == Backend::nccl) {
+    return nccl_native_unsupported(key);
+  }
   return fmt::format("the {} backend has no {} of its own", name(backend), name(key.collective));
 }
 
@@ -49,6 +57,7 @@ std::optional<std::string> unavailable(Backend backend) {
       return "this build has no gloo backend; install Gloo (Debian: libgloo-dev) and build again";
 #endif
     case Backend::nccl:
+      return missing_for_nccl(gpu_machine());
     case Backend::mpi:
     case Backend::automatic:
       break;
@@ -66,7 +75,7 @@ std::optional<std::string> unsupported(const PointKey& key, Backend backend) {
   }
   std::optional<std::string> reason =
       key.algorithm == kNative ? native_unsupported(key, backend) : algorithm_unsupported(key);
-  if (!reason) {
+  if (!reason && backend != Backend::nccl) {
     reason = unsupported_on_cpu(key.dtype);
   }
   if (!reason && key.bytes.value % static_cast<std::int64_t>(size_of(key.dtype)) != 0) {
@@ -76,6 +85,11 @@ std::optional<std::string> unsupported(const PointKey& key, Backend backend) {
 }
 
 RankBackend join_ranks(const RankPlace& place) {
+#if RINGSIDE_HAS_NCCL
+  if (place.backend == Backend::nccl) {
+    return join_nccl(place);
+  }
+#endif
 #if RINGSIDE_HAS_GLOO
   if (resolve(place.backend) == Backend::gloo) {
     return join_gloo(place);

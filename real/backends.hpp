@@ -13,6 +13,8 @@ struct RankPlace {
   Backend backend = Backend::gloo;
   Rank rank = 0;
   int num_ranks = 1;
+  int local_rank = 0;  ///< Among the ranks of this machine: decides which GPU.
+  GpuOptions gpu = {};
   std::chrono::milliseconds timeout{60'000};
   std::optional<std::string> interface = {};  ///< None = loopback.
   std::string rendezvous;                     ///< file:///directory or redis://host:port
@@ -26,7 +28,7 @@ struct RankPlace {
 /// is of no use, and PeerLost or Error{peer_lost} when the others do not come in time.
 RankBackend join_ranks(const RankPlace& place);
 
-/// `automatic` becomes the backend that this build measures with.
+/// `automatic` becomes the backend that every build has.
 Backend resolve(Backend backend);
 
 }  // namespace ringside

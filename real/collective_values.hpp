@@ -13,7 +13,7 @@
 
 /// What ranks put into a collective and what must come out, element by element.
 ///
-/// Contributions are small whole numbers (for `prod` of floating types: powers of two) that differ at each rank and
+/// Contributions are small whole numbers (for `prod` of floating types: powers of two; smaller still for 16-bit types) that differ at each rank and
 /// index, so that every reduction is exact in any order and results are compared bit by bit. They repeat after a
 /// prime number of elements, which no chunk size divides, so a chunk that ends up in the wrong place shows.
 namespace ringside {
@@ -33,11 +33,26 @@ struct CollectiveCall {
 /// The parts of a schedule: each rank's chunks.
 std::vector<ElementRange> parts_of(const Schedule& schedule, std::int64_t num_elements);
 
+/// Elements and what they hold: element i is that of pattern[i mod CollectiveValues::period()].
+struct PatternRange {
+  ElementRange elements;
+  std::span<const std::byte> pattern;
+};
+
 class CollectiveValues {
  public:
   CollectiveValues(CollectiveCall call, std::uint64_t seed);
 
-  /// Writes what `rank` holds at the start; elements that are undefined then get a value that spoils any result.
+  const CollectiveCall& call() const { return call_; }
+  static std::int64_t period();
+  /// What `rank` holds at the start; of overlapping ranges the later one counts. Elements that are undefined then have a
+  /// value that spoils any result. The patterns live as long as this.
+  std::vector<PatternRange> input(Rank rank) const;
+  /// What `rank` must hold at the end.
+  std::vector<PatternRange> promise(Rank rank) const;
+
+  // The same on memory of the CPU.
+
   void write_input(Rank rank, std::span<std::byte> message) const;
 
   /// The first element of what `rank` is promised that is not as it must be.
@@ -50,13 +65,8 @@ class CollectiveValues {
 
  private:
   using Pattern = std::vector<std::byte>;  ///< One period of elements.
-  struct Promise {
-    ElementRange elements;
-    const Pattern* values = nullptr;
-  };
 
   ElementRange held_at_start(Rank rank) const;
-  std::vector<Promise> promised_at_end(Rank rank) const;
 
   CollectiveCall call_;
   std::size_t element_size_;

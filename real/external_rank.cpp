@@ -17,6 +17,7 @@ struct Launcher {
   const char* name;
   const char* rank;
   const char* num_ranks;
+  const char* local_rank;
   const char* job;
 };
 
@@ -24,10 +25,11 @@ struct Launcher {
 // Sources: Open MPI FAQ "environment variables that Open MPI sets at run time"; MPICH's Hydra (PMI-1); srun(1), "output
 // environment variables"; PyTorch's torchrun, "environment variables".
 constexpr std::array kLaunchers = {
-    Launcher{"Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMIX_NAMESPACE"},
-    Launcher{"PMI", "PMI_RANK", "PMI_SIZE", "PMI_JOBID"},
-    Launcher{"Slurm", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_JOB_ID"},
-    Launcher{"torchrun", "RANK", "WORLD_SIZE", "TORCHELASTIC_RUN_ID"},
+    Launcher{"Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK",
+             "PMIX_NAMESPACE"},
+    Launcher{"PMI", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "PMI_JOBID"},
+    Launcher{"Slurm", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", "SLURM_JOB_ID"},
+    Launcher{"torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK", "TORCHELASTIC_RUN_ID"},
 };
 
 std::optional<int> whole_number(const char* variable) {
@@ -60,8 +62,14 @@ std::optional<ExternalRank> external_rank() {
       return std::nullopt;  // Alone: it may start ranks of its own.
     }
     const char* job = std::getenv(launcher.job);
-    return ExternalRank{
-        .rank = *rank, .num_ranks = *num_ranks, .launcher = launcher.name, .job = job != nullptr ? job : ""};
+    // A launcher that does not tell has all its ranks on one machine, as far as anybody can see.
+    const std::optional<int> local_rank =
+        std::getenv(launcher.local_rank) != nullptr ? whole_number(launcher.local_rank) : rank;
+    return ExternalRank{.rank = *rank,
+                        .num_ranks = *num_ranks,
+                        .local_rank = local_rank.value_or(*rank),
+                        .launcher = launcher.name,
+                        .job = job != nullptr ? job : ""};
   }
   return std::nullopt;
 }

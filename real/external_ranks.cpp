@@ -31,6 +31,8 @@ class ExternalRanks final : public Ranks {
     RankPlace place = {.backend = options.backend,
                        .rank = external.rank,
                        .num_ranks = external.num_ranks,
+                       .local_rank = external.local_rank,
+                       .gpu = options.gpu,
                        .timeout = options.timeout,
                        .interface = options.interface,
                        .rendezvous = *options.rendezvous,

@@ -10,6 +10,7 @@
 
 #include "common/error.hpp"
 #include "real/backends.hpp"
+#include "real/gpus.hpp"
 #include "real/interrupt.hpp"
 #include "real/memory_check.hpp"
 #include "real/ranks.hpp"
@@ -35,16 +36,6 @@ struct PointWork {
   /// A point that is unsupported, or that failed, and why.
   std::function<void(const PointKey&, Outcome, const std::string&)> give_up;
 };
-
-/// Everything that can be refused is refused before the first rank starts.
-void require_all_points(std::span<const PointKey> points, const PointWork& work) {
-  const Bytes available = available_memory();
-  for (const PointKey& key : points) {
-    if (!work.unsupported(key)) {
-      require_memory(key, available);
-    }
-  }
-}
 
 /// Ranks by their number, started when first needed.
 class RankPool {
@@ -84,7 +75,7 @@ std::optional<Answer> run_with(RankPool& pool, const PointKey& key, const PointW
 
 void work_locally(std::span<const PointKey> points, const LaunchOptions& launch, const PointWork& work,
                   InterruptGuard& interrupts) {
-  require_all_points(points, work);
+  require_points(points, launch);
   RankPool pool(launch, interrupts);
   for (std::size_t i = 0; i < points.size(); ++i) {
     const PointKey& key = points[i];
@@ -134,6 +125,25 @@ void work_through(std::span<const PointKey> points, const LaunchOptions& launch,
 
 }  // namespace
 
+void require_points(std::span<const PointKey> points, const LaunchOptions& options) {
+  const bool on_gpus = options.backend == Backend::nccl;
+  const GpuMachine gpus = on_gpus ? gpu_machine() : GpuMachine{};
+  const Bytes available = available_memory();
+  for (const PointKey& key : points) {
+    if (unsupported(key, options.backend)) {
+      continue;
+    }
+    if (on_gpus && external_rank()) {
+      continue;  // They may be on several machines; each rank takes its own GPU and says what is wrong with it.
+    }
+    if (on_gpus) {
+      require_gpu_memory(key, options.gpu.ranks_per_gpu, gpus.gpus);
+    } else {
+      require_memory(key, available);
+    }
+  }
+}
+
 void measure(std::span<const PointKey> points, const MeasureOptions& options, const PointMeasured& report) {
   const PointWork work = {
       .unsupported = [&](const PointKey& key) { return unsupported(key, options.launch.backend); },
@@ -150,9 +160,13 @@ void record(std::span<const PointKey> points, const MeasureOptions& options, con
   const PointWork work = {
       .unsupported =
           [&](const PointKey& key) {
-            return key.algorithm == kNative
-                       ? std::optional<std::string>("it has no schedule to be seen from outside")
-                       : unsupported(key, options.launch.backend);
+            if (key.algorithm == kNative) {
+              return std::optional<std::string>("it has no schedule to be seen from outside");
+            }
+            if (options.launch.backend == Backend::nccl) {
+              return std::optional<std::string>("the steps of a call on GPUs cannot be told apart; use gloo");
+            }
+            return unsupported(key, options.launch.backend);
           },
       .job = [&](const PointKey& key) { return RecordJob{.key = key, .options = options}; },
       .report = [&](const PointKey& key, const Answer& answer) { report(key, *answer.recording); },

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/point_key.hpp"
@@ -15,8 +16,16 @@
 /// Runs points on this machine: starts ranks as processes of this program, measures, gathers, cleans up.
 namespace ringside {
 
+/// What is said about ranks on GPUs; of no meaning to other backends.
+struct GpuOptions {
+  int ranks_per_gpu = 1;  ///< More than one is for trying the path where GPUs are few.
+  /// Environment variables of NCCL for every rank, such as {"NCCL_ALGO", "Ring"}.
+  std::vector<std::pair<std::string, std::string>> settings = {};
+};
+
 struct LaunchOptions {
   Backend backend = Backend::gloo;
+  GpuOptions gpu = {};
   std::chrono::milliseconds timeout{60'000};  ///< For every single wait.
   /// Command put in front of each rank, split into words as a shell would (quotes, backslash). `{rank}` becomes the
   /// rank; `{host}` becomes `host<rank>`.
@@ -36,6 +45,10 @@ struct MeasureOptions {
   int max_iterations = 10'000;
   std::uint64_t seed = 1;  ///< Of the input values.
 };
+
+/// Throws Error{environment} when a point needs more memory, ranks or GPUs than this machine has. measure() asks this
+/// before it starts any rank; whoever has other work to do first asks earlier.
+void require_points(std::span<const PointKey> points, const LaunchOptions& options);
 
 /// Called in the parent as soon as a point is known.
 using PointMeasured = std::function<void(const PointKey&, const Measurement&)>;
@@ -66,6 +79,7 @@ int run_rank_process(std::span<const std::string> arguments);
 struct ExternalRank {
   Rank rank = 0;
   int num_ranks = 1;
+  int local_rank = 0;    ///< Among the ranks of this machine.
   std::string launcher;  ///< "Open MPI", "PMI", "Slurm" or "torchrun"
   std::string job;       ///< Names this run among others of the same launcher; may be empty.
 };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -7,6 +8,13 @@
 #include "common/units.hpp"
 
 namespace ringside {
+
+/// How calls get onto a device, and what that costs the host.
+struct DeviceLaunch {
+  bool graph = false;    ///< The whole call is one launch of a CUDA graph; otherwise call by call.
+  Seconds host_seconds;  ///< Median of the host's time to put one call onto its stream, at the slowest rank.
+  std::string note = {};
+};
 
 /// What was measured of one point. `seconds` is the median over iterations of the slowest rank's time; low and
 /// high are the 95 % confidence interval of that median (order statistics). Only `outcome == ok` has times.
@@ -21,6 +29,9 @@ struct Measurement {
   /// Per iteration, the slowest rank's seconds.
   std::vector<double> samples = {};
   Backend backend = Backend::gloo;
+  std::optional<DeviceLaunch> launch = {};  ///< Of GPU ranks.
+  /// Several ranks shared a GPU: a trial of the path, not a measurement of any link.
+  bool oversubscribed = false;
   /// Why there is no time, or what a reader must know about it.
   std::string note = {};
 };

@@ -2,10 +2,12 @@
 
 #include <numeric>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "common/error.hpp"
+#include "real/nccl/nccl_settings.hpp"
 #include "real/program.hpp"
 #include "real/rank_jobs.hpp"
 #include "schedule/registry.hpp"
@@ -23,9 +25,9 @@ std::string gigabytes(Bytes size) { return fmt::format("{:.1f} GB", static_cast<
 
 }  // namespace
 
-Bytes memory_of_point(const PointKey& key) {
+Bytes memory_of_rank(const PointKey& key, Rank rank) {
   if (key.algorithm == kNative) {
-    return {key.ranks * (key.bytes.value + kNativeScratch)};
+    return {key.bytes.value + kNativeScratch};
   }
   const Algorithm* algorithm = find_algorithm(key.collective, key.algorithm);
   RINGSIDE_CHECK(algorithm != nullptr, "points are checked before their memory is");
@@ -33,10 +35,14 @@ Bytes memory_of_point(const PointKey& key) {
   const Vector vector = {.num_elements = key.bytes.value / static_cast<std::int64_t>(size_of(key.dtype)),
                          .dtype = key.dtype,
                          .op = key.op};
+  const Program program = compile(schedule, vector, rank);
+  return {std::accumulate(program.buffer_bytes.begin(), program.buffer_bytes.end(), std::int64_t{0})};
+}
+
+Bytes memory_of_point(const PointKey& key) {
   std::int64_t bytes = 0;
   for (Rank rank = 0; rank < key.ranks; ++rank) {
-    const Program program = compile(schedule, vector, rank);
-    bytes = std::accumulate(program.buffer_bytes.begin(), program.buffer_bytes.end(), bytes);
+    bytes += memory_of_rank(key, rank).value;
   }
   return {bytes};
 }
@@ -57,6 +63,25 @@ void require_memory(const PointKey& key, Bytes available) {
         ErrorKind::environment,
         fmt::format("{} needs {} of memory (messages and scratch of all ranks), but only {} is available",
                     description(key), gigabytes(needed), gigabytes(available)));
+  }
+}
+
+void require_gpu_memory(const PointKey& key, int ranks_per_gpu, std::span<const GpuFacts> gpus) {
+  if (const std::optional<std::string> too_few =
+          too_few_gpus(static_cast<int>(gpus.size()), key.ranks, ranks_per_gpu)) {
+    throw Error(ErrorKind::environment, *too_few);
+  }
+  std::vector<std::int64_t> needed(gpus.size(), 0);
+  for (Rank rank = 0; rank < key.ranks; ++rank) {
+    needed[static_cast<std::size_t>(gpu_of(rank, ranks_per_gpu))] += memory_of_rank(key, rank).value;
+  }
+  for (std::size_t gpu = 0; gpu < gpus.size(); ++gpu) {
+    const Bytes available = gpus[gpu].free.value_or(gpus[gpu].memory);
+    if (needed[gpu] > available.value) {
+      throw Error(ErrorKind::environment,
+                  fmt::format("{} needs {} of memory on GPU {} ({}), but only {} is free", description(key),
+                              gigabytes({needed[gpu]}), gpu, gpus[gpu].model, gigabytes(available)));
+    }
   }
 }
 

@@ -1,5 +1,6 @@
 #include "real/point_measurement.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "real/prepared_call.hpp"
@@ -8,6 +9,18 @@
 
 namespace ringside {
 namespace {
+
+/// The slowest rank's host counts, and one rank that launches call by call is said.
+std::optional<DeviceLaunch> launch_of_all(const ReadyCall& ready, Coordination& coordination) {
+  std::optional<DeviceLaunch> launch = ready.launch();
+  if (launch) {
+    const std::vector<double> host = coordination.all_values(launch->host_seconds.value);
+    const std::vector<double> graph = coordination.all_values(launch->graph ? 1 : 0);
+    launch->host_seconds = {*std::max_element(host.begin(), host.end())};
+    launch->graph = std::find(graph.begin(), graph.end(), 0.0) == graph.end();
+  }
+  return launch;
+}
 
 Measurement without_time(Outcome outcome, Backend backend, std::string note) {
   return {.outcome = outcome, .backend = backend, .note = std::move(note)};
@@ -22,19 +35,20 @@ Measurement measure_point(const PointKey& key, const MeasureOptions& options, co
     return without_time(Outcome::failed, backend.backend, *reason);
   }
 
-  const Rank rank = backend.transport->rank();
+  ReadyCall& ready = *prepared.ready;
   const CollectiveValues values(prepared.call, options.seed);
   const std::vector<double> samples =
-      time_calls({.before = [&] { values.write_input(rank, prepared.message); }, .run = prepared.run},
+      time_calls({.before = [&] { ready.write_input(values); }, .run = [&] { return ready.run(); }},
                  {.budget = options.budget_per_point,
                   .target_interval = options.target_interval,
                   .min_calls = options.min_iterations,
                   .max_calls = options.max_iterations},
                  coordination, backend.progress);
-  if (const std::optional<std::string> wrong = wrong_result(values, prepared, rank, coordination)) {
+  if (const std::optional<std::string> wrong = wrong_result(values, ready, coordination)) {
     return without_time(Outcome::wrong_result, backend.backend, *wrong);
   }
   const SampleSummary summary = summarize(samples);
+  const std::optional<DeviceLaunch> launch = launch_of_all(ready, coordination);
   return {.seconds = {summary.median},
           .low = {summary.low},
           .high = {summary.high},
@@ -42,7 +56,10 @@ Measurement measure_point(const PointKey& key, const MeasureOptions& options, co
           .p95 = {summary.p95},
           .iterations = static_cast<int>(samples.size()),
           .samples = samples,
-          .backend = backend.backend};
+          .backend = backend.backend,
+          .launch = launch,
+          .oversubscribed = backend.device && backend.device->oversubscribed(),
+          .note = launch ? launch->note : std::string()};
 }
 
 }  // namespace ringside

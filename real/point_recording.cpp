@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "common/error.hpp"
+#include "real/executor.hpp"
 #include "real/prepared_call.hpp"
 #include "real/timing.hpp"
 #include "schedule/registry.hpp"
@@ -34,10 +35,12 @@ class CallLog {
   explicit CallLog(std::size_t num_steps)
       : calls_(kMaxCalls, CallTimes{.start = {}, .steps = std::vector<StepTime>(num_steps)}) {}
 
-  void run(Executor& executor) {
+  /// Returns the seconds that it took.
+  double run(Executor& executor) {
     CallTimes& call = calls_[next_++ % calls_.size()];
     call.start = steady_now();
     executor.run(call.steps);
+    return (steady_now() - call.start).value;
   }
 
   /// The call before which there were `calls_ago` later ones, counted from the last (0).
@@ -225,19 +228,18 @@ Recording record_point(const PointKey& key, const MeasureOptions& options, const
     recording.note = *reason;
     return recording;
   }
-  RINGSIDE_CHECK(prepared.executor != nullptr, "only schedules are recorded");
-  Executor& executor = *prepared.executor;
+  RINGSIDE_CHECK(prepared.ready->executor() != nullptr, "only schedules on CPUs are recorded");
+  Executor& executor = *prepared.ready->executor();
   CallLog log(executor.program().steps.size());
   const CollectiveValues values(prepared.call, options.seed);
-  const Rank rank = backend.transport->rank();
   const std::vector<double> samples = time_calls(
-      {.before = [&] { values.write_input(rank, prepared.message); }, .run = [&] { log.run(executor); }},
+      {.before = [&] { prepared.ready->write_input(values); }, .run = [&] { return log.run(executor); }},
       {.budget = options.budget_per_point,
        .target_interval = options.target_interval,
        .min_calls = options.min_iterations,
        .max_calls = std::min(options.max_iterations, kMaxCalls)},
       coordination, backend.progress);
-  if (const std::optional<std::string> wrong = wrong_result(values, prepared, rank, coordination)) {
+  if (const std::optional<std::string> wrong = wrong_result(values, *prepared.ready, coordination)) {
     recording.outcome = Outcome::wrong_result;
     recording.note = *wrong;
     return recording;

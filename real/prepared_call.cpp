@@ -26,21 +26,17 @@ PreparedCall prepared_here(const PointKey& key, const RankBackend& backend) {
     for (Rank rank = 0; rank < key.ranks; ++rank) {
       call.parts.push_back(layout.elements(rank));
     }
-    prepared.memory = Memory(key.bytes.value);
-    prepared.message = prepared.memory.bytes();
-    prepared.run = backend.make_native(call, prepared.message);
+    prepared.ready = make_ready(call, backend);
     return prepared;
   }
   const Algorithm* algorithm = find_algorithm(key.collective, key.algorithm);
   RINGSIDE_CHECK(algorithm != nullptr, "points are checked before they are measured");
   const Schedule schedule(*algorithm, {.collective = key.collective, .num_ranks = key.ranks});
   call.parts = parts_of(schedule, call.num_elements);
-  prepared.executor = std::make_unique<Executor>(
-      compile(schedule, {.num_elements = call.num_elements, .dtype = key.dtype, .op = key.op},
-              backend.transport->rank()),
-      *backend.transport);
-  prepared.message = prepared.executor->message();
-  prepared.run = [executor = prepared.executor.get()] { executor->run(); };
+  prepared.ready =
+      make_ready(compile(schedule, {.num_elements = call.num_elements, .dtype = key.dtype, .op = key.op},
+                         backend.transport->rank()),
+                 backend);
   return prepared;
 }
 
@@ -58,23 +54,23 @@ std::optional<std::string> prepare(const PointKey& key, const RankBackend& backe
   const std::vector<double> ready = coordination.all_values(done ? 1 : 0);
   const auto failed = std::find(ready.begin(), ready.end(), 0.0);
   if (failed == ready.end()) {
+    prepared.ready->warm_up();
     return std::nullopt;
   }
   return fmt::format("rank {} could not allocate its memory for {}", failed - ready.begin(),
                      format(key.bytes));
 }
 
-std::optional<std::string> wrong_result(const CollectiveValues& values, const PreparedCall& prepared,
-                                        Rank rank, Coordination& coordination) {
-  const std::optional<std::int64_t> own = values.first_wrong(rank, prepared.message);
-  const std::vector<double> elements = coordination.all_values(own ? static_cast<double>(*own) : -1);
-  const std::vector<double> found =
-      coordination.all_values(own ? values.value_at(prepared.message, *own) : 0);
+std::optional<std::string> wrong_result(const CollectiveValues& values, ReadyCall& ready,
+                                        Coordination& coordination) {
+  const std::optional<WrongElement> own = ready.first_wrong(values);
+  const std::vector<double> elements = coordination.all_values(own ? static_cast<double>(own->element) : -1);
+  const std::vector<double> found = coordination.all_values(own ? own->found : 0);
   for (std::size_t i = 0; i < elements.size(); ++i) {
     if (elements[i] >= 0) {
       const auto element = static_cast<std::int64_t>(elements[i]);
       return fmt::format("rank {}, element {} of {}: found {}, due {}", i, element,
-                         prepared.call.num_elements, found[i],
+                         values.call().num_elements, found[i],
                          values.value_due(static_cast<Rank>(i), element));
     }
   }

@@ -18,6 +18,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::int64_t kSmallestMessage = 8;
 constexpr std::int64_t kSmallestReduction = 4096;
+/// Of pairs: several of these are on their way at once, which is enough for any link.
+constexpr std::int64_t kLargestOfPairs = 16LL << 20;
 
 /// smallest, ×4, ×4, …, and `largest` itself.
 std::vector<Bytes> sizes(std::int64_t smallest, Bytes largest) {
@@ -56,9 +58,24 @@ ProbeGroup group_of(int num_ranks, bool pairs, bool everybody, Bytes max_bytes) 
   return group;
 }
 
+ProbeGroup pairs_of(int num_ranks, Bytes max_bytes) {
+  ProbeGroup group = {.num_ranks = num_ranks};
+  const auto add = [&](ProbeKind kind, Bytes bytes, Rank first, Rank second) {
+    group.keys.push_back({.kind = kind, .ranks = 2, .bytes = bytes, .first = first, .second = second});
+  };
+  for (Rank first = 0; first < num_ranks; ++first) {
+    for (Rank second = first + 1; second < num_ranks; ++second) {
+      add(ProbeKind::ping_pong, {kSmallestMessage}, first, second);
+      add(ProbeKind::stream, max_bytes, first, second);
+      add(ProbeKind::stream, max_bytes, second, first);
+      add(ProbeKind::both_ways, max_bytes, first, second);
+    }
+  }
+  return group;
+}
+
 /// A pair always, then every number of ranks asked for.
-std::vector<ProbeGroup> local_groups(const ProbeOptions& options, Bytes max_bytes) {
-  std::vector<int> ranks = options.ranks;
+std::vector<ProbeGroup> local_groups(std::vector<int> ranks, Bytes max_bytes) {
   std::sort(ranks.begin(), ranks.end());
   ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
   const bool two = std::find(ranks.begin(), ranks.end(), 2) != ranks.end();
@@ -129,28 +146,52 @@ std::string_view name(ProbeKind kind) {
   throw_bug("a declared value", __FILE__, __LINE__, "a probe kind has no name");
 }
 
-std::vector<ProbeSample> probe(const ProbeOptions& options, const ProbeProgress& progress) {
+namespace {
+
+/// `groups_of(ranks)`: what to probe with these numbers of ranks, smallest first.
+template <typename GroupsOf>
+std::vector<ProbeSample> run_probes(const ProbeOptions& options, const ProbeProgress& progress,
+                                    const GroupsOf& groups_of) {
   if (const std::optional<std::string> reason = unavailable(options.launch.backend)) {
     throw Error(ErrorKind::environment, *reason);
   }
-  const Bytes max_bytes = usable_max(options.max_bytes);
   if (options.launch.backend == Backend::threads) {
     return run_groups(
-        local_groups(options, max_bytes), options,
+        groups_of(options.ranks), options,
         [&](int num_ranks) { return start_threads(num_ranks, options.launch); }, progress);
   }
   if (const std::optional<ExternalRank> external = external_rank()) {
     return run_groups(
-        {group_of(external->num_ranks, true, true, max_bytes)}, options,
+        groups_of(std::vector<int>{external->num_ranks}), options,
         [&](int) { return join_external(*external, options.launch, "probe"); }, progress);
   }
   std::vector<ProbeSample> samples;
   with_interrupts([&](InterruptGuard& interrupts) {
     samples = run_groups(
-        local_groups(options, max_bytes), options,
+        groups_of(options.ranks), options,
         [&](int num_ranks) { return start_processes(num_ranks, options.launch, interrupts); }, progress);
   });
   return samples;
+}
+
+}  // namespace
+
+std::vector<ProbeSample> probe(const ProbeOptions& options, const ProbeProgress& progress) {
+  const Bytes max_bytes = usable_max(options.max_bytes);
+  return run_probes(options, progress, [&](const std::vector<int>& ranks) {
+    // Another launcher's ranks are as many as they are; they probe everything in one group.
+    return external_rank() && options.launch.backend != Backend::threads
+               ? std::vector{group_of(ranks.front(), true, true, max_bytes)}
+               : local_groups(ranks, max_bytes);
+  });
+}
+
+std::vector<ProbeSample> probe_pairs(const ProbeOptions& options, const ProbeProgress& progress) {
+  const Bytes max_bytes = usable_max(options.max_bytes);
+  return run_probes(options, progress, [&](const std::vector<int>& ranks) {
+    return std::vector{
+        pairs_of(*std::max_element(ranks.begin(), ranks.end()), std::min(max_bytes, Bytes{kLargestOfPairs}))};
+  });
 }
 
 }  // namespace ringside

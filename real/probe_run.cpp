@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 
 #include "common/error.hpp"
-#include "real/executor.hpp"
+#include "real/ready_call.hpp"
 #include "real/timing.hpp"
 
 namespace ringside {
@@ -37,10 +38,10 @@ class ProbeProgram {
         write_ping_pong();
         break;
       case ProbeKind::stream:
-        write_stream(rank_ == 1, rank_ == 0);
+        write_stream(rank_ == key.second, rank_ == key.first);
         break;
       case ProbeKind::both_ways:
-        write_stream(rank_ <= 1, rank_ <= 1);
+        write_stream(is_of_pair(), is_of_pair());
         break;
       case ProbeKind::shift:
         start_receive((rank_ + num_ranks_ - 1) % num_ranks_, 0);
@@ -51,7 +52,9 @@ class ProbeProgram {
         write_reductions();
         break;
     }
-    program_.buffer_bytes = {bytes_ * messages_, bytes_ * messages_, 0};
+    // Ranks that have no part need no memory.
+    const std::int64_t size = program_.steps.empty() ? 0 : bytes_ * messages_;
+    program_.buffer_bytes = {size, size, 0};
   }
 
   const Program& program() const { return program_; }
@@ -78,19 +81,22 @@ class ProbeProgram {
     started_.clear();
   }
 
+  bool is_of_pair() const { return rank_ == key_.first || rank_ == key_.second; }
+  Rank other_of_pair() const { return rank_ == key_.first ? key_.second : key_.first; }
+
   void write_ping_pong() {
     repeats_ = 2;  // There and back.
-    if (rank_ > 1) {
+    if (!is_of_pair()) {
       return;
     }
-    const Rank other = 1 - rank_;
-    if (rank_ == 0) {
+    const Rank other = other_of_pair();
+    if (rank_ == key_.first) {
       start_send(other, 0);
       wait_for_all();
     }
     start_receive(other, 0);
     wait_for_all();
-    if (rank_ == 1) {
+    if (rank_ == key_.second) {
       start_send(other, 0);
       wait_for_all();
     }
@@ -99,10 +105,10 @@ class ProbeProgram {
   void write_stream(bool receives, bool sends) {
     repeats_ = messages_ = std::clamp<std::int64_t>(kMaxBytesInFlight / bytes_, 2, kMaxInFlight);
     for (std::int64_t i = 0; receives && i < messages_; ++i) {
-      start_receive(1 - rank_, i);
+      start_receive(other_of_pair(), i);
     }
     for (std::int64_t i = 0; sends && i < messages_; ++i) {
-      start_send(1 - rank_, i);
+      start_send(other_of_pair(), i);
     }
     wait_for_all();
   }
@@ -133,14 +139,15 @@ std::vector<double> run_probe(const ProbeKey& key, Seconds budget, const RankBac
                               Coordination& coordination) {
   Transport& transport = *backend.transport;
   const ProbeProgram probe(key, transport.rank(), transport.num_ranks());
-  Executor executor(probe.program(), transport);
+  const std::unique_ptr<ReadyCall> ready = make_ready(probe.program(), backend);
+  ready->warm_up();
   TimingLimits limits = kLimits;
   limits.budget = budget;
-  // The round trip is over where it began; rank 1's clock would add how far apart the two left the barrier.
-  const bool counts = key.kind != ProbeKind::ping_pong || transport.rank() == 0;
+  // The round trip is over where it began; the other's clock would add how far apart the two left the barrier.
+  const bool counts = key.kind != ProbeKind::ping_pong || transport.rank() == key.first;
   std::vector<double> seconds =
-      time_calls({.before = [] {}, .run = [&] { executor.run(); }, .counts = counts}, limits, coordination,
-                 backend.progress);
+      time_calls({.before = [] {}, .run = [&] { return ready->run(); }, .counts = counts}, limits,
+                 coordination, backend.progress);
   for (double& value : seconds) {
     value /= probe.repeats();
   }

@@ -15,6 +15,8 @@ class ProcessRanks final : public Ranks {
       watch_.start(rank_command(options, rank, num_ranks));
     }
     run(JoinJob{.num_ranks = num_ranks,
+                .backend = options.backend,
+                .gpu = options.gpu,
                 .timeout = options.timeout,
                 .interface = options.interface,
                 .rendezvous = options.rendezvous.value_or("file://" + directory_.path().string()),

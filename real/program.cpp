@@ -11,7 +11,8 @@
 namespace ringside {
 namespace {
 
-/// Regions in `landing` start on cache lines, so that a reduction's operands are aligned alike.
+/// Regions in `landing` lie within a cache line as the regions do into which they are reduced, so that a reduction's
+/// operands are aligned alike.
 constexpr std::int64_t kAlignment = 64;
 
 std::int64_t aligned(std::int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
@@ -23,8 +24,10 @@ bool overlap(const Region& a, const Region& b) {
 /// Hands out pieces of `landing` while the program is compiled; what is given back is used again.
 class LandingAllocator {
  public:
-  std::int64_t take(std::int64_t bytes) {
-    const std::int64_t size = aligned(bytes);
+  /// `like` is the offset of the region that it will be reduced into.
+  std::int64_t take(std::int64_t bytes, std::int64_t like) {
+    const std::int64_t within_line = like % kAlignment;
+    const std::int64_t size = aligned(within_line + bytes);
     std::int64_t offset = 0;
     auto place = used_.begin();
     while (place != used_.end() && place->first - offset < size) {
@@ -33,12 +36,13 @@ class LandingAllocator {
     }
     used_.insert(place, {offset, offset + size});
     peak_ = std::max(peak_, offset + size);
-    return offset;
+    return offset + within_line;
   }
 
   void give_back(std::int64_t offset) {
-    const auto place = std::find_if(used_.begin(), used_.end(),
-                                    [offset](const auto& piece) { return piece.first == offset; });
+    const auto place = std::find_if(
+        used_.begin(), used_.end(),
+        [begin = offset - offset % kAlignment](const auto& piece) { return piece.first == begin; });
     RINGSIDE_CHECK(place != used_.end(), "a piece of landing was given back twice");
     used_.erase(place);
   }
@@ -178,7 +182,9 @@ class Compiler {
     for (const RankRound::Transfer& receive : round.receives) {
       Region target = receive.region;
       if (receive.kind == MoveKind::reduce) {
-        target = {.buffer = landing_, .offset = allocator_.take(target.bytes), .bytes = target.bytes};
+        target = {.buffer = landing_,
+                  .offset = allocator_.take(target.bytes, target.offset),
+                  .bytes = target.bytes};
       }
       started_receives_.push_back(program_.add(
           {.kind = StepKind::receive, .peer = receive.peer, .target = target, .origin = receive.origin}));

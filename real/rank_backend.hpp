@@ -6,6 +6,7 @@
 
 #include "real/collective_values.hpp"
 #include "real/progress.hpp"
+#include "real/ready_call.hpp"
 #include "real/transport.hpp"
 
 namespace ringside {
@@ -13,13 +14,25 @@ namespace ringside {
 /// A collective of the backend's own library, ready to run on the memory for which it was made.
 using NativeCall = std::function<void()>;
 
+/// Where a rank's calls run when that is not the CPU. Functions are called by all ranks at once.
+class RankDevice {
+ public:
+  virtual ~RankDevice() = default;
+  /// Whether another rank works on the same device.
+  virtual bool oversubscribed() const = 0;
+  virtual std::unique_ptr<ReadyCall> make_ready(const Program& program) = 0;
+  virtual std::unique_ptr<ReadyCall> make_ready(const CollectiveCall& call) = 0;
+};
+
 /// What a backend gives to one rank.
 struct RankBackend {
   Backend backend = Backend::gloo;
+  /// Between the CPUs of the ranks: what they agree on, and without a device also what they measure.
   std::unique_ptr<Transport> transport;
-  /// Makes the library's own collective, in place on `message`. Called by all ranks at once.
+  /// Without a device: makes the library's own collective, in place on `message`. Called by all ranks at once.
   std::function<NativeCall(const CollectiveCall& call, std::span<std::byte> message)> make_native;
-  Progress* progress = nullptr;  ///< May be null.
+  std::unique_ptr<RankDevice> device;  ///< Null: the CPU.
+  Progress* progress = nullptr;        ///< May be null.
 };
 
 }  // namespace ringside

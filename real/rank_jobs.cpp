@@ -56,6 +56,9 @@ std::optional<T> get_if(const json& object, const char* key) {
 json to_json(const JoinJob& job) {
   json object = {{"job", "join"},
                  {"ranks", job.num_ranks},
+                 {"backend", name(job.backend)},
+                 {"ranks_per_gpu", job.gpu.ranks_per_gpu},
+                 {"settings", job.gpu.settings},
                  {"timeout_ms", job.timeout.count()},
                  {"rendezvous", job.rendezvous},
                  {"group", job.group}};
@@ -82,11 +85,8 @@ json to_json(const PointJob& job) { return point_to_json("point", job.key, job.o
 json to_json(const RecordJob& job) { return point_to_json("record", job.key, job.options); }
 
 json to_json(const ProbeJob& job) {
-  return {{"job", "probe"},
-          {"kind", job.key.kind},
-          {"ranks", job.key.ranks},
-          {"bytes", job.key.bytes.value},
-          {"budget", job.budget.value}};
+  return {{"job", "probe"},         {"kind", job.key.kind},         {"pair", {job.key.first, job.key.second}},
+          {"ranks", job.key.ranks}, {"bytes", job.key.bytes.value}, {"budget", job.budget.value}};
 }
 
 PointKey key_from(const json& object) {
@@ -109,11 +109,15 @@ MeasureOptions options_from(const json& object) {
 Job job_from(const json& object) {
   const std::string kind = object.at("job");
   if (kind == "join") {
-    return JoinJob{.num_ranks = object.at("ranks"),
-                   .timeout = std::chrono::milliseconds(object.at("timeout_ms").get<std::int64_t>()),
-                   .interface = get_if<std::string>(object, "interface"),
-                   .rendezvous = object.at("rendezvous"),
-                   .group = object.at("group")};
+    return JoinJob{
+        .num_ranks = object.at("ranks"),
+        .backend = named<Backend>(object, "backend"),
+        .gpu = {.ranks_per_gpu = object.at("ranks_per_gpu"),
+                .settings = object.at("settings").get<std::vector<std::pair<std::string, std::string>>>()},
+        .timeout = std::chrono::milliseconds(object.at("timeout_ms").get<std::int64_t>()),
+        .interface = get_if<std::string>(object, "interface"),
+        .rendezvous = object.at("rendezvous"),
+        .group = object.at("group")};
   }
   if (kind == "point") {
     return PointJob{.key = key_from(object), .options = options_from(object)};
@@ -122,30 +126,52 @@ Job job_from(const json& object) {
     return RecordJob{.key = key_from(object), .options = options_from(object)};
   }
   RINGSIDE_CHECK(kind == "probe", fmt::format("'{}' is no job", kind));
-  return ProbeJob{
-      .key = {.kind = object.at("kind"), .ranks = object.at("ranks"), .bytes = {object.at("bytes")}},
-      .budget = {object.at("budget")}};
+  return ProbeJob{.key = {.kind = object.at("kind"),
+                          .ranks = object.at("ranks"),
+                          .bytes = {object.at("bytes")},
+                          .first = object.at("pair").at(0),
+                          .second = object.at("pair").at(1)},
+                  .budget = {object.at("budget")}};
 }
 
 json to_json(const Measurement& measurement) {
-  return {{"outcome", name(measurement.outcome)}, {"seconds", measurement.seconds.value},
-          {"low", measurement.low.value},         {"high", measurement.high.value},
-          {"min", measurement.min.value},         {"p95", measurement.p95.value},
-          {"iterations", measurement.iterations}, {"samples", measurement.samples},
-          {"backend", name(measurement.backend)}, {"note", measurement.note}};
+  json object = {{"outcome", name(measurement.outcome)},
+                 {"seconds", measurement.seconds.value},
+                 {"low", measurement.low.value},
+                 {"high", measurement.high.value},
+                 {"min", measurement.min.value},
+                 {"p95", measurement.p95.value},
+                 {"iterations", measurement.iterations},
+                 {"samples", measurement.samples},
+                 {"backend", name(measurement.backend)},
+                 {"oversubscribed", measurement.oversubscribed},
+                 {"note", measurement.note}};
+  if (measurement.launch) {
+    object["launch"] = {{"graph", measurement.launch->graph},
+                        {"host_seconds", measurement.launch->host_seconds.value},
+                        {"note", measurement.launch->note}};
+  }
+  return object;
 }
 
 Measurement measurement_from(const json& object) {
-  return {.outcome = named<Outcome>(object, "outcome"),
-          .seconds = {object.at("seconds")},
-          .low = {object.at("low")},
-          .high = {object.at("high")},
-          .min = {object.at("min")},
-          .p95 = {object.at("p95")},
-          .iterations = object.at("iterations"),
-          .samples = object.at("samples"),
-          .backend = named<Backend>(object, "backend"),
-          .note = object.at("note")};
+  Measurement measurement = {.outcome = named<Outcome>(object, "outcome"),
+                             .seconds = {object.at("seconds")},
+                             .low = {object.at("low")},
+                             .high = {object.at("high")},
+                             .min = {object.at("min")},
+                             .p95 = {object.at("p95")},
+                             .iterations = object.at("iterations"),
+                             .samples = object.at("samples"),
+                             .backend = named<Backend>(object, "backend"),
+                             .oversubscribed = object.at("oversubscribed"),
+                             .note = object.at("note")};
+  if (object.contains("launch")) {
+    const json& launch = object.at("launch");
+    measurement.launch = {
+        .graph = launch.at("graph"), .host_seconds = {launch.at("host_seconds")}, .note = launch.at("note")};
+  }
+  return measurement;
 }
 
 /// Events are many, so they come without keys.

@@ -19,6 +19,8 @@ namespace ringside {
 /// The first job of a rank process.
 struct JoinJob {
   int num_ranks = 1;
+  Backend backend = Backend::gloo;
+  GpuOptions gpu = {};
   std::chrono::milliseconds timeout{0};
   std::optional<std::string> interface = {};
   std::string rendezvous = {};

@@ -122,8 +122,11 @@ class RankWorker {
 
   Answer work(const Job& job) {
     if (const auto* join = std::get_if<JoinJob>(&job)) {
-      backend_ = join_ranks({.rank = arguments_.rank,
+      backend_ = join_ranks({.backend = join->backend,
+                             .rank = arguments_.rank,
                              .num_ranks = arguments_.num_ranks,
+                             .local_rank = arguments_.rank,
+                             .gpu = join->gpu,
                              .timeout = join->timeout,
                              .interface = join->interface,
                              .rendezvous = join->rendezvous,

@@ -56,9 +56,8 @@ class Timing {
     for (int i = 0; i < count; ++i) {
       call_.before();
       coordination_.barrier();
-      const Clock::time_point begin = Clock::now();
-      call_.run();
-      own.push_back(call_.counts ? seconds_since(begin) : 0);
+      const double seconds = call_.run();
+      own.push_back(call_.counts ? seconds : 0);
       if (progress_ != nullptr) {
         progress_->step();
       }

@@ -15,6 +15,10 @@
 namespace ringside {
 namespace {
 
+// How calls get onto a GPU.
+constexpr const char* kGraphLaunch = "cuda_graph";
+constexpr const char* kStreamLaunch = "stream";
+
 // Fields are written in the order in which people read them.
 using Json = nlohmann::ordered_json;
 
@@ -93,6 +97,13 @@ Json to_json(const Measurement& measurement) {
       for (const double sample : measurement.samples) {
         samples.push_back(finite(sample));
       }
+    }
+    if (measurement.launch) {
+      json["launch"] = measurement.launch->graph ? kGraphLaunch : kStreamLaunch;
+      put(json, "host_seconds", measurement.launch->host_seconds);
+    }
+    if (measurement.oversubscribed) {
+      json["oversubscribed"] = true;
     }
   }
   json["backend"] = name(measurement.backend);
@@ -413,6 +424,15 @@ Prediction prediction(const Fields& fields) {
           .limits = fields.texts("limits")};
 }
 
+DeviceLaunch device_launch(const Fields& fields) {
+  const std::string launch = fields.text("launch");
+  if (launch != kGraphLaunch && launch != kStreamLaunch) {
+    const std::array<std::string, 2> known = {kGraphLaunch, kStreamLaunch};
+    throw Error(ErrorKind::bad_input, unknown_name("measured.launch", launch, known));
+  }
+  return {.graph = launch == kGraphLaunch, .host_seconds = fields.seconds("host_seconds")};
+}
+
 Measurement measurement(const Fields& fields) {
   Measurement result;
   result.outcome = fields.named<Outcome>("outcome");
@@ -426,6 +446,10 @@ Measurement measurement(const Fields& fields) {
     result.p95 = fields.optional_seconds("p95").value_or(Seconds{});
     result.iterations = fields.optional_whole("iterations", 0).value_or(0);
     result.samples = fields.numbers("samples");
+    if (fields.has("launch")) {
+      result.launch = device_launch(fields);
+    }
+    result.oversubscribed = fields.flag("oversubscribed");
   }
   return result;
 }

@@ -122,6 +122,17 @@ struct ReductionPoint {
   bool operator==(const ReductionPoint&) const = default;
 };
 
+/// What two ranks can do between them, with nothing else going on.
+struct PairPoint {
+  Rank from = 0;
+  Rank to = 0;
+  Seconds latency;           ///< Of a small message, half the round trip.
+  BytesPerSecond bandwidth;  ///< Of large messages in this direction.
+  BytesPerSecond both_ways;  ///< In this direction while the other one is busy, too.
+
+  bool operator==(const PairPoint&) const = default;
+};
+
 /// What `calibrate` measured with point-to-point probes; never from a collective.
 struct Calibrated {
   Seconds latency;                                  ///< α
@@ -134,6 +145,7 @@ struct Calibrated {
   std::vector<TransferPoint> transfers = {};    ///< the measured curve, ascending sizes; may be empty
   std::vector<ShiftPoint> shifts = {};          ///< all ranks at once; may be empty
   std::vector<ReductionPoint> reductions = {};  ///< the measured curve; may be empty
+  std::vector<PairPoint> pairs = {};            ///< the matrix, for people; not priced; may be empty
   std::string backend = {};                     ///< transport probed, such as `gloo`
 
   bool operator==(const Calibrated&) const = default;

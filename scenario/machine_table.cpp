@@ -67,30 +67,7 @@ void check_ring_order(Reader& reader, const Value& place, const std::vector<Rank
   }
 }
 
-// --- Software and price ---------------------------------------------------------------------------------------------
-
-MapTable<Software> software_table() {
-  return {
-      .form = "a map such as `{nccl: 2.18.3}`",
-      .rows =
-          {
-              row("nccl", &Software::nccl, text_type("a version such as `2.18.3`"),
-                  {.meaning = "Version of NCCL."}),
-              row("rccl", &Software::rccl, text_type("a version such as `2.20.5`"),
-                  {.meaning = "Version of RCCL, AMD's NCCL."}),
-              // The words of NCCL_ALGO and NCCL_PROTO (NCCL user guide, "Environment Variables").
-              row("nccl_algo", &Software::nccl_algo,
-                  word_type("NCCL algorithm",
-                            {"Ring", "Tree", "CollnetDirect", "CollnetChain", "NVLS", "NVLSTree", "PAT"}),
-                  {.meaning = "Algorithm that NCCL is forced to use (NCCL_ALGO); left out = it chooses."}),
-              row("nccl_proto", &Software::nccl_proto, word_type("NCCL protocol", {"LL", "LL128", "Simple"}),
-                  {.meaning = "Protocol that NCCL is forced to use (NCCL_PROTO); left out = it chooses."}),
-              row("processes", &Software::processes,
-                  choice_type<Processes>("way to start processes", {Processes::per_gpu, Processes::single}),
-                  {.meaning = "One process per GPU, or a single one that drives all GPUs of a node."}),
-          },
-  };
-}
+// --- Price ----------------------------------------------------------------------------------------------------------
 
 /// `2026-11-01`, `2026-11` or `2026`.
 bool is_date(std::string_view text) {
@@ -139,6 +116,29 @@ void check_machine(Reader& reader, const Value& value, Machine& machine) {
 }
 
 }  // namespace
+
+MapTable<Software> software_table() {
+  return {
+      .form = "a map such as `{nccl: 2.18.3}`",
+      .rows =
+          {
+              row("nccl", &Software::nccl, text_type("a version such as `2.18.3`"),
+                  {.meaning = "Version of NCCL."}),
+              row("rccl", &Software::rccl, text_type("a version such as `2.20.5`"),
+                  {.meaning = "Version of RCCL, AMD's NCCL."}),
+              // The words of NCCL_ALGO and NCCL_PROTO (NCCL user guide, "Environment Variables").
+              row("nccl_algo", &Software::nccl_algo,
+                  word_type("NCCL algorithm",
+                            {"Ring", "Tree", "CollnetDirect", "CollnetChain", "NVLS", "NVLSTree", "PAT"}),
+                  {.meaning = "Algorithm that NCCL is forced to use (NCCL_ALGO); left out = it chooses."}),
+              row("nccl_proto", &Software::nccl_proto, word_type("NCCL protocol", {"LL", "LL128", "Simple"}),
+                  {.meaning = "Protocol that NCCL is forced to use (NCCL_PROTO); left out = it chooses."}),
+              row("processes", &Software::processes,
+                  choice_type<Processes>("way to start processes", {Processes::per_gpu, Processes::single}),
+                  {.meaning = "One process per GPU, or a single one that drives all GPUs of a node."}),
+          },
+  };
+}
 
 MapTable<Price> price_table() {
   const std::string amount_form = "an amount and its currency such as `32.77 USD`";

@@ -55,6 +55,21 @@ MapTable<ReductionPoint> reduction_table() {
                        {.meaning = "γ at this size.", .required = true})}};
 }
 
+MapTable<PairPoint> pair_table() {
+  return {
+      .form = "a map such as `{from: 0, to: 1, latency: 9 us, bandwidth: 20 GB/s, both_ways: 18 GB/s}`",
+      .rows = {row("from", &PairPoint::from, whole_number_type({.min = 0, .max = kMaxRanks - 1}),
+                   {.meaning = "Rank that sends.", .required = true}),
+               row("to", &PairPoint::to, whole_number_type({.min = 0, .max = kMaxRanks - 1}),
+                   {.meaning = "Rank that receives.", .required = true}),
+               row("latency", &PairPoint::latency, time_type(),
+                   {.meaning = "Of a small message, one way.", .required = true}),
+               row("bandwidth", &PairPoint::bandwidth, bandwidth_type(),
+                   {.meaning = "Of large messages in this direction alone.", .required = true}),
+               row("both_ways", &PairPoint::both_ways, bandwidth_type(),
+                   {.meaning = "In this direction while the other one is busy, too.", .required = true})}};
+}
+
 /// `p2p: {…}` of `known`.
 MapTable<Known> known_transfer_table() {
   return {.form = "a map such as `{bandwidth: 12 GB/s}`",
@@ -155,6 +170,13 @@ MapTable<Calibrated> calibrated_table() {
                              "each size once, small ones first",
                              [](const ReductionPoint& p) { return p.bytes; }),
                   {.meaning = "Reduction cost by size of the operand."}),
+              row("pairs", &Calibrated::pairs,
+                  curve_type(pair_table(),
+                             "a list of maps such as `{from: 0, to: 1, latency: 9 us, bandwidth: 20 GB/s, "
+                             "both_ways: 18 GB/s}`",
+                             "by `from` and then by `to`, each pair once",
+                             [](const PairPoint& p) { return std::pair(p.from, p.to); }),
+                  {.meaning = "What each pair of ranks can do alone; for people, not priced."}),
           },
       .on_one_line = false,
   };

@@ -42,6 +42,8 @@ struct Scenario {
   std::optional<Machine> machine;
   std::optional<std::filesystem::path> measured;
   std::optional<Evaluation> evaluation;
+  /// What NCCL is told when it measures. `machine` has it, too.
+  Software software = {};
   std::filesystem::path file;
 };
 

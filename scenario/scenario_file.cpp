@@ -30,6 +30,7 @@ struct Draft {
   std::optional<Value> machine;
   std::optional<Value> measured;
   std::optional<Evaluation> evaluation;
+  Software software;
 };
 
 template <typename E>
@@ -193,8 +194,26 @@ MapTable<Draft> scenario_table() {
                                 "CSV), relative to this file."}),
               row("evaluation", &Draft::evaluation, map_type(evaluation_table()),
                   {.meaning = "What `ringside evaluate` has to know of the measurements."}),
+              row("software", &Draft::software, map_type(software_table()),
+                  {.meaning = "What NCCL is told when it measures, and what its `native` is predicted with; "
+                              "counts more than the machine's `software`."}),
           },
   };
+}
+
+/// What `first` leaves out is as in `second`.
+Software combined(Software first, const Software& second) {
+  const auto take = [](auto& mine, const auto& other) {
+    if (!mine) {
+      mine = other;
+    }
+  };
+  take(first.nccl, second.nccl);
+  take(first.rccl, second.rccl);
+  take(first.nccl_algo, second.nccl_algo);
+  take(first.nccl_proto, second.nccl_proto);
+  take(first.processes, second.processes);
+  return first;
 }
 
 Scenario read_scenario(Reader& reader, const std::filesystem::path& file, const KnownNames& known) {
@@ -244,6 +263,10 @@ Scenario read_scenario(Reader& reader, const std::filesystem::path& file, const 
     if (scenario.machine) {
       check_ranks(reader, ranks, *scenario.machine);
     }
+  }
+  scenario.software = combined(draft.software, scenario.machine ? scenario.machine->software : Software{});
+  if (scenario.machine) {
+    scenario.machine->software = scenario.software;
   }
   if (draft.measured) {
     scenario.measured = read_measured(reader, *draft.measured);

@@ -28,6 +28,18 @@ TEST(Accuracy, NothingComesOfNothing) {
   EXPECT_EQ(worst_prediction(failed), nullptr);
 }
 
+TEST(Accuracy, RanksThatShareAGpuAreNotHeldAgainstASpecification) {
+  Point shared = point({.algorithm = "ring", .predicted_ms = 1, .measured_ms = 5});
+  shared.measured->oversubscribed = true;
+  shared.predicted->source = CostSource::spec;
+  EXPECT_EQ(relative_error(shared), std::nullopt);
+  shared.predicted->source = CostSource::calibrated;
+  EXPECT_TRUE(relative_error(shared));
+  shared.predicted->source = CostSource::spec;
+  shared.measured->oversubscribed = false;
+  EXPECT_TRUE(relative_error(shared));
+}
+
 TEST(Accuracy, OneRecordForEachAlgorithmInOrderThenOneForAll) {
   const auto records = accuracy(points({{.algorithm = "ring", .predicted_ms = 1, .measured_ms = 1},
                                         {.algorithm = "naive", .predicted_ms = 1, .measured_ms = 1},

@@ -281,5 +281,22 @@ TEST(NonDecreasing, OneDisturbedValueDoesNotMoveItsNeighbours) {
   EXPECT_THAT(non_decreasing(std::vector<double>{57, 59, 1, 60, 61}), ElementsAre(57, 57, 57, 60, 61));
 }
 
+TEST(PairMatrix, HoldsBothDirectionsOfEveryPairThatWasProbedInAllWays) {
+  const auto sample = [](ProbeKind kind, Rank first, Rank second, std::int64_t bytes, double seconds) {
+    return ProbeSample{.key = {.kind = kind, .bytes = {bytes}, .first = first, .second = second},
+                       .seconds = {seconds, 100 * seconds, seconds}};
+  };
+  const std::vector<ProbeSample> samples = {
+      sample(ProbeKind::ping_pong, 0, 2, 8, 5e-6), sample(ProbeKind::stream, 0, 2, 1000, 1e-6),
+      sample(ProbeKind::stream, 2, 0, 1000, 2e-6), sample(ProbeKind::both_ways, 0, 2, 1000, 4e-6),
+      sample(ProbeKind::ping_pong, 0, 1, 8, 5e-6), sample(ProbeKind::stream, 0, 1, 1000, 1e-6),
+  };
+  EXPECT_THAT(
+      pair_matrix(samples),
+      ElementsAre(
+          PairPoint{.from = 0, .to = 2, .latency = {5e-6}, .bandwidth = {1e9}, .both_ways = {0.25e9}},
+          PairPoint{.from = 2, .to = 0, .latency = {5e-6}, .bandwidth = {0.5e9}, .both_ways = {0.25e9}}));
+}
+
 }  // namespace
 }  // namespace ringside

@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "real/half.hpp"
+
 namespace ringside {
 namespace {
 
@@ -106,6 +108,30 @@ TEST(CollectiveValues, GatheredPartsAreThoseOfTheirOwners) {
   std::copy(other.begin() + 3, other.end(), message.begin() + 3);
   EXPECT_EQ(first_wrong(call, 0, message), std::nullopt);
   EXPECT_EQ(first_wrong(call, 1, message), std::nullopt);
+}
+
+/// The reduction of 16-bit inputs, rounded after every step as the most careless of libraries would.
+template <typename T, typename Round>
+std::vector<T> rounded_sum(const CollectiveCall& call, const Round& round) {
+  std::vector<T> result = input<T>(call, 0);
+  for (Rank rank = 1; rank < call.num_ranks; ++rank) {
+    const std::vector<T> other = input<T>(call, rank);
+    std::transform(result.begin(), result.end(), other.begin(), result.begin(),
+                   [&](T a, T b) { return round(to_float(a) + to_float(b)); });
+  }
+  return result;
+}
+
+TEST(CollectiveValues, SumsOf16BitTypesAreExactHoweverTheyAreRounded) {
+  for (const int ranks : {2, 3, 8, 64}) {
+    CollectiveCall call = {.num_ranks = ranks, .dtype = DataType::float16, .num_elements = 600};
+    EXPECT_EQ(first_wrong(call, 0, rounded_sum<Float16>(call, to_float16)), std::nullopt) << ranks;
+    std::vector<Float16> spoiled = rounded_sum<Float16>(call, to_float16);
+    spoiled[417] = to_float16(to_float(spoiled[417]) + 1);
+    EXPECT_EQ(first_wrong(call, 0, spoiled), 417) << ranks;
+    call.dtype = DataType::bfloat16;
+    EXPECT_EQ(first_wrong(call, 0, rounded_sum<BFloat16>(call, to_bfloat16)), std::nullopt) << ranks;
+  }
 }
 
 TEST(CollectiveValues, ProductsOfManyRanksStayExactAndFinite) {

@@ -48,6 +48,25 @@ TEST(Probe, CoversEveryKindSizeAndNumberOfRanks) {
   EXPECT_EQ(fractions.back(), 1);
 }
 
+TEST(Probe, LooksAtEveryPairInBothDirections) {
+  const std::vector<ProbeSample> samples =
+      probe_pairs({.launch = {.backend = Backend::threads, .timeout = 5s},
+                   .budget = {0},
+                   .ranks = {2, 3},
+                   .max_bytes = {20'000}},
+                  {});
+  std::map<ProbeKind, std::vector<std::pair<Rank, Rank>>> pairs;
+  for (const ProbeSample& sample : samples) {
+    EXPECT_THAT(sample.seconds, Not(IsEmpty()));
+    EXPECT_THAT(sample.seconds, Each(Gt(0.0))) << name(sample.key.kind);
+    pairs[sample.key.kind].emplace_back(sample.key.first, sample.key.second);
+  }
+  using Pairs = std::vector<std::pair<Rank, Rank>>;
+  EXPECT_EQ(pairs[ProbeKind::ping_pong], (Pairs{{0, 1}, {0, 2}, {1, 2}}));
+  EXPECT_EQ(pairs[ProbeKind::stream], (Pairs{{0, 1}, {1, 0}, {0, 2}, {2, 0}, {1, 2}, {2, 1}}));
+  EXPECT_EQ(pairs[ProbeKind::both_ways], (Pairs{{0, 1}, {0, 2}, {1, 2}}));
+}
+
 TEST(Probe, RefusesMessagesTooShortToProbe) {
   EXPECT_THROW(probe({.launch = {.backend = Backend::threads}, .max_bytes = {4}}, {}), Error);
 }

@@ -32,18 +32,27 @@ TEST(RankJobs, JobsSurviveTheirLine) {
   EXPECT_EQ(read.options.max_iterations, 7);
   EXPECT_EQ(read.options.seed, point.options.seed);
 
+  const std::vector<std::pair<std::string, std::string>> settings = {{"NCCL_ALGO", "Ring"}};
   const auto join =
       std::get<JoinJob>(job_from_line(to_line(JoinJob{.num_ranks = 2,
+                                                      .backend = Backend::nccl,
+                                                      .gpu = {.ranks_per_gpu = 3, .settings = settings},
                                                       .timeout = std::chrono::milliseconds(1500),
                                                       .interface = "eth0",
                                                       .rendezvous = "file:///tmp/a b",
                                                       .group = "g"})));
+  EXPECT_EQ(join.backend, Backend::nccl);
+  EXPECT_EQ(join.gpu.ranks_per_gpu, 3);
+  EXPECT_EQ(join.gpu.settings, settings);
   EXPECT_EQ(join.timeout.count(), 1500);
   EXPECT_EQ(join.interface, "eth0");
   EXPECT_EQ(join.rendezvous, "file:///tmp/a b");
 
-  const auto probe = std::get<ProbeJob>(job_from_line(
-      to_line(ProbeJob{.key = {.kind = ProbeKind::both_ways, .ranks = 2, .bytes = {64}}, .budget = {0.25}})));
+  const auto probe = std::get<ProbeJob>(job_from_line(to_line(
+      ProbeJob{.key = {.kind = ProbeKind::both_ways, .ranks = 2, .bytes = {64}, .first = 3, .second = 1},
+               .budget = {0.25}})));
+  EXPECT_EQ(probe.key.first, 3);
+  EXPECT_EQ(probe.key.second, 1);
   EXPECT_EQ(probe.key.kind, ProbeKind::both_ways);
   EXPECT_EQ(probe.key.bytes.value, 64);
   EXPECT_EQ(probe.budget.value, 0.25);
@@ -83,20 +92,27 @@ TEST(RankJobs, RecordingsSurviveTheirLineToTheLastBit) {
 }
 
 TEST(RankJobs, AnswersSurviveTheirLineToTheLastBit) {
-  const Answer answer = {.measurement = Measurement{.seconds = {0.1},
-                                                    .low = {1.0 / 3},
-                                                    .high = {2e-9},
-                                                    .iterations = 2,
-                                                    .samples = {1e-300, 0.1 + 0.2},
-                                                    .backend = Backend::gloo,
-                                                    .note = "a \"note\"\n"},
-                         .seconds = {1.0 / 7}};
+  const Answer answer = {
+      .measurement = Measurement{.seconds = {0.1},
+                                 .low = {1.0 / 3},
+                                 .high = {2e-9},
+                                 .iterations = 2,
+                                 .samples = {1e-300, 0.1 + 0.2},
+                                 .backend = Backend::nccl,
+                                 .launch = DeviceLaunch{.graph = true, .host_seconds = {0.3}},
+                                 .oversubscribed = true,
+                                 .note = "a \"note\"\n"},
+      .seconds = {1.0 / 7}};
   const Answer read = answer_from_line(to_line(answer));
   EXPECT_EQ(read.kind, AnswerKind::done);
   ASSERT_TRUE(read.measurement);
   EXPECT_EQ(read.measurement->samples, answer.measurement->samples);
   EXPECT_EQ(read.measurement->low, answer.measurement->low);
   EXPECT_EQ(read.measurement->note, answer.measurement->note);
+  ASSERT_TRUE(read.measurement->launch);
+  EXPECT_TRUE(read.measurement->launch->graph);
+  EXPECT_EQ(read.measurement->launch->host_seconds, Seconds{0.3});
+  EXPECT_TRUE(read.measurement->oversubscribed);
   EXPECT_EQ(read.seconds, answer.seconds);
 }
 

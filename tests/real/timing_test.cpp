@@ -28,7 +28,11 @@ Timed time_on_threads(int num_ranks, const TimingLimits& limits, bool rank_0_cou
     const auto rank = static_cast<std::size_t>(transport->rank());
     Coordination coordination(*transport);
     timed.samples[rank] = time_calls({.before = [] {},
-                                      .run = [&calls = timed.calls[rank]] { ++calls; },
+                                      .run =
+                                          [&calls = timed.calls[rank]] {
+                                            ++calls;
+                                            return 1e-6;
+                                          },
                                       .counts = rank > 0 || rank_0_counts},
                                      limits, coordination, nullptr);
   });

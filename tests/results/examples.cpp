@@ -42,9 +42,18 @@ Point full_point() {
                                   .note = "clock was busy"}};
 }
 
+Point gpu_point() {
+  Point point = full_point();
+  point.measured->backend = Backend::nccl;
+  point.measured->launch = DeviceLaunch{.graph = true, .host_seconds = {0.0001}};
+  point.measured->oversubscribed = true;
+  return point;
+}
+
 std::vector<Record> full_records() {
   return {header(),
           full_point(),
+          gpu_point(),
           Verdict{.ranks = 4,
                   .bytes = {1 << 20},
                   .baseline = "naive",

@@ -15,6 +15,8 @@ RunHeader header();
 PointKey key(std::string algorithm, int ranks, std::int64_t bytes);
 /// Predicted and measured, no field left out.
 Point full_point();
+/// The same, measured by ranks that share a GPU.
+Point gpu_point();
 /// One record of each kind in which every field is present (a measurement that is not ok has another line).
 std::vector<Record> full_records();
 /// A header, a measured point for each of whole_file_keys() and a record that follows from them, as lines; short, because

@@ -16,6 +16,7 @@ namespace ringside {
 namespace {
 
 using examples::full_point;
+using examples::gpu_point;
 using examples::message_of;
 using testing::HasSubstr;
 using testing::Not;
@@ -130,6 +131,22 @@ TEST(Record, APointIsWrittenWithTheNamesOfTheFormat) {
       R"("source":"spec+known","limits":["8 flows share the host bridge of socket 0"]},)"
       R"("measured":{"seconds":0.12,"low":0.11,"high":0.13,"min":0.1,"p95":0.2,"iterations":3,)"
       R"("samples":[0.1,0.12,0.2],"backend":"gloo","outcome":"ok","note":"clock was busy"}})");
+  EXPECT_THAT(to_line(gpu_point()), HasSubstr(R"("launch":"cuda_graph","host_seconds":0.0001,)"
+                                              R"("oversubscribed":true,"backend":"nccl")"));
+}
+
+TEST(Record, HowCallsGotOntoAGpuComesBack) {
+  Point point = gpu_point();
+  point.measured->launch = DeviceLaunch{.graph = false, .host_seconds = {0.25}};
+  const Point back = reread(point);
+  ASSERT_TRUE(back.measured->launch.has_value());
+  EXPECT_FALSE(back.measured->launch->graph);
+  EXPECT_EQ(back.measured->launch->host_seconds, Seconds{0.25});
+  EXPECT_TRUE(back.measured->oversubscribed);
+  point.measured->launch.reset();
+  point.measured->oversubscribed = false;
+  EXPECT_FALSE(reread(point).measured->launch.has_value());
+  EXPECT_FALSE(reread(point).measured->oversubscribed);
 }
 
 TEST(Record, WhatIsAbsentIsLeftOut) {
@@ -139,7 +156,8 @@ TEST(Record, WhatIsAbsentIsLeftOut) {
   point.predicted->limits.clear();
   point.measured.emplace().seconds = {0.1};
   const std::string line = to_line(point);
-  for (const char* field : {"low", "high", "limits", "min", "p95", "iterations", "samples", "note"}) {
+  for (const char* field :
+       {"low", "high", "limits", "min", "p95", "iterations", "samples", "note", "launch", "oversubscribed"}) {
     EXPECT_THAT(line, Not(HasSubstr('"' + std::string(field) + '"')));
   }
   EXPECT_THAT(line, Not(HasSubstr("null")));

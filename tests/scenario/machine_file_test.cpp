@@ -68,6 +68,7 @@ calibrated:
   transfers: [{bytes: 4 KiB, seconds: 14 us}, {bytes: 1 MiB, seconds: 400 us}]
   shifts: [{ranks: 2, bytes: 1 MiB, seconds: 5 ms}, {ranks: 4, bytes: 4 KiB, seconds: 20 us}]
   reductions: [{bytes: 64 KiB, cost: 4 GB/s}]
+  pairs: [{from: 0, to: 1, latency: 9 us, bandwidth: 20 GB/s, both_ways: 18 GB/s}]
 known:
   - native: {ranks: 2, bytes: 1 GiB, seconds: 95 ms}
   - ring: {ranks: 4, bytes: 1 MiB, seconds: 1 ms}
@@ -105,6 +106,7 @@ price: {per_hour: 32.77 USD, as_of: 2026-11-01}
                                .transfers = {{{4096}, {14e-6}}, {{1048576}, {400e-6}}},
                                .shifts = {{2, {1048576}, {5e-3}}, {4, {4096}, {20e-6}}},
                                .reductions = {{{65536}, {0.25e-9}}},
+                               .pairs = {{0, 1, {9e-6}, {20e9}, {18e9}}},
                                .backend = "gloo"},
       .known = {{.algorithm = "native", .ranks = 2, .bytes = Bytes{1073741824}, .seconds = Seconds{95e-3}},
                 {.algorithm = "ring", .ranks = 4, .bytes = Bytes{1048576}, .seconds = Seconds{1e-3}},

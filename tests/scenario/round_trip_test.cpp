@@ -136,6 +136,9 @@ Calibrated any_calibrated() {
   for (const Bytes bytes : sizes) {
     calibrated.shifts.push_back({4, bytes, seconds()});
   }
+  for (Rank to = whole(1, 3); to > 0; --to) {
+    calibrated.pairs.insert(calibrated.pairs.begin(), {0, to, seconds(), bandwidth(), bandwidth()});
+  }
   calibrated.backend = coin() ? "" : text();
   return calibrated;
 }

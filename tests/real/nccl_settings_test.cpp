@@ -1,0 +1,111 @@
+#include "real/nccl/nccl_settings.hpp"
+
+#include <filesystem>
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "real/nccl/nccl_native_support.hpp"
+#include "real/posix.hpp"
+
+namespace ringside {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsSupersetOf;
+using ::testing::Not;
+using ::testing::Pair;
+
+TEST(NcclSettings, VersionsReadAsPeopleWriteThem) {
+  EXPECT_EQ(nccl_version_text(22809), "2.28.9");
+  EXPECT_EQ(nccl_version_text(21805), "2.18.5");
+}
+
+TEST(NcclSettings, RanksOnOneGpuLookLikeHostsToAnOldNccl) {
+  const auto one = settings_of_shared_gpu(22809, 1);
+  const auto two = settings_of_shared_gpu(22809, 2);
+  EXPECT_NE(one.at("NCCL_HOSTID"), two.at("NCCL_HOSTID"));
+  EXPECT_THAT(one, Contains(Pair("NCCL_SOCKET_IFNAME", "lo")));
+  EXPECT_THAT(settings_of_shared_gpu(23004, 1), ElementsAre(Pair("NCCL_MULTI_RANK_GPU_ENABLE", "1")));
+}
+
+TEST(NcclSettings, RanksFillOneGpuAfterAnother) {
+  EXPECT_EQ(gpu_of(0, 1), 0);
+  EXPECT_EQ(gpu_of(3, 1), 3);
+  EXPECT_EQ(gpu_of(1, 2), 0);
+  EXPECT_EQ(gpu_of(2, 2), 1);
+  EXPECT_EQ(gpus_needed(4, 1), 4);
+  EXPECT_EQ(gpus_needed(5, 2), 3);
+}
+
+TEST(NcclSettings, OnlyNcclsOwnVariablesAreKept) {
+  const char* const environment[] = {"HOME=/root", "NCCL_ALGO=Ring", "NCCL_DEBUG=", "MY_NCCL_X=1", nullptr};
+  EXPECT_THAT(nccl_environment(environment), ElementsAre(Pair("NCCL_ALGO", "Ring"), Pair("NCCL_DEBUG", "")));
+}
+
+/// Files that look like installations of NCCL.
+class NcclLibraries : public ::testing::Test {
+ protected:
+  std::string make(const std::string& file) {
+    const std::filesystem::path path = directory_.path() / file;
+    std::filesystem::create_directories(path.parent_path());
+    std::ofstream(path) << "x";
+    return path.string();
+  }
+
+  std::vector<std::string> candidates() const {
+    return nccl_library_candidates([this](const char* name) -> std::optional<std::string> {
+      const auto found = environment_.find(name);
+      return found == environment_.end() ? std::nullopt : std::optional(found->second);
+    });
+  }
+
+  std::string folder(const std::string& name) const { return (directory_.path() / name).string(); }
+
+  TemporaryDirectory directory_;
+  std::map<std::string, std::string> environment_;
+};
+
+TEST_F(NcclLibraries, TheLoadersOwnSearchComesFirst) { EXPECT_EQ(candidates().front(), "libnccl.so.2"); }
+
+TEST_F(NcclLibraries, WhatTheUserNamesIsTheOnlyOne) {
+  environment_["RINGSIDE_NCCL_LIBRARY"] = "/somewhere/libnccl.so.2";
+  EXPECT_THAT(candidates(), ElementsAre("/somewhere/libnccl.so.2"));
+}
+
+TEST_F(NcclLibraries, TheWheelOfThePythonOnThePathIsFound) {
+  make("venv/bin/python3");
+  const std::string wheel = make("venv/lib/python3.12/site-packages/nvidia/nccl/lib/libnccl.so.2");
+  const std::string debian = make("usr/lib/python3/dist-packages/nvidia/nccl/lib/libnccl.so.2");
+  EXPECT_THAT(candidates(), Not(Contains(wheel)));
+  environment_["PATH"] = folder("nowhere") + "::" + folder("venv/bin") + ":" + folder("usr/bin");
+  EXPECT_THAT(candidates(), Contains(wheel));
+  EXPECT_THAT(candidates(), Not(Contains(debian))) << "there is no python3 in usr/bin";
+}
+
+TEST_F(NcclLibraries, EnvironmentsAndHomesAreSearched) {
+  const std::string conda = make("conda/lib/python3.11/site-packages/nvidia/nccl/lib/libnccl.so.2");
+  const std::string home = make("home/.local/lib/python3.10/site-packages/nvidia/nccl/lib/libnccl.so.2");
+  environment_["CONDA_PREFIX"] = folder("conda");
+  environment_["HOME"] = folder("home");
+  environment_["CUDA_HOME"] = "/opt/cuda";
+  EXPECT_THAT(candidates(), IsSupersetOf({conda, home, std::string("/opt/cuda/lib64/libnccl.so.2")}));
+}
+
+TEST(NcclNative, RefusesPartsOfDifferentSizes) {
+  PointKey key = {.collective = Collective::all_gather, .algorithm = "native", .ranks = 3, .bytes = {40}};
+  EXPECT_THAT(nccl_native_unsupported(key).value_or(""), HasSubstr("3 ranks do not divide 10 elements"));
+  key.bytes = {48};
+  EXPECT_EQ(nccl_native_unsupported(key), std::nullopt);
+  key.collective = Collective::gather;
+  EXPECT_TRUE(nccl_native_unsupported(key));
+  key.collective = Collective::all_reduce;
+  key.bytes = {4};
+  EXPECT_EQ(nccl_native_unsupported(key), std::nullopt);
+}
+
+}  // namespace
+}  // namespace ringside
