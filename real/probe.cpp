@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "common/error.hpp"
+#include "real/gpus.hpp"
 #include "real/interrupt.hpp"
 #include "real/ranks.hpp"
 
@@ -148,6 +149,15 @@ std::string_view name(ProbeKind kind) {
 
 namespace {
 
+/// Before the first rank starts.
+void require_gpus(const ProbeOptions& options) {
+  const int num_ranks = std::max(2, *std::max_element(options.ranks.begin(), options.ranks.end()));
+  const int num_gpus = static_cast<int>(gpu_machine().gpus.size());
+  if (const auto too_few = too_few_gpus(num_gpus, num_ranks, options.launch.gpu.ranks_per_gpu)) {
+    throw Error(ErrorKind::environment, *too_few);
+  }
+}
+
 /// `groups_of(ranks)`: what to probe with these numbers of ranks, smallest first.
 template <typename GroupsOf>
 std::vector<ProbeSample> run_probes(const ProbeOptions& options, const ProbeProgress& progress,
@@ -160,7 +170,11 @@ std::vector<ProbeSample> run_probes(const ProbeOptions& options, const ProbeProg
         groups_of(options.ranks), options,
         [&](int num_ranks) { return start_threads(num_ranks, options.launch); }, progress);
   }
-  if (const std::optional<ExternalRank> external = external_rank()) {
+  const std::optional<ExternalRank> external = external_rank();
+  if (options.launch.backend == Backend::nccl && !external) {
+    require_gpus(options);
+  }
+  if (external) {
     return run_groups(
         groups_of(std::vector<int>{external->num_ranks}), options,
         [&](int) { return join_external(*external, options.launch, "probe"); }, progress);
