@@ -127,7 +127,9 @@ class Gpus {
       const Program program = compile(schedule, vector, rank);
       Gpu& gpu = gpus_.emplace_back();
       gpu.plan = plan_group_calls(program, kMaxSources);
-      gpu.state.assign(gpu.plan.size(), State::waiting);
+      for (const StreamOp& op : gpu.plan) {
+        gpu.state.push_back(is_work(op) ? State::waiting : State::over);
+      }
       for (const std::int64_t bytes : program.buffer_bytes) {
         gpu.memory.emplace_back(static_cast<std::size_t>(bytes));
       }
@@ -165,6 +167,9 @@ class Gpus {
            op.kind == StreamOpKind::divide;
   }
 
+  /// Anything but an entry that ties the streams together.
+  static bool is_work(const StreamOp& op) { return op.kind == StreamOpKind::group || on_arithmetic(op); }
+
   bool finished() const {
     return std::all_of(gpus_.begin(), gpus_.end(), [](const Gpu& gpu) {
       return std::all_of(gpu.state.begin(), gpu.state.end(),
@@ -180,9 +185,8 @@ class Gpus {
       const StreamOp& op = gpu.plan[i];
       needs_other_stream = needs_other_stream || op.kind == (arithmetic ? StreamOpKind::await_arrivals
                                                                         : StreamOpKind::await_arithmetic);
-      const bool is_work = op.kind == StreamOpKind::group || on_arithmetic(op);
       const bool same_stream = on_arithmetic(op) == arithmetic;
-      if (is_work && (same_stream || needs_other_stream) && gpu.state[i] != State::over) {
+      if (is_work(op) && (same_stream || needs_other_stream) && gpu.state[i] != State::over) {
         return false;
       }
     }
@@ -193,9 +197,7 @@ class Gpus {
     for (const bool arithmetic : {favour_ == Favour::arithmetic, favour_ != Favour::arithmetic}) {
       for (std::size_t i = 0; i < gpu.plan.size(); ++i) {
         const StreamOp& op = gpu.plan[i];
-        if (op.kind == StreamOpKind::await_arrivals || op.kind == StreamOpKind::await_arithmetic) {
-          gpu.state[i] = State::over;
-        } else if (gpu.state[i] == State::waiting && on_arithmetic(op) == arithmetic && may_start(gpu, i)) {
+        if (gpu.state[i] == State::waiting && on_arithmetic(op) == arithmetic && may_start(gpu, i)) {
           start(gpu, i);
           return true;
         }

@@ -99,7 +99,7 @@ TEST(Measure, UnknownAlgorithmsAndImpossiblePointsAreErrors) {
 
 TEST(Measure, ABackendThatIsNotThereIsOneSentence) {
   EXPECT_EQ(unavailable(Backend::threads), std::nullopt);
-  EXPECT_THAT(unavailable(Backend::nccl).value_or(""), HasSubstr("no nccl backend"));
+  EXPECT_THAT(unavailable(Backend::mpi).value_or(""), HasSubstr("no mpi backend"));
   MeasureOptions options = quick();
   options.launch.backend = Backend::mpi;
   try {

@@ -31,7 +31,7 @@ Timed time_on_threads(int num_ranks, const TimingLimits& limits, bool rank_0_cou
                                       .run =
                                           [&calls = timed.calls[rank]] {
                                             ++calls;
-                                            return 1e-6;
+                                            return 1e-6 * calls;
                                           },
                                       .counts = rank > 0 || rank_0_counts},
                                      limits, coordination, nullptr);
