@@ -26,7 +26,7 @@ using examples::Samples;
 namespace {
 
 constexpr int kNumSamples = 1920;  // Whole batches for 1, 2, 3, 4 and 8 ranks.
-const std::vector<int> kWidths = {2, 128, 128, 2};
+constexpr std::array kWidths = {2, 128, 128, 2};
 
 /// Two spirals wound around each other, one per class: no line can part them.
 Samples two_spirals() {
@@ -129,7 +129,7 @@ class Trainer {
         data_(two_spirals()),
         sampler_(communicator.ranks(), options.batch),
         // Every rank starts somewhere else: only the broadcast makes them equal.
-        model_(kWidths, static_cast<unsigned>(communicator.rank()) + 1),
+        model_({kWidths.begin(), kWidths.end()}, static_cast<unsigned>(communicator.rank()) + 1),
         gradients_(model_.parameters().size()) {
     if (!options.resume.empty()) {
       first_epoch_ = load(options.resume, model_.parameters());

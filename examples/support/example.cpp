@@ -16,7 +16,7 @@ using namespace ringside;
 namespace {
 
 /// The backends of the public API, by the names that users write.
-const std::vector<std::string> kBackends = {"gloo", "nccl", "threads"};
+std::vector<std::string> backends() { return {"gloo", "nccl", "threads"}; }
 
 }  // namespace
 
@@ -82,8 +82,9 @@ int Example::run(int argc, char** argv, const std::function<void(const RankGroup
       throw Error(ErrorKind::bad_input, fmt::format("{}\nTry '{} --help'.", error.what(), app.get_name()));
     }
     RankGroup& group = flags_->group;
-    if (std::find(kBackends.begin(), kBackends.end(), flags_->backend) == kBackends.end()) {
-      throw Error(ErrorKind::bad_input, unknown_name("backend", flags_->backend, kBackends));
+    const std::vector<std::string> known = backends();
+    if (std::find(known.begin(), known.end(), flags_->backend) == known.end()) {
+      throw Error(ErrorKind::bad_input, unknown_name("backend", flags_->backend, known));
     }
     group.backend = *parse_name<Backend>(flags_->backend);
     if (group.ranks < 1) {
