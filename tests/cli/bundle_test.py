@@ -29,6 +29,7 @@ class Bundle(RingsideCase):
             capture_output=True, text=True, check=False, timeout=60,
         )
         self.assertEqual(packed.returncode, 0, packed.stderr)
+        self.assertEqual(packed.stderr, "", "each library comes with its licence")
         self.assertRegex(packed.stdout, r"needs glibc 2\.\d+")
         self.root = self.folder / "root"
         for folder in ("lib64", "lib/x86_64-linux-gnu", "proc", "tmp", "dev", "sys"):
@@ -51,10 +52,6 @@ class Bundle(RingsideCase):
         )
 
     def test_runs_with_nothing_but_glibc(self):
-        libraries = list((self.root / "ringside/lib").iterdir())
-        self.assertGreater(len(libraries), 3)
-        self.assertEqual(len(list((self.root / "ringside/licenses").iterdir())), len(libraries), "a licence for each")
-
         doctor = self.run_bare("doctor")
         self.assertEqual(doctor.returncode, 0, doctor.stderr)
         self.assertRegex(doctor.stdout, r"measure with gloo +yes")
