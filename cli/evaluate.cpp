@@ -1,8 +1,5 @@
 #include <algorithm>
-#include <charconv>
 #include <fstream>
-#include <iterator>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -17,7 +14,6 @@
 #include "cli/report.hpp"
 #include "common/error.hpp"
 #include "plots/accuracy_charts.hpp"
-#include "results/reader.hpp"
 
 namespace ringside::cli {
 namespace {
@@ -43,57 +39,6 @@ std::vector<std::filesystem::path> scenario_files(const std::filesystem::path& d
   return files;
 }
 
-/// A row `bytes,time_us` of a table whose ranks and type the scenario says; none for one that does not read so.
-std::optional<Point> point_of_row(const std::string& row, const Scenario& scenario) {
-  const std::size_t comma = row.find(',');
-  if (comma == std::string::npos) {
-    return std::nullopt;
-  }
-  std::int64_t bytes = 0;
-  double microseconds = 0;
-  const char* middle = row.data() + comma;
-  const auto first = std::from_chars(row.data(), middle, bytes);
-  const auto second = std::from_chars(middle + 1, row.data() + row.size(), microseconds);
-  if (first.ec != std::errc{} || first.ptr != middle || second.ec != std::errc{}) {
-    return std::nullopt;
-  }
-  Measurement measured;
-  measured.seconds = {1e-6 * microseconds};
-  measured.backend = Backend::nccl;
-  return Point{.key = {.collective = scenario.collective,
-                       .algorithm = scenario.algorithms.front(),
-                       .ranks = scenario.ranks.front(),
-                       .bytes = {bytes},
-                       .dtype = scenario.dtype,
-                       .op = scenario.op},
-               .predicted = {},
-               .measured = measured};
-}
-
-/// What a scenario's `measured:` holds: results.jsonl, or CSV with the columns bytes and time_us.
-std::vector<Point> measured_points(const Scenario& scenario, Progress& progress) {
-  if (scenario.measured->extension() != ".csv") {
-    Results results = read_results(*scenario.measured);
-    for (const std::string& note : results.notes) {
-      progress.note(note);
-    }
-    return std::move(results.points);
-  }
-  std::istringstream text(read_text(*scenario.measured));
-  std::string row;
-  std::getline(text, row);  // The names of the columns.
-  std::vector<Point> points;
-  for (int line = 2; std::getline(text, row); ++line) {
-    const std::optional<Point> point = point_of_row(row, scenario);
-    if (!point) {
-      throw Error(ErrorKind::bad_input, fmt::format("{}:{}: '{}' is no row of bytes and time_us",
-                                                    scenario.measured->string(), line, row));
-    }
-    points.push_back(*point);
-  }
-  return points;
-}
-
 /// Scenarios with `measured:`; others below the directory are no business of ours.
 std::vector<EvaluationSystem> read_systems(const std::filesystem::path& directory, Progress& progress) {
   std::vector<EvaluationSystem> systems;
@@ -109,7 +54,7 @@ std::vector<EvaluationSystem> read_systems(const std::filesystem::path& director
                        .odd = words.odd,
                        .weak = words.weak,
                        .machine = *scenario.machine,
-                       .points = measured_points(scenario, progress)});
+                       .points = read_measured(scenario, progress)});
   }
   if (systems.empty()) {
     throw Error(ErrorKind::bad_input,

@@ -20,6 +20,7 @@
 #include "real/nccl/nccl_settings.hpp"
 #include "real/probe.hpp"
 #include "real/this_machine.hpp"
+#include "results/import.hpp"
 #include "results/reader.hpp"
 #include "schedule/registry.hpp"
 
@@ -153,6 +154,23 @@ Scenario read_scenario(const fs::path& file) {
   const auto configs = configs_directory();
   return load_scenario(file, {.algorithms = scenario_algorithms,
                               .machines = configs ? std::optional(*configs / "machines") : std::nullopt});
+}
+
+std::vector<Point> read_measured(const Scenario& scenario, Progress& progress) {
+  ImportDefaults defaults{.dtype = scenario.dtype, .op = scenario.op};
+  if (scenario.ranks.size() == 1) {
+    defaults.ranks = scenario.ranks.front();
+  }
+  const Import import = import_measurements(*scenario.measured, defaults);
+  for (const std::string& note : import.notes) {
+    progress.note(fmt::format("{}: {}", scenario.measured->filename().string(), note));
+  }
+  Merged merged = merge(import.series);
+  if (merged.repeated > 0) {
+    progress.note(fmt::format("{}: {} points are there more than once, and the first of each was taken",
+                              scenario.measured->filename().string(), merged.repeated));
+  }
+  return std::move(merged.points);
 }
 
 std::vector<PointKey> points_of(const Scenario& scenario) {

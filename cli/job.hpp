@@ -39,6 +39,9 @@ std::vector<std::string> scenario_algorithms(Collective collective);
 
 Scenario read_scenario(const std::filesystem::path& file);
 
+/// What `measured:` of a scenario holds, of each point the first; the scenario says what the file leaves out.
+std::vector<Point> read_measured(const Scenario& scenario, Progress& progress);
+
 /// Every point of a scenario: by ranks, then size, then algorithm, so that drift hits the algorithms alike.
 std::vector<PointKey> points_of(const Scenario& scenario);
 

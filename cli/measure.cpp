@@ -4,12 +4,13 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/commands.hpp"
 #include "cli/job.hpp"
 #include "cli/report.hpp"
 #include "common/error.hpp"
-#include "results/reader.hpp"
+#include "results/import.hpp"
 
 namespace ringside::cli {
 namespace {
@@ -31,25 +32,22 @@ MeasureOptions measure_options(const MeasureFlags& flags, const CommonOptions& c
   return options;
 }
 
-/// Measurements of a journal that somebody else made, for the points of this scenario.
+/// Measurements that somebody else made, for the points of this scenario.
 std::vector<Point> points_measured_elsewhere(const Scenario& scenario, const std::vector<PointKey>& keys,
                                              Progress& progress) {
-  const Results results = read_results(*scenario.measured);
-  for (const std::string& note : results.notes) {
-    progress.note(note);
-  }
+  const std::vector<Point> measured = read_measured(scenario, progress);
   std::vector<Point> points;
   for (const PointKey& key : keys) {
-    const auto found = std::find_if(results.points.begin(), results.points.end(),
-                                    [&](const Point& point) { return point.key == key; });
-    points.push_back({.key = key,
-                      .predicted = {},
-                      .measured = found == results.points.end() ? std::nullopt : found->measured});
+    const auto found =
+        std::find_if(measured.begin(), measured.end(), [&](const Point& point) { return point.key == key; });
+    points.push_back(
+        {.key = key, .predicted = {}, .measured = found == measured.end() ? std::nullopt : found->measured});
   }
   if (std::none_of(points.begin(), points.end(),
                    [](const Point& point) { return point.measured.has_value(); })) {
-    throw Error(ErrorKind::bad_input, fmt::format("{}: holds no measurement of any point of this scenario",
-                                                  scenario.measured->string()));
+    throw Error(ErrorKind::bad_input,
+                fmt::format("{}: holds no measurement of any point of this scenario, only of {}",
+                            scenario.measured->string(), fmt::join(describe_kinds(measured), "; ")));
   }
   return points;
 }

@@ -1,0 +1,87 @@
+"""`ringside import`, and scenarios whose `measured:` is a foreign log."""
+
+import unittest
+
+from ringside_case import RingsideCase
+
+LOG = """# nThread 1 nGpus 4 minBytes 1048576 maxBytes 134217728 step: 2(factor) warmup iters: 5 iters: 20 agg iters: 1 validation: 1
+#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong
+     1048576        262144     float     sum      -1    101.4   10.34   15.51      0    99.87   10.50   15.75      0
+   134217728      33554432     float     sum      -1   8341.0   16.09   24.14      0   8333.1   16.11   24.16      0
+# Avg bus bandwidth    : 19.9
+"""
+
+SCENARIO = """algorithms: [ring, native]
+ranks: 4
+message_sizes: [1 MiB, 128 MiB]
+machine: 4x-rtx4090-pcie4
+measured: x.log
+backend: nccl
+"""
+
+
+class Import(RingsideCase):
+    def results(self, name="x", file="results.jsonl"):
+        return self.records((self.folder / "out" / name / file).read_text())
+
+    def test_writes_what_it_read(self):
+        result = self.run_ringside("import", self.write("x.log", LOG + LOG))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("4 rows of nccl-tests", result.stdout)
+        for file in ("results.jsonl", "results-2.jsonl"):
+            points = [record for record in self.results(file=file) if record["record"] == "point"]
+            self.assertEqual([point["bytes"] for point in points], [1048576, 134217728])
+            self.assertAlmostEqual(points[0]["measured"]["seconds"], 101.4e-6)
+
+    def test_a_scenario_takes_the_log_directly(self):
+        self.write("x.log", LOG)
+        result = self.run_ringside("compare", self.write("s.yaml", SCENARIO), "--no-charts")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        measured = {record["bytes"]: record["measured"]["seconds"] for record in self.results("s")
+                    if record["record"] == "point" and "measured" in record}
+        self.assertAlmostEqual(measured[134217728], 8341.0e-6)
+
+    def test_a_log_of_something_else_says_what_it_holds(self):
+        self.write("x.log", LOG)
+        scenario = self.write("s.yaml", SCENARIO.replace("ranks: 4", "ranks: 2"))
+        self.assert_rejected(self.run_ringside("compare", scenario, "--no-charts"), 2, "x.log",
+                             "native all_reduce (sum) of float32 on 4 ranks, 1 MiB to 128 MiB")
+
+    def test_a_large_log_of_other_things(self):
+        line = "step 1234 loss 0.31 tokens 128 time 12.3 something that nobody reads\n"
+        half = line * (50 * 1024 * 1024 // len(line))
+        result = self.run_ringside("import", self.write("x.log", half + LOG + half))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("2 rows of nccl-tests", result.stdout)
+
+    def test_a_binary_and_an_absent_file(self):
+        self.assert_rejected(self.run_ringside("import", self.write("x.bin", bytes(range(256)) * 64)), 2, "is no text")
+        self.assert_rejected(self.run_ringside("import", "absent.log"), 2, "absent.log")
+        self.assert_rejected(self.run_ringside("import", "a", "b"), 2, "topo FILE")
+
+    def test_topology(self):
+        matrix = "\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tSYS\t0-23\nGPU1\tSYS\t X \t24-47\n"
+        result = self.run_ringside("import", "topo", self.write("box.txt", matrix), "--gpu", "RTX 4090")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("sockets: 2", result.stdout)
+        scenario = self.write("s.yaml", "ranks: 2\nmessage_sizes: 1 MiB\nmachine: out/box/machine.yaml\n")
+        self.assertEqual(self.run_ringside("predict", scenario).returncode, 0)
+
+    def test_machines_by_name(self):
+        listed = self.run_ringside("list", "machines").stdout
+        self.assertIn("p4d.24xlarge", listed)
+        for name, word in (("p4d.24xlrge", "did you mean 'p4d.24xlarge'?"), ("9x-toaster", "described by hand")):
+            scenario = self.write("s.yaml", f"ranks: 2\nmessage_sizes: 1 MiB\nmachine: {name}\n")
+            self.assert_rejected(self.run_ringside("predict", scenario), 2, word)
+
+    def test_a_gpu_that_the_catalogue_does_not_know(self):
+        machine = "machine: {intra: {kind: pcie, generation: 4}, gpu: {model: RTX 4091%s}}\n"
+        text = "ranks: 2\nalgorithms: ring\nmessage_sizes: 1 MiB\n"
+        unknown = self.run_ringside("predict", self.write("s.yaml", text + machine % ""))
+        self.assert_rejected(unknown, 2, "did you mean 'RTX 4090'?", "memory_bandwidth")
+        known = self.run_ringside("predict", self.write("s.yaml", text + machine % ", memory_bandwidth: 1000 GB/s"))
+        self.assertEqual(known.returncode, 0, known.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
