@@ -4,6 +4,8 @@ include(CMakePackageConfigHelpers)
 set(RINGSIDE_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/ringside)
 
 install(TARGETS ringside RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+# Where the program looks for machines by name (cli/lookup.cpp).
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/configs DESTINATION ${CMAKE_INSTALL_DATADIR}/ringside)
 # The public API and the rooms behind it.
 install(TARGETS ringside_api ringside_real ringside_schedule ringside_common
         EXPORT ringside ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
