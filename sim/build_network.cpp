@@ -56,8 +56,8 @@ Network calibrated_network(const BuildRequest& request, const Calibrated& calibr
   network.uniform = Network::Uniform{.latency = calibrated.latency,
                                      .inverse_bandwidth = inverse(calibrated.bandwidth),
                                      .reduction = calibrated.reduction};
-  if (calibrated.cores && !calibrated.transfers.empty()) {
-    network.processor = SharedProcessor{.cores = *calibrated.cores,
+  if (!calibrated.transfers.empty()) {
+    network.processor = SharedProcessor{.cores = calibrated.cores,
                                         .transfers = calibrated.transfers,
                                         .shifts = calibrated.shifts,
                                         .reductions = calibrated.reductions};

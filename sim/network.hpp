@@ -33,10 +33,10 @@ struct Link {
   std::int32_t to = -1;
 };
 
-/// Ranks of one machine whose CPU cores do the sending, receiving and reducing: what one activity takes alone is
-/// measured, and so is what each takes while several go on.
+/// Ranks of which point-to-point probes have measured what one activity takes alone, and what each takes while several
+/// go on. On one machine they share CPU cores, which send, receive and reduce for all of them.
 struct SharedProcessor {
-  int cores = 1;
+  std::optional<int> cores;              ///< none = every rank has its own
   std::vector<TransferPoint> transfers;  ///< one message alone, ascending sizes
   std::vector<ShiftPoint> shifts;        ///< `ranks` messages at once
   std::vector<ReductionPoint> reductions;

@@ -83,7 +83,9 @@ bool has_stragglers(const Network& network) {
 /// Why the closed form does not hold here; empty where it does.
 std::string closed_form_obstacle(const Network& network, const PredictOptions& options) {
   if (network.processor) {
-    return fmt::format("its {} ranks share {} CPU cores", network.num_ranks, network.processor->cores);
+    return network.processor->cores
+               ? fmt::format("its {} ranks share {} CPU cores", network.num_ranks, *network.processor->cores)
+               : "what messages take, alone and together, is a measured curve";
   }
   if (has_stragglers(network)) {
     return "it has stragglers";

@@ -15,6 +15,9 @@ namespace {
 
 constexpr double kLeastCrowding = 0.5;
 
+/// Less is what probes differ by anyway, and nothing to tell people.
+constexpr double kNotableCrowding = 1.1;
+
 /// The line through (x0, y0) and (x1, y1).
 struct Line {
   double x0 = 0;
@@ -35,7 +38,7 @@ std::size_t segment_end(const std::vector<double>& points, double x) {
 }  // namespace
 
 ProcessorCurves::ProcessorCurves(const SharedProcessor& processor, SecondsPerByte reduction)
-    : cores_(std::max(1, processor.cores)), default_reduction_(reduction.value) {
+    : cores_(processor.cores), default_reduction_(reduction.value) {
   for (const TransferPoint& point : processor.transfers) {
     add(transfers_, point.bytes, point.seconds.value);
   }
@@ -97,7 +100,7 @@ double ProcessorCurves::crowding(int messages, double bytes) const {
     return 1;
   }
   if (shifts_.empty()) {
-    return std::max(1.0, static_cast<double>(messages) / cores_);
+    return cores_ ? std::max(1.0, static_cast<double>(messages) / *cores_) : 1;
   }
   const auto measured = [&](const std::pair<const int, Curve>& shift) {
     return std::max(kLeastCrowding, time(shift.second, bytes) / transfer(bytes));
@@ -151,11 +154,13 @@ void ProcessorSharing::share() {
     return;
   }
   changed_ = false;
-  const double busy = static_cast<double>(under_way_.size()) / network_.processor->cores;
+  const std::optional<int> cores = network_.processor->cores;
+  const double busy = cores ? static_cast<double>(under_way_.size()) / *cores : 1;
+  cores_full_ = cores_full_ || busy > 1;
   for (const UnderWay& activity : under_way_) {
     const double slower = activity.transfer ? crowding(activity.size, num_transfers_) : std::max(1.0, busy);
     activities_.set_rate(activity.id, 1 / slower);
-    slowed_ = slowed_ || slower > 1;
+    most_crowding_ = std::max(most_crowding_, slower);
   }
 }
 
@@ -179,10 +184,15 @@ double ProcessorSharing::crowding(std::size_t size, int messages) {
 }
 
 std::vector<std::string> ProcessorSharing::limits() const {
-  if (!slowed_) {
-    return {};
+  const std::optional<int> cores = network_.processor->cores;
+  if (cores && (cores_full_ || most_crowding_ > 1)) {
+    return {fmt::format("{} ranks share {} CPU cores", network_.num_ranks, *cores)};
   }
-  return {fmt::format("{} ranks share {} CPU cores", network_.num_ranks, network_.processor->cores)};
+  if (most_crowding_ > kNotableCrowding) {
+    return {fmt::format("messages under way together take {:.1f}× as long as one alone, as probes found",
+                        most_crowding_)};
+  }
+  return {};
 }
 
 }  // namespace ringside

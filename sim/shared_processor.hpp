@@ -2,14 +2,16 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "sim/medium.hpp"
 #include "sim/network.hpp"
 
-/// The model of ranks on one machine that talk over loopback: what they compete for is not a wire but the CPU cores
-/// that copy, checksum and reduce for all of them. Every number in it is measured by point-to-point probes.
+/// The model of ranks that were probed. On one machine they talk over loopback: what they compete for is not a wire but the
+/// CPU cores that copy, checksum and reduce for all of them. Over links each rank has cores of its own. Every number in
+/// it is measured by point-to-point probes.
 ///
 ///   t(b)     seconds that one message of b bytes takes alone: the measured curve, straight lines between its points
 ///            on logarithmic axes; below the smallest size the time of the smallest (a message is never faster than
@@ -22,7 +24,7 @@
 ///
 /// A transfer has t(b) seconds of work and progresses at 1/σ(m, b), where m is the number of transfers under way; the
 /// rate changes when one of them starts or completes. A reduction or a local copy has γ(b)·b seconds of work and keeps
-/// one core busy; when transfers and reductions together are more than the cores, it progresses at cores/(their
+/// one core busy; when transfers and reductions together are more than the cores that are shared, it progresses at cores/(their
 /// number). The time that reductions take away from transfers is not modelled beyond that.
 namespace ringside {
 
@@ -47,7 +49,7 @@ class ProcessorCurves {
   static double interpolate(const Curve& curve, double bytes);
   static double time(const Curve& curve, double bytes);
 
-  int cores_;
+  std::optional<int> cores_;
   double default_reduction_;
   Curve transfers_;
   Curve reductions_;
@@ -86,7 +88,8 @@ class ProcessorSharing final : public Medium {
   std::vector<UnderWay> under_way_;
   int num_transfers_ = 0;
   bool changed_ = false;
-  bool slowed_ = false;
+  bool cores_full_ = false;
+  double most_crowding_ = 1;
 };
 
 }  // namespace ringside
