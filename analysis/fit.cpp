@@ -66,13 +66,6 @@ double student_t95(int degrees_of_freedom) {
          (3 * x7 + 19 * x5 + 17 * x3 - 15 * x) / (384 * v * v * v);
 }
 
-struct LinearCost {
-  double latency = 0;   ///< α
-  double per_byte = 0;  ///< β
-  std::optional<Interval> latency_interval;
-  std::optional<Interval> per_byte_interval;
-};
-
 /// min ‖A·x − 1‖ over x ≥ 0 for two unknowns: the minimum is inside, or on one of the two edges.
 Eigen::Vector2d solve_non_negative(const Eigen::MatrixX2d& a) {
   const Eigen::VectorXd ones = Eigen::VectorXd::Ones(a.rows());
@@ -96,43 +89,6 @@ Eigen::Vector2d solve_non_negative(const Eigen::MatrixX2d& a) {
   return best;
 }
 
-/// `transfers` cost α + β·S, `streamed` β·S alone.
-LinearCost fit_linear(std::span<const TransferPoint> transfers, std::span<const TransferPoint> streamed) {
-  const auto num_rows = static_cast<Eigen::Index>(transfers.size() + streamed.size());
-  // Columns of like size keep the problem well conditioned: β is fitted in units of the largest message.
-  const auto scale = static_cast<double>((streamed.empty() ? transfers : streamed).back().bytes.value);
-  Eigen::MatrixX2d a(num_rows, 2);
-  Eigen::Index row = 0;
-  const auto add = [&](const TransferPoint& point, double latency_share) {
-    // Divided by the time, so that residuals are relative errors.
-    a.row(row++) << latency_share / point.seconds.value,
-        static_cast<double>(point.bytes.value) / scale / point.seconds.value;
-  };
-  for (const TransferPoint& point : transfers) {
-    add(point, 1);
-  }
-  for (const TransferPoint& point : streamed) {
-    add(point, 0);
-  }
-
-  const Eigen::Vector2d x = solve_non_negative(a);
-  LinearCost cost = {
-      .latency = x(0), .per_byte = x(1) / scale, .latency_interval = {}, .per_byte_interval = {}};
-  const auto degrees_of_freedom = static_cast<int>(num_rows) - 2;
-  if (degrees_of_freedom >= 1) {
-    const double variance = (a * x - Eigen::VectorXd::Ones(num_rows)).squaredNorm() / degrees_of_freedom;
-    const Eigen::Matrix2d covariance = variance * (a.transpose() * a).inverse();
-    const double t = student_t95(degrees_of_freedom);
-    const double latency_margin = t * std::sqrt(covariance(0, 0));
-    const double per_byte_margin = t * std::sqrt(covariance(1, 1)) / scale;
-    cost.latency_interval = {.low = std::max(0.0, cost.latency - latency_margin),
-                             .high = cost.latency + latency_margin};
-    cost.per_byte_interval = {.low = cost.per_byte - per_byte_margin,
-                              .high = cost.per_byte + per_byte_margin};
-  }
-  return cost;
-}
-
 void fit_transfers(std::span<const ProbeSample> samples, Calibrated& calibrated) {
   calibrated.transfers = medians_by_size(repetitions_of(samples, ProbeKind::ping_pong));
   std::vector<TransferPoint>& transfers = calibrated.transfers;
@@ -144,15 +100,15 @@ void fit_transfers(std::span<const ProbeSample> samples, Calibrated& calibrated)
   std::vector<TransferPoint> streamed = medians_by_size(repetitions_of(samples, ProbeKind::stream));
   std::erase_if(streamed, [&](const TransferPoint& point) { return point.bytes <= transfers.back().bytes; });
 
-  const LinearCost cost = fit_linear(transfers, streamed);
-  if (cost.per_byte <= 0) {
+  const LinearCost cost = fit_line(transfers, streamed);
+  if (cost.inverse_bandwidth.value <= 0) {
     throw Error(ErrorKind::failed,
                 fmt::format("the ping_pong probes up to {} show no cost per byte, probe larger messages",
                             format(transfers.back().bytes)));
   }
-  calibrated.latency = {cost.latency};
+  calibrated.latency = cost.latency;
   calibrated.latency_interval = cost.latency_interval;
-  calibrated.bandwidth = inverse(SecondsPerByte{cost.per_byte});
+  calibrated.bandwidth = inverse(cost.inverse_bandwidth);
   if (cost.per_byte_interval && cost.per_byte_interval->low > 0) {
     calibrated.bandwidth_interval = {.low = 1 / cost.per_byte_interval->high,
                                      .high = 1 / cost.per_byte_interval->low};
@@ -196,6 +152,39 @@ void fit_reductions(std::span<const ProbeSample> samples, Calibrated& calibrated
 }
 
 }  // namespace
+
+LinearCost fit_line(std::span<const TransferPoint> times, std::span<const TransferPoint> streamed) {
+  const auto num_rows = static_cast<Eigen::Index>(times.size() + streamed.size());
+  // Columns of like size keep the problem well conditioned: β is fitted in units of the largest message.
+  const auto scale = static_cast<double>((streamed.empty() ? times : streamed).back().bytes.value);
+  Eigen::MatrixX2d a(num_rows, 2);
+  Eigen::Index row = 0;
+  const auto add = [&](const TransferPoint& point, double latency_share) {
+    // Divided by the time, so that residuals are relative errors.
+    a.row(row++) << latency_share / point.seconds.value,
+        static_cast<double>(point.bytes.value) / scale / point.seconds.value;
+  };
+  for (const TransferPoint& point : times) {
+    add(point, 1);
+  }
+  for (const TransferPoint& point : streamed) {
+    add(point, 0);
+  }
+
+  const Eigen::Vector2d x = solve_non_negative(a);
+  LinearCost cost = {.latency = {x(0)}, .inverse_bandwidth = {x(1) / scale}};
+  const auto degrees_of_freedom = static_cast<int>(num_rows) - 2;
+  if (degrees_of_freedom >= 1) {
+    const double variance = (a * x - Eigen::VectorXd::Ones(num_rows)).squaredNorm() / degrees_of_freedom;
+    const Eigen::Matrix2d covariance = variance * (a.transpose() * a).inverse();
+    const double t = student_t95(degrees_of_freedom);
+    const double latency_margin = t * std::sqrt(covariance(0, 0));
+    const double per_byte_margin = t * std::sqrt(covariance(1, 1)) / scale;
+    cost.latency_interval = {.low = std::max(0.0, x(0) - latency_margin), .high = x(0) + latency_margin};
+    cost.per_byte_interval = {.low = x(1) / scale - per_byte_margin, .high = x(1) / scale + per_byte_margin};
+  }
+  return cost;
+}
 
 std::vector<double> non_decreasing(std::span<const double> values) {
   // Sorted values of neighbours that share one value, their lower median.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -30,6 +31,17 @@ Calibrated fit_probes(std::span<const ProbeSample> samples);
 /// The matrix of probe_pairs(): each ordered pair, by `from` and then by `to`; medians over repetitions. Pairs that were not
 /// probed in all three ways are left out.
 std::vector<PairPoint> pair_matrix(std::span<const ProbeSample> samples);
+/// α + β·S.
+struct LinearCost {
+  Seconds latency = {};
+  SecondsPerByte inverse_bandwidth = {};
+  std::optional<Interval> latency_interval = {};   ///< 95 %, seconds
+  std::optional<Interval> per_byte_interval = {};  ///< 95 %, seconds per byte
+};
+
+/// The line through `times` (not empty) with the least squares of the relative error, α and β not negative; `streamed` times
+/// cost β·S alone. Intervals as of fit_probes().
+LinearCost fit_line(std::span<const TransferPoint> times, std::span<const TransferPoint> streamed = {});
 
 /// Isotonic regression: a non-decreasing sequence nearest to `values` by the sum of absolute differences, so that one size
 /// that was disturbed does not move its neighbours. Source: pool adjacent violators with medians, Robertson, Wright and

@@ -21,6 +21,7 @@ struct CalibrateFlags {
   std::vector<int> ranks = {2, 4};
   bool pairs = false;
   bool no_charts = false;
+  std::string max_bytes = "64 MiB";
   LaunchFlags launch;
 };
 
@@ -147,6 +148,7 @@ void run(const CalibrateFlags& flags, const CommonOptions& common) {
                                      .budget = parse_seconds(flags.launch.calibrate_time),
                                      .ranks = flags.ranks,
                                      .file = file,
+                                     .max_bytes = parse_bytes(flags.max_bytes),
                                      .described = described,
                                      .pairs = flags.pairs || backend == Backend::nccl},
                                     progress);
@@ -179,6 +181,7 @@ void add_calibrate(CLI::App& app, CommonOptions& common) {
       ->capture_default_str();
   command->add_flag("--pairs", flags->pairs, "Also probe every pair of ranks, as nccl always does");
   command->add_flag("--no-charts", flags->no_charts, "Do not draw the heat maps of the pairs");
+  command->add_option("--max-bytes", flags->max_bytes, "Largest message")->capture_default_str();
   add_launch_flags(*command, flags->launch);
   add_calibrate_flags(*command, flags->launch);
   command->callback([flags, &common] { run(*flags, common); });

@@ -242,6 +242,7 @@ Machine calibrate(const CalibrateRequest& request, Progress& progress) {
   options.launch = request.launch;
   options.budget = request.budget;
   options.ranks = request.ranks;
+  options.max_bytes = request.max_bytes;
   const std::vector<ProbeSample> samples =
       probe(options, [&](double fraction, std::string_view what) { progress.update(fraction, what); });
   progress.finish();
@@ -269,6 +270,16 @@ Machine calibrate(const CalibrateRequest& request, Progress& progress) {
   return machine;
 }
 
+namespace {
+
+/// No message is larger than the scenario's largest, and beyond some size time only grows in proportion.
+Bytes largest_probe(const Scenario& scenario) {
+  const Bytes largest = *std::max_element(scenario.message_sizes.begin(), scenario.message_sizes.end());
+  return std::clamp(largest, Bytes{1 << 20}, ProbeOptions{}.max_bytes);
+}
+
+}  // namespace
+
 Machine machine_of(const Scenario& scenario, const LaunchFlags& flags, const fs::path& directory,
                    Progress& progress) {
   if (scenario.machine) {
@@ -281,6 +292,7 @@ Machine machine_of(const Scenario& scenario, const LaunchFlags& flags, const fs:
                     .budget = parse_seconds(flags.calibrate_time),
                     .ranks = scenario.ranks,
                     .file = directory / "machine.yaml",
+                    .max_bytes = largest_probe(scenario),
                     .software = scenario.software},
                    progress);
 }
@@ -353,7 +365,10 @@ void measure_points(std::vector<Point>& points, const MeasureOptions& options, J
   if (open.empty()) {
     return;
   }
-  progress.stage(fmt::format("measuring {} points", open.size()));
+  progress.stage(options.passes == 1
+                     ? fmt::format("measuring {} points", open.size())
+                     : fmt::format("measuring {} points, {} passes", open.size(), options.passes));
+  const std::size_t all = open.size() * static_cast<std::size_t>(options.passes);
   std::size_t done = 0;
   progress.update(0, describe(open.front()));
   measure(open, options, [&](const PointKey& key, const Measurement& measurement) {
@@ -363,8 +378,8 @@ void measure_points(std::vector<Point>& points, const MeasureOptions& options, J
     point->measured = measurement;
     journal.append(*point);
     ++done;
-    progress.update(static_cast<double>(done) / static_cast<double>(open.size()),
-                    done < open.size() ? describe(open[done]) : "");
+    progress.update(static_cast<double>(done) / static_cast<double>(all),
+                    done < all ? describe(open[done % open.size()]) : "");
   });
   progress.finish();
 }

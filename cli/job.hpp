@@ -9,6 +9,7 @@
 #include "cli/console.hpp"
 #include "common/point_key.hpp"
 #include "real/measure.hpp"
+#include "real/probe.hpp"
 #include "results/journal.hpp"
 #include "scenario/scenario.hpp"
 #include "sim/predict.hpp"
@@ -63,6 +64,7 @@ struct CalibrateRequest {
   Seconds budget;
   std::vector<int> ranks;
   std::filesystem::path file;
+  Bytes max_bytes = ProbeOptions{}.max_bytes;
   std::optional<Machine> described = {};  ///< What to add the numbers to.
   bool pairs = false;                     ///< Also every pair of the most ranks.
   Software software = {};                 ///< What the ranks are told, when nothing is described.

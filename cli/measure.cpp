@@ -18,6 +18,8 @@ namespace {
 struct MeasureFlags {
   std::string scenario;
   bool resume = false;
+  int passes = 1;
+  bool fitted = false;
   bool predicts = false;  ///< compare: predict as well
   bool no_charts = false;
   LaunchFlags launch;
@@ -28,6 +30,7 @@ MeasureOptions measure_options(const MeasureFlags& flags, const CommonOptions& c
   MeasureOptions options;
   options.launch = launch;
   options.budget_per_point = parse_seconds(flags.launch.time_per_point);
+  options.passes = flags.passes;
   options.seed = common.seed;
   return options;
 }
@@ -149,7 +152,8 @@ void run(const MeasureFlags& flags, const CommonOptions& common) {
           .machine = machine,
           .points = points,
           .journal = journal,
-          .charts = flags.predicts && !flags.no_charts},
+          .charts = flags.predicts && !flags.no_charts,
+          .fitted = flags.fitted},
          common, progress);
   throw_if_wrong(points);
 }
@@ -159,6 +163,13 @@ void add_flags(CLI::App& command, MeasureFlags& flags) {
   command.add_flag("--resume", flags.resume,
                    "Go on with the results that are there, from a run that was ended");
   add_launch_flags(command, flags.launch);
+  command
+      .add_option(
+          "--passes", flags.passes,
+          "Go through all points this many times, each time with a part of --time-per-point, so that drift "
+          "hits all alike")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
 }
 
 }  // namespace
@@ -178,6 +189,9 @@ void add_compare(CLI::App& app, CommonOptions& common) {
   flags->predicts = true;
   add_flags(*command, *flags);
   add_calibrate_flags(*command, flags->launch);
+  command->add_flag(
+      "--fitted", flags->fitted,
+      "Also draw the line fitted to each algorithm's own measurements, and say how far off it would be");
   command->add_flag("--no-charts", flags->no_charts, "Do not draw charts");
   command->callback([flags, &common] { run(*flags, common); });
 }

@@ -10,6 +10,7 @@
 #include "analysis/accuracy.hpp"
 #include "analysis/comparison.hpp"
 #include "analysis/crossover.hpp"
+#include "analysis/fitted.hpp"
 #include "analysis/verdict.hpp"
 #include "cli/job.hpp"
 #include "common/error.hpp"
@@ -211,6 +212,9 @@ void report(const ReportRequest& request, const CommonOptions& common, Progress&
     request.journal.append(record);
   }
 
+  const std::vector<FittedCurve> fitted =
+      request.fitted ? fitted_curves(request.points) : std::vector<FittedCurve>{};
+
   if (common.format == OutputFormat::json) {
     print_file(request.journal.file());
   } else {
@@ -229,6 +233,9 @@ void report(const ReportRequest& request, const CommonOptions& common, Progress&
           "oversubscribed: several ranks shared a GPU; these times try the path and say nothing about a "
           "link");
     }
+    for (const std::string& sentence : fitted_sentences(fitted)) {
+      print_line(sentence);
+    }
     print_line();
     print_line(fmt::format("results: {}", request.journal.file().string()));
   }
@@ -239,7 +246,7 @@ void report(const ReportRequest& request, const CommonOptions& common, Progress&
                                          .machine = request.machine.name,
                                          .source = request.journal.file().string(),
                                          .output_directory = request.journal.file().parent_path()};
-    std::vector<plots::Figure> figures = plots::time_vs_size(request.points, context, crossing);
+    std::vector<plots::Figure> figures = plots::time_vs_size(request.points, context, crossing, fitted);
     const auto add = [&](std::vector<plots::Figure> more) {
       std::move(more.begin(), more.end(), std::back_inserter(figures));
     };

@@ -18,6 +18,7 @@ struct ReportRequest {
   const std::vector<Point>& points;
   Journal& journal;
   bool charts = true;
+  bool fitted = false;  ///< Show what a curve fitted to the measurements would say.
 };
 
 /// Adds verdict, crossover and accuracy records to the journal, draws the charts and prints everything for people, or

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/fitted.hpp"
 #include "common/units.hpp"
 #include "plots/figure.hpp"
 #include "results/point.hpp"
@@ -37,9 +38,10 @@ std::vector<std::filesystem::path> draw(const std::vector<Figure>& figures, cons
 // One panel per number of ranks, six to a file; collectives, data types and operations never share a file.
 
 /// `time_vs_size`: seconds against message size; predictions are lines (with their interval as a band), measurements
-/// are marks with their interval, crossovers are vertical lines.
+/// are marks with their interval, crossovers are vertical lines, fitted curves thin and dotted.
 std::vector<Figure> time_vs_size(const std::vector<Point>& points, const ChartContext& context,
-                                 const std::vector<Crossover>& crossovers = {});
+                                 const std::vector<Crossover>& crossovers = {},
+                                 const std::vector<FittedCurve>& fitted = {});
 
 /// `ratio`: predicted over measured time against message size; needs points with both.
 std::vector<Figure> ratio(const std::vector<Point>& points, const ChartContext& context);

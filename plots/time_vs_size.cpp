@@ -117,6 +117,32 @@ std::vector<LegendEntry> legend_of(const std::vector<CrossoverLine>& lines) {
   return legend;
 }
 
+/// Thin and dotted: it has seen the measurements, and is no prediction.
+Stroke fitted_stroke(const Stroke& of_algorithm) {
+  return {.color = of_algorithm.color, .width = 1.2, .dash = Dash::dotted};
+}
+
+bool belongs(const FittedCurve& curve, const PointGroup& group) {
+  const Point& any = group.panels.front().series.front().points.begin()->second;
+  return curve.key.collective == any.key.collective && curve.key.dtype == any.key.dtype &&
+         curve.key.op == any.key.op;
+}
+
+void add_fitted(Panel& panel, const RanksPanel& content, const PointGroup& group,
+                const std::vector<FittedCurve>& fitted, const SeriesPen& pen, const Range& times) {
+  for (const FittedCurve& curve : fitted) {
+    if (curve.key.ranks != content.ranks || !belongs(curve, group)) {
+      continue;
+    }
+    Polyline line{.points = {}, .stroke = fitted_stroke(pen.line(curve.key.algorithm))};
+    for (const std::int64_t bytes : group.sizes) {
+      const double time = curve.at({bytes}).value;
+      line.points.push_back({static_cast<double>(bytes), std::clamp(time, times.min, times.max)});
+    }
+    panel.elements.emplace_back(std::move(line));
+  }
+}
+
 /// Of all times in a group; an interval that reaches down to zero ends at the edge of the panel.
 Range time_range(const PointGroup& group) {
   Range range{.min = std::numeric_limits<double>::infinity(), .max = 0};
@@ -145,7 +171,8 @@ Range time_range(const PointGroup& group) {
 }  // namespace
 
 std::vector<Figure> time_vs_size(const std::vector<Point>& points, const ChartContext& context,
-                                 const std::vector<Crossover>& crossovers) {
+                                 const std::vector<Crossover>& crossovers,
+                                 const std::vector<FittedCurve>& fitted) {
   std::vector<Figure> figures;
   for (const PointGroup& group : group_points(points)) {
     const SeriesPen pen(group);
@@ -154,6 +181,10 @@ std::vector<Figure> time_vs_size(const std::vector<Point>& points, const ChartCo
     std::vector<LegendEntry> legend = pen.legend();
     const std::vector<LegendEntry> of_lines = legend_of(lines);
     legend.insert(legend.end(), of_lines.begin(), of_lines.end());
+    if (std::any_of(fitted.begin(), fitted.end(),
+                    [&](const FittedCurve& curve) { return belongs(curve, group); })) {
+      legend.push_back({.label = "fitted to the measurements", .line = fitted_stroke({})});
+    }
     const double headroom = kLabelRow * static_cast<double>(most_in_a_panel(group, lines));
     const SmallMultiples chart{
         .name = "time_vs_size" + group.suffix,
@@ -166,6 +197,7 @@ std::vector<Figure> time_vs_size(const std::vector<Point>& points, const ChartCo
             [&](Panel& panel, const RanksPanel& content) {
               pen.add_series(panel, content,
                              [&](Seconds time, const PointKey&) { return std::max(time.value, times.min); });
+              add_fitted(panel, content, group, fitted, pen, times);
               add_crossovers(panel, content.ranks, lines, headroom);
             },
     };

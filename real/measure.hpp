@@ -41,6 +41,7 @@ struct MeasureOptions {
   LaunchOptions launch = {};
   Seconds budget_per_point{1.0};  ///< Timed iterations of one point stop here …
   double target_interval = 0.05;  ///< … or when the 95 % interval of the median is this narrow, relative.
+  int passes = 1;  ///< How often all points are gone through, each time with a part of the budget.
   int min_iterations = 5;
   int max_iterations = 10'000;
   std::uint64_t seed = 1;  ///< Of the input values.
@@ -53,7 +54,8 @@ void require_points(std::span<const PointKey> points, const LaunchOptions& optio
 /// Called in the parent as soon as a point is known.
 using PointMeasured = std::function<void(const PointKey&, const Measurement&)>;
 
-/// Measures the points (any numbers of ranks; ranks are started once per number of ranks), in the order given.
+/// Measures the points (any numbers of ranks; ranks are started once per number of ranks), in the order given, in as
+/// many passes as asked for; `report` gets what all passes so far have measured of the point.
 /// A point that this backend cannot run becomes outcome `unsupported` with the reason. Throws
 /// Error{peer_lost} naming the rank and its signal or exit status when a rank dies or hangs, after every other
 /// rank has been ended and every finished point reported; Error{environment} before anything is started when a

@@ -17,7 +17,8 @@ struct DeviceLaunch {
 };
 
 /// What was measured of one point. `seconds` is the median over iterations of the slowest rank's time; low and
-/// high are the 95 % confidence interval of that median (order statistics). Only `outcome == ok` has times.
+/// high are the 95 % confidence interval of that median (order statistics), and reach over the medians of all passes.
+/// Only `outcome == ok` has times.
 struct Measurement {
   Outcome outcome = Outcome::ok;
   Seconds seconds = {};
@@ -28,6 +29,8 @@ struct Measurement {
   int iterations = 0;
   /// Per iteration, the slowest rank's seconds.
   std::vector<double> samples = {};
+  /// The median of each pass over all points, seconds; empty when there was one.
+  std::vector<double> passes = {};
   Backend backend = Backend::gloo;
   std::optional<DeviceLaunch> launch = {};  ///< Of GPU ranks.
   /// Several ranks shared a GPU: a trial of the path, not a measurement of any link.
@@ -35,5 +38,9 @@ struct Measurement {
   /// Why there is no time, or what a reader must know about it.
   std::string note = {};
 };
+
+/// `pass` is one more pass of what `earlier` measured: their samples together. Of an outcome that is not ok nothing
+/// is left but that outcome.
+Measurement with_pass(const Measurement& earlier, const Measurement& pass);
 
 }  // namespace ringside

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -11,6 +14,7 @@
 #include "real/gpus.hpp"
 #include "real/interrupt.hpp"
 #include "real/ranks.hpp"
+#include "real/statistics.hpp"
 
 namespace ringside {
 namespace {
@@ -100,28 +104,88 @@ Bytes usable_max(Bytes max_bytes) {
 
 using StartRanks = std::function<std::unique_ptr<Ranks>(int num_ranks)>;
 
+/// Of a group's time; the rest goes to the probes whose medians are still uncertain.
+constexpr double kFirstPassShare = 0.6;
+/// Relative 95 % interval of a median that is good enough.
+constexpr double kGoodInterval = 0.03;
+
+/// Runs the probes of one group within a budget: each once, then again those with the widest intervals.
+class GroupRun {
+ public:
+  GroupRun(Ranks& ranks, const ProbeGroup& group, double budget, std::function<void(const ProbeKey&)> report)
+      : ranks_(ranks), budget_(budget), report_(std::move(report)) {
+    for (const ProbeKey& key : group.keys) {
+      samples_.push_back({.key = key, .seconds = {}});
+    }
+  }
+
+  std::vector<ProbeSample> run() {
+    for (std::size_t i = 0; i < samples_.size(); ++i) {
+      // Time that one probe does not use goes to the next ones.
+      const double left = kFirstPassShare * budget_ - elapsed();
+      repeat(samples_[i], left / static_cast<double>(samples_.size() - i));
+    }
+    while (ProbeSample* widest = most_uncertain()) {
+      repeat(*widest, (1 - kFirstPassShare) * budget_ / static_cast<double>(samples_.size()));
+    }
+    return std::move(samples_);
+  }
+
+ private:
+  double elapsed() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
+
+  void repeat(ProbeSample& sample, double budget) {
+    report_(sample.key);
+    const Clock::time_point start = Clock::now();
+    const Answer answer = ranks_.run(ProbeJob{.key = sample.key, .budget = {std::max(budget, 0.0)}});
+    sample.seconds.insert(sample.seconds.end(), answer.seconds.begin(), answer.seconds.end());
+    took_[&sample] = std::chrono::duration<double>(Clock::now() - start).count();
+  }
+
+  /// Of those that fit into what is left of the time; none when all are good enough.
+  ProbeSample* most_uncertain() {
+    ProbeSample* widest = nullptr;
+    double width = kGoodInterval;
+    const double left = budget_ - elapsed();
+    for (ProbeSample& sample : samples_) {
+      const double own = summarize(sample.seconds).relative_width();
+      if (own > width && took_[&sample] <= left) {
+        widest = &sample;
+        width = own;
+      }
+    }
+    return widest;
+  }
+
+  Ranks& ranks_;
+  double budget_;
+  std::function<void(const ProbeKey&)> report_;
+  Clock::time_point begin_ = Clock::now();
+  std::vector<ProbeSample> samples_;
+  std::map<const ProbeSample*, double> took_;  ///< Seconds of the last run of each probe.
+};
+
 std::vector<ProbeSample> run_groups(const std::vector<ProbeGroup>& groups, const ProbeOptions& options,
                                     const StartRanks& start, const ProbeProgress& progress) {
-  std::size_t total = 0;
+  std::size_t probes_left = 0;
   for (const ProbeGroup& group : groups) {
-    total += group.keys.size();
+    probes_left += group.keys.size();
   }
   const Clock::time_point begin = Clock::now();
+  const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
   std::vector<ProbeSample> samples;
   for (const ProbeGroup& group : groups) {
     const std::unique_ptr<Ranks> ranks = start(group.num_ranks);
-    for (const ProbeKey& key : group.keys) {
+    const double share = static_cast<double>(group.keys.size()) /
+                         static_cast<double>(std::exchange(probes_left, probes_left - group.keys.size()));
+    GroupRun run(*ranks, group, share * (options.budget.value - elapsed()), [&](const ProbeKey& key) {
       if (progress) {
-        progress(static_cast<double>(samples.size()) / static_cast<double>(total),
+        progress(std::min(1.0, elapsed() / options.budget.value),
                  fmt::format("{}, {} ranks, {}", name(key.kind), key.ranks, format(key.bytes)));
       }
-      // Time that one probe does not use goes to the next ones.
-      const double spent = std::chrono::duration<double>(Clock::now() - begin).count();
-      const double share = (options.budget.value - spent) / static_cast<double>(total - samples.size());
-      samples.push_back(
-          {.key = key,
-           .seconds = ranks->run(ProbeJob{.key = key, .budget = {std::max(share, 0.0)}}).seconds});
-    }
+    });
+    const std::vector<ProbeSample> of_group = run.run();
+    samples.insert(samples.end(), of_group.begin(), of_group.end());
   }
   if (progress) {
     progress(1, "done");

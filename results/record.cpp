@@ -40,6 +40,15 @@ void put(Json& object, const char* key, const std::optional<T>& value) {
     put(object, key, *value);
   }
 }
+void put_list(Json& object, const char* key, const std::vector<double>& values) {
+  if (values.empty()) {
+    return;
+  }
+  Json& list = object[key] = Json::array();
+  for (const double value : values) {
+    list.push_back(finite(value));
+  }
+}
 /// In a measurement 0 means that nobody knows (a log that has only a mean, say).
 void put_known(Json& object, const char* key, Seconds value) {
   if (value.value != 0) {
@@ -92,12 +101,8 @@ Json to_json(const Measurement& measurement) {
     if (measurement.iterations != 0) {
       json["iterations"] = measurement.iterations;
     }
-    if (!measurement.samples.empty()) {
-      Json& samples = json["samples"] = Json::array();
-      for (const double sample : measurement.samples) {
-        samples.push_back(finite(sample));
-      }
-    }
+    put_list(json, "samples", measurement.samples);
+    put_list(json, "passes", measurement.passes);
     if (measurement.launch) {
       json["launch"] = measurement.launch->graph ? kGraphLaunch : kStreamLaunch;
       put(json, "host_seconds", measurement.launch->host_seconds);
@@ -450,6 +455,7 @@ Measurement measurement(const Fields& fields) {
       result.launch = device_launch(fields);
     }
     result.oversubscribed = fields.flag("oversubscribed");
+    result.passes = fields.numbers("passes");
   }
   return result;
 }

@@ -52,7 +52,7 @@ TEST(Timing, GoesOnUntilTheMinimumWhateverTheBudget) {
 }
 
 TEST(Timing, StopsAtTheMaximum) {
-  const Timed timed = time_on_threads(2, {.budget = {10}, .target_interval = 0, .max_calls = 13});
+  const Timed timed = time_on_threads(2, {.budget = {10}, .target_interval = -1, .max_calls = 13});
   EXPECT_EQ(timed.samples[0].size(), 13U);
 }
 

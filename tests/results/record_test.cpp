@@ -93,6 +93,7 @@ RC_GTEST_PROP(Record, EveryPointReadsBackToTheLastBit, ()) {
       measured.p95 = {*any_time()};
       measured.samples = *rc::gen::container<std::vector<double>>(any_time());
       measured.iterations = static_cast<int>(measured.samples.size());
+      measured.passes = *rc::gen::container<std::vector<double>>(any_time());
     }
   }
 
@@ -120,6 +121,7 @@ RC_GTEST_PROP(Record, EveryPointReadsBackToTheLastBit, ()) {
     RC_ASSERT(back.measured->p95 == point.measured->p95);
     RC_ASSERT(back.measured->iterations == point.measured->iterations);
     RC_ASSERT(back.measured->samples == point.measured->samples);
+    RC_ASSERT(back.measured->passes == point.measured->passes);
   }
 }
 
