@@ -306,6 +306,16 @@ void take_part_in_calibration(const Scenario& scenario, const LaunchFlags& flags
   probe(options, [](double, std::string_view) {});
 }
 
+std::map<int, Placement> placements_of(const Scenario& scenario) {
+  std::map<int, Placement> placements;
+  if (scenario.machine) {
+    for (const int ranks : scenario.ranks) {
+      placements[ranks] = placement_on(*scenario.machine, ranks);
+    }
+  }
+  return placements;
+}
+
 RunHeader run_header(const CommonOptions& common, const Scenario& scenario,
                      const std::optional<Machine>& machine, const LaunchOptions* launch) {
   RunHeader header;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -78,6 +79,9 @@ Machine machine_of(const Scenario& scenario, const LaunchFlags& flags, const std
 /// As one of the other ranks of mpirun, srun or torchrun: the probes of rank 0's machine_of().
 void take_part_in_calibration(const Scenario& scenario, const LaunchFlags& flags,
                               const LaunchOptions& launch);
+
+/// How the ranks stand on the scenario's machine, for every number of ranks; none on this machine.
+std::map<int, Placement> placements_of(const Scenario& scenario);
 
 /// `machine` is none when this machine was not calibrated (measure).
 RunHeader run_header(const CommonOptions& common, const Scenario& scenario,

@@ -26,12 +26,13 @@ struct MeasureFlags {
 };
 
 MeasureOptions measure_options(const MeasureFlags& flags, const CommonOptions& common,
-                               const LaunchOptions& launch) {
+                               const Scenario& scenario, const LaunchOptions& launch) {
   MeasureOptions options;
   options.launch = launch;
   options.budget_per_point = parse_seconds(flags.launch.time_per_point);
   options.passes = flags.passes;
   options.seed = common.seed;
+  options.placements = placements_of(scenario);
   return options;
 }
 
@@ -72,7 +73,7 @@ void take_part(const Scenario& scenario, const MeasureFlags& flags, const Common
   if (flags.predicts && !scenario.machine) {
     take_part_in_calibration(scenario, flags.launch, launch);
   }
-  measure(points_of(scenario), measure_options(flags, common, launch),
+  measure(points_of(scenario), measure_options(flags, common, scenario, launch),
           [](const PointKey&, const Measurement&) {});
 }
 
@@ -146,7 +147,7 @@ void run(const MeasureFlags& flags, const CommonOptions& common) {
     journal.append(points);
   }
   if (measures) {
-    measure_points(points, measure_options(flags, common, launch), journal, progress);
+    measure_points(points, measure_options(flags, common, scenario, launch), journal, progress);
   }
   report({.scenario = scenario,
           .machine = machine,

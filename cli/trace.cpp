@@ -86,11 +86,13 @@ std::optional<Simulation> simulate(const Machine& machine, const PointKey& key, 
   return simulation;
 }
 
-MeasureOptions record_options(const TraceFlags& flags, const CommonOptions& common, Backend backend) {
+MeasureOptions record_options(const TraceFlags& flags, const CommonOptions& common, const Scenario& scenario,
+                              Backend backend) {
   MeasureOptions options;
   options.launch = launch_options(flags.launch, backend);
   options.budget_per_point = parse_seconds(flags.launch.time_per_point);
   options.seed = common.seed;
+  options.placements = placements_of(scenario);
   return options;
 }
 
@@ -235,7 +237,8 @@ void run(const TraceFlags& flags, const CommonOptions& common) {
       if (!scenario.machine) {
         take_part_in_calibration(scenario, flags.launch, launch_options(flags.launch, backend));
       }
-      record(keys, record_options(flags, common, backend), [](const PointKey&, const Recording&) {});
+      record(keys, record_options(flags, common, scenario, backend),
+             [](const PointKey&, const Recording&) {});
       return;
     }
   }
@@ -247,7 +250,7 @@ void run(const TraceFlags& flags, const CommonOptions& common) {
     timelines.push_back({.key = key, .simulated = simulate(machine, key, backend, progress)});
   }
   if (flags.measures) {
-    record_timelines(timelines, record_options(flags, common, backend), progress);
+    record_timelines(timelines, record_options(flags, common, scenario, backend), progress);
   }
   for (const Timeline& timeline : timelines) {
     write_timeline(timeline, machine, directory, common, progress);

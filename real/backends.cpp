@@ -29,7 +29,7 @@ std::optional<std::string> native_unsupported(const PointKey& key, Backend backe
   return fmt::format("the {} backend has no {} of its own", name(backend), name(key.collective));
 }
 
-std::optional<std::string> algorithm_unsupported(const PointKey& key) {
+std::optional<std::string> algorithm_unsupported(const PointKey& key, const Placement& placement) {
   const Algorithm* algorithm = find_algorithm(key.collective, key.algorithm);
   if (algorithm == nullptr) {
     std::vector<std::string> known = algorithm_names(key.collective);
@@ -39,7 +39,7 @@ std::optional<std::string> algorithm_unsupported(const PointKey& key) {
   }
   return algorithm->unsupported == nullptr
              ? std::nullopt
-             : algorithm->unsupported({.collective = key.collective, .num_ranks = key.ranks});
+             : algorithm->unsupported(request_for(key.collective, key.ranks, placement));
 }
 
 }  // namespace
@@ -65,7 +65,7 @@ std::optional<std::string> unavailable(Backend backend) {
   return fmt::format("this build has no {} backend", name(backend));
 }
 
-std::optional<std::string> unsupported(const PointKey& key, Backend backend) {
+std::optional<std::string> unsupported(const PointKey& key, Backend backend, const Placement& placement) {
   backend = resolve(backend);
   if (key.ranks < 1 || key.bytes.value < 0) {
     throw Error(ErrorKind::bad_input,
@@ -74,7 +74,7 @@ std::optional<std::string> unsupported(const PointKey& key, Backend backend) {
                             key.ranks, key.bytes.value));
   }
   std::optional<std::string> reason =
-      key.algorithm == kNative ? native_unsupported(key, backend) : algorithm_unsupported(key);
+      key.algorithm == kNative ? native_unsupported(key, backend) : algorithm_unsupported(key, placement);
   if (!reason && backend != Backend::nccl) {
     reason = unsupported_on_cpu(key.dtype);
   }

@@ -165,7 +165,10 @@ void measure(std::span<const PointKey> points, const MeasureOptions& options, co
     }
   };
   const PointWork work = {
-      .unsupported = [&](const PointKey& key) { return unsupported(key, options.launch.backend); },
+      .unsupported =
+          [&](const PointKey& key) {
+            return unsupported(key, options.launch.backend, placement_of(options, key.ranks));
+          },
       .job = [&](const PointKey& key) { return PointJob{.key = key, .options = of_pass}; },
       .report = [&](const PointKey& key, const Answer& answer) { add(key, *answer.measurement); },
       .give_up =
@@ -185,7 +188,7 @@ void record(std::span<const PointKey> points, const MeasureOptions& options, con
             if (options.launch.backend == Backend::nccl) {
               return std::optional<std::string>("the steps of a call on GPUs cannot be told apart; use gloo");
             }
-            return unsupported(key, options.launch.backend);
+            return unsupported(key, options.launch.backend, placement_of(options, key.ranks));
           },
       .job = [&](const PointKey& key) { return RecordJob{.key = key, .options = options}; },
       .report = [&](const PointKey& key, const Answer& answer) { report(key, *answer.recording); },

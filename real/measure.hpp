@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,6 +13,7 @@
 
 #include "common/point_key.hpp"
 #include "real/measurement.hpp"
+#include "schedule/placement.hpp"
 
 /// Runs points on this machine: starts ranks as processes of this program, measures, gathers, cleans up.
 namespace ringside {
@@ -45,11 +47,18 @@ struct MeasureOptions {
   int min_iterations = 5;
   int max_iterations = 10'000;
   std::uint64_t seed = 1;  ///< Of the input values.
+  /// By number of ranks; where there is none, the ranks stand in one node and in order.
+  std::map<int, Placement> placements = {};
 };
 
 /// Throws Error{environment} when a point needs more memory, ranks or GPUs than this machine has. measure() asks this
 /// before it starts any rank; whoever has other work to do first asks earlier.
 void require_points(std::span<const PointKey> points, const LaunchOptions& options);
+
+inline Placement placement_of(const MeasureOptions& options, int num_ranks) {
+  const auto known = options.placements.find(num_ranks);
+  return known == options.placements.end() ? Placement{} : known->second;
+}
 
 /// Called in the parent as soon as a point is known.
 using PointMeasured = std::function<void(const PointKey&, const Measurement&)>;
@@ -69,7 +78,7 @@ using PointMeasured = std::function<void(const PointKey&, const Measurement&)>;
 void measure(std::span<const PointKey> points, const MeasureOptions& options, const PointMeasured& report);
 
 /// Why `backend` cannot run this point; nothing when it can. Throws Error{bad_input} for an unknown algorithm.
-std::optional<std::string> unsupported(const PointKey& key, Backend backend);
+std::optional<std::string> unsupported(const PointKey& key, Backend backend, const Placement& placement = {});
 
 /// Why this build or machine cannot measure with `backend` at all; nothing when it can.
 std::optional<std::string> unavailable(Backend backend);

@@ -31,7 +31,8 @@ Measurement without_time(Outcome outcome, Backend backend, std::string note) {
 Measurement measure_point(const PointKey& key, const MeasureOptions& options, const RankBackend& backend,
                           Coordination& coordination) {
   PreparedCall prepared;
-  if (const std::optional<std::string> reason = prepare(key, backend, coordination, prepared)) {
+  if (const std::optional<std::string> reason =
+          prepare(key, placement_of(options, key.ranks), backend, coordination, prepared)) {
     return without_time(Outcome::failed, backend.backend, *reason);
   }
 

@@ -223,7 +223,8 @@ Recording record_point(const PointKey& key, const MeasureOptions& options, const
                        Coordination& coordination) {
   Recording recording = {.backend = backend.backend};
   PreparedCall prepared;
-  if (const std::optional<std::string> reason = prepare(key, backend, coordination, prepared)) {
+  if (const std::optional<std::string> reason =
+          prepare(key, placement_of(options, key.ranks), backend, coordination, prepared)) {
     recording.outcome = Outcome::failed;
     recording.note = *reason;
     return recording;

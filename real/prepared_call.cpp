@@ -13,7 +13,7 @@
 namespace ringside {
 namespace {
 
-PreparedCall prepared_here(const PointKey& key, const RankBackend& backend) {
+PreparedCall prepared_here(const PointKey& key, const Placement& placement, const RankBackend& backend) {
   PreparedCall prepared;
   CollectiveCall& call = prepared.call;
   call = {.collective = key.collective,
@@ -31,7 +31,7 @@ PreparedCall prepared_here(const PointKey& key, const RankBackend& backend) {
   }
   const Algorithm* algorithm = find_algorithm(key.collective, key.algorithm);
   RINGSIDE_CHECK(algorithm != nullptr, "points are checked before they are measured");
-  const Schedule schedule(*algorithm, {.collective = key.collective, .num_ranks = key.ranks});
+  const Schedule schedule(*algorithm, request_for(key.collective, key.ranks, placement));
   call.parts = parts_of(schedule, call.num_elements);
   prepared.ready =
       make_ready(compile(schedule, {.num_elements = call.num_elements, .dtype = key.dtype, .op = key.op},
@@ -42,11 +42,12 @@ PreparedCall prepared_here(const PointKey& key, const RankBackend& backend) {
 
 }  // namespace
 
-std::optional<std::string> prepare(const PointKey& key, const RankBackend& backend,
-                                   Coordination& coordination, PreparedCall& prepared) {
+std::optional<std::string> prepare(const PointKey& key, const Placement& placement,
+                                   const RankBackend& backend, Coordination& coordination,
+                                   PreparedCall& prepared) {
   bool done = false;
   try {
-    prepared = prepared_here(key, backend);
+    prepared = prepared_here(key, placement, backend);
     done = true;
   } catch (const std::bad_alloc&) {
     // The other ranks must hear of it before anybody starts.

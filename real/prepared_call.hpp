@@ -9,6 +9,7 @@
 #include "real/coordination.hpp"
 #include "real/rank_backend.hpp"
 #include "real/ready_call.hpp"
+#include "schedule/placement.hpp"
 
 namespace ringside {
 
@@ -20,8 +21,9 @@ struct PreparedCall {
 
 /// Makes a point ready and warms it up; called by all ranks of the point at once. Returns the same at every rank: nothing,
 /// or why some rank could not.
-std::optional<std::string> prepare(const PointKey& key, const RankBackend& backend,
-                                   Coordination& coordination, PreparedCall& prepared);
+std::optional<std::string> prepare(const PointKey& key, const Placement& placement,
+                                   const RankBackend& backend, Coordination& coordination,
+                                   PreparedCall& prepared);
 
 /// What is wrong with the last call's result, at whichever rank; nothing when it is right everywhere. Called by all ranks
 /// at once, and the same at all of them.

@@ -67,6 +67,7 @@ json to_json(const JoinJob& job) {
 }
 
 json point_to_json(const char* job, const PointKey& key, const MeasureOptions& options) {
+  const Placement placement = placement_of(options, key.ranks);
   return {{"job", job},
           {"collective", name(key.collective)},
           {"algorithm", key.algorithm},
@@ -78,7 +79,9 @@ json point_to_json(const char* job, const PointKey& key, const MeasureOptions& o
           {"target_interval", options.target_interval},
           {"min_iterations", options.min_iterations},
           {"max_iterations", options.max_iterations},
-          {"seed", options.seed}};
+          {"seed", options.seed},
+          {"ranks_per_node", placement.ranks_per_node},
+          {"order", placement.order}};
 }
 
 json to_json(const PointJob& job) { return point_to_json("point", job.key, job.options); }
@@ -103,7 +106,10 @@ MeasureOptions options_from(const json& object) {
           .target_interval = object.at("target_interval"),
           .min_iterations = object.at("min_iterations"),
           .max_iterations = object.at("max_iterations"),
-          .seed = object.at("seed")};
+          .seed = object.at("seed"),
+          .placements = {{object.at("ranks").get<int>(),
+                          {.ranks_per_node = object.at("ranks_per_node"),
+                           .order = object.at("order").get<std::vector<Rank>>()}}}};
 }
 
 Job job_from(const json& object) {

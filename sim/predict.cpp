@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "common/error.hpp"
-#include "schedule/promise.hpp"
 #include "schedule/registry.hpp"
 #include "schedule/schedule.hpp"
 #include "sim/chunk_sizes.hpp"
@@ -66,13 +65,8 @@ std::variant<Model, Unpredicted> model_of(const Machine& machine, const PointKey
   return Model{.algorithm = &known_algorithm(key.collective, key.algorithm)};
 }
 
-ScheduleRequest request_for(const Network& network, const PointKey& key, int slices) {
-  return {.collective = key.collective,
-          .num_ranks = key.ranks,
-          .ranks_per_node = network.ranks_per_node,
-          .slices = slices,
-          // Where each rank ends with its own part of the message, positions are ranks.
-          .order = scattered(key.collective) ? std::vector<Rank>{} : network.order};
+Placement placement_of(const Network& network) {
+  return {.ranks_per_node = network.ranks_per_node, .order = network.order};
 }
 
 bool has_stragglers(const Network& network) {
@@ -256,7 +250,8 @@ std::variant<Prediction, Unpredicted> predict(const Machine& machine, const Poin
     return *unpredicted;
   }
   const auto& model = std::get<Model>(resolved);
-  ScheduleRequest request = request_for(network, key, model.slices);
+  ScheduleRequest request = request_for(key.collective, key.ranks, placement_of(network));
+  request.slices = model.slices;
   if (model.algorithm->unsupported != nullptr) {
     if (std::optional<std::string> reason = model.algorithm->unsupported(request)) {
       return Unpredicted{*std::move(reason)};
@@ -268,6 +263,10 @@ std::variant<Prediction, Unpredicted> predict(const Machine& machine, const Poin
     add_interval(machine, schedule, key, options, prediction);
   }
   return prediction;
+}
+
+Placement placement_on(const Machine& machine, int num_ranks) {
+  return placement_of(build_network(machine, num_ranks));
 }
 
 }  // namespace ringside

@@ -8,6 +8,7 @@
 #include "common/point_key.hpp"
 #include "common/trace.hpp"
 #include "scenario/machine.hpp"
+#include "schedule/placement.hpp"
 #include "sim/nccl_native.hpp"
 #include "sim/prediction.hpp"
 
@@ -35,5 +36,8 @@ struct Unpredicted {
 /// this network (`closed_form` on a shared one), with the reason.
 std::variant<Prediction, Unpredicted> predict(const Machine& machine, const PointKey& key,
                                               const PredictOptions& options);
+
+/// How the ranks of this machine stand in what predict() prices. Throws as it does.
+Placement placement_on(const Machine& machine, int num_ranks);
 
 }  // namespace ringside

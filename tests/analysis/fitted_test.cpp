@@ -14,8 +14,8 @@ Point point(std::int64_t bytes, double predicted, double measured) {
   result.key.algorithm = "ring";
   result.key.ranks = 4;
   result.key.bytes = {bytes};
-  result.predicted = Prediction{.seconds = {predicted}};
-  result.measured = Measurement{.seconds = {measured}};
+  result.predicted.emplace().seconds = {predicted};
+  result.measured.emplace().seconds = {measured};
   return result;
 }
 

@@ -9,7 +9,11 @@ namespace {
 using ::testing::ElementsAre;
 
 Measurement of(std::vector<double> samples, double median) {
-  return {.seconds = {median}, .iterations = static_cast<int>(samples.size()), .samples = std::move(samples)};
+  Measurement measurement;
+  measurement.seconds = {median};
+  measurement.iterations = static_cast<int>(samples.size());
+  measurement.samples = std::move(samples);
+  return measurement;
 }
 
 TEST(Measurement, PassesAreTakenTogether) {
@@ -27,7 +31,9 @@ TEST(Measurement, PassesAreTakenTogether) {
 }
 
 TEST(Measurement, AFailedPassIsTheOutcome) {
-  const Measurement failed = {.outcome = Outcome::wrong_result, .note = "rank 1"};
+  Measurement failed;
+  failed.outcome = Outcome::wrong_result;
+  failed.note = "rank 1";
   EXPECT_EQ(with_pass(of({1}, 1), failed).outcome, Outcome::wrong_result);
   EXPECT_EQ(with_pass(failed, of({1}, 1)).note, "rank 1");
 }

@@ -38,6 +38,7 @@ Point full_point() {
                                   .p95 = {0.2},
                                   .iterations = 3,
                                   .samples = {0.1, 0.12, 0.2},
+                                  .passes = {0.1, 0.16},
                                   .backend = Backend::gloo,
                                   .note = "clock was busy"}};
 }

@@ -132,7 +132,7 @@ TEST(Record, APointIsWrittenWithTheNamesOfTheFormat) {
       R"("dtype":"float32","op":"sum","predicted":{"seconds":0.1,"low":0.05,"high":0.2,"fidelity":"flow",)"
       R"("source":"spec+known","limits":["8 flows share the host bridge of socket 0"]},)"
       R"("measured":{"seconds":0.12,"low":0.11,"high":0.13,"min":0.1,"p95":0.2,"iterations":3,)"
-      R"("samples":[0.1,0.12,0.2],"backend":"gloo","outcome":"ok","note":"clock was busy"}})");
+      R"("samples":[0.1,0.12,0.2],"passes":[0.1,0.16],"backend":"gloo","outcome":"ok","note":"clock was busy"}})");
   EXPECT_THAT(to_line(gpu_point()), HasSubstr(R"("launch":"cuda_graph","host_seconds":0.0001,)"
                                               R"("oversubscribed":true,"backend":"nccl")"));
 }
@@ -159,7 +159,7 @@ TEST(Record, WhatIsAbsentIsLeftOut) {
   point.measured.emplace().seconds = {0.1};
   const std::string line = to_line(point);
   for (const char* field :
-       {"low", "high", "limits", "min", "p95", "iterations", "samples", "note", "launch", "oversubscribed"}) {
+       {"low", "high", "limits", "min", "p95", "iterations", "samples", "passes", "note", "launch", "oversubscribed"}) {
     EXPECT_THAT(line, Not(HasSubstr('"' + std::string(field) + '"')));
   }
   EXPECT_THAT(line, Not(HasSubstr("null")));
