@@ -21,7 +21,8 @@ TEST(RankJobs, JobsSurviveTheirLine) {
                                       .target_interval = 0.03,
                                       .min_iterations = 6,
                                       .max_iterations = 7,
-                                      .seed = 0xFFFFFFFFFFFFFFFF}};
+                                      .seed = 0xFFFFFFFFFFFFFFFF,
+                                      .placements = {{3, {.ranks_per_node = 2, .order = {0, 2, 1}}}}}};
   const std::string line = to_line(point);
   EXPECT_EQ(line.find('\n'), line.size() - 1);
   const auto read = std::get<PointJob>(job_from_line(line));
@@ -31,6 +32,8 @@ TEST(RankJobs, JobsSurviveTheirLine) {
   EXPECT_EQ(read.options.min_iterations, 6);
   EXPECT_EQ(read.options.max_iterations, 7);
   EXPECT_EQ(read.options.seed, point.options.seed);
+  EXPECT_EQ(placement_of(read.options, 3).ranks_per_node, 2);
+  EXPECT_EQ(placement_of(read.options, 3).order, (std::vector<Rank>{0, 2, 1}));
 
   const std::vector<std::pair<std::string, std::string>> settings = {{"NCCL_ALGO", "Ring"}};
   const auto join =
