@@ -158,8 +158,8 @@ TEST(Record, WhatIsAbsentIsLeftOut) {
   point.predicted->limits.clear();
   point.measured.emplace().seconds = {0.1};
   const std::string line = to_line(point);
-  for (const char* field :
-       {"low", "high", "limits", "min", "p95", "iterations", "samples", "passes", "note", "launch", "oversubscribed"}) {
+  for (const char* field : {"low", "high", "limits", "min", "p95", "iterations", "samples", "passes", "note",
+                            "launch", "oversubscribed"}) {
     EXPECT_THAT(line, Not(HasSubstr('"' + std::string(field) + '"')));
   }
   EXPECT_THAT(line, Not(HasSubstr("null")));
