@@ -52,6 +52,9 @@ function(ringside_room name)
   target_link_libraries(ringside_${name} PRIVATE ${ROOM_LIBRARIES})
 endfunction()
 
+# All programs of unit tests: what the sanitizers build, and nothing that only people run.
+add_custom_target(unit_tests)
+
 # A test program of one room. Each GoogleTest case becomes a CTest test with the given label.
 function(ringside_test name)
   cmake_parse_arguments(TEST "" "LABEL;TIMEOUT" "SOURCES;ROOMS;LIBRARIES" ${ARGN})
@@ -67,6 +70,9 @@ function(ringside_test name)
     target_link_libraries(${name} PRIVATE ringside_${room})
   endforeach()
   target_include_directories(${name} PRIVATE ${PROJECT_BINARY_DIR})
+  if(TEST_LABEL STREQUAL unit)
+    add_dependencies(unit_tests ${name})
+  endif()
   gtest_discover_tests(${name} PROPERTIES LABELS ${TEST_LABEL} TIMEOUT ${TEST_TIMEOUT} DISCOVERY_TIMEOUT 60)
 endfunction()
 
