@@ -112,16 +112,14 @@ void launch_threads(const RankGroup& group, const RankFunction& function) {
 }  // namespace
 
 std::optional<std::string> cannot_launch(Backend backend) {
-  std::optional<std::string> reason = unavailable(backend);
-  const bool on_cpu = resolve(backend) == Backend::gloo || resolve(backend) == Backend::threads;
-  if (!reason && !on_cpu) {
-    // Running them on the CPU instead would be another thing than what was asked for.
-    reason = fmt::format(
-        "a Communicator works on memory of the CPU, with gloo or threads; `ringside measure` runs the same "
-        "algorithms with {}",
-        name(backend));
+  if (resolve(backend) == Backend::gloo || resolve(backend) == Backend::threads) {
+    return unavailable(backend);
   }
-  return reason;
+  // Running them on the CPU instead would be another thing than what was asked for.
+  return fmt::format(
+      "a Communicator works on memory of the CPU, with gloo or threads; `ringside measure` runs the same "
+      "algorithms with {}",
+      name(backend));
 }
 
 void launch(const RankGroup& group, const RankFunction& function) {
