@@ -10,7 +10,7 @@
 
 #include "cli/console.hpp"
 #include "common/error.hpp"
-#include "results/reader.hpp"
+#include "results/import.hpp"
 #include "scenario/scenario.hpp"
 #include "schedule/registry.hpp"
 
@@ -23,7 +23,7 @@ bool is_nccl_native(const Point& point) {
 
 std::vector<Known> known_in_file(const std::string& file) {
   std::vector<Known> known;
-  for (const Point& point : read_results(file).points) {
+  for (const Point& point : merge(import_measurements(file).series).points) {
     const bool counts = point.key.algorithm == kNative && point.key.collective == Collective::all_reduce &&
                         point.key.ranks > 1 && point.measured && point.measured->outcome == Outcome::ok;
     if (counts) {
@@ -98,7 +98,7 @@ void add_native_flags(CLI::App& command, NativeFlags& flags) {
   command.add_option(
       "--known", flags.known,
       "What somebody measured on this machine: '{native: {ranks: 4, bytes: 1 GiB, seconds: 95 ms}}', "
-      "'{p2p: {bandwidth: 12 GB/s}}', or a file of measurements; may be repeated");
+      "'{p2p: {bandwidth: 12 GB/s}}', or a file that `ringside import` reads; may be repeated");
 }
 
 NativeModel native_model(const NativeFlags& flags) {

@@ -26,7 +26,8 @@ void add_native_flags(CLI::App& command, NativeFlags& flags);
 NativeModel native_model(const NativeFlags& flags);
 
 /// The machine with what `--known` adds: entries as under a machine's key `known`, such as
-/// `{native: {ranks: 4, bytes: 1 GiB, seconds: 95 ms}}`, or a file with measurements of native all_reduces.
+/// `{native: {ranks: 4, bytes: 1 GiB, seconds: 95 ms}}`, or a file of native all_reduces, ours or another tool's
+/// (results/import.hpp).
 Machine with_known(Machine machine, const NativeFlags& flags);
 
 /// Interval, source and reason of every prediction of NCCL's own all_reduce, and which single measurement would

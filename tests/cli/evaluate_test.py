@@ -131,6 +131,20 @@ class PredictNative(RingsideCase):
         told = self.point("--known", "{native: {ranks: 8, bytes: 1 GiB, seconds: 400 ms}}")
         self.assertEqual(self.point("--known", log), told)
 
+    def test_a_log_of_nccl_tests_is_known_too(self):
+        ranks = "".join(f"#  Rank {i:2} Group  0 Pid {100 + i} on box device {i:2} [0x0{i}] RTX 4090\n" for i in range(8))
+        log = self.write(
+            "nccl.log",
+            "# nThread 1 nGpus 1 minBytes 1073741824 maxBytes 1073741824 step: 1048576(bytes)\n"
+            "# Using devices\n" + ranks + "#       size         count      type   redop    root     time   algbw   busbw #wrong\n"
+            "#        (B)    (elements)                               (us)  (GB/s)  (GB/s)       \n"
+            "  1073741824     268435456     float     sum      -1   400000    2.68    4.70      0\n",
+        )
+        told = self.point("--known", "{native: {ranks: 8, bytes: 1 GiB, seconds: 400 ms}}")
+        from_log = self.point("--known", log)
+        self.assertEqual(from_log["source"], "spec+known")
+        self.assertAlmostEqual(from_log["seconds"], told["seconds"], delta=1e-9)
+
     def test_other_models_and_wrong_words(self):
         seconds = {model: self.point("--model", model)["seconds"] for model in ("ringside", "nccl_tuner", "alpha_beta")}
         self.assertEqual(len(set(seconds.values())), 3)
