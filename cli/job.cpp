@@ -306,8 +306,8 @@ void take_part_in_calibration(const Scenario& scenario, const LaunchFlags& flags
   probe(options, [](double, std::string_view) {});
 }
 
-std::map<int, Placement> placements_of(const Scenario& scenario) {
-  std::map<int, Placement> placements;
+std::map<int, RankPlacement> placements_of(const Scenario& scenario) {
+  std::map<int, RankPlacement> placements;
   if (scenario.machine) {
     for (const int ranks : scenario.ranks) {
       placements[ranks] = placement_on(*scenario.machine, ranks);

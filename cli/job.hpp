@@ -81,7 +81,7 @@ void take_part_in_calibration(const Scenario& scenario, const LaunchFlags& flags
                               const LaunchOptions& launch);
 
 /// How the ranks stand on the scenario's machine, for every number of ranks; none on this machine.
-std::map<int, Placement> placements_of(const Scenario& scenario);
+std::map<int, RankPlacement> placements_of(const Scenario& scenario);
 
 /// `machine` is none when this machine was not calibrated (measure).
 RunHeader run_header(const CommonOptions& common, const Scenario& scenario,

@@ -29,7 +29,7 @@ std::optional<std::string> native_unsupported(const PointKey& key, Backend backe
   return fmt::format("the {} backend has no {} of its own", name(backend), name(key.collective));
 }
 
-std::optional<std::string> algorithm_unsupported(const PointKey& key, const Placement& placement) {
+std::optional<std::string> algorithm_unsupported(const PointKey& key, const RankPlacement& placement) {
   const Algorithm* algorithm = find_algorithm(key.collective, key.algorithm);
   if (algorithm == nullptr) {
     std::vector<std::string> known = algorithm_names(key.collective);
@@ -65,7 +65,7 @@ std::optional<std::string> unavailable(Backend backend) {
   return fmt::format("this build has no {} backend", name(backend));
 }
 
-std::optional<std::string> unsupported(const PointKey& key, Backend backend, const Placement& placement) {
+std::optional<std::string> unsupported(const PointKey& key, Backend backend, const RankPlacement& placement) {
   backend = resolve(backend);
   if (key.ranks < 1 || key.bytes.value < 0) {
     throw Error(ErrorKind::bad_input,

@@ -48,16 +48,16 @@ struct MeasureOptions {
   int max_iterations = 10'000;
   std::uint64_t seed = 1;  ///< Of the input values.
   /// By number of ranks; where there is none, the ranks stand in one node and in order.
-  std::map<int, Placement> placements = {};
+  std::map<int, RankPlacement> placements = {};
 };
 
 /// Throws Error{environment} when a point needs more memory, ranks or GPUs than this machine has. measure() asks this
 /// before it starts any rank; whoever has other work to do first asks earlier.
 void require_points(std::span<const PointKey> points, const LaunchOptions& options);
 
-inline Placement placement_of(const MeasureOptions& options, int num_ranks) {
+inline RankPlacement placement_of(const MeasureOptions& options, int num_ranks) {
   const auto known = options.placements.find(num_ranks);
-  return known == options.placements.end() ? Placement{} : known->second;
+  return known == options.placements.end() ? RankPlacement{} : known->second;
 }
 
 /// Called in the parent as soon as a point is known.
@@ -78,7 +78,8 @@ using PointMeasured = std::function<void(const PointKey&, const Measurement&)>;
 void measure(std::span<const PointKey> points, const MeasureOptions& options, const PointMeasured& report);
 
 /// Why `backend` cannot run this point; nothing when it can. Throws Error{bad_input} for an unknown algorithm.
-std::optional<std::string> unsupported(const PointKey& key, Backend backend, const Placement& placement = {});
+std::optional<std::string> unsupported(const PointKey& key, Backend backend,
+                                       const RankPlacement& placement = {});
 
 /// Why this build or machine cannot measure with `backend` at all; nothing when it can.
 std::optional<std::string> unavailable(Backend backend);

@@ -13,7 +13,7 @@
 namespace ringside {
 namespace {
 
-PreparedCall prepared_here(const PointKey& key, const Placement& placement, const RankBackend& backend) {
+PreparedCall prepared_here(const PointKey& key, const RankPlacement& placement, const RankBackend& backend) {
   PreparedCall prepared;
   CollectiveCall& call = prepared.call;
   call = {.collective = key.collective,
@@ -42,7 +42,7 @@ PreparedCall prepared_here(const PointKey& key, const Placement& placement, cons
 
 }  // namespace
 
-std::optional<std::string> prepare(const PointKey& key, const Placement& placement,
+std::optional<std::string> prepare(const PointKey& key, const RankPlacement& placement,
                                    const RankBackend& backend, Coordination& coordination,
                                    PreparedCall& prepared) {
   bool done = false;

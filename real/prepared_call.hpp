@@ -21,7 +21,7 @@ struct PreparedCall {
 
 /// Makes a point ready and warms it up; called by all ranks of the point at once. Returns the same at every rank: nothing,
 /// or why some rank could not.
-std::optional<std::string> prepare(const PointKey& key, const Placement& placement,
+std::optional<std::string> prepare(const PointKey& key, const RankPlacement& placement,
                                    const RankBackend& backend, Coordination& coordination,
                                    PreparedCall& prepared);
 

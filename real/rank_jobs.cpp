@@ -67,7 +67,7 @@ json to_json(const JoinJob& job) {
 }
 
 json point_to_json(const char* job, const PointKey& key, const MeasureOptions& options) {
-  const Placement placement = placement_of(options, key.ranks);
+  const RankPlacement placement = placement_of(options, key.ranks);
   return {{"job", job},
           {"collective", name(key.collective)},
           {"algorithm", key.algorithm},

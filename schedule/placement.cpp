@@ -4,7 +4,7 @@
 
 namespace ringside {
 
-ScheduleRequest request_for(Collective collective, int num_ranks, const Placement& placement) {
+ScheduleRequest request_for(Collective collective, int num_ranks, const RankPlacement& placement) {
   return {.collective = collective,
           .num_ranks = num_ranks,
           .ranks_per_node = placement.ranks_per_node,

@@ -65,7 +65,7 @@ std::variant<Model, Unpredicted> model_of(const Machine& machine, const PointKey
   return Model{.algorithm = &known_algorithm(key.collective, key.algorithm)};
 }
 
-Placement placement_of(const Network& network) {
+RankPlacement placement_of(const Network& network) {
   return {.ranks_per_node = network.ranks_per_node, .order = network.order};
 }
 
@@ -265,7 +265,7 @@ std::variant<Prediction, Unpredicted> predict(const Machine& machine, const Poin
   return prediction;
 }
 
-Placement placement_on(const Machine& machine, int num_ranks) {
+RankPlacement placement_on(const Machine& machine, int num_ranks) {
   return placement_of(build_network(machine, num_ranks));
 }
 

@@ -38,6 +38,6 @@ std::variant<Prediction, Unpredicted> predict(const Machine& machine, const Poin
                                               const PredictOptions& options);
 
 /// How the ranks of this machine stand in what predict() prices. Throws as it does.
-Placement placement_on(const Machine& machine, int num_ranks);
+RankPlacement placement_on(const Machine& machine, int num_ranks);
 
 }  // namespace ringside
