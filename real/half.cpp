@@ -48,7 +48,7 @@ BFloat16 to_bfloat16(float value) {
 
 float to_float(Float16 value) {
   const float sign = (value.bits & kSign16) != 0 ? -1.0F : 1.0F;
-  const int exponent = (value.bits & kInfinity16) >> kMantissaBits16;
+  const auto exponent = static_cast<int>((value.bits & kInfinity16) >> kMantissaBits16);
   const int mantissa = value.bits & 0x3ff;
   if (exponent == 31) {
     return mantissa != 0 ? std::numeric_limits<float>::quiet_NaN()
