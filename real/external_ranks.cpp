@@ -3,6 +3,7 @@
 #include <csignal>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -54,6 +55,7 @@ class ExternalRanks final : public Ranks {
 
   int num_ranks() const override { return num_ranks_; }
   Answer run(const Job& job) override { return run_job(job, backend_, *coordination_); }
+  double agree(double value) override { return coordination_->maximum(std::span(&value, 1)).front(); }
 
  private:
   int num_ranks_;

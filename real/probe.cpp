@@ -132,14 +132,15 @@ class GroupRun {
   }
 
  private:
-  double elapsed() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
+  /// All ranks know the same time, and so choose the same probes.
+  double elapsed() { return ranks_.agree(std::chrono::duration<double>(Clock::now() - begin_).count()); }
 
   void repeat(ProbeSample& sample, double budget) {
     report_(sample.key);
-    const Clock::time_point start = Clock::now();
+    const double start = elapsed();
     const Answer answer = ranks_.run(ProbeJob{.key = sample.key, .budget = {std::max(budget, 0.0)}});
     sample.seconds.insert(sample.seconds.end(), answer.seconds.begin(), answer.seconds.end());
-    took_[&sample] = std::chrono::duration<double>(Clock::now() - start).count();
+    took_[&sample] = elapsed() - start;
   }
 
   /// Of those that fit into what is left of the time; none when all are good enough.
@@ -178,7 +179,8 @@ std::vector<ProbeSample> run_groups(const std::vector<ProbeGroup>& groups, const
     const std::unique_ptr<Ranks> ranks = start(group.num_ranks);
     const double share = static_cast<double>(group.keys.size()) /
                          static_cast<double>(std::exchange(probes_left, probes_left - group.keys.size()));
-    GroupRun run(*ranks, group, share * (options.budget.value - elapsed()), [&](const ProbeKey& key) {
+    const double budget = share * (options.budget.value - ranks->agree(elapsed()));
+    GroupRun run(*ranks, group, budget, [&](const ProbeKey& key) {
       if (progress) {
         progress(std::min(1.0, elapsed() / options.budget.value),
                  fmt::format("{}, {} ranks, {}", name(key.kind), key.ranks, format(key.bytes)));

@@ -17,6 +17,9 @@ class Ranks {
   /// use. Throws Error{peer_lost} when a rank died or hung, with rank and cause; Error of another kind as a rank met
   /// it; Interrupted when a signal came.
   virtual Answer run(const Job& job) = 0;
+  /// Where every rank goes through the same jobs by itself: the largest of the values that the ranks give, so that all
+  /// of them decide alike. Where one process gives the jobs to all, its own value.
+  virtual double agree(double value) { return value; }
 };
 
 /// Starts ranks as processes of this program, each in front of a control socket. Their destructor ends them, whatever
