@@ -16,7 +16,7 @@ constexpr double kGiga = 1e9;
 /// NVML's rate counts what the link's encoding takes away (16/17: stas00/ml-engineering, network/README.md).
 constexpr double kNvlinkUsable = 0.9412;
 /// Below this share of the data sheet a slot has lost lanes or a generation: healthy ones reach 0.61 and more
-/// (sim/link_kinds.cpp).
+/// (configs/catalog/links.yaml).
 constexpr double kHealthySlot = 0.6;
 constexpr int kGpusOfOneSocket = 4;
 

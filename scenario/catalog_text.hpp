@@ -6,5 +6,6 @@
 namespace ringside {
 
 extern const std::string_view kGpusYaml;
+extern const std::string_view kLinksYaml;
 
 }  // namespace ringside

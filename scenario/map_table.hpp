@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -152,10 +153,12 @@ std::vector<KeyDescription> keys_of(const MapTable<T>& table) {
 
 template <typename T>
 ValueType<T> map_type(const MapTable<T>& table) {
+  // Types are copied into the tables that use them, several times at each level of maps in maps.
+  const auto shared = std::make_shared<const MapTable<T>>(table);
   return {.form = table.form,
           .below = keys_of(table),
-          .read = [table](Reader& reader, const Value& value) { return read_map(reader, value, table); },
-          .write = [table](YAML::Emitter& out, const T& source) { write_map(out, source, table); }};
+          .read = [shared](Reader& reader, const Value& value) { return read_map(reader, value, *shared); },
+          .write = [shared](YAML::Emitter& out, const T& source) { write_map(out, source, *shared); }};
 }
 
 }  // namespace ringside

@@ -7,8 +7,8 @@
 #include "scenario/machine.hpp"
 #include "sim/network.hpp"
 
-/// What kinds of links can do: the data sheet, what machines achieve, and how far that spreads. Every number has its
-/// source beside it in link_kinds.cpp; docs/topology.md shows the same table.
+/// What kinds of links can do: the data sheet, what machines achieve, and how far that spreads. The numbers and their sources are
+/// those of configs/catalog/links.yaml; docs/topology.md shows the same table.
 namespace ringside {
 
 /// low ≤ typical ≤ high.

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/units.hpp"
+#include "scenario/machine.hpp"
+
+/// What kinds of links do: configs/catalog/links.yaml, which is part of the program. sim/link_kinds.hpp composes links of it.
+namespace ringside {
+
+/// Bytes per second, seconds, or a share of the data sheet's rate.
+struct SourcedNumber {
+  double value = 0;
+  std::string source = {};  ///< Who says so, or that it is a guess.
+
+  bool operator==(const SourcedNumber&) const = default;
+};
+
+/// low ≤ typical ≤ high.
+struct SourcedRange {
+  SourcedNumber low = {};
+  SourcedNumber typical = {};
+  SourcedNumber high = {};
+
+  bool operator==(const SourcedRange&) const = default;
+};
+
+struct PcieSheet {
+  int generation = 0;
+  SourcedNumber lane = {};            ///< Bytes per second of one lane.
+  SourcedRange direct = {};           ///< Shares, peer to peer.
+  SourcedRange staged = {};           ///< Shares, through host memory.
+  SourcedRange between_sockets = {};  ///< Bytes per second, between CPUs of the time.
+
+  bool operator==(const PcieSheet&) const = default;
+};
+
+/// One link of NVLink or xGMI, bytes per second.
+struct CableSheet {
+  int generation = 0;
+  SourcedNumber data_sheet = {};
+  SourcedRange bandwidth = {};
+
+  bool operator==(const CableSheet&) const = default;
+};
+
+struct NetworkSheet {
+  InterKind kind = InterKind::infiniband;
+  std::optional<BytesPerSecond> up_to = {};  ///< Of NICs up to this rate; none = of any.
+  SourcedRange bandwidth = {};               ///< Shares.
+  SourcedRange latency = {};
+
+  bool operator==(const NetworkSheet&) const = default;
+};
+
+struct LinkCatalog {
+  std::vector<PcieSheet> pcie = {};
+  SourcedRange pcie_latency = {};
+  SourcedRange host_memory_latency = {};      ///< Of one crossing.
+  SourcedRange host_memory_share = {};        ///< Of the rate of one x16 slot.
+  SourcedRange between_sockets_latency = {};  ///< On top of the slots'.
+  SourcedNumber worst_host_bridge_share = {};
+  std::vector<CableSheet> nvlink = {};
+  CableSheet nvlink_ga102 = {};
+  SourcedRange nvlink_latency = {};
+  std::vector<CableSheet> nvswitch = {};
+  SourcedRange nvswitch_latency = {};
+  std::vector<CableSheet> xgmi = {};
+  SourcedRange xgmi_latency = {};
+  std::vector<NetworkSheet> networks = {};  ///< Of each kind by rate; the last of a kind is for any.
+};
+
+const LinkCatalog& link_catalog();
+
+/// Throws Error{bad_input} that names file, line and key of every number without a source, of every range out of order, of a kind
+/// or generation that stands twice, and of a network without a row for any rate.
+LinkCatalog parse_link_catalog(const std::string& yaml, const std::string& file);
+
+}  // namespace ringside
