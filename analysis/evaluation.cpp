@@ -7,7 +7,9 @@
 
 #include <fmt/format.h>
 
+#include "common/error.hpp"
 #include "real/statistics.hpp"
+#include "scenario/csv.hpp"
 #include "schedule/registry.hpp"
 #include "sim/nccl_native.hpp"
 
@@ -49,7 +51,8 @@ EvaluatedPoint evaluated(const Point& point, EvaluatedModel model, Fold fold, co
                            .bytes = point.key.bytes,
                            .measured = point.measured->seconds.value,
                            .predicted = prediction.seconds.value,
-                           .interval = {}};
+                           .interval = {},
+                           .limits = prediction.limits};
   if (prediction.low && prediction.high) {
     result.interval = Interval{.low = prediction.low->value, .high = prediction.high->value};
   }
@@ -130,7 +133,7 @@ Accuracy accuracy_of(const std::vector<const EvaluatedPoint*>& points) {
     sum += std::log(ratio);
     if (const auto& interval = point->interval) {
       widths.push_back(interval->high / interval->low);
-      covered += interval->low <= point->measured && point->measured <= interval->high ? 1 : 0;
+      covered += point->in_interval() ? 1 : 0;
     }
   }
   const auto count = static_cast<double>(points.size());
@@ -283,6 +286,24 @@ void compare_with_tuner(AccuracyReport& evaluation) {
 std::string_view name(EvaluatedModel model) { return kModelNames[static_cast<std::size_t>(model)]; }
 std::string_view name(Fold fold) { return kFoldNames[static_cast<std::size_t>(fold)]; }
 
+std::vector<std::string> parse_not_evaluated(std::string_view csv, const std::string& origin) {
+  const CsvTable table = parse_csv(csv, origin);
+  std::vector<std::size_t> columns;
+  for (const std::string_view name : {"table", "source", "why"}) {
+    const auto column = table.column(name);
+    if (!column) {
+      throw Error(ErrorKind::bad_input, fmt::format("{}: there is no column `{}`", origin, name));
+    }
+    columns.push_back(*column);
+  }
+  std::vector<std::string> sentences;
+  for (const CsvRow& row : table.rows) {
+    sentences.push_back(
+        fmt::format("{} ({}): {}", row.cells[columns[0]], row.cells[columns[1]], row.cells[columns[2]]));
+  }
+  return sentences;
+}
+
 std::vector<NcclTable> fit_tables(std::span<const EvaluationSystem> systems) {
   std::vector<NcclTable> tables;
   for (const EvaluationSystem& system : systems) {
@@ -345,6 +366,22 @@ const Accuracy* find(std::span<const Accuracy> records, const AccuracyQuestion& 
            (question.machine_class.empty() || record.machine_class == question.machine_class);
   });
   return found != records.end() ? &*found : nullptr;
+}
+
+const EvaluatedPoint* find_point(const AccuracyReport& report, std::string_view system, Bytes bytes,
+                                 Fold fold) {
+  for (const EvaluatedSystem& candidate : report.systems) {
+    if (candidate.name != system) {
+      continue;
+    }
+    const auto point =
+        std::find_if(candidate.points.begin(), candidate.points.end(), [&](const EvaluatedPoint& evaluated) {
+          return evaluated.model == EvaluatedModel::ringside && evaluated.fold == fold &&
+                 evaluated.bytes == bytes;
+        });
+    return point != candidate.points.end() ? &*point : nullptr;
+  }
+  return nullptr;
 }
 
 }  // namespace ringside

@@ -39,6 +39,9 @@ struct EvaluatedPoint {
   double measured = 0;   ///< Seconds.
   double predicted = 0;  ///< Seconds.
   std::optional<Interval> interval = {};
+  std::vector<std::string> limits = {};  ///< What decides the predicted time (Prediction::limits).
+
+  bool in_interval() const { return interval && interval->low <= measured && measured <= interval->high; }
 };
 
 struct EvaluatedSystem {
@@ -57,13 +60,17 @@ struct AccuracyReport {
   std::vector<EvaluatedSystem> systems = {};
   std::vector<Accuracy> summaries =
       {};  ///< Medians and means over fair systems, per class, band, model and fold.
-  /// `<system>: <why it was not evaluated>`.
+  /// `<system>: <why it was not evaluated>`; whoever knows of more adds it.
   std::vector<std::string> skipped = {};
   /// Of the fair systems that NCCL's cost table covers, on how many ours (left out) has the smaller mean error.
   int better_than_tuner = 0;
   int compared_with_tuner = 0;
   bool fitted_to_these = false;  ///< The program's parameters come from just these systems.
 };
+
+/// What was published beside the systems and is not evaluated, `<table> (<source>): <why>`, from a CSV with the columns `table`,
+/// `source` and `why`. Throws Error{bad_input} that names `origin`.
+std::vector<std::string> parse_not_evaluated(std::string_view csv, const std::string& origin);
 
 /// The tables of the fair systems, in the order of their names: what `--fit` fits to.
 std::vector<NcclTable> fit_tables(std::span<const EvaluationSystem> systems);
@@ -83,5 +90,9 @@ struct AccuracyQuestion {
   Fold fold = Fold::left_out;
 };
 const Accuracy* find(std::span<const Accuracy> records, const AccuracyQuestion& question);
+
+/// What ringside says of one point of a system; nullptr when the report does not hold it.
+const EvaluatedPoint* find_point(const AccuracyReport& report, std::string_view system, Bytes bytes,
+                                 Fold fold = Fold::left_out);
 
 }  // namespace ringside

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -14,6 +15,7 @@
 #include "cli/report.hpp"
 #include "common/error.hpp"
 #include "plots/accuracy_charts.hpp"
+#include "results/reader.hpp"
 
 namespace ringside::cli {
 namespace {
@@ -61,6 +63,13 @@ std::vector<EvaluationSystem> read_systems(const std::filesystem::path& director
                 fmt::format("{}: no scenario below it has `measured:`", directory.string()));
   }
   return systems;
+}
+
+/// Of the tables beside the scenarios that are not evaluated, why.
+std::vector<std::string> read_not_evaluated(const std::filesystem::path& directory) {
+  const std::filesystem::path file = directory / "not_evaluated.csv";
+  return std::filesystem::exists(file) ? parse_not_evaluated(read_text(file), file.string())
+                                       : std::vector<std::string>{};
 }
 
 void write_file(const std::filesystem::path& file, const std::string& text) {
@@ -156,7 +165,10 @@ void run(const EvaluateFlags& flags, const CommonOptions& common) {
     fit(systems, common, progress);
     return;
   }
-  const AccuracyReport report = evaluate(systems, nccl_fit(), nccl_left_out());
+  AccuracyReport report = evaluate(systems, nccl_fit(), nccl_left_out());
+  for (std::string& sentence : read_not_evaluated(flags.directory)) {
+    report.skipped.push_back(std::move(sentence));
+  }
 
   const std::string title = std::filesystem::path(flags.directory).lexically_normal().filename().string();
   const std::filesystem::path directory = output_directory(common, title.empty() ? "evaluation" : title);
@@ -184,9 +196,12 @@ void run(const EvaluateFlags& flags, const CommonOptions& common) {
   }
   if (flags.charts) {
     progress.stage("drawing charts");
+    const auto odd = static_cast<std::size_t>(
+        std::count_if(report.systems.begin(), report.systems.end(),
+                      [](const EvaluatedSystem& system) { return system.odd.has_value(); }));
     draw(report,
          {.title = "NCCL's own all_reduce",
-          .machine = fmt::format("{} systems", report.systems.size()),
+          .machine = fmt::format("{} systems; {} odd ones are not shown", report.systems.size() - odd, odd),
           .source = "ringside evaluate " + flags.directory,
           .output_directory = directory},
          common, progress);

@@ -143,6 +143,13 @@ void print_native(const std::vector<Point>& points, const Machine& machine) {
                                   : fmt::format("{} to {}", format(stretch.first), format(stretch.last));
     print_line(fmt::format("{} ranks, {}: {}", stretch.ranks, sizes, stretch.reason));
   }
+  for (const std::string& sentence : unused_known(machine)) {
+    print_line(sentence);
+  }
+  print_line(fmt::format(
+      "spec: the words of the machine and data sheets, with parameters fitted to {} published systems; "
+      "docs/accuracy.md says how far such predictions are off",
+      nccl_fit().systems));
   print_advice(points, machine);
 }
 

@@ -6,9 +6,14 @@
 //
 // redop and root are missing where a version or a collective has none; the column of errors is `error` (the largest one, such as
 // 4e-07) in old versions and `#wrong` (how many elements) in newer ones, `N/A` without a check; a time stamp may follow. What stands in
-// front of the size (`[1,0]<stdout>:`, a date, the name of a container) does not matter: the type is what is looked for.
+// front of the size (`[1,0]<stdout>:`, a date, the name of a container) does not matter: the type is what is looked for. The first programs
+// for NCCL 2.0 printed milliseconds under other names:
+//
+//        bytes             N    type      op     time  algbw  busbw      res     time  algbw  busbw      res
+//      1048576        262144   float     sum    0.101  10.38  10.38    4e-07    0.100  10.49  10.49    4e-07
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -54,23 +59,27 @@ std::optional<std::string> version_of_code(std::string_view word) {
 /// One half of a row: a time with its bandwidths and its count of wrong elements.
 struct Timing {
   double microseconds = 0;
+  double rounding = 0;  ///< Of the time, microseconds.
   double algbw = 0;
   double busbw = 0;
   std::string_view wrong = {};
 };
 
 /// Reads it from `words` at `at`; nothing when it is cut or `N/A`.
-std::optional<Timing> timing_at(const std::vector<std::string_view>& words, std::size_t at) {
+std::optional<Timing> timing_at(const std::vector<std::string_view>& words, std::size_t at,
+                                bool in_milliseconds) {
   if (at + 3 > words.size()) {
     return std::nullopt;
   }
-  const auto microseconds = number_in_word(words[at]);
+  const auto time = number_in_word(words[at]);
   const auto algbw = number_in_word(words[at + 1]);
   const auto busbw = number_in_word(words[at + 2]);
-  if (!microseconds || !algbw || !busbw) {
+  if (!time || !algbw || !busbw) {
     return std::nullopt;
   }
-  return Timing{.microseconds = *microseconds,
+  // Milliseconds have three decimals.
+  return Timing{.microseconds = *time * (in_milliseconds ? 1e3 : 1),
+                .rounding = in_milliseconds ? 0.5 : 0,
                 .algbw = *algbw,
                 .busbw = *busbw,
                 .wrong = at + 3 < words.size() ? words[at + 3] : std::string_view{}};
@@ -82,7 +91,7 @@ bool fit(std::int64_t bytes, const Timing& timing) {
     return false;
   }
   const double algbw = static_cast<double>(bytes) / timing.microseconds / 1e3;
-  return std::abs(algbw - timing.algbw) <= 0.011 + 0.01 * algbw;
+  return std::abs(algbw - timing.algbw) <= 0.011 + (0.01 + timing.rounding / timing.microseconds) * algbw;
 }
 
 Measurement measurement_of(const Timing& timing, int iterations) {
@@ -98,9 +107,18 @@ Measurement measurement_of(const Timing& timing, int iterations) {
   return measurement;
 }
 
+std::string_view without_perf(std::string_view program) { return program.substr(0, program.find("_perf")); }
+
 std::optional<Collective> collective_of_program(std::string_view name) {
-  std::string plain(name.substr(0, name.find("_perf")));
-  return parse_name<Collective>(plain);
+  return parse_name<Collective>(std::string(without_perf(name)));
+}
+
+/// Also those that time something that is no collective of ringside's, though its rows look like all_reduce's.
+bool is_program(std::string_view name) {
+  constexpr auto kOthers =
+      std::to_array<std::string_view>({"alltoall", "alltoallv", "hypercube", "scatter", "sendrecv"});
+  return collective_of_program(name) ||
+         std::find(kOthers.begin(), kOthers.end(), without_perf(name)) != kOthers.end();
 }
 
 }  // namespace
@@ -144,14 +162,16 @@ bool NcclTestsReader::read_row(std::size_t line_number, const std::vector<std::s
     row.has_redop = redop != "none";
     row.row.op = parse_name<ReduceOp>(redop);
   }
+  const bool in_milliseconds = coming_.in_milliseconds;
+  const auto half_at = [&](std::size_t start) { return timing_at(words, start, in_milliseconds); };
   // A root is a whole number where a time would have a point, or -1; four numbers of the first half follow it.
   if (at + 3 < words.size() && words[at].find('.') == std::string_view::npos &&
-      (words[at] == "-1" || whole_in_word(words[at])) && timing_at(words, at + 1) &&
-      !(timing_at(words, at) && fit(row.row.bytes, *timing_at(words, at)))) {
+      (words[at] == "-1" || whole_in_word(words[at])) && half_at(at + 1) &&
+      !(half_at(at) && fit(row.row.bytes, *half_at(at)))) {
     row.has_root = words[at++] != "-1";
   }
-  const auto out_of_place = timing_at(words, at);
-  const auto in_place = timing_at(words, at + 4);
+  const auto out_of_place = half_at(at);
+  const auto in_place = half_at(at + 4);
   const auto& timing = placement_ == Placement::out_of_place ? out_of_place : in_place;
   if (!timing) {
     const bool cut = words.size() < at + (placement_ == Placement::out_of_place ? 3 : 7);
@@ -199,8 +219,13 @@ void NcclTestsReader::read_preamble(std::string_view line, const std::vector<std
   } else if (line.find("algbw") != std::string_view::npos && line.find("busbw") != std::string_view::npos) {
     found_ = true;
     in_table_ = false;
+    const auto has = [&](std::string_view word) {
+      return std::find(words.begin(), words.end(), word) != words.end();
+    };
+    coming_.in_milliseconds = has("N") && has("res");
   } else if (const auto rank = std::find(words.begin(), words.end(), "Rank");
-             rank != words.end() && rank + 1 != words.end() && line.find(" Pid ") != std::string_view::npos) {
+             rank != words.end() && rank + 1 != words.end() &&
+             line.find(" device ") != std::string_view::npos) {
     // `#  Rank  0 Group  0 Pid  12345 on  node1 device  0 [0x0f] NVIDIA A100-SXM4-40GB`
     found_ = true;
     if (in_table_) {
@@ -236,7 +261,7 @@ void NcclTestsReader::read_preamble(std::string_view line, const std::vector<std
     if (program != std::string_view::npos) {
       const std::size_t start = line.find_last_of(" /\t'\"=", program);
       const std::string_view name = line.substr(start == std::string_view::npos ? 0 : start + 1);
-      if (collective_of_program(name)) {
+      if (is_program(first_word(name))) {
         coming_.collective = std::string(first_word(name));
       }
     }
@@ -276,22 +301,29 @@ ImportedTable NcclTestsReader::finished(Table& table) {
       unknown = true;
     }
   }
-  ImportedTable result{.line = table.line};
-  if (unknown) {
-    const std::string why =
-        table.collective ? fmt::format("the collective of {} is none of ringside's", *table.collective)
-                         : std::string("neither a program nor an operation says which collective it is");
-    for (const Row& row : table.rows) {
-      skipped_.add(row.row.line, why);
-    }
-    return result;
-  }
   std::optional<int> ranks =
       table.rank_lines.empty() ? std::nullopt : std::optional(*table.rank_lines.rbegin() + 1);
   const bool scales = collective == Collective::all_reduce || collective == Collective::all_gather ||
                       collective == Collective::reduce_scatter;
   const auto by_bandwidth =
       scales && collective ? ranks_of_bandwidths(*collective, bandwidths) : std::optional<int>{};
+  // What sendrecv_perf prints where its name is not shown: an operation, no root, and one bandwidth.
+  const bool as_sendrecv =
+      !table.collective && collective == Collective::all_reduce && by_bandwidth == 2 && ranks.value_or(0) > 2;
+  ImportedTable result{.line = table.line};
+  if (unknown || as_sendrecv) {
+    const std::string why =
+        as_sendrecv ? fmt::format(
+                          "algbw and busbw are the same although {} ranks are listed, as sendrecv_perf "
+                          "prints; put the name of the program in front if it is another",
+                          *ranks)
+        : table.collective ? fmt::format("the collective of {} is none of ringside's", *table.collective)
+                           : std::string("neither a program nor an operation says which collective it is");
+    for (const Row& row : table.rows) {
+      skipped_.add(row.row.line, why);
+    }
+    return result;
+  }
   if (ranks && by_bandwidth && *ranks != *by_bandwidth) {
     notes_.push_back(
         fmt::format("the table of line {} lists {} ranks, but its bandwidths are those of {}; {} was taken",

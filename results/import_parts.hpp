@@ -84,6 +84,7 @@ class NcclTestsReader {
     std::optional<std::string> collective = {};
     std::set<int> rank_lines = {};
     int iterations = 0;
+    bool in_milliseconds = false;
     std::vector<Row> rows = {};
   };
 

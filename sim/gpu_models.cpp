@@ -168,11 +168,12 @@ std::optional<GpuSheet> find_gpu_sheet(std::string_view text) {
 GpuModel gpu_model(std::string_view text) {
   const Sheets sheets = sheets_of(text);
   if (sheets.empty()) {
-    throw Error(ErrorKind::bad_input,
-                fmt::format("{}. One that is not listed is described by hand: `gpu: {{model: {}, "
-                            "memory_bandwidth: 1000 GB/s}}` with the number of its data sheet, and the "
-                            "generation of its links under `intra`",
-                            unknown_name("GPU model", text, gpu_model_names()), text));
+    throw Error(
+        ErrorKind::bad_input,
+        fmt::format("{}. One that is not listed is described by hand: `gpu: {{model: {}, "
+                    "vendor: nvidia, architecture: ada, memory_bandwidth: 1000 GB/s}}` with the words of "
+                    "its data sheet, and the generation of its links under `intra`",
+                    unknown_name("GPU model", text, gpu_model_names()), text));
   }
   return summary_of(sheets, std::string(text));
 }

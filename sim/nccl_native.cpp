@@ -18,6 +18,14 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kModelNames = {"ringside", "nccl_tuner", "alpha_beta"};
 
+std::variant<NcclSystem, std::string> system_of_known(const Machine& machine, int ranks) {
+  try {
+    return nccl_system(machine, ranks);
+  } catch (const Error& error) {
+    throw Error(error.kind(), fmt::format("known: an all_reduce on {} ranks: {}", ranks, error.what()));
+  }
+}
+
 std::vector<NcclObservation> observations_of(const Machine& machine) {
   std::vector<NcclObservation> observations;
   for (const Known& known : machine.known) {
@@ -25,7 +33,7 @@ std::vector<NcclObservation> observations_of(const Machine& machine) {
         known.bytes->value == 0) {
       continue;
     }
-    const auto system = nccl_system(machine, *known.ranks);
+    const auto system = system_of_known(machine, *known.ranks);
     if (const auto* found = std::get_if<NcclSystem>(&system)) {
       observations.push_back({.system = *found,
                               .bytes = static_cast<double>(known.bytes->value),
@@ -228,6 +236,21 @@ bool is_known(const Machine& machine, const PointKey& key) {
   return std::any_of(machine.known.begin(), machine.known.end(), [&](const Known& known) {
     return known.algorithm == key.algorithm && known.ranks == key.ranks && known.bytes == key.bytes;
   });
+}
+
+std::vector<std::string> unused_known(const Machine& machine) {
+  std::vector<std::string> sentences;
+  for (const Known& known : machine.known) {
+    if (!known.algorithm && known.latency) {
+      sentences.emplace_back(
+          "known.p2p.latency is not used for native: NCCL's steps are not copies; one all_reduce of 1 KiB "
+          "says more");
+    } else if (known.algorithm && known.algorithm != kNative) {
+      sentences.push_back(fmt::format(
+          "known.{} is not used for native: only native all_reduces and copies are", *known.algorithm));
+    }
+  }
+  return sentences;
 }
 
 std::optional<NcclAdvice> nccl_advice(const Machine& machine, std::span<const PointKey> keys) {

@@ -30,6 +30,9 @@ std::variant<Prediction, std::string> predict_nccl_native(const Machine& machine
 /// Whether `machine.known` holds this very point, so that predicting it proves nothing.
 bool is_known(const Machine& machine, const PointKey& key);
 
+/// Entries of `machine.known` that say nothing of NCCL's own all_reduce, one sentence each.
+std::vector<std::string> unused_known(const Machine& machine);
+
 /// The one number that, once measured, would narrow predictions most.
 struct NcclAdvice {
   std::string what;         ///< `one all_reduce of 1 GiB on 8 ranks`

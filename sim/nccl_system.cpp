@@ -63,9 +63,15 @@ class Words {
 
   std::variant<NcclSystem, std::string> read() {
     if (!gpu_.vendor || !gpu_.architecture) {
-      return fmt::format(
-          "the cards called {} differ too much; name one of them, or give vendor and architecture",
-          machine_.gpu->model);
+      return find_gpu_sheet(machine_.gpu->model)
+                 ? fmt::format(
+                       "the cards called {} differ too much; name one of them, or give vendor and "
+                       "architecture",
+                       machine_.gpu->model)
+                 : fmt::format(
+                       "NCCL's own behaviour depends on who makes {}; add `vendor: nvidia` (or amd) and "
+                       "`architecture: …` to `gpu`",
+                       machine_.gpu->model);
     }
     system_.ranks = ranks_;
     system_.vendor = *gpu_.vendor;

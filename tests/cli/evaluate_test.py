@@ -1,5 +1,6 @@
 """The published accuracy: what `evaluate` says of the shipped systems, and what `predict` says of NCCL."""
 
+import csv
 import json
 import unittest
 
@@ -66,6 +67,24 @@ class Evaluate(RingsideCase):
             self.assertLessEqual(coverage, 0.95, machine_class)
         self.assertLessEqual(medians[("node_nvlink", "ringside", "left_out", "large")]["width"], 2)
 
+    def test_every_table_is_evaluated_or_listed_with_the_reason(self):
+        result = self.run_ringside("evaluate", SOURCE / "configs/evaluation")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.summaries()
+        evaluated = {r["system"] for r in Evaluate.records_of_all if r["record"] == "accuracy" and "system" in r}
+        for file in (SOURCE / "configs/evaluation").glob("*.yaml"):
+            if file.stem not in evaluated:
+                self.assertRegex(result.stdout, f"not evaluated: {file.stem}: .+")
+        with open(SOURCE / "configs/evaluation/not_evaluated.csv", newline="") as table:
+            for row in csv.DictReader(table):
+                self.assertIn(f"not evaluated: {row['table']} ({row['source']}): {row['why']}", result.stdout)
+
+    def test_a_list_of_what_is_not_evaluated_needs_its_columns(self):
+        for name in ("aic-h100_sxm-2x.yaml", "aic-h100_sxm-2x.csv"):
+            self.write(name, (SOURCE / "configs/evaluation" / name).read_text())
+        self.write("not_evaluated.csv", "table,why\nx,y\n")
+        self.assert_rejected(self.run_ringside("evaluate", self.folder), 2, "not_evaluated.csv", "column `source`")
+
     def test_the_page_is_what_the_command_writes(self):
         page = self.folder / "accuracy.md"
         result = self.run_ringside("evaluate", SOURCE / "configs/evaluation", "--page", page)
@@ -114,6 +133,23 @@ class PredictNative(RingsideCase):
         text = self.predict()
         for words in ("90 % interval", "spec", "host memory", "all_reduce_perf -b 1G -e 1G", "--known"):
             self.assertIn(words, text)
+
+    def test_what_does_not_bear_on_native_is_said(self):
+        text = self.predict("--known", "{p2p: {latency: 15 us}}")
+        self.assertIn("known.p2p.latency is not used for native", text)
+        self.assert_rejected(
+            self.run_ringside(
+                "predict", self.write("scenario.yaml", EIGHT_4090), "--known", "{native: {ranks: 9, bytes: 1 GiB, seconds: 1 s}}"
+            ), 2, "known: an all_reduce on 9 ranks", "the machine has 1 x 8")
+
+    def test_a_gpu_described_as_the_error_says(self):
+        unknown = self.write("unknown.yaml", EIGHT_4090.replace("4090", "4091"))
+        error = self.run_ringside("predict", unknown).stderr
+        words = error[error.index("`gpu: ") + 6 : error.index("`", error.index("`gpu: ") + 1)]
+        self.write("unknown.yaml", EIGHT_4090.replace("{model: RTX 4090}", words))
+        result = self.run_ringside("predict", unknown)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("90 % interval", result.stdout)
 
     def test_what_is_known_narrows_the_interval(self):
         before = self.point()

@@ -133,6 +133,36 @@ TEST(ImportNcclTests, ReadsTheColumnsOfTheFirstVersions) {
   EXPECT_EQ(import.series[0].points[0].measured->outcome, Outcome::ok);
 }
 
+TEST(ImportNcclTests, ReadsTheMillisecondsOfTheFirstPrograms) {
+  const Import import = import_text(
+      R"(nThread 1 nGpus 2 minBytes 8 maxBytes 1048576 step: 2(factor) warmup iters: 5 iters: 20 validation: 1
+# NCCL Tests compiled with NCCL 2.0
+# Using devices
+#   Rank  0 on      node1 device  0 [0x04] Tesla P100-SXM2-16GB
+#   Rank  1 on      node1 device  1 [0x06] Tesla P100-SXM2-16GB
+
+#                                                 out-of-place                    in-place
+#      bytes             N    type      op     time  algbw  busbw      res     time  algbw  busbw      res
+           8             2   float     sum    0.043   0.00   0.00    0e+00    0.044   0.00   0.00    0e+00
+     1048576        262144   float     sum    0.043  24.61  24.61    4e-07    0.101  10.38  10.38    4e-07
+)",
+      "x.log");
+  EXPECT_THAT(microseconds(import), ElementsAre(Near(43.0), Near(43.0)));
+  EXPECT_EQ(import.series[0].points[0].key.ranks, 2);
+  EXPECT_EQ(import.gpu, "Tesla P100-SXM2-16GB");
+  EXPECT_THAT(import.notes, IsEmpty());
+}
+
+TEST(ImportNcclTests, SendrecvIsNoAllReduceOfTwo) {
+  EXPECT_THAT(rejection("+ ./build/sendrecv_perf -b 8 -e 128M\n" + std::string(kLog)),
+              HasSubstr("the collective of sendrecv_perf is none of ringside's"));
+  // Without its name its rows are those of an all_reduce on two ranks, but more are listed.
+  const std::string more = replaced(kLog, "#  Rank  1", "#  Rank  7");
+  ASSERT_NE(more, kLog);
+  EXPECT_THAT(rejection(more), HasSubstr("although 8 ranks are listed, as sendrecv_perf prints"));
+  EXPECT_EQ(import_text("all_reduce_perf\n" + more, "x.log").series[0].points[0].key.ranks, 2);
+}
+
 TEST(ImportNcclTests, TakesTheInPlaceTimesOnRequest) {
   const Import import = import_text(kLog, "x.log", {}, Placement::in_place);
   EXPECT_THAT(microseconds(import), ElementsAre(Near(12.11), Near(99.87), Near(8333.1)));

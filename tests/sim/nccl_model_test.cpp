@@ -166,6 +166,19 @@ TEST(NcclModel, UnknownGpuNamesItsNeighbours) {
               testing::ThrowsMessage<Error>(HasSubstr("RTX 4090")));
 }
 
+TEST(NcclModel, AGpuDescribedByHandAsTheErrorSays) {
+  const std::string text =
+      "gpus_per_node: 4\ngpu: {model: RTX 4091, memory_bandwidth: 1000 GB/s%}\nintra: {kind: pcie, "
+      "generation: 4}\n";
+  const auto with = [&](const std::string& words) {
+    return machine(std::string(text).replace(text.find('%'), 1, words));
+  };
+  EXPECT_THAT(
+      [&] { predicted(with(""), native(4, kKi)); },
+      testing::ThrowsMessage<Error>(HasSubstr("depends on who makes RTX 4091; add `vendor: nvidia`")));
+  EXPECT_GT(predicted(with(", vendor: nvidia, architecture: ada"), native(4, kKi)).seconds.value, 0);
+}
+
 // ---- what the user knows --------------------------------------------------------------------------------------------
 
 Machine eight_4090() {
@@ -232,6 +245,24 @@ TEST(NcclKnown, AdviceNamesTheMeasurementAndItsCommand) {
   const Machine after =
       told(eight_4090(), native(8, kGi), predicted(eight_4090(), native(8, kGi)).seconds.value);
   EXPECT_NEAR(width(predicted(after, keys[0])), advice->width_after, 0.01);
+}
+
+TEST(NcclKnown, WhatSaysNothingOfNativeIsNamed) {
+  Machine where = eight_4090();
+  where.known.push_back(
+      {.algorithm = {}, .ranks = {}, .bytes = {}, .seconds = {}, .bandwidth = {}, .latency = Seconds{15e-6}});
+  where.known.push_back({.algorithm = "ring",
+                         .ranks = 8,
+                         .bytes = Bytes{kGi},
+                         .seconds = Seconds{0.1},
+                         .bandwidth = {},
+                         .latency = {}});
+  EXPECT_THAT(unused_known(where),
+              testing::ElementsAre(HasSubstr("known.p2p.latency"), HasSubstr("known.ring")));
+  EXPECT_THAT(unused_known(told(eight_4090(), native(8, kGi), 0.1)), testing::IsEmpty());
+  EXPECT_EQ(predicted(where, native(8, kGi)).seconds, predicted(eight_4090(), native(8, kGi)).seconds);
+  EXPECT_THAT([] { predicted(told(eight_4090(), native(9, kGi), 0.1), native(8, kGi)); },
+              testing::ThrowsMessage<Error>(HasSubstr("known: an all_reduce on 9 ranks: ")));
 }
 
 TEST(NcclKnown, APointThatWasGivenIsKnown) {
