@@ -78,7 +78,7 @@ no other table has. They are predicted worse than the medians say, mostly too fa
 - **Middle sizes** on the newest switches change with NCCL's version, which most sources do not state.
 )";
 
-std::string percent(double fraction) { return fmt::format("{:.1f}", 100 * fraction); }
+std::string percentage(double fraction) { return fmt::format("{:.1f}", 100 * fraction); }
 
 std::string row(const std::vector<std::string>& cells) {
   std::string text = "|";
@@ -119,8 +119,8 @@ std::string targets(const AccuracyReport& report) {
   for (const Target& target : kTargets) {
     const Accuracy* record = find(report.summaries, target.question);
     if (record != nullptr) {
-      text += row({std::string(target.what), fmt::format("{:.0f}", 100 * target.most), percent(record->mape),
-                   record->mape <= target.most ? "met" : "missed"});
+      text += row({std::string(target.what), fmt::format("{:.0f}", 100 * target.most),
+                   percentage(record->mape), record->mape <= target.most ? "met" : "missed"});
     }
   }
   text += fmt::format("\nBetter than NCCL's own cost table on {} of {} systems ({:.0f} %).\n",
@@ -201,7 +201,7 @@ std::string classes(const AccuracyReport& report) {
         });
     text += row({*record.machine_class, *record.model, *record.fold, *record.band,
                  std::to_string(record.systems.value_or(0)), std::to_string(record.points),
-                 percent(record.mape), mean != report.summaries.end() ? percent(mean->mape) : "",
+                 percentage(record.mape), mean != report.summaries.end() ? percentage(mean->mape) : "",
                  fmt::format("{:.2f}", record.factor.value_or(1)), fmt::format("{:+.0f}", 100 * record.bias),
                  record.coverage ? fmt::format("{:.0f}", 100 * *record.coverage) : "",
                  record.width ? fmt::format("{:.1f}", *record.width) : ""});
@@ -211,7 +211,7 @@ std::string classes(const AccuracyReport& report) {
 
 std::string error_of(const EvaluatedSystem& system, const AccuracyQuestion& question) {
   const Accuracy* record = find(system.records, question);
-  return record != nullptr ? percent(record->mape) : "";
+  return record != nullptr ? percentage(record->mape) : "";
 }
 
 std::string systems_of(const AccuracyReport& report, MachineClass machine_class) {
@@ -226,7 +226,7 @@ std::string systems_of(const AccuracyReport& report, MachineClass machine_class)
       continue;
     }
     text += row({system.name + (system.weak ? " (words partly guessed)" : ""), system.group,
-                 std::to_string(all->points), percent(all->mape), error_of(system, {.band = "small"}),
+                 std::to_string(all->points), percentage(all->mape), error_of(system, {.band = "small"}),
                  error_of(system, {.band = "middle"}), error_of(system, {.band = "large"}),
                  fmt::format("{:+.0f}", 100 * all->bias),
                  all->coverage ? fmt::format("{:.0f}", 100 * *all->coverage) : "",
@@ -244,7 +244,7 @@ std::string odd_ones(const AccuracyReport& report) {
   for (const EvaluatedSystem& system : report.systems) {
     const Accuracy* all = find(system.records, {});
     if (system.odd && all != nullptr) {
-      text += row({system.name, *system.odd, std::to_string(all->points), percent(all->mape),
+      text += row({system.name, *system.odd, std::to_string(all->points), percentage(all->mape),
                    fmt::format("{:+.0f}", 100 * all->bias),
                    all->coverage ? fmt::format("{:.0f}", 100 * *all->coverage) : ""});
     }

@@ -24,7 +24,7 @@ std::optional<double> measured_speed(const Workload& workload, const std::option
   return std::nullopt;
 }
 
-std::string percent(double share) { return fmt::format("{:.3g} %", 100 * share); }
+std::string percent_of_peak(double share) { return fmt::format("{:.3g} %", 100 * share); }
 
 }  // namespace
 
@@ -80,12 +80,13 @@ std::variant<ComputeTime, UnknownSpeed> compute_time(const Workload& workload,
   const double work = workload.forward_flops * (1 + workload.backward_over_forward);
   const auto time_at = [&](double efficiency) { return Seconds{work / (rate * efficiency)}; };
   const Interval& efficiency = range->second;
-  return ComputeTime{.per_sample = {.typical = time_at(std::sqrt(efficiency.low * efficiency.high)),
-                                    .low = time_at(efficiency.high),
-                                    .high = time_at(efficiency.low)},
-                     .basis = fmt::format("One {} computes at {} to {} of its {:.4g} TFLOP/s in {}.",
-                                          gpu.model, percent(efficiency.low), percent(efficiency.high),
-                                          rate / kTera, name(workload.compute.precision))};
+  return ComputeTime{
+      .per_sample = {.typical = time_at(std::sqrt(efficiency.low * efficiency.high)),
+                     .low = time_at(efficiency.high),
+                     .high = time_at(efficiency.low)},
+      .basis = fmt::format("One {} computes at {} to {} of its {:.4g} TFLOP/s in {}.", gpu.model,
+                           percent_of_peak(efficiency.low), percent_of_peak(efficiency.high), rate / kTera,
+                           name(workload.compute.precision))};
 }
 
 }  // namespace ringside

@@ -23,12 +23,12 @@ constexpr std::size_t kNamed = 3;
 // ---- words ----------------------------------------------------------------------------------------------------------
 
 /// `2.9×`, `1.07×`, `31×`.
-std::string times(double factor) {
+std::string factor_words(double factor) {
   return fmt::format("{:.{}f}×", factor, factor < 1.095 ? 2 : factor < 9.95 ? 1 : 0);
 }
 
 /// `12 %`, `0.4 %`.
-std::string percent(double fraction) {
+std::string percent_words(double fraction) {
   return fmt::format("{:.{}f} %", 100 * fraction, 100 * fraction < 0.95 ? 1 : 0);
 }
 
@@ -120,9 +120,9 @@ std::string prediction_beside(const Contest& measured, const std::optional<Conte
     return measured.small ? " (as predicted)" : " (predicted: no difference)";
   }
   if (measured.clear && predicted->winner == measured.winner) {
-    return fmt::format(" (predicted {})", times(predicted->factor));
+    return fmt::format(" (predicted {})", factor_words(predicted->factor));
   }
-  return fmt::format(" (predicted: {}, by {})", predicted->winner, times(predicted->factor));
+  return fmt::format(" (predicted: {}, by {})", predicted->winner, factor_words(predicted->factor));
 }
 
 /// `; below 38 KiB naive wins`: what happens at the sizes under the deciding one.
@@ -173,8 +173,8 @@ std::string pair_sentence(const Sizes& sizes, const AlgorithmPair& pair, const D
       return fmt::format("no difference worth having is predicted between {} and {} {}", pair.candidate,
                          pair.baseline, where);
     }
-    return fmt::format("{} is predicted to be {} faster than {} {}{}", decided.winner, times(decided.factor),
-                       decided.loser, where, below(sizes, pair, decided, side));
+    return fmt::format("{} is predicted to be {} faster than {} {}{}", decided.winner,
+                       factor_words(decided.factor), decided.loser, where, below(sizes, pair, decided, side));
   }
   const std::string predicted =
       prediction_beside(decided, contest(*cell, pair.baseline, pair.candidate, Side::predicted));
@@ -186,8 +186,8 @@ std::string pair_sentence(const Sizes& sizes, const AlgorithmPair& pair, const D
     return fmt::format("{} and {} cannot be told apart {}: their times scatter more than they differ{}",
                        pair.candidate, pair.baseline, where, predicted);
   }
-  return fmt::format("{} is {} faster than {} {}{}{}", decided.winner, times(decided.factor), decided.loser,
-                     where, predicted, below(sizes, pair, decided, side));
+  return fmt::format("{} is {} faster than {} {}{}{}", decided.winner, factor_words(decided.factor),
+                     decided.loser, where, predicted, below(sizes, pair, decided, side));
 }
 
 /// For a scenario with one algorithm (of our own, or `native` alone): what it takes.
@@ -218,7 +218,7 @@ std::optional<std::string> better_than_the_pair(const AlgorithmPair& pair, const
   }
   return fmt::format("{} is {}the fastest of all {}: {} faster than {}", best,
                      side == Side::predicted ? "predicted to be " : "", place(cell->question),
-                     times(lead.factor), pair_best);
+                     factor_words(lead.factor), pair_best);
 }
 
 std::optional<std::string> native_sentence(const Deciding& deciding) {
@@ -245,8 +245,8 @@ std::optional<std::string> native_sentence(const Deciding& deciding) {
     return fmt::format("{} {} as fast as {} {}", its, is, best, where);
   }
   const bool native_wins = decided->winner == native;
-  return fmt::format("{} {} {} faster than {} {}", native_wins ? its : best, is, times(decided->factor),
-                     native_wins ? best : its, where);
+  return fmt::format("{} {} {} faster than {} {}", native_wins ? its : best, is,
+                     factor_words(decided->factor), native_wins ? best : its, where);
 }
 
 /// Its ring carries the whole message around instead of chunks, which is what people overlook.
@@ -264,11 +264,11 @@ std::optional<std::string> tutorial_ring_sentence(const Deciding& deciding) {
   if (decided->winner == "naive") {
     return fmt::format(
         "tutorial_ring {} {} slower than naive {}: all ranks send the whole message in every round", is,
-        times(decided->factor), where);
+        factor_words(decided->factor), where);
   }
   return fmt::format(
       "tutorial_ring {} {} faster than naive {}, although its critical path moves the same bytes", is,
-      times(decided->factor), where);
+      factor_words(decided->factor), where);
 }
 
 // ---- how good the predictions were ----------------------------------------------------------------------------------
@@ -300,7 +300,7 @@ std::vector<std::string> wrong_winners(std::span<const Cell> all_cells,
       continue;
     }
     sentences.push_back(fmt::format("predicted winner {} was {}; measured: {}, by {}", place(cell.question),
-                                    expected, winner, times(decided->factor)));
+                                    expected, winner, factor_words(decided->factor)));
   }
   return sentences;
 }
@@ -332,13 +332,13 @@ std::optional<std::string> accuracy_sentence(std::span<const Point> points) {
   const double worst_error = std::abs(*relative_error(worst));
   const std::string worst_place = fmt::format("{} {}", worst.key.algorithm, place(worst.key));
   if (all.points == 1) {
-    return fmt::format("the prediction was off by {} ({})", percent(worst_error), worst_place);
+    return fmt::format("the prediction was off by {} ({})", percent_words(worst_error), worst_place);
   }
   return fmt::format("predictions were off by {} in the median (worst: {}, {}){}",
-                     percent(all.median_abs_error), worst_place, percent(worst_error),
+                     percent_words(all.median_abs_error), worst_place, percent_words(worst_error),
                      all.coverage
                          ? fmt::format("; {} of the measured times lie in their predicted 90 % interval",
-                                       percent(*all.coverage))
+                                       percent_words(*all.coverage))
                          : "");
 }
 

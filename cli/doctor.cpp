@@ -48,7 +48,7 @@ std::string list_of(const std::vector<int>& numbers) {
 /// How a GPU reaches the others: "NVLink to 1–7, peer access".
 std::string links_of(int gpu, const GpuMachine& machine) {
   std::map<std::string, std::vector<int>> by_kind;
-  for (const GpuLink& link : machine.links) {
+  for (const GpuPair& link : machine.links) {
     if (link.first == gpu || link.second == gpu) {
       const std::string kind = link.kind.empty() ? "unknown link" : link.kind;
       by_kind[fmt::format("{}{}", kind, link.peer_access ? " with peer access" : ", no peer access,")]

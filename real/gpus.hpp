@@ -20,7 +20,7 @@ struct GpuFacts {
 };
 
 /// How two GPUs reach each other.
-struct GpuLink {
+struct GpuPair {
   int first = 0;
   int second = 0;
   std::string kind = {};  ///< "NVLink", "PCIe switch", "PCIe host bridge", "between sockets"; empty = unknown
@@ -38,7 +38,7 @@ struct GpuMachine {
   std::string nccl_library = {};         ///< Where it was found, or, without a version, why it is of no use.
   std::string trouble = {};              ///< What the CUDA runtime said instead of listing GPUs.
   std::vector<GpuFacts> gpus = {};
-  std::vector<GpuLink> links = {};  ///< Each pair once.
+  std::vector<GpuPair> links = {};  ///< Each pair once.
 };
 
 /// Never throws; makes no context on any GPU.

@@ -19,7 +19,7 @@ namespace ringside {
 namespace {
 
 /// What the format is told by.
-constexpr std::size_t kStart = 64 * 1024;
+constexpr std::size_t kStartSize = 64 * 1024;
 /// No table has wider lines; of those of other logs only this much is looked at.
 constexpr std::size_t kLongestLine = 64 * 1024;
 
@@ -229,7 +229,7 @@ std::string start_of(const std::filesystem::path& file) {
   }
   errno = 0;
   std::ifstream stream(file, std::ios::binary);
-  std::string start(kStart, '\0');
+  std::string start(kStartSize, '\0');
   stream.read(start.data(), static_cast<std::streamsize>(start.size()));
   if (stream.bad() || (!stream && !stream.eof())) {
     return read_text(file);
@@ -250,7 +250,7 @@ Import import_measurements(const std::filesystem::path& file, const ImportDefaul
 Import import_text(std::string_view text, std::string_view name, const ImportDefaults& defaults,
                    Placement placement) {
   return import_from(
-      text.substr(0, kStart), Source(text), [&] { return std::string(text); }, name, defaults, placement);
+      text.substr(0, kStartSize), Source(text), [&] { return std::string(text); }, name, defaults, placement);
 }
 
 Merged merge(const std::vector<Series>& series) {

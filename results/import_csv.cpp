@@ -152,7 +152,7 @@ std::vector<Line> lines_of(std::string_view text) {
 }
 
 /// A cell that is no value of its column.
-[[noreturn]] void reject(std::string_view what, std::string_view cell) {
+[[noreturn]] void reject_cell(std::string_view what, std::string_view cell) {
   throw Error(ErrorKind::bad_input, fmt::format("'{}' is no {}", cell.substr(0, 40), what));
 }
 
@@ -160,7 +160,7 @@ template <typename E>
 E named(std::string_view what, std::string_view cell) {
   const auto value = parse_name<E>(cell);
   if (!value) {
-    reject(what, cell);
+    reject_cell(what, cell);
   }
   return *value;
 }
@@ -179,7 +179,7 @@ void read_cell(const ColumnName& column, std::string_view cell, ImportedRow& row
     case Column::time: {
       const auto number = number_in_word(cell);
       if (!number || !(*number > 0)) {
-        reject("time above 0", cell);
+        reject_cell("time above 0", cell);
       }
       row.measurement.seconds = {*number * column.seconds};
       return;
@@ -187,7 +187,7 @@ void read_cell(const ColumnName& column, std::string_view cell, ImportedRow& row
     case Column::ranks: {
       const auto whole = whole_in_word(cell);
       if (!whole || *whole < 1 || *whole > 100'000'000) {
-        reject("number of ranks", cell);
+        reject_cell("number of ranks", cell);
       }
       row.ranks = static_cast<int>(*whole);
       return;

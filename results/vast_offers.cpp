@@ -18,7 +18,7 @@ using nlohmann::json;
 
 constexpr double kGiga = 1e9;
 
-[[noreturn]] void reject(const std::string& origin, const std::string& what) {
+[[noreturn]] void reject_listing(const std::string& origin, const std::string& what) {
   throw Error(ErrorKind::bad_input, fmt::format("{}: {}", origin, what));
 }
 
@@ -175,9 +175,10 @@ const json& list_of(const json& root, const std::string& origin) {
   if (root.is_object() && root.contains("offers") && root["offers"].is_array()) {
     return root["offers"];
   }
-  reject(origin,
-         "is JSON, but neither a list of offers nor {\"offers\": […]}, which `vastai search offers --raw` "
-         "and the API write");
+  reject_listing(
+      origin,
+      "is JSON, but neither a list of offers nor {\"offers\": […]}, which `vastai search offers --raw` "
+      "and the API write");
 }
 
 /// Offers of one machine share its host bridges and its NIC.
@@ -207,16 +208,17 @@ OfferListing read_vast_offers(std::string_view text, const std::string& origin) 
   try {
     root = json::parse(text);
   } catch (const json::parse_error& error) {
-    reject(origin, error.byte > text.size()
-                       ? fmt::format("is cut off: the JSON ends after {} bytes in the middle of something",
-                                     text.size())
-                       : fmt::format("is not JSON (at byte {})", error.byte));
+    reject_listing(
+        origin,
+        error.byte > text.size()
+            ? fmt::format("is cut off: the JSON ends after {} bytes in the middle of something", text.size())
+            : fmt::format("is not JSON (at byte {})", error.byte));
   } catch (const json::exception&) {
-    reject(origin, "holds a number that no double can hold");
+    reject_listing(origin, "holds a number that no double can hold");
   }
   const json& list = list_of(root, origin);
   if (list.empty()) {
-    reject(origin, "is an empty list: no offer matched the search");
+    reject_listing(origin, "is an empty list: no offer matched the search");
   }
   OfferListing listing;
   for (const json& object : list) {
@@ -229,12 +231,12 @@ OfferListing read_vast_offers(std::string_view text, const std::string& origin) 
 ListingFormat listing_format(std::string_view text, const std::string& origin) {
   const std::size_t first = text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
   if (first == std::string_view::npos) {
-    reject(origin, "is empty; a listing of offers is JSON, CSV or YAML");
+    reject_listing(origin, "is empty; a listing of offers is JSON, CSV or YAML");
   }
   const std::string_view body = text.substr(first);
   if (body.front() == '<') {
-    reject(origin,
-           "is an HTML page, not a listing; a login or an error page was saved instead of the answer");
+    reject_listing(
+        origin, "is an HTML page, not a listing; a login or an error page was saved instead of the answer");
   }
   if (body.front() == '[' || body.front() == '{') {
     return ListingFormat::json;

@@ -100,6 +100,17 @@ Row<T> row(const std::string& key, M T::*member, const ValueType<typename Member
                                   const T& source) { type.write(out, held(source.*member)); }};
 }
 
+/// A key whose value is read when all others are known.
+template <typename T>
+Row<T> later(const std::string& key, std::optional<Value> T::*member, const std::string& form,
+             const Note& note, std::vector<KeyDescription> below = {}) {
+  return {.key = description(key, ValueType<Value>{.form = form, .read = {}, .write = {}}, note),
+          .below = std::move(below),
+          .read = [member](Reader&, const Value& value, T& draft) { draft.*member = value; },
+          .given = {},
+          .write = {}};
+}
+
 /// Nothing after a problem was added.
 template <typename T>
 std::optional<T> read_map(Reader& reader, const Value& value, const MapTable<T>& table) {

@@ -20,16 +20,6 @@ namespace {
 
 constexpr std::size_t kMaxOffers = 100'000;
 
-template <typename D>
-Row<D> later(const std::string& key, std::optional<Value> D::*member, const std::string& form,
-             const Note& note, std::vector<KeyDescription> below = {}) {
-  return {.key = description(key, ValueType<Value>{.form = form, .read = {}, .write = {}}, note),
-          .below = std::move(below),
-          .read = [member](Reader&, const Value& value, D& draft) { draft.*member = value; },
-          .given = {},
-          .write = {}};
-}
-
 MapTable<SynchronisationWords> synchronisation_table() {
   return {
       .form = "a map such as `{style: ddp, bucket: 25 MiB}`",

@@ -18,7 +18,7 @@ namespace ringside {
 namespace {
 
 /// A scenario while it is read. What can only be judged once another key is known waits as a value.
-struct Draft {
+struct ScenarioDraft {
   std::optional<std::string> name;
   std::optional<Collective> collective;
   std::optional<Value> algorithms;
@@ -117,16 +117,6 @@ void check_ranks(Reader& reader, const std::vector<Placed<int>>& ranks, const Ma
 
 // --- The scenario ---------------------------------------------------------------------------------------------------
 
-/// A key whose value is read when all others are known.
-Row<Draft> later(const std::string& key, std::optional<Value> Draft::*member, const std::string& form,
-                 const Note& note, std::vector<KeyDescription> below = {}) {
-  return {.key = description(key, ValueType<Value>{.form = form, .read = {}, .write = {}}, note),
-          .below = std::move(below),
-          .read = [member](Reader&, const Value& value, Draft& draft) { draft.*member = value; },
-          .given = {},
-          .write = {}};
-}
-
 ListShape ranks_shape() {
   return {.form = "a number of ranks such as 4, or a list such as `[2, 4]`",
           .single_allowed = true,
@@ -150,51 +140,51 @@ MapTable<Evaluation> evaluation_table() {
           }};
 }
 
-MapTable<Draft> scenario_table() {
+MapTable<ScenarioDraft> scenario_table() {
   return {
       .form = "a map",
       .rows =
           {
-              row("name", &Draft::name, scenario_name_type(),
+              row("name", &ScenarioDraft::name, scenario_name_type(),
                   {.meaning =
                        "What charts and the folder of results are called; the file's name when left out."}),
-              row("collective", &Draft::collective, enum_type<Collective>("collective"),
+              row("collective", &ScenarioDraft::collective, enum_type<Collective>("collective"),
                   {.meaning = "The operation that all ranks take part in.", .default_value = "all_reduce"}),
-              later("algorithms", &Draft::algorithms, algorithms_shape().form,
+              later("algorithms", &ScenarioDraft::algorithms, algorithms_shape().form,
                     {.meaning = "What is compared: names of `ringside list algorithms`, and `native`, the "
                                 "backend's own. For other collectives than all_reduce the default is every "
                                 "one there is.",
                      .default_value = "[naive, tutorial_ring, ring]"}),
               later(
-                  "ranks", &Draft::ranks, ranks_shape().form,
+                  "ranks", &ScenarioDraft::ranks, ranks_shape().form,
                   {.meaning = "How many ranks take part; one comparison for each number.", .required = true}),
-              later("message_sizes", &Draft::message_sizes, message_sizes_form(),
+              later("message_sizes", &ScenarioDraft::message_sizes, message_sizes_form(),
                     {.meaning = "Sizes of the whole message S, each a whole number of elements.",
                      .required = true},
                     size_range_keys()),
-              row("dtype", &Draft::dtype, enum_type<DataType>("dtype"),
+              row("dtype", &ScenarioDraft::dtype, enum_type<DataType>("dtype"),
                   {.meaning = "Type of an element.", .default_value = "float32"}),
-              row("op", &Draft::op, enum_type<ReduceOp>("op"),
+              row("op", &ScenarioDraft::op, enum_type<ReduceOp>("op"),
                   {.meaning = "How contributions are combined; `avg` of integers drops the fraction.",
                    .default_value = "sum"}),
               // Ranks that are threads are a tool of the tests.
-              row("backend", &Draft::backend, enum_type<Backend>("backend", {Backend::threads}),
+              row("backend", &ScenarioDraft::backend, enum_type<Backend>("backend", {Backend::threads}),
                   {.meaning = "What carries the messages of a measurement, and whose `native` is meant; "
                               "`auto` chooses by what the machine has.",
                    .default_value = "auto"}),
               later(
-                  "machine", &Draft::machine, machine_form(),
+                  "machine", &ScenarioDraft::machine, machine_form(),
                   {.meaning =
                        "What is predicted for: a name of `ringside list machines`, also several nodes of it "
                        "(`2 x p4d.24xlarge`), a file (relative to this one), the keys of such a "
                        "file, or `this`, the machine it runs on, which is then calibrated.",
                    .required = true}),
-              later("measured", &Draft::measured, "a file such as `run.jsonl`",
+              later("measured", &ScenarioDraft::measured, "a file such as `run.jsonl`",
                     {.meaning = "Results that were measured elsewhere (results.jsonl, a log of nccl-tests, "
                                 "CSV), relative to this file."}),
-              row("evaluation", &Draft::evaluation, map_type(evaluation_table()),
+              row("evaluation", &ScenarioDraft::evaluation, map_type(evaluation_table()),
                   {.meaning = "What `ringside evaluate` has to know of the measurements."}),
-              row("software", &Draft::software, map_type(software_table()),
+              row("software", &ScenarioDraft::software, map_type(software_table()),
                   {.meaning = "What NCCL is told when it measures, and what its `native` is predicted with; "
                               "counts more than the machine's `software`."}),
           },
@@ -218,10 +208,10 @@ Software combined(Software first, const Software& second) {
 
 Scenario read_scenario(Reader& reader, const std::filesystem::path& file, const KnownNames& known) {
   const Value root = reader.root();
-  Draft draft;
-  MapTable<Draft> table = scenario_table();
+  ScenarioDraft draft;
+  MapTable<ScenarioDraft> table = scenario_table();
   // A draft is wanted even where keys have problems: what does not depend on them is still worth checking.
-  table.check = [&](Reader&, const Value&, Draft& read) { draft = read; };
+  table.check = [&](Reader&, const Value&, ScenarioDraft& read) { draft = read; };
   read_map(reader, root, table);
 
   Scenario scenario;

@@ -23,7 +23,7 @@ namespace {
 
 using Cells = std::vector<std::vector<std::string>>;
 
-[[noreturn]] void reject(const std::string& name, const std::string& problem) {
+[[noreturn]] void reject_matrix(const std::string& name, const std::string& problem) {
   throw Error(ErrorKind::bad_input, fmt::format("{}: {}", name, problem));
 }
 
@@ -80,18 +80,18 @@ Matrix matrix_in(std::string_view text, const std::string& name) {
     } else if (columns > 0 && matrix.gpus.size() < columns && !words.empty() &&
                words[0] == fmt::format("GPU{}", matrix.gpus.size())) {
       if (words.size() < columns + 1) {
-        reject(name, fmt::format("the row of {} is cut: it has {} of {} columns", words[0], words.size() - 1,
-                                 columns));
+        reject_matrix(name, fmt::format("the row of {} is cut: it has {} of {} columns", words[0],
+                                        words.size() - 1, columns));
       }
       matrix.gpus.emplace_back(words.begin() + 1, words.begin() + 1 + static_cast<std::ptrdiff_t>(columns));
     }
   }
   if (columns == 0) {
-    reject(name, "holds no matrix of at least two GPUs as `nvidia-smi topo -m` prints it");
+    reject_matrix(name, "holds no matrix of at least two GPUs as `nvidia-smi topo -m` prints it");
   }
   if (matrix.gpus.size() < columns) {
-    reject(name,
-           fmt::format("the matrix is cut: it has the rows of {} of {} GPUs", matrix.gpus.size(), columns));
+    reject_matrix(name, fmt::format("the matrix is cut: it has the rows of {} of {} GPUs", matrix.gpus.size(),
+                                    columns));
   }
   return matrix;
 }
@@ -172,8 +172,8 @@ IntraLink describe_nvlinks(const Cells& cells, const std::string& name) {
     intra.wiring = "hybrid_cube_mesh";
     intra.links_per_gpu = of_first;
   } else {
-    reject(name,
-           "joins its GPUs by NVLink in a way that `wiring` has no word for; describe them under `links`");
+    reject_matrix(
+        name, "joins its GPUs by NVLink in a way that `wiring` has no word for; describe them under `links`");
   }
   return intra;
 }
@@ -185,7 +185,7 @@ TopologyMachine machine_of_topology(std::string_view text, const std::string& na
   const Matrix matrix = matrix_in(text, name);
   const auto model = gpu ? gpu : matrix.gpu;
   if (!model) {
-    reject(name, "does not say which GPUs these are; give --gpu MODEL, such as --gpu A100-SXM4-40GB");
+    reject_matrix(name, "does not say which GPUs these are; give --gpu MODEL, such as --gpu A100-SXM4-40GB");
   }
   TopologyMachine result;
   Machine& machine = result.machine;

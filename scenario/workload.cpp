@@ -15,7 +15,7 @@
 namespace ringside {
 namespace {
 
-[[noreturn]] void reject(const std::string& where, const std::string& what) {
+[[noreturn]] void reject_tensors(const std::string& where, const std::string& what) {
   throw Error(ErrorKind::bad_input, fmt::format("{}: {}", where, what));
 }
 
@@ -23,7 +23,7 @@ std::string text_of(const std::filesystem::path& file) {
   std::error_code ignored;
   std::ifstream stream(file, std::ios::binary);
   if (!stream || std::filesystem::is_directory(file, ignored)) {
-    reject(file.string(), "there is no such file");
+    reject_tensors(file.string(), "there is no such file");
   }
   return {std::istreambuf_iterator<char>(stream), {}};
 }
@@ -44,8 +44,8 @@ double number_in(const CsvRow& row, const Column& column, const std::string& fil
   constexpr double kMost = 9e15;  // Every whole number up to here is a double.
   if (status != std::errc{} || end != cell.data() + cell.size() || !(number >= 0) || number > kMost ||
       number != std::floor(number)) {
-    reject(fmt::format("{}:{}", file, row.line),
-           fmt::format("{}: '{}' is not a whole number", column.name, cell));
+    reject_tensors(fmt::format("{}:{}", file, row.line),
+                   fmt::format("{}: '{}' is not a whole number", column.name, cell));
   }
   return number;
 }
@@ -96,8 +96,8 @@ std::vector<Tensor> load_tensors(const std::filesystem::path& file) {
   const Column flops{.name = "forward_flops", .index = table.column("forward_flops")};
   const Column activations{.name = "activations", .index = table.column("activations")};
   if (!name.index || !elements.index) {
-    reject(shown, fmt::format("a tensor list has the columns name and elements, but this file has {}",
-                              fmt::join(table.header, ", ")));
+    reject_tensors(shown, fmt::format("a tensor list has the columns name and elements, but this file has {}",
+                                      fmt::join(table.header, ", ")));
   }
   std::vector<Tensor> tensors;
   for (const CsvRow& row : table.rows) {
@@ -106,11 +106,11 @@ std::vector<Tensor> load_tensors(const std::filesystem::path& file) {
                        .forward_flops = number_in(row, flops, shown),
                        .activations = static_cast<std::int64_t>(number_in(row, activations, shown))});
     if (tensors.back().elements == 0) {
-      reject(fmt::format("{}:{}", shown, row.line), "a tensor has no elements");
+      reject_tensors(fmt::format("{}:{}", shown, row.line), "a tensor has no elements");
     }
   }
   if (tensors.empty()) {
-    reject(shown, "lists no tensor");
+    reject_tensors(shown, "lists no tensor");
   }
   return tensors;
 }

@@ -19,7 +19,7 @@ namespace {
 constexpr int kMaxBatch = 1'000'000'000;
 
 /// A workload while it is read; the tensors come from one of three keys.
-struct Draft {
+struct WorkloadDraft {
   Workload workload;
   std::optional<Value> tensors;
   std::optional<Value> model;
@@ -27,22 +27,13 @@ struct Draft {
 
 /// A key of the workload itself.
 template <typename M>
-Row<Draft> of_workload(const std::string& key, M Workload::*member,
-                       const ValueType<typename MemberValue<M>::Type>& type, const Note& note) {
+Row<WorkloadDraft> of_workload(const std::string& key, M Workload::*member,
+                               const ValueType<typename MemberValue<M>::Type>& type, const Note& note) {
   const Row<Workload> inner = row(key, member, type, note);
   return {.key = inner.key,
           .below = inner.below,
           .read = [inner](Reader& reader, const Value& value,
-                          Draft& draft) { inner.read(reader, value, draft.workload); },
-          .given = {},
-          .write = {}};
-}
-
-Row<Draft> later(const std::string& key, std::optional<Value> Draft::*member, const std::string& form,
-                 const Note& note, std::vector<KeyDescription> below = {}) {
-  return {.key = description(key, ValueType<Value>{.form = form, .read = {}, .write = {}}, note),
-          .below = std::move(below),
-          .read = [member](Reader&, const Value& value, Draft& draft) { draft.*member = value; },
+                          WorkloadDraft& draft) { inner.read(reader, value, draft.workload); },
           .given = {},
           .write = {}};
 }
@@ -170,12 +161,12 @@ MapTable<MemoryUse> memory_table() {
 // --- The workload ---------------------------------------------------------------------------------------------------
 
 struct SpeedDrafts {
-  Draft draft;
+  WorkloadDraft draft;
   std::optional<ComputeDraft> compute;
 };
 
 MapTable<SpeedDrafts> workload_table() {
-  const auto wrap = [](const Row<Draft>& inner) {
+  const auto wrap = [](const Row<WorkloadDraft>& inner) {
     return Row<SpeedDrafts>{.key = inner.key,
                             .below = inner.below,
                             .read = [inner](Reader& reader, const Value& value,
@@ -189,10 +180,10 @@ MapTable<SpeedDrafts> workload_table() {
       .rows = {wrap(of_workload(
                    "name", &Workload::name, text_type("a name such as `ResNet-50`"),
                    {.meaning = "What tables and charts call it; the file's name when left out."})),
-               wrap(later("model", &Draft::model, "a model such as `resnet50`",
+               wrap(later("model", &WorkloadDraft::model, "a model such as `resnet50`",
                           {.meaning = "A model whose tensor list ships with ringside "
                                       "(configs/workloads/tensors)."})),
-               wrap(later("tensors", &Draft::tensors, tensors_form(),
+               wrap(later("tensors", &WorkloadDraft::tensors, tensors_form(),
                           {.meaning = "The parameter tensors in the order of parameters(): a CSV file, "
                                       "relative to this one, or a list."},
                           keys_of(tensor_table()))),
@@ -252,8 +243,8 @@ std::vector<Tensor> tensors_of_file(Reader& reader, const Value& value, const st
   }
 }
 
-std::vector<Tensor> read_tensors(Reader& reader, const Draft& draft, const std::filesystem::path& folder,
-                                 const std::filesystem::path& models) {
+std::vector<Tensor> read_tensors(Reader& reader, const WorkloadDraft& draft,
+                                 const std::filesystem::path& folder, const std::filesystem::path& models) {
   if (draft.model && draft.tensors) {
     reader.fail(*draft.tensors, "stands beside `model`, which has its own tensors; write one of them");
     return {};

@@ -6,6 +6,7 @@
 
 #include "common/error.hpp"
 #include "sim/build_network_parts.hpp"
+#include "sim/index.hpp"
 #include "sim/network.hpp"
 #include "sim/topology_cluster.hpp"
 #include "sim/topology_ring_order.hpp"
@@ -15,8 +16,6 @@ namespace ringside {
 namespace {
 
 constexpr int kCubeMeshGpus = 8;
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 std::string subject(const Machine& machine) {
   return machine.origin.empty() ? fmt::format("machine '{}'", machine.name) : machine.origin;

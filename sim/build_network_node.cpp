@@ -6,6 +6,7 @@
 #include "common/error.hpp"
 #include "common/names.hpp"
 #include "sim/build_network_parts.hpp"
+#include "sim/index.hpp"
 #include "sim/topology_pcie.hpp"
 
 namespace ringside {
@@ -14,8 +15,6 @@ namespace {
 
 /// A mesh lists every pair of a node.
 constexpr int kMostMeshGpus = 1024;
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 /// Plans one node from the machine's words.
 class NodePlanner {

@@ -9,6 +9,7 @@
 #include "common/error.hpp"
 #include "sim/activities.hpp"
 #include "sim/chunk_range.hpp"
+#include "sim/index.hpp"
 #include "sim/link_sharing.hpp"
 #include "sim/medium.hpp"
 #include "sim/shared_processor.hpp"
@@ -25,8 +26,6 @@ constexpr double kMostMessages = 2e8;
 constexpr double kMostBytes = 4.0 * (1 << 30);
 constexpr double kMessagesPerSecond = 2e6;
 constexpr double kPlannedPerRank = 4;
-
-std::size_t at(std::int32_t index) { return static_cast<std::size_t>(index); }
 
 /// A move that has been written and is not complete. It waits in the queues of both its ranks.
 struct PlannedMove {

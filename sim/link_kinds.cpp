@@ -8,12 +8,12 @@
 
 #include "common/error.hpp"
 #include "scenario/link_catalog.hpp"
+#include "sim/prefixes.hpp"
 
 namespace ringside {
 
 namespace {
 
-constexpr double kGiga = 1e9;
 constexpr int kSlotLanes = 16;
 
 Range range_of(const SourcedRange& range) {

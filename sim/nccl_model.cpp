@@ -7,6 +7,7 @@
 
 #include "common/error.hpp"
 #include "sim/link_kinds.hpp"
+#include "sim/prefixes.hpp"
 
 namespace ringside {
 
@@ -14,8 +15,6 @@ namespace {
 
 using enum NcclParameter;
 
-constexpr double kMicro = 1e-6;
-constexpr double kGiga = 1e9;
 /// A pipeline holds no more than this many microseconds of chunks in flight.
 constexpr double kDeepestPipeline = 120;
 constexpr double kPcieGap = 0.1;  ///< κ over PCIe and on AMD: not to be told from 0 in the data, and not 0.

@@ -12,12 +12,12 @@
 #include "common/names.hpp"
 #include "sim/gpu_models.hpp"
 #include "sim/link_kinds.hpp"
+#include "sim/prefixes.hpp"
 
 namespace ringside {
 
 namespace {
 
-constexpr double kGiga = 1e9;
 constexpr std::array<std::string_view, 3> kAlgorithmNames = {"Ring", "Tree", "NVLS"};
 constexpr std::array<std::string_view, 3> kProtocolNames = {"LL", "LL128", "Simple"};
 

@@ -5,13 +5,14 @@
 #include <cmath>
 #include <span>
 
+#include "sim/prefixes.hpp"
+
 namespace ringside {
 
 namespace {
 
 // All numbers of this file: NVIDIA/nccl@5067397c (2.30.7), src/graph/tuning.cc unless another file is named. Microseconds and
 // GB/s.
-constexpr double kMicro = 1e-6;
 
 enum class Generation { volta, ampere, hopper, blackwell };
 enum class Hardware { nvlink, pci, net };

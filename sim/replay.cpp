@@ -7,6 +7,7 @@
 
 #include "common/error.hpp"
 #include "sim/chunk_range.hpp"
+#include "sim/index.hpp"
 #include "sim/route_cost.hpp"
 #include "sim/shared_processor.hpp"
 
@@ -15,8 +16,6 @@ namespace ringside {
 namespace {
 
 constexpr std::int32_t kNone = -1;
-
-std::size_t at(Rank rank) { return static_cast<std::size_t>(rank); }
 
 /// What moves take when every pair of ranks has the same link.
 class UniformCosts {

@@ -8,11 +8,11 @@
 
 #include <fmt/format.h>
 
+#include "sim/index.hpp"
+
 namespace ringside {
 
 namespace {
-
-std::size_t at(std::int32_t index) { return static_cast<std::size_t>(index); }
 
 using Route = std::vector<std::int32_t>;
 

@@ -6,13 +6,9 @@
 #include <tuple>
 #include <utility>
 
+#include "sim/index.hpp"
+
 namespace ringside {
-
-namespace {
-
-std::size_t at(std::int32_t index) { return static_cast<std::size_t>(index); }
-
-}  // namespace
 
 GraphTopology::GraphTopology(std::vector<Link> links, std::span<const Cable> cables, int num_vertices,
                              int num_ranks)

@@ -7,12 +7,11 @@
 #include <fmt/format.h>
 
 #include "common/error.hpp"
+#include "sim/index.hpp"
 
 namespace ringside {
 
 namespace {
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 class SwitchWiring final : public NodeWiring {
  public:

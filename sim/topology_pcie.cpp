@@ -6,14 +6,13 @@
 #include <fmt/format.h>
 
 #include "common/error.hpp"
+#include "sim/index.hpp"
 #include "sim/link_kinds.hpp"
 #include "sim/topology_node.hpp"
 
 namespace ringside {
 
 namespace {
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 LinkNumbers half_latency(LinkNumbers numbers) {
   numbers.latency = 0.5 * numbers.latency;

@@ -5,14 +5,14 @@
 #include <numeric>
 #include <tuple>
 
+#include "sim/index.hpp"
+
 namespace ringside {
 
 namespace {
 
 constexpr int kTryAll = 8;
 constexpr int kImprove = 64;
-
-std::size_t at(std::int32_t index) { return static_cast<std::size_t>(index); }
 
 using Route = std::vector<std::int32_t>;
 

@@ -38,7 +38,7 @@ GpuFacts facts_of(int gpu, const Nvml* nvml) {
   return facts;
 }
 
-GpuLink link_of(int first, int second, const GpuMachine& machine, const Nvml* nvml) {
+GpuPair link_of(int first, int second, const GpuMachine& machine, const Nvml* nvml) {
   int access = 0;
   cudaDeviceCanAccessPeer(&access, first, second);
   const auto pci = [&](int gpu) { return machine.gpus[static_cast<std::size_t>(gpu)].pci; };

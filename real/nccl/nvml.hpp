@@ -23,7 +23,7 @@ class Nvml {
   // GPUs are named by their PCI address, "0000:19:00.0".
   std::optional<Bytes> free_memory(const std::string& pci) const;
   int computing_processes(const std::string& pci) const;
-  /// As in GpuLink::kind.
+  /// As in GpuPair::kind.
   std::string link(const std::string& first, const std::string& second) const;
 
  private:

@@ -15,7 +15,7 @@ using examples::points;
 using testing::IsEmpty;
 using testing::Optional;
 
-const AlgorithmPair kPair = {.baseline = "naive", .candidate = "ring"};
+const AlgorithmPair kCrossing = {.baseline = "naive", .candidate = "ring"};
 
 struct Times {
   double naive;
@@ -31,17 +31,17 @@ Crossover measured(const std::vector<Times>& times) {
     all.push_back(examples::point({.algorithm = "ring", .bytes = bytes, .measured_ms = at.ring}));
     bytes *= 2;
   }
-  const std::vector<Crossover> found = crossovers(all, kPair);
+  const std::vector<Crossover> found = crossovers(all, kCrossing);
   EXPECT_EQ(found.size(), 1U);
   return found.at(0);
 }
 
 TEST(Crossover, NothingComesOfNothing) {
-  EXPECT_THAT(crossovers({}, kPair), IsEmpty());
-  EXPECT_THAT(crossovers(points({{.algorithm = "ring", .measured_ms = 1}}), kPair), IsEmpty());
+  EXPECT_THAT(crossovers({}, kCrossing), IsEmpty());
+  EXPECT_THAT(crossovers(points({{.algorithm = "ring", .measured_ms = 1}}), kCrossing), IsEmpty());
   EXPECT_THAT(crossovers(points({{.algorithm = "naive", .ranks = 1, .measured_ms = 1},
                                  {.algorithm = "ring", .ranks = 1, .measured_ms = 2}}),
-                         kPair),
+                         kCrossing),
               IsEmpty());
 }
 
@@ -65,7 +65,7 @@ TEST(Crossover, IsExactForPowerLaws) {
     all.push_back(examples::point(
         {.algorithm = "ring", .bytes = bytes, .predicted_ms = std::ldexp(std::sqrt(size), 24)}));
   }
-  EXPECT_THAT(crossovers(all, kPair).at(0).predicted_bytes, Optional(Bytes{1 << 16}));
+  EXPECT_THAT(crossovers(all, kCrossing).at(0).predicted_bytes, Optional(Bytes{1 << 16}));
 }
 
 TEST(Crossover, WithoutOneSaysWhoWinsThroughout) {
@@ -107,7 +107,7 @@ TEST(Crossover, SizesThatFailedAreSteppedOver) {
                                    {.algorithm = "naive", .bytes = 4096, .measured_ms = 2},
                                    {.algorithm = "ring", .bytes = 4096, .measured_ms = 1}});
   all[3] = examples::without_time(all[3], Outcome::wrong_result);
-  EXPECT_THAT(crossovers(all, kPair).at(0).measured_bytes, Optional(Bytes{2048}));
+  EXPECT_THAT(crossovers(all, kCrossing).at(0).measured_bytes, Optional(Bytes{2048}));
 }
 
 TEST(Crossover, EveryNumberOfRanksHasItsOwnAndSizesComeInAnyOrder) {
@@ -120,7 +120,7 @@ TEST(Crossover, EveryNumberOfRanksHasItsOwnAndSizesComeInAnyOrder) {
                          {.algorithm = "ring", .ranks = 2, .bytes = 0, .predicted_ms = 2},
                          {.algorithm = "naive", .ranks = 2, .bytes = 1024, .predicted_ms = 2},
                          {.algorithm = "ring", .ranks = 2, .bytes = 1024, .predicted_ms = 1}}),
-                 kPair);
+                 kCrossing);
   ASSERT_EQ(found.size(), 2U);
   EXPECT_EQ(found[0].ranks, 2);
   EXPECT_EQ(found[0].predicted_crossings, std::nullopt) << "a message of no bytes has no place on the axis";

@@ -16,6 +16,10 @@ WRAPPED = {
     "yaml-cpp/": "scenario",
     "CLI/": "cli",
 }
+# What makes code run in several threads. The thread sanitizer runs the tests of real/ and ringside/ (THREADED in their
+# CMakeLists.txt); the two files of plots/ start gnuplots and share nothing but the wait for them.
+THREADS = {"atomic", "barrier", "condition_variable", "future", "latch", "mutex", "semaphore", "shared_mutex", "thread"}
+THREADED = ("real/", "ringside/", "plots/draw.cpp", "plots/gnuplot.cpp")
 
 
 def allowed(room: str, included: str) -> bool:
@@ -44,6 +48,8 @@ def faults_of(root: pathlib.Path):
                         yield f"{name}:{number}: include paths start at the root: {target}"
                     elif not allowed(room, first):
                         yield f"{name}:{number}: {room}/ must not include {first}/"
+                if target in THREADS and not name.startswith(THREADED):
+                    yield f"{name}:{number}: <{target}> where the thread sanitizer does not look (THREADED in this check)"
                 for prefix, home in WRAPPED.items():
                     if target.startswith(prefix) and not name.startswith(home + "/"):
                         yield f"{name}:{number}: {target} is wrapped by {home}/"

@@ -47,14 +47,6 @@ std::vector<T> elements_of(const Panel& panel) {
 /// Panels with axes: all but the first, which holds title, legend and footer.
 std::vector<Panel> plots_of(const Figure& figure) { return {figure.panels.begin() + 1, figure.panels.end()}; }
 
-std::vector<std::string> texts_of(const Figure& figure) {
-  std::vector<std::string> result;
-  for (const PlacedText& text : placed_texts(figure)) {
-    result.push_back(text.text);
-  }
-  return result;
-}
-
 std::vector<std::string> names_of(const std::vector<Figure>& figures) {
   std::vector<std::string> names;
   for (const Figure& figure : figures) {

@@ -2,16 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include "placed_texts.hpp"
 #include "plots/palette.hpp"
 #include "plots/text.hpp"
 
 namespace ringside::plots {
 namespace {
-
-bool overlap(const Rect& a, const Rect& b) {
-  return a.left < b.left + b.width && b.left < a.left + a.width && a.top < b.top + b.height &&
-         b.top < a.top + a.height;
-}
 
 TEST(PageLayout, TheFreeAreaShrinksWithTheRowsOfTheLegend) {
   std::vector<LegendEntry> legend;

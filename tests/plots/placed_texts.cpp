@@ -34,11 +34,6 @@ PlacedText placed(const std::string& text, const Font& font, XY middle, Align al
   return {text, {.left = left, .top = middle.y - height / 2, .width = width, .height = height}};
 }
 
-bool overlap(const Rect& a, const Rect& b) {
-  return a.left < b.left + b.width && b.left < a.left + a.width && a.top < b.top + b.height &&
-         b.top < a.top + a.height;
-}
-
 void add_axis_texts(const Panel& panel, std::vector<PlacedText>& texts) {
   const Rect& area = panel.area;
   const double bottom = area.top + area.height;
@@ -72,6 +67,11 @@ void add_axis_texts(const Panel& panel, std::vector<PlacedText>& texts) {
 
 }  // namespace
 
+bool overlap(const Rect& a, const Rect& b) {
+  return a.left < b.left + b.width && b.left < a.left + a.width && a.top < b.top + b.height &&
+         b.top < a.top + a.height;
+}
+
 std::vector<PlacedText> placed_texts(const Figure& figure) {
   std::vector<PlacedText> texts;
   for (const Panel& panel : figure.panels) {
@@ -84,6 +84,14 @@ std::vector<PlacedText> placed_texts(const Figure& figure) {
     }
   }
   return texts;
+}
+
+std::vector<std::string> texts_of(const Figure& figure) {
+  std::vector<std::string> result;
+  for (const PlacedText& text : placed_texts(figure)) {
+    result.push_back(text.text);
+  }
+  return result;
 }
 
 std::vector<std::string> unreadable_texts(const Figure& figure) {

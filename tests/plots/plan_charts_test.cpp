@@ -12,15 +12,7 @@ using testing::Contains;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-const ChartContext kContext{.title = "a plan", .machine = "", .source = "out/plan.jsonl"};
-
-std::vector<std::string> texts_of(const Figure& figure) {
-  std::vector<std::string> result;
-  for (const PlacedText& text : placed_texts(figure)) {
-    result.push_back(text.text);
-  }
-  return result;
-}
+const ChartContext kPlanContext{.title = "a plan", .machine = "", .source = "out/plan.jsonl"};
 
 template <typename T>
 std::size_t count_of(const Figure& figure) {
@@ -44,14 +36,14 @@ CostChart two_offers() {
 }
 
 TEST(PlanCharts, NothingToShowIsNoChart) {
-  EXPECT_THAT(cost_against_time({}, kContext), IsEmpty());
-  EXPECT_THAT(step_bars({}, kContext), IsEmpty());
-  EXPECT_THAT(scaling_efficiency({}, kContext), IsEmpty());
-  EXPECT_THAT(exposed_against_bandwidth({}, kContext), IsEmpty());
+  EXPECT_THAT(cost_against_time({}, kPlanContext), IsEmpty());
+  EXPECT_THAT(step_bars({}, kPlanContext), IsEmpty());
+  EXPECT_THAT(scaling_efficiency({}, kPlanContext), IsEmpty());
+  EXPECT_THAT(exposed_against_bandwidth({}, kPlanContext), IsEmpty());
 }
 
 TEST(PlanCharts, CostNamesOffersAndUnits) {
-  const std::vector<Figure> figures = cost_against_time(two_offers(), kContext);
+  const std::vector<Figure> figures = cost_against_time(two_offers(), kPlanContext);
   ASSERT_THAT(figures, SizeIs(1));
   EXPECT_THAT(texts_of(figures[0]), Contains("cheap"));
   EXPECT_THAT(texts_of(figures[0]), Contains("fast"));
@@ -61,7 +53,7 @@ TEST(PlanCharts, CostNamesOffersAndUnits) {
 }
 
 TEST(PlanCharts, AxesHoldEveryInterval) {
-  const Panel panel = cost_against_time(two_offers(), kContext)[0].panels.back();
+  const Panel panel = cost_against_time(two_offers(), kPlanContext)[0].panels.back();
   EXPECT_LT(panel.x.min, 500);
   EXPECT_GT(panel.x.max, 9000);
   EXPECT_LT(panel.y.min, 1);
@@ -70,7 +62,7 @@ TEST(PlanCharts, AxesHoldEveryInterval) {
 
 TEST(PlanCharts, PartsOfAStepStandSideBySide) {
   const Figure figure =
-      step_bars({{.label = "offer", .compute = 0.01, .hidden = 0.02, .exposed = 0.01}}, kContext)[0];
+      step_bars({{.label = "offer", .compute = 0.01, .hidden = 0.02, .exposed = 0.01}}, kPlanContext)[0];
   const auto& boxes = std::get<Boxes>(figure.panels.back().elements.front()).boxes;
   ASSERT_THAT(boxes, SizeIs(3));
   EXPECT_DOUBLE_EQ(boxes[0].right, boxes[1].left);
@@ -81,7 +73,7 @@ TEST(PlanCharts, PartsOfAStepStandSideBySide) {
 TEST(PlanCharts, ScalingIsALinePerOffer) {
   const std::vector<Curve> curves = {{.label = "a", .points = {{1, 1}, {2, 0.9}}},
                                      {.label = "b", .points = {{1, 1}, {8, 0.5}}}};
-  const Figure figure = scaling_efficiency(curves, kContext)[0];
+  const Figure figure = scaling_efficiency(curves, kPlanContext)[0];
   EXPECT_EQ(count_of<Polyline>(figure), 2U);
   EXPECT_GE(figure.panels.back().x.max, 8);
 }
@@ -89,7 +81,7 @@ TEST(PlanCharts, ScalingIsALinePerOffer) {
 TEST(PlanCharts, BandwidthShowsBothThresholdsAndWhereTheOfferIs) {
   const std::vector<Curve> curves = {
       {.label = "a", .points = {{1e9, 0.9}, {1e12, 0.01}}, .mark = XY{2e10, 0.3}}};
-  const Figure figure = exposed_against_bandwidth(curves, kContext)[0];
+  const Figure figure = exposed_against_bandwidth(curves, kPlanContext)[0];
   EXPECT_EQ(count_of<Polyline>(figure), 3U);
   EXPECT_EQ(count_of<Marks>(figure), 1U);
 }

@@ -18,7 +18,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::uint64_t kSeed = 3;
+constexpr std::uint64_t kInputSeed = 3;
 
 /// What a rank found wrong, or nothing.
 std::string run_once(const Schedule& schedule, const Vector& vector, Transport& transport) {
@@ -29,7 +29,7 @@ std::string run_once(const Schedule& schedule, const Vector& vector, Transport& 
                                  .op = vector.op,
                                  .num_elements = vector.num_elements,
                                  .parts = parts_of(schedule, vector.num_elements)},
-                                kSeed);
+                                kInputSeed);
   Executor executor(compile(schedule, vector, transport.rank()), transport);
   for (int repetition = 0; repetition < 2; ++repetition) {
     values.write_input(transport.rank(), executor.message());

@@ -278,15 +278,6 @@ class Gpus {
   std::vector<Gpu> gpus_;
 };
 
-std::vector<ScheduleRequest> requests_of_few_ranks() {
-  std::vector<ScheduleRequest> requests = unusual_requests();
-  std::erase_if(requests, [](const ScheduleRequest& request) { return request.num_ranks > 9; });
-  for (int n = 1; n <= 9; ++n) {
-    requests.push_back({.num_ranks = n});
-  }
-  return requests;
-}
-
 void check_result(const Schedule& schedule, const Vector& vector, Favour favour) {
   Gpus gpus(schedule, vector, favour);
   const CollectiveValues values({.collective = schedule.algorithm().collective,

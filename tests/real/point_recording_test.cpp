@@ -114,7 +114,7 @@ TEST(TraceEvents, AMessageThatNobodyReceivesIsABug) {
 
 // ---- Real runs -----------------------------------------------------------------------------------------
 
-MeasureOptions quick() {
+MeasureOptions brief() {
   return {.launch = {.backend = Backend::threads, .timeout = 5s},
           .budget_per_point = {0.002},
           .max_iterations = 6};
@@ -122,7 +122,7 @@ MeasureOptions quick() {
 
 std::vector<Recording> recorded(const std::vector<PointKey>& points) {
   std::vector<Recording> recordings;
-  record(points, quick(), [&](const PointKey& key, const Recording& recording) {
+  record(points, brief(), [&](const PointKey& key, const Recording& recording) {
     EXPECT_EQ(key, points[recordings.size()]);
     recordings.push_back(recording);
   });

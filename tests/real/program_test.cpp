@@ -120,16 +120,6 @@ TEST(Program, OfOneRankOrOfNothingIsEmpty) {
 /// Bytes of the messages from one rank to another, in order.
 using Messages = std::map<std::pair<Rank, Rank>, std::vector<std::int64_t>>;
 
-/// Enough to be awkward, few enough to be quick.
-std::vector<ScheduleRequest> requests_of_few_ranks() {
-  std::vector<ScheduleRequest> requests = unusual_requests();
-  std::erase_if(requests, [](const ScheduleRequest& request) { return request.num_ranks > 9; });
-  for (int n = 1; n <= 9; ++n) {
-    requests.push_back({.num_ranks = n});
-  }
-  return requests;
-}
-
 TEST(Program, SendsAndReceivesOfAllRanksMatchInOrderAndSize) {
   for_each_schedule(requests_of_few_ranks(), [](const Schedule& schedule) {
     for (const std::int64_t num_elements : {0, 1, 7, 100}) {

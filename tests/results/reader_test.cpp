@@ -22,7 +22,7 @@ using testing::SizeIs;
 
 std::string header_line() { return to_line(examples::header()) + '\n'; }
 
-std::string rejection(const std::string& text) {
+std::string rejection_of(const std::string& text) {
   return message_of(ErrorKind::bad_input, [&] { parse_results(text, "run.jsonl"); });
 }
 
@@ -69,35 +69,35 @@ TEST(Reader, GivesTheCompleteLinesOfAFileCutAnywhere) {
 
 TEST(Reader, AFileCutInItsFirstLineHasNoResults) {
   for (std::size_t length = 1; length + 1 < header_line().size(); ++length) {
-    ASSERT_THAT(rejection(header_line().substr(0, length)), HasSubstr("run.jsonl:1: is not JSON"));
+    ASSERT_THAT(rejection_of(header_line().substr(0, length)), HasSubstr("run.jsonl:1: is not JSON"));
   }
-  EXPECT_THAT(rejection(""), HasSubstr("run.jsonl: is empty"));
-  EXPECT_THAT(rejection("\n \n"), HasSubstr("run.jsonl: is empty"));
+  EXPECT_THAT(rejection_of(""), HasSubstr("run.jsonl: is empty"));
+  EXPECT_THAT(rejection_of("\n \n"), HasSubstr("run.jsonl: is empty"));
 }
 
 TEST(Reader, ALineThatCannotBeReadIsNamedByItsNumber) {
   const std::string point = to_line(full_point()) + '\n';
-  EXPECT_THAT(rejection(header_line() + point + point.substr(0, 40) + '\n' + point),
+  EXPECT_THAT(rejection_of(header_line() + point + point.substr(0, 40) + '\n' + point),
               HasSubstr("run.jsonl:3: is not JSON"));
-  EXPECT_THAT(rejection(header_line() + point + std::string(16, '\0') + '\n'),
+  EXPECT_THAT(rejection_of(header_line() + point + std::string(16, '\0') + '\n'),
               HasSubstr("run.jsonl:3: is not JSON"));
-  EXPECT_THAT(rejection(header_line() + "{\"record\":\"point\"}\n"),
+  EXPECT_THAT(rejection_of(header_line() + "{\"record\":\"point\"}\n"),
               HasSubstr("run.jsonl:2: collective is missing"));
 }
 
 TEST(Reader, AMistakeInALastLineIsNotTakenForACut) {
-  EXPECT_THAT(rejection(header_line() + "{\"record\":\"point\"}"),
+  EXPECT_THAT(rejection_of(header_line() + "{\"record\":\"point\"}"),
               HasSubstr("run.jsonl:2: collective is missing"));
 }
 
 TEST(Reader, TheFirstLineMustBeTheOnlyRunRecord) {
   const std::string point = to_line(full_point()) + '\n';
-  EXPECT_THAT(rejection(point), HasSubstr("run.jsonl:1: is not the run record"));
-  EXPECT_THAT(rejection("{\"record\":\"later\"}\n" + header_line()),
+  EXPECT_THAT(rejection_of(point), HasSubstr("run.jsonl:1: is not the run record"));
+  EXPECT_THAT(rejection_of("{\"record\":\"later\"}\n" + header_line()),
               HasSubstr("run.jsonl:1: is not the run record"));
-  EXPECT_THAT(rejection(header_line() + point + header_line()),
+  EXPECT_THAT(rejection_of(header_line() + point + header_line()),
               HasSubstr("run.jsonl:3: a second run record"));
-  EXPECT_THAT(rejection("{\"record\":\"run\",\"schema\":\"ringside/9\"}\n"),
+  EXPECT_THAT(rejection_of("{\"record\":\"run\",\"schema\":\"ringside/9\"}\n"),
               HasSubstr("run.jsonl:1: schema is 'ringside/9'"));
 }
 

@@ -22,7 +22,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 // The same cases on every run; RC_PARAMS in the environment chooses others.
-const int kSeeded = ::setenv("RC_PARAMS", "seed=20260301 max_success=300", 0);
+const int kRecordsSeeded = ::setenv("RC_PARAMS", "seed=20260301 max_success=300", 0);
 
 Point reread(const Point& point) { return std::get<Point>(parse_record(to_line(point)).value()); }
 

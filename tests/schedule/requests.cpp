@@ -55,6 +55,15 @@ std::vector<ScheduleRequest> unusual_requests() {
   return requests;
 }
 
+std::vector<ScheduleRequest> requests_of_few_ranks() {
+  std::vector<ScheduleRequest> requests = unusual_requests();
+  std::erase_if(requests, [](const ScheduleRequest& request) { return request.num_ranks > 9; });
+  for (int n = 1; n <= 9; ++n) {
+    requests.push_back({.num_ranks = n});
+  }
+  return requests;
+}
+
 std::vector<std::vector<Rank>> unusual_orders(int num_ranks) {
   std::vector<Rank> identity(static_cast<std::size_t>(num_ranks));
   std::iota(identity.begin(), identity.end(), 0);

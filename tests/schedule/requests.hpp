@@ -29,6 +29,9 @@ std::vector<ScheduleRequest> plain_requests();
 /// Other roots, slices and ranks per node.
 std::vector<ScheduleRequest> unusual_requests();
 
+/// Enough to be awkward, few enough to be quick.
+std::vector<ScheduleRequest> requests_of_few_ranks();
+
 /// Orders of `num_ranks` positions that are not the identity: reversed, rotated, interleaved.
 std::vector<std::vector<Rank>> unusual_orders(int num_ranks);
 

@@ -14,7 +14,7 @@ namespace ringside {
 
 namespace {
 
-constexpr double kTolerance = 1e-6;
+constexpr double kShareTolerance = 1e-6;
 
 using Route = std::vector<std::int32_t>;
 
@@ -32,13 +32,13 @@ void expect_max_min_fair(const Network& network, const std::map<Activities::Id, 
     }
   }
   for (std::size_t link = 0; link < links.size(); ++link) {
-    ASSERT_LE(used[link], links[link].capacity.value * (1 + kTolerance)) << "link " << link;
+    ASSERT_LE(used[link], links[link].capacity.value * (1 + kShareTolerance)) << "link " << link;
   }
   for (const auto& [id, route] : flows) {
     const bool held_back = std::any_of(route.begin(), route.end(), [&, flow = id](std::int32_t link) {
       const auto index = static_cast<std::size_t>(link);
-      return used[index] >= links[index].capacity.value * (1 - kTolerance) &&
-             fastest[index] <= activities.rate(flow) * (1 + kTolerance);
+      return used[index] >= links[index].capacity.value * (1 - kShareTolerance) &&
+             fastest[index] <= activities.rate(flow) * (1 + kShareTolerance);
     });
     ASSERT_TRUE(held_back) << "flow " << id << " could be faster";
   }
