@@ -134,14 +134,21 @@ void print_native(const std::vector<Point>& points, const Machine& machine) {
   if (rows.empty()) {
     return;
   }
+  // Only ours has an interval, and uses what is known.
+  const bool ours = std::any_of(points.begin(), points.end(), [](const Point& point) {
+    return is_nccl_native(point) && point.predicted->low.has_value();
+  });
   print_line();
-  print_line("native, with its 90 % interval");
+  print_line(ours ? "native, with its 90 % interval" : "native; this model has no interval");
   print(table({">ranks", ">size", ">predicted", ">from", ">to", "source"}, rows));
   for (const Stretch& stretch : stretches) {
     const std::string sizes = stretch.first == stretch.last
                                   ? format(stretch.first)
                                   : fmt::format("{} to {}", format(stretch.first), format(stretch.last));
     print_line(fmt::format("{} ranks, {}: {}", stretch.ranks, sizes, stretch.reason));
+  }
+  if (!ours) {
+    return;
   }
   for (const std::string& sentence : unused_known(machine)) {
     print_line(sentence);

@@ -130,7 +130,7 @@ Import import_lines(Source& source, std::string_view name, const ImportDefaults&
   for_each_line(source, [&](std::size_t number, std::string_view line, bool is_whole) {
     no_text = no_text || line.find('\0') != std::string_view::npos;
     nccl.read(number, line, is_whole);
-    osu.read(number, line);
+    osu.read(number, line, is_whole);
   });
   Import import;
   std::vector<ImportedTable> tables = nccl.finish(import);

@@ -39,10 +39,29 @@ std::optional<DataType> mpi_dtype(std::string_view line) {
   return std::nullopt;
 }
 
+bool is_size_and_time(const std::vector<std::string_view>& words, std::size_t at) {
+  return at + 1 < words.size() && whole_in_word(words[at]) && number_in_word(words[at + 1]);
+}
+
+/// Where the size stands: behind as many words as stand in front of the line of names (`# Size …`), which are a date, the number of a
+/// rank, or none. What stands in front of another line may have more words or fewer; then the first two numbers count.
+std::optional<std::size_t> size_in(const std::vector<std::string_view>& words, std::size_t prefix) {
+  if (is_size_and_time(words, prefix)) {
+    return prefix;
+  }
+  for (std::size_t at = 0; prefix > 0 && at < words.size(); ++at) {
+    if (is_size_and_time(words, at)) {
+      return at;
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
-void OsuReader::read(std::size_t line_number, std::string_view line) {
+void OsuReader::read(std::size_t line_number, std::string_view line, bool is_whole) {
   if (line.find("OSU MPI") != std::string_view::npos) {
+    found_ = true;
     in_table_ = false;
     dtype_.reset();
     collective_.reset();
@@ -51,6 +70,9 @@ void OsuReader::read(std::size_t line_number, std::string_view line) {
         collective_ = name.collective;
       }
     }
+    if (!collective_) {
+      notes_.push_back(fmt::format("line {}: this OSU test is of no collective of ringside's", line_number));
+    }
     return;
   }
   if (line.find("Datatype:") != std::string_view::npos) {
@@ -58,33 +80,45 @@ void OsuReader::read(std::size_t line_number, std::string_view line) {
     return;
   }
   if (line.find("Size") != std::string_view::npos && line.find("Avg Latency(us)") != std::string_view::npos) {
+    const auto words = words_of(line);
     in_table_ = true;
+    prefix_ = static_cast<std::size_t>(std::find(words.begin(), words.end(), "#") - words.begin());
+    prefix_ = prefix_ == words.size() ? 0 : prefix_;
     tables_.push_back({.line = line_number});
     return;
   }
   if (!in_table_) {
     return;
   }
-  // Size and mean are the first two numbers in a row; what stands in front of them (`[1,0]<stdout>:`) is no number.
   const auto words = words_of(line);
-  std::size_t at = 0;
-  while (at < words.size() && !whole_in_word(words[at])) {
-    ++at;
-  }
-  if (at == words.size() || words[0] == "#") {
-    in_table_ = in_table_ && words.empty();
+  if (words.empty() || words[0] == "#") {
+    in_table_ = words.empty();
     return;
   }
-  const auto microseconds = at + 1 < words.size() ? number_in_word(words[at + 1]) : std::nullopt;
-  if (!microseconds || !(*microseconds > 0)) {
+  const auto at = size_in(words, prefix_);
+  if (!at) {
+    // Lines of other programs may stand between; a row that was cut has its size.
+    if (words.size() == prefix_ + 1 && whole_in_word(words.back())) {
+      skipped_.add(line_number, "the row is cut");
+    }
+    return;
+  }
+  // OSU prints two decimals; a last line without its break may have lost digits.
+  const std::string_view time = words[*at + 1];
+  const bool is_last = *at + 2 == words.size() && !is_whole;
+  if (is_last && time.size() - std::min(time.find('.'), time.size()) < 3) {
     skipped_.add(line_number, "the row is cut");
     return;
   }
-  if (!collective_) {
-    skipped_.add(line_number, "the collective of this OSU test is none of ringside's");
+  const double microseconds = *number_in_word(time);
+  if (!(microseconds > 0)) {
+    skipped_.add(line_number, "it has no time");
     return;
   }
-  const std::int64_t bytes = *whole_in_word(words[at]);
+  if (!collective_) {
+    return;
+  }
+  const std::int64_t bytes = *whole_in_word(words[*at]);
   if (bytes == 0) {
     skipped_.add(line_number, "a message of 0 bytes");
     return;
@@ -93,9 +127,9 @@ void OsuReader::read(std::size_t line_number, std::string_view line) {
                   .collective = collective_,
                   .dtype = dtype_,
                   .bytes = bytes,
-                  .measurement = {.seconds = {*microseconds * 1e-6}, .backend = Backend::mpi}};
+                  .measurement = {.seconds = {microseconds * 1e-6}, .backend = Backend::mpi}};
   // `-f`: the least, the most and the number of iterations.
-  if (const auto iterations = at + 4 < words.size() ? whole_in_word(words[at + 4]) : std::nullopt) {
+  if (const auto iterations = *at + 4 < words.size() ? whole_in_word(words[*at + 4]) : std::nullopt) {
     row.measurement.iterations = static_cast<int>(std::min<std::int64_t>(*iterations, 1'000'000'000));
   }
   if (words.back() == "Fail") {
@@ -106,6 +140,7 @@ void OsuReader::read(std::size_t line_number, std::string_view line) {
 }
 
 std::vector<ImportedTable> OsuReader::finish(Import& import) {
+  import.notes.insert(import.notes.end(), notes_.begin(), notes_.end());
   const auto skipped = skipped_.sentences();
   import.notes.insert(import.notes.end(), skipped.begin(), skipped.end());
   return std::move(tables_);

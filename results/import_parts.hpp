@@ -107,16 +107,19 @@ class NcclTestsReader {
 
 class OsuReader {
  public:
-  void read(std::size_t line_number, std::string_view line);
+  void read(std::size_t line_number, std::string_view line, bool is_whole);
   std::vector<ImportedTable> finish(Import& import);
-  bool found() const { return !tables_.empty(); }
+  bool found() const { return found_; }
 
  private:
   bool in_table_ = false;
+  bool found_ = false;
+  std::size_t prefix_ = 0;  ///< Words in front of the table's lines.
   std::optional<Collective> collective_;
   std::optional<DataType> dtype_;
   std::vector<ImportedTable> tables_;
   SkippedRows skipped_;
+  std::vector<std::string> notes_;
 };
 
 /// The number of ranks that all rows' bus and algorithm bandwidths (printed to 0.01 GB/s) agree with, if there is one

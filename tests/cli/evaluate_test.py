@@ -184,6 +184,10 @@ class PredictNative(RingsideCase):
     def test_other_models_and_wrong_words(self):
         seconds = {model: self.point("--model", model)["seconds"] for model in ("ringside", "nccl_tuner", "alpha_beta")}
         self.assertEqual(len(set(seconds.values())), 3)
+        law = self.predict("--model", "alpha_beta")
+        self.assertIn("no interval", law)
+        self.assertNotIn("fitted to", law)
+        self.assertNotIn("What would narrow", law)
         scenario = self.write("scenario.yaml", EIGHT_4090)
         self.assert_rejected(self.run_ringside("predict", scenario, "--model", "nccl_tunr"), 2, "nccl_tuner")
         self.assert_rejected(self.run_ringside("predict", scenario, "--known", "fast"), 2, "neither a file")

@@ -328,6 +328,49 @@ TEST(ImportOsu, ReadsTheShortAndTheFullTable) {
               HasSubstr("line 3: nothing says on how many ranks"));
 }
 
+TEST(ImportOsu, WhatStandsInFrontIsNoSize) {
+  const std::string table =
+      "# OSU MPI Allreduce Latency Test v7.3\n# Size       Avg Latency(us)   Min Latency(us)   Max "
+      "Latency(us)  "
+      "Iterations\n8                       5.12              4.98              5.30        1000\n"
+      "1048576               812.44            800.01            820.00         100\n";
+  for (const char* prefix :
+       {"1709546000 ", "Mar  4 10:11:12 node1 ", "[3] ", "2025-03-04T10:11:12Z stdout F "}) {
+    const Import import =
+        import_text(prefix + replaced(table, "\n", std::string("\n") + prefix), "x", {.ranks = 4});
+    EXPECT_THAT(microseconds(import), ElementsAre(Near(5.12), Near(812.44))) << prefix;
+    EXPECT_EQ(import.series[0].points[1].key.bytes, Bytes{1048576}) << prefix;
+  }
+  const Import interleaved =
+      import_text(replaced(table, "1048576 ", "node1 NCCL INFO 12 13\n1048576 "), "x", {.ranks = 4});
+  EXPECT_THAT(microseconds(interleaved), ElementsAre(Near(5.12), Near(812.44)));
+}
+
+TEST(ImportOsu, AFileCutAnywhereGivesItsWholeRowsOrOneMessage) {
+  const std::string whole =
+      "# OSU MPI Allreduce Latency Test v5.7\n# Size       Avg Latency(us)\n4            12.01\n1048576     "
+      "1412.20\n";
+  for (std::size_t length = 0; length <= whole.size(); ++length) {
+    try {
+      const Import import = import_text(whole.substr(0, length), "x.log", {.ranks = 4});
+      for (const double us : microseconds(import)) {
+        EXPECT_TRUE(std::abs(us - 12.01) < 1e-6 || std::abs(us - 1412.20) < 1e-6) << length << ": " << us;
+      }
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::bad_input);
+    }
+  }
+}
+
+TEST(ImportOsu, OtherTestsAreNamed) {
+  for (const char* title :
+       {"OSU MPI All-to-All Personalized Exchange Latency Test v7.3", "OSU MPI Latency Test v7.3"}) {
+    EXPECT_THAT(rejection(std::string("# ") + title + "\n# Size       Avg Latency(us)\n8      5.12\n"),
+                HasSubstr("this OSU test is of no collective of ringside's"))
+        << title;
+  }
+}
+
 TEST(ImportCsv, ReadsNamedColumns) {
   const Import import = import_text(
       "\xEF\xBB\xBF# a comment\nSize (bytes);GPUs;\"Time (us)\";type\r\n4 KiB;4;10.5;half\r\n"
