@@ -20,7 +20,9 @@ class ProcessRanks final : public Ranks {
                 .timeout = options.timeout,
                 .interface = options.interface,
                 .rendezvous = options.rendezvous.value_or("file://" + directory_.path().string()),
-                .group = directory_.path().filename().string()});
+                .group = directory_.path().filename().string(),
+                // Behind a wrapper ranks stand where it puts them, and GPUs lie nearer to some cores than to others.
+                .own_cores = options.backend == Backend::gloo && !options.wrap});
   }
 
   int num_ranks() const override { return watch_.num_ranks(); }

@@ -61,7 +61,8 @@ json to_json(const JoinJob& job) {
                  {"settings", job.gpu.settings},
                  {"timeout_ms", job.timeout.count()},
                  {"rendezvous", job.rendezvous},
-                 {"group", job.group}};
+                 {"group", job.group},
+                 {"own_cores", job.own_cores}};
   set_if(object, "interface", job.interface);
   return object;
 }
@@ -123,7 +124,8 @@ Job job_from(const json& object) {
         .timeout = std::chrono::milliseconds(object.at("timeout_ms").get<std::int64_t>()),
         .interface = get_if<std::string>(object, "interface"),
         .rendezvous = object.at("rendezvous"),
-        .group = object.at("group")};
+        .group = object.at("group"),
+        .own_cores = object.at("own_cores")};
   }
   if (kind == "point") {
     return PointJob{.key = key_from(object), .options = options_from(object)};

@@ -25,6 +25,7 @@ struct JoinJob {
   std::optional<std::string> interface = {};
   std::string rendezvous = {};
   std::string group = {};
+  bool own_cores = false;  ///< Each rank keeps to its part of this machine's cores (keep_to_own_cores()).
 };
 
 struct PointJob {

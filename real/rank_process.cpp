@@ -18,6 +18,7 @@
 #include "common/error.hpp"
 #include "real/backends.hpp"
 #include "real/coordination.hpp"
+#include "real/own_cores.hpp"
 #include "real/posix.hpp"
 #include "real/rank_command.hpp"
 #include "real/rank_jobs.hpp"
@@ -122,6 +123,9 @@ class RankWorker {
 
   Answer work(const Job& job) {
     if (const auto* join = std::get_if<JoinJob>(&job)) {
+      if (join->own_cores) {
+        keep_to_own_cores(arguments_.rank, arguments_.num_ranks);
+      }
       backend_ = join_ranks({.backend = join->backend,
                              .rank = arguments_.rank,
                              .num_ranks = arguments_.num_ranks,
