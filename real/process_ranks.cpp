@@ -14,15 +14,16 @@ class ProcessRanks final : public Ranks {
     for (Rank rank = 0; rank < num_ranks; ++rank) {
       watch_.start(rank_command(options, rank, num_ranks));
     }
-    run(JoinJob{.num_ranks = num_ranks,
-                .backend = options.backend,
-                .gpu = options.gpu,
-                .timeout = options.timeout,
-                .interface = options.interface,
-                .rendezvous = options.rendezvous.value_or("file://" + directory_.path().string()),
-                .group = directory_.path().filename().string(),
-                // Behind a wrapper ranks stand where it puts them, and GPUs lie nearer to some cores than to others.
-                .own_cores = options.backend == Backend::gloo && !options.wrap});
+    run(JoinJob{
+        .num_ranks = num_ranks,
+        .backend = options.backend,
+        .gpu = options.gpu,
+        .timeout = options.timeout,
+        .interface = options.interface,
+        .rendezvous = options.rendezvous.value_or("file://" + directory_.path().string()),
+        .group = directory_.path().filename().string(),
+        // Behind a wrapper ranks stand where it puts them, and GPUs lie nearer to some cores than to others.
+        .own_cores = options.backend == Backend::gloo && !options.wrap});
   }
 
   int num_ranks() const override { return watch_.num_ranks(); }
