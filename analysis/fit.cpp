@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <compare>
 #include <cstddef>
+#include <iterator>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -17,8 +20,51 @@
 namespace ringside {
 namespace {
 
-/// Seconds of all repetitions of a probe, by ranks and size.
-using Repetitions = std::map<std::pair<int, Bytes>, std::vector<double>>;
+/// A probe of one kind.
+struct Place {
+  int ranks = 0;
+  int messages = 1;
+  Bytes bytes;
+
+  auto operator<=>(const Place&) const = default;
+};
+
+/// How many times longer than most a repetition takes in which a message has stalled.
+constexpr double kStall = 4;
+
+double stall_limit(std::span<const double> seconds) {
+  std::vector<double> sorted(seconds.begin(), seconds.end());
+  const auto quartile = sorted.begin() + static_cast<std::ptrdiff_t>((sorted.size() - 1) / 4);
+  std::nth_element(sorted.begin(), quartile, sorted.end());
+  return kStall * *quartile;
+}
+
+/// Median of the repetitions in which no message stalled: when stalls are frequent, the median of all has one.
+double median_without_stalls(std::span<const double> seconds) {
+  const double limit = stall_limit(seconds);
+  std::vector<double> without;
+  std::copy_if(seconds.begin(), seconds.end(), std::back_inserter(without),
+               [limit](double value) { return value <= limit; });
+  return summarize(without).median;
+}
+
+/// What each pass found, and all of it.
+struct Repeated {
+  std::vector<double> medians = {};
+  std::vector<double> all = {};
+
+  /// A pass during which the machine had other things to do counts for nothing when there are two others.
+  double median() const {
+    constexpr std::size_t kMinPasses = 3;
+    return summarize(medians.size() < kMinPasses ? all : medians).median;
+  }
+};
+
+using Repetitions = std::map<Place, Repeated>;
+
+Place place_of(const ProbeKey& key) {
+  return {.ranks = key.ranks, .messages = key.messages, .bytes = key.bytes};
+}
 
 Repetitions repetitions_of(std::span<const ProbeSample> samples, ProbeKind kind) {
   Repetitions result;
@@ -29,23 +75,20 @@ Repetitions repetitions_of(std::span<const ProbeSample> samples, ProbeKind kind)
     for (const double seconds : sample.seconds) {
       RINGSIDE_CHECK(std::isfinite(seconds) && seconds > 0, "a probe took no time");
     }
-    std::vector<double>& all = result[{sample.key.ranks, sample.key.bytes}];
-    all.insert(all.end(), sample.seconds.begin(), sample.seconds.end());
+    Repeated& repeated = result[place_of(sample.key)];
+    repeated.medians.push_back(kind == ProbeKind::shift ? median_without_stalls(sample.seconds)
+                                                        : summarize(sample.seconds).median);
+    repeated.all.insert(repeated.all.end(), sample.seconds.begin(), sample.seconds.end());
   }
   return result;
 }
 
-/// Medians by ascending size, for probes between ranks 0 and 1.
+/// Medians by ascending size, for probes of which every size has one place.
 std::vector<TransferPoint> medians_by_size(const Repetitions& repetitions) {
-  std::map<Bytes, std::vector<double>> by_size;
-  for (const auto& [key, seconds] : repetitions) {
-    std::vector<double>& all = by_size[key.second];
-    all.insert(all.end(), seconds.begin(), seconds.end());
-  }
   std::vector<TransferPoint> result;
-  result.reserve(by_size.size());
-  for (const auto& [bytes, seconds] : by_size) {
-    result.push_back({.bytes = bytes, .seconds = {summarize(seconds).median}});
+  result.reserve(repetitions.size());
+  for (const auto& [place, repeated] : repetitions) {
+    result.push_back({.bytes = place.bytes, .seconds = {repeated.median()}});
   }
   return result;
 }
@@ -89,6 +132,18 @@ Eigen::Vector2d solve_non_negative(const Eigen::MatrixX2d& a) {
   return best;
 }
 
+void make_non_decreasing(std::vector<TransferPoint>& curve) {
+  std::vector<double> seconds;
+  seconds.reserve(curve.size());
+  for (const TransferPoint& point : curve) {
+    seconds.push_back(point.seconds.value);
+  }
+  seconds = non_decreasing(seconds);
+  for (std::size_t i = 0; i < curve.size(); ++i) {
+    curve[i].seconds = {seconds[i]};
+  }
+}
+
 void fit_transfers(std::span<const ProbeSample> samples, Calibrated& calibrated) {
   calibrated.transfers = medians_by_size(repetitions_of(samples, ProbeKind::ping_pong));
   std::vector<TransferPoint>& transfers = calibrated.transfers;
@@ -115,34 +170,111 @@ void fit_transfers(std::span<const ProbeSample> samples, Calibrated& calibrated)
   }
 
   // The straight line is fitted to what was seen; only the curve that is looked up must not fall.
-  std::vector<double> seconds;
-  seconds.reserve(transfers.size());
-  for (const TransferPoint& point : transfers) {
-    seconds.push_back(point.seconds.value);
+  make_non_decreasing(transfers);
+}
+
+std::vector<TransferPoint> curve_of(std::span<const ProbeSample> samples, ProbeKind kind) {
+  std::vector<TransferPoint> curve = medians_by_size(repetitions_of(samples, kind));
+  make_non_decreasing(curve);
+  return curve;
+}
+
+/// A message of at most these bytes is copied in one go, by a rank that has a core.
+constexpr Bytes kSmallMessage{32 << 10};
+
+/// Small shifts, and those that stalled.
+struct SmallShifts {
+  int count = 0;
+  std::vector<double> excesses = {};
+
+  double share() const {
+    return count > 0 ? static_cast<double>(excesses.size()) / static_cast<double>(count) : 0;
   }
-  seconds = non_decreasing(seconds);
-  for (std::size_t i = 0; i < transfers.size(); ++i) {
-    transfers[i].seconds = {seconds[i]};
+};
+
+/// By ranks and messages.
+std::map<std::pair<int, int>, SmallShifts> small_shifts(std::span<const ProbeSample> samples) {
+  std::map<std::pair<int, int>, SmallShifts> result;
+  for (const auto& [place, repeated] : repetitions_of(samples, ProbeKind::shift)) {
+    if (place.bytes > kSmallMessage) {
+      continue;
+    }
+    SmallShifts& shifts = result[{place.ranks, place.messages}];
+    const double limit = stall_limit(repeated.all);
+    const double usual = median_without_stalls(repeated.all);
+    for (const double value : repeated.all) {
+      ++shifts.count;
+      if (value > limit) {
+        shifts.excesses.push_back(value - usual);
+      }
+    }
   }
+  return result;
+}
+
+/// One message per rank and several tell stalls at the start from stalls of messages: see fit_probes().
+void fit_stalls(std::span<const ProbeSample> samples, Calibrated& calibrated) {
+  const std::map<std::pair<int, int>, SmallShifts> shifts = small_shifts(samples);
+  for (const auto& [place, several] : shifts) {
+    const auto [ranks, messages] = place;
+    const auto one = shifts.find({ranks, 1});
+    if (messages == 1 || one == shifts.end() || one->second.excesses.empty()) {
+      continue;
+    }
+    const std::vector<double>& excesses = one->second.excesses;
+    const double without = 1 - one->second.share();
+    const double ratio = std::clamp((1 - several.share()) / without, without, 1.0);
+    calibrated.stalls.push_back({.ranks = ranks,
+                                 .share = 1 - std::pow(ratio, 1.0 / (ranks * (messages - 1))),
+                                 .start = 1 - without / std::pow(ratio, 1.0 / (messages - 1)),
+                                 .seconds = {std::accumulate(excesses.begin(), excesses.end(), 0.0) /
+                                             static_cast<double>(excesses.size())}});
+  }
+}
+
+/// How far the medians of one probe lie apart from pass to pass: the deviation of their logarithms, pooled over all probes
+/// that ran in several passes.
+std::optional<double> fit_spread(std::span<const ProbeSample> samples) {
+  std::map<std::pair<ProbeKind, Place>, std::vector<double>> medians;
+  for (const ProbeSample& sample : samples) {
+    if (!sample.seconds.empty()) {
+      medians[{sample.key.kind, place_of(sample.key)}].push_back(
+          std::log(median_without_stalls(sample.seconds)));
+    }
+  }
+  double squares = 0;
+  double degrees_of_freedom = 0;
+  for (const auto& [place, logs] : medians) {
+    const auto count = static_cast<double>(logs.size());
+    const double mean = std::accumulate(logs.begin(), logs.end(), 0.0) / count;
+    for (const double value : logs) {
+      squares += (value - mean) * (value - mean);
+    }
+    degrees_of_freedom += count - 1;
+  }
+  return degrees_of_freedom > 0 ? std::optional(std::sqrt(squares / degrees_of_freedom)) : std::nullopt;
 }
 
 void fit_reductions(std::span<const ProbeSample> samples, Calibrated& calibrated) {
   Repetitions repetitions = repetitions_of(samples, ProbeKind::reduction);
-  std::erase_if(repetitions,
-                [](const auto& entry) { return entry.first.first != 1 || entry.first.second.value <= 0; });
-  if (repetitions.empty()) {
-    return;
+  std::erase_if(repetitions, [](const auto& entry) { return entry.first.bytes.value <= 0; });
+  Bytes largest = {};
+  for (const auto& [place, repeated] : repetitions) {
+    largest = std::max(largest, place.bytes);
   }
-  const Bytes largest = repetitions.rbegin()->first.second;
   std::vector<double> out_of_cache;
-  for (const auto& [key, seconds] : repetitions) {
-    const auto bytes = static_cast<double>(key.second.value);
-    calibrated.reductions.push_back({.bytes = key.second, .cost = {summarize(seconds).median / bytes}});
-    if (key.second.value >= largest.value / 4) {
-      for (const double value : seconds) {
+  for (const auto& [place, repeated] : repetitions) {
+    const auto bytes = static_cast<double>(place.bytes.value);
+    calibrated.reductions.push_back(
+        {.bytes = place.bytes, .cost = {repeated.median() / bytes}, .ranks = place.ranks});
+    if (place.ranks == 1 && place.bytes.value >= largest.value / 4) {
+      for (const double value : repeated.all) {
         out_of_cache.push_back(value / bytes);
       }
     }
+  }
+  if (out_of_cache.empty()) {
+    return;
   }
   const SampleSummary summary = summarize(out_of_cache);
   calibrated.reduction = {summary.median};
@@ -234,6 +366,8 @@ std::vector<PairPoint> pair_matrix(std::span<const ProbeSample> samples) {
         break;
       case ProbeKind::shift:
       case ProbeKind::reduction:
+      case ProbeKind::send:
+      case ProbeKind::fan_out:
         break;
     }
   }
@@ -250,10 +384,16 @@ Calibrated fit_probes(std::span<const ProbeSample> samples) {
   Calibrated calibrated;
   fit_transfers(samples, calibrated);
   fit_reductions(samples, calibrated);
-  for (const auto& [key, seconds] : repetitions_of(samples, ProbeKind::shift)) {
-    calibrated.shifts.push_back(
-        {.ranks = key.first, .bytes = key.second, .seconds = {summarize(seconds).median}});
+  for (const auto& [place, repeated] : repetitions_of(samples, ProbeKind::shift)) {
+    calibrated.shifts.push_back({.ranks = place.ranks,
+                                 .bytes = place.bytes,
+                                 .seconds = {summarize(repeated.medians).median},
+                                 .messages = place.messages});
   }
+  calibrated.sends = curve_of(samples, ProbeKind::send);
+  calibrated.fan_outs = curve_of(samples, ProbeKind::fan_out);
+  fit_stalls(samples, calibrated);
+  calibrated.spread = fit_spread(samples);
   return calibrated;
 }
 

@@ -12,7 +12,7 @@
 namespace ringside {
 
 /// Every size of every probe is first reduced to the median of its repetitions, so that a few interrupted ones count for
-/// nothing.
+/// nothing; of three passes or more, to the median of their medians, so that a disturbed pass does neither.
 ///
 /// α and β: t(S) = α + β·S through the ping_pong medians, least squares of the relative error, neither negative. Above the
 /// largest ping_pong size, stream medians take part as t(S) = β·S. Their 95 % intervals come from the covariance of the
@@ -22,8 +22,14 @@ namespace ringside {
 /// γ: median of seconds / bytes over the repetitions of one rank's reductions at the largest size and down to a quarter
 /// of it, which is out of cache when the probes reach far enough; 95 % interval from order statistics. 0 without probes.
 ///
-/// `transfers` are the ping_pong medians made non-decreasing (isotonic regression); `shifts` the shift medians by
-/// ranks and size; `reductions` those of one rank by size.
+/// `transfers`, `sends` and `fan_outs` are the medians of ping_pong, send and fan_out made non-decreasing (isotonic regression);
+/// `shifts` and `reductions` the medians by ranks (and messages) and size.
+///
+/// `stalls`: of small shifts, those that took more than four times their lower quartile; the medians of shifts are of the others. Each message of N ranks stalls with a
+/// probability p, and a run with a probability s before the first: (1 − s)(1 − p)^N of the shifts with one message per rank do not
+/// stall, and (1 − s)(1 − p)^(kN) of those with k; two equations for s and p. `seconds` is the mean excess.
+///
+/// `spread`: the standard deviation of log(median of a pass), pooled over all probes; none with one pass.
 ///
 /// Throws Error{failed} when the ping_pong probes have fewer than two sizes or show no cost per byte.
 Calibrated fit_probes(std::span<const ProbeSample> samples);

@@ -236,6 +236,14 @@ Backend measuring_backend(const BackendRequest& request, const LaunchFlags& flag
   return backend;
 }
 
+namespace {
+
+/// Probes are repeated with ranks started anew: from one start to the next small messages move by up to 2×.
+constexpr int kPasses = 3;
+constexpr Seconds kBudgetOfPasses{10};
+
+}  // namespace
+
 Machine calibrate(const CalibrateRequest& request, Progress& progress) {
   progress.stage("calibrating this machine");
   ProbeOptions options;
@@ -243,6 +251,7 @@ Machine calibrate(const CalibrateRequest& request, Progress& progress) {
   options.budget = request.budget;
   options.ranks = request.ranks;
   options.max_bytes = request.max_bytes;
+  options.passes = request.budget >= kBudgetOfPasses ? kPasses : 1;
   const std::vector<ProbeSample> samples =
       probe(options, [&](double fraction, std::string_view what) { progress.update(fraction, what); });
   progress.finish();

@@ -5,6 +5,8 @@
 #include <memory>
 
 #include "common/error.hpp"
+#include "real/collective_values.hpp"
+#include "real/executor.hpp"
 #include "real/ready_call.hpp"
 #include "real/timing.hpp"
 
@@ -19,7 +21,7 @@ constexpr std::int64_t kMaxBytesInFlight = 64LL << 20;
 /// A reduction of few bytes is repeated until the clock's own cost no longer counts.
 constexpr std::int64_t kMinBytesReduced = 256LL << 10;
 
-constexpr TimingLimits kLimits = {.target_interval = 0.05, .min_calls = 7, .max_calls = 400};
+constexpr TimingLimits kLimits = {.target_interval = 0.05, .min_calls = 3, .max_calls = 400};
 
 /// Probes are programs, as algorithms are: they run through the executor, each with one buffer that is sent from and
 /// one that is received into.
@@ -44,9 +46,13 @@ class ProbeProgram {
         write_stream(is_of_pair(), is_of_pair());
         break;
       case ProbeKind::shift:
-        start_receive((rank_ + num_ranks_ - 1) % num_ranks_, 0);
-        start_send((rank_ + 1) % num_ranks_, 0);
-        wait_for_all();
+        write_shift();
+        break;
+      case ProbeKind::send:
+        write_send();
+        break;
+      case ProbeKind::fan_out:
+        write_fan_out();
         break;
       case ProbeKind::reduction:
         write_reductions();
@@ -58,8 +64,21 @@ class ProbeProgram {
   }
 
   const Program& program() const { return program_; }
+  const ProbeKey& key() const { return key_; }
+  /// Of the buffer that is sent from.
+  std::int64_t num_elements() const {
+    return program_.buffer_bytes.front() / static_cast<std::int64_t>(sizeof(float));
+  }
+  /// Whether this rank's clock is one of those of which the slowest counts. A round trip is over where it began, and only
+  /// its sender knows when a send is; another's clock would add how far apart the two left the barrier.
+  bool counts() const {
+    const bool of_the_first = key_.kind == ProbeKind::ping_pong || key_.kind == ProbeKind::send;
+    return !of_the_first || rank_ == key_.first;
+  }
   /// How many times a run does what is asked for.
   double repeats() const { return static_cast<double>(repeats_); }
+  /// Of a reduction probe: the steps from here on are timed, the transfer before them is not.
+  std::size_t first_reduction() const { return first_reduction_; }
 
  private:
   Region region(std::int32_t buffer, std::int64_t message = 0) const {
@@ -113,8 +132,48 @@ class ProbeProgram {
     wait_for_all();
   }
 
+  void write_shift() {
+    messages_ = key_.messages;
+    for (std::int64_t i = 0; i < messages_; ++i) {
+      start_receive((rank_ + num_ranks_ - 1) % num_ranks_, i);
+    }
+    for (std::int64_t i = 0; i < messages_; ++i) {
+      start_send((rank_ + 1) % num_ranks_, i);
+    }
+    wait_for_all();
+  }
+
+  void write_send() {
+    if (rank_ == key_.first) {
+      start_send(key_.second, 0);
+    } else if (rank_ == key_.second) {
+      start_receive(key_.first, 0);
+    }
+    wait_for_all();
+  }
+
+  void write_fan_out() {
+    constexpr Rank kNumTargets = 2;
+    messages_ = kNumTargets;
+    if (rank_ > kNumTargets) {
+      return;
+    }
+    if (rank_ == 0) {
+      start_send(1, 0);
+      start_send(2, 1);
+    } else {
+      start_receive(0, 0);
+    }
+    wait_for_all();
+  }
+
+  /// What is reduced has just arrived, as in a collective: it lies in the cache of the core that received it, if at all.
   void write_reductions() {
     repeats_ = std::max<std::int64_t>(kMinBytesReduced / bytes_, 1);
+    start_receive((rank_ + num_ranks_ - 1) % num_ranks_, 0);
+    start_send((rank_ + 1) % num_ranks_, 0);
+    wait_for_all();
+    first_reduction_ = program_.steps.size();
     if (rank_ >= key_.ranks) {
       return;
     }
@@ -129,9 +188,21 @@ class ProbeProgram {
   std::int64_t bytes_;
   std::int64_t repeats_ = 1;
   std::int64_t messages_ = 1;
+  std::size_t first_reduction_ = 0;
   Program program_;
   std::vector<std::int32_t> started_;
 };
+
+/// Only the reductions of a reduction probe count, where its steps can be told apart; on a GPU all of it does.
+double run_once(const ProbeProgram& probe, ReadyCall& ready, std::vector<StepTime>& times) {
+  Executor* executor = ready.executor();
+  if (probe.key().kind != ProbeKind::reduction || executor == nullptr) {
+    return ready.run();
+  }
+  executor->run(times);
+  const std::size_t first = probe.first_reduction();
+  return first < times.size() ? (times.back().end - times[first].begin).value : 0;
+}
 
 }  // namespace
 
@@ -143,11 +214,14 @@ std::vector<double> run_probe(const ProbeKey& key, Seconds budget, const RankBac
   ready->warm_up();
   TimingLimits limits = kLimits;
   limits.budget = budget;
-  // The round trip is over where it began; the other's clock would add how far apart the two left the barrier.
-  const bool counts = key.kind != ProbeKind::ping_pong || transport.rank() == key.first;
-  std::vector<double> seconds =
-      time_calls({.before = [] {}, .run = [&] { return ready->run(); }, .counts = counts}, limits,
-                 coordination, backend.progress);
+  std::vector<StepTime> times(probe.program().steps.size());
+  // As before a measured collective, ranks write what they send: it is in their caches as it would be there.
+  const CollectiveCall call = {.num_ranks = transport.num_ranks(), .num_elements = probe.num_elements()};
+  const CollectiveValues values(call, 0);
+  std::vector<double> seconds = time_calls({.before = [&] { ready->write_input(values); },
+                                            .run = [&] { return run_once(probe, *ready, times); },
+                                            .counts = probe.counts()},
+                                           limits, coordination, backend.progress);
   for (double& value : seconds) {
     value /= probe.repeats();
   }

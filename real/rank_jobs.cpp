@@ -29,7 +29,9 @@ NLOHMANN_JSON_SERIALIZE_ENUM(ProbeKind, {{ProbeKind::ping_pong, "ping_pong"},
                                          {ProbeKind::stream, "stream"},
                                          {ProbeKind::both_ways, "both_ways"},
                                          {ProbeKind::shift, "shift"},
-                                         {ProbeKind::reduction, "reduction"}})
+                                         {ProbeKind::reduction, "reduction"},
+                                         {ProbeKind::send, "send"},
+                                         {ProbeKind::fan_out, "fan_out"}})
 
 namespace {
 
@@ -89,8 +91,13 @@ json to_json(const PointJob& job) { return point_to_json("point", job.key, job.o
 json to_json(const RecordJob& job) { return point_to_json("record", job.key, job.options); }
 
 json to_json(const ProbeJob& job) {
-  return {{"job", "probe"},         {"kind", job.key.kind},         {"pair", {job.key.first, job.key.second}},
-          {"ranks", job.key.ranks}, {"bytes", job.key.bytes.value}, {"budget", job.budget.value}};
+  return {{"job", "probe"},
+          {"kind", job.key.kind},
+          {"pair", {job.key.first, job.key.second}},
+          {"ranks", job.key.ranks},
+          {"bytes", job.key.bytes.value},
+          {"messages", job.key.messages},
+          {"budget", job.budget.value}};
 }
 
 PointKey key_from(const json& object) {
@@ -137,6 +144,7 @@ Job job_from(const json& object) {
   return ProbeJob{.key = {.kind = object.at("kind"),
                           .ranks = object.at("ranks"),
                           .bytes = {object.at("bytes")},
+                          .messages = object.at("messages"),
                           .first = object.at("pair").at(0),
                           .second = object.at("pair").at(1)},
                   .budget = {object.at("budget")}};

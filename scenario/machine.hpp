@@ -111,6 +111,7 @@ struct ShiftPoint {
   int ranks = 0;
   Bytes bytes;
   Seconds seconds;
+  int messages = 1;  ///< that each rank sends at once, all to the same neighbour
 
   bool operator==(const ShiftPoint&) const = default;
 };
@@ -118,8 +119,19 @@ struct ShiftPoint {
 struct ReductionPoint {
   Bytes bytes;  ///< operand size
   SecondsPerByte cost;
+  int ranks = 1;  ///< that reduce at once; the slowest one's cost
 
   bool operator==(const ReductionPoint&) const = default;
+};
+
+/// Small messages that took many times longer than others: a rank was not given a core, or its core had to be woken.
+struct StallPoint {
+  int ranks = 0;
+  double share = 0;  ///< of the messages while `ranks` shift at once, 0 … 1
+  double start = 0;  ///< of the shifts: before the first message, when ranks come from a barrier; 0 … 1
+  Seconds seconds;   ///< that a stalled message takes longer, on average
+
+  bool operator==(const StallPoint&) const = default;
 };
 
 /// What two ranks can do between them, with nothing else going on.
@@ -144,9 +156,15 @@ struct Calibrated {
   std::optional<int> cores = {};                ///< CPU cores that all ranks share; none = nothing is shared
   std::vector<TransferPoint> transfers = {};    ///< the measured curve, ascending sizes; may be empty
   std::vector<ShiftPoint> shifts = {};          ///< all ranks at once; may be empty
-  std::vector<ReductionPoint> reductions = {};  ///< the measured curve; may be empty
-  std::vector<PairPoint> pairs = {};            ///< the matrix, for people; not priced; may be empty
-  std::string backend = {};                     ///< transport probed, such as `gloo`
+  std::vector<ReductionPoint> reductions = {};  ///< the measured curves, by ranks and size; may be empty
+  std::vector<TransferPoint> sends =
+      {};  ///< until the sender may go on, its kernel having the rest; may be empty
+  std::vector<TransferPoint> fan_outs =
+      {};  ///< until two messages of one rank to two others are there; may be empty
+  std::vector<StallPoint> stalls = {};  ///< by ranks; may be empty
+  std::optional<double> spread = {};    ///< relative deviation of a probe's median from one pass to the next
+  std::vector<PairPoint> pairs = {};    ///< the matrix, for people; not priced; may be empty
+  std::string backend = {};             ///< transport probed, such as `gloo`
 
   bool operator==(const Calibrated&) const = default;
 };

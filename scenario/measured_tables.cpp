@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -29,12 +30,13 @@ ValueType<std::vector<V>> curve_type(const MapTable<V>& point, const std::string
   return type;
 }
 
-MapTable<TransferPoint> transfer_table() {
+/// A curve over the message size; `what` is what its seconds are.
+MapTable<TransferPoint> transfer_table(const std::string& what) {
   return {.form = "a map such as `{bytes: 4 KiB, seconds: 12 us}`",
           .rows = {row("bytes", &TransferPoint::bytes, size_type(),
                        {.meaning = "Size of the message.", .required = true}),
                    row("seconds", &TransferPoint::seconds, time_type(Zero::refused),
-                       {.meaning = "What it takes, one way.", .required = true})}};
+                       {.meaning = what, .required = true})}};
 }
 
 MapTable<ShiftPoint> shift_table() {
@@ -44,7 +46,27 @@ MapTable<ShiftPoint> shift_table() {
                    row("bytes", &ShiftPoint::bytes, size_type(),
                        {.meaning = "Size of each message.", .required = true}),
                    row("seconds", &ShiftPoint::seconds, time_type(Zero::refused),
-                       {.meaning = "Until all have arrived.", .required = true})}};
+                       {.meaning = "Until all have arrived.", .required = true}),
+                   row("messages", &ShiftPoint::messages, whole_number_type({.min = 1, .max = kMaxRanks}),
+                       {.meaning = "How many each rank sends at once.", .default_value = "1"})}};
+}
+
+MapTable<StallPoint> stall_table() {
+  return {.form = "a map such as `{ranks: 4, share: 0.01, start: 0.1, seconds: 3 ms}`",
+          .rows = {row("ranks", &StallPoint::ranks, whole_number_type({.min = 2, .max = kMaxRanks}),
+                       {.meaning = "How many ranks send to their neighbour at once.", .required = true}),
+                   row("share", &StallPoint::share, factor_type(0),
+                       {.meaning = "Share of small messages that stall, 0 to 1.", .required = true}),
+                   row("start", &StallPoint::start, factor_type(0),
+                       {.meaning = "Share of runs that stall before the first message, 0 to 1.",
+                        .default_value = "0"}),
+                   row("seconds", &StallPoint::seconds, time_type(),
+                       {.meaning = "What a stalled one takes longer, on average.", .required = true})},
+          .check = [](Reader& reader, const Value& value, StallPoint& stall) {
+            if (stall.share > 1 || stall.start > 1) {
+              reader.fail(value, "`share` and `start` are at most 1, all messages or runs");
+            }
+          }};
 }
 
 MapTable<ReductionPoint> reduction_table() {
@@ -52,7 +74,9 @@ MapTable<ReductionPoint> reduction_table() {
           .rows = {row("bytes", &ReductionPoint::bytes, size_type(),
                        {.meaning = "Size of the operand.", .required = true}),
                    row("cost", &ReductionPoint::cost, cost_type(),
-                       {.meaning = "γ at this size.", .required = true})}};
+                       {.meaning = "γ at this size.", .required = true}),
+                   row("ranks", &ReductionPoint::ranks, whole_number_type({.min = 1, .max = kMaxRanks}),
+                       {.meaning = "How many ranks reduce at once.", .default_value = "1"})}};
 }
 
 MapTable<PairPoint> pair_table() {
@@ -154,22 +178,43 @@ MapTable<Calibrated> calibrated_table() {
                   interval_type(cost_type(), "[0.09 ns/B, 0.11 ns/B]"),
                   {.meaning = "95 % interval of the reduction cost."}),
               row("transfers", &Calibrated::transfers,
-                  curve_type(transfer_table(), "a list of maps such as `{bytes: 4 KiB, seconds: 12 us}`",
+                  curve_type(transfer_table("What it takes, one way."),
+                             "a list of maps such as `{bytes: 4 KiB, seconds: 12 us}`",
                              "each size once, small ones first",
                              [](const TransferPoint& p) { return p.bytes; }),
                   {.meaning = "Time of one message alone, by size."}),
               row("shifts", &Calibrated::shifts,
                   curve_type(shift_table(),
                              "a list of maps such as `{ranks: 4, bytes: 4 KiB, seconds: 20 us}`",
-                             "by ranks and then by size, each once",
-                             [](const ShiftPoint& p) { return std::pair(p.ranks, p.bytes); }),
+                             "by ranks, messages and then size, each once",
+                             [](const ShiftPoint& p) { return std::tuple(p.ranks, p.messages, p.bytes); }),
                   {.meaning =
                        "Time of messages of all ranks to their neighbours at once, by ranks and size."}),
               row("reductions", &Calibrated::reductions,
                   curve_type(reduction_table(), "a list of maps such as `{bytes: 64 KiB, cost: 0.1 ns/B}`",
+                             "by ranks and then by size, each once",
+                             [](const ReductionPoint& p) { return std::pair(p.ranks, p.bytes); }),
+                  {.meaning = "Reduction cost of what has just arrived, by ranks and size of the operand."}),
+              row("sends", &Calibrated::sends,
+                  curve_type(transfer_table("Until its kernel has the rest."),
+                             "a list of maps such as `{bytes: 4 KiB, seconds: 5 us}`",
                              "each size once, small ones first",
-                             [](const ReductionPoint& p) { return p.bytes; }),
-                  {.meaning = "Reduction cost by size of the operand."}),
+                             [](const TransferPoint& p) { return p.bytes; }),
+                  {.meaning = "Time until the sender of one message may go on, by size."}),
+              row("fan_outs", &Calibrated::fan_outs,
+                  curve_type(transfer_table("Until both are there."),
+                             "a list of maps such as `{bytes: 4 KiB, seconds: 20 us}`",
+                             "each size once, small ones first",
+                             [](const TransferPoint& p) { return p.bytes; }),
+                  {.meaning = "Time of two messages at once from one rank to two others, by size."}),
+              row("stalls", &Calibrated::stalls,
+                  curve_type(stall_table(),
+                             "a list of maps such as `{ranks: 4, share: 0.01, start: 0.1, seconds: 3 ms}`",
+                             "each number of ranks once, small ones first",
+                             [](const StallPoint& p) { return p.ranks; }),
+                  {.meaning = "How many small messages take many times longer than others, by ranks."}),
+              row("spread", &Calibrated::spread, factor_type(0),
+                  {.meaning = "Relative deviation of a probe's median from one pass to the next."}),
               row("pairs", &Calibrated::pairs,
                   curve_type(pair_table(),
                              "a list of maps such as `{from: 0, to: 1, latency: 9 us, bandwidth: 20 GB/s, "

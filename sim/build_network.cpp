@@ -46,6 +46,28 @@ SecondsPerByte reduction_cost(const BuildRequest& request) {
   return request.gpu ? reduction_cost_of(*request.gpu, request.numbers) : SecondsPerByte{};
 }
 
+/// Several messages per rank say what this number of ranks does with them, not what more ranks with one message each do; those
+/// of more ranks are only looked at where this number was not probed.
+std::vector<ShiftPoint> shifts_among(int num_ranks, const std::vector<ShiftPoint>& shifts) {
+  const bool probed = std::any_of(shifts.begin(), shifts.end(),
+                                  [&](const ShiftPoint& point) { return point.ranks == num_ranks; });
+  std::vector<ShiftPoint> result;
+  std::copy_if(shifts.begin(), shifts.end(), std::back_inserter(result), [&](const ShiftPoint& point) {
+    return point.ranks == num_ranks || (point.messages == 1 && (!probed || point.ranks < num_ranks));
+  });
+  return result;
+}
+
+/// Of the nearest number of ranks that was probed, the larger of two.
+std::optional<StallPoint> stall_among(int num_ranks, const std::vector<StallPoint>& stalls) {
+  const auto at_least = std::find_if(stalls.begin(), stalls.end(),
+                                     [&](const StallPoint& stall) { return stall.ranks >= num_ranks; });
+  if (at_least != stalls.end()) {
+    return *at_least;
+  }
+  return stalls.empty() ? std::nullopt : std::optional(stalls.back());
+}
+
 Network calibrated_network(const BuildRequest& request, const Calibrated& calibrated) {
   if (calibrated.bandwidth.value <= 0) {
     fail(request.machine, "calibrated.bandwidth", "nothing can be sent at 0 B/s");
@@ -58,8 +80,11 @@ Network calibrated_network(const BuildRequest& request, const Calibrated& calibr
   if (!calibrated.transfers.empty()) {
     network.processor = SharedProcessor{.cores = calibrated.cores,
                                         .transfers = calibrated.transfers,
-                                        .shifts = calibrated.shifts,
-                                        .reductions = calibrated.reductions};
+                                        .shifts = shifts_among(request.num_ranks, calibrated.shifts),
+                                        .reductions = calibrated.reductions,
+                                        .sends = calibrated.sends,
+                                        .fan_outs = calibrated.fan_outs,
+                                        .stall = stall_among(request.num_ranks, calibrated.stalls)};
   }
   return network;
 }

@@ -40,6 +40,7 @@ struct PlannedMove {
   bool target_came = false;
   bool waiting = false;  ///< For a reduction of an earlier round.
   bool started = false;
+  bool released = false;  ///< The source has gone on.
   bool sent = false;
 };
 
@@ -55,9 +56,12 @@ struct Reduction {
 struct RankState {
   std::int32_t first_planned = kNone;  ///< The queue of its moves of later rounds.
   std::int32_t last_planned = kNone;
-  std::int64_t round = -1;            ///< The round that it has come to.
-  std::int32_t num_open = 0;          ///< Moves of that round that are not complete here.
-  std::vector<std::int32_t> sending;  ///< Its transfers of that round that are not complete.
+  struct OpenRound {
+    std::int64_t round = 0;
+    std::int32_t num_open = 0;  ///< Moves that are not complete here.
+  };
+  std::vector<OpenRound> open;        ///< The rounds that it has come to, up to the first that is complete.
+  std::vector<std::int32_t> sending;  ///< Its transfers of these rounds that are not sent.
   std::vector<Reduction> reductions;  ///< In order of arrival; those before `next_reduction` are complete.
   std::size_t next_reduction = 0;
   bool reducing = false;
@@ -69,7 +73,7 @@ class FlowRun {
           const SimulationOptions& options)
       : schedule_(schedule), sizes_(sizes), options_(options), ranks_(at(network.num_ranks)) {
     if (network.processor) {
-      medium_ = std::make_unique<ProcessorSharing>(network, activities_);
+      medium_ = std::make_unique<ProcessorSharing>(network, activities_, options.stall_seed);
     } else {
       medium_ = std::make_unique<LinkSharing>(network, activities_);
     }
@@ -150,9 +154,9 @@ class FlowRun {
     if (here.first_planned == kNone) {
       return;
     }
-    here.round = planned(here.first_planned).round;
+    const std::int64_t round = planned(here.first_planned).round;
     came_.clear();
-    while (here.first_planned != kNone && planned(here.first_planned).round == here.round) {
+    while (here.first_planned != kNone && planned(here.first_planned).round == round) {
       const std::int32_t id = here.first_planned;
       here.first_planned = next_at(rank, id);
       came_.push_back(id);
@@ -168,16 +172,32 @@ class FlowRun {
         move.target_came = true;
       }
     }
-    here.num_open = static_cast<std::int32_t>(came_.size());
+    here.open.push_back({.round = round, .num_open = static_cast<std::int32_t>(came_.size())});
+    if (may_come_to_another(here)) {
+      idle_.push_back(rank);
+    }
     // A move may complete at once and make other ranks idle, but none of them comes to a round in here.
     for (const std::int32_t id : came_) {
       go_on(id);
     }
   }
 
-  void close_move(Rank rank) {
+  bool may_come_to_another(const RankState& here) const {
+    return static_cast<int>(here.open.size()) < options_.rounds_at_once;
+  }
+
+  void close_move(Rank rank, std::int64_t round) {
     RankState& here = state(rank);
-    if (--here.num_open == 0) {
+    const auto closed = std::find_if(here.open.begin(), here.open.end(),
+                                     [&](const RankState::OpenRound& open) { return open.round == round; });
+    if (--closed->num_open > 0 || closed != here.open.begin()) {
+      return;
+    }
+    const auto first_open = std::find_if(here.open.begin(), here.open.end(),
+                                         [](const RankState::OpenRound& open) { return open.num_open > 0; });
+    const bool waited = !may_come_to_another(here);
+    here.open.erase(here.open.begin(), first_open);
+    if (waited) {
       idle_.push_back(rank);
     }
   }
@@ -218,7 +238,7 @@ class FlowRun {
     RankState& here = state(rank);
     for (std::size_t i = here.reductions.size(); i > here.next_reduction; --i) {
       Reduction& reduction = here.reductions[i - 1];
-      if (reduction.round < here.round && written_by(reduction.move).touches(range)) {
+      if (reduction.round < planned(id).round && written_by(reduction.move).touches(range)) {
         reduction.waiting.push_back(id);
         planned(id).waiting = true;
         return true;
@@ -238,17 +258,26 @@ class FlowRun {
           {.kind = TraceKind::transfer, .id = id});
   }
 
-  void complete_transfer(std::int32_t id) {
+  /// The source may go on.
+  void release_source(std::int32_t id) {
     PlannedMove& move = planned(id);
-    move.sent = true;
-    record(TraceKind::transfer, move.move, move.round, move.start);
+    move.released = true;
     RankState& source = state(move.move.source);
     const std::int32_t last = source.sending.back();
     source.sending[at(move.sending_position)] = last;
     planned(last).sending_position = move.sending_position;
     source.sending.pop_back();
-    close_move(move.move.source);
+    close_move(move.move.source, move.round);
     reduce_next(move.move.source);
+  }
+
+  void complete_transfer(std::int32_t id) {
+    if (!planned(id).released) {
+      release_source(id);
+    }
+    PlannedMove& move = planned(id);
+    move.sent = true;
+    record(TraceKind::transfer, move.move, move.round, move.start);
     go_on(id);
   }
 
@@ -259,8 +288,9 @@ class FlowRun {
     if (move.move.kind == MoveKind::reduce) {
       enqueue_reduction(move);
     }
+    const std::int64_t round = move.round;
     unused_.push_back(id);
-    close_move(target);
+    close_move(target, round);
   }
 
   void start_local(std::int32_t id) {
@@ -282,7 +312,7 @@ class FlowRun {
     const PlannedMove& move = planned(id);
     record(TraceKind::local, move.move, move.round, move.start);
     unused_.push_back(id);
-    close_move(move.move.source);
+    close_move(move.move.source, move.round);
   }
 
   // --- Reductions: one at a time per rank, in order of arrival, local ones among them.
@@ -310,7 +340,7 @@ class FlowRun {
       return;
     }
     Reduction& next = here.reductions[here.next_reduction];
-    if (next.round == here.round && still_sent(here, written_by(next.move))) {
+    if (still_sent(here, next)) {
       return;
     }
     here.reducing = true;
@@ -318,10 +348,13 @@ class FlowRun {
     begin(local_work(next.move, next.bytes), {.kind = TraceKind::reduction, .id = rank});
   }
 
-  /// Whether a transfer of the rank's round that reads `range` is not complete: it must send what was there before.
-  bool still_sent(const RankState& here, const ChunkRange& range) {
-    return std::any_of(here.sending.begin(), here.sending.end(),
-                       [&](std::int32_t id) { return read_by(planned(id).move).touches(range); });
+  /// Whether a transfer of the reduction's round that reads what it writes is not sent: it must send what was there
+  /// before.
+  bool still_sent(const RankState& here, const Reduction& reduction) {
+    const ChunkRange range = written_by(reduction.move);
+    return std::any_of(here.sending.begin(), here.sending.end(), [&](std::int32_t id) {
+      return planned(id).round == reduction.round && read_by(planned(id).move).touches(range);
+    });
   }
 
   void complete_reduction(Rank rank) {
@@ -335,7 +368,7 @@ class FlowRun {
     record(done.move.local() ? TraceKind::local : TraceKind::reduction, done.move, done.round, done.start);
     reduce_next(rank);
     if (done.move.local()) {
-      close_move(rank);
+      close_move(rank, done.round);
     }
     for (const std::int32_t id : done.waiting) {
       planned(id).waiting = false;
@@ -358,10 +391,14 @@ class FlowRun {
   }
 
   void complete(Activities::Id activity) {
-    if (!medium_->finish(activity)) {
+    const Stage stage = medium_->finish(activity);
+    const Task task = tasks_[at(activity)];
+    if (stage == Stage::sent) {
+      release_source(task.id);
+    }
+    if (stage != Stage::done) {
       return;
     }
-    const Task task = tasks_[at(activity)];
     switch (task.kind) {
       case TraceKind::transfer:
         return complete_transfer(task.id);

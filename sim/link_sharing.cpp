@@ -64,19 +64,19 @@ Activities::Id LinkSharing::begin(const Work& work) {
   return id;
 }
 
-bool LinkSharing::finish(Activities::Id id) {
+Stage LinkSharing::finish(Activities::Id id) {
   Flow& finished = flow(id);
   if (finished.phase == Phase::latency && finished.work > 0) {
     finished.phase = Phase::flowing;
     activities_.renew(id, finished.work);
     join_links(id);
-    return false;
+    return Stage::under_way;
   }
   if (finished.phase == Phase::flowing) {
     leave_links(finished);
   }
   activities_.end(id);
-  return true;
+  return Stage::done;
 }
 
 /// Leaves the links of the route in `route_`.

@@ -22,7 +22,7 @@ class LinkSharing final : public Medium {
 
   bool free(const Work& work) const override;
   Activities::Id begin(const Work& work) override;
-  bool finish(Activities::Id id) override;
+  Stage finish(Activities::Id id) override;
   void share() override;
   std::vector<std::string> limits() const override;
 

@@ -19,6 +19,13 @@ struct Work {
   std::int64_t bytes = 0;
 };
 
+/// Where an activity is that has completed its work for now.
+enum class Stage : std::uint8_t {
+  under_way,  ///< More work follows: the latency is over and the bytes come, say.
+  sent,       ///< The source of a transfer may go on; the rest of the work follows.
+  done,       ///< The activity has ended.
+};
+
 /// What ranks compete for: it decides how fast the activities go that are under way together.
 class Medium {
  public:
@@ -27,9 +34,8 @@ class Medium {
   virtual bool free(const Work& work) const = 0;
   /// Starts the work as an activity.
   virtual Activities::Id begin(const Work& work) = 0;
-  /// Called when an activity has completed. True when its work is done and the activity ended; false when it goes on
-  /// (the latency is over and the bytes follow, say).
-  virtual bool finish(Activities::Id id) = 0;
+  /// Called when an activity has completed.
+  virtual Stage finish(Activities::Id id) = 0;
   /// Gives every activity its rate; called once after everything that happens at one time.
   virtual void share() = 0;
   /// What slowed the work down, most important first: one phrase each, as in Prediction::limits.

@@ -38,8 +38,12 @@ struct Link {
 struct SharedProcessor {
   std::optional<int> cores;              ///< none = every rank has its own
   std::vector<TransferPoint> transfers;  ///< one message alone, ascending sizes
-  std::vector<ShiftPoint> shifts;        ///< `ranks` messages at once
+  /// Of this many ranks, with one message each or several; where these were not probed, of other numbers of ranks.
+  std::vector<ShiftPoint> shifts;
   std::vector<ReductionPoint> reductions;
+  std::vector<TransferPoint> sends = {};     ///< until the sender of one message alone may go on
+  std::vector<TransferPoint> fan_outs = {};  ///< two messages from one rank to two others at once
+  std::optional<StallPoint> stall = {};      ///< of messages among this many ranks
 };
 
 /// The shape of a network. Routes are computed on demand, so that 65,536 ranks need no table of pairs.

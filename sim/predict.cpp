@@ -1,6 +1,7 @@
 #include "sim/predict.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 #include <utility>
 
@@ -23,7 +24,8 @@ namespace {
 /// What a point's algorithm is priced as.
 struct Model {
   const Algorithm* algorithm = nullptr;
-  int slices = 0;  ///< As in ScheduleRequest.
+  int slices = 0;          ///< As in ScheduleRequest.
+  int rounds_at_once = 1;  ///< As in SimulationOptions.
 };
 
 const Algorithm& known_algorithm(Collective collective, const std::string& algorithm) {
@@ -55,7 +57,8 @@ std::variant<Model, Unpredicted> native_model(const Machine& machine, const Poin
         fmt::format("Gloo's own {} is not modelled, only its all_reduce", name(key.collective))};
   }
   return Model{.algorithm = &known_algorithm(key.collective, "pipelined_ring"),
-               .slices = gloo_ring_slices(key.bytes, key.dtype, key.ranks)};
+               .slices = gloo_ring_slices(key.bytes, key.dtype, key.ranks),
+               .rounds_at_once = kGlooRingRoundsAtOnce};
 }
 
 std::variant<Model, Unpredicted> model_of(const Machine& machine, const PointKey& key, Backend backend) {
@@ -129,13 +132,58 @@ FlowResult run_flow(const Schedule& schedule, const ChunkSizes& sizes, const Net
   return simulate_flow(schedule, sizes, network, simulation);
 }
 
-Prediction price(const Schedule& schedule, const PointKey& key, const Network& network,
-                 const PredictOptions& options) {
+/// Where messages stall, runs differ: so many are drawn.
+constexpr int kNumDraws = 41;
+
+/// Quantiles of the runs of a measured point.
+struct Quantile {
+  double of_runs = 0.5;
+};
+constexpr Quantile kMedian{0.5};
+// In nine of ten cases the median of a hundred runs lies between these quantiles (binomial distribution).
+constexpr Quantile kLowMedian{0.42};
+constexpr Quantile kHighMedian{0.58};
+
+/// What a measurement would find: where some messages stall, a quantile of the times of runs that differ in which ones do.
+FlowResult run_flows(const Schedule& schedule, const ChunkSizes& sizes, const Network& network,
+                     const PredictOptions& options, SimulationOptions simulation, Quantile quantile) {
+  if (!network.processor || !network.processor->stall || simulation.trace != nullptr) {
+    return run_flow(schedule, sizes, network, options, simulation);
+  }
+  FlowResult result;
+  std::vector<double> seconds;
+  for (int draw = 0; draw < kNumDraws; ++draw) {
+    simulation.stall_seed = draw;
+    result = run_flow(schedule, sizes, network, options, simulation);
+    // Where runs stall before the first message, every so many-th draw does: all ranks wait for the late one.
+    const StallPoint& stall = *network.processor->stall;
+    const bool late = std::floor(stall.start * (draw + 1)) > std::floor(stall.start * draw);
+    seconds.push_back(result.seconds.value + (late ? stall.seconds.value : 0));
+  }
+  const auto place = seconds.begin() + std::lround(quantile.of_runs * (kNumDraws - 1));
+  std::nth_element(seconds.begin(), place, seconds.end());
+  result.seconds = {*place};
+  return result;
+}
+
+/// What is priced: the same for the prediction and both ends of its interval.
+struct Priced {
+  const Schedule& schedule;
+  const PointKey& key;
+  int rounds_at_once = 1;
+};
+
+Prediction price(const Priced& priced, const Network& network, const PredictOptions& options,
+                 Quantile quantile = kMedian) {
+  const Schedule& schedule = priced.schedule;
+  const PointKey& key = priced.key;
   Prediction prediction;
   prediction.fidelity = fidelity_for(network, options);
   prediction.source = network.source;
   const ChunkSizes sizes(key.bytes, key.dtype, schedule.num_chunks());
-  const SimulationOptions simulation{.eager_threshold = options.eager_threshold, .trace = options.trace};
+  const SimulationOptions simulation{.eager_threshold = options.eager_threshold,
+                                     .rounds_at_once = priced.rounds_at_once,
+                                     .trace = options.trace};
   switch (prediction.fidelity) {
     case Fidelity::closed_form:
       prediction.seconds = closed_form(schedule, key.bytes, *network.uniform);
@@ -144,7 +192,7 @@ Prediction price(const Schedule& schedule, const PointKey& key, const Network& n
       prediction.seconds = replay(schedule, sizes, network, simulation);
       break;
     case Fidelity::flow: {
-      FlowResult result = run_flow(schedule, sizes, network, options, simulation);
+      FlowResult result = run_flows(schedule, sizes, network, options, simulation, quantile);
       prediction.seconds = result.seconds;
       prediction.limits = std::move(result.limits);
       break;
@@ -157,11 +205,19 @@ Prediction price(const Schedule& schedule, const PointKey& key, const Network& n
 }
 
 bool has_intervals(const Calibrated& calibrated) {
-  return calibrated.latency_interval || calibrated.bandwidth_interval || calibrated.reduction_interval;
+  return calibrated.latency_interval || calibrated.bandwidth_interval || calibrated.reduction_interval ||
+         calibrated.spread;
+}
+
+/// How many times longer everything takes at the slow end of its 90 % interval when medians differ by `spread` from pass to pass:
+/// the probes' and the measurement's alike.
+double at_slow_end(double spread) {
+  constexpr double kNormal90 = 1.645;
+  return std::exp(kNormal90 * std::sqrt(2.0) * spread);
 }
 
 /// The calibration as it would be if everything were at the fast or at the slow end of its interval. Measured
-/// curves move as α + β·bytes does.
+/// curves move by what they differed from pass to pass; where that is not known, as α + β·bytes does.
 Calibrated end_of_intervals(Calibrated calibrated, bool fast) {
   const Seconds latency = calibrated.latency;
   const BytesPerSecond bandwidth = calibrated.bandwidth;
@@ -179,14 +235,22 @@ Calibrated end_of_intervals(Calibrated calibrated, bool fast) {
     const double before = (latency + bytes / bandwidth).value;
     return before > 0 ? (calibrated.latency + bytes / calibrated.bandwidth).value / before : 1;
   };
-  for (TransferPoint& point : calibrated.transfers) {
-    point.seconds = ratio(point.bytes) * point.seconds;
-  }
-  for (ShiftPoint& point : calibrated.shifts) {
-    point.seconds = ratio(point.bytes) * point.seconds;
-  }
+  const std::optional<double> spread =
+      calibrated.spread
+          ? std::optional(fast ? 1 / at_slow_end(*calibrated.spread) : at_slow_end(*calibrated.spread))
+          : std::nullopt;
+  const auto move = [&](auto& curve) {
+    for (auto& point : curve) {
+      point.seconds = spread.value_or(ratio(point.bytes)) * point.seconds;
+    }
+  };
+  move(calibrated.transfers);
+  move(calibrated.shifts);
+  move(calibrated.sends);
+  move(calibrated.fan_outs);
   for (ReductionPoint& point : calibrated.reductions) {
-    point.cost.value *= reduction.value > 0 ? calibrated.reduction.value / reduction.value : 1;
+    point.cost.value *=
+        spread.value_or(reduction.value > 0 ? calibrated.reduction.value / reduction.value : 1);
   }
   return calibrated;
 }
@@ -206,14 +270,14 @@ std::optional<Network> network_at_end(const Machine& machine, CostSource source,
 }
 
 /// Sets the interval of the prediction by pricing both ends.
-void add_interval(const Machine& machine, const Schedule& schedule, const PointKey& key,
-                  PredictOptions options, Prediction& prediction) {
+void add_interval(const Machine& machine, const Priced& priced, PredictOptions options,
+                  Prediction& prediction) {
   options.trace = nullptr;
-  const std::optional<Network> fast = network_at_end(machine, prediction.source, key.ranks, true);
-  const std::optional<Network> slow = network_at_end(machine, prediction.source, key.ranks, false);
+  const std::optional<Network> fast = network_at_end(machine, prediction.source, priced.key.ranks, true);
+  const std::optional<Network> slow = network_at_end(machine, prediction.source, priced.key.ranks, false);
   if (fast && slow) {
-    prediction.low = std::min(prediction.seconds, price(schedule, key, *fast, options).seconds);
-    prediction.high = std::max(prediction.seconds, price(schedule, key, *slow, options).seconds);
+    prediction.low = std::min(prediction.seconds, price(priced, *fast, options, kLowMedian).seconds);
+    prediction.high = std::max(prediction.seconds, price(priced, *slow, options, kHighMedian).seconds);
   }
 }
 
@@ -258,9 +322,10 @@ std::variant<Prediction, Unpredicted> predict(const Machine& machine, const Poin
     }
   }
   const Schedule schedule(*model.algorithm, std::move(request));
-  Prediction prediction = price(schedule, key, network, options);
+  const Priced priced = {.schedule = schedule, .key = key, .rounds_at_once = model.rounds_at_once};
+  Prediction prediction = price(priced, network, options);
   if (options.interval) {
-    add_interval(machine, schedule, key, options, prediction);
+    add_interval(machine, priced, options, prediction);
   }
   return prediction;
 }

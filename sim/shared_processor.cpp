@@ -42,11 +42,17 @@ ProcessorCurves::ProcessorCurves(const SharedProcessor& processor, SecondsPerByt
   for (const TransferPoint& point : processor.transfers) {
     add(transfers_, point.bytes, point.seconds.value);
   }
+  for (const TransferPoint& point : processor.sends) {
+    add(sends_, point.bytes, point.seconds.value);
+  }
+  for (const TransferPoint& point : processor.fan_outs) {
+    add(fan_outs_, point.bytes, point.seconds.value);
+  }
   for (const ShiftPoint& point : processor.shifts) {
-    add(shifts_[point.ranks], point.bytes, point.seconds.value);
+    add(shifts_[point.ranks * point.messages], point.bytes, point.seconds.value);
   }
   for (const ReductionPoint& point : processor.reductions) {
-    add(reductions_, point.bytes, point.cost.value);
+    add(reductions_[point.ranks], point.bytes, point.cost.value);
   }
   RINGSIDE_CHECK(!transfers_.bytes.empty(), "a shared processor has no measured transfers");
 }
@@ -91,8 +97,50 @@ double ProcessorCurves::time(const Curve& curve, double bytes) {
 
 double ProcessorCurves::transfer(double bytes) const { return time(transfers_, bytes); }
 
+double ProcessorCurves::send(double bytes) const {
+  return sends_.bytes.empty() ? transfer(bytes) : std::min(time(sends_, bytes), transfer(bytes));
+}
+
 double ProcessorCurves::reduction(double bytes) const {
-  return bytes * (reductions_.bytes.empty() ? default_reduction_ : interpolate(reductions_, bytes));
+  const auto alone = reductions_.find(1);
+  return bytes * (alone == reductions_.end() ? default_reduction_ : interpolate(alone->second, bytes));
+}
+
+double ProcessorCurves::fanning(int messages, double bytes) const {
+  if (messages <= 1 || fan_outs_.bytes.empty()) {
+    return 1;
+  }
+  return 1 + (messages - 1) * std::max(0.0, time(fan_outs_, bytes) / transfer(bytes) - 1);
+}
+
+double ProcessorCurves::reduction_crowding(int reductions, double bytes) const {
+  const double alone = reduction(bytes);
+  return crowding_of(reductions_, reductions, [&](const Curve& curve) {
+    return std::max(1.0, bytes * interpolate(curve, bytes) / alone);
+  });
+}
+
+/// Straight lines through 1 for one activity and what `measured` says of each curve for its number, in proportion beyond.
+template <typename Measured>
+double ProcessorCurves::crowding_of(const std::map<int, Curve>& curves, int number,
+                                    const Measured& measured) {
+  const auto above = curves.lower_bound(number);
+  if (number <= 1 || curves.empty()) {
+    return 1;
+  }
+  if (above == curves.end()) {
+    const auto& largest = *curves.rbegin();
+    return largest.first == 1 ? 1 : measured(largest.second) * number / largest.first;
+  }
+  if (above->first == number) {
+    return measured(above->second);
+  }
+  const bool first = above == curves.begin() || std::prev(above)->first == 1;
+  const Line line{.x0 = first ? 1.0 : std::prev(above)->first,
+                  .y0 = first ? 1.0 : measured(std::prev(above)->second),
+                  .x1 = static_cast<double>(above->first),
+                  .y1 = measured(above->second)};
+  return line.at(number);
 }
 
 double ProcessorCurves::crowding(int messages, double bytes) const {
@@ -102,27 +150,22 @@ double ProcessorCurves::crowding(int messages, double bytes) const {
   if (shifts_.empty()) {
     return cores_ ? std::max(1.0, static_cast<double>(messages) / *cores_) : 1;
   }
-  const auto measured = [&](const std::pair<const int, Curve>& shift) {
-    return std::max(kLeastCrowding, time(shift.second, bytes) / transfer(bytes));
-  };
-  const auto above = shifts_.lower_bound(messages);
-  if (above == shifts_.end()) {
-    const auto& largest = *shifts_.rbegin();
-    return measured(largest) * messages / largest.first;
-  }
-  if (above->first == messages) {
-    return measured(*above);
-  }
-  const bool first = above == shifts_.begin();
-  const Line line{.x0 = first ? 1.0 : std::prev(above)->first,
-                  .y0 = first ? 1.0 : measured(*std::prev(above)),
-                  .x1 = static_cast<double>(above->first),
-                  .y1 = measured(*above)};
-  return line.at(messages);
+  return crowding_of(shifts_, messages, [&](const Curve& shift) {
+    return std::max(kLeastCrowding, time(shift, bytes) / transfer(bytes));
+  });
 }
 
-ProcessorSharing::ProcessorSharing(const Network& network, Activities& activities)
-    : network_(network), activities_(activities), curves_(*network.processor, {reduction_cost(network, 0)}) {}
+ProcessorSharing::ProcessorSharing(const Network& network, Activities& activities,
+                                   std::optional<std::uint64_t> stall_seed)
+    : network_(network),
+      activities_(activities),
+      curves_(*network.processor, {reduction_cost(network, 0)}),
+      leaving_(static_cast<std::size_t>(network.num_ranks)),
+      reaching_(static_cast<std::size_t>(network.num_ranks)) {
+  if (stall_seed && network.processor->stall) {
+    random_.emplace(*stall_seed);
+  }
+}
 
 bool ProcessorSharing::free(const Work& work) const {
   return work.kind != WorkKind::transfer && curves_.reduction(static_cast<double>(work.bytes)) == 0;
@@ -130,23 +173,66 @@ bool ProcessorSharing::free(const Work& work) const {
 
 Activities::Id ProcessorSharing::begin(const Work& work) {
   const auto bytes = static_cast<double>(work.bytes);
-  const bool transfer = work.kind == WorkKind::transfer;
-  const double alone = transfer ? curves_.transfer(bytes) : curves_.reduction(bytes);
-  const Activities::Id id = activities_.begin(transfer_slowdown(network_, work.source, work.target) * alone);
-  under_way_.push_back({.id = id, .transfer = transfer, .size = transfer ? size_index(work.bytes) : 0});
-  num_transfers_ += transfer ? 1 : 0;
+  UnderWay activity = {.source = work.source, .target = work.target, .bytes = work.bytes};
+  if (work.kind != WorkKind::transfer) {
+    activity.id =
+        activities_.begin(transfer_slowdown(network_, work.source, work.target) * curves_.reduction(bytes));
+    ++num_reductions_;
+  } else {
+    activity.work = transfer_slowdown(network_, work.source, work.target) * curves_.transfer(bytes);
+    if (stalls()) {
+      activity.phase = Phase::stalled;
+      activity.id = activities_.begin(network_.processor->stall->seconds.value);
+    } else {
+      activity.id = activities_.begin(begin_sending(activity));
+    }
+  }
+  under_way_.push_back(activity);
   changed_ = true;
-  return id;
+  return activity.id;
 }
 
-bool ProcessorSharing::finish(Activities::Id id) {
-  const auto done = std::find_if(under_way_.begin(), under_way_.end(),
-                                 [id](const UnderWay& activity) { return activity.id == id; });
-  num_transfers_ -= done->transfer ? 1 : 0;
-  under_way_.erase(done);
-  activities_.end(id);
+bool ProcessorSharing::stalls() {
+  constexpr double kOfAll = 0x1p-53;  // 53 random bits are the digits of a double.
+  return random_ && static_cast<double>((*random_)() >> 11U) * kOfAll < network_.processor->stall->share;
+}
+
+double ProcessorSharing::begin_sending(UnderWay& transfer) {
+  transfer.phase = Phase::sending;
+  ++num_transfers_;
+  ++leaving_[static_cast<std::size_t>(transfer.source)];
+  ++reaching_[static_cast<std::size_t>(transfer.target)];
+  const auto bytes = static_cast<double>(transfer.bytes);
+  return transfer.work * curves_.send(bytes) / curves_.transfer(bytes);
+}
+
+Stage ProcessorSharing::finish(Activities::Id id) {
+  const auto activity = std::find_if(under_way_.begin(), under_way_.end(),
+                                     [id](const UnderWay& candidate) { return candidate.id == id; });
   changed_ = true;
-  return true;
+  const auto bytes = static_cast<double>(activity->bytes);
+  if (activity->phase == Phase::stalled) {
+    activities_.renew(id, begin_sending(*activity));
+    return Stage::under_way;
+  }
+  if (activity->phase == Phase::sending) {
+    const double rest = activity->work * (1 - curves_.send(bytes) / curves_.transfer(bytes));
+    if (rest > 0) {
+      activity->phase = Phase::arriving;
+      activities_.renew(id, rest);
+      return Stage::sent;
+    }
+  }
+  if (activity->phase == Phase::local) {
+    --num_reductions_;
+  } else {
+    --num_transfers_;
+    --leaving_[static_cast<std::size_t>(activity->source)];
+    --reaching_[static_cast<std::size_t>(activity->target)];
+  }
+  under_way_.erase(activity);
+  activities_.end(id);
+  return Stage::done;
 }
 
 void ProcessorSharing::share() {
@@ -155,32 +241,32 @@ void ProcessorSharing::share() {
   }
   changed_ = false;
   const std::optional<int> cores = network_.processor->cores;
-  const double busy = cores ? static_cast<double>(under_way_.size()) / *cores : 1;
-  cores_full_ = cores_full_ || busy > 1;
+  cores_full_ = cores_full_ || (cores && num_transfers_ + num_reductions_ > *cores);
   for (const UnderWay& activity : under_way_) {
-    const double slower = activity.transfer ? crowding(activity.size, num_transfers_) : std::max(1.0, busy);
+    const double slower = slowdown_of(activity);
     activities_.set_rate(activity.id, 1 / slower);
     most_crowding_ = std::max(most_crowding_, slower);
   }
 }
 
-std::size_t ProcessorSharing::size_index(std::int64_t bytes) {
-  const auto known =
-      std::find_if(sizes_.begin(), sizes_.end(), [bytes](const Size& size) { return size.bytes == bytes; });
-  if (known != sizes_.end()) {
-    return static_cast<std::size_t>(known - sizes_.begin());
+double ProcessorSharing::slowdown_of(const UnderWay& activity) {
+  if (activity.phase == Phase::stalled) {
+    return 1;
   }
-  sizes_.push_back({.bytes = bytes, .crowding = {}});
-  return sizes_.size() - 1;
-}
-
-double ProcessorSharing::crowding(std::size_t size, int messages) {
-  std::vector<double>& known = sizes_[size].crowding;
-  while (static_cast<int>(known.size()) <= messages) {
-    known.push_back(
-        curves_.crowding(static_cast<int>(known.size()), static_cast<double>(sizes_[size].bytes)));
+  const bool local = activity.phase == Phase::local;
+  const int together = local ? num_reductions_ : num_transfers_;
+  const int at_one_rank = local ? 0
+                                : std::max(leaving_[static_cast<std::size_t>(activity.source)],
+                                           reaching_[static_cast<std::size_t>(activity.target)]);
+  const auto [known, unknown] = crowding_.try_emplace({local, activity.bytes, together, at_one_rank}, 1.0);
+  if (unknown) {
+    const auto bytes = static_cast<double>(activity.bytes);
+    known->second = local ? curves_.reduction_crowding(together, bytes)
+                          : std::max(curves_.crowding(together, bytes), curves_.fanning(at_one_rank, bytes));
   }
-  return known[static_cast<std::size_t>(messages)];
+  const std::optional<int> cores = network_.processor->cores;
+  const double busy = local && cores ? static_cast<double>(num_transfers_ + num_reductions_) / *cores : 0;
+  return std::max(known->second, busy);
 }
 
 std::vector<std::string> ProcessorSharing::limits() const {

@@ -3,7 +3,9 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <random>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "sim/medium.hpp"
@@ -19,13 +21,21 @@
 ///   σ(m, b)  how many times longer each of m messages of b bytes takes that are under way together: the time of a
 ///            shift among m ranks over t(b). σ(1, b) = 1; straight lines between the measured m; beyond the largest in
 ///            proportion to m. A measurement below 1 (a busy core is a fast core) is kept, but never below 1/2.
-///   γ(b)     seconds per byte that a reduction of b bytes takes on a core of its own; the measured curve, constant
-///            beyond its ends.
+///   φ(k, b)  how many times longer each of k messages of b bytes takes that leave, or reach, one rank together: what one
+///            costs more than the other alone (fan_out over t(b), less 1) for each after the first; never below 1.
+///   γ(r, b)  seconds per byte that each of r reductions of b bytes takes that go on together; the measured curves, straight
+///            lines between the measured r, in proportion beyond; constant beyond the ends of a curve.
+///   s(b)     seconds until the sender of a message alone may go on, its kernel having the rest: measured, at most t(b).
 ///
-/// A transfer has t(b) seconds of work and progresses at 1/σ(m, b), where m is the number of transfers under way; the
-/// rate changes when one of them starts or completes. A reduction or a local copy has γ(b)·b seconds of work and keeps
-/// one core busy; when transfers and reductions together are more than the cores that are shared, it progresses at cores/(their
-/// number). The time that reductions take away from transfers is not modelled beyond that.
+/// A transfer has t(b) seconds of work and progresses at 1/max(σ(m, b), φ(k, b)), where m is the number of transfers under way
+/// and k the larger of those that leave its source and those that reach its target; the rate changes when one of
+/// them starts or completes. Its source goes on when s(b) of its work is done. A reduction or a local copy has γ(1, b)·b
+/// seconds of work and keeps one core busy; it progresses at 1/(γ(r, b)/γ(1, b)), or, when transfers and reductions together are
+/// more than the cores that are shared, at cores/(their number) where that is slower. The time that reductions take away
+/// from transfers is not modelled beyond that.
+///
+/// With `stalls`, a message waits before its work, with the probability and for the time that the probes saw: a rank was not
+/// given a core, or its core had to be woken. Which ones do is drawn from a seed.
 namespace ringside {
 
 /// What moves take when nothing else is going on.
@@ -34,9 +44,12 @@ class ProcessorCurves {
   /// `reduction` is used where no curve was measured.
   ProcessorCurves(const SharedProcessor& processor, SecondsPerByte reduction);
 
-  double transfer(double bytes) const;                ///< t(b), seconds
-  double reduction(double bytes) const;               ///< γ(b)·b, seconds
-  double crowding(int messages, double bytes) const;  ///< σ(m, b)
+  double transfer(double bytes) const;                            ///< t(b), seconds
+  double send(double bytes) const;                                ///< s(b), seconds
+  double reduction(double bytes) const;                           ///< γ(1, b)·b, seconds
+  double crowding(int messages, double bytes) const;              ///< σ(m, b)
+  double fanning(int messages, double bytes) const;               ///< φ(k, b)
+  double reduction_crowding(int reductions, double bytes) const;  ///< γ(r, b) / γ(1, b)
 
  private:
   /// Sizes and seconds (or seconds per byte), ascending.
@@ -48,45 +61,57 @@ class ProcessorCurves {
   static void add(Curve& curve, Bytes bytes, double value);
   static double interpolate(const Curve& curve, double bytes);
   static double time(const Curve& curve, double bytes);
+  template <typename Measured>
+  static double crowding_of(const std::map<int, Curve>& curves, int number, const Measured& measured);
 
   std::optional<int> cores_;
   double default_reduction_;
   Curve transfers_;
-  Curve reductions_;
-  std::map<int, Curve> shifts_;  ///< By number of ranks.
+  Curve sends_;
+  Curve fan_outs_;
+  std::map<int, Curve> reductions_;  ///< By number of ranks.
+  std::map<int, Curve> shifts_;      ///< By number of messages at once.
 };
 
 class ProcessorSharing final : public Medium {
  public:
-  ProcessorSharing(const Network& network, Activities& activities);
+  /// Without a seed no message stalls.
+  ProcessorSharing(const Network& network, Activities& activities,
+                   std::optional<std::uint64_t> stall_seed = {});
 
   bool free(const Work& work) const override;
   Activities::Id begin(const Work& work) override;
-  bool finish(Activities::Id id) override;
+  Stage finish(Activities::Id id) override;
   void share() override;
   std::vector<std::string> limits() const override;
 
  private:
+  enum class Phase : std::uint8_t { stalled, sending, arriving, local };
   struct UnderWay {
     Activities::Id id = 0;
-    bool transfer = false;
-    std::size_t size = 0;  ///< Index in `sizes_`.
-  };
-  /// σ of one message size, as far as it was needed.
-  struct Size {
+    Phase phase = Phase::local;
+    Rank source = 0;
+    Rank target = 0;
     std::int64_t bytes = 0;
-    std::vector<double> crowding;  ///< By number of messages.
+    double work = 0;  ///< Seconds alone.
   };
 
-  std::size_t size_index(std::int64_t bytes);
-  double crowding(std::size_t size, int messages);
+  bool stalls();
+  /// Gives a transfer its first part of work: until the source may go on.
+  double begin_sending(UnderWay& transfer);
+  double slowdown_of(const UnderWay& activity);
 
   const Network& network_;
   Activities& activities_;
   ProcessorCurves curves_;
-  std::vector<Size> sizes_;  ///< A schedule has few different ones.
+  std::optional<std::mt19937_64> random_;
   std::vector<UnderWay> under_way_;
-  int num_transfers_ = 0;
+  std::vector<int> leaving_;   ///< Transfers under way, by source.
+  std::vector<int> reaching_;  ///< The same, by target.
+  int num_transfers_ = 0;      ///< Under way, without those that are stalled.
+  int num_reductions_ = 0;     ///< And local copies.
+  /// Slowdowns that were needed so far, by: local, bytes, how many together, how many at one rank.
+  std::map<std::tuple<bool, std::int64_t, int, int>, double> crowding_;
   bool changed_ = false;
   bool cores_full_ = false;
   double most_crowding_ = 1;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "common/trace.hpp"
@@ -12,6 +14,10 @@ struct SimulationOptions {
   /// Messages up to this size leave without waiting for the receiver: they start when the source has come, and
   /// the source goes on when they have arrived. 0 = rendezvous always, which is what the executor does.
   Bytes eager_threshold{0};
+  /// A rank comes to its next round when fewer than so many of its rounds are not complete; ours take one at a time.
+  int rounds_at_once = 1;
+  /// Which messages stall where probes saw that some do (sim/shared_processor.hpp); none = none does.
+  std::optional<std::uint64_t> stall_seed = {};
   /// When set, an event is appended for everything that takes time, in the order in which it is simulated.
   std::vector<TraceEvent>* trace = nullptr;
 };

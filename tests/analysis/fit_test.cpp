@@ -212,7 +212,9 @@ TEST(Fit, ReductionsCountOutOfCacheAndOfOneRankAlone) {
   const Calibrated found = fit_probes(samples);
   EXPECT_NEAR(found.reduction.value, 0.25e-9, 1e-15);
   EXPECT_FALSE(found.reduction_interval.has_value()) << "three repetitions have no 95 % interval";
-  ASSERT_EQ(found.reductions.size(), 4U);
+  ASSERT_EQ(found.reductions.size(), 5U);
+  EXPECT_EQ(found.reductions[4].ranks, 4);
+  EXPECT_NEAR(found.reductions[4].cost.value, 0.9e-9, 1e-15);
   EXPECT_EQ(found.reductions[0].bytes, Bytes{1 << 12});
   EXPECT_NEAR(found.reductions[0].cost.value, 0.01e-9, 1e-15);
 }
@@ -250,12 +252,21 @@ TEST(Fit, RepetitionsOfOneProbeMayComeInParts) {
   EXPECT_NEAR(found.transfers[0].seconds.value, 2e-6, 1e-18);
 }
 
+TEST(Fit, ADisturbedPassOfThreeCountsForNothing) {
+  const std::vector<ProbeSample> samples = {
+      {.key = {.bytes = {8}}, .seconds = {2e-6, 2e-6}},
+      {.key = {.bytes = {8}}, .seconds = {9e-6, 9e-6, 9e-6, 9e-6, 9e-6, 9e-6, 9e-6}},
+      {.key = {.bytes = {8}}, .seconds = {2.2e-6}},
+      {.key = {.bytes = {1 << 20}}, .seconds = {1e-3}}};
+  EXPECT_NEAR(fit_probes(samples).transfers.at(0).seconds.value, 2.2e-6, 1e-18);
+}
+
 TEST(Fit, ShiftsAreMediansByRanksAndSize) {
   PlantedProbes probes({.noise = 0, .repetitions = 3}, 1);
   std::vector<ProbeSample> samples = {probes.ping_pong(8), probes.ping_pong(1 << 20)};
   samples.push_back({.key = {.kind = ProbeKind::shift, .ranks = 4, .bytes = {64}}, .seconds = {4e-6}});
   samples.push_back(
-      {.key = {.kind = ProbeKind::shift, .ranks = 2, .bytes = {4096}}, .seconds = {3e-6, 9e-6, 1e-6}});
+      {.key = {.kind = ProbeKind::shift, .ranks = 2, .bytes = {4096}}, .seconds = {3e-6, 3.5e-6, 1e-6}});
   samples.push_back({.key = {.kind = ProbeKind::shift, .ranks = 2, .bytes = {64}}, .seconds = {2e-6}});
   const Calibrated found = fit_probes(samples);
   ASSERT_EQ(found.shifts.size(), 3U);
@@ -264,6 +275,52 @@ TEST(Fit, ShiftsAreMediansByRanksAndSize) {
   EXPECT_EQ(found.shifts[1].bytes, Bytes{4096});
   EXPECT_NEAR(found.shifts[1].seconds.value, 3e-6, 1e-18);
   EXPECT_EQ(found.shifts[2].ranks, 4);
+}
+
+/// `stalled` of 1000 shifts took 1 ms longer.
+ProbeSample stalling_shift(int messages, int stalled) {
+  ProbeSample sample = {.key = {.kind = ProbeKind::shift, .ranks = 4, .bytes = {64}, .messages = messages},
+                        .seconds = {}};
+  for (int i = 0; i < 1000; ++i) {
+    sample.seconds.push_back(i < stalled ? 1.1e-3 : 1e-4);
+  }
+  return sample;
+}
+
+TEST(Fit, StallsAtTheStartAndOfMessagesAreToldApartByHowManyMessagesThereAre) {
+  PlantedProbes probes({}, 1);
+  // (1 − 0.1)·(1 − p)⁴ = 0.81 and (1 − 0.1)·(1 − p)⁸ = 0.729, where (1 − p)⁴ = 0.9.
+  const Calibrated found = fit_probes(std::vector<ProbeSample>{
+      probes.ping_pong(8), probes.ping_pong(1 << 20), stalling_shift(1, 190), stalling_shift(2, 271)});
+  ASSERT_EQ(found.stalls.size(), 1U);
+  EXPECT_EQ(found.stalls[0].ranks, 4);
+  EXPECT_NEAR(found.stalls[0].start, 0.1, 1e-9);
+  EXPECT_NEAR(found.stalls[0].share, 1 - std::pow(0.9, 0.25), 1e-9);
+  EXPECT_NEAR(found.stalls[0].seconds.value, 1e-3, 1e-12);
+}
+
+TEST(Fit, StallsAreNeverLessThanNone) {
+  PlantedProbes probes({}, 1);
+  const auto stalls_of = [&](int one, int several) {
+    return fit_probes(std::vector<ProbeSample>{probes.ping_pong(8), probes.ping_pong(1 << 20),
+                                               stalling_shift(1, one), stalling_shift(2, several)})
+        .stalls;
+  };
+  EXPECT_THAT(stalls_of(0, 0), IsEmpty());
+  EXPECT_NEAR(stalls_of(200, 100).at(0).share, 0, 1e-12) << "all at the start";
+  EXPECT_NEAR(stalls_of(200, 100).at(0).start, 0.2, 1e-12);
+  EXPECT_NEAR(stalls_of(100, 400).at(0).start, 0, 1e-12) << "all of messages";
+}
+
+TEST(Fit, TheSpreadIsHowFarPassesLieApart) {
+  PlantedProbes probes({}, 1);
+  std::vector<ProbeSample> samples = {probes.ping_pong(8), probes.ping_pong(1 << 20)};
+  EXPECT_FALSE(fit_probes(samples).spread.has_value()) << "one pass tells nothing";
+  samples.push_back({.key = {.kind = ProbeKind::shift, .ranks = 4, .bytes = {64}}, .seconds = {1e-4}});
+  samples.push_back(
+      {.key = {.kind = ProbeKind::shift, .ranks = 4, .bytes = {64}}, .seconds = {1e-4 * std::exp(0.2)}});
+  // Two values 0.2 apart: deviation 0.2/√2.
+  EXPECT_NEAR(fit_probes(samples).spread.value(), 0.2 / std::sqrt(2.0), 1e-9);
 }
 
 TEST(NonDecreasing, PoolsOnlyWhatFalls) {

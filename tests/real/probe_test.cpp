@@ -26,26 +26,48 @@ TEST(Probe, CoversEveryKindSizeAndNumberOfRanks) {
                                 .ranks = {3, 2},
                                 .max_bytes = {20'000}};
   std::map<std::pair<ProbeKind, int>, std::vector<std::int64_t>> sizes;
+  std::map<int, std::vector<std::int64_t>> crowded;
   std::vector<double> fractions;
   for (const ProbeSample& sample :
        probe(options, [&](double fraction, std::string_view) { fractions.push_back(fraction); })) {
     EXPECT_THAT(sample.seconds, Not(IsEmpty()));
     EXPECT_THAT(sample.seconds, Each(Gt(0.0)));
-    sizes[{sample.key.kind, sample.key.ranks}].push_back(sample.key.bytes.value);
+    if (sample.key.messages == 1) {
+      sizes[{sample.key.kind, sample.key.ranks}].push_back(sample.key.bytes.value);
+    } else {
+      EXPECT_EQ(sample.key.kind, ProbeKind::shift);
+      crowded[sample.key.ranks].push_back(sample.key.bytes.value);
+    }
   }
   const auto messages = ElementsAre(8, 32, 128, 512, 2048, 8192, 20'000);
   const auto operands = ElementsAre(4096, 16384, 20'000);
   EXPECT_EQ(sizes.size(), 8U);
   EXPECT_THAT((sizes[{ProbeKind::ping_pong, 2}]), messages);
-  EXPECT_THAT((sizes[{ProbeKind::stream, 2}]), messages);
-  EXPECT_THAT((sizes[{ProbeKind::both_ways, 2}]), messages);
   EXPECT_THAT((sizes[{ProbeKind::shift, 2}]), messages);
   EXPECT_THAT((sizes[{ProbeKind::shift, 3}]), messages);
+  EXPECT_THAT((sizes[{ProbeKind::send, 2}]), messages);
+  EXPECT_THAT((sizes[{ProbeKind::fan_out, 3}]), messages);
+  EXPECT_THAT(crowded[2], messages);
+  EXPECT_THAT(crowded[3], messages);
   EXPECT_THAT((sizes[{ProbeKind::reduction, 1}]), operands);
   EXPECT_THAT((sizes[{ProbeKind::reduction, 2}]), operands);
   EXPECT_THAT((sizes[{ProbeKind::reduction, 3}]), operands);
   EXPECT_TRUE(std::is_sorted(fractions.begin(), fractions.end()));
   EXPECT_EQ(fractions.back(), 1);
+}
+
+TEST(Probe, EveryPassGoesOverAllProbes) {
+  std::vector<ProbeKey> keys;
+  for (const ProbeSample& sample : probe({.launch = {.backend = Backend::threads, .timeout = 5s},
+                                   .budget = {5},
+                                   .max_bytes = {64},
+                                   .passes = 2},
+                                         {})) {
+    keys.push_back(sample.key);
+  }
+  ASSERT_EQ(keys.size() % 2, 0U);
+  EXPECT_TRUE(std::equal(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(keys.size() / 2),
+                         keys.begin() + static_cast<std::ptrdiff_t>(keys.size() / 2)));
 }
 
 TEST(Probe, LooksAtEveryPairInBothDirections) {

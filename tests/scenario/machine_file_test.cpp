@@ -66,8 +66,12 @@ calibrated:
   reduction: 0.25 ns/B
   reduction_interval: [0 s/B, 0.5 ns/B]
   transfers: [{bytes: 4 KiB, seconds: 14 us}, {bytes: 1 MiB, seconds: 400 us}]
-  shifts: [{ranks: 2, bytes: 1 MiB, seconds: 5 ms}, {ranks: 4, bytes: 4 KiB, seconds: 20 us}]
-  reductions: [{bytes: 64 KiB, cost: 4 GB/s}]
+  shifts: [{ranks: 2, bytes: 1 MiB, seconds: 5 ms}, {ranks: 2, messages: 2, bytes: 4 KiB, seconds: 20 us}]
+  reductions: [{bytes: 64 KiB, cost: 4 GB/s}, {ranks: 2, bytes: 64 KiB, cost: 2 GB/s}]
+  sends: [{bytes: 4 KiB, seconds: 6 us}]
+  fan_outs: [{bytes: 4 KiB, seconds: 25 us}]
+  stalls: [{ranks: 4, share: 0.02, start: 0.1, seconds: 3 ms}]
+  spread: 0.1
   pairs: [{from: 0, to: 1, latency: 9 us, bandwidth: 20 GB/s, both_ways: 18 GB/s}]
 known:
   - native: {ranks: 2, bytes: 1 GiB, seconds: 95 ms}
@@ -104,8 +108,12 @@ price: {per_hour: 32.77 USD, as_of: 2026-11-01}
                                .reduction_interval = Interval{0, 0.5e-9},
                                .cores = 2,
                                .transfers = {{{4096}, {14e-6}}, {{1048576}, {400e-6}}},
-                               .shifts = {{2, {1048576}, {5e-3}}, {4, {4096}, {20e-6}}},
-                               .reductions = {{{65536}, {0.25e-9}}},
+                               .shifts = {{2, {1048576}, {5e-3}}, {2, {4096}, {20e-6}, 2}},
+                               .reductions = {{{65536}, {0.25e-9}}, {{65536}, {0.5e-9}, 2}},
+                               .sends = {{{4096}, {6e-6}}},
+                               .fan_outs = {{{4096}, {25e-6}}},
+                               .stalls = {{4, 0.02, 0.1, {3e-3}}},
+                               .spread = 0.1,
                                .pairs = {{0, 1, {9e-6}, {20e9}, {18e9}}},
                                .backend = "gloo"},
       .known = {{.algorithm = "native", .ranks = 2, .bytes = Bytes{1073741824}, .seconds = Seconds{95e-3}},
@@ -306,10 +314,12 @@ TEST(MachineFile, CurvesAscend) {
   EXPECT_THAT(
       machine_problems(calibrated(
           "shifts: [{ranks: 4, bytes: 1 KiB, seconds: 1 us}, {ranks: 2, bytes: 2 KiB, seconds: 1 us}]")),
-      ElementsAre(HasSubstr("by ranks and then by size")));
+      ElementsAre(HasSubstr("by ranks, messages and then size")));
   EXPECT_THAT(
       machine_problems(calibrated("reductions: [{bytes: 2 KiB, cost: 0 s/B}, {bytes: 1 KiB, cost: 0 s/B}]")),
       ElementsAre(HasSubstr("must ascend")));
+  EXPECT_THAT(machine_problems(calibrated("stalls: [{ranks: 4, share: 1.5, seconds: 3 ms}]")),
+              ElementsAre(HasSubstr("at most 1")));
   EXPECT_THAT(machine_problems(calibrated("latency_interval: [2 us, 1 us]")),
               ElementsAre(HasSubstr("lower end comes first")));
   EXPECT_THAT(machine_problems(calibrated("latency_interval: [2 us]")),

@@ -84,7 +84,7 @@ TEST_P(RandomFlows, HaveMaxMinFairRatesWheneverOneComesOrGoes) {
     activities.advance(completed);
     for (const Activities::Id id : completed) {
       flows.erase(id);
-      if (!sharing.finish(id)) {
+      if (sharing.finish(id) != Stage::done) {
         flows[id] = begun[id];  // Its latency is over.
       } else {
         begun.erase(id);

@@ -109,6 +109,75 @@ TEST(SharedProcessor, SaysThatTheCoresAreShared) {
               IsEmpty());
 }
 
+/// Every rank has a link of its own: nothing slows down what different ranks send.
+SharedProcessor private_links() {
+  SharedProcessor processor;
+  processor.transfers = {{.bytes = {100'000}, .seconds = {1e-4}}};
+  return processor;
+}
+
+double broadcast(const SharedProcessor& processor) {
+  const Schedule tree(*find_algorithm(Collective::broadcast, "binomial_tree"), {.num_ranks = 4});
+  return simulate_flow(tree, ChunkSizes({100'000}, DataType::float32, tree.num_chunks()),
+                       shared_processor(4, processor))
+      .seconds.value;
+}
+
+TEST(SharedProcessor, ASenderThatGoesOnEarlySharesItsLinkWithItsNextMessage) {
+  // The root sends to rank 2, then to rank 1 while rank 2 passes it on.
+  EXPECT_NEAR(broadcast(private_links()), 2e-4, 1e-12);
+  // It goes on at once: both messages take twice as long, and rank 2 passes on only then.
+  SharedProcessor eager = private_links();
+  eager.fan_outs = {{.bytes = {100'000}, .seconds = {2e-4}}};
+  EXPECT_NEAR(broadcast(eager), 2e-4, 1e-12) << "a link that is not shared costs nothing";
+  eager.sends = {{.bytes = {100'000}, .seconds = {1e-9}}};
+  EXPECT_NEAR(broadcast(eager), 3e-4, 1e-8);
+}
+
+TEST(ProcessorCurves, SeveralReductionsTakeWhatSeveralTook) {
+  SharedProcessor processor = two_cores();
+  processor.reductions.push_back({.bytes = {100'000}, .cost = {6e-10}, .ranks = 2});
+  const ProcessorCurves curves(processor, {});
+  EXPECT_EQ(curves.reduction_crowding(1, 100'000), 1);
+  EXPECT_NEAR(curves.reduction_crowding(2, 100'000), 1.5, 1e-12);
+  EXPECT_NEAR(curves.reduction_crowding(4, 100'000), 3, 1e-12) << "in proportion beyond what was measured";
+  EXPECT_NEAR(curves.reduction(100'000), 4e-10 * 100'000, 1e-15) << "one alone as before";
+}
+
+TEST(SharedProcessor, StalledMessagesWaitBeforeTheirWork) {
+  SharedProcessor processor = private_links();
+  processor.stall = StallPoint{.ranks = 4, .share = 1, .seconds = {3e-3}};
+  const Schedule ring(*find_algorithm(Collective::all_reduce, "ring"), {.num_ranks = 4});
+  const ChunkSizes sizes({400'000}, DataType::float32, ring.num_chunks());
+  const Network network = shared_processor(4, processor);
+  EXPECT_NEAR(simulate_flow(ring, sizes, network).seconds.value, 6 * 1e-4, 1e-12) << "no seed, no stall";
+  EXPECT_NEAR(simulate_flow(ring, sizes, network, {.stall_seed = 1}).seconds.value, 6 * 3.1e-3, 1e-12);
+}
+
+TEST(SharedProcessor, TheSameSeedStallsTheSameMessages) {
+  SharedProcessor processor = private_links();
+  processor.stall = StallPoint{.ranks = 4, .share = 0.3, .seconds = {3e-3}};
+  const Schedule ring(*find_algorithm(Collective::all_reduce, "ring"), {.num_ranks = 4});
+  const ChunkSizes sizes({400'000}, DataType::float32, ring.num_chunks());
+  const Network network = shared_processor(4, processor);
+  const auto seconds = [&](std::uint64_t seed) {
+    return simulate_flow(ring, sizes, network, {.stall_seed = seed}).seconds.value;
+  };
+  EXPECT_EQ(seconds(1), seconds(1));
+  EXPECT_GT(seconds(1), 6 * 1e-4);
+  EXPECT_LT(seconds(1), 6 * 3.1e-3);
+}
+
+TEST(SharedProcessor, TwoRoundsAtOnceHideHalfOfTheMessagesLatency) {
+  // Each rank has two of its slices under way: 12 rounds take 6 times one message.
+  const Schedule ring(*find_algorithm(Collective::all_reduce, "pipelined_ring"),
+                      {.num_ranks = 4, .slices = 2});
+  const ChunkSizes sizes({800'000}, DataType::float32, ring.num_chunks());
+  const Network network = shared_processor(4, private_links());
+  EXPECT_NEAR(simulate_flow(ring, sizes, network).seconds.value, 12 * 1e-4, 1e-12);
+  EXPECT_NEAR(simulate_flow(ring, sizes, network, {.rounds_at_once = 2}).seconds.value, 6 * 1e-4, 1e-12);
+}
+
 TEST(SharedProcessor, ReplayTakesEveryMessageAsIfAlone) {
   const Schedule ring(*find_algorithm(Collective::all_reduce, "ring"), {.num_ranks = 4});
   const ChunkSizes sizes({400'000}, DataType::float32, ring.num_chunks());
