@@ -38,17 +38,26 @@ std::string gpu_class(const GpuSheet& gpu) {
   return geforce ? "geforce" : std::string(name(gpu.architecture));
 }
 
+/// What a GPU computes in that has no units of its own for `asked`: a V100 multiplies in float32 what others do in tf32.
+Precision computed_in(const GpuSheet& gpu, Precision asked) {
+  if (asked == Precision::bfloat16 && !gpu.bf16) {
+    asked = Precision::float16;
+  }
+  const bool has = (asked == Precision::tf32 && gpu.tf32) || (asked == Precision::float16 && gpu.fp16) ||
+                   asked == Precision::bfloat16;
+  return has ? asked : Precision::float32;
+}
+
 double flop_rate(const GpuSheet& gpu, Precision precision) {
-  const double fp32 = gpu.fp32.value_or(0);
-  switch (precision) {
+  switch (computed_in(gpu, precision)) {
     case Precision::float32:
-      return kTera * fp32;
+      return kTera * gpu.fp32.value_or(0);
     case Precision::tf32:
-      return kTera * gpu.tf32.value_or(fp32);
+      return kTera * gpu.tf32.value();
     case Precision::float16:
-      return kTera * gpu.fp16.value_or(fp32);
+      return kTera * gpu.fp16.value();
     case Precision::bfloat16:
-      return kTera * gpu.bf16.value_or(gpu.fp16.value_or(fp32));
+      return kTera * gpu.bf16.value();
   }
   return 0;
 }
@@ -86,7 +95,7 @@ std::variant<ComputeTime, UnknownSpeed> compute_time(const Workload& workload,
                      .high = time_at(efficiency.low)},
       .basis = fmt::format("One {} computes at {} to {} of its {:.4g} TFLOP/s in {}.", gpu.model,
                            percent_of_peak(efficiency.low), percent_of_peak(efficiency.high), rate / kTera,
-                           name(workload.compute.precision))};
+                           name(computed_in(gpu, workload.compute.precision)))};
 }
 
 }  // namespace ringside

@@ -181,7 +181,9 @@ void add_calibrate(CLI::App& app, CommonOptions& common) {
       ->capture_default_str();
   command->add_flag("--pairs", flags->pairs, "Also probe every pair of ranks, as nccl always does");
   command->add_flag("--no-charts", flags->no_charts, "Do not draw the heat maps of the pairs");
-  command->add_option("--max-bytes", flags->max_bytes, "Largest message")->capture_default_str();
+  command->add_option("--max-bytes", flags->max_bytes, "Largest message")
+      ->check(size_problem)
+      ->capture_default_str();
   add_launch_flags(*command, flags->launch);
   add_calibrate_flags(*command, flags->launch);
   command->callback([flags, &common] { run(*flags, common); });

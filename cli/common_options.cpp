@@ -4,8 +4,32 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/commands.hpp"
+#include "common/error.hpp"
+#include "common/units.hpp"
 
 namespace ringside::cli {
+namespace {
+
+template <typename Parse>
+std::string problem(Parse parse, const std::string& text) {
+  try {
+    parse(text);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return {};
+}
+
+/// CLI11 would take -1 for 2^64 - 1.
+std::string seed_problem(const std::string& text) {
+  return text.starts_with('-') ? "'" + text + "' is not a whole number from 0 on" : std::string{};
+}
+
+}  // namespace
+
+std::string time_problem(const std::string& text) { return problem(parse_seconds, text); }
+
+std::string size_problem(const std::string& text) { return problem(parse_bytes, text); }
 
 void add_common(CLI::App& app, CommonOptions& common) {
   const std::map<std::string, OutputFormat> formats = {{"table", OutputFormat::table},
@@ -23,7 +47,9 @@ void add_common(CLI::App& app, CommonOptions& common) {
          "table for people, json for JSON Lines on standard output")
       ->default_str("table");
   app.add_flag("--quiet", common.quiet, "No progress and no notes on standard error");
-  app.add_option("--seed", common.seed, "Seed of the input values")->capture_default_str();
+  app.add_option("--seed", common.seed, "Seed of the input values")
+      ->check(seed_problem)
+      ->capture_default_str();
 }
 
 }  // namespace ringside::cli

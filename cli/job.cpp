@@ -97,8 +97,10 @@ std::string describe(const PointKey& key) {
 
 void add_launch_flags(CLI::App& command, LaunchFlags& flags) {
   command.add_option("--timeout", flags.timeout, "Deadline of every single wait for a rank")
+      ->check(time_problem)
       ->capture_default_str();
   command.add_option("--time-per-point", flags.time_per_point, "Measure one point for at most this long")
+      ->check(time_problem)
       ->capture_default_str();
   command.add_option(
       "--wrap", flags.wrap,
@@ -119,6 +121,7 @@ void add_launch_flags(CLI::App& command, LaunchFlags& flags) {
 
 void add_calibrate_flags(CLI::App& command, LaunchFlags& flags) {
   command.add_option("--calibrate-time", flags.calibrate_time, "Probe this machine for at most this long")
+      ->check(time_problem)
       ->capture_default_str();
 }
 

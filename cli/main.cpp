@@ -34,6 +34,33 @@ void reject_unknown_command(const CLI::App& app, const std::vector<std::string>&
   }
 }
 
+/// The command that was typed, or the program itself.
+const CLI::App& typed_command(const CLI::App& app) {
+  const std::vector<const CLI::App*> typed =
+      app.get_subcommands([](const CLI::App* command) { return command->parsed(); });
+  return typed.empty() ? app : *typed.front();
+}
+
+/// Likewise for a misspelt flag.
+void reject_unknown_flag(const CLI::App& app, const std::vector<std::string>& arguments) {
+  std::vector<std::string> known;
+  for (const CLI::App* owner : {&typed_command(app), &app}) {
+    for (const CLI::Option* option : owner->get_options()) {
+      for (const std::string& flag : option->get_lnames()) {
+        known.push_back("--" + flag);
+      }
+    }
+  }
+  std::sort(known.begin(), known.end());
+  known.erase(std::unique(known.begin(), known.end()), known.end());
+  for (const std::string& argument : arguments) {
+    const std::string flag = argument.substr(0, argument.find('='));
+    if (flag.starts_with("--") && !std::binary_search(known.begin(), known.end(), flag)) {
+      throw Error(ErrorKind::bad_input, unknown_name("flag", flag, known));
+    }
+  }
+}
+
 int run(int argc, char** argv) {
   std::vector<std::string> arguments(argv + 1, argv + argc);
   if (!arguments.empty() && arguments.front() == "rank") {
@@ -72,7 +99,12 @@ int run(int argc, char** argv) {
   } catch (const CLI::Success& success) {  // --help, --version
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "ringside: {}\nTry 'ringside --help'.\n", error.what());
+    if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
+      reject_unknown_flag(app, arguments);
+    }
+    const CLI::App& command = typed_command(app);
+    fmt::print(stderr, "ringside: {}\nTry 'ringside{}{} --help'.\n", error.what(),
+               &command == &app ? "" : " ", &command == &app ? "" : command.get_name());
     return exit_status(ErrorKind::bad_input);
   }
   return 0;

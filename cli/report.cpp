@@ -15,6 +15,7 @@
 #include "cli/job.hpp"
 #include "common/error.hpp"
 #include "plots/gnuplot.hpp"
+#include "schedule/registry.hpp"
 #include "sim/predict.hpp"
 
 namespace ringside::cli {
@@ -52,6 +53,9 @@ void print_comparison(const std::vector<Point>& points) {
     header.emplace_back(">predicted/measured");
   }
   header.emplace_back("");
+  const bool any_native = std::any_of(points.begin(), points.end(),
+                                      [](const Point& point) { return point.key.algorithm == kNative; });
+  const std::string_view fastest = any_native ? "fastest of ours" : "fastest";
   const auto rate = [](BytesPerSecond value) { return format(value); };
   std::vector<std::vector<std::string>> rows;
   for (const ComparisonRow& row : comparison(points)) {
@@ -71,7 +75,7 @@ void print_comparison(const std::vector<Point>& points) {
     if (any_predicted && any_measured) {
       cells.push_back(or_absent(row.ratio, [](double ratio) { return fmt::format("{:.2f}", ratio); }));
     }
-    cells.emplace_back(row.fastest ? "fastest" : "");
+    cells.emplace_back(row.fastest ? fastest : "");
     rows.push_back(std::move(cells));
   }
   print(table(header, rows));

@@ -40,6 +40,12 @@ struct ShowFlags {
 
 const Algorithm& algorithm_named(Collective collective, const std::string& text) {
   const Algorithm* algorithm = find_algorithm(collective, text);
+  if (text == kNative) {
+    throw Error(
+        ErrorKind::bad_input,
+        fmt::format("native is whatever the backend's own {} does; there is no schedule of it to show",
+                    name(collective)));
+  }
   if (algorithm == nullptr) {
     std::vector<std::string> known = algorithm_names(collective);
     known.emplace_back("machine");
@@ -160,7 +166,8 @@ void add_show(CLI::App& app, CommonOptions& common) {
       "show", "A schedule round by round (show ring --ranks 4), or a machine (show machine FILE)");
   auto flags = std::make_shared<ShowFlags>();
   command->add_option("WHAT", flags->what, "An algorithm, or the word `machine`")->required();
-  command->add_option("FILE", flags->file, "With `machine`: the machine file");
+  command->add_option("FILE", flags->file,
+                      "With `machine`: a machine file, or a name of `ringside list machines`");
   command->add_option("--ranks", flags->ranks, "Number of ranks");
   command->add_option("--collective", flags->collective, "Which collective's algorithm")
       ->capture_default_str();
@@ -171,9 +178,9 @@ void add_show(CLI::App& app, CommonOptions& common) {
   command->callback([flags, &common] {
     if (flags->what == "machine") {
       if (flags->file.empty()) {
-        throw Error(ErrorKind::bad_input,
-                    "show machine: name the machine's file, such as `ringside show machine "
-                    "configs/machines/custom.yaml`");
+        throw Error(
+            ErrorKind::bad_input,
+            "show machine: name the machine or its file, such as `ringside show machine p4d.24xlarge`");
       }
       show_machine(flags->file, flags->ranks, common);
     } else {

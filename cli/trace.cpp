@@ -26,6 +26,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// A ring of so many ranks has 130,560 transfers; files and pictures of more help nobody.
+constexpr int kMostTracedRanks = 256;
+
 struct TraceFlags {
   std::string scenario;
   std::vector<std::string> algorithms;
@@ -55,6 +58,12 @@ std::vector<PointKey> points_to_trace(const Scenario& scenario, const TraceFlags
     std::copy_if(scenario.algorithms.begin(), scenario.algorithms.end(), std::back_inserter(algorithms),
                  [](const std::string& algorithm) { return algorithm != kNative; });
   }
+  const int ranks = flags.ranks > 0 ? flags.ranks : scenario.ranks.back();
+  if (ranks > kMostTracedRanks) {
+    throw Error(ErrorKind::bad_input,
+                fmt::format("a timeline of {} ranks is too long; choose at most {} with --ranks", ranks,
+                            kMostTracedRanks));
+  }
   std::vector<PointKey> keys;
   for (const std::string& algorithm : algorithms) {
     if (find_algorithm(scenario.collective, algorithm) == nullptr) {
@@ -63,7 +72,7 @@ std::vector<PointKey> points_to_trace(const Scenario& scenario, const TraceFlags
     }
     keys.push_back({.collective = scenario.collective,
                     .algorithm = algorithm,
-                    .ranks = flags.ranks > 0 ? flags.ranks : scenario.ranks.back(),
+                    .ranks = ranks,
                     .bytes = flags.bytes.empty() ? scenario.message_sizes.back() : parse_bytes(flags.bytes),
                     .dtype = scenario.dtype,
                     .op = scenario.op});
@@ -265,8 +274,9 @@ void add_trace(CLI::App& app, CommonOptions& common) {
   command->add_option("SCENARIO", flags->scenario, "Scenario file (docs/scenario.md)")->required();
   command->add_option("--algorithm", flags->algorithms, "Only these (default: all of the scenario's)");
   command->add_option("--ranks", flags->ranks, "Number of ranks (default: the scenario's last)")
-      ->check(CLI::PositiveNumber);
-  command->add_option("--bytes", flags->bytes, "Message size (default: the scenario's last)");
+      ->check(CLI::Range(1, kMostTracedRanks));
+  command->add_option("--bytes", flags->bytes, "Message size (default: the scenario's last)")
+      ->check(size_problem);
   command->add_flag(
       "--measure", flags->measures,
       "Also run it on real ranks, and show what was predicted and what happened on one time axis");

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <span>
+#include <string>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -35,6 +36,10 @@ constexpr std::array kRateUnits = {
 constexpr std::array kCostUnits = {Unit{"ns/B", 1, 1e9}, Unit{"us/B", 1, 1e6}, Unit{"ms/B", 1, 1e3},
                                    Unit{"s/B"}, Unit{"ps/B", 1, 1e12}};
 
+/// In base units; beyond these, what is computed from two quantities would be infinite, 0, or a number of hundred digits.
+constexpr double kSmallest = 1e-15;
+constexpr double kLargest = 1e24;
+
 std::string_view trim(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) {
     text.remove_prefix(1);
@@ -52,6 +57,30 @@ std::string listed(std::span<const Unit> units) {
     result += unit.text;
   }
   return result;
+}
+
+/// What our units are called elsewhere. The nearest word would not do: of Gbps it is GB/s, eight times as much.
+struct OtherSpelling {
+  std::string_view text;
+  std::string_view unit;
+};
+constexpr std::array kOtherSpellings = {
+    OtherSpelling{"Gbps", "Gb/s"},   OtherSpelling{"Mbps", "Mb/s"},   OtherSpelling{"Kbps", "Kb/s"},
+    OtherSpelling{"Gbit/s", "Gb/s"}, OtherSpelling{"Mbit/s", "Mb/s"}, OtherSpelling{"GBps", "GB/s"},
+    OtherSpelling{"MBps", "MB/s"},   OtherSpelling{"K", "KiB"},       OtherSpelling{"M", "MiB"},
+    OtherSpelling{"G", "GiB"},       OtherSpelling{"\u00b5s", "us"},  OtherSpelling{"\u03bcs", "us"},
+};
+
+/// `; did you mean 'Gb/s'?` for Gbps where that is one of `units`; nothing otherwise.
+std::string suggestion(std::string_view unit_text, std::span<const Unit> units) {
+  for (const OtherSpelling& spelling : kOtherSpellings) {
+    const bool is_ours =
+        std::any_of(units.begin(), units.end(), [&](const Unit& unit) { return unit.text == spelling.unit; });
+    if (spelling.text == unit_text && is_ours) {
+      return fmt::format("; did you mean '{}'?", spelling.unit);
+    }
+  }
+  return {};
 }
 
 [[noreturn]] void reject(std::string_view text, std::string_view why) {
@@ -75,11 +104,15 @@ double parse_quantity(std::string_view text, std::string_view what, std::string_
   }
   for (const Unit& unit : units) {
     if (unit.text == unit_text) {
-      return number * unit.multiplier / unit.divisor;
+      const double value = number * unit.multiplier / unit.divisor;
+      if (value > kLargest || (value != 0 && value < kSmallest)) {
+        reject(text, fmt::format("is no {} that any machine could have", what));
+      }
+      return value;
     }
   }
-  reject(text,
-         fmt::format("has the unit '{}', but the units of a {} are {}", unit_text, what, listed(units)));
+  reject(text, fmt::format("has the unit '{}', but the units of a {} are {}{}", unit_text, what,
+                           listed(units), suggestion(unit_text, units)));
 }
 
 /// Three significant digits (more before the point), without an exponent and without trailing zeros.

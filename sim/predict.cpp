@@ -96,7 +96,17 @@ std::string closed_form_obstacle(const Network& network, const PredictOptions& o
   return {};
 }
 
-Fidelity fidelity_for(const Network& network, const PredictOptions& options) {
+/// Up to here the replay of any schedule takes some hundredths of a second.
+constexpr int kMostReplayedRanks = 1024;
+
+/// Whether the closed form, which holds here, is also what the schedule takes: no chunk is empty, whose move it would
+/// count, and a reduction is over before the next arrival (see closed_form.hpp). `network` is uniform.
+bool closed_form_is_exact(const Network& network, const ChunkSizes& sizes) {
+  return !sizes.has_empty_chunks() &&
+         2 * network.uniform->reduction.value <= network.uniform->inverse_bandwidth.value;
+}
+
+Fidelity fidelity_for(const Network& network, const ChunkSizes& sizes, const PredictOptions& options) {
   const std::string obstacle = closed_form_obstacle(network, options);
   if (options.fidelity == Fidelity::closed_form) {
     if (!obstacle.empty()) {
@@ -113,7 +123,8 @@ Fidelity fidelity_for(const Network& network, const PredictOptions& options) {
   if (options.fidelity != Fidelity::automatic) {
     return options.fidelity;
   }
-  if (obstacle.empty() && options.trace == nullptr) {
+  if (obstacle.empty() && options.trace == nullptr &&
+      (network.num_ranks > kMostReplayedRanks || closed_form_is_exact(network, sizes))) {
     return Fidelity::closed_form;
   }
   // Private links stay private when ranks are uneven: without contention the replay is exact.
@@ -178,9 +189,9 @@ Prediction price(const Priced& priced, const Network& network, const PredictOpti
   const Schedule& schedule = priced.schedule;
   const PointKey& key = priced.key;
   Prediction prediction;
-  prediction.fidelity = fidelity_for(network, options);
-  prediction.source = network.source;
   const ChunkSizes sizes(key.bytes, key.dtype, schedule.num_chunks());
+  prediction.fidelity = fidelity_for(network, sizes, options);
+  prediction.source = network.source;
   const SimulationOptions simulation{.eager_threshold = options.eager_threshold,
                                      .rounds_at_once = priced.rounds_at_once,
                                      .trace = options.trace};

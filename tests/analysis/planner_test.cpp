@@ -148,6 +148,17 @@ TEST(ComputeTime, IsWorkOverRateTimesEfficiency) {
   EXPECT_NEAR(time.per_sample.typical.value, 3e9 / (312e12 * 0.2), 1e-12);
 }
 
+TEST(ComputeTime, NamesTheArithmeticThatTheGpuHas) {
+  Workload workload;
+  workload.forward_flops = 1e9;
+  workload.compute = {.precision = Precision::tf32, .efficiency = {{"default", {.low = 0.1, .high = 0.4}}}};
+  const auto basis = [&](const char* gpu) {
+    return std::get<ComputeTime>(compute_time(workload, find_gpu_sheet(gpu))).basis;
+  };
+  EXPECT_THAT(basis("A100-SXM4-80GB"), HasSubstr("156 TFLOP/s in tf32"));
+  EXPECT_THAT(basis("V100-SXM2-16GB"), HasSubstr("15.7 TFLOP/s in float32"));
+}
+
 TEST(ComputeTime, TakesTheEfficiencyOfTheClass) {
   Workload workload;
   workload.forward_flops = 1e9;

@@ -53,6 +53,32 @@ class BadInput(RingsideCase):
         self.assert_rejected(self.run_ringside("predict", "--forze", "x.yaml"), 2, "--forze")
         self.assert_rejected(self.run_ringside(), 2)
 
+    def test_a_misspelt_flag_is_answered_with_the_nearest_and_the_help_of_its_command(self):
+        scenario = self.write("scenario.yaml", CUSTOM)
+        self.assert_rejected(self.run_ringside("predict", scenario, "--ouput", "x"), 2, "--ouput", "'--output'")
+        self.assert_rejected(self.run_ringside("predict", scenario, "--fidelty=flow"), 2, "'--fidelity'")
+        self.assert_rejected(self.run_ringside("predict", scenario, "--format", "xml"), 2, "ringside predict --help")
+
+    def test_a_bad_value_names_its_flag(self):
+        scenario = self.write("scenario.yaml", CUSTOM)
+        for command, flag, value, word in (
+            ("measure", "--timeout", "5", "has no unit"),
+            ("measure", "--time-per-point", "-5 s", "not negative"),
+            ("predict", "--calibrate-time", "5 min", "ns us ms s"),
+            ("predict", "--seed", "-1", "whole number"),
+            ("trace", "--bytes", "10", "has no unit"),
+            ("trace", "--ranks", "0", "1 to 256"),
+        ):
+            self.assert_rejected(self.run_ringside(command, scenario, flag, value), 2, flag, word)
+        self.assert_rejected(self.run_ringside("calibrate", "--max-bytes", "10"), 2, "--max-bytes", "has no unit")
+
+    def test_a_timeline_that_nobody_can_read_is_refused(self):
+        scenario = self.write("scenario.yaml", CUSTOM.replace("ranks: 8", "ranks: 65536"))
+        self.assert_rejected(self.run_ringside("trace", scenario), 2, "65536 ranks", "--ranks")
+
+    def test_a_quantity_that_cannot_be_is_refused_where_it_stands(self):
+        self.assert_rejected(self.predict(CUSTOM.replace("10 us", "1e300 s")), 2, "scenario.yaml:6:", "latency")
+
     def test_unwritable_output_directory(self):
         scenario = self.write("scenario.yaml", CUSTOM)
         blocker = self.write("file", "not a folder")
@@ -74,6 +100,11 @@ class BadInput(RingsideCase):
     def test_unknown_algorithm_of_show(self):
         self.assert_rejected(self.run_ringside("show", "rng", "--ranks", "4"), 2, "'ring'")
         self.assert_rejected(self.run_ringside("show", "ring", "--ranks", "0"), 2, "ranks")
+        self.assert_rejected(self.run_ringside("show", "native", "--ranks", "4"), 2, "no schedule")
+
+    def test_unknown_machine_of_show(self):
+        self.assert_rejected(self.run_ringside("show", "machine", "p4d.24xlrge"), 2, "'p4d.24xlarge'")
+        self.assert_rejected(self.run_ringside("show", "machine", "this"), 2, "calibrate")
 
     def test_unknown_list(self):
         self.assert_rejected(self.run_ringside("list", "algorithm"), 2, "algorithms")

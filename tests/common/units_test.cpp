@@ -14,6 +14,7 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 template <typename Parse>
 std::string error_of(Parse parse, const std::string& text) {
@@ -94,6 +95,22 @@ TEST(Units, AUnitOfAnotherQuantityOrInOtherLettersIsRefused) {
   EXPECT_THAT(error_of(parse_seconds, "4 µs"), HasSubstr("ns us ms s"));
   EXPECT_THAT(error_of(parse_seconds, "4 B"), HasSubstr("ns us ms s"));
   EXPECT_THAT(error_of(parse_bandwidth, "4 GB"), HasSubstr("GB/s"));
+}
+
+TEST(Units, AUnitInAnotherSpellingIsAnsweredWithOurs) {
+  EXPECT_THAT(error_of(parse_bandwidth, "10 Gbps"), HasSubstr("did you mean 'Gb/s'?"));
+  EXPECT_THAT(error_of(parse_bandwidth, "10 GBps"), HasSubstr("did you mean 'GB/s'?"));
+  EXPECT_THAT(error_of(parse_seconds, "10 \u00b5s"), HasSubstr("did you mean 'us'?"));
+  EXPECT_THAT(error_of(parse_bytes, "1G"), HasSubstr("did you mean 'GiB'?"));
+  EXPECT_THAT(error_of(parse_bandwidth, "10 Gbs"), Not(HasSubstr("did you mean")));
+}
+
+TEST(Units, WhatNoMachineCouldHaveIsRefused) {
+  for (const char* text : {"1e300 s", "1e25 s", "1e-30 ns"}) {
+    EXPECT_THAT(error_of(parse_seconds, text), HasSubstr("no time that any machine could have")) << text;
+  }
+  EXPECT_THAT(error_of(parse_bandwidth, "1e-300 B/s"), HasSubstr("no bandwidth that any machine could have"));
+  EXPECT_EQ(parse_seconds("0 s").value, 0);
 }
 
 TEST(Units, WhatIsNoNumberIsRefused) {

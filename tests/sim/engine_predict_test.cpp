@@ -74,6 +74,23 @@ TEST(Predict, ChoosesTheCheapestFidelityThatHolds) {
   EXPECT_NEAR(predicted(straggling, point("ring")).seconds.value, 3 * 0.01414, 1e-9);
 }
 
+TEST(Predict, WhereTheClosedFormIsNotExactItIsNotChosen) {
+  // One element: of eight chunks seven are empty and move nothing; both trees together send up and down 3 levels.
+  const Prediction tiny = predicted(custom_machine(), point("double_binary_tree", 8, {4}));
+  EXPECT_EQ(tiny.fidelity, Fidelity::replay);
+  EXPECT_NEAR(tiny.seconds.value, 6 * 1e-5, 1e-8);
+  // Reducing at 2 GB/s cannot hide behind links of 10 GB/s: no schedule reduces 7/8 of 80 MB in less than 35 ms.
+  Machine slow = custom_machine();
+  slow.intra->reduction = SecondsPerByte{0.5e-9};
+  for (const char* algorithm : {"double_binary_tree", "pipelined_ring", "ring"}) {
+    const Prediction prediction = predicted(slow, point(algorithm));
+    EXPECT_EQ(prediction.fidelity, Fidelity::replay) << algorithm;
+    EXPECT_GE(prediction.seconds.value, 0.035) << algorithm;
+  }
+  EXPECT_EQ(predicted(slow, point("ring", 2048)).fidelity, Fidelity::closed_form)
+      << "a replay takes too long";
+}
+
 TEST(Predict, EveryFidelityGivesTheSameWhereNothingIsShared) {
   for (const Fidelity fidelity : {Fidelity::closed_form, Fidelity::replay, Fidelity::flow}) {
     const Prediction prediction = predicted(custom_machine(), point("ring"), {.fidelity = fidelity});
