@@ -29,8 +29,11 @@ std::optional<BytesPerSecond> bus_bandwidth(const Point& point, Side side) {
               : std::nullopt;
 }
 
-/// Empty when fewer than two are to be compared.
+/// Empty when fewer than two are to be compared. One rank alone exchanges nothing.
 std::string fastest(const Cell& cell) {
+  if (cell.question.ranks == 1) {
+    return "";
+  }
   std::vector<Contender> contenders = ranking(cell, Side::measured);
   if (contenders.empty()) {
     contenders = ranking(cell, Side::predicted);

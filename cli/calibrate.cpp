@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
 #include "cli/job.hpp"
@@ -154,9 +155,12 @@ void run(const CalibrateFlags& flags, const CommonOptions& common) {
                                     progress);
   if (common.format == OutputFormat::json) {
     const Calibrated& calibrated = *machine.calibrated;
-    print_line(fmt::format(
-        R"({{"record":"calibration","latency":{},"bandwidth":{},"reduction":{},"file":"{}"}})",
-        calibrated.latency.value, calibrated.bandwidth.value, calibrated.reduction.value, file.string()));
+    print_line(nlohmann::ordered_json{{"record", "calibration"},
+                                      {"latency", calibrated.latency.value},
+                                      {"bandwidth", calibrated.bandwidth.value},
+                                      {"reduction", calibrated.reduction.value},
+                                      {"file", file.string()}}
+                   .dump());
     return;
   }
   print_calibrated(*machine.calibrated);

@@ -10,6 +10,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
@@ -119,10 +120,14 @@ void import_topology(const fs::path& file, const ImportFlags& flags, const Commo
   if (!out) {
     throw Error(ErrorKind::bad_input, fmt::format("cannot write {}", target.string()));
   }
-  print_file(target);
-  if (common.format == OutputFormat::table) {
-    print_line(fmt::format("\nmachine: {}", target.string()));
+  if (common.format == OutputFormat::json) {
+    print_line(nlohmann::ordered_json{
+        {"record", "machine"}, {"name", imported.machine.name}, {"file", target.string()}, {"yaml", yaml}}
+                   .dump());
+    return;
   }
+  print_file(target);
+  print_line(fmt::format("\nmachine: {}", target.string()));
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include "analysis/plan_answers.hpp"
 #include "analysis/plan_sentences.hpp"
@@ -149,7 +150,8 @@ std::vector<Offer> offers_with(const std::vector<Offer>& offers, const std::vect
 }
 
 /// A row per combination: the best offer and what it does there.
-void run_sweeps(const PlanFlags& flags, const KnownNames& known, const std::vector<Offer>& extra) {
+void run_sweeps(const PlanFlags& flags, const KnownNames& known, const std::vector<Offer>& extra,
+                const CommonOptions& common) {
   std::vector<Sweep> sweeps;
   std::transform(flags.sweeps.begin(), flags.sweeps.end(), std::back_inserter(sweeps), parse_sweep);
   std::vector<std::vector<std::string>> rows;
@@ -168,10 +170,21 @@ void run_sweeps(const PlanFlags& flags, const KnownNames& known, const std::vect
     without_thresholds.top = 0;
     const PlanReport report =
         estimate(plan, offers_with(offers, sweeps, values), planner, without_thresholds);
+    if (common.format == OutputFormat::json) {
+      std::map<std::string, std::string> named;
+      for (std::size_t index = 0; index < sweeps.size(); ++index) {
+        named[sweeps[index].key] = values[index];
+      }
+      print_line(best_offer_line(report, named));
+      continue;
+    }
     std::vector<std::string> row = values;
     const std::vector<std::string> cells = best_offer_cells(report);
     row.insert(row.end(), cells.begin(), cells.end());
     rows.push_back(std::move(row));
+  }
+  if (common.format == OutputFormat::json) {
+    return;
   }
   std::vector<std::string> header;
   std::transform(sweeps.begin(), sweeps.end(), std::back_inserter(header),
@@ -187,11 +200,30 @@ KnownNames known_names() {
           .machines = configs ? std::optional(*configs / "machines") : std::nullopt};
 }
 
+void print_json(const std::vector<ScalingCheck>& checks) {
+  for (const ScalingCheck& check : checks) {
+    print_line(nlohmann::ordered_json{{"record", "scaling"},
+                                      {"model", check.row.model},
+                                      {"precision", check.row.precision},
+                                      {"system", check.row.system},
+                                      {"gpus", check.row.gpus},
+                                      {"measured", check.row.efficiency},
+                                      {"predicted", check.predicted.typical},
+                                      {"low", check.predicted.low},
+                                      {"high", check.predicted.high}}
+                   .dump());
+  }
+}
+
 /// Predicted scaling beside published, a row each.
-void validate(const std::string& table_file) {
+void validate(const std::string& table_file, const CommonOptions& common) {
   const std::vector<ScalingCheck> checks =
       check_scaling(load_published_scaling(table_file),
                     {.table = table_file, .models = plan_places().models, .known = known_names()});
+  if (common.format == OutputFormat::json) {
+    print_json(checks);
+    return;
+  }
   const auto percent = [](double share) { return fmt::format("{:.1f}", 100 * share); };
   std::vector<std::vector<std::string>> rows;
   for (const ScalingCheck& check : checks) {
@@ -216,7 +248,7 @@ void validate(const std::string& table_file) {
 
 void run(const PlanFlags& flags, const CommonOptions& common) {
   if (!flags.validated.empty()) {
-    validate(flags.validated);
+    validate(flags.validated, common);
     return;
   }
   if (flags.plan.empty()) {
@@ -236,7 +268,7 @@ void run(const PlanFlags& flags, const CommonOptions& common) {
                 fmt::format("{}: has no offers; write `offers`, or name a file with --offers", flags.plan));
   }
   if (!flags.sweeps.empty()) {
-    run_sweeps(flags, known, extra);
+    run_sweeps(flags, known, extra, common);
     return;
   }
   std::vector<Offer> offers = plan.offers;

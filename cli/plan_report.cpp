@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include "analysis/plan_sentences.hpp"
 #include "cli/job.hpp"
@@ -478,6 +479,10 @@ std::vector<plots::Figure> figures_of(const PlanReport& report, Planner& planner
   return figures;
 }
 
+std::size_t best_offer(const PlanReport& report) {
+  return report.ranking.recommended.value_or(report.ranking.order.front());
+}
+
 }  // namespace
 
 void print_plan(const PlanReport& report, Planner& planner, const PlanOutput& output,
@@ -509,8 +514,14 @@ std::vector<std::string> best_offer_header() {
   return {"best offer", ">step", ">exposed", ">efficiency", ">samples/s", ">time", ">cost"};
 }
 
+std::string best_offer_line(const PlanReport& report, const std::map<std::string, std::string>& values) {
+  nlohmann::ordered_json line = nlohmann::ordered_json::parse(to_line(record_of(report, best_offer(report))));
+  line["sweep"] = values;
+  return line.dump();
+}
+
 std::vector<std::string> best_offer_cells(const PlanReport& report) {
-  const std::size_t best = report.ranking.recommended.value_or(report.ranking.order.front());
+  const std::size_t best = best_offer(report);
   const OfferEstimate& estimate = report.estimates[best];
   if (!estimate.step) {
     return {fmt::format("none: {}", estimate.problem), "", "", "", "", "", ""};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -36,5 +37,7 @@ void print_plan(const PlanReport& report, Planner& planner, const PlanOutput& ou
 /// One row about the best offer, for sweeps.
 std::vector<std::string> best_offer_header();
 std::vector<std::string> best_offer_cells(const PlanReport& report);
+/// The same as a record `offer`, whose `sweep` says at which values.
+std::string best_offer_line(const PlanReport& report, const std::map<std::string, std::string>& values);
 
 }  // namespace ringside::cli

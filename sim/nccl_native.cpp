@@ -91,6 +91,11 @@ std::string what_limits(const NcclSystem& system, const NcclEstimate& estimate) 
   return text;
 }
 
+/// As NCCL calls it: NVLS inside several nodes and a tree between them is an algorithm of its own there.
+std::string_view name_on(const NcclSystem& system, NcclAlgorithm algorithm) {
+  return algorithm == NcclAlgorithm::nvls && system.nodes > 1 ? "NVLSTree" : name(algorithm);
+}
+
 Prediction ours(const Machine& machine, const NcclSystem& system, double bytes, const NcclFit& fit) {
   const NcclPosterior posterior = posterior_of(machine, system, fit);
   const NcclRange range = posterior.predict(system, bytes);
@@ -102,7 +107,7 @@ Prediction ours(const Machine& machine, const NcclSystem& system, double bytes, 
       .fidelity = Fidelity::nccl,
       .source = posterior.sharpened() ? CostSource::spec_plus_known : CostSource::spec,
       .limits = {fmt::format("{} takes {} with protocol {}", system.vendor == Vendor::amd ? "RCCL" : "NCCL",
-                             name(estimate.algorithm), name(estimate.protocol)),
+                             name_on(system, estimate.algorithm), name(estimate.protocol)),
                  what_limits(system, estimate)}};
 }
 

@@ -181,7 +181,10 @@ class Words {
 
   void read_software() {
     const Software& software = machine_.software;
-    if (software.nccl_algo) {
+    if (system_.nodes > 1 && software.nccl_algo && lower(*software.nccl_algo) == "nvlstree") {
+      // That is what nvls is priced as between nodes.
+      system_.algorithm = NcclAlgorithm::nvls;
+    } else if (software.nccl_algo) {
       system_.algorithm = forced<NcclAlgorithm>("nccl_algo", *software.nccl_algo, kAlgorithmNames);
     }
     if (software.nccl_proto) {

@@ -25,7 +25,7 @@ class Example::Flags {
   Flags(const std::string& name, const std::string& teaches) : app(teaches, name) {
     app.get_formatter()->column_width(34);
     app.add_option("--ranks", group.ranks, "How many ranks to start")->capture_default_str();
-    app.add_option("--backend", backend, "gloo (a process per rank), nccl (a GPU per rank) or threads")
+    app.add_option("--backend", backend, "gloo (a process per rank) or threads (of one process)")
         ->capture_default_str();
     app.add_option("--timeout", timeout, "How long a rank waits for another one before it gives up")
         ->capture_default_str();

@@ -81,6 +81,12 @@ TEST(Comparison, MarksTheFastestOfOursByWhatWasMeasured) {
       fastest(points({{.algorithm = "naive", .predicted_ms = 1}, {.algorithm = "ring", .predicted_ms = 2}})),
       "naive ");
   EXPECT_EQ(fastest(points({{.algorithm = "ring", .measured_ms = 2}})), "");
+  std::vector<Point> alone =
+      points({{.algorithm = "naive", .measured_ms = 1}, {.algorithm = "ring", .measured_ms = 2}});
+  for (Point& point : alone) {
+    point.key.ranks = 1;
+  }
+  EXPECT_EQ(fastest(alone), "");
   EXPECT_THAT(comparison({}), IsEmpty());
 }
 

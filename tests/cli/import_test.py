@@ -64,6 +64,9 @@ class Import(RingsideCase):
         result = self.run_ringside("import", "topo", self.write("box.txt", matrix), "--gpu", "RTX 4090")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("sockets: 2", result.stdout)
+        as_json = self.run_ringside("import", "topo", "box.txt", "--gpu", "RTX 4090", "--format", "json")
+        (record,) = self.records(as_json.stdout)
+        self.assertEqual((record["record"], record["file"]), ("machine", "out/box/machine.yaml"))
         scenario = self.write("s.yaml", "ranks: 2\nmessage_sizes: 1 MiB\nmachine: out/box/machine.yaml\n")
         self.assertEqual(self.run_ringside("predict", scenario).returncode, 0)
 

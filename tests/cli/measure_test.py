@@ -130,6 +130,16 @@ class Measure(RingsideCase):
         self.assertEqual(self.run_ringside("measure", first, *flags).returncode, 0)
         self.assert_rejected(self.run_ringside("measure", other, *flags, "--resume"), 2, "first")
 
+    def test_calibrate_prints_json_whatever_its_folder_is_called(self):
+        folder = self.folder / 'a "quoted" \\ folder'
+        result = self.run_ringside(
+            "calibrate", "--ranks", 2, "--max-bytes", "4 KiB", "--calibrate-time", "0.2 s", "--format", "json", "--output", folder)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        (record,) = self.records(result.stdout)
+        self.assertEqual(record["record"], "calibration")
+        self.assertGreater(record["bandwidth"], 0)
+        self.assertTrue((self.folder / record["file"]).is_file())
+
     def test_compare_takes_every_algorithm_on_the_quickstart_scenario(self):
         listed = self.records(self.run_ringside("list", "algorithms", "--format", "json").stdout)
         names = [a["algorithm"] for a in listed if a["collective"] in ("all_reduce", "any")]

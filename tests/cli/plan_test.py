@@ -43,6 +43,15 @@ class Plan(RingsideCase):
         self.assertAlmostEqual(eight["cost"]["typical"], 6 / 3600 * seconds, delta=1e-4)
         self.assertTrue(offers["two"]["recommended"])
 
+    def test_json_is_json_also_of_a_sweep_and_of_a_validation(self):
+        swept = self.offers(self.write("plan.yaml", PLAN + OFFERS), "--sweep", "accumulate=1,4")
+        self.assertEqual([offer["sweep"] for offer in swept], [{"accumulate": "1"}, {"accumulate": "4"}])
+        self.assertLess(swept[1]["exposed"]["typical"] / swept[1]["step"]["typical"], swept[0]["exposed"]["typical"] / swept[0]["step"]["typical"])
+        table = SOURCE / "configs" / "scaling" / "published.csv"
+        checked = self.records(self.run_ringside("plan", "--validate", table, "--format", "json").stdout)
+        self.assertEqual({record["record"] for record in checked}, {"scaling"})
+        self.assertEqual(len(checked), 80)
+
     def test_deadline_and_budget_decide(self):
         self.assertIn("Rent eight: it is the cheapest of 1 offers that are done within", self.plan(PLAN + OFFERS, "--deadline", "100 s").stdout)
         self.assertIn("Rent eight: it is the fastest of 2", self.plan(PLAN + OFFERS, "--budget", "1 USD").stdout)

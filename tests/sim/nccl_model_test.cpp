@@ -70,6 +70,18 @@ Machine told(Machine where, const PointKey& key, double seconds) {
 
 // ---- the fitted model -----------------------------------------------------------------------------------------------
 
+TEST(NcclModel, NvlsBetweenNodesIsATreeAndCalledSo) {
+  const std::string node =
+      "gpus_per_node: 8\ngpu: {model: H100-SXM}\nintra: {kind: nvlink, generation: 4, switch: true}\n";
+  const std::string pair = node + "nodes: 2\ninter: {kind: infiniband, rate: 400 Gb/s, nics: 8}\n";
+  const std::string forced = "software: {nccl_algo: NVLSTree}\n";
+  const Prediction chosen = predicted(machine(pair), native(16, kGi));
+  EXPECT_THAT(chosen.limits, Contains(HasSubstr("NVLSTree")));
+  EXPECT_EQ(predicted(machine(pair + forced), native(16, kGi)).limits, chosen.limits);
+  EXPECT_THROW(predicted(machine(node + forced), native(8, kGi)), Error)
+      << "one node has no tree between nodes";
+}
+
 TEST(NcclModel, TakesNvlsForLargeMessagesOnHopper) {
   // 445 GB/s: ai-dynamo/aiconfigurator's sweep of nccl-tests on 8x H100, 512 MiB of half.
   const PointKey key = native(8, 512 * kMi);
