@@ -2,6 +2,7 @@
 
 #include "analysis/accuracy.hpp"
 #include "analysis/cell.hpp"
+#include "analysis/verdict.hpp"
 #include "common/error.hpp"
 
 namespace ringside {
@@ -29,16 +30,20 @@ std::optional<BytesPerSecond> bus_bandwidth(const Point& point, Side side) {
               : std::nullopt;
 }
 
-/// Empty when fewer than two are to be compared. One rank alone exchanges nothing.
+/// Empty when fewer than two are to be compared, or the best two cannot be told apart. One rank alone exchanges nothing.
 std::string fastest(const Cell& cell) {
   if (cell.question.ranks == 1) {
     return "";
   }
-  std::vector<Contender> contenders = ranking(cell, Side::measured);
+  Side side = Side::measured;
+  std::vector<Contender> contenders = ranking(cell, side);
   if (contenders.empty()) {
-    contenders = ranking(cell, Side::predicted);
+    side = Side::predicted;
+    contenders = ranking(cell, side);
   }
-  return contenders.size() >= 2 ? contenders.front().algorithm : "";
+  const bool clear = contenders.size() >= 2 &&
+                     clearly_faster(contenders[0].timing, contenders[1].timing, side, kWorthHaving);
+  return clear ? contenders.front().algorithm : "";
 }
 
 }  // namespace

@@ -25,8 +25,8 @@ struct ComparisonRow {
   std::optional<double> ratio = {};  ///< predicted / measured; above 1 the prediction is too long
   std::optional<BytesPerSecond> predicted_busbw = {};
   std::optional<BytesPerSecond> measured_busbw = {};
-  /// The fastest of its ranks and size but `native`, of two at least: by measured times where there are any, else by
-  /// predicted ones.
+  /// Clearly the fastest of its ranks and size but `native`, of two at least, as verdicts judge it: by measured times where
+  /// there are any, else by predicted ones.
   bool fastest = false;
   bool first_of_group = false;  ///< Of its ranks and size: where a table may leave a gap.
 };

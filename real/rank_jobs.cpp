@@ -280,6 +280,8 @@ Answer answer_of_current_exception() {
     answer.error = ErrorKind::failed;
   } catch (const std::exception& exception) {
     answer.text = exception.what();
+  } catch (...) {
+    answer.text = "what it threw is no std::exception";
   }
   return answer;
 }

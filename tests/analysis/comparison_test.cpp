@@ -81,6 +81,10 @@ TEST(Comparison, MarksTheFastestOfOursByWhatWasMeasured) {
       fastest(points({{.algorithm = "naive", .predicted_ms = 1}, {.algorithm = "ring", .predicted_ms = 2}})),
       "naive ");
   EXPECT_EQ(fastest(points({{.algorithm = "ring", .measured_ms = 2}})), "");
+  EXPECT_EQ(fastest(points(
+                {{.algorithm = "naive", .predicted_ms = 1.01}, {.algorithm = "ring", .predicted_ms = 1}})),
+            "")
+      << "no difference worth having";
   std::vector<Point> alone =
       points({{.algorithm = "naive", .measured_ms = 1}, {.algorithm = "ring", .measured_ms = 2}});
   for (Point& point : alone) {

@@ -79,6 +79,17 @@ TEST_P(Launch, WhatARankThrowsComesBackWithItsNumber) {
   EXPECT_EQ(error.text, "rank 1 failed while running as one of 3 ranks: has had enough");
 }
 
+TEST_P(Launch, WhatIsNoExceptionComesBackToo) {
+  const Caught error = caught(group(2), [](Communicator& communicator) {
+    if (communicator.rank() == 1) {
+      throw 42;  // NOLINT(hicpp-exception-baseclass): that is what is tested
+    }
+    communicator.barrier();
+  });
+  EXPECT_EQ(error.kind, ErrorKind::failed);
+  EXPECT_EQ(error.text, "rank 1 failed while running as one of 2 ranks: what it threw is no std::exception");
+}
+
 TEST_P(Launch, TheKindOfAnErrorIsKept) {
   const Caught error = caught(group(2), [](Communicator& communicator) {
     std::vector<float> message(4);
