@@ -37,8 +37,8 @@ constexpr std::array kCostUnits = {Unit{"ns/B", 1, 1e9}, Unit{"us/B", 1, 1e6}, U
                                    Unit{"s/B"}, Unit{"ps/B", 1, 1e12}};
 
 /// In base units; beyond these, what is computed from two quantities would be infinite, 0, or a number of hundred digits.
-constexpr double kSmallest = 1e-15;
-constexpr double kLargest = 1e24;
+constexpr double kSmallest = 1e-30;
+constexpr double kLargest = 1e30;
 
 std::string_view trim(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) {

@@ -106,7 +106,7 @@ TEST(Units, AUnitInAnotherSpellingIsAnsweredWithOurs) {
 }
 
 TEST(Units, WhatNoMachineCouldHaveIsRefused) {
-  for (const char* text : {"1e300 s", "1e25 s", "1e-30 ns"}) {
+  for (const char* text : {"1e300 s", "1e31 s", "1e-30 ns"}) {
     EXPECT_THAT(error_of(parse_seconds, text), HasSubstr("no time that any machine could have")) << text;
   }
   EXPECT_THAT(error_of(parse_bandwidth, "1e-300 B/s"), HasSubstr("no bandwidth that any machine could have"));
