@@ -93,8 +93,9 @@ std::vector<Program> programs_of(const PointKey& key, const CollectiveCall& call
                           {.collective = key.collective, .num_ranks = key.ranks});
   std::vector<Program> programs;
   for (Rank rank = 0; rank < key.ranks; ++rank) {
-    programs.push_back(
-        compile(schedule, {.num_elements = call.num_elements, .dtype = key.dtype, .op = key.op}, rank));
+    programs.push_back(compile(schedule,
+                               {.num_elements = call.num_elements, .dtype = key.dtype, .op = key.op}, rank,
+                               Receives::one_round_ahead));
   }
   return programs;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <utility>
 
 #include "common/error.hpp"
@@ -154,19 +155,20 @@ class RankRounds {
 
 class Compiler {
  public:
-  explicit Compiler(Program& program) : program_(program), landing_(program.landing()) {}
+  Compiler(Program& program, Receives receives)
+      : program_(program), receives_(receives), landing_(program.landing()) {}
 
   /// `next` is the rank's next round: what conflicts with it is reduced as soon as it may be.
   void add_round(const RankRound& round, const RankRound& next) {
     reduce_pending([&](const PendingReduction& pending) { return round.touches(pending.target); });
-    started_sends_.clear();
-    started_receives_.clear();
-    arriving_.clear();
     start_transfers(round);
     add_locals(round, false);
     // What is left of earlier rounds runs behind the transfers.
     reduce_pending([](const PendingReduction&) { return true; });
     add_locals(round, true);
+    if (receives_ == Receives::one_round_ahead && may_receive_early(round, next)) {
+      early_ = start_receives(next);
+    }
     finish_transfers(round, next);
   }
 
@@ -178,7 +180,24 @@ class Compiler {
  private:
   static constexpr std::int32_t kWaited = -1;
 
-  void start_transfers(const RankRound& round) {
+  /// Receives of one round that have been started, in the order of RankRound::receives.
+  struct Started {
+    std::vector<std::int32_t> steps;
+    std::vector<PendingReduction> arriving;
+  };
+
+  /// Nothing of `next` can arrive before what the same peer sends in `round`; what is copied into place must find it
+  /// free even while `round` is under way.
+  static bool may_receive_early(const RankRound& round, const RankRound& next) {
+    return std::all_of(next.receives.begin(), next.receives.end(), [&](const RankRound::Transfer& early) {
+      return std::any_of(round.receives.begin(), round.receives.end(),
+                         [&](const RankRound::Transfer& receive) { return receive.peer == early.peer; }) &&
+             (early.kind == MoveKind::reduce || !round.touches(early.region));
+    });
+  }
+
+  Started start_receives(const RankRound& round) {
+    Started started;
     for (const RankRound::Transfer& receive : round.receives) {
       Region target = receive.region;
       if (receive.kind == MoveKind::reduce) {
@@ -186,11 +205,17 @@ class Compiler {
                   .offset = allocator_.take(target.bytes, target.offset),
                   .bytes = target.bytes};
       }
-      started_receives_.push_back(program_.add(
+      started.steps.push_back(program_.add(
           {.kind = StepKind::receive, .peer = receive.peer, .target = target, .origin = receive.origin}));
-      arriving_.push_back(
+      started.arriving.push_back(
           {.source = target, .target = receive.region, .peer = receive.peer, .origin = receive.origin});
     }
+    return started;
+  }
+
+  void start_transfers(const RankRound& round) {
+    started_receives_ = early_ ? *std::exchange(early_, std::nullopt) : start_receives(round);
+    started_sends_.clear();
     for (const RankRound::Transfer& send : round.sends) {
       started_sends_.push_back(program_.add(
           {.kind = StepKind::send, .peer = send.peer, .source = send.region, .origin = send.origin}));
@@ -228,16 +253,16 @@ class Compiler {
   /// Waits for everything that was started. Arrivals that the rank must reduce before its next round anyway are
   /// reduced while the others are still on their way; the rest stays pending.
   void finish_transfers(const RankRound& round, const RankRound& next) {
-    for (std::size_t i = 0; i < started_receives_.size(); ++i) {
-      wait_for(started_receives_[i]);
+    for (std::size_t i = 0; i < started_receives_.steps.size(); ++i) {
+      wait_for(started_receives_.steps[i]);
       if (round.receives[i].kind == MoveKind::copy) {
         continue;
       }
-      pending_.push_back(arriving_[i]);
-      if (next.empty() || next.touches(arriving_[i].target)) {
-        wait_for_sends_of(arriving_[i].target);
+      const PendingReduction& arrived = pending_.emplace_back(started_receives_.arriving[i]);
+      if (next.empty() || next.touches(arrived.target)) {
+        wait_for_sends_of(arrived.target);
         reduce_pending(
-            [&](const PendingReduction& pending) { return pending.source == arriving_[i].source; });
+            [source = arrived.source](const PendingReduction& pending) { return pending.source == source; });
       }
     }
     for (std::int32_t& send : started_sends_) {
@@ -276,14 +301,15 @@ class Compiler {
   }
 
   Program& program_;
+  Receives receives_;
   std::int32_t landing_;
   LandingAllocator allocator_;
   std::vector<PendingReduction> pending_;
 
   // Of the round being compiled.
   std::vector<std::int32_t> started_sends_;
-  std::vector<std::int32_t> started_receives_;
-  std::vector<PendingReduction> arriving_;
+  Started started_receives_;
+  std::optional<Started> early_;  ///< Of the next round.
 };
 
 /// op avg: the sum is divided once, at the end, wherever the result is promised.
@@ -318,13 +344,13 @@ std::int32_t Program::add(const Step& step) {
   return static_cast<std::int32_t>(steps.size()) - 1;
 }
 
-Program compile(const Schedule& schedule, const Vector& vector, Rank rank) {
+Program compile(const Schedule& schedule, const Vector& vector, Rank rank, Receives receives) {
   const std::int64_t bytes = vector.num_elements * static_cast<std::int64_t>(size_of(vector.dtype));
   Program program = {.rank = rank, .num_ranks = schedule.num_ranks(), .dtype = vector.dtype, .op = vector.op};
   program.buffer_bytes.assign(static_cast<std::size_t>(schedule.num_buffers()), bytes);
   program.buffer_bytes.push_back(0);
 
-  Compiler compiler(program);
+  Compiler compiler(program, receives);
   RankRounds rounds(schedule, vector, rank);
   RankRound round;
   RankRound next;

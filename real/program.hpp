@@ -70,9 +70,18 @@ struct Vector {
   ReduceOp op = ReduceOp::sum;
 };
 
+/// When a round's receives start.
+enum class Receives {
+  in_their_round,
+  /// With the rank's round before, where the same peers send in both and nothing else needs the memory. A message then
+  /// need not wait until its sender has heard that the receiver is ready, and still none arrives before its turn.
+  one_round_ahead,
+};
+
 /// Follows the rules of docs/architecture.md ("How a schedule runs"): the transfers of a round start together; what
 /// arrives for a `reduce` is reduced behind later transfers unless the rank's next round touches the same chunks;
 /// moves without bytes vanish on both sides. The schedule must be one whose proof holds.
-Program compile(const Schedule& schedule, const Vector& vector, Rank rank);
+Program compile(const Schedule& schedule, const Vector& vector, Rank rank,
+                Receives receives = Receives::in_their_round);
 
 }  // namespace ringside

@@ -179,8 +179,8 @@ class Communicator::Body {
     // Equal parts are chunks, so that part r is what the schedule calls rank r's.
     RINGSIDE_CHECK(!scattered(key.collective) || schedule.num_chunks() == num_ranks(),
                    "a scattered collective has a chunk per rank");
-    Program program =
-        compile(schedule, {.num_elements = key.num_elements, .dtype = key.dtype, .op = key.op}, rank());
+    Program program = compile(schedule, {.num_elements = key.num_elements, .dtype = key.dtype, .op = key.op},
+                              rank(), Receives::one_round_ahead);
     Prepared call;
     call.bytes_sent = bytes_sent_by(program);
     call.executor = std::make_unique<Executor>(std::move(program), *backend_.transport, message);

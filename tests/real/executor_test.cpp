@@ -30,14 +30,15 @@ std::string run_once(const Schedule& schedule, const Vector& vector, Transport& 
                                  .num_elements = vector.num_elements,
                                  .parts = parts_of(schedule, vector.num_elements)},
                                 kInputSeed);
-  Executor executor(compile(schedule, vector, transport.rank()), transport);
-  for (int repetition = 0; repetition < 2; ++repetition) {
+  for (const Receives receives : {Receives::in_their_round, Receives::one_round_ahead}) {
+    Executor executor(compile(schedule, vector, transport.rank(), receives), transport);
     values.write_input(transport.rank(), executor.message());
     executor.run();
     if (const std::optional<std::int64_t> wrong = values.first_wrong(transport.rank(), executor.message())) {
-      return fmt::format("{}: {} {}, {} elements, run {}: rank {}, element {}: found {}, due {}",
+      return fmt::format("{}: {} {}, {} elements, receives {}: rank {}, element {}: found {}, due {}",
                          label(schedule), name(vector.dtype), name(vector.op), vector.num_elements,
-                         repetition, transport.rank(), *wrong, values.value_at(executor.message(), *wrong),
+                         receives == Receives::one_round_ahead ? "early" : "in their round", transport.rank(),
+                         *wrong, values.value_at(executor.message(), *wrong),
                          values.value_due(transport.rank(), *wrong));
     }
   }

@@ -75,6 +75,26 @@ TEST(Program, OfARingOfTwoReceivesIntoLandingThenInPlace) {
                           "wait 5", "wait 6"));
 }
 
+TEST(Program, StartsToReceiveWhatTheSamePeerSendsNext) {
+  const Schedule ring(*find_algorithm(Collective::all_reduce, "ring"), {.num_ranks = 3});
+  EXPECT_THAT(
+      texts(compile(ring, {.num_elements = 6}, 0, Receives::one_round_ahead)),
+      ElementsAre("receive 1[0+8] from 2", "send 0[0+8] to 1", "receive 1[64+8] from 2", "wait 0",
+                  "reduce 1[0+8] into 0[16+8]", "wait 1",
+                  // Its own chunk goes round first, so what is copied into its place comes last.
+                  "send 0[16+8] to 1", "receive 0[0+8] from 2", "wait 2", "reduce 1[64+8] into 0[8+8]",
+                  "wait 6", "send 0[8+8] to 1", "receive 0[16+8] from 2", "wait 7", "wait 11",
+                  "send 0[0+8] to 1", "wait 12", "wait 15"));
+}
+
+TEST(Program, DoesNotReceiveAheadFromAnotherPeer) {
+  // Both would share the link into this rank.
+  const Schedule naive(*find_algorithm(Collective::all_reduce, "naive"), {.num_ranks = 3});
+  const Vector vector = {.num_elements = 6};
+  EXPECT_EQ(texts(compile(naive, vector, 0, Receives::one_round_ahead)),
+            texts(compile(naive, vector, 0, Receives::in_their_round)));
+}
+
 TEST(Program, ReducesBehindLaterTransfersThatTouchOtherChunks) {
   const std::vector<std::string> steps =
       texts(program_of("pipelined_ring", {.num_ranks = 2, .slices = 2}, 8, 0));
@@ -120,13 +140,21 @@ TEST(Program, OfOneRankOrOfNothingIsEmpty) {
 /// Bytes of the messages from one rank to another, in order.
 using Messages = std::map<std::pair<Rank, Rank>, std::vector<std::int64_t>>;
 
-TEST(Program, SendsAndReceivesOfAllRanksMatchInOrderAndSize) {
+class ProgramOfEither : public ::testing::TestWithParam<Receives> {};
+
+INSTANTIATE_TEST_SUITE_P(, ProgramOfEither,
+                         ::testing::Values(Receives::in_their_round, Receives::one_round_ahead),
+                         [](const auto& mode) {
+                           return mode.param == Receives::in_their_round ? "InTheirRound" : "OneRoundAhead";
+                         });
+
+TEST_P(ProgramOfEither, SendsAndReceivesOfAllRanksMatchInOrderAndSize) {
   for_each_schedule(requests_of_few_ranks(), [](const Schedule& schedule) {
     for (const std::int64_t num_elements : {0, 1, 7, 100}) {
       Messages sent;
       Messages received;
       for (Rank rank = 0; rank < schedule.num_ranks(); ++rank) {
-        for (const Step& step : compile(schedule, {.num_elements = num_elements}, rank).steps) {
+        for (const Step& step : compile(schedule, {.num_elements = num_elements}, rank, GetParam()).steps) {
           if (step.kind == StepKind::send) {
             ASSERT_GT(step.source.bytes, 0) << label(schedule);
             sent[{rank, step.peer}].push_back(step.source.bytes);
@@ -170,12 +198,12 @@ std::multiset<Part> parts_of_moves(const Schedule& schedule, std::int64_t num_el
   return parts;
 }
 
-TEST(Program, EveryStepKnowsTheMoveThatItDoes) {
+TEST_P(ProgramOfEither, EveryStepKnowsTheMoveThatItDoes) {
   for_each_schedule(requests_of_few_ranks(), [](const Schedule& schedule) {
     for (const std::int64_t num_elements : {1, 100}) {
       std::multiset<Part> parts;
       for (Rank rank = 0; rank < schedule.num_ranks(); ++rank) {
-        for (const Step& step : compile(schedule, {.num_elements = num_elements}, rank).steps) {
+        for (const Step& step : compile(schedule, {.num_elements = num_elements}, rank, GetParam()).steps) {
           if (step.kind != StepKind::wait) {
             parts.emplace(step.kind, step.origin.round, rank, step.peer, step.origin.first_chunk,
                           step.origin.num_chunks);
@@ -198,10 +226,10 @@ bool overlap(const Region& a, const Region& b) {
 }
 
 /// What is in flight may not be touched: neither read what arrives, nor written what leaves.
-TEST(Program, TouchesNothingThatIsInFlight) {
+TEST_P(ProgramOfEither, TouchesNothingThatIsInFlight) {
   for_each_schedule(requests_of_few_ranks(), [](const Schedule& schedule) {
     for (Rank rank = 0; rank < schedule.num_ranks(); ++rank) {
-      const Program program = compile(schedule, {.num_elements = 40}, rank);
+      const Program program = compile(schedule, {.num_elements = 40}, rank, GetParam());
       std::map<std::int32_t, Step> in_flight;
       for (std::size_t i = 0; i < program.steps.size(); ++i) {
         const Step& step = program.steps[i];
