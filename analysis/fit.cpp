@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <iterator>
 #include <map>
+#include <numbers>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -109,24 +110,28 @@ double student_t95(int degrees_of_freedom) {
          (3 * x7 + 19 * x5 + 17 * x3 - 15 * x) / (384 * v * v * v);
 }
 
-/// min ‖A·x − 1‖ over x ≥ 0 for two unknowns: the minimum is inside, or on one of the two edges.
+/// min Σ|A·x − 1| over x ≥ 0 for two unknowns. A minimum is where two of the rows, or a row and an edge, are met exactly, so
+/// all of them are tried.
 Eigen::Vector2d solve_non_negative(const Eigen::MatrixX2d& a) {
-  const Eigen::VectorXd ones = Eigen::VectorXd::Ones(a.rows());
-  Eigen::Vector2d inside = a.colPivHouseholderQr().solve(ones);
-  if (inside.minCoeff() >= 0) {
-    return inside;
-  }
-  // All entries of A are non-negative, hence so is the best multiple of one column alone.
+  const auto deviation = [&](const Eigen::Vector2d& x) { return ((a * x).array() - 1).abs().sum(); };
   Eigen::Vector2d best = Eigen::Vector2d::Zero();
-  double best_residual = ones.squaredNorm();
-  for (const Eigen::Index column : {0, 1}) {
-    const double norm = a.col(column).squaredNorm();
-    Eigen::Vector2d edge = Eigen::Vector2d::Zero();
-    edge(column) = norm > 0 ? a.col(column).sum() / norm : 0;
-    const double residual = (a * edge - ones).squaredNorm();
-    if (residual < best_residual) {
-      best = edge;
-      best_residual = residual;
+  double least = deviation(best);
+  const auto consider = [&](const Eigen::Vector2d& x) {
+    if (!x.allFinite() || x.minCoeff() < 0) {
+      return;
+    }
+    const double sum = deviation(x);
+    if (sum < least) {
+      best = x;
+      least = sum;
+    }
+  };
+  for (Eigen::Index i = 0; i < a.rows(); ++i) {
+    consider({1 / a(i, 0), 0});
+    consider({0, 1 / a(i, 1)});
+    for (Eigen::Index j = 0; j < i; ++j) {
+      const double determinant = a(i, 0) * a(j, 1) - a(i, 1) * a(j, 0);
+      consider({(a(j, 1) - a(i, 1)) / determinant, (a(i, 0) - a(j, 0)) / determinant});
     }
   }
   return best;
@@ -307,8 +312,10 @@ LinearCost fit_line(std::span<const TransferPoint> times, std::span<const Transf
   LinearCost cost = {.latency = {x(0)}, .inverse_bandwidth = {x(1) / scale}};
   const auto degrees_of_freedom = static_cast<int>(num_rows) - 2;
   if (degrees_of_freedom >= 1) {
-    const double variance = (a * x - Eigen::VectorXd::Ones(num_rows)).squaredNorm() / degrees_of_freedom;
-    const Eigen::Matrix2d covariance = variance * (a.transpose() * a).inverse();
+    // σ = √(π/2)·mean|r| of normal residuals, and the variance is π/2 times that of least squares.
+    const double deviation = (a * x - Eigen::VectorXd::Ones(num_rows)).lpNorm<1>() / degrees_of_freedom;
+    const double scale_of_error = std::numbers::pi / 2 * deviation;
+    const Eigen::Matrix2d covariance = scale_of_error * scale_of_error * (a.transpose() * a).inverse();
     const double t = student_t95(degrees_of_freedom);
     const double latency_margin = t * std::sqrt(covariance(0, 0));
     const double per_byte_margin = t * std::sqrt(covariance(1, 1)) / scale;

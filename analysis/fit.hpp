@@ -14,10 +14,12 @@ namespace ringside {
 /// Every size of every probe is first reduced to the median of its repetitions, so that a few interrupted ones count for
 /// nothing; of three passes or more, to the median of their medians, so that a disturbed pass does neither.
 ///
-/// α and β: t(S) = α + β·S through the ping_pong medians, least squares of the relative error, neither negative. Above the
+/// α and β: t(S) = α + β·S through the ping_pong medians, least sum of absolute relative errors, neither negative: sizes that are
+/// off the line (what a rate limiter lets pass for free, a change of protocol) do not bend it as squares would. Above the
 /// largest ping_pong size, stream medians take part as t(S) = β·S. Their 95 % intervals come from the covariance of the
-/// fit (residuals, Student's t with n − 2 degrees of freedom), so that they widen when the curve is not a line; there is
-/// none with fewer than three sizes, nor an upper end of the bandwidth when β may be 0.
+/// fit (mean absolute residual, Student's t with n − 2 degrees of freedom), so that they widen when the curve is not a line; there
+/// is none with fewer than three sizes, nor an upper end of the bandwidth when β may be 0. Source: G. Bassett, R. Koenker,
+/// "Asymptotic theory of least absolute error regression", J. American Statistical Association 73(363), 1978.
 ///
 /// γ: median of seconds / bytes over the repetitions of one rank's reductions at the largest size and down to a quarter
 /// of it, which is out of cache when the probes reach far enough; 95 % interval from order statistics. 0 without probes.
@@ -45,7 +47,7 @@ struct LinearCost {
   std::optional<Interval> per_byte_interval = {};  ///< 95 %, seconds per byte
 };
 
-/// The line through `times` (not empty) with the least squares of the relative error, α and β not negative; `streamed` times
+/// The line through `times` (not empty) with the least sum of absolute relative errors, α and β not negative; `streamed` times
 /// cost β·S alone. Intervals as of fit_probes().
 LinearCost fit_line(std::span<const TransferPoint> times, std::span<const TransferPoint> streamed = {});
 

@@ -123,6 +123,19 @@ TEST(Fit, SmallMessagesCountAsMuchAsLargeOnes) {
   EXPECT_NEAR(fit_probes(probes).latency.value, 12e-6, 0.1e-6);
 }
 
+TEST(Fit, SizesOffTheLineDoNotBendIt) {
+  // A token bucket lets three sizes pass before it charges for them, as in a link lab of 400 Mb/s.
+  std::vector<ProbeSample> probes;
+  for (std::int64_t bytes = 8; bytes <= std::int64_t{8} << 20; bytes *= 4) {
+    const bool free = bytes >= 2048 && bytes <= 32768;
+    probes.push_back({.key = {.bytes = {bytes}},
+                      .seconds = {60e-6 + (free ? 0.5 : 1.0) * static_cast<double>(bytes) / 49e6}});
+  }
+  const Calibrated found = fit_probes(probes);
+  EXPECT_NEAR(found.latency.value, 60e-6, 1e-9);
+  EXPECT_NEAR(found.bandwidth.value, 49e6, 1e3);
+}
+
 TEST(Fit, NeitherCostIsEverNegative) {
   // Steeper than proportional: a straight line would start below zero.
   const std::vector<ProbeSample> steep = {{.key = {.bytes = {1000}}, .seconds = {1e-6}},
