@@ -133,7 +133,7 @@ class Measure(RingsideCase):
     def test_calibrate_prints_json_whatever_its_folder_is_called(self):
         folder = self.folder / 'a "quoted" \\ folder'
         result = self.run_ringside(
-            "calibrate", "--ranks", 2, "--max-bytes", "4 KiB", "--calibrate-time", "0.2 s", "--format", "json", "--output", folder)
+            "calibrate", "--ranks", 2, "--max-bytes", "4 MiB", "--calibrate-time", "0.5 s", "--format", "json", "--output", folder)
         self.assertEqual(result.returncode, 0, result.stderr)
         (record,) = self.records(result.stdout)
         self.assertEqual(record["record"], "calibration")
