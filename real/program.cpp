@@ -16,6 +16,10 @@ namespace {
 /// operands are aligned alike.
 constexpr std::int64_t kAlignment = 64;
 
+/// Of longer messages the wait that is saved is a small part, and a second one in `landing` would drive more useful
+/// data out of the caches.
+constexpr std::int64_t kMaxEarlyLanding = 256 << 10;
+
 std::int64_t aligned(std::int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
 bool overlap(const Region& a, const Region& b) {
@@ -187,12 +191,13 @@ class Compiler {
   };
 
   /// Nothing of `next` can arrive before what the same peer sends in `round`; what is copied into place must find it
-  /// free even while `round` is under way.
+  /// free even while `round` is under way, and what is to be reduced needs more of `landing`.
   static bool may_receive_early(const RankRound& round, const RankRound& next) {
     return std::all_of(next.receives.begin(), next.receives.end(), [&](const RankRound::Transfer& early) {
       return std::any_of(round.receives.begin(), round.receives.end(),
                          [&](const RankRound::Transfer& receive) { return receive.peer == early.peer; }) &&
-             (early.kind == MoveKind::reduce || !round.touches(early.region));
+             (early.kind == MoveKind::reduce ? early.region.bytes <= kMaxEarlyLanding
+                                             : !round.touches(early.region));
     });
   }
 

@@ -73,7 +73,7 @@ struct Vector {
 /// When a round's receives start.
 enum class Receives {
   in_their_round,
-  /// With the rank's round before, where the same peers send in both and nothing else needs the memory. A message then
+  /// With the rank's round before, where the same peers send in both, nothing else needs the memory, and little more is taken. A message then
   /// need not wait until its sender has heard that the receiver is ready, and still none arrives before its turn.
   one_round_ahead,
 };

@@ -321,7 +321,7 @@ TEST_F(Launcher, ProbesRunOnTheSameTransport) {
                                                  {});
   ASSERT_FALSE(samples.empty());
   for (const ProbeSample& sample : samples) {
-    EXPECT_GE(sample.seconds.size(), 5U) << name(sample.key.kind);
+    EXPECT_GE(sample.seconds.size(), 3U) << name(sample.key.kind);
     for (const double seconds : sample.seconds) {
       EXPECT_GT(seconds, 0) << name(sample.key.kind);
     }
