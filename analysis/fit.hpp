@@ -39,6 +39,7 @@ Calibrated fit_probes(std::span<const ProbeSample> samples);
 /// The matrix of probe_pairs(): each ordered pair, by `from` and then by `to`; medians over repetitions. Pairs that were not
 /// probed in all three ways are left out.
 std::vector<PairPoint> pair_matrix(std::span<const ProbeSample> samples);
+
 /// α + β·S.
 struct LinearCost {
   Seconds latency = {};

@@ -31,12 +31,15 @@ ValueType<std::vector<V>> curve_type(const MapTable<V>& point, const std::string
 }
 
 /// A curve over the message size; `what` is what its seconds are.
-MapTable<TransferPoint> transfer_table(const std::string& what) {
-  return {.form = "a map such as `{bytes: 4 KiB, seconds: 12 us}`",
-          .rows = {row("bytes", &TransferPoint::bytes, size_type(),
-                       {.meaning = "Size of the message.", .required = true}),
-                   row("seconds", &TransferPoint::seconds, time_type(Zero::refused),
-                       {.meaning = what, .required = true})}};
+ValueType<std::vector<TransferPoint>> transfer_curve(const std::string& what) {
+  const MapTable<TransferPoint> point = {
+      .form = "a map such as `{bytes: 4 KiB, seconds: 12 us}`",
+      .rows = {row("bytes", &TransferPoint::bytes, size_type(),
+                   {.meaning = "Size of the message.", .required = true}),
+               row("seconds", &TransferPoint::seconds, time_type(Zero::refused),
+                   {.meaning = what, .required = true})}};
+  return curve_type(point, "a list of maps such as `{bytes: 4 KiB, seconds: 12 us}`",
+                    "each size once, small ones first", [](const TransferPoint& p) { return p.bytes; });
 }
 
 MapTable<ShiftPoint> shift_table() {
@@ -177,11 +180,7 @@ MapTable<Calibrated> calibrated_table() {
               row("reduction_interval", &Calibrated::reduction_interval,
                   interval_type(cost_type(), "[0.09 ns/B, 0.11 ns/B]"),
                   {.meaning = "95 % interval of the reduction cost."}),
-              row("transfers", &Calibrated::transfers,
-                  curve_type(transfer_table("What it takes, one way."),
-                             "a list of maps such as `{bytes: 4 KiB, seconds: 12 us}`",
-                             "each size once, small ones first",
-                             [](const TransferPoint& p) { return p.bytes; }),
+              row("transfers", &Calibrated::transfers, transfer_curve("What it takes, one way."),
                   {.meaning = "Time of one message alone, by size."}),
               row("shifts", &Calibrated::shifts,
                   curve_type(shift_table(),
@@ -195,17 +194,9 @@ MapTable<Calibrated> calibrated_table() {
                              "by ranks and then by size, each once",
                              [](const ReductionPoint& p) { return std::pair(p.ranks, p.bytes); }),
                   {.meaning = "Reduction cost of what has just arrived, by ranks and size of the operand."}),
-              row("sends", &Calibrated::sends,
-                  curve_type(transfer_table("Until its kernel has the rest."),
-                             "a list of maps such as `{bytes: 4 KiB, seconds: 5 us}`",
-                             "each size once, small ones first",
-                             [](const TransferPoint& p) { return p.bytes; }),
+              row("sends", &Calibrated::sends, transfer_curve("Until its kernel has the rest."),
                   {.meaning = "Time until the sender of one message may go on, by size."}),
-              row("fan_outs", &Calibrated::fan_outs,
-                  curve_type(transfer_table("Until both are there."),
-                             "a list of maps such as `{bytes: 4 KiB, seconds: 20 us}`",
-                             "each size once, small ones first",
-                             [](const TransferPoint& p) { return p.bytes; }),
+              row("fan_outs", &Calibrated::fan_outs, transfer_curve("Until both are there."),
                   {.meaning = "Time of two messages at once from one rank to two others, by size."}),
               row("stalls", &Calibrated::stalls,
                   curve_type(stall_table(),
