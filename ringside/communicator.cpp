@@ -16,6 +16,7 @@
 #include "real/measure.hpp"
 #include "real/rank_backend.hpp"
 #include "real/transport.hpp"
+#include "ringside/call_board.hpp"
 #include "schedule/promise.hpp"
 #include "schedule/registry.hpp"
 
@@ -76,21 +77,39 @@ Request::~Request() = default;
 
 class Communicator::Body {
  public:
-  explicit Body(RankBackend backend) : backend_(std::move(backend)), coordination_(*backend_.transport) {}
+  Body(RankBackend backend, CallBoard& board)
+      : backend_(std::move(backend)),
+        board_(board),
+        coordination_(*backend_.transport),
+        sent_to_(static_cast<std::size_t>(num_ranks())),
+        received_from_(static_cast<std::size_t>(num_ranks())) {}
 
   Rank rank() const { return backend_.transport->rank(); }
   int num_ranks() const { return backend_.transport->num_ranks(); }
   Backend backend() const { return backend_.backend; }
-  Coordination& coordination() { return coordination_; }
   std::int64_t bytes_sent() const { return bytes_sent_; }
 
   std::unique_ptr<Transfer> start_send(ConstElements message, Rank target) {
     check_peer(target, "send to");
-    return message.count() == 0 ? nullptr : start(backend_.transport->make_send(target, message.bytes()));
+    if (message.count() == 0) {
+      return nullptr;
+    }
+    board_.enter_send(rank(), target, ++sent_to_[static_cast<std::size_t>(target)],
+                      static_cast<std::int64_t>(message.bytes().size()));
+    return start(backend_.transport->make_send(target, message.bytes()));
   }
   std::unique_ptr<Transfer> start_receive(Elements message, Rank source) {
     check_peer(source, "receive from");
-    return message.count() == 0 ? nullptr : start(backend_.transport->make_receive(source, message.bytes()));
+    if (message.count() == 0) {
+      return nullptr;
+    }
+    board_.enter_receive(source, rank(), ++received_from_[static_cast<std::size_t>(source)],
+                         static_cast<std::int64_t>(message.bytes().size()));
+    return start(backend_.transport->make_receive(source, message.bytes()));
+  }
+  void barrier() {
+    board_.enter(rank(), ++num_calls_, {});
+    coordination_.barrier();
   }
   void count_sent(std::int64_t bytes) { bytes_sent_ += bytes; }
 
@@ -107,22 +126,27 @@ class Communicator::Body {
 
   /// In place on borrowed memory.
   void run(CallKey key, Elements message) {
-    if (message.count() == 0) {
-      return;
-    }
     key.dtype = message.dtype();
     key.num_elements = message.count();
     key.memory = message.bytes().data();
-    run(prepared(key, message.bytes()));
+    if (message.count() == 0) {
+      enter(key);
+      return;
+    }
+    Prepared& call = prepared(key, message.bytes());
+    enter(key);
+    run(call);
   }
 
   /// A collective on a message of its own, `num_elements` long: `fill` it, run, and `take` the result.
   void run(const CallKey& key, const std::function<void(std::span<std::byte>)>& fill,
            const std::function<void(std::span<const std::byte>)>& take) {
     if (key.num_elements == 0) {
+      enter(key);
       return;
     }
     Prepared& call = prepared(key, {});
+    enter(key);
     fill(call.message);
     run(call);
     take(call.message);
@@ -143,6 +167,16 @@ class Communicator::Body {
     if (peer == rank()) {
       throw Error(ErrorKind::bad_input, fmt::format("rank {} cannot {} itself", rank(), verb));
     }
+  }
+
+  void enter(const CallKey& key) {
+    GroupCall call{.collective = key.collective,
+                   .dtype = key.dtype,
+                   .op = key.op,
+                   .root = key.root,
+                   .num_elements = key.num_elements};
+    call.set_algorithm(key.algorithm);
+    board_.enter(rank(), ++num_calls_, call);
   }
 
   void run(Prepared& call) {
@@ -219,12 +253,17 @@ class Communicator::Body {
   }
 
   RankBackend backend_;
+  CallBoard& board_;
   Coordination coordination_;
   std::map<CallKey, Prepared> prepared_;
+  std::int64_t num_calls_ = 0;               ///< Collectives and barriers so far, …
+  std::vector<std::int64_t> sent_to_;        ///< … messages to …
+  std::vector<std::int64_t> received_from_;  ///< … and from each rank.
   std::int64_t bytes_sent_ = 0;
 };
 
-Communicator::Communicator(RankBackend backend) : body_(std::make_unique<Body>(std::move(backend))) {}
+Communicator::Communicator(RankBackend backend, CallBoard& board)
+    : body_(std::make_unique<Body>(std::move(backend), board)) {}
 Communicator::~Communicator() = default;
 
 Rank Communicator::rank() const { return body_->rank(); }
@@ -259,7 +298,7 @@ void Communicator::wait(Request& request) {
   }
 }
 
-void Communicator::barrier() { body_->coordination().barrier(); }
+void Communicator::barrier() { body_->barrier(); }
 
 void Communicator::broadcast(Elements message, Rank root, std::string_view algorithm) {
   body_->run({.collective = Collective::broadcast, .algorithm = std::string(algorithm), .root = root},

@@ -11,6 +11,7 @@
 
 namespace ringside {
 
+class CallBoard;
 class Transfer;
 struct RankBackend;
 
@@ -33,18 +34,21 @@ class [[nodiscard]] Request {
 /// Collectives run the schedules of ringside's registry (`ringside list algorithms`), the same ones that `ringside
 /// predict` prices; the algorithm named `native` is the backend's own. All ranks call the same collectives in the same
 /// order, with equal element counts, types, operations, roots and algorithms. Between two ranks, messages of one direction
-/// match in the order in which they are started; each must have the same size on both sides (gloo does not notice a message
-/// shorter than what is received). No elements (count 0) is fine everywhere and moves nothing.
+/// match in the order in which they are started; each must have the same size on both sides. No elements (count 0) is fine
+/// everywhere and moves nothing.
 ///
 /// What is wrong with a call (a rank that does not exist, an unknown algorithm, sizes that do not fit) throws
-/// Error{bad_input} before anything is sent. Every wait has the deadline that launch() was given; a rank that is gone or
+/// Error{bad_input} before anything is sent. So does a collective, a barrier or a message that is not what another rank
+/// has called at the same point, with both ranks and both calls: at the rank that comes to it later. Two things are not
+/// noticed and end at the deadline, or as the backend ends them: a message of no elements where the other side has some,
+/// and calls of ranks that are more than 256 collectives, or 16 messages, apart. Every wait has the deadline that launch() was given; a rank that is gone or
 /// does not come in time throws Error{peer_lost} with its number, and the communicator is of no more use then.
 ///
 /// Not thread-safe: one thread at a time.
 class Communicator {
  public:
-  /// Made by launch().
-  explicit Communicator(RankBackend backend);
+  /// Made by launch(). The board is shared by all ranks and must outlive this.
+  Communicator(RankBackend backend, CallBoard& board);
   ~Communicator();
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;

@@ -19,6 +19,7 @@
 #include "real/rank_jobs.hpp"
 #include "real/rank_watch.hpp"
 #include "real/threads/threads_transport.hpp"
+#include "ringside/call_board.hpp"
 
 namespace ringside {
 namespace {
@@ -50,13 +51,13 @@ void wait_for_goodbye(int control) {
 }
 
 /// The life of a rank process. Returns its exit status.
-int be_rank(const RankPlace& place, const RankFunction& function, int control) {
+int be_rank(const RankPlace& place, CallBoard& board, const RankFunction& function, int control) {
   // A lost peer is an error to report, not a reason to die.
   ::signal(SIGPIPE, SIG_IGN);
   std::unique_ptr<Communicator> communicator;
   Answer answer;
   try {
-    communicator = std::make_unique<Communicator>(join_ranks(place));
+    communicator = std::make_unique<Communicator>(join_ranks(place), board);
     function(*communicator);
   } catch (...) {
     answer = answer_of_function();
@@ -70,6 +71,7 @@ int be_rank(const RankPlace& place, const RankFunction& function, int control) {
 
 void launch_processes(const RankGroup& group, const RankFunction& function, InterruptGuard& interrupts) {
   const TemporaryDirectory directory;
+  CallBoard board(group.ranks);
   RankWatch watch({.timeout = group.timeout, .heartbeat = false}, interrupts);
   for (Rank rank = 0; rank < group.ranks; ++rank) {
     const RankPlace place = {.backend = group.backend,
@@ -80,7 +82,7 @@ void launch_processes(const RankGroup& group, const RankFunction& function, Inte
                              .rendezvous = "file://" + directory.path().string(),
                              .group = "launch",
                              .meeting_timeout = std::max(group.timeout, kLeastMeetingTimeout)};
-    watch.start([&](int control) { return be_rank(place, function, control); });
+    watch.start([&](int control) { return be_rank(place, board, function, control); });
   }
   watch.wait_for_answers(doing(group));
 }
@@ -95,13 +97,14 @@ void launch_processes(const RankGroup& group, const RankFunction& function, Inte
 }
 
 void launch_threads(const RankGroup& group, const RankFunction& function) {
+  CallBoard board(group.ranks);
   run_as_threads(group.ranks, group.timeout, [&](std::unique_ptr<Transport> transport) {
     const Rank rank = transport->rank();
     try {
       RankBackend backend;
       backend.backend = Backend::threads;
       backend.transport = std::move(transport);
-      Communicator communicator(std::move(backend));
+      Communicator communicator(std::move(backend), board);
       function(communicator);
     } catch (...) {
       rethrow_failure(rank, group);
