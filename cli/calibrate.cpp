@@ -182,6 +182,7 @@ void add_calibrate(CLI::App& app, CommonOptions& common) {
   command->add_option("MACHINE", flags->machine, "Machine file to add the measured numbers to");
   command->add_option("--ranks", flags->ranks, "Numbers of ranks that shift at once, such as 2,4")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->capture_default_str();
   command->add_flag("--pairs", flags->pairs, "Also probe every pair of ranks, as nccl always does");
   command->add_flag("--no-charts", flags->no_charts, "Do not draw the heat maps of the pairs");

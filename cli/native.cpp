@@ -11,7 +11,7 @@
 #include "cli/console.hpp"
 #include "common/error.hpp"
 #include "results/import.hpp"
-#include "scenario/scenario.hpp"
+#include "scenario/override.hpp"
 #include "schedule/registry.hpp"
 
 namespace ringside::cli {
@@ -54,7 +54,30 @@ std::vector<Known> known_of(const Machine& machine, const std::string& text) {
   }
   Machine alone = machine;
   alone.known.clear();
-  return parse_machine(fmt::format("{}known: [{}]\n", to_yaml(alone), text), "--known " + text).known;
+  return with_value(alone, {.key = "known", .value = fmt::format("[{}]", text), .origin = "--known " + text})
+      .known;
+}
+
+[[noreturn]] void throw_useless(const NativeFlags& flags, std::string_view why) {
+  throw Error(ErrorKind::bad_input,
+              fmt::format("--known {}: only predictions of NCCL's own all_reduce use it, and {}",
+                          flags.known.front(), why));
+}
+
+/// What is known bears on our predictions of NCCL's own all_reduce alone.
+void require_use_of_known(const Scenario& scenario, const NativeFlags& flags) {
+  const auto& algorithms = scenario.algorithms;
+  std::string why;
+  if (scenario.collective != Collective::all_reduce) {
+    why = fmt::format("this scenario is of {}", name(scenario.collective));
+  } else if (std::find(algorithms.begin(), algorithms.end(), kNative) == algorithms.end()) {
+    why = fmt::format("this scenario has no `native` among its algorithms ({})", fmt::join(algorithms, ", "));
+  } else if (native_model(flags) != NativeModel::ringside) {
+    why = fmt::format("--model {} takes nothing of it", flags.model);
+  } else {
+    return;
+  }
+  throw_useless(flags, why);
 }
 
 /// Sizes one after another of which the same is to be said.
@@ -95,10 +118,12 @@ void add_native_flags(CLI::App& command, NativeFlags& flags) {
           "--model", flags.model,
           fmt::format("Whose answer for NCCL's own all_reduce: {}", fmt::join(native_model_names(), ", ")))
       ->capture_default_str();
-  command.add_option(
-      "--known", flags.known,
-      "What somebody measured on this machine: '{native: {ranks: 4, bytes: 1 GiB, seconds: 95 ms}}', "
-      "'{p2p: {bandwidth: 12 GB/s}}', or a file that `ringside import` reads; may be repeated");
+  command
+      .add_option(
+          "--known", flags.known,
+          "What somebody measured on this machine: '{native: {ranks: 4, bytes: 1 GiB, seconds: 95 ms}}', "
+          "'{p2p: {bandwidth: 12 GB/s}}', or a file that `ringside import` reads; may be repeated")
+      ->allow_extra_args(false);
 }
 
 NativeModel native_model(const NativeFlags& flags) {
@@ -109,12 +134,21 @@ NativeModel native_model(const NativeFlags& flags) {
   return *model;
 }
 
-Machine with_known(Machine machine, const NativeFlags& flags) {
+Machine with_known(Machine machine, const Scenario& scenario, const NativeFlags& flags) {
+  if (!flags.known.empty()) {
+    require_use_of_known(scenario, flags);
+  }
   for (const std::string& text : flags.known) {
     const std::vector<Known> more = known_of(machine, text);
     machine.known.insert(machine.known.end(), more.begin(), more.end());
   }
   return machine;
+}
+
+void require_native(const std::vector<Point>& points, const NativeFlags& flags) {
+  if (!flags.known.empty() && std::none_of(points.begin(), points.end(), is_nccl_native)) {
+    throw_useless(flags, "none of this scenario's `native` is one");
+  }
 }
 
 void print_native(const std::vector<Point>& points, const Machine& machine) {

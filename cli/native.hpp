@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "results/point.hpp"
-#include "scenario/machine.hpp"
+#include "scenario/scenario.hpp"
 #include "sim/predict.hpp"
 
 /// What commands say and take about NCCL's own all_reduce.
@@ -27,8 +27,11 @@ NativeModel native_model(const NativeFlags& flags);
 
 /// The machine with what `--known` adds: entries as under a machine's key `known`, such as
 /// `{native: {ranks: 4, bytes: 1 GiB, seconds: 95 ms}}`, or a file of native all_reduces, ours or another tool's
-/// (results/import.hpp).
-Machine with_known(Machine machine, const NativeFlags& flags);
+/// (results/import.hpp). Throws Error{bad_input} when it bears on nothing that the scenario asks for.
+Machine with_known(Machine machine, const Scenario& scenario, const NativeFlags& flags);
+
+/// Throws Error{bad_input} when `--known` is given and none of the points was predicted with it.
+void require_native(const std::vector<Point>& points, const NativeFlags& flags);
 
 /// Interval, source and reason of every prediction of NCCL's own all_reduce, and which single measurement would
 /// narrow them most. Prints nothing when there are none.

@@ -24,6 +24,7 @@
 #include "cli/plan_report.hpp"
 #include "cli/sweep.hpp"
 #include "common/error.hpp"
+#include "scenario/keys.hpp"
 #include "scenario/override.hpp"
 
 namespace ringside::cli {
@@ -47,13 +48,14 @@ PlanPlaces plan_places() {
 }
 
 /// The flags as if the plan said so.
-std::vector<PlanOverride> overrides_of(const PlanFlags& flags) {
-  std::vector<PlanOverride> overrides;
+std::vector<KeyOverride> overrides_of(const PlanFlags& flags) {
+  std::vector<KeyOverride> overrides;
   if (flags.deadline) {
-    overrides.push_back({.key = "deadline", .value = *flags.deadline});
+    overrides.push_back(
+        {.key = "deadline", .value = *flags.deadline, .origin = "--deadline " + *flags.deadline});
   }
   if (flags.budget) {
-    overrides.push_back({.key = "budget", .value = *flags.budget});
+    overrides.push_back({.key = "budget", .value = *flags.budget, .origin = "--budget " + *flags.budget});
   }
   return overrides;
 }
@@ -106,7 +108,8 @@ int number_of_gpus(const std::string& text) {
   int gpus = 0;
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), gpus);
   if (status != std::errc{} || end != text.data() + text.size() || gpus < 1) {
-    throw Error(ErrorKind::bad_input, fmt::format("--sweep gpus: '{}' is not a number of GPUs", text));
+    throw Error(ErrorKind::bad_input,
+                fmt::format("--sweep gpus={}: '{}' is not a number of GPUs", text, text));
   }
   return gpus;
 }
@@ -119,7 +122,9 @@ Offer offer_with(Offer offer, const std::vector<Sweep>& sweeps, const std::vecto
       continue;
     }
     if (key != "gpus") {
-      offer.machine = with_value(offer.machine, key, values[index]);
+      offer.machine =
+          with_value(offer.machine,
+                     {.key = key, .value = values[index], .origin = origin_of(sweeps[index], values[index])});
       continue;
     }
     offer.gpus = number_of_gpus(values[index]);
@@ -149,17 +154,30 @@ std::vector<Offer> offers_with(const std::vector<Offer>& offers, const std::vect
   return changed;
 }
 
+std::vector<std::string> sweepable_keys() {
+  std::vector<std::string> paths = {"gpus"};
+  for (const auto& keys : {plan_keys(), workload_keys(), machine_keys()}) {
+    std::transform(keys.begin(), keys.end(), std::back_inserter(paths),
+                   [](const KeyDescription& key) { return key.path; });
+  }
+  return paths;
+}
+
 /// A row per combination: the best offer and what it does there.
 void run_sweeps(const PlanFlags& flags, const KnownNames& known, const std::vector<Offer>& extra,
                 const CommonOptions& common) {
   std::vector<Sweep> sweeps;
   std::transform(flags.sweeps.begin(), flags.sweeps.end(), std::back_inserter(sweeps), parse_sweep);
+  require_known_keys(sweeps, sweepable_keys(),
+                     "a plan, a workload (docs/planning.md) or a machine (docs/scenario.md)");
   std::vector<std::vector<std::string>> rows;
   for (const std::vector<std::string>& values : combinations(sweeps)) {
-    std::vector<PlanOverride> overrides = overrides_of(flags);
+    std::vector<KeyOverride> overrides = overrides_of(flags);
     for (std::size_t index = 0; index < sweeps.size(); ++index) {
       if (is_plan_key(sweeps[index].key)) {
-        overrides.push_back({.key = sweeps[index].key, .value = values[index]});
+        overrides.push_back({.key = sweeps[index].key,
+                             .value = values[index],
+                             .origin = origin_of(sweeps[index], values[index])});
       }
     }
     const Plan plan = load_plan(flags.plan, known, plan_places(), overrides);
@@ -293,20 +311,26 @@ void add_plan(CLI::App& app, CommonOptions& common) {
       "Before you rent: step time, exposed communication and cost of a workload on every machine on offer");
   auto flags = std::make_shared<PlanFlags>();
   command->add_option("PLAN", flags->plan, "Plan file (docs/planning.md)");
-  command->add_option(
-      "--offers", flags->offers,
-      "More offers: YAML, `vastai search offers --raw` JSON, or vms.csv of SkyPilot's catalogue");
+  command
+      ->add_option("--offers", flags->offers,
+                   "More offers: YAML, `vastai search offers --raw` JSON, or vms.csv of SkyPilot's "
+                   "catalogue; may be repeated")
+      ->allow_extra_args(false);
   command->add_option("--deadline", flags->deadline, "By when the run must be done, such as '2 h'");
   command->add_option("--budget", flags->budget, "What the run may cost, such as '20 USD'");
-  command->add_option("--explain", flags->explained,
-                      "Explain every shown offer whose name contains this; else the best and the first one");
+  command
+      ->add_option("--explain", flags->explained,
+                   "Explain every shown offer whose name contains this; else the best and the first one")
+      ->allow_extra_args(false);
   command->add_option("--top", flags->top, "How many offers to show")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000));
-  command->add_option(
-      "--sweep", flags->sweeps,
-      "What if: KEY=FROM:TO:STEP for any key of the plan, its workload or its machines, or gpus, such as "
-      "accumulate=1:64:2x or lanes=4,8,16; prints the best offer of each");
+  command
+      ->add_option(
+          "--sweep", flags->sweeps,
+          "What if: KEY=FROM:TO:STEP for any key of the plan, its workload or its machines, or gpus, such as "
+          "accumulate=1:64:2x or lanes=4,8,16; prints the best offer of each; may be repeated")
+      ->allow_extra_args(false);
   command->add_option("--validate", flags->validated,
                       "Instead of a plan: predicted beside published scaling, every row of a table such as "
                       "configs/scaling/published.csv");

@@ -35,7 +35,8 @@ void run(const PredictFlags& flags, const CommonOptions& common) {
   const Scenario scenario = read_scenario(flags.scenario);
   const std::filesystem::path directory = output_directory(common, scenario.name);
   Progress progress(common.quiet);
-  const Machine machine = with_known(machine_of(scenario, flags.launch, directory, progress), flags.native);
+  const Machine machine =
+      with_known(machine_of(scenario, flags.launch, directory, progress), scenario, flags.native);
 
   const PredictOptions options = {.fidelity = *fidelity,
                                   .backend = scenario.backend,
@@ -58,6 +59,7 @@ void run(const PredictFlags& flags, const CommonOptions& common) {
     points.push_back({.key = key, .predicted = {}, .measured = {}});
   }
   predict_points(points, machine, options, progress);
+  require_native(points, flags.native);
 
   Journal journal = Journal::create(directory / "predictions.jsonl", run_header(common, scenario, machine));
   journal.append(points);
@@ -84,9 +86,12 @@ void add_predict(CLI::App& app, CommonOptions& common) {
       ->capture_default_str();
   command->add_flag("--force", flags->force, "Simulate even where that takes very long");
   command->add_flag("--charts", flags->charts, "Draw charts as well");
-  command->add_option("--sweep", flags->sweeps,
-                      "What if: KEY=FROM:TO:STEP for ranks, bytes or any key of the machine, such as "
-                      "bandwidth=5GB/s:100GB/s:log10 or ranks=2:64:2x; prints and draws who wins");
+  command
+      ->add_option(
+          "--sweep", flags->sweeps,
+          "What if: KEY=FROM:TO:STEP for ranks, bytes or any key of the machine, such as "
+          "bandwidth=5GB/s:100GB/s:log10 or ranks=2:64:2x; prints and draws who wins; may be repeated")
+      ->allow_extra_args(false);
   add_native_flags(*command, flags->native);
   add_calibrate_flags(*command, flags->launch);
   command->callback([flags, &common] { run(*flags, common); });

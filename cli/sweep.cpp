@@ -1,5 +1,6 @@
 #include "cli/sweep.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <optional>
@@ -7,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "common/error.hpp"
+#include "common/names.hpp"
 #include "common/units.hpp"
 
 namespace ringside::cli {
@@ -161,6 +163,26 @@ Sweep parse_sweep(std::string_view text) {
     sweep.values.push_back(written({.value = value, .unit = from.unit}));
   }
   return sweep;
+}
+
+std::string origin_of(const Sweep& sweep, const std::string& value) {
+  return fmt::format("--sweep {}={}", sweep.key, value);
+}
+
+void require_known_keys(std::span<const Sweep> sweeps, std::span<const std::string> known,
+                        std::string_view what) {
+  std::vector<std::string> names(known.begin(), known.end());
+  for (const std::string& path : known) {
+    names.push_back(path.substr(path.rfind('.') + 1));
+  }
+  for (const Sweep& sweep : sweeps) {
+    if (std::find(names.begin(), names.end(), sweep.key) == names.end()) {
+      const std::optional<std::string> nearest = nearest_name(sweep.key, names);
+      throw Error(ErrorKind::bad_input,
+                  fmt::format("--sweep {}: is no key of {}{}", sweep.key, what,
+                              nearest ? fmt::format("; did you mean '{}'?", *nearest) : ""));
+    }
+  }
 }
 
 std::vector<std::vector<std::string>> combinations(std::span<const Sweep> sweeps) {

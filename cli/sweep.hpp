@@ -18,6 +18,14 @@ struct Sweep {
 /// it is. Throws Error{bad_input}.
 Sweep parse_sweep(std::string_view text);
 
+/// What messages call a value of a sweep: `--sweep bandwidth=5 GB/s`.
+std::string origin_of(const Sweep& sweep, const std::string& value);
+
+/// Throws Error{bad_input} with the nearest name for a sweep whose key is neither in `known` (whole paths such as
+/// `intra.bandwidth`) nor the last word of one. `what` says of what they are keys.
+void require_known_keys(std::span<const Sweep> sweeps, std::span<const std::string> known,
+                        std::string_view what);
+
 /// Every combination of the sweeps' values, the last sweep fastest; one empty combination when there is none.
 std::vector<std::vector<std::string>> combinations(std::span<const Sweep> sweeps);
 

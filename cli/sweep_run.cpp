@@ -14,6 +14,7 @@
 #include "cli/report.hpp"
 #include "common/error.hpp"
 #include "plots/charts.hpp"
+#include "scenario/keys.hpp"
 #include "scenario/override.hpp"
 #include "schedule/registry.hpp"
 
@@ -39,9 +40,17 @@ int whole_number(const std::string& key, const std::string& text) {
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (status != std::errc{} || end != text.data() + text.size() || value < 1) {
     throw Error(ErrorKind::bad_input,
-                fmt::format("--sweep {}: '{}' is not a whole number above zero", key, text));
+                fmt::format("--sweep {}={}: '{}' is not a whole number above zero", key, text, text));
   }
   return value;
+}
+
+std::int64_t size_of_message(const std::string& text) {
+  try {
+    return parse_bytes(text).value;
+  } catch (const Error& error) {
+    throw Error(ErrorKind::bad_input, fmt::format("--sweep bytes={}: {}", text, error.what()));
+  }
 }
 
 Case case_of(const SweepRequest& request, const std::vector<std::string>& values) {
@@ -55,9 +64,10 @@ Case case_of(const SweepRequest& request, const std::vector<std::string>& values
       result.ranks = {whole_number(key, values[i])};
     } else if (key == "bytes") {
       const auto element = static_cast<std::int64_t>(size_of(request.scenario.dtype));
-      result.sizes = {{parse_bytes(values[i]).value / element * element}};
+      result.sizes = {{size_of_message(values[i]) / element * element}};
     } else {
-      result.machine = with_value(result.machine, key, values[i]);
+      const std::string origin = origin_of(request.sweeps[i], values[i]);
+      result.machine = with_value(result.machine, {.key = key, .value = values[i], .origin = origin});
     }
   }
   return result;
@@ -276,6 +286,11 @@ void draw_map(const SweepRequest& request, const SweepRun& run, const CommonOpti
 }  // namespace
 
 void run_sweeps(const SweepRequest& request, const CommonOptions& common, Progress& progress) {
+  std::vector<std::string> known = {"ranks", "bytes"};
+  for (const KeyDescription& key : machine_keys()) {
+    known.push_back(key.path);
+  }
+  require_known_keys(request.sweeps, known, "a machine (docs/scenario.md), nor `ranks` or `bytes`");
   SweepRun run(request, common);
   for (const std::vector<std::string>& values : combinations(request.sweeps)) {
     run.run(case_of(request, values));

@@ -272,7 +272,11 @@ void add_trace(CLI::App& app, CommonOptions& common) {
   auto* command = app.add_subcommand("trace", "One collective as a timeline: PNG and Perfetto JSON");
   auto flags = std::make_shared<TraceFlags>();
   command->add_option("SCENARIO", flags->scenario, "Scenario file (docs/scenario.md)")->required();
-  command->add_option("--algorithm", flags->algorithms, "Only these (default: all of the scenario's)");
+  command
+      ->add_option("--algorithm", flags->algorithms,
+                   "Only these, such as naive,ring (default: all of the scenario's)")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   command->add_option("--ranks", flags->ranks, "Number of ranks (default: the scenario's last)")
       ->check(CLI::Range(1, kMostTracedRanks));
   command->add_option("--bytes", flags->bytes, "Message size (default: the scenario's last)")

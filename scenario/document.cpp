@@ -12,6 +12,8 @@
 #include <yaml-cpp/depthguard.h>
 #include <yaml-cpp/eventhandler.h>
 
+#include "common/error.hpp"
+
 namespace ringside {
 namespace {
 
@@ -275,6 +277,14 @@ std::optional<Document> read_document(const std::filesystem::path& file, const s
         fmt::format("is larger than {} MiB, which no YAML file of ringside is", kMaxFileSize >> 20U));
   }
   return parse_document(shown, std::move(text), problems);
+}
+
+YAML::Node parse_value(const std::string& text, const std::string& origin) {
+  try {
+    return YAML::Load(text);
+  } catch (const YAML::Exception& problem) {
+    throw Error(ErrorKind::bad_input, fmt::format("{}: no value that YAML takes: {}", origin, problem.msg));
+  }
 }
 
 }  // namespace ringside

@@ -39,4 +39,7 @@ std::optional<Document> parse_document(const std::string& file, std::string text
 std::optional<Document> read_document(const std::filesystem::path& file, const std::string& shown,
                                       std::vector<Problem>& problems);
 
+/// One value as YAML writes it. Throws Error{bad_input} that begins with `origin` when it is none.
+YAML::Node parse_value(const std::string& text, const std::string& origin);
+
 }  // namespace ringside

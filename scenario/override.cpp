@@ -1,11 +1,15 @@
 #include "scenario/override.hpp"
 
 #include <array>
+#include <optional>
+#include <utility>
+#include <vector>
 
-#include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
-#include "common/error.hpp"
+#include "scenario/document.hpp"
+#include "scenario/machine_file.hpp"
+#include "scenario/reader.hpp"
 #include "scenario/scenario.hpp"
 
 namespace ringside {
@@ -15,7 +19,7 @@ namespace {
 constexpr std::array<std::string_view, 4> kMaps = {"intra", "inter", "calibrated", "software"};
 
 /// Keys that stand at the top of a machine file.
-constexpr std::array<std::string_view, 3> kTopLevel = {"nodes", "gpus_per_node", "ring_order"};
+constexpr std::array<std::string_view, 4> kTopLevel = {"nodes", "gpus_per_node", "ring_order", "known"};
 
 std::string map_of(const YAML::Node& root, std::string_view key) {
   for (const std::string_view top : kTopLevel) {
@@ -35,17 +39,13 @@ std::string map_of(const YAML::Node& root, std::string_view key) {
 
 }  // namespace
 
-Machine with_value(const Machine& machine, std::string_view key, const std::string& value) {
+Machine with_value(const Machine& machine, const KeyOverride& override) {
+  const std::string_view key = override.key;
   YAML::Node root = YAML::Load(to_yaml(machine));
   const std::size_t dot = key.find('.');
   const std::string map = dot == std::string_view::npos ? map_of(root, key) : std::string(key.substr(0, dot));
   const std::string leaf(dot == std::string_view::npos ? key : key.substr(dot + 1));
-  YAML::Node parsed;
-  try {
-    parsed = YAML::Load(value);
-  } catch (const YAML::Exception& problem) {
-    throw Error(ErrorKind::bad_input, fmt::format("{}={}: {}", key, value, problem.what()));
-  }
+  const YAML::Node parsed = parse_value(override.value, override.origin);
   if (map.empty()) {
     root[leaf] = parsed;
   } else {
@@ -53,7 +53,21 @@ Machine with_value(const Machine& machine, std::string_view key, const std::stri
   }
   YAML::Emitter out;
   out << root;
-  return parse_machine(out.c_str(), fmt::format("{} with {}={}", machine.name, key, value));
+  std::vector<Problem> problems;
+  std::optional<Machine> changed;
+  if (const auto document = parse_document(override.origin, out.c_str(), problems)) {
+    Reader reader(*document, problems);
+    changed = read_machine(reader, reader.root(), machine.name);
+  }
+  if (!changed) {
+    blame(problems, override.key, override.origin);
+    for (Problem& problem : problems) {
+      problem.position = {};  // Of a text that the user has never seen.
+    }
+    throw_problems(std::move(problems));
+  }
+  changed->origin = machine.origin;
+  return std::move(*changed);
 }
 
 }  // namespace ringside

@@ -9,6 +9,7 @@
 #include "common/units.hpp"
 #include "scenario/machine.hpp"
 #include "scenario/money.hpp"
+#include "scenario/override.hpp"
 #include "scenario/scenario.hpp"
 #include "scenario/workload.hpp"
 
@@ -72,20 +73,14 @@ struct PlanPlaces {
   std::filesystem::path workloads;  ///< Files that `workload` may name without folder and ending.
 };
 
-/// A key of a plan or of its workload that is to have another value than the files say.
-struct PlanOverride {
-  std::string
-      key;  ///< `deadline`, `synchronisation.bucket`, `bucket`, `batch_per_gpu`, `compute.precision`, …
-  std::string value;  ///< As YAML takes it.
-};
-
 /// Whether a plan or a workload has such a key.
 bool is_plan_key(std::string_view key);
 
 /// Throws Error{bad_input} that lists every problem as `file:line:column: key: what`. Relative paths are relative to the
-/// file. A plan without offers is fine: they may come from elsewhere.
+/// file. A plan without offers is fine: they may come from elsewhere. `overrides` are for keys of the plan or of its
+/// workload; those of a machine are left alone.
 Plan load_plan(const std::filesystem::path& file, const KnownNames& known, const PlanPlaces& places,
-               const std::vector<PlanOverride>& overrides = {});
+               const std::vector<KeyOverride>& overrides = {});
 
 /// The machine of a name (`p4d.24xlarge`, `2 x p4d.24xlarge`) or a file relative to the folder of `origin`. Throws
 /// Error{bad_input} with the nearest name.

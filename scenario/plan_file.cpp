@@ -193,21 +193,26 @@ std::string whole_path(std::string_view key, const std::vector<KeyDescription>& 
   return {};
 }
 
+/// Problems that the overrides brought are theirs.
+void blame(const std::vector<KeyOverride>& overrides, const std::vector<KeyDescription>& known,
+           std::vector<Problem>& problems) {
+  for (const KeyOverride& override : overrides) {
+    if (const std::string path = whole_path(override.key, known); !path.empty()) {
+      blame(problems, path, override.origin);
+      blame(problems, "workload." + path, override.origin);  // Where the plan has the workload inside.
+    }
+  }
+}
+
 /// Sets the keys of `known` in the YAML map, as if it said so.
-void apply(const std::vector<PlanOverride>& overrides, const std::vector<KeyDescription>& known,
+void apply(const std::vector<KeyOverride>& overrides, const std::vector<KeyDescription>& known,
            YAML::Node root) {
-  for (const PlanOverride& override : overrides) {
+  for (const KeyOverride& override : overrides) {
     const std::string path = whole_path(override.key, known);
     if (path.empty()) {
       continue;
     }
-    YAML::Node value;
-    try {
-      value = YAML::Load(override.value);
-    } catch (const YAML::Exception& problem) {
-      throw Error(ErrorKind::bad_input,
-                  fmt::format("{}={}: {}", override.key, override.value, problem.what()));
-    }
+    const YAML::Node value = parse_value(override.value, override.origin);
     const std::size_t dot = path.find('.');
     if (dot == std::string::npos) {
       root[path] = value;
@@ -250,7 +255,7 @@ std::optional<std::filesystem::path> workload_file(Reader& reader, const Value& 
 
 std::optional<Workload> read_workload_reference(Reader& reader, const Value& value,
                                                 const std::filesystem::path& folder, const PlanPlaces& places,
-                                                const std::vector<PlanOverride>& overrides) {
+                                                const std::vector<KeyOverride>& overrides) {
   if (value.node.IsMap()) {
     apply(overrides, workload_keys(), value.node);
     return read_workload(reader, value, folder, places.models);
@@ -269,7 +274,7 @@ std::optional<Workload> read_workload_reference(Reader& reader, const Value& val
 }
 
 Plan read_plan(Reader& reader, const std::filesystem::path& file, const KnownNames& known,
-               const PlanPlaces& places, const std::vector<PlanOverride>& overrides) {
+               const PlanPlaces& places, const std::vector<KeyOverride>& overrides) {
   PlanDraft draft;
   MapTable<PlanDraft> table = plan_table();
   table.check = [&](Reader&, const Value&, PlanDraft& read) { draft = read; };
@@ -333,7 +338,7 @@ bool is_plan_key(std::string_view key) {
 }
 
 Plan load_plan(const std::filesystem::path& file, const KnownNames& known, const PlanPlaces& places,
-               const std::vector<PlanOverride>& overrides) {
+               const std::vector<KeyOverride>& overrides) {
   RINGSIDE_CHECK(known.algorithms != nullptr, "a plan is loaded without the names of algorithms");
   const std::vector<std::string> algorithms = known.algorithms(Collective::all_reduce);
   std::vector<Problem> problems;
@@ -345,6 +350,8 @@ Plan load_plan(const std::filesystem::path& file, const KnownNames& known, const
   Reader reader(*document, problems, algorithms);
   Plan plan = read_plan(reader, file, known, places, overrides);
   if (!problems.empty()) {
+    blame(overrides, plan_keys(), problems);
+    blame(overrides, workload_keys(), problems);
     throw_problems(std::move(problems));
   }
   return plan;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -40,6 +41,17 @@ std::string to_text(const Problem& problem) {
 }
 
 }  // namespace
+
+void blame(std::vector<Problem>& problems, std::string_view path, const std::string& origin) {
+  for (Problem& problem : problems) {
+    const std::string_view key = problem.key;
+    const bool within = key.starts_with(path) && key.size() > path.size() &&
+                        (key[path.size()] == '.' || key[path.size()] == '[');
+    if (key == path || within) {
+      problem = {.file = origin, .position = {}, .key = {}, .what = std::move(problem.what)};
+    }
+  }
+}
 
 void throw_problems(std::vector<Problem> problems) {
   RINGSIDE_CHECK(!problems.empty(), "an error without a problem");

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 /// What is wrong with files that people write, collected so that all of it is reported at once.
@@ -18,6 +19,10 @@ struct Problem {
   std::string key;  ///< Empty when no key is to blame.
   std::string what;
 };
+
+/// Problems of the key at `path`, or of something in its value, are of `origin` and stand in no file: the value came from
+/// there.
+void blame(std::vector<Problem>& problems, std::string_view path, const std::string& origin);
 
 /// Throws Error{bad_input} with one line per problem, `file:line:column: key: what`, in the order in which they stand
 /// in the files.

@@ -115,6 +115,24 @@ void check_ranks(Reader& reader, const std::vector<Placed<int>>& ranks, const Ma
   }
 }
 
+/// A straggler that no run has would do nothing, silently. A machine of its own that says how many GPUs it has may have
+/// more of them than a scenario uses.
+void check_stragglers(Reader& reader, const std::vector<int>& ranks, const Value& place,
+                      const Machine& machine) {
+  const bool own_file = !place.node.IsMap();
+  if (ranks.empty() || (own_file && num_gpus(machine))) {
+    return;
+  }
+  const int most = *std::max_element(ranks.begin(), ranks.end());
+  const Value where = reader.find(place, "stragglers").value_or(place);
+  for (const Straggler& straggler : machine.stragglers) {
+    if (straggler.rank >= most) {
+      reader.fail(where, fmt::format("rank {} is a straggler, but this scenario has {} ranks, 0 to {}",
+                                     straggler.rank, most, most - 1));
+    }
+  }
+}
+
 // --- The scenario ---------------------------------------------------------------------------------------------------
 
 ListShape ranks_shape() {
@@ -252,6 +270,7 @@ Scenario read_scenario(Reader& reader, const std::filesystem::path& file, const 
                            : read_named_machine(reader, *draft.machine, known.machines);
     if (scenario.machine) {
       check_ranks(reader, ranks, *scenario.machine);
+      check_stragglers(reader, scenario.ranks, *draft.machine, *scenario.machine);
     }
   }
   scenario.software = combined(draft.software, scenario.machine ? scenario.machine->software : Software{});

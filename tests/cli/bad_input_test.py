@@ -72,6 +72,51 @@ class BadInput(RingsideCase):
             self.assert_rejected(self.run_ringside(command, scenario, flag, value), 2, flag, word)
         self.assert_rejected(self.run_ringside("calibrate", "--max-bytes", "10"), 2, "--max-bytes", "has no unit")
 
+    def test_a_flag_takes_no_more_than_its_value(self):
+        scenario = self.write("scenario.yaml", CUSTOM)
+        self.assertEqual(self.run_ringside("predict", "--sweep", "bandwidth=5GB/s,6GB/s", scenario).returncode, 0)
+        result = self.run_ringside("trace", "--algorithm", "naive,ring", scenario, "--bytes", "1 MiB")
+        self.assertEqual(result.returncode, 0, result.stderr)
+
+    def test_a_bad_value_of_a_sweep_names_the_flag_and_the_value(self):
+        scenario = self.write("scenario.yaml", CUSTOM)
+        for sweep, words in (
+            ("bandwidth=5,10", ("--sweep bandwidth=5: ", "has no unit")),
+            ("latency=5GB/s", ("--sweep latency=5GB/s: ", "ns us ms s")),
+            ("nodes=a", ("--sweep nodes=a: ", "whole number")),
+            ("latency=}", ("--sweep latency=}: ",)),
+            ("bytes=5", ("--sweep bytes=5: ", "has no unit")),
+            ("ranks=0", ("--sweep ranks=0: ", "whole number")),
+            ("bandwith=5GB/s", ("--sweep bandwith: ", "'bandwidth'")),
+        ):
+            result = self.run_ringside("predict", "--sweep", sweep, scenario)
+            self.assert_rejected(result, 2, *words)
+            self.assertNotRegex(result.stderr, r":\d+:\d+:", "no place in a file that the user has not written")
+
+    def test_a_straggler_that_is_no_rank_is_refused_where_it_stands(self):
+        stragglers = "  stragglers: [{rank: 99, slowdown: 2}]\n"
+        self.assert_rejected(self.predict(CUSTOM + stragglers), 2, "scenario.yaml:7:", "rank 99", "8 ranks, 0 to 7")
+        machine = "intra: {kind: custom, latency: 10 us, bandwidth: 10 GB/s}\n" + stragglers.lstrip()
+        self.write("machine.yaml", machine)
+        named = CUSTOM[: CUSTOM.index("machine:")] + "machine: machine.yaml\n"
+        self.assert_rejected(self.predict(named), 2, "scenario.yaml:5:", "rank 99")
+        self.write("machine.yaml", machine + "gpus_per_node: 100\n")  # One of its GPUs is slow; it is not used here.
+        self.assertEqual(self.predict(named).returncode, 0)
+
+    def test_known_that_bears_on_nothing_is_refused(self):
+        known = "{p2p: {bandwidth: 12 GB/s}}"
+        scenario = self.write("scenario.yaml", CUSTOM)
+        self.assert_rejected(self.run_ringside("predict", scenario, "--known", known), 2, f"--known {known}: ", "no `native`")
+        gloo = self.write("gloo.yaml", CUSTOM.replace("ring]", "ring, native]") + "backend: gloo\n")
+        self.assert_rejected(self.run_ringside("predict", gloo, "--known", known), 2, f"--known {known}: ")
+        gpus = self.write("gpus.yaml", "algorithms: native\nranks: 8\nmessage_sizes: [88 MB]\nbackend: nccl\nmachine: {gpus_per_node: 8, "
+                          "gpu: {model: RTX 4090}, intra: {kind: pcie, generation: 4, lanes: 16}}\n")
+        self.assert_rejected(
+            self.run_ringside("predict", gpus, "--known", known, "--model", "alpha_beta"), 2, "--known", "--model alpha_beta")
+        result = self.run_ringside("predict", gpus, "--known", "{p2p: {bandwidth: 12}}")
+        self.assert_rejected(result, 2, "--known {p2p: {bandwidth: 12}}: ", "has no unit")
+        self.assertNotRegex(result.stderr, r":\d+:\d+:")
+
     def test_a_timeline_that_nobody_can_read_is_refused(self):
         scenario = self.write("scenario.yaml", CUSTOM.replace("ranks: 8", "ranks: 65536"))
         self.assert_rejected(self.run_ringside("trace", scenario), 2, "65536 ranks", "--ranks")

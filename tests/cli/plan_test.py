@@ -56,6 +56,22 @@ class Plan(RingsideCase):
         self.assertIn("Rent eight: it is the cheapest of 1 offers that are done within", self.plan(PLAN + OFFERS, "--deadline", "100 s").stdout)
         self.assertIn("Rent eight: it is the fastest of 2", self.plan(PLAN + OFFERS, "--budget", "1 USD").stdout)
 
+    def test_a_bad_value_of_a_flag_names_the_flag_and_the_value(self):
+        for flag, value, words in (
+            ("--deadline", "soon", "is not a time such as"),
+            ("--deadline", "5", "has no unit"),
+            ("--budget", "20", "such as `20 USD`"),
+            ("--sweep", "accumulate=0", "whole number"),
+            ("--sweep", "batch_per_gpu=x", "whole number"),
+            ("--sweep", "deadline=1", "has no unit"),
+            ("--sweep", "budget={a", "YAML"),
+            ("--sweep", "gpus=0", "number of GPUs"),
+        ):
+            result = self.plan(PLAN + OFFERS, flag, value)
+            self.assert_rejected(result, 2, f"{flag} {value}: ", words)
+            self.assertNotIn("plan.yaml", result.stderr)
+        self.assert_rejected(self.plan(PLAN + OFFERS, "--sweep", "accumulat=1"), 2, "--sweep accumulat: ", "'accumulate'")
+
     def test_nothing_fits_is_3_with_the_reason(self):
         self.assert_rejected(self.plan(PLAN + OFFERS, "--deadline", "1 s"), 3, "No offer is done within 1 s")
         llama = "workload: llama3-8b\noffers: [{machine: p5.48xlarge}]\n"

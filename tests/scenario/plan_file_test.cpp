@@ -34,7 +34,7 @@ class PlanFile : public testing::Test {
  protected:
   fs::path write(const std::string& name, const std::string& text) { return folder_.write(name, text); }
 
-  Plan plan(const std::string& text, const std::vector<PlanOverride>& overrides = {}) {
+  Plan plan(const std::string& text, const std::vector<KeyOverride>& overrides = {}) {
     return load_plan(write("plan.yaml", text), known(), kPlaces, overrides);
   }
 
@@ -124,9 +124,9 @@ TEST_F(PlanFile, AWorkloadIsANameAFileOrAMap) {
 }
 
 TEST_F(PlanFile, OtherValuesReplaceThoseOfTheFiles) {
-  const Plan read = plan("workload: resnet50", {{.key = "global_batch", .value = "512"},
-                                                {.key = "bucket", .value = "5 MiB"},
-                                                {.key = "deadline", .value = "90 min"}});
+  const Plan read = plan("workload: resnet50", {{.key = "global_batch", .value = "512", .origin = {}},
+                                                {.key = "bucket", .value = "5 MiB", .origin = {}},
+                                                {.key = "deadline", .value = "90 min", .origin = {}}});
   EXPECT_EQ(read.workload.global_batch, 512);
   EXPECT_FALSE(read.workload.batch_per_gpu);
   EXPECT_EQ(read.synchronisation.bucket, Bytes{5 << 20});
