@@ -1,11 +1,13 @@
 #include <algorithm>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "analysis/accuracy_page.hpp"
 #include "analysis/evaluation.hpp"
@@ -41,28 +43,46 @@ std::vector<std::filesystem::path> scenario_files(const std::filesystem::path& d
   return files;
 }
 
-/// Scenarios with `measured:`; others below the directory are no business of ours.
-std::vector<EvaluationSystem> read_systems(const std::filesystem::path& directory, Progress& progress) {
+struct Systems {
   std::vector<EvaluationSystem> systems;
+  std::vector<std::string> problems;  ///< Of each file that is left out, as its error says.
+};
+
+/// Nothing for a scenario without `measured:`: it is no business of ours. Throws Error{bad_input}.
+std::optional<EvaluationSystem> read_system(const std::filesystem::path& file, Progress& progress) {
+  const Scenario scenario = read_scenario(file);
+  if (!scenario.measured || !scenario.machine) {
+    return std::nullopt;
+  }
+  const Evaluation words = scenario.evaluation.value_or(Evaluation{});
+  return EvaluationSystem{.name = scenario.name,
+                          .source = words.source,
+                          .group = words.group.empty() ? scenario.name : words.group,
+                          .odd = words.odd,
+                          .weak = words.weak,
+                          .machine = *scenario.machine,
+                          .points = read_measured(scenario, progress)};
+}
+
+/// One bad file among many does not keep the others from being evaluated.
+Systems read_systems(const std::filesystem::path& directory, Progress& progress) {
+  Systems read;
   for (const std::filesystem::path& file : scenario_files(directory)) {
-    const Scenario scenario = read_scenario(file);
-    if (!scenario.measured || !scenario.machine) {
-      continue;
+    try {
+      if (auto system = read_system(file, progress)) {
+        read.systems.push_back(std::move(*system));
+      }
+    } catch (const Error& error) {
+      read.problems.emplace_back(error.what());
     }
-    const Evaluation words = scenario.evaluation.value_or(Evaluation{});
-    systems.push_back({.name = scenario.name,
-                       .source = words.source,
-                       .group = words.group.empty() ? scenario.name : words.group,
-                       .odd = words.odd,
-                       .weak = words.weak,
-                       .machine = *scenario.machine,
-                       .points = read_measured(scenario, progress)});
   }
-  if (systems.empty()) {
-    throw Error(ErrorKind::bad_input,
-                fmt::format("{}: no scenario below it has `measured:`", directory.string()));
-  }
-  return systems;
+  return read;
+}
+
+[[noreturn]] void throw_problems_of(const Systems& read) {
+  throw Error(ErrorKind::bad_input,
+              fmt::format("{} of {} scenarios cannot be read:\n{}", read.problems.size(),
+                          read.problems.size() + read.systems.size(), fmt::join(read.problems, "\n")));
 }
 
 /// Of the tables beside the scenarios that are not evaluated, why.
@@ -159,8 +179,18 @@ void draw(const AccuracyReport& report, const plots::ChartContext& context, cons
 void run(const EvaluateFlags& flags, const CommonOptions& common) {
   Progress progress(common.quiet);
   progress.stage("reading scenarios");
-  const std::vector<EvaluationSystem> systems = read_systems(flags.directory, progress);
+  const Systems read = read_systems(flags.directory, progress);
+  const std::vector<EvaluationSystem>& systems = read.systems;
   progress.finish();
+  // What is written for good is of all systems or of none.
+  const bool for_good = flags.fit || !flags.page.empty();
+  if (!read.problems.empty() && (systems.empty() || for_good)) {
+    throw_problems_of(read);
+  }
+  if (systems.empty()) {
+    throw Error(ErrorKind::bad_input,
+                fmt::format("{}: no scenario below it has `measured:`", flags.directory));
+  }
   if (flags.fit) {
     fit(systems, common, progress);
     return;
@@ -205,6 +235,9 @@ void run(const EvaluateFlags& flags, const CommonOptions& common) {
           .source = "ringside evaluate " + flags.directory,
           .output_directory = directory},
          common, progress);
+  }
+  if (!read.problems.empty()) {
+    throw_problems_of(read);
   }
 }
 

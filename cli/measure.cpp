@@ -139,6 +139,12 @@ void run(const MeasureFlags& flags, const CommonOptions& common) {
     known_machine = machine;
     predict_points(points, machine, {.backend = backend}, progress);
   }
+  if (!resumed) {
+    if (const auto kept = keep_measurements(file, points)) {
+      progress.note(fmt::format("Earlier results are kept in {} (--resume would have gone on with them).",
+                                kept->string()));
+    }
+  }
   Journal journal =
       resumed
           ? std::move(resumed->journal)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <set>
 #include <string_view>
 #include <system_error>
@@ -87,7 +88,64 @@ void note_differences(const RunHeader& there, const RunHeader& here, std::vector
   }
 }
 
+/// The measurement alone, as it is written.
+std::string measured_line(const Point& point) {
+  return to_line(Point{.key = point.key, .predicted = {}, .measured = point.measured});
+}
+
+/// Whether replacing the file would lose something that `points` do not hold.
+bool holds_more(const std::filesystem::path& file, std::span<const Point> points) {
+  const std::string text = read_text(file);
+  if (is_unborn(text)) {
+    return false;
+  }
+  std::set<std::string> known;
+  for (const Point& point : points) {
+    known.insert(measured_line(point));
+  }
+  try {
+    const std::vector<Point> earlier = parse_results(text, file.string()).points;
+    return std::any_of(earlier.begin(), earlier.end(), [&](const Point& point) {
+      return point.measured && !known.contains(measured_line(point));
+    });
+  } catch (const Error&) {
+    return true;  // Somebody else's file, or one of another version.
+  }
+}
+
+/// A name beside the file that nobody has.
+std::filesystem::path dated_name(const std::filesystem::path& file) {
+  struct stat facts {};
+  ::stat(file.c_str(), &facts);
+  std::string time = timestamp(std::chrono::system_clock::from_time_t(facts.st_mtime));
+  std::replace(time.begin(), time.end(), ':', '-');
+  const std::string stem = fmt::format("{}-{}", file.stem().string(), time);
+  std::filesystem::path name = file.parent_path() / (stem + file.extension().string());
+  for (int number = 2; std::filesystem::exists(name); ++number) {
+    name.replace_filename(fmt::format("{}-{}{}", stem, number, file.extension().string()));
+  }
+  return name;
+}
+
 }  // namespace
+
+std::optional<std::filesystem::path> keep_measurements(const std::filesystem::path& file,
+                                                       std::span<const Point> points) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(file, error)) {
+    return std::nullopt;
+  }
+  const Journal own(file);  // Nobody else writes it meanwhile.
+  if (!holds_more(file, points)) {
+    return std::nullopt;
+  }
+  std::filesystem::path kept = dated_name(file);
+  std::filesystem::rename(file, kept, error);
+  if (error) {
+    reject_file(kept, error.message());
+  }
+  return kept;
+}
 
 Journal::Journal(const std::filesystem::path& file) : file_(file) {
   std::error_code error;

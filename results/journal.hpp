@@ -17,6 +17,12 @@ namespace ringside {
 struct ResumedJournal;
 struct ResumeRequest;
 
+/// Before Journal::create(): moves the file out of its way when it holds measurements that are not among `points`, or is no
+/// journal, to `results-2026-11-21T20-23-14Z.jsonl` with the time of its last change. Returns that path; nothing when there
+/// is nothing to keep. Throws Error{bad_input} when another process is writing it or it cannot be moved.
+std::optional<std::filesystem::path> keep_measurements(const std::filesystem::path& file,
+                                                       std::span<const Point> points);
+
 class Journal {
  public:
   /// Replaces what is there by a new journal that starts with `header`; makes missing folders. Throws Error{bad_input}
@@ -36,6 +42,8 @@ class Journal {
 
  private:
   friend ResumedJournal resume_journal(const std::filesystem::path& file, const ResumeRequest& request);
+  friend std::optional<std::filesystem::path> keep_measurements(const std::filesystem::path& file,
+                                                                std::span<const Point> points);
 
   explicit Journal(const std::filesystem::path& file);
   void truncate(std::size_t size);

@@ -85,6 +85,21 @@ class Evaluate(RingsideCase):
         self.write("not_evaluated.csv", "table,why\nx,y\n")
         self.assert_rejected(self.run_ringside("evaluate", self.folder), 2, "not_evaluated.csv", "column `source`")
 
+    def test_a_bad_file_is_named_and_the_others_are_evaluated(self):
+        for name in ("aic-h100_sxm-2x.yaml", "aic-h100_sxm-2x.csv"):
+            self.write(name, (SOURCE / "configs/evaluation" / name).read_text())
+        self.write("a-bad.yaml", "ranks: 0\nmessage_sizes: [1 MiB]\nmachine: p4d.24xlarge\n")
+        self.write("z-empty.yaml", "")
+        self.write("z-log.yaml", (SOURCE / "configs/evaluation/aic-h100_sxm-2x.yaml").read_text().replace("aic-h100_sxm-2x.csv", "log.txt"))
+        self.write("log.txt", "no log of anything")
+        result = self.run_ringside("evaluate", self.folder, "--output", self.folder / "out")
+        self.assert_rejected(result, 2, "3 of 4 scenarios cannot be read", "a-bad.yaml:1:8: ranks", "z-empty.yaml: is empty", "log.txt")
+        self.assertIn("medians over systems", result.stdout)
+        # What is written for good is of all systems or of none.
+        page = self.folder / "page.md"
+        self.assert_rejected(self.run_ringside("evaluate", self.folder, "--page", page), 2, "3 of 4 scenarios")
+        self.assertFalse(page.exists())
+
     def test_the_page_is_what_the_command_writes(self):
         page = self.folder / "accuracy.md"
         result = self.run_ringside("evaluate", SOURCE / "configs/evaluation", "--page", page)

@@ -9,7 +9,7 @@ import subprocess
 import time
 import unittest
 
-from ringside_case import PROGRAM, SOURCE, RingsideCase
+from ringside_case import CUSTOM, PROGRAM, SOURCE, RingsideCase
 
 SCENARIO = """name: small
 algorithms: [naive, tutorial_ring, ring, native]
@@ -122,6 +122,33 @@ class Measure(RingsideCase):
         self.assertEqual(len(points), 16)
         self.assertEqual(results.read_bytes()[:100], whole[:100])
         self.assertGreater(kept, 0)
+
+    def test_earlier_measurements_are_kept_aside_and_never_lost(self):
+        scenario = self.write("small.yaml", SCENARIO.replace("[2, 3]", "2").replace("naive, tutorial_ring, ring, native", "ring"))
+        folder = self.folder / "out"
+        flags = ["--output", folder, "--time-per-point", "0.02 s"]
+        self.assertNotIn("kept", self.run_ringside("measure", scenario, *flags).stderr)
+        first = (folder / "results.jsonl").read_bytes()
+        again = self.run_ringside("measure", scenario, *flags)
+        self.assertEqual(again.returncode, 0, again.stderr)
+        kept = list(folder.glob("results-*.jsonl"))
+        self.assertEqual([path.read_bytes() for path in kept], [first])
+        self.assertIn(f"Earlier results are kept in {kept[0]}", again.stderr)
+        self.assertEqual(len(self.points_in(folder / "results.jsonl")), 2)
+        self.assertEqual(self.run_ringside("measure", scenario, *flags, "--resume").returncode, 0)
+        self.assertEqual(list(folder.glob("results-*.jsonl")), kept)
+
+    def test_measurements_of_others_are_read_again_not_kept(self):
+        log = {"record": "point", "collective": "all_reduce", "algorithm": "ring", "ranks": 8, "bytes": 80000000, "dtype": "float32",
+               "op": "sum", "measured": {"seconds": 0.4, "backend": "gloo", "outcome": "ok"}}
+        run = {"record": "run", "schema": "ringside/1", "version": "0", "command": "", "started": "", "host": {},
+               "scenario": {"name": "", "file": "", "text": ""}}
+        self.write("log.jsonl", json.dumps(run) + "\n" + json.dumps(log) + "\n")
+        scenario = self.write("custom.yaml", CUSTOM + "measured: log.jsonl\n")
+        for _ in range(2):
+            result = self.run_ringside("compare", scenario, "--no-charts", "--output", self.folder / "out")
+            self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual([path.name for path in (self.folder / "out").iterdir()], ["results.jsonl"])
 
     def test_resume_refuses_the_results_of_another_scenario(self):
         flags = ["--output", self.folder / "out", "--time-per-point", "0.05 s"]

@@ -49,6 +49,45 @@ TEST(Journal, EveryRecordIsInTheFileBeforeTheNextOneIsKnown) {
   }
 }
 
+TEST(Journal, MeasurementsThatWouldBeLostAreMovedAside) {
+  const ScratchFolder folder;
+  const std::filesystem::path file = folder / "results.jsonl";
+  const std::vector<Point> same = {full_point()};
+  EXPECT_EQ(keep_measurements(file, {}), std::nullopt);  // There is no file.
+  {
+    Journal journal = Journal::create(file, examples::header());
+    EXPECT_EQ(message_of(ErrorKind::bad_input, [&] { keep_measurements(file, {}); }),
+              "cannot write " + file.string() + ": another process is writing it");
+    Point predicted = full_point();
+    predicted.measured.reset();
+    journal.append(predicted);
+  }
+  EXPECT_EQ(keep_measurements(file, {}), std::nullopt);  // Predictions can be made again.
+  const auto write = [&] { Journal::create(file, examples::header()).append(same); };
+  write();
+  EXPECT_EQ(keep_measurements(file, same), std::nullopt);
+  const std::string text = read_text(file);
+  const auto first = keep_measurements(file, {});
+  write();
+  const auto second = keep_measurements(file, {});
+  ASSERT_TRUE(first && second);
+  EXPECT_NE(*first, *second);
+  EXPECT_EQ(read_text(*first), text);
+  EXPECT_EQ(read_text(*second), text);
+  EXPECT_EQ(first->parent_path(), file.parent_path());
+  EXPECT_FALSE(std::filesystem::exists(file));
+}
+
+TEST(Journal, AFileThatIsNoJournalIsMovedAsideAndOneCutInItsFirstLineIsNot) {
+  const ScratchFolder folder;
+  write_file(folder / "results.jsonl", "my notes");
+  EXPECT_TRUE(keep_measurements(folder / "results.jsonl", {}).has_value());
+  for (const char* unborn : {"", R"({"record":"run","sch)"}) {
+    write_file(folder / "results.jsonl", unborn);
+    EXPECT_EQ(keep_measurements(folder / "results.jsonl", {}), std::nullopt);
+  }
+}
+
 TEST(Journal, PointsKnownAtOnceAreTheSameLinesAsOneByOne) {
   const ScratchFolder folder;
   Point other = full_point();
