@@ -228,7 +228,7 @@ void draw_map(const SweepRequest& request, const SweepRun& run, const CommonOpti
   for (const Sweep& sweep : request.sweeps) {
     std::vector<std::string> values;
     std::transform(sweep.values.begin(), sweep.values.end(), std::back_inserter(values), readable);
-    add_axis(sweep.key, std::move(values));
+    add_axis(sweep.key == "bytes" ? "message size" : sweep.key, std::move(values));
   }
   if (!sweeps_ranks) {
     std::vector<std::string> values;
@@ -257,13 +257,9 @@ void draw_map(const SweepRequest& request, const SweepRun& run, const CommonOpti
                                   .rows = axes[0].values,
                                   .columns = axes[1].values,
                                   .values = {},
-                                  .value_title = "algorithm",
-                                  .label = [&](double value) {
-                                    const auto index = static_cast<std::size_t>(std::lround(value));
-                                    const bool exact = std::abs(value - std::round(value)) < 1e-9;
-                                    return exact && index < algorithms.size() ? algorithms[index]
-                                                                              : std::string();
-                                  }};
+                                  .value_title = {},
+                                  .label = {},
+                                  .categories = algorithms};
   const std::size_t columns = axes[1].values.size();
   for (std::size_t r = 0; r < axes[0].values.size(); ++r) {
     std::vector<double> row;

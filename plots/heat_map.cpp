@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -41,7 +43,17 @@ std::vector<Tic> cell_tics(const std::vector<std::string>& labels, double pixels
   return tics;
 }
 
+const std::string& category_of(const LabelledMatrix& matrix, double value) {
+  const auto index = static_cast<std::size_t>(value);
+  RINGSIDE_CHECK(value >= 0 && index < matrix.categories.size(),
+                 "a value of a matrix is one of its categories");
+  return matrix.categories[index];
+}
+
 std::string label_of(const LabelledMatrix& matrix, double value) {
+  if (!matrix.categories.empty()) {
+    return category_of(matrix, value);
+  }
   return matrix.label ? matrix.label(value) : fmt::format("{:.3g}", value);
 }
 
@@ -51,6 +63,7 @@ struct Values {
   double high = -std::numeric_limits<double>::infinity();
   double widest_label = 0;
   bool some_unknown = false;
+  std::map<std::string, Color> categories = {};  ///< A colour of each.
 
   bool none() const { return low > high; }
   /// On the colour scale, 0 … 1.
@@ -74,10 +87,39 @@ Values values_of(const LabelledMatrix& matrix) {
   if (values.none()) {
     return values;
   }
+  if (!matrix.categories.empty()) {
+    values.categories = category_colors(matrix.categories);
+    return values;
+  }
   // Noise must not look like structure: the scale spans at least a quarter of the largest value.
   constexpr double kLeastSpan = 0.25;
   values.low = std::min(values.low, values.high - kLeastSpan * std::abs(values.high));
   return values;
+}
+
+Color color_of(const LabelledMatrix& matrix, const Values& values, double value) {
+  return matrix.categories.empty() ? sequential_color(values.position(value))
+                                   : values.categories.at(category_of(matrix, value));
+}
+
+/// Categories that occur, in their order, and what grey means.
+std::vector<LegendEntry> legend_of(const LabelledMatrix& matrix, const Values& values) {
+  std::vector<LegendEntry> legend;
+  for (std::size_t index = 0; index < matrix.categories.size(); ++index) {
+    const bool occurs = std::any_of(matrix.values.begin(), matrix.values.end(), [&](const auto& row) {
+      return std::find(row.begin(), row.end(), static_cast<double>(index)) != row.end();
+    });
+    if (occurs) {
+      legend.push_back(
+          {.label = matrix.categories[index], .band = values.categories.at(matrix.categories[index])});
+    }
+  }
+  if (values.some_unknown) {
+    legend.push_back(
+        {.label = "not known",
+         .mark = MarkStyle{.color = kUnknown, .shape = Shape::square, .size = 2.4, .outlined = true}});
+  }
+  return legend;
 }
 
 ColorBar bar_of(const LabelledMatrix& matrix, const Values& values) {
@@ -102,7 +144,7 @@ void add_cells(Panel& map, const LabelledMatrix& matrix, const Values& values) {
     for (std::size_t column = 0; column < matrix.columns.size(); ++column) {
       const double value = matrix.values[row][column];
       const bool known = std::isfinite(value);
-      const Color fill = known ? sequential_color(values.position(value)) : kUnknown;
+      const Color fill = known ? color_of(matrix, values, value) : kUnknown;
       const auto x = static_cast<double>(column);
       const auto y = static_cast<double>(row);
       boxes.boxes.push_back({x, x + 1, y, y + 1, fill});
@@ -127,12 +169,9 @@ std::vector<Figure> heat_map(const LabelledMatrix& matrix, const ChartContext& c
   if (values.none()) {
     return {};
   }
-  const ColorBar bar = bar_of(matrix, values);
-  std::vector<LegendEntry> legend;
-  if (values.some_unknown) {
-    legend.push_back(
-        {.label = "not known",
-         .mark = MarkStyle{.color = kUnknown, .shape = Shape::square, .size = 2.4, .outlined = true}});
+  std::optional<ColorBar> bar;
+  if (matrix.categories.empty()) {
+    bar = bar_of(matrix, values);
   }
   const auto num_rows = static_cast<double>(matrix.rows.size());
   const auto num_columns = static_cast<double>(matrix.columns.size());
@@ -142,7 +181,7 @@ std::vector<Figure> heat_map(const LabelledMatrix& matrix, const ChartContext& c
   Figure figure{.name = matrix.name,
                 .width = 1200,
                 .height = static_cast<int>(std::max(460.0, cell_height * num_rows + kAround))};
-  const Rect area = lay_out_page(figure, page_text(context, matrix.subtitle), legend);
+  const Rect area = lay_out_page(figure, page_text(context, matrix.subtitle), legend_of(matrix, values));
 
   std::vector<std::string> row_labels;
   for (const std::string& text : matrix.rows) {
@@ -151,9 +190,9 @@ std::vector<Figure> heat_map(const LabelledMatrix& matrix, const ChartContext& c
   Panel map{.area = {}, .grid = false};
   map.y = {
       .label = matrix.row_title, .min = num_rows, .max = 0, .tics = cell_tics(row_labels, cell_height, 18)};
-  map.area = lay_out_panels(area, 1, 1,
-                            {.left = y_axis_room(map.y) + 12, .right = color_bar_width(bar) + 50, .top = 36})
-                 .areas[0];
+  const double beside_room = bar ? color_bar_width(*bar) + 50 : PanelMargins{}.right;
+  map.area =
+      lay_out_panels(area, 1, 1, {.left = y_axis_room(map.y) + 12, .right = beside_room, .top = 36}).areas[0];
   map.area.height = std::min(map.area.height, cell_height * num_rows);
   map.x = {.label = matrix.column_title,
            .min = 0,
@@ -162,7 +201,9 @@ std::vector<Figure> heat_map(const LabelledMatrix& matrix, const ChartContext& c
   add_cells(map, matrix, values);
   const Rect beside = right_of(map.area);
   figure.panels.push_back(std::move(map));
-  figure.panels.push_back(color_bar_panel(bar, beside));
+  if (bar) {
+    figure.panels.push_back(color_bar_panel(*bar, beside));
+  }
   return {figure};
 }
 

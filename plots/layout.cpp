@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "common/error.hpp"
 #include "plots/palette.hpp"
@@ -60,6 +61,10 @@ double overlap(const Rect& a, const Rect& b) {
   const double width = std::min(a.left + a.width, b.left + b.width) - std::max(a.left, b.left);
   const double height = std::min(a.top + a.height, b.top + b.height) - std::max(a.top, b.top);
   return width > 0 && height > 0 ? width * height : 0;
+}
+
+Rect centred(const XY& center, double width, double height) {
+  return {center.x - width / 2, center.y - height / 2, width, height};
 }
 
 }  // namespace
@@ -148,26 +153,37 @@ void LabelPlacer::block_line(XY from, XY to) {
   }
 }
 
+double LabelPlacer::covered(const Rect& label) const {
+  return std::accumulate(taken_.begin(), taken_.end(), 0.0,
+                         [&](double sum, const Rect& taken) { return sum + overlap(label, taken); });
+}
+
 XY LabelPlacer::place(std::span<const XY> centers, double width, double height) {
   RINGSIDE_CHECK(!centers.empty(), "a label has no place to go");
-  const auto box_at = [&](const XY& center) {
-    return Rect{center.x - width / 2, center.y - height / 2, width, height};
-  };
   constexpr double kPreference = 12;  // Square pixels that one place is worth more than the next.
   double least = std::numeric_limits<double>::infinity();
   XY best = centers.front();
   for (std::size_t index = 0; index < centers.size(); ++index) {
-    double covered = kPreference * static_cast<double>(index);
-    for (const Rect& taken : taken_) {
-      covered += overlap(box_at(centers[index]), taken);
-    }
-    if (covered < least) {
-      least = covered;
+    const double cost =
+        kPreference * static_cast<double>(index) + covered(centred(centers[index], width, height));
+    if (cost < least) {
+      least = cost;
       best = centers[index];
     }
   }
-  block(box_at(best));
+  block(centred(best, width, height));
   return best;
+}
+
+std::optional<XY> LabelPlacer::place_free(std::span<const XY> centers, double width, double height) {
+  const auto free = std::find_if(centers.begin(), centers.end(), [&](const XY& center) {
+    return covered(centred(center, width, height)) == 0;
+  });
+  if (free == centers.end()) {
+    return std::nullopt;
+  }
+  block(centred(*free, width, height));
+  return *free;
 }
 
 }  // namespace ringside::plots

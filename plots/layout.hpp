@@ -56,8 +56,13 @@ class LabelPlacer {
   void block_line(XY from, XY to);
   /// The candidate centre where a label of this width and height covers least; earlier ones are preferred.
   XY place(std::span<const XY> centers, double width, double height);
+  /// The first candidate where it covers nothing; nothing when there is none.
+  std::optional<XY> place_free(std::span<const XY> centers, double width, double height);
 
  private:
+  /// Square pixels of what is taken.
+  double covered(const Rect& label) const;
+
   std::vector<Rect> taken_;
 };
 

@@ -52,6 +52,12 @@ Color blend(std::span<const std::uint32_t> stops, double position) {
   return {.rgb = result};
 }
 
+/// Half way to white.
+Color half_tone(const Color& color) {
+  const std::array<std::uint32_t, 2> stops = {color.rgb, kWhite.rgb};
+  return blend(stops, 0.55);
+}
+
 // ColorBrewer's Blues and Oranges (Brewer and Harrower, https://colorbrewer2.org), which stay apart for all
 // common kinds of colour blindness.
 constexpr std::array<std::uint32_t, 5> kBlues = {0xFFFFFF, 0xC6DBEF, 0x6BAED6, 0x2171B5, 0x08306B};
@@ -68,6 +74,34 @@ std::map<std::string, SeriesStyle> series_styles(const std::vector<std::string>&
     styles[algorithm] = named != kNamed.end() ? named->second : kOthers[num_others++ % kOthers.size()];
   }
   return styles;
+}
+
+std::map<std::string, Color> category_colors(const std::vector<std::string>& names) {
+  const std::map<std::string, SeriesStyle> styles = series_styles(names);
+  std::map<std::string, Color> colors;
+  std::vector<Color> left(kCycle.begin(), kCycle.end());
+  const auto take = [&](const std::string& name, const Color& color) {
+    colors[name] = color;
+    std::erase(left, color);
+  };
+  for (const std::string& name : names) {
+    const Color usual = styles.at(name).color;
+    if (std::find(left.begin(), left.end(), usual) != left.end()) {
+      take(name, usual);
+    }
+  }
+  std::size_t num_shades = 0;
+  for (const std::string& name : names) {
+    if (colors.contains(name)) {
+      continue;
+    }
+    if (!left.empty()) {
+      take(name, left.front());
+    } else {
+      colors[name] = half_tone(cycle_color(num_shades++));
+    }
+  }
+  return colors;
 }
 
 Color cycle_color(std::size_t index) { return kCycle[index % kCycle.size()]; }

@@ -32,6 +32,10 @@ inline constexpr Color kPurple{.rgb = 0xCC79A7};
 /// Algorithms of ours have fixed styles; other names, in alphabetical order, take styles that are left.
 std::map<std::string, SeriesStyle> series_styles(const std::vector<std::string>& algorithms);
 
+/// A colour per name, for areas that are told apart by colour alone: that of series_styles() where no earlier name has it.
+/// Eight names differ; more are paler shades of these.
+std::map<std::string, Color> category_colors(const std::vector<std::string>& names);
+
 /// Colours of anything else that is told apart by kind: 0, 1, 2, …, again from the start after eight.
 Color cycle_color(std::size_t index);
 

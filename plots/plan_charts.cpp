@@ -100,9 +100,8 @@ void add_intervals(Panel& panel, const CostPoint& point) {
       stroke));
 }
 
-/// Labels beside their marks, those that matter most first, as long as there are not too many.
+/// Labels beside their marks: the front's wherever they stand best, then the others' as long as they cover nothing.
 void add_labels(Panel& panel, const std::vector<CostPoint>& points) {
-  constexpr std::size_t kMostLabels = 16;
   const double x_scale = panel.area.width / std::log(panel.x.max / panel.x.min);
   const double y_scale = panel.area.height / std::log(panel.y.max / panel.y.min);
   const auto pixel = [&](const CostPoint& point) {
@@ -119,7 +118,6 @@ void add_labels(Panel& panel, const std::vector<CostPoint>& points) {
   std::stable_sort(order.begin(), order.end(), [](const CostPoint* a, const CostPoint* b) {
     return std::pair(!a->recommended, !a->pareto) < std::pair(!b->recommended, !b->pareto);
   });
-  order.resize(std::min(order.size(), kMostLabels));
   for (const CostPoint* point : order) {
     const std::string text = shortened(point->label, kLabelFont, kMaxLabel);
     const double width = text_width(text, kLabelFont) + 4;
@@ -137,7 +135,13 @@ void add_labels(Panel& panel, const std::vector<CostPoint>& points) {
     if (centers.empty()) {
       continue;
     }
-    const XY center = placer.place(centers, width, 16);
+    const bool needed = point->recommended || point->pareto;
+    const std::optional<XY> place =
+        needed ? placer.place(centers, width, 16) : placer.place_free(centers, width, 16);
+    if (!place) {
+      continue;
+    }
+    const XY center = *place;
     panel.elements.emplace_back(
         Text{.at = {panel.x.min * std::exp(center.x / x_scale), panel.y.max / std::exp(center.y / y_scale)},
              .text = text,

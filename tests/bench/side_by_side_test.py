@@ -2,7 +2,9 @@
 """bench/executor/side_by_side reads recorded times and writes its tables; nothing is measured here."""
 
 import json
+import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -64,6 +66,26 @@ class SideBySide(unittest.TestCase):
         self.assertIn("*ringside, best* takes 0.44 to 0.44 of the time of *gloo, best*", report)
         self.assertIn("*ringside ring* reaches 25% to 25% of the bandwidth of plain streaming", report)
         self.assertIn("- PyTorch gloo: not installed", report)
+
+    def test_the_chart_shows_every_ratio_however_small(self):
+        """Against a gnuplot that keeps what it is asked to draw."""
+        tools = self.folder / "tools"
+        tools.mkdir()
+        (tools / "gnuplot").write_text(f"#!/bin/sh\ncat > '{self.folder}/script'\n")
+        (tools / "gnuplot").chmod(0o755)
+        path = self.record("times.jsonl", range(3))
+        quick = {"record": "time", "pass": 0, "ranks": 2, "contestant": "Open MPI, default", "library": "Open MPI v4", "bytes": 4096,
+                 "seconds": 0.0001 * 0.009, "calls": 5}
+        path.write_text(path.read_text() + json.dumps(quick) + "\n")
+        done = subprocess.run([sys.executable, PROGRAM, "--from", path, "--output", self.folder / "out"], capture_output=True, text=True,
+                              timeout=60, check=False, env={**os.environ, "PATH": f"{tools}:{os.environ['PATH']}"})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        script = (self.folder / "script").read_text()
+        low, high = map(float, re.search(r"set yrange \[(.+):(.+)\]", script).groups())
+        drawn = [float(line.split()[1]) for line in re.findall(r"^\d+ [\d.e-]+$", script, re.M)]
+        self.assertLess(min(drawn), 0.01)
+        self.assertLess(low, min(drawn))
+        self.assertGreater(high, max(drawn))
 
     def test_passes_of_several_files_count_as_of_one_run(self):
         report = self.report_of(self.record("first.jsonl", [0]), self.record("second.jsonl", [0, 1, 2]))

@@ -411,6 +411,21 @@ TEST(HeatMap, NoiseDoesNotUseTheWholeScale) {
   EXPECT_EQ(boxes[0].fill, sequential_color(1 - 0.1 / (0.25 * 10.1)));
 }
 
+TEST(HeatMap, KindsHaveAColourEachAndALegendInsteadOfAScale) {
+  LabelledMatrix matrix = samples::bandwidth_matrix(2);
+  matrix.categories = {"naive", "direct", "ring"};
+  matrix.values = {{0, 2}, {2, 0}};
+  const Figure figure = heat_map(matrix, kContext).at(0);
+  const auto boxes = elements_of<Boxes>(plots_of(figure).at(0)).at(0).boxes;
+  EXPECT_EQ(boxes[0].fill, series_styles({"naive"}).at("naive").color);
+  EXPECT_EQ(boxes[1].fill, series_styles({"ring"}).at("ring").color);
+  EXPECT_EQ(boxes[2].fill, boxes[1].fill);
+  const auto texts = texts_of(figure);
+  EXPECT_EQ(std::count(texts.begin(), texts.end(), "ring"), 3);  // Two cells and the legend.
+  EXPECT_THAT(texts, Not(Contains("direct")));                   // It is nowhere.
+  EXPECT_THAT(texts, Not(Contains(matrix.value_title)));
+}
+
 TEST(HeatMap, NothingKnownIsNothingDrawn) {
   LabelledMatrix matrix = samples::bandwidth_matrix(1);
   EXPECT_THAT(heat_map(matrix, kContext), IsEmpty());

@@ -32,6 +32,17 @@ TEST(Palette, NoTwoKnownAlgorithmsLookAlike) {
   }
 }
 
+TEST(Palette, AreasOfDifferentKindsNeverLookAlike) {
+  const auto colors = category_colors(kKnown);
+  for (const std::string& one : kKnown) {
+    for (const std::string& other : kKnown) {
+      EXPECT_EQ(one == other, colors.at(one) == colors.at(other)) << one << " and " << other;
+    }
+  }
+  EXPECT_EQ(colors.at("naive"), kVermillion);
+  EXPECT_EQ(colors.at("ring"), kBlue);
+}
+
 TEST(Palette, UnknownNamesDoNotDependOnTheirOrder) {
   const auto one = series_styles({"ring", "mine", "yours"});
   const auto other = series_styles({"yours", "mine", "ring"});

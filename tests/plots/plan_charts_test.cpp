@@ -1,5 +1,6 @@
 #include "plots/plan_charts.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,6 +11,8 @@ namespace {
 
 using testing::Contains;
 using testing::IsEmpty;
+using testing::IsSupersetOf;
+using testing::Not;
 using testing::SizeIs;
 
 const ChartContext kPlanContext{.title = "a plan", .machine = "", .source = "out/plan.jsonl"};
@@ -50,6 +53,30 @@ TEST(PlanCharts, CostNamesOffersAndUnits) {
   EXPECT_EQ(figures[0].panels.back().x.label, "time of the run (minutes)");
   EXPECT_EQ(figures[0].panels.back().y.label, "cost of the run (USD)");
   EXPECT_EQ(count_of<Marks>(figures[0]), 2U);
+}
+
+TEST(PlanCharts, EveryOfferWithRoomBesideItIsNamed) {
+  CostChart chart = two_offers();
+  for (int number = 0; number < 20; ++number) {  // Along a diagonal, and one far away from all others.
+    const double factor = 1 + 0.4 * number;
+    chart.points.push_back({.label = fmt::format("offer {}", number),
+                            .seconds = {700 * factor, 700 * factor, 700 * factor},
+                            .cost = {25 * factor, 25 * factor, 25 * factor}});
+  }
+  chart.points.push_back({.label = "far away", .seconds = {600, 600, 600}, .cost = {900, 900, 900}});
+  const auto texts = texts_of(cost_against_time(chart, kPlanContext)[0]);
+  EXPECT_THAT(texts, IsSupersetOf({"far away", "cheap", "fast", "offer 0", "offer 19"}));
+}
+
+TEST(PlanCharts, LabelsThatWouldCoverSomethingAreLeftOutButThoseOfTheFrontAreNot) {
+  CostChart chart = two_offers();
+  for (int number = 0; number < 60; ++number) {
+    chart.points.push_back(
+        {.label = fmt::format("offer {}", number), .seconds = {3000, 3000, 3000}, .cost = {9, 9, 9}});
+  }
+  const auto texts = texts_of(cost_against_time(chart, kPlanContext)[0]);
+  EXPECT_THAT(texts, IsSupersetOf({"cheap", "fast"}));
+  EXPECT_THAT(texts, Not(Contains("offer 59")));
 }
 
 TEST(PlanCharts, AxesHoldEveryInterval) {
