@@ -51,6 +51,12 @@ Looking at residuals is selection, and so is looking at left-out scores. What wa
   harms left out: the crowding of PCIe with more GPUs, because it is the reason of a fall that users see. Tried and dropped: an
   efficiency that depends on n over NVLink, a κ of its own for LL128, a free tree weight, a socket factor for PCIe (left out it
   made PCIe worse, 23.0 → 24.9 %), softer and harder minima, a factor for AMD's steps.
+- Later the rates of PCIe were put on the links that schedules are priced with (docs/topology.md), because two descriptions of one host
+  contradicted each other. The numbers of those links come from copies and data sheets; that what a pair of copies reaches is its cards' limit
+  and not their socket's was also read off one table of this page, the 4 RTX 5090. Two such runs were looked at. With the guess of
+  `bridge_gain` as it was and that of `host_rate` at 1, PCIe went from 23.6 to 27.4 %, for the guesses are of another base then; with all
+  three guesses of PCIe restated so that their rates stay what they were, to 22.2 %. That is what ships, and no evidence that it predicts
+  better than before.
 - Differences of two or three points between variants are within what leaving out other groups would do (the classes hold 25 to
   41 systems of 10 to 25 groups). The first left-out run, before any change, had 14.2, 26.8 and 20.0 %.
 - The guesses of the parameters and how far they may move from them are NCCL's constants and the study's, and so knew these

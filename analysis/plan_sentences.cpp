@@ -97,8 +97,8 @@ std::string ring_sentence(Planner& planner, const Plan& plan, const Offer& offer
   const double private_links = static_cast<double>(offer.gpus);
   if (speedup < 0.75 * private_links) {
     text += fmt::format(
-        " (on private links it would be {:.0f} times; here transfers share a medium, and both "
-        "algorithms move the same bytes in all)",
+        " (on private links it would be {:.0f} times; here transfers that are under way together share "
+        "links, which naive's, one after another, have to themselves)",
         private_links);
   }
   return text + ".";

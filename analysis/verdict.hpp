@@ -28,7 +28,7 @@ inline constexpr double kWorthHaving = 0.05;
 /// For each number of ranks: who wins at the largest size that has an answer, by how much, what was predicted, and below
 /// which size the other one wins. A difference of less than 5 % is "no difference worth having"; measured times whose 95 %
 /// intervals overlap "cannot be told apart". Then, for the most ranks: a third algorithm that beats both, the backend's
-/// native implementation, tutorial_ring. Then where predicted and measured winner differ, what failed, how good the
+/// native implementation (and what its prediction rests on), algorithms that leave NICs idle, tutorial_ring. Then where predicted and measured winner differ, what failed, how good the
 /// predictions were, and what limits.
 std::vector<std::string> verdict_sentences(std::span<const Point> points);
 

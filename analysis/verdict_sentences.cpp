@@ -249,6 +249,63 @@ std::optional<std::string> native_sentence(const Deciding& deciding) {
                      factor_words(decided->factor), native_wins ? best : its, where);
 }
 
+const Point* point_of(const Cell& cell, std::string_view algorithm) {
+  const auto found = std::find_if(cell.points.begin(), cell.points.end(),
+                                  [&](const Point* point) { return point->key.algorithm == algorithm; });
+  return found != cell.points.end() ? *found : nullptr;
+}
+
+/// Where NCCL's own and the best of ours are predicted from a machine's words alone and differ: that the two rest on different
+/// evidence, so that their difference is not one of algorithms alone.
+std::optional<std::string> evidence_sentence(const Deciding& deciding) {
+  const auto& [cell, side] = deciding;
+  const Point* native = point_of(*cell, kNative);
+  const std::vector<Contender> ours = ranking(*cell, side);
+  if (side != Side::predicted || ours.empty() || native == nullptr || !native->predicted ||
+      native->predicted->fidelity != Fidelity::nccl || !native->predicted->low || !native->predicted->high) {
+    return std::nullopt;
+  }
+  const std::string& best = ours.front().algorithm;
+  const Prediction& its = *native->predicted;
+  const std::optional<Contest> decided = contest(*cell, std::string(kNative), best, side);
+  if (point_of(*cell, best)->predicted->source != CostSource::spec || !decided || !decided->clear) {
+    return std::nullopt;
+  }
+  const Seconds time{ours.front().timing.seconds};
+  const bool inside = *its.low <= time && time <= *its.high;
+  return fmt::format(
+      "native is priced by what NCCL took on published machines, {} by what copies over these links reach: "
+      "its {} lie {} "
+      "native's 90 % interval, {} to {}",
+      best, format(time), inside ? "inside" : "outside", format(*its.low), format(*its.high));
+}
+
+/// Which algorithms leave NICs of a node idle, and that NCCL's own does not.
+std::vector<std::string> nic_sentences(const Cell& cell) {
+  std::map<std::pair<int, int>, std::vector<std::string>> by_use;
+  for (const Point* point : cell.points) {
+    const std::optional<NicUse> nics = point->predicted ? point->predicted->nics : std::nullopt;
+    if (nics && nics->used < nics->of) {
+      by_use[{nics->used, nics->of}].push_back(point->key.algorithm);
+    }
+  }
+  const Point* native = point_of(cell, kNative);
+  const bool beside_native = native != nullptr && native->predicted && native->predicted->nics;
+  std::vector<std::string> sentences;
+  for (const auto& [use, algorithms] : by_use) {
+    sentences.push_back(fmt::format(
+        "{} {} {} of the {} NICs of a node{}", fmt::join(algorithms, ", "),
+        algorithms.size() == 1 ? "uses" : "use", use.first, use.second,
+        beside_native
+            ? fmt::format(
+                  ", native all {}: NCCL runs several rings or trees at once that leave a node through "
+                  "different NICs",
+                  use.second)
+            : ""));
+  }
+  return sentences;
+}
+
 /// Its ring carries the whole message around instead of chunks, which is what people overlook.
 std::optional<std::string> tutorial_ring_sentence(const Deciding& deciding) {
   const auto& [cell, side] = deciding;
@@ -410,6 +467,10 @@ std::vector<std::string> verdict_sentences(std::span<const Point> points) {
       say(better_than_the_pair(*pair, most_ranks));
     }
     say(native_sentence(most_ranks));
+    say(evidence_sentence(most_ranks));
+    for (const std::string& sentence : nic_sentences(*most_ranks.cell)) {
+      say(sentence);
+    }
     say(tutorial_ring_sentence(most_ranks));
   }
 

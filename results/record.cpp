@@ -87,6 +87,9 @@ Json to_json(const Prediction& prediction) {
   if (!prediction.limits.empty()) {
     json["limits"] = prediction.limits;
   }
+  if (prediction.nics) {
+    json["nics"] = {{"used", prediction.nics->used}, {"of", prediction.nics->of}};
+  }
   return json;
 }
 
@@ -420,13 +423,22 @@ RunHeader run_header(const Fields& fields) {
   return header;
 }
 
+std::optional<NicUse> nic_use(const Fields& fields) {
+  if (!fields.has("nics")) {
+    return std::nullopt;
+  }
+  const Fields nics = fields.object("nics");
+  return NicUse{.used = nics.whole<int>("used", 0), .of = nics.whole<int>("of", 1)};
+}
+
 Prediction prediction(const Fields& fields) {
   return {.seconds = fields.seconds("seconds"),
           .low = fields.optional_seconds("low"),
           .high = fields.optional_seconds("high"),
           .fidelity = fields.named<Fidelity>("fidelity"),
           .source = cost_source(fields),
-          .limits = fields.texts("limits")};
+          .limits = fields.texts("limits"),
+          .nics = nic_use(fields)};
 }
 
 DeviceLaunch device_launch(const Fields& fields) {

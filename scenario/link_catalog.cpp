@@ -67,6 +67,7 @@ ValueType<PcieSheet> pcie_type() {
                row("lane", &PcieSheet::lane, number_type(bandwidth()), required()),
                row("direct", &PcieSheet::direct, range_type(share()), required()),
                row("staged", &PcieSheet::staged, range_type(share()), required()),
+               row("host_memory", &PcieSheet::host_memory, range_type(bandwidth()), required()),
                row("between_sockets", &PcieSheet::between_sockets, range_type(bandwidth()), required())}});
 }
 
@@ -132,7 +133,7 @@ MapTable<LinkCatalog> catalog_table() {
                    row("pcie_latency", &LinkCatalog::pcie_latency, range_type(latency()), required()),
                    row("host_memory_latency", &LinkCatalog::host_memory_latency, range_type(latency()),
                        required()),
-                   row("host_memory_share", &LinkCatalog::host_memory_share, range_type(share()), required()),
+                   row("staged_both_ways", &LinkCatalog::staged_both_ways, range_type(share()), required()),
                    row("between_sockets_latency", &LinkCatalog::between_sockets_latency,
                        range_type(latency()), required()),
                    row("worst_host_bridge_share", &LinkCatalog::worst_host_bridge_share, number_type(share()),

@@ -32,6 +32,7 @@ struct PcieSheet {
   SourcedNumber lane = {};            ///< Bytes per second of one lane.
   SourcedRange direct = {};           ///< Shares, peer to peer.
   SourcedRange staged = {};           ///< Shares, through host memory.
+  SourcedRange host_memory = {};      ///< Bytes per second of one socket's, reading and writing together.
   SourcedRange between_sockets = {};  ///< Bytes per second, between CPUs of the time.
 
   bool operator==(const PcieSheet&) const = default;
@@ -59,7 +60,7 @@ struct LinkCatalog {
   std::vector<PcieSheet> pcie = {};
   SourcedRange pcie_latency = {};
   SourcedRange host_memory_latency = {};      ///< Of one crossing.
-  SourcedRange host_memory_share = {};        ///< Of the rate of one x16 slot.
+  SourcedRange staged_both_ways = {};         ///< One card's, both directions together, of its slot's rate.
   SourcedRange between_sockets_latency = {};  ///< On top of the slots'.
   SourcedNumber worst_host_bridge_share = {};
   std::vector<CableSheet> nvlink = {};

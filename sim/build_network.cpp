@@ -121,6 +121,7 @@ Network cluster_network(const BuildRequest& request, int num_gpus) {
   if (node.needs_ring_order) {
     network.order = order_node_by_node(*topology, request.num_ranks, num_gpus);
   }
+  network.nics_per_node = num_nodes > 1 ? request.machine.inter->nics : 0;
   network.vertices = topology->vertices();
   network.topology = std::move(topology);
   return network;

@@ -97,7 +97,10 @@ class FlowRun {
     } while (activities_.advance(completed));
     RINGSIDE_CHECK(unused_.size() == planned_.size(),
                    "a schedule comes to a standstill: its ranks wait for each other");
-    return {.seconds = {activities_.now()}, .limits = medium_->limits(), .num_messages = num_messages_};
+    return {.seconds = {activities_.now()},
+            .limits = medium_->limits(),
+            .nics = medium_->nics(),
+            .num_messages = num_messages_};
   }
 
  private:

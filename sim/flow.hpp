@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ namespace ringside {
 struct FlowResult {
   Seconds seconds;
   std::vector<std::string> limits;  ///< As in Prediction.
+  std::optional<NicUse> nics;       ///< As in Prediction.
   std::int64_t num_messages = 0;
 };
 

@@ -43,8 +43,13 @@ const Sheet& of_generation(const std::vector<Sheet>& sheets, std::string_view wh
 
 const PcieSheet& pcie_sheet(int generation) { return of_generation(link_catalog().pcie, "PCIe", generation); }
 
-/// GB/s by the data sheet.
+/// GB/s by the data sheet. Throws Error{bad_input} for lanes that no slot has.
 double slot_rate(const PcieSheet& sheet, int lanes = kSlotLanes) {
+  constexpr auto kLanes = std::to_array<int>({1, 2, 4, 8, kSlotLanes});
+  if (std::find(kLanes.begin(), kLanes.end(), lanes) == kLanes.end()) {
+    throw Error(ErrorKind::bad_input, fmt::format("a PCIe slot with {} lanes is not known; known: {}", lanes,
+                                                  fmt::join(kLanes, ", ")));
+  }
   return lanes * (sheet.lane.value / kGiga);
 }
 
@@ -93,11 +98,6 @@ LinkNumbers choose(const LinkKind& kind, SpecNumbers numbers) {
 
 LinkKind pcie_slot(int generation, int lanes, bool peer_to_peer) {
   const PcieSheet& sheet = pcie_sheet(generation);
-  constexpr auto kLanes = std::to_array<int>({1, 2, 4, 8, kSlotLanes});
-  if (std::find(kLanes.begin(), kLanes.end(), lanes) == kLanes.end()) {
-    throw Error(ErrorKind::bad_input, fmt::format("a PCIe slot with {} lanes is not known; known: {}", lanes,
-                                                  fmt::join(kLanes, ", ")));
-  }
   const double rate = slot_rate(sheet, lanes);
   return {.name = fmt::format("PCIe {}.0 x{}, {}", generation, lanes,
                               peer_to_peer ? "peer to peer" : "through host memory"),
@@ -118,10 +118,17 @@ LinkKind host_bridge(int generation, int num_ports) {
           .latency = {}};
 }
 
-LinkKind host_memory(int generation) {
-  return {.name = fmt::format("host memory, PCIe {}.0", generation),
+LinkKind card_staging(int generation, int lanes) {
+  return {.name = fmt::format("staging of one card, both ways, PCIe {}.0 x{}", generation, lanes),
           .data_sheet = {},
-          .bandwidth = shares_of(slot_rate(pcie_sheet(generation)), link_catalog().host_memory_share),
+          .bandwidth = shares_of(slot_rate(pcie_sheet(generation), lanes), link_catalog().staged_both_ways),
+          .latency = {}};
+}
+
+LinkKind host_memory(int generation) {
+  return {.name = fmt::format("host memory of one socket, PCIe {}.0", generation),
+          .data_sheet = {},
+          .bandwidth = range_of(pcie_sheet(generation).host_memory),
           .latency = range_of(link_catalog().host_memory_latency)};
 }
 
@@ -178,6 +185,9 @@ std::vector<LinkKind> all_link_kinds() {
     for (const PcieSheet& sheet : catalog.pcie) {
       kinds.push_back(pcie_slot(sheet.generation, kSlotLanes, peer_to_peer));
     }
+  }
+  for (const PcieSheet& sheet : catalog.pcie) {
+    kinds.push_back(card_staging(sheet.generation, kSlotLanes));
   }
   for (const PcieSheet& sheet : catalog.pcie) {
     kinds.push_back(host_memory(sheet.generation));

@@ -39,7 +39,9 @@ LinkNumbers choose(const LinkKind& kind, SpecNumbers numbers);
 LinkKind pcie_slot(int generation, int lanes, bool peer_to_peer);
 /// What a socket passes between its own PCIe ports, both directions together, for peer-to-peer traffic.
 LinkKind host_bridge(int generation, int num_ports);
-/// The path of a socket through host memory, both directions together; latency per crossing.
+/// What one card in such a slot passes through host memory while it sends and receives at once, both directions together.
+LinkKind card_staging(int generation, int lanes);
+/// The memory of one socket of a host with PCIe of this generation, reading and writing together; latency per crossing.
 LinkKind host_memory(int generation);
 /// Between the sockets of a host with PCIe of this generation, one direction; latency added to that of the slots.
 LinkKind socket_link(int generation);

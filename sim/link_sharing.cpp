@@ -1,6 +1,8 @@
 #include "sim/link_sharing.hpp"
 
 #include <algorithm>
+#include <cctype>
+#include <iterator>
 #include <limits>
 
 #include <fmt/format.h>
@@ -18,6 +20,33 @@ constexpr double kSettled = 1e-9;
 constexpr double kUndecided = -1;
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 constexpr std::size_t kMostLimits = 3;
+
+/// Limiting links that differ in nothing but the numbers in their names.
+struct Alike {
+  std::string name;  ///< Of the first.
+  int flows = 0;
+  int uses = 0;
+  bool others = false;
+};
+
+std::string without_digits(std::string name) {
+  name.erase(std::remove_if(name.begin(), name.end(), [](unsigned char c) { return std::isdigit(c) != 0; }),
+             name.end());
+  return name;
+}
+
+/// `2 flows share GPU 0 PCIe up (4 crossings), and so with other links of this kind`. How many others is not said: of links that
+/// are full alike, those whose flows are all held back by another one do not count as limiting.
+std::string in_words(const Alike& kind) {
+  std::string words = fmt::format("{} flows share {}", kind.flows, kind.name);
+  if (kind.uses > kind.flows) {
+    words += fmt::format(" ({} crossings)", kind.uses);
+  }
+  if (kind.others) {
+    words += ", and so with other links of this kind";
+  }
+  return words;
+}
 
 double rate_of(double inverse_bandwidth) { return inverse_bandwidth > 0 ? 1 / inverse_bandwidth : kInfinite; }
 
@@ -105,7 +134,9 @@ void LinkSharing::set_hops(Flow& flow) {
 void LinkSharing::join_links(Activities::Id id) {
   std::vector<Hop>& hops = flow(id).hops;
   for (std::size_t i = 0; i < hops.size(); ++i) {
-    std::vector<Crossing>& flows = link(hops[i].link).flows;
+    LinkState& joined = link(hops[i].link);
+    joined.carried = true;
+    std::vector<Crossing>& flows = joined.flows;
     hops[i].position = static_cast<std::int32_t>(flows.size());
     flows.push_back({.flow = id, .hop = static_cast<std::int32_t>(i)});
   }
@@ -344,19 +375,50 @@ std::vector<std::string> LinkSharing::limits() const {
   std::stable_sort(order.begin(), order.end(), [this](std::size_t a, std::size_t b) {
     return links_[a].limiting_time > links_[b].limiting_time;
   });
-  order.resize(std::min(order.size(), kMostLimits));
-  std::vector<std::string> sentences;
-  sentences.reserve(order.size());
+  std::vector<Alike> kinds;
   for (const std::size_t i : order) {
     const LinkState& link = links_[i];
-    std::string sentence =
-        fmt::format("{} flows share {}", link.most_flows, network_.topology->links()[i].name);
-    if (link.most_uses > link.most_flows) {
-      sentence += fmt::format(" ({} crossings)", link.most_uses);
+    const std::string& name = network_.topology->links()[i].name;
+    const auto same = std::find_if(kinds.begin(), kinds.end(), [&](const Alike& kind) {
+      return kind.flows == link.most_flows && kind.uses == link.most_uses &&
+             without_digits(kind.name) == without_digits(name);
+    });
+    if (same != kinds.end()) {
+      same->others = true;
+    } else {
+      kinds.push_back({.name = name, .flows = link.most_flows, .uses = link.most_uses});
     }
-    sentences.push_back(std::move(sentence));
   }
+  kinds.resize(std::min(kinds.size(), kMostLimits));
+  std::vector<std::string> sentences;
+  std::transform(kinds.begin(), kinds.end(), std::back_inserter(sentences), in_words);
   return sentences;
+}
+
+std::optional<NicUse> LinkSharing::nics() const {
+  if (network_.nics_per_node == 0) {
+    return std::nullopt;
+  }
+  // The links out of the NICs stand node after node, as many for each.
+  const std::vector<Vertex>& vertices = network_.vertices;
+  const auto kind_of = [&](std::int32_t vertex) { return vertices[static_cast<std::size_t>(vertex)].kind; };
+  std::vector<bool> carried;
+  for (std::size_t i = 0; i < links_.size(); ++i) {
+    const Link& link = network_.topology->links()[i];
+    if (link.from >= 0 && link.to >= 0 && kind_of(link.from) == VertexKind::nic &&
+        kind_of(link.to) == VertexKind::fabric) {
+      carried.push_back(links_[i].carried);
+    }
+  }
+  const int num_nodes = (network_.num_ranks + network_.ranks_per_node - 1) / network_.ranks_per_node;
+  const auto per_node = static_cast<std::ptrdiff_t>(carried.size()) / num_nodes;
+  std::ptrdiff_t most = 0;
+  for (auto node = carried.begin(); node != carried.end(); node += per_node) {
+    most = std::max(most, std::count(node, node + per_node, true));
+  }
+  // Where there are more NICs than GPUs, one of these links stands for several.
+  return NicUse{.used = static_cast<int>(most * network_.nics_per_node / per_node),
+                .of = network_.nics_per_node};
 }
 
 }  // namespace ringside

@@ -25,6 +25,7 @@ class LinkSharing final : public Medium {
   Stage finish(Activities::Id id) override;
   void share() override;
   std::vector<std::string> limits() const override;
+  std::optional<NicUse> nics() const override;
 
   /// Bytes that so many links and messages under way need, about.
   static double memory(double links, double messages);
@@ -53,6 +54,7 @@ class LinkSharing final : public Medium {
   struct LinkState {
     double capacity = 0;
     std::vector<Crossing> flows;
+    bool carried = false;         ///< Some flow was on it.
     bool limiting = false;        ///< It is full, and flows on it would be faster alone.
     bool touched = false;         ///< It has affected flows, or lost some.
     std::int32_t most_flows = 0;  ///< While it was limiting.

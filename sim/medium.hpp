@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "common/units.hpp"
 #include "sim/activities.hpp"
+#include "sim/prediction.hpp"
 
 namespace ringside {
 
@@ -40,6 +42,8 @@ class Medium {
   virtual void share() = 0;
   /// What slowed the work down, most important first: one phrase each, as in Prediction::limits.
   virtual std::vector<std::string> limits() const = 0;
+  /// Through how many of their NICs the ranks talked, as in Prediction::nics.
+  virtual std::optional<NicUse> nics() const = 0;
 };
 
 }  // namespace ringside

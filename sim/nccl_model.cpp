@@ -176,7 +176,7 @@ class Pricing {
       case GpuLink::pcie:
         break;
     }
-    return system_.link_rate * parameter_[system_.peer_to_peer ? pcie_rate : host_rate] *
+    return system_.ring_rate * parameter_[system_.peer_to_peer ? pcie_rate : host_rate] *
            std::pow(2 / std::max(g_, 2.0), parameter_[pcie_crowding]) *
            (system_.bridged_pairs ? parameter_[bridge_gain] : 1);
   }

@@ -56,10 +56,21 @@ std::optional<BytesPerSecond> copy_rate_of(const Machine& machine) {
   return count > 0 ? std::optional(BytesPerSecond{std::exp(sum / count)}) : std::nullopt;
 }
 
+/// Two GPUs that copy: over PCIe nothing that more of them would share is in their way.
+NcclSystem copying_pair(const Machine& machine, const NcclSystem& system) {
+  if (system.link == GpuLink::pcie && !system.bridged_pairs) {
+    const auto pair = nccl_system(machine, 2);
+    if (const auto* found = std::get_if<NcclSystem>(&pair)) {
+      return *found;
+    }
+  }
+  return system;
+}
+
 NcclPosterior posterior_of(const Machine& machine, const NcclSystem& system, const NcclFit& fit) {
   NcclKnowledge knowledge{.observations = observations_of(machine), .copy = {}};
   if (const std::optional<BytesPerSecond> rate = copy_rate_of(machine)) {
-    knowledge.copy = NcclCopy{.system = system, .rate = *rate};
+    knowledge.copy = NcclCopy{.system = copying_pair(machine, system), .rate = *rate};
   }
   return {fit, system.machine_class(), knowledge};
 }
@@ -80,7 +91,8 @@ std::string what_limits(const NcclSystem& system, const NcclEstimate& estimate) 
   }
   std::string text =
       system.peer_to_peer ? "PCIe decides" : "PCIe decides, and every byte crosses host memory";
-  text += fmt::format(": {:.3g} GB/s each way by the data sheet", system.link_rate);
+  text += fmt::format(": {:.3g} GB/s each way by the data sheet, {:.3g} GB/s to each hop of a ring of copies",
+                      system.link_rate, system.ring_rate);
   if (system.gpus_per_node() > 2) {
     text += fmt::format(
         "; {:g} GPUs share host bridges and the way between sockets, so bus bandwidth falls as GPUs are "
@@ -108,7 +120,10 @@ Prediction ours(const Machine& machine, const NcclSystem& system, double bytes, 
       .source = posterior.sharpened() ? CostSource::spec_plus_known : CostSource::spec,
       .limits = {fmt::format("{} takes {} with protocol {}", system.vendor == Vendor::amd ? "RCCL" : "NCCL",
                              name_on(system, estimate.algorithm), name(estimate.protocol)),
-                 what_limits(system, estimate)}};
+                 what_limits(system, estimate)},
+      // Its channels are rings and trees that leave a node through different NICs.
+      .nics =
+          system.nodes > 1 ? std::optional(NicUse{.used = system.nics, .of = system.nics}) : std::nullopt};
 }
 
 /// 1073741824 → `1G`, as nccl-tests takes sizes.

@@ -17,7 +17,9 @@ using Meaning = NcclParameterMeaning;
 
 // Guesses are NCCL 2.30.7's own constants where it has one (NVIDIA/nccl@5067397c src/graph/tuning.cc: launch 6.6/14/8.4 us, step
 // over NVLink 0.6/1.9/3.4 us, over PCIe 1/2.5/5.7 us, over a network 2.7/4/14 us, NVLS 25 us, LL at half the rate), and what
-// copies reach of data-sheet rates elsewhere. The fit moves them where the measurements say more.
+// copies reach of data-sheet rates elsewhere. The fit moves them where the measurements say more. Of PCIe they are 0.6 (peer to peer)
+// and 0.4 (through host memory) of the slot's data-sheet rate, and 1.6 times that with bridges on a host of two sockets, over what
+// sim/topology_pcie.hpp gives a ring there: 0.78, 0.35 and 0.63 of it with PCIe 4.0.
 constexpr auto kMeanings = std::to_array<Meaning>({
     {"launch_ll", "us", "an all_reduce with protocol LL, before anything moves", 6.8, 0.4},
     {"launch_ll128", "us", "likewise LL128", 14, 0.4},
@@ -46,11 +48,12 @@ constexpr auto kMeanings = std::to_array<Meaning>({
     {"nvlink_rate", "1", "a ring over NVLink, of the data-sheet rate", 0.77, 0.1},
     {"xgmi_rate", "1", "a ring over xGMI, of the data-sheet rate", 0.75, 0.2},
     {"nvlink_ll_rate", "1", "LL over NVLink or xGMI, of Simple", 0.5, 0.3},
-    {"pcie_rate", "1", "a ring of two over PCIe peer to peer, of the slot's data-sheet rate", 0.6, 0.4},
-    {"host_rate", "1", "likewise through host memory, where peer to peer is off", 0.4, 0.4},
+    {"pcie_rate", "1", "a ring of two over PCIe peer to peer, of what its links pass to a ring of copies",
+     0.77, 0.4},
+    {"host_rate", "1", "likewise through host memory, where peer to peer is off", 1.14, 0.4},
     {"pcie_crowding", "1", "c of the factor (2/n)^c by which n GPUs that share host bridges slow each other",
      0.2, 0.7},
-    {"bridge_gain", "1", "what NVLink bridges between pairs add to a ring over PCIe", 1.6, 0.4},
+    {"bridge_gain", "1", "what NVLink bridges between pairs add to a ring over PCIe", 1.97, 0.4},
     {"pcie_ll_rate", "1", "LL over PCIe, of Simple", 0.5, 0.3},
     {"nvls_rate_hopper", "1", "NVLS on Hopper, of the NVLink data-sheet rate", 0.7, 0.15},
     {"nvls_rate_blackwell", "1", "likewise on Blackwell", 0.85, 0.15},

@@ -17,7 +17,7 @@ struct NcclObservation {
 
 /// A copy between two GPUs that was measured on the machine.
 struct NcclCopy {
-  NcclSystem system;  ///< Of any number of ranks.
+  NcclSystem system;  ///< Of the two GPUs; what it says of more is not looked at.
   BytesPerSecond rate;
 };
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <limits>
 #include <vector>
 
 #include <fmt/format.h>
@@ -12,7 +13,9 @@
 #include "common/names.hpp"
 #include "sim/gpu_models.hpp"
 #include "sim/link_kinds.hpp"
+#include "sim/network.hpp"
 #include "sim/prefixes.hpp"
+#include "sim/topology_description.hpp"
 
 namespace ringside {
 
@@ -54,6 +57,22 @@ bool is_before_2_9(std::string_view version) {
   return second.ec == std::errc{} && (major < 2 || (major == 2 && minor < 9));
 }
 
+/// GB/s that the slowest hop gets when a ring goes through the first `gpus` GPUs of one node and all hops go at once.
+double ring_rate_inside(const Machine& machine, int gpus) {
+  Machine node = machine;
+  node.nodes = 1;
+  node.gpus_per_node = machine.gpus_per_node.value_or(gpus);
+  node.inter.reset();
+  node.calibrated.reset();
+  node.ring_order.reset();
+  node.stragglers.clear();
+  double slowest = std::numeric_limits<double>::infinity();
+  for (const RingHop& hop : describe(build_network(node, gpus)).ring) {
+    slowest = std::min(slowest, hop.with_ring.value / kGiga);
+  }
+  return slowest;
+}
+
 /// The words that NCCL's own behaviour depends on and that the GPU's data sheet supplies where the machine says
 /// nothing.
 class Words {
@@ -87,8 +106,12 @@ class Words {
   }
 
  private:
+  int gpus_of_a_node() const {
+    return machine_.gpus_per_node.value_or((ranks_ + machine_.nodes - 1) / machine_.nodes);
+  }
+
   int nodes() const {
-    const int per_node = machine_.gpus_per_node.value_or((ranks_ + machine_.nodes - 1) / machine_.nodes);
+    const int per_node = gpus_of_a_node();
     const int needed = (ranks_ + per_node - 1) / per_node;
     if (needed > machine_.nodes) {
       throw Error(ErrorKind::bad_input, fmt::format("{} ranks need {} GPUs, but the machine has {} x {}",
@@ -151,6 +174,7 @@ class Words {
     system_.peer_to_peer = intra.peer_to_peer.value_or(gpu_.peer_to_peer.value_or(true));
     system_.link_rate =
         pcie_slot(*generation, intra.lanes.value_or(16), system_.peer_to_peer).data_sheet.value / kGiga;
+    system_.ring_rate = ring_rate_inside(machine_, std::min(ranks_, gpus_of_a_node()));
     return {};
   }
 

@@ -28,8 +28,11 @@ struct NcclSystem {
   // Inside a node.
   GpuLink link = GpuLink::none;  ///< none: one GPU per node.
   double link_rate = 0;          ///< GB/s of one GPU, one direction, data sheet.
-  bool peer_to_peer = true;      ///< pcie
-  bool bridged_pairs = false;    ///< pcie, with NVLink bridges between pairs of cards
+  /// pcie: GB/s that the slowest hop gets when one ring of copies goes through the GPUs of a node, by the same links that schedules
+  /// are priced with (build_network()).
+  double ring_rate = 0;
+  bool peer_to_peer = true;    ///< pcie
+  bool bridged_pairs = false;  ///< pcie, with NVLink bridges between pairs of cards
   // Between nodes.
   InterKind network = InterKind::custom;
   int efa_generation = 0;   ///< 0 = not EFA.

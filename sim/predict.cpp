@@ -206,6 +206,7 @@ Prediction price(const Priced& priced, const Network& network, const PredictOpti
       FlowResult result = run_flows(schedule, sizes, network, options, simulation, quantile);
       prediction.seconds = result.seconds;
       prediction.limits = std::move(result.limits);
+      prediction.nics = result.nics;
       break;
     }
     case Fidelity::nccl:

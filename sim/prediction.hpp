@@ -19,6 +19,14 @@ enum class CostSource {
 
 std::string_view name(CostSource source);
 
+/// How many of a node's NICs carry something.
+struct NicUse {
+  int used = 0;  ///< Of the node that uses most.
+  int of = 0;
+
+  bool operator==(const NicUse&) const = default;
+};
+
 struct Prediction {
   Seconds seconds;
   /// 90 % interval, where one can be stated.
@@ -28,6 +36,8 @@ struct Prediction {
   CostSource source = CostSource::given;
   /// What limits, in one line each, for people: `2 flows share PCIe switch 0 up`.
   std::vector<std::string> limits = {};
+  /// Where ranks are on several nodes and the simulation saw through which NICs they talk.
+  std::optional<NicUse> nics = {};
 };
 
 }  // namespace ringside

@@ -84,6 +84,7 @@ class ProcessorSharing final : public Medium {
   Stage finish(Activities::Id id) override;
   void share() override;
   std::vector<std::string> limits() const override;
+  std::optional<NicUse> nics() const override { return std::nullopt; }
 
  private:
   enum class Phase : std::uint8_t { stalled, sending, arriving, local };

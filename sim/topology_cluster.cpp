@@ -24,7 +24,10 @@ ClusterTopology::ClusterTopology(NodePlan plan, int num_nodes)
   links_.reserve(plan_.links.size() * static_cast<std::size_t>(num_nodes_));
   for (std::int32_t node = 0; node < num_nodes_; ++node) {
     const auto placed = [&](std::int32_t vertex) {
-      return vertex == kFabric ? fabric : vertex + node * vertices_per_node;
+      if (vertex < 0) {
+        return vertex == kFabric ? fabric : vertex;  // The rest is not drawn.
+      }
+      return vertex + node * vertices_per_node;
     };
     for (const Link& link : plan_.links) {
       Link& copy = links_.emplace_back(link);

@@ -82,7 +82,7 @@ void PcieTree::add_sockets(NodePlan& plan, SpecNumbers numbers) {
                                       vertex));
     }
     if (staged) {
-      memory_.push_back(plan.add_link(fmt::format("host bridge of socket {} to host memory", socket),
+      memory_.push_back(plan.add_link(fmt::format("host memory of socket {}", socket),
                                       choose(host_memory(words_.generation), numbers), vertex, vertex));
     }
   }
@@ -126,6 +126,13 @@ void PcieTree::add_slots(NodePlan& plan, SpecNumbers numbers) {
     slot_up_.push_back(plan.add_link(fmt::format("GPU {} PCIe up", gpu), slot, gpu, above));
     slot_down_.push_back(plan.add_link(fmt::format("GPU {} PCIe down", gpu), slot, above, gpu));
   }
+  if (words_.only_for_nics || words_.peer_to_peer) {
+    return;
+  }
+  const LinkNumbers staging = choose(card_staging(words_.generation, words_.lanes), numbers);
+  for (int gpu = 0; gpu < plan.num_gpus; ++gpu) {
+    staging_.push_back(plan.add_link(fmt::format("staging of GPU {} in host memory", gpu), staging, -1, -1));
+  }
 }
 
 std::int32_t PcieTree::vertex_of(const Place& place) const {
@@ -156,8 +163,15 @@ void PcieTree::append_between(const Place& source, const Place& target, bool sta
 }
 
 void PcieTree::append_gpu_to_gpu(int source, int target, std::vector<std::int32_t>& route) const {
+  const bool staged = !words_.peer_to_peer;
   route.push_back(slot_up_[at(source)]);
-  append_between(gpus_[at(source)], gpus_[at(target)], !words_.peer_to_peer, route);
+  if (staged) {
+    route.push_back(staging_[at(source)]);
+  }
+  append_between(gpus_[at(source)], gpus_[at(target)], staged, route);
+  if (staged) {
+    route.push_back(staging_[at(target)]);
+  }
   route.push_back(slot_down_[at(target)]);
 }
 

@@ -25,7 +25,9 @@ struct PcieWords {
 
 /// The PCIe tree of one node: slot → (switch → its uplink) → host bridge of the socket → socket-to-socket link.
 /// Peer-to-peer traffic crosses the host bridge once per socket, if it leaves its switch at all. Staged traffic (no
-/// peer-to-peer) crosses host memory twice: twice that of its socket, or once that of each of the two sockets.
+/// peer-to-peer) crosses host memory twice: twice that of its socket, or once that of each of the two sockets. Between two
+/// GPUs it also takes part in the staging of both, which a GPU's sending and receiving share: published copies without
+/// peer-to-peer hardly gain when both directions go at once, whatever the memory behind them is.
 class PcieTree {
  public:
   /// Adds its links and vertices to `plan`. Throws Error{bad_input} when a switch would belong to two sockets.
@@ -62,6 +64,7 @@ class PcieTree {
   std::vector<Place> nics_;
   std::vector<std::int32_t> slot_up_;    ///< Per GPU.
   std::vector<std::int32_t> slot_down_;  ///< Per GPU.
+  std::vector<std::int32_t> staging_;    ///< Per GPU; empty where GPUs are peers.
   std::vector<std::int32_t> switch_vertex_;
   std::vector<std::int32_t> switch_up_;    ///< Per switch; empty when uplinks are not modelled.
   std::vector<std::int32_t> switch_down_;  ///< Per switch.

@@ -42,6 +42,7 @@ std::vector<NcclTable> tables() {
   pcie.ranks = 4;
   pcie.link = GpuLink::pcie;
   pcie.link_rate = 31.5;
+  pcie.ring_rate = 11;
   NcclSystem nvlink = pcie;
   nvlink.link = GpuLink::nvswitch;
   nvlink.link_rate = 300;

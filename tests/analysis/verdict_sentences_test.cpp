@@ -252,6 +252,60 @@ TEST(Sentences, WhatLimitsIsSaidOnceWhenItIsTheSame) {
   EXPECT_THAT(verdict_sentences(all), Contains(StartsWith("what limits ring at 1 MiB on 4 ranks: 8 flows")));
 }
 
+/// NCCL's own, predicted from a machine's words, beside `ring` from the same words.
+std::vector<Point> spec_points(double ring_ms) {
+  auto all =
+      points({{.algorithm = "ring", .predicted_ms = ring_ms}, {.algorithm = "native", .predicted_ms = 40}});
+  for (Point& point : all) {
+    point.predicted->source = CostSource::spec;
+  }
+  all[1].predicted->fidelity = Fidelity::nccl;
+  all[1] = examples::with_predicted_interval(all[1], 20, 300);
+  return all;
+}
+
+TEST(Sentences, SayWhatAPredictedDifferenceToNcclsOwnRestsOn) {
+  const auto about_evidence = StartsWith("native is priced by what NCCL took");
+  EXPECT_THAT(
+      verdict_sentences(spec_points(74)),
+      Contains(
+          "native is priced by what NCCL took on published machines, ring by what copies over these links "
+          "reach: its 74 ms lie inside native's 90 % interval, 20 ms to 300 ms"));
+  EXPECT_THAT(verdict_sentences(spec_points(310)),
+              Contains(HasSubstr("its 310 ms lie outside native's 90 %")));
+  EXPECT_THAT(verdict_sentences(spec_points(41)), Not(Contains(about_evidence)))
+      << "there is nothing to explain";
+  auto calibrated = spec_points(74);
+  calibrated[0].predicted->source = CostSource::calibrated;
+  EXPECT_THAT(verdict_sentences(calibrated), Not(Contains(about_evidence)));
+  auto gloo = spec_points(74);
+  gloo[1].predicted->fidelity = Fidelity::flow;
+  EXPECT_THAT(verdict_sentences(gloo), Not(Contains(about_evidence)));
+}
+
+TEST(Sentences, NameWhoLeavesNicsIdle) {
+  auto all = points({{.algorithm = "naive", .predicted_ms = 90},
+                     {.algorithm = "ring", .predicted_ms = 50},
+                     {.algorithm = "hierarchical", .predicted_ms = 10}});
+  EXPECT_THAT(verdict_sentences(all), Not(Contains(HasSubstr("NIC"))));
+  all[0].predicted->nics = NicUse{.used = 1, .of = 4};
+  all[1].predicted->nics = NicUse{.used = 1, .of = 4};
+  all[2].predicted->nics = NicUse{.used = 4, .of = 4};
+  EXPECT_THAT(verdict_sentences(all), Contains("naive, ring use 1 of the 4 NICs of a node"));
+  auto beside =
+      points({{.algorithm = "ring", .predicted_ms = 50}, {.algorithm = "native", .predicted_ms = 9}});
+  beside[0].predicted->nics = NicUse{.used = 1, .of = 4};
+  beside[1].predicted->nics = NicUse{.used = 4, .of = 4};
+  EXPECT_THAT(
+      verdict_sentences(beside),
+      Contains(
+          "ring uses 1 of the 4 NICs of a node, native all 4: NCCL runs several rings or trees at once that "
+          "leave a node through different NICs"));
+  beside[0].predicted->nics = NicUse{.used = 1, .of = 1};
+  beside[1].predicted->nics = NicUse{.used = 1, .of = 1};
+  EXPECT_THAT(verdict_sentences(beside), Not(Contains(HasSubstr("NIC"))));
+}
+
 TEST(Sentences, AreSingleLinesWithoutAFullStop) {
   const auto said = verdict_sentences(points({{.algorithm = "naive", .predicted_ms = 4, .measured_ms = 3},
                                               {.algorithm = "ring", .predicted_ms = 2, .measured_ms = 2},

@@ -79,6 +79,9 @@ RC_GTEST_PROP(Record, EveryPointReadsBackToTheLastBit, ()) {
     predicted.source = *rc::gen::element(CostSource::spec, CostSource::calibrated, CostSource::given,
                                          CostSource::spec_plus_known);
     predicted.limits = *rc::gen::container<std::vector<std::string>>(any_text());
+    if (*rc::gen::arbitrary<bool>()) {
+      predicted.nics = NicUse{.used = *rc::gen::inRange(0, 64), .of = *rc::gen::inRange(1, 64)};
+    }
   }
   if (*rc::gen::arbitrary<bool>()) {
     Measurement& measured = point.measured.emplace();
@@ -108,6 +111,7 @@ RC_GTEST_PROP(Record, EveryPointReadsBackToTheLastBit, ()) {
     RC_ASSERT(back.predicted->fidelity == point.predicted->fidelity);
     RC_ASSERT(back.predicted->source == point.predicted->source);
     RC_ASSERT(back.predicted->limits == point.predicted->limits);
+    RC_ASSERT(back.predicted->nics == point.predicted->nics);
   }
   RC_ASSERT(back.measured.has_value() == point.measured.has_value());
   if (point.measured) {
@@ -130,7 +134,7 @@ TEST(Record, APointIsWrittenWithTheNamesOfTheFormat) {
       to_line(full_point()),
       R"({"record":"point","collective":"all_reduce","algorithm":"ring","ranks":4,"bytes":1048576,)"
       R"("dtype":"float32","op":"sum","predicted":{"seconds":0.1,"low":0.05,"high":0.2,"fidelity":"flow",)"
-      R"("source":"spec+known","limits":["8 flows share the host bridge of socket 0"]},)"
+      R"("source":"spec+known","limits":["8 flows share the host bridge of socket 0"],"nics":{"used":1,"of":8}},)"
       R"("measured":{"seconds":0.12,"low":0.11,"high":0.13,"min":0.1,"p95":0.2,"iterations":3,)"
       R"("samples":[0.1,0.12,0.2],"passes":[0.1,0.16],"backend":"gloo","outcome":"ok","note":"clock was busy"}})");
   EXPECT_THAT(to_line(gpu_point()), HasSubstr(R"("launch":"cuda_graph","host_seconds":0.0001,)"
@@ -156,10 +160,11 @@ TEST(Record, WhatIsAbsentIsLeftOut) {
   point.predicted->low.reset();
   point.predicted->high.reset();
   point.predicted->limits.clear();
+  point.predicted->nics.reset();
   point.measured.emplace().seconds = {0.1};
   const std::string line = to_line(point);
-  for (const char* field : {"low", "high", "limits", "min", "p95", "iterations", "samples", "passes", "note",
-                            "launch", "oversubscribed"}) {
+  for (const char* field : {"low", "high", "limits", "nics", "min", "p95", "iterations", "samples", "passes",
+                            "note", "launch", "oversubscribed"}) {
     EXPECT_THAT(line, Not(HasSubstr('"' + std::string(field) + '"')));
   }
   EXPECT_THAT(line, Not(HasSubstr("null")));

@@ -111,6 +111,50 @@ TEST(NcclModel, NamesWhyBusBandwidthFallsOverPcie) {
   }
 }
 
+/// A box of consumer cards: peer-to-peer is off.
+Machine box_of_3090s() {
+  return machine("gpus_per_node: 4\ngpu: {model: RTX 3090}\nintra: {kind: pcie, generation: 4, lanes: 16}\n");
+}
+
+Prediction ring_of_ours(const Machine& where, int ranks, std::int64_t bytes) {
+  PointKey key = native(ranks, bytes);
+  key.algorithm = "ring";
+  return predicted(where, key);
+}
+
+// One description of host memory stands behind both: the topology's. NCCL's ring was fitted over it and may be somewhat off
+// it, but a factor of two would be a contradiction.
+TEST(NcclModel, ARingOfOursThroughHostMemoryCostsAboutWhatNcclsDoes) {
+  for (const int ranks : {2, 4}) {
+    const double ours = ring_of_ours(box_of_3090s(), ranks, 256 * kMi).seconds.value;
+    const double its = predicted(box_of_3090s(), native(ranks, 256 * kMi)).seconds.value;
+    EXPECT_THAT(ours / its, AllOf(Ge(0.75), Le(1.33))) << ranks;
+  }
+}
+
+// NVIDIA nccl issue thread, 4 RTX 5090 without peer-to-peer on one EPYC: 27.3 GB/s. A memory of the socket that one pair of them fills
+// with copies (43 GB/s both ways, four crossings) would leave each of four hops 10.75 GB/s.
+TEST(NcclModel, FourCardsAreNotHeldBackByWhatAPairReaches) {
+  const Machine box =
+      machine("gpus_per_node: 4\ngpu: {model: RTX 5090}\nintra: {kind: pcie, generation: 5, lanes: 16}\n");
+  const auto system = std::get<NcclSystem>(nccl_system(box, 4));
+  EXPECT_GT(system.ring_rate, 2 * 10.75 - 1);
+  EXPECT_LT(system.ring_rate, 27.3);
+}
+
+TEST(NcclSystem, OverPcieARingIsThatOfTheTopology) {
+  const auto rate = [](const std::string& intra) {
+    const Machine where =
+        machine("gpus_per_node: 8\ngpu: {model: L40S}\nintra: {kind: pcie, generation: 4, " + intra + "}\n");
+    return std::get<NcclSystem>(nccl_system(where, 8)).ring_rate;
+  };
+  EXPECT_NEAR(rate("lanes: 16"), 24.6, 0.05);
+  EXPECT_NEAR(rate("lanes: 8"), 12.3, 0.05);
+  EXPECT_NEAR(rate("lanes: 16, sockets: 2"), 20, 1e-9) << "the link between the sockets";
+  EXPECT_NEAR(rate("lanes: 16, peer_to_peer: false"), 164.0 / 16, 1e-9) << "16 crossings of one memory";
+  EXPECT_NEAR(rate("lanes: 16, peer_to_peer: false, sockets: 2"), 11.03, 0.01) << "what a card stages";
+}
+
 TEST(NcclModel, RanksForcedRingAndTreeAsMeasured) {
   // Two L40S of one box, forced each way (yumibyte/CS244C-Research): the ring is faster at 4 KiB (9.05 against 11.23 us)
   // and at 64 MiB (4.32 against 4.59 ms).

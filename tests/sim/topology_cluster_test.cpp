@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "sim/predict.hpp"
 #include "sim/topology_description.hpp"
 #include "sim/topology_fat_tree.hpp"
 #include "topology_machines.hpp"
@@ -89,13 +90,13 @@ TEST(Cluster, WithoutGpudirectHostMemoryIsCrossedTwiceAtBothEnds) {
   machine.inter->gpudirect = false;
   const Network network = build_network(machine, 16);
   EXPECT_THAT(route_names(network, 7, 8),
-              ElementsAre("node 0: GPU 7 PCIe up", "node 0: host bridge of socket 0 to host memory",
-                          "node 0: host bridge of socket 0 to host memory", "node 0: NIC 0 out",
-                          "node 1: NIC 0 in", "node 1: host bridge of socket 0 to host memory",
-                          "node 1: host bridge of socket 0 to host memory", "node 1: GPU 0 PCIe down"));
+              ElementsAre("node 0: GPU 7 PCIe up", "node 0: host memory of socket 0",
+                          "node 0: host memory of socket 0", "node 0: NIC 0 out", "node 1: NIC 0 in",
+                          "node 1: host memory of socket 0", "node 1: host memory of socket 0",
+                          "node 1: GPU 0 PCIe down"));
   EXPECT_NEAR(test::latency_us(network, 7, 8), 3.3 + 4 * 6, 1e-9);
   // Out and in: four crossings of each host memory in a ring.
-  EXPECT_EQ(crossings(network, ring_flows(network)).at("node 0: host bridge of socket 0 to host memory"), 4);
+  EXPECT_EQ(crossings(network, ring_flows(network)).at("node 0: host memory of socket 0"), 4);
 }
 
 TEST(Cluster, NicsOfAPcieBoxSitWithTheGpusThatUseThem) {
@@ -132,7 +133,7 @@ TEST(Cluster, TcpGoesThroughHostMemoryAndConsumerCardsDoToo) {
                          .inter = InterLink{.kind = InterKind::roce, .rate = BytesPerSecond{12.5e9}}};
   const Network network = build_network(consumer, 4);
   EXPECT_EQ(network.ranks_per_node, 1);
-  EXPECT_THAT(route_names(network, 0, 1), Contains("node 0: host bridge of socket 0 to host memory"));
+  EXPECT_THAT(route_names(network, 0, 1), Contains("node 0: host memory of socket 0"));
 }
 
 TEST(Cluster, SixtyFiveThousandRanksTakeMemoryInProportion) {
@@ -186,6 +187,22 @@ TEST(FatTree, MayHaveAnUnfilledLeaf) {
   EXPECT_THAT(route_names(network, 4, 0),
               ElementsAre("rank 4 up", "leaf 2 uplink 0 up", "leaf 0 uplink 0 down", "rank 0 down"));
   EXPECT_ANY_THROW(fat_tree_network({.num_ranks = 5, .port = {.capacity = {10e9}}}));
+}
+
+NicUse nics_used(const std::string& algorithm, int num_nics) {
+  const PointKey key = {
+      .collective = Collective::all_reduce, .algorithm = algorithm, .ranks = 16, .bytes = {1 << 24}};
+  return std::get<Prediction>(predict(two_node_machine(num_nics), key, {})).nics.value();
+}
+
+TEST(Cluster, OneRingLeavesANodeThroughOneNicAndHierarchicalThroughAll) {
+  EXPECT_EQ(nics_used("ring", 8), (NicUse{.used = 1, .of = 8}));
+  EXPECT_EQ(nics_used("ring", 4), (NicUse{.used = 1, .of = 4}));
+  EXPECT_EQ(nics_used("ring", 16), (NicUse{.used = 2, .of = 16})) << "two NICs per GPU are used together";
+  EXPECT_EQ(nics_used("hierarchical", 8), (NicUse{.used = 8, .of = 8}));
+  const PointKey inside = {
+      .collective = Collective::all_reduce, .algorithm = "ring", .ranks = 8, .bytes = {1 << 24}};
+  EXPECT_FALSE(std::get<Prediction>(predict(two_node_machine(8), inside, {})).nics);
 }
 
 }  // namespace

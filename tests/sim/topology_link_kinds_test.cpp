@@ -136,7 +136,12 @@ TEST(LinkKinds, ThePageSaysWhatTheTopologyGivesElsewhere) {
   expect_row("8 RTX 4090, driver patched for peer to peer, two sockets", box, 8);
   box = test::pcie_machine();
   box.intra->peer_to_peer = false;
+  expect_row("2 MI100, PCIe 4.0, through host memory", box, 2);
   expect_row("4 RTX 4090, through host memory, one socket", box, 4);
+  expect_row("8 A800, PCIe 4.0, through host memory, one socket", box, 8);
+  box.intra->generation = 3;
+  expect_row("2 V100, PCIe 3.0, through host memory", box, 2);
+  expect_row("2 T4, PCIe 3.0, through host memory", box, 2);
   box.intra->generation = 5;
   expect_row("4 RTX 5090, through host memory, one socket", box, 4);
 }

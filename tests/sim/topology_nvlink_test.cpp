@@ -152,10 +152,10 @@ TEST(BridgedPairs, LeaveTheRestToPcie) {
   EXPECT_THAT(route_names(network, 3, 2), ElementsAre("NVLink bridge GPU 3 to GPU 2"));
   EXPECT_NEAR(test::bandwidth_gb(network, 2, 3), 48, 1e-9);
   EXPECT_THAT(route_names(network, 1, 2),
-              ElementsAre("GPU 1 PCIe up", "host bridge of socket 0 to host memory",
-                          "host bridge of socket 0 to host memory", "GPU 2 PCIe down"));
+              ElementsAre("GPU 1 PCIe up", "staging of GPU 1 in host memory", "host memory of socket 0",
+                          "host memory of socket 0", "staging of GPU 2 in host memory", "GPU 2 PCIe down"));
   // Two of four hops cross host memory, twice each.
-  EXPECT_EQ(crossings(network, ring_flows(network)).at("host bridge of socket 0 to host memory"), 4);
+  EXPECT_EQ(crossings(network, ring_flows(network)).at("host memory of socket 0"), 4);
 
   Machine unknown = machine;
   unknown.gpu = std::nullopt;
