@@ -35,7 +35,7 @@ Bytes memory_of_rank(const PointKey& key, Rank rank) {
   const Vector vector = {.num_elements = key.bytes.value / static_cast<std::int64_t>(size_of(key.dtype)),
                          .dtype = key.dtype,
                          .op = key.op};
-  const Program program = compile(schedule, vector, rank, Receives::one_round_ahead);
+  const Program program = compile(schedule, vector, rank, Pacing::receive_ahead);
   return {std::accumulate(program.buffer_bytes.begin(), program.buffer_bytes.end(), std::int64_t{0})};
 }
 

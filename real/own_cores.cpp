@@ -16,11 +16,11 @@ std::span<const std::size_t> part_of(std::span<const std::size_t> cores, int ind
   return cores.subspan(begin, end - begin);
 }
 
-void keep_to_own_cores(int index, int num_parts) {
+bool keep_to_own_cores(int index, int num_parts) {
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
   if (::sched_getaffinity(0, sizeof(allowed), &allowed) != 0) {
-    return;
+    return false;
   }
   std::vector<std::size_t> cores;
   for (std::size_t core = 0; core < CPU_SETSIZE; ++core) {
@@ -30,14 +30,14 @@ void keep_to_own_cores(int index, int num_parts) {
   }
   const std::span<const std::size_t> own = part_of(cores, index, num_parts);
   if (own.empty()) {
-    return;
+    return false;
   }
   cpu_set_t part;
   CPU_ZERO(&part);
   for (const std::size_t core : own) {
     CPU_SET(core, &part);
   }
-  ::sched_setaffinity(0, sizeof(part), &part);
+  return ::sched_setaffinity(0, sizeof(part), &part) == 0;
 }
 
 }  // namespace ringside

@@ -88,14 +88,13 @@ std::vector<StepTime> steps_since(Seconds zero, const std::vector<double>& value
   return steps;
 }
 
-std::vector<Program> programs_of(const PointKey& key, const CollectiveCall& call) {
+std::vector<Program> programs_of(const PointKey& key, const CollectiveCall& call, Pacing pacing) {
   const Schedule schedule(*find_algorithm(key.collective, key.algorithm),
                           {.collective = key.collective, .num_ranks = key.ranks});
   std::vector<Program> programs;
   for (Rank rank = 0; rank < key.ranks; ++rank) {
-    programs.push_back(compile(schedule,
-                               {.num_elements = call.num_elements, .dtype = key.dtype, .op = key.op}, rank,
-                               Receives::one_round_ahead));
+    programs.push_back(compile(
+        schedule, {.num_elements = call.num_elements, .dtype = key.dtype, .op = key.op}, rank, pacing));
   }
   return programs;
 }
@@ -117,7 +116,7 @@ void gather_events(const PointKey& key, const CollectiveCall& call, const CallTi
     times.push_back(steps_since({one_clock ? *first : starts[rank]}, all[rank]));
   }
   if (!times.empty()) {
-    recording.events = trace_events(programs_of(key, call), times);
+    recording.events = trace_events(programs_of(key, call, backend.pacing()), times);
   }
 }
 

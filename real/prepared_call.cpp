@@ -33,11 +33,9 @@ PreparedCall prepared_here(const PointKey& key, const RankPlacement& placement, 
   RINGSIDE_CHECK(algorithm != nullptr, "points are checked before they are measured");
   const Schedule schedule(*algorithm, request_for(key.collective, key.ranks, placement));
   call.parts = parts_of(schedule, call.num_elements);
-  // On a device all transfers of a round are one call, which ends when the last of them does.
-  const Receives receives = backend.device ? Receives::in_their_round : Receives::one_round_ahead;
   prepared.ready =
       make_ready(compile(schedule, {.num_elements = call.num_elements, .dtype = key.dtype, .op = key.op},
-                         backend.transport->rank(), receives),
+                         backend.transport->rank(), backend.pacing()),
                  backend);
   return prepared;
 }

@@ -2,62 +2,18 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <optional>
+#include <deque>
 #include <utility>
 
 #include "common/error.hpp"
+#include "real/landing.hpp"
+#include "real/rank_rounds.hpp"
+#include "real/slices.hpp"
 #include "schedule/chunk_layout.hpp"
 #include "schedule/promise.hpp"
 
 namespace ringside {
 namespace {
-
-/// Regions in `landing` lie within a cache line as the regions do into which they are reduced, so that a reduction's
-/// operands are aligned alike.
-constexpr std::int64_t kAlignment = 64;
-
-/// Of longer messages the wait that is saved is a small part, and a second one in `landing` would drive more useful
-/// data out of the caches.
-constexpr std::int64_t kMaxEarlyLanding = 256 << 10;
-
-std::int64_t aligned(std::int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
-
-bool overlap(const Region& a, const Region& b) {
-  return a.buffer == b.buffer && a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
-}
-
-/// Hands out pieces of `landing` while the program is compiled; what is given back is used again.
-class LandingAllocator {
- public:
-  /// `like` is the offset of the region that it will be reduced into.
-  std::int64_t take(std::int64_t bytes, std::int64_t like) {
-    const std::int64_t within_line = like % kAlignment;
-    const std::int64_t size = aligned(within_line + bytes);
-    std::int64_t offset = 0;
-    auto place = used_.begin();
-    while (place != used_.end() && place->first - offset < size) {
-      offset = place->second;
-      ++place;
-    }
-    used_.insert(place, {offset, offset + size});
-    peak_ = std::max(peak_, offset + size);
-    return offset + within_line;
-  }
-
-  void give_back(std::int64_t offset) {
-    const auto place = std::find_if(
-        used_.begin(), used_.end(),
-        [begin = offset - offset % kAlignment](const auto& piece) { return piece.first == begin; });
-    RINGSIDE_CHECK(place != used_.end(), "a piece of landing was given back twice");
-    used_.erase(place);
-  }
-
-  std::int64_t peak() const { return peak_; }
-
- private:
-  std::vector<std::pair<std::int64_t, std::int64_t>> used_;  ///< [begin, end), ascending.
-  std::int64_t peak_ = 0;
-};
 
 /// Data that has arrived, or will have at the end of the round, and is still to be reduced.
 struct PendingReduction {
@@ -67,122 +23,24 @@ struct PendingReduction {
   StepOrigin origin;
 };
 
-/// One rank's moves of one round that carry bytes.
-struct RankRound {
-  struct Transfer {
-    Rank peer = 0;
-    Region region;
-    MoveKind kind = MoveKind::copy;
-    StepOrigin origin;
-  };
-  struct Local {
-    Region source;
-    Region target;
-    MoveKind kind = MoveKind::copy;
-    StepOrigin origin;
-  };
-
-  std::vector<Transfer> sends;
-  std::vector<Transfer> receives;
-  std::vector<Local> locals;
-
-  bool empty() const { return sends.empty() && receives.empty() && locals.empty(); }
-
-  bool touches(const Region& region) const {
-    const auto by_transfer = [&](const Transfer& transfer) { return overlap(transfer.region, region); };
-    return sends_touch(region) || std::any_of(receives.begin(), receives.end(), by_transfer) ||
-           std::any_of(locals.begin(), locals.end(), [&](const Local& local) {
-             return overlap(local.source, region) || overlap(local.target, region);
-           });
-  }
-  bool sends_touch(const Region& region) const {
-    return std::any_of(sends.begin(), sends.end(),
-                       [&](const Transfer& send) { return overlap(send.region, region); });
-  }
-};
-
-/// Reads a schedule as one rank sees it: rounds in which the rank has no part are skipped.
-class RankRounds {
- public:
-  RankRounds(const Schedule& schedule, const Vector& vector, Rank rank)
-      : schedule_(schedule),
-        layout_(vector.num_elements, schedule.num_chunks()),
-        element_size_(static_cast<std::int64_t>(size_of(vector.dtype))),
-        rank_(rank) {}
-
-  /// Replaces `round` by the next one; empty at the end.
-  void next(RankRound& round) {
-    round = {};
-    while (round.empty() && next_round_ < schedule_.num_rounds()) {
-      schedule_.write_round(next_round_, moves_);
-      for (const Move& move : moves_) {
-        add(move, round);
-      }
-      ++next_round_;
-    }
-  }
-
- private:
-  void add(const Move& move, RankRound& round) const {
-    if (move.source != rank_ && move.target != rank_) {
-      return;
-    }
-    const ElementRange elements = layout_.elements(move.first_chunk, move.num_chunks);
-    if (elements.count == 0) {
-      return;
-    }
-    const Region source = region(move.source_buffer, elements);
-    const Region target = region(move.target_buffer, elements);
-    const StepOrigin origin = {
-        .round = next_round_, .first_chunk = move.first_chunk, .num_chunks = move.num_chunks};
-    if (move.local()) {
-      round.locals.push_back({.source = source, .target = target, .kind = move.kind, .origin = origin});
-    } else if (move.source == rank_) {
-      round.sends.push_back({.peer = move.target, .region = source, .kind = move.kind, .origin = origin});
-    } else {
-      round.receives.push_back({.peer = move.source, .region = target, .kind = move.kind, .origin = origin});
-    }
-  }
-
-  Region region(std::uint8_t buffer, const ElementRange& elements) const {
-    return {
-        .buffer = buffer, .offset = elements.first * element_size_, .bytes = elements.count * element_size_};
-  }
-
-  const Schedule& schedule_;
-  ChunkLayout layout_;
-  std::int64_t element_size_;
-  Rank rank_;
-  std::int64_t next_round_ = 0;
-  std::vector<Move> moves_;
-};
-
 class Compiler {
  public:
-  Compiler(Program& program, Receives receives)
-      : program_(program), receives_(receives), landing_(program.landing()) {}
+  /// The reader must outlive the compiler.
+  Compiler(Program& program, RankRounds& reader, bool receive_ahead)
+      : program_(program), reader_(reader), receive_ahead_(receive_ahead), landing_(program.landing()) {}
 
-  /// `next` is the rank's next round: what conflicts with it is reduced as soon as it may be.
-  void add_round(const RankRound& round, const RankRound& next) {
-    reduce_pending([&](const PendingReduction& pending) { return round.touches(pending.target); });
-    start_transfers(round);
-    add_locals(round, false);
-    // What is left of earlier rounds runs behind the transfers.
-    reduce_pending([](const PendingReduction&) { return true; });
-    add_locals(round, true);
-    if (receives_ == Receives::one_round_ahead && may_receive_early(round, next)) {
-      early_ = start_receives(next);
+  void add_rounds() {
+    for (; has_round(0); rounds_.pop_front()) {
+      add_round();
     }
-    finish_transfers(round, next);
-  }
-
-  void finish() {
     reduce_pending([](const PendingReduction&) { return true; });
     program_.buffer_bytes[static_cast<std::size_t>(landing_)] = allocator_.peak();
   }
 
  private:
   static constexpr std::int32_t kWaited = -1;
+  /// The wait that is saved is a small part of longer messages.
+  static constexpr std::int64_t kMaxLandingAhead = 64 << 20;
 
   /// Receives of one round that have been started, in the order of RankRound::receives.
   struct Started {
@@ -190,15 +48,55 @@ class Compiler {
     std::vector<PendingReduction> arriving;
   };
 
-  /// Nothing of `next` can arrive before what the same peer sends in `round`; what is copied into place must find it
-  /// free even while `round` is under way, and what is to be reduced needs more of `landing`.
-  static bool may_receive_early(const RankRound& round, const RankRound& next) {
-    return std::all_of(next.receives.begin(), next.receives.end(), [&](const RankRound::Transfer& early) {
-      return std::any_of(round.receives.begin(), round.receives.end(),
-                         [&](const RankRound::Transfer& receive) { return receive.peer == early.peer; }) &&
-             (early.kind == MoveKind::reduce ? early.region.bytes <= kMaxEarlyLanding
-                                             : !round.touches(early.region));
-    });
+  /// Reads rounds_[index] if it has not been read.
+  bool has_round(std::size_t index) {
+    while (rounds_.size() <= index) {
+      RankRound round;
+      reader_.next(round);
+      if (round.empty()) {
+        return false;
+      }
+      rounds_.push_back(std::move(round));
+    }
+    return true;
+  }
+
+  void add_round() {
+    const RankRound last;
+    const RankRound& next = has_round(1) ? rounds_[1] : last;
+    const RankRound& round = rounds_.front();
+    reduce_pending([&](const PendingReduction& pending) { return round.touches(pending.target); });
+    start_transfers(round);
+    add_locals(round, false);
+    // What is left of earlier rounds runs behind the transfers.
+    reduce_pending([](const PendingReduction&) { return true; });
+    add_locals(round, true);
+    while (receive_ahead_ && has_round(early_.size() + 1) && may_receive_early(early_.size() + 1)) {
+      early_.push_back(start_receives(rounds_[early_.size() + 1]));
+    }
+    finish_transfers(round, next);
+  }
+
+  /// Whether the receives of rounds_[index] may start, when those of all rounds before have: nothing can arrive before
+  /// what the same peers send in the round before; what is copied into place must find it free while the rounds before
+  /// are under way; and what is to be reduced needs memory of its own.
+  bool may_receive_early(std::size_t index) const {
+    const std::vector<RankRound::Transfer>& before = rounds_[index - 1].receives;
+    std::int64_t in_landing = allocator_.in_use();
+    return std::all_of(
+        rounds_[index].receives.begin(), rounds_[index].receives.end(),
+        [&](const RankRound::Transfer& early) {
+          const bool same_peer =
+              std::any_of(before.begin(), before.end(),
+                          [&](const RankRound::Transfer& receive) { return receive.peer == early.peer; });
+          if (early.kind == MoveKind::reduce) {
+            in_landing += early.region.bytes;
+            return same_peer && in_landing <= kMaxLandingAhead;
+          }
+          return same_peer &&
+                 std::none_of(rounds_.begin(), rounds_.begin() + static_cast<std::ptrdiff_t>(index),
+                              [&](const RankRound& round) { return round.touches(early.region); });
+        });
   }
 
   Started start_receives(const RankRound& round) {
@@ -219,7 +117,12 @@ class Compiler {
   }
 
   void start_transfers(const RankRound& round) {
-    started_receives_ = early_ ? *std::exchange(early_, std::nullopt) : start_receives(round);
+    if (early_.empty()) {
+      started_receives_ = start_receives(round);
+    } else {
+      started_receives_ = std::move(early_.front());
+      early_.pop_front();
+    }
     started_sends_.clear();
     for (const RankRound::Transfer& send : round.sends) {
       started_sends_.push_back(program_.add(
@@ -306,15 +209,19 @@ class Compiler {
   }
 
   Program& program_;
-  Receives receives_;
+  RankRounds& reader_;
+  bool receive_ahead_;
   std::int32_t landing_;
   LandingAllocator allocator_;
   std::vector<PendingReduction> pending_;
 
+  std::deque<RankRound>
+      rounds_;                 ///< The one being compiled, and those after it as far as they have been read.
+  std::deque<Started> early_;  ///< Of rounds_[1], rounds_[2], …
+
   // Of the round being compiled.
   std::vector<std::int32_t> started_sends_;
   Started started_receives_;
-  std::optional<Started> early_;  ///< Of the next round.
 };
 
 /// op avg: the sum is divided once, at the end, wherever the result is promised.
@@ -349,23 +256,18 @@ std::int32_t Program::add(const Step& step) {
   return static_cast<std::int32_t>(steps.size()) - 1;
 }
 
-Program compile(const Schedule& schedule, const Vector& vector, Rank rank, Receives receives) {
+Program compile(const Schedule& schedule, const Vector& vector, Rank rank, Pacing pacing) {
   const std::int64_t bytes = vector.num_elements * static_cast<std::int64_t>(size_of(vector.dtype));
   Program program = {.rank = rank, .num_ranks = schedule.num_ranks(), .dtype = vector.dtype, .op = vector.op};
   program.buffer_bytes.assign(static_cast<std::size_t>(schedule.num_buffers()), bytes);
   program.buffer_bytes.push_back(0);
 
-  Compiler compiler(program, receives);
-  RankRounds rounds(schedule, vector, rank);
-  RankRound round;
-  RankRound next;
-  rounds.next(round);
-  while (!round.empty()) {
-    rounds.next(next);
-    compiler.add_round(round, next);
-    std::swap(round, next);
+  if (pacing == Pacing::in_slices && gains_from_slices(schedule, vector)) {
+    add_rounds_in_slices(schedule, vector, program);
+  } else {
+    RankRounds rounds(schedule, vector, rank);
+    Compiler(program, rounds, pacing != Pacing::round_by_round).add_rounds();
   }
-  compiler.finish();
   if (vector.op == ReduceOp::avg && reduces(schedule.algorithm().collective)) {
     divide_result(schedule, vector, program);
   }

@@ -70,18 +70,23 @@ struct Vector {
   ReduceOp op = ReduceOp::sum;
 };
 
-/// When a round's receives start.
-enum class Receives {
-  in_their_round,
-  /// With the rank's round before, where the same peers send in both, nothing else needs the memory, and little more is taken. A message then
-  /// need not wait until its sender has heard that the receiver is ready, and still none arrives before its turn.
-  one_round_ahead,
+/// What of a program's transfers overlaps. All ranks of a call must agree.
+enum class Pacing {
+  /// A rank starts a round's transfers when those of the round before are over.
+  round_by_round,
+  /// Receives start with an earlier round of the rank, where the same peers send in all rounds from then on and nothing
+  /// else needs the memory. A message then need not wait until its sender has heard that the receiver is ready, and
+  /// still none arrives before its turn.
+  receive_ahead,
+  /// The same; and where the links are busy all the time anyway (gains_from_slices()), long messages travel in slices,
+  /// of which each goes its way through the rounds on its own. For ranks with cores of their own.
+  in_slices,
 };
 
 /// Follows the rules of docs/architecture.md ("How a schedule runs"): the transfers of a round start together; what
 /// arrives for a `reduce` is reduced behind later transfers unless the rank's next round touches the same chunks;
 /// moves without bytes vanish on both sides. The schedule must be one whose proof holds.
 Program compile(const Schedule& schedule, const Vector& vector, Rank rank,
-                Receives receives = Receives::in_their_round);
+                Pacing pacing = Pacing::round_by_round);
 
 }  // namespace ringside

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "real/collective_values.hpp"
+#include "real/program.hpp"
 #include "real/progress.hpp"
 #include "real/ready_call.hpp"
 #include "real/transport.hpp"
@@ -33,6 +34,13 @@ struct RankBackend {
   std::function<NativeCall(const CollectiveCall& call, std::span<std::byte> message)> make_native;
   std::unique_ptr<RankDevice> device;  ///< Null: the CPU.
   Progress* progress = nullptr;        ///< May be null.
+  bool own_cores = false;              ///< No rank shares a core with another; the same at all ranks.
+
+  /// How the backend runs a program.
+  Pacing pacing() const {
+    // On a device all transfers of a round are one call, which ends when the last of them does.
+    return device != nullptr ? Pacing::round_by_round : own_cores ? Pacing::in_slices : Pacing::receive_ahead;
+  }
 };
 
 }  // namespace ringside

@@ -1,6 +1,7 @@
 // The body of a rank process. Its standard input and output are the control socket to the parent: jobs come in,
 // answers go out, and the end of input means that the parent is gone.
 
+#include <algorithm>
 #include <cerrno>
 #include <condition_variable>
 #include <csignal>
@@ -123,9 +124,7 @@ class RankWorker {
 
   Answer work(const Job& job) {
     if (const auto* join = std::get_if<JoinJob>(&job)) {
-      if (join->own_cores) {
-        keep_to_own_cores(arguments_.rank, arguments_.num_ranks);
-      }
+      const bool own_cores = join->own_cores && keep_to_own_cores(arguments_.rank, arguments_.num_ranks);
       backend_ = join_ranks({.backend = join->backend,
                              .rank = arguments_.rank,
                              .num_ranks = arguments_.num_ranks,
@@ -137,6 +136,8 @@ class RankWorker {
                              .group = join->group,
                              .progress = &progress_});
       coordination_.emplace(*backend_.transport);
+      const std::vector<double> all_own = coordination_->all_values(own_cores ? 1 : 0);
+      backend_.own_cores = std::find(all_own.begin(), all_own.end(), 0.0) == all_own.end();
       return {};
     }
     RINGSIDE_CHECK(coordination_.has_value(), "a rank joins before it works");

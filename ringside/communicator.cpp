@@ -214,7 +214,7 @@ class Communicator::Body {
     RINGSIDE_CHECK(!scattered(key.collective) || schedule.num_chunks() == num_ranks(),
                    "a scattered collective has a chunk per rank");
     Program program = compile(schedule, {.num_elements = key.num_elements, .dtype = key.dtype, .op = key.op},
-                              rank(), Receives::one_round_ahead);
+                              rank(), backend_.pacing());
     Prepared call;
     call.bytes_sent = bytes_sent_by(program);
     call.executor = std::make_unique<Executor>(std::move(program), *backend_.transport, message);

@@ -9,8 +9,10 @@
 #include <gtest/gtest.h>
 
 #include "real/collective_values.hpp"
+#include "real/slices.hpp"
 #include "real/threads/threads_transport.hpp"
 #include "schedule/promise.hpp"
+#include "schedule/registry.hpp"
 #include "tests/schedule/requests.hpp"
 
 namespace ringside {
@@ -30,15 +32,15 @@ std::string run_once(const Schedule& schedule, const Vector& vector, Transport& 
                                  .num_elements = vector.num_elements,
                                  .parts = parts_of(schedule, vector.num_elements)},
                                 kInputSeed);
-  for (const Receives receives : {Receives::in_their_round, Receives::one_round_ahead}) {
-    Executor executor(compile(schedule, vector, transport.rank(), receives), transport);
+  for (const Pacing pacing : {Pacing::round_by_round, Pacing::receive_ahead, Pacing::in_slices}) {
+    Executor executor(compile(schedule, vector, transport.rank(), pacing), transport);
     values.write_input(transport.rank(), executor.message());
     executor.run();
     if (const std::optional<std::int64_t> wrong = values.first_wrong(transport.rank(), executor.message())) {
-      return fmt::format("{}: {} {}, {} elements, receives {}: rank {}, element {}: found {}, due {}",
+      return fmt::format("{}: {} {}, {} elements, pacing {}: rank {}, element {}: found {}, due {}",
                          label(schedule), name(vector.dtype), name(vector.op), vector.num_elements,
-                         receives == Receives::one_round_ahead ? "early" : "in their round", transport.rank(),
-                         *wrong, values.value_at(executor.message(), *wrong),
+                         static_cast<int>(pacing), transport.rank(), *wrong,
+                         values.value_at(executor.message(), *wrong),
                          values.value_due(transport.rank(), *wrong));
     }
   }
@@ -90,6 +92,19 @@ TEST(Executor, GivesExactResultsForOtherRootsSlicesAndNodes) {
       expect_exact(schedule, vectors_of_sizes({5, 101}));
     }
   });
+}
+
+TEST(Executor, GivesExactResultsForLongMessagesInSlices) {
+  for (const Collective collective :
+       {Collective::all_reduce, Collective::reduce_scatter, Collective::all_gather}) {
+    for (const int n : {2, 3, 5}) {
+      const Schedule ring(*find_algorithm(collective, "ring"), {.collective = collective, .num_ranks = n});
+      // A chunk of a little more than three slices, uneven among the ranks.
+      const Vector vector = {.num_elements = n * 300'000LL + 1, .op = ReduceOp::avg};
+      ASSERT_TRUE(gains_from_slices(ring, vector));
+      expect_exact(ring, std::vector{vector});
+    }
+  }
 }
 
 TEST(Executor, GivesExactResultsInAnyOrderOfRanks) {

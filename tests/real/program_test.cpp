@@ -13,6 +13,8 @@
 #include <gtest/gtest.h>
 
 #include "common/error.hpp"
+#include "real/rank_rounds.hpp"
+#include "real/slices.hpp"
 #include "schedule/chunk_layout.hpp"
 #include "schedule/registry.hpp"
 #include "tests/schedule/requests.hpp"
@@ -77,7 +79,7 @@ TEST(Program, OfARingOfTwoReceivesIntoLandingThenInPlace) {
 
 TEST(Program, StartsToReceiveWhatTheSamePeerSendsNext) {
   const Schedule ring(*find_algorithm(Collective::all_reduce, "ring"), {.num_ranks = 3});
-  EXPECT_THAT(texts(compile(ring, {.num_elements = 6}, 0, Receives::one_round_ahead)),
+  EXPECT_THAT(texts(compile(ring, {.num_elements = 6}, 0, Pacing::receive_ahead)),
               ElementsAre("receive 1[8+8] from 2", "send 0[16+8] to 1", "receive 1[64+8] from 2", "wait 0",
                           "reduce 1[8+8] into 0[8+8]", "wait 1",
                           // Into the place of the chunk that has just gone.
@@ -90,8 +92,8 @@ TEST(Program, DoesNotReceiveAheadFromAnotherPeer) {
   // Both would share the link into this rank.
   const Schedule naive(*find_algorithm(Collective::all_reduce, "naive"), {.num_ranks = 3});
   const Vector vector = {.num_elements = 6};
-  EXPECT_EQ(texts(compile(naive, vector, 0, Receives::one_round_ahead)),
-            texts(compile(naive, vector, 0, Receives::in_their_round)));
+  EXPECT_EQ(texts(compile(naive, vector, 0, Pacing::receive_ahead)),
+            texts(compile(naive, vector, 0, Pacing::round_by_round)));
 }
 
 TEST(Program, ReducesBehindLaterTransfersThatTouchOtherChunks) {
@@ -131,6 +133,54 @@ TEST(Program, DividesTheSumOnceWhereTheResultIsPromised) {
   }
 }
 
+/// Steps of long messages: 2 ranks with chunks of 1 MiB, which are 3 slices.
+Program sliced_ring(Collective collective = Collective::all_reduce) {
+  const Schedule ring(*find_algorithm(collective, "ring"), {.collective = collective, .num_ranks = 2});
+  return compile(ring, {.num_elements = 2 << 18}, 0, Pacing::in_slices);
+}
+
+TEST(Slices, AreReducedAndSentOnWhileOthersAreInFlight) {
+  const std::vector<std::string> steps = texts(sliced_ring());
+  // The first slice goes its whole way (…, reduced, sent on) before the last one is waited for.
+  const auto sent_on = std::find(steps.begin(), steps.end(), "send 0[0+349568] to 1");
+  ASSERT_NE(sent_on, steps.end());
+  EXPECT_EQ(*(sent_on - 2), "reduce 1[0+349568] into 0[0+349568]");
+  const auto last_received = std::find(steps.begin(), steps.end(), "receive 1[699072+349504] from 1");
+  ASSERT_NE(last_received, steps.end());
+  const auto last_wait =
+      std::find(steps.begin(), steps.end(), fmt::format("wait {}", last_received - steps.begin()));
+  EXPECT_LT(last_received, sent_on);
+  EXPECT_LT(sent_on, last_wait);
+}
+
+TEST(Slices, TogetherAreTheChunk) {
+  std::int64_t received = 0;
+  for (const Step& step : sliced_ring().steps) {
+    received += step.kind == StepKind::receive ? step.target.bytes : 0;
+  }
+  EXPECT_EQ(received, 2 << 20);
+}
+
+TEST(Slices, KeepTheLandingSmall) {
+  const Schedule ring(*find_algorithm(Collective::all_reduce, "ring"), {.num_ranks = 2});
+  const Vector vector = {.num_elements = 16 << 20};
+  EXPECT_EQ(compile(ring, vector, 0).buffer_bytes.back(), 32 << 20);
+  EXPECT_LE(compile(ring, vector, 0, Pacing::in_slices).buffer_bytes.back(), 2 << 20);
+}
+
+TEST(Slices, AreForRingsWithLongMessages) {
+  std::set<std::string> sliced;
+  for (const std::string& algorithm : algorithm_names(Collective::all_reduce)) {
+    const Schedule schedule(*find_algorithm(Collective::all_reduce, algorithm), {.num_ranks = 4});
+    if (gains_from_slices(schedule, {.num_elements = 16 << 20})) {
+      sliced.insert(algorithm);
+    }
+    EXPECT_FALSE(gains_from_slices(schedule, {.num_elements = 4 << 16})) << algorithm;
+  }
+  // Without nodes `hierarchical` is a ring.
+  EXPECT_THAT(sliced, ElementsAre("hierarchical", "pipelined_ring", "ring"));
+}
+
 TEST(Program, OfOneRankOrOfNothingIsEmpty) {
   EXPECT_THAT(program_of("ring", {.num_ranks = 1}, 10, 0).steps, IsEmpty());
   EXPECT_THAT(program_of("ring", {.num_ranks = 4}, 0, 2).steps, IsEmpty());
@@ -139,12 +189,11 @@ TEST(Program, OfOneRankOrOfNothingIsEmpty) {
 /// Bytes of the messages from one rank to another, in order.
 using Messages = std::map<std::pair<Rank, Rank>, std::vector<std::int64_t>>;
 
-class ProgramOfEither : public ::testing::TestWithParam<Receives> {};
+class ProgramOfEither : public ::testing::TestWithParam<Pacing> {};
 
-INSTANTIATE_TEST_SUITE_P(, ProgramOfEither,
-                         ::testing::Values(Receives::in_their_round, Receives::one_round_ahead),
+INSTANTIATE_TEST_SUITE_P(, ProgramOfEither, ::testing::Values(Pacing::round_by_round, Pacing::receive_ahead),
                          [](const auto& mode) {
-                           return mode.param == Receives::in_their_round ? "InTheirRound" : "OneRoundAhead";
+                           return mode.param == Pacing::round_by_round ? "RoundByRound" : "ReceiveAhead";
                          });
 
 TEST_P(ProgramOfEither, SendsAndReceivesOfAllRanksMatchInOrderAndSize) {
@@ -220,35 +269,48 @@ TEST(Program, TheDivisionComesAfterTheLastRound) {
   EXPECT_EQ(program.steps.back().peer, 1);
 }
 
-bool overlap(const Region& a, const Region& b) {
-  return a.buffer == b.buffer && a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
+/// Neither is read what arrives, nor written what leaves.
+void expect_nothing_in_flight_is_touched(const Program& program, const std::string& label) {
+  std::map<std::int32_t, Step> in_flight;
+  for (std::size_t i = 0; i < program.steps.size(); ++i) {
+    const Step& step = program.steps[i];
+    if (step.kind == StepKind::wait) {
+      ASSERT_EQ(in_flight.erase(step.transfer), 1U) << label;
+      continue;
+    }
+    for (const auto& [index, transfer] : in_flight) {
+      const bool receives = transfer.kind == StepKind::receive;
+      const Region& busy = receives ? transfer.target : transfer.source;
+      ASSERT_FALSE(receives && overlap(step.source, busy)) << label << ", step " << i;
+      ASSERT_FALSE(overlap(step.target, busy)) << label << ", step " << i;
+    }
+    if (step.kind == StepKind::send || step.kind == StepKind::receive) {
+      in_flight[static_cast<std::int32_t>(i)] = step;
+    }
+  }
+  ASSERT_TRUE(in_flight.empty()) << label;
 }
 
-/// What is in flight may not be touched: neither read what arrives, nor written what leaves.
 TEST_P(ProgramOfEither, TouchesNothingThatIsInFlight) {
   for_each_schedule(requests_of_few_ranks(), [](const Schedule& schedule) {
     for (Rank rank = 0; rank < schedule.num_ranks(); ++rank) {
-      const Program program = compile(schedule, {.num_elements = 40}, rank, GetParam());
-      std::map<std::int32_t, Step> in_flight;
-      for (std::size_t i = 0; i < program.steps.size(); ++i) {
-        const Step& step = program.steps[i];
-        if (step.kind == StepKind::wait) {
-          ASSERT_EQ(in_flight.erase(step.transfer), 1U) << label(schedule);
-          continue;
-        }
-        for (const auto& [index, transfer] : in_flight) {
-          const bool receives = transfer.kind == StepKind::receive;
-          const Region& busy = receives ? transfer.target : transfer.source;
-          ASSERT_FALSE(receives && overlap(step.source, busy)) << label(schedule) << ", step " << i;
-          ASSERT_FALSE(overlap(step.target, busy)) << label(schedule) << ", step " << i;
-        }
-        if (step.kind == StepKind::send || step.kind == StepKind::receive) {
-          in_flight[static_cast<std::int32_t>(i)] = step;
-        }
-      }
-      ASSERT_TRUE(in_flight.empty()) << label(schedule);
+      expect_nothing_in_flight_is_touched(compile(schedule, {.num_elements = 40}, rank, GetParam()),
+                                          label(schedule));
     }
   });
+}
+
+TEST(Slices, TouchNothingThatIsInFlight) {
+  for (const Collective collective :
+       {Collective::all_reduce, Collective::reduce_scatter, Collective::all_gather}) {
+    for (const int n : {2, 3, 8}) {
+      const Schedule ring(*find_algorithm(collective, "ring"), {.collective = collective, .num_ranks = n});
+      for (Rank rank = 0; rank < n; ++rank) {
+        expect_nothing_in_flight_is_touched(
+            compile(ring, {.num_elements = n * 1'000'001LL}, rank, Pacing::in_slices), label(ring));
+      }
+    }
+  }
 }
 
 TEST(Program, LocalMovesReadTheValuesFromBeforeTheirRound) {

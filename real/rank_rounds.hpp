@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "real/program.hpp"
+#include "schedule/chunk_layout.hpp"
+#include "schedule/schedule.hpp"
+
+namespace ringside {
+
+bool overlap(const Region& a, const Region& b);
+
+/// One rank's moves of one round that carry bytes.
+struct RankRound {
+  struct Transfer {
+    Rank peer = 0;
+    Region region;
+    MoveKind kind = MoveKind::copy;
+    StepOrigin origin;
+  };
+  struct Local {
+    Region source;
+    Region target;
+    MoveKind kind = MoveKind::copy;
+    StepOrigin origin;
+  };
+
+  std::vector<Transfer> sends;
+  std::vector<Transfer> receives;
+  std::vector<Local> locals;
+
+  bool empty() const { return sends.empty() && receives.empty() && locals.empty(); }
+  bool touches(const Region& region) const;
+  bool sends_touch(const Region& region) const;
+};
+
+/// Reads a schedule as one rank sees it: rounds in which the rank has no part are skipped. The schedule must outlive it.
+class RankRounds {
+ public:
+  RankRounds(const Schedule& schedule, const Vector& vector, Rank rank);
+
+  /// Replaces `round` by the next one; empty at the end.
+  void next(RankRound& round);
+
+ private:
+  void add(const Move& move, RankRound& round) const;
+  Region region(std::uint8_t buffer, const ElementRange& elements) const;
+
+  const Schedule& schedule_;
+  ChunkLayout layout_;
+  std::int64_t element_size_;
+  Rank rank_;
+  std::int64_t next_round_ = 0;
+  std::vector<Move> moves_;
+};
+
+}  // namespace ringside
