@@ -1,10 +1,31 @@
 #include "real/own_cores.hpp"
 
+#include <algorithm>
 #include <vector>
 
 #include <sched.h>
 
+#include "real/this_machine.hpp"
+
 namespace ringside {
+
+namespace {
+
+std::vector<std::size_t> allowed_cores() {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  std::vector<std::size_t> cores;
+  if (::sched_getaffinity(0, sizeof(allowed), &allowed) == 0) {
+    for (std::size_t core = 0; core < CPU_SETSIZE; ++core) {
+      if (CPU_ISSET(core, &allowed)) {
+        cores.push_back(core);
+      }
+    }
+  }
+  return cores;
+}
+
+}  // namespace
 
 std::span<const std::size_t> part_of(std::span<const std::size_t> cores, int index, int num_parts) {
   const auto parts = static_cast<std::size_t>(num_parts);
@@ -16,28 +37,23 @@ std::span<const std::size_t> part_of(std::span<const std::size_t> cores, int ind
   return cores.subspan(begin, end - begin);
 }
 
-bool keep_to_own_cores(int index, int num_parts) {
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  if (::sched_getaffinity(0, sizeof(allowed), &allowed) != 0) {
-    return false;
+std::vector<std::size_t> keep_to_own_cores(int index, int num_parts) {
+  constexpr std::size_t kBusyThreads = 2;
+  const std::vector<std::size_t> cores = allowed_cores();
+  if (this_machine().cores < static_cast<int>(cores.size())) {
+    return {};
   }
-  std::vector<std::size_t> cores;
-  for (std::size_t core = 0; core < CPU_SETSIZE; ++core) {
-    if (CPU_ISSET(core, &allowed)) {
-      cores.push_back(core);
-    }
-  }
-  const std::span<const std::size_t> own = part_of(cores, index, num_parts);
-  if (own.empty()) {
-    return false;
-  }
-  cpu_set_t part;
-  CPU_ZERO(&part);
+  const std::span<const std::size_t> part = part_of(cores, index, num_parts);
+  const std::span<const std::size_t> own = part.first(std::min(part.size(), kBusyThreads));
+  cpu_set_t set;
+  CPU_ZERO(&set);
   for (const std::size_t core : own) {
-    CPU_SET(core, &part);
+    CPU_SET(core, &set);
   }
-  return ::sched_setaffinity(0, sizeof(part), &part) == 0;
+  if (own.empty() || ::sched_setaffinity(0, sizeof(set), &set) != 0) {
+    return {};
+  }
+  return {own.begin(), own.end()};
 }
 
 }  // namespace ringside

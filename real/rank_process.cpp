@@ -9,14 +9,17 @@
 #include <deque>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include <poll.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
 #include "common/error.hpp"
+#include "real/awake_cores.hpp"
 #include "real/backends.hpp"
 #include "real/coordination.hpp"
 #include "real/own_cores.hpp"
@@ -124,7 +127,9 @@ class RankWorker {
 
   Answer work(const Job& job) {
     if (const auto* join = std::get_if<JoinJob>(&job)) {
-      const bool own_cores = join->own_cores && keep_to_own_cores(arguments_.rank, arguments_.num_ranks);
+      if (join->own_cores) {
+        own_cores_ = keep_to_own_cores(arguments_.rank, arguments_.num_ranks);
+      }
       backend_ = join_ranks({.backend = join->backend,
                              .rank = arguments_.rank,
                              .num_ranks = arguments_.num_ranks,
@@ -136,11 +141,12 @@ class RankWorker {
                              .group = join->group,
                              .progress = &progress_});
       coordination_.emplace(*backend_.transport);
-      const std::vector<double> all_own = coordination_->all_values(own_cores ? 1 : 0);
+      const std::vector<double> all_own = coordination_->all_values(own_cores_.empty() ? 0 : 1);
       backend_.own_cores = std::find(all_own.begin(), all_own.end(), 0.0) == all_own.end();
       return {};
     }
     RINGSIDE_CHECK(coordination_.has_value(), "a rank joins before it works");
+    const AwakeCores awake(backend_.own_cores ? own_cores_ : std::span<const std::size_t>());
     Answer answer = run_job(job, backend_, *coordination_);
     // All ranks know the result; it is told once.
     return arguments_.rank == 0 ? answer : Answer{};
@@ -149,6 +155,7 @@ class RankWorker {
  private:
   RankArguments arguments_;
   Progress progress_;
+  std::vector<std::size_t> own_cores_;  ///< Empty: it shares cores with others.
   RankBackend backend_;
   std::optional<Coordination> coordination_;
 };
