@@ -67,6 +67,16 @@ void throw_if_wrong(const std::vector<Point>& points) {
   }
 }
 
+/// Where ranks are started from outside, there is something to do for as many as were started.
+void require_points_of(const Scenario& scenario, const ExternalRank& external) {
+  if (std::find(scenario.ranks.begin(), scenario.ranks.end(), external.num_ranks) == scenario.ranks.end()) {
+    throw Error(
+        ErrorKind::bad_input,
+        fmt::format("{} started {} ranks, and this scenario is for {}; start as many, or change its `ranks`",
+                    external.launcher, external.num_ranks, fmt::join(scenario.ranks, ", ")));
+  }
+}
+
 /// One of the other ranks of mpirun, srun or torchrun: takes part, and leaves files and words to rank 0.
 void take_part(const Scenario& scenario, const MeasureFlags& flags, const CommonOptions& common,
                const LaunchOptions& launch) {
@@ -88,9 +98,12 @@ void run(const MeasureFlags& flags, const CommonOptions& common) {
     const int max_ranks = *std::max_element(scenario.ranks.begin(), scenario.ranks.end());
     backend = measuring_backend({.asked = scenario.backend, .max_ranks = max_ranks}, flags.launch, progress);
     launch = launch_options(flags.launch, backend, scenario.software);
-    if (const auto external = external_rank(); external && external->rank != 0) {
-      take_part(scenario, flags, common, launch);
-      return;
+    if (const auto external = external_rank()) {
+      require_points_of(scenario, *external);
+      if (external->rank != 0) {
+        take_part(scenario, flags, common, launch);
+        return;
+      }
     }
   }
   const std::filesystem::path directory = output_directory(common, scenario.name);

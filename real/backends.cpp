@@ -59,10 +59,12 @@ std::optional<std::string> unavailable(Backend backend) {
     case Backend::nccl:
       return missing_for_nccl(gpu_machine());
     case Backend::mpi:
+      return "no ranks talk through MPI yet; those that mpirun starts talk through gloo or nccl "
+             "(--rendezvous)";
     case Backend::automatic:
       break;
   }
-  return fmt::format("this build has no {} backend", name(backend));
+  throw_bug("a backend that was chosen", __FILE__, __LINE__, "`auto` is not resolved");
 }
 
 std::optional<std::string> unsupported(const PointKey& key, Backend backend, const RankPlacement& placement) {

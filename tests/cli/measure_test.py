@@ -123,6 +123,12 @@ class Measure(RingsideCase):
         self.assertEqual(results.read_bytes()[:100], whole[:100])
         self.assertGreater(kept, 0)
 
+    def test_another_number_of_ranks_than_the_launcher_started_is_refused(self):
+        scenario = self.write("small.yaml", SCENARIO)
+        result = self.run_ringside("measure", scenario, "--rendezvous", f"file://{self.folder}/meet",
+                                   environment={"OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "5"})
+        self.assert_rejected(result, 2, "Open MPI started 5 ranks", "for 2, 3")
+
     def test_earlier_measurements_are_kept_aside_and_never_lost(self):
         scenario = self.write("small.yaml", SCENARIO.replace("[2, 3]", "2").replace("naive, tutorial_ring, ring, native", "ring"))
         folder = self.folder / "out"

@@ -99,7 +99,7 @@ TEST(Measure, UnknownAlgorithmsAndImpossiblePointsAreErrors) {
 
 TEST(Measure, ABackendThatIsNotThereIsOneSentence) {
   EXPECT_EQ(unavailable(Backend::threads), std::nullopt);
-  EXPECT_THAT(unavailable(Backend::mpi).value_or(""), HasSubstr("no mpi backend"));
+  EXPECT_THAT(unavailable(Backend::mpi).value_or(""), HasSubstr("no ranks talk through MPI yet"));
   MeasureOptions options = quick();
   options.launch.backend = Backend::mpi;
   try {
