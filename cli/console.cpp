@@ -1,10 +1,15 @@
 #include "cli/console.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
+#include <cstdio>
+#include <system_error>
 
 #include <fmt/format.h>
 #include <unistd.h>
+
+#include "common/error.hpp"
 
 namespace ringside::cli {
 namespace {
@@ -16,6 +21,11 @@ constexpr std::size_t kTextWidth = 48;
 std::size_t width(std::string_view text) {
   return static_cast<std::size_t>(std::count_if(
       text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+[[noreturn]] void throw_unwritable() {
+  throw Error(ErrorKind::environment,
+              fmt::format("cannot write to standard output: {}", std::generic_category().message(errno)));
 }
 
 }  // namespace
@@ -96,8 +106,21 @@ void Progress::note(std::string_view text) {
   }
 }
 
-void print(std::string_view text) { fmt::print("{}", text); }
+void print(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) {
+    throw_unwritable();
+  }
+}
 
-void print_line(std::string_view text) { fmt::print("{}\n", text); }
+void print_line(std::string_view text) {
+  print(text);
+  print("\n");
+}
+
+void finish_output() {
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    throw_unwritable();
+  }
+}
 
 }  // namespace ringside::cli

@@ -38,4 +38,8 @@ class Progress {
 void print(std::string_view text);
 void print_line(std::string_view text = {});
 
+/// Once, at the end: everything printed is out. All three throw Error{environment} with the system's reason when it cannot be
+/// written, a full disk for example.
+void finish_output();
+
 }  // namespace ringside::cli

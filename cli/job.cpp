@@ -34,7 +34,9 @@ namespace {
 std::string folder_name(const std::string& name) {
   std::string folder;
   for (const char c : name) {
-    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == '-';
+    const auto byte = static_cast<unsigned char>(c);
+    const bool of_a_longer_character = byte >= 0x80;  // UTF-8; names in other alphabets stay apart.
+    const bool plain = std::isalnum(byte) != 0 || of_a_longer_character || c == '_' || c == '.' || c == '-';
     if (plain) {
       folder += c;
     } else if (!folder.empty() && folder.back() != '-') {
@@ -195,6 +197,9 @@ std::vector<PointKey> points_of(const Scenario& scenario) {
 
 fs::path output_directory(const CommonOptions& common, const std::string& name) {
   const fs::path directory = common.output ? *common.output : fs::path("out") / folder_name(name);
+  if (directory.empty()) {
+    throw Error(ErrorKind::bad_input, "--output: is empty; name a folder for results");
+  }
   std::error_code problem;
   fs::create_directories(directory, problem);
   if (!problem && access(directory.c_str(), W_OK) != 0) {

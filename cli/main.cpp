@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "cli/commands.hpp"
+#include "cli/console.hpp"
 #include "common/error.hpp"
 #include "real/measure.hpp"
 
@@ -61,6 +62,17 @@ void reject_unknown_flag(const CLI::App& app, const std::vector<std::string>& ar
   }
 }
 
+/// CLI11's words, but for those that do not say what to do. What it cannot convert are numbers: of other values our own
+/// checks speak.
+std::string what_is_wrong(const CLI::ParseError& error) {
+  constexpr std::string_view kUnconverted = "Could not convert: ";
+  const std::string text = error.what();
+  if (text == "A subcommand is required") {
+    return "say which command, such as `ringside compare SCENARIO`";
+  }
+  return text.starts_with(kUnconverted) ? text.substr(kUnconverted.size()) + ": is not a whole number" : text;
+}
+
 int run(int argc, char** argv) {
   std::vector<std::string> arguments(argv + 1, argv + argc);
   if (!arguments.empty() && arguments.front() == "rank") {
@@ -99,11 +111,12 @@ int run(int argc, char** argv) {
   } catch (const CLI::Success& success) {  // --help, --version
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
-    if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
+    if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr ||
+        (!arguments.empty() && typed_command(app).get_parent() == nullptr)) {
       reject_unknown_flag(app, arguments);
     }
     const CLI::App& command = typed_command(app);
-    fmt::print(stderr, "ringside: {}\nTry 'ringside{}{} --help'.\n", error.what(),
+    fmt::print(stderr, "ringside: {}\nTry 'ringside{}{} --help'.\n", what_is_wrong(error),
                &command == &app ? "" : " ", &command == &app ? "" : command.get_name());
     return exit_status(ErrorKind::bad_input);
   }
@@ -114,7 +127,9 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
-    return run(argc, argv);
+    const int status = run(argc, argv);
+    ringside::cli::finish_output();
+    return status;
   } catch (const ringside::Error& error) {
     fmt::print(stderr, "ringside: {}\n", error.what());
     return ringside::exit_status(error.kind());

@@ -366,6 +366,10 @@ Machine machine_named(const std::string& name, const std::filesystem::path& orig
     machine = read_named_machine(reader, *reader.find(reader.root(), "machine"), known.machines);
   }
   if (!machine) {
+    for (Problem& problem : problems) {
+      problem.position = {};  // The user wrote a name and no file.
+      problem.key.clear();
+    }
     throw_problems(std::move(problems));
   }
   return std::move(*machine);

@@ -1,8 +1,9 @@
 """Bad input gets its exit status and one clear message, never a stack trace or a hang."""
 
+import subprocess
 import unittest
 
-from ringside_case import CUSTOM, RingsideCase
+from ringside_case import CUSTOM, PROGRAM, RingsideCase
 
 
 class BadInput(RingsideCase):
@@ -71,6 +72,28 @@ class BadInput(RingsideCase):
         ):
             self.assert_rejected(self.run_ringside(command, scenario, flag, value), 2, flag, word)
         self.assert_rejected(self.run_ringside("calibrate", "--max-bytes", "10"), 2, "--max-bytes", "has no unit")
+
+    def test_output_that_cannot_be_written_is_an_error_not_a_loss(self):
+        scenario = self.write("scenario.yaml", CUSTOM)
+        for command in (["list", "machines"], ["predict", scenario], ["predict", scenario, "--format", "json"]):
+            with open("/dev/full", "w") as full:
+                result = subprocess.run([PROGRAM, *map(str, command)], cwd=self.folder, stdout=full, stderr=subprocess.PIPE,
+                                        text=True, timeout=60, check=False)
+            self.assertEqual(result.returncode, 3, result.stderr)
+            self.assertIn("cannot write to standard output: No space left on device", result.stderr)
+
+    def test_a_flag_without_a_command_and_a_word_for_a_number(self):
+        self.assert_rejected(self.run_ringside("--hlp"), 2, "unknown flag '--hlp'", "'--help'")
+        self.assert_rejected(self.run_ringside("calibrate", "--ranks", "2,x"), 2, "--ranks", "is not a whole number")
+        self.assert_rejected(self.run_ringside("predict", self.write("scenario.yaml", CUSTOM), "--output", ""), 2, "--output: is empty")
+        result = self.run_ringside("show", "machine", "p4d")
+        self.assert_rejected(result, 2, "show machine: 'p4d'")
+
+    def test_names_in_other_alphabets_have_folders_of_their_own(self):
+        for name in ("größer", "大きい"):
+            result = self.predict(CUSTOM.replace("name: custom", f"name: {name}"))
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertTrue((self.folder / "out" / name / "predictions.jsonl").is_file())
 
     def test_a_flag_takes_no_more_than_its_value(self):
         scenario = self.write("scenario.yaml", CUSTOM)
