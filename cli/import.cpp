@@ -60,6 +60,9 @@ void write_series(const Series& series, const fs::path& log, const fs::path& fil
   header.scenario = {.name = log.stem().string(), .file = log.string()};
   header.started = timestamp(std::chrono::system_clock::now());
   header.seed = common.seed;
+  if (const auto kept = keep_measurements(file, series.points)) {
+    Progress(common.quiet).note(fmt::format("Earlier results are kept in {}.", kept->string()));
+  }
   Journal journal = Journal::create(file, header);
   for (const Point& point : series.points) {
     journal.append(point);

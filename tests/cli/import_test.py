@@ -59,6 +59,18 @@ class Import(RingsideCase):
         self.assert_rejected(self.run_ringside("import", "absent.log"), 2, "absent.log")
         self.assert_rejected(self.run_ringside("import", "a", "b"), 2, "topo FILE")
 
+    def test_another_log_does_not_replace_what_was_there(self):
+        log = self.write("x.log", LOG)
+        for _ in range(2):  # The same again loses nothing.
+            self.assertEqual(self.run_ringside("import", log).returncode, 0)
+        self.assertEqual([path.name for path in (self.folder / "out/x").iterdir()], ["results.jsonl"])
+        first = (self.folder / "out/x/results.jsonl").read_bytes()
+        result = self.run_ringside("import", self.write("x.log", LOG.replace("8341.0", "8888.0")))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        (kept,) = (self.folder / "out/x").glob("results-*.jsonl")
+        self.assertEqual(kept.read_bytes(), first)
+        self.assertIn(f"kept in out/x/{kept.name}", result.stderr)
+
     def test_topology(self):
         matrix = "\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tSYS\t0-23\nGPU1\tSYS\t X \t24-47\n"
         result = self.run_ringside("import", "topo", self.write("box.txt", matrix), "--gpu", "RTX 4090")
