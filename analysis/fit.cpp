@@ -5,6 +5,7 @@
 #include <cmath>
 #include <compare>
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <map>
 #include <numbers>
@@ -237,9 +238,14 @@ void fit_stalls(std::span<const ProbeSample> samples, Calibrated& calibrated) {
   }
 }
 
-/// How far the medians of one probe lie apart from pass to pass: the deviation of their logarithms, pooled over all probes
-/// that ran in several passes.
-std::optional<double> fit_spread(std::span<const ProbeSample> samples) {
+/// Squared distances from the mean of each probe, and how many of them are independent.
+struct Scatter {
+  double squares = 0;
+  double degrees_of_freedom = 0;
+};
+
+/// By size, over all probes of that size: how far the logarithms of the medians of one probe lie apart from pass to pass.
+std::map<Bytes, Scatter> scatter_of_passes(std::span<const ProbeSample> samples) {
   std::map<std::pair<ProbeKind, Place>, std::vector<double>> medians;
   for (const ProbeSample& sample : samples) {
     if (!sample.seconds.empty()) {
@@ -247,17 +253,46 @@ std::optional<double> fit_spread(std::span<const ProbeSample> samples) {
           std::log(median_without_stalls(sample.seconds)));
     }
   }
-  double squares = 0;
-  double degrees_of_freedom = 0;
-  for (const auto& [place, logs] : medians) {
+  std::map<Bytes, Scatter> result;
+  for (const auto& [probe, logs] : medians) {
     const auto count = static_cast<double>(logs.size());
     const double mean = std::accumulate(logs.begin(), logs.end(), 0.0) / count;
+    Scatter& scatter = result[probe.second.bytes];
     for (const double value : logs) {
-      squares += (value - mean) * (value - mean);
+      scatter.squares += (value - mean) * (value - mean);
     }
-    degrees_of_freedom += count - 1;
+    scatter.degrees_of_freedom += count - 1;
   }
-  return degrees_of_freedom > 0 ? std::optional(std::sqrt(squares / degrees_of_freedom)) : std::nullopt;
+  return result;
+}
+
+/// Sizes up to this many times smaller or larger are taken for alike: the next one down and up of those that are probed.
+constexpr std::int64_t kAlike = 4;
+
+/// A median that is compared with a prediction is itself only known to this: its measurement ends when the 95 % interval,
+/// 2·1.96 deviations, is as narrow as asked for.
+double least_spread() { return MeasureOptions{}.target_interval / (2 * 1.96); }
+
+/// See fit_probes().
+std::vector<SpreadPoint> fit_spread(std::span<const ProbeSample> samples) {
+  const std::map<Bytes, Scatter> scatters = scatter_of_passes(samples);
+  std::vector<SpreadPoint> spread;
+  for (const auto& [bytes, own] : scatters) {
+    if (own.degrees_of_freedom == 0) {
+      continue;
+    }
+    Scatter pooled;
+    for (const auto& [other, scatter] : scatters) {
+      if (other.value <= kAlike * bytes.value && bytes.value <= kAlike * other.value) {
+        pooled.squares += scatter.squares;
+        pooled.degrees_of_freedom += scatter.degrees_of_freedom;
+      }
+    }
+    spread.push_back(
+        {.bytes = bytes,
+         .deviation = std::max(least_spread(), std::sqrt(pooled.squares / pooled.degrees_of_freedom))});
+  }
+  return spread;
 }
 
 void fit_reductions(std::span<const ProbeSample> samples, Calibrated& calibrated) {

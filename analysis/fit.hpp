@@ -31,7 +31,9 @@ namespace ringside {
 /// probability p, and a run with a probability s before the first: (1 − s)(1 − p)^N of the shifts with one message per rank do not
 /// stall, and (1 − s)(1 − p)^(kN) of those with k; two equations for s and p. `seconds` is the mean excess.
 ///
-/// `spread`: the standard deviation of log(median of a pass), pooled over all probes; none with one pass.
+/// `spread`: at each size that ran in several passes, the standard deviation of log(median of a pass), pooled over the probes of all
+/// kinds whose size is within a factor of four; three passes leave a single probe two degrees of freedom, which is too few. Never less
+/// than the 1.3 % to which the medians that predictions are compared with are measured. None with one pass.
 ///
 /// Throws Error{failed} when the ping_pong probes have fewer than two sizes or show no cost per byte.
 Calibrated fit_probes(std::span<const ProbeSample> samples);

@@ -134,6 +134,14 @@ struct StallPoint {
   bool operator==(const StallPoint&) const = default;
 };
 
+/// How far the median of a probe of this size differs from one pass to the next.
+struct SpreadPoint {
+  Bytes bytes;
+  double deviation = 0;  ///< standard deviation of its logarithm
+
+  bool operator==(const SpreadPoint&) const = default;
+};
+
 /// What two ranks can do between them, with nothing else going on.
 struct PairPoint {
   Rank from = 0;
@@ -161,10 +169,10 @@ struct Calibrated {
       {};  ///< until the sender may go on, its kernel having the rest; may be empty
   std::vector<TransferPoint> fan_outs =
       {};  ///< until two messages of one rank to two others are there; may be empty
-  std::vector<StallPoint> stalls = {};  ///< by ranks; may be empty
-  std::optional<double> spread = {};    ///< relative deviation of a probe's median from one pass to the next
-  std::vector<PairPoint> pairs = {};    ///< the matrix, for people; not priced; may be empty
-  std::string backend = {};             ///< transport probed, such as `gloo`
+  std::vector<StallPoint> stalls = {};   ///< by ranks; may be empty
+  std::vector<SpreadPoint> spread = {};  ///< by size, ascending; may be empty
+  std::vector<PairPoint> pairs = {};     ///< the matrix, for people; not priced; may be empty
+  std::string backend = {};              ///< transport probed, such as `gloo`
 
   bool operator==(const Calibrated&) const = default;
 };

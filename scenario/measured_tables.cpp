@@ -82,6 +82,29 @@ MapTable<ReductionPoint> reduction_table() {
                        {.meaning = "How many ranks reduce at once.", .default_value = "1"})}};
 }
 
+/// A curve over the message size; a plain number, which is quicker to write by hand, is one of a single point.
+ValueType<std::vector<SpreadPoint>> spread_type() {
+  const MapTable<SpreadPoint> point = {
+      .form = "a map such as `{bytes: 4 KiB, deviation: 0.2}`",
+      .rows = {row("bytes", &SpreadPoint::bytes, size_type(),
+                   {.meaning = "Size of the message or operand.", .required = true}),
+               row("deviation", &SpreadPoint::deviation, factor_type(0),
+                   {.meaning = "Relative standard deviation at this size.", .required = true})}};
+  ValueType<std::vector<SpreadPoint>> type =
+      curve_type(point, "a list of maps such as `{bytes: 4 KiB, deviation: 0.2}`, or a number for all sizes",
+                 "each size once, small ones first", [](const SpreadPoint& p) { return p.bytes; });
+  type.read = [curve = type.read](Reader& reader,
+                                  const Value& value) -> std::optional<std::vector<SpreadPoint>> {
+    if (!value.node.IsScalar()) {
+      return curve(reader, value);
+    }
+    const auto deviation = factor_type(0).read(reader, value);
+    return deviation ? std::optional(std::vector<SpreadPoint>{{.bytes = {1}, .deviation = *deviation}})
+                     : std::nullopt;
+  };
+  return type;
+}
+
 MapTable<PairPoint> pair_table() {
   return {
       .form = "a map such as `{from: 0, to: 1, latency: 9 us, bandwidth: 20 GB/s, both_ways: 18 GB/s}`",
@@ -204,8 +227,8 @@ MapTable<Calibrated> calibrated_table() {
                              "each number of ranks once, small ones first",
                              [](const StallPoint& p) { return p.ranks; }),
                   {.meaning = "How many small messages take many times longer than others, by ranks."}),
-              row("spread", &Calibrated::spread, factor_type(0),
-                  {.meaning = "Relative deviation of a probe's median from one pass to the next."}),
+              row("spread", &Calibrated::spread, spread_type(),
+                  {.meaning = "Relative deviation of a probe's median from one pass to the next, by size."}),
               row("pairs", &Calibrated::pairs,
                   curve_type(pair_table(),
                              "a list of maps such as `{from: 0, to: 1, latency: 9 us, bandwidth: 20 GB/s, "

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -218,7 +220,7 @@ Prediction price(const Priced& priced, const Network& network, const PredictOpti
 
 bool has_intervals(const Calibrated& calibrated) {
   return calibrated.latency_interval || calibrated.bandwidth_interval || calibrated.reduction_interval ||
-         calibrated.spread;
+         !calibrated.spread.empty();
 }
 
 /// How many times longer everything takes at the slow end of its 90 % interval when medians differ by `spread` from pass to pass:
@@ -228,8 +230,22 @@ double at_slow_end(double spread) {
   return std::exp(kNormal90 * std::sqrt(2.0) * spread);
 }
 
+/// How far medians differ at this size: straight lines over the logarithm of the size, beyond the ends the value there. `spread` is
+/// not empty.
+double spread_at(std::span<const SpreadPoint> spread, Bytes bytes) {
+  const auto above = std::find_if(spread.begin(), spread.end(),
+                                  [bytes](const SpreadPoint& point) { return point.bytes >= bytes; });
+  if (above == spread.begin() || above == spread.end()) {
+    return (above == spread.end() ? spread.back() : spread.front()).deviation;
+  }
+  const SpreadPoint& below = *std::prev(above);
+  const auto log_of = [](Bytes size) { return std::log(static_cast<double>(size.value)); };
+  const double share = (log_of(bytes) - log_of(below.bytes)) / (log_of(above->bytes) - log_of(below.bytes));
+  return std::lerp(below.deviation, above->deviation, share);
+}
+
 /// The calibration as it would be if everything were at the fast or at the slow end of its interval. Measured
-/// curves move by what they differed from pass to pass; where that is not known, as α + β·bytes does.
+/// curves move by what medians of their size differed from pass to pass; where that is not known, as α + β·bytes does.
 Calibrated end_of_intervals(Calibrated calibrated, bool fast) {
   const Seconds latency = calibrated.latency;
   const BytesPerSecond bandwidth = calibrated.bandwidth;
@@ -247,13 +263,16 @@ Calibrated end_of_intervals(Calibrated calibrated, bool fast) {
     const double before = (latency + bytes / bandwidth).value;
     return before > 0 ? (calibrated.latency + bytes / calibrated.bandwidth).value / before : 1;
   };
-  const std::optional<double> spread =
-      calibrated.spread
-          ? std::optional(fast ? 1 / at_slow_end(*calibrated.spread) : at_slow_end(*calibrated.spread))
-          : std::nullopt;
+  const auto spread = [&](Bytes bytes) -> std::optional<double> {
+    if (calibrated.spread.empty()) {
+      return std::nullopt;
+    }
+    const double slow = at_slow_end(spread_at(calibrated.spread, bytes));
+    return fast ? 1 / slow : slow;
+  };
   const auto move = [&](auto& curve) {
     for (auto& point : curve) {
-      point.seconds = spread.value_or(ratio(point.bytes)) * point.seconds;
+      point.seconds = spread(point.bytes).value_or(ratio(point.bytes)) * point.seconds;
     }
   };
   move(calibrated.transfers);
@@ -262,7 +281,7 @@ Calibrated end_of_intervals(Calibrated calibrated, bool fast) {
   move(calibrated.fan_outs);
   for (ReductionPoint& point : calibrated.reductions) {
     point.cost.value *=
-        spread.value_or(reduction.value > 0 ? calibrated.reduction.value / reduction.value : 1);
+        spread(point.bytes).value_or(reduction.value > 0 ? calibrated.reduction.value / reduction.value : 1);
   }
   return calibrated;
 }

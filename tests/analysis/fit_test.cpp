@@ -325,15 +325,73 @@ TEST(Fit, StallsAreNeverLessThanNone) {
   EXPECT_NEAR(stalls_of(100, 400).at(0).start, 0, 1e-12) << "all of messages";
 }
 
-TEST(Fit, TheSpreadIsHowFarPassesLieApart) {
+/// Two passes whose medians lie `apart` (logarithm).
+std::vector<ProbeSample> two_passes(ProbeKind kind, std::int64_t bytes, double apart) {
+  const ProbeKey key = {.kind = kind, .ranks = 4, .bytes = {bytes}};
+  return {{.key = key, .seconds = {1e-4}}, {.key = key, .seconds = {1e-4 * std::exp(apart)}}};
+}
+
+std::vector<SpreadPoint> spread_of(const std::vector<std::vector<ProbeSample>>& repeated) {
   PlantedProbes probes({}, 1);
   std::vector<ProbeSample> samples = {probes.ping_pong(8), probes.ping_pong(1 << 20)};
-  EXPECT_FALSE(fit_probes(samples).spread.has_value()) << "one pass tells nothing";
-  samples.push_back({.key = {.kind = ProbeKind::shift, .ranks = 4, .bytes = {64}}, .seconds = {1e-4}});
-  samples.push_back(
-      {.key = {.kind = ProbeKind::shift, .ranks = 4, .bytes = {64}}, .seconds = {1e-4 * std::exp(0.2)}});
+  for (const std::vector<ProbeSample>& passes : repeated) {
+    samples.insert(samples.end(), passes.begin(), passes.end());
+  }
+  return fit_probes(samples).spread;
+}
+
+TEST(Fit, TheSpreadIsHowFarPassesLieApart) {
+  EXPECT_THAT(spread_of({}), IsEmpty()) << "one pass tells nothing";
+  const auto spread = spread_of({two_passes(ProbeKind::shift, 64, 0.2)});
+  ASSERT_EQ(spread.size(), 1U) << "only where there are several passes";
+  EXPECT_EQ(spread[0].bytes, Bytes{64});
   // Two values 0.2 apart: deviation 0.2/√2.
-  EXPECT_NEAR(fit_probes(samples).spread.value(), 0.2 / std::sqrt(2.0), 1e-9);
+  EXPECT_NEAR(spread[0].deviation, 0.2 / std::sqrt(2.0), 1e-9);
+}
+
+TEST(Fit, TheSpreadPoolsProbesOfLikeSizes) {
+  const auto spread =
+      spread_of({two_passes(ProbeKind::shift, 64, 0.2), two_passes(ProbeKind::send, 64, 0.4),
+                 two_passes(ProbeKind::shift, 256, 0.6), two_passes(ProbeKind::shift, 1024, 0.8)});
+  ASSERT_EQ(spread.size(), 3U);
+  // Each probe has one degree of freedom and the variance apart²/2.
+  EXPECT_NEAR(spread[0].deviation, std::sqrt((0.04 + 0.16 + 0.36) / 2 / 3), 1e-9);
+  EXPECT_NEAR(spread[1].deviation, std::sqrt((0.04 + 0.16 + 0.36 + 0.64) / 2 / 4), 1e-9);
+  EXPECT_NEAR(spread[2].deviation, std::sqrt((0.36 + 0.64) / 2 / 2), 1e-9);
+}
+
+TEST(Fit, TheSpreadIsNeverLessThanThatOfTheMediansComparedWith) {
+  const auto spread = spread_of({two_passes(ProbeKind::shift, 64, 0)});
+  ASSERT_EQ(spread.size(), 1U);
+  EXPECT_NEAR(spread[0].deviation, 0.05 / 2 / 1.96, 1e-12);
+}
+
+TEST(Fit, TheSpreadOfLargeMessagesDoesNotComeFromSmallOnes) {
+  // Three passes: up to 4 KiB medians deviate by 30 %, above by 2 %.
+  const Planted planted = {.noise = 0};
+  PlantedProbes probes(planted, 1);
+  std::mt19937_64 random(1);
+  std::normal_distribution<double> normal;
+  const auto deviation_of = [](std::int64_t bytes) { return bytes <= 4096 ? 0.3 : 0.02; };
+  std::vector<ProbeSample> samples;
+  for (int pass = 0; pass < 3; ++pass) {
+    for (std::int64_t bytes = 8; bytes <= (std::int64_t{32} << 20); bytes *= 4) {
+      for (const ProbeKind kind :
+           {ProbeKind::ping_pong, ProbeKind::send, ProbeKind::shift, ProbeKind::fan_out}) {
+        const double seconds = planted.alpha + planted.beta * static_cast<double>(bytes);
+        samples.push_back(
+            probes.sample(kind, 4, bytes, seconds * std::exp(deviation_of(bytes) * normal(random))));
+      }
+    }
+  }
+  for (const auto& [bytes, deviation] : fit_probes(samples).spread) {
+    // Where sizes that differ are neighbours, both take part.
+    const double least = std::min(deviation_of(bytes.value / 4), deviation_of(bytes.value * 4));
+    const double most = std::max(deviation_of(bytes.value / 4), deviation_of(bytes.value * 4));
+    // At least 16 degrees of freedom: within 40 %, 2.3 standard deviations.
+    EXPECT_GT(deviation, 0.6 * least) << bytes.value;
+    EXPECT_LT(deviation, 1.4 * most) << bytes.value;
+  }
 }
 
 TEST(NonDecreasing, PoolsOnlyWhatFalls) {

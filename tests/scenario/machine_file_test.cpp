@@ -71,7 +71,7 @@ calibrated:
   sends: [{bytes: 4 KiB, seconds: 6 us}]
   fan_outs: [{bytes: 4 KiB, seconds: 25 us}]
   stalls: [{ranks: 4, share: 0.02, start: 0.1, seconds: 3 ms}]
-  spread: 0.1
+  spread: [{bytes: 4 KiB, deviation: 0.2}, {bytes: 1 MiB, deviation: 0.01}]
   pairs: [{from: 0, to: 1, latency: 9 us, bandwidth: 20 GB/s, both_ways: 18 GB/s}]
 known:
   - native: {ranks: 2, bytes: 1 GiB, seconds: 95 ms}
@@ -113,7 +113,7 @@ price: {per_hour: 32.77 USD, as_of: 2026-11-01}
                                .sends = {{{4096}, {6e-6}}},
                                .fan_outs = {{{4096}, {25e-6}}},
                                .stalls = {{4, 0.02, 0.1, {3e-3}}},
-                               .spread = 0.1,
+                               .spread = {{{4096}, 0.2}, {{1048576}, 0.01}},
                                .pairs = {{0, 1, {9e-6}, {20e9}, {18e9}}},
                                .backend = "gloo"},
       .known = {{.algorithm = "native", .ranks = 2, .bytes = Bytes{1073741824}, .seconds = Seconds{95e-3}},
@@ -127,6 +127,27 @@ price: {per_hour: 32.77 USD, as_of: 2026-11-01}
       .origin = machine.origin,
   };
   EXPECT_TRUE(machine == expected) << to_yaml(machine) << "instead of\n" << to_yaml(expected);
+}
+
+std::string with_spread(const std::string& spread) {
+  return "calibrated: {latency: 1 us, bandwidth: 1 GB/s, reduction: 0 s/B, spread: " + spread + "}\n";
+}
+
+TEST(MachineFile, ASpreadThatIsANumberHoldsAtAllSizes) {
+  const std::vector<SpreadPoint> everywhere = {{.bytes = {1}, .deviation = 0.1}};
+  EXPECT_EQ(machine_of(with_spread("0.1")).calibrated->spread, everywhere);
+  EXPECT_THAT(machine_problems(with_spread("-0.1")), ElementsAre(HasSubstr("calibrated.spread: ")));
+  EXPECT_THAT(machine_problems(with_spread("wide")), ElementsAre(HasSubstr("calibrated.spread: ")));
+}
+
+TEST(MachineFile, ASpreadBySizeAscends) {
+  EXPECT_THAT(
+      machine_problems(with_spread("[{bytes: 1 MiB, deviation: 0.1}, {bytes: 1 KiB, deviation: 0.1}]")),
+      ElementsAre(HasSubstr("must ascend: each size once, small ones first")));
+  EXPECT_THAT(machine_problems(with_spread("[{bytes: 1 MiB, deviation: -0.1}]")),
+              ElementsAre(HasSubstr("deviation: ")));
+  EXPECT_THAT(machine_problems(with_spread("{bytes: 1 MiB, deviation: 0.1}")),
+              ElementsAre(HasSubstr("or a number for all sizes")));
 }
 
 TEST(MachineFile, AMachineThatSaysNothingOfItsLinksIsRefused) {

@@ -134,6 +134,7 @@ Calibrated any_calibrated() {
     calibrated.reductions.push_back({bytes, cost()});
     calibrated.sends.push_back({bytes, seconds()});
     calibrated.fan_outs.push_back({bytes, seconds()});
+    calibrated.spread.push_back({bytes, positive(1e-3, 1)});
   }
   for (const Bytes bytes : sizes) {
     calibrated.shifts.push_back({2, bytes, seconds(), 3});
@@ -142,7 +143,6 @@ Calibrated any_calibrated() {
   if (coin()) {
     calibrated.stalls.push_back({whole(2, 8), positive(1e-3, 1), positive(1e-3, 1), seconds()});
   }
-  calibrated.spread = maybe<double>([] { return positive(1e-3, 1); });
   for (const Bytes bytes : sizes) {
     calibrated.shifts.push_back({4, bytes, seconds()});
   }

@@ -48,14 +48,15 @@ class Schema {
   }
 
  private:
-  /// Maps, lists of maps, and maps among other possibilities.
+  /// Maps, lists of maps, and both among other possibilities.
   void collect(const json& unresolved, const std::string& path) {
     const json schema = resolved(unresolved);
     if (schema.contains("items")) {
       collect(schema["items"], path);
     }
     for (const json& choice : schema.value("oneOf", json::array())) {
-      if (choice.value("type", "") == "object") {
+      const std::string type = choice.value("type", "");
+      if (type == "object" || type == "array") {
         collect(choice, path);
       }
     }

@@ -157,6 +157,45 @@ TEST(Predict, CalibrationIntervalsMoveTheMeasuredCurveToo) {
   EXPECT_NEAR(prediction.high->value, 4.2e-4, 1e-12);
 }
 
+/// Two ranks that share cores, whose messages of 1 kB and 1 MB take 10 us and 110 us.
+Machine shared_machine(const std::vector<SpreadPoint>& spread) {
+  Machine machine = calibrated_machine();
+  machine.calibrated->cores = 2;
+  machine.calibrated->transfers = {{.bytes = {1'000}, .seconds = {1e-5}},
+                                   {.bytes = {1'000'000}, .seconds = {1.1e-4}}};
+  machine.calibrated->spread = spread;
+  return machine;
+}
+
+double at_slow_end(double deviation) { return std::exp(1.645 * std::sqrt(2.0) * deviation); }
+
+TEST(Predict, TheIntervalFollowsTheSpreadAtTheSizeOfTheMessages) {
+  const Machine machine =
+      shared_machine({{.bytes = {1'000}, .deviation = 0.3}, {.bytes = {1'000'000}, .deviation = 0.01}});
+  // naive on 2 ranks is 2 messages of the whole size.
+  for (const auto& [bytes, deviation] : machine.calibrated->spread) {
+    const Prediction prediction = predicted(machine, point("naive", 2, bytes));
+    const double seconds = prediction.seconds.value;
+    EXPECT_NEAR(prediction.low->value, seconds / at_slow_end(deviation), 1e-9 * seconds) << bytes.value;
+    EXPECT_NEAR(prediction.high->value, seconds * at_slow_end(deviation), 1e-9 * seconds) << bytes.value;
+  }
+}
+
+TEST(Predict, TheSpreadIsInterpolatedBetweenSizesAndHoldsBeyondThem) {
+  const auto width = [](const std::vector<SpreadPoint>& spread) {
+    const Prediction prediction = predicted(shared_machine(spread), point("naive", 2, {1'000'000}));
+    return prediction.high->value / prediction.seconds.value;
+  };
+  // 1 MB lies in the middle of 10 kB and 100 MB, as the logarithm has it.
+  EXPECT_NEAR(width({{.bytes = {10'000}, .deviation = 0.2}, {.bytes = {100'000'000}, .deviation = 0.1}}),
+              at_slow_end(0.15), 1e-9);
+  EXPECT_NEAR(width({{.bytes = {100}, .deviation = 0.2}, {.bytes = {10'000}, .deviation = 0.1}}),
+              at_slow_end(0.1), 1e-9);
+  EXPECT_NEAR(width({{.bytes = {2'000'000}, .deviation = 0.2}, {.bytes = {4'000'000}, .deviation = 0.1}}),
+              at_slow_end(0.2), 1e-9);
+  EXPECT_NEAR(width({{.bytes = {1}, .deviation = 0.2}}), at_slow_end(0.2), 1e-9) << "one for all sizes";
+}
+
 TEST(Predict, GivenNumbersHaveNoInterval) {
   const Prediction prediction = predicted(custom_machine(), point("ring"));
   EXPECT_EQ(prediction.source, CostSource::given);
