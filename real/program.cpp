@@ -8,9 +8,9 @@
 #include "common/error.hpp"
 #include "real/landing.hpp"
 #include "real/rank_rounds.hpp"
-#include "real/slices.hpp"
 #include "schedule/chunk_layout.hpp"
 #include "schedule/promise.hpp"
+#include "schedule/slices.hpp"
 
 namespace ringside {
 namespace {
@@ -224,6 +224,104 @@ class Compiler {
   Started started_receives_;
 };
 
+/// Compiles a schedule in slices (Schedule::in_slices): several rounds are under way at once, and what a round
+/// brings is reduced when the next round of the same slice needs it.
+class SliceCompiler {
+ public:
+  explicit SliceCompiler(Program& program) : program_(program) {}
+
+  void add_round(const RankRound& round) {
+    RINGSIDE_CHECK(round.locals.empty() && round.sends.size() == round.receives.size(),
+                   "in slices every rank sends one message for each that it receives");
+    UnderWay& under_way = under_way_.emplace_back();
+    for (std::size_t i = 0; i < round.sends.size(); ++i) {
+      reduce_arrived(round.sends[i].region);
+      reduce_arrived(round.receives[i].region);
+      start_receive(round.receives[i], under_way);
+      under_way.transfers.push_back(program_.add({.kind = StepKind::send,
+                                                  .peer = round.sends[i].peer,
+                                                  .source = round.sends[i].region,
+                                                  .origin = round.sends[i].origin}));
+    }
+    if (under_way_.size() == static_cast<std::size_t>(Schedule::kSliceDepth)) {
+      wait_for_oldest();
+    }
+  }
+
+  void finish() {
+    while (!under_way_.empty()) {
+      wait_for_oldest();
+    }
+    while (!arrived_.empty()) {
+      reduce(arrived_.begin());
+    }
+    program_.buffer_bytes[static_cast<std::size_t>(program_.landing())] = allocator_.peak();
+  }
+
+ private:
+  /// One round's.
+  struct UnderWay {
+    std::vector<std::int32_t> transfers;
+    std::vector<PendingReduction> arriving;
+  };
+
+  void start_receive(const RankRound::Transfer& receive, UnderWay& under_way) {
+    Region target = receive.region;
+    if (receive.kind == MoveKind::reduce) {
+      target = {.buffer = program_.landing(),
+                .offset = allocator_.take(target.bytes, target.offset),
+                .bytes = target.bytes};
+      under_way.arriving.push_back(
+          {.source = target, .target = receive.region, .peer = receive.peer, .origin = receive.origin});
+    }
+    under_way.transfers.push_back(program_.add(
+        {.kind = StepKind::receive, .peer = receive.peer, .target = target, .origin = receive.origin}));
+  }
+
+  void wait_for_oldest() {
+    const UnderWay& oldest = under_way_.front();
+    for (const std::int32_t transfer : oldest.transfers) {
+      program_.add({.kind = StepKind::wait, .transfer = transfer});
+    }
+    arrived_.insert(arrived_.end(), oldest.arriving.begin(), oldest.arriving.end());
+    under_way_.pop_front();
+  }
+
+  void reduce_arrived(const Region& region) {
+    const auto arrived = std::find_if(arrived_.begin(), arrived_.end(), [&](const PendingReduction& pending) {
+      return overlap(pending.target, region);
+    });
+    if (arrived != arrived_.end()) {
+      reduce(arrived);
+    }
+  }
+
+  void reduce(std::deque<PendingReduction>::iterator arrived) {
+    program_.add({.kind = StepKind::reduce,
+                  .peer = arrived->peer,
+                  .source = arrived->source,
+                  .target = arrived->target,
+                  .origin = arrived->origin});
+    allocator_.give_back(arrived->source.offset);
+    arrived_.erase(arrived);
+  }
+
+  Program& program_;
+  LandingAllocator allocator_;
+  std::deque<UnderWay> under_way_;        ///< Oldest first.
+  std::deque<PendingReduction> arrived_;  ///< At most one per slice.
+};
+
+void add_rounds_in_slices(const Schedule& sliced, const Vector& vector, Program& program) {
+  SliceCompiler compiler(program);
+  RankRounds rounds(sliced, vector, program.rank);
+  RankRound round;
+  for (rounds.next(round); !round.empty(); rounds.next(round)) {
+    compiler.add_round(round);
+  }
+  compiler.finish();
+}
+
 /// op avg: the sum is divided once, at the end, wherever the result is promised.
 void divide_result(const Schedule& schedule, const Vector& vector, Program& program) {
   const ChunkLayout layout(vector.num_elements, schedule.num_chunks());
@@ -262,8 +360,9 @@ Program compile(const Schedule& schedule, const Vector& vector, Rank rank, Pacin
   program.buffer_bytes.assign(static_cast<std::size_t>(schedule.num_buffers()), bytes);
   program.buffer_bytes.push_back(0);
 
-  if (pacing == Pacing::in_slices && gains_from_slices(schedule, vector)) {
-    add_rounds_in_slices(schedule, vector, program);
+  const std::int32_t slices = pacing == Pacing::in_slices ? num_slices(schedule, {bytes}) : 1;
+  if (slices > 1) {
+    add_rounds_in_slices(schedule.in_slices(slices), vector, program);
   } else {
     RankRounds rounds(schedule, vector, rank);
     Compiler(program, rounds, pacing != Pacing::round_by_round).add_rounds();

@@ -78,8 +78,8 @@ enum class Pacing {
   /// else needs the memory. A message then need not wait until its sender has heard that the receiver is ready, and
   /// still none arrives before its turn.
   receive_ahead,
-  /// The same; and where the links are busy all the time anyway (gains_from_slices()), long messages travel in slices,
-  /// of which each goes its way through the rounds on its own. For ranks with cores of their own.
+  /// The same; and where num_slices() says so, long messages travel in slices, of which each goes its way through the
+  /// rounds on its own. For ranks with cores of their own.
   in_slices,
 };
 

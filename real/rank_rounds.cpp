@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "real/landing.hpp"
+
 namespace ringside {
 
 bool overlap(const Region& a, const Region& b) {
@@ -23,7 +25,7 @@ bool RankRound::sends_touch(const Region& region) const {
 
 RankRounds::RankRounds(const Schedule& schedule, const Vector& vector, Rank rank)
     : schedule_(schedule),
-      layout_(vector.num_elements, schedule.num_chunks()),
+      layout_(vector.num_elements, schedule.num_chunks() / schedule.slices()),
       element_size_(static_cast<std::int64_t>(size_of(vector.dtype))),
       rank_(rank) {}
 
@@ -42,12 +44,11 @@ void RankRounds::add(const Move& move, RankRound& round) const {
   if (move.source != rank_ && move.target != rank_) {
     return;
   }
-  const ElementRange elements = layout_.elements(move.first_chunk, move.num_chunks);
-  if (elements.count == 0) {
+  const Region source = region(move.source_buffer, move);
+  const Region target = region(move.target_buffer, move);
+  if (source.bytes == 0) {
     return;
   }
-  const Region source = region(move.source_buffer, elements);
-  const Region target = region(move.target_buffer, elements);
   const StepOrigin origin = {
       .round = next_round_, .first_chunk = move.first_chunk, .num_chunks = move.num_chunks};
   if (move.local()) {
@@ -59,9 +60,21 @@ void RankRounds::add(const Move& move, RankRound& round) const {
   }
 }
 
-Region RankRounds::region(std::uint8_t buffer, const ElementRange& elements) const {
-  return {
+Region RankRounds::region(std::uint8_t buffer, const Move& move) const {
+  const std::int32_t slices = schedule_.slices();
+  const ElementRange elements =
+      layout_.elements(move.first_chunk / slices, slices == 1 ? move.num_chunks : 1);
+  const Region chunks = {
       .buffer = buffer, .offset = elements.first * element_size_, .bytes = elements.count * element_size_};
+  if (slices == 1) {
+    return chunks;
+  }
+  // Cut at whole cache lines of the chunk, so that all slices of a chunk are aligned alike.
+  const std::int32_t slice = move.first_chunk % slices;
+  const auto cut = [&](std::int64_t i) {
+    return std::min(chunks.bytes, cache_lines(chunks.bytes * i / slices));
+  };
+  return {.buffer = buffer, .offset = chunks.offset + cut(slice), .bytes = cut(slice + 1) - cut(slice)};
 }
 
 }  // namespace ringside

@@ -45,10 +45,10 @@ class RankRounds {
 
  private:
   void add(const Move& move, RankRound& round) const;
-  Region region(std::uint8_t buffer, const ElementRange& elements) const;
+  Region region(std::uint8_t buffer, const Move& move) const;
 
   const Schedule& schedule_;
-  ChunkLayout layout_;
+  ChunkLayout layout_;  ///< Of whole chunks.
   std::int64_t element_size_;
   Rank rank_;
   std::int64_t next_round_ = 0;

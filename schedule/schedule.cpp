@@ -79,7 +79,36 @@ Schedule::Schedule(const Algorithm& algorithm, ScheduleRequest request)
 
 CriticalPath Schedule::critical_path() const { return algorithm_->critical_path(positions_); }
 
+Schedule Schedule::in_slices(std::int32_t count) const {
+  RINGSIDE_CHECK(slices_ == 1 && (count == 1 || count >= kSliceDepth),
+                 "a schedule is cut into slices once, and into as many as are under way");
+  Schedule sliced = *this;
+  sliced.slices_ = count;
+  return sliced;
+}
+
 void Schedule::write_round(std::int64_t round, std::vector<Move>& moves) const {
+  if (slices_ == 1) {
+    return write_whole_round(round, moves);
+  }
+  moves.clear();
+  std::vector<Move> of_slice;
+  // Slices that are further on their way come first: others wait for them.
+  for (std::int64_t whole = std::min(round / kSliceDepth, shape_.num_rounds - 1); whole >= 0; --whole) {
+    const std::int64_t slice = round - kSliceDepth * whole;
+    if (slice >= slices_) {
+      break;
+    }
+    write_whole_round(whole, of_slice);
+    for (Move move : of_slice) {
+      RINGSIDE_CHECK(move.num_chunks == 1, "only moves of single chunks can be cut into slices");
+      move.first_chunk = move.first_chunk * slices_ + static_cast<std::int32_t>(slice);
+      moves.push_back(move);
+    }
+  }
+}
+
+void Schedule::write_whole_round(std::int64_t round, std::vector<Move>& moves) const {
   moves.clear();
   RoundWriter writer(moves);
   algorithm_->write_round(positions_, round, writer);

@@ -116,19 +116,33 @@ class Schedule {
   const Algorithm& algorithm() const { return *algorithm_; }
   const ScheduleRequest& request() const { return request_; }
   int num_ranks() const { return request_.num_ranks; }
-  std::int32_t num_chunks() const { return shape_.num_chunks; }
+  std::int32_t num_chunks() const { return shape_.num_chunks * slices_; }
   std::int32_t num_buffers() const { return shape_.num_buffers; }
-  std::int64_t num_rounds() const { return shape_.num_rounds; }
+  std::int64_t num_rounds() const {
+    return slices_ == 1 ? shape_.num_rounds : slices_ + kSliceDepth * (shape_.num_rounds - 1);
+  }
+  /// Of the schedule in whole chunks.
   CriticalPath critical_path() const;
+
+  /// The same schedule with every chunk c cut into slices c·count … (c + 1)·count − 1, each of which goes its way on its
+  /// own: slice g does round t in round g + kSliceDepth·t, so that rounds mix slices at different places of
+  /// their way. Ranks may have kSliceDepth rounds under way at once, since a slice is in no two of these. `count` is 1 or at
+  /// least kSliceDepth, and every move must be one of a single chunk (see slices.hpp).
+  Schedule in_slices(std::int32_t count) const;
+  static constexpr std::int32_t kSliceDepth = 4;
+  std::int32_t slices() const { return slices_; }
 
   /// Replaces `moves` by those of `round` (0 … num_rounds−1).
   void write_round(std::int64_t round, std::vector<Move>& moves) const;
 
  private:
+  void write_whole_round(std::int64_t round, std::vector<Move>& moves) const;
+
   const Algorithm* algorithm_;
   ScheduleRequest request_;
   ScheduleRequest positions_;  ///< What the algorithm sees: positions instead of ranks, and no order.
   ScheduleShape shape_;
+  std::int32_t slices_ = 1;
 };
 
 }  // namespace ringside

@@ -14,9 +14,9 @@
 
 #include "common/error.hpp"
 #include "real/rank_rounds.hpp"
-#include "real/slices.hpp"
 #include "schedule/chunk_layout.hpp"
 #include "schedule/registry.hpp"
+#include "schedule/slices.hpp"
 #include "tests/schedule/requests.hpp"
 #include "tests/schedule/scripted.hpp"
 
@@ -133,19 +133,21 @@ TEST(Program, DividesTheSumOnceWhereTheResultIsPromised) {
   }
 }
 
-/// Steps of long messages: 2 ranks with chunks of 1 MiB, which are 3 slices.
+/// Steps of long messages: 2 ranks with chunks of four slices.
+constexpr std::int64_t kSliceElements = 96 << 10;
+
 Program sliced_ring(Collective collective = Collective::all_reduce) {
   const Schedule ring(*find_algorithm(collective, "ring"), {.collective = collective, .num_ranks = 2});
-  return compile(ring, {.num_elements = 2 << 18}, 0, Pacing::in_slices);
+  return compile(ring, {.num_elements = 8 * kSliceElements}, 0, Pacing::in_slices);
 }
 
 TEST(Slices, AreReducedAndSentOnWhileOthersAreInFlight) {
   const std::vector<std::string> steps = texts(sliced_ring());
   // The first slice goes its whole way (…, reduced, sent on) before the last one is waited for.
-  const auto sent_on = std::find(steps.begin(), steps.end(), "send 0[0+349568] to 1");
+  const auto sent_on = std::find(steps.begin(), steps.end(), "send 0[0+393216] to 1");
   ASSERT_NE(sent_on, steps.end());
-  EXPECT_EQ(*(sent_on - 2), "reduce 1[0+349568] into 0[0+349568]");
-  const auto last_received = std::find(steps.begin(), steps.end(), "receive 1[699072+349504] from 1");
+  EXPECT_EQ(*(sent_on - 2), "reduce 1[0+393216] into 0[0+393216]");
+  const auto last_received = std::find(steps.begin(), steps.end(), "receive 1[1179648+393216] from 1");
   ASSERT_NE(last_received, steps.end());
   const auto last_wait =
       std::find(steps.begin(), steps.end(), fmt::format("wait {}", last_received - steps.begin()));
@@ -158,7 +160,7 @@ TEST(Slices, TogetherAreTheChunk) {
   for (const Step& step : sliced_ring().steps) {
     received += step.kind == StepKind::receive ? step.target.bytes : 0;
   }
-  EXPECT_EQ(received, 2 << 20);
+  EXPECT_EQ(received, 4 * 8 * kSliceElements);
 }
 
 TEST(Slices, KeepTheLandingSmall) {
@@ -172,10 +174,10 @@ TEST(Slices, AreForRingsWithLongMessages) {
   std::set<std::string> sliced;
   for (const std::string& algorithm : algorithm_names(Collective::all_reduce)) {
     const Schedule schedule(*find_algorithm(Collective::all_reduce, algorithm), {.num_ranks = 4});
-    if (gains_from_slices(schedule, {.num_elements = 16 << 20})) {
+    if (num_slices(schedule, {64 << 20}) > 1) {
       sliced.insert(algorithm);
     }
-    EXPECT_FALSE(gains_from_slices(schedule, {.num_elements = 4 << 16})) << algorithm;
+    EXPECT_EQ(num_slices(schedule, {1 << 20}), 1) << algorithm;
   }
   // Without nodes `hierarchical` is a ring.
   EXPECT_THAT(sliced, ElementsAre("hierarchical", "pipelined_ring", "ring"));
