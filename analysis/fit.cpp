@@ -31,19 +31,21 @@ struct Place {
   auto operator<=>(const Place&) const = default;
 };
 
-/// How many times longer than most a repetition takes in which a message has stalled.
-constexpr double kStall = 4;
+/// Times a step or more that a repetition takes longer than most in which a message has stalled.
+constexpr double kStallOfShift = 3;
+constexpr double kStallOfRelay = 9;
 
-double stall_limit(std::span<const double> seconds) {
+/// Seconds per step from which a message has stalled.
+double stall_limit(std::span<const double> seconds, ProbeKind kind) {
   std::vector<double> sorted(seconds.begin(), seconds.end());
   const auto quartile = sorted.begin() + static_cast<std::ptrdiff_t>((sorted.size() - 1) / 4);
   std::nth_element(sorted.begin(), quartile, sorted.end());
-  return kStall * *quartile;
+  return *quartile * (1 + (kind == ProbeKind::relay ? kStallOfRelay / kRelaySteps : kStallOfShift));
 }
 
 /// Median of the repetitions in which no message stalled: when stalls are frequent, the median of all has one.
-double median_without_stalls(std::span<const double> seconds) {
-  const double limit = stall_limit(seconds);
+double median_without_stalls(std::span<const double> seconds, ProbeKind kind) {
+  const double limit = stall_limit(seconds, kind);
   std::vector<double> without;
   std::copy_if(seconds.begin(), seconds.end(), std::back_inserter(without),
                [limit](double value) { return value <= limit; });
@@ -78,8 +80,9 @@ Repetitions repetitions_of(std::span<const ProbeSample> samples, ProbeKind kind)
       RINGSIDE_CHECK(std::isfinite(seconds) && seconds > 0, "a probe took no time");
     }
     Repeated& repeated = result[place_of(sample.key)];
-    repeated.medians.push_back(kind == ProbeKind::shift ? median_without_stalls(sample.seconds)
-                                                        : summarize(sample.seconds).median);
+    repeated.medians.push_back(kind == ProbeKind::shift || kind == ProbeKind::relay
+                                   ? median_without_stalls(sample.seconds, kind)
+                                   : summarize(sample.seconds).median);
     repeated.all.insert(repeated.all.end(), sample.seconds.begin(), sample.seconds.end());
   }
   return result;
@@ -91,6 +94,19 @@ std::vector<TransferPoint> medians_by_size(const Repetitions& repetitions) {
   result.reserve(repetitions.size());
   for (const auto& [place, repeated] : repetitions) {
     result.push_back({.bytes = place.bytes, .seconds = {repeated.median()}});
+  }
+  return result;
+}
+
+/// By ranks, messages and size.
+std::vector<ShiftPoint> medians_by_ranks(const Repetitions& repetitions) {
+  std::vector<ShiftPoint> result;
+  result.reserve(repetitions.size());
+  for (const auto& [place, repeated] : repetitions) {
+    result.push_back({.ranks = place.ranks,
+                      .bytes = place.bytes,
+                      .seconds = {summarize(repeated.medians).median},
+                      .messages = place.messages});
   }
   return result;
 }
@@ -188,8 +204,8 @@ std::vector<TransferPoint> curve_of(std::span<const ProbeSample> samples, ProbeK
 /// A message of at most these bytes is copied in one go, by a rank that has a core.
 constexpr Bytes kSmallMessage{32 << 10};
 
-/// Small shifts, and those that stalled.
-struct SmallShifts {
+/// Runs of small shifts, or of small relays, and those in which a message stalled.
+struct SmallRuns {
   int count = 0;
   std::vector<double> excesses = {};
 
@@ -198,43 +214,45 @@ struct SmallShifts {
   }
 };
 
-/// By ranks and messages.
-std::map<std::pair<int, int>, SmallShifts> small_shifts(std::span<const ProbeSample> samples) {
-  std::map<std::pair<int, int>, SmallShifts> result;
-  for (const auto& [place, repeated] : repetitions_of(samples, ProbeKind::shift)) {
-    if (place.bytes > kSmallMessage) {
+/// By ranks, of those with one message per rank, or of relays.
+std::map<int, SmallRuns> small_runs(std::span<const ProbeSample> samples, ProbeKind kind) {
+  const double steps = kind == ProbeKind::relay ? kRelaySteps : 1;
+  std::map<int, SmallRuns> result;
+  for (const auto& [place, repeated] : repetitions_of(samples, kind)) {
+    if (place.bytes > kSmallMessage || place.messages != 1) {
       continue;
     }
-    SmallShifts& shifts = result[{place.ranks, place.messages}];
-    const double limit = stall_limit(repeated.all);
-    const double usual = median_without_stalls(repeated.all);
+    SmallRuns& runs = result[place.ranks];
+    const double limit = stall_limit(repeated.all, kind);
+    const double usual = median_without_stalls(repeated.all, kind);
     for (const double value : repeated.all) {
-      ++shifts.count;
+      ++runs.count;
       if (value > limit) {
-        shifts.excesses.push_back(value - usual);
+        runs.excesses.push_back(steps * (value - usual));
       }
     }
   }
   return result;
 }
 
-/// One message per rank and several tell stalls at the start from stalls of messages: see fit_probes().
+double mean(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+/// Shifts and relays tell stalls at the start from stalls of messages: see fit_probes().
 void fit_stalls(std::span<const ProbeSample> samples, Calibrated& calibrated) {
-  const std::map<std::pair<int, int>, SmallShifts> shifts = small_shifts(samples);
-  for (const auto& [place, several] : shifts) {
-    const auto [ranks, messages] = place;
-    const auto one = shifts.find({ranks, 1});
-    if (messages == 1 || one == shifts.end() || one->second.excesses.empty()) {
+  const std::map<int, SmallRuns> shifts = small_runs(samples, ProbeKind::shift);
+  for (const auto& [ranks, relays] : small_runs(samples, ProbeKind::relay)) {
+    const auto one = shifts.find(ranks);
+    if (one == shifts.end() || one->second.excesses.empty()) {
       continue;
     }
-    const std::vector<double>& excesses = one->second.excesses;
     const double without = 1 - one->second.share();
-    const double ratio = std::clamp((1 - several.share()) / without, without, 1.0);
+    const double ratio = std::clamp((1 - relays.share()) / without, std::pow(without, kRelaySteps - 1), 1.0);
     calibrated.stalls.push_back({.ranks = ranks,
-                                 .share = 1 - std::pow(ratio, 1.0 / (ranks * (messages - 1))),
-                                 .start = 1 - without / std::pow(ratio, 1.0 / (messages - 1)),
-                                 .seconds = {std::accumulate(excesses.begin(), excesses.end(), 0.0) /
-                                             static_cast<double>(excesses.size())}});
+                                 .share = 1 - std::pow(ratio, 1.0 / (ranks * (kRelaySteps - 1))),
+                                 .start = 1 - without / std::pow(ratio, 1.0 / (kRelaySteps - 1)),
+                                 .seconds = {mean(one->second.excesses)}});
   }
 }
 
@@ -250,7 +268,7 @@ std::map<Bytes, Scatter> scatter_of_passes(std::span<const ProbeSample> samples)
   for (const ProbeSample& sample : samples) {
     if (!sample.seconds.empty()) {
       medians[{sample.key.kind, place_of(sample.key)}].push_back(
-          std::log(median_without_stalls(sample.seconds)));
+          std::log(median_without_stalls(sample.seconds, sample.key.kind)));
     }
   }
   std::map<Bytes, Scatter> result;
@@ -407,6 +425,7 @@ std::vector<PairPoint> pair_matrix(std::span<const ProbeSample> samples) {
         pair(first, second).both_ways = pair(second, first).both_ways = bandwidth;
         break;
       case ProbeKind::shift:
+      case ProbeKind::relay:
       case ProbeKind::reduction:
       case ProbeKind::send:
       case ProbeKind::fan_out:
@@ -426,12 +445,8 @@ Calibrated fit_probes(std::span<const ProbeSample> samples) {
   Calibrated calibrated;
   fit_transfers(samples, calibrated);
   fit_reductions(samples, calibrated);
-  for (const auto& [place, repeated] : repetitions_of(samples, ProbeKind::shift)) {
-    calibrated.shifts.push_back({.ranks = place.ranks,
-                                 .bytes = place.bytes,
-                                 .seconds = {summarize(repeated.medians).median},
-                                 .messages = place.messages});
-  }
+  calibrated.shifts = medians_by_ranks(repetitions_of(samples, ProbeKind::shift));
+  calibrated.relays = medians_by_ranks(repetitions_of(samples, ProbeKind::relay));
   calibrated.sends = curve_of(samples, ProbeKind::send);
   calibrated.fan_outs = curve_of(samples, ProbeKind::fan_out);
   fit_stalls(samples, calibrated);

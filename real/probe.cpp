@@ -25,6 +25,8 @@ constexpr std::int64_t kSmallestMessage = 8;
 constexpr std::int64_t kSmallestReduction = 4096;
 /// Of the shift whose ranks send several messages at once.
 constexpr int kMessagesAtOnce = 2;
+/// Of relays: of longer messages, what is saved by starting to receive beforehand is a small part.
+constexpr std::int64_t kLargestRelay = 4LL << 20;
 /// Of pairs: several of these are on their way at once, which is enough for any link.
 constexpr std::int64_t kLargestOfPairs = 16LL << 20;
 
@@ -47,8 +49,9 @@ struct ProbeGroup {
 /// Sizes ascend within a kind; kinds that a pair of ranks probes come first.
 ProbeGroup group_of(int num_ranks, bool pairs, bool everybody, Bytes max_bytes) {
   ProbeGroup group = {.num_ranks = num_ranks};
-  const auto add = [&](ProbeKind kind, int ranks, std::int64_t smallest, int messages = 1) {
-    for (const Bytes size : sizes(smallest, max_bytes)) {
+  const auto add = [&](ProbeKind kind, int ranks, std::int64_t smallest, int messages = 1,
+                       std::optional<Bytes> largest = {}) {
+    for (const Bytes size : sizes(smallest, largest.value_or(max_bytes))) {
       group.keys.push_back({.kind = kind, .ranks = ranks, .bytes = size, .messages = messages});
     }
   };
@@ -60,6 +63,7 @@ ProbeGroup group_of(int num_ranks, bool pairs, bool everybody, Bytes max_bytes) 
   if (everybody) {
     add(ProbeKind::shift, num_ranks, kSmallestMessage);
     add(ProbeKind::shift, num_ranks, kSmallestMessage, kMessagesAtOnce);
+    add(ProbeKind::relay, num_ranks, kSmallestMessage, 1, std::min(max_bytes, Bytes{kLargestRelay}));
     if (num_ranks > 2) {
       add(ProbeKind::fan_out, num_ranks, kSmallestMessage);
     }
@@ -229,6 +233,8 @@ std::string_view name(ProbeKind kind) {
       return "both_ways";
     case ProbeKind::shift:
       return "shift";
+    case ProbeKind::relay:
+      return "relay";
     case ProbeKind::reduction:
       return "reduction";
     case ProbeKind::send:

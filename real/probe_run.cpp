@@ -48,6 +48,9 @@ class ProbeProgram {
       case ProbeKind::shift:
         write_shift();
         break;
+      case ProbeKind::relay:
+        write_relay();
+        break;
       case ProbeKind::send:
         write_send();
         break;
@@ -141,6 +144,23 @@ class ProbeProgram {
       start_send((rank_ + 1) % num_ranks_, i);
     }
     wait_for_all();
+  }
+
+  /// What is sent is what arrived before, as in the second half of a ring.
+  void write_relay() {
+    repeats_ = messages_ = kRelaySteps;
+    std::vector<std::int32_t> receives;
+    for (std::int64_t i = 0; i < messages_; ++i) {
+      start_receive((rank_ + num_ranks_ - 1) % num_ranks_, i);
+    }
+    receives.swap(started_);
+    for (std::int64_t i = 0; i < messages_; ++i) {
+      started_ = {receives[static_cast<std::size_t>(i)]};
+      started_.push_back(program_.add({.kind = StepKind::send,
+                                       .peer = (rank_ + 1) % num_ranks_,
+                                       .source = i == 0 ? region(kOwn) : region(kArrived, i - 1)}));
+      wait_for_all();
+    }
   }
 
   void write_send() {

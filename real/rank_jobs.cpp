@@ -29,6 +29,7 @@ NLOHMANN_JSON_SERIALIZE_ENUM(ProbeKind, {{ProbeKind::ping_pong, "ping_pong"},
                                          {ProbeKind::stream, "stream"},
                                          {ProbeKind::both_ways, "both_ways"},
                                          {ProbeKind::shift, "shift"},
+                                         {ProbeKind::relay, "relay"},
                                          {ProbeKind::reduction, "reduction"},
                                          {ProbeKind::send, "send"},
                                          {ProbeKind::fan_out, "fan_out"}})

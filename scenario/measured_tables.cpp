@@ -212,6 +212,13 @@ MapTable<Calibrated> calibrated_table() {
                              [](const ShiftPoint& p) { return std::tuple(p.ranks, p.messages, p.bytes); }),
                   {.meaning =
                        "Time of messages of all ranks to their neighbours at once, by ranks and size."}),
+              row("relays", &Calibrated::relays,
+                  curve_type(shift_table(),
+                             "a list of maps such as `{ranks: 4, bytes: 4 KiB, seconds: 20 us}`",
+                             "by ranks, messages and then size, each once",
+                             [](const ShiftPoint& p) { return std::tuple(p.ranks, p.messages, p.bytes); }),
+                  {.meaning =
+                       "The same where every rank has started to receive beforehand, by ranks and size."}),
               row("reductions", &Calibrated::reductions,
                   curve_type(reduction_table(), "a list of maps such as `{bytes: 64 KiB, cost: 0.1 ns/B}`",
                              "by ranks and then by size, each once",

@@ -58,8 +58,13 @@ std::vector<ShiftPoint> shifts_among(int num_ranks, const std::vector<ShiftPoint
   return result;
 }
 
-/// Of the nearest number of ranks that was probed, the larger of two.
-std::optional<StallPoint> stall_among(int num_ranks, const std::vector<StallPoint>& stalls) {
+/// Of the nearest number of ranks that was probed, the larger of two. Ranks that need not wait for a core do not stall; what
+/// probes saw of it was something else's doing.
+std::optional<StallPoint> stall_among(int num_ranks, const Calibrated& calibrated) {
+  const std::vector<StallPoint>& stalls = calibrated.stalls;
+  if (calibrated.cores && *calibrated.cores >= num_ranks) {
+    return std::nullopt;
+  }
   const auto at_least = std::find_if(stalls.begin(), stalls.end(),
                                      [&](const StallPoint& stall) { return stall.ranks >= num_ranks; });
   if (at_least != stalls.end()) {
@@ -82,9 +87,10 @@ Network calibrated_network(const BuildRequest& request, const Calibrated& calibr
                                         .transfers = calibrated.transfers,
                                         .shifts = shifts_among(request.num_ranks, calibrated.shifts),
                                         .reductions = calibrated.reductions,
+                                        .relays = shifts_among(request.num_ranks, calibrated.relays),
                                         .sends = calibrated.sends,
                                         .fan_outs = calibrated.fan_outs,
-                                        .stall = stall_among(request.num_ranks, calibrated.stalls)};
+                                        .stall = stall_among(request.num_ranks, calibrated)};
   }
   return network;
 }

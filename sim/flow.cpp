@@ -38,7 +38,8 @@ struct PlannedMove {
   std::int32_t sending_position = kNone;  ///< Among the transfers that the source has under way.
   bool source_came = false;
   bool target_came = false;
-  bool waiting = false;  ///< For a reduction of an earlier round.
+  bool announced = false;  ///< The target starts to receive it a round ahead.
+  bool waiting = false;    ///< For a reduction of an earlier round.
   bool started = false;
   bool released = false;  ///< The source has gone on.
   bool sent = false;
@@ -74,6 +75,7 @@ class FlowRun {
       : schedule_(schedule), sizes_(sizes), options_(options), ranks_(at(network.num_ranks)) {
     if (network.processor) {
       medium_ = std::make_unique<ProcessorSharing>(network, activities_, options.stall_seed);
+      before_.resize(at(network.num_ranks));
     } else {
       medium_ = std::make_unique<LinkSharing>(network, activities_);
     }
@@ -113,11 +115,47 @@ class FlowRun {
     write_moves(schedule_, sizes_, round, moves_);
     for (const Move& move : moves_) {
       const std::int32_t id = new_planned();
-      planned(id) = {.move = move, .round = round, .bytes = sizes_.bytes(move)};
+      planned(id) = {.move = move, .round = round, .bytes = sizes_.bytes(move), .announced = announced(move)};
       append(move.source, id);
       if (!move.local()) {
         append(move.target, id);
         ++num_messages_;
+      }
+    }
+    remember_round();
+  }
+
+  /// Whether the executor starts to receive it a round ahead: the same rank sends to the target in the target's round before, and
+  /// nothing else needs the memory then.
+  bool announced(const Move& move) const {
+    if (before_.empty() || move.local()) {
+      return false;
+    }
+    const std::vector<Move>& before = before_[at(move.target)];
+    const bool same_source = std::any_of(before.begin(), before.end(), [&](const Move& other) {
+      return !other.local() && other.target == move.target && other.source == move.source;
+    });
+    return same_source &&
+           (move.kind == MoveKind::reduce ||
+            std::none_of(before.begin(), before.end(), [&](const Move& other) {
+              return (other.source == move.target && read_by(other).touches(written_by(move))) ||
+                     (other.target == move.target && written_by(other).touches(written_by(move)));
+            }));
+  }
+
+  /// The round that has just been planned is the one before for all ranks that have a part in it.
+  void remember_round() {
+    if (before_.empty()) {
+      return;
+    }
+    for (const Move& move : moves_) {
+      before_[at(move.source)].clear();
+      before_[at(move.target)].clear();
+    }
+    for (const Move& move : moves_) {
+      before_[at(move.source)].push_back(move);
+      if (!move.local()) {
+        before_[at(move.target)].push_back(move);
       }
     }
   }
@@ -257,7 +295,8 @@ class FlowRun {
     begin({.kind = WorkKind::transfer,
            .source = move.move.source,
            .target = move.move.target,
-           .bytes = move.bytes},
+           .bytes = move.bytes,
+           .announced = move.announced},
           {.kind = TraceKind::transfer, .id = id});
   }
 
@@ -440,7 +479,8 @@ class FlowRun {
   std::vector<PlannedMove> planned_;
   std::vector<std::int32_t> unused_;  ///< In `planned_`.
   std::vector<Move> moves_;
-  std::int64_t next_round_ = 0;  ///< The first that is not planned.
+  std::vector<std::vector<Move>> before_;  ///< Each rank's last planned round; only where it matters.
+  std::int64_t next_round_ = 0;            ///< The first that is not planned.
   std::int64_t num_messages_ = 0;
 };
 

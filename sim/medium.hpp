@@ -19,6 +19,7 @@ struct Work {
   Rank source = 0;
   Rank target = 0;
   std::int64_t bytes = 0;
+  bool announced = false;  ///< Of a transfer: the target had started to receive long before.
 };
 
 /// Where an activity is that has completed its work for now.

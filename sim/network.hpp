@@ -41,6 +41,7 @@ struct SharedProcessor {
   /// Of this many ranks, with one message each or several; where these were not probed, of other numbers of ranks.
   std::vector<ShiftPoint> shifts;
   std::vector<ReductionPoint> reductions;
+  std::vector<ShiftPoint> relays = {};       ///< the same where receives were started beforehand
   std::vector<TransferPoint> sends = {};     ///< until the sender of one message alone may go on
   std::vector<TransferPoint> fan_outs = {};  ///< two messages from one rank to two others at once
   std::optional<StallPoint> stall = {};      ///< of messages among this many ranks

@@ -12,6 +12,7 @@
 #include "common/error.hpp"
 #include "schedule/registry.hpp"
 #include "schedule/schedule.hpp"
+#include "schedule/slices.hpp"
 #include "sim/chunk_sizes.hpp"
 #include "sim/closed_form.hpp"
 #include "sim/flow.hpp"
@@ -68,6 +69,12 @@ std::variant<Model, Unpredicted> model_of(const Machine& machine, const PointKey
     return native_model(machine, key, backend);
   }
   return Model{.algorithm = &known_algorithm(key.collective, key.algorithm)};
+}
+
+/// Whether the executor cuts long messages into slices: its ranks have cores of their own.
+bool sliced_on(const Machine& machine, const Network& network) {
+  return network.processor && network.processor->cores && *network.processor->cores >= network.num_ranks &&
+         machine.calibrated && machine.calibrated->backend == name(Backend::gloo);
 }
 
 RankPlacement placement_of(const Network& network) {
@@ -277,6 +284,7 @@ Calibrated end_of_intervals(Calibrated calibrated, bool fast) {
   };
   move(calibrated.transfers);
   move(calibrated.shifts);
+  move(calibrated.relays);
   move(calibrated.sends);
   move(calibrated.fan_outs);
   for (ReductionPoint& point : calibrated.reductions) {
@@ -352,8 +360,13 @@ std::variant<Prediction, Unpredicted> predict(const Machine& machine, const Poin
       return Unpredicted{*std::move(reason)};
     }
   }
-  const Schedule schedule(*model.algorithm, std::move(request));
-  const Priced priced = {.schedule = schedule, .key = key, .rounds_at_once = model.rounds_at_once};
+  const Schedule whole(*model.algorithm, std::move(request));
+  const std::int32_t slices =
+      sliced_on(machine, network) && key.algorithm != kNative ? num_slices(whole, key.bytes) : 1;
+  const Schedule schedule = whole.in_slices(slices);
+  const Priced priced = {.schedule = schedule,
+                         .key = key,
+                         .rounds_at_once = slices > 1 ? Schedule::kSliceDepth : model.rounds_at_once};
   Prediction prediction = price(priced, network, options);
   if (options.interval) {
     add_interval(machine, priced, options, prediction);

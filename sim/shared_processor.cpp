@@ -51,6 +51,9 @@ ProcessorCurves::ProcessorCurves(const SharedProcessor& processor, SecondsPerByt
   for (const ShiftPoint& point : processor.shifts) {
     add(shifts_[point.ranks * point.messages], point.bytes, point.seconds.value);
   }
+  for (const ShiftPoint& point : processor.relays) {
+    add(relays_[point.ranks * point.messages], point.bytes, point.seconds.value);
+  }
   for (const ReductionPoint& point : processor.reductions) {
     add(reductions_[point.ranks], point.bytes, point.cost.value);
   }
@@ -155,6 +158,19 @@ double ProcessorCurves::crowding(int messages, double bytes) const {
   });
 }
 
+double ProcessorCurves::announced_share(double bytes) const {
+  if (relays_.empty()) {
+    return 1;
+  }
+  const auto& [messages, relay] = *relays_.rbegin();
+  const auto shift = shifts_.find(messages);
+  if (shift == shifts_.end()) {
+    return 1;
+  }
+  const double probed = std::min(bytes, relay.bytes.back());
+  return std::min(1.0, time(relay, probed) / time(shift->second, probed));
+}
+
 ProcessorSharing::ProcessorSharing(const Network& network, Activities& activities,
                                    std::optional<std::uint64_t> stall_seed)
     : network_(network),
@@ -179,7 +195,8 @@ Activities::Id ProcessorSharing::begin(const Work& work) {
         activities_.begin(transfer_slowdown(network_, work.source, work.target) * curves_.reduction(bytes));
     ++num_reductions_;
   } else {
-    activity.work = transfer_slowdown(network_, work.source, work.target) * curves_.transfer(bytes);
+    activity.work = transfer_slowdown(network_, work.source, work.target) * curves_.transfer(bytes) *
+                    (work.announced ? curves_.announced_share(bytes) : 1);
     if (stalls()) {
       activity.phase = Phase::stalled;
       activity.id = activities_.begin(network_.processor->stall->seconds.value);
@@ -245,7 +262,9 @@ void ProcessorSharing::share() {
   for (const UnderWay& activity : under_way_) {
     const double slower = slowdown_of(activity);
     activities_.set_rate(activity.id, 1 / slower);
-    most_crowding_ = std::max(most_crowding_, slower);
+    if (activity.phase != Phase::local) {
+      most_crowding_ = std::max(most_crowding_, slower);
+    }
   }
 }
 

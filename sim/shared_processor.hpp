@@ -23,11 +23,13 @@
 ///            proportion to m. A measurement below 1 (a busy core is a fast core) is kept, but never below 1/2.
 ///   φ(k, b)  how many times longer each of k messages of b bytes takes that leave, or reach, one rank together: what one
 ///            costs more than the other alone (fan_out over t(b), less 1) for each after the first; never below 1.
+///   ρ(b)     the share of that which a message takes whose receiver was ready long before its sender: the time of a relay over
+///            that of a shift, at most 1; constant beyond the largest relay.
 ///   γ(r, b)  seconds per byte that each of r reductions of b bytes takes that go on together; the measured curves, straight
 ///            lines between the measured r, in proportion beyond; constant beyond the ends of a curve.
 ///   s(b)     seconds until the sender of a message alone may go on, its kernel having the rest: measured, at most t(b).
 ///
-/// A transfer has t(b) seconds of work and progresses at 1/max(σ(m, b), φ(k, b)), where m is the number of transfers under way
+/// A transfer has t(b) seconds of work, or ρ(b)·t(b), and progresses at 1/max(σ(m, b), φ(k, b)), where m is the number of transfers under way
 /// and k the larger of those that leave its source and those that reach its target; the rate changes when one of
 /// them starts or completes. Its source goes on when s(b) of its work is done. A reduction or a local copy has γ(1, b)·b
 /// seconds of work and keeps one core busy; it progresses at 1/(γ(r, b)/γ(1, b)), or, when transfers and reductions together are
@@ -48,6 +50,7 @@ class ProcessorCurves {
   double send(double bytes) const;                                ///< s(b), seconds
   double reduction(double bytes) const;                           ///< γ(1, b)·b, seconds
   double crowding(int messages, double bytes) const;              ///< σ(m, b)
+  double announced_share(double bytes) const;                     ///< ρ(b)
   double fanning(int messages, double bytes) const;               ///< φ(k, b)
   double reduction_crowding(int reductions, double bytes) const;  ///< γ(r, b) / γ(1, b)
 
@@ -71,6 +74,7 @@ class ProcessorCurves {
   Curve fan_outs_;
   std::map<int, Curve> reductions_;  ///< By number of ranks.
   std::map<int, Curve> shifts_;      ///< By number of messages at once.
+  std::map<int, Curve> relays_;      ///< The same.
 };
 
 class ProcessorSharing final : public Medium {

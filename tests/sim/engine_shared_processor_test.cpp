@@ -101,6 +101,34 @@ TEST(SharedProcessor, ReductionsShareTheCores) {
   EXPECT_NEAR(time, 6 * 4e-4 + 3 * 2 * 4e-10 * 100'000, 1e-12);
 }
 
+/// two_cores() without reductions; whose receiver is ready beforehand takes a fifth less in a shift of four.
+SharedProcessor relaying() {
+  SharedProcessor processor = two_cores();
+  processor.reductions.clear();
+  processor.relays = {{.ranks = 4, .bytes = {1'000}, .seconds = {3.2e-5}},
+                      {.ranks = 4, .bytes = {100'000}, .seconds = {3.2e-4}}};
+  return processor;
+}
+
+TEST(ProcessorCurves, RelaysSayWhatReadyReceiversSave) {
+  const ProcessorCurves curves(relaying(), {});
+  EXPECT_NEAR(curves.announced_share(1'000), 0.8, 1e-12);
+  EXPECT_NEAR(curves.announced_share(1'000'000), 0.8, 1e-12) << "as at the largest relay";
+  EXPECT_EQ(ProcessorCurves(two_cores(), {}).announced_share(1'000), 1);
+  SharedProcessor slower = relaying();
+  slower.relays = {{.ranks = 4, .bytes = {1'000}, .seconds = {9e-5}}};
+  EXPECT_EQ(ProcessorCurves(slower, {}).announced_share(1'000), 1) << "nobody waits longer for being ready";
+}
+
+TEST(SharedProcessor, OnlyTheFirstRoundOfARingFindsReceiversNotReady) {
+  EXPECT_NEAR(all_reduce("ring", shared_processor(4, relaying()), {400'000}), (1 + 5 * 0.8) * 4e-4, 1e-12);
+  // Peers change from round to round.
+  SharedProcessor without = relaying();
+  without.relays.clear();
+  EXPECT_EQ(all_reduce("recursive_doubling", shared_processor(4, relaying()), {400'000}),
+            all_reduce("recursive_doubling", shared_processor(4, without), {400'000}));
+}
+
 TEST(SharedProcessor, SaysThatTheCoresAreShared) {
   const Schedule ring(*find_algorithm(Collective::all_reduce, "ring"), {.num_ranks = 4});
   const ChunkSizes sizes({400'000}, DataType::float32, ring.num_chunks());
