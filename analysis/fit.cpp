@@ -262,11 +262,14 @@ struct Scatter {
   double degrees_of_freedom = 0;
 };
 
-/// By size, over all probes of that size: how far the logarithms of the medians of one probe lie apart from pass to pass.
-std::map<Bytes, Scatter> scatter_of_passes(std::span<const ProbeSample> samples) {
+/// By size, over all probes of that size and these kinds: how far the logarithms of the medians of one probe lie apart from pass to
+/// pass.
+std::map<Bytes, Scatter> scatter_of_passes(std::span<const ProbeSample> samples,
+                                           std::span<const ProbeKind> kinds) {
   std::map<std::pair<ProbeKind, Place>, std::vector<double>> medians;
   for (const ProbeSample& sample : samples) {
-    if (!sample.seconds.empty()) {
+    const bool wanted = std::find(kinds.begin(), kinds.end(), sample.key.kind) != kinds.end();
+    if (wanted && !sample.seconds.empty()) {
       medians[{sample.key.kind, place_of(sample.key)}].push_back(
           std::log(median_without_stalls(sample.seconds, sample.key.kind)));
     }
@@ -291,9 +294,14 @@ constexpr std::int64_t kAlike = 4;
 /// 2·1.96 deviations, is as narrow as asked for.
 double least_spread() { return MeasureOptions{}.target_interval / (2 * 1.96); }
 
+/// What `spread` is of. Not sends: until its kernel has the rest, a sender on a slow link is busy for a hundredth of what the message
+/// takes, and that differs by half from pass to pass where the message differs by one per cent.
+constexpr std::array kMessages = {ProbeKind::ping_pong, ProbeKind::shift, ProbeKind::fan_out};
+constexpr std::array kReductions = {ProbeKind::reduction};
+
 /// See fit_probes().
-std::vector<SpreadPoint> fit_spread(std::span<const ProbeSample> samples) {
-  const std::map<Bytes, Scatter> scatters = scatter_of_passes(samples);
+std::vector<SpreadPoint> fit_spread(std::span<const ProbeSample> samples, std::span<const ProbeKind> kinds) {
+  const std::map<Bytes, Scatter> scatters = scatter_of_passes(samples, kinds);
   std::vector<SpreadPoint> spread;
   for (const auto& [bytes, own] : scatters) {
     if (own.degrees_of_freedom == 0) {
@@ -450,7 +458,8 @@ Calibrated fit_probes(std::span<const ProbeSample> samples) {
   calibrated.sends = curve_of(samples, ProbeKind::send);
   calibrated.fan_outs = curve_of(samples, ProbeKind::fan_out);
   fit_stalls(samples, calibrated);
-  calibrated.spread = fit_spread(samples);
+  calibrated.spread = fit_spread(samples, kMessages);
+  calibrated.reduction_spread = fit_spread(samples, kReductions);
   return calibrated;
 }
 

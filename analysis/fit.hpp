@@ -31,9 +31,10 @@ namespace ringside {
 /// probability p, and a run with a probability s before the first: (1 − s)(1 − p)^N of the shifts with one message per rank do not
 /// stall, and (1 − s)(1 − p)^(kN) of the relays of k steps; two equations for s and p. `seconds` is the mean excess.
 ///
-/// `spread`: at each size that ran in several passes, the standard deviation of log(median of a pass), pooled over the probes of all
-/// kinds whose size is within a factor of four; three passes leave a single probe two degrees of freedom, which is too few. Never less
-/// than the 1.3 % to which the medians that predictions are compared with are measured. None with one pass.
+/// `spread`: at each size that ran in several passes, the standard deviation of log(median of a pass), pooled over the ping_pong,
+/// shift and fan_out probes whose size is within a factor of four; three passes leave a single probe two degrees of freedom, which is
+/// too few. Never less than the 1.3 % to which the medians that predictions are compared with are measured. None with one pass.
+/// `reduction_spread`: the same of reductions, whose noise is the processor's and the memory's at any size.
 ///
 /// Throws Error{failed} when the ping_pong probes have fewer than two sizes or show no cost per byte.
 Calibrated fit_probes(std::span<const ProbeSample> samples);

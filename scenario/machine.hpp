@@ -134,7 +134,7 @@ struct StallPoint {
   bool operator==(const StallPoint&) const = default;
 };
 
-/// How far the median of a probe of this size differs from one pass to the next.
+/// How far the median of probes of this size differs from one pass to the next.
 struct SpreadPoint {
   Bytes bytes;
   double deviation = 0;  ///< standard deviation of its logarithm
@@ -170,10 +170,11 @@ struct Calibrated {
       {};  ///< until the sender may go on, its kernel having the rest; may be empty
   std::vector<TransferPoint> fan_outs =
       {};  ///< until two messages of one rank to two others are there; may be empty
-  std::vector<StallPoint> stalls = {};   ///< by ranks; may be empty
-  std::vector<SpreadPoint> spread = {};  ///< by size, ascending; may be empty
-  std::vector<PairPoint> pairs = {};     ///< the matrix, for people; not priced; may be empty
-  std::string backend = {};              ///< transport probed, such as `gloo`
+  std::vector<StallPoint> stalls = {};             ///< by ranks; may be empty
+  std::vector<SpreadPoint> spread = {};            ///< by size, ascending; may be empty
+  std::vector<SpreadPoint> reduction_spread = {};  ///< likewise, of reductions; empty = `spread`
+  std::vector<PairPoint> pairs = {};               ///< the matrix, for people; not priced; may be empty
+  std::string backend = {};                        ///< transport probed, such as `gloo`
 
   bool operator==(const Calibrated&) const = default;
 };

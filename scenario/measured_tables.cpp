@@ -236,6 +236,8 @@ MapTable<Calibrated> calibrated_table() {
                   {.meaning = "How many small messages take many times longer than others, by ranks."}),
               row("spread", &Calibrated::spread, spread_type(),
                   {.meaning = "Relative deviation of a probe's median from one pass to the next, by size."}),
+              row("reduction_spread", &Calibrated::reduction_spread, spread_type(),
+                  {.meaning = "The same of reductions; left out = as `spread`."}),
               row("pairs", &Calibrated::pairs,
                   curve_type(pair_table(),
                              "a list of maps such as `{from: 0, to: 1, latency: 9 us, bandwidth: 20 GB/s, "

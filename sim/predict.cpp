@@ -227,7 +227,7 @@ Prediction price(const Priced& priced, const Network& network, const PredictOpti
 
 bool has_intervals(const Calibrated& calibrated) {
   return calibrated.latency_interval || calibrated.bandwidth_interval || calibrated.reduction_interval ||
-         !calibrated.spread.empty();
+         !calibrated.spread.empty() || !calibrated.reduction_spread.empty();
 }
 
 /// How many times longer everything takes at the slow end of its 90 % interval when medians differ by `spread` from pass to pass:
@@ -270,16 +270,16 @@ Calibrated end_of_intervals(Calibrated calibrated, bool fast) {
     const double before = (latency + bytes / bandwidth).value;
     return before > 0 ? (calibrated.latency + bytes / calibrated.bandwidth).value / before : 1;
   };
-  const auto spread = [&](Bytes bytes) -> std::optional<double> {
-    if (calibrated.spread.empty()) {
+  const auto moved = [fast](std::span<const SpreadPoint> spread, Bytes bytes) -> std::optional<double> {
+    if (spread.empty()) {
       return std::nullopt;
     }
-    const double slow = at_slow_end(spread_at(calibrated.spread, bytes));
+    const double slow = at_slow_end(spread_at(spread, bytes));
     return fast ? 1 / slow : slow;
   };
   const auto move = [&](auto& curve) {
     for (auto& point : curve) {
-      point.seconds = spread(point.bytes).value_or(ratio(point.bytes)) * point.seconds;
+      point.seconds = moved(calibrated.spread, point.bytes).value_or(ratio(point.bytes)) * point.seconds;
     }
   };
   move(calibrated.transfers);
@@ -287,9 +287,11 @@ Calibrated end_of_intervals(Calibrated calibrated, bool fast) {
   move(calibrated.relays);
   move(calibrated.sends);
   move(calibrated.fan_outs);
+  const std::vector<SpreadPoint>& of_reductions =
+      calibrated.reduction_spread.empty() ? calibrated.spread : calibrated.reduction_spread;
   for (ReductionPoint& point : calibrated.reductions) {
-    point.cost.value *=
-        spread(point.bytes).value_or(reduction.value > 0 ? calibrated.reduction.value / reduction.value : 1);
+    point.cost.value *= moved(of_reductions, point.bytes)
+                            .value_or(reduction.value > 0 ? calibrated.reduction.value / reduction.value : 1);
   }
   return calibrated;
 }

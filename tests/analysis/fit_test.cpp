@@ -366,13 +366,31 @@ TEST(Fit, TheSpreadIsHowFarPassesLieApart) {
 
 TEST(Fit, TheSpreadPoolsProbesOfLikeSizes) {
   const auto spread =
-      spread_of({two_passes(ProbeKind::shift, 64, 0.2), two_passes(ProbeKind::send, 64, 0.4),
+      spread_of({two_passes(ProbeKind::shift, 64, 0.2), two_passes(ProbeKind::fan_out, 64, 0.4),
                  two_passes(ProbeKind::shift, 256, 0.6), two_passes(ProbeKind::shift, 1024, 0.8)});
   ASSERT_EQ(spread.size(), 3U);
   // Each probe has one degree of freedom and the variance apart²/2.
   EXPECT_NEAR(spread[0].deviation, std::sqrt((0.04 + 0.16 + 0.36) / 2 / 3), 1e-9);
   EXPECT_NEAR(spread[1].deviation, std::sqrt((0.04 + 0.16 + 0.36 + 0.64) / 2 / 4), 1e-9);
   EXPECT_NEAR(spread[2].deviation, std::sqrt((0.36 + 0.64) / 2 / 2), 1e-9);
+}
+
+TEST(Fit, WhatProcessorsDoHasNoPartInTheSpreadOfMessages) {
+  const std::vector<SpreadPoint> alone = spread_of({two_passes(ProbeKind::shift, 4096, 0.2)});
+  EXPECT_EQ(spread_of({two_passes(ProbeKind::shift, 4096, 0.2), two_passes(ProbeKind::send, 4096, 0.8),
+                       two_passes(ProbeKind::reduction, 4096, 0.6)}),
+            alone);
+
+  PlantedProbes probes({}, 1);
+  std::vector<ProbeSample> samples = {probes.ping_pong(8), probes.ping_pong(1 << 20)};
+  EXPECT_THAT(fit_probes(samples).reduction_spread, IsEmpty());
+  const std::vector<ProbeSample> reductions = two_passes(ProbeKind::reduction, 4096, 0.6);
+  samples.insert(samples.end(), reductions.begin(), reductions.end());
+  const Calibrated found = fit_probes(samples);
+  EXPECT_THAT(found.spread, IsEmpty());
+  ASSERT_EQ(found.reduction_spread.size(), 1U);
+  EXPECT_EQ(found.reduction_spread[0].bytes, Bytes{4096});
+  EXPECT_NEAR(found.reduction_spread[0].deviation, 0.6 / std::sqrt(2.0), 1e-9);
 }
 
 TEST(Fit, TheSpreadIsNeverLessThanThatOfTheMediansComparedWith) {
@@ -382,30 +400,27 @@ TEST(Fit, TheSpreadIsNeverLessThanThatOfTheMediansComparedWith) {
 }
 
 TEST(Fit, TheSpreadOfLargeMessagesDoesNotComeFromSmallOnes) {
-  // Three passes: up to 4 KiB medians deviate by 30 %, above by 2 %.
   const Planted planted = {.noise = 0};
   PlantedProbes probes(planted, 1);
-  std::mt19937_64 random(1);
-  std::normal_distribution<double> normal;
   const auto deviation_of = [](std::int64_t bytes) { return bytes <= 4096 ? 0.3 : 0.02; };
   std::vector<ProbeSample> samples;
-  for (int pass = 0; pass < 3; ++pass) {
-    for (std::int64_t bytes = 8; bytes <= (std::int64_t{32} << 20); bytes *= 4) {
-      for (const ProbeKind kind :
-           {ProbeKind::ping_pong, ProbeKind::send, ProbeKind::shift, ProbeKind::fan_out}) {
+  // Three passes of which one is faster and one slower by the deviation.
+  for (const int pass : {-1, 0, 1}) {
+    for (std::int64_t bytes = 16; bytes <= (std::int64_t{16} << 20); bytes *= 4) {
+      for (const ProbeKind kind : {ProbeKind::ping_pong, ProbeKind::shift, ProbeKind::fan_out}) {
         const double seconds = planted.alpha + planted.beta * static_cast<double>(bytes);
-        samples.push_back(
-            probes.sample(kind, 4, bytes, seconds * std::exp(deviation_of(bytes) * normal(random))));
+        samples.push_back(probes.sample(kind, 4, bytes, seconds * std::exp(pass * deviation_of(bytes))));
       }
     }
   }
-  for (const auto& [bytes, deviation] : fit_probes(samples).spread) {
+  const std::vector<SpreadPoint> spread = fit_probes(samples).spread;
+  EXPECT_EQ(spread.size(), 11U);
+  for (const auto& [bytes, deviation] : spread) {
     // Where sizes that differ are neighbours, both take part.
-    const double least = std::min(deviation_of(bytes.value / 4), deviation_of(bytes.value * 4));
-    const double most = std::max(deviation_of(bytes.value / 4), deviation_of(bytes.value * 4));
-    // At least 16 degrees of freedom: within 40 %, 2.3 standard deviations.
-    EXPECT_GT(deviation, 0.6 * least) << bytes.value;
-    EXPECT_LT(deviation, 1.4 * most) << bytes.value;
+    const double expected = bytes.value == 4096    ? std::sqrt((2 * 0.09 + 0.0004) / 3)
+                            : bytes.value == 16384 ? std::sqrt((0.09 + 2 * 0.0004) / 3)
+                                                   : deviation_of(bytes.value);
+    EXPECT_NEAR(deviation, expected, 1e-9) << bytes.value;
   }
 }
 

@@ -73,6 +73,7 @@ calibrated:
   fan_outs: [{bytes: 4 KiB, seconds: 25 us}]
   stalls: [{ranks: 4, share: 0.02, start: 0.1, seconds: 3 ms}]
   spread: [{bytes: 4 KiB, deviation: 0.2}, {bytes: 1 MiB, deviation: 0.01}]
+  reduction_spread: [{bytes: 64 KiB, deviation: 0.3}]
   pairs: [{from: 0, to: 1, latency: 9 us, bandwidth: 20 GB/s, both_ways: 18 GB/s}]
 known:
   - native: {ranks: 2, bytes: 1 GiB, seconds: 95 ms}
@@ -116,6 +117,7 @@ price: {per_hour: 32.77 USD, as_of: 2026-11-01}
                                .fan_outs = {{{4096}, {25e-6}}},
                                .stalls = {{4, 0.02, 0.1, {3e-3}}},
                                .spread = {{{4096}, 0.2}, {{1048576}, 0.01}},
+                               .reduction_spread = {{{65536}, 0.3}},
                                .pairs = {{0, 1, {9e-6}, {20e9}, {18e9}}},
                                .backend = "gloo"},
       .known = {{.algorithm = "native", .ranks = 2, .bytes = Bytes{1073741824}, .seconds = Seconds{95e-3}},

@@ -136,6 +136,7 @@ Calibrated any_calibrated() {
     calibrated.sends.push_back({bytes, seconds()});
     calibrated.fan_outs.push_back({bytes, seconds()});
     calibrated.spread.push_back({bytes, positive(1e-3, 1)});
+    calibrated.reduction_spread.push_back({bytes, positive(1e-3, 1)});
   }
   for (const Bytes bytes : sizes) {
     calibrated.shifts.push_back({2, bytes, seconds(), 3});

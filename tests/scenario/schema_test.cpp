@@ -54,7 +54,8 @@ class Schema {
     if (schema.contains("items")) {
       collect(schema["items"], path);
     }
-    for (const json& choice : schema.value("oneOf", json::array())) {
+    for (const json& unresolved_choice : schema.value("oneOf", json::array())) {
+      const json choice = resolved(unresolved_choice);
       const std::string type = choice.value("type", "");
       if (type == "object" || type == "array") {
         collect(choice, path);

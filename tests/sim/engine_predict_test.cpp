@@ -181,6 +181,18 @@ TEST(Predict, TheIntervalFollowsTheSpreadAtTheSizeOfTheMessages) {
   }
 }
 
+TEST(Predict, ReductionsMoveByTheirOwnSpreadOrElseByThatOfMessages) {
+  const auto high = [](const std::vector<SpreadPoint>& of_reductions) {
+    Machine machine = shared_machine({{.bytes = {1}, .deviation = 0}});
+    machine.calibrated->reductions = {{.bytes = {1'000'000}, .cost = {1e-9}}};
+    machine.calibrated->reduction_spread = of_reductions;
+    return predicted(machine, point("naive", 2, {1'000'000})).high->value;
+  };
+  // Two messages and a reduction of 1 ms.
+  EXPECT_NEAR(high({}), 2.2e-4 + 1e-3, 1e-12);
+  EXPECT_NEAR(high({{.bytes = {1}, .deviation = 0.3}}), 2.2e-4 + 1e-3 * at_slow_end(0.3), 1e-12);
+}
+
 TEST(Predict, TheSpreadIsInterpolatedBetweenSizesAndHoldsBeyondThem) {
   const auto width = [](const std::vector<SpreadPoint>& spread) {
     const Prediction prediction = predicted(shared_machine(spread), point("naive", 2, {1'000'000}));
