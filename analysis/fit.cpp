@@ -35,12 +35,14 @@ struct Place {
 constexpr double kStallOfShift = 3;
 constexpr double kStallOfRelay = 9;
 
+bool is_relay(ProbeKind kind) { return kind == ProbeKind::relay || kind == ProbeKind::ready_relay; }
+
 /// Seconds per step from which a message has stalled.
 double stall_limit(std::span<const double> seconds, ProbeKind kind) {
   std::vector<double> sorted(seconds.begin(), seconds.end());
   const auto quartile = sorted.begin() + static_cast<std::ptrdiff_t>((sorted.size() - 1) / 4);
   std::nth_element(sorted.begin(), quartile, sorted.end());
-  return *quartile * (1 + (kind == ProbeKind::relay ? kStallOfRelay / kRelaySteps : kStallOfShift));
+  return *quartile * (1 + (is_relay(kind) ? kStallOfRelay / kRelaySteps : kStallOfShift));
 }
 
 /// Median of the repetitions in which no message stalled: when stalls are frequent, the median of all has one.
@@ -80,7 +82,7 @@ Repetitions repetitions_of(std::span<const ProbeSample> samples, ProbeKind kind)
       RINGSIDE_CHECK(std::isfinite(seconds) && seconds > 0, "a probe took no time");
     }
     Repeated& repeated = result[place_of(sample.key)];
-    repeated.medians.push_back(kind == ProbeKind::shift || kind == ProbeKind::relay
+    repeated.medians.push_back(kind == ProbeKind::shift || is_relay(kind)
                                    ? median_without_stalls(sample.seconds, kind)
                                    : summarize(sample.seconds).median);
     repeated.all.insert(repeated.all.end(), sample.seconds.begin(), sample.seconds.end());
@@ -216,7 +218,7 @@ struct SmallRuns {
 
 /// By ranks, of those with one message per rank, or of relays.
 std::map<int, SmallRuns> small_runs(std::span<const ProbeSample> samples, ProbeKind kind) {
-  const double steps = kind == ProbeKind::relay ? kRelaySteps : 1;
+  const double steps = is_relay(kind) ? kRelaySteps : 1;
   std::map<int, SmallRuns> result;
   for (const auto& [place, repeated] : repetitions_of(samples, kind)) {
     if (place.bytes > kSmallMessage || place.messages != 1) {
@@ -434,6 +436,7 @@ std::vector<PairPoint> pair_matrix(std::span<const ProbeSample> samples) {
         break;
       case ProbeKind::shift:
       case ProbeKind::relay:
+      case ProbeKind::ready_relay:
       case ProbeKind::reduction:
       case ProbeKind::send:
       case ProbeKind::fan_out:
@@ -455,6 +458,7 @@ Calibrated fit_probes(std::span<const ProbeSample> samples) {
   fit_reductions(samples, calibrated);
   calibrated.shifts = medians_by_ranks(repetitions_of(samples, ProbeKind::shift));
   calibrated.relays = medians_by_ranks(repetitions_of(samples, ProbeKind::relay));
+  calibrated.ready_relays = medians_by_ranks(repetitions_of(samples, ProbeKind::ready_relay));
   calibrated.sends = curve_of(samples, ProbeKind::send);
   calibrated.fan_outs = curve_of(samples, ProbeKind::fan_out);
   fit_stalls(samples, calibrated);

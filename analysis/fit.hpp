@@ -25,7 +25,7 @@ namespace ringside {
 /// of it, which is out of cache when the probes reach far enough; 95 % interval from order statistics. 0 without probes.
 ///
 /// `transfers`, `sends` and `fan_outs` are the medians of ping_pong, send and fan_out made non-decreasing (isotonic regression);
-/// `shifts`, `relays` and `reductions` the medians by ranks (and messages) and size.
+/// `shifts`, `relays`, `ready_relays` and `reductions` the medians by ranks (and messages) and size.
 ///
 /// `stalls`: of small shifts, those that took more than four times their lower quartile; the medians of shifts and relays are of the others. Each message of N ranks stalls with a
 /// probability p, and a run with a probability s before the first: (1 − s)(1 − p)^N of the shifts with one message per rank do not

@@ -25,8 +25,8 @@ constexpr std::int64_t kSmallestMessage = 8;
 constexpr std::int64_t kSmallestReduction = 4096;
 /// Of the shift whose ranks send several messages at once.
 constexpr int kMessagesAtOnce = 2;
-/// Of relays: of longer messages, what is saved by starting to receive beforehand is a small part.
-constexpr std::int64_t kLargestRelay = 4LL << 20;
+/// Of relays: of longer messages, what comes before their bytes is a small part.
+constexpr std::int64_t kLargestRelay = 1LL << 20;
 /// Of pairs: several of these are on their way at once, which is enough for any link.
 constexpr std::int64_t kLargestOfPairs = 16LL << 20;
 
@@ -63,7 +63,9 @@ ProbeGroup group_of(int num_ranks, bool pairs, bool everybody, Bytes max_bytes) 
   if (everybody) {
     add(ProbeKind::shift, num_ranks, kSmallestMessage);
     add(ProbeKind::shift, num_ranks, kSmallestMessage, kMessagesAtOnce);
-    add(ProbeKind::relay, num_ranks, kSmallestMessage, 1, std::min(max_bytes, Bytes{kLargestRelay}));
+    for (const ProbeKind relay : {ProbeKind::relay, ProbeKind::ready_relay}) {
+      add(relay, num_ranks, kSmallestMessage, 1, std::min(max_bytes, Bytes{kLargestRelay}));
+    }
     if (num_ranks > 2) {
       add(ProbeKind::fan_out, num_ranks, kSmallestMessage);
     }
@@ -235,6 +237,8 @@ std::string_view name(ProbeKind kind) {
       return "shift";
     case ProbeKind::relay:
       return "relay";
+    case ProbeKind::ready_relay:
+      return "ready_relay";
     case ProbeKind::reduction:
       return "reduction";
     case ProbeKind::send:

@@ -16,14 +16,14 @@ enum class ProbeKind {
   stream,     ///< messages in one direction, several in flight; seconds per message
   both_ways,  ///< two ranks stream to each other at once; seconds per message of one direction
   shift,  ///< every rank sends to its right and receives from its left at once; seconds per step, slowest rank
-  relay,  ///< every rank sends to its right what came from its left, several times, and has started to receive beforehand;
-          ///< seconds per step, slowest rank
-  reduction,  ///< every rank reduces what has just arrived at once; ranks = 1: one rank alone
-  send,       ///< one message from the first rank to the second; seconds until the first may go on
-  fan_out,    ///< rank 0 sends to ranks 1 and 2 at once; seconds until both messages are there
+  relay,  ///< every rank sends to its right what came from its left, several times; seconds per step, slowest rank
+  ready_relay,  ///< the same, and all receives start beforehand
+  reduction,    ///< every rank reduces what has just arrived at once; ranks = 1: one rank alone
+  send,         ///< one message from the first rank to the second; seconds until the first may go on
+  fan_out,      ///< rank 0 sends to ranks 1 and 2 at once; seconds until both messages are there
 };
 
-/// Of a relay: enough for the first one, whose receiver is not ready beforehand, to count little.
+/// Steps of a relay: enough for the first one, which comes from a barrier, to count little.
 inline constexpr int kRelaySteps = 6;
 
 std::string_view name(ProbeKind kind);

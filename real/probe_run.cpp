@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "common/error.hpp"
 #include "real/collective_values.hpp"
@@ -49,7 +50,10 @@ class ProbeProgram {
         write_shift();
         break;
       case ProbeKind::relay:
-        write_relay();
+        write_relay(false);
+        break;
+      case ProbeKind::ready_relay:
+        write_relay(true);
         break;
       case ProbeKind::send:
         write_send();
@@ -147,15 +151,18 @@ class ProbeProgram {
   }
 
   /// What is sent is what arrived before, as in the second half of a ring.
-  void write_relay() {
+  void write_relay(bool ready) {
     repeats_ = messages_ = kRelaySteps;
-    std::vector<std::int32_t> receives;
-    for (std::int64_t i = 0; i < messages_; ++i) {
-      start_receive((rank_ + num_ranks_ - 1) % num_ranks_, i);
+    const auto receive = [&](std::int64_t message) {
+      start_receive((rank_ + num_ranks_ - 1) % num_ranks_, message);
+      return std::exchange(started_, {});
+    };
+    std::vector<std::vector<std::int32_t>> receives;
+    for (std::int64_t i = 0; ready && i < messages_; ++i) {
+      receives.push_back(receive(i));
     }
-    receives.swap(started_);
     for (std::int64_t i = 0; i < messages_; ++i) {
-      started_ = {receives[static_cast<std::size_t>(i)]};
+      started_ = ready ? receives[static_cast<std::size_t>(i)] : receive(i);
       started_.push_back(program_.add({.kind = StepKind::send,
                                        .peer = (rank_ + 1) % num_ranks_,
                                        .source = i == 0 ? region(kOwn) : region(kArrived, i - 1)}));

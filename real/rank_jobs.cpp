@@ -30,6 +30,7 @@ NLOHMANN_JSON_SERIALIZE_ENUM(ProbeKind, {{ProbeKind::ping_pong, "ping_pong"},
                                          {ProbeKind::both_ways, "both_ways"},
                                          {ProbeKind::shift, "shift"},
                                          {ProbeKind::relay, "relay"},
+                                         {ProbeKind::ready_relay, "ready_relay"},
                                          {ProbeKind::reduction, "reduction"},
                                          {ProbeKind::send, "send"},
                                          {ProbeKind::fan_out, "fan_out"}})

@@ -161,10 +161,11 @@ struct Calibrated {
   std::optional<Interval> latency_interval = {};    ///< 95 %, seconds
   std::optional<Interval> bandwidth_interval = {};  ///< 95 %, bytes per second
   std::optional<Interval> reduction_interval = {};  ///< 95 %, seconds per byte
-  std::optional<int> cores = {};              ///< CPU cores that all ranks share; none = nothing is shared
-  std::vector<TransferPoint> transfers = {};  ///< the measured curve, ascending sizes; may be empty
-  std::vector<ShiftPoint> shifts = {};        ///< all ranks at once; may be empty
-  std::vector<ShiftPoint> relays = {};  ///< all ranks at once, receives started beforehand; may be empty
+  std::optional<int> cores = {};                ///< CPU cores that all ranks share; none = nothing is shared
+  std::vector<TransferPoint> transfers = {};    ///< the measured curve, ascending sizes; may be empty
+  std::vector<ShiftPoint> shifts = {};          ///< all ranks at once; may be empty
+  std::vector<ShiftPoint> relays = {};          ///< one shift after another, per step; may be empty
+  std::vector<ShiftPoint> ready_relays = {};    ///< the same, receives started beforehand; may be empty
   std::vector<ReductionPoint> reductions = {};  ///< the measured curves, by ranks and size; may be empty
   std::vector<TransferPoint> sends =
       {};  ///< until the sender may go on, its kernel having the rest; may be empty

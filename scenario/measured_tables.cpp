@@ -54,6 +54,12 @@ MapTable<ShiftPoint> shift_table() {
                        {.meaning = "How many each rank sends at once.", .default_value = "1"})}};
 }
 
+ValueType<std::vector<ShiftPoint>> shift_curve() {
+  return curve_type(shift_table(), "a list of maps such as `{ranks: 4, bytes: 4 KiB, seconds: 20 us}`",
+                    "by ranks, messages and then size, each once",
+                    [](const ShiftPoint& p) { return std::tuple(p.ranks, p.messages, p.bytes); });
+}
+
 MapTable<StallPoint> stall_table() {
   return {.form = "a map such as `{ranks: 4, share: 0.01, start: 0.1, seconds: 3 ms}`",
           .rows = {row("ranks", &StallPoint::ranks, whole_number_type({.min = 2, .max = kMaxRanks}),
@@ -205,20 +211,13 @@ MapTable<Calibrated> calibrated_table() {
                   {.meaning = "95 % interval of the reduction cost."}),
               row("transfers", &Calibrated::transfers, transfer_curve("What it takes, one way."),
                   {.meaning = "Time of one message alone, by size."}),
-              row("shifts", &Calibrated::shifts,
-                  curve_type(shift_table(),
-                             "a list of maps such as `{ranks: 4, bytes: 4 KiB, seconds: 20 us}`",
-                             "by ranks, messages and then size, each once",
-                             [](const ShiftPoint& p) { return std::tuple(p.ranks, p.messages, p.bytes); }),
+              row("shifts", &Calibrated::shifts, shift_curve(),
                   {.meaning =
                        "Time of messages of all ranks to their neighbours at once, by ranks and size."}),
-              row("relays", &Calibrated::relays,
-                  curve_type(shift_table(),
-                             "a list of maps such as `{ranks: 4, bytes: 4 KiB, seconds: 20 us}`",
-                             "by ranks, messages and then size, each once",
-                             [](const ShiftPoint& p) { return std::tuple(p.ranks, p.messages, p.bytes); }),
-                  {.meaning =
-                       "The same where every rank has started to receive beforehand, by ranks and size."}),
+              row("relays", &Calibrated::relays, shift_curve(),
+                  {.meaning = "Time of each of several shifts that follow one another, by ranks and size."}),
+              row("ready_relays", &Calibrated::ready_relays, shift_curve(),
+                  {.meaning = "The same where ranks have started to receive beforehand, by ranks and size."}),
               row("reductions", &Calibrated::reductions,
                   curve_type(reduction_table(), "a list of maps such as `{bytes: 64 KiB, cost: 0.1 ns/B}`",
                              "by ranks and then by size, each once",

@@ -83,14 +83,16 @@ Network calibrated_network(const BuildRequest& request, const Calibrated& calibr
                                      .inverse_bandwidth = inverse(calibrated.bandwidth),
                                      .reduction = calibrated.reduction};
   if (!calibrated.transfers.empty()) {
-    network.processor = SharedProcessor{.cores = calibrated.cores,
-                                        .transfers = calibrated.transfers,
-                                        .shifts = shifts_among(request.num_ranks, calibrated.shifts),
-                                        .reductions = calibrated.reductions,
-                                        .relays = shifts_among(request.num_ranks, calibrated.relays),
-                                        .sends = calibrated.sends,
-                                        .fan_outs = calibrated.fan_outs,
-                                        .stall = stall_among(request.num_ranks, calibrated)};
+    network.processor =
+        SharedProcessor{.cores = calibrated.cores,
+                        .transfers = calibrated.transfers,
+                        .shifts = shifts_among(request.num_ranks, calibrated.shifts),
+                        .reductions = calibrated.reductions,
+                        .relays = shifts_among(request.num_ranks, calibrated.relays),
+                        .ready_relays = shifts_among(request.num_ranks, calibrated.ready_relays),
+                        .sends = calibrated.sends,
+                        .fan_outs = calibrated.fan_outs,
+                        .stall = stall_among(request.num_ranks, calibrated)};
   }
   return network;
 }

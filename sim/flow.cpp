@@ -38,8 +38,8 @@ struct PlannedMove {
   std::int32_t sending_position = kNone;  ///< Among the transfers that the source has under way.
   bool source_came = false;
   bool target_came = false;
-  bool announced = false;  ///< The target starts to receive it a round ahead.
-  bool waiting = false;    ///< For a reduction of an earlier round.
+  Receiver receiver = Receiver::fresh;
+  bool waiting = false;  ///< For a reduction of an earlier round.
   bool started = false;
   bool released = false;  ///< The source has gone on.
   bool sent = false;
@@ -115,7 +115,8 @@ class FlowRun {
     write_moves(schedule_, sizes_, round, moves_);
     for (const Move& move : moves_) {
       const std::int32_t id = new_planned();
-      planned(id) = {.move = move, .round = round, .bytes = sizes_.bytes(move), .announced = announced(move)};
+      planned(id) = {
+          .move = move, .round = round, .bytes = sizes_.bytes(move), .receiver = receiver_of(move)};
       append(move.source, id);
       if (!move.local()) {
         append(move.target, id);
@@ -125,22 +126,23 @@ class FlowRun {
     remember_round();
   }
 
-  /// Whether the executor starts to receive it a round ahead: the same rank sends to the target in the target's round before, and
+  /// The executor starts to receive a round ahead when the same rank sends to the target in the target's round before, and
   /// nothing else needs the memory then.
-  bool announced(const Move& move) const {
-    if (before_.empty() || move.local()) {
-      return false;
+  Receiver receiver_of(const Move& move) const {
+    if (before_.empty() || move.local() ||
+        (before_[at(move.target)].empty() && before_[at(move.source)].empty())) {
+      return Receiver::fresh;
     }
     const std::vector<Move>& before = before_[at(move.target)];
     const bool same_source = std::any_of(before.begin(), before.end(), [&](const Move& other) {
       return !other.local() && other.target == move.target && other.source == move.source;
     });
-    return same_source &&
-           (move.kind == MoveKind::reduce ||
-            std::none_of(before.begin(), before.end(), [&](const Move& other) {
-              return (other.source == move.target && read_by(other).touches(written_by(move))) ||
-                     (other.target == move.target && written_by(other).touches(written_by(move)));
-            }));
+    const bool free =
+        move.kind == MoveKind::reduce || std::none_of(before.begin(), before.end(), [&](const Move& other) {
+          return (other.source == move.target && read_by(other).touches(written_by(move))) ||
+                 (other.target == move.target && written_by(other).touches(written_by(move)));
+        });
+    return same_source && free ? Receiver::ready : Receiver::in_turn;
   }
 
   /// The round that has just been planned is the one before for all ranks that have a part in it.
@@ -296,7 +298,7 @@ class FlowRun {
            .source = move.move.source,
            .target = move.move.target,
            .bytes = move.bytes,
-           .announced = move.announced},
+           .receiver = move.receiver},
           {.kind = TraceKind::transfer, .id = id});
   }
 

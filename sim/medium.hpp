@@ -13,13 +13,20 @@ namespace ringside {
 
 enum class WorkKind : std::uint8_t { transfer, reduction, local_copy };
 
+/// Of a transfer: what its ranks did before.
+enum class Receiver : std::uint8_t {
+  fresh,    ///< Nothing.
+  in_turn,  ///< Their earlier rounds.
+  ready,    ///< The same, and the target has started to receive it a round ahead.
+};
+
 /// Something that a machine is asked to do. Source and target are the same rank but for transfers.
 struct Work {
   WorkKind kind = WorkKind::transfer;
   Rank source = 0;
   Rank target = 0;
   std::int64_t bytes = 0;
-  bool announced = false;  ///< Of a transfer: the target had started to receive long before.
+  Receiver receiver = Receiver::fresh;
 };
 
 /// Where an activity is that has completed its work for now.

@@ -41,10 +41,11 @@ struct SharedProcessor {
   /// Of this many ranks, with one message each or several; where these were not probed, of other numbers of ranks.
   std::vector<ShiftPoint> shifts;
   std::vector<ReductionPoint> reductions;
-  std::vector<ShiftPoint> relays = {};       ///< the same where receives were started beforehand
-  std::vector<TransferPoint> sends = {};     ///< until the sender of one message alone may go on
-  std::vector<TransferPoint> fan_outs = {};  ///< two messages from one rank to two others at once
-  std::optional<StallPoint> stall = {};      ///< of messages among this many ranks
+  std::vector<ShiftPoint> relays = {};        ///< one shift after another
+  std::vector<ShiftPoint> ready_relays = {};  ///< the same where receives were started beforehand
+  std::vector<TransferPoint> sends = {};      ///< until the sender of one message alone may go on
+  std::vector<TransferPoint> fan_outs = {};   ///< two messages from one rank to two others at once
+  std::optional<StallPoint> stall = {};       ///< of messages among this many ranks
 };
 
 /// The shape of a network. Routes are computed on demand, so that 65,536 ranks need no table of pairs.

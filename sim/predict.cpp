@@ -285,6 +285,7 @@ Calibrated end_of_intervals(Calibrated calibrated, bool fast) {
   move(calibrated.transfers);
   move(calibrated.shifts);
   move(calibrated.relays);
+  move(calibrated.ready_relays);
   move(calibrated.sends);
   move(calibrated.fan_outs);
   const std::vector<SpreadPoint>& of_reductions =

@@ -52,7 +52,10 @@ ProcessorCurves::ProcessorCurves(const SharedProcessor& processor, SecondsPerByt
     add(shifts_[point.ranks * point.messages], point.bytes, point.seconds.value);
   }
   for (const ShiftPoint& point : processor.relays) {
-    add(relays_[point.ranks * point.messages], point.bytes, point.seconds.value);
+    add(relays_[point.ranks], point.bytes, point.seconds.value);
+  }
+  for (const ShiftPoint& point : processor.ready_relays) {
+    add(ready_relays_[point.ranks], point.bytes, point.seconds.value);
   }
   for (const ReductionPoint& point : processor.reductions) {
     add(reductions_[point.ranks], point.bytes, point.cost.value);
@@ -146,29 +149,33 @@ double ProcessorCurves::crowding_of(const std::map<int, Curve>& curves, int numb
   return line.at(number);
 }
 
-double ProcessorCurves::crowding(int messages, double bytes) const {
+double ProcessorCurves::crowding(int messages, double bytes, Receiver receiver) const {
   if (messages <= 1) {
     return 1;
   }
   if (shifts_.empty()) {
     return cores_ ? std::max(1.0, static_cast<double>(messages) / *cores_) : 1;
   }
+  const double share = receiver == Receiver::fresh ? 1.0
+                       : receiver == Receiver::ready && !ready_relays_.empty()
+                           ? share_in(ready_relays_, bytes)
+                           : share_in(relays_, bytes);
   return crowding_of(shifts_, messages, [&](const Curve& shift) {
-    return std::max(kLeastCrowding, time(shift, bytes) / transfer(bytes));
+    return std::max(kLeastCrowding, share * time(shift, bytes) / transfer(bytes));
   });
 }
 
-double ProcessorCurves::announced_share(double bytes) const {
-  if (relays_.empty()) {
+double ProcessorCurves::share_in(const std::map<int, Curve>& relays, double bytes) const {
+  if (relays.empty()) {
     return 1;
   }
-  const auto& [messages, relay] = *relays_.rbegin();
+  const auto& [messages, relay] = *relays.rbegin();
   const auto shift = shifts_.find(messages);
   if (shift == shifts_.end()) {
     return 1;
   }
   const double probed = std::min(bytes, relay.bytes.back());
-  return std::min(1.0, time(relay, probed) / time(shift->second, probed));
+  return time(relay, probed) / time(shift->second, probed);
 }
 
 ProcessorSharing::ProcessorSharing(const Network& network, Activities& activities,
@@ -189,14 +196,14 @@ bool ProcessorSharing::free(const Work& work) const {
 
 Activities::Id ProcessorSharing::begin(const Work& work) {
   const auto bytes = static_cast<double>(work.bytes);
-  UnderWay activity = {.source = work.source, .target = work.target, .bytes = work.bytes};
+  UnderWay activity = {
+      .source = work.source, .target = work.target, .bytes = work.bytes, .receiver = work.receiver};
   if (work.kind != WorkKind::transfer) {
     activity.id =
         activities_.begin(transfer_slowdown(network_, work.source, work.target) * curves_.reduction(bytes));
     ++num_reductions_;
   } else {
-    activity.work = transfer_slowdown(network_, work.source, work.target) * curves_.transfer(bytes) *
-                    (work.announced ? curves_.announced_share(bytes) : 1);
+    activity.work = transfer_slowdown(network_, work.source, work.target) * curves_.transfer(bytes);
     if (stalls()) {
       activity.phase = Phase::stalled;
       activity.id = activities_.begin(network_.processor->stall->seconds.value);
@@ -217,8 +224,10 @@ bool ProcessorSharing::stalls() {
 double ProcessorSharing::begin_sending(UnderWay& transfer) {
   transfer.phase = Phase::sending;
   ++num_transfers_;
-  ++leaving_[static_cast<std::size_t>(transfer.source)];
-  ++reaching_[static_cast<std::size_t>(transfer.target)];
+  if (++between_[{transfer.source, transfer.target}] == 1) {
+    ++leaving_[static_cast<std::size_t>(transfer.source)];
+    ++reaching_[static_cast<std::size_t>(transfer.target)];
+  }
   const auto bytes = static_cast<double>(transfer.bytes);
   return transfer.work * curves_.send(bytes) / curves_.transfer(bytes);
 }
@@ -244,8 +253,10 @@ Stage ProcessorSharing::finish(Activities::Id id) {
     --num_reductions_;
   } else {
     --num_transfers_;
-    --leaving_[static_cast<std::size_t>(activity->source)];
-    --reaching_[static_cast<std::size_t>(activity->target)];
+    if (--between_[{activity->source, activity->target}] == 0) {
+      --leaving_[static_cast<std::size_t>(activity->source)];
+      --reaching_[static_cast<std::size_t>(activity->target)];
+    }
   }
   under_way_.erase(activity);
   activities_.end(id);
@@ -277,11 +288,13 @@ double ProcessorSharing::slowdown_of(const UnderWay& activity) {
   const int at_one_rank = local ? 0
                                 : std::max(leaving_[static_cast<std::size_t>(activity.source)],
                                            reaching_[static_cast<std::size_t>(activity.target)]);
-  const auto [known, unknown] = crowding_.try_emplace({local, activity.bytes, together, at_one_rank}, 1.0);
+  const auto [known, unknown] =
+      crowding_.try_emplace({local, activity.bytes, together, at_one_rank, activity.receiver}, 1.0);
   if (unknown) {
     const auto bytes = static_cast<double>(activity.bytes);
     known->second = local ? curves_.reduction_crowding(together, bytes)
-                          : std::max(curves_.crowding(together, bytes), curves_.fanning(at_one_rank, bytes));
+                          : std::max(curves_.crowding(together, bytes, activity.receiver),
+                                     curves_.fanning(at_one_rank, bytes));
   }
   const std::optional<int> cores = network_.processor->cores;
   const double busy = local && cores ? static_cast<double>(num_transfers_ + num_reductions_) / *cores : 0;

@@ -6,6 +6,7 @@
 #include <random>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "sim/medium.hpp"
@@ -21,16 +22,17 @@
 ///   σ(m, b)  how many times longer each of m messages of b bytes takes that are under way together: the time of a
 ///            shift among m ranks over t(b). σ(1, b) = 1; straight lines between the measured m; beyond the largest in
 ///            proportion to m. A measurement below 1 (a busy core is a fast core) is kept, but never below 1/2.
-///   φ(k, b)  how many times longer each of k messages of b bytes takes that leave, or reach, one rank together: what one
-///            costs more than the other alone (fan_out over t(b), less 1) for each after the first; never below 1.
-///   ρ(b)     the share of that which a message takes whose receiver was ready long before its sender: the time of a relay over
-///            that of a shift, at most 1; constant beyond the largest relay.
+///   φ(k, b)  how many times longer each message of b bytes takes when messages to, or from, k others leave, or reach, one rank
+///            together: what one costs more than the other alone (fan_out over t(b), less 1) for each after the first; never below 1.
+///            A shift is of ranks that come from a barrier. In later rounds the time of a relay (shifts one after another) takes
+///            its place, and that of a ready relay where the target has started to receive a round ahead; beyond the largest
+///            relay, their share of a shift is that of the largest.
 ///   γ(r, b)  seconds per byte that each of r reductions of b bytes takes that go on together; the measured curves, straight
 ///            lines between the measured r, in proportion beyond; constant beyond the ends of a curve.
 ///   s(b)     seconds until the sender of a message alone may go on, its kernel having the rest: measured, at most t(b).
 ///
-/// A transfer has t(b) seconds of work, or ρ(b)·t(b), and progresses at 1/max(σ(m, b), φ(k, b)), where m is the number of transfers under way
-/// and k the larger of those that leave its source and those that reach its target; the rate changes when one of
+/// A transfer has t(b) seconds of work and progresses at 1/max(σ(m, b), φ(k, b)), where m is the number of transfers under way
+/// and k the larger number of ranks that its source sends to and that its target receives from; the rate changes when one of
 /// them starts or completes. Its source goes on when s(b) of its work is done. A reduction or a local copy has γ(1, b)·b
 /// seconds of work and keeps one core busy; it progresses at 1/(γ(r, b)/γ(1, b)), or, when transfers and reductions together are
 /// more than the cores that are shared, at cores/(their number) where that is slower. The time that reductions take away
@@ -46,12 +48,11 @@ class ProcessorCurves {
   /// `reduction` is used where no curve was measured.
   ProcessorCurves(const SharedProcessor& processor, SecondsPerByte reduction);
 
-  double transfer(double bytes) const;                            ///< t(b), seconds
-  double send(double bytes) const;                                ///< s(b), seconds
-  double reduction(double bytes) const;                           ///< γ(1, b)·b, seconds
-  double crowding(int messages, double bytes) const;              ///< σ(m, b)
-  double announced_share(double bytes) const;                     ///< ρ(b)
-  double fanning(int messages, double bytes) const;               ///< φ(k, b)
+  double transfer(double bytes) const;   ///< t(b), seconds
+  double send(double bytes) const;       ///< s(b), seconds
+  double reduction(double bytes) const;  ///< γ(1, b)·b, seconds
+  double crowding(int messages, double bytes, Receiver receiver = Receiver::fresh) const;  ///< σ(m, b)
+  double fanning(int messages, double bytes) const;                                        ///< φ(k, b)
   double reduction_crowding(int reductions, double bytes) const;  ///< γ(r, b) / γ(1, b)
 
  private:
@@ -64,6 +65,8 @@ class ProcessorCurves {
   static void add(Curve& curve, Bytes bytes, double value);
   static double interpolate(const Curve& curve, double bytes);
   static double time(const Curve& curve, double bytes);
+  /// What a message of the largest of these relays takes, over what it takes in a shift.
+  double share_in(const std::map<int, Curve>& relays, double bytes) const;
   template <typename Measured>
   static double crowding_of(const std::map<int, Curve>& curves, int number, const Measured& measured);
 
@@ -72,9 +75,10 @@ class ProcessorCurves {
   Curve transfers_;
   Curve sends_;
   Curve fan_outs_;
-  std::map<int, Curve> reductions_;  ///< By number of ranks.
-  std::map<int, Curve> shifts_;      ///< By number of messages at once.
-  std::map<int, Curve> relays_;      ///< The same.
+  std::map<int, Curve> reductions_;    ///< By number of ranks.
+  std::map<int, Curve> shifts_;        ///< By number of messages at once.
+  std::map<int, Curve> relays_;        ///< By number of ranks.
+  std::map<int, Curve> ready_relays_;  ///< The same.
 };
 
 class ProcessorSharing final : public Medium {
@@ -98,6 +102,7 @@ class ProcessorSharing final : public Medium {
     Rank source = 0;
     Rank target = 0;
     std::int64_t bytes = 0;
+    Receiver receiver = Receiver::fresh;
     double work = 0;  ///< Seconds alone.
   };
 
@@ -111,12 +116,13 @@ class ProcessorSharing final : public Medium {
   ProcessorCurves curves_;
   std::optional<std::mt19937_64> random_;
   std::vector<UnderWay> under_way_;
-  std::vector<int> leaving_;   ///< Transfers under way, by source.
-  std::vector<int> reaching_;  ///< The same, by target.
-  int num_transfers_ = 0;      ///< Under way, without those that are stalled.
-  int num_reductions_ = 0;     ///< And local copies.
-  /// Slowdowns that were needed so far, by: local, bytes, how many together, how many at one rank.
-  std::map<std::tuple<bool, std::int64_t, int, int>, double> crowding_;
+  std::map<std::pair<Rank, Rank>, int> between_;  ///< Transfers under way, by source and target.
+  std::vector<int> leaving_;                      ///< Of these pairs, those of each source.
+  std::vector<int> reaching_;                     ///< The same, of each target.
+  int num_transfers_ = 0;                         ///< Under way, without those that are stalled.
+  int num_reductions_ = 0;                        ///< And local copies.
+  /// Slowdowns that were needed so far, by: local, bytes, how many together, how many at one rank, receiver.
+  std::map<std::tuple<bool, std::int64_t, int, int, Receiver>, double> crowding_;
   bool changed_ = false;
   bool cores_full_ = false;
   double most_crowding_ = 1;

@@ -41,12 +41,14 @@ TEST(Probe, CoversEveryKindSizeAndNumberOfRanks) {
   }
   const auto messages = ElementsAre(8, 32, 128, 512, 2048, 8192, 20'000);
   const auto operands = ElementsAre(4096, 16384, 20'000);
-  EXPECT_EQ(sizes.size(), 10U);
+  EXPECT_EQ(sizes.size(), 12U);
   EXPECT_THAT((sizes[{ProbeKind::ping_pong, 2}]), messages);
   EXPECT_THAT((sizes[{ProbeKind::shift, 2}]), messages);
   EXPECT_THAT((sizes[{ProbeKind::shift, 3}]), messages);
   EXPECT_THAT((sizes[{ProbeKind::relay, 2}]), messages);
   EXPECT_THAT((sizes[{ProbeKind::relay, 3}]), messages);
+  EXPECT_THAT((sizes[{ProbeKind::ready_relay, 2}]), messages);
+  EXPECT_THAT((sizes[{ProbeKind::ready_relay, 3}]), messages);
   EXPECT_THAT((sizes[{ProbeKind::send, 2}]), messages);
   EXPECT_THAT((sizes[{ProbeKind::fan_out, 3}]), messages);
   EXPECT_THAT(crowded[2], messages);

@@ -68,6 +68,7 @@ calibrated:
   transfers: [{bytes: 4 KiB, seconds: 14 us}, {bytes: 1 MiB, seconds: 400 us}]
   shifts: [{ranks: 2, bytes: 1 MiB, seconds: 5 ms}, {ranks: 2, messages: 2, bytes: 4 KiB, seconds: 20 us}]
   relays: [{ranks: 2, bytes: 1 MiB, seconds: 4 ms}]
+  ready_relays: [{ranks: 2, bytes: 1 MiB, seconds: 3 ms}]
   reductions: [{bytes: 64 KiB, cost: 4 GB/s}, {ranks: 2, bytes: 64 KiB, cost: 2 GB/s}]
   sends: [{bytes: 4 KiB, seconds: 6 us}]
   fan_outs: [{bytes: 4 KiB, seconds: 25 us}]
@@ -112,6 +113,7 @@ price: {per_hour: 32.77 USD, as_of: 2026-11-01}
                                .transfers = {{{4096}, {14e-6}}, {{1048576}, {400e-6}}},
                                .shifts = {{2, {1048576}, {5e-3}}, {2, {4096}, {20e-6}, 2}},
                                .relays = {{2, {1048576}, {4e-3}}},
+                               .ready_relays = {{2, {1048576}, {3e-3}}},
                                .reductions = {{{65536}, {0.25e-9}}, {{65536}, {0.5e-9}, 2}},
                                .sends = {{{4096}, {6e-6}}},
                                .fan_outs = {{{4096}, {25e-6}}},

@@ -132,6 +132,7 @@ Calibrated any_calibrated() {
     calibrated.transfers.push_back({bytes, seconds()});
     calibrated.shifts.push_back({2, bytes, seconds()});
     calibrated.relays.push_back({2, bytes, seconds()});
+    calibrated.ready_relays.push_back({2, bytes, seconds()});
     calibrated.reductions.push_back({bytes, cost()});
     calibrated.sends.push_back({bytes, seconds()});
     calibrated.fan_outs.push_back({bytes, seconds()});
