@@ -39,7 +39,8 @@ struct PlannedMove {
   bool source_came = false;
   bool target_came = false;
   Receiver receiver = Receiver::fresh;
-  bool waiting = false;  ///< For a reduction of an earlier round.
+  bool full_house = false;  ///< As in Work.
+  bool waiting = false;     ///< For a reduction of an earlier round.
   bool started = false;
   bool released = false;  ///< The source has gone on.
   bool sent = false;
@@ -113,10 +114,16 @@ class FlowRun {
 
   void plan_round(std::int64_t round) {
     write_moves(schedule_, sizes_, round, moves_);
+    const auto messages =
+        std::count_if(moves_.begin(), moves_.end(), [](const Move& move) { return !move.local(); });
+    const bool full_house = messages >= schedule_.num_ranks();
     for (const Move& move : moves_) {
       const std::int32_t id = new_planned();
-      planned(id) = {
-          .move = move, .round = round, .bytes = sizes_.bytes(move), .receiver = receiver_of(move)};
+      planned(id) = {.move = move,
+                     .round = round,
+                     .bytes = sizes_.bytes(move),
+                     .receiver = receiver_of(move),
+                     .full_house = full_house};
       append(move.source, id);
       if (!move.local()) {
         append(move.target, id);
@@ -298,7 +305,8 @@ class FlowRun {
            .source = move.move.source,
            .target = move.move.target,
            .bytes = move.bytes,
-           .receiver = move.receiver},
+           .receiver = move.receiver,
+           .full_house = move.full_house},
           {.kind = TraceKind::transfer, .id = id});
   }
 

@@ -204,7 +204,7 @@ Activities::Id ProcessorSharing::begin(const Work& work) {
     ++num_reductions_;
   } else {
     activity.work = transfer_slowdown(network_, work.source, work.target) * curves_.transfer(bytes);
-    if (stalls()) {
+    if (work.full_house && stalls()) {
       activity.phase = Phase::stalled;
       activity.id = activities_.begin(network_.processor->stall->seconds.value);
     } else {

@@ -39,7 +39,8 @@
 /// from transfers is not modelled beyond that.
 ///
 /// With `stalls`, a message waits before its work, with the probability and for the time that the probes saw: a rank was not
-/// given a core, or its core had to be woken. Which ones do is drawn from a seed.
+/// given a core. The probes had all ranks at work, so only messages of rounds in which all are wait. Which ones do is drawn from a
+/// seed.
 namespace ringside {
 
 /// What moves take when nothing else is going on.

@@ -200,6 +200,15 @@ TEST(SharedProcessor, StalledMessagesWaitBeforeTheirWork) {
   EXPECT_NEAR(ring_seconds_with_stalls(1, 1), 6 * 3.1e-3, 1e-12);
 }
 
+TEST(SharedProcessor, MessagesDoNotStallWhereFewRanksAreAtWork) {
+  SharedProcessor processor = private_links();
+  processor.stall = StallPoint{.ranks = 4, .share = 1, .seconds = {3e-3}};
+  const Schedule naive(*find_algorithm(Collective::all_reduce, "naive"), {.num_ranks = 4});
+  const ChunkSizes sizes({100'000}, DataType::float32, naive.num_chunks());
+  EXPECT_LT(simulate_flow(naive, sizes, shared_processor(4, processor), {.stall_seed = 1}).seconds.value,
+            1e-3);
+}
+
 TEST(SharedProcessor, TheSameSeedStallsTheSameMessages) {
   const double seconds = ring_seconds_with_stalls(0.3, 1);
   EXPECT_EQ(seconds, ring_seconds_with_stalls(0.3, 1));
