@@ -175,7 +175,7 @@ double ProcessorCurves::share_in(const std::map<int, Curve>& relays, double byte
     return 1;
   }
   const double probed = std::min(bytes, relay.bytes.back());
-  return time(relay, probed) / time(shift->second, probed);
+  return 1 + (time(relay, probed) - time(shift->second, probed)) / time(shift->second, bytes);
 }
 
 ProcessorSharing::ProcessorSharing(const Network& network, Activities& activities,
