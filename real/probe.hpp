@@ -16,8 +16,8 @@ enum class ProbeKind {
   stream,     ///< messages in one direction, several in flight; seconds per message
   both_ways,  ///< two ranks stream to each other at once; seconds per message of one direction
   shift,  ///< every rank sends to its right and receives from its left at once; seconds per step, slowest rank
-  relay,  ///< every rank sends to its right what came from its left, several times; seconds per step, slowest rank
-  ready_relay,  ///< the same, and all receives start beforehand
+  relay,  ///< every rank passes on what came, to its right and to its left in turn, several times; seconds per step, slowest rank
+  ready_relay,  ///< the same, always to its right, and all receives start beforehand
   reduction,    ///< every rank reduces what has just arrived at once; ranks = 1: one rank alone
   send,         ///< one message from the first rank to the second; seconds until the first may go on
   fan_out,      ///< rank 0 sends to ranks 1 and 2 at once; seconds until both messages are there

@@ -150,11 +150,15 @@ class ProbeProgram {
     wait_for_all();
   }
 
-  /// What is sent is what arrived before, as in the second half of a ring.
+  /// What is sent is what arrived before. Ready: always to the right, as in a ring. Otherwise to the right and to the left in
+  /// turn, as in algorithms whose peers change.
   void write_relay(bool ready) {
     repeats_ = messages_ = kRelaySteps;
-    const auto receive = [&](std::int64_t message) {
-      start_receive((rank_ + num_ranks_ - 1) % num_ranks_, message);
+    const Rank right = (rank_ + 1) % num_ranks_;
+    const Rank left = (rank_ + num_ranks_ - 1) % num_ranks_;
+    const auto to_the_right = [&](std::int64_t step) { return ready || step % 2 == 0; };
+    const auto receive = [&](std::int64_t step) {
+      start_receive(to_the_right(step) ? left : right, step);
       return std::exchange(started_, {});
     };
     std::vector<std::vector<std::int32_t>> receives;
@@ -164,7 +168,7 @@ class ProbeProgram {
     for (std::int64_t i = 0; i < messages_; ++i) {
       started_ = ready ? receives[static_cast<std::size_t>(i)] : receive(i);
       started_.push_back(program_.add({.kind = StepKind::send,
-                                       .peer = (rank_ + 1) % num_ranks_,
+                                       .peer = to_the_right(i) ? right : left,
                                        .source = i == 0 ? region(kOwn) : region(kArrived, i - 1)}));
       wait_for_all();
     }

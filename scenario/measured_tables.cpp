@@ -215,9 +215,9 @@ MapTable<Calibrated> calibrated_table() {
                   {.meaning =
                        "Time of messages of all ranks to their neighbours at once, by ranks and size."}),
               row("relays", &Calibrated::relays, shift_curve(),
-                  {.meaning = "Time of each of several shifts that follow one another, by ranks and size."}),
+                  {.meaning = "Time of each of several shifts to either side in turn, by ranks and size."}),
               row("ready_relays", &Calibrated::ready_relays, shift_curve(),
-                  {.meaning = "The same where ranks have started to receive beforehand, by ranks and size."}),
+                  {.meaning = "The same to one side, receives started beforehand, by ranks and size."}),
               row("reductions", &Calibrated::reductions,
                   curve_type(reduction_table(), "a list of maps such as `{bytes: 64 KiB, cost: 0.1 ns/B}`",
                              "by ranks and then by size, each once",

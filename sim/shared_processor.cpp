@@ -156,10 +156,10 @@ double ProcessorCurves::crowding(int messages, double bytes, Receiver receiver) 
   if (shifts_.empty()) {
     return cores_ ? std::max(1.0, static_cast<double>(messages) / *cores_) : 1;
   }
-  const double share = receiver == Receiver::fresh ? 1.0
-                       : receiver == Receiver::ready && !ready_relays_.empty()
-                           ? share_in(ready_relays_, bytes)
-                           : share_in(relays_, bytes);
+  double share = receiver == Receiver::fresh ? 1 : share_in(relays_, bytes);
+  if (receiver == Receiver::ready) {
+    share = std::min(share, share_in(ready_relays_, bytes));
+  }
   return crowding_of(shifts_, messages, [&](const Curve& shift) {
     return std::max(kLeastCrowding, share * time(shift, bytes) / transfer(bytes));
   });

@@ -25,7 +25,7 @@
 ///   φ(k, b)  how many times longer each message of b bytes takes when messages to, or from, k others leave, or reach, one rank
 ///            together: what one costs more than the other alone (fan_out over t(b), less 1) for each after the first; never below 1.
 ///            A shift is of ranks that come from a barrier. In later rounds the time of a relay (shifts one after another) takes
-///            its place, and that of a ready relay where the target has started to receive a round ahead; beyond the largest
+///            its place, and that of a ready relay, if less, where the target has started to receive a round ahead; beyond the largest
 ///            relay it differs from a shift by as many seconds as there.
 ///   γ(r, b)  seconds per byte that each of r reductions of b bytes takes that go on together; the measured curves, straight
 ///            lines between the measured r, in proportion beyond; constant beyond the ends of a curve.

@@ -120,6 +120,10 @@ TEST(ProcessorCurves, RelaysSayWhatMessagesTakeAfterOthers) {
   // A shift of 1.1 MB takes 4.4 ms; less by as much as at the largest relay.
   EXPECT_NEAR(curves.crowding(4, 1'100'000, Receiver::ready), 4 * (4.4e-3 - 0.8e-4) / 4.4e-3, 1e-12);
   EXPECT_EQ(curves.crowding(1, 1'000, Receiver::ready), 1) << "alone, as in a ping-pong";
+  SharedProcessor disturbed = relaying();
+  disturbed.ready_relays[0].seconds = {1e-3};
+  EXPECT_NEAR(ProcessorCurves(disturbed, {}).crowding(4, 1'000, Receiver::ready), 3.6, 1e-12)
+      << "nobody waits longer for being ready";
   EXPECT_NEAR(ProcessorCurves(two_cores(), {}).crowding(4, 1'000, Receiver::ready), 4, 1e-12) << "not probed";
 }
 
