@@ -278,13 +278,12 @@ std::map<Bytes, Scatter> scatter_of_passes(std::span<const ProbeSample> samples,
   }
   std::map<Bytes, Scatter> result;
   for (const auto& [probe, logs] : medians) {
-    const auto count = static_cast<double>(logs.size());
-    const double mean = std::accumulate(logs.begin(), logs.end(), 0.0) / count;
+    const double middle = mean(logs);
     Scatter& scatter = result[probe.second.bytes];
     for (const double value : logs) {
-      scatter.squares += (value - mean) * (value - mean);
+      scatter.squares += (value - middle) * (value - middle);
     }
-    scatter.degrees_of_freedom += count - 1;
+    scatter.degrees_of_freedom += static_cast<double>(logs.size()) - 1;
   }
   return result;
 }

@@ -23,18 +23,64 @@ struct PendingReduction {
   StepOrigin origin;
 };
 
+/// Writes receives, and the reductions of what they bring, into a program.
+class ArrivalWriter {
+ public:
+  struct Receive {
+    std::int32_t step = 0;
+    PendingReduction arriving;  ///< Of a `reduce`.
+  };
+
+  explicit ArrivalWriter(Program& program) : program_(program) {}
+
+  /// Into place, or into `landing` where it is to be reduced.
+  Receive start(const RankRound::Transfer& receive) {
+    Region target = receive.region;
+    if (receive.kind == MoveKind::reduce) {
+      target = {.buffer = program_.landing(),
+                .offset = landing_.take(target.bytes, target.offset),
+                .bytes = target.bytes};
+    }
+    const std::int32_t step = program_.add(
+        {.kind = StepKind::receive, .peer = receive.peer, .target = target, .origin = receive.origin});
+    return {.step = step,
+            .arriving = {
+                .source = target, .target = receive.region, .peer = receive.peer, .origin = receive.origin}};
+  }
+
+  void reduce(const PendingReduction& arrived) {
+    program_.add({.kind = StepKind::reduce,
+                  .peer = arrived.peer,
+                  .source = arrived.source,
+                  .target = arrived.target,
+                  .origin = arrived.origin});
+    landing_.give_back(arrived.source.offset);
+  }
+
+  std::int64_t landing_in_use() const { return landing_.in_use(); }
+
+  /// When all has been written.
+  void set_size_of_landing() {
+    program_.buffer_bytes[static_cast<std::size_t>(program_.landing())] = landing_.peak();
+  }
+
+ private:
+  Program& program_;
+  LandingAllocator landing_;
+};
+
 class Compiler {
  public:
   /// The reader must outlive the compiler.
   Compiler(Program& program, RankRounds& reader, bool receive_ahead)
-      : program_(program), reader_(reader), receive_ahead_(receive_ahead), landing_(program.landing()) {}
+      : program_(program), reader_(reader), receive_ahead_(receive_ahead), arrivals_(program) {}
 
   void add_rounds() {
     for (; has_round(0); rounds_.pop_front()) {
       add_round();
     }
     reduce_pending([](const PendingReduction&) { return true; });
-    program_.buffer_bytes[static_cast<std::size_t>(landing_)] = allocator_.peak();
+    arrivals_.set_size_of_landing();
   }
 
  private:
@@ -82,7 +128,7 @@ class Compiler {
   /// are under way; and what is to be reduced needs memory of its own.
   bool may_receive_early(std::size_t index) const {
     const std::vector<RankRound::Transfer>& before = rounds_[index - 1].receives;
-    std::int64_t in_landing = allocator_.in_use();
+    std::int64_t in_landing = arrivals_.landing_in_use();
     return std::all_of(
         rounds_[index].receives.begin(), rounds_[index].receives.end(),
         [&](const RankRound::Transfer& early) {
@@ -102,16 +148,9 @@ class Compiler {
   Started start_receives(const RankRound& round) {
     Started started;
     for (const RankRound::Transfer& receive : round.receives) {
-      Region target = receive.region;
-      if (receive.kind == MoveKind::reduce) {
-        target = {.buffer = landing_,
-                  .offset = allocator_.take(target.bytes, target.offset),
-                  .bytes = target.bytes};
-      }
-      started.steps.push_back(program_.add(
-          {.kind = StepKind::receive, .peer = receive.peer, .target = target, .origin = receive.origin}));
-      started.arriving.push_back(
-          {.source = target, .target = receive.region, .peer = receive.peer, .origin = receive.origin});
+      const ArrivalWriter::Receive one = arrivals_.start(receive);
+      started.steps.push_back(one.step);
+      started.arriving.push_back(one.arriving);
     }
     return started;
   }
@@ -198,12 +237,7 @@ class Compiler {
         std::stable_partition(pending_.begin(), pending_.end(),
                               [&](const PendingReduction& pending) { return !predicate(pending); });
     for (auto pending = kept; pending != pending_.end(); ++pending) {
-      program_.add({.kind = StepKind::reduce,
-                    .peer = pending->peer,
-                    .source = pending->source,
-                    .target = pending->target,
-                    .origin = pending->origin});
-      allocator_.give_back(pending->source.offset);
+      arrivals_.reduce(*pending);
     }
     pending_.erase(kept, pending_.end());
   }
@@ -211,8 +245,7 @@ class Compiler {
   Program& program_;
   RankRounds& reader_;
   bool receive_ahead_;
-  std::int32_t landing_;
-  LandingAllocator allocator_;
+  ArrivalWriter arrivals_;
   std::vector<PendingReduction> pending_;
 
   std::deque<RankRound>
@@ -228,7 +261,7 @@ class Compiler {
 /// brings is reduced when the next round of the same slice needs it.
 class SliceCompiler {
  public:
-  explicit SliceCompiler(Program& program) : program_(program) {}
+  explicit SliceCompiler(Program& program) : program_(program), arrivals_(program) {}
 
   void add_round(const RankRound& round) {
     RINGSIDE_CHECK(round.locals.empty() && round.sends.size() == round.receives.size(),
@@ -255,7 +288,7 @@ class SliceCompiler {
     while (!arrived_.empty()) {
       reduce(arrived_.begin());
     }
-    program_.buffer_bytes[static_cast<std::size_t>(program_.landing())] = allocator_.peak();
+    arrivals_.set_size_of_landing();
   }
 
  private:
@@ -266,16 +299,11 @@ class SliceCompiler {
   };
 
   void start_receive(const RankRound::Transfer& receive, UnderWay& under_way) {
-    Region target = receive.region;
+    const ArrivalWriter::Receive started = arrivals_.start(receive);
+    under_way.transfers.push_back(started.step);
     if (receive.kind == MoveKind::reduce) {
-      target = {.buffer = program_.landing(),
-                .offset = allocator_.take(target.bytes, target.offset),
-                .bytes = target.bytes};
-      under_way.arriving.push_back(
-          {.source = target, .target = receive.region, .peer = receive.peer, .origin = receive.origin});
+      under_way.arriving.push_back(started.arriving);
     }
-    under_way.transfers.push_back(program_.add(
-        {.kind = StepKind::receive, .peer = receive.peer, .target = target, .origin = receive.origin}));
   }
 
   void wait_for_oldest() {
@@ -297,17 +325,12 @@ class SliceCompiler {
   }
 
   void reduce(std::deque<PendingReduction>::iterator arrived) {
-    program_.add({.kind = StepKind::reduce,
-                  .peer = arrived->peer,
-                  .source = arrived->source,
-                  .target = arrived->target,
-                  .origin = arrived->origin});
-    allocator_.give_back(arrived->source.offset);
+    arrivals_.reduce(*arrived);
     arrived_.erase(arrived);
   }
 
   Program& program_;
-  LandingAllocator allocator_;
+  ArrivalWriter arrivals_;
   std::deque<UnderWay> under_way_;        ///< Oldest first.
   std::deque<PendingReduction> arrived_;  ///< At most one per slice.
 };

@@ -410,6 +410,9 @@ std::optional<NicUse> LinkSharing::nics() const {
       carried.push_back(links_[i].carried);
     }
   }
+  if (carried.empty()) {
+    return std::nullopt;
+  }
   const int num_nodes = (network_.num_ranks + network_.ranks_per_node - 1) / network_.ranks_per_node;
   const auto per_node = static_cast<std::ptrdiff_t>(carried.size()) / num_nodes;
   std::ptrdiff_t most = 0;

@@ -364,8 +364,10 @@ std::variant<Prediction, Unpredicted> predict(const Machine& machine, const Poin
     }
   }
   const Schedule whole(*model.algorithm, std::move(request));
-  const std::int32_t slices =
-      sliced_on(machine, network) && key.algorithm != kNative ? num_slices(whole, key.bytes) : 1;
+  // A replay gives every message a link of its own: the slices of one message would travel side by side.
+  const bool sliced =
+      sliced_on(machine, network) && key.algorithm != kNative && options.fidelity != Fidelity::replay;
+  const std::int32_t slices = sliced ? num_slices(whole, key.bytes) : 1;
   const Schedule schedule = whole.in_slices(slices);
   const Priced priced = {.schedule = schedule,
                          .key = key,

@@ -167,6 +167,17 @@ Machine shared_machine(const std::vector<SpreadPoint>& spread) {
   return machine;
 }
 
+TEST(Predict, RanksWithCoresOfTheirOwnArePricedInSlicesButNotReplayedInThem) {
+  const PointKey key = point("ring", 2, {16'000'000});
+  const Machine whole = shared_machine({});
+  Machine sliced = whole;
+  sliced.calibrated->backend = "gloo";
+  EXPECT_NE(predicted(sliced, key).seconds, predicted(whole, key).seconds);
+  const PredictOptions replay = {.fidelity = Fidelity::replay};
+  EXPECT_EQ(predicted(sliced, key, replay).seconds, predicted(whole, key, replay).seconds)
+      << "slices of one message would travel side by side";
+}
+
 double at_slow_end(double deviation) { return std::exp(1.645 * std::sqrt(2.0) * deviation); }
 
 TEST(Predict, TheIntervalFollowsTheSpreadAtTheSizeOfTheMessages) {
