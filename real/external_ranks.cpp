@@ -10,6 +10,7 @@
 
 #include "real/backends.hpp"
 #include "real/ranks.hpp"
+#include "real/shared_cores.hpp"
 
 namespace ringside {
 namespace {
@@ -49,6 +50,9 @@ class ExternalRanks final : public Ranks {
     if (files && external.rank == 0) {
       std::error_code ignored;
       std::filesystem::remove_all(place.rendezvous.substr(std::string_view("file://").size()), ignored);
+    }
+    if (backend_.device == nullptr) {
+      take_turns_on_shared_cores(*coordination_);
     }
     coordination_->barrier();  // Nobody starts another group before this one's directory is gone.
   }

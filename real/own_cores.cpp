@@ -9,8 +9,6 @@
 
 namespace ringside {
 
-namespace {
-
 std::vector<std::size_t> allowed_cores() {
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
@@ -24,8 +22,6 @@ std::vector<std::size_t> allowed_cores() {
   }
   return cores;
 }
-
-}  // namespace
 
 std::span<const std::size_t> part_of(std::span<const std::size_t> cores, int index, int num_parts) {
   const auto parts = static_cast<std::size_t>(num_parts);

@@ -6,6 +6,9 @@
 
 namespace ringside {
 
+/// On which the calling thread may run, ascending.
+std::vector<std::size_t> allowed_cores();
+
 /// The `index`-th of `num_parts` parts of `cores`, next to each other and as even as can be; empty when there are
 /// fewer cores than parts.
 std::span<const std::size_t> part_of(std::span<const std::size_t> cores, int index, int num_parts);

@@ -23,7 +23,7 @@ class ProcessRanks final : public Ranks {
         .rendezvous = options.rendezvous.value_or("file://" + directory_.path().string()),
         .group = directory_.path().filename().string(),
         // Behind a wrapper ranks stand where it puts them, and GPUs lie nearer to some cores than to others.
-        .own_cores = options.backend == Backend::gloo && !options.wrap});
+        .share_out_cores = options.backend == Backend::gloo && !options.wrap});
   }
 
   int num_ranks() const override { return watch_.num_ranks(); }

@@ -261,7 +261,7 @@ class Compiler {
 /// brings is reduced when the next round of the same slice needs it.
 class SliceCompiler {
  public:
-  explicit SliceCompiler(Program& program) : program_(program), arrivals_(program) {}
+  SliceCompiler(Program& program, std::size_t depth) : program_(program), depth_(depth), arrivals_(program) {}
 
   void add_round(const RankRound& round) {
     RINGSIDE_CHECK(round.locals.empty() && round.sends.size() == round.receives.size(),
@@ -276,7 +276,7 @@ class SliceCompiler {
                                                   .source = round.sends[i].region,
                                                   .origin = round.sends[i].origin}));
     }
-    if (under_way_.size() == static_cast<std::size_t>(Schedule::kSliceDepth)) {
+    if (under_way_.size() == depth_) {
       wait_for_oldest();
     }
   }
@@ -330,19 +330,33 @@ class SliceCompiler {
   }
 
   Program& program_;
+  std::size_t depth_;  ///< Rounds under way at once.
   ArrivalWriter arrivals_;
   std::deque<UnderWay> under_way_;        ///< Oldest first.
   std::deque<PendingReduction> arrived_;  ///< At most one per slice.
 };
 
 void add_rounds_in_slices(const Schedule& sliced, const Vector& vector, Program& program) {
-  SliceCompiler compiler(program);
+  SliceCompiler compiler(program, static_cast<std::size_t>(sliced.slicing().depth));
   RankRounds rounds(sliced, vector, program.rank);
   RankRound round;
   for (rounds.next(round); !round.empty(); rounds.next(round)) {
     compiler.add_round(round);
   }
   compiler.finish();
+}
+
+Slicing slicing_for(const Schedule& schedule, Bytes size, Pacing pacing) {
+  switch (pacing) {
+    case Pacing::in_slices_on_own_cores:
+      return slicing_of(schedule, size, Cores::own);
+    case Pacing::in_slices_on_shared_cores:
+      return slicing_of(schedule, size, Cores::shared);
+    case Pacing::round_by_round:
+    case Pacing::receive_ahead:
+      break;
+  }
+  return {};
 }
 
 /// op avg: the sum is divided once, at the end, wherever the result is promised.
@@ -383,9 +397,9 @@ Program compile(const Schedule& schedule, const Vector& vector, Rank rank, Pacin
   program.buffer_bytes.assign(static_cast<std::size_t>(schedule.num_buffers()), bytes);
   program.buffer_bytes.push_back(0);
 
-  const std::int32_t slices = pacing == Pacing::in_slices ? num_slices(schedule, {bytes}) : 1;
-  if (slices > 1) {
-    add_rounds_in_slices(schedule.in_slices(slices), vector, program);
+  const Slicing slicing = slicing_for(schedule, {bytes}, pacing);
+  if (slicing.count > 1) {
+    add_rounds_in_slices(schedule.in_slices(slicing), vector, program);
   } else {
     RankRounds rounds(schedule, vector, rank);
     Compiler(program, rounds, pacing != Pacing::round_by_round).add_rounds();

@@ -78,9 +78,11 @@ enum class Pacing {
   /// else needs the memory. A message then need not wait until its sender has heard that the receiver is ready, and
   /// still none arrives before its turn.
   receive_ahead,
-  /// The same; and where num_slices() says so, long messages travel in slices, of which each goes its way through the
-  /// rounds on its own. For ranks with cores of their own.
-  in_slices,
+  /// The same; and where slicing_of() says so, long messages travel in slices, of which each goes its way through the
+  /// rounds on its own. For ranks of one machine with cores of their own …
+  in_slices_on_own_cores,
+  /// … or with fewer cores than ranks.
+  in_slices_on_shared_cores,
 };
 
 /// Follows the rules of docs/architecture.md ("How a schedule runs"): the transfers of a round start together; what

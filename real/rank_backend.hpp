@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "real/collective_values.hpp"
@@ -9,6 +10,7 @@
 #include "real/progress.hpp"
 #include "real/ready_call.hpp"
 #include "real/transport.hpp"
+#include "schedule/slices.hpp"
 
 namespace ringside {
 
@@ -34,12 +36,19 @@ struct RankBackend {
   std::function<NativeCall(const CollectiveCall& call, std::span<std::byte> message)> make_native;
   std::unique_ptr<RankDevice> device;  ///< Null: the CPU.
   Progress* progress = nullptr;        ///< May be null.
-  bool own_cores = false;              ///< No rank shares a core with another; the same at all ranks.
+  /// Of the ranks, which are all on this machine; the same at all ranks. None: somebody else places them.
+  std::optional<Cores> cores;
 
   /// How the backend runs a program.
   Pacing pacing() const {
     // On a device all transfers of a round are one call, which ends when the last of them does.
-    return device != nullptr ? Pacing::round_by_round : own_cores ? Pacing::in_slices : Pacing::receive_ahead;
+    if (device != nullptr) {
+      return Pacing::round_by_round;
+    }
+    if (!cores) {
+      return Pacing::receive_ahead;
+    }
+    return *cores == Cores::own ? Pacing::in_slices_on_own_cores : Pacing::in_slices_on_shared_cores;
   }
 };
 

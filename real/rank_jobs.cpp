@@ -66,7 +66,7 @@ json to_json(const JoinJob& job) {
                  {"timeout_ms", job.timeout.count()},
                  {"rendezvous", job.rendezvous},
                  {"group", job.group},
-                 {"own_cores", job.own_cores}};
+                 {"share_out_cores", job.share_out_cores}};
   set_if(object, "interface", job.interface);
   return object;
 }
@@ -134,7 +134,7 @@ Job job_from(const json& object) {
         .interface = get_if<std::string>(object, "interface"),
         .rendezvous = object.at("rendezvous"),
         .group = object.at("group"),
-        .own_cores = object.at("own_cores")};
+        .share_out_cores = object.at("share_out_cores")};
   }
   if (kind == "point") {
     return PointJob{.key = key_from(object), .options = options_from(object)};

@@ -25,7 +25,7 @@ struct JoinJob {
   std::optional<std::string> interface = {};
   std::string rendezvous = {};
   std::string group = {};
-  bool own_cores = false;  ///< Each rank keeps to its part of this machine's cores (keep_to_own_cores()).
+  bool share_out_cores = false;  ///< All ranks are on this machine: each keeps to its part of the cores.
 };
 
 struct PointJob {

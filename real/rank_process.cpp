@@ -26,6 +26,7 @@
 #include "real/posix.hpp"
 #include "real/rank_command.hpp"
 #include "real/rank_jobs.hpp"
+#include "real/shared_cores.hpp"
 
 namespace ringside {
 namespace {
@@ -127,7 +128,7 @@ class RankWorker {
 
   Answer work(const Job& job) {
     if (const auto* join = std::get_if<JoinJob>(&job)) {
-      if (join->own_cores) {
+      if (join->share_out_cores) {
         own_cores_ = keep_to_own_cores(arguments_.rank, arguments_.num_ranks);
       }
       backend_ = join_ranks({.backend = join->backend,
@@ -141,12 +142,18 @@ class RankWorker {
                              .group = join->group,
                              .progress = &progress_});
       coordination_.emplace(*backend_.transport);
-      const std::vector<double> all_own = coordination_->all_values(own_cores_.empty() ? 0 : 1);
-      backend_.own_cores = std::find(all_own.begin(), all_own.end(), 0.0) == all_own.end();
+      if (backend_.device == nullptr) {
+        take_turns_on_shared_cores(*coordination_);
+      }
+      if (join->share_out_cores) {
+        const std::vector<double> sharing = coordination_->all_values(own_cores_.empty() ? 1 : 0);
+        const bool anybody = std::find(sharing.begin(), sharing.end(), 1.0) != sharing.end();
+        backend_.cores = anybody ? Cores::shared : Cores::own;
+      }
       return {};
     }
     RINGSIDE_CHECK(coordination_.has_value(), "a rank joins before it works");
-    const AwakeCores awake(backend_.own_cores ? own_cores_ : std::span<const std::size_t>());
+    const AwakeCores awake(backend_.cores == Cores::own ? own_cores_ : std::span<const std::size_t>());
     Answer answer = run_job(job, backend_, *coordination_);
     // All ranks know the result; it is told once.
     return arguments_.rank == 0 ? answer : Answer{};

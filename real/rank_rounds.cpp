@@ -25,7 +25,7 @@ bool RankRound::sends_touch(const Region& region) const {
 
 RankRounds::RankRounds(const Schedule& schedule, const Vector& vector, Rank rank)
     : schedule_(schedule),
-      layout_(vector.num_elements, schedule.num_chunks() / schedule.slices()),
+      layout_(vector.num_elements, schedule.num_chunks() / schedule.slicing().count),
       element_size_(static_cast<std::int64_t>(size_of(vector.dtype))),
       rank_(rank) {}
 
@@ -61,7 +61,7 @@ void RankRounds::add(const Move& move, RankRound& round) const {
 }
 
 Region RankRounds::region(std::uint8_t buffer, const Move& move) const {
-  const std::int32_t slices = schedule_.slices();
+  const std::int32_t slices = schedule_.slicing().count;
   const ElementRange elements =
       layout_.elements(move.first_chunk / slices, slices == 1 ? move.num_chunks : 1);
   const Region chunks = {

@@ -79,30 +79,30 @@ Schedule::Schedule(const Algorithm& algorithm, ScheduleRequest request)
 
 CriticalPath Schedule::critical_path() const { return algorithm_->critical_path(positions_); }
 
-Schedule Schedule::in_slices(std::int32_t count) const {
-  RINGSIDE_CHECK(slices_ == 1 && (count == 1 || count >= kSliceDepth),
+Schedule Schedule::in_slices(Slicing slicing) const {
+  RINGSIDE_CHECK(slicing_.count == 1 && slicing.depth >= 1 && slicing.count >= slicing.depth,
                  "a schedule is cut into slices once, and into as many as are under way");
   Schedule sliced = *this;
-  sliced.slices_ = count;
+  sliced.slicing_ = slicing;
   return sliced;
 }
 
 void Schedule::write_round(std::int64_t round, std::vector<Move>& moves) const {
-  if (slices_ == 1) {
+  if (slicing_.count == 1) {
     return write_whole_round(round, moves);
   }
   moves.clear();
   std::vector<Move> of_slice;
   // Slices that are further on their way come first: others wait for them.
-  for (std::int64_t whole = std::min(round / kSliceDepth, shape_.num_rounds - 1); whole >= 0; --whole) {
-    const std::int64_t slice = round - kSliceDepth * whole;
-    if (slice >= slices_) {
+  for (std::int64_t whole = std::min(round / slicing_.depth, shape_.num_rounds - 1); whole >= 0; --whole) {
+    const std::int64_t slice = round - slicing_.depth * whole;
+    if (slice >= slicing_.count) {
       break;
     }
     write_whole_round(whole, of_slice);
     for (Move move : of_slice) {
       RINGSIDE_CHECK(move.num_chunks == 1, "only moves of single chunks can be cut into slices");
-      move.first_chunk = move.first_chunk * slices_ + static_cast<std::int32_t>(slice);
+      move.first_chunk = move.first_chunk * slicing_.count + static_cast<std::int32_t>(slice);
       moves.push_back(move);
     }
   }

@@ -104,6 +104,14 @@ struct Algorithm {
   CriticalPath (*critical_path)(const ScheduleRequest&) = nullptr;
 };
 
+/// How chunks are cut, and how much of that is under way at once.
+struct Slicing {
+  std::int32_t count = 1;  ///< Slices of each chunk; 1 = chunks stay whole.
+  std::int32_t depth = 1;  ///< Rounds under way at once; at most `count`.
+
+  bool operator==(const Slicing&) const = default;
+};
+
 /// An algorithm for a number of ranks: what is proved, priced, run and drawn. Cheap to copy; rounds are made on
 /// demand, so it takes no memory in proportion to moves.
 class Schedule {
@@ -116,21 +124,21 @@ class Schedule {
   const Algorithm& algorithm() const { return *algorithm_; }
   const ScheduleRequest& request() const { return request_; }
   int num_ranks() const { return request_.num_ranks; }
-  std::int32_t num_chunks() const { return shape_.num_chunks * slices_; }
+  std::int32_t num_chunks() const { return shape_.num_chunks * slicing_.count; }
   std::int32_t num_buffers() const { return shape_.num_buffers; }
   std::int64_t num_rounds() const {
-    return slices_ == 1 ? shape_.num_rounds : slices_ + kSliceDepth * (shape_.num_rounds - 1);
+    return slicing_.count == 1 ? shape_.num_rounds
+                               : slicing_.count + slicing_.depth * (shape_.num_rounds - 1);
   }
   /// Of the schedule in whole chunks.
   CriticalPath critical_path() const;
 
   /// The same schedule with every chunk c cut into slices c·count … (c + 1)·count − 1, each of which goes its way on its
-  /// own: slice g does round t in round g + kSliceDepth·t, so that rounds mix slices at different places of
-  /// their way. Ranks may have kSliceDepth rounds under way at once, since a slice is in no two of these. `count` is 1 or at
-  /// least kSliceDepth, and every move must be one of a single chunk (see slices.hpp).
-  Schedule in_slices(std::int32_t count) const;
-  static constexpr std::int32_t kSliceDepth = 4;
-  std::int32_t slices() const { return slices_; }
+  /// own: slice g does round t in round g + depth·t, so that rounds mix slices at different places of their way. Ranks
+  /// may have `depth` rounds under way at once, since a slice is in no two of these. Every move must be one of a single
+  /// chunk (see slices.hpp).
+  Schedule in_slices(Slicing slicing) const;
+  const Slicing& slicing() const { return slicing_; }
 
   /// Replaces `moves` by those of `round` (0 … num_rounds−1).
   void write_round(std::int64_t round, std::vector<Move>& moves) const;
@@ -142,7 +150,7 @@ class Schedule {
   ScheduleRequest request_;
   ScheduleRequest positions_;  ///< What the algorithm sees: positions instead of ranks, and no order.
   ScheduleShape shape_;
-  std::int32_t slices_ = 1;
+  Slicing slicing_;
 };
 
 }  // namespace ringside

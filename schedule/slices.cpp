@@ -7,9 +7,16 @@
 namespace ringside {
 namespace {
 
-/// A few slices fit into a core's own cache, and still a message costs little beside its bytes. Of 256 KiB to 1 MiB and
-/// two to six slices under way this was fastest, or nearly so, from 4 to 64 MiB on two ranks (docs/performance.md).
-constexpr std::int64_t kSliceBytes = 384 << 10;
+struct SliceShape {
+  std::int64_t bytes;  ///< At most.
+  std::int32_t depth;
+};
+
+/// What was fastest, or nearly so, from 4 to 64 MiB, of 100 KiB to 2 MiB and two to six slices under way (docs/performance.md).
+/// A few slices fit into a core's own cache, and still a message costs little beside its bytes.
+constexpr SliceShape kOnOwnCores = {.bytes = 384 << 10, .depth = 4};
+/// Every message may cost a turn of another rank on the core; one slice is reduced while one is under way.
+constexpr SliceShape kOnSharedCores = {.bytes = 1000 << 10, .depth = 2};
 
 bool keeps_links_busy(const Schedule& schedule) {
   constexpr Rank kNobody = -1;
@@ -36,11 +43,14 @@ bool keeps_links_busy(const Schedule& schedule) {
 
 }  // namespace
 
-std::int32_t num_slices(const Schedule& schedule, Bytes size) {
+Slicing slicing_of(const Schedule& schedule, Bytes size, Cores cores) {
+  const SliceShape& shape = cores == Cores::own ? kOnOwnCores : kOnSharedCores;
   const std::int64_t chunk = (size.value + schedule.num_chunks() - 1) / schedule.num_chunks();
-  const std::int64_t slices = (chunk + kSliceBytes - 1) / kSliceBytes;
-  return slices >= Schedule::kSliceDepth && keeps_links_busy(schedule) ? static_cast<std::int32_t>(slices)
-                                                                       : 1;
+  const std::int64_t slices = (chunk + shape.bytes - 1) / shape.bytes;
+  if (slices < shape.depth || !keeps_links_busy(schedule)) {
+    return {};
+  }
+  return {.count = static_cast<std::int32_t>(slices), .depth = shape.depth};
 }
 
 }  // namespace ringside

@@ -71,10 +71,15 @@ std::variant<Model, Unpredicted> model_of(const Machine& machine, const PointKey
   return Model{.algorithm = &known_algorithm(key.collective, key.algorithm)};
 }
 
-/// Whether the executor cuts long messages into slices: its ranks have cores of their own.
-bool sliced_on(const Machine& machine, const Network& network) {
-  return network.processor && network.processor->cores && *network.processor->cores >= network.num_ranks &&
-         machine.calibrated && machine.calibrated->backend == name(Backend::gloo);
+/// As the executor cuts long messages on this machine.
+Slicing slicing_on(const Machine& machine, const Network& network, const Schedule& schedule, Bytes size) {
+  const bool on_cores_of_one_machine = network.processor && network.processor->cores && machine.calibrated &&
+                                       machine.calibrated->backend == name(Backend::gloo);
+  if (!on_cores_of_one_machine) {
+    return {};
+  }
+  return slicing_of(schedule, size,
+                    *network.processor->cores >= network.num_ranks ? Cores::own : Cores::shared);
 }
 
 RankPlacement placement_of(const Network& network) {
@@ -365,13 +370,12 @@ std::variant<Prediction, Unpredicted> predict(const Machine& machine, const Poin
   }
   const Schedule whole(*model.algorithm, std::move(request));
   // A replay gives every message a link of its own: the slices of one message would travel side by side.
-  const bool sliced =
-      sliced_on(machine, network) && key.algorithm != kNative && options.fidelity != Fidelity::replay;
-  const std::int32_t slices = sliced ? num_slices(whole, key.bytes) : 1;
-  const Schedule schedule = whole.in_slices(slices);
+  const bool whole_messages = key.algorithm == kNative || options.fidelity == Fidelity::replay;
+  const Slicing slicing = whole_messages ? Slicing() : slicing_on(machine, network, whole, key.bytes);
+  const Schedule schedule = whole.in_slices(slicing);
   const Priced priced = {.schedule = schedule,
                          .key = key,
-                         .rounds_at_once = slices > 1 ? Schedule::kSliceDepth : model.rounds_at_once};
+                         .rounds_at_once = slicing.count > 1 ? slicing.depth : model.rounds_at_once};
   Prediction prediction = price(priced, network, options);
   if (options.interval) {
     add_interval(machine, priced, options, prediction);

@@ -32,7 +32,8 @@ std::string run_once(const Schedule& schedule, const Vector& vector, Transport& 
                                  .num_elements = vector.num_elements,
                                  .parts = parts_of(schedule, vector.num_elements)},
                                 kInputSeed);
-  for (const Pacing pacing : {Pacing::round_by_round, Pacing::receive_ahead, Pacing::in_slices}) {
+  for (const Pacing pacing : {Pacing::round_by_round, Pacing::receive_ahead, Pacing::in_slices_on_own_cores,
+                              Pacing::in_slices_on_shared_cores}) {
     Executor executor(compile(schedule, vector, transport.rank(), pacing), transport);
     values.write_input(transport.rank(), executor.message());
     executor.run();
@@ -101,7 +102,8 @@ TEST(Executor, GivesExactResultsForLongMessagesInSlices) {
       const Schedule ring(*find_algorithm(collective, "ring"), {.collective = collective, .num_ranks = n});
       // A chunk of a little more than three slices of the usual size, uneven among the ranks.
       const Vector vector = {.num_elements = n * 300'000LL + 1, .op = ReduceOp::avg};
-      ASSERT_GT(num_slices(ring, {4 * vector.num_elements}), 1);
+      ASSERT_GT(slicing_of(ring, {4 * vector.num_elements}, Cores::own).count, 1);
+      ASSERT_GT(slicing_of(ring, {4 * vector.num_elements}, Cores::shared).count, 1);
       expect_exact(ring, std::vector{vector});
     }
   }

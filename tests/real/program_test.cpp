@@ -138,7 +138,7 @@ constexpr std::int64_t kSliceElements = 96 << 10;
 
 Program sliced_ring(Collective collective = Collective::all_reduce) {
   const Schedule ring(*find_algorithm(collective, "ring"), {.collective = collective, .num_ranks = 2});
-  return compile(ring, {.num_elements = 8 * kSliceElements}, 0, Pacing::in_slices);
+  return compile(ring, {.num_elements = 8 * kSliceElements}, 0, Pacing::in_slices_on_own_cores);
 }
 
 TEST(Slices, AreReducedAndSentOnWhileOthersAreInFlight) {
@@ -167,17 +167,18 @@ TEST(Slices, KeepTheLandingSmall) {
   const Schedule ring(*find_algorithm(Collective::all_reduce, "ring"), {.num_ranks = 2});
   const Vector vector = {.num_elements = 16 << 20};
   EXPECT_EQ(compile(ring, vector, 0).buffer_bytes.back(), 32 << 20);
-  EXPECT_LE(compile(ring, vector, 0, Pacing::in_slices).buffer_bytes.back(), 2 << 20);
+  EXPECT_LE(compile(ring, vector, 0, Pacing::in_slices_on_own_cores).buffer_bytes.back(), 2 << 20);
+  EXPECT_LE(compile(ring, vector, 0, Pacing::in_slices_on_shared_cores).buffer_bytes.back(), 3 << 20);
 }
 
 TEST(Slices, AreForRingsWithLongMessages) {
   std::set<std::string> sliced;
   for (const std::string& algorithm : algorithm_names(Collective::all_reduce)) {
     const Schedule schedule(*find_algorithm(Collective::all_reduce, algorithm), {.num_ranks = 4});
-    if (num_slices(schedule, {64 << 20}) > 1) {
+    if (slicing_of(schedule, {64 << 20}, Cores::own).count > 1) {
       sliced.insert(algorithm);
     }
-    EXPECT_EQ(num_slices(schedule, {1 << 20}), 1) << algorithm;
+    EXPECT_EQ(slicing_of(schedule, {1 << 20}, Cores::own), Slicing()) << algorithm;
   }
   // Without nodes `hierarchical` is a ring.
   EXPECT_THAT(sliced, ElementsAre("hierarchical", "pipelined_ring", "ring"));
@@ -308,8 +309,10 @@ TEST(Slices, TouchNothingThatIsInFlight) {
     for (const int n : {2, 3, 8}) {
       const Schedule ring(*find_algorithm(collective, "ring"), {.collective = collective, .num_ranks = n});
       for (Rank rank = 0; rank < n; ++rank) {
-        expect_nothing_in_flight_is_touched(
-            compile(ring, {.num_elements = n * 1'000'001LL}, rank, Pacing::in_slices), label(ring));
+        for (const Pacing pacing : {Pacing::in_slices_on_own_cores, Pacing::in_slices_on_shared_cores}) {
+          expect_nothing_in_flight_is_touched(compile(ring, {.num_elements = n * 1'000'001LL}, rank, pacing),
+                                              label(ring));
+        }
       }
     }
   }

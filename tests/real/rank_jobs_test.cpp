@@ -44,14 +44,14 @@ TEST(RankJobs, JobsSurviveTheirLine) {
                                                       .interface = "eth0",
                                                       .rendezvous = "file:///tmp/a b",
                                                       .group = "g",
-                                                      .own_cores = true})));
+                                                      .share_out_cores = true})));
   EXPECT_EQ(join.backend, Backend::nccl);
   EXPECT_EQ(join.gpu.ranks_per_gpu, 3);
   EXPECT_EQ(join.gpu.settings, settings);
   EXPECT_EQ(join.timeout.count(), 1500);
   EXPECT_EQ(join.interface, "eth0");
   EXPECT_EQ(join.rendezvous, "file:///tmp/a b");
-  EXPECT_TRUE(join.own_cores);
+  EXPECT_TRUE(join.share_out_cores);
 
   const auto probe = std::get<ProbeJob>(job_from_line(to_line(
       ProbeJob{.key = {.kind = ProbeKind::both_ways, .ranks = 2, .bytes = {64}, .first = 3, .second = 1},

@@ -18,15 +18,24 @@ Schedule ring_of(int num_ranks, Collective collective = Collective::all_reduce) 
 
 TEST(Slices, AreOfLongMessagesOnly) {
   const Schedule ring = ring_of(2);
-  EXPECT_EQ(num_slices(ring, {1 << 20}), 1);
-  EXPECT_EQ(num_slices(ring, {8 << 20}), 11) << "a chunk of 4 MiB in slices of at most 384 KiB";
-  EXPECT_EQ(num_slices(ring_of(8), {8 << 20}), 1) << "a chunk of 1 MiB";
+  EXPECT_EQ(slicing_of(ring, {1 << 20}, Cores::own), Slicing());
+  EXPECT_EQ(slicing_of(ring, {8 << 20}, Cores::own), (Slicing{.count = 11, .depth = 4}))
+      << "a chunk of 4 MiB in slices of at most 384 KiB";
+  EXPECT_EQ(slicing_of(ring_of(8), {8 << 20}, Cores::own), Slicing()) << "a chunk of 1 MiB";
+}
+
+TEST(Slices, AreLongerWhereRanksShareCores) {
+  const Schedule ring = ring_of(4);
+  EXPECT_EQ(slicing_of(ring, {2 << 20}, Cores::shared), Slicing()) << "a chunk of 512 KiB";
+  EXPECT_EQ(slicing_of(ring, {4 << 20}, Cores::shared), (Slicing{.count = 2, .depth = 2}));
+  EXPECT_EQ(slicing_of(ring, {16 << 20}, Cores::shared), (Slicing{.count = 5, .depth = 2}));
 }
 
 TEST(Slices, AreOfSchedulesThatKeepAllLinksBusy) {
   const auto slices = [](std::string_view algorithm, int num_ranks) {
-    return num_slices({*find_algorithm(Collective::all_reduce, algorithm), {.num_ranks = num_ranks}},
-                      {256 << 20});
+    return slicing_of({*find_algorithm(Collective::all_reduce, algorithm), {.num_ranks = num_ranks}},
+                      {256 << 20}, Cores::own)
+        .count;
   };
   EXPECT_GT(slices("ring", 4), 1);
   EXPECT_EQ(slices("naive", 4), 1) << "its root receives, then sends";
@@ -42,8 +51,8 @@ std::map<std::int32_t, std::vector<Move>> moves_by_slice(const Schedule& sliced)
   for (std::int64_t round = 0; round < sliced.num_rounds(); ++round) {
     sliced.write_round(round, moves);
     for (Move move : moves) {
-      const std::int32_t slice = move.first_chunk % sliced.slices();
-      move.first_chunk /= sliced.slices();
+      const std::int32_t slice = move.first_chunk % sliced.slicing().count;
+      move.first_chunk /= sliced.slicing().count;
       result[slice].push_back(move);
     }
   }
@@ -59,7 +68,7 @@ TEST(Slices, EachGoTheWayOfTheWholeChunk) {
       ring.write_round(round, moves);
       whole.insert(whole.end(), moves.begin(), moves.end());
     }
-    const auto by_slice = moves_by_slice(ring.in_slices(5));
+    const auto by_slice = moves_by_slice(ring.in_slices({.count = 5, .depth = 4}));
     ASSERT_EQ(by_slice.size(), 5U);
     for (const auto& [slice, of_slice] : by_slice) {
       EXPECT_EQ(of_slice, whole) << "slice " << slice;
@@ -67,8 +76,10 @@ TEST(Slices, EachGoTheWayOfTheWholeChunk) {
   }
 }
 
-TEST(Slices, AreInOneOfTheRoundsUnderWayAtOnce) {
-  const Schedule sliced = ring_of(4).in_slices(7);
+class SlicesAtOnce : public ::testing::TestWithParam<std::int32_t> {};
+
+TEST_P(SlicesAtOnce, AreOfDifferentChunks) {
+  const Schedule sliced = ring_of(4).in_slices({.count = 7, .depth = GetParam()});
   EXPECT_EQ(sliced.num_chunks(), 28);
   std::map<std::int32_t, std::int64_t> last_round;
   std::vector<Move> moves;
@@ -81,12 +92,14 @@ TEST(Slices, AreInOneOfTheRoundsUnderWayAtOnce) {
     }
     for (const std::int32_t slice : slices) {
       if (last_round.contains(slice)) {
-        EXPECT_EQ(round - last_round[slice], Schedule::kSliceDepth);
+        EXPECT_EQ(round - last_round[slice], GetParam());
       }
       last_round[slice] = round;
     }
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Depths, SlicesAtOnce, ::testing::Values(1, 2, 4, 7));
 
 }  // namespace
 }  // namespace ringside
