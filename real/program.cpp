@@ -257,11 +257,12 @@ class Compiler {
   Started started_receives_;
 };
 
-/// Compiles a schedule in slices (Schedule::in_slices): several rounds are under way at once, and what a round
-/// brings is reduced when the next round of the same slice needs it.
+/// Compiles a schedule in slices (Schedule::in_slices): several rounds are under way at once. What a round brings is
+/// reduced behind those that still are, or, where the next round to start sends it on, just before it is sent.
 class SliceCompiler {
  public:
-  SliceCompiler(Program& program, std::size_t depth) : program_(program), depth_(depth), arrivals_(program) {}
+  SliceCompiler(Program& program, const Slicing& slicing)
+      : program_(program), slicing_(slicing), arrivals_(program) {}
 
   void add_round(const RankRound& round) {
     RINGSIDE_CHECK(round.locals.empty() && round.sends.size() == round.receives.size(),
@@ -276,7 +277,7 @@ class SliceCompiler {
                                                   .source = round.sends[i].region,
                                                   .origin = round.sends[i].origin}));
     }
-    if (under_way_.size() == depth_) {
+    if (under_way_.size() == static_cast<std::size_t>(slicing_.at_once)) {
       wait_for_oldest();
     }
   }
@@ -285,9 +286,7 @@ class SliceCompiler {
     while (!under_way_.empty()) {
       wait_for_oldest();
     }
-    while (!arrived_.empty()) {
-      reduce(arrived_.begin());
-    }
+    reduce_all_arrived();
     arrivals_.set_size_of_landing();
   }
 
@@ -313,6 +312,15 @@ class SliceCompiler {
     }
     arrived_.insert(arrived_.end(), oldest.arriving.begin(), oldest.arriving.end());
     under_way_.pop_front();
+    if (slicing_.at_once < slicing_.stride) {
+      reduce_all_arrived();
+    }
+  }
+
+  void reduce_all_arrived() {
+    while (!arrived_.empty()) {
+      reduce(arrived_.begin());
+    }
   }
 
   void reduce_arrived(const Region& region) {
@@ -330,14 +338,14 @@ class SliceCompiler {
   }
 
   Program& program_;
-  std::size_t depth_;  ///< Rounds under way at once.
+  Slicing slicing_;
   ArrivalWriter arrivals_;
   std::deque<UnderWay> under_way_;        ///< Oldest first.
   std::deque<PendingReduction> arrived_;  ///< At most one per slice.
 };
 
 void add_rounds_in_slices(const Schedule& sliced, const Vector& vector, Program& program) {
-  SliceCompiler compiler(program, static_cast<std::size_t>(sliced.slicing().depth));
+  SliceCompiler compiler(program, sliced.slicing());
   RankRounds rounds(sliced, vector, program.rank);
   RankRound round;
   for (rounds.next(round); !round.empty(); rounds.next(round)) {

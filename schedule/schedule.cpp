@@ -80,8 +80,9 @@ Schedule::Schedule(const Algorithm& algorithm, ScheduleRequest request)
 CriticalPath Schedule::critical_path() const { return algorithm_->critical_path(positions_); }
 
 Schedule Schedule::in_slices(Slicing slicing) const {
-  RINGSIDE_CHECK(slicing_.count == 1 && slicing.depth >= 1 && slicing.count >= slicing.depth,
-                 "a schedule is cut into slices once, and into as many as are under way");
+  RINGSIDE_CHECK(slicing_.count == 1 && slicing.at_once >= 1 && slicing.at_once <= slicing.stride &&
+                     slicing.stride <= slicing.count,
+                 "a schedule is cut once, and no slice is in two rounds that are under way");
   Schedule sliced = *this;
   sliced.slicing_ = slicing;
   return sliced;
@@ -94,8 +95,8 @@ void Schedule::write_round(std::int64_t round, std::vector<Move>& moves) const {
   moves.clear();
   std::vector<Move> of_slice;
   // Slices that are further on their way come first: others wait for them.
-  for (std::int64_t whole = std::min(round / slicing_.depth, shape_.num_rounds - 1); whole >= 0; --whole) {
-    const std::int64_t slice = round - slicing_.depth * whole;
+  for (std::int64_t whole = std::min(round / slicing_.stride, shape_.num_rounds - 1); whole >= 0; --whole) {
+    const std::int64_t slice = round - slicing_.stride * whole;
     if (slice >= slicing_.count) {
       break;
     }

@@ -106,8 +106,10 @@ struct Algorithm {
 
 /// How chunks are cut, and how much of that is under way at once.
 struct Slicing {
-  std::int32_t count = 1;  ///< Slices of each chunk; 1 = chunks stay whole.
-  std::int32_t depth = 1;  ///< Rounds under way at once; at most `count`.
+  std::int32_t count = 1;   ///< Slices of each chunk; 1 = chunks stay whole.
+  std::int32_t stride = 1;  ///< From a round of a slice to its next one; at most `count`.
+  std::int32_t at_once =
+      1;  ///< Rounds under way at once; at most `stride`, so that a slice is in one of them.
 
   bool operator==(const Slicing&) const = default;
 };
@@ -128,15 +130,15 @@ class Schedule {
   std::int32_t num_buffers() const { return shape_.num_buffers; }
   std::int64_t num_rounds() const {
     return slicing_.count == 1 ? shape_.num_rounds
-                               : slicing_.count + slicing_.depth * (shape_.num_rounds - 1);
+                               : slicing_.count + slicing_.stride * (shape_.num_rounds - 1);
   }
   /// Of the schedule in whole chunks.
   CriticalPath critical_path() const;
 
   /// The same schedule with every chunk c cut into slices c·count … (c + 1)·count − 1, each of which goes its way on its
-  /// own: slice g does round t in round g + depth·t, so that rounds mix slices at different places of their way. Ranks
-  /// may have `depth` rounds under way at once, since a slice is in no two of these. Every move must be one of a single
-  /// chunk (see slices.hpp).
+  /// own: slice g does round t in round g + stride·t. With a stride of `count` one round follows another, slice by slice;
+  /// with a shorter one rounds mix slices at different places of their way. Every move must be one of a single chunk (see
+  /// slices.hpp).
   Schedule in_slices(Slicing slicing) const;
   const Slicing& slicing() const { return slicing_; }
 

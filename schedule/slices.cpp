@@ -7,16 +7,23 @@
 namespace ringside {
 namespace {
 
-struct SliceShape {
-  std::int64_t bytes;  ///< At most.
-  std::int32_t depth;
-};
-
 /// What was fastest, or nearly so, from 4 to 64 MiB, of 100 KiB to 2 MiB and two to six slices under way (docs/performance.md).
 /// A few slices fit into a core's own cache, and still a message costs little beside its bytes.
-constexpr SliceShape kOnOwnCores = {.bytes = 384 << 10, .depth = 4};
-/// Every message may cost a turn of another rank on the core; one slice is reduced while one is under way.
-constexpr SliceShape kOnSharedCores = {.bytes = 1000 << 10, .depth = 2};
+namespace own {
+constexpr std::int64_t kSliceBytes = 384 << 10;
+constexpr std::int32_t kAtOnce = 4;
+}  // namespace own
+
+/// Where ranks share cores, their slices do not stay in its cache anyway: one after another, as in Gloo's ring. One is reduced
+/// while one is under way.
+namespace shared {
+constexpr std::int64_t kSliceBytes = 700 << 10;
+constexpr std::int32_t kAtOnce = 2;
+}  // namespace shared
+
+std::int32_t parts(std::int64_t bytes, std::int64_t most_bytes) {
+  return static_cast<std::int32_t>((bytes + most_bytes - 1) / most_bytes);
+}
 
 bool keeps_links_busy(const Schedule& schedule) {
   constexpr Rank kNobody = -1;
@@ -44,13 +51,14 @@ bool keeps_links_busy(const Schedule& schedule) {
 }  // namespace
 
 Slicing slicing_of(const Schedule& schedule, Bytes size, Cores cores) {
-  const SliceShape& shape = cores == Cores::own ? kOnOwnCores : kOnSharedCores;
   const std::int64_t chunk = (size.value + schedule.num_chunks() - 1) / schedule.num_chunks();
-  const std::int64_t slices = (chunk + shape.bytes - 1) / shape.bytes;
-  if (slices < shape.depth || !keeps_links_busy(schedule)) {
-    return {};
-  }
-  return {.count = static_cast<std::int32_t>(slices), .depth = shape.depth};
+  const Slicing slicing =
+      cores == Cores::own
+          ? Slicing{.count = parts(chunk, own::kSliceBytes), .stride = own::kAtOnce, .at_once = own::kAtOnce}
+          : Slicing{.count = parts(chunk, shared::kSliceBytes),
+                    .stride = parts(chunk, shared::kSliceBytes),
+                    .at_once = shared::kAtOnce};
+  return slicing.count >= slicing.at_once && keeps_links_busy(schedule) ? slicing : Slicing();
 }
 
 }  // namespace ringside

@@ -375,7 +375,7 @@ std::variant<Prediction, Unpredicted> predict(const Machine& machine, const Poin
   const Schedule schedule = whole.in_slices(slicing);
   const Priced priced = {.schedule = schedule,
                          .key = key,
-                         .rounds_at_once = slicing.count > 1 ? slicing.depth : model.rounds_at_once};
+                         .rounds_at_once = slicing.count > 1 ? slicing.at_once : model.rounds_at_once};
   Prediction prediction = price(priced, network, options);
   if (options.interval) {
     add_interval(machine, priced, options, prediction);

@@ -19,7 +19,7 @@ Schedule ring_of(int num_ranks, Collective collective = Collective::all_reduce) 
 TEST(Slices, AreOfLongMessagesOnly) {
   const Schedule ring = ring_of(2);
   EXPECT_EQ(slicing_of(ring, {1 << 20}, Cores::own), Slicing());
-  EXPECT_EQ(slicing_of(ring, {8 << 20}, Cores::own), (Slicing{.count = 11, .depth = 4}))
+  EXPECT_EQ(slicing_of(ring, {8 << 20}, Cores::own), (Slicing{.count = 11, .stride = 4, .at_once = 4}))
       << "a chunk of 4 MiB in slices of at most 384 KiB";
   EXPECT_EQ(slicing_of(ring_of(8), {8 << 20}, Cores::own), Slicing()) << "a chunk of 1 MiB";
 }
@@ -27,8 +27,8 @@ TEST(Slices, AreOfLongMessagesOnly) {
 TEST(Slices, AreLongerWhereRanksShareCores) {
   const Schedule ring = ring_of(4);
   EXPECT_EQ(slicing_of(ring, {2 << 20}, Cores::shared), Slicing()) << "a chunk of 512 KiB";
-  EXPECT_EQ(slicing_of(ring, {4 << 20}, Cores::shared), (Slicing{.count = 2, .depth = 2}));
-  EXPECT_EQ(slicing_of(ring, {16 << 20}, Cores::shared), (Slicing{.count = 5, .depth = 2}));
+  EXPECT_EQ(slicing_of(ring, {4 << 20}, Cores::shared), (Slicing{.count = 2, .stride = 2, .at_once = 2}));
+  EXPECT_EQ(slicing_of(ring, {16 << 20}, Cores::shared), (Slicing{.count = 6, .stride = 6, .at_once = 2}));
 }
 
 TEST(Slices, AreOfSchedulesThatKeepAllLinksBusy) {
@@ -68,7 +68,7 @@ TEST(Slices, EachGoTheWayOfTheWholeChunk) {
       ring.write_round(round, moves);
       whole.insert(whole.end(), moves.begin(), moves.end());
     }
-    const auto by_slice = moves_by_slice(ring.in_slices({.count = 5, .depth = 4}));
+    const auto by_slice = moves_by_slice(ring.in_slices({.count = 5, .stride = 4, .at_once = 4}));
     ASSERT_EQ(by_slice.size(), 5U);
     for (const auto& [slice, of_slice] : by_slice) {
       EXPECT_EQ(of_slice, whole) << "slice " << slice;
@@ -79,7 +79,7 @@ TEST(Slices, EachGoTheWayOfTheWholeChunk) {
 class SlicesAtOnce : public ::testing::TestWithParam<std::int32_t> {};
 
 TEST_P(SlicesAtOnce, AreOfDifferentChunks) {
-  const Schedule sliced = ring_of(4).in_slices({.count = 7, .depth = GetParam()});
+  const Schedule sliced = ring_of(4).in_slices({.count = 7, .stride = GetParam(), .at_once = GetParam()});
   EXPECT_EQ(sliced.num_chunks(), 28);
   std::map<std::int32_t, std::int64_t> last_round;
   std::vector<Move> moves;
@@ -99,7 +99,7 @@ TEST_P(SlicesAtOnce, AreOfDifferentChunks) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Depths, SlicesAtOnce, ::testing::Values(1, 2, 4, 7));
+INSTANTIATE_TEST_SUITE_P(Strides, SlicesAtOnce, ::testing::Values(1, 2, 4, 7));
 
 }  // namespace
 }  // namespace ringside
