@@ -6,7 +6,6 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <map>
 #include <numbers>
 #include <numeric>
@@ -30,29 +29,6 @@ struct Place {
 
   auto operator<=>(const Place&) const = default;
 };
-
-/// Times a step or more that a repetition takes longer than most in which a message has stalled.
-constexpr double kStallOfShift = 3;
-constexpr double kStallOfRelay = 9;
-
-bool is_relay(ProbeKind kind) { return kind == ProbeKind::relay || kind == ProbeKind::ready_relay; }
-
-/// Seconds per step from which a message has stalled.
-double stall_limit(std::span<const double> seconds, ProbeKind kind) {
-  std::vector<double> sorted(seconds.begin(), seconds.end());
-  const auto quartile = sorted.begin() + static_cast<std::ptrdiff_t>((sorted.size() - 1) / 4);
-  std::nth_element(sorted.begin(), quartile, sorted.end());
-  return *quartile * (1 + (is_relay(kind) ? kStallOfRelay / kRelaySteps : kStallOfShift));
-}
-
-/// Median of the repetitions in which no message stalled: when stalls are frequent, the median of all has one.
-double median_without_stalls(std::span<const double> seconds, ProbeKind kind) {
-  const double limit = stall_limit(seconds, kind);
-  std::vector<double> without;
-  std::copy_if(seconds.begin(), seconds.end(), std::back_inserter(without),
-               [limit](double value) { return value <= limit; });
-  return summarize(without).median;
-}
 
 /// What each pass found, and all of it.
 struct Repeated {
@@ -82,9 +58,7 @@ Repetitions repetitions_of(std::span<const ProbeSample> samples, ProbeKind kind)
       RINGSIDE_CHECK(std::isfinite(seconds) && seconds > 0, "a probe took no time");
     }
     Repeated& repeated = result[place_of(sample.key)];
-    repeated.medians.push_back(kind == ProbeKind::shift || is_relay(kind)
-                                   ? median_without_stalls(sample.seconds, kind)
-                                   : summarize(sample.seconds).median);
+    repeated.medians.push_back(summarize(sample.seconds).median);
     repeated.all.insert(repeated.all.end(), sample.seconds.begin(), sample.seconds.end());
   }
   return result;
@@ -107,7 +81,7 @@ std::vector<ShiftPoint> medians_by_ranks(const Repetitions& repetitions) {
   for (const auto& [place, repeated] : repetitions) {
     result.push_back({.ranks = place.ranks,
                       .bytes = place.bytes,
-                      .seconds = {summarize(repeated.medians).median},
+                      .seconds = {repeated.median()},
                       .messages = place.messages});
   }
   return result;
@@ -203,59 +177,8 @@ std::vector<TransferPoint> curve_of(std::span<const ProbeSample> samples, ProbeK
   return curve;
 }
 
-/// A message of at most these bytes is copied in one go, by a rank that has a core.
-constexpr Bytes kSmallMessage{32 << 10};
-
-/// Runs of small shifts, or of small relays, and those in which a message stalled.
-struct SmallRuns {
-  int count = 0;
-  std::vector<double> excesses = {};
-
-  double share() const {
-    return count > 0 ? static_cast<double>(excesses.size()) / static_cast<double>(count) : 0;
-  }
-};
-
-/// By ranks, of those with one message per rank, or of relays.
-std::map<int, SmallRuns> small_runs(std::span<const ProbeSample> samples, ProbeKind kind) {
-  const double steps = is_relay(kind) ? kRelaySteps : 1;
-  std::map<int, SmallRuns> result;
-  for (const auto& [place, repeated] : repetitions_of(samples, kind)) {
-    if (place.bytes > kSmallMessage || place.messages != 1) {
-      continue;
-    }
-    SmallRuns& runs = result[place.ranks];
-    const double limit = stall_limit(repeated.all, kind);
-    const double usual = median_without_stalls(repeated.all, kind);
-    for (const double value : repeated.all) {
-      ++runs.count;
-      if (value > limit) {
-        runs.excesses.push_back(steps * (value - usual));
-      }
-    }
-  }
-  return result;
-}
-
 double mean(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
-
-/// Shifts and relays tell stalls at the start from stalls of messages: see fit_probes().
-void fit_stalls(std::span<const ProbeSample> samples, Calibrated& calibrated) {
-  const std::map<int, SmallRuns> shifts = small_runs(samples, ProbeKind::shift);
-  for (const auto& [ranks, relays] : small_runs(samples, ProbeKind::relay)) {
-    const auto one = shifts.find(ranks);
-    if (one == shifts.end() || one->second.excesses.empty()) {
-      continue;
-    }
-    const double without = 1 - one->second.share();
-    const double ratio = std::clamp((1 - relays.share()) / without, std::pow(without, kRelaySteps - 1), 1.0);
-    calibrated.stalls.push_back({.ranks = ranks,
-                                 .share = 1 - std::pow(ratio, 1.0 / (ranks * (kRelaySteps - 1))),
-                                 .start = 1 - without / std::pow(ratio, 1.0 / (kRelaySteps - 1)),
-                                 .seconds = {mean(one->second.excesses)}});
-  }
 }
 
 /// Squared distances from the mean of each probe, and how many of them are independent.
@@ -272,8 +195,7 @@ std::map<Bytes, Scatter> scatter_of_passes(std::span<const ProbeSample> samples,
   for (const ProbeSample& sample : samples) {
     const bool wanted = std::find(kinds.begin(), kinds.end(), sample.key.kind) != kinds.end();
     if (wanted && !sample.seconds.empty()) {
-      medians[{sample.key.kind, place_of(sample.key)}].push_back(
-          std::log(median_without_stalls(sample.seconds, sample.key.kind)));
+      medians[{sample.key.kind, place_of(sample.key)}].push_back(std::log(summarize(sample.seconds).median));
     }
   }
   std::map<Bytes, Scatter> result;
@@ -460,7 +382,6 @@ Calibrated fit_probes(std::span<const ProbeSample> samples) {
   calibrated.ready_relays = medians_by_ranks(repetitions_of(samples, ProbeKind::ready_relay));
   calibrated.sends = curve_of(samples, ProbeKind::send);
   calibrated.fan_outs = curve_of(samples, ProbeKind::fan_out);
-  fit_stalls(samples, calibrated);
   calibrated.spread = fit_spread(samples, kMessages);
   calibrated.reduction_spread = fit_spread(samples, kReductions);
   return calibrated;

@@ -27,10 +27,6 @@ namespace ringside {
 /// `transfers`, `sends` and `fan_outs` are the medians of ping_pong, send and fan_out made non-decreasing (isotonic regression);
 /// `shifts`, `relays`, `ready_relays` and `reductions` the medians by ranks (and messages) and size.
 ///
-/// `stalls`: of small shifts, those that took more than four times their lower quartile, and of small relays those with nine steps
-/// more than that; the medians of shifts and relays are of the others. Each message of N ranks stalls with a probability p, and a run with a probability s before the first: (1 − s)(1 − p)^N of the shifts with one message per rank do not
-/// stall, and (1 − s)(1 − p)^(kN) of the relays of k steps; two equations for s and p. `seconds` is the mean excess.
-///
 /// `spread`: at each size that ran in several passes, the standard deviation of log(median of a pass), pooled over the ping_pong,
 /// shift and fan_out probes whose size is within a factor of four; three passes leave a single probe two degrees of freedom, which is
 /// too few. Never less than the 1.3 % to which the medians that predictions are compared with are measured. None with one pass.

@@ -23,9 +23,6 @@ enum class ProbeKind {
   fan_out,      ///< rank 0 sends to ranks 1 and 2 at once; seconds until both messages are there
 };
 
-/// Steps of a relay: enough for the first one, which comes from a barrier, to count little.
-inline constexpr int kRelaySteps = 6;
-
 std::string_view name(ProbeKind kind);
 
 struct ProbeKey {

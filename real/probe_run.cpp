@@ -22,6 +22,9 @@ constexpr std::int64_t kMaxBytesInFlight = 64LL << 20;
 /// A reduction of few bytes is repeated until the clock's own cost no longer counts.
 constexpr std::int64_t kMinBytesReduced = 256LL << 10;
 
+/// Steps of a relay: enough for the first one, which comes from a barrier, to count little.
+constexpr int kRelaySteps = 6;
+
 constexpr TimingLimits kLimits = {.target_interval = 0.05, .min_calls = 3, .max_calls = 400};
 
 /// Probes are programs, as algorithms are: they run through the executor, each with one buffer that is sent from and

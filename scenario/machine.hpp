@@ -124,16 +124,6 @@ struct ReductionPoint {
   bool operator==(const ReductionPoint&) const = default;
 };
 
-/// Small messages that took many times longer than others: a rank was not given a core, or its core had to be woken.
-struct StallPoint {
-  int ranks = 0;
-  double share = 0;  ///< of the messages while `ranks` shift at once, 0 … 1
-  double start = 0;  ///< of the shifts: before the first message, when ranks come from a barrier; 0 … 1
-  Seconds seconds;   ///< that a stalled message takes longer, on average
-
-  bool operator==(const StallPoint&) const = default;
-};
-
 /// How far the median of probes of this size differs from one pass to the next.
 struct SpreadPoint {
   Bytes bytes;
@@ -171,7 +161,6 @@ struct Calibrated {
       {};  ///< until the sender may go on, its kernel having the rest; may be empty
   std::vector<TransferPoint> fan_outs =
       {};  ///< until two messages of one rank to two others are there; may be empty
-  std::vector<StallPoint> stalls = {};             ///< by ranks; may be empty
   std::vector<SpreadPoint> spread = {};            ///< by size, ascending; may be empty
   std::vector<SpreadPoint> reduction_spread = {};  ///< likewise, of reductions; empty = `spread`
   std::vector<PairPoint> pairs = {};               ///< the matrix, for people; not priced; may be empty

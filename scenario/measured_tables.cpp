@@ -60,24 +60,6 @@ ValueType<std::vector<ShiftPoint>> shift_curve() {
                     [](const ShiftPoint& p) { return std::tuple(p.ranks, p.messages, p.bytes); });
 }
 
-MapTable<StallPoint> stall_table() {
-  return {.form = "a map such as `{ranks: 4, share: 0.01, start: 0.1, seconds: 3 ms}`",
-          .rows = {row("ranks", &StallPoint::ranks, whole_number_type({.min = 2, .max = kMaxRanks}),
-                       {.meaning = "How many ranks send to their neighbour at once.", .required = true}),
-                   row("share", &StallPoint::share, factor_type(0),
-                       {.meaning = "Share of small messages that stall, 0 to 1.", .required = true}),
-                   row("start", &StallPoint::start, factor_type(0),
-                       {.meaning = "Share of runs that stall before the first message, 0 to 1.",
-                        .default_value = "0"}),
-                   row("seconds", &StallPoint::seconds, time_type(),
-                       {.meaning = "What a stalled one takes longer, on average.", .required = true})},
-          .check = [](Reader& reader, const Value& value, StallPoint& stall) {
-            if (stall.share > 1 || stall.start > 1) {
-              reader.fail(value, "`share` and `start` are at most 1, all messages or runs");
-            }
-          }};
-}
-
 MapTable<ReductionPoint> reduction_table() {
   return {.form = "a map such as `{bytes: 64 KiB, cost: 0.1 ns/B}`",
           .rows = {row("bytes", &ReductionPoint::bytes, size_type(),
@@ -227,12 +209,6 @@ MapTable<Calibrated> calibrated_table() {
                   {.meaning = "Time until the sender of one message may go on, by size."}),
               row("fan_outs", &Calibrated::fan_outs, transfer_curve("Until both are there."),
                   {.meaning = "Time of two messages at once from one rank to two others, by size."}),
-              row("stalls", &Calibrated::stalls,
-                  curve_type(stall_table(),
-                             "a list of maps such as `{ranks: 4, share: 0.01, start: 0.1, seconds: 3 ms}`",
-                             "each number of ranks once, small ones first",
-                             [](const StallPoint& p) { return p.ranks; }),
-                  {.meaning = "How many small messages take many times longer than others, by ranks."}),
               row("spread", &Calibrated::spread, spread_type(),
                   {.meaning = "Relative deviation of a probe's median from one pass to the next, by size."}),
               row("reduction_spread", &Calibrated::reduction_spread, spread_type(),

@@ -58,21 +58,6 @@ std::vector<ShiftPoint> shifts_among(int num_ranks, const std::vector<ShiftPoint
   return result;
 }
 
-/// Of the nearest number of ranks that was probed, the larger of two. Ranks that need not wait for a core do not stall; what
-/// probes saw of it was something else's doing.
-std::optional<StallPoint> stall_among(int num_ranks, const Calibrated& calibrated) {
-  const std::vector<StallPoint>& stalls = calibrated.stalls;
-  if (calibrated.cores && *calibrated.cores >= num_ranks) {
-    return std::nullopt;
-  }
-  const auto at_least = std::find_if(stalls.begin(), stalls.end(),
-                                     [&](const StallPoint& stall) { return stall.ranks >= num_ranks; });
-  if (at_least != stalls.end()) {
-    return *at_least;
-  }
-  return stalls.empty() ? std::nullopt : std::optional(stalls.back());
-}
-
 Network calibrated_network(const BuildRequest& request, const Calibrated& calibrated) {
   if (calibrated.bandwidth.value <= 0) {
     fail(request.machine, "calibrated.bandwidth", "nothing can be sent at 0 B/s");
@@ -91,8 +76,7 @@ Network calibrated_network(const BuildRequest& request, const Calibrated& calibr
                         .relays = shifts_among(request.num_ranks, calibrated.relays),
                         .ready_relays = shifts_among(request.num_ranks, calibrated.ready_relays),
                         .sends = calibrated.sends,
-                        .fan_outs = calibrated.fan_outs,
-                        .stall = stall_among(request.num_ranks, calibrated)};
+                        .fan_outs = calibrated.fan_outs};
   }
   return network;
 }

@@ -39,8 +39,7 @@ struct PlannedMove {
   bool source_came = false;
   bool target_came = false;
   Receiver receiver = Receiver::fresh;
-  bool full_house = false;  ///< As in Work.
-  bool waiting = false;     ///< For a reduction of an earlier round.
+  bool waiting = false;  ///< For a reduction of an earlier round.
   bool started = false;
   bool released = false;  ///< The source has gone on.
   bool sent = false;
@@ -75,7 +74,7 @@ class FlowRun {
           const SimulationOptions& options)
       : schedule_(schedule), sizes_(sizes), options_(options), ranks_(at(network.num_ranks)) {
     if (network.processor) {
-      medium_ = std::make_unique<ProcessorSharing>(network, activities_, options.stall_seed);
+      medium_ = std::make_unique<ProcessorSharing>(network, activities_);
       before_.resize(at(network.num_ranks));
     } else {
       medium_ = std::make_unique<LinkSharing>(network, activities_);
@@ -114,16 +113,10 @@ class FlowRun {
 
   void plan_round(std::int64_t round) {
     write_moves(schedule_, sizes_, round, moves_);
-    const auto messages =
-        std::count_if(moves_.begin(), moves_.end(), [](const Move& move) { return !move.local(); });
-    const bool full_house = messages >= schedule_.num_ranks();
     for (const Move& move : moves_) {
       const std::int32_t id = new_planned();
-      planned(id) = {.move = move,
-                     .round = round,
-                     .bytes = sizes_.bytes(move),
-                     .receiver = receiver_of(move),
-                     .full_house = full_house};
+      planned(id) = {
+          .move = move, .round = round, .bytes = sizes_.bytes(move), .receiver = receiver_of(move)};
       append(move.source, id);
       if (!move.local()) {
         append(move.target, id);
@@ -305,8 +298,7 @@ class FlowRun {
            .source = move.move.source,
            .target = move.move.target,
            .bytes = move.bytes,
-           .receiver = move.receiver,
-           .full_house = move.full_house},
+           .receiver = move.receiver},
           {.kind = TraceKind::transfer, .id = id});
   }
 

@@ -27,7 +27,6 @@ struct Work {
   Rank target = 0;
   std::int64_t bytes = 0;
   Receiver receiver = Receiver::fresh;
-  bool full_house = false;  ///< Of a transfer: in its round there are as many as ranks, or more.
 };
 
 /// Where an activity is that has completed its work for now.

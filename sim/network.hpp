@@ -45,7 +45,6 @@ struct SharedProcessor {
   std::vector<ShiftPoint> ready_relays = {};  ///< the same where receives were started beforehand
   std::vector<TransferPoint> sends = {};      ///< until the sender of one message alone may go on
   std::vector<TransferPoint> fan_outs = {};   ///< two messages from one rank to two others at once
-  std::optional<StallPoint> stall = {};       ///< of messages among this many ranks
 };
 
 /// The shape of a network. Routes are computed on demand, so that 65,536 ranks need no table of pairs.

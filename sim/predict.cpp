@@ -157,40 +157,6 @@ FlowResult run_flow(const Schedule& schedule, const ChunkSizes& sizes, const Net
   return simulate_flow(schedule, sizes, network, simulation);
 }
 
-/// Where messages stall, runs differ: so many are drawn.
-constexpr int kNumDraws = 41;
-
-/// Quantiles of the runs of a measured point.
-struct Quantile {
-  double of_runs = 0.5;
-};
-constexpr Quantile kMedian{0.5};
-// In nine of ten cases the median of a hundred runs lies between these quantiles (binomial distribution).
-constexpr Quantile kLowMedian{0.42};
-constexpr Quantile kHighMedian{0.58};
-
-/// What a measurement would find: where some messages stall, a quantile of the times of runs that differ in which ones do.
-FlowResult run_flows(const Schedule& schedule, const ChunkSizes& sizes, const Network& network,
-                     const PredictOptions& options, SimulationOptions simulation, Quantile quantile) {
-  if (!network.processor || !network.processor->stall || simulation.trace != nullptr) {
-    return run_flow(schedule, sizes, network, options, simulation);
-  }
-  FlowResult result;
-  std::vector<double> seconds;
-  for (int draw = 0; draw < kNumDraws; ++draw) {
-    simulation.stall_seed = draw;
-    result = run_flow(schedule, sizes, network, options, simulation);
-    // Where runs stall before the first message, every so many-th draw does: all ranks wait for the late one.
-    const StallPoint& stall = *network.processor->stall;
-    const bool late = std::floor(stall.start * (draw + 1)) > std::floor(stall.start * draw);
-    seconds.push_back(result.seconds.value + (late ? stall.seconds.value : 0));
-  }
-  const auto place = seconds.begin() + std::lround(quantile.of_runs * (kNumDraws - 1));
-  std::nth_element(seconds.begin(), place, seconds.end());
-  result.seconds = {*place};
-  return result;
-}
-
 /// What is priced: the same for the prediction and both ends of its interval.
 struct Priced {
   const Schedule& schedule;
@@ -198,8 +164,7 @@ struct Priced {
   int rounds_at_once = 1;
 };
 
-Prediction price(const Priced& priced, const Network& network, const PredictOptions& options,
-                 Quantile quantile = kMedian) {
+Prediction price(const Priced& priced, const Network& network, const PredictOptions& options) {
   const Schedule& schedule = priced.schedule;
   const PointKey& key = priced.key;
   Prediction prediction;
@@ -217,7 +182,7 @@ Prediction price(const Priced& priced, const Network& network, const PredictOpti
       prediction.seconds = replay(schedule, sizes, network, simulation);
       break;
     case Fidelity::flow: {
-      FlowResult result = run_flows(schedule, sizes, network, options, simulation, quantile);
+      FlowResult result = run_flow(schedule, sizes, network, options, simulation);
       prediction.seconds = result.seconds;
       prediction.limits = std::move(result.limits);
       prediction.nics = result.nics;
@@ -323,8 +288,8 @@ void add_interval(const Machine& machine, const Priced& priced, PredictOptions o
   const std::optional<Network> fast = network_at_end(machine, prediction.source, priced.key.ranks, true);
   const std::optional<Network> slow = network_at_end(machine, prediction.source, priced.key.ranks, false);
   if (fast && slow) {
-    prediction.low = std::min(prediction.seconds, price(priced, *fast, options, kLowMedian).seconds);
-    prediction.high = std::max(prediction.seconds, price(priced, *slow, options, kHighMedian).seconds);
+    prediction.low = std::min(prediction.seconds, price(priced, *fast, options).seconds);
+    prediction.high = std::max(prediction.seconds, price(priced, *slow, options).seconds);
   }
 }
 

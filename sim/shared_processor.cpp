@@ -178,17 +178,12 @@ double ProcessorCurves::share_in(const std::map<int, Curve>& relays, double byte
   return 1 + (time(relay, probed) - time(shift->second, probed)) / time(shift->second, bytes);
 }
 
-ProcessorSharing::ProcessorSharing(const Network& network, Activities& activities,
-                                   std::optional<std::uint64_t> stall_seed)
+ProcessorSharing::ProcessorSharing(const Network& network, Activities& activities)
     : network_(network),
       activities_(activities),
       curves_(*network.processor, {reduction_cost(network, 0)}),
       leaving_(static_cast<std::size_t>(network.num_ranks)),
-      reaching_(static_cast<std::size_t>(network.num_ranks)) {
-  if (stall_seed && network.processor->stall) {
-    random_.emplace(*stall_seed);
-  }
-}
+      reaching_(static_cast<std::size_t>(network.num_ranks)) {}
 
 bool ProcessorSharing::free(const Work& work) const {
   return work.kind != WorkKind::transfer && curves_.reduction(static_cast<double>(work.bytes)) == 0;
@@ -196,19 +191,20 @@ bool ProcessorSharing::free(const Work& work) const {
 
 Activities::Id ProcessorSharing::begin(const Work& work) {
   const auto bytes = static_cast<double>(work.bytes);
+  const double slowdown = transfer_slowdown(network_, work.source, work.target);
   UnderWay activity = {
       .source = work.source, .target = work.target, .bytes = work.bytes, .receiver = work.receiver};
   if (work.kind != WorkKind::transfer) {
-    activity.id =
-        activities_.begin(transfer_slowdown(network_, work.source, work.target) * curves_.reduction(bytes));
+    activity.id = activities_.begin(slowdown * curves_.reduction(bytes));
     ++num_reductions_;
   } else {
-    activity.work = transfer_slowdown(network_, work.source, work.target) * curves_.transfer(bytes);
-    if (work.full_house && stalls()) {
-      activity.phase = Phase::stalled;
-      activity.id = activities_.begin(network_.processor->stall->seconds.value);
-    } else {
-      activity.id = activities_.begin(begin_sending(activity));
+    activity.phase = Phase::sending;
+    activity.work = slowdown * curves_.transfer(bytes);
+    activity.id = activities_.begin(activity.work * curves_.send(bytes) / curves_.transfer(bytes));
+    ++num_transfers_;
+    if (++between_[{work.source, work.target}] == 1) {
+      ++leaving_[static_cast<std::size_t>(work.source)];
+      ++reaching_[static_cast<std::size_t>(work.target)];
     }
   }
   under_way_.push_back(activity);
@@ -216,31 +212,11 @@ Activities::Id ProcessorSharing::begin(const Work& work) {
   return activity.id;
 }
 
-bool ProcessorSharing::stalls() {
-  constexpr double kOfAll = 0x1p-53;  // 53 random bits are the digits of a double.
-  return random_ && static_cast<double>((*random_)() >> 11U) * kOfAll < network_.processor->stall->share;
-}
-
-double ProcessorSharing::begin_sending(UnderWay& transfer) {
-  transfer.phase = Phase::sending;
-  ++num_transfers_;
-  if (++between_[{transfer.source, transfer.target}] == 1) {
-    ++leaving_[static_cast<std::size_t>(transfer.source)];
-    ++reaching_[static_cast<std::size_t>(transfer.target)];
-  }
-  const auto bytes = static_cast<double>(transfer.bytes);
-  return transfer.work * curves_.send(bytes) / curves_.transfer(bytes);
-}
-
 Stage ProcessorSharing::finish(Activities::Id id) {
   const auto activity = std::find_if(under_way_.begin(), under_way_.end(),
                                      [id](const UnderWay& candidate) { return candidate.id == id; });
   changed_ = true;
   const auto bytes = static_cast<double>(activity->bytes);
-  if (activity->phase == Phase::stalled) {
-    activities_.renew(id, begin_sending(*activity));
-    return Stage::under_way;
-  }
   if (activity->phase == Phase::sending) {
     const double rest = activity->work * (1 - curves_.send(bytes) / curves_.transfer(bytes));
     if (rest > 0) {
@@ -280,9 +256,6 @@ void ProcessorSharing::share() {
 }
 
 double ProcessorSharing::slowdown_of(const UnderWay& activity) {
-  if (activity.phase == Phase::stalled) {
-    return 1;
-  }
   const bool local = activity.phase == Phase::local;
   const int together = local ? num_reductions_ : num_transfers_;
   const int at_one_rank = local ? 0

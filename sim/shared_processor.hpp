@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <random>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -37,10 +36,6 @@
 /// seconds of work and keeps one core busy; it progresses at 1/(γ(r, b)/γ(1, b)), or, when transfers and reductions together are
 /// more than the cores that are shared, at cores/(their number) where that is slower. The time that reductions take away
 /// from transfers is not modelled beyond that.
-///
-/// With `stalls`, a message waits before its work, with the probability and for the time that the probes saw: a rank was not
-/// given a core. The probes had all ranks at work, so only messages of rounds in which all are wait. Which ones do is drawn from a
-/// seed.
 namespace ringside {
 
 /// What moves take when nothing else is going on.
@@ -84,9 +79,7 @@ class ProcessorCurves {
 
 class ProcessorSharing final : public Medium {
  public:
-  /// Without a seed no message stalls.
-  ProcessorSharing(const Network& network, Activities& activities,
-                   std::optional<std::uint64_t> stall_seed = {});
+  ProcessorSharing(const Network& network, Activities& activities);
 
   bool free(const Work& work) const override;
   Activities::Id begin(const Work& work) override;
@@ -96,7 +89,7 @@ class ProcessorSharing final : public Medium {
   std::optional<NicUse> nics() const override { return std::nullopt; }
 
  private:
-  enum class Phase : std::uint8_t { stalled, sending, arriving, local };
+  enum class Phase : std::uint8_t { sending, arriving, local };
   struct UnderWay {
     Activities::Id id = 0;
     Phase phase = Phase::local;
@@ -107,20 +100,16 @@ class ProcessorSharing final : public Medium {
     double work = 0;  ///< Seconds alone.
   };
 
-  bool stalls();
-  /// Gives a transfer its first part of work: until the source may go on.
-  double begin_sending(UnderWay& transfer);
   double slowdown_of(const UnderWay& activity);
 
   const Network& network_;
   Activities& activities_;
   ProcessorCurves curves_;
-  std::optional<std::mt19937_64> random_;
   std::vector<UnderWay> under_way_;
   std::map<std::pair<Rank, Rank>, int> between_;  ///< Transfers under way, by source and target.
   std::vector<int> leaving_;                      ///< Of these pairs, those of each source.
   std::vector<int> reaching_;                     ///< The same, of each target.
-  int num_transfers_ = 0;                         ///< Under way, without those that are stalled.
+  int num_transfers_ = 0;                         ///< Under way.
   int num_reductions_ = 0;                        ///< And local copies.
   /// Slowdowns that were needed so far, by: local, bytes, how many together, how many at one rank, receiver.
   std::map<std::tuple<bool, std::int64_t, int, int, Receiver>, double> crowding_;

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "common/trace.hpp"
@@ -16,8 +14,6 @@ struct SimulationOptions {
   Bytes eager_threshold{0};
   /// A rank comes to its next round when fewer than so many of its rounds are not complete; ours take one at a time.
   int rounds_at_once = 1;
-  /// Which messages stall where probes saw that some do (sim/shared_processor.hpp); none = none does.
-  std::optional<std::uint64_t> stall_seed = {};
   /// When set, an event is appended for everything that takes time, in the order in which it is simulated.
   std::vector<TraceEvent>* trace = nullptr;
 };

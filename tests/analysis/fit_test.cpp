@@ -290,54 +290,20 @@ TEST(Fit, ShiftsAreMediansByRanksAndSize) {
   EXPECT_EQ(found.shifts[2].ranks, 4);
 }
 
-TEST(Fit, RelaysAreMediansOfThoseThatDidNotStall) {
+TEST(Fit, RelaysAreMediansByRanksAndSize) {
   PlantedProbes probes({.noise = 0, .repetitions = 3}, 1);
   std::vector<ProbeSample> samples = {probes.ping_pong(8), probes.ping_pong(1 << 20)};
   samples.push_back({.key = {.kind = ProbeKind::relay, .ranks = 4, .bytes = {64}},
-                     .seconds = {4e-6, 4e-6, 3e-3, 3e-3, 3e-3}});
+                     .seconds = {4e-6, 4e-6, 4e-6, 3e-3, 3e-3}});
+  samples.push_back(
+      {.key = {.kind = ProbeKind::ready_relay, .ranks = 4, .bytes = {64}}, .seconds = {2e-6, 3e-6, 9e-6}});
   const Calibrated found = fit_probes(samples);
   EXPECT_TRUE(found.shifts.empty());
   ASSERT_EQ(found.relays.size(), 1U);
   EXPECT_EQ(found.relays[0].ranks, 4);
   EXPECT_NEAR(found.relays[0].seconds.value, 4e-6, 1e-18);
-}
-
-/// `stalled` of 1000 shifts or relays took 3 ms longer.
-ProbeSample stalling(ProbeKind kind, int stalled) {
-  const double steps = kind == ProbeKind::relay ? kRelaySteps : 1;
-  ProbeSample sample = {.key = {.kind = kind, .ranks = 4, .bytes = {64}}, .seconds = {}};
-  for (int i = 0; i < 1000; ++i) {
-    sample.seconds.push_back(1e-4 + (i < stalled ? 3e-3 / steps : 0));
-  }
-  return sample;
-}
-
-TEST(Fit, StallsAtTheStartAndOfMessagesAreToldApartByHowManyMessagesThereAre) {
-  PlantedProbes probes({}, 1);
-  // (1 − 0.1)·(1 − p)⁴ = 0.81 and (1 − 0.1)·(1 − p)²⁴ = 0.478, where (1 − p)⁴ = 0.9.
-  const Calibrated found =
-      fit_probes(std::vector<ProbeSample>{probes.ping_pong(8), probes.ping_pong(1 << 20),
-                                          stalling(ProbeKind::shift, 190), stalling(ProbeKind::relay, 522)});
-  ASSERT_EQ(found.stalls.size(), 1U);
-  EXPECT_EQ(found.stalls[0].ranks, 4);
-  EXPECT_NEAR(found.stalls[0].start, 0.1, 1e-3);
-  EXPECT_NEAR(found.stalls[0].share, 1 - std::pow(0.9, 0.25), 1e-3);
-  EXPECT_NEAR(found.stalls[0].seconds.value, 3e-3, 1e-12);
-  EXPECT_NEAR(found.relays.at(0).seconds.value, 1e-4, 1e-12) << "as if none had stalled";
-}
-
-TEST(Fit, StallsAreNeverLessThanNone) {
-  PlantedProbes probes({}, 1);
-  const auto stalls_of = [&](int shifts, int relays) {
-    return fit_probes(std::vector<ProbeSample>{probes.ping_pong(8), probes.ping_pong(1 << 20),
-                                               stalling(ProbeKind::shift, shifts),
-                                               stalling(ProbeKind::relay, relays)})
-        .stalls;
-  };
-  EXPECT_THAT(stalls_of(0, 0), IsEmpty());
-  EXPECT_NEAR(stalls_of(200, 100).at(0).share, 0, 1e-12) << "all at the start";
-  EXPECT_NEAR(stalls_of(200, 100).at(0).start, 0.2, 1e-12);
-  EXPECT_NEAR(stalls_of(100, 700).at(0).start, 0, 1e-12) << "all of messages";
+  ASSERT_EQ(found.ready_relays.size(), 1U);
+  EXPECT_NEAR(found.ready_relays[0].seconds.value, 3e-6, 1e-18);
 }
 
 /// Two passes whose medians lie `apart` (logarithm).

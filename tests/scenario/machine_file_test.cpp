@@ -72,7 +72,6 @@ calibrated:
   reductions: [{bytes: 64 KiB, cost: 4 GB/s}, {ranks: 2, bytes: 64 KiB, cost: 2 GB/s}]
   sends: [{bytes: 4 KiB, seconds: 6 us}]
   fan_outs: [{bytes: 4 KiB, seconds: 25 us}]
-  stalls: [{ranks: 4, share: 0.02, start: 0.1, seconds: 3 ms}]
   spread: [{bytes: 4 KiB, deviation: 0.2}, {bytes: 1 MiB, deviation: 0.01}]
   reduction_spread: [{bytes: 64 KiB, deviation: 0.3}]
   pairs: [{from: 0, to: 1, latency: 9 us, bandwidth: 20 GB/s, both_ways: 18 GB/s}]
@@ -117,7 +116,6 @@ price: {per_hour: 32.77 USD, as_of: 2026-11-01}
                                .reductions = {{{65536}, {0.25e-9}}, {{65536}, {0.5e-9}, 2}},
                                .sends = {{{4096}, {6e-6}}},
                                .fan_outs = {{{4096}, {25e-6}}},
-                               .stalls = {{4, 0.02, 0.1, {3e-3}}},
                                .spread = {{{4096}, 0.2}, {{1048576}, 0.01}},
                                .reduction_spread = {{{65536}, 0.3}},
                                .pairs = {{0, 1, {9e-6}, {20e9}, {18e9}}},
@@ -345,8 +343,6 @@ TEST(MachineFile, CurvesAscend) {
   EXPECT_THAT(
       machine_problems(calibrated("reductions: [{bytes: 2 KiB, cost: 0 s/B}, {bytes: 1 KiB, cost: 0 s/B}]")),
       ElementsAre(HasSubstr("must ascend")));
-  EXPECT_THAT(machine_problems(calibrated("stalls: [{ranks: 4, share: 1.5, seconds: 3 ms}]")),
-              ElementsAre(HasSubstr("at most 1")));
   EXPECT_THAT(machine_problems(calibrated("latency_interval: [2 us, 1 us]")),
               ElementsAre(HasSubstr("lower end comes first")));
   EXPECT_THAT(machine_problems(calibrated("latency_interval: [2 us]")),

@@ -143,9 +143,6 @@ Calibrated any_calibrated() {
     calibrated.shifts.push_back({2, bytes, seconds(), 3});
     calibrated.reductions.push_back({bytes, cost(), 4});
   }
-  if (coin()) {
-    calibrated.stalls.push_back({whole(2, 8), positive(1e-3, 1), positive(1e-3, 1), seconds()});
-  }
   for (const Bytes bytes : sizes) {
     calibrated.shifts.push_back({4, bytes, seconds()});
   }

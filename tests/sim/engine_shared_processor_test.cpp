@@ -1,6 +1,4 @@
 #include <cmath>
-#include <cstdint>
-#include <optional>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -189,36 +187,6 @@ TEST(ProcessorCurves, SeveralReductionsTakeWhatSeveralTook) {
   EXPECT_NEAR(curves.reduction_crowding(2, 100'000), 1.5, 1e-12);
   EXPECT_NEAR(curves.reduction_crowding(4, 100'000), 3, 1e-12) << "in proportion beyond what was measured";
   EXPECT_NEAR(curves.reduction(100'000), 4e-10 * 100'000, 1e-15) << "one alone as before";
-}
-
-/// Seconds of a ring of 400 kB on four ranks of private_links() whose messages stall for 3 ms with this probability.
-double ring_seconds_with_stalls(double share, std::optional<std::uint64_t> seed) {
-  SharedProcessor processor = private_links();
-  processor.stall = StallPoint{.ranks = 4, .share = share, .seconds = {3e-3}};
-  const Schedule ring(*find_algorithm(Collective::all_reduce, "ring"), {.num_ranks = 4});
-  const ChunkSizes sizes({400'000}, DataType::float32, ring.num_chunks());
-  return simulate_flow(ring, sizes, shared_processor(4, processor), {.stall_seed = seed}).seconds.value;
-}
-
-TEST(SharedProcessor, StalledMessagesWaitBeforeTheirWork) {
-  EXPECT_NEAR(ring_seconds_with_stalls(1, std::nullopt), 6 * 1e-4, 1e-12) << "no seed, no stall";
-  EXPECT_NEAR(ring_seconds_with_stalls(1, 1), 6 * 3.1e-3, 1e-12);
-}
-
-TEST(SharedProcessor, MessagesDoNotStallWhereFewRanksAreAtWork) {
-  SharedProcessor processor = private_links();
-  processor.stall = StallPoint{.ranks = 4, .share = 1, .seconds = {3e-3}};
-  const Schedule naive(*find_algorithm(Collective::all_reduce, "naive"), {.num_ranks = 4});
-  const ChunkSizes sizes({100'000}, DataType::float32, naive.num_chunks());
-  EXPECT_LT(simulate_flow(naive, sizes, shared_processor(4, processor), {.stall_seed = 1}).seconds.value,
-            1e-3);
-}
-
-TEST(SharedProcessor, TheSameSeedStallsTheSameMessages) {
-  const double seconds = ring_seconds_with_stalls(0.3, 1);
-  EXPECT_EQ(seconds, ring_seconds_with_stalls(0.3, 1));
-  EXPECT_GT(seconds, 6 * 1e-4);
-  EXPECT_LT(seconds, 6 * 3.1e-3);
 }
 
 TEST(SharedProcessor, TwoRoundsAtOnceHideHalfOfTheMessagesLatency) {
