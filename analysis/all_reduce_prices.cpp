@@ -46,7 +46,11 @@ TimeRange AllReducePrices::price(Bytes bytes, bool interval) {
     return price(bytes, interval);
   }
   const auto& prediction = std::get<Prediction>(outcome);
-  limit_ = prediction.limits.empty() ? std::string{} : prediction.limits.front();
+  if (bytes >= largest_) {
+    largest_ = bytes;
+    limit_ = prediction.limits.empty() ? std::string{} : prediction.limits.front();
+    nics_ = prediction.nics;
+  }
   return {.typical = prediction.seconds,
           .low = prediction.low.value_or(prediction.seconds),
           .high = prediction.high.value_or(prediction.seconds)};

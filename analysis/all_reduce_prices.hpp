@@ -1,11 +1,13 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 
 #include "analysis/time_range.hpp"
 #include "common/names.hpp"
 #include "scenario/machine.hpp"
+#include "sim/prediction.hpp"
 
 namespace ringside {
 
@@ -21,8 +23,10 @@ class AllReducePrices {
 
   /// What is priced: the algorithm asked for, or what stands in for a `native` that has no model here.
   const std::string& algorithm() const { return algorithm_; }
-  /// What shares the ranks' traffic, as predict() says it of the last price.
+  /// What shares the ranks' traffic, as predict() says it of the largest size that was priced.
   const std::string& limit() const { return limit_; }
+  /// Likewise: through how many of a node's NICs it goes.
+  const std::optional<NicUse>& nics() const { return nics_; }
 
  private:
   TimeRange price(Bytes bytes, bool interval);
@@ -33,7 +37,9 @@ class AllReducePrices {
   DataType dtype_;
   std::map<Bytes, TimeRange> ranges_;
   std::map<Bytes, Seconds> typical_;
+  Bytes largest_{0};
   std::string limit_;
+  std::optional<NicUse> nics_;
 };
 
 }  // namespace ringside

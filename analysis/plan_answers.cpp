@@ -241,6 +241,7 @@ Thresholds thresholds(Planner& planner, const Plan& plan, const Offer& offer) {
   found.gpus_stop_paying = gpus_stop_paying(planner, plan, offer);
   found.ring_from_bytes = ring_from_bytes(planner, offer);
   found.ring_from_gpus = ring_from_gpus(planner, plan, offer);
+  found.ring_nics = planner.nics(offer, "ring", offer.gpus);
   return found;
 }
 

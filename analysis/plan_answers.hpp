@@ -40,6 +40,8 @@ struct Thresholds {
   std::optional<Bytes> ring_from_bytes = {};
   /// Ring is faster than naive for the plan's gradients from this number of GPUs on; none = for no number.
   std::optional<int> ring_from_gpus = {};
+  /// That ring goes through on all GPUs of the offer, as in Prediction.
+  std::optional<NicUse> ring_nics = {};
 };
 
 inline constexpr int kMostPasses = 4096;

@@ -159,6 +159,7 @@ StepEstimate Planner::step(Known& machine) {
   estimate.timeline = std::move(typical);
   estimate.algorithm = prices_here.algorithm();
   estimate.limit = prices_here.limit();
+  estimate.nics = prices_here.nics();
   return estimate;
 }
 
@@ -241,6 +242,10 @@ std::optional<Seconds> Planner::all_reduce(const Offer& offer, const std::string
   } catch (const Error&) {
     return std::nullopt;
   }
+}
+
+std::optional<NicUse> Planner::nics(const Offer& offer, const std::string& algorithm, int ranks) {
+  return prices(known(offer), algorithm, ranks).nics();
 }
 
 std::optional<BytesPerSecond> link_bandwidth(const Machine& machine) {

@@ -38,12 +38,13 @@ struct StepEstimate {
   TimeRange exposed;
   TimeRange waiting;  ///< For the slowest GPU.
   TimeRange total;
-  Share efficiency;          ///< Of N times the speed of one GPU.
-  Share samples_per_second;  ///< All GPUs together.
-  Share exposed_share;       ///< Of the step.
-  Step timeline;             ///< Typical.
-  std::string algorithm;     ///< What was priced.
-  std::string limit;         ///< What shares the traffic of the largest all_reduce; may be empty.
+  Share efficiency;                 ///< Of N times the speed of one GPU.
+  Share samples_per_second;         ///< All GPUs together.
+  Share exposed_share;              ///< Of the step.
+  Step timeline;                    ///< Typical.
+  std::string algorithm;            ///< What was priced.
+  std::string limit;                ///< What shares the traffic of the largest all_reduce; may be empty.
+  std::optional<NicUse> nics = {};  ///< That it goes through, as in Prediction.
 
   bool communication_dominates() const { return exposed_share.typical > 0.5; }
 };
@@ -88,6 +89,8 @@ class Planner {
 
   /// What one all_reduce on so many GPUs of an offer typically costs; none where the algorithm cannot run there.
   std::optional<Seconds> all_reduce(const Offer& offer, const std::string& algorithm, int ranks, Bytes bytes);
+  /// Through how many NICs the largest of these goes whose price was asked for, as in Prediction.
+  std::optional<NicUse> nics(const Offer& offer, const std::string& algorithm, int ranks);
 
   const std::vector<Gradient>& gradients() const { return gradients_; }
 

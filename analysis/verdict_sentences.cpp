@@ -11,6 +11,7 @@
 #include "analysis/accuracy.hpp"
 #include "analysis/cell.hpp"
 #include "analysis/crossover.hpp"
+#include "analysis/nic_sentences.hpp"
 #include "analysis/verdict.hpp"
 #include "schedule/registry.hpp"
 
@@ -280,30 +281,14 @@ std::optional<std::string> evidence_sentence(const Deciding& deciding) {
       best, format(time), inside ? "inside" : "outside", format(*its.low), format(*its.high));
 }
 
-/// Which algorithms leave NICs of a node idle, and that NCCL's own does not.
-std::vector<std::string> nic_sentences(const Cell& cell) {
-  std::map<std::pair<int, int>, std::vector<std::string>> by_use;
+std::vector<AlgorithmNics> nics_of(const Cell& cell) {
+  std::vector<AlgorithmNics> predicted;
   for (const Point* point : cell.points) {
-    const std::optional<NicUse> nics = point->predicted ? point->predicted->nics : std::nullopt;
-    if (nics && nics->used < nics->of) {
-      by_use[{nics->used, nics->of}].push_back(point->key.algorithm);
+    if (point->predicted && point->predicted->nics) {
+      predicted.push_back({point->key.algorithm, *point->predicted->nics});
     }
   }
-  const Point* native = point_of(cell, kNative);
-  const bool beside_native = native != nullptr && native->predicted && native->predicted->nics;
-  std::vector<std::string> sentences;
-  for (const auto& [use, algorithms] : by_use) {
-    sentences.push_back(fmt::format(
-        "{} {} {} of the {} NICs of a node{}", fmt::join(algorithms, ", "),
-        algorithms.size() == 1 ? "uses" : "use", use.first, use.second,
-        beside_native
-            ? fmt::format(
-                  ", native all {}: NCCL runs several rings or trees at once that leave a node through "
-                  "different NICs",
-                  use.second)
-            : ""));
-  }
-  return sentences;
+  return predicted;
 }
 
 /// Its ring carries the whole message around instead of chunks, which is what people overlook.
@@ -468,7 +453,7 @@ std::vector<std::string> verdict_sentences(std::span<const Point> points) {
     }
     say(native_sentence(most_ranks));
     say(evidence_sentence(most_ranks));
-    for (const std::string& sentence : nic_sentences(*most_ranks.cell)) {
+    for (const std::string& sentence : nic_sentences(nics_of(*most_ranks.cell))) {
       say(sentence);
     }
     say(tutorial_ring_sentence(most_ranks));

@@ -171,6 +171,7 @@ void run_sweeps(const PlanFlags& flags, const KnownNames& known, const std::vect
   require_known_keys(sweeps, sweepable_keys(),
                      "a plan, a workload (docs/planning.md) or a machine (docs/scenario.md)");
   std::vector<std::vector<std::string>> rows;
+  OfferNotes notes;
   for (const std::vector<std::string>& values : combinations(sweeps)) {
     std::vector<KeyOverride> overrides = overrides_of(flags);
     for (std::size_t index = 0; index < sweeps.size(); ++index) {
@@ -200,6 +201,7 @@ void run_sweeps(const PlanFlags& flags, const KnownNames& known, const std::vect
     const std::vector<std::string> cells = best_offer_cells(report);
     row.insert(row.end(), cells.begin(), cells.end());
     rows.push_back(std::move(row));
+    add_best_offer_warnings(report, notes);
   }
   if (common.format == OutputFormat::json) {
     return;
@@ -210,6 +212,7 @@ void run_sweeps(const PlanFlags& flags, const KnownNames& known, const std::vect
   const std::vector<std::string> rest = best_offer_header();
   header.insert(header.end(), rest.begin(), rest.end());
   print(table(header, rows));
+  notes.print("mind");
 }
 
 KnownNames known_names() {

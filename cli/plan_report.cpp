@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "analysis/nic_sentences.hpp"
 #include "analysis/plan_sentences.hpp"
 #include "cli/job.hpp"
 #include "cli/report.hpp"
@@ -73,6 +74,7 @@ OfferRecord record_of(const PlanReport& report, std::size_t index) {
   }
   if (const auto& step = estimate.step) {
     record.algorithm = step->algorithm;
+    record.nics = step->nics;
     record.batch = step->batch;
     record.step = record_of(step->total);
     record.compute = record_of(step->compute);
@@ -227,46 +229,45 @@ void print_unused(const PlanReport& report) {
   }
 }
 
-/// Each assumption once, with the offers that it is about.
-void print_facts(const PlanReport& report, std::string_view title, bool warnings) {
-  constexpr std::size_t kMostNames = 3;
-  std::vector<std::string> order;
-  std::map<std::string, std::vector<std::string>> offers_of;
-  const auto add_all = [&](const std::vector<std::string>& texts, const std::string& offer) {
-    for (const std::string& text : texts) {
-      if (offers_of[text].empty()) {
-        order.push_back(text);
-      }
-      offers_of[text].push_back(offer);
-    }
-  };
+/// Which algorithms leave NICs of an offer idle: the one that was priced, and the ring that is compared with naive.
+std::vector<std::string> idle_nics(const OfferEstimate& estimate, const Thresholds& found) {
+  std::vector<AlgorithmNics> predicted;
+  if (estimate.step && estimate.step->nics) {
+    predicted.push_back({estimate.step->algorithm, *estimate.step->nics});
+  }
+  if (found.ring_nics) {
+    predicted.push_back({"ring", *found.ring_nics});
+  }
+  std::vector<std::string> sentences = nic_sentences(predicted);
+  for (std::string& sentence : sentences) {
+    sentence += '.';
+  }
+  return sentences;
+}
+
+void print_assumptions(const PlanReport& report) {
+  OfferNotes notes;
   for (const std::size_t index : report.shown) {
-    const Offer& offer = report.offers[index];
-    if (warnings) {
-      std::vector<std::string> texts = offer.warnings;
-      const OfferEstimate& estimate = report.estimates[index];
-      if (offer.available && estimate.run && estimate.run->typical > *offer.available) {
-        texts.push_back(fmt::format("It can be rented for {}, less than the run takes.",
-                                    long_time(offer.available->value)));
-      }
-      add_all(texts, offer.name);
-    } else {
-      add_all(offer.assumptions, offer.name);
-      add_all(report.estimates[index].assumptions, offer.name);
+    notes.add(report.offers[index].assumptions, report.offers[index].name);
+    notes.add(report.estimates[index].assumptions, report.offers[index].name);
+  }
+  notes.print("assumed");
+}
+
+void print_warnings(const PlanReport& report) {
+  OfferNotes notes;
+  for (std::size_t place = 0; place < report.shown.size(); ++place) {
+    const Offer& offer = report.offers[report.shown[place]];
+    const OfferEstimate& estimate = report.estimates[report.shown[place]];
+    notes.add(offer.warnings, offer.name);
+    if (offer.available && estimate.run && estimate.run->typical > *offer.available) {
+      notes.add({fmt::format("It can be rented for {}, less than the run takes.",
+                             long_time(offer.available->value))},
+                offer.name);
     }
+    notes.add(idle_nics(estimate, report.thresholds[place]), offer.name);
   }
-  if (order.empty()) {
-    return;
-  }
-  print_line();
-  print_line(title);
-  for (const std::string& text : order) {
-    std::vector<std::string> names = offers_of[text];
-    const std::size_t more = names.size() > kMostNames ? names.size() - kMostNames : 0;
-    names.resize(names.size() - more);
-    print_line(fmt::format("  {} [{}{}]", text, fmt::join(names, "; "),
-                           more > 0 ? fmt::format("; {} more", more) : ""));
-  }
+  notes.print("mind");
 }
 
 void print_dominated(const PlanReport& report) {
@@ -485,6 +486,34 @@ std::size_t best_offer(const PlanReport& report) {
 
 }  // namespace
 
+void OfferNotes::add(const std::vector<std::string>& texts, const std::string& offer) {
+  for (const std::string& text : texts) {
+    std::vector<std::string>& offers = offers_of_[text];
+    if (offers.empty()) {
+      order_.push_back(text);
+    }
+    if (std::find(offers.begin(), offers.end(), offer) == offers.end()) {
+      offers.push_back(offer);
+    }
+  }
+}
+
+void OfferNotes::print(std::string_view title) const {
+  constexpr std::size_t kMostNames = 3;
+  if (order_.empty()) {
+    return;
+  }
+  print_line();
+  print_line(title);
+  for (const std::string& text : order_) {
+    std::vector<std::string> names = offers_of_.at(text);
+    const std::size_t more = names.size() > kMostNames ? names.size() - kMostNames : 0;
+    names.resize(names.size() - more);
+    print_line(fmt::format("  {} [{}{}]", text, fmt::join(names, "; "),
+                           more > 0 ? fmt::format("; {} more", more) : ""));
+  }
+}
+
 void print_plan(const PlanReport& report, Planner& planner, const PlanOutput& output,
                 const CommonOptions& common, Progress& progress) {
   const std::filesystem::path file = write_records(report, output.directory, common);
@@ -495,8 +524,8 @@ void print_plan(const PlanReport& report, Planner& planner, const PlanOutput& ou
     print_dominated(report);
     print_thresholds(report);
     print_unused(report);
-    print_facts(report, "assumed", false);
-    print_facts(report, "mind", true);
+    print_assumptions(report);
+    print_warnings(report);
     print_words(report, planner, output.explained);
     print_line();
     print_line(fmt::format("results: {}", file.string()));
@@ -518,6 +547,11 @@ std::string best_offer_line(const PlanReport& report, const std::map<std::string
   nlohmann::ordered_json line = nlohmann::ordered_json::parse(to_line(record_of(report, best_offer(report))));
   line["sweep"] = values;
   return line.dump();
+}
+
+void add_best_offer_warnings(const PlanReport& report, OfferNotes& notes) {
+  const std::size_t best = best_offer(report);
+  notes.add(idle_nics(report.estimates[best], {}), report.offers[best].name);
 }
 
 std::vector<std::string> best_offer_cells(const PlanReport& report) {

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/plan_answers.hpp"
@@ -30,6 +31,18 @@ struct PlanOutput {
   std::filesystem::path directory;
 };
 
+/// Texts about offers: each is said once, with the offers that it is about.
+class OfferNotes {
+ public:
+  void add(const std::vector<std::string>& texts, const std::string& offer);
+  /// Nothing where no text was added.
+  void print(std::string_view title) const;
+
+ private:
+  std::vector<std::string> order_;
+  std::map<std::string, std::vector<std::string>> offers_of_;
+};
+
 /// Writes `plan.jsonl`, draws the charts and prints everything for people, or the records for --format json.
 void print_plan(const PlanReport& report, Planner& planner, const PlanOutput& output,
                 const CommonOptions& common, Progress& progress);
@@ -37,6 +50,8 @@ void print_plan(const PlanReport& report, Planner& planner, const PlanOutput& ou
 /// One row about the best offer, for sweeps.
 std::vector<std::string> best_offer_header();
 std::vector<std::string> best_offer_cells(const PlanReport& report);
+/// What to know of the row's estimate.
+void add_best_offer_warnings(const PlanReport& report, OfferNotes& notes);
 /// The same as a record `offer`, whose `sweep` says at which values.
 std::string best_offer_line(const PlanReport& report, const std::map<std::string, std::string>& values);
 

@@ -10,10 +10,12 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "analysis/nic_sentences.hpp"
 #include "cli/job.hpp"
 #include "cli/report.hpp"
 #include "common/error.hpp"
 #include "plots/charts.hpp"
+#include "results/record.hpp"
 #include "scenario/keys.hpp"
 #include "scenario/override.hpp"
 #include "schedule/registry.hpp"
@@ -113,6 +115,13 @@ class SweepRun {
     }
     header.insert(header.end(), {"fastest", ">time", ">second takes"});
     print(table(header, rows_));
+    const std::vector<std::string> notes = nic_sentences(nics_);
+    if (!notes.empty()) {
+      print_line();
+    }
+    for (const std::string& note : notes) {
+      print_line(note);
+    }
   }
 
   const std::vector<std::optional<Winner>>& winners() const { return winners_; }
@@ -122,19 +131,21 @@ class SweepRun {
     std::optional<Winner> best;
     double second = std::numeric_limits<double>::infinity();
     for (const std::string& algorithm : request_.scenario.algorithms) {
-      const auto outcome = predict(current.machine,
-                                   {.collective = request_.scenario.collective,
-                                    .algorithm = algorithm,
-                                    .ranks = ranks,
-                                    .bytes = bytes,
-                                    .dtype = request_.scenario.dtype,
-                                    .op = request_.scenario.op},
-                                   request_.options);
+      const PointKey key = {.collective = request_.scenario.collective,
+                            .algorithm = algorithm,
+                            .ranks = ranks,
+                            .bytes = bytes,
+                            .dtype = request_.scenario.dtype,
+                            .op = request_.scenario.op};
+      const auto outcome = predict(current.machine, key, request_.options);
       const auto* prediction = std::get_if<Prediction>(&outcome);
       if (prediction == nullptr) {
         continue;
       }
-      print_json(current, algorithm, ranks, bytes, *prediction);
+      print_json(current, {.key = key, .predicted = *prediction});
+      if (prediction->nics) {
+        nics_.push_back({algorithm, *prediction->nics});
+      }
       const double seconds = prediction->seconds.value;
       if (algorithm == kNative) {
         continue;
@@ -152,28 +163,15 @@ class SweepRun {
     return best;
   }
 
-  void print_json(const Case& current, const std::string& algorithm, int ranks, Bytes bytes,
-                  const Prediction& prediction) const {
+  void print_json(const Case& current, const Point& point) const {
     if (common_.format != OutputFormat::json) {
       return;
     }
-    nlohmann::ordered_json sweep;
+    nlohmann::ordered_json line = nlohmann::ordered_json::parse(to_line(point));
     for (std::size_t i = 0; i < header_.size(); ++i) {
-      sweep[header_[i]] = current.values[i];
+      line["sweep"][header_[i]] = current.values[i];
     }
-    print_line(nlohmann::ordered_json{{"record", "point"},
-                                      {"collective", name(request_.scenario.collective)},
-                                      {"algorithm", algorithm},
-                                      {"ranks", ranks},
-                                      {"bytes", bytes.value},
-                                      {"dtype", name(request_.scenario.dtype)},
-                                      {"op", name(request_.scenario.op)},
-                                      {"sweep", sweep},
-                                      {"predicted",
-                                       {{"seconds", prediction.seconds.value},
-                                        {"fidelity", name(prediction.fidelity)},
-                                        {"source", name(prediction.source)}}}}
-                   .dump());
+    print_line(line.dump());
   }
 
   bool sweeps(std::string_view key) const {
@@ -206,6 +204,7 @@ class SweepRun {
   std::vector<std::string> header_;
   std::vector<std::vector<std::string>> rows_;
   std::vector<std::optional<Winner>> winners_;
+  std::vector<AlgorithmNics> nics_;
 };
 
 /// A map needs two axes: the last two sweeps, or the only one and the scenario's sizes, with one value of everything else.

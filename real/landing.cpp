@@ -16,7 +16,6 @@ std::int64_t LandingAllocator::take(std::int64_t bytes, std::int64_t like) {
     ++place;
   }
   used_.insert(place, {offset, offset + size});
-  in_use_ += size;
   peak_ = std::max(peak_, offset + size);
   return offset + within_line;
 }
@@ -26,7 +25,6 @@ void LandingAllocator::give_back(std::int64_t offset) {
       used_.begin(), used_.end(),
       [begin = offset - offset % kCacheLine](const auto& piece) { return piece.first == begin; });
   RINGSIDE_CHECK(place != used_.end(), "a piece of landing was given back twice");
-  in_use_ -= place->second - place->first;
   used_.erase(place);
 }
 

@@ -23,14 +23,11 @@ class LandingAllocator {
   /// What take() returned.
   void give_back(std::int64_t offset);
 
-  /// Bytes that are taken now.
-  std::int64_t in_use() const { return in_use_; }
   /// Bytes that `landing` needs for all that was ever taken at once.
   std::int64_t peak() const { return peak_; }
 
  private:
   std::vector<std::pair<std::int64_t, std::int64_t>> used_;  ///< [begin, end), ascending.
-  std::int64_t in_use_ = 0;
   std::int64_t peak_ = 0;
 };
 

@@ -10,6 +10,7 @@
 #include "real/rank_rounds.hpp"
 #include "schedule/chunk_layout.hpp"
 #include "schedule/promise.hpp"
+#include "schedule/receive_ahead.hpp"
 #include "schedule/slices.hpp"
 
 namespace ringside {
@@ -57,8 +58,6 @@ class ArrivalWriter {
     landing_.give_back(arrived.source.offset);
   }
 
-  std::int64_t landing_in_use() const { return landing_.in_use(); }
-
   /// When all has been written.
   void set_size_of_landing() {
     program_.buffer_bytes[static_cast<std::size_t>(program_.landing())] = landing_.peak();
@@ -85,8 +84,6 @@ class Compiler {
 
  private:
   static constexpr std::int32_t kWaited = -1;
-  /// The wait that is saved is a small part of longer messages.
-  static constexpr std::int64_t kMaxLandingAhead = 64 << 20;
 
   /// Receives of one round that have been started, in the order of RankRound::receives.
   struct Started {
@@ -123,26 +120,17 @@ class Compiler {
     finish_transfers(round, next);
   }
 
-  /// Whether the receives of rounds_[index] may start, when those of all rounds before have: nothing can arrive before
-  /// what the same peers send in the round before; what is copied into place must find it free while the rounds before
-  /// are under way; and what is to be reduced needs memory of its own.
+  /// Whether the receives of rounds_[index] may start, when those of all rounds before have.
   bool may_receive_early(std::size_t index) const {
-    const std::vector<RankRound::Transfer>& before = rounds_[index - 1].receives;
-    std::int64_t in_landing = arrivals_.landing_in_use();
-    return std::all_of(
-        rounds_[index].receives.begin(), rounds_[index].receives.end(),
-        [&](const RankRound::Transfer& early) {
-          const bool same_peer =
-              std::any_of(before.begin(), before.end(),
-                          [&](const RankRound::Transfer& receive) { return receive.peer == early.peer; });
-          if (early.kind == MoveKind::reduce) {
-            in_landing += early.region.bytes;
-            return same_peer && in_landing <= kMaxLandingAhead;
-          }
-          return same_peer &&
-                 std::none_of(rounds_.begin(), rounds_.begin() + static_cast<std::ptrdiff_t>(index),
-                              [&](const RankRound& round) { return round.touches(early.region); });
-        });
+    const RankRound& early = rounds_[index];
+    std::int64_t to_reduce = early.to_reduce;
+    for (std::size_t i = 0; i < index; ++i) {
+      if (!may_receive_during(program_.rank, rounds_[i].moves, early.moves)) {
+        return false;
+      }
+      to_reduce += rounds_[i].to_reduce;
+    }
+    return early.to_reduce == 0 || to_reduce <= kMostReceivedAhead;
   }
 
   Started start_receives(const RankRound& round) {

@@ -49,6 +49,7 @@ void RankRounds::add(const Move& move, RankRound& round) const {
   if (source.bytes == 0) {
     return;
   }
+  round.moves.push_back(move);
   const StepOrigin origin = {
       .round = next_round_, .first_chunk = move.first_chunk, .num_chunks = move.num_chunks};
   if (move.local()) {
@@ -57,6 +58,7 @@ void RankRounds::add(const Move& move, RankRound& round) const {
     round.sends.push_back({.peer = move.target, .region = source, .kind = move.kind, .origin = origin});
   } else {
     round.receives.push_back({.peer = move.source, .region = target, .kind = move.kind, .origin = origin});
+    round.to_reduce += move.kind == MoveKind::reduce ? target.bytes : 0;
   }
 }
 

@@ -29,6 +29,8 @@ struct RankRound {
   std::vector<Transfer> sends;
   std::vector<Transfer> receives;
   std::vector<Local> locals;
+  std::vector<Move> moves;     ///< All of them, as the schedule has them.
+  std::int64_t to_reduce = 0;  ///< Bytes that are received to be reduced.
 
   bool empty() const { return sends.empty() && receives.empty() && locals.empty(); }
   bool touches(const Region& region) const;

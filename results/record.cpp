@@ -34,6 +34,9 @@ void put(Json& object, const char* key, Seconds value) { object[key] = finite(va
 void put(Json& object, const char* key, Bytes value) { object[key] = value.value; }
 void put(Json& object, const char* key, int value) { object[key] = value; }
 void put(Json& object, const char* key, const std::string& value) { object[key] = value; }
+void put(Json& object, const char* key, const NicUse& nics) {
+  object[key] = {{"used", nics.used}, {"of", nics.of}};
+}
 template <typename T>
 void put(Json& object, const char* key, const std::optional<T>& value) {
   if (value) {
@@ -87,9 +90,7 @@ Json to_json(const Prediction& prediction) {
   if (!prediction.limits.empty()) {
     json["limits"] = prediction.limits;
   }
-  if (prediction.nics) {
-    json["nics"] = {{"used", prediction.nics->used}, {"of", prediction.nics->of}};
-  }
+  put(json, "nics", prediction.nics);
   return json;
 }
 
@@ -209,6 +210,7 @@ Json to_json(const OfferRecord& offer) {
   put(json, "currency", offer.currency);
   put(json, "problem", offer.problem);
   put(json, "algorithm", offer.algorithm);
+  put(json, "nics", offer.nics);
   put(json, "batch", offer.batch);
   range("step", offer.step);
   range("compute", offer.compute);
@@ -553,6 +555,7 @@ OfferRecord offer(const Fields& fields) {
           .currency = fields.optional_text("currency"),
           .problem = fields.optional_text("problem"),
           .algorithm = fields.optional_text("algorithm"),
+          .nics = nic_use(fields),
           .batch = fields.optional_number("batch"),
           .step = optional_range(fields, "step"),
           .compute = optional_range(fields, "compute"),

@@ -107,6 +107,7 @@ struct OfferRecord {
   std::optional<std::string> currency = {};  ///< Of the price per hour and the cost.
   std::optional<std::string> problem = {};   ///< Why the rest is left out.
   std::optional<std::string> algorithm = {};
+  std::optional<NicUse> nics = {};  ///< As in Prediction, of the largest all_reduce of a step.
   std::optional<double> batch = {};
   std::optional<RangeRecord> step = {};
   std::optional<RangeRecord> compute = {};

@@ -2,16 +2,18 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "common/error.hpp"
+#include "schedule/chunk_range.hpp"
 #include "sim/activities.hpp"
-#include "sim/chunk_range.hpp"
 #include "sim/index.hpp"
 #include "sim/link_sharing.hpp"
 #include "sim/medium.hpp"
+#include "sim/receivers.hpp"
 #include "sim/shared_processor.hpp"
 
 namespace ringside {
@@ -75,7 +77,7 @@ class FlowRun {
       : schedule_(schedule), sizes_(sizes), options_(options), ranks_(at(network.num_ranks)) {
     if (network.processor) {
       medium_ = std::make_unique<ProcessorSharing>(network, activities_);
-      before_.resize(at(network.num_ranks));
+      receivers_.emplace(network.num_ranks, sizes);
     } else {
       medium_ = std::make_unique<LinkSharing>(network, activities_);
     }
@@ -113,51 +115,19 @@ class FlowRun {
 
   void plan_round(std::int64_t round) {
     write_moves(schedule_, sizes_, round, moves_);
+    if (receivers_) {
+      receivers_->come_to(moves_);
+    }
     for (const Move& move : moves_) {
       const std::int32_t id = new_planned();
-      planned(id) = {
-          .move = move, .round = round, .bytes = sizes_.bytes(move), .receiver = receiver_of(move)};
+      planned(id) = {.move = move,
+                     .round = round,
+                     .bytes = sizes_.bytes(move),
+                     .receiver = receivers_ ? receivers_->of(move) : Receiver::fresh};
       append(move.source, id);
       if (!move.local()) {
         append(move.target, id);
         ++num_messages_;
-      }
-    }
-    remember_round();
-  }
-
-  /// The executor starts to receive a round ahead when the same rank sends to the target in the target's round before, and
-  /// nothing else needs the memory then.
-  Receiver receiver_of(const Move& move) const {
-    if (before_.empty() || move.local() ||
-        (before_[at(move.target)].empty() && before_[at(move.source)].empty())) {
-      return Receiver::fresh;
-    }
-    const std::vector<Move>& before = before_[at(move.target)];
-    const bool same_source = std::any_of(before.begin(), before.end(), [&](const Move& other) {
-      return !other.local() && other.target == move.target && other.source == move.source;
-    });
-    const bool free =
-        move.kind == MoveKind::reduce || std::none_of(before.begin(), before.end(), [&](const Move& other) {
-          return (other.source == move.target && read_by(other).touches(written_by(move))) ||
-                 (other.target == move.target && written_by(other).touches(written_by(move)));
-        });
-    return same_source && free ? Receiver::ready : Receiver::in_turn;
-  }
-
-  /// The round that has just been planned is the one before for all ranks that have a part in it.
-  void remember_round() {
-    if (before_.empty()) {
-      return;
-    }
-    for (const Move& move : moves_) {
-      before_[at(move.source)].clear();
-      before_[at(move.target)].clear();
-    }
-    for (const Move& move : moves_) {
-      before_[at(move.source)].push_back(move);
-      if (!move.local()) {
-        before_[at(move.target)].push_back(move);
       }
     }
   }
@@ -481,8 +451,8 @@ class FlowRun {
   std::vector<PlannedMove> planned_;
   std::vector<std::int32_t> unused_;  ///< In `planned_`.
   std::vector<Move> moves_;
-  std::vector<std::vector<Move>> before_;  ///< Each rank's last planned round; only where it matters.
-  std::int64_t next_round_ = 0;            ///< The first that is not planned.
+  std::optional<Receivers> receivers_;  ///< Only where it matters.
+  std::int64_t next_round_ = 0;         ///< The first that is not planned.
   std::int64_t num_messages_ = 0;
 };
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/error.hpp"
-#include "sim/chunk_range.hpp"
+#include "schedule/chunk_range.hpp"
 #include "sim/index.hpp"
 #include "sim/route_cost.hpp"
 #include "sim/shared_processor.hpp"

@@ -83,6 +83,27 @@ class Plan(RingsideCase):
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertGreaterEqual(len(result.stdout.splitlines()), 3)
 
+    def test_offers_whose_prediction_rests_on_one_nic_of_several_are_named_once(self):
+        offers = """offers:
+  - {name: pair, machine: 2 x p4d.24xlarge, price: {per_hour: 60 USD}}
+  - {name: another pair, machine: 2 x p4d.24xlarge, price: {per_hour: 70 USD}}
+  - {name: lone, machine: p4d.24xlarge, price: {per_hour: 50 USD}}
+"""
+        words = "  ring uses 1 of the 4 NICs of a node. [pair; another pair]"
+        self.assertEqual(self.plan(PLAN + offers).stdout.splitlines().count(words), 1)
+        nics = {offer["name"]: offer.get("nics") for offer in self.offers(self.write("plan.yaml", PLAN + offers))}
+        self.assertEqual(nics, {"pair": {"used": 1, "of": 4}, "another pair": {"used": 1, "of": 4}, "lone": None})
+        native = self.plan((PLAN + offers).replace("ring", "native")).stdout
+        self.assertRegex(native, r"\n  ring uses 1 of the 4 NICs of a node, native all 4: NCCL .*\. \[pair; another pair\]\n")
+        self.assertNotIn("NICs of a node", self.plan(PLAN + offers.split("  - ")[0] + "  - " + offers.split("  - ")[3]).stdout)
+
+    def test_a_sweep_names_the_best_offers_that_leave_nics_idle_once_under_its_table(self):
+        pair = "offers:\n  - {name: pair, machine: 2 x p4d.24xlarge, price: {per_hour: 60 USD}}\n"
+        lines = self.plan(PLAN + pair, "--sweep", "nics=1,4,8", "--sweep", "accumulate=1,4").stdout.splitlines()
+        self.assertEqual(lines[-4:], ["", "mind", "  ring uses 1 of the 4 NICs of a node. [pair]", "  ring uses 1 of the 8 NICs of a node. [pair]"])
+        swept = self.offers(self.write("plan.yaml", PLAN + pair), "--sweep", "nics=4,8")
+        self.assertEqual([offer["nics"]["of"] for offer in swept], [4, 8])
+
     def test_sweeps_of_nonsense_are_refused(self):
         for sweep, words in (("gpus=many", "not a number of GPUs"), ("bandwith=5GB/s,8GB/s", "bandwidth"), ("batch_per_gpu=-1,2", "out of range"),
                              ("accumulate", "--sweep accumulate")):

@@ -60,6 +60,19 @@ class Predict(RingsideCase):
         # A node's four NICs of 12.5 GB/s, and one of them.
         self.assertGreater(points["ring"]["predicted"]["seconds"], 3 * points["native"]["predicted"]["seconds"])
 
+    def test_a_sweep_says_once_under_its_table_who_leaves_nics_idle(self):
+        text = ("name: two nodes\nalgorithms: [naive, ring, native]\nranks: [8, 16]\nmessage_sizes: [256 MiB]\n"
+                "machine: 2 x p4d.24xlarge\n")
+        scenario = self.write("scenario.yaml", text)
+        lines = self.run_ringside("predict", scenario, "--sweep", "rate=100 Gb/s,200 Gb/s").stdout.splitlines()
+        notes = [line for line in lines if "NIC" in line]
+        self.assertEqual(len(notes), 1)
+        self.assertRegex(notes[0], "^ring uses 1 of the 4 NICs of a node, native all 4: NCCL runs several")
+        swept = self.run_ringside("predict", scenario, "--sweep", "nics=4,8", "--format", "json")
+        rings = [point for point in self.records(swept.stdout) if point["algorithm"] == "ring" and point["ranks"] == 16]
+        self.assertEqual([(point["sweep"], point["predicted"]["nics"]) for point in rings],
+                         [({"nics": "4"}, {"used": 1, "of": 4}), ({"nics": "8"}, {"used": 1, "of": 8})])
+
     def test_many_ranks_are_priced_or_refused_but_never_simulated_for_hours(self):
         text = CUSTOM.replace("ranks: 8", "ranks: 65536").replace("naive, tutorial_ring, ring", "ring")
         predicted = self.points(text)["ring"]["predicted"]

@@ -96,6 +96,7 @@ std::vector<Record> full_records() {
                       .currency = "USD",
                       .problem = "does not fit",
                       .algorithm = "native",
+                      .nics = NicUse{.used = 4, .of = 8},
                       .batch = 512,
                       .step = RangeRecord{0.03, 0.02, 0.04},
                       .compute = RangeRecord{0.01, 0.008, 0.02},
