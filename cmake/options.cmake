@@ -39,6 +39,11 @@ if(RINGSIDE_SANITIZE)
   endif()
 endif()
 
+# For what only reads and writes text: -O1 compiles a fifth faster than -O2.
+function(ringside_compiles_fast target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+endfunction()
+
 # A room: a static library that sees the include root and links the rooms above it.
 function(ringside_room name)
   cmake_parse_arguments(ROOM "" "" "SOURCES;ROOMS;LIBRARIES" ${ARGN})
@@ -73,8 +78,8 @@ function(ringside_test name)
     target_link_libraries(${name} PRIVATE ringside_${room})
   endforeach()
   target_include_directories(${name} PRIVATE ${PROJECT_BINARY_DIR})
-  # Nothing in a test is timed, and -O1 compiles a quarter faster than -O2.
-  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+  # Nothing in a test is timed.
+  ringside_compiles_fast(${name})
   if(TEST_LABEL STREQUAL unit)
     add_dependencies(unit_tests ${name})
   endif()

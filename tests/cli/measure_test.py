@@ -61,22 +61,29 @@ class Measure(RingsideCase):
             self.assertEqual([(p["collective"], p["measured"]["outcome"]) for p in points],
                              4 * [(collective, "ok")])
 
-    def start_and_lose_a_rank(self, how, timeout):
-        """Starts a long measurement, does `how` to one rank after the first points, returns the finished process."""
-        temporary = self.folder / "tmp"
-        temporary.mkdir()
-        scenario = self.write("small.yaml", SCENARIO.replace("[2, 3]", "3"))
+    def start_measuring(self, *arguments, ranks=3, cores=None, environment=None):
+        """A long measurement, by the time that it has finished its first point."""
+        scenario = self.write("small.yaml", SCENARIO.replace("[2, 3]", str(ranks)))
         results = self.folder / "out" / "results.jsonl"
+        if results.exists():
+            results.unlink()
         process = subprocess.Popen(
-            [PROGRAM, "measure", str(scenario), "--output", str(results.parent), "--time-per-point", "2 s",
-             "--timeout", f"{timeout} s"],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "TMPDIR": str(temporary)})
+            [PROGRAM, "measure", str(scenario), "--output", str(results.parent), "--time-per-point", "2 s", *arguments],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **(environment or {})},
+            preexec_fn=cores and (lambda: os.sched_setaffinity(0, cores)))
         self.addCleanup(process.kill)
         deadline = time.monotonic() + 40
         while not (results.exists() and self.count_points(results) >= 1):
             self.assertLess(time.monotonic(), deadline, "no point was finished")
-            self.assertIsNone(process.poll(), "ended before a rank was lost")
+            self.assertIsNone(process.poll(), "ended before its first point")
             time.sleep(0.05)
+        return process, results
+
+    def start_and_lose_a_rank(self, how, timeout):
+        """Starts a long measurement, does `how` to one rank after the first points, returns the finished process."""
+        temporary = self.folder / "tmp"
+        temporary.mkdir()
+        process, results = self.start_measuring("--timeout", f"{timeout} s", environment={"TMPDIR": str(temporary)})
         ranks = descendants(process.pid)
         os.kill(ranks[-1], how)
         started = time.monotonic()
@@ -107,6 +114,28 @@ class Measure(RingsideCase):
 
     def test_a_rank_that_hangs_ends_the_run_at_the_deadline(self):
         self.start_and_lose_a_rank(signal.SIGSTOP, timeout=3)
+
+    def policies_of_ranks(self, *arguments, ranks):
+        """Of all threads of all ranks, which may use the same two cores."""
+        two_cores = sorted(os.sched_getaffinity(0))[:2]
+        if len(two_cores) < 2:
+            self.skipTest("this machine lets us use one core only")
+        process, _ = self.start_measuring(*arguments, ranks=ranks, cores=two_cores)
+        rank_processes = descendants(process.pid)
+        self.assertEqual(len(rank_processes), ranks)
+        policies = {
+            os.sched_getscheduler(int(thread.name))
+            for pid in rank_processes for thread in pathlib.Path(f"/proc/{pid}/task").iterdir()}
+        process.kill()
+        process.communicate()
+        return policies
+
+    def test_ranks_that_share_cores_take_turns(self):
+        for wrap in ([], ["--wrap", "env"]):
+            self.assertEqual(self.policies_of_ranks(*wrap, ranks=3), {os.SCHED_BATCH}, wrap)
+
+    def test_ranks_with_cores_of_their_own_do_not_take_turns(self):
+        self.assertNotIn(os.SCHED_BATCH, self.policies_of_ranks(ranks=2))
 
     def test_resume_goes_on_after_a_line_cut_in_the_middle(self):
         scenario = self.write("small.yaml", SCENARIO)
