@@ -51,10 +51,10 @@ class ExternalRanks final : public Ranks {
       std::error_code ignored;
       std::filesystem::remove_all(place.rendezvous.substr(std::string_view("file://").size()), ignored);
     }
+    coordination_->barrier();  // Nobody starts another group before this one's directory is gone.
     if (backend_.device == nullptr) {
       take_turns_on_shared_cores(*coordination_);
     }
-    coordination_->barrier();  // Nobody starts another group before this one's directory is gone.
   }
 
   int num_ranks() const override { return num_ranks_; }

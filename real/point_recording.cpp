@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <deque>
-#include <fstream>
-#include <functional>
 #include <map>
 #include <numeric>
 #include <string>
@@ -14,8 +12,8 @@
 #include "common/error.hpp"
 #include "real/executor.hpp"
 #include "real/prepared_call.hpp"
+#include "real/this_machine.hpp"
 #include "real/timing.hpp"
-#include "schedule/registry.hpp"
 
 namespace ringside {
 namespace {
@@ -63,12 +61,8 @@ std::size_t index_of_median(const std::vector<double>& samples) {
   return *middle;
 }
 
-/// Equal where processes run on one kernel, and so share its steady clock. Small enough to survive as a double.
-double clock_identity(Rank rank) {
-  std::string boot;
-  std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
-  return boot.empty() ? -1.0 - rank : static_cast<double>(std::hash<std::string>{}(boot) >> 12U);
-}
+/// Equal where processes run on one kernel, and so share its steady clock.
+double clock_identity(Rank rank) { return identity_on_this_machine().value_or(-1.0 - rank); }
 
 std::vector<double> flattened(const CallTimes& call) {
   std::vector<double> values = {call.start.value};
@@ -88,9 +82,9 @@ std::vector<StepTime> steps_since(Seconds zero, const std::vector<double>& value
   return steps;
 }
 
-std::vector<Program> programs_of(const PointKey& key, const CollectiveCall& call, Pacing pacing) {
-  const Schedule schedule(*find_algorithm(key.collective, key.algorithm),
-                          {.collective = key.collective, .num_ranks = key.ranks});
+std::vector<Program> programs_of(const PointKey& key, const RankPlacement& placement,
+                                 const CollectiveCall& call, Pacing pacing) {
+  const Schedule schedule = schedule_of(key, placement);
   std::vector<Program> programs;
   for (Rank rank = 0; rank < key.ranks; ++rank) {
     programs.push_back(compile(
@@ -100,8 +94,9 @@ std::vector<Program> programs_of(const PointKey& key, const CollectiveCall& call
 }
 
 /// Gathers what all ranks did in one call and sets what the recording says of it.
-void gather_events(const PointKey& key, const CollectiveCall& call, const CallTimes& own,
-                   const RankBackend& backend, Coordination& coordination, Recording& recording) {
+void gather_events(const PointKey& key, const RankPlacement& placement, const CollectiveCall& call,
+                   const CallTimes& own, const RankBackend& backend, Coordination& coordination,
+                   Recording& recording) {
   const std::vector<double> starts = coordination.all_values(own.start.value);
   const std::vector<double> clocks = coordination.all_values(clock_identity(backend.transport->rank()));
   const std::vector<std::vector<double>> all = coordination.gathered(flattened(own));
@@ -116,7 +111,7 @@ void gather_events(const PointKey& key, const CollectiveCall& call, const CallTi
     times.push_back(steps_since({one_clock ? *first : starts[rank]}, all[rank]));
   }
   if (!times.empty()) {
-    recording.events = trace_events(programs_of(key, call, backend.pacing()), times);
+    recording.events = trace_events(programs_of(key, placement, call, backend.pacing()), times);
   }
 }
 
@@ -222,9 +217,9 @@ std::vector<TraceEvent> trace_events(std::span<const Program> programs,
 Recording record_point(const PointKey& key, const MeasureOptions& options, const RankBackend& backend,
                        Coordination& coordination) {
   Recording recording = {.backend = backend.backend};
+  const RankPlacement placement = placement_of(options, key.ranks);
   PreparedCall prepared;
-  if (const std::optional<std::string> reason =
-          prepare(key, placement_of(options, key.ranks), backend, coordination, prepared)) {
+  if (const std::optional<std::string> reason = prepare(key, placement, backend, coordination, prepared)) {
     recording.outcome = Outcome::failed;
     recording.note = *reason;
     return recording;
@@ -248,7 +243,8 @@ Recording record_point(const PointKey& key, const MeasureOptions& options, const
   const std::size_t shown = index_of_median(samples);
   recording.seconds = {samples[shown]};
   recording.iterations = static_cast<int>(samples.size());
-  gather_events(key, prepared.call, log.call(samples.size() - 1 - shown), backend, coordination, recording);
+  gather_events(key, placement, prepared.call, log.call(samples.size() - 1 - shown), backend, coordination,
+                recording);
   return recording;
 }
 

@@ -29,9 +29,7 @@ PreparedCall prepared_here(const PointKey& key, const RankPlacement& placement, 
     prepared.ready = make_ready(call, backend);
     return prepared;
   }
-  const Algorithm* algorithm = find_algorithm(key.collective, key.algorithm);
-  RINGSIDE_CHECK(algorithm != nullptr, "points are checked before they are measured");
-  const Schedule schedule(*algorithm, request_for(key.collective, key.ranks, placement));
+  const Schedule schedule = schedule_of(key, placement);
   call.parts = parts_of(schedule, call.num_elements);
   prepared.ready =
       make_ready(compile(schedule, {.num_elements = call.num_elements, .dtype = key.dtype, .op = key.op},
@@ -41,6 +39,12 @@ PreparedCall prepared_here(const PointKey& key, const RankPlacement& placement, 
 }
 
 }  // namespace
+
+Schedule schedule_of(const PointKey& key, const RankPlacement& placement) {
+  const Algorithm* algorithm = find_algorithm(key.collective, key.algorithm);
+  RINGSIDE_CHECK(algorithm != nullptr, "points are checked before they are measured");
+  return {*algorithm, request_for(key.collective, key.ranks, placement)};
+}
 
 std::optional<std::string> prepare(const PointKey& key, const RankPlacement& placement,
                                    const RankBackend& backend, Coordination& coordination,

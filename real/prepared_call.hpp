@@ -10,6 +10,7 @@
 #include "real/rank_backend.hpp"
 #include "real/ready_call.hpp"
 #include "schedule/placement.hpp"
+#include "schedule/schedule.hpp"
 
 namespace ringside {
 
@@ -18,6 +19,9 @@ struct PreparedCall {
   CollectiveCall call;
   std::unique_ptr<ReadyCall> ready;
 };
+
+/// The schedule of a point that is not `native`, which the backend supports.
+Schedule schedule_of(const PointKey& key, const RankPlacement& placement);
 
 /// Makes a point ready and warms it up; called by all ranks of the point at once. Returns the same at every rank: nothing,
 /// or why some rank could not.

@@ -2,10 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdint>
 #include <filesystem>
-#include <fstream>
-#include <functional>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -19,16 +16,6 @@
 
 namespace ringside {
 namespace {
-
-/// Equal for two ranks that may use the same cores of the same machine.
-double identity_of_cores() {
-  std::ifstream file("/proc/sys/kernel/random/boot_id");
-  std::string machine;
-  std::getline(file, machine);
-  const std::string text = fmt::format("{} {}", machine, fmt::join(allowed_cores(), ","));
-  // So many bits are exact in a double.
-  return static_cast<double>(static_cast<std::uint64_t>(std::hash<std::string>()(text)) >> 11);
-}
 
 void take_turns() {
   const sched_param priority = {};
@@ -45,10 +32,12 @@ void take_turns() {
 }  // namespace
 
 bool take_turns_on_shared_cores(Coordination& coordination) {
-  const double own = identity_of_cores();
+  constexpr double kUnknown = -1;
+  const double own =
+      identity_on_this_machine(fmt::format("{}", fmt::join(allowed_cores(), ","))).value_or(kUnknown);
   const std::vector<double> all = coordination.all_values(own);
   const auto ranks = std::count(all.begin(), all.end(), own);
-  const bool shared = ranks > this_machine().cores;
+  const bool shared = own != kUnknown && ranks > this_machine().cores;
   if (shared) {
     take_turns();
   }

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "common/units.hpp"
 
@@ -18,6 +20,10 @@ struct ThisMachine {
 };
 
 ThisMachine this_machine();
+
+/// Equal for processes that name the same `place` on one running kernel. A whole number, not negative, that survives as a
+/// double; none when the system does not tell its kernels apart.
+std::optional<double> identity_on_this_machine(std::string_view place = {});
 
 /// Memory that this process may still take without anything being swapped or killed. Throws Error{environment} when
 /// the system does not tell.

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <span>
 
-#include "common/units.hpp"
 #include "schedule/schedule.hpp"
 
 /// When a rank starts to receive before it comes to a round: the executor does so, and the simulation prices it.

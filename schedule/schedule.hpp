@@ -106,10 +106,9 @@ struct Algorithm {
 
 /// How chunks are cut, and how much of that is under way at once.
 struct Slicing {
-  std::int32_t count = 1;   ///< Slices of each chunk; 1 = chunks stay whole.
-  std::int32_t stride = 1;  ///< From a round of a slice to its next one; at most `count`.
-  std::int32_t at_once =
-      1;  ///< Rounds under way at once; at most `stride`, so that a slice is in one of them.
+  std::int32_t count = 1;    ///< Slices of each chunk; 1 = chunks stay whole.
+  std::int32_t stride = 1;   ///< From a round of a slice to its next one; at most `count`.
+  std::int32_t at_once = 1;  ///< Rounds under way; at most `stride`: a slice is in one of them.
 
   bool operator==(const Slicing&) const = default;
 };

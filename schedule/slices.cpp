@@ -7,15 +7,17 @@
 namespace ringside {
 namespace {
 
-/// What was fastest, or nearly so, from 4 to 64 MiB, of 100 KiB to 2 MiB and two to six slices under way (docs/performance.md).
+// What was fastest, or nearly so, from 4 to 64 MiB, of 100 KiB to 2 MiB and two to six slices under way
+// (docs/performance.md).
+
 /// A few slices fit into a core's own cache, and still a message costs little beside its bytes.
 namespace own {
 constexpr std::int64_t kSliceBytes = 384 << 10;
 constexpr std::int32_t kAtOnce = 4;
 }  // namespace own
 
-/// Where ranks share cores, their slices do not stay in its cache anyway: one after another, as in Gloo's ring. One is reduced
-/// while one is under way.
+/// Where ranks share cores, their slices do not stay in its cache anyway: one after another, as in Gloo's ring. One is
+/// reduced while one is under way.
 namespace shared {
 constexpr std::int64_t kSliceBytes = 700 << 10;
 constexpr std::int32_t kAtOnce = 2;
@@ -52,12 +54,12 @@ bool keeps_links_busy(const Schedule& schedule) {
 
 Slicing slicing_of(const Schedule& schedule, Bytes size, Cores cores) {
   const std::int64_t chunk = (size.value + schedule.num_chunks() - 1) / schedule.num_chunks();
-  const Slicing slicing =
-      cores == Cores::own
-          ? Slicing{.count = parts(chunk, own::kSliceBytes), .stride = own::kAtOnce, .at_once = own::kAtOnce}
-          : Slicing{.count = parts(chunk, shared::kSliceBytes),
-                    .stride = parts(chunk, shared::kSliceBytes),
-                    .at_once = shared::kAtOnce};
+  Slicing slicing = {
+      .count = parts(chunk, own::kSliceBytes), .stride = own::kAtOnce, .at_once = own::kAtOnce};
+  if (cores == Cores::shared) {
+    const std::int32_t count = parts(chunk, shared::kSliceBytes);
+    slicing = {.count = count, .stride = count, .at_once = shared::kAtOnce};
+  }
   return slicing.count >= slicing.at_once && keeps_links_busy(schedule) ? slicing : Slicing();
 }
 

@@ -224,6 +224,21 @@ TEST(Recording, ShowsTheDivisionOfAnAverage) {
             2);
 }
 
+TEST(Recording, ShowsRanksInTheOrderInWhichTheyRan) {
+  MeasureOptions options = brief();
+  options.placements[4] = {.ranks_per_node = 4, .order = {0, 2, 1, 3}};
+  const std::vector<PointKey> points = {{.algorithm = "ring", .ranks = 4, .bytes = {64}}};
+  std::set<std::pair<Rank, Rank>> pairs;
+  record(points, options, [&](const PointKey&, const Recording& recording) {
+    for (const TraceEvent& event : recording.events) {
+      if (event.kind == TraceKind::transfer) {
+        pairs.insert({event.source, event.target});
+      }
+    }
+  });
+  EXPECT_EQ(pairs, (std::set<std::pair<Rank, Rank>>{{0, 2}, {2, 1}, {1, 3}, {3, 0}}));
+}
+
 TEST(Recording, OfTheBackendsOwnAllReduceIsUnsupported) {
   const Recording recording = recorded({{.algorithm = "native", .ranks = 2, .bytes = {8}}}).at(0);
   EXPECT_EQ(recording.outcome, Outcome::unsupported);
