@@ -27,6 +27,7 @@
 #include "real/rank_command.hpp"
 #include "real/rank_jobs.hpp"
 #include "real/shared_cores.hpp"
+#include "real/thread_order.hpp"
 
 namespace ringside {
 namespace {
@@ -149,6 +150,9 @@ class RankWorker {
         const std::vector<double> sharing = coordination_->all_values(own_cores_.empty() ? 1 : 0);
         const bool anybody = std::find(sharing.begin(), sharing.end(), 1.0) != sharing.end();
         backend_.cores = anybody ? Cores::shared : Cores::own;
+        if (!anybody) {
+          put_this_thread_first();
+        }
       }
       return {};
     }

@@ -115,27 +115,34 @@ class Measure(RingsideCase):
     def test_a_rank_that_hangs_ends_the_run_at_the_deadline(self):
         self.start_and_lose_a_rank(signal.SIGSTOP, timeout=3)
 
-    def policies_of_ranks(self, *arguments, ranks):
-        """Of all threads of all ranks, which may use the same two cores."""
+    def threads_of_ranks(self, *arguments, ranks):
+        """Of each rank, with all on the same two cores: (policy, nice) of its main thread, and those of its others."""
         two_cores = sorted(os.sched_getaffinity(0))[:2]
         if len(two_cores) < 2:
             self.skipTest("this machine lets us use one core only")
         process, _ = self.start_measuring(*arguments, ranks=ranks, cores=two_cores)
         rank_processes = descendants(process.pid)
         self.assertEqual(len(rank_processes), ranks)
-        policies = {
-            os.sched_getscheduler(int(thread.name))
-            for pid in rank_processes for thread in pathlib.Path(f"/proc/{pid}/task").iterdir()}
+        threads = []
+        for pid in rank_processes:
+            ids = [int(thread.name) for thread in pathlib.Path(f"/proc/{pid}/task").iterdir()]
+            own = {thread: (os.sched_getscheduler(thread), os.getpriority(os.PRIO_PROCESS, thread)) for thread in ids}
+            threads.append((own.pop(pid), set(own.values())))
         process.kill()
         process.communicate()
-        return policies
+        return threads
 
     def test_ranks_that_share_cores_take_turns(self):
         for wrap in ([], ["--wrap", "env"]):
-            self.assertEqual(self.policies_of_ranks(*wrap, ranks=3), {os.SCHED_BATCH}, wrap)
+            for main, others in self.threads_of_ranks(*wrap, ranks=3):
+                self.assertEqual({policy for policy, _ in {main} | others}, {os.SCHED_BATCH}, wrap)
 
-    def test_ranks_with_cores_of_their_own_do_not_take_turns(self):
-        self.assertNotIn(os.SCHED_BATCH, self.policies_of_ranks(ranks=2))
+    def test_with_cores_of_their_own_main_threads_go_first(self):
+        here = os.getpriority(os.PRIO_PROCESS, 0)
+        for main, others in self.threads_of_ranks(ranks=2):
+            self.assertEqual(main, (os.SCHED_OTHER, here))
+            self.assertLessEqual({(os.SCHED_OTHER, min(here + 5, 19))}, others)
+            self.assertLessEqual({policy for policy, _ in others}, {os.SCHED_OTHER, os.SCHED_IDLE})
 
     def test_resume_goes_on_after_a_line_cut_in_the_middle(self):
         scenario = self.write("small.yaml", SCENARIO)

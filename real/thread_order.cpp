@@ -1,0 +1,72 @@
+#include "real/thread_order.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace ringside {
+namespace {
+
+/// What sched_setattr(2) takes. C libraries before glibc 2.41 do not declare it, and <linux/sched/types.h> cannot stand
+/// beside their <sched.h>.
+struct SchedulingAttributes {
+  std::uint32_t size = sizeof(SchedulingAttributes);
+  std::uint32_t policy = SCHED_OTHER;
+  std::uint64_t flags = 0;
+  std::int32_t nice = 0;
+  std::uint32_t priority = 0;
+  std::uint64_t runtime = 0;  ///< Of other policies than SCHED_DEADLINE: the time slice, in nanoseconds.
+  std::uint64_t deadline = 0;
+  std::uint64_t period = 0;
+};
+
+std::vector<pid_t> threads_of_this_process() {
+  std::vector<pid_t> threads;
+  std::error_code ignored;
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task", ignored)) {
+    const std::string text = thread.path().filename().string();
+    pid_t id = 0;
+    if (std::from_chars(text.data(), text.data() + text.size(), id).ec == std::errc()) {
+      threads.push_back(id);
+    }
+  }
+  return threads;
+}
+
+/// Of a thread: what Linux takes for its "process" here.
+int nice_of(pid_t thread) { return ::getpriority(PRIO_PROCESS, static_cast<id_t>(thread)); }
+
+}  // namespace
+
+void let_threads_take_turns() {
+  const sched_param priority = {};
+  for (const pid_t thread : threads_of_this_process()) {
+    ::sched_setscheduler(thread, SCHED_BATCH, &priority);
+  }
+}
+
+void put_this_thread_first() {
+  constexpr std::uint64_t kSliceNanoseconds = 100'000;  // The shortest that Linux grants.
+  constexpr int kStepsBehind = 5;
+  constexpr int kMostNice = 19;
+  const pid_t own = ::gettid();
+  SchedulingAttributes attributes = {.nice = nice_of(own), .runtime = kSliceNanoseconds};
+  ::syscall(SYS_sched_setattr, own, &attributes, 0);
+  for (const pid_t thread : threads_of_this_process()) {
+    if (thread != own) {
+      ::setpriority(PRIO_PROCESS, static_cast<id_t>(thread),
+                    std::min(nice_of(own) + kStepsBehind, kMostNice));
+    }
+  }
+}
+
+}  // namespace ringside
