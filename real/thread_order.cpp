@@ -42,9 +42,6 @@ std::vector<pid_t> threads_of_this_process() {
   return threads;
 }
 
-/// Of a thread: what Linux takes for its "process" here.
-int nice_of(pid_t thread) { return ::getpriority(PRIO_PROCESS, static_cast<id_t>(thread)); }
-
 }  // namespace
 
 void let_threads_take_turns() {
@@ -62,12 +59,12 @@ void put_this_thread_first() {
   constexpr int kStepsBehind = 5;
   constexpr int kMostNice = 19;
   const pid_t own = ::gettid();
-  SchedulingAttributes attributes = {.nice = nice_of(own), .runtime = kSliceNanoseconds};
+  const int nice = ::getpriority(PRIO_PROCESS, static_cast<id_t>(own));  // Of a thread, on Linux.
+  SchedulingAttributes attributes = {.nice = nice, .runtime = kSliceNanoseconds};
   ::syscall(SYS_sched_setattr, own, &attributes, 0);
   for (const pid_t thread : threads_of_this_process()) {
     if (thread != own) {
-      ::setpriority(PRIO_PROCESS, static_cast<id_t>(thread),
-                    std::min(nice_of(own) + kStepsBehind, kMostNice));
+      ::setpriority(PRIO_PROCESS, static_cast<id_t>(thread), std::min(nice + kStepsBehind, kMostNice));
     }
   }
 }

@@ -7,7 +7,7 @@
 namespace ringside {
 namespace {
 
-// What was fastest, or nearly so, from 4 to 64 MiB, of 100 KiB to 2 MiB and two to six slices under way
+// What was fastest, or nearly so, from 4 to 64 MiB, of 100 KiB to 2 MiB and two to eight slices under way
 // (docs/performance.md).
 
 /// A few slices fit into a core's own cache, and still a message costs little beside its bytes.
