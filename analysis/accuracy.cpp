@@ -6,7 +6,7 @@
 #include <string>
 
 #include "analysis/cell.hpp"
-#include "real/statistics.hpp"
+#include "common/statistics.hpp"
 #include "schedule/registry.hpp"
 
 namespace ringside {
@@ -63,15 +63,21 @@ Cell with_both_times(const Cell& cell) {
 
 }  // namespace
 
-std::optional<double> relative_error(const Point& point) {
+bool is_scored(const Point& point) {
+  if (!point.predicted || !point.measured || point.predicted->known) {
+    return false;
+  }
   // Ranks that share a GPU do not use the links that a specification is about.
-  if (point.measured && point.measured->oversubscribed && point.predicted &&
-      point.predicted->source != CostSource::calibrated) {
+  return !point.measured->shared_gpu || point.predicted->source == CostSource::calibrated;
+}
+
+std::optional<double> relative_error(const Point& point) {
+  if (!is_scored(point)) {
     return std::nullopt;
   }
-  const std::optional<Timing> predicted = timing(point, Side::predicted);
-  const std::optional<Timing> measured = timing(point, Side::measured);
-  return predicted && measured ? std::optional(predicted->seconds / measured->seconds - 1) : std::nullopt;
+  const std::optional<Interval<double>> predicted = timing(point, Side::predicted);
+  const std::optional<Interval<double>> measured = timing(point, Side::measured);
+  return predicted && measured ? std::optional(predicted->typical / measured->typical - 1) : std::nullopt;
 }
 
 std::vector<Accuracy> accuracy(std::span<const Point> points) {
@@ -99,8 +105,8 @@ std::vector<Accuracy> accuracy(std::span<const Point> points) {
       continue;
     }
     const std::string& winner = predicted.front().algorithm;
-    const Timing its_time = *timing(known, winner, Side::measured);
-    const Timing best_time = ranking(known, Side::measured).front().timing;
+    const Interval<double> its_time = *timing(known, winner, Side::measured);
+    const Interval<double> best_time = ranking(known, Side::measured).front().timing;
     const bool agrees = !clearly_faster(best_time, its_time, Side::measured, kClearWin);
     by_algorithm[winner].add_cell(agrees);
     all.add_cell(agrees);

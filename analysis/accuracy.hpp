@@ -12,7 +12,11 @@ namespace ringside {
 /// A measured winner counts as clear when it is faster by more than this and the 95 % intervals do not overlap.
 inline constexpr double kClearWin = 0.10;
 
-/// predicted / measured − 1: 0.1 = the prediction is 10 % too long. None without both times.
+/// Whether a measurement of this point says how good its prediction is: not where the prediction was given this very time, nor
+/// where ranks that share a GPU meet a prediction from a specification.
+bool is_scored(const Point& point);
+
+/// predicted / measured − 1: 0.1 = the prediction is 10 % too long. None without both times, and where it is not scored.
 std::optional<double> relative_error(const Point& point);
 
 /// One record for each algorithm that has a point with both times, in the order of first appearance, then one for all

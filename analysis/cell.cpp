@@ -8,22 +8,22 @@
 
 namespace ringside {
 
-std::optional<Timing> timing(const Point& point, Side side) {
-  Timing result;
+std::optional<Interval<double>> timing(const Point& point, Side side) {
+  Interval<double> result;
   if (side == Side::predicted && point.predicted) {
     const Prediction& predicted = *point.predicted;
-    result = {.seconds = predicted.seconds.value,
-              .low = predicted.low.value_or(predicted.seconds).value,
+    result = {.low = predicted.low.value_or(predicted.seconds).value,
+              .typical = predicted.seconds.value,
               .high = predicted.high.value_or(predicted.seconds).value};
   }
   if (side == Side::measured && point.measured && point.measured->outcome == Outcome::ok) {
     const Measurement& measured = *point.measured;
     const bool has_interval = measured.low.value > 0 && measured.high.value > 0;
-    result = {.seconds = measured.seconds.value,
-              .low = has_interval ? measured.low.value : measured.seconds.value,
+    result = {.low = has_interval ? measured.low.value : measured.seconds.value,
+              .typical = measured.seconds.value,
               .high = has_interval ? measured.high.value : measured.seconds.value};
   }
-  return result.seconds > 0 ? std::optional(result) : std::nullopt;
+  return result.typical > 0 ? std::optional(result) : std::nullopt;
 }
 
 std::vector<Cell> cells(std::span<const Point> points) {
@@ -48,7 +48,7 @@ std::vector<Cell> cells(std::span<const Point> points) {
   return result;
 }
 
-std::optional<Timing> timing(const Cell& cell, std::string_view algorithm, Side side) {
+std::optional<Interval<double>> timing(const Cell& cell, std::string_view algorithm, Side side) {
   for (const Point* point : cell.points) {
     if (point->key.algorithm == algorithm) {
       return timing(*point, side);
@@ -60,20 +60,20 @@ std::optional<Timing> timing(const Cell& cell, std::string_view algorithm, Side 
 std::vector<Contender> ranking(const Cell& cell, Side side) {
   std::vector<Contender> contenders;
   for (const Point* point : cell.points) {
-    const std::optional<Timing> time = timing(*point, side);
+    const std::optional<Interval<double>> time = timing(*point, side);
     if (time && point->key.algorithm != kNative) {
       contenders.push_back({.algorithm = point->key.algorithm, .timing = *time});
     }
   }
   std::stable_sort(contenders.begin(), contenders.end(), [](const Contender& a, const Contender& b) {
-    return a.timing.seconds < b.timing.seconds;
+    return a.timing.typical < b.timing.typical;
   });
   return contenders;
 }
 
-bool clearly_faster(const Timing& fast, const Timing& slow, Side side, double gap) {
+bool clearly_faster(const Interval<double>& fast, const Interval<double>& slow, Side side, double gap) {
   const bool apart = side == Side::predicted || slow.low > fast.high;
-  return apart && slow.seconds > (1 + gap) * fast.seconds;
+  return apart && slow.typical > (1 + gap) * fast.typical;
 }
 
 }  // namespace ringside

@@ -25,8 +25,8 @@ double bus_factor(Collective collective, int ranks) {
 }
 
 std::optional<BytesPerSecond> bus_bandwidth(const Point& point, Side side) {
-  const std::optional<Timing> time = timing(point, side);
-  return time ? bus_bandwidth(point.key.collective, point.key.ranks, point.key.bytes, {time->seconds})
+  const std::optional<Interval<double>> time = timing(point, side);
+  return time ? bus_bandwidth(point.key.collective, point.key.ranks, point.key.bytes, {time->typical})
               : std::nullopt;
 }
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "common/names.hpp"
-#include "common/point_key.hpp"
 #include "common/units.hpp"
 #include "results/point.hpp"
+#include "results/point_key.hpp"
 
 /// Points as rows of a table.
 namespace ringside {

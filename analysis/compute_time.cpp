@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/gpu_models.hpp"
+#include "sim/nccl/gpu_models.hpp"
 
 namespace ringside {
 namespace {
@@ -65,7 +65,7 @@ double flop_rate(const GpuSheet& gpu, Precision precision) {
 std::variant<ComputeTime, UnknownSpeed> compute_time(const Workload& workload,
                                                      const std::optional<GpuSheet>& sheet) {
   if (const auto speed = measured_speed(workload, sheet)) {
-    return ComputeTime{.per_sample = TimeRange::exactly({1 / *speed}),
+    return ComputeTime{.per_sample = Interval<Seconds>::exactly({1 / *speed}),
                        .basis = fmt::format("One {} trains {:.4g} samples/s alone, as the workload states.",
                                             sheet ? sheet->model : "rank", *speed)};
   }
@@ -88,10 +88,10 @@ std::variant<ComputeTime, UnknownSpeed> compute_time(const Workload& workload,
   }
   const double work = workload.forward_flops * (1 + workload.backward_over_forward);
   const auto time_at = [&](double efficiency) { return Seconds{work / (rate * efficiency)}; };
-  const Interval& efficiency = range->second;
+  const Interval<double>& efficiency = range->second;
   return ComputeTime{
-      .per_sample = {.typical = time_at(std::sqrt(efficiency.low * efficiency.high)),
-                     .low = time_at(efficiency.high),
+      .per_sample = {.low = time_at(efficiency.high),
+                     .typical = time_at(efficiency.typical),
                      .high = time_at(efficiency.low)},
       .basis = fmt::format("One {} computes at {} to {} of its {:.4g} TFLOP/s in {}.", gpu.model,
                            percent_of_peak(efficiency.low), percent_of_peak(efficiency.high), rate / kTera,

@@ -4,7 +4,7 @@
 #include <string>
 #include <variant>
 
-#include "analysis/time_range.hpp"
+#include "common/interval.hpp"
 #include "scenario/catalog.hpp"
 #include "scenario/workload.hpp"
 
@@ -19,8 +19,8 @@ std::string gpu_class(const GpuSheet& gpu);
 double flop_rate(const GpuSheet& gpu, Precision precision);
 
 struct ComputeTime {
-  TimeRange per_sample;  ///< Forward and backward pass of one sample, in a batch.
-  std::string basis;     ///< Where it comes from, a whole sentence.
+  Interval<Seconds> per_sample;  ///< Forward and backward pass of one sample, in a batch.
+  std::string basis;             ///< Where it comes from, a whole sentence.
 };
 
 /// Why there is none: nobody measured this GPU and no efficiency is stated for its class.

@@ -56,12 +56,12 @@ Crossings crossings(std::span<const LogPoint> curve, const AlgorithmPair& pair) 
 std::vector<LogPoint> curve_of(std::span<const Cell> cells, const AlgorithmPair& pair, Side side) {
   std::vector<LogPoint> curve;
   for (const Cell& cell : cells) {
-    const std::optional<Timing> baseline = timing(cell, pair.baseline, side);
-    const std::optional<Timing> candidate = timing(cell, pair.candidate, side);
+    const std::optional<Interval<double>> baseline = timing(cell, pair.baseline, side);
+    const std::optional<Interval<double>> candidate = timing(cell, pair.candidate, side);
     // A message of no bytes has no place on a logarithmic axis.
     if (baseline && candidate && cell.question.bytes.value > 0) {
       curve.push_back({.log_bytes = std::log(static_cast<double>(cell.question.bytes.value)),
-                       .log_speedup = std::log(baseline->seconds / candidate->seconds)});
+                       .log_speedup = std::log(baseline->typical / candidate->typical)});
     }
   }
   return curve;

@@ -8,7 +8,7 @@
 
 namespace ringside {
 
-/// Two algorithms that are held against each other.
+/// Two algorithms that are compared with each other.
 struct AlgorithmPair {
   std::string baseline;
   std::string candidate;

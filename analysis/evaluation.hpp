@@ -1,45 +1,59 @@
 #pragma once
 
+#include <array>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "analysis/interval_score.hpp"
 #include "analysis/nccl_fit.hpp"
 #include "results/record.hpp"
 #include "scenario/machine.hpp"
 
-/// How well NCCL's own all_reduce is predicted on systems that other people measured.
+/// How well NCCL's own collectives are predicted on systems that other people measured.
 namespace ringside {
 
 /// A scenario with `measured:`.
 struct EvaluationSystem {
   std::string name = {};
   std::string source = {};               ///< Where it was published.
-  std::string group = {};                ///< Source and GPU family: left out of the fit together.
+  std::string group = {};                ///< Its source: held out of the fit together.
   std::optional<std::string> odd = {};   ///< Why it is no fair test; it is listed apart.
-  std::optional<std::string> weak = {};  ///< Which words of the machine are guesses.
+  std::optional<std::string> weak = {};  ///< What of the machine's description is a guess.
   Machine machine = {};
-  std::vector<Point> points = {};  ///< Measured; others than NCCL's own all_reduce are left alone.
+  std::vector<Point> points =
+      {};  ///< Measured, all of one collective; others than NCCL's own are passed over.
 };
 
-enum class EvaluatedModel { ringside, ringside_known, nccl_tuner, alpha_beta };
-enum class Fold { left_out, in_sample };
+/// ringside_known is conditioned on the system's largest message, ringside_known2 on 1 KiB as well, ringside_known3 on 1 MiB, too;
+/// tuner_known2 is NCCL's table, its error interpolated between those two.
+enum class EvaluatedModel {
+  ringside,
+  ringside_known,
+  ringside_known2,
+  ringside_known3,
+  nccl_tuner,
+  tuner_known2,
+  alpha_beta
+};
+/// held_out: fitted without the system's source; new_generation: without any GPU of its generation.
+enum class Fold { held_out, new_generation, in_sample };
 
 std::string_view name(EvaluatedModel model);
 std::string_view name(Fold fold);
 
 struct EvaluatedPoint {
   EvaluatedModel model = EvaluatedModel::ringside;
-  Fold fold = Fold::left_out;
+  Fold fold = Fold::held_out;
   SizeBand band = SizeBand::small;
   int ranks = 2;
   Bytes bytes;
   double measured = 0;   ///< Seconds.
   double predicted = 0;  ///< Seconds.
-  std::optional<Interval> interval = {};
-  std::vector<std::string> limits = {};  ///< What decides the predicted time (Prediction::limits).
+  std::optional<Interval<double>> interval = {};
+  std::vector<Limit> limits = {};  ///< What decides the predicted time (Prediction::limits).
 
   bool in_interval() const { return interval && interval->low <= measured && measured <= interval->high; }
 };
@@ -50,21 +64,38 @@ struct EvaluatedSystem {
   std::string group = {};
   std::optional<std::string> odd = {};
   std::optional<std::string> weak = {};
+  Collective collective = Collective::all_reduce;
   MachineClass machine_class = MachineClass::node_nvlink;
-  bool rdma = false;  ///< Several nodes on InfiniBand or RoCE with two or more GPUs each.
+  NcclKind kind = NcclKind::nvlink;
   std::vector<EvaluatedPoint> points = {};
   std::vector<Accuracy> records = {};  ///< One per model, fold and band that has points.
+};
+
+/// Means over systems of scores of distributions (analysis/interval_score.hpp).
+struct IntervalScores {
+  std::string part = {};  ///< A class or a kind of machines.
+  std::string band = {};
+  EvaluatedModel model = EvaluatedModel::ringside;
+  Fold fold = Fold::held_out;
+  int systems = 0;
+  double crps = 0;
+  std::optional<double> winkler = {};
+  std::array<std::optional<double>, kReliabilityLevels.size()> held =
+      {};  ///< Share of points inside, by level.
 };
 
 struct AccuracyReport {
   std::vector<EvaluatedSystem> systems = {};
   std::vector<Accuracy> summaries =
       {};  ///< Medians and means over fair systems, per class, band, model and fold.
+  std::vector<IntervalScores> scores = {};
   /// `<system>: <why it was not evaluated>`; whoever knows of more adds it.
   std::vector<std::string> skipped = {};
-  /// Of the fair systems that NCCL's cost table covers, on how many ours (left out) has the smaller mean error.
+  /// Of the fair systems that NCCL's cost table covers, on how many ours (held out) has the smaller mean error.
   int better_than_tuner = 0;
   int compared_with_tuner = 0;
+  int better_than_tuner_pcie = 0;
+  int compared_with_tuner_pcie = 0;
   bool fitted_to_these = false;  ///< The program's parameters come from just these systems.
 };
 
@@ -75,9 +106,8 @@ std::vector<std::string> parse_not_evaluated(std::string_view csv, const std::st
 /// The tables of the fair systems, in the order of their names: what `--fit` fits to.
 std::vector<NcclTable> fit_tables(std::span<const EvaluationSystem> systems);
 
-/// left_out: with the parameters that were fitted without the system's group (`folds`), or `all` where it had no part in that.
-/// ringside_known is told the time of the system's largest message above 16 MiB and not scored on it; it is left_out
-/// otherwise.
+/// held_out: with the parameters that were fitted without the system's source (`folds`), or `all` where it had no part in that.
+/// What a model is conditioned on it is not scored on; it is held_out otherwise.
 AccuracyReport evaluate(std::span<const EvaluationSystem> systems, const NcclFit& all,
                         std::span<const NcclStudy::Fold> folds);
 
@@ -87,12 +117,12 @@ struct AccuracyQuestion {
   std::string_view machine_class = {};
   std::string_view band = "all";
   EvaluatedModel model = EvaluatedModel::ringside;
-  Fold fold = Fold::left_out;
+  Fold fold = Fold::held_out;
 };
 const Accuracy* find(std::span<const Accuracy> records, const AccuracyQuestion& question);
 
 /// What ringside says of one point of a system; nullptr when the report does not hold it.
 const EvaluatedPoint* find_point(const AccuracyReport& report, std::string_view system, Bytes bytes,
-                                 Fold fold = Fold::left_out);
+                                 Fold fold = Fold::held_out);
 
 }  // namespace ringside

@@ -16,7 +16,8 @@
 #include <fmt/format.h>
 
 #include "common/error.hpp"
-#include "real/statistics.hpp"
+#include "common/statistics.hpp"
+#include "results/measurement.hpp"
 
 namespace ringside {
 namespace {
@@ -48,43 +49,47 @@ Place place_of(const ProbeKey& key) {
   return {.ranks = key.ranks, .messages = key.messages, .bytes = key.bytes};
 }
 
-Repetitions repetitions_of(std::span<const ProbeSample> samples, ProbeKind kind) {
+/// By the place of their curve: of kinds that are probed by a part of the ranks, however many were started.
+Repetitions repetitions_of(std::span<const ProbeSample> samples, const ProbeKindRow& row) {
   Repetitions result;
   for (const ProbeSample& sample : samples) {
-    if (sample.key.kind != kind || sample.seconds.empty()) {
+    if (sample.key.kind != row.kind || sample.seconds.empty() || sample.key.bytes.value <= 0) {
       continue;
     }
     for (const double seconds : sample.seconds) {
       RINGSIDE_CHECK(std::isfinite(seconds) && seconds > 0, "a probe took no time");
     }
-    Repeated& repeated = result[place_of(sample.key)];
+    Place place = place_of(sample.key);
+    place.ranks = row.ranks_of_curve > 0 ? row.ranks_of_curve : place.ranks;
+    Repeated& repeated = result[place];
     repeated.medians.push_back(summarize(sample.seconds).median);
     repeated.all.insert(repeated.all.end(), sample.seconds.begin(), sample.seconds.end());
   }
   return result;
 }
 
-/// Medians by ascending size, for probes of which every size has one place.
-std::vector<TransferPoint> medians_by_size(const Repetitions& repetitions) {
-  std::vector<TransferPoint> result;
-  result.reserve(repetitions.size());
-  for (const auto& [place, repeated] : repetitions) {
-    result.push_back({.bytes = place.bytes, .seconds = {repeated.median()}});
-  }
-  return result;
+/// What one value of the curve is, of a median in seconds.
+double value_of(CurveUnit unit, double seconds, Bytes bytes) {
+  return unit == CurveUnit::seconds ? seconds : seconds / static_cast<double>(bytes.value);
 }
 
-/// By ranks, messages and size.
-std::vector<ShiftPoint> medians_by_ranks(const Repetitions& repetitions) {
-  std::vector<ShiftPoint> result;
-  result.reserve(repetitions.size());
-  for (const auto& [place, repeated] : repetitions) {
-    result.push_back({.ranks = place.ranks,
-                      .bytes = place.bytes,
-                      .seconds = {repeated.median()},
-                      .messages = place.messages});
+/// One curve for each number of ranks and messages that was probed.
+std::vector<Curve> curves_of(const ProbeKindRow& row, std::span<const ProbeSample> samples) {
+  std::vector<Curve> curves;
+  for (const auto& [place, repeated] : repetitions_of(samples, row)) {
+    if (curves.empty() || curves.back().ranks != place.ranks || curves.back().messages != place.messages) {
+      curves.push_back({.kind = row.kind, .ranks = place.ranks, .messages = place.messages});
+    }
+    curves.back().points.push_back(
+        {.bytes = place.bytes, .value = value_of(row.unit, repeated.median(), place.bytes)});
   }
-  return result;
+  return curves;
+}
+
+/// The points of a kind of which there is one curve.
+std::vector<CurvePoint> points_of(ProbeKind kind, std::span<const ProbeSample> samples) {
+  const std::vector<Curve> curves = curves_of(row_of(kind), samples);
+  return curves.empty() ? std::vector<CurvePoint>{} : curves.front().points;
 }
 
 /// Student's t, two-sided 95 %. Source: Abramowitz and Stegun, "Handbook of mathematical functions", table 26.10 for one to
@@ -130,28 +135,27 @@ Eigen::Vector2d solve_non_negative(const Eigen::MatrixX2d& a) {
   return best;
 }
 
-void make_non_decreasing(std::vector<TransferPoint>& curve) {
-  std::vector<double> seconds;
-  seconds.reserve(curve.size());
-  for (const TransferPoint& point : curve) {
-    seconds.push_back(point.seconds.value);
+void make_non_decreasing(std::vector<CurvePoint>& points) {
+  std::vector<double> values;
+  values.reserve(points.size());
+  for (const CurvePoint& point : points) {
+    values.push_back(point.value);
   }
-  seconds = non_decreasing(seconds);
-  for (std::size_t i = 0; i < curve.size(); ++i) {
-    curve[i].seconds = {seconds[i]};
+  values = non_decreasing(values);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    points[i].value = values[i];
   }
 }
 
-void fit_transfers(std::span<const ProbeSample> samples, Calibrated& calibrated) {
-  calibrated.transfers = medians_by_size(repetitions_of(samples, ProbeKind::ping_pong));
-  std::vector<TransferPoint>& transfers = calibrated.transfers;
+void fit_latency_and_bandwidth(std::span<const ProbeSample> samples, Calibrated& calibrated) {
+  const std::vector<CurvePoint> transfers = points_of(ProbeKind::ping_pong, samples);
   if (transfers.size() < 2) {
     throw Error(
         ErrorKind::failed,
         "the ping_pong probes have fewer than two message sizes, latency and bandwidth cannot be told apart");
   }
-  std::vector<TransferPoint> streamed = medians_by_size(repetitions_of(samples, ProbeKind::stream));
-  std::erase_if(streamed, [&](const TransferPoint& point) { return point.bytes <= transfers.back().bytes; });
+  std::vector<CurvePoint> streamed = points_of(ProbeKind::stream, samples);
+  std::erase_if(streamed, [&](const CurvePoint& point) { return point.bytes <= transfers.back().bytes; });
 
   const LinearCost cost = fit_line(transfers, streamed);
   if (cost.inverse_bandwidth.value <= 0) {
@@ -164,17 +168,26 @@ void fit_transfers(std::span<const ProbeSample> samples, Calibrated& calibrated)
   calibrated.bandwidth = inverse(cost.inverse_bandwidth);
   if (cost.per_byte_interval && cost.per_byte_interval->low > 0) {
     calibrated.bandwidth_interval = {.low = 1 / cost.per_byte_interval->high,
+                                     .typical = calibrated.bandwidth.value,
                                      .high = 1 / cost.per_byte_interval->low};
   }
-
-  // The straight line is fitted to what was seen; only the curve that is looked up must not fall.
-  make_non_decreasing(transfers);
 }
 
-std::vector<TransferPoint> curve_of(std::span<const ProbeSample> samples, ProbeKind kind) {
-  std::vector<TransferPoint> curve = medians_by_size(repetitions_of(samples, kind));
-  make_non_decreasing(curve);
-  return curve;
+/// The straight line is fitted to what was seen; only curves that are looked up must not fall.
+std::vector<Curve> fit_curves(std::span<const ProbeSample> samples) {
+  std::vector<Curve> result;
+  for (const ProbeKindRow& row : probe_kinds()) {
+    if (!row.curve) {
+      continue;
+    }
+    for (Curve& curve : curves_of(row, samples)) {
+      if (row.monotone) {
+        make_non_decreasing(curve.points);
+      }
+      result.push_back(std::move(curve));
+    }
+  }
+  return result;
 }
 
 double mean(const std::vector<double>& values) {
@@ -187,14 +200,13 @@ struct Scatter {
   double degrees_of_freedom = 0;
 };
 
-/// By size, over all probes of that size and these kinds: how far the logarithms of the medians of one probe lie apart from pass to
+/// By size, over all probes of that size and the wanted kinds: how far the logarithms of the medians of one probe lie apart from pass to
 /// pass.
-std::map<Bytes, Scatter> scatter_of_passes(std::span<const ProbeSample> samples,
-                                           std::span<const ProbeKind> kinds) {
+template <typename Wanted>
+std::map<Bytes, Scatter> scatter_of_passes(std::span<const ProbeSample> samples, const Wanted& wanted) {
   std::map<std::pair<ProbeKind, Place>, std::vector<double>> medians;
   for (const ProbeSample& sample : samples) {
-    const bool wanted = std::find(kinds.begin(), kinds.end(), sample.key.kind) != kinds.end();
-    if (wanted && !sample.seconds.empty()) {
+    if (wanted(row_of(sample.key.kind)) && !sample.seconds.empty()) {
       medians[{sample.key.kind, place_of(sample.key)}].push_back(std::log(summarize(sample.seconds).median));
     }
   }
@@ -215,16 +227,12 @@ constexpr std::int64_t kAlike = 4;
 
 /// A median that is compared with a prediction is itself only known to this: its measurement ends when the 95 % interval,
 /// 2·1.96 deviations, is as narrow as asked for.
-double least_spread() { return MeasureOptions{}.target_interval / (2 * 1.96); }
-
-/// What `spread` is of. Not sends: until its kernel has the rest, a sender on a slow link is busy for a hundredth of what the message
-/// takes, and that differs by half from pass to pass where the message differs by one per cent.
-constexpr std::array kMessages = {ProbeKind::ping_pong, ProbeKind::shift, ProbeKind::fan_out};
-constexpr std::array kReductions = {ProbeKind::reduction};
+double least_spread() { return kMeasuredInterval / (2 * 1.96); }
 
 /// See fit_probes().
-std::vector<SpreadPoint> fit_spread(std::span<const ProbeSample> samples, std::span<const ProbeKind> kinds) {
-  const std::map<Bytes, Scatter> scatters = scatter_of_passes(samples, kinds);
+template <typename Wanted>
+std::vector<SpreadPoint> fit_spread(std::span<const ProbeSample> samples, const Wanted& wanted) {
+  const std::map<Bytes, Scatter> scatters = scatter_of_passes(samples, wanted);
   std::vector<SpreadPoint> spread;
   for (const auto& [bytes, own] : scatters) {
     if (own.degrees_of_freedom == 0) {
@@ -244,9 +252,8 @@ std::vector<SpreadPoint> fit_spread(std::span<const ProbeSample> samples, std::s
   return spread;
 }
 
-void fit_reductions(std::span<const ProbeSample> samples, Calibrated& calibrated) {
-  Repetitions repetitions = repetitions_of(samples, ProbeKind::reduction);
-  std::erase_if(repetitions, [](const auto& entry) { return entry.first.bytes.value <= 0; });
+void fit_reduction(std::span<const ProbeSample> samples, Calibrated& calibrated) {
+  const Repetitions repetitions = repetitions_of(samples, row_of(ProbeKind::reduction));
   Bytes largest = {};
   for (const auto& [place, repeated] : repetitions) {
     largest = std::max(largest, place.bytes);
@@ -254,8 +261,6 @@ void fit_reductions(std::span<const ProbeSample> samples, Calibrated& calibrated
   std::vector<double> out_of_cache;
   for (const auto& [place, repeated] : repetitions) {
     const auto bytes = static_cast<double>(place.bytes.value);
-    calibrated.reductions.push_back(
-        {.bytes = place.bytes, .cost = {repeated.median() / bytes}, .ranks = place.ranks});
     if (place.ranks == 1 && place.bytes.value >= largest.value / 4) {
       for (const double value : repeated.all) {
         out_of_cache.push_back(value / bytes);
@@ -268,27 +273,26 @@ void fit_reductions(std::span<const ProbeSample> samples, Calibrated& calibrated
   const SampleSummary summary = summarize(out_of_cache);
   calibrated.reduction = {summary.median};
   if (out_of_cache.size() >= static_cast<std::size_t>(kMinSamplesOfInterval)) {
-    calibrated.reduction_interval = {.low = summary.low, .high = summary.high};
+    calibrated.reduction_interval = {.low = summary.low, .typical = summary.median, .high = summary.high};
   }
 }
 
 }  // namespace
 
-LinearCost fit_line(std::span<const TransferPoint> times, std::span<const TransferPoint> streamed) {
+LinearCost fit_line(std::span<const CurvePoint> times, std::span<const CurvePoint> streamed) {
   const auto num_rows = static_cast<Eigen::Index>(times.size() + streamed.size());
   // Columns of like size keep the problem well conditioned: β is fitted in units of the largest message.
   const auto scale = static_cast<double>((streamed.empty() ? times : streamed).back().bytes.value);
   Eigen::MatrixX2d a(num_rows, 2);
   Eigen::Index row = 0;
-  const auto add = [&](const TransferPoint& point, double latency_share) {
+  const auto add = [&](const CurvePoint& point, double latency_share) {
     // Divided by the time, so that residuals are relative errors.
-    a.row(row++) << latency_share / point.seconds.value,
-        static_cast<double>(point.bytes.value) / scale / point.seconds.value;
+    a.row(row++) << latency_share / point.value, static_cast<double>(point.bytes.value) / scale / point.value;
   };
-  for (const TransferPoint& point : times) {
+  for (const CurvePoint& point : times) {
     add(point, 1);
   }
-  for (const TransferPoint& point : streamed) {
+  for (const CurvePoint& point : streamed) {
     add(point, 0);
   }
 
@@ -303,8 +307,11 @@ LinearCost fit_line(std::span<const TransferPoint> times, std::span<const Transf
     const double t = student_t95(degrees_of_freedom);
     const double latency_margin = t * std::sqrt(covariance(0, 0));
     const double per_byte_margin = t * std::sqrt(covariance(1, 1)) / scale;
-    cost.latency_interval = {.low = std::max(0.0, x(0) - latency_margin), .high = x(0) + latency_margin};
-    cost.per_byte_interval = {.low = x(1) / scale - per_byte_margin, .high = x(1) / scale + per_byte_margin};
+    cost.latency_interval = {
+        .low = std::max(0.0, x(0) - latency_margin), .typical = x(0), .high = x(0) + latency_margin};
+    cost.per_byte_interval = {.low = x(1) / scale - per_byte_margin,
+                              .typical = x(1) / scale,
+                              .high = x(1) / scale + per_byte_margin};
   }
   return cost;
 }
@@ -345,23 +352,13 @@ std::vector<PairPoint> pair_matrix(std::span<const ProbeSample> samples) {
     const BytesPerSecond bandwidth = {static_cast<double>(sample.key.bytes.value) / seconds};
     const Rank first = sample.key.first;
     const Rank second = sample.key.second;
-    switch (sample.key.kind) {
-      case ProbeKind::ping_pong:
-        pair(first, second).latency = pair(second, first).latency = {seconds};
-        break;
-      case ProbeKind::stream:
-        pair(first, second).bandwidth = bandwidth;
-        break;
-      case ProbeKind::both_ways:
-        pair(first, second).both_ways = pair(second, first).both_ways = bandwidth;
-        break;
-      case ProbeKind::shift:
-      case ProbeKind::relay:
-      case ProbeKind::ready_relay:
-      case ProbeKind::reduction:
-      case ProbeKind::send:
-      case ProbeKind::fan_out:
-        break;
+    const ProbeKind kind = sample.key.kind;
+    if (kind == ProbeKind::ping_pong) {
+      pair(first, second).latency = pair(second, first).latency = {seconds};
+    } else if (kind == ProbeKind::stream) {
+      pair(first, second).bandwidth = bandwidth;
+    } else if (kind == ProbeKind::both_ways) {
+      pair(first, second).both_ways = pair(second, first).both_ways = bandwidth;
     }
   }
   std::vector<PairPoint> matrix;
@@ -375,15 +372,12 @@ std::vector<PairPoint> pair_matrix(std::span<const ProbeSample> samples) {
 
 Calibrated fit_probes(std::span<const ProbeSample> samples) {
   Calibrated calibrated;
-  fit_transfers(samples, calibrated);
-  fit_reductions(samples, calibrated);
-  calibrated.shifts = medians_by_ranks(repetitions_of(samples, ProbeKind::shift));
-  calibrated.relays = medians_by_ranks(repetitions_of(samples, ProbeKind::relay));
-  calibrated.ready_relays = medians_by_ranks(repetitions_of(samples, ProbeKind::ready_relay));
-  calibrated.sends = curve_of(samples, ProbeKind::send);
-  calibrated.fan_outs = curve_of(samples, ProbeKind::fan_out);
-  calibrated.spread = fit_spread(samples, kMessages);
-  calibrated.reduction_spread = fit_spread(samples, kReductions);
+  fit_latency_and_bandwidth(samples, calibrated);
+  fit_reduction(samples, calibrated);
+  calibrated.curves = fit_curves(samples);
+  calibrated.spread = fit_spread(samples, [](const ProbeKindRow& row) { return row.in_spread; });
+  calibrated.reduction_spread =
+      fit_spread(samples, [](const ProbeKindRow& row) { return row.unit == CurveUnit::seconds_per_byte; });
   return calibrated;
 }
 

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "real/probe.hpp"
+#include "results/probe_sample.hpp"
 #include "scenario/machine.hpp"
 
 /// Point-to-point probes → α, β, γ and the measured curves. Pure; `cores` and `backend` of the result are left to the
@@ -24,12 +24,13 @@ namespace ringside {
 /// γ: median of seconds / bytes over the repetitions of one rank's reductions at the largest size and down to a quarter
 /// of it, which is out of cache when the probes reach far enough; 95 % interval from order statistics. 0 without probes.
 ///
-/// `transfers`, `sends` and `fan_outs` are the medians of ping_pong, send and fan_out made non-decreasing (isotonic regression);
-/// `shifts`, `relays`, `ready_relays` and `reductions` the medians by ranks (and messages) and size.
+/// `curves`: the medians of each kind of probe by ranks, messages and size, those of monotone kinds (results/probe_kind.hpp) made
+/// non-decreasing (isotonic regression).
 ///
 /// `spread`: at each size that ran in several passes, the standard deviation of log(median of a pass), pooled over the ping_pong,
-/// shift and fan_out probes whose size is within a factor of four; three passes leave a single probe two degrees of freedom, which is
-/// too few. Never less than the 1.3 % to which the medians that predictions are compared with are measured. None with one pass.
+/// neighbour exchange and fan_out probes whose size is within a factor of four; three passes leave a single probe two degrees of freedom, which is
+/// too few. Not sends: until its kernel has the rest, a sender on a slow link is busy for a hundredth of what the message takes, and
+/// that differs by half where the message differs by one per cent. Never less than the 1.3 % to which the medians that predictions are compared with are measured. None with one pass.
 /// `reduction_spread`: the same of reductions, whose noise is the processor's and the memory's at any size.
 ///
 /// Throws Error{failed} when the ping_pong probes have fewer than two sizes or show no cost per byte.
@@ -43,13 +44,13 @@ std::vector<PairPoint> pair_matrix(std::span<const ProbeSample> samples);
 struct LinearCost {
   Seconds latency = {};
   SecondsPerByte inverse_bandwidth = {};
-  std::optional<Interval> latency_interval = {};   ///< 95 %, seconds
-  std::optional<Interval> per_byte_interval = {};  ///< 95 %, seconds per byte
+  std::optional<Interval<double>> latency_interval = {};   ///< 95 %, seconds
+  std::optional<Interval<double>> per_byte_interval = {};  ///< 95 %, seconds per byte
 };
 
 /// The line through `times` (not empty) with the least sum of absolute relative errors, α and β not negative; `streamed` times
 /// cost β·S alone. Intervals as of fit_probes().
-LinearCost fit_line(std::span<const TransferPoint> times, std::span<const TransferPoint> streamed = {});
+LinearCost fit_line(std::span<const CurvePoint> times, std::span<const CurvePoint> streamed = {});
 
 /// Isotonic regression: a non-decreasing sequence nearest to `values` by the sum of absolute differences, so that one size
 /// that was disturbed does not move its neighbours. Source: pool adjacent violators with medians, Robertson, Wright and

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "analysis/fit.hpp"
+#include "common/numbers.hpp"
 
 namespace ringside {
 namespace {
@@ -28,10 +29,10 @@ double relative_error(Seconds time, const Point& point) {
 
 /// `points` are of one curve, by ascending size.
 FittedCurve fitted(const PointKey& key, const std::vector<const Point*>& points) {
-  std::vector<TransferPoint> times;
+  std::vector<CurvePoint> times;
   times.reserve(points.size());
   for (const Point* point : points) {
-    times.push_back({.bytes = point->key.bytes, .seconds = point->measured->seconds});
+    times.push_back({.bytes = point->key.bytes, .value = point->measured->seconds.value});
   }
   const LinearCost line = fit_line(times);
   FittedCurve curve = {.key = key, .latency = line.latency, .inverse_bandwidth = line.inverse_bandwidth};
@@ -76,12 +77,12 @@ std::vector<std::string> fitted_sentences(std::span<const FittedCurve> curves) {
   sentences.reserve(curves.size());
   for (const FittedCurve& curve : curves) {
     sentences.push_back(
-        fmt::format("fitted to the measurements of {} on {} ranks: {} + S ÷ ({}) would be off by {:.0f} % on "
+        fmt::format("fitted to the measurements of {} on {} ranks: {} + S ÷ ({}) would be off by {} on "
                     "average; the prediction "
-                    "is by {:.0f} %",
+                    "is by {}",
                     curve.key.algorithm, curve.key.ranks, format(curve.latency),
                     curve.inverse_bandwidth.value > 0 ? format(inverse(curve.inverse_bandwidth)) : "no limit",
-                    100 * curve.error, 100 * curve.predicted_error));
+                    percent(curve.error), percent(curve.predicted_error)));
   }
   return sentences;
 }

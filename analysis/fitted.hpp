@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "common/point_key.hpp"
 #include "common/units.hpp"
 #include "results/point.hpp"
+#include "results/point_key.hpp"
 
 namespace ringside {
 

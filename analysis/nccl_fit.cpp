@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <memory>
 #include <random>
 #include <set>
@@ -14,7 +15,7 @@
 
 #include "analysis/nccl_scatter.hpp"
 #include "common/error.hpp"
-#include "sim/nccl_model.hpp"
+#include "sim/nccl/model.hpp"
 
 namespace ringside {
 
@@ -88,9 +89,14 @@ Solution solve_from(std::span<const NcclTable> tables, const NcclParameters& sta
   std::array<double, kNumNcclParameters> logarithms = {};
   std::transform(start.values.begin(), start.values.end(), logarithms.begin(),
                  [](double x) { return std::log(x); });
+  std::map<std::pair<std::string, MachineClass>, int> alike;
+  for (const NcclTable& table : tables) {
+    ++alike[{table.group, table.machine_class()}];
+  }
   ceres::Problem problem;
   for (const NcclTable& table : tables) {
-    const double weight = 1 / static_cast<double>(table.rows.size());
+    const double weight = 1 / (static_cast<double>(table.rows.size()) *
+                               std::sqrt(alike.at({table.group, table.machine_class()})));
     for (const NcclTable::Row& row : table.rows) {
       problem.AddResidualBlock(
           new RowCost(row),
@@ -126,10 +132,11 @@ NcclParameters scattered(std::mt19937_64& random) {
   return start;
 }
 
-std::vector<NcclTable> without(std::span<const NcclTable> tables, const std::string& group) {
+template <typename Holds>
+std::vector<NcclTable> without(std::span<const NcclTable> tables, Holds holds) {
   std::vector<NcclTable> rest;
   std::copy_if(tables.begin(), tables.end(), std::back_inserter(rest),
-               [&](const NcclTable& table) { return table.group != group; });
+               [&](const NcclTable& table) { return !holds(table); });
   return rest;
 }
 
@@ -183,6 +190,10 @@ NcclParameters fit_nccl_parameters(std::span<const NcclTable> tables, const Nccl
   return best.parameters;
 }
 
+std::string generation_group(const NcclSystem& system) {
+  return fmt::format("generation {}", name(system.architecture));
+}
+
 NcclStudy study_nccl(std::span<const NcclTable> tables, const NcclFitOptions& options,
                      const std::function<void(const std::string&)>& progress) {
   NcclStudy study;
@@ -201,24 +212,39 @@ NcclStudy study_nccl(std::span<const NcclTable> tables, const NcclFitOptions& op
 
   std::vector<ScatteredTable> scattered_tables;
   for (const std::string& group : groups) {
-    progress(fmt::format("leaving out {}", group));
+    progress(fmt::format("holding out {}", group));
     NcclStudy::Fold fold{.group = group, .fit = {}};
-    fold.fit.parameters = solve_from(without(tables, group), study.all.parameters).parameters;
+    const auto held_out = [&](const NcclTable& table) { return table.group == group; };
+    fold.fit.parameters = solve_from(without(tables, held_out), nccl_guesses()).parameters;
     for (const NcclTable& table : tables) {
-      if (table.group == group) {
+      if (held_out(table)) {
         scattered_tables.push_back(scatter_of(table, fold.fit.parameters));
       }
     }
-    study.left_out.push_back(std::move(fold));
+    study.held_out.push_back(std::move(fold));
   }
 
-  progress("estimating the scatter");
+  progress("estimating the spread");
   study.all.spreads = spreads_of(scattered_tables);
-  for (NcclStudy::Fold& fold : study.left_out) {
+  for (NcclStudy::Fold& fold : study.held_out) {
     std::vector<ScatteredTable> others;
     std::copy_if(scattered_tables.begin(), scattered_tables.end(), std::back_inserter(others),
                  [&](const ScatteredTable& table) { return table.group != fold.group; });
     fold.fit.spreads = spreads_of(others);
+  }
+
+  std::set<std::string> generations;
+  for (const NcclTable& table : tables) {
+    generations.insert(generation_group(table.rows.front().system));
+  }
+  for (const std::string& generation : generations) {
+    progress(fmt::format("holding out {}", generation));
+    NcclStudy::Fold fold{.group = generation, .fit = study.all};
+    const std::vector<NcclTable> others = without(tables, [&](const NcclTable& table) {
+      return generation_group(table.rows.front().system) == generation;
+    });
+    fold.fit.parameters = solve_from(others, nccl_guesses()).parameters;
+    study.held_out.push_back(std::move(fold));
   }
   return study;
 }

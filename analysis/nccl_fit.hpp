@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "sim/nccl_parameters.hpp"
-#include "sim/nccl_system.hpp"
+#include "sim/nccl/parameters.hpp"
+#include "sim/nccl/system.hpp"
 
-/// Measured all_reduces → the parameters of NCCL's time model (sim/nccl_model.hpp), and how far machines scatter round it.
+/// Measured all_reduces → the parameters of NCCL's time model (sim/nccl/model.hpp), and how far machines scatter round it.
 namespace ringside {
 
 /// One system of the data: a machine, and what NCCL took on it.
@@ -20,7 +20,7 @@ struct NcclTable {
     double seconds = 0;
   };
   std::string name = {};
-  std::string group = {};  ///< Source and GPU family; left out together.
+  std::string group = {};  ///< Its source; held out together.
   std::vector<Row> rows = {};
 
   MachineClass machine_class() const { return rows.front().system.machine_class(); }
@@ -34,35 +34,40 @@ struct NcclFitOptions {
   int starts = 4;  ///< The guesses, and as many more points around them as make this many; the best end wins.
 };
 
-/// Least squares over the rows, each system with the same weight however many rows it has. With r = predicted / measured a row's
+/// Least squares over the rows. A system weighs the same however many rows it has, and the systems of one source and class together
+/// as much as the square root of their number: twenty settings of one cluster are not twenty clusters. With r = predicted / measured a row's
 /// residual is 2(√r − 1), half way between the relative error (which rewards predicting too fast) and the logarithm (which
 /// lets a few wrong machines draw everything); beyond 0.2 it counts linearly. A parameter's logarithm is held near its guess
 /// by its spread: 0.3 (logarithm / spread), which decides where data are silent.
 NcclParameters fit_nccl_parameters(std::span<const NcclTable> tables, const NcclFitOptions& options);
 
-/// The whole procedure: parameters of all tables; parameters without each group in turn; and the scatter of every group round
-/// what the others predict, which makes the intervals.
+/// The whole procedure: parameters of all tables; parameters without each source in turn, and without each generation of GPUs, each
+/// from the guesses (a cold start); and how far every source's systems are from what the others predict, which makes the
+/// intervals.
 struct NcclStudy {
   NcclFit all;
   struct Fold {
-    std::string group;
-    NcclFit fit;  ///< Parameters, scatter and quantiles of the other groups.
+    std::string group;  ///< A source, or `generation hopper`.
+    NcclFit fit;        ///< Parameters, spreads and quantiles of the others.
   };
-  std::vector<Fold> left_out;  ///< By group, in alphabetic order.
+  std::vector<Fold> held_out;  ///< By source, in alphabetic order, then by generation.
 };
+
+/// The name of the fold without a generation of GPUs.
+std::string generation_group(const NcclSystem& system);
 
 /// `progress` is told what is being done. Ceres solves; the same tables and seed give the same bits on one machine.
 NcclStudy study_nccl(std::span<const NcclTable> tables, const NcclFitOptions& options,
                      const std::function<void(const std::string&)>& progress);
 
-/// The files of configs/nccl/: parameters.yaml and left_out.yaml.
+/// The files of configs/nccl/: parameters.yaml and held_out.yaml.
 std::string parameters_file(const NcclStudy& study);
-std::string left_out_file(const NcclStudy& study);
+std::string held_out_file(const NcclStudy& study);
 
 /// Throws Error{bad_input} that names `origin`.
-std::vector<NcclStudy::Fold> parse_left_out(const std::string& yaml, const std::string& origin);
+std::vector<NcclStudy::Fold> parse_held_out(const std::string& yaml, const std::string& origin);
 
 /// The folds that the program was built with.
-const std::vector<NcclStudy::Fold>& nccl_left_out();
+const std::vector<NcclStudy::Fold>& nccl_held_out();
 
 }  // namespace ringside

@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include <Eigen/Dense>
 
 #include "common/error.hpp"
-#include "sim/nccl_model.hpp"
+#include "sim/nccl/model.hpp"
 
 namespace ringside {
 
@@ -15,24 +16,35 @@ namespace {
 
 /// As in NcclPosterior.
 constexpr double kRepeatNoise = 0.03;
-constexpr double kShapeDoublings = 2;
 
 double square(double x) { return x * x; }
+
+/// How many systems a source has among `tables`.
+using Sources = std::map<std::string, int>;
+
+Sources sources_of(const std::vector<const ScatteredTable*>& tables) {
+  Sources sources;
+  for (const ScatteredTable* table : tables) {
+    ++sources[table->group];
+  }
+  return sources;
+}
 
 /// −log likelihood of one system's residuals, but for a constant.
 double surprise(const ScatteredTable& table, const NcclSpread& spread) {
   const auto count = static_cast<Eigen::Index>(table.rows.size());
-  const double wire = square(spread.wire) + square(spread.wire_per_doubling) * (table.log2_ranks - 1);
   Eigen::MatrixXd covariance(count, count);
   Eigen::VectorXd residual(count);
   for (Eigen::Index i = 0; i < count; ++i) {
     const ScatteredTable::Row& a = table.rows[static_cast<std::size_t>(i)];
+    const double share_a = byte_share(a.log2_bytes);
     residual(i) = a.log_ratio;
     for (Eigen::Index j = 0; j < count; ++j) {
       const ScatteredTable::Row& b = table.rows[static_cast<std::size_t>(j)];
+      const double share_b = byte_share(b.log2_bytes);
       covariance(i, j) =
-          square(spread.latency) * a.latency_slope * b.latency_slope + wire * a.wire_slope * b.wire_slope +
-          square(spread.shape) * std::exp(-0.5 * square((a.log2_bytes - b.log2_bytes) / kShapeDoublings));
+          square(spread.latency) * (1 - share_a) * (1 - share_b) + square(spread.bytes) * share_a * share_b +
+          square(spread.shape) * std::exp(-0.5 * square((a.log2_bytes - b.log2_bytes) / spread.doublings));
     }
     covariance(i, i) += square(kRepeatNoise);
   }
@@ -41,37 +53,40 @@ double surprise(const ScatteredTable& table, const NcclSpread& spread) {
   return 0.5 * whitened.squaredNorm() + factors.matrixLLT().diagonal().array().log().sum();
 }
 
-/// The most likely standard deviations, to a seventh, one after another until nothing moves.
+/// The most likely values, to a seventh, one after another until nothing moves. Each source weighs the same.
 NcclSpread likeliest(const std::vector<const ScatteredTable*>& tables) {
-  constexpr auto kValues =
-      std::to_array<double>({0.02, 0.04, 0.06, 0.08, 0.11, 0.15, 0.2, 0.27, 0.36, 0.48, 0.64, 0.85, 1.1});
-  NcclSpread spread = {
-      .latency = 0.27, .wire = 0.27, .wire_per_doubling = 0.27, .shape = 0.15, .quantiles = {}};
+  constexpr auto kDeviations =
+      std::to_array<double>({0.04, 0.06, 0.08, 0.11, 0.15, 0.2, 0.27, 0.36, 0.48, 0.64, 0.85});
+  constexpr auto kDoublings = std::to_array<double>({1, 1.5, 2, 3, 4});
+  NcclSpread spread = {.latency = 0.27, .bytes = 0.27, .shape = 0.15, .doublings = 2, .quantiles = {}};
+  const Sources sources = sources_of(tables);
   const auto total = [&](const NcclSpread& candidate) {
     double sum = 0;
     for (const ScatteredTable* table : tables) {
-      sum += surprise(*table, candidate);
+      sum += surprise(*table, candidate) / sources.at(table->group);
     }
     return sum;
   };
-  constexpr std::array kMembers = {&NcclSpread::latency, &NcclSpread::wire, &NcclSpread::wire_per_doubling,
-                                   &NcclSpread::shape};
+  const auto improve = [&](double NcclSpread::*member, std::span<const double> values) {
+    double best = std::numeric_limits<double>::infinity();
+    double best_value = spread.*member;
+    for (const double value : values) {
+      spread.*member = value;
+      const double sum = total(spread);
+      if (sum < best) {
+        best = sum;
+        best_value = value;
+      }
+    }
+    spread.*member = best_value;
+  };
   constexpr int kRounds = 4;
   for (int round = 0; round < kRounds; ++round) {
     const NcclSpread before = spread;
-    for (double NcclSpread::*const member : kMembers) {
-      double best = std::numeric_limits<double>::infinity();
-      double best_value = spread.*member;
-      for (const double value : kValues) {
-        spread.*member = value;
-        const double sum = total(spread);
-        if (sum < best) {
-          best = sum;
-          best_value = value;
-        }
-      }
-      spread.*member = best_value;
-    }
+    improve(&NcclSpread::latency, kDeviations);
+    improve(&NcclSpread::bytes, kDeviations);
+    improve(&NcclSpread::shape, kDeviations);
+    improve(&NcclSpread::doublings, kDoublings);
     if (spread == before) {
       break;
     }
@@ -101,84 +116,61 @@ double quantile(std::vector<Weighted> sample, double probability) {
   return sample.back().value;
 }
 
-/// A Gaussian as 199 quantiles of the weight of `systems`.
-void add_gaussian(std::vector<Weighted>& sample, double systems) {
-  constexpr int kCount = 199;
-  for (int i = 1; i <= kCount; ++i) {
-    // Inverse of the distribution by bisection of erfc; 60 halvings of [−6, 6] are exact.
-    const double probability = static_cast<double>(i) / (kCount + 1);
-    double low = -6;
-    double high = 6;
-    for (int step = 0; step < 60; ++step) {
-      const double middle = (low + high) / 2;
-      (0.5 * std::erfc(-middle / std::sqrt(2.0)) < probability ? low : high) = middle;
-    }
-    sample.push_back({.value = low, .weight = systems / kCount});
-  }
-}
-
 void set_quantiles(NcclSpread& spread, const std::vector<const ScatteredTable*>& tables) {
-  constexpr double kGaussianSystems = 3;
-  // Not 5 %: the tails of a dozen groups hold less of the next group than of themselves.
-  constexpr double kTail = 0.03;
+  constexpr double kTail = 0.05;
   for (std::size_t band = 0; band < kNumSizeBands; ++band) {
-    std::vector<Weighted> sample;
+    std::map<std::string, int> rows;
     for (const ScatteredTable* table : tables) {
-      const auto in_band = static_cast<double>(std::count_if(
-          table->rows.begin(), table->rows.end(),
-          [&](const ScatteredTable::Row& row) { return row.band == static_cast<SizeBand>(band); }));
-      const double wire = square(spread.wire) + square(spread.wire_per_doubling) * (table->log2_ranks - 1);
+      for (const ScatteredTable::Row& row : table->rows) {
+        rows[table->group] += row.band == static_cast<SizeBand>(band) ? 1 : 0;
+      }
+    }
+    std::vector<Weighted> sample;
+    double sources = 0;
+    for (const auto& [group, count] : rows) {
+      sources += count > 0 ? 1 : 0;
+    }
+    for (const ScatteredTable* table : tables) {
       for (const ScatteredTable::Row& row : table->rows) {
         if (row.band == static_cast<SizeBand>(band)) {
-          const double deviation =
-              std::sqrt(square(spread.latency * row.latency_slope) + wire * square(row.wire_slope) +
-                        square(spread.shape) + square(kRepeatNoise));
-          sample.push_back({.value = row.log_ratio / deviation, .weight = 1 / in_band});
+          sample.push_back({.value = row.log_ratio, .weight = 1.0 / rows.at(table->group)});
         }
       }
     }
-    add_gaussian(sample, kGaussianSystems);
-    spread.quantiles[band] = {.low = quantile(sample, kTail), .high = quantile(sample, 1 - kTail)};
+    if (sample.empty()) {
+      continue;
+    }
+    const double tail = std::max(0.0, kTail - (1 - 2 * kTail) / (2 * sources));
+    spread.quantiles[band] = {.low = quantile(sample, tail), .high = quantile(sample, 1 - tail)};
   }
 }
 
 }  // namespace
 
 ScatteredTable scatter_of(const NcclTable& table, const NcclParameters& parameters) {
-  constexpr double kStep = 0.02;
-  ScatteredTable result = {.group = table.group,
-                           .machine_class = table.machine_class(),
-                           .log2_ranks = std::log2(table.rows.front().system.ranks),
-                           .rows = {}};
+  ScatteredTable result = {.group = table.group, .kind = table.rows.front().system.kind(), .rows = {}};
   for (const NcclTable::Row& row : table.rows) {
-    const auto log_time = [&](double latency, double wire) {
-      return std::log(
-          nccl_all_reduce(parameters, row.system, row.bytes, {.latency = latency, .wire = wire}).seconds);
-    };
-    result.rows.push_back({.log_ratio = std::log(row.seconds) - log_time(0, 0),
-                           .latency_slope = (log_time(kStep, 0) - log_time(-kStep, 0)) / (2 * kStep),
-                           .wire_slope = (log_time(0, kStep) - log_time(0, -kStep)) / (2 * kStep),
-                           .log2_bytes = std::log2(row.bytes),
-                           .band = size_band(row.bytes)});
+    result.rows.push_back(
+        {.log_ratio = std::log(row.seconds / nccl_all_reduce(parameters, row.system, row.bytes).seconds),
+         .log2_bytes = std::log2(row.bytes),
+         .band = size_band(row.bytes)});
   }
   return result;
 }
 
-std::array<NcclSpread, kNumMachineClasses> spreads_of(std::span<const ScatteredTable> tables) {
-  std::array<NcclSpread, kNumMachineClasses> spreads;
-  for (std::size_t i = 0; i < kNumMachineClasses; ++i) {
-    std::vector<const ScatteredTable*> of_class;
+std::array<NcclSpread, kNumNcclKinds> spreads_of(std::span<const ScatteredTable> tables) {
+  std::array<NcclSpread, kNumNcclKinds> spreads;
+  for (std::size_t i = 0; i < kNumNcclKinds; ++i) {
+    std::vector<const ScatteredTable*> of_kind;
     for (const ScatteredTable& table : tables) {
-      if (table.machine_class == static_cast<MachineClass>(i)) {
-        of_class.push_back(&table);
+      if (table.kind == static_cast<NcclKind>(i)) {
+        of_kind.push_back(&table);
       }
     }
-    if (of_class.empty()) {
-      throw Error(ErrorKind::bad_input,
-                  "no fair system of class " + std::string(name(static_cast<MachineClass>(i))));
+    if (!of_kind.empty()) {  // Otherwise the defaults: nothing is known of such machines.
+      spreads[i] = likeliest(of_kind);
+      set_quantiles(spreads[i], of_kind);
     }
-    spreads[i] = likeliest(of_class);
-    set_quantiles(spreads[i], of_class);
   }
   return spreads;
 }

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/prediction.hpp"
+#include "results/prediction.hpp"
 
 namespace ringside {
 

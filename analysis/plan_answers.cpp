@@ -31,7 +31,7 @@ Merit merit_of(const OfferEstimate& estimate) {
   }
   return {.seconds = estimate.run ? estimate.run->typical.value
                                   : kMillion / estimate.step->samples_per_second.typical,
-          .cost = estimate.cost ? estimate.cost->typical : kInfinite,
+          .cost = estimate.cost ? estimate.cost->amount.typical : kInfinite,
           .usable = true};
 }
 

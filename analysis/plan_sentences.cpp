@@ -6,14 +6,10 @@
 #include <fmt/format.h>
 
 #include "common/error.hpp"
+#include "common/numbers.hpp"
 
 namespace ringside {
 namespace {
-
-std::string percent(double share) {
-  const double rounded = 100 * share;
-  return fmt::format("{:.{}f} %", rounded, rounded > 0.05 && rounded < 1 ? 1 : 0);
-}
 
 std::string times(double factor) {
   return factor < 1 ? fmt::format("{:.2g}", factor) : fmt::format("{:.{}f}", factor, factor < 10 ? 1 : 0);

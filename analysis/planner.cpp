@@ -10,8 +10,8 @@
 #include "analysis/compute_time.hpp"
 #include "common/error.hpp"
 #include "schedule/registry.hpp"
-#include "sim/gpu_models.hpp"
-#include "sim/link_kinds.hpp"
+#include "sim/nccl/gpu_models.hpp"
+#include "sim/topology/link_kinds.hpp"
 
 namespace ringside {
 namespace {
@@ -21,10 +21,10 @@ namespace {
 /// whose input pipeline cannot keep up. The other rows did not take part.
 constexpr double kSpread = 0.02;
 constexpr double kWidestSpread = 0.13;
-/// What a run of unknown length is priced by.
+/// What the cost of a run of unknown length is stated for.
 constexpr double kMillionSamples = 1e6;
 
-/// The machine without what does not change its speed, so that alike offers are priced once.
+/// The machine without what does not change its speed, so that alike offers are predicted once.
 Machine without_names(Machine machine) {
   machine.name.clear();
   machine.origin.clear();
@@ -50,13 +50,13 @@ struct Planner::Known {
   std::optional<GpuSheet> sheet = {};
   std::variant<ComputeTime, UnknownSpeed> computed = UnknownSpeed{};
   std::optional<OfferEstimate> estimate = {};
-  std::map<std::pair<std::string, int>, AllReducePrices> prices = {};
+  std::map<std::pair<std::string, int>, AllReduceTimes> times = {};
 };
 
 /// Which end of each range a step is simulated at.
 struct Planner::Ends {
-  Seconds TimeRange::*compute = &TimeRange::typical;
-  Seconds TimeRange::*cost = &TimeRange::typical;
+  Seconds Interval<Seconds>::*compute = &Interval<Seconds>::typical;
+  Seconds Interval<Seconds>::*cost = &Interval<Seconds>::typical;
   double spread = kSpread;  ///< Of the computing times of GPUs, standard deviation over mean.
   bool hides = true;        ///< Whether all_reduces run beside the backward pass where the plan says so.
 };
@@ -81,12 +81,12 @@ Planner::Known& Planner::known(const Offer& offer) {
   return known_.back();
 }
 
-AllReducePrices& Planner::prices(Known& machine, const std::string& algorithm, int ranks) {
+AllReduceTimes& Planner::times(Known& machine, const std::string& algorithm, int ranks) {
   const std::pair key(algorithm, ranks);
-  auto found = machine.prices.find(key);
-  if (found == machine.prices.end()) {
-    found = machine.prices
-                .emplace(key, AllReducePrices(machine.machine, ranks, algorithm, plan_.workload.gradients))
+  auto found = machine.times.find(key);
+  if (found == machine.times.end()) {
+    found = machine.times
+                .emplace(key, AllReduceTimes(machine.machine, ranks, algorithm, plan_.workload.gradients))
                 .first;
   }
   return found->second;
@@ -99,19 +99,19 @@ Step Planner::simulate(Known& machine, const Variation& variation, const Ends& e
   const Workload& workload = plan_.workload;
   const SynchronisationWords words = variation.synchronisation.value_or(plan_.synchronisation);
   const int gpus = variation.gpus.value_or(machine.gpus);
-  AllReducePrices& prices_here = prices(machine, variation.algorithm.value_or(plan_.algorithm), gpus);
-  const auto full_price = [&](Bytes bytes) {
-    return ends.cost == &TimeRange::typical ? prices_here.typical(bytes)
-                                            : prices_here.range(bytes).*ends.cost;
+  AllReduceTimes& times_here = times(machine, variation.algorithm.value_or(plan_.algorithm), gpus);
+  const auto full_time = [&](Bytes bytes) {
+    return ends.cost == &Interval<Seconds>::typical ? times_here.typical(bytes)
+                                                    : times_here.range(bytes).*ends.cost;
   };
-  const auto price = [&](Bytes bytes) {
-    const Seconds all = full_price(bytes);
+  const auto time_of = [&](Bytes bytes) {
+    const Seconds all = full_time(bytes);
     if (variation.bandwidth_factor == 1) {
       return all;
     }
-    // What a faster link does not change: the price of almost nothing.
+    // What a faster link does not change: what almost nothing takes.
     const Seconds latency =
-        std::min(all, full_price({static_cast<std::int64_t>(size_of(workload.gradients))}));
+        std::min(all, full_time({static_cast<std::int64_t>(size_of(workload.gradients))}));
     return latency + (1 / variation.bandwidth_factor) * (all - latency);
   };
   const Seconds pass = batch_of_pass(workload, gpus, words.accumulate) *
@@ -124,12 +124,12 @@ Step Planner::simulate(Known& machine, const Variation& variation, const Ends& e
                         .accumulate = words.accumulate,
                         .overlap = ends.hides && words.style == Synchronisation::ddp,
                         .waiting = (ends.spread * expected_largest(gpus) * words.accumulate) * pass},
-                       price);
+                       time_of);
 }
 
 StepEstimate Planner::step(Known& machine) {
-  constexpr auto kLow = &TimeRange::low;
-  constexpr auto kHigh = &TimeRange::high;
+  constexpr auto kLow = &Interval<Seconds>::low;
+  constexpr auto kHigh = &Interval<Seconds>::high;
   Step typical = simulate(machine, {}, {});
   const Step fast = simulate(machine, {}, {.compute = kLow, .cost = kLow, .spread = 0});
   const Step slow =
@@ -144,22 +144,22 @@ StepEstimate Planner::step(Known& machine) {
   const auto speed = [&](const Step& one) {
     return samples_per_second(one, machine.gpus, plan_.synchronisation);
   };
-  const AllReducePrices& prices_here = prices(machine, plan_.algorithm, machine.gpus);
+  const AllReduceTimes& times_here = times(machine, plan_.algorithm, machine.gpus);
   StepEstimate estimate;
   estimate.gpus = machine.gpus;
   estimate.batch = speed(typical) * typical.total.value;
-  estimate.compute = {typical.compute, fast.compute, slow.compute};
-  estimate.communication = {typical.communication, fast.communication, slow.communication};
-  estimate.exposed = {typical.exposed, best.exposed, worst.exposed};
-  estimate.waiting = {typical.waiting, fast.waiting, slow.waiting};
-  estimate.total = {typical.total, fast.total, slow.total};
-  estimate.exposed_share = {exposed(typical), exposed(best), exposed(worst)};
-  estimate.efficiency = {computing(typical), computing(worst), computing(best)};
-  estimate.samples_per_second = {speed(typical), speed(slow), speed(fast)};
+  estimate.compute = {fast.compute, typical.compute, slow.compute};
+  estimate.communication = {fast.communication, typical.communication, slow.communication};
+  estimate.exposed = {best.exposed, typical.exposed, worst.exposed};
+  estimate.waiting = {fast.waiting, typical.waiting, slow.waiting};
+  estimate.total = {fast.total, typical.total, slow.total};
+  estimate.exposed_share = {exposed(best), exposed(typical), exposed(worst)};
+  estimate.efficiency = {computing(worst), computing(typical), computing(best)};
+  estimate.samples_per_second = {speed(slow), speed(typical), speed(fast)};
   estimate.timeline = std::move(typical);
-  estimate.algorithm = prices_here.algorithm();
-  estimate.limit = prices_here.limit();
-  estimate.nics = prices_here.nics();
+  estimate.algorithm = times_here.algorithm();
+  estimate.limit = times_here.limit();
+  estimate.nics = times_here.nics();
   return estimate;
 }
 
@@ -195,7 +195,7 @@ OfferEstimate Planner::estimate(const Offer& offer) {
         estimate.assumptions.push_back(std::get<ComputeTime>(machine.computed).basis);
         if (estimate.step->algorithm != plan_.algorithm) {
           estimate.assumptions.push_back(
-              fmt::format("What {} does here is not modelled; a {} is priced instead.", plan_.algorithm,
+              fmt::format("What {} does here is not modelled; a {} is predicted instead.", plan_.algorithm,
                           estimate.step->algorithm));
         }
       } catch (const Error& error) {
@@ -208,16 +208,15 @@ OfferEstimate Planner::estimate(const Offer& offer) {
   if (result.step) {
     const double samples = samples_of_run(plan_.workload);
     const double steps = (samples > 0 ? samples : kMillionSamples) / result.step->batch;
-    const TimeRange run = steps * result.step->total;
+    const Interval<Seconds> run = steps * result.step->total;
     if (samples > 0) {
       result.run = run;
     }
     if (offer.per_hour) {
       const auto price = [&](Seconds time) { return offer.per_hour->amount * time.value / 3600; };
-      result.cost = MoneyRange{.typical = price(run.typical),
-                               .low = price(run.low),
-                               .high = price(run.high),
-                               .currency = offer.per_hour->currency};
+      result.cost =
+          Cost{.amount = {.low = price(run.low), .typical = price(run.typical), .high = price(run.high)},
+               .currency = offer.per_hour->currency};
     }
   }
   return result;
@@ -238,14 +237,14 @@ double Planner::samples_per_second(const Step& step, int gpus, const Synchronisa
 std::optional<Seconds> Planner::all_reduce(const Offer& offer, const std::string& algorithm, int ranks,
                                            Bytes bytes) {
   try {
-    return prices(known(offer), algorithm, ranks).typical(bytes);
+    return times(known(offer), algorithm, ranks).typical(bytes);
   } catch (const Error&) {
     return std::nullopt;
   }
 }
 
 std::optional<NicUse> Planner::nics(const Offer& offer, const std::string& algorithm, int ranks) {
-  return prices(known(offer), algorithm, ranks).nics();
+  return times(known(offer), algorithm, ranks).nics();
 }
 
 std::optional<BytesPerSecond> link_bandwidth(const Machine& machine) {
@@ -269,7 +268,7 @@ std::optional<BytesPerSecond> link_bandwidth(const Machine& machine) {
   const auto stated_or = [](const std::optional<int>& stated, std::optional<int> known) {
     return stated ? stated : known;
   };
-  const auto rate = [](const LinkKind& kind, int links) {
+  const auto rate = [](const LinkSheet& kind, int links) {
     return BytesPerSecond{links * kind.bandwidth.typical};
   };
   switch (intra.kind) {

@@ -7,25 +7,17 @@
 #include <string>
 #include <vector>
 
-#include "analysis/all_reduce_prices.hpp"
+#include "analysis/all_reduce_times.hpp"
 #include "analysis/gpu_memory.hpp"
 #include "analysis/step_model.hpp"
-#include "analysis/time_range.hpp"
+#include "common/interval.hpp"
 #include "scenario/plan.hpp"
 
 /// workload × offer → step time, exposed communication, and what the whole run takes and costs.
 namespace ringside {
 
-struct Share {
-  double typical = 0;
-  double low = 0;
-  double high = 0;
-};
-
-struct MoneyRange {
-  double typical = 0;
-  double low = 0;
-  double high = 0;
+struct Cost {
+  Interval<double> amount;
   std::string currency = {};
 };
 
@@ -33,18 +25,18 @@ struct MoneyRange {
 struct StepEstimate {
   int gpus = 1;
   double batch = 0;  ///< Samples per step, all GPUs together.
-  TimeRange compute;
-  TimeRange communication;
-  TimeRange exposed;
-  TimeRange waiting;  ///< For the slowest GPU.
-  TimeRange total;
-  Share efficiency;                 ///< Of N times the speed of one GPU.
-  Share samples_per_second;         ///< All GPUs together.
-  Share exposed_share;              ///< Of the step.
-  Step timeline;                    ///< Typical.
-  std::string algorithm;            ///< What was priced.
-  std::string limit;                ///< What shares the traffic of the largest all_reduce; may be empty.
-  std::optional<NicUse> nics = {};  ///< That it goes through, as in Prediction.
+  Interval<Seconds> compute;
+  Interval<Seconds> communication;
+  Interval<Seconds> exposed;
+  Interval<Seconds> waiting;  ///< For the slowest GPU.
+  Interval<Seconds> total;
+  Interval<double> efficiency;          ///< Of N times the speed of one GPU.
+  Interval<double> samples_per_second;  ///< All GPUs together.
+  Interval<double> exposed_share;       ///< Of the step.
+  Step timeline;                        ///< Typical.
+  std::string algorithm;                ///< What was predicted.
+  std::string limit;                    ///< What shares the traffic of the largest all_reduce; may be empty.
+  std::optional<NicUse> nics = {};      ///< That it goes through, as in Prediction.
 
   bool communication_dominates() const { return exposed_share.typical > 0.5; }
 };
@@ -55,14 +47,14 @@ struct OfferEstimate {
   MemoryNeed memory = {};
   std::optional<Bytes> gpu_memory = {};
   std::optional<StepEstimate> step = {};
-  std::optional<TimeRange> run = {};  ///< All epochs; none = the workload does not say how many samples.
-  std::optional<MoneyRange> cost =
-      {};  ///< Of the run, or of a million samples where its length is not known.
+  std::optional<Interval<Seconds>> run =
+      {};                         ///< All epochs; none = the workload does not say how many samples.
+  std::optional<Cost> cost = {};  ///< Of the run, or of a million samples where its length is not known.
   /// What was taken for granted beside the offer's own assumptions, whole sentences.
   std::vector<std::string> assumptions = {};
 };
 
-/// Estimates offers of one plan; offers of alike machines are priced once.
+/// Estimates offers of one plan; offers of alike machines are predicted once.
 class Planner {
  public:
   /// The plan outlives the planner.
@@ -81,7 +73,7 @@ class Planner {
     /// Every link this many times as fast, with the latencies it has.
     double bandwidth_factor = 1;
   };
-  /// One step at typical prices; none where the algorithm cannot run on so many ranks. The offer can be priced.
+  /// One step, predicted from typical numbers; none where the algorithm cannot run on so many ranks. The offer has no problem.
   std::optional<Step> vary(const Offer& offer, const Variation& variation);
 
   /// Samples per second of all GPUs together when a step takes `time`.
@@ -89,7 +81,7 @@ class Planner {
 
   /// What one all_reduce on so many GPUs of an offer typically costs; none where the algorithm cannot run there.
   std::optional<Seconds> all_reduce(const Offer& offer, const std::string& algorithm, int ranks, Bytes bytes);
-  /// Through how many NICs the largest of these goes whose price was asked for, as in Prediction.
+  /// Through how many NICs the largest of these goes that was asked for, as in Prediction.
   std::optional<NicUse> nics(const Offer& offer, const std::string& algorithm, int ranks);
 
   const std::vector<Gradient>& gradients() const { return gradients_; }
@@ -99,7 +91,7 @@ class Planner {
   struct Ends;
 
   Known& known(const Offer& offer);
-  AllReducePrices& prices(Known& machine, const std::string& algorithm, int ranks);
+  AllReduceTimes& times(Known& machine, const std::string& algorithm, int ranks);
   Step simulate(Known& machine, const Variation& variation, const Ends& ends);
   StepEstimate step(Known& machine);
 

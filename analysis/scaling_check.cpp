@@ -1,7 +1,6 @@
 #include "analysis/scaling_check.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <fstream>
 #include <iterator>
@@ -11,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "common/error.hpp"
+#include "common/numbers.hpp"
 #include "scenario/csv.hpp"
 #include "schedule/registry.hpp"
 
@@ -33,16 +33,23 @@ class Cells {
 
   double number(std::string_view name) const {
     const std::string& cell = text(name);
-    double value = 0;
-    const auto [end, status] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-    if (status != std::errc{} || end != cell.data() + cell.size() || !(value > 0)) {
+    const std::optional<double> value = parse_number<double>(cell);
+    if (!value || !(*value > 0)) {
       throw Error(ErrorKind::bad_input, fmt::format("{}:{}: {}: '{}' is not a number of more than zero",
                                                     file_, row_.line, name, cell));
     }
-    return value;
+    return *value;
   }
 
-  int whole(std::string_view name) const { return static_cast<int>(std::lround(number(name))); }
+  int whole(std::string_view name) const {
+    const double value = number(name);
+    constexpr double kMost = 1e8;
+    if (value != std::floor(value) || value > kMost) {
+      throw Error(ErrorKind::bad_input, fmt::format("{}:{}: {}: '{}' is not a whole number from 1 to {:g}",
+                                                    file_, row_.line, name, text(name), kMost));
+    }
+    return static_cast<int>(value);
+  }
 
  private:
   const CsvTable& table_;
@@ -114,6 +121,9 @@ std::vector<PublishedScaling> load_published_scaling(const std::filesystem::path
   for (const CsvRow& row : table.rows) {
     rows.push_back(row_of(Cells(table, row, shown), row.line));
   }
+  if (rows.empty()) {
+    throw Error(ErrorKind::bad_input, fmt::format("{}: has no rows", shown));
+  }
   return rows;
 }
 
@@ -137,8 +147,8 @@ std::vector<ScalingCheck> check_scaling(const std::vector<PublishedScaling>& row
     if (row.baseline_gpus > 1) {
       // The baseline's own efficiency is predicted too; both ends of the interval against its typical value.
       const double base = estimate_of(plan, machine->second, row.baseline_gpus, row).efficiency.typical;
-      check.predicted = {.typical = std::min(1.0, all.efficiency.typical / base),
-                         .low = std::min(1.0, all.efficiency.low / base),
+      check.predicted = {.low = std::min(1.0, all.efficiency.low / base),
+                         .typical = std::min(1.0, all.efficiency.typical / base),
                          .high = std::min(1.0, all.efficiency.high / base)};
     }
     checks.push_back(std::move(check));

@@ -10,7 +10,7 @@
 #include "scenario/workload.hpp"
 
 /// Predicted data-parallel scaling beside what other people measured. The speed of one GPU is an input, everything else is
-/// predicted from the machine's words.
+/// predicted from the machine's description.
 namespace ringside {
 
 /// A row of configs/scaling/published.csv.
@@ -38,8 +38,8 @@ std::vector<PublishedScaling> load_published_scaling(const std::filesystem::path
 
 struct ScalingCheck {
   PublishedScaling row;
-  Share predicted;
-  std::string algorithm;  ///< What was priced.
+  Interval<double> predicted;
+  std::string algorithm;  ///< What was predicted.
 
   double error() const { return predicted.typical - row.efficiency; }
   bool inside() const { return row.efficiency >= predicted.low && row.efficiency <= predicted.high; }

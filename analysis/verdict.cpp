@@ -9,9 +9,9 @@ namespace ringside {
 namespace {
 
 std::optional<double> speedup(const Cell& cell, const AlgorithmPair& pair, Side side) {
-  const std::optional<Timing> baseline = timing(cell, pair.baseline, side);
-  const std::optional<Timing> candidate = timing(cell, pair.candidate, side);
-  return baseline && candidate ? std::optional(baseline->seconds / candidate->seconds) : std::nullopt;
+  const std::optional<Interval<double>> baseline = timing(cell, pair.baseline, side);
+  const std::optional<Interval<double>> candidate = timing(cell, pair.candidate, side);
+  return baseline && candidate ? std::optional(baseline->typical / candidate->typical) : std::nullopt;
 }
 
 std::optional<std::string> winner(const Cell& cell, Side side) {

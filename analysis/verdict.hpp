@@ -10,7 +10,7 @@
 
 namespace ringside {
 
-/// What is held against what. Baseline: `naive`, else the algorithm of the first point. Candidate: `ring`, else the fastest
+/// What is compared with what. Baseline: `naive`, else the algorithm of the first point. Candidate: `ring`, else the fastest
 /// other at the largest size on most ranks (measured where it was, else predicted). `native` is neither. None with fewer
 /// than two algorithms of our own.
 std::optional<AlgorithmPair> choose_pair(std::span<const Point> points);

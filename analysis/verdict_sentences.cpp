@@ -11,8 +11,10 @@
 #include "analysis/accuracy.hpp"
 #include "analysis/cell.hpp"
 #include "analysis/crossover.hpp"
+#include "analysis/limit_sentences.hpp"
 #include "analysis/nic_sentences.hpp"
 #include "analysis/verdict.hpp"
+#include "common/numbers.hpp"
 #include "schedule/registry.hpp"
 
 namespace ringside {
@@ -29,10 +31,6 @@ std::string factor_words(double factor) {
 }
 
 /// `12 %`, `0.4 %`.
-std::string percent_words(double fraction) {
-  return fmt::format("{:.{}f} %", 100 * fraction, 100 * fraction < 0.95 ? 1 : 0);
-}
-
 std::string on_ranks(int ranks) { return fmt::format("on {} rank{}", ranks, ranks == 1 ? "" : "s"); }
 
 /// `at 64 MiB on 4 ranks`.
@@ -41,18 +39,8 @@ std::string place(const PointKey& key) {
 }
 
 std::string whose(Backend backend) {
-  switch (backend) {
-    case Backend::gloo:
-      return "Gloo's";
-    case Backend::nccl:
-      return "NCCL's";
-    case Backend::mpi:
-      return "MPI's";
-    case Backend::automatic:
-    case Backend::threads:
-      break;
-  }
-  return "the backend's";
+  const std::string_view library = library_of(backend);
+  return library.empty() ? "the backend's" : fmt::format("{}'s", library);
 }
 
 void name_first(std::vector<std::string>& sentences, std::vector<std::string> all, std::string_view rest) {
@@ -67,7 +55,7 @@ void name_first(std::vector<std::string>& sentences, std::vector<std::string> al
 // ---- who wins -------------------------------------------------------------------------------------------------------
 
 /// Two algorithms in one cell.
-struct Contest {
+struct Comparison {
   std::string winner;
   std::string loser;
   double factor = 1;   ///< The loser's time over the winner's.
@@ -75,20 +63,20 @@ struct Contest {
   bool clear = false;  ///< Neither small nor lost in the scatter.
 };
 
-std::optional<Contest> contest(const Cell& cell, const std::string& a, const std::string& b, Side side) {
-  const std::optional<Timing> time_a = timing(cell, a, side);
-  const std::optional<Timing> time_b = timing(cell, b, side);
+std::optional<Comparison> compare(const Cell& cell, const std::string& a, const std::string& b, Side side) {
+  const std::optional<Interval<double>> time_a = timing(cell, a, side);
+  const std::optional<Interval<double>> time_b = timing(cell, b, side);
   if (!time_a || !time_b) {
     return std::nullopt;
   }
-  const bool a_wins = time_a->seconds <= time_b->seconds;
-  const Timing& fast = a_wins ? *time_a : *time_b;
-  const Timing& slow = a_wins ? *time_b : *time_a;
-  return Contest{.winner = a_wins ? a : b,
-                 .loser = a_wins ? b : a,
-                 .factor = slow.seconds / fast.seconds,
-                 .small = slow.seconds <= (1 + kWorthHaving) * fast.seconds,
-                 .clear = clearly_faster(fast, slow, side, kWorthHaving)};
+  const bool a_wins = time_a->typical <= time_b->typical;
+  const Interval<double>& fast = a_wins ? *time_a : *time_b;
+  const Interval<double>& slow = a_wins ? *time_b : *time_a;
+  return Comparison{.winner = a_wins ? a : b,
+                    .loser = a_wins ? b : a,
+                    .factor = slow.typical / fast.typical,
+                    .small = slow.typical <= (1 + kWorthHaving) * fast.typical,
+                    .clear = clearly_faster(fast, slow, side, kWorthHaving)};
 }
 
 /// The cells of one number of ranks, by ascending size.
@@ -113,7 +101,7 @@ std::optional<Deciding> deciding_cell(const Sizes& sizes, Decides&& decides) {
 }
 
 /// ` (predicted 3.1×)`; empty without a prediction.
-std::string prediction_beside(const Contest& measured, const std::optional<Contest>& predicted) {
+std::string prediction_beside(const Comparison& measured, const std::optional<Comparison>& predicted) {
   if (!predicted) {
     return "";
   }
@@ -127,33 +115,33 @@ std::string prediction_beside(const Contest& measured, const std::optional<Conte
 }
 
 /// `; below 38 KiB naive wins`: what happens at the sizes under the deciding one.
-std::string below(const Sizes& sizes, const AlgorithmPair& pair, const Contest& decided, Side side) {
+std::string below(const Sizes& sizes, const AlgorithmPair& pair, const Comparison& decided, Side side) {
   std::vector<Point> points;
-  std::vector<std::pair<Bytes, Contest>> contests;
+  std::vector<std::pair<Bytes, Comparison>> comparisons;
   for (const Cell& cell : sizes) {
     for (const Point* point : cell.points) {
       points.push_back(*point);
     }
-    if (const auto at = contest(cell, pair.baseline, pair.candidate, side)) {
-      contests.emplace_back(cell.question.bytes, *at);
+    if (const auto at = compare(cell, pair.baseline, pair.candidate, side)) {
+      comparisons.emplace_back(cell.question.bytes, *at);
     }
   }
   const Crossover crossover = crossovers(points, pair).front();
   const auto count = side == Side::measured ? crossover.measured_crossings : crossover.predicted_crossings;
   const auto last = side == Side::measured ? crossover.measured_bytes : crossover.predicted_bytes;
   const auto all_clear = [&](std::string_view winner) {
-    return std::all_of(contests.begin(), contests.end(),
+    return std::all_of(comparisons.begin(), comparisons.end(),
                        [&](const auto& at) { return at.second.clear || at.second.winner != winner; });
   };
   const auto any_clear = [&](std::string_view winner) {
-    return std::any_of(contests.begin(), contests.end(),
+    return std::any_of(comparisons.begin(), comparisons.end(),
                        [&](const auto& at) { return at.second.clear && at.second.winner == winner; });
   };
   if (!count) {
     return "";
   }
   if (*count == 0) {
-    const std::string from = format(contests.front().first);
+    const std::string from = format(comparisons.front().first);
     return all_clear(decided.winner) ? "; it wins at every size from " + from
                                      : "; from " + from + " on it is never slower";
   }
@@ -167,7 +155,7 @@ std::string below(const Sizes& sizes, const AlgorithmPair& pair, const Contest& 
 
 std::string pair_sentence(const Sizes& sizes, const AlgorithmPair& pair, const Deciding& deciding) {
   const auto& [cell, side] = deciding;
-  const Contest decided = *contest(*cell, pair.baseline, pair.candidate, side);
+  const Comparison decided = *compare(*cell, pair.baseline, pair.candidate, side);
   const std::string where = place(cell->question);
   if (side == Side::predicted) {
     if (!decided.clear) {
@@ -178,7 +166,7 @@ std::string pair_sentence(const Sizes& sizes, const AlgorithmPair& pair, const D
                        factor_words(decided.factor), decided.loser, where, below(sizes, pair, decided, side));
   }
   const std::string predicted =
-      prediction_beside(decided, contest(*cell, pair.baseline, pair.candidate, Side::predicted));
+      prediction_beside(decided, compare(*cell, pair.baseline, pair.candidate, Side::predicted));
   if (decided.small) {
     return fmt::format("no difference worth having between {} and {} {}{}", pair.candidate, pair.baseline,
                        where, predicted);
@@ -196,8 +184,8 @@ std::string lone_sentence(const Deciding& deciding) {
   const std::vector<Contender> ours = ranking(*deciding.cell, deciding.side);
   const std::string algorithm = ours.empty() ? std::string(kNative) : ours.front().algorithm;
   const auto text = [&](Side side) {
-    const std::optional<Timing> time = timing(*deciding.cell, algorithm, side);
-    return time ? format(Seconds{time->seconds}) : "";
+    const std::optional<Interval<double>> time = timing(*deciding.cell, algorithm, side);
+    return time ? format(Seconds{time->typical}) : "";
   };
   const std::string predicted = text(Side::predicted);
   const std::string where = place(deciding.cell->question);
@@ -212,8 +200,8 @@ std::string lone_sentence(const Deciding& deciding) {
 std::optional<std::string> better_than_the_pair(const AlgorithmPair& pair, const Deciding& deciding) {
   const auto& [cell, side] = deciding;
   const std::string best = ranking(*cell, side).front().algorithm;
-  const std::string pair_best = contest(*cell, pair.baseline, pair.candidate, side)->winner;
-  const Contest lead = *contest(*cell, best, pair_best, side);
+  const std::string pair_best = compare(*cell, pair.baseline, pair.candidate, side)->winner;
+  const Comparison lead = *compare(*cell, best, pair_best, side);
   if (best == pair.baseline || best == pair.candidate || !lead.clear) {
     return std::nullopt;
   }
@@ -226,8 +214,8 @@ std::optional<std::string> native_sentence(const Deciding& deciding) {
   const auto& [cell, side] = deciding;
   const std::vector<Contender> ours = ranking(*cell, side);
   const std::string native(kNative);
-  const std::optional<Contest> decided =
-      ours.empty() ? std::nullopt : contest(*cell, native, ours.front().algorithm, side);
+  const std::optional<Comparison> decided =
+      ours.empty() ? std::nullopt : compare(*cell, native, ours.front().algorithm, side);
   if (!decided) {
     return std::nullopt;
   }
@@ -256,7 +244,7 @@ const Point* point_of(const Cell& cell, std::string_view algorithm) {
   return found != cell.points.end() ? *found : nullptr;
 }
 
-/// Where NCCL's own and the best of ours are predicted from a machine's words alone and differ: that the two rest on different
+/// Where NCCL's own and the best of ours are predicted from a machine's description alone and differ: that the two rest on different
 /// evidence, so that their difference is not one of algorithms alone.
 std::optional<std::string> evidence_sentence(const Deciding& deciding) {
   const auto& [cell, side] = deciding;
@@ -268,14 +256,15 @@ std::optional<std::string> evidence_sentence(const Deciding& deciding) {
   }
   const std::string& best = ours.front().algorithm;
   const Prediction& its = *native->predicted;
-  const std::optional<Contest> decided = contest(*cell, std::string(kNative), best, side);
+  const std::optional<Comparison> decided = compare(*cell, std::string(kNative), best, side);
   if (point_of(*cell, best)->predicted->source != CostSource::spec || !decided || !decided->clear) {
     return std::nullopt;
   }
-  const Seconds time{ours.front().timing.seconds};
+  const Seconds time{ours.front().timing.typical};
   const bool inside = *its.low <= time && time <= *its.high;
   return fmt::format(
-      "native is priced by what NCCL took on published machines, {} by what copies over these links reach: "
+      "native is predicted from what NCCL took on published machines, {} from what copies over these links "
+      "reach: "
       "its {} lie {} "
       "native's 90 % interval, {} to {}",
       best, format(time), inside ? "inside" : "outside", format(*its.low), format(*its.high));
@@ -294,7 +283,7 @@ std::vector<AlgorithmNics> nics_of(const Cell& cell) {
 /// Its ring carries the whole message around instead of chunks, which is what people overlook.
 std::optional<std::string> tutorial_ring_sentence(const Deciding& deciding) {
   const auto& [cell, side] = deciding;
-  const std::optional<Contest> decided = contest(*cell, "tutorial_ring", "naive", side);
+  const std::optional<Comparison> decided = compare(*cell, "tutorial_ring", "naive", side);
   if (!decided) {
     return std::nullopt;
   }
@@ -328,7 +317,7 @@ std::vector<std::string> wrong_winners(std::span<const Cell> all_cells,
     }
     const std::string& expected = predicted.front().algorithm;
     const std::string& winner = measured.front().algorithm;
-    const std::optional<Contest> decided = contest(cell, expected, winner, Side::measured);
+    const std::optional<Comparison> decided = compare(cell, expected, winner, Side::measured);
     if (!decided || !decided->clear) {
       continue;
     }
@@ -374,19 +363,19 @@ std::optional<std::string> accuracy_sentence(std::span<const Point> points) {
   const double worst_error = std::abs(*relative_error(worst));
   const std::string worst_place = fmt::format("{} {}", worst.key.algorithm, place(worst.key));
   if (all.points == 1) {
-    return fmt::format("the prediction was off by {} ({})", percent_words(worst_error), worst_place);
+    return fmt::format("the prediction was off by {} ({})", percent(worst_error), worst_place);
   }
   return fmt::format("predictions were off by {} in the median (worst: {}, {}){}",
-                     percent_words(all.median_abs_error), worst_place, percent_words(worst_error),
+                     percent(all.median_abs_error), worst_place, percent(worst_error),
                      all.coverage
                          ? fmt::format("; {} of the measured times lie in their predicted 90 % interval",
-                                       percent_words(*all.coverage))
+                                       percent(*all.coverage))
                          : "");
 }
 
 /// What limits the algorithms of the pair; one sentence when it is the same for both.
-std::vector<std::string> limit_sentences(const AlgorithmPair& pair, const Cell& cell) {
-  std::vector<std::pair<std::string, std::vector<std::string>>> found;
+std::vector<std::string> what_limits(const AlgorithmPair& pair, const Cell& cell) {
+  std::vector<std::pair<std::string, std::vector<Limit>>> found;
   for (const std::string& algorithm : {pair.baseline, pair.candidate}) {
     for (const Point* point : cell.points) {
       if (point->key.algorithm != algorithm || !point->predicted || point->predicted->limits.empty()) {
@@ -403,7 +392,7 @@ std::vector<std::string> limit_sentences(const AlgorithmPair& pair, const Cell& 
   sentences.reserve(found.size());
   for (const auto& [algorithms, limits] : found) {
     sentences.push_back(
-        fmt::format("what limits {} {}: {}", algorithms, place(cell.question), fmt::join(limits, "; ")));
+        fmt::format("what limits {} {}: {}", algorithms, place(cell.question), limit_sentences(limits)));
   }
   return sentences;
 }
@@ -433,7 +422,7 @@ std::vector<std::string> verdict_sentences(std::span<const Point> points) {
   const std::optional<AlgorithmPair> pair = choose_pair(points);
   const auto decides = [&](const Cell& cell, Side side) {
     if (pair) {
-      return contest(cell, pair->baseline, pair->candidate, side).has_value();
+      return compare(cell, pair->baseline, pair->candidate, side).has_value();
     }
     return !ranking(cell, side).empty() || timing(cell, kNative, side).has_value();
   };
@@ -463,7 +452,7 @@ std::vector<std::string> verdict_sentences(std::span<const Point> points) {
   name_first(sentences, failures(points), "points have no time");
   say(accuracy_sentence(points));
   if (pair && !deciding.empty()) {
-    for (std::string& sentence : limit_sentences(*pair, *deciding.rbegin()->second.cell)) {
+    for (std::string& sentence : what_limits(*pair, *deciding.rbegin()->second.cell)) {
       sentences.push_back(std::move(sentence));
     }
   }

@@ -1,4 +1,4 @@
-// How fast schedules are priced. Counters: messages per second of one core, and the simulated answer in microseconds, so
+// How fast schedules are simulated. Counters: messages per second of one core, and the simulated answer in microseconds, so
 // that a change of the answer is seen next to a change of the speed.
 
 #include <cstdint>
@@ -8,14 +8,14 @@
 
 #include <benchmark/benchmark.h>
 
+#include "schedule/program/execution.hpp"
 #include "schedule/registry.hpp"
 #include "schedule/schedule.hpp"
-#include "sim/chunk_sizes.hpp"
-#include "sim/flow.hpp"
-#include "sim/network.hpp"
+#include "sim/engine/flow.hpp"
+#include "sim/engine/replay.hpp"
 #include "sim/predict.hpp"
-#include "sim/replay.hpp"
-#include "sim/topology_fat_tree.hpp"
+#include "sim/topology/fat_tree.hpp"
+#include "sim/topology/network.hpp"
 
 namespace ringside {
 namespace {
@@ -38,7 +38,7 @@ double ring_messages(int num_ranks) { return 2.0 * (num_ranks - 1) * num_ranks; 
 void replay_ring(benchmark::State& state) {
   const auto num_ranks = static_cast<int>(state.range(0));
   const Schedule ring = all_reduce("ring", num_ranks);
-  const ChunkSizes sizes(kGradient, DataType::float32, ring.num_chunks());
+  const Execution execution(ring, kGradient, DataType::float32);
   Network network;
   network.num_ranks = num_ranks;
   network.uniform = Network::Uniform{.latency = {5e-6},
@@ -46,7 +46,7 @@ void replay_ring(benchmark::State& state) {
                                      .reduction = {1e-12 * static_cast<double>(state.range(1))}};
   Seconds answer;
   for (auto _ : state) {
-    answer = replay(ring, sizes, network);
+    answer = replay(execution, network);
     benchmark::DoNotOptimize(answer);
   }
   report(state, ring_messages(num_ranks), answer);
@@ -81,11 +81,11 @@ void flow_ring_on_fat_tree(benchmark::State& state) {
   const bool crossing = state.range(1) != 0;
   const Schedule ring =
       all_reduce("ring", num_ranks, crossing ? leaf_by_leaf(num_ranks) : std::vector<Rank>{});
-  const ChunkSizes sizes(kGradient, DataType::float32, ring.num_chunks());
+  const Execution execution(ring, kGradient, DataType::float32);
   const Network network = fat_tree(num_ranks);
   Seconds answer;
   for (auto _ : state) {
-    answer = simulate_flow(ring, sizes, network).seconds;
+    answer = simulate_flow(execution, network).seconds;
     benchmark::DoNotOptimize(answer);
   }
   report(state, ring_messages(num_ranks), answer);
@@ -120,7 +120,7 @@ class Chains final : public Topology {
 void flow_ring_through_chains(benchmark::State& state) {
   constexpr int kRanks = 256;
   const Schedule ring = all_reduce("ring", kRanks);
-  const ChunkSizes sizes(kGradient, DataType::float32, ring.num_chunks());
+  const Execution execution(ring, kGradient, DataType::float32);
   Network network;
   network.num_ranks = kRanks;
   network.reduction.resize(kRanks);
@@ -128,7 +128,7 @@ void flow_ring_through_chains(benchmark::State& state) {
   network.topology = std::make_unique<Chains>(kRanks, static_cast<int>(state.range(0)));
   Seconds answer;
   for (auto _ : state) {
-    answer = simulate_flow(ring, sizes, network).seconds;
+    answer = simulate_flow(execution, network).seconds;
     benchmark::DoNotOptimize(answer);
   }
   report(state, ring_messages(kRanks), answer);

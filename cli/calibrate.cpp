@@ -1,3 +1,5 @@
+#include "study/calibrate.hpp"
+
 #include <algorithm>
 #include <filesystem>
 #include <limits>
@@ -9,10 +11,12 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
-#include "cli/job.hpp"
+#include "cli/console.hpp"
+#include "cli/launch_flags.hpp"
 #include "cli/report.hpp"
 #include "common/error.hpp"
 #include "plots/charts.hpp"
+#include "real/backend/backends.hpp"
 
 namespace ringside::cli {
 namespace {
@@ -27,7 +31,7 @@ struct CalibrateFlags {
 };
 
 template <typename T, typename Format>
-std::string with_interval(const T& value, const std::optional<Interval>& interval, Format make) {
+std::string with_interval(const T& value, const std::optional<Interval<double>>& interval, Format make) {
   const std::string text = format(value);
   return interval ? fmt::format("{}  (95 %: {} … {})", text, format(make(interval->low)),
                                 format(make(interval->high)))
@@ -46,24 +50,22 @@ void print_calibrated(const Calibrated& calibrated) {
   }
   print_line();
 
-  std::vector<int> ranks;
-  for (const ShiftPoint& shift : calibrated.shifts) {
-    ranks.push_back(shift.ranks);
-  }
-  std::sort(ranks.begin(), ranks.end());
-  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  const Curve* alone = find_curve(calibrated.curves, ProbeKind::ping_pong);
   std::vector<std::string> header = {">size", ">one message alone"};
-  for (const int n : ranks) {
-    header.push_back(fmt::format(">{} ranks shift", n));
+  std::vector<const Curve*> exchanges;
+  for (const Curve& curve : calibrated.curves) {
+    if (curve.kind == ProbeKind::neighbour_exchange && curve.messages == 1) {
+      header.push_back(fmt::format(">{} ranks exchange", curve.ranks));
+      exchanges.push_back(&curve);
+    }
   }
   std::vector<std::vector<std::string>> rows;
-  for (const TransferPoint& transfer : calibrated.transfers) {
-    std::vector<std::string> row = {format(transfer.bytes), format(transfer.seconds)};
-    for (const int n : ranks) {
-      const auto shift = std::find_if(
-          calibrated.shifts.begin(), calibrated.shifts.end(),
-          [&](const ShiftPoint& point) { return point.ranks == n && point.bytes == transfer.bytes; });
-      row.push_back(shift == calibrated.shifts.end() ? "–" : format(shift->seconds));
+  for (const CurvePoint& message : alone == nullptr ? std::vector<CurvePoint>{} : alone->points) {
+    std::vector<std::string> row = {format(message.bytes), format(Seconds{message.value})};
+    for (const Curve* exchange : exchanges) {
+      const auto same = std::find_if(exchange->points.begin(), exchange->points.end(),
+                                     [&](const CurvePoint& point) { return point.bytes == message.bytes; });
+      row.push_back(same == exchange->points.end() ? "–" : format(Seconds{same->value}));
     }
     rows.push_back(std::move(row));
   }
@@ -132,27 +134,14 @@ void draw_pairs(const Machine& machine, const std::filesystem::path& file, const
 }
 
 void run(const CalibrateFlags& flags, const CommonOptions& common) {
-  if (std::any_of(flags.ranks.begin(), flags.ranks.end(), [](int ranks) { return ranks < 2; })) {
-    throw Error(ErrorKind::bad_input, "--ranks: probes need at least 2 ranks");
-  }
-  std::optional<Machine> described;
-  if (!flags.machine.empty()) {
-    described = load_machine(flags.machine);
-  }
   Progress progress(common.quiet);
-  const int max_ranks = *std::max_element(flags.ranks.begin(), flags.ranks.end());
-  const Backend backend = measuring_backend({.max_ranks = max_ranks}, flags.launch, progress);
-  const std::filesystem::path directory =
-      output_directory(common, described ? described->name : std::string("this-machine"));
-  const std::filesystem::path file = directory / "machine.yaml";
-  const Machine machine = calibrate({.launch = launch_options(flags.launch, backend),
-                                     .budget = parse_seconds(flags.launch.calibrate_time),
-                                     .ranks = flags.ranks,
-                                     .file = file,
-                                     .max_bytes = parse_bytes(flags.max_bytes),
-                                     .described = described,
-                                     .pairs = flags.pairs || backend == Backend::nccl},
-                                    progress);
+  const auto [machine, file] = study::calibrate(
+      {.machine = flags.machine.empty() ? std::nullopt : std::optional<std::filesystem::path>(flags.machine),
+       .ranks = flags.ranks,
+       .pairs = flags.pairs,
+       .max_bytes = parse_bytes(flags.max_bytes),
+       .launch = launch_choices(flags.launch)},
+      common, progress.observer());
   if (common.format == OutputFormat::json) {
     const Calibrated& calibrated = *machine.calibrated;
     print_line(nlohmann::ordered_json{{"record", "calibration"},
@@ -180,7 +169,9 @@ void add_calibrate(CLI::App& app, CommonOptions& common) {
       "calibrate", "Probe this machine point to point: latency, bandwidth, reduction → a machine file");
   auto flags = std::make_shared<CalibrateFlags>();
   command->add_option("MACHINE", flags->machine, "Machine file to add the measured numbers to");
-  command->add_option("--ranks", flags->ranks, "Numbers of ranks that shift at once, such as 2,4")
+  command
+      ->add_option("--ranks", flags->ranks,
+                   "Numbers of ranks that send to their neighbours at once, such as 2,4")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->capture_default_str();

@@ -1,15 +1,8 @@
 #pragma once
 
-#include <chrono>
-#include <cstdint>
-#include <filesystem>
-#include <memory>
-#include <optional>
 #include <string>
-#include <vector>
 
-#include "common/names.hpp"
-#include "common/units.hpp"
+#include "study/invocation.hpp"
 
 namespace CLI {
 class App;
@@ -21,12 +14,9 @@ namespace ringside::cli {
 enum class OutputFormat { table, json };
 
 /// Flags that every command takes.
-struct CommonOptions {
-  std::optional<std::filesystem::path> output;
+struct CommonOptions : study::Invocation {
   OutputFormat format = OutputFormat::table;
   bool quiet = false;
-  std::uint64_t seed = 1;
-  std::string command_line;  ///< As typed, for the run record.
 };
 
 /// The flags of CommonOptions; they may stand before or after the command.

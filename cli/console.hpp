@@ -1,12 +1,18 @@
 #pragma once
 
-#include <cstdio>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "study/observer.hpp"
+
 /// What the commands share in talking to people. Only cli/ prints.
 namespace ringside::cli {
+
+/// The text with everything that would act on a terminal spelt out, as JSON spells it (`\u001b`): logs, listings and error texts of
+/// other programs end up in what we print. Lines of JSON stay JSON.
+std::string printable(std::string_view text);
 
 /// A table as text: columns aligned, numbers (columns whose header starts with '>') to the right.
 std::string table(const std::vector<std::string>& header, const std::vector<std::vector<std::string>>& rows);
@@ -28,6 +34,9 @@ class Progress {
   /// A line that stays.
   void note(std::string_view text);
 
+  /// What shows a study's stages, progress and notes here; it ends before this does.
+  study::Observer observer();
+
  private:
   bool quiet_;
   bool terminal_;
@@ -35,10 +44,15 @@ class Progress {
   std::string stage_;
 };
 
+/// Both print what is printable() of the text.
 void print(std::string_view text);
+/// A line on standard error. Where nobody can read it, it is lost: the exit status still says what happened.
+void print_error(std::string_view line);
 void print_line(std::string_view text = {});
+/// Prints a file of JSON Lines as it is.
+void print_file(const std::filesystem::path& file);
 
-/// Once, at the end: everything printed is out. All three throw Error{environment} with the system's reason when it cannot be
+/// Once, at the end: everything printed is out. But for print_error() all throw Error{environment} with the system's reason when it cannot be
 /// written, a full disk for example.
 void finish_output();
 

@@ -7,15 +7,15 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/backends.hpp"
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
-#include "cli/lookup.hpp"
 #include "plots/gnuplot.hpp"
-#include "real/gpus.hpp"
-#include "real/measure.hpp"
-#include "real/nccl/nccl_settings.hpp"
-#include "real/this_machine.hpp"
+#include "real/backend/gpus.hpp"
+#include "real/backend/nccl/settings.hpp"
+#include "real/launch/external_rank.hpp"
+#include "real/measure/this_machine.hpp"
+#include "study/backends.hpp"
+#include "study/shipped_files.hpp"
 
 namespace ringside::cli {
 namespace {
@@ -104,7 +104,7 @@ std::vector<Finding> examine() {
       {"memory", format(machine.memory), fmt::format("{} available", format(available_memory()))},
       {"system", machine.kernel, machine.host},
   };
-  for (const BackendStatus& backend : backend_statuses()) {
+  for (const study::BackendStatus& backend : study::backend_statuses()) {
     findings.push_back({fmt::format("measure with {}", name(backend.backend)),
                         backend.available ? "yes" : "no", backend.detail});
   }
@@ -113,7 +113,7 @@ std::vector<Finding> examine() {
   const bool gnuplot = plots::gnuplot_available();
   findings.push_back({"draw charts", gnuplot ? "yes" : "no",
                       gnuplot ? "gnuplot" : "gnuplot is not installed (Debian package gnuplot-nox)"});
-  const auto configs = configs_directory();
+  const auto configs = study::configs_directory();
   findings.push_back({"shipped configs", configs ? "yes" : "no",
                       configs ? configs->string() : "no configs/ folder beside the program or here"});
   if (const auto external = external_rank()) {

@@ -1,9 +1,7 @@
-#include "results/import.hpp"
+#include "study/import.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,10 +12,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
-#include "cli/job.hpp"
 #include "common/error.hpp"
-#include "results/reader.hpp"
-#include "scenario/topology_matrix.hpp"
 
 namespace ringside::cli {
 namespace {
@@ -47,40 +42,24 @@ ImportDefaults defaults_of(const ImportFlags& flags) {
   return defaults;
 }
 
-/// results.jsonl for the first series, results-2.jsonl for the second.
-fs::path file_of(const fs::path& directory, std::size_t index) {
-  return directory / (index == 0 ? std::string("results.jsonl") : fmt::format("results-{}.jsonl", index + 1));
-}
-
-void write_series(const Series& series, const fs::path& log, const fs::path& file,
-                  const CommonOptions& common) {
-  RunHeader header;
-  header.version = RINGSIDE_VERSION;
-  header.command = common.command_line;
-  header.scenario = {.name = log.stem().string(), .file = log.string()};
-  header.started = timestamp(std::chrono::system_clock::now());
-  header.seed = common.seed;
-  if (const auto kept = keep_measurements(file, series.points)) {
-    Progress(common.quiet).note(fmt::format("Earlier results are kept in {}.", kept->string()));
-  }
-  Journal journal = Journal::create(file, header);
-  for (const Point& point : series.points) {
-    journal.append(point);
-  }
-}
-
 void import_log(const fs::path& log, const ImportFlags& flags, const CommonOptions& common) {
-  const Import import = import_measurements(log, defaults_of(flags),
-                                            flags.in_place ? Placement::in_place : Placement::out_of_place);
-  if (import.series.empty()) {
-    throw Error(ErrorKind::bad_input, fmt::format("{}: holds no measurement", log.string()));
+  Progress progress(common.quiet);
+  const study::ImportStudy study =
+      study::import_log({.log = log,
+                         .defaults = defaults_of(flags),
+                         .placement = flags.in_place ? Placement::in_place : Placement::out_of_place},
+                        common, progress.observer());
+  if (common.format == OutputFormat::json) {
+    for (const fs::path& file : study.files) {
+      print_file(file);
+    }
+    return;
   }
-  const fs::path directory = output_directory(common, log.stem().string());
+  const Import& import = study.import;
   std::vector<std::vector<std::string>> rows;
   std::size_t points = 0;
   for (std::size_t i = 0; i < import.series.size(); ++i) {
     const Series& series = import.series[i];
-    write_series(series, log, file_of(directory, i), common);
     points += series.points.size();
     const auto wrong = std::count_if(series.points.begin(), series.points.end(), [](const Point& point) {
       return point.measured->outcome == Outcome::wrong_result;
@@ -88,14 +67,8 @@ void import_log(const fs::path& log, const ImportFlags& flags, const CommonOptio
     for (const std::string& kind : describe_kinds(series.points)) {
       rows.push_back({std::to_string(i + 1), std::to_string(series.line),
                       std::to_string(series.points.size()), std::to_string(wrong), kind,
-                      file_of(directory, i).filename().string()});
+                      study.files[i].filename().string()});
     }
-  }
-  if (common.format == OutputFormat::json) {
-    for (std::size_t i = 0; i < import.series.size(); ++i) {
-      print_file(file_of(directory, i));
-    }
-    return;
   }
   print(table({">series", ">line", ">rows", ">wrong", "what", "file"}, rows));
   print_line(fmt::format("\n{}: {} row{} of {}{}{}", log.string(), points, points == 1 ? "" : "s",
@@ -104,33 +77,21 @@ void import_log(const fs::path& log, const ImportFlags& flags, const CommonOptio
   for (const std::string& note : import.notes) {
     print_line(note);
   }
-  print_line(fmt::format("results: {}", directory.string()));
+  print_line(fmt::format("results: {}", study.directory.string()));
 }
 
 void import_topology(const fs::path& file, const ImportFlags& flags, const CommonOptions& common) {
-  TopologyMachine imported = machine_of_topology(read_text(file), file.string(), flags.gpu);
-  imported.machine.name = file.stem().string();
-  // What cannot be predicted for is refused here, not when it is used.
-  const std::string yaml = to_yaml(imported.machine);
-  parse_machine(yaml, file.string());
-  const fs::path target = output_directory(common, file.stem().string()) / "machine.yaml";
-  std::ofstream out(target);
-  for (const std::string& note : imported.notes) {
-    out << "# " << note << '\n';
-  }
-  out << yaml;
-  out.close();
-  if (!out) {
-    throw Error(ErrorKind::bad_input, fmt::format("cannot write {}", target.string()));
-  }
+  const study::ImportedMachine imported = study::import_topology(file, flags.gpu, common);
   if (common.format == OutputFormat::json) {
-    print_line(nlohmann::ordered_json{
-        {"record", "machine"}, {"name", imported.machine.name}, {"file", target.string()}, {"yaml", yaml}}
+    print_line(nlohmann::ordered_json{{"record", "machine"},
+                                      {"name", imported.machine.name},
+                                      {"file", imported.file.string()},
+                                      {"yaml", imported.yaml}}
                    .dump());
     return;
   }
-  print_file(target);
-  print_line(fmt::format("\nmachine: {}", target.string()));
+  print_file(imported.file);
+  print_line(fmt::format("\nmachine: {}", imported.file.string()));
 }
 
 }  // namespace

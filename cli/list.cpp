@@ -6,14 +6,14 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/backends.hpp"
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
-#include "cli/lookup.hpp"
 #include "common/error.hpp"
 #include "scenario/scenario.hpp"
 #include "scenario/workload.hpp"
 #include "schedule/registry.hpp"
+#include "study/backends.hpp"
+#include "study/shipped_files.hpp"
 
 namespace ringside::cli {
 namespace {
@@ -96,7 +96,7 @@ std::string price(const Machine& machine) {
 
 void list_machines(const CommonOptions& common) {
   Rows rows;
-  for (const std::filesystem::path& file : shipped_configs("machines")) {
+  for (const std::filesystem::path& file : study::shipped_configs("machines")) {
     const Machine machine = load_machine(file);
     rows.push_back({file.stem().string(), gpus(machine), inside(machine), between(machine), price(machine)});
   }
@@ -105,8 +105,8 @@ void list_machines(const CommonOptions& common) {
 
 void list_workloads(const CommonOptions& common) {
   Rows rows;
-  const auto configs = configs_directory();
-  for (const std::filesystem::path& file : shipped_configs("workloads")) {
+  const auto configs = study::configs_directory();
+  for (const std::filesystem::path& file : study::shipped_configs("workloads")) {
     const Workload workload = load_workload(file, *configs / "workloads" / "tensors");
     rows.push_back({file.stem().string(), workload.name, fmt::format("{}", workload.parameters),
                     std::to_string(workload.tensors.size()),
@@ -120,7 +120,7 @@ void list_workloads(const CommonOptions& common) {
 
 void list_backends(const CommonOptions& common) {
   Rows rows;
-  for (const BackendStatus& status : backend_statuses()) {
+  for (const study::BackendStatus& status : study::backend_statuses()) {
     rows.push_back({std::string(name(status.backend)), status.available ? "yes" : "no", status.detail});
   }
   print_rows(common, "backend", {"backend", "available", "detail"}, rows);

@@ -1,16 +1,21 @@
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <exception>
+#include <new>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include <CLI/CLI.hpp>
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "common/error.hpp"
-#include "real/measure.hpp"
+#include "real/launch/rank_process.hpp"
 
 namespace {
 
@@ -19,7 +24,7 @@ using namespace ringside;  // NOLINT: main is the only code at file scope here
 constexpr std::string_view kFooter =
     "Start with:  ringside compare configs/scenarios/quickstart.yaml\n"
     "Exit status: 0 done, 1 ran and failed, 2 bad usage or input, 3 this machine lacks what was asked for, "
-    "70 our bug";
+    "70 our bug, 130 interrupted";
 
 /// A misspelt command is answered with the nearest right one; CLI11 would only say that it was not expected.
 void reject_unknown_command(const CLI::App& app, const std::vector<std::string>& arguments) {
@@ -62,8 +67,8 @@ void reject_unknown_flag(const CLI::App& app, const std::vector<std::string>& ar
   }
 }
 
-/// CLI11's words, but for those that do not say what to do. What it cannot convert are numbers: of other values our own
-/// checks speak.
+/// CLI11's message, but for those that do not say what to do. What it cannot convert are numbers: other values have checks of
+/// our own.
 std::string what_is_wrong(const CLI::ParseError& error) {
   constexpr std::string_view kUnconverted = "Could not convert: ";
   const std::string text = error.what();
@@ -71,6 +76,16 @@ std::string what_is_wrong(const CLI::ParseError& error) {
     return "say which command, such as `ringside compare SCENARIO`";
   }
   return text.starts_with(kUnconverted) ? text.substr(kUnconverted.size()) + ": is not a whole number" : text;
+}
+
+/// A standard stream that is closed would be the number of the next file that is opened, and errors would end up in it.
+/// Standard output is opened such that writing to it still fails.
+void open_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(stream, F_GETFD) == -1) {
+      ::open("/dev/null", stream == STDERR_FILENO ? O_WRONLY : O_RDONLY);
+    }
+  }
 }
 
 int run(int argc, char** argv) {
@@ -116,8 +131,8 @@ int run(int argc, char** argv) {
       reject_unknown_flag(app, arguments);
     }
     const CLI::App& command = typed_command(app);
-    fmt::print(stderr, "ringside: {}\nTry 'ringside{}{} --help'.\n", what_is_wrong(error),
-               &command == &app ? "" : " ", &command == &app ? "" : command.get_name());
+    cli::print_error(fmt::format("ringside: {}\nTry 'ringside{}{} --help'.", what_is_wrong(error),
+                                 &command == &app ? "" : " ", &command == &app ? "" : command.get_name()));
     return exit_status(ErrorKind::bad_input);
   }
   return 0;
@@ -126,17 +141,28 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // Who started this program may ignore its children; those of this program are waited for.
+  std::signal(SIGCHLD, SIG_DFL);
+  open_standard_streams();
   try {
     const int status = run(argc, argv);
     ringside::cli::finish_output();
     return status;
   } catch (const ringside::Error& error) {
-    fmt::print(stderr, "ringside: {}\n", error.what());
+    ringside::cli::print_error(fmt::format("ringside: {}", error.what()));
     return ringside::exit_status(error.kind());
+  } catch (const std::bad_alloc&) {
+    ringside::cli::print_error("ringside: there is not enough memory for this");
+    return ringside::exit_status(ringside::ErrorKind::environment);
+  } catch (const std::system_error& error) {
+    // Threads and processes that are not granted.
+    ringside::cli::print_error(fmt::format("ringside: the system refuses: {}", error.what()));
+    return ringside::exit_status(ringside::ErrorKind::environment);
   } catch (const ringside::Bug& bug) {
-    fmt::print(stderr, "ringside: this is a bug of ringside: {}\n", bug.what());
+    ringside::cli::print_error(fmt::format("ringside: this is a bug of ringside: {}", bug.what()));
   } catch (const std::exception& error) {
-    fmt::print(stderr, "ringside: this is a bug of ringside, an unexpected error: {}\n", error.what());
+    ringside::cli::print_error(
+        fmt::format("ringside: this is a bug of ringside, an unexpected error: {}", error.what()));
   }
   return ringside::kExitBug;
 }

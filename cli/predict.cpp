@@ -1,17 +1,22 @@
+#include "study/predict.hpp"
+
 #include <algorithm>
-#include <iterator>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/commands.hpp"
-#include "cli/job.hpp"
-#include "cli/native.hpp"
+#include "cli/console.hpp"
+#include "cli/launch_flags.hpp"
 #include "cli/report.hpp"
-#include "cli/sweep_run.hpp"
+#include "cli/sweep_report.hpp"
 #include "common/error.hpp"
+#include "sim/nccl/parameters.hpp"
+#include "study/sweep.hpp"
 
 namespace ringside::cli {
 namespace {
@@ -22,55 +27,95 @@ struct PredictFlags {
   bool force = false;
   bool charts = false;
   std::vector<std::string> sweeps;
+  std::string model = "ringside";
+  std::vector<std::string> known;
   LaunchFlags launch;
-  NativeFlags native;
 };
 
-void run(const PredictFlags& flags, const CommonOptions& common) {
-  const std::vector<std::string> fidelities = names_of<Fidelity>();
+study::PredictRequest request_of(const PredictFlags& flags) {
   const std::optional<Fidelity> fidelity = parse_name<Fidelity>(flags.fidelity);
   if (!fidelity) {
-    throw Error(ErrorKind::bad_input, unknown_name("--fidelity", flags.fidelity, fidelities));
+    throw Error(ErrorKind::bad_input, unknown_name("--fidelity", flags.fidelity, names_of<Fidelity>()));
   }
-  const Scenario scenario = read_scenario(flags.scenario);
-  const std::filesystem::path directory = output_directory(common, scenario.name);
-  Progress progress(common.quiet);
-  const Machine machine =
-      with_known(machine_of(scenario, flags.launch, directory, progress), scenario, flags.native);
+  const std::optional<NativeModel> model = parse_native_model(flags.model);
+  if (!model) {
+    throw Error(ErrorKind::bad_input, unknown_name("--model", flags.model, native_model_names()));
+  }
+  return {.scenario = flags.scenario,
+          .fidelity = *fidelity,
+          .force = flags.force,
+          .launch = launch_choices(flags.launch),
+          .native = {.model = *model, .known = flags.known}};
+}
 
-  const PredictOptions options = {.fidelity = *fidelity,
-                                  .backend = scenario.backend,
-                                  .native_model = native_model(flags.native),
-                                  .force = flags.force};
-  if (!flags.sweeps.empty()) {
-    std::vector<Sweep> sweeps;
-    std::transform(flags.sweeps.begin(), flags.sweeps.end(), std::back_inserter(sweeps), parse_sweep);
-    run_sweeps({.scenario = scenario,
-                .machine = machine,
-                .sweeps = sweeps,
-                .options = options,
-                .directory = directory},
-               common, progress);
+/// Interval, source and reason of every prediction of NCCL's own all_reduce, and which single measurement would
+/// narrow them most. Prints nothing when there are none.
+void print_native(const study::NativeFindings& native) {
+  if (native.points.empty()) {
     return;
   }
-
-  std::vector<Point> points;
-  for (const PointKey& key : points_of(scenario)) {
-    points.push_back({.key = key, .predicted = {}, .measured = {}});
+  std::vector<std::vector<std::string>> rows;
+  for (const Point& point : native.points) {
+    const Prediction& prediction = *point.predicted;
+    const auto or_nothing = [](const std::optional<Seconds>& time) { return time ? format(*time) : ""; };
+    rows.push_back({std::to_string(point.key.ranks), format(point.key.bytes), format(prediction.seconds),
+                    or_nothing(prediction.low), or_nothing(prediction.high),
+                    std::string(name(prediction.source))});
   }
-  predict_points(points, machine, options, progress);
-  require_native(points, flags.native);
+  print_line();
+  print_line(native.ours ? "native, with its 90 % interval" : "native; this model has no interval");
+  print(table({">ranks", ">size", ">predicted", ">from", ">to", "source"}, rows));
+  for (const study::SizeRange& range : native.reasons) {
+    const std::string sizes = range.first == range.last
+                                  ? format(range.first)
+                                  : fmt::format("{} to {}", format(range.first), format(range.last));
+    print_line(fmt::format("{} ranks, {}: {}", range.ranks, sizes, range.reason));
+  }
+  if (!native.ours) {
+    return;
+  }
+  for (const std::string& sentence : native.unused) {
+    print_line(sentence);
+  }
+  print_line(fmt::format(
+      "spec: the description of the machine and data sheets, with parameters fitted to {} published systems; "
+      "docs/accuracy.md says how far such predictions are off",
+      nccl_fit().systems));
+  if (native.advice) {
+    print_line();
+    print_line(fmt::format("What would narrow this most: {} (intervals of x{:.1f} become x{:.1f})",
+                           native.advice->what, native.advice->width_before, native.advice->width_after));
+    print_line("  " + native.advice->command);
+    print_line(fmt::format("  then --known '{}'", native.advice->known));
+    if (!native.advice->question.empty()) {
+      print_line(fmt::format("What would settle the transport: {} Write {}.", native.advice->question,
+                             native.advice->answer));
+    }
+  }
+}
 
-  Journal journal = Journal::create(directory / "predictions.jsonl", run_header(common, scenario, machine));
-  journal.append(points);
-  report({.scenario = scenario,
-          .machine = machine,
-          .points = points,
-          .journal = journal,
-          .charts = flags.charts},
-         common, progress);
+void run(const PredictFlags& flags, const CommonOptions& common) {
+  const study::PredictRequest request = request_of(flags);
+  Progress progress(common.quiet);
+  if (!flags.sweeps.empty()) {
+    const study::SweepStudy sweep = study::sweep(flags.sweeps, request, common, progress.observer());
+    print_sweep(sweep, common);
+    if (sweep.unwritable) {
+      throw *sweep.unwritable;
+    }
+    draw_sweep(sweep, common, progress);
+    return;
+  }
+  const study::PointStudy study = study::predict(request, common, progress.observer());
+  print_points(study, common);
+  if (flags.charts && !study.unwritable) {
+    draw_points(study, study::speedup_grid(study), common, progress);
+  }
   if (common.format == OutputFormat::table) {
-    print_native(points, machine);
+    print_native(study.native);
+  }
+  if (study.unwritable) {
+    throw *study.unwritable;
   }
 }
 
@@ -92,7 +137,17 @@ void add_predict(CLI::App& app, CommonOptions& common) {
           "What if: KEY=FROM:TO:STEP for ranks, bytes or any key of the machine, such as "
           "bandwidth=5GB/s:100GB/s:log10 or ranks=2:64:2x; prints and draws who wins; may be repeated")
       ->allow_extra_args(false);
-  add_native_flags(*command, flags->native);
+  command
+      ->add_option(
+          "--model", flags->model,
+          fmt::format("Whose answer for NCCL's own all_reduce: {}", fmt::join(native_model_names(), ", ")))
+      ->capture_default_str();
+  command
+      ->add_option(
+          "--known", flags->known,
+          "What somebody measured on this machine: '{native: {ranks: 4, bytes: 1 GiB, seconds: 95 ms}}', "
+          "'{p2p: {bandwidth: 12 GB/s}}', or a file that `ringside import` reads; may be repeated")
+      ->allow_extra_args(false);
   add_calibrate_flags(*command, flags->launch);
   command->callback([flags, &common] { run(*flags, common); });
 }

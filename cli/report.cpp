@@ -1,29 +1,23 @@
 #include "cli/report.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
+#include <iterator>
 #include <string>
 
 #include <fmt/format.h>
 
-#include "analysis/accuracy.hpp"
 #include "analysis/comparison.hpp"
-#include "analysis/crossover.hpp"
 #include "analysis/fitted.hpp"
-#include "analysis/verdict.hpp"
-#include "cli/job.hpp"
-#include "common/error.hpp"
+#include "analysis/policy_sentences.hpp"
+#include "common/numbers.hpp"
 #include "plots/gnuplot.hpp"
+#include "results/record.hpp"
 #include "schedule/registry.hpp"
-#include "sim/predict.hpp"
 
 namespace ringside::cli {
 namespace {
 
 constexpr std::string_view kAbsent = "–";
-
-std::string percent(double fraction) { return fmt::format("{:.0f} %", 100 * fraction); }
 
 template <typename T, typename Format>
 std::string or_absent(const std::optional<T>& value, Format format_value) {
@@ -35,6 +29,15 @@ std::string measured_text(const std::optional<Measurement>& measured) {
     return std::string(kAbsent);
   }
   return measured->outcome == Outcome::ok ? format(measured->seconds) : std::string(name(measured->outcome));
+}
+
+/// What stands behind a row: that it is the fastest, and that its two times are of different execution policies.
+std::string remark(const ComparisonRow& row, std::string_view fastest) {
+  std::string text(row.fastest ? fastest : "");
+  if (policies_differ({.key = row.key, .predicted = row.predicted, .measured = row.measured})) {
+    text += text.empty() ? "other policy" : ", other policy";
+  }
+  return text;
 }
 
 void print_comparison(const std::vector<Point>& points) {
@@ -75,7 +78,7 @@ void print_comparison(const std::vector<Point>& points) {
     if (any_predicted && any_measured) {
       cells.push_back(or_absent(row.ratio, [](double ratio) { return fmt::format("{:.2f}", ratio); }));
     }
-    cells.emplace_back(row.fastest ? fastest : "");
+    cells.emplace_back(remark(row, fastest));
     rows.push_back(std::move(cells));
   }
   print(table(header, rows));
@@ -85,90 +88,19 @@ void print_accuracy(const std::vector<Accuracy>& records) {
   if (records.empty()) {
     return;
   }
+  const auto whole_percent = [](double share) { return percent(share); };
   std::vector<std::vector<std::string>> rows;
   for (const Accuracy& record : records) {
     rows.push_back({record.algorithm.value_or("all"), std::to_string(record.points), percent(record.mape),
                     percent(record.median_abs_error), fmt::format("{:+.0f} %", 100 * record.bias),
-                    or_absent(record.coverage, percent), or_absent(record.winner_agreement, percent)});
+                    or_absent(record.coverage, whole_percent),
+                    or_absent(record.winner_agreement, whole_percent)});
   }
   print_line();
   print_line("accuracy of the predictions");
   print(table(
       {"algorithm", ">points", ">mean error", ">median error", ">bias", ">in interval", ">winner right"},
       rows));
-}
-
-/// What the machine's `known` gave away proves nothing about a prediction.
-std::vector<Point> not_given(std::vector<Point> points, const Machine& machine) {
-  std::erase_if(points, [&](const Point& point) { return is_known(machine, point.key); });
-  return points;
-}
-
-std::vector<int> map_ranks(const Scenario& scenario) {
-  const int most = std::max(16, *std::max_element(scenario.ranks.begin(), scenario.ranks.end()));
-  std::vector<int> ranks = scenario.ranks;
-  for (int n = 2; n <= most; n *= 2) {
-    ranks.push_back(n);
-  }
-  std::sort(ranks.begin(), ranks.end());
-  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
-  std::erase(ranks, 1);
-  return ranks;
-}
-
-std::vector<Bytes> map_sizes(const Scenario& scenario) {
-  const auto [smallest, largest] =
-      std::minmax_element(scenario.message_sizes.begin(), scenario.message_sizes.end());
-  const std::int64_t first = std::max<std::int64_t>(1024, smallest->value / 4);
-  const std::int64_t last = std::min<std::int64_t>(largest->value * 4, 4LL << 30);
-  std::vector<Bytes> sizes = scenario.message_sizes;
-  const auto element = static_cast<std::int64_t>(size_of(scenario.dtype));
-  for (std::int64_t size = 1024; size <= last; size *= 2) {
-    if (size >= first && size % element == 0) {
-      sizes.push_back({size});
-    }
-  }
-  std::sort(sizes.begin(), sizes.end());
-  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
-  return sizes;
-}
-
-/// The map over a wider range than was asked for; ranks that the machine does not have are left out.
-plots::SpeedupGrid speedup_grid(const ReportRequest& request, const AlgorithmPair& pair) {
-  plots::SpeedupGrid grid;
-  grid.baseline = pair.baseline;
-  grid.candidate = pair.candidate;
-  grid.sizes = map_sizes(request.scenario);
-  const auto seconds = [&](const std::string& algorithm, int ranks, Bytes bytes) {
-    const auto outcome = predict(request.machine,
-                                 {.collective = request.scenario.collective,
-                                  .algorithm = algorithm,
-                                  .ranks = ranks,
-                                  .bytes = bytes,
-                                  .dtype = request.scenario.dtype,
-                                  .op = request.scenario.op},
-                                 {.backend = request.scenario.backend});
-    const auto* prediction = std::get_if<Prediction>(&outcome);
-    return prediction != nullptr ? prediction->seconds.value : std::numeric_limits<double>::quiet_NaN();
-  };
-  for (const int ranks : map_ranks(request.scenario)) {
-    std::vector<double> row;
-    try {
-      for (const Bytes bytes : grid.sizes) {
-        row.push_back(seconds(pair.baseline, ranks, bytes) / seconds(pair.candidate, ranks, bytes));
-      }
-    } catch (const Error&) {
-      continue;
-    }
-    grid.ranks.push_back(ranks);
-    grid.speedup.push_back(std::move(row));
-  }
-  for (const Verdict& verdict : verdicts(request.points, pair)) {
-    if (verdict.measured_speedup) {
-      grid.measured.push_back({verdict.ranks, verdict.bytes, *verdict.measured_speedup});
-    }
-  }
-  return grid;
 }
 
 std::optional<plots::BandwidthLimit> bandwidth_limit(const Machine& machine) {
@@ -179,6 +111,17 @@ std::optional<plots::BandwidthLimit> bandwidth_limit(const Machine& machine) {
     return plots::BandwidthLimit{*machine.intra->bandwidth, "link"};
   }
   return std::nullopt;
+}
+
+/// The journal as it is, or its points where it could not be written.
+void print_records(const study::PointStudy& study) {
+  if (!study.unwritable) {
+    print_file(study.file);
+    return;
+  }
+  for (const Point& point : study.points) {
+    print_line(to_line(point));
+  }
 }
 
 }  // namespace
@@ -199,71 +142,54 @@ void draw_charts(const std::vector<plots::Figure>& figures, const plots::ChartCo
   }
 }
 
-void report(const ReportRequest& request, const CommonOptions& common, Progress& progress) {
-  const std::optional<AlgorithmPair> pair = choose_pair(request.points);
-  std::vector<Crossover> crossing;
-  if (pair) {
-    for (const Verdict& verdict : verdicts(request.points, *pair)) {
-      request.journal.append(verdict);
-    }
-    crossing = crossovers(request.points, *pair);
-    for (const Crossover& crossover : crossing) {
-      request.journal.append(crossover);
-    }
-  }
-  const std::vector<Accuracy> quality = accuracy(not_given(request.points, request.machine));
-  for (const Accuracy& record : quality) {
-    request.journal.append(record);
-  }
-
-  const std::vector<FittedCurve> fitted =
-      request.fitted ? fitted_curves(request.points) : std::vector<FittedCurve>{};
-
+void print_points(const study::PointStudy& study, const CommonOptions& common) {
   if (common.format == OutputFormat::json) {
-    print_file(request.journal.file());
-  } else {
-    print_comparison(request.points);
-    print_accuracy(quality);
-    const std::vector<std::string> sentences = verdict_sentences(request.points);
-    if (!sentences.empty()) {
-      print_line();
-      for (const std::string& sentence : sentences) {
-        print_line(sentence);
-      }
-    }
-    if (std::any_of(request.points.begin(), request.points.end(),
-                    [](const Point& point) { return point.measured && point.measured->oversubscribed; })) {
-      print_line(
-          "oversubscribed: several ranks shared a GPU; these times try the path and say nothing about a "
-          "link");
-    }
-    for (const std::string& sentence : fitted_sentences(fitted)) {
-      print_line(sentence);
-    }
+    print_records(study);
+    return;
+  }
+  print_comparison(study.points);
+  print_accuracy(study.conclusions.accuracy);
+  if (!study.conclusions.sentences.empty()) {
     print_line();
-    print_line(fmt::format("results: {}", request.journal.file().string()));
   }
+  for (const std::string& sentence : study.conclusions.sentences) {
+    print_line(sentence);
+  }
+  if (std::any_of(study.points.begin(), study.points.end(),
+                  [](const Point& point) { return point.measured && point.measured->shared_gpu; })) {
+    print_line(
+        "shared GPU: several ranks ran on one GPU; these times try the path and say nothing about a link");
+  }
+  for (const std::string& sentence : fitted_sentences(study.conclusions.fitted)) {
+    print_line(sentence);
+  }
+  if (!study.unwritable) {
+    print_line();
+    print_line(fmt::format("results: {}", study.file.string()));
+  }
+}
 
-  if (request.charts) {
-    progress.stage("drawing charts");
-    const plots::ChartContext context = {.title = request.scenario.name,
-                                         .machine = request.machine.name,
-                                         .source = request.journal.file().string(),
-                                         .output_directory = request.journal.file().parent_path()};
-    std::vector<plots::Figure> figures = plots::time_vs_size(request.points, context, crossing, fitted);
-    const auto add = [&](std::vector<plots::Figure> more) {
-      std::move(more.begin(), more.end(), std::back_inserter(figures));
-    };
-    add(plots::ratio(request.points, context));
-    add(plots::bus_bandwidth(request.points, context, bandwidth_limit(request.machine)));
-    if (pair) {
-      add(plots::speedup_map(speedup_grid(request, *pair), context));
-    }
-    if (common.format == OutputFormat::table) {
-      print_line("charts:");
-    }
-    draw_charts(figures, context, common, progress);
+void draw_points(const study::PointStudy& study, const std::optional<SpeedupGrid>& grid,
+                 const CommonOptions& common, Progress& progress) {
+  progress.stage("drawing charts");
+  const plots::ChartContext context = {.title = study.scenario.name,
+                                       .machine = study.machine.name,
+                                       .source = study.file.string(),
+                                       .output_directory = study.file.parent_path()};
+  std::vector<plots::Figure> figures =
+      plots::time_vs_size(study.points, context, study.conclusions.crossovers, study.conclusions.fitted);
+  const auto add = [&](std::vector<plots::Figure> more) {
+    std::move(more.begin(), more.end(), std::back_inserter(figures));
+  };
+  add(plots::ratio(study.points, context));
+  add(plots::bus_bandwidth(study.points, context, bandwidth_limit(study.machine)));
+  if (grid) {
+    add(plots::speedup_map(*grid, context));
   }
+  if (common.format == OutputFormat::table) {
+    print_line("charts:");
+  }
+  draw_charts(figures, context, common, progress);
 }
 
 }  // namespace ringside::cli

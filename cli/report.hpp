@@ -1,29 +1,22 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "plots/charts.hpp"
-#include "results/journal.hpp"
-#include "results/point.hpp"
-#include "scenario/scenario.hpp"
+#include "study/predict.hpp"
 
-/// What a finished job says: records into the journal, tables, verdict and charts.
+/// What a finished study says: tables, verdict and charts.
 namespace ringside::cli {
 
-struct ReportRequest {
-  const Scenario& scenario;
-  const Machine& machine;
-  const std::vector<Point>& points;
-  Journal& journal;
-  bool charts = true;
-  bool fitted = false;  ///< Show what a curve fitted to the measurements would say.
-};
+/// Tables, accuracy and verdict of a study, or its journal as it is for --format json.
+void print_points(const study::PointStudy& study, const CommonOptions& common);
 
-/// Adds verdict, crossover and accuracy records to the journal, draws the charts and prints everything for people, or
-/// the journal as it is for --format json.
-void report(const ReportRequest& request, const CommonOptions& common, Progress& progress);
+/// Its charts; `grid` is the predicted speedup over a wider range, where there is one.
+void draw_points(const study::PointStudy& study, const std::optional<SpeedupGrid>& grid,
+                 const CommonOptions& common, Progress& progress);
 
 /// Draws and names the files on standard output (standard error for --format json); without gnuplot it says what is
 /// missing, once, and goes on.

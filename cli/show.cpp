@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,20 +10,20 @@
 
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
-#include "cli/job.hpp"
 #include "cli/report.hpp"
 #include "cli/show_machine.hpp"
 #include "common/error.hpp"
 #include "plots/charts.hpp"
 #include "scenario/scenario.hpp"
 #include "schedule/describe.hpp"
+#include "schedule/program/policy.hpp"
 #include "schedule/proof.hpp"
 #include "schedule/registry.hpp"
 
 namespace ringside::cli {
 namespace {
 
-/// Rounds printed before the middle is left out.
+/// Rounds printed before the rest is summarised.
 constexpr std::int64_t kMaxRoundsShown = 64;
 /// A proof takes memory as ranks² · chunks; beyond this the schedule is shown without one.
 constexpr int kMaxProvedRanks = 64;
@@ -34,7 +35,8 @@ struct ShowFlags {
   int ranks = 0;
   int ranks_per_node = 0;
   Rank root = 0;
-  int slices = 0;
+  int segments = 0;
+  std::string size;
   bool no_chart = false;
 };
 
@@ -106,6 +108,29 @@ void print_json(const Schedule& schedule, const std::vector<std::string>& senten
   }
 }
 
+/// How ranks would run the schedule with a message of this size, wherever they are.
+void print_policies(const Schedule& schedule, Bytes size, OutputFormat format) {
+  std::vector<std::vector<std::string>> rows;
+  for (const RankSiteRow& site : kRankSites) {
+    const ExecutionPolicy policy = policy_for(schedule, size, site.rules);
+    rows.push_back({std::string(site.name), describe(policy)});
+    if (format == OutputFormat::json) {
+      print_line(nlohmann::ordered_json{{"record", "policy"},
+                                        {"site", site.name},
+                                        {"bytes", size.value},
+                                        {"receives_ahead", policy.receives_ahead},
+                                        {"segments", policy.segments},
+                                        {"stride", policy.stride},
+                                        {"in_flight", policy.in_flight}}
+                     .dump());
+    }
+  }
+  if (format == OutputFormat::table) {
+    print_line();
+    print(table({"ranks on", fmt::format("how they run a message of {}", ringside::format(size))}, rows));
+  }
+}
+
 void show_algorithm(const ShowFlags& flags, const CommonOptions& common) {
   const std::vector<std::string> collectives = names_of<Collective>();
   const auto collective = parse_name<Collective>(flags.collective);
@@ -120,13 +145,18 @@ void show_algorithm(const ShowFlags& flags, const CommonOptions& common) {
                                       .num_ranks = flags.ranks,
                                       .root = flags.root,
                                       .ranks_per_node = flags.ranks_per_node,
-                                      .slices = flags.slices});
+                                      .segments = flags.segments});
+  const std::optional<Bytes> size =
+      flags.size.empty() ? std::nullopt : std::optional(parse_bytes(flags.size));
   std::vector<std::string> sentences;
   if (flags.ranks <= kMaxProvedRanks) {
     sentences = findings(schedule, prove(schedule));
   }
   if (common.format == OutputFormat::json) {
     print_json(schedule, sentences);
+    if (size) {
+      print_policies(schedule, *size, common.format);
+    }
     return;
   }
   const ScheduleTotals totals = total(schedule);
@@ -148,13 +178,16 @@ void show_algorithm(const ShowFlags& flags, const CommonOptions& common) {
   for (const std::string& sentence : sentences) {
     print_line(sentence);
   }
+  if (size) {
+    print_policies(schedule, *size, common.format);
+  }
   if (!flags.no_chart && flags.ranks <= plots::kMaxDiagramRanks) {
     Progress progress(common.quiet);
     const plots::ChartContext context = {
         .title = fmt::format("{} {} on {} ranks", algorithm.name, name(*collective), flags.ranks),
         .machine = "",
         .source = common.command_line,
-        .output_directory = output_directory(common, "show")};
+        .output_directory = study::output_directory(common, "show")};
     draw_charts(plots::schedule_diagram(schedule, context), context, common, progress);
   }
 }
@@ -173,7 +206,8 @@ void add_show(CLI::App& app, CommonOptions& common) {
       ->capture_default_str();
   command->add_option("--root", flags->root, "Root of broadcast, reduce and gather")->capture_default_str();
   command->add_option("--ranks-per-node", flags->ranks_per_node, "For hierarchical");
-  command->add_option("--slices", flags->slices, "For pipelined algorithms: slices per chunk");
+  command->add_option("--segments", flags->segments, "For pipelined algorithms: segments per chunk");
+  command->add_option("--size", flags->size, "Also how ranks run a message of this size, such as 16MiB");
   command->add_flag("--no-chart", flags->no_chart, "Do not draw the PNG");
   command->callback([flags, &common] {
     if (flags->what == "machine") {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
@@ -11,15 +10,11 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/console.hpp"
-#include "cli/job.hpp"
-#include "cli/lookup.hpp"
 #include "cli/report.hpp"
-#include "common/error.hpp"
 #include "plots/charts.hpp"
-#include "scenario/plan.hpp"
-#include "scenario/scenario.hpp"
-#include "sim/network.hpp"
-#include "sim/topology_description.hpp"
+#include "sim/topology/description.hpp"
+#include "sim/topology/network.hpp"
+#include "study/scenario_points.hpp"
 
 namespace ringside::cli {
 namespace {
@@ -97,26 +92,10 @@ void print_hops_as_json(const TopologyDescription& description) {
   }
 }
 
-/// A file, or a name of `ringside list machines`.
-Machine machine_at(const std::filesystem::path& file) {
-  std::error_code ignored;
-  const auto configs = configs_directory();
-  if (std::filesystem::exists(file, ignored) || !configs) {
-    return load_machine(file);
-  }
-  if (file == "this") {
-    throw Error(ErrorKind::bad_input,
-                "show machine this: nothing is known of this machine before `ringside calibrate`, which "
-                "writes a machine file");
-  }
-  return machine_named(file.string(), "show machine",
-                       {.algorithms = scenario_algorithms, .machines = *configs / "machines"});
-}
-
 }  // namespace
 
 void show_machine(const std::filesystem::path& file, int num_ranks, const CommonOptions& common) {
-  const Machine machine = machine_at(file);
+  const Machine machine = study::read_machine(file);
   const int ranks = num_ranks > 0 ? num_ranks : machine.gpus_per_node.value_or(kDefaultRanks) * machine.nodes;
   const Network network = build_network(machine, ranks);
   const TopologyDescription description = describe(network);
@@ -136,7 +115,7 @@ void show_machine(const std::filesystem::path& file, int num_ranks, const Common
     const plots::ChartContext context = {.title = machine.name,
                                          .machine = machine.name,
                                          .source = file.string(),
-                                         .output_directory = output_directory(common, "show")};
+                                         .output_directory = study::output_directory(common, "show")};
     draw_charts(plots::topology_graph(graph_of(description), context), context, common, progress);
   }
 }

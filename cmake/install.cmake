@@ -4,10 +4,10 @@ include(CMakePackageConfigHelpers)
 set(RINGSIDE_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/ringside)
 
 install(TARGETS ringside RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-# Where the program looks for machines by name (cli/lookup.cpp).
+# Where the program looks for machines by name (study/shipped_files.cpp).
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/configs DESTINATION ${CMAKE_INSTALL_DATADIR}/ringside)
-# The public API and the rooms behind it.
-install(TARGETS ringside_api ringside_real ringside_schedule ringside_common
+# The public API and the modules behind it.
+install(TARGETS ringside_api ringside_real ringside_schedule ringside_results ringside_common
         EXPORT ringside ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT ringside FILE ringside-targets.cmake NAMESPACE ringside:: DESTINATION ${RINGSIDE_PACKAGE_DIR})
 

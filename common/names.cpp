@@ -11,15 +11,9 @@
 #include <fmt/ranges.h>
 
 #include "common/error.hpp"
+#include "common/spellings.hpp"
 
 namespace ringside {
-namespace {
-
-template <typename E>
-using Spelling = std::pair<E, std::string_view>;
-
-template <typename E>
-struct Spellings;
 
 template <>
 struct Spellings<Collective> {
@@ -81,15 +75,7 @@ struct Spellings<Outcome> {
   };
 };
 
-template <typename E>
-std::string_view spelling_of(E value) {
-  for (const auto& [known, text] : Spellings<E>::kTable) {
-    if (known == value) {
-      return text;
-    }
-  }
-  throw_bug("a declared value", __FILE__, __LINE__, "an enum holds a value that has no name");
-}
+namespace {
 
 /// How many letters must be inserted, left out, changed or swapped with their neighbour to make one word of the other
 /// (optimal string alignment); upper and lower case are the same letter. The words are a few dozen letters long.
@@ -126,26 +112,6 @@ std::string_view name(Backend value) { return spelling_of(value); }
 std::string_view name(Fidelity value) { return spelling_of(value); }
 std::string_view name(Outcome value) { return spelling_of(value); }
 
-template <typename E>
-std::vector<std::string> names_of() {
-  std::vector<std::string> result;
-  result.reserve(Spellings<E>::kTable.size());
-  for (const auto& [value, text] : Spellings<E>::kTable) {
-    result.emplace_back(text);
-  }
-  return result;
-}
-
-template <typename E>
-std::optional<E> parse_name(std::string_view text) {
-  for (const auto& [value, known] : Spellings<E>::kTable) {
-    if (known == text) {
-      return value;
-    }
-  }
-  return std::nullopt;
-}
-
 template std::vector<std::string> names_of<Collective>();
 template std::vector<std::string> names_of<DataType>();
 template std::vector<std::string> names_of<ReduceOp>();
@@ -158,6 +124,21 @@ template std::optional<ReduceOp> parse_name<ReduceOp>(std::string_view);
 template std::optional<Backend> parse_name<Backend>(std::string_view);
 template std::optional<Fidelity> parse_name<Fidelity>(std::string_view);
 template std::optional<Outcome> parse_name<Outcome>(std::string_view);
+
+std::string_view library_of(Backend backend) {
+  switch (backend) {
+    case Backend::gloo:
+      return "Gloo";
+    case Backend::nccl:
+      return "NCCL";
+    case Backend::mpi:
+      return "MPI";
+    case Backend::automatic:
+    case Backend::threads:
+      break;
+  }
+  return {};
+}
 
 std::size_t size_of(DataType type) {
   switch (type) {

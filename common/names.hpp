@@ -26,11 +26,14 @@ std::string_view name(Backend value);
 std::string_view name(Fidelity value);
 std::string_view name(Outcome value);
 
-/// All names of a set, in the order of declaration. Instantiated for the six sets above.
+/// "Gloo": the library whose collectives are `native` with a backend; empty where there is none.
+std::string_view library_of(Backend backend);
+
+/// All names of a set, in the order of declaration. Instantiated beside the spellings of each set (common/spellings.hpp).
 template <typename E>
 std::vector<std::string> names_of();
 
-/// The value spelt `text`, if there is one. Instantiated for the six sets above.
+/// The value spelt `text`, if there is one. Instantiated likewise.
 template <typename E>
 std::optional<E> parse_name(std::string_view text);
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <span>
@@ -12,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "common/error.hpp"
+#include "common/numbers.hpp"
 
 namespace ringside {
 namespace {
@@ -90,12 +90,13 @@ std::string suggestion(std::string_view unit_text, std::span<const Unit> units) 
 double parse_quantity(std::string_view text, std::string_view what, std::string_view example,
                       std::span<const Unit> units) {
   const std::string_view body = trim(text);
-  double number = 0;
-  const auto [end, status] = std::from_chars(body.data(), body.data() + body.size(), number);
-  if (status != std::errc{}) {
+  std::string_view rest = body;
+  const std::optional<double> taken = take_number<double>(rest);
+  if (!taken) {
     reject(text, fmt::format("is not a {}; write a number and a unit, such as {}", what, example));
   }
-  const std::string_view unit_text = trim(body.substr(static_cast<std::size_t>(end - body.data())));
+  const double number = *taken;
+  const std::string_view unit_text = trim(rest);
   if (unit_text.empty()) {
     reject(text, fmt::format("has no unit; write a {} such as {} ({})", what, example, listed(units)));
   }

@@ -360,7 +360,7 @@ class Comparison {
     check_parameters(training.parameters(), name);
   }
 
-  /// As `ringside plan` prices a step, with the computing that was measured.
+  /// As `ringside plan` predicts a step, with the computing that was measured.
   Seconds prediction(const std::vector<Bucket>& buckets, bool overlap) const {
     const StepRequest request = {.gradients = gradients_,
                                  .buckets = buckets,

@@ -152,9 +152,11 @@ bool same_at_all_ranks(Communicator& communicator, const torch::Tensor& tensor) 
 void elsewhere(const Options& options, Bytes bytes, int ranks) {
   fmt::print("What {} of gradients cost per step, {} all_reduce, predicted:\n", format(bytes),
              options.algorithm);
-  for (const examples::Price& price : examples::prices(options.machines, options.algorithm, bytes, ranks)) {
-    fmt::print("  {:>10}  {:3} ranks  {}\n", price.seconds ? format(*price.seconds) : "-", price.ranks,
-               price.seconds ? price.machine : fmt::format("{}: {}", price.machine, price.reason));
+  for (const examples::Estimate& estimate :
+       examples::estimates(options.machines, options.algorithm, bytes, ranks)) {
+    fmt::print(
+        "  {:>10}  {:3} ranks  {}\n", estimate.seconds ? format(*estimate.seconds) : "-", estimate.ranks,
+        estimate.seconds ? estimate.machine : fmt::format("{}: {}", estimate.machine, estimate.reason));
   }
 }
 
@@ -221,12 +223,12 @@ int main(int argc, char** argv) {
       "resnet34",
       "Teaches: what gradient synchronisation costs a real network. ResNet-34 (10 classes, LibTorch), "
       "gradients averaged\n"
-      "by ringside; measured beside predicted, and the price of the same 85 MB on other machines.");
+      "by ringside; measured beside predicted, and the same 85 MB predicted for other machines.");
   example.option("--batch", options.batch, "Images per rank and step; batch norm needs two", 2, 1024);
   example.option("--steps", options.steps, "Training steps", 1);
   example.option("--algorithm", options.algorithm, "Algorithm of all_reduce: see `ringside list algorithms`");
   example.option("--data", options.data, "Folder of CIFAR-10's binary version (default: synthetic images)");
-  example.option("--machines", options.machines, "Folder of machine files for the prices at the end");
+  example.option("--machines", options.machines, "Folder of machine files for the predictions at the end");
   return example.run(argc, argv, [&](const RankGroup& group) {
     launch(group, [&](Communicator& communicator) {
       try {

@@ -50,7 +50,7 @@ void pass_to_the_right(Communicator& communicator) {
   examples::check(received.front() == (rank + n - 1) % n, "the wrong rank's number arrived");
 }
 
-/// Both ranks send first. A blocking send waits until the other side receives, which neither comes to.
+/// Both ranks send first. A blocking send waits until the other side receives, and neither ever does.
 void deadlock(Communicator& communicator) {
   std::array<float, 1> message = {1};
   communicator.send(message, 1 - communicator.rank());

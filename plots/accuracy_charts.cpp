@@ -30,8 +30,8 @@ std::string_view title_of(MachineClass machine_class) {
   return "several nodes";
 }
 
-bool is_ours_left_out(const EvaluatedPoint& point) {
-  return point.model == EvaluatedModel::ringside && point.fold == Fold::left_out;
+bool is_ours_held_out(const EvaluatedPoint& point) {
+  return point.model == EvaluatedModel::ringside && point.fold == Fold::held_out;
 }
 
 /// Bus bandwidth as in nccl-tests, bytes per second.
@@ -43,7 +43,7 @@ Range seconds_range(const AccuracyReport& report) {
   Range range{.min = 1e-4, .max = 1e-3};
   for (const EvaluatedSystem& system : report.systems) {
     for (const EvaluatedPoint& point : system.points) {
-      if (!system.odd && is_ours_left_out(point)) {
+      if (!system.odd && is_ours_held_out(point)) {
         range.include(point.measured);
         range.include(point.predicted);
       }
@@ -59,7 +59,7 @@ Marks scatter_of(const AccuracyReport& report, MachineClass machine_class) {
       continue;
     }
     for (const EvaluatedPoint& point : system.points) {
-      if (is_ours_left_out(point)) {
+      if (is_ours_held_out(point)) {
         marks.marks.push_back({point.measured, point.predicted, point.predicted, point.predicted});
       }
     }
@@ -70,7 +70,7 @@ Marks scatter_of(const AccuracyReport& report, MachineClass machine_class) {
 /// Measured and predicted bus bandwidth of one system.
 Panel curve_panel(const EvaluatedSystem& system, const Rect& area) {
   std::vector<EvaluatedPoint> points;
-  std::copy_if(system.points.begin(), system.points.end(), std::back_inserter(points), is_ours_left_out);
+  std::copy_if(system.points.begin(), system.points.end(), std::back_inserter(points), is_ours_held_out);
   std::sort(points.begin(), points.end(),
             [](const EvaluatedPoint& a, const EvaluatedPoint& b) { return a.bytes < b.bytes; });
   Range rates{.min = bus_rate(points.back(), points.back().measured),
@@ -82,8 +82,7 @@ Panel curve_panel(const EvaluatedSystem& system, const Rect& area) {
     const auto x = static_cast<double>(point.bytes.value);
     const double measured = bus_rate(point, point.measured);
     const double predicted = bus_rate(point, point.predicted);
-    const Interval interval =
-        point.interval.value_or(Interval{.low = point.predicted, .high = point.predicted});
+    const Interval<double> interval = point.interval.value_or(Interval<double>::exactly(point.predicted));
     band.points.push_back({x, bus_rate(point, interval.high), bus_rate(point, interval.low)});
     line.points.push_back({x, predicted});
     marks.marks.push_back({x, measured, measured, measured});
@@ -144,7 +143,7 @@ struct Bar {
   Color color;
 };
 constexpr std::array<Bar, 3> kBars = {
-    {{EvaluatedModel::ringside, "ringside, left out", kBlue},
+    {{EvaluatedModel::ringside, "ringside, held out", kBlue},
      {EvaluatedModel::nccl_tuner, "NCCL's cost table", kOrange},
      {EvaluatedModel::alpha_beta, "alpha-beta, data-sheet bandwidth", kGrey}}};
 constexpr std::array<std::string_view, 4> kBands = {"all", "small", "middle", "large"};
@@ -182,7 +181,7 @@ std::vector<Figure> accuracy_scatter(const AccuracyReport& report, const ChartCo
       {.label = "within 25 %", .band = kQuarter}};
   Figure figure{.name = "accuracy_scatter", .width = 1200, .height = 560};
   const Rect area = lay_out_page(
-      figure, page_text(context, "predicted against measured time; each system left out of the fit"), legend);
+      figure, page_text(context, "predicted against measured time; each system held out of the fit"), legend);
   const PanelGrid grid = lay_out_panels(area, kClasses.size(), 3, {.left = 118});
   const Range range = seconds_range(report);
   for (std::size_t i = 0; i < kClasses.size(); ++i) {
@@ -235,7 +234,7 @@ std::vector<Figure> accuracy_curves(const AccuracyReport& report, const ChartCon
   }
   const std::vector<LegendEntry> legend = {
       {.label = "measured", .mark = MarkStyle{.color = kBlack, .shape = Shape::circle, .size = 0.9}},
-      {.label = "predicted, left out", .line = Stroke{.color = kBlue, .width = 2}},
+      {.label = "predicted, held out", .line = Stroke{.color = kBlue, .width = 2}},
       {.label = "90 % interval", .band = kIntervalFill}};
   Figure figure{.name = "accuracy_curves", .width = 1200, .height = 900};
   const Rect area =

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/fitted.hpp"
+#include "analysis/speedup_grid.hpp"
 #include "common/units.hpp"
 #include "plots/figure.hpp"
 #include "results/point.hpp"
@@ -56,21 +57,6 @@ std::vector<Figure> bus_bandwidth(const std::vector<Point>& points, const ChartC
                                   const std::optional<BandwidthLimit>& limit = std::nullopt);
 
 // ---- Maps ----------------------------------------------------------------------------------------------
-
-/// How many times faster the candidate is than the baseline: time of the baseline over time of the candidate.
-struct SpeedupGrid {
-  std::string baseline;
-  std::string candidate;
-  std::vector<int> ranks;                    ///< Ascending.
-  std::vector<Bytes> sizes;                  ///< Ascending.
-  std::vector<std::vector<double>> speedup;  ///< [ranks][sizes]; NaN where there is no prediction.
-  struct MeasuredCell {
-    int ranks;
-    Bytes bytes;
-    double speedup;
-  };
-  std::vector<MeasuredCell> measured = {};  ///< Where the grid has such a cell; others are not drawn.
-};
 
 /// `speedup_map`: a grid of predictions as colours, the line where both are equally fast, and measured cells.
 std::vector<Figure> speedup_map(const SpeedupGrid& grid, const ChartContext& context);

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "common/error.hpp"
+#include "common/file_descriptor.hpp"
 #include "plots/layout.hpp"
 
 namespace ringside::plots {
@@ -33,13 +34,22 @@ constexpr std::string_view kFontName = "DejaVu Sans";
 constexpr std::uint32_t kGridColor = 0xDDDDDD;
 constexpr std::uint32_t kFrameColor = 0x555555;
 
+// How pictures end: PNG with the chunk IEND, which is empty, and its checksum.
+constexpr std::string_view kPngEnd = "IEND\xAE\x42\x60\x82";
+constexpr std::string_view kSvgEnd = "</svg>";
+
 [[noreturn]] void fail(const std::string& message) { throw Error(ErrorKind::environment, message); }
 
 // ---- The language --------------------------------------------------------------------------------------
 
-/// A single-quoted string: the only character with a meaning inside is the quote, doubled to stand for itself.
+/// A single-quoted string: the only character with a meaning inside is the quote, doubled to stand for itself. One at the
+/// beginning becomes an apostrophe, for gnuplot takes three quotes in a row for the end of a string.
 std::string literal(std::string_view text) {
   std::string result = "'";
+  if (text.starts_with('\'')) {
+    result += "’";
+    text.remove_prefix(1);
+  }
   for (const char character : text) {
     if (character == '\'') {
       result += "''";
@@ -320,25 +330,16 @@ class ScriptWriter {
 
 // ---- The process ---------------------------------------------------------------------------------------
 
-class FileDescriptor {
- public:
-  FileDescriptor(int value, std::string_view what) : value_(value) {
-    if (value < 0) {
-      fail(fmt::format("{}: {}", what, std::strerror(errno)));
-    }
+FileDescriptor opened(int number, std::string_view what) {
+  if (number < 0) {
+    fail(fmt::format("{}: {}", what, std::strerror(errno)));
   }
-  ~FileDescriptor() { ::close(value_); }
-  FileDescriptor(const FileDescriptor&) = delete;
-  FileDescriptor& operator=(const FileDescriptor&) = delete;
-  int get() const { return value_; }
-
- private:
-  int value_;
-};
+  return FileDescriptor(number);
+}
 
 /// A file in memory: what gnuplot reads or says never waits for us, so nothing can block on a full pipe.
 FileDescriptor memory_file() {
-  return {::memfd_create("ringside-plot", MFD_CLOEXEC), "cannot make a file in memory for gnuplot"};
+  return opened(::memfd_create("ringside-plot", MFD_CLOEXEC), "cannot make a file in memory for gnuplot");
 }
 
 void write_all(int file, std::string_view text) {
@@ -398,7 +399,17 @@ pid_t start(const Gnuplot& gnuplot, int input, int output, int error) {
   std::string plain_defaults = "-d";  // Whatever the user keeps in ~/.gnuplot must not change our charts.
   std::array<char*, 3> arguments = {program.data(), plain_defaults.data(), nullptr};
   pid_t child = -1;
-  const int status = ::posix_spawnp(&child, program.c_str(), &actions, nullptr, arguments.data(), environ);
+  // Charts are written in UTF-8, which gnuplot takes from the locale; a machine may have none.
+  std::string locale = "LC_ALL=C.UTF-8";
+  std::vector<char*> environment = {locale.data()};
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    if (!std::string_view(*entry).starts_with("LC_ALL=")) {
+      environment.push_back(*entry);
+    }
+  }
+  environment.push_back(nullptr);
+  const int status =
+      ::posix_spawnp(&child, program.c_str(), &actions, nullptr, arguments.data(), environment.data());
   ::posix_spawn_file_actions_destroy(&actions);
   if (status == ENOENT) {
     fail(fmt::format("'{}' is not installed (Debian package gnuplot-nox)", gnuplot.program));
@@ -435,8 +446,8 @@ class TemporaryFile {
  public:
   explicit TemporaryFile(const fs::path& beside)
       : path_((beside.parent_path() / ("." + beside.filename().string() + ".XXXXXX")).string()),
-        file_(::mkostemp(path_.data(), O_CLOEXEC), fmt::format("cannot write beside '{}'", beside.string())) {
-  }
+        file_(opened(::mkostemp(path_.data(), O_CLOEXEC),
+                     fmt::format("cannot write beside '{}'", beside.string()))) {}
   ~TemporaryFile() {
     if (!path_.empty()) {
       ::unlink(path_.c_str());
@@ -445,15 +456,29 @@ class TemporaryFile {
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
 
-  int descriptor() const { return file_.get(); }
+  int descriptor() const { return file_.number(); }
 
   bool empty() const {
     struct stat status {};
-    return ::fstat(file_.get(), &status) != 0 || status.st_size == 0;
+    return ::fstat(file_.number(), &status) != 0 || status.st_size == 0;
+  }
+
+  /// Whether the file ends as a picture of this format does, line ends aside.
+  bool complete(ImageFormat format) const {
+    const std::string_view end = format == ImageFormat::png ? kPngEnd : kSvgEnd;
+    std::array<char, 16> tail{};
+    struct stat status {};
+    if (::fstat(file_.number(), &status) != 0) {
+      return false;
+    }
+    const off_t from = std::max<off_t>(0, status.st_size - static_cast<off_t>(tail.size()));
+    const ssize_t count = ::pread(file_.number(), tail.data(), tail.size(), from);
+    return count > 0 &&
+           std::string_view(tail.data(), static_cast<std::size_t>(count)).find(end) != std::string_view::npos;
   }
 
   void rename_to(const fs::path& target) {
-    ::fchmod(file_.get(), 0644);  // mkostemp makes files that only their owner reads.
+    ::fchmod(file_.number(), 0644);  // mkostemp makes files that only their owner reads.
     if (::rename(path_.c_str(), target.c_str()) != 0) {
       fail(fmt::format("cannot write '{}': {}", target.string(), std::strerror(errno)));
     }
@@ -490,13 +515,13 @@ std::string gnuplot_script(const Figure& figure, ImageFormat format) {
 std::string run_gnuplot(std::string_view script, int output, const Gnuplot& gnuplot) {
   const FileDescriptor input = memory_file();
   const FileDescriptor error = memory_file();
-  write_all(input.get(), script);
-  ::lseek(input.get(), 0, SEEK_SET);
+  write_all(input.number(), script);
+  ::lseek(input.number(), 0, SEEK_SET);
 
   const auto deadline = std::chrono::steady_clock::now() + gnuplot.deadline;
-  const pid_t child = start(gnuplot, input.get(), output, error.get());
+  const pid_t child = start(gnuplot, input.number(), output, error.number());
   const std::optional<int> status = wait_until(child, deadline);
-  const std::string said = read_all(error.get());
+  const std::string said = read_all(error.number());
   if (!status) {
     fail(fmt::format("gnuplot did not finish within {:.3g} s and was ended",
                      std::chrono::duration<double>(gnuplot.deadline).count()));
@@ -520,6 +545,10 @@ void write_image(const Figure& figure, ImageFormat format, const fs::path& file,
   }
   if (image.empty()) {
     fail(fmt::format("cannot draw '{}': gnuplot drew nothing: {}", file.string(), one_line(said)));
+  }
+  if (!image.complete(format)) {
+    // gnuplot does not say that it could not write everything.
+    fail(fmt::format("cannot draw '{}': the picture is cut off; is the disk full?", file.string()));
   }
   image.rename_to(file);
 }

@@ -32,7 +32,7 @@ double widest(const std::vector<std::string>& texts) {
   return width;
 }
 
-/// Labels of cells along an axis, every n-th where there is no room for all.
+/// Labels of cells along an axis, every n-th where not all fit.
 std::vector<Tic> cell_tics(const std::vector<std::string>& labels, double pixels_per_cell,
                            double pixels_per_label) {
   const auto step = static_cast<std::size_t>(std::max(1.0, std::ceil(pixels_per_label / pixels_per_cell)));

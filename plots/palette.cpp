@@ -7,6 +7,8 @@
 #include <span>
 #include <utility>
 
+#include "schedule/registry.hpp"
+
 namespace ringside::plots {
 namespace {
 
@@ -66,12 +68,18 @@ constexpr std::array<std::uint32_t, 5> kOranges = {0xFFFFFF, 0xFDD0A2, 0xFD8D3C,
 }  // namespace
 
 std::map<std::string, SeriesStyle> series_styles(const std::vector<std::string>& algorithms) {
-  std::map<std::string, SeriesStyle> styles;
+  std::map<std::string, SeriesStyle> fixed(kNamed.begin(), kNamed.end());
   std::size_t num_others = 0;
+  for (const Algorithm& algorithm : all_algorithms()) {
+    const auto [style, is_new] = fixed.try_emplace(std::string(algorithm.name));
+    if (is_new) {
+      style->second = kOthers[num_others++ % kOthers.size()];
+    }
+  }
+  std::map<std::string, SeriesStyle> styles;
   for (const std::string& algorithm : std::set<std::string>(algorithms.begin(), algorithms.end())) {
-    const auto* named = std::find_if(kNamed.begin(), kNamed.end(),
-                                     [&](const NamedStyle& each) { return each.first == algorithm; });
-    styles[algorithm] = named != kNamed.end() ? named->second : kOthers[num_others++ % kOthers.size()];
+    const auto found = fixed.find(algorithm);
+    styles[algorithm] = found != fixed.end() ? found->second : kOthers[num_others++ % kOthers.size()];
   }
   return styles;
 }

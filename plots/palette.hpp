@@ -29,7 +29,8 @@ inline constexpr Color kOrange{.rgb = 0xE69F00};
 inline constexpr Color kVermillion{.rgb = 0xD55E00};
 inline constexpr Color kPurple{.rgb = 0xCC79A7};
 
-/// Algorithms of ours have fixed styles; other names, in alphabetical order, take styles that are left.
+/// Algorithms of the registry have fixed styles: those of the table in palette.cpp, the others by their place in the registry.
+/// Other names, in alphabetical order, take the styles that follow.
 std::map<std::string, SeriesStyle> series_styles(const std::vector<std::string>& algorithms);
 
 /// A colour per name, for areas that are told apart by colour alone: that of series_styles() where no earlier name has it.

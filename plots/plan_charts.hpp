@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "common/interval.hpp"
 #include "plots/charts.hpp"
 #include "plots/figure.hpp"
 
@@ -11,16 +12,10 @@
 /// when there is nothing to draw; plots/charts.hpp has `draw`, and `timeline` for the fifth.
 namespace ringside::plots {
 
-struct RangeOf {
-  double typical = 0;
-  double low = 0;
-  double high = 0;
-};
-
 struct CostPoint {
   std::string label;
-  RangeOf seconds;
-  RangeOf cost;
+  Interval<double> seconds;
+  Interval<double> cost;
   bool pareto = false;
   bool recommended = false;
 };

@@ -241,7 +241,7 @@ std::vector<Figure> schedule_diagram(const Schedule& schedule, const ChartContex
     for (int column = 0; column < columns; ++column) {
       const double left = kLeft + column * strips.column_width;
       page.elements.emplace_back(Text{.at = {left + strips.column_width / 2, top - 28},
-                                      .text = fmt::format("round {}", first + column),
+                                      .text = fmt::format("round {}", first + column + 1),
                                       .align = Align::center,
                                       .font = {.bold = true}});
       add_round(page, rounds[static_cast<std::size_t>(first + column)], {left, top}, strips);

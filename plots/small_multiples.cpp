@@ -4,10 +4,13 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <set>
 #include <span>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "analysis/policy_sentences.hpp"
 #include "plots/page.hpp"
 #include "plots/text.hpp"
 
@@ -71,11 +74,26 @@ Arrangement arrange(const SmallMultiples& chart, const Rect& area, std::size_t c
   return {lay_out_panels(area, count, columns, {.left = y_axis_room(y) + 12}), y};
 }
 
+/// Where a measurement ran under another execution policy than its prediction assumes, a chart that shows both says so.
+std::vector<LegendEntry> legend_with_policies(std::vector<LegendEntry> legend, const PointGroup& group) {
+  std::set<std::string> algorithms;
+  for_each_point(group, [&](const Point& point) {
+    if (policies_differ(point)) {
+      algorithms.insert(point.key.algorithm);
+    }
+  });
+  if (!algorithms.empty()) {
+    legend.push_back({.label = fmt::format("measured under another execution policy than predicted: {}",
+                                           fmt::join(algorithms, ", "))});
+  }
+  return legend;
+}
+
 Figure draw_page(const SmallMultiples& chart, std::span<const RanksPanel> panels, const PointGroup& group,
                  const std::string& name, const PageText& text) {
   const bool two_rows = panels.size() > static_cast<std::size_t>(num_columns(panels.size()));
   Figure figure{.name = name, .width = 1200, .height = two_rows ? 1080 : 740};
-  const Rect area = lay_out_page(figure, text, chart.legend);
+  const Rect area = lay_out_page(figure, text, legend_with_policies(chart.legend, group));
   const Arrangement arrangement = arrange(chart, area, panels.size());
   const PanelGrid& grid = arrangement.grid;
   for (std::size_t index = 0; index < panels.size(); ++index) {

@@ -71,7 +71,7 @@ struct Rows {
   std::size_t num_tracks_in_all = 0;
 };
 
-/// Parts without bars are left out, as are tracks for which there is no room.
+/// Parts without bars are skipped, as are tracks that do not fit.
 std::vector<Rows> rows_of(const std::vector<TimelinePart>& parts) {
   std::vector<Rows> all;
   for (const TimelinePart& part : parts) {
@@ -85,7 +85,7 @@ std::vector<Rows> rows_of(const std::vector<TimelinePart>& parts) {
   return all;
 }
 
-std::string left_out(const std::vector<Rows>& all) {
+std::string not_shown(const std::vector<Rows>& all) {
   for (const Rows& rows : all) {
     if (rows.num_tracks_in_all > rows.tracks.size()) {
       return fmt::format(" (first {} of {} rows)", rows.tracks.size(), rows.num_tracks_in_all);
@@ -207,7 +207,7 @@ std::vector<Figure> timelines(const std::vector<TimelinePart>& parts, const Char
                 .width = 1200,
                 .height = static_cast<int>(std::max(420.0, row * num_rows + 230 + titles))};
   const Rect area =
-      lay_out_page(figure, page_text(context, "who moves and reduces when" + left_out(all)), legend);
+      lay_out_page(figure, page_text(context, "who moves and reduces when" + not_shown(all)), legend);
   const PanelGrid place = lay_out_panels(
       area, all.size(), 1,
       {.left = widest_label(all) + 40, .right = 34, .top = titled ? 34.0 : 14.0, .bottom = 62});

@@ -156,29 +156,13 @@ Journal::Journal(const std::filesystem::path& file) : file_(file) {
       reject_file(file.parent_path(), error.message());
     }
   }
-  descriptor_ = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  if (descriptor_ < 0) {
+  descriptor_ = FileDescriptor(::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
+  if (!descriptor_.open()) {
     reject_file(file, reason(errno));
   }
   // File systems without locks answer something else than EWOULDBLOCK; there nobody is kept out.
-  if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-    ::close(descriptor_);
+  if (::flock(descriptor_.number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     reject_file(file, "another process is writing it");
-  }
-}
-
-Journal::Journal(Journal&& other) noexcept
-    : file_(std::move(other.file_)), descriptor_(std::exchange(other.descriptor_, -1)) {}
-
-Journal& Journal::operator=(Journal&& other) noexcept {
-  std::swap(file_, other.file_);
-  std::swap(descriptor_, other.descriptor_);
-  return *this;
-}
-
-Journal::~Journal() {
-  if (descriptor_ >= 0) {
-    ::close(descriptor_);
   }
 }
 
@@ -201,16 +185,16 @@ void Journal::append(std::span<const Point> points) {
 
 void Journal::truncate(std::size_t size) {
   // Pipes and devices have no length to set.
-  if (::ftruncate(descriptor_, static_cast<off_t>(size)) != 0 && errno != EINVAL) {
+  if (::ftruncate(descriptor_.number(), static_cast<off_t>(size)) != 0 && errno != EINVAL) {
     reject_file(file_, reason(errno));
   }
 }
 
 void Journal::write(std::string_view text) {
-  RINGSIDE_CHECK(descriptor_ >= 0, "a journal that was moved away is written to");
-  const off_t length_before = ::lseek(descriptor_, 0, SEEK_END);
+  RINGSIDE_CHECK(descriptor_.open(), "a journal that was moved away is written to");
+  const off_t length_before = ::lseek(descriptor_.number(), 0, SEEK_END);
   for (std::string_view rest = text; !rest.empty();) {
-    const ssize_t written = ::write(descriptor_, rest.data(), rest.size());
+    const ssize_t written = ::write(descriptor_.number(), rest.data(), rest.size());
     if (written < 0 && errno == EINTR) {
       continue;
     }
@@ -218,7 +202,7 @@ void Journal::write(std::string_view text) {
       const int error_number = errno;
       // Take back the part of the line that still fitted; if even that fails, readers drop it.
       if (length_before >= 0 && rest.size() < text.size()) {
-        static_cast<void>(::ftruncate(descriptor_, length_before) == 0);
+        static_cast<void>(::ftruncate(descriptor_.number(), length_before) == 0);
       }
       throw Error(ErrorKind::environment, fmt::format("cannot write {}: {}; everything before is kept",
                                                       file_.string(), reason(error_number)));
@@ -226,6 +210,18 @@ void Journal::write(std::string_view text) {
     rest.remove_prefix(static_cast<std::size_t>(written));
   }
 }
+
+namespace {
+
+bool is_complete(const Measurement& measurement, int repetitions) {
+  if (measurement.outcome != Outcome::ok) {
+    return measurement.outcome != Outcome::failed;
+  }
+  const int made = std::max(1, static_cast<int>(measurement.repetitions.size()));
+  return made >= repetitions;
+}
+
+}  // namespace
 
 ResumedJournal resume_journal(const std::filesystem::path& file, const ResumeRequest& request) {
   Journal journal(file);
@@ -250,10 +246,21 @@ ResumedJournal resume_journal(const std::filesystem::path& file, const ResumeReq
                             .points = {},
                             .notes = std::move(there.notes)};
   const std::set<PointKey> asked(request.keys.begin(), request.keys.end());
+  std::size_t incomplete = 0;
   for (Point& point : there.points) {
-    if (asked.contains(point.key)) {
-      resumed.points.push_back(std::move(point));
+    if (!asked.contains(point.key)) {
+      continue;
     }
+    if (request.backend && point.measured && !is_complete(*point.measured, request.repetitions)) {
+      ++incomplete;
+      point.measured.reset();
+    }
+    resumed.points.push_back(std::move(point));
+  }
+  if (incomplete > 0) {
+    resumed.notes.push_back(fmt::format("{}: {} {} or lack repetitions, and will be measured again",
+                                        file.string(), incomplete,
+                                        incomplete == 1 ? "point failed" : "points failed"));
   }
   if (const std::size_t strangers = there.points.size() - resumed.points.size(); strangers > 0) {
     if (resumed.points.empty()) {

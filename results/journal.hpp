@@ -6,8 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "common/file_descriptor.hpp"
 #include "common/names.hpp"
-#include "common/point_key.hpp"
+#include "results/point_key.hpp"
 #include "results/record.hpp"
 
 /// The append-only file of one run. Every record is in the file, in one write, before append() returns, so that a run
@@ -29,10 +30,6 @@ class Journal {
   /// with the system's reason when the file cannot be written or another process is writing it.
   static Journal create(const std::filesystem::path& file, const RunHeader& header);
 
-  Journal(Journal&& other) noexcept;
-  Journal& operator=(Journal&& other) noexcept;
-  ~Journal();
-
   /// Throws Error{environment} when the disk is full or gone; then the file still ends with a complete line.
   void append(const Record& record);
   /// The same for many points that are known at once.
@@ -50,7 +47,7 @@ class Journal {
   void write(std::string_view text);
 
   std::filesystem::path file_;
-  int descriptor_ = -1;
+  FileDescriptor descriptor_;
 };
 
 /// What the resumed run is about to do.
@@ -58,13 +55,15 @@ struct ResumeRequest {
   RunHeader header;
   std::vector<PointKey> keys = {};      ///< All points that it asks for.
   std::optional<Backend> backend = {};  ///< The one that it measures with; none = it measures nothing.
+  int repetitions = 1;                  ///< How often it goes through all points.
 };
 
 struct ResumedJournal {
   Journal journal;
   /// The first line of the file: of the run that began it, or of this one.
   RunHeader header;
-  /// What is known already of the points that the run asks for.
+  /// What is known already of the points that the run asks for. A measurement that failed, or that lacks repetitions because the
+  /// run was ended before, is not known: it is to be made again.
   std::vector<Point> points;
   /// What a person should know, whole sentences: a cut line that was dropped, points that nobody asks for any more,
   /// another version, host or scenario text in the earlier part.

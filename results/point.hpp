@@ -2,9 +2,10 @@
 
 #include <optional>
 
-#include "common/point_key.hpp"
-#include "real/measurement.hpp"
-#include "sim/prediction.hpp"
+#include "results/fields.hpp"
+#include "results/measurement.hpp"
+#include "results/point_key.hpp"
+#include "results/prediction.hpp"
 
 namespace ringside {
 
@@ -14,5 +15,8 @@ struct Point {
   std::optional<Prediction> predicted = {};
   std::optional<Measurement> measured = {};
 };
+
+template <>
+const FieldTable<Point>& field_table();
 
 }  // namespace ringside

@@ -9,7 +9,9 @@
 #include <variant>
 #include <vector>
 
+#include "common/interval.hpp"
 #include "common/units.hpp"
+#include "results/fields.hpp"
 #include "results/point.hpp"
 
 /// The lines of results.jsonl as values: one record per line (docs/results.md lists every field).
@@ -91,33 +93,26 @@ struct Accuracy {
   std::optional<double> winner_agreement = {};
 };
 
-/// A predicted quantity with its 90 % interval.
-struct RangeRecord {
-  double typical = 0;
-  double low = 0;
-  double high = 0;
-};
-
-/// One offer of a plan (analysis/planner.hpp says what each number is). Times in seconds.
+/// One offer of a plan (analysis/planner.hpp says what each number is). Times in seconds, 90 % intervals.
 struct OfferRecord {
   std::string name = {};
   std::string source = {};
   int gpus = 0;
   std::optional<double> per_hour = {};
   std::optional<std::string> currency = {};  ///< Of the price per hour and the cost.
-  std::optional<std::string> problem = {};   ///< Why the rest is left out.
+  std::optional<std::string> problem = {};   ///< Why the rest is omitted.
   std::optional<std::string> algorithm = {};
   std::optional<NicUse> nics = {};  ///< As in Prediction, of the largest all_reduce of a step.
   std::optional<double> batch = {};
-  std::optional<RangeRecord> step = {};
-  std::optional<RangeRecord> compute = {};
-  std::optional<RangeRecord> communication = {};
-  std::optional<RangeRecord> exposed = {};
-  std::optional<RangeRecord> waiting = {};
-  std::optional<RangeRecord> efficiency = {};
-  std::optional<RangeRecord> samples_per_second = {};
-  std::optional<RangeRecord> run = {};
-  std::optional<RangeRecord> cost = {};  ///< Of the run, or of a million samples where there is no run.
+  std::optional<Interval<double>> step = {};
+  std::optional<Interval<double>> compute = {};
+  std::optional<Interval<double>> communication = {};
+  std::optional<Interval<double>> exposed = {};
+  std::optional<Interval<double>> waiting = {};
+  std::optional<Interval<double>> efficiency = {};
+  std::optional<Interval<double>> samples_per_second = {};
+  std::optional<Interval<double>> run = {};
+  std::optional<Interval<double>> cost = {};  ///< Of the run, or of a million samples where there is no run.
   std::optional<Bytes> memory = {};
   std::optional<Bytes> gpu_memory = {};
   bool pareto = false;
@@ -132,10 +127,42 @@ struct OfferRecord {
   std::vector<std::string> warnings = {};
 };
 
-using Record = std::variant<RunHeader, Point, Verdict, Crossover, Accuracy, OfferRecord>;
+template <>
+const FieldTable<ScenarioRecord>& field_table();
+template <>
+const FieldTable<MachineRecord>& field_table();
+template <>
+const FieldTable<RunHeader>& field_table();
+template <>
+const FieldTable<Verdict>& field_table();
+template <>
+const FieldTable<Crossover>& field_table();
+template <>
+const FieldTable<Accuracy>& field_table();
+template <>
+const FieldTable<Interval<double>>& field_table();
+template <>
+const FieldTable<OfferRecord>& field_table();
+
+/// A row of a published scaling table beside what is predicted for it. Fractions of perfect scaling.
+struct ScalingRecord {
+  std::string model = {};
+  std::string precision = {};
+  std::string system = {};
+  int gpus = 1;
+  double measured = 0;
+  double predicted = 0;
+  double low = 0;
+  double high = 0;
+};
+
+template <>
+const FieldTable<ScalingRecord>& field_table();
+
+using Record = std::variant<RunHeader, Point, Verdict, Crossover, Accuracy, OfferRecord, ScalingRecord>;
 
 /// One line of JSON without the line break. Seconds and bytes, never other units; doubles in digits that read back as
-/// the same number; what is absent is left out. A number that is not finite is a bug of the caller.
+/// the same number; what is absent is omitted. A number that is not finite is a bug of the caller.
 std::string to_line(const Record& record);
 
 /// The record that a line holds; none for a kind that this version does not know. Unknown fields are skipped and null is

@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 
 #include "common/error.hpp"
-#include "real/posix.hpp"
+#include "real/launch/posix.hpp"
 
 namespace ringside {
 namespace {

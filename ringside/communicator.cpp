@@ -10,13 +10,13 @@
 
 #include <fmt/format.h>
 
-#include "real/collective_values.hpp"
-#include "real/coordination.hpp"
-#include "real/executor.hpp"
-#include "real/measure.hpp"
-#include "real/rank_backend.hpp"
-#include "real/transport.hpp"
+#include "real/backend/backends.hpp"
+#include "real/execute/collective_values.hpp"
+#include "real/execute/coordination.hpp"
+#include "real/execute/executor.hpp"
+#include "real/execute/transport.hpp"
 #include "ringside/call_board.hpp"
+#include "schedule/program/policy.hpp"
 #include "schedule/promise.hpp"
 #include "schedule/registry.hpp"
 
@@ -213,8 +213,9 @@ class Communicator::Body {
     // Equal parts are chunks, so that part r is what the schedule calls rank r's.
     RINGSIDE_CHECK(!scattered(key.collective) || schedule.num_chunks() == num_ranks(),
                    "a scattered collective has a chunk per rank");
+    const Bytes size{key.num_elements * static_cast<std::int64_t>(size_of(key.dtype))};
     Program program = compile(schedule, {.num_elements = key.num_elements, .dtype = key.dtype, .op = key.op},
-                              rank(), backend_.pacing());
+                              rank(), policy_for(schedule, size, backend_.rules()));
     Prepared call;
     call.bytes_sent = bytes_sent_by(program);
     call.executor = std::make_unique<Executor>(std::move(program), *backend_.transport, message);

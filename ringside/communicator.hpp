@@ -29,20 +29,23 @@ class [[nodiscard]] Request {
   std::unique_ptr<Transfer> transfer_;  ///< Null when there is nothing to wait for.
 };
 
-/// One rank's door to the others: messages and collectives. launch() makes one per rank.
+/// How one rank reaches the others: messages and collectives. launch() makes one per rank.
 ///
 /// Collectives run the schedules of ringside's registry (`ringside list algorithms`), the same ones that `ringside
-/// predict` prices; the algorithm named `native` is the backend's own. All ranks call the same collectives in the same
+/// predict` predicts; the algorithm named `native` is the backend's own. All ranks call the same collectives in the same
 /// order, with equal element counts, types, operations, roots and algorithms. Between two ranks, messages of one direction
 /// match in the order in which they are started; each must have the same size on both sides. No elements (count 0) is fine
 /// everywhere and moves nothing.
 ///
 /// What is wrong with a call (a rank that does not exist, an unknown algorithm, sizes that do not fit) throws
 /// Error{bad_input} before anything is sent. So does a collective, a barrier or a message that is not what another rank
-/// has called at the same point, with both ranks and both calls: at the rank that comes to it later. Two things are not
+/// has called at the same point, with both ranks and both calls: at the rank that calls later. Two things are not
 /// noticed and end at the deadline, or as the backend ends them: a message of no elements where the other side has some,
 /// and calls of ranks that are more than 256 collectives, or 16 messages, apart. Every wait has the deadline that launch() was given; a rank that is gone or
 /// does not come in time throws Error{peer_lost} with its number, and the communicator is of no more use then.
+///
+/// Does nothing to the machine: unlike `ringside measure`, it binds no thread to cores, prevents no idle states, changes
+/// no priority or scheduling policy, and sends messages whole instead of in segments.
 ///
 /// Not thread-safe: one thread at a time.
 class Communicator {

@@ -12,13 +12,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "real/backends.hpp"
-#include "real/interrupt.hpp"
-#include "real/memory_check.hpp"
-#include "real/posix.hpp"
-#include "real/rank_jobs.hpp"
-#include "real/rank_watch.hpp"
-#include "real/threads/threads_transport.hpp"
+#include "real/backend/backends.hpp"
+#include "real/backend/threads/transport.hpp"
+#include "real/launch/external_rank.hpp"
+#include "real/launch/interrupt.hpp"
+#include "real/launch/memory_check.hpp"
+#include "real/launch/posix.hpp"
+#include "real/launch/rank_jobs.hpp"
+#include "real/launch/rank_watch.hpp"
 #include "ringside/call_board.hpp"
 
 namespace ringside {
@@ -101,10 +102,7 @@ void launch_threads(const RankGroup& group, const RankFunction& function) {
   run_as_threads(group.ranks, group.timeout, [&](std::unique_ptr<Transport> transport) {
     const Rank rank = transport->rank();
     try {
-      RankBackend backend;
-      backend.backend = Backend::threads;
-      backend.transport = std::move(transport);
-      Communicator communicator(std::move(backend), board);
+      Communicator communicator(threads_rank(std::move(transport)), board);
       function(communicator);
     } catch (...) {
       rethrow_failure(rank, group);
@@ -115,8 +113,9 @@ void launch_threads(const RankGroup& group, const RankFunction& function) {
 }  // namespace
 
 std::optional<std::string> cannot_launch(Backend backend) {
-  if (resolve(backend) == Backend::gloo || resolve(backend) == Backend::threads) {
-    return unavailable(backend);
+  const RegisteredBackend& row = registered(backend);
+  if (row.forked_ranks_may_join || row.ranks_are_threads) {
+    return row.unavailable();
   }
   // Running them on the CPU instead would be another thing than what was asked for.
   return fmt::format(
@@ -141,7 +140,7 @@ void launch(const RankGroup& group, const RankFunction& function) {
   if (const std::optional<std::string> reason = cannot_launch(group.backend)) {
     throw Error(ErrorKind::environment, *reason);
   }
-  if (resolve(group.backend) == Backend::threads) {
+  if (registered(group.backend).ranks_are_threads) {
     launch_threads(group, function);
   } else {
     with_interrupts([&](InterruptGuard& interrupts) { launch_processes(group, function, interrupts); });

@@ -116,7 +116,8 @@ Landmarks landmarks_of(const std::string& text) {
   std::istringstream stream(text);
   YAML::Parser parser(stream);
   Landmarks landmarks;
-  while (parser.HandleNextDocument(landmarks)) {
+  // Two are one too many, and text that yaml-cpp cannot begin a value with, such as a comma, would be found again without end.
+  while (landmarks.documents.size() < 2 && parser.HandleNextDocument(landmarks)) {
   }
   return landmarks;
 }
@@ -224,6 +225,10 @@ std::optional<Document> parse_document(const std::string& file, std::string text
       if (!quote_ends(std::string_view(document.text_).substr(offset))) {
         return reject(document.position(mark), "is not valid YAML: the quote that starts here does not end");
       }
+    }
+    if (landmarks.documents.size() > 1 && landmarks.documents[0].pos == landmarks.documents[1].pos) {
+      return reject(document.position(landmarks.documents[0]),
+                    "is not valid YAML: no value begins like this");
     }
     if (landmarks.documents.size() > 1) {
       return reject(document.position(landmarks.documents[1]),

@@ -4,7 +4,7 @@
 #include <vector>
 
 /// What the keys of scenario, machine, workload and plan files are, as data: the loader, the JSON Schemas (configs/*.schema.json) and
-/// docs/scenario.md are held against one another with it.
+/// docs/scenario.md are compared with it.
 namespace ringside {
 
 struct KeyDescription {
@@ -15,6 +15,7 @@ struct KeyDescription {
   bool required = false;                  ///< In its map, where the map is given (and of one of `kinds`).
   std::string default_value = {};         ///< As it would be written; empty = none.
   std::vector<std::string> kinds = {};    ///< Values of `kind` that take this key; empty = all.
+  bool retired = false;                   ///< Read in files that older versions wrote, and not described.
 };
 
 /// In the order of docs/scenario.md. A scenario's inline machine takes the keys of machine_keys().

@@ -15,7 +15,7 @@
 namespace ringside {
 namespace {
 
-Note required() { return {.meaning = {}, .required = true}; }
+Note needed() { return {.meaning = {}, .required = true}; }
 
 /// A quantity as the plain number that it is in SI units.
 template <typename Q>
@@ -35,11 +35,11 @@ ValueType<double> latency() { return plain(time_type()); }
 ValueType<SourcedNumber> number_type(const ValueType<double>& value) {
   return map_type(MapTable<SourcedNumber>{
       .form = fmt::format("a map of `value`, {}, and `source`", value.form),
-      .rows = {row("value", &SourcedNumber::value, value, required()),
-               row("source", &SourcedNumber::source, text_type("who says so"), required())}});
+      .rows = {row("value", &SourcedNumber::value, value, needed()),
+               row("source", &SourcedNumber::source, text_type("who says so"), needed())}});
 }
 
-void check_order(Reader& reader, const Value& value, SourcedRange& range) {
+void check_order(Reader& reader, const Value& value, Interval<SourcedNumber>& range) {
   // What could not be read has been reported already.
   const bool complete =
       !range.low.source.empty() && !range.typical.source.empty() && !range.high.source.empty();
@@ -49,13 +49,14 @@ void check_order(Reader& reader, const Value& value, SourcedRange& range) {
   }
 }
 
-ValueType<SourcedRange> range_type(const ValueType<double>& value) {
+ValueType<Interval<SourcedNumber>> range_type(const ValueType<double>& value) {
   const ValueType<SourcedNumber> number = number_type(value);
-  return map_type(MapTable<SourcedRange>{.form = "a map of `low`, `typical` and `high`",
-                                         .rows = {row("low", &SourcedRange::low, number, required()),
-                                                  row("typical", &SourcedRange::typical, number, required()),
-                                                  row("high", &SourcedRange::high, number, required())},
-                                         .check = check_order});
+  return map_type(MapTable<Interval<SourcedNumber>>{
+      .form = "a map of `low`, `typical` and `high`",
+      .rows = {row("low", &Interval<SourcedNumber>::low, number, needed()),
+               row("typical", &Interval<SourcedNumber>::typical, number, needed()),
+               row("high", &Interval<SourcedNumber>::high, number, needed())},
+      .check = check_order});
 }
 
 ValueType<int> generation_type() { return whole_number_type({.min = 1, .max = 99}); }
@@ -63,20 +64,20 @@ ValueType<int> generation_type() { return whole_number_type({.min = 1, .max = 99
 ValueType<PcieSheet> pcie_type() {
   return map_type(MapTable<PcieSheet>{
       .form = "a map of one generation",
-      .rows = {row("generation", &PcieSheet::generation, generation_type(), required()),
-               row("lane", &PcieSheet::lane, number_type(bandwidth()), required()),
-               row("direct", &PcieSheet::direct, range_type(share()), required()),
-               row("staged", &PcieSheet::staged, range_type(share()), required()),
-               row("host_memory", &PcieSheet::host_memory, range_type(bandwidth()), required()),
-               row("between_sockets", &PcieSheet::between_sockets, range_type(bandwidth()), required())}});
+      .rows = {row("generation", &PcieSheet::generation, generation_type(), needed()),
+               row("lane", &PcieSheet::lane, number_type(bandwidth()), needed()),
+               row("direct", &PcieSheet::direct, range_type(share()), needed()),
+               row("staged", &PcieSheet::staged, range_type(share()), needed()),
+               row("host_memory", &PcieSheet::host_memory, range_type(bandwidth()), needed()),
+               row("inter_socket", &PcieSheet::inter_socket, range_type(bandwidth()), needed())}});
 }
 
 ValueType<CableSheet> cable_type() {
   return map_type(MapTable<CableSheet>{
       .form = "a map of one generation",
-      .rows = {row("generation", &CableSheet::generation, generation_type(), required()),
-               row("data_sheet", &CableSheet::data_sheet, number_type(bandwidth()), required()),
-               row("bandwidth", &CableSheet::bandwidth, range_type(bandwidth()), required())}});
+      .rows = {row("generation", &CableSheet::generation, generation_type(), needed()),
+               row("data_sheet", &CableSheet::data_sheet, number_type(bandwidth()), needed()),
+               row("bandwidth", &CableSheet::bandwidth, range_type(bandwidth()), needed())}});
 }
 
 ValueType<NetworkSheet> network_type() {
@@ -85,10 +86,10 @@ ValueType<NetworkSheet> network_type() {
                   InterKind::ethernet, InterKind::slingshot});
   return map_type(MapTable<NetworkSheet>{
       .form = "a map of one kind",
-      .rows = {row("kind", &NetworkSheet::kind, kind, required()),
+      .rows = {row("kind", &NetworkSheet::kind, kind, needed()),
                row("up_to", &NetworkSheet::up_to, bandwidth_type(), {.meaning = {}}),
-               row("bandwidth", &NetworkSheet::bandwidth, range_type(share()), required()),
-               row("latency", &NetworkSheet::latency, range_type(latency()), required())}});
+               row("bandwidth", &NetworkSheet::bandwidth, range_type(share()), needed()),
+               row("latency", &NetworkSheet::latency, range_type(latency()), needed())}});
 }
 
 template <typename Sheet>
@@ -128,26 +129,26 @@ void check_networks(Reader& reader, const Value& value, LinkCatalog& catalog) {
 }
 
 MapTable<LinkCatalog> catalog_table() {
-  return {.form = "a map such as configs/catalog/links.yaml",
-          .rows = {row("pcie", &LinkCatalog::pcie, generations_type(pcie_type()), required()),
-                   row("pcie_latency", &LinkCatalog::pcie_latency, range_type(latency()), required()),
-                   row("host_memory_latency", &LinkCatalog::host_memory_latency, range_type(latency()),
-                       required()),
-                   row("staged_both_ways", &LinkCatalog::staged_both_ways, range_type(share()), required()),
-                   row("between_sockets_latency", &LinkCatalog::between_sockets_latency,
-                       range_type(latency()), required()),
-                   row("worst_host_bridge_share", &LinkCatalog::worst_host_bridge_share, number_type(share()),
-                       required()),
-                   row("nvlink", &LinkCatalog::nvlink, generations_type(cable_type()), required()),
-                   row("nvlink_ga102", &LinkCatalog::nvlink_ga102, cable_type(), required()),
-                   row("nvlink_latency", &LinkCatalog::nvlink_latency, range_type(latency()), required()),
-                   row("nvswitch", &LinkCatalog::nvswitch, generations_type(cable_type()), required()),
-                   row("nvswitch_latency", &LinkCatalog::nvswitch_latency, range_type(latency()), required()),
-                   row("xgmi", &LinkCatalog::xgmi, generations_type(cable_type()), required()),
-                   row("xgmi_latency", &LinkCatalog::xgmi_latency, range_type(latency()), required()),
-                   row("networks", &LinkCatalog::networks,
-                       list_type(network_type(), {.form = "a list of networks"}), required())},
-          .check = check_networks};
+  return {
+      .form = "a map such as configs/catalog/links.yaml",
+      .rows = {row("pcie", &LinkCatalog::pcie, generations_type(pcie_type()), needed()),
+               row("pcie_latency", &LinkCatalog::pcie_latency, range_type(latency()), needed()),
+               row("host_memory_latency", &LinkCatalog::host_memory_latency, range_type(latency()), needed()),
+               row("staged_both_ways", &LinkCatalog::staged_both_ways, range_type(share()), needed()),
+               row("inter_socket_latency", &LinkCatalog::inter_socket_latency, range_type(latency()),
+                   needed()),
+               row("worst_host_bridge_share", &LinkCatalog::worst_host_bridge_share, number_type(share()),
+                   needed()),
+               row("nvlink", &LinkCatalog::nvlink, generations_type(cable_type()), needed()),
+               row("nvlink_ga102", &LinkCatalog::nvlink_ga102, cable_type(), needed()),
+               row("nvlink_latency", &LinkCatalog::nvlink_latency, range_type(latency()), needed()),
+               row("nvswitch", &LinkCatalog::nvswitch, generations_type(cable_type()), needed()),
+               row("nvswitch_latency", &LinkCatalog::nvswitch_latency, range_type(latency()), needed()),
+               row("xgmi", &LinkCatalog::xgmi, generations_type(cable_type()), needed()),
+               row("xgmi_latency", &LinkCatalog::xgmi_latency, range_type(latency()), needed()),
+               row("networks", &LinkCatalog::networks,
+                   list_type(network_type(), {.form = "a list of networks"}), needed())},
+      .check = check_networks};
 }
 
 }  // namespace

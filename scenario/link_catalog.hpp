@@ -4,10 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "common/interval.hpp"
 #include "common/units.hpp"
 #include "scenario/machine.hpp"
 
-/// What kinds of links do: configs/catalog/links.yaml, which is part of the program. sim/link_kinds.hpp composes links of it.
+/// What kinds of links do: configs/catalog/links.yaml, which is part of the program. sim/topology/link_kinds.hpp composes links of it.
 namespace ringside {
 
 /// Bytes per second, seconds, or a share of the data sheet's rate.
@@ -18,22 +19,14 @@ struct SourcedNumber {
   bool operator==(const SourcedNumber&) const = default;
 };
 
-/// low ≤ typical ≤ high.
-struct SourcedRange {
-  SourcedNumber low = {};
-  SourcedNumber typical = {};
-  SourcedNumber high = {};
-
-  bool operator==(const SourcedRange&) const = default;
-};
-
 struct PcieSheet {
   int generation = 0;
-  SourcedNumber lane = {};            ///< Bytes per second of one lane.
-  SourcedRange direct = {};           ///< Shares, peer to peer.
-  SourcedRange staged = {};           ///< Shares, through host memory.
-  SourcedRange host_memory = {};      ///< Bytes per second of one socket's, reading and writing together.
-  SourcedRange between_sockets = {};  ///< Bytes per second, between CPUs of the time.
+  SourcedNumber lane = {};              ///< Bytes per second of one lane.
+  Interval<SourcedNumber> direct = {};  ///< Shares, peer to peer.
+  Interval<SourcedNumber> staged = {};  ///< Shares, through host memory.
+  Interval<SourcedNumber> host_memory =
+      {};  ///< Bytes per second of one socket's, reading and writing together.
+  Interval<SourcedNumber> inter_socket = {};  ///< Bytes per second, between CPUs of the time.
 
   bool operator==(const PcieSheet&) const = default;
 };
@@ -42,7 +35,7 @@ struct PcieSheet {
 struct CableSheet {
   int generation = 0;
   SourcedNumber data_sheet = {};
-  SourcedRange bandwidth = {};
+  Interval<SourcedNumber> bandwidth = {};
 
   bool operator==(const CableSheet&) const = default;
 };
@@ -50,26 +43,27 @@ struct CableSheet {
 struct NetworkSheet {
   InterKind kind = InterKind::infiniband;
   std::optional<BytesPerSecond> up_to = {};  ///< Of NICs up to this rate; none = of any.
-  SourcedRange bandwidth = {};               ///< Shares.
-  SourcedRange latency = {};
+  Interval<SourcedNumber> bandwidth = {};    ///< Shares.
+  Interval<SourcedNumber> latency = {};
 
   bool operator==(const NetworkSheet&) const = default;
 };
 
 struct LinkCatalog {
   std::vector<PcieSheet> pcie = {};
-  SourcedRange pcie_latency = {};
-  SourcedRange host_memory_latency = {};      ///< Of one crossing.
-  SourcedRange staged_both_ways = {};         ///< One card's, both directions together, of its slot's rate.
-  SourcedRange between_sockets_latency = {};  ///< On top of the slots'.
+  Interval<SourcedNumber> pcie_latency = {};
+  Interval<SourcedNumber> host_memory_latency = {};  ///< Of one crossing.
+  Interval<SourcedNumber> staged_both_ways =
+      {};  ///< One card's, both directions together, of its slot's rate.
+  Interval<SourcedNumber> inter_socket_latency = {};  ///< On top of the slots'.
   SourcedNumber worst_host_bridge_share = {};
   std::vector<CableSheet> nvlink = {};
   CableSheet nvlink_ga102 = {};
-  SourcedRange nvlink_latency = {};
+  Interval<SourcedNumber> nvlink_latency = {};
   std::vector<CableSheet> nvswitch = {};
-  SourcedRange nvswitch_latency = {};
+  Interval<SourcedNumber> nvswitch_latency = {};
   std::vector<CableSheet> xgmi = {};
-  SourcedRange xgmi_latency = {};
+  Interval<SourcedNumber> xgmi_latency = {};
   std::vector<NetworkSheet> networks = {};  ///< Of each kind by rate; the last of a kind is for any.
 };
 

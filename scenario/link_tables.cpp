@@ -1,13 +1,13 @@
 #include "scenario/link_tables.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <map>
 #include <string_view>
 
 #include <fmt/format.h>
 
+#include "common/numbers.hpp"
 #include "scenario/machine_table.hpp"
 #include "scenario/scenario.hpp"
 
@@ -52,7 +52,7 @@ ValueType<int> lanes_type() {
           .allowed = word.allowed,
           .read = [word](Reader& reader, const Value& value) -> std::optional<int> {
             const auto text = word.read(reader, value);
-            return text ? std::optional(std::stoi(*text)) : std::nullopt;
+            return text ? parse_number<int>(*text) : std::nullopt;
           },
           .write = [](YAML::Emitter& out, const int& lanes) { out << lanes; }};
 }
@@ -89,11 +89,9 @@ std::optional<std::int64_t> rank_of_end(std::string_view end) {
     return std::nullopt;
   }
   const std::string_view digits = end.substr(kPrefix.size());
-  std::int64_t rank = 0;
-  const auto [stop, status] = std::from_chars(digits.data(), digits.data() + digits.size(), rank);
-  const bool whole = status == std::errc{} && stop == digits.data() + digits.size();
-  return whole && rank >= 0 && rank < kMaxRanks && digits == fmt::format("{}", rank) ? std::optional(rank)
-                                                                                     : std::nullopt;
+  const std::optional<std::int64_t> rank = parse_number<std::int64_t>(digits);
+  const bool exists = rank && *rank >= 0 && *rank < kMaxRanks;
+  return exists && digits == fmt::format("{}", *rank) ? rank : std::nullopt;
 }
 
 /// `rank 3` or the name of a switch. What looks like a misspelt rank is refused: as a switch it would lead nowhere.

@@ -60,6 +60,20 @@ std::string_view name(Vendor vendor) {
   throw_bug("a declared value", __FILE__, __LINE__, "a vendor has no name");
 }
 
+std::string_view name(CpuVendor vendor) {
+  switch (vendor) {
+    case CpuVendor::amd:
+      return "amd";
+    case CpuVendor::intel:
+      return "intel";
+    case CpuVendor::arm:
+      return "arm";
+    case CpuVendor::other:
+      return "other";
+  }
+  throw_bug("a declared value", __FILE__, __LINE__, "a vendor of CPUs has no name");
+}
+
 std::string_view name(Architecture architecture) {
   switch (architecture) {
     case Architecture::kepler:

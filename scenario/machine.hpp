@@ -5,7 +5,9 @@
 #include <string_view>
 #include <vector>
 
+#include "common/interval.hpp"
 #include "common/units.hpp"
+#include "results/probe_kind.hpp"
 
 /// A machine as a person states it (configs/machines/*.yaml) and as `calibrate` writes it.
 namespace ringside {
@@ -14,12 +16,14 @@ enum class IntraKind { nvlink, pcie, xgmi, custom };
 enum class InterKind { infiniband, roce, efa, tcpx, tcpxo, ethernet, slingshot, custom };
 enum class Processes { per_gpu, single };
 enum class Vendor { nvidia, amd };
+enum class CpuVendor { amd, intel, arm, other };
 enum class Architecture { kepler, pascal, volta, turing, ampere, ada, hopper, blackwell, cdna };
 
 std::string_view name(IntraKind kind);
 std::string_view name(InterKind kind);
 std::string_view name(Processes processes);
 std::string_view name(Vendor vendor);
+std::string_view name(CpuVendor vendor);
 std::string_view name(Architecture architecture);
 
 /// The catalogue knows what a model's data sheet says (scenario/catalog.hpp); what stands beside the model describes
@@ -31,6 +35,14 @@ struct Gpu {
   std::optional<BytesPerSecond> memory_bandwidth = {};  ///< Given: the model need not be in the catalogue.
 
   bool operator==(const Gpu&) const = default;
+};
+
+/// The CPUs of a node: NCCL's way from GPU to GPU over PCIe depends on who makes them (sim/nccl/transport.hpp).
+struct Cpu {
+  std::optional<CpuVendor> vendor = {};
+  std::optional<std::string> model = {};
+
+  bool operator==(const Cpu&) const = default;
 };
 
 /// How the ranks of one node reach each other.
@@ -90,40 +102,6 @@ struct Straggler {
   bool operator==(const Straggler&) const = default;
 };
 
-/// 0 ≤ low ≤ high.
-struct Interval {
-  double low = 0;
-  double high = 0;
-
-  bool operator==(const Interval&) const = default;
-};
-
-/// One size of the point-to-point transfer curve: one message of `bytes`, one way, nothing else going on.
-struct TransferPoint {
-  Bytes bytes;
-  Seconds seconds;
-
-  bool operator==(const TransferPoint&) const = default;
-};
-
-/// What all ranks pay while `ranks` of them shift to their neighbour at once, per size.
-struct ShiftPoint {
-  int ranks = 0;
-  Bytes bytes;
-  Seconds seconds;
-  int messages = 1;  ///< that each rank sends at once, all to the same neighbour
-
-  bool operator==(const ShiftPoint&) const = default;
-};
-
-struct ReductionPoint {
-  Bytes bytes;  ///< operand size
-  SecondsPerByte cost;
-  int ranks = 1;  ///< that reduce at once; the slowest one's cost
-
-  bool operator==(const ReductionPoint&) const = default;
-};
-
 /// How far the median of probes of this size differs from one pass to the next.
 struct SpreadPoint {
   Bytes bytes;
@@ -145,26 +123,18 @@ struct PairPoint {
 
 /// What `calibrate` measured with point-to-point probes; never from a collective.
 struct Calibrated {
-  Seconds latency;                                  ///< α
-  BytesPerSecond bandwidth;                         ///< 1/β
-  SecondsPerByte reduction;                         ///< γ
-  std::optional<Interval> latency_interval = {};    ///< 95 %, seconds
-  std::optional<Interval> bandwidth_interval = {};  ///< 95 %, bytes per second
-  std::optional<Interval> reduction_interval = {};  ///< 95 %, seconds per byte
-  std::optional<int> cores = {};                ///< CPU cores that all ranks share; none = nothing is shared
-  std::vector<TransferPoint> transfers = {};    ///< the measured curve, ascending sizes; may be empty
-  std::vector<ShiftPoint> shifts = {};          ///< all ranks at once; may be empty
-  std::vector<ShiftPoint> relays = {};          ///< one shift after another, per step; may be empty
-  std::vector<ShiftPoint> ready_relays = {};    ///< the same, receives started beforehand; may be empty
-  std::vector<ReductionPoint> reductions = {};  ///< the measured curves, by ranks and size; may be empty
-  std::vector<TransferPoint> sends =
-      {};  ///< until the sender may go on, its kernel having the rest; may be empty
-  std::vector<TransferPoint> fan_outs =
-      {};  ///< until two messages of one rank to two others are there; may be empty
-  std::vector<SpreadPoint> spread = {};            ///< by size, ascending; may be empty
+  Seconds latency;                                          ///< α
+  BytesPerSecond bandwidth;                                 ///< 1/β
+  SecondsPerByte reduction;                                 ///< γ
+  std::optional<Interval<double>> latency_interval = {};    ///< 95 %, seconds; typical = latency
+  std::optional<Interval<double>> bandwidth_interval = {};  ///< 95 %, bytes per second; likewise
+  std::optional<Interval<double>> reduction_interval = {};  ///< 95 %, seconds; typical = latency per byte
+  std::optional<int> cores = {};         ///< CPU cores that all ranks share; none = nothing is shared
+  std::vector<Curve> curves = {};        ///< what each kind of probe found; may be empty
+  std::vector<SpreadPoint> spread = {};  ///< by size, ascending; may be empty
   std::vector<SpreadPoint> reduction_spread = {};  ///< likewise, of reductions; empty = `spread`
-  std::vector<PairPoint> pairs = {};               ///< the matrix, for people; not priced; may be empty
-  std::string backend = {};                        ///< transport probed, such as `gloo`
+  std::vector<PairPoint> pairs = {};  ///< the matrix, for people; not predicted from; may be empty
+  std::string backend = {};           ///< transport probed, such as `gloo`
 
   bool operator==(const Calibrated&) const = default;
 };
@@ -205,6 +175,7 @@ struct Machine {
   int nodes = 1;
   std::optional<int> gpus_per_node = {};  ///< none: as many as the scenario's ranks need
   std::optional<Gpu> gpu = {};
+  std::optional<Cpu> cpu = {};
   std::optional<IntraLink> intra = {};
   std::optional<InterLink> inter = {};
   std::vector<LinkSpec> links = {};

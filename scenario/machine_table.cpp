@@ -15,6 +15,9 @@
 namespace ringside {
 namespace {
 
+/// Twice the largest NVLink domain that has been announced (576 GPUs); links are described one by one.
+constexpr int kMaxGpusPerNode = 1152;
+
 MapTable<Gpu> gpu_table() {
   return {.form = "a map such as `{model: A100-SXM4-80GB}`",
           .rows = {row("model", &Gpu::model, text_type("a GPU model such as `A100-SXM4-80GB`"),
@@ -28,6 +31,16 @@ MapTable<Gpu> gpu_table() {
                    row("memory_bandwidth", &Gpu::memory_bandwidth, bandwidth_type(),
                        {.meaning = "Data-sheet bandwidth of its memory. With it the model may be one that "
                                    "the catalogue does not know."})}};
+}
+
+MapTable<Cpu> cpu_table() {
+  return {.form = "a map such as `{vendor: amd, model: EPYC 7763}`",
+          .rows = {row("vendor", &Cpu::vendor,
+                       choice_type<CpuVendor>("vendor of CPUs", {CpuVendor::amd, CpuVendor::intel,
+                                                                 CpuVendor::arm, CpuVendor::other}),
+                       {.meaning = "Who makes it; left out = what `model` says."}),
+                   row("model", &Cpu::model, text_type("a CPU model such as `EPYC 7763`"),
+                       {.meaning = "Model, as `lscpu` calls it."})}};
 }
 
 // --- Ranks -----------------------------------------------------------------------------------------------------------
@@ -193,10 +206,14 @@ const MapTable<Machine>& machine_table() {
                   {.meaning = "What tables and charts call the machine; the file's name when left out."}),
               row("nodes", &Machine::nodes, whole_number_type({.min = 1, .max = kMaxRanks}),
                   {.meaning = "Number of nodes.", .default_value = "1"}),
-              row("gpus_per_node", &Machine::gpus_per_node, whole_number_type({.min = 1, .max = kMaxRanks}),
+              row("gpus_per_node", &Machine::gpus_per_node,
+                  whole_number_type({.min = 1, .max = kMaxGpusPerNode}),
                   {.meaning =
                        "GPUs of each node, one rank each; left out = as many as the scenario's ranks need."}),
               row("gpu", &Machine::gpu, map_type(gpu_table()), {.meaning = "The GPUs, all alike."}),
+              row("cpu", &Machine::cpu, map_type(cpu_table()),
+                  {.meaning = "The CPUs of a node. NCCL copies from GPU to GPU or through host memory by who "
+                              "makes them."}),
               row("intra", &Machine::intra, map_type(intra_table()),
                   {.meaning = "How the ranks of one node reach each other."}),
               row("inter", &Machine::inter, map_type(inter_table()),

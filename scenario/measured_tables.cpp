@@ -30,44 +30,166 @@ ValueType<std::vector<V>> curve_type(const MapTable<V>& point, const std::string
   return type;
 }
 
-/// A curve over the message size; `what` is what its seconds are.
-ValueType<std::vector<TransferPoint>> transfer_curve(const std::string& what) {
-  const MapTable<TransferPoint> point = {
+std::vector<ProbeKind> kinds_with_curves() {
+  std::vector<ProbeKind> kinds;
+  for (const ProbeKindRow& row : probe_kinds()) {
+    if (row.curve) {
+      kinds.push_back(row.kind);
+    }
+  }
+  return kinds;
+}
+
+constexpr std::string_view kPointsForm = "a map of sizes such as `{8 B: 12 us, 4 KiB: 14 us}`";
+
+/// What stands at one size, as the unit of the kind wants it.
+std::optional<double> read_point(Reader& reader, const Value& value, CurveUnit unit) {
+  if (unit == CurveUnit::seconds) {
+    const auto seconds = time_type(Zero::refused).read(reader, value);
+    return seconds ? std::optional(seconds->value) : std::nullopt;
+  }
+  const auto cost = cost_type().read(reader, value);
+  return cost ? std::optional(cost->value) : std::nullopt;
+}
+
+bool ascending(const std::vector<CurvePoint>& points) {
+  return std::adjacent_find(points.begin(), points.end(), [](const CurvePoint& a, const CurvePoint& b) {
+           return !(a.bytes < b.bytes);
+         }) == points.end();
+}
+
+/// The kind says what the points are, so that it is read first.
+void read_points(Reader& reader, const Value& value, Curve& curve) {
+  const std::optional<Value> points = reader.find(value, "points");
+  if (!points) {
+    return;
+  }
+  if (!points->node.IsMap() || points->node.size() == 0) {
+    reader.fail(*points, fmt::format("is {}; write {}", shape(points->node), kPointsForm));
+    return;
+  }
+  const std::size_t before = reader.num_problems();
+  for (const auto& entry : points->node) {
+    const auto bytes = size_type().read(reader, reader.at(*points, entry.first, entry.first));
+    const auto read =
+        read_point(reader, reader.at(*points, entry.first, entry.second), row_of(curve.kind).unit);
+    if (bytes && read) {
+      curve.points.push_back({.bytes = *bytes, .value = *read});
+    }
+  }
+  if (reader.num_problems() == before && !ascending(curve.points)) {
+    reader.fail(*points, "must ascend: each size once, small ones first");
+  }
+}
+
+void write_points(YAML::Emitter& out, const Curve& curve) {
+  out << YAML::Flow << YAML::BeginMap;
+  for (const CurvePoint& point : curve.points) {
+    out << YAML::Key;
+    size_type().write(out, point.bytes);
+    out << YAML::Value;
+    if (row_of(curve.kind).unit == CurveUnit::seconds) {
+      time_type().write(out, {point.value});
+    } else {
+      cost_type().write(out, {point.value});
+    }
+  }
+  out << YAML::EndMap;
+}
+
+MapTable<Curve> curve_table() {
+  const ValueType<std::string> points = {.form = std::string(kPointsForm), .read = {}, .write = {}};
+  return {.form = "a map such as `{probe: ping_pong, ranks: 2, points: {8 B: 12 us, 4 KiB: 14 us}}`",
+          .rows = {row("probe", &Curve::kind, choice_type("kind of probe", kinds_with_curves()),
+                       {.meaning = "What was probed.", .required = true}),
+                   row("ranks", &Curve::ranks, whole_number_type({.min = 1, .max = kMaxRanks}),
+                       {.meaning = "How many ranks took part at once.", .required = true}),
+                   row("messages", &Curve::messages, whole_number_type({.min = 1, .max = kMaxRanks}),
+                       {.meaning = "How many each rank sent at once.", .default_value = "1"}),
+                   {.key = description(
+                        "points", points,
+                        {.meaning = "What it took at each size, ascending: a time, of reductions a "
+                                    "time per byte.",
+                         .required = true}),
+                    .below = {},
+                    .read = [](Reader&, const Value&, Curve&) {},
+                    .given = [](const Curve&) { return true; },
+                    .write = write_points}},
+          .check = read_points};
+}
+
+ValueType<std::vector<Curve>> curves_type() {
+  ValueType<std::vector<Curve>> type = list_type(
+      map_type(curve_table()),
+      {.form = "a list of maps such as `{probe: ping_pong, ranks: 2, points: {8 B: 12 us, 4 KiB: 14 us}}`"});
+  type.read = [any = type.read](Reader& reader, const Value& value) {
+    auto curves = any(reader, value);
+    for (std::size_t i = 1; curves && i < curves->size(); ++i) {
+      const Curve& curve = (*curves)[i];
+      if (find_curve(std::span(*curves).first(i), curve.kind, curve.ranks, curve.messages) != nullptr) {
+        reader.fail(value, fmt::format("has two curves of {} with {} ranks and {} messages", name(curve.kind),
+                                       curve.ranks, curve.messages));
+        curves.reset();
+      }
+    }
+    return curves;
+  };
+  return type;
+}
+
+/// A point of machine files of before curves were one list.
+struct RetiredPoint {
+  std::optional<int> ranks;
+  int messages = 1;
+  Bytes bytes;
+  std::optional<Seconds> seconds;
+  std::optional<SecondsPerByte> cost;
+};
+
+/// A key of such a file: read, but never written and not among the keys that are described.
+Row<Calibrated> retired_row(const ProbeKindRow& kind) {
+  MapTable<RetiredPoint> table = {
       .form = "a map such as `{bytes: 4 KiB, seconds: 12 us}`",
-      .rows = {row("bytes", &TransferPoint::bytes, size_type(),
-                   {.meaning = "Size of the message.", .required = true}),
-               row("seconds", &TransferPoint::seconds, time_type(Zero::refused),
-                   {.meaning = what, .required = true})}};
-  return curve_type(point, "a list of maps such as `{bytes: 4 KiB, seconds: 12 us}`",
-                    "each size once, small ones first", [](const TransferPoint& p) { return p.bytes; });
-}
-
-MapTable<ShiftPoint> shift_table() {
-  return {.form = "a map such as `{ranks: 4, bytes: 4 KiB, seconds: 20 us}`",
-          .rows = {row("ranks", &ShiftPoint::ranks, whole_number_type({.min = 2, .max = kMaxRanks}),
-                       {.meaning = "How many ranks send to their neighbour at once.", .required = true}),
-                   row("bytes", &ShiftPoint::bytes, size_type(),
-                       {.meaning = "Size of each message.", .required = true}),
-                   row("seconds", &ShiftPoint::seconds, time_type(Zero::refused),
-                       {.meaning = "Until all have arrived.", .required = true}),
-                   row("messages", &ShiftPoint::messages, whole_number_type({.min = 1, .max = kMaxRanks}),
-                       {.meaning = "How many each rank sends at once.", .default_value = "1"})}};
-}
-
-ValueType<std::vector<ShiftPoint>> shift_curve() {
-  return curve_type(shift_table(), "a list of maps such as `{ranks: 4, bytes: 4 KiB, seconds: 20 us}`",
-                    "by ranks, messages and then size, each once",
-                    [](const ShiftPoint& p) { return std::tuple(p.ranks, p.messages, p.bytes); });
-}
-
-MapTable<ReductionPoint> reduction_table() {
-  return {.form = "a map such as `{bytes: 64 KiB, cost: 0.1 ns/B}`",
-          .rows = {row("bytes", &ReductionPoint::bytes, size_type(),
-                       {.meaning = "Size of the operand.", .required = true}),
-                   row("cost", &ReductionPoint::cost, cost_type(),
-                       {.meaning = "γ at this size.", .required = true}),
-                   row("ranks", &ReductionPoint::ranks, whole_number_type({.min = 1, .max = kMaxRanks}),
-                       {.meaning = "How many ranks reduce at once.", .default_value = "1"})}};
+      .rows = {row("ranks", &RetiredPoint::ranks, whole_number_type({.min = 1, .max = kMaxRanks}),
+                   {.meaning = ""}),
+               row("messages", &RetiredPoint::messages, whole_number_type({.min = 1, .max = kMaxRanks}),
+                   {.meaning = ""}),
+               row("bytes", &RetiredPoint::bytes, size_type(), {.meaning = "", .required = true})}};
+  if (kind.unit == CurveUnit::seconds) {
+    table.rows.push_back(
+        row("seconds", &RetiredPoint::seconds, time_type(Zero::refused), {.meaning = "", .required = true}));
+  } else {
+    table.rows.push_back(row("cost", &RetiredPoint::cost, cost_type(), {.meaning = "", .required = true}));
+  }
+  const int usual_ranks = kind.ranks_of_curve > 0 ? kind.ranks_of_curve : kind.alone ? 1 : kind.min_ranks;
+  const auto type =
+      list_type(map_type(table), {.form = "a list of maps such as `{bytes: 4 KiB, seconds: 12 us}`"});
+  const auto read = [type, kind, usual_ranks](Reader& reader, const Value& value, Calibrated& calibrated) {
+    for (const RetiredPoint& point : type.read(reader, value).value_or(std::vector<RetiredPoint>{})) {
+      const int ranks = point.ranks.value_or(usual_ranks);
+      std::vector<Curve>& curves = calibrated.curves;
+      const bool same = !curves.empty() && curves.back().kind == kind.kind && curves.back().ranks == ranks &&
+                        curves.back().messages == point.messages;
+      if (!same) {
+        if (find_curve(curves, kind.kind, ranks, point.messages) != nullptr) {
+          reader.fail(value, "must ascend: by ranks, messages and then size, each once");
+          return;
+        }
+        curves.push_back({.kind = kind.kind, .ranks = ranks, .messages = point.messages});
+      }
+      curves.back().points.push_back(
+          {.bytes = point.bytes, .value = point.seconds ? point.seconds->value : point.cost->value});
+      if (!ascending(curves.back().points)) {
+        reader.fail(value, "must ascend: by ranks, messages and then size, each once");
+        return;
+      }
+    }
+  };
+  return {.key = {.path = std::string(kind.retired_key), .meaning = {}, .form = {}, .retired = true},
+          .below = {},
+          .read = read,
+          .given = [](const Calibrated&) { return false; },
+          .write = {}};
 }
 
 /// A curve over the message size; a plain number, which is quicker to write by hand, is one of a single point.
@@ -101,9 +223,9 @@ MapTable<PairPoint> pair_table() {
                row("to", &PairPoint::to, whole_number_type({.min = 0, .max = kMaxRanks - 1}),
                    {.meaning = "Rank that receives.", .required = true}),
                row("latency", &PairPoint::latency, time_type(),
-                   {.meaning = "Of a small message, one way.", .required = true}),
+                   {.meaning = "A small message, one way.", .required = true}),
                row("bandwidth", &PairPoint::bandwidth, bandwidth_type(),
-                   {.meaning = "Of large messages in this direction alone.", .required = true}),
+                   {.meaning = "Large messages in this direction alone.", .required = true}),
                row("both_ways", &PairPoint::both_ways, bandwidth_type(),
                    {.meaning = "In this direction while the other one is busy, too.", .required = true})}};
 }
@@ -168,7 +290,7 @@ std::optional<Known> read_known(Reader& reader, const Value& value) {
 }  // namespace
 
 MapTable<Calibrated> calibrated_table() {
-  return {
+  MapTable<Calibrated> table = {
       .form = "a map such as `{latency: 12 us, bandwidth: 3 GB/s, reduction: 0.1 ns/B}`",
       .rows =
           {
@@ -191,26 +313,11 @@ MapTable<Calibrated> calibrated_table() {
               row("reduction_interval", &Calibrated::reduction_interval,
                   interval_type(cost_type(), "[0.09 ns/B, 0.11 ns/B]"),
                   {.meaning = "95 % interval of the reduction cost."}),
-              row("transfers", &Calibrated::transfers, transfer_curve("What it takes, one way."),
-                  {.meaning = "Time of one message alone, by size."}),
-              row("shifts", &Calibrated::shifts, shift_curve(),
-                  {.meaning =
-                       "Time of messages of all ranks to their neighbours at once, by ranks and size."}),
-              row("relays", &Calibrated::relays, shift_curve(),
-                  {.meaning = "Time of each of several shifts to either side in turn, by ranks and size."}),
-              row("ready_relays", &Calibrated::ready_relays, shift_curve(),
-                  {.meaning = "The same to one side, receives started beforehand, by ranks and size."}),
-              row("reductions", &Calibrated::reductions,
-                  curve_type(reduction_table(), "a list of maps such as `{bytes: 64 KiB, cost: 0.1 ns/B}`",
-                             "by ranks and then by size, each once",
-                             [](const ReductionPoint& p) { return std::pair(p.ranks, p.bytes); }),
-                  {.meaning = "Reduction cost of what has just arrived, by ranks and size of the operand."}),
-              row("sends", &Calibrated::sends, transfer_curve("Until its kernel has the rest."),
-                  {.meaning = "Time until the sender of one message may go on, by size."}),
-              row("fan_outs", &Calibrated::fan_outs, transfer_curve("Until both are there."),
-                  {.meaning = "Time of two messages at once from one rank to two others, by size."}),
+              row("curves", &Calibrated::curves, curves_type(),
+                  {.meaning = "What each kind of probe found, by size."}),
               row("spread", &Calibrated::spread, spread_type(),
-                  {.meaning = "Relative deviation of a probe's median from one pass to the next, by size."}),
+                  {.meaning =
+                       "Relative deviation of a probe's median from one repetition to the next, by size."}),
               row("reduction_spread", &Calibrated::reduction_spread, spread_type(),
                   {.meaning = "The same of reductions; left out = as `spread`."}),
               row("pairs", &Calibrated::pairs,
@@ -219,10 +326,27 @@ MapTable<Calibrated> calibrated_table() {
                              "both_ways: 18 GB/s}`",
                              "by `from` and then by `to`, each pair once",
                              [](const PairPoint& p) { return std::pair(p.from, p.to); }),
-                  {.meaning = "What each pair of ranks can do alone; for people, not priced."}),
+                  {.meaning = "What each pair of ranks can do alone; for people, not predicted from."}),
+          },
+      .check =
+          [](Reader&, const Value&, Calibrated& calibrated) {
+            const auto set_typical = [](std::optional<Interval<double>>& interval, double value) {
+              if (interval) {
+                interval->typical = value;
+              }
+            };
+            set_typical(calibrated.latency_interval, calibrated.latency.value);
+            set_typical(calibrated.bandwidth_interval, calibrated.bandwidth.value);
+            set_typical(calibrated.reduction_interval, calibrated.reduction.value);
           },
       .on_one_line = false,
   };
+  for (const ProbeKindRow& kind : probe_kinds()) {
+    if (!kind.retired_key.empty()) {
+      table.rows.push_back(retired_row(kind));
+    }
+  }
+  return table;
 }
 
 ValueType<Known> known_type() {

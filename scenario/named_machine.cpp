@@ -1,7 +1,6 @@
 #include "scenario/named_machine.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <string_view>
 #include <system_error>
@@ -12,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "common/names.hpp"
+#include "common/numbers.hpp"
 #include "scenario/machine_file.hpp"
 #include "scenario/scenario.hpp"
 
@@ -37,12 +37,11 @@ struct Nodes {
 };
 
 Nodes nodes_in(const std::string& text) {
-  int count = 0;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), count);
-  std::string_view rest = std::string_view(text).substr(static_cast<std::size_t>(end - text.data()));
+  std::string_view rest = text;
+  const std::optional<int> count = take_number<int>(rest);
   for (const std::string_view times : {" x ", " × "}) {
-    if (status == std::errc{} && count >= 1 && count <= kMaxRanks && rest.starts_with(times)) {
-      return {.count = count, .machine = std::string(rest.substr(times.size()))};
+    if (count && *count >= 1 && *count <= kMaxRanks && rest.starts_with(times)) {
+      return {.count = *count, .machine = std::string(rest.substr(times.size()))};
     }
   }
   return {.count = 1, .machine = text};

@@ -60,7 +60,7 @@ Machine with_value(const Machine& machine, const KeyOverride& override) {
     changed = read_machine(reader, reader.root(), machine.name);
   }
   if (!changed) {
-    blame(problems, override.key, override.origin);
+    report(problems, override.key, override.origin);
     for (Problem& problem : problems) {
       problem.position = {};  // Of a text that the user has never seen.
     }

@@ -14,7 +14,7 @@
 #include "scenario/workload.hpp"
 
 /// A plan: a workload, how its gradients are synchronised, and the machines on offer (docs/planning.md). Loaded from
-/// YAML, checked completely before anything is priced.
+/// YAML, checked completely before anything is predicted.
 namespace ringside {
 
 /// How the gradients of a step become all_reduces.
@@ -52,7 +52,7 @@ struct Offer {
   std::vector<std::string> assumptions = {};
   /// What to know before renting, whole sentences.
   std::vector<std::string> warnings = {};
-  /// Why it cannot be priced; empty = it can.
+  /// Why nothing can be predicted for it; empty = it can.
   std::string problem = {};
 };
 

@@ -194,12 +194,12 @@ std::string whole_path(std::string_view key, const std::vector<KeyDescription>& 
 }
 
 /// Problems that the overrides brought are theirs.
-void blame(const std::vector<KeyOverride>& overrides, const std::vector<KeyDescription>& known,
-           std::vector<Problem>& problems) {
+void report(const std::vector<KeyOverride>& overrides, const std::vector<KeyDescription>& known,
+            std::vector<Problem>& problems) {
   for (const KeyOverride& override : overrides) {
     if (const std::string path = whole_path(override.key, known); !path.empty()) {
-      blame(problems, path, override.origin);
-      blame(problems, "workload." + path, override.origin);  // Where the plan has the workload inside.
+      report(problems, path, override.origin);
+      report(problems, "workload." + path, override.origin);  // Where the plan has the workload inside.
     }
   }
 }
@@ -350,8 +350,8 @@ Plan load_plan(const std::filesystem::path& file, const KnownNames& known, const
   Reader reader(*document, problems, algorithms);
   Plan plan = read_plan(reader, file, known, places, overrides);
   if (!problems.empty()) {
-    blame(overrides, plan_keys(), problems);
-    blame(overrides, workload_keys(), problems);
+    report(overrides, plan_keys(), problems);
+    report(overrides, workload_keys(), problems);
     throw_problems(std::move(problems));
   }
   return plan;

@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <span>
 #include <string_view>
 
 #include <fmt/format.h>
+
+#include "common/numbers.hpp"
 
 namespace ringside {
 namespace {
@@ -31,12 +32,11 @@ struct Number {
 };
 
 std::optional<Number> number_and_unit(std::string_view text) {
-  Number number;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number.value);
-  if (status != std::errc{} || !std::isfinite(number.value)) {
+  const std::optional<double> value = take_number<double>(text);
+  if (!value || !std::isfinite(*value)) {
     return std::nullopt;
   }
-  number.unit = text.substr(static_cast<std::size_t>(end - text.data()));
+  Number number = {.value = *value, .unit = text};
   number.unit.remove_prefix(std::min(number.unit.find_first_not_of(' '), number.unit.size()));
   return number;
 }
@@ -112,16 +112,18 @@ ValueType<Money> money_type() {
           .write = {}};
 }
 
-ValueType<Interval> share_range_type() {
+ValueType<Interval<double>> share_range_type() {
   const std::string form = "a share such as `25 %`, or a range such as `[10 %, 30 %]`";
   const ValueType<double> share = united_type("a share such as `25 %`", kShareUnits);
   return {.form = form,
-          .read = [form, share](Reader& reader, const Value& value) -> std::optional<Interval> {
+          .read = [form, share](Reader& reader, const Value& value) -> std::optional<Interval<double>> {
             const auto shares = list_type(share, {.form = form, .single_allowed = true}).read(reader, value);
             if (!shares) {
               return std::nullopt;
             }
-            const Interval range{.low = shares->front(), .high = shares->back()};
+            const Interval<double> range{.low = shares->front(),
+                                         .typical = std::sqrt(shares->front() * shares->back()),
+                                         .high = shares->back()};
             if (shares->size() > 2 || range.high < range.low || range.high > 1) {
               reader.fail(value, fmt::format("{}; write {}",
                                              shares->size() > 2       ? "has more than two ends"
@@ -165,6 +167,13 @@ ValueType<double> positive_number_type(const std::string& form) {
             const auto number = number_and_unit(*text);
             if (!number || !number->unit.empty() || number->value <= 0) {
               reader.fail(value, fmt::format("{} is not {}", in_quotes(*text), form));
+              return std::nullopt;
+            }
+            // Products of such numbers must stay finite.
+            constexpr double kMost = 1e18;
+            if (number->value > kMost || number->value < 1 / kMost) {
+              reader.fail(value, fmt::format("{} is out of range: from {:g} to {:g}", in_quotes(*text),
+                                             1 / kMost, kMost));
               return std::nullopt;
             }
             return number->value;

@@ -16,7 +16,8 @@ ValueType<Seconds> duration_type();
 /// `20 USD`
 ValueType<Money> money_type();
 /// `[10 %, 30 %]`, or `25 %` for both ends; in (0, 1].
-ValueType<Interval> share_range_type();
+/// Typical is the geometric mean of the ends.
+ValueType<Interval<double>> share_range_type();
 /// A whole number from `min` to 9e15, also where it is written `1.5e9`.
 ValueType<std::int64_t> count_type(std::int64_t min);
 /// A plain number of more than zero.

@@ -42,7 +42,7 @@ std::string to_text(const Problem& problem) {
 
 }  // namespace
 
-void blame(std::vector<Problem>& problems, std::string_view path, const std::string& origin) {
+void report(std::vector<Problem>& problems, std::string_view path, const std::string& origin) {
   for (Problem& problem : problems) {
     const std::string_view key = problem.key;
     const bool within = key.starts_with(path) && key.size() > path.size() &&

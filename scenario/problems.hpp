@@ -16,13 +16,13 @@ struct Position {
 struct Problem {
   std::string file;  ///< As the user named it.
   Position position;
-  std::string key;  ///< Empty when no key is to blame.
+  std::string key;  ///< Empty when no key is at fault.
   std::string what;
 };
 
 /// Problems of the key at `path`, or of something in its value, are of `origin` and stand in no file: the value came from
 /// there.
-void blame(std::vector<Problem>& problems, std::string_view path, const std::string& origin);
+void report(std::vector<Problem>& problems, std::string_view path, const std::string& origin);
 
 /// Throws Error{bad_input} with one line per problem, `file:line:column: key: what`, in the order in which they stand
 /// in the files.

@@ -120,7 +120,7 @@ std::optional<std::vector<Reader::Entry>> Reader::entries(const Value& map, std:
   const std::optional<std::string> kind = kind_of(map.node, known);
   std::vector<std::string> legal;
   for (const KeyDescription* key : known) {
-    if (belongs(*key, kind)) {
+    if (belongs(*key, kind) && !key->retired) {
       legal.push_back(key->path);
     }
   }

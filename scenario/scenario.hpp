@@ -21,7 +21,7 @@ inline constexpr std::size_t kMaxListed = 1000;
 /// What `ringside evaluate` has to know of a scenario beside its measurements.
 struct Evaluation {
   std::string source = {};  ///< Where the measurements were published.
-  /// Systems of one group are left out of a fit together: one source's machines with GPUs of one family.
+  /// The source: systems of one source are held out of a fit together.
   std::string group = {};
   std::optional<std::string> odd = {};   ///< Why this is no fair test; it is listed apart.
   std::optional<std::string> weak = {};  ///< Which words of the machine are guesses.

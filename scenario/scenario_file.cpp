@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <system_error>
@@ -34,11 +33,11 @@ struct ScenarioDraft {
 };
 
 template <typename E>
-ValueType<E> enum_type(const std::string& what, std::initializer_list<E> left_out = {}) {
+ValueType<E> enum_type(const std::string& what, std::initializer_list<E> excluded = {}) {
   std::vector<E> values;
   for (const std::string& word : names_of<E>()) {
     const E value = *parse_name<E>(word);
-    if (std::find(left_out.begin(), left_out.end(), value) == left_out.end()) {
+    if (std::find(excluded.begin(), excluded.end(), value) == excluded.end()) {
       values.push_back(value);
     }
   }
@@ -148,8 +147,7 @@ MapTable<Evaluation> evaluation_table() {
               row("source", &Evaluation::source, text_type("a text such as `NVIDIA/nccl-tests issue 290`"),
                   {.meaning = "Where the measurements were published.", .required = true}),
               row("group", &Evaluation::group, text_type("a name such as `abci A100`"),
-                  {.meaning = "Systems of one group are left out of a fit together: one source's machines "
-                              "with GPUs of one family.",
+                  {.meaning = "The source: systems of one source are held out of a fit together.",
                    .required = true}),
               row("odd", &Evaluation::odd, text_type("a reason such as `the GPU is not stated`"),
                   {.meaning = "Why this is no fair test of a model; it is listed apart."}),

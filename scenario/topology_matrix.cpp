@@ -10,13 +10,13 @@
 #include "scenario/topology_matrix.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "common/error.hpp"
+#include "common/numbers.hpp"
 
 namespace ringside {
 namespace {
@@ -98,11 +98,12 @@ Matrix matrix_in(std::string_view text, const std::string& name) {
 
 /// NVLinks between two GPUs; 0 = none.
 int nvlinks(const std::string& cell) {
-  int count = 0;
-  if (cell.starts_with("NV")) {
-    std::from_chars(cell.data() + 2, cell.data() + cell.size(), count);
+  std::string_view digits = cell;
+  if (!digits.starts_with("NV")) {
+    return 0;
   }
-  return count;
+  digits.remove_prefix(2);
+  return take_number<int>(digits).value_or(0);
 }
 
 /// How many groups GPUs form of which each is joined by cells that `together` accepts; 0 when groups differ in size.

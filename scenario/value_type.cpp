@@ -1,13 +1,13 @@
 #include "scenario/value_type.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <string_view>
 
 #include "common/error.hpp"
 #include "common/names.hpp"
+#include "common/numbers.hpp"
 
 namespace ringside {
 namespace {
@@ -20,22 +20,6 @@ std::string grouped(std::int64_t number) {
     text.insert(at, ",");
   }
   return text;
-}
-
-/// The whole text as a number; nothing when it is none.
-template <typename N>
-std::optional<N> number_in(std::string_view text) {
-  N number{};
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (status != std::errc{} || end != text.data() + text.size()) {
-    return std::nullopt;
-  }
-  return number;
-}
-
-bool is_finite_number(std::string_view text) {
-  const auto number = number_in<double>(text);
-  return number && std::isfinite(*number);
 }
 
 /// The shortest text of these units that reads back as exactly `value`. The last unit is the base unit and always does.
@@ -147,11 +131,11 @@ ValueType<int> whole_number_type(WholeRange range) {
             if (!text) {
               return std::nullopt;
             }
-            const auto number = number_in<std::int64_t>(*text);
+            const auto number = parse_number<std::int64_t>(*text);
             if (!number || *number < range.min || *number > range.max) {
               reader.fail(value,
                           fmt::format("{} is {}; write {}", in_quotes(*text),
-                                      is_finite_number(*text) &&
+                                      parse_number<double>(*text).has_value() &&
                                               (number || text->find_first_of(".eE") == std::string::npos)
                                           ? "out of range"
                                           : "not a whole number",
@@ -171,7 +155,7 @@ ValueType<double> factor_type(double min) {
             if (!text) {
               return std::nullopt;
             }
-            const auto number = number_in<double>(*text);
+            const auto number = parse_number<double>(*text);
             if (!number || !std::isfinite(*number) || *number < min) {
               reader.fail(value, fmt::format("{} is not {}", in_quotes(*text), form));
               return std::nullopt;
@@ -225,11 +209,11 @@ ValueType<std::string> word_type(const std::string& what, const std::vector<std:
 }
 
 template <typename Q>
-ValueType<Interval> interval_type(const ValueType<Q>& quantity, const std::string& example) {
+ValueType<Interval<double>> interval_type(const ValueType<Q>& quantity, const std::string& example) {
   const ValueType<std::vector<Q>> ends = list_type(
       quantity, {.form = fmt::format("both ends of an interval such as `{}`", example), .on_one_line = true});
   return {.form = ends.form,
-          .read = [ends](Reader& reader, const Value& value) -> std::optional<Interval> {
+          .read = [ends](Reader& reader, const Value& value) -> std::optional<Interval<double>> {
             const auto pair = ends.read(reader, value);
             if (pair && (pair->size() != 2 || (*pair)[1] < (*pair)[0])) {
               reader.fail(value,
@@ -239,18 +223,18 @@ ValueType<Interval> interval_type(const ValueType<Q>& quantity, const std::strin
                                       ends.form));
               return std::nullopt;
             }
-            return pair ? std::optional(Interval{.low = (*pair)[0].value, .high = (*pair)[1].value})
+            return pair ? std::optional(Interval<double>{.low = (*pair)[0].value, .high = (*pair)[1].value})
                         : std::nullopt;
           },
           .write =
-              [ends](YAML::Emitter& out, const Interval& interval) {
+              [ends](YAML::Emitter& out, const Interval<double>& interval) {
                 ends.write(out, {Q{interval.low}, Q{interval.high}});
               }};
 }
 
-template ValueType<Interval> interval_type(const ValueType<Seconds>&, const std::string&);
-template ValueType<Interval> interval_type(const ValueType<BytesPerSecond>&, const std::string&);
-template ValueType<Interval> interval_type(const ValueType<SecondsPerByte>&, const std::string&);
+template ValueType<Interval<double>> interval_type(const ValueType<Seconds>&, const std::string&);
+template ValueType<Interval<double>> interval_type(const ValueType<BytesPerSecond>&, const std::string&);
+template ValueType<Interval<double>> interval_type(const ValueType<SecondsPerByte>&, const std::string&);
 
 ValueType<Architecture> architecture_type() {
   return choice_type<Architecture>(

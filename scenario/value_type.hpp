@@ -51,9 +51,9 @@ ValueType<Architecture> architecture_type();
 /// One of a closed set of words; `what` is what messages call it.
 ValueType<std::string> word_type(const std::string& what, const std::vector<std::string>& words);
 
-/// Both ends of an interval of this quantity: `[9.8 us, 10.4 us]`.
+/// Both ends of an interval of this quantity: `[9.8 us, 10.4 us]`; the typical value is said by another key.
 template <typename Q>
-ValueType<Interval> interval_type(const ValueType<Q>& quantity, const std::string& example);
+ValueType<Interval<double>> interval_type(const ValueType<Q>& quantity, const std::string& example);
 
 /// Words that stand for values; `spelling` writes them.
 template <typename E>

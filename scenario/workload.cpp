@@ -1,7 +1,6 @@
 #include "scenario/workload.hpp"
 
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <fstream>
 #include <iterator>
@@ -10,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "common/error.hpp"
+#include "common/numbers.hpp"
 #include "scenario/csv.hpp"
 
 namespace ringside {
@@ -39,15 +39,13 @@ double number_in(const CsvRow& row, const Column& column, const std::string& fil
     return 0;
   }
   const std::string& cell = row.cells[*column.index];
-  double number = 0;
-  const auto [end, status] = std::from_chars(cell.data(), cell.data() + cell.size(), number);
+  const std::optional<double> number = parse_number<double>(cell);
   constexpr double kMost = 9e15;  // Every whole number up to here is a double.
-  if (status != std::errc{} || end != cell.data() + cell.size() || !(number >= 0) || number > kMost ||
-      number != std::floor(number)) {
+  if (!number || !(*number >= 0) || *number > kMost || *number != std::floor(*number)) {
     reject_tensors(fmt::format("{}:{}", file, row.line),
                    fmt::format("{}: '{}' is not a whole number", column.name, cell));
   }
-  return number;
+  return *number;
 }
 
 }  // namespace

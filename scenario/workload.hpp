@@ -51,7 +51,7 @@ struct MeasuredSpeed {
 struct ComputeSpeed {
   Precision precision = Precision::float32;
   /// Of the data sheet's dense rate; by GPU class, and `default` for all others.
-  std::map<std::string, Interval> efficiency = {};
+  std::map<std::string, Interval<double>> efficiency = {};
   std::vector<MeasuredSpeed> measured = {};
 };
 

@@ -60,7 +60,7 @@ std::string tensors_form() {
 
 // --- Compute speed --------------------------------------------------------------------------------------------------
 
-using Efficiency = std::map<std::string, Interval>;
+using Efficiency = std::map<std::string, Interval<double>>;
 
 struct EfficiencyMap {
   Efficiency ranges;
@@ -71,7 +71,7 @@ MapTable<EfficiencyMap> efficiency_table() {
   MapTable<EfficiencyMap> table{.form = "a map such as `{default: [20 %, 40 %], geforce: [30 %, 55 %]}`",
                                 .rows = {}};
   const auto add = [&](const std::string& key, const std::string& meaning) {
-    const ValueType<Interval> type = share_range_type();
+    const ValueType<Interval<double>> type = share_range_type();
     table.rows.push_back({.key = description(key, type, {.meaning = meaning}),
                           .below = {},
                           .read =

@@ -1,7 +1,6 @@
 #include "scenario/yaml_tree.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <iterator>
 
@@ -9,6 +8,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include "common/error.hpp"
+#include "common/numbers.hpp"
 
 namespace ringside {
 
@@ -42,13 +42,11 @@ const YamlTree& YamlTree::at(std::string_view key) const {
 }
 
 double YamlTree::number() const {
-  double value = 0;
-  const char* last = text.data() + text.size();
-  const auto [end, status] = std::from_chars(text.data(), last, value);
-  if (text.empty() || status != std::errc{} || end != last || !std::isfinite(value)) {
+  const std::optional<double> value = parse_number<double>(text);
+  if (!value) {
     throw Error(ErrorKind::bad_input, fmt::format("'{}' is no number", text));
   }
-  return value;
+  return *value;
 }
 
 std::vector<double> YamlTree::numbers() const {

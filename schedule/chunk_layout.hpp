@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-/// The single place where chunks become elements; pricing and running both use it.
+/// The single place where chunks become elements; predicting and running both use it.
 namespace ringside {
 
 struct ElementRange {

@@ -8,7 +8,7 @@
 
 namespace ringside {
 
-/// How the ranks of a machine stand: sim finds it out, and real runs what was priced.
+/// How the ranks of a machine stand: sim finds it out, and real runs what was predicted.
 struct RankPlacement {
   int ranks_per_node = 0;        ///< 0 = all ranks are in one node.
   std::vector<Rank> order = {};  ///< Position in a ring → rank; empty = identity.

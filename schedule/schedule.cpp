@@ -24,8 +24,8 @@ void check_request(const ScheduleRequest& request) {
   if (request.ranks_per_node < 0) {
     refuse(fmt::format("ranks per node must be 0 (one node) or more, not {}", request.ranks_per_node));
   }
-  if (request.slices < 0) {
-    refuse(fmt::format("slices must be 0 (the algorithm's default) or more, not {}", request.slices));
+  if (request.segments < 0) {
+    refuse(fmt::format("segments must be 0 (the algorithm's default) or more, not {}", request.segments));
   }
 }
 
@@ -79,37 +79,7 @@ Schedule::Schedule(const Algorithm& algorithm, ScheduleRequest request)
 
 CriticalPath Schedule::critical_path() const { return algorithm_->critical_path(positions_); }
 
-Schedule Schedule::in_slices(Slicing slicing) const {
-  RINGSIDE_CHECK(slicing_.count == 1 && slicing.at_once >= 1 && slicing.at_once <= slicing.stride &&
-                     slicing.stride <= slicing.count,
-                 "a schedule is cut once, and no slice is in two rounds that are under way");
-  Schedule sliced = *this;
-  sliced.slicing_ = slicing;
-  return sliced;
-}
-
 void Schedule::write_round(std::int64_t round, std::vector<Move>& moves) const {
-  if (slicing_.count == 1) {
-    return write_whole_round(round, moves);
-  }
-  moves.clear();
-  std::vector<Move> of_slice;
-  // Slices that are further on their way come first: others wait for them.
-  for (std::int64_t whole = std::min(round / slicing_.stride, shape_.num_rounds - 1); whole >= 0; --whole) {
-    const std::int64_t slice = round - slicing_.stride * whole;
-    if (slice >= slicing_.count) {
-      break;
-    }
-    write_whole_round(whole, of_slice);
-    for (Move move : of_slice) {
-      RINGSIDE_CHECK(move.num_chunks == 1, "only moves of single chunks can be cut into slices");
-      move.first_chunk = move.first_chunk * slicing_.count + static_cast<std::int32_t>(slice);
-      moves.push_back(move);
-    }
-  }
-}
-
-void Schedule::write_whole_round(std::int64_t round, std::vector<Move>& moves) const {
   moves.clear();
   RoundWriter writer(moves);
   algorithm_->write_round(positions_, round, writer);

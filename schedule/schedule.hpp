@@ -42,7 +42,7 @@ struct ScheduleRequest {
   int num_ranks = 1;
   Rank root = 0;
   int ranks_per_node = 0;  ///< For hierarchical; 0 = all ranks are in one node.
-  int slices = 0;          ///< For pipelined algorithms: slices per chunk; 0 = the algorithm's default.
+  int segments = 0;        ///< For pipelined algorithms: segments per chunk; 0 = the algorithm's default.
   std::vector<Rank> order = {};
 };
 
@@ -61,13 +61,11 @@ struct CriticalPath {
 };
 
 /// Collects the moves of one round. All moves of a round read the values from before it. A rank's transfers of
-/// one round start together; there is no barrier between rounds: a move starts when both its ranks have finished
-/// the transfers and local moves of their earlier rounds, and the reductions that it conflicts with. What arrives
-/// for a reduction is reduced behind the transfers, one reduction at a time per rank; a later move waits for those
-/// reductions that touch the same chunks of the same buffer, and for no others.
+/// one round start together; there is no barrier between rounds: a move starts when both its ranks have reached its
+/// round and the reductions that it conflicts with are complete (docs/architecture.md, "How a schedule runs").
 ///
 /// A chunk may be sent by the rank that reduces into it in the same round (an exchange), and several reductions
-/// into one chunk are fine. A copy must not land on a chunk that its rank sends, copies into or reduces into in the
+/// into one chunk are fine. A copy must not go into a chunk that its rank sends, copies into or reduces into in the
 /// same round.
 class RoundWriter {
  public:
@@ -104,16 +102,7 @@ struct Algorithm {
   CriticalPath (*critical_path)(const ScheduleRequest&) = nullptr;
 };
 
-/// How chunks are cut, and how much of that is under way at once.
-struct Slicing {
-  std::int32_t count = 1;    ///< Slices of each chunk; 1 = chunks stay whole.
-  std::int32_t stride = 1;   ///< From a round of a slice to its next one; at most `count`.
-  std::int32_t at_once = 1;  ///< Rounds under way; at most `stride`: a slice is in one of them.
-
-  bool operator==(const Slicing&) const = default;
-};
-
-/// An algorithm for a number of ranks: what is proved, priced, run and drawn. Cheap to copy; rounds are made on
+/// An algorithm for a number of ranks: what is proved, predicted, run and drawn. Cheap to copy; rounds are made on
 /// demand, so it takes no memory in proportion to moves.
 class Schedule {
  public:
@@ -125,33 +114,19 @@ class Schedule {
   const Algorithm& algorithm() const { return *algorithm_; }
   const ScheduleRequest& request() const { return request_; }
   int num_ranks() const { return request_.num_ranks; }
-  std::int32_t num_chunks() const { return shape_.num_chunks * slicing_.count; }
+  std::int32_t num_chunks() const { return shape_.num_chunks; }
   std::int32_t num_buffers() const { return shape_.num_buffers; }
-  std::int64_t num_rounds() const {
-    return slicing_.count == 1 ? shape_.num_rounds
-                               : slicing_.count + slicing_.stride * (shape_.num_rounds - 1);
-  }
-  /// Of the schedule in whole chunks.
+  std::int64_t num_rounds() const { return shape_.num_rounds; }
   CriticalPath critical_path() const;
-
-  /// The same schedule with every chunk c cut into slices c·count … (c + 1)·count − 1, each of which goes its way on its
-  /// own: slice g does round t in round g + stride·t. With a stride of `count` one round follows another, slice by slice;
-  /// with a shorter one rounds mix slices at different places of their way. Every move must be one of a single chunk (see
-  /// slices.hpp).
-  Schedule in_slices(Slicing slicing) const;
-  const Slicing& slicing() const { return slicing_; }
 
   /// Replaces `moves` by those of `round` (0 … num_rounds−1).
   void write_round(std::int64_t round, std::vector<Move>& moves) const;
 
  private:
-  void write_whole_round(std::int64_t round, std::vector<Move>& moves) const;
-
   const Algorithm* algorithm_;
   ScheduleRequest request_;
   ScheduleRequest positions_;  ///< What the algorithm sees: positions instead of ranks, and no order.
   ScheduleShape shape_;
-  Slicing slicing_;
 };
 
 }  // namespace ringside

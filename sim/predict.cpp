@@ -10,25 +10,25 @@
 #include <fmt/format.h>
 
 #include "common/error.hpp"
+#include "schedule/program/execution.hpp"
+#include "schedule/program/policy.hpp"
 #include "schedule/registry.hpp"
 #include "schedule/schedule.hpp"
-#include "schedule/slices.hpp"
-#include "sim/chunk_sizes.hpp"
-#include "sim/closed_form.hpp"
-#include "sim/flow.hpp"
-#include "sim/gloo_ring.hpp"
-#include "sim/network.hpp"
-#include "sim/replay.hpp"
+#include "sim/engine/closed_form.hpp"
+#include "sim/engine/flow.hpp"
+#include "sim/engine/gloo_ring.hpp"
+#include "sim/engine/replay.hpp"
+#include "sim/topology/network.hpp"
 
 namespace ringside {
 
 namespace {
 
-/// What a point's algorithm is priced as.
+/// As which algorithm a point is predicted.
 struct Model {
   const Algorithm* algorithm = nullptr;
-  int slices = 0;          ///< As in ScheduleRequest.
-  int rounds_at_once = 1;  ///< As in SimulationOptions.
+  int segments = 0;   ///< As in ScheduleRequest.
+  int in_flight = 1;  ///< As in ExecutionPolicy.
 };
 
 const Algorithm& known_algorithm(Collective collective, const std::string& algorithm) {
@@ -60,8 +60,8 @@ std::variant<Model, Unpredicted> native_model(const Machine& machine, const Poin
         fmt::format("Gloo's own {} is not modelled, only its all_reduce", name(key.collective))};
   }
   return Model{.algorithm = &known_algorithm(key.collective, "pipelined_ring"),
-               .slices = gloo_ring_slices(key.bytes, key.dtype, key.ranks),
-               .rounds_at_once = kGlooRingRoundsAtOnce};
+               .segments = gloo_ring_segments(key.bytes, key.dtype, key.ranks),
+               .in_flight = kGlooRingInFlight};
 }
 
 std::variant<Model, Unpredicted> model_of(const Machine& machine, const PointKey& key, Backend backend) {
@@ -71,15 +71,31 @@ std::variant<Model, Unpredicted> model_of(const Machine& machine, const PointKey
   return Model{.algorithm = &known_algorithm(key.collective, key.algorithm)};
 }
 
-/// As the executor cuts long messages on this machine.
-Slicing slicing_on(const Machine& machine, const Network& network, const Schedule& schedule, Bytes size) {
-  const bool on_cores_of_one_machine = network.processor && network.processor->cores && machine.calibrated &&
-                                       machine.calibrated->backend == name(Backend::gloo);
-  if (!on_cores_of_one_machine) {
-    return {};
+/// Where the machine's ranks are assumed to work: where they were when it was calibrated, otherwise on its GPUs if it has any.
+RankSite site_on(const Machine& machine, const Network& network) {
+  const std::string backend = machine.calibrated ? machine.calibrated->backend : "";
+  if (backend == name(Backend::nccl) || (backend.empty() && machine.gpu)) {
+    return RankSite::gpu;
   }
-  return slicing_of(schedule, size,
-                    *network.processor->cores >= network.num_ranks ? Cores::own : Cores::shared);
+  if (backend != name(Backend::gloo) || !network.processor || !network.processor->cores) {
+    return RankSite::cpu;
+  }
+  return *network.processor->cores >= network.num_ranks ? RankSite::own_core : RankSite::shared_cores;
+}
+
+/// The policy that a prediction of this point assumes.
+ExecutionPolicy assumed_policy(const Machine& machine, const Network& network, const Schedule& schedule,
+                               const PointKey& key, const Model& model, Fidelity fidelity) {
+  ExecutionRules rules = rules_of(site_on(machine, network));
+  // A replay gives every message a link of its own: the segments of one message would travel side by side.
+  if (key.algorithm == kNative || fidelity == Fidelity::replay) {
+    rules.segments.reset();
+  }
+  ExecutionPolicy policy = policy_for(schedule, key.bytes, rules);
+  if (policy.segments == 1) {
+    policy.in_flight = model.in_flight;
+  }
+  return policy;
 }
 
 RankPlacement placement_of(const Network& network) {
@@ -115,12 +131,12 @@ constexpr int kMostReplayedRanks = 1024;
 
 /// Whether the closed form, which holds here, is also what the schedule takes: no chunk is empty, whose move it would
 /// count, and a reduction is over before the next arrival (see closed_form.hpp). `network` is uniform.
-bool closed_form_is_exact(const Network& network, const ChunkSizes& sizes) {
-  return !sizes.has_empty_chunks() &&
+bool closed_form_is_exact(const Network& network, const Execution& execution) {
+  return !execution.has_empty_chunks() &&
          2 * network.uniform->reduction.value <= network.uniform->inverse_bandwidth.value;
 }
 
-Fidelity fidelity_for(const Network& network, const ChunkSizes& sizes, const PredictOptions& options) {
+Fidelity fidelity_for(const Network& network, const Execution& execution, const PredictOptions& options) {
   const std::string obstacle = closed_form_obstacle(network, options);
   if (options.fidelity == Fidelity::closed_form) {
     if (!obstacle.empty()) {
@@ -138,51 +154,42 @@ Fidelity fidelity_for(const Network& network, const ChunkSizes& sizes, const Pre
     return options.fidelity;
   }
   if (obstacle.empty() && options.trace == nullptr &&
-      (network.num_ranks > kMostReplayedRanks || closed_form_is_exact(network, sizes))) {
+      (network.num_ranks > kMostReplayedRanks || closed_form_is_exact(network, execution))) {
     return Fidelity::closed_form;
   }
   // Private links stay private when ranks are uneven: without contention the replay is exact.
   return network.uniform && !network.processor ? Fidelity::replay : Fidelity::flow;
 }
 
-FlowResult run_flow(const Schedule& schedule, const ChunkSizes& sizes, const Network& network,
-                    const PredictOptions& options, const SimulationOptions& simulation) {
+FlowResult run_flow(const Execution& execution, const Network& network, const PredictOptions& options,
+                    const SimulationOptions& simulation) {
   if (!options.force) {
-    const std::string refusal = too_large(estimate_flow(schedule, network));
+    const std::string refusal = too_large(estimate_flow(execution, network));
     if (!refusal.empty()) {
-      throw Error(ErrorKind::bad_input, fmt::format("{} on {} ranks: {}", schedule.algorithm().name,
-                                                    schedule.num_ranks(), refusal));
+      throw Error(ErrorKind::bad_input,
+                  fmt::format("{} on {} ranks: {}", execution.schedule().algorithm().name,
+                              execution.num_ranks(), refusal));
     }
   }
-  return simulate_flow(schedule, sizes, network, simulation);
+  return simulate_flow(execution, network, simulation);
 }
 
-/// What is priced: the same for the prediction and both ends of its interval.
-struct Priced {
-  const Schedule& schedule;
-  const PointKey& key;
-  int rounds_at_once = 1;
-};
-
-Prediction price(const Priced& priced, const Network& network, const PredictOptions& options) {
-  const Schedule& schedule = priced.schedule;
-  const PointKey& key = priced.key;
+/// The prediction without its interval: the execution is the same for both ends of that.
+Prediction predict_on(const Network& network, const Execution& execution, Bytes size,
+                      const PredictOptions& options) {
   Prediction prediction;
-  const ChunkSizes sizes(key.bytes, key.dtype, schedule.num_chunks());
-  prediction.fidelity = fidelity_for(network, sizes, options);
+  prediction.fidelity = fidelity_for(network, execution, options);
   prediction.source = network.source;
-  const SimulationOptions simulation{.eager_threshold = options.eager_threshold,
-                                     .rounds_at_once = priced.rounds_at_once,
-                                     .trace = options.trace};
+  const SimulationOptions simulation{.eager_threshold = options.eager_threshold, .trace = options.trace};
   switch (prediction.fidelity) {
     case Fidelity::closed_form:
-      prediction.seconds = closed_form(schedule, key.bytes, *network.uniform);
+      prediction.seconds = closed_form(execution.schedule(), size, *network.uniform);
       break;
     case Fidelity::replay:
-      prediction.seconds = replay(schedule, sizes, network, simulation);
+      prediction.seconds = replay(execution, network, simulation);
       break;
     case Fidelity::flow: {
-      FlowResult result = run_flow(schedule, sizes, network, options, simulation);
+      FlowResult result = run_flow(execution, network, options, simulation);
       prediction.seconds = result.seconds;
       prediction.limits = std::move(result.limits);
       prediction.nics = result.nics;
@@ -247,22 +254,16 @@ Calibrated end_of_intervals(Calibrated calibrated, bool fast) {
     const double slow = at_slow_end(spread_at(spread, bytes));
     return fast ? 1 / slow : slow;
   };
-  const auto move = [&](auto& curve) {
-    for (auto& point : curve) {
-      point.seconds = moved(calibrated.spread, point.bytes).value_or(ratio(point.bytes)) * point.seconds;
-    }
-  };
-  move(calibrated.transfers);
-  move(calibrated.shifts);
-  move(calibrated.relays);
-  move(calibrated.ready_relays);
-  move(calibrated.sends);
-  move(calibrated.fan_outs);
   const std::vector<SpreadPoint>& of_reductions =
       calibrated.reduction_spread.empty() ? calibrated.spread : calibrated.reduction_spread;
-  for (ReductionPoint& point : calibrated.reductions) {
-    point.cost.value *= moved(of_reductions, point.bytes)
-                            .value_or(reduction.value > 0 ? calibrated.reduction.value / reduction.value : 1);
+  for (Curve& curve : calibrated.curves) {
+    const bool reduces = row_of(curve.kind).unit == CurveUnit::seconds_per_byte;
+    for (CurvePoint& point : curve.points) {
+      point.value *=
+          reduces ? moved(of_reductions, point.bytes)
+                        .value_or(reduction.value > 0 ? calibrated.reduction.value / reduction.value : 1)
+                  : moved(calibrated.spread, point.bytes).value_or(ratio(point.bytes));
+    }
   }
   return calibrated;
 }
@@ -281,15 +282,16 @@ std::optional<Network> network_at_end(const Machine& machine, CostSource source,
   return std::nullopt;
 }
 
-/// Sets the interval of the prediction by pricing both ends.
-void add_interval(const Machine& machine, const Priced& priced, PredictOptions options,
+/// Sets the interval of the prediction by predicting both ends.
+void add_interval(const Machine& machine, const Execution& execution, Bytes size, PredictOptions options,
                   Prediction& prediction) {
   options.trace = nullptr;
-  const std::optional<Network> fast = network_at_end(machine, prediction.source, priced.key.ranks, true);
-  const std::optional<Network> slow = network_at_end(machine, prediction.source, priced.key.ranks, false);
+  const std::optional<Network> fast = network_at_end(machine, prediction.source, execution.num_ranks(), true);
+  const std::optional<Network> slow =
+      network_at_end(machine, prediction.source, execution.num_ranks(), false);
   if (fast && slow) {
-    prediction.low = std::min(prediction.seconds, price(priced, *fast, options).seconds);
-    prediction.high = std::max(prediction.seconds, price(priced, *slow, options).seconds);
+    prediction.low = std::min(prediction.seconds, predict_on(*fast, execution, size, options).seconds);
+    prediction.high = std::max(prediction.seconds, predict_on(*slow, execution, size, options).seconds);
   }
 }
 
@@ -302,17 +304,16 @@ std::variant<Prediction, Unpredicted> nccl_native(const Machine& machine, const 
   return std::get<Prediction>(std::move(outcome));
 }
 
-}  // namespace
-
-std::variant<Prediction, Unpredicted> predict(const Machine& machine, const PointKey& key,
-                                              const PredictOptions& options) {
+/// predict() but for what the machine's owner knew already.
+std::variant<Prediction, Unpredicted> predict_unknown(const Machine& machine, const PointKey& key,
+                                                      const PredictOptions& options) {
   if (key.algorithm == kNative && key.ranks > 1 &&
       native_backend(machine, options.backend) == Backend::nccl) {
     return nccl_native(machine, key, options);
   }
   if (options.fidelity == Fidelity::nccl) {
     throw Error(ErrorKind::bad_input,
-                "fidelity nccl prices NCCL's own all_reduce (native on a machine with GPUs) alone; "
+                "fidelity nccl predicts NCCL's own all_reduce (native on a machine with GPUs) alone; "
                 "use closed_form, replay, flow or auto");
   }
   const Network network = build_network(machine, key.ranks);
@@ -327,25 +328,34 @@ std::variant<Prediction, Unpredicted> predict(const Machine& machine, const Poin
   }
   const auto& model = std::get<Model>(resolved);
   ScheduleRequest request = request_for(key.collective, key.ranks, placement_of(network));
-  request.slices = model.slices;
+  request.segments = model.segments;
   if (model.algorithm->unsupported != nullptr) {
     if (std::optional<std::string> reason = model.algorithm->unsupported(request)) {
       return Unpredicted{*std::move(reason)};
     }
   }
-  const Schedule whole(*model.algorithm, std::move(request));
-  // A replay gives every message a link of its own: the slices of one message would travel side by side.
-  const bool whole_messages = key.algorithm == kNative || options.fidelity == Fidelity::replay;
-  const Slicing slicing = whole_messages ? Slicing() : slicing_on(machine, network, whole, key.bytes);
-  const Schedule schedule = whole.in_slices(slicing);
-  const Priced priced = {.schedule = schedule,
-                         .key = key,
-                         .rounds_at_once = slicing.count > 1 ? slicing.at_once : model.rounds_at_once};
-  Prediction prediction = price(priced, network, options);
+  const Schedule schedule(*model.algorithm, std::move(request));
+  const Execution execution(schedule, key.bytes, key.dtype,
+                            assumed_policy(machine, network, schedule, key, model, options.fidelity));
+  Prediction prediction = predict_on(network, execution, key.bytes, options);
+  if (key.algorithm != kNative) {
+    prediction.policy = execution.policy();
+  }
   if (options.interval) {
-    add_interval(machine, priced, options, prediction);
+    add_interval(machine, execution, key.bytes, options, prediction);
   }
   return prediction;
+}
+
+}  // namespace
+
+std::variant<Prediction, Unpredicted> predict(const Machine& machine, const PointKey& key,
+                                              const PredictOptions& options) {
+  std::variant<Prediction, Unpredicted> outcome = predict_unknown(machine, key, options);
+  if (auto* prediction = std::get_if<Prediction>(&outcome)) {
+    prediction->known = is_known(machine, key);
+  }
+  return outcome;
 }
 
 RankPlacement placement_on(const Machine& machine, int num_ranks) {

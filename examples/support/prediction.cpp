@@ -64,7 +64,8 @@ std::vector<double> ping_pong(Communicator& communicator, std::span<float> messa
 }
 
 /// Every rank sends to its right and receives from its left.
-std::vector<double> shift(Communicator& communicator, std::span<const float> own, std::span<float> received) {
+std::vector<double> neighbour_exchange(Communicator& communicator, std::span<const float> own,
+                                       std::span<float> received) {
   const int n = communicator.ranks();
   const Rank rank = communicator.rank();
   return timed(communicator, [&] {
@@ -99,7 +100,7 @@ std::optional<Machine> probe(Communicator& communicator, Bytes max_bytes) {
     std::vector<float> a(count, 1);
     std::vector<float> b(count, 1);
     samples.push_back({{ProbeKind::ping_pong, 2, {bytes}}, ping_pong(communicator, a)});
-    samples.push_back({{ProbeKind::shift, n, {bytes}}, shift(communicator, a, b)});
+    samples.push_back({{ProbeKind::neighbour_exchange, n, {bytes}}, neighbour_exchange(communicator, a, b)});
     if (bytes <= kMaxReductionBytes) {
       samples.push_back({{ProbeKind::reduction, 1, {bytes}}, addition(communicator, a, b)});
     }
@@ -129,12 +130,13 @@ Machine private_links(Seconds latency, BytesPerSecond bandwidth) {
 double predicted_all_reduce(const Machine& machine, const std::string& algorithm, int ranks, Bytes bytes) {
   const auto outcome = predict(machine, {.algorithm = algorithm, .ranks = ranks, .bytes = bytes}, {});
   if (const auto* unpredicted = std::get_if<Unpredicted>(&outcome)) {
-    throw Error(ErrorKind::failed, fmt::format("{} has no price: {}", algorithm, unpredicted->reason));
+    throw Error(ErrorKind::failed, fmt::format("{} cannot be predicted: {}", algorithm, unpredicted->reason));
   }
   return std::get<Prediction>(outcome).seconds.value;
 }
 
-std::vector<Price> prices(const fs::path& folder, const std::string& algorithm, Bytes bytes, int ranks) {
+std::vector<Estimate> estimates(const fs::path& folder, const std::string& algorithm, Bytes bytes,
+                                int ranks) {
   std::vector<fs::path> files;
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
@@ -147,22 +149,23 @@ std::vector<Price> prices(const fs::path& folder, const std::string& algorithm, 
                 fmt::format("there is no machine file (*.yaml) in {}", folder.string()));
   }
   std::sort(files.begin(), files.end());  // Equal times stand by name.
-  std::vector<Price> result;
+  std::vector<Estimate> result;
   for (const fs::path& file : files) {
     const Machine machine = load_machine(file);
-    Price price = {.machine = machine.name, .ranks = machine.nodes * machine.gpus_per_node.value_or(ranks)};
+    Estimate estimate = {.machine = machine.name,
+                         .ranks = machine.nodes * machine.gpus_per_node.value_or(ranks)};
     try {
-      price.seconds = Seconds{predicted_all_reduce(machine, algorithm, price.ranks, bytes)};
+      estimate.seconds = Seconds{predicted_all_reduce(machine, algorithm, estimate.ranks, bytes)};
     } catch (const Error& unpredicted) {
-      price.reason = unpredicted.what();
+      estimate.reason = unpredicted.what();
     }
-    result.push_back(std::move(price));
+    result.push_back(std::move(estimate));
   }
-  const auto seconds = [](const Price& price) {
-    return price.seconds ? price.seconds->value : std::numeric_limits<double>::infinity();
+  const auto seconds = [](const Estimate& estimate) {
+    return estimate.seconds ? estimate.seconds->value : std::numeric_limits<double>::infinity();
   };
   std::stable_sort(result.begin(), result.end(),
-                   [&](const Price& a, const Price& b) { return seconds(a) < seconds(b); });
+                   [&](const Estimate& a, const Estimate& b) { return seconds(a) < seconds(b); });
   return result;
 }
 

@@ -8,23 +8,23 @@
 #include "ringside/communicator.hpp"
 #include "scenario/machine.hpp"
 
-/// From "what does it take here" to "what would it take there": prices for the tutorial's collectives.
+/// From "what does it take here" to "what would it take there": predictions of the tutorial's collectives.
 namespace examples {
 
 /// This machine as the ranks of a communicator meet it: latency and bandwidth from messages between ranks 0 and 1 and
-/// from shifts of all ranks at once, the cost of adding from a local loop; never from a collective. Takes about a second;
+/// from neighbour exchanges of all ranks at once, the cost of adding from a local loop; never from a collective. Takes about a second;
 /// all ranks call it and get the same. Nothing for one rank, and where the machine is too busy to show a cost per byte.
 std::optional<ringside::Machine> probe(ringside::Communicator& communicator, ringside::Bytes max_bytes);
 
 /// Private links between all ranks, as if each had its own cable to each other one.
 ringside::Machine private_links(ringside::Seconds latency, ringside::BytesPerSecond bandwidth);
 
-/// What all_reduce (float32, sum) is predicted to take, in seconds. Throws Error where the machine cannot be priced.
+/// What all_reduce (float32, sum) is predicted to take, in seconds. Throws Error where the machine cannot be predicted.
 double predicted_all_reduce(const ringside::Machine& machine, const std::string& algorithm, int ranks,
                             ringside::Bytes bytes);
 
 /// What a machine would take for an all_reduce.
-struct Price {
+struct Estimate {
   std::string machine;
   int ranks = 0;
   std::optional<ringside::Seconds> seconds = {};
@@ -33,7 +33,7 @@ struct Price {
 
 /// Of all machine files in a folder, the fastest first. A machine that does not say how many GPUs it has gets `ranks`. Throws
 /// Error{bad_input} when the folder holds none.
-std::vector<Price> prices(const std::filesystem::path& folder, const std::string& algorithm,
-                          ringside::Bytes bytes, int ranks);
+std::vector<Estimate> estimates(const std::filesystem::path& folder, const std::string& algorithm,
+                                ringside::Bytes bytes, int ranks);
 
 }  // namespace examples

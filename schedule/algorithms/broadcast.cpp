@@ -1,4 +1,4 @@
-// broadcast: the root's message to every rank. L = ⌈log₂ n⌉; ring cuts the message into s slices.
+// broadcast: the root's message to every rank. L = ⌈log₂ n⌉; ring cuts the message into s segments.
 //
 //                          naive     ring                        binomial_tree
 //   messages in sequence   n−1       s + n − 2                   L
@@ -7,7 +7,7 @@
 //                          (n−1)·S                               L·S
 //   restriction            none      none                        none
 //
-// By default ring has as many slices as it takes hops to fill the pipeline, n − 2, so that it costs 2S.
+// By default ring has as many segments as it takes hops to fill the pipeline, n − 2, so that it costs 2S.
 //
 // Source: R. Thakur, R. Rabenseifner, W. Gropp, Int. J. High Performance Computing Applications 19(1), 2005
 // (binomial tree); J. Pješivac-Grbović et al., "Performance analysis of MPI collective operations", Cluster
@@ -38,23 +38,23 @@ CriticalPath critical_path(const ScheduleRequest& request) {
 
 namespace ring {
 
-int num_slices(const ScheduleRequest& request) {
-  return request.slices == 0 ? std::max(1, request.num_ranks - 2) : request.slices;
+int num_segments(const ScheduleRequest& request) {
+  return request.segments == 0 ? std::max(1, request.num_ranks - 2) : request.segments;
 }
 
 std::int64_t num_rounds(const ScheduleRequest& request) {
   const std::int64_t n = request.num_ranks;
-  return n == 1 ? 0 : num_slices(request) + n - 2;
+  return n == 1 ? 0 : num_segments(request) + n - 2;
 }
 
 ScheduleShape shape(const ScheduleRequest& request) {
-  return {.num_chunks = num_slices(request), .num_rounds = num_rounds(request)};
+  return {.num_chunks = num_segments(request), .num_rounds = num_rounds(request)};
 }
 
 void write_round(const ScheduleRequest& request, std::int64_t round, RoundWriter& writer) {
   const int n = request.num_ranks;
-  // Slice j makes hop h in round j + h.
-  const std::int64_t first = std::max<std::int64_t>(0, round - num_slices(request) + 1);
+  // Segment j makes hop h in round j + h.
+  const std::int64_t first = std::max<std::int64_t>(0, round - num_segments(request) + 1);
   const std::int64_t last = std::min<std::int64_t>(n - 2, round);
   for (auto hop = static_cast<int>(first); hop <= last; ++hop) {
     writer.copy(wrapped(request.root + hop, n), wrapped(request.root + hop + 1, n),
@@ -64,7 +64,7 @@ void write_round(const ScheduleRequest& request, std::int64_t round, RoundWriter
 
 CriticalPath critical_path(const ScheduleRequest& request) {
   const auto rounds = static_cast<double>(num_rounds(request));
-  return {.messages = rounds, .bytes = rounds / num_slices(request)};
+  return {.messages = rounds, .bytes = rounds / num_segments(request)};
 }
 
 }  // namespace ring
@@ -97,7 +97,7 @@ Algorithm naive_broadcast() {
 Algorithm ring_broadcast() {
   return {.name = "ring",
           .collective = Collective::broadcast,
-          .summary = "a pipelined chain: slices travel from rank to rank, one behind the other",
+          .summary = "a pipelined chain: segments travel from rank to rank, one behind the other",
           .wins_when = "messages are long and ranks not too many",
           .shape = ring::shape,
           .write_round = ring::write_round,

@@ -1,4 +1,4 @@
-// double_binary_tree all_reduce: two binary trees, each for half of the message, pipelined in s slices up (reduce)
+// double_binary_tree all_reduce: two binary trees, each for half of the message, pipelined in s segments up (reduce)
 // and down (broadcast). A rank that is an inner node of one tree is a leaf of the other, except rank 0 when n is odd,
 // and no two ranks are neighbours in both. D = ⌊log₂(n−1)⌋ + 1 is the depth of a tree, R = s + 3D − 1 the number of
 // rounds, T = 2 the number of trees; fewer than 8 ranks have no two such trees, and one carries all of S: T = 1.
@@ -8,9 +8,9 @@
 //   reduced in sequence    0: every reduction hides behind a transfer
 //   sent per rank          at most 2S for T = 2, 3S for T = 1
 //   reduced per rank       at most S for T = 2, 2S for T = 1
-//   restriction            at least 2 slices
+//   restriction            at least 2 segments
 //
-// Assumes 2γ <= β: an inner node has a round's time to reduce a slice of both children, and sends the result up in
+// Assumes 2γ <= β: an inner node has a round's time to reduce a segment of both children, and sends the result up in
 // the round after that one (hence two rounds per level upwards, one downwards).
 //
 // Source: P. Sanders, J. Speck, J. L. Träff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan",
@@ -30,9 +30,9 @@ constexpr int kRoot = 0;
 
 int depth(const ScheduleRequest& request) { return num_doublings(request.num_ranks); }
 
-int num_slices(const ScheduleRequest& request) {
-  if (request.slices != 0) {
-    return request.slices;
+int num_segments(const ScheduleRequest& request) {
+  if (request.segments != 0) {
+    return request.segments;
   }
   return request.num_ranks == 1 ? 1 : 3 * depth(request) - 1;
 }
@@ -67,37 +67,37 @@ Rank rank_of(int tree, int node, int n) {
 }
 
 std::int64_t num_rounds(const ScheduleRequest& request) {
-  return request.num_ranks == 1 ? 0 : std::int64_t{num_slices(request)} + 3 * depth(request) - 1;
+  return request.num_ranks == 1 ? 0 : std::int64_t{num_segments(request)} + 3 * depth(request) - 1;
 }
 
 std::optional<std::string> unsupported(const ScheduleRequest& request) {
-  if (request.slices == 1) {
-    return "double_binary_tree is a pipeline and needs at least 2 slices";
+  if (request.segments == 1) {
+    return "double_binary_tree is a pipeline and needs at least 2 segments";
   }
-  return too_many_slices(num_trees(request), request.slices);
+  return too_many_segments(num_trees(request), request.segments);
 }
 
 ScheduleShape shape(const ScheduleRequest& request) {
-  return {.num_chunks = num_trees(request) * num_slices(request), .num_rounds = num_rounds(request)};
+  return {.num_chunks = num_trees(request) * num_segments(request), .num_rounds = num_rounds(request)};
 }
 
 void write_round(const ScheduleRequest& request, std::int64_t round, RoundWriter& writer) {
   const int n = request.num_ranks;
-  const int slices = num_slices(request);
+  const int segments = num_segments(request);
   const int tree_depth = depth(request);
-  const auto is_slice = [slices](std::int64_t slice) { return slice >= 0 && slice < slices; };
+  const auto is_segment = [segments](std::int64_t segment) { return segment >= 0 && segment < segments; };
   for (int tree = 0; tree < num_trees(request); ++tree) {
     for (int node = 1; node < n; ++node) {
       const int above = parent(node, n);
       const Rank child_rank = rank_of(tree, node, n);
       const Rank parent_rank = rank_of(tree, above, n);
       const std::int64_t up = round - 2 * level(node, tree_depth);
-      if (is_slice(up)) {
-        writer.reduce(child_rank, parent_rank, tree * slices + static_cast<std::int32_t>(up));
+      if (is_segment(up)) {
+        writer.reduce(child_rank, parent_rank, tree * segments + static_cast<std::int32_t>(up));
       }
       const std::int64_t down = round - (3 * tree_depth - level(above, tree_depth));
-      if (is_slice(down)) {
-        writer.copy(parent_rank, child_rank, tree * slices + static_cast<std::int32_t>(down));
+      if (is_segment(down)) {
+        writer.copy(parent_rank, child_rank, tree * segments + static_cast<std::int32_t>(down));
       }
     }
   }
@@ -106,7 +106,7 @@ void write_round(const ScheduleRequest& request, std::int64_t round, RoundWriter
 CriticalPath critical_path(const ScheduleRequest& request) {
   const auto rounds = static_cast<double>(num_rounds(request));
   return {
-      .messages = rounds, .bytes = rounds / (num_trees(request) * num_slices(request)), .reduced_bytes = 0};
+      .messages = rounds, .bytes = rounds / (num_trees(request) * num_segments(request)), .reduced_bytes = 0};
 }
 
 }  // namespace

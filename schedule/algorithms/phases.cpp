@@ -15,10 +15,10 @@ int bit_width(int value) { return static_cast<int>(std::bit_width(static_cast<un
 
 int num_doublings(int n) { return bit_width(n - 1); }
 
-std::optional<std::string> too_many_slices(std::int64_t num_blocks, int slices) {
-  const std::int64_t max_slices = std::numeric_limits<std::int32_t>::max() / num_blocks;
-  if (slices > max_slices) {
-    return fmt::format("{} slices are too many; here there can be {} at most", slices, max_slices);
+std::optional<std::string> too_many_segments(std::int64_t num_blocks, int segments) {
+  const std::int64_t max_segments = std::numeric_limits<std::int32_t>::max() / num_blocks;
+  if (segments > max_segments) {
+    return fmt::format("{} segments are too many; here there can be {} at most", segments, max_segments);
   }
   return std::nullopt;
 }
@@ -73,7 +73,7 @@ void Fold::write_out(std::int32_t num_chunks, RoundWriter& round) const {
 void write_recursive_halving(const Fold& fold, std::int64_t step, RoundWriter& round) {
   const int distance = fold.num_members() >> (step + 1);
   for (int index = 0; index < fold.num_members(); ++index) {
-    // Of the range that the two still share, each gives away the half in which the other's chunk lies.
+    // Each gives away that half of the range that the two still share in which the other's chunk lies.
     const int partner = index ^ distance;
     round.reduce(fold.member(index), fold.member(partner), partner & ~(distance - 1), distance);
   }

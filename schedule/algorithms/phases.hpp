@@ -20,8 +20,8 @@ inline int wrapped(int value, int n) {
 /// ⌈log₂ n⌉: the rounds that it takes to reach n ranks when each round doubles those that are reached.
 int num_doublings(int n);
 
-/// The reason why `slices` of each of `num_blocks` are too many to be counted, if they are.
-std::optional<std::string> too_many_slices(std::int64_t num_blocks, int slices);
+/// The reason why `segments` of each of `num_blocks` are too many to be counted, if they are.
+std::optional<std::string> too_many_segments(std::int64_t num_blocks, int segments);
 
 /// `size` positions in a circle: first, first + stride, first + 2·stride, … Member m owns the block of chunks
 /// [first_chunk + m·chunk_stride, … + num_chunks).

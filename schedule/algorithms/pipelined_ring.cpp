@@ -1,4 +1,4 @@
-// pipelined_ring all_reduce: a ring whose n chunks are cut into s slices each, so that a slice is reduced while the
+// pipelined_ring all_reduce: a ring whose n chunks are cut into s segments each, so that a segment is reduced while the
 // next one travels.
 //
 //   messages in sequence   2(n−1)·s
@@ -8,7 +8,7 @@
 //   reduced per rank       (n−1)/n·S
 //   restriction            none
 //
-// Assumes γ <= β, that is that a slice is reduced no slower than it travels. Two slices, the default, are enough
+// Assumes γ <= β, that is that a segment is reduced no slower than it travels. Two segments, the default, are enough
 // to hide every reduction; more only cost latency.
 //
 // Source: the ring of Patarasuk and Yuan (2009) with the segments of R. Thakur, R. Rabenseifner, W. Gropp,
@@ -21,29 +21,29 @@
 namespace ringside {
 namespace {
 
-constexpr int kDefaultSlices = 2;
+constexpr int kDefaultSegments = 2;
 
-int num_slices(const ScheduleRequest& request) {
-  return request.slices == 0 ? kDefaultSlices : request.slices;
+int num_segments(const ScheduleRequest& request) {
+  return request.segments == 0 ? kDefaultSegments : request.segments;
 }
 
 std::optional<std::string> unsupported(const ScheduleRequest& request) {
-  return too_many_slices(request.num_ranks, request.slices);
+  return too_many_segments(request.num_ranks, request.segments);
 }
 
 ScheduleShape shape(const ScheduleRequest& request) {
   const std::int64_t n = request.num_ranks;
-  const int slices = num_slices(request);
-  return {.num_chunks = request.num_ranks * slices, .num_rounds = 2 * (n - 1) * slices};
+  const int segments = num_segments(request);
+  return {.num_chunks = request.num_ranks * segments, .num_rounds = 2 * (n - 1) * segments};
 }
 
 void write_round(const ScheduleRequest& request, std::int64_t round, RoundWriter& writer) {
-  const int slices = num_slices(request);
+  const int segments = num_segments(request);
   const std::int64_t steps = request.num_ranks - 1;
-  const std::int64_t step = round / slices;
+  const std::int64_t step = round / segments;
   const Ring ring = {.size = request.num_ranks,
-                     .first_chunk = static_cast<std::int32_t>(round % slices),
-                     .chunk_stride = slices};
+                     .first_chunk = static_cast<std::int32_t>(round % segments),
+                     .chunk_stride = segments};
   if (step < steps) {
     write_ring_reduce_scatter(ring, step, writer);
   } else {
@@ -53,17 +53,17 @@ void write_round(const ScheduleRequest& request, std::int64_t round, RoundWriter
 
 CriticalPath critical_path(const ScheduleRequest& request) {
   const double n = request.num_ranks;
-  const int slices = num_slices(request);
-  return {.messages = 2 * (n - 1) * slices,
+  const int segments = num_segments(request);
+  return {.messages = 2 * (n - 1) * segments,
           .bytes = 2 * (n - 1) / n,
-          .reduced_bytes = slices == 1 ? (n - 1) / n : 0};
+          .reduced_bytes = segments == 1 ? (n - 1) / n : 0};
 }
 
 }  // namespace
 
 Algorithm pipelined_ring_all_reduce() {
   return {.name = "pipelined_ring",
-          .summary = "a ring on chunks cut into slices, which are reduced while the next ones travel",
+          .summary = "a ring on chunks cut into segments, which are reduced while the next ones travel",
           .wins_when = "messages are long and reducing takes time that matters beside sending",
           .unsupported = unsupported,
           .shape = shape,

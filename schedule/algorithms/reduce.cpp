@@ -1,4 +1,4 @@
-// reduce: the reduction of every rank's message at the root. L = ⌈log₂ n⌉; ring cuts the message into s slices.
+// reduce: the reduction of every rank's message at the root. L = ⌈log₂ n⌉; ring cuts the message into s segments.
 //
 //                          naive     ring, s >= 2      ring, s = 1   binomial_tree
 //   messages in sequence   n−1       R = s + 2(n−2)    n−1           L
@@ -7,8 +7,8 @@
 //   sent per rank          S         S                 S             S
 //   restriction            none      none              none          none
 //
-// ring assumes γ <= β for s >= 2: a rank sends a slice on two rounds after it came, so that the reduction hides
-// behind a transfer; only the root's last one shows. By default there are as many slices as it takes rounds to fill
+// ring assumes γ <= β for s >= 2: a rank sends a segment on two rounds after it came, so that the reduction hides
+// behind a transfer; only the root's last one shows. By default there are as many segments as it takes rounds to fill
 // that pipeline, 2(n−2), so that it costs 2S.
 //
 // Source: R. Thakur, R. Rabenseifner, W. Gropp, Int. J. High Performance Computing Applications 19(1), 2005
@@ -40,28 +40,28 @@ CriticalPath critical_path(const ScheduleRequest& request) {
 
 namespace ring {
 
-int num_slices(const ScheduleRequest& request) {
-  return request.slices == 0 ? std::max(1, 2 * (request.num_ranks - 2)) : request.slices;
+int num_segments(const ScheduleRequest& request) {
+  return request.segments == 0 ? std::max(1, 2 * (request.num_ranks - 2)) : request.segments;
 }
 
-/// Rounds between a slice's coming and its going on. A single slice has nothing to hide behind.
-int rounds_per_hop(const ScheduleRequest& request) { return num_slices(request) == 1 ? 1 : 2; }
+/// Rounds between a segment's coming and its going on. A single segment has nothing to hide behind.
+int rounds_per_hop(const ScheduleRequest& request) { return num_segments(request) == 1 ? 1 : 2; }
 
 std::int64_t num_rounds(const ScheduleRequest& request) {
   const std::int64_t n = request.num_ranks;
-  return n == 1 ? 0 : num_slices(request) + rounds_per_hop(request) * (n - 2);
+  return n == 1 ? 0 : num_segments(request) + rounds_per_hop(request) * (n - 2);
 }
 
 ScheduleShape shape(const ScheduleRequest& request) {
-  return {.num_chunks = num_slices(request), .num_rounds = num_rounds(request)};
+  return {.num_chunks = num_segments(request), .num_rounds = num_rounds(request)};
 }
 
 void write_round(const ScheduleRequest& request, std::int64_t round, RoundWriter& writer) {
   const int n = request.num_ranks;
   const int pace = rounds_per_hop(request);
-  // Slice j makes hop h, from position n−1−h down to n−2−h, in round j + pace·h.
-  const std::int64_t oldest_slice = round - num_slices(request) + 1;
-  const std::int64_t first = oldest_slice <= 0 ? 0 : (oldest_slice + pace - 1) / pace;
+  // Segment j makes hop h, from position n−1−h down to n−2−h, in round j + pace·h.
+  const std::int64_t oldest_segment = round - num_segments(request) + 1;
+  const std::int64_t first = oldest_segment <= 0 ? 0 : (oldest_segment + pace - 1) / pace;
   const std::int64_t last = std::min<std::int64_t>(n - 2, round / pace);
   for (auto hop = static_cast<int>(first); hop <= last; ++hop) {
     writer.reduce(wrapped(request.root + n - 1 - hop, n), wrapped(request.root + n - 2 - hop, n),
@@ -71,9 +71,9 @@ void write_round(const ScheduleRequest& request, std::int64_t round, RoundWriter
 
 CriticalPath critical_path(const ScheduleRequest& request) {
   const auto rounds = static_cast<double>(num_rounds(request));
-  const double slices = num_slices(request);
+  const double segments = num_segments(request);
   const double exposed_reductions = rounds_per_hop(request) == 1 ? rounds : std::min(rounds, 1.0);
-  return {.messages = rounds, .bytes = rounds / slices, .reduced_bytes = exposed_reductions / slices};
+  return {.messages = rounds, .bytes = rounds / segments, .reduced_bytes = exposed_reductions / segments};
 }
 
 }  // namespace ring
@@ -106,7 +106,7 @@ Algorithm naive_reduce() {
 Algorithm ring_reduce() {
   return {.name = "ring",
           .collective = Collective::reduce,
-          .summary = "a pipelined chain: slices travel toward the root and are reduced at each rank",
+          .summary = "a pipelined chain: segments travel toward the root and are reduced at each rank",
           .wins_when = "messages are long and ranks not too many",
           .shape = ring::shape,
           .write_round = ring::write_round,

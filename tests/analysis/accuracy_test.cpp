@@ -28,16 +28,26 @@ TEST(Accuracy, NothingComesOfNothing) {
   EXPECT_EQ(worst_prediction(failed), nullptr);
 }
 
-TEST(Accuracy, RanksThatShareAGpuAreNotHeldAgainstASpecification) {
+TEST(Accuracy, RanksThatShareAGpuAreNotComparedWithASpecification) {
   Point shared = point({.algorithm = "ring", .predicted_ms = 1, .measured_ms = 5});
-  shared.measured->oversubscribed = true;
+  shared.measured->shared_gpu = true;
   shared.predicted->source = CostSource::spec;
   EXPECT_EQ(relative_error(shared), std::nullopt);
   shared.predicted->source = CostSource::calibrated;
   EXPECT_TRUE(relative_error(shared));
   shared.predicted->source = CostSource::spec;
-  shared.measured->oversubscribed = false;
+  shared.measured->shared_gpu = false;
   EXPECT_TRUE(relative_error(shared));
+}
+
+TEST(Accuracy, WhatWasGivenIsNotScored) {
+  std::vector<Point> both =
+      points({{.algorithm = "native", .bytes = 1, .predicted_ms = 1, .measured_ms = 1},
+              {.algorithm = "native", .bytes = 2, .predicted_ms = 3, .measured_ms = 2}});
+  both[0].predicted->known = true;
+  EXPECT_EQ(of_all(accuracy(both)).points, 1);
+  EXPECT_NEAR(of_all(accuracy(both)).mape, 0.5, 1e-12);
+  EXPECT_EQ(worst_prediction(both), &both[1]);
 }
 
 TEST(Accuracy, OneRecordForEachAlgorithmInOrderThenOneForAll) {

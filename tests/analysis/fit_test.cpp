@@ -65,7 +65,12 @@ class PlantedProbes {
   std::uniform_real_distribution<double> uniform_;
 };
 
-bool covers(const std::optional<Interval>& interval, double value) {
+std::vector<CurvePoint> points(const Calibrated& calibrated, ProbeKind kind, int ranks = 2) {
+  const Curve* curve = find_curve(calibrated.curves, kind, ranks);
+  return curve == nullptr ? std::vector<CurvePoint>{} : curve->points;
+}
+
+bool covers(const std::optional<Interval<double>>& interval, double value) {
   return interval && interval->low <= value && value <= interval->high;
 }
 
@@ -225,11 +230,12 @@ TEST(Fit, ReductionsCountOutOfCacheAndOfOneRankAlone) {
   const Calibrated found = fit_probes(samples);
   EXPECT_NEAR(found.reduction.value, 0.25e-9, 1e-15);
   EXPECT_FALSE(found.reduction_interval.has_value()) << "three repetitions have no 95 % interval";
-  ASSERT_EQ(found.reductions.size(), 5U);
-  EXPECT_EQ(found.reductions[4].ranks, 4);
-  EXPECT_NEAR(found.reductions[4].cost.value, 0.9e-9, 1e-15);
-  EXPECT_EQ(found.reductions[0].bytes, Bytes{1 << 12});
-  EXPECT_NEAR(found.reductions[0].cost.value, 0.01e-9, 1e-15);
+  const std::vector<CurvePoint> alone = points(found, ProbeKind::reduction, 1);
+  ASSERT_EQ(alone.size(), 4U);
+  EXPECT_EQ(alone[0].bytes, Bytes{1 << 12});
+  EXPECT_NEAR(alone[0].value, 0.01e-9, 1e-15);
+  ASSERT_EQ(points(found, ProbeKind::reduction, 4).size(), 1U);
+  EXPECT_NEAR(points(found, ProbeKind::reduction, 4)[0].value, 0.9e-9, 1e-15);
 }
 
 TEST(Fit, WithoutReductionsTheyCostNothing) {
@@ -238,7 +244,7 @@ TEST(Fit, WithoutReductionsTheyCostNothing) {
   const Calibrated found = fit_probes(samples);
   EXPECT_EQ(found.reduction.value, 0);
   EXPECT_FALSE(found.reduction_interval.has_value());
-  EXPECT_THAT(found.reductions, IsEmpty());
+  EXPECT_EQ(find_curve(found.curves, ProbeKind::reduction), nullptr);
 }
 
 TEST(Fit, TheTransferCurveIsOfMediansAndNeverFalls) {
@@ -247,12 +253,13 @@ TEST(Fit, TheTransferCurveIsOfMediansAndNeverFalls) {
                                             {.key = {.bytes = {64}}, .seconds = {10e-6}},
                                             {.key = {.bytes = {1 << 20}}, .seconds = {1e-3}}};
   const Calibrated found = fit_probes(samples);
-  ASSERT_EQ(found.transfers.size(), 4U);
-  EXPECT_EQ(found.transfers[0].bytes, Bytes{8});
-  EXPECT_NEAR(found.transfers[0].seconds.value, 6e-6, 1e-18);
-  EXPECT_NEAR(found.transfers[1].seconds.value, 8e-6, 1e-18);
-  EXPECT_NEAR(found.transfers[2].seconds.value, 8e-6, 1e-18);
-  EXPECT_NEAR(found.transfers[3].seconds.value, 1e-3, 1e-18);
+  const std::vector<CurvePoint> transfers = points(found, ProbeKind::ping_pong);
+  ASSERT_EQ(transfers.size(), 4U);
+  EXPECT_EQ(transfers[0].bytes, Bytes{8});
+  EXPECT_NEAR(transfers[0].value, 6e-6, 1e-18);
+  EXPECT_NEAR(transfers[1].value, 8e-6, 1e-18);
+  EXPECT_NEAR(transfers[2].value, 8e-6, 1e-18);
+  EXPECT_NEAR(transfers[3].value, 1e-3, 1e-18);
 }
 
 TEST(Fit, RepetitionsOfOneProbeMayComeInParts) {
@@ -261,8 +268,8 @@ TEST(Fit, RepetitionsOfOneProbeMayComeInParts) {
                                             {.key = {.bytes = {64}}, .seconds = {}},
                                             {.key = {.bytes = {1 << 20}}, .seconds = {1e-3}}};
   const Calibrated found = fit_probes(samples);
-  ASSERT_EQ(found.transfers.size(), 2U);
-  EXPECT_NEAR(found.transfers[0].seconds.value, 2e-6, 1e-18);
+  ASSERT_EQ(points(found, ProbeKind::ping_pong).size(), 2U);
+  EXPECT_NEAR(points(found, ProbeKind::ping_pong)[0].value, 2e-6, 1e-18);
 }
 
 TEST(Fit, ADisturbedPassOfThreeCountsForNothing) {
@@ -271,39 +278,50 @@ TEST(Fit, ADisturbedPassOfThreeCountsForNothing) {
       {.key = {.bytes = {8}}, .seconds = {9e-6, 9e-6, 9e-6, 9e-6, 9e-6, 9e-6, 9e-6}},
       {.key = {.bytes = {8}}, .seconds = {2.2e-6}},
       {.key = {.bytes = {1 << 20}}, .seconds = {1e-3}}};
-  EXPECT_NEAR(fit_probes(samples).transfers.at(0).seconds.value, 2.2e-6, 1e-18);
+  EXPECT_NEAR(points(fit_probes(samples), ProbeKind::ping_pong).at(0).value, 2.2e-6, 1e-18);
 }
 
-TEST(Fit, ShiftsAreMediansByRanksAndSize) {
+TEST(Fit, NeighbourExchangesAreMediansByRanksAndSize) {
   PlantedProbes probes({.noise = 0, .repetitions = 3}, 1);
   std::vector<ProbeSample> samples = {probes.ping_pong(8), probes.ping_pong(1 << 20)};
-  samples.push_back({.key = {.kind = ProbeKind::shift, .ranks = 4, .bytes = {64}}, .seconds = {4e-6}});
   samples.push_back(
-      {.key = {.kind = ProbeKind::shift, .ranks = 2, .bytes = {4096}}, .seconds = {3e-6, 3.5e-6, 1e-6}});
-  samples.push_back({.key = {.kind = ProbeKind::shift, .ranks = 2, .bytes = {64}}, .seconds = {2e-6}});
+      {.key = {.kind = ProbeKind::neighbour_exchange, .ranks = 4, .bytes = {64}}, .seconds = {4e-6}});
+  samples.push_back({.key = {.kind = ProbeKind::neighbour_exchange, .ranks = 2, .bytes = {4096}},
+                     .seconds = {3e-6, 3.5e-6, 1e-6}});
+  samples.push_back(
+      {.key = {.kind = ProbeKind::neighbour_exchange, .ranks = 2, .bytes = {64}}, .seconds = {2e-6}});
   const Calibrated found = fit_probes(samples);
-  ASSERT_EQ(found.shifts.size(), 3U);
-  EXPECT_EQ(found.shifts[0].ranks, 2);
-  EXPECT_EQ(found.shifts[0].bytes, Bytes{64});
-  EXPECT_EQ(found.shifts[1].bytes, Bytes{4096});
-  EXPECT_NEAR(found.shifts[1].seconds.value, 3e-6, 1e-18);
-  EXPECT_EQ(found.shifts[2].ranks, 4);
+  const std::vector<CurvePoint> of_two = points(found, ProbeKind::neighbour_exchange, 2);
+  ASSERT_EQ(of_two.size(), 2U);
+  EXPECT_EQ(of_two[0].bytes, Bytes{64});
+  EXPECT_EQ(of_two[1].bytes, Bytes{4096});
+  EXPECT_NEAR(of_two[1].value, 3e-6, 1e-18);
+  EXPECT_EQ(points(found, ProbeKind::neighbour_exchange, 4).size(), 1U);
 }
 
-TEST(Fit, RelaysAreMediansByRanksAndSize) {
+TEST(Fit, ChainedExchangesAreMediansByRanksAndSize) {
   PlantedProbes probes({.noise = 0, .repetitions = 3}, 1);
   std::vector<ProbeSample> samples = {probes.ping_pong(8), probes.ping_pong(1 << 20)};
-  samples.push_back({.key = {.kind = ProbeKind::relay, .ranks = 4, .bytes = {64}},
+  samples.push_back({.key = {.kind = ProbeKind::chained_exchange, .ranks = 4, .bytes = {64}},
                      .seconds = {4e-6, 4e-6, 4e-6, 3e-3, 3e-3}});
-  samples.push_back(
-      {.key = {.kind = ProbeKind::ready_relay, .ranks = 4, .bytes = {64}}, .seconds = {2e-6, 3e-6, 9e-6}});
+  samples.push_back({.key = {.kind = ProbeKind::chained_exchange_posted, .ranks = 4, .bytes = {64}},
+                     .seconds = {2e-6, 3e-6, 9e-6}});
   const Calibrated found = fit_probes(samples);
-  EXPECT_TRUE(found.shifts.empty());
-  ASSERT_EQ(found.relays.size(), 1U);
-  EXPECT_EQ(found.relays[0].ranks, 4);
-  EXPECT_NEAR(found.relays[0].seconds.value, 4e-6, 1e-18);
-  ASSERT_EQ(found.ready_relays.size(), 1U);
-  EXPECT_NEAR(found.ready_relays[0].seconds.value, 3e-6, 1e-18);
+  EXPECT_EQ(find_curve(found.curves, ProbeKind::neighbour_exchange), nullptr);
+  ASSERT_EQ(points(found, ProbeKind::chained_exchange, 4).size(), 1U);
+  EXPECT_NEAR(points(found, ProbeKind::chained_exchange, 4)[0].value, 4e-6, 1e-18);
+  ASSERT_EQ(points(found, ProbeKind::chained_exchange_posted, 4).size(), 1U);
+  EXPECT_NEAR(points(found, ProbeKind::chained_exchange_posted, 4)[0].value, 3e-6, 1e-18);
+}
+
+TEST(Fit, WhatAPartOfTheRanksProbesIsOneCurveHoweverManyWereStarted) {
+  PlantedProbes probes({.noise = 0, .repetitions = 3}, 1);
+  std::vector<ProbeSample> samples = {probes.ping_pong(8), probes.ping_pong(1 << 20)};
+  samples.push_back({.key = {.kind = ProbeKind::fan_out, .ranks = 4, .bytes = {64}}, .seconds = {2e-6}});
+  samples.push_back({.key = {.kind = ProbeKind::fan_out, .ranks = 8, .bytes = {64}}, .seconds = {4e-6}});
+  const Calibrated found = fit_probes(samples);
+  ASSERT_EQ(points(found, ProbeKind::fan_out, 3).size(), 1U);
+  EXPECT_NEAR(points(found, ProbeKind::fan_out, 3)[0].value, 3e-6, 1e-18);
 }
 
 /// Two passes whose medians lie `apart` (logarithm).
@@ -323,7 +341,7 @@ std::vector<SpreadPoint> spread_of(const std::vector<std::vector<ProbeSample>>& 
 
 TEST(Fit, TheSpreadIsHowFarPassesLieApart) {
   EXPECT_THAT(spread_of({}), IsEmpty()) << "one pass tells nothing";
-  const auto spread = spread_of({two_passes(ProbeKind::shift, 64, 0.2)});
+  const auto spread = spread_of({two_passes(ProbeKind::neighbour_exchange, 64, 0.2)});
   ASSERT_EQ(spread.size(), 1U) << "only where there are several passes";
   EXPECT_EQ(spread[0].bytes, Bytes{64});
   // Two values 0.2 apart: deviation 0.2/√2.
@@ -332,8 +350,9 @@ TEST(Fit, TheSpreadIsHowFarPassesLieApart) {
 
 TEST(Fit, TheSpreadPoolsProbesOfLikeSizes) {
   const auto spread =
-      spread_of({two_passes(ProbeKind::shift, 64, 0.2), two_passes(ProbeKind::fan_out, 64, 0.4),
-                 two_passes(ProbeKind::shift, 256, 0.6), two_passes(ProbeKind::shift, 1024, 0.8)});
+      spread_of({two_passes(ProbeKind::neighbour_exchange, 64, 0.2), two_passes(ProbeKind::fan_out, 64, 0.4),
+                 two_passes(ProbeKind::neighbour_exchange, 256, 0.6),
+                 two_passes(ProbeKind::neighbour_exchange, 1024, 0.8)});
   ASSERT_EQ(spread.size(), 3U);
   // Each probe has one degree of freedom and the variance apart²/2.
   EXPECT_NEAR(spread[0].deviation, std::sqrt((0.04 + 0.16 + 0.36) / 2 / 3), 1e-9);
@@ -342,9 +361,9 @@ TEST(Fit, TheSpreadPoolsProbesOfLikeSizes) {
 }
 
 TEST(Fit, WhatProcessorsDoHasNoPartInTheSpreadOfMessages) {
-  const std::vector<SpreadPoint> alone = spread_of({two_passes(ProbeKind::shift, 4096, 0.2)});
-  EXPECT_EQ(spread_of({two_passes(ProbeKind::shift, 4096, 0.2), two_passes(ProbeKind::send, 4096, 0.8),
-                       two_passes(ProbeKind::reduction, 4096, 0.6)}),
+  const std::vector<SpreadPoint> alone = spread_of({two_passes(ProbeKind::neighbour_exchange, 4096, 0.2)});
+  EXPECT_EQ(spread_of({two_passes(ProbeKind::neighbour_exchange, 4096, 0.2),
+                       two_passes(ProbeKind::send, 4096, 0.8), two_passes(ProbeKind::reduction, 4096, 0.6)}),
             alone);
 
   PlantedProbes probes({}, 1);
@@ -360,7 +379,7 @@ TEST(Fit, WhatProcessorsDoHasNoPartInTheSpreadOfMessages) {
 }
 
 TEST(Fit, TheSpreadIsNeverLessThanThatOfTheMediansComparedWith) {
-  const auto spread = spread_of({two_passes(ProbeKind::shift, 64, 0)});
+  const auto spread = spread_of({two_passes(ProbeKind::neighbour_exchange, 64, 0)});
   ASSERT_EQ(spread.size(), 1U);
   EXPECT_NEAR(spread[0].deviation, 0.05 / 2 / 1.96, 1e-12);
 }
@@ -373,7 +392,7 @@ TEST(Fit, TheSpreadOfLargeMessagesDoesNotComeFromSmallOnes) {
   // Three passes of which one is faster and one slower by the deviation.
   for (const int pass : {-1, 0, 1}) {
     for (std::int64_t bytes = 16; bytes <= (std::int64_t{16} << 20); bytes *= 4) {
-      for (const ProbeKind kind : {ProbeKind::ping_pong, ProbeKind::shift, ProbeKind::fan_out}) {
+      for (const ProbeKind kind : {ProbeKind::ping_pong, ProbeKind::neighbour_exchange, ProbeKind::fan_out}) {
         const double seconds = planted.alpha + planted.beta * static_cast<double>(bytes);
         samples.push_back(probes.sample(kind, 4, bytes, seconds * std::exp(pass * deviation_of(bytes))));
       }

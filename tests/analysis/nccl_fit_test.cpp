@@ -9,8 +9,8 @@
 #include "analysis/evaluation.hpp"
 #include "common/error.hpp"
 #include "scenario/scenario.hpp"
-#include "sim/nccl_model.hpp"
-#include "sim/nccl_native.hpp"
+#include "sim/nccl/model.hpp"
+#include "sim/nccl/native.hpp"
 
 namespace ringside {
 namespace {
@@ -42,7 +42,8 @@ std::vector<NcclTable> tables() {
   pcie.ranks = 4;
   pcie.link = GpuLink::pcie;
   pcie.link_rate = 31.5;
-  pcie.ring_rate = 11;
+  pcie.peer_ring_rate = 11;
+  pcie.host_ring_rate = 6;
   NcclSystem nvlink = pcie;
   nvlink.link = GpuLink::nvswitch;
   nvlink.link_rate = 300;
@@ -84,18 +85,19 @@ TEST(NcclFitting, IsTheSameEveryTime) {
   EXPECT_NE(hash_of(changed), hash_of(data));
 }
 
-TEST(NcclFitting, StudyLeavesEveryGroupOutAndReadsBack) {
+TEST(NcclFitting, StudyHoldsOutEverySourceAndGenerationAndReadsBack) {
   const NcclStudy study = study_nccl(tables(), {.seed = 1, .starts = 1}, [](const std::string&) {});
-  ASSERT_EQ(study.left_out.size(), 3u);
+  ASSERT_EQ(study.held_out.size(), 4u);
+  EXPECT_EQ(study.held_out.back().group, "generation ampere");
   EXPECT_THAT(study.all.groups, testing::ElementsAre("a", "b", "c"));
-  const auto folds = parse_left_out(left_out_file(study), "test");
-  ASSERT_EQ(folds.size(), 3u);
+  const auto folds = parse_held_out(held_out_file(study), "test");
+  ASSERT_EQ(folds.size(), 4u);
   EXPECT_EQ(folds[1].group, "b");
   for (std::size_t i = 0; i < kNumNcclParameters; ++i) {
-    EXPECT_NEAR(folds[1].fit.parameters.values[i] / study.left_out[1].fit.parameters.values[i], 1, 1e-6);
+    EXPECT_NEAR(folds[1].fit.parameters.values[i] / study.held_out[1].fit.parameters.values[i], 1, 1e-6);
   }
   EXPECT_EQ(parse_nccl_fit(to_yaml(study.all), "test"), study.all);
-  EXPECT_THROW(parse_left_out("folds: [{group: x, parameters: [1], spreads: []}]", "test"), Error);
+  EXPECT_THROW(parse_held_out("folds: [{group: x, parameters: [1], spreads: []}]", "test"), Error);
 }
 
 // ---- evaluation -----------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@
 #include "analysis/plan_answers.hpp"
 #include "analysis/plan_sentences.hpp"
 #include "common/error.hpp"
-#include "sim/gpu_models.hpp"
+#include "sim/nccl/gpu_models.hpp"
 
 namespace ringside {
 namespace {
@@ -82,7 +82,7 @@ TEST(Planner, PricesTheWholeRun) {
   const double seconds = 1250 * (0.04 + kRing + kWaiting);
   ASSERT_TRUE(estimate.run && estimate.cost);
   EXPECT_NEAR(estimate.run->typical.value, seconds, 1e-4);
-  EXPECT_NEAR(estimate.cost->typical, 0.001 * seconds, 1e-7);
+  EXPECT_NEAR(estimate.cost->amount.typical, 0.001 * seconds, 1e-7);
 }
 
 TEST(Planner, SaysThatItDoesNotKnowTheTensors) {
@@ -141,7 +141,7 @@ TEST(ComputeTime, IsWorkOverRateTimesEfficiency) {
   Workload workload;
   workload.forward_flops = 1e9;
   workload.compute = {.precision = Precision::float16,
-                      .efficiency = {{"default", {.low = 0.1, .high = 0.4}}}};
+                      .efficiency = {{"default", {.low = 0.1, .typical = 0.2, .high = 0.4}}}};
   const auto time = std::get<ComputeTime>(compute_time(workload, find_gpu_sheet("A100-SXM4-80GB")));
   EXPECT_NEAR(time.per_sample.high.value, 3e9 / (312e12 * 0.1), 1e-12);
   EXPECT_NEAR(time.per_sample.low.value, 3e9 / (312e12 * 0.4), 1e-12);
@@ -151,7 +151,8 @@ TEST(ComputeTime, IsWorkOverRateTimesEfficiency) {
 TEST(ComputeTime, NamesTheArithmeticThatTheGpuHas) {
   Workload workload;
   workload.forward_flops = 1e9;
-  workload.compute = {.precision = Precision::tf32, .efficiency = {{"default", {.low = 0.1, .high = 0.4}}}};
+  workload.compute = {.precision = Precision::tf32,
+                      .efficiency = {{"default", {.low = 0.1, .typical = 0.2, .high = 0.4}}}};
   const auto basis = [&](const char* gpu) {
     return std::get<ComputeTime>(compute_time(workload, find_gpu_sheet(gpu))).basis;
   };
@@ -162,7 +163,7 @@ TEST(ComputeTime, NamesTheArithmeticThatTheGpuHas) {
 TEST(ComputeTime, TakesTheEfficiencyOfTheClass) {
   Workload workload;
   workload.forward_flops = 1e9;
-  workload.compute.efficiency = {{"geforce", {.low = 0.5, .high = 0.5}}};
+  workload.compute.efficiency = {{"geforce", {.low = 0.5, .typical = 0.5, .high = 0.5}}};
   EXPECT_TRUE(std::holds_alternative<ComputeTime>(compute_time(workload, find_gpu_sheet("RTX 4090"))));
   EXPECT_TRUE(std::holds_alternative<UnknownSpeed>(compute_time(workload, find_gpu_sheet("RTX 6000 Ada"))));
   EXPECT_EQ(gpu_class(*find_gpu_sheet("RTX A6000")), "ampere");

@@ -1,6 +1,11 @@
 """Bad input gets its exit status and one clear message, never a stack trace or a hang."""
 
+import fcntl
+import os
+import pty
+import struct
 import subprocess
+import termios
 import unittest
 
 from ringside_case import CUSTOM, PROGRAM, RingsideCase
@@ -82,6 +87,35 @@ class BadInput(RingsideCase):
             self.assertEqual(result.returncode, 3, result.stderr)
             self.assertIn("cannot write to standard output: No space left on device", result.stderr)
 
+    def test_a_standard_error_that_nobody_can_read_changes_no_exit_status(self):
+        missing = [PROGRAM, "predict", "missing.yaml"]
+        with open("/dev/full", "w") as full:
+            result = subprocess.run(missing, cwd=self.folder, stderr=full, timeout=60, check=False)
+        self.assertEqual(result.returncode, 2)
+        result = subprocess.run(missing, cwd=self.folder, preexec_fn=lambda: os.close(2), timeout=60, check=False)
+        self.assertEqual(result.returncode, 2)
+
+    def test_tables_fit_the_terminal(self):
+        ours, theirs = pty.openpty()
+        self.addCleanup(os.close, ours)
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 70, 0, 0))
+        process = subprocess.Popen([PROGRAM, "list", "algorithms"], cwd=self.folder, stdout=theirs)
+        os.close(theirs)
+        text = b""
+        try:
+            while part := os.read(ours, 65536):
+                text += part
+        except OSError:  # The other end is closed.
+            pass
+        self.assertEqual(process.wait(timeout=60), 0)
+        lines = text.decode().splitlines()
+        self.assertGreater(len(lines), 10)
+        self.assertLessEqual(max(map(len, lines)), 70)
+        self.assertTrue(any("…" in line for line in lines))
+
+    def test_a_calibration_measures_no_point(self):
+        self.assert_rejected(self.run_ringside("calibrate", "--time-per-point", "1 s"), 2, "unknown flag '--time-per-point'")
+
     def test_a_flag_without_a_command_and_a_word_for_a_number(self):
         self.assert_rejected(self.run_ringside("--hlp"), 2, "unknown flag '--hlp'", "'--help'")
         self.assert_rejected(self.run_ringside("calibrate", "--ranks", "2,x"), 2, "--ranks", "is not a whole number")
@@ -153,7 +187,10 @@ class BadInput(RingsideCase):
         for command in ("predict", "compare", "measure"):
             result = self.run_ringside(command, scenario, "--output", blocker / "below")
             self.assert_rejected(result, 2, "file/below")
-        self.assert_rejected(self.run_ringside("predict", scenario, "--output", "/proc/ringside"), 2, "/proc/ringside")
+        for more in ([], ["--format", "json"], ["--sweep", "ranks=2:8:2x"]):
+            result = self.run_ringside("predict", scenario, "--output", "/proc/ringside", *more)
+            self.assert_rejected(result, 2, "/proc/ringside")
+            self.assertIn("ring", result.stdout)  # The answer needs no folder.
 
     def test_a_million_ranks_cannot_be_measured_here(self):
         scenario = self.write("scenario.yaml", CUSTOM.replace("ranks: 8", "ranks: 1000000"))

@@ -53,7 +53,7 @@ class WithoutGpu(RingsideCase):
         self.assertIn(f"not with nccl: {self.reason}", result.stderr)
         points = [r for r in self.records((out / "results.jsonl").read_text()) if r["record"] == "point"]
         self.assertEqual({point["measured"]["backend"] for point in points}, {"gloo"})
-        self.assertNotIn("oversubscribed", points[0]["measured"])
+        self.assertNotIn("shared_gpu", points[0]["measured"])
 
     def test_bad_flags_are_refused(self):
         scenario = self.write("small.yaml", SCENARIO.format(""))

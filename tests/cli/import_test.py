@@ -41,6 +41,48 @@ class Import(RingsideCase):
                     if record["record"] == "point" and "measured" in record}
         self.assertAlmostEqual(measured[134217728], 8341.0e-6)
 
+    def test_a_point_that_was_given_is_not_scored_anywhere(self):
+        self.write("x.log", LOG)
+        machine = ("{gpus_per_node: 4, gpu: {model: RTX 4090}, "
+                   "intra: {kind: pcie, generation: 4, lanes: 16, peer_to_peer: false}, "
+                   "known: [{native: {ranks: 4, bytes: 128 MiB, seconds: 8341 us}}]}")
+        scenario = self.write("s.yaml", SCENARIO.replace("4x-rtx4090-pcie4", machine))
+        result = self.run_ringside("compare", scenario, "--no-charts")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        points = {r["bytes"]: r["predicted"] for r in self.results("s") if r["record"] == "point" and r["algorithm"] == "native"
+                  and "predicted" in r}
+        self.assertEqual((points[134217728].get("known"), points[1048576].get("known")), (True, None))
+        accuracy = [r for r in self.results("s") if r["record"] == "accuracy"]
+        self.assertEqual({r["points"] for r in accuracy}, {1})
+        self.assertIn("the prediction was off by", result.stdout)
+
+    def test_times_that_cannot_be_are_skipped_with_the_reason(self):
+        table = "bytes,time_us,ranks\n1048576,1e-314,4\n2097152,1e200,4\n4194304,99,4\n"
+        result = self.run_ringside("import", self.write("x.csv", table))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("2 rows from line 2 on were skipped: its time is not between 1 ns and 1e+09 s", result.stdout + result.stderr)
+        self.assertEqual(len([r for r in self.results() if r["record"] == "point"]), 1)
+        self.assert_rejected(self.run_ringside("import", self.write("y.csv", "bytes,time_us,ranks\n4,1e-314,4\n")), 2, "its time is not")
+
+    def test_a_size_that_no_file_has_is_no_negative_size(self):
+        for size in (2**63, 2**64 - 1):
+            line = ('{"record":"point","collective":"all_reduce","algorithm":"ring","ranks":2,"bytes":%d,"dtype":"float32","op":"sum",'
+                    '"measured":{"seconds":1,"backend":"gloo","outcome":"ok"}}' % size)
+            run = '{"record":"run","schema":"ringside/1","version":"0","command":"","scenario":{"name":""},"started":""}'
+            self.assert_rejected(self.run_ringside("import", self.write("x.jsonl", run + "\n" + line + "\n")), 2, f"bytes is {size}")
+
+    def test_orders_to_the_terminal_in_a_log_are_spelt_out(self):
+        table = "bytes,time_us,ranks,algorithm\n1048576,99,4,\x1b[2Jri\x9bng\n"
+        result = self.run_ringside("import", self.write("x.csv", table))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("\\u001b[2Jri", result.stdout)
+        for order in "\x1b\x9b":
+            self.assertNotIn(order, result.stdout + result.stderr)
+        # In JSON it is the same text.
+        shown = self.run_ringside("import", self.folder / "x.csv", "--format", "json").stdout
+        self.assertNotIn("\x1b", shown)
+        self.records(shown)
+
     def test_a_log_of_something_else_says_what_it_holds(self):
         self.write("x.log", LOG)
         scenario = self.write("s.yaml", SCENARIO.replace("ranks: 4", "ranks: 2"))

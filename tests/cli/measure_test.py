@@ -112,6 +112,14 @@ class Measure(RingsideCase):
         text = self.start_and_lose_a_rank(signal.SIGKILL, timeout=20)
         self.assertIn("signal 9", text)
 
+    def test_ctrl_c_says_how_to_go_on(self):
+        process, results = self.start_measuring()
+        process.send_signal(signal.SIGINT)
+        _, text = process.communicate(timeout=20)
+        self.assertEqual(process.returncode, 130, text)
+        self.assertIn("interrupted; finished points are kept, --resume goes on", text)
+        self.assertGreaterEqual(self.count_points(results), 1)
+
     def test_a_rank_that_hangs_ends_the_run_at_the_deadline(self):
         self.start_and_lose_a_rank(signal.SIGSTOP, timeout=3)
 
@@ -132,7 +140,7 @@ class Measure(RingsideCase):
         process.communicate()
         return threads
 
-    def test_ranks_that_share_cores_take_turns(self):
+    def test_ranks_that_share_cores_are_under_batch_scheduling(self):
         for wrap in ([], ["--wrap", "env"]):
             for main, others in self.threads_of_ranks(*wrap, ranks=3):
                 self.assertEqual({policy for policy, _ in {main} | others}, {os.SCHED_BATCH}, wrap)
@@ -143,6 +151,14 @@ class Measure(RingsideCase):
             self.assertEqual(main, (os.SCHED_OTHER, here))
             self.assertLessEqual({(os.SCHED_OTHER, min(here + 5, 19))}, others)
             self.assertLessEqual({policy for policy, _ in others}, {os.SCHED_OTHER, os.SCHED_IDLE})
+
+    def test_the_machine_is_left_as_it_is_when_that_is_asked(self):
+        usual = (os.SCHED_OTHER, os.getpriority(os.PRIO_PROCESS, 0))
+        for ranks in (2, 3):
+            for main, others in self.threads_of_ranks("--no-machine-tuning", ranks=ranks):
+                self.assertEqual({main} | others, {usual})
+            measured = self.points_in(self.folder / "out" / "results.jsonl")[0]["measured"]
+            self.assertEqual(set(measured["machine_tuning"].values()), {False})
 
     def test_resume_goes_on_after_a_line_cut_in_the_middle(self):
         scenario = self.write("small.yaml", SCENARIO)

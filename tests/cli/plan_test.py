@@ -100,7 +100,7 @@ class Plan(RingsideCase):
     def test_a_sweep_names_the_best_offers_that_leave_nics_idle_once_under_its_table(self):
         pair = "offers:\n  - {name: pair, machine: 2 x p4d.24xlarge, price: {per_hour: 60 USD}}\n"
         lines = self.plan(PLAN + pair, "--sweep", "nics=1,4,8", "--sweep", "accumulate=1,4").stdout.splitlines()
-        self.assertEqual(lines[-4:], ["", "mind", "  ring uses 1 of the 4 NICs of a node. [pair]", "  ring uses 1 of the 8 NICs of a node. [pair]"])
+        self.assertEqual(lines[-4:], ["", "warnings", "  ring uses 1 of the 4 NICs of a node. [pair]", "  ring uses 1 of the 8 NICs of a node. [pair]"])
         swept = self.offers(self.write("plan.yaml", PLAN + pair), "--sweep", "nics=4,8")
         self.assertEqual([offer["nics"]["of"] for offer in swept], [4, 8])
 
@@ -176,10 +176,18 @@ class Plan(RingsideCase):
                              "--offers", self.write("offers.json", json.dumps(listing)))
         self.assertEqual(len(offers), 5000)
 
+    def test_a_table_of_scaling_without_rows_or_with_parts_of_a_gpu_is_refused(self):
+        head, first, *_ = (SOURCE / "configs/scaling/published.csv").read_text().splitlines()
+        self.assert_rejected(self.run_ringside("plan", "--validate", self.write("x.csv", head + "\n")), 2, "x.csv: has no rows")
+        part = self.write("x.csv", head + "\n" + first.replace(",8,", ",0.1,", 1) + "\n")
+        self.assert_rejected(self.run_ringside("plan", "--validate", part), 2, "x.csv:2: gpus: '0.1' is not a whole number")
+
     def test_every_published_row_is_predicted(self):
         result = self.run_ringside("plan", "--validate", SOURCE / "configs/scaling/published.csv")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("80 rows: median error", result.stdout)
+        page = (SOURCE / "docs/accuracy_plans.md").read_text()
+        self.assertEqual(page.split("```text\n")[1].split("```")[0].strip(), result.stdout.strip())
 
     def test_workloads_are_listed(self):
         result = self.run_ringside("list", "workloads", "--format", "json")

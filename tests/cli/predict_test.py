@@ -35,14 +35,16 @@ class Predict(RingsideCase):
         self.assertAlmostEqual(points["naive"]["predicted"]["seconds"], 0.16814, delta=1e-7)
         self.assertAlmostEqual(points["ring"]["predicted"]["seconds"], 0.02114, delta=1e-7)
 
-    def test_what_is_shared_is_said_in_one_line_and_costs_what_it_must(self):
+    def test_what_is_shared_is_said_and_costs_what_it_must(self):
         machine = "name: eight\nalgorithms: [ring]\nranks: 8\nmessage_sizes: [256 MiB]\nmachine:\n  gpus_per_node: 8\n"
         staged = machine + "  intra: {kind: pcie, generation: 4, lanes: 16, peer_to_peer: false, sockets: 2}\n"
         switched = machine + "  intra: {kind: nvlink, generation: 3, links_per_gpu: 12, switch: true}\n"
         predicted = self.points(staged)["ring"]["predicted"]
         # Every card sends and receives at once.
-        self.assertRegex(predicted["limits"][0],
-                         r"^2 flows share staging of GPU \d in host memory, and so with other links of this kind$")
+        limit = predicted["limits"][0]
+        self.assertRegex(limit.pop("link"), r"^staging of GPU \d in host memory$")
+        self.assertEqual(limit, {"kind": "shared_link", "link_kind": "staging", "flows": 2, "crossings": 2,
+                                 "others": True})
         # A private link of that kind (19.5 GB/s) would take 2 · 7/8 · 256 MiB / 19.5 GB/s = 24 ms, a card's staging for both
         # directions together (22 GB/s) 43 ms.
         self.assertAlmostEqual(predicted["seconds"], 0.043, delta=0.001)
@@ -56,7 +58,7 @@ class Predict(RingsideCase):
         self.assertEqual(points["native"]["predicted"]["nics"], {"used": 4, "of": 4})
         printed = self.run_ringside("predict", self.write("scenario.yaml", text)).stdout
         self.assertIn("ring uses 1 of the 4 NICs of a node, native all 4: NCCL runs several rings", printed)
-        self.assertIn("native is priced by what NCCL took on published machines, ring by what copies", printed)
+        self.assertIn("native is predicted from what NCCL took on published machines, ring from what copies", printed)
         # A node's four NICs of 12.5 GB/s, and one of them.
         self.assertGreater(points["ring"]["predicted"]["seconds"], 3 * points["native"]["predicted"]["seconds"])
 
@@ -73,7 +75,7 @@ class Predict(RingsideCase):
         self.assertEqual([(point["sweep"], point["predicted"]["nics"]) for point in rings],
                          [({"nics": "4"}, {"used": 1, "of": 4}), ({"nics": "8"}, {"used": 1, "of": 8})])
 
-    def test_many_ranks_are_priced_or_refused_but_never_simulated_for_hours(self):
+    def test_many_ranks_are_predicted_or_refused_but_never_simulated_for_hours(self):
         text = CUSTOM.replace("ranks: 8", "ranks: 65536").replace("naive, tutorial_ring, ring", "ring")
         predicted = self.points(text)["ring"]["predicted"]
         self.assertEqual(predicted["fidelity"], "closed_form")

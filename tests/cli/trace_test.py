@@ -19,10 +19,10 @@ class Trace(RingsideCase):
         return self.records(result.stdout), out
 
     def processes(self, path):
-        """Name of each process of a trace file → its slices; slices of one thread may not overlap."""
+        """Name of each process of a trace file → its bars; bars of one thread may not overlap."""
         events = json.loads(path.read_text())["traceEvents"]
         names = {e["pid"]: e["args"]["name"] for e in events if e["name"] == "process_name"}
-        slices = {name: [] for name in names.values()}
+        bars = {name: [] for name in names.values()}
         ends = {}
         for event in events:
             if event["ph"] == "X":
@@ -30,8 +30,8 @@ class Trace(RingsideCase):
                 self.assertGreaterEqual(event["dur"], 0)
                 self.assertGreaterEqual(event["ts"], ends.get(thread, 0) - 1e-6, event)
                 ends[thread] = event["ts"] + event["dur"]
-                slices[names[event["pid"]]].append(event)
-        return slices
+                bars[names[event["pid"]]].append(event)
+        return bars
 
     def test_a_prediction_alone_has_ranks_and_links(self):
         records, out = self.trace(SMALL)
@@ -40,7 +40,7 @@ class Trace(RingsideCase):
         # 4 rounds of 3 messages, 20 KB each at 10 GB/s after 10 us; γ is 0.
         self.assertAlmostEqual(records[0]["predicted"]["seconds"], 48e-6, delta=1e-12)
         processes = self.processes(out / "trace_ring.json")
-        self.assertEqual({name: len(slices) for name, slices in processes.items()},
+        self.assertEqual({name: len(bars) for name, bars in processes.items()},
                          {"predicted ranks: ring all_reduce of 60 KB on 3 ranks": 12,
                           "predicted links: ring all_reduce of 60 KB on 3 ranks": 12})
         for event in processes["predicted links: ring all_reduce of 60 KB on 3 ranks"]:
@@ -56,11 +56,11 @@ class Trace(RingsideCase):
         title = "ring all_reduce of 60 KB on 3 ranks"
         self.assertEqual(list(processes), [f"{who} {what}: {title}" for who in ("predicted", "measured")
                                            for what in ("ranks", "links")])
-        slices = processes[f"measured ranks: {title}"]
-        self.assertEqual(sum(e["cat"] == "transfer" for e in slices), 12)
-        self.assertEqual(sum(e["cat"] == "reduce" for e in slices), 6)
+        bars = processes[f"measured ranks: {title}"]
+        self.assertEqual(sum(e["cat"] == "transfer" for e in bars), 12)
+        self.assertEqual(sum(e["cat"] == "reduce" for e in bars), 6)
         self.assertEqual(measured["events"], 18)
-        last = max(e["ts"] + e["dur"] for e in slices)
+        last = max(e["ts"] + e["dur"] for e in bars)
         self.assertLessEqual(last * 1e-6, measured["seconds"] + measured["barrier_skew"] + 1e-9)
         moved = lambda events: sorted((e["args"]["round"], e["args"]["source"], e["name"]) for e in events)
         self.assertEqual(moved(processes[f"measured links: {title}"]), moved(processes[f"predicted links: {title}"]))

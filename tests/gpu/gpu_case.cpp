@@ -1,6 +1,6 @@
 #include "tests/gpu/gpu_case.hpp"
 
-#include "real/gpus.hpp"
+#include "real/backend/gpus.hpp"
 
 namespace ringside {
 

@@ -1,4 +1,4 @@
-#include "real/nccl/kernels.hpp"
+#include "real/backend/nccl/kernels.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,9 +12,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "real/collective_values.hpp"
-#include "real/half.hpp"
-#include "real/nccl/cuda.hpp"
+#include "real/backend/nccl/cuda.hpp"
+#include "real/execute/collective_values.hpp"
+#include "real/execute/half.hpp"
 #include "tests/gpu/gpu_case.hpp"
 
 namespace ringside {

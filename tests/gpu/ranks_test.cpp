@@ -10,8 +10,9 @@
 #include <gtest/gtest.h>
 
 #include "common/error.hpp"
-#include "real/measure.hpp"
-#include "real/probe.hpp"
+#include "real/backend/backends.hpp"
+#include "real/measure/measure.hpp"
+#include "real/probe/probe.hpp"
 #include "schedule/registry.hpp"
 #include "tests/gpu/gpu_case.hpp"
 
@@ -37,7 +38,7 @@ class RanksOnOneGpu : public GpuCase {
     measure(keys, options(keys.front().ranks), [&](const PointKey& key, const Measurement& measurement) {
       EXPECT_EQ(measurement.outcome, Outcome::ok)
           << key.algorithm << ", " << format(key.bytes) << ": " << measurement.note;
-      EXPECT_TRUE(measurement.oversubscribed);
+      EXPECT_TRUE(measurement.shared_gpu);
       EXPECT_TRUE(measurement.launch.has_value());
       results.push_back(measurement);
     });

@@ -1,36 +1,52 @@
 #!/usr/bin/env python3
-"""A room includes only rooms above it; sim and real never include each other; only their folder sees Gloo or gnuplot."""
+"""A module includes only modules above it; sim and real never include each other; only its own folder sees a library that it wraps."""
 
 import pathlib
 import re
 import sys
 
-ROOMS = ["common", "scenario", "schedule", "sim", "real", "ringside", "results", "analysis", "plots", "cli"]
+# In the order in which data flows: records and schedules below those who simulate and run, and a library between those who
+# decide (study) and those who print (cli).
+MODULES = ["common", "results", "scenario", "schedule", "sim", "real", "import", "analysis", "study", "plots", "ringside", "cli"]
+# Modules that stand below another in this list and still never see it: what is predicted and what is measured meet in results/.
+APART = {("real", "sim"), ("import", "real"), ("analysis", "real"), ("analysis", "import"), ("plots", "real"), ("plots", "import"), ("plots", "study"),
+         ("ringside", "sim"), ("ringside", "import"), ("ringside", "analysis"), ("ringside", "study"), ("ringside", "plots")}
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
+# Modules that see only some of those above them, whatever the list becomes: what a record is depends on nobody who fills it, and how
+# a schedule runs on nobody who runs it.
+NARROW = {"results": {"common", "results"}, "schedule": {"common", "results", "scenario", "schedule"}}
 # Third-party headers that only one folder may see.
 WRAPPED = {
-    "gloo/": "real/gloo",
-    "nccl": "real/nccl",
-    "cuda": "real/nccl",
+    "gloo/": "real/backend/gloo",
+    "nccl": "real/backend/nccl",
+    "cuda": "real/backend/nccl",
     "ceres/": "analysis",
     "yaml-cpp/": "scenario",
     "CLI/": "cli",
 }
+# What writes to the standard streams or ends the program.
+PRINTS = re.compile(r"(?<![\w_.>])(?:std::)?(?:printf|puts|fputs|putchar|perror|exit|abort)\s*\(|\b(?:stdout|stderr)\b|std::(?:cout|cerr|clog)\b|fmt::print\b")
 # What makes code run in several threads. The thread sanitizer runs the tests of real/ and ringside/ (THREADED in their
 # CMakeLists.txt); the two files of plots/ start gnuplots and share nothing but the wait for them.
 THREADS = {"atomic", "barrier", "condition_variable", "future", "latch", "mutex", "semaphore", "shared_mutex", "thread"}
 THREADED = ("real/", "ringside/", "plots/draw.cpp", "plots/gnuplot.cpp")
 
+# Which backend it is only real/backend asks; everybody else asks its row (RegisteredBackend). Naming one as a value is fine, and so
+# is asking whether one was chosen at all.
+BACKEND_ASKED = re.compile(r"(==|!=)\s*(name\()?\s*Backend::(?!automatic\b)\w|\bBackend::(?!automatic\b)\w+\)?\s*(==|!=)|\bcase\s+Backend::")
+# sim/predict.cpp asks whose own all_reduce it models; common/names.cpp spells all of them.
+ASKS_FOR_BACKENDS = ("real/backend/", "sim/predict.cpp", "common/names.cpp")
 
-def allowed(room: str, included: str) -> bool:
-    if {room, included} == {"sim", "real"}:
+
+def allowed(module: str, included: str) -> bool:
+    if (module, included) in APART:
         return False
-    return ROOMS.index(included) <= ROOMS.index(room)
+    return MODULES.index(included) <= MODULES.index(module)
 
 
 def faults_of(root: pathlib.Path):
-    for room in ROOMS:
-        for path in sorted((root / room).rglob("*.*")):
+    for module in MODULES:
+        for path in sorted((root / module).rglob("*.*")):
             if path.suffix not in {".hpp", ".cpp", ".cu"}:
                 continue
             name = path.relative_to(root).as_posix()
@@ -44,19 +60,26 @@ def faults_of(root: pathlib.Path):
                 quote, target = match.groups()
                 if quote == '"':
                     first = target.split("/")[0]
-                    if "/" not in target or first not in ROOMS:
+                    if "/" not in target or first not in MODULES:
                         yield f"{name}:{number}: include paths start at the root: {target}"
-                    elif not allowed(room, first):
-                        yield f"{name}:{number}: {room}/ must not include {first}/"
+                    elif not allowed(module, first) or any(
+                        name.startswith(part + "/") and first not in seen for part, seen in NARROW.items()
+                    ):
+                        yield f"{name}:{number}: {path.parent.relative_to(root)}/ must not include {first}/"
                 if target in THREADS and not name.startswith(THREADED):
                     yield f"{name}:{number}: <{target}> where the thread sanitizer does not look (THREADED in this check)"
                 for prefix, home in WRAPPED.items():
                     if target.startswith(prefix) and not name.startswith(home + "/"):
                         yield f"{name}:{number}: {target} is wrapped by {home}/"
-            if room != "cli" and re.search(r"\b(printf|fputs|puts|exit|abort)\s*\(|std::c(out|err)\b|fmt::print\(", text):
+                if target.startswith("CLI/") and path.suffix == ".hpp":
+                    yield f"{name}:{number}: CLI11 in a header: it is most of what its includers take to compile"
+            if not name.startswith(ASKS_FOR_BACKENDS):
                 for number, line in enumerate(text.splitlines(), start=1):
-                    code = line.split("//")[0]
-                    if re.search(r"(?<![\w_])(std::printf|printf|std::exit|std::abort|std::cout|std::cerr|fmt::print)\b", code):
+                    if BACKEND_ASKED.search(line.split("//")[0]):
+                        yield f"{name}:{number}: only real/backend asks which backend it is; ask its row (real/backend/backends.hpp)"
+            if module != "cli":
+                for number, line in enumerate(text.splitlines(), start=1):
+                    if PRINTS.search(line.split("//")[0]):
                         yield f"{name}:{number}: only cli/ prints or exits"
 
 

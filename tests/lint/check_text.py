@@ -3,6 +3,7 @@
 
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
@@ -12,9 +13,9 @@ SKIPPED_PARTS = {"build", "out", ".git", ".cache"}
 
 
 def files_of(root: pathlib.Path):
-    """Tracked files of a checkout; every file of a plain folder."""
-    listed = subprocess.run(["git", "-C", root, "ls-files", "-z"], capture_output=True, check=False)
-    if listed.returncode == 0:
+    """Tracked files of a checkout; every file of a plain folder, or where there is no git."""
+    listed = shutil.which("git") and subprocess.run(["git", "-C", root, "ls-files", "-z"], capture_output=True, check=False)
+    if listed and listed.returncode == 0:
         return [root / name for name in listed.stdout.decode().split("\0") if name]
     return [path for path in root.rglob("*") if not SKIPPED_PARTS & set(path.relative_to(root).parts)]
 

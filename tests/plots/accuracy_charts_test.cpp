@@ -6,27 +6,29 @@
 namespace ringside::plots {
 namespace {
 
-EvaluatedSystem box(const std::string& name, MachineClass machine_class, double factor) {
+EvaluatedSystem system_of(const std::string& name, MachineClass machine_class, double factor) {
   EvaluatedSystem system;
   system.name = name;
   system.group = name;
   system.machine_class = machine_class;
   for (const std::int64_t bytes : {1 << 10, 1 << 20, 1 << 30}) {
     const double seconds = 1e-5 + static_cast<double>(bytes) / 1e10;
-    system.points.push_back({.band = size_band(static_cast<double>(bytes)),
-                             .ranks = 4,
-                             .bytes = {bytes},
-                             .measured = seconds,
-                             .predicted = factor * seconds,
-                             .interval = Interval{.low = 0.5 * seconds, .high = 2 * seconds}});
+    system.points.push_back(
+        {.band = size_band(static_cast<double>(bytes)),
+         .ranks = 4,
+         .bytes = {bytes},
+         .measured = seconds,
+         .predicted = factor * seconds,
+         .interval = Interval<double>{.low = 0.5 * seconds, .typical = seconds, .high = 2 * seconds}});
   }
   return system;
 }
 
 AccuracyReport report() {
   AccuracyReport result;
-  result.systems = {box("a", MachineClass::node_nvlink, 1.1), box("b", MachineClass::node_pcie, 3),
-                    box("c", MachineClass::multi_node, 0.8), box("sick", MachineClass::node_pcie, 100)};
+  result.systems = {system_of("a", MachineClass::node_nvlink, 1.1),
+                    system_of("b", MachineClass::node_pcie, 3), system_of("c", MachineClass::multi_node, 0.8),
+                    system_of("sick", MachineClass::node_pcie, 100)};
   result.systems.back().odd = "sick";
   return result;
 }
@@ -68,7 +70,7 @@ TEST(AccuracyCharts, BarsStandForTheMedians) {
                              .machine_class = "node_pcie",
                              .band = "all",
                              .model = "ringside",
-                             .fold = "left_out",
+                             .fold = "held_out",
                              .mape = 0.25}};
   const auto figures = accuracy_by_size(with_summary, {});
   ASSERT_EQ(figures.size(), 1u);

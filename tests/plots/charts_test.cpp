@@ -120,7 +120,7 @@ std::vector<Figure> make_samples() {
     add(timelines({{"predicted: 1.23 ms (replay, 24 events)", samples::ring_timeline(ranks)}}, kContext));
   }
   add(topology_graph(samples::two_nodes(), kContext));
-  add(topology_graph(samples::pcie_box(), kContext));
+  add(topology_graph(samples::pcie_host(), kContext));
   return figures;
 }
 
@@ -197,7 +197,7 @@ TEST(TimeVsSize, FailedAndMissingPointsAreAbsent) {
   EXPECT_THAT(elements_of<Polyline>(panel).at(0).points, SizeIs(2));
 }
 
-TEST(TimeVsSize, WhatALogAxisCannotShowIsLeftOut) {
+TEST(TimeVsSize, WhatALogAxisCannotShowIsSkipped) {
   EXPECT_THAT(time_vs_size({point("ring", 1, 1024, 0, 0), point("ring", 2, 0, 1, 1)}, kContext), IsEmpty());
   std::vector<Point> points = {point("ring", 2, 1024, 1e-5, 1e-5)};
   points[0].predicted->low = Seconds{0};
@@ -373,7 +373,7 @@ TEST(SpeedupMap, MeasuredCellsShowTheirWinner) {
   grid.measured = {{2, {1024}, 0.7}, {4, {4096}, 3}, {8, {4096}, 3}, {4, {999}, 3}};
   const Panel map = plots_of(speedup_map(grid, kContext).at(0)).at(0);
   const std::vector<Text> winners = elements_of<Text>(map);
-  ASSERT_THAT(winners, SizeIs(2));  // Cells that the grid has not are left out.
+  ASSERT_THAT(winners, SizeIs(2));  // Cells that the grid does not have are skipped.
   EXPECT_EQ(winners[0].text, "naive");
   EXPECT_EQ(winners[1].text, "ring");
   EXPECT_THAT(elements_of<Boxes>(map).at(1).boxes, SizeIs(2));
@@ -475,7 +475,7 @@ TEST(ScheduleDiagram, NamesChunksRoundsAndScratchBuffers) {
   const Figure figure = schedule_diagram(samples::direct_schedule(3), kContext).at(0);
   EXPECT_EQ(figure.name, "schedule_direct_two_shot_3_ranks");
   EXPECT_THAT(texts_of(figure),
-              testing::IsSupersetOf({"round 0", "round 1", "rank 2", "0→s1", "s1: scratch buffer 1"}));
+              testing::IsSupersetOf({"round 1", "round 2", "rank 2", "0→s1", "s1: scratch buffer 1"}));
 }
 
 TEST(ScheduleDiagram, TooManyRanksAreAnErrorThatSaysTheLimit) {
@@ -526,7 +526,7 @@ TEST(Timeline, SeveralRunsStandBeneathEachOtherOnOneTimeAxis) {
   EXPECT_EQ(panels[1].x.label, "time (us)");
 }
 
-TEST(Timeline, MoreTracksThanFitAreSaidToBeLeftOut) {
+TEST(Timeline, MoreTracksThanFitAreSaidToBeMissing) {
   std::vector<TimelineBar> bars;
   for (int track = 0; track < 70; ++track) {
     bars.push_back({fmt::format("rank {}", track), {0}, {1}, "", "transfer"});
@@ -537,7 +537,7 @@ TEST(Timeline, MoreTracksThanFitAreSaidToBeLeftOut) {
 }
 
 TEST(TopologyGraph, FasterLinksAreWider) {
-  const Figure figure = topology_graph(samples::pcie_box(), kContext).at(0);
+  const Figure figure = topology_graph(samples::pcie_host(), kContext).at(0);
   std::map<std::uint32_t, double> widths;
   for (const Polyline& line : elements_of<Polyline>(figure.panels.back())) {
     widths[line.stroke.color.rgb] = line.stroke.width;
@@ -549,16 +549,38 @@ TEST(TopologyGraph, FasterLinksAreWider) {
 }
 
 TEST(TopologyGraph, FewEdgesAreLabelledAndManyGoToTheLegend) {
-  EXPECT_THAT(texts_of(topology_graph(samples::pcie_box(), kContext).at(0)),
+  EXPECT_THAT(texts_of(topology_graph(samples::pcie_host(), kContext).at(0)),
               Contains("PCIe 4.0 x16").Times(4));
   EXPECT_THAT(texts_of(topology_graph(samples::two_nodes(), kContext).at(0)),
               Contains("NVLink 3 300 GB/s").Times(1));
 }
 
 TEST(TopologyGraph, AnUnknownNodeIsABug) {
-  TopologyGraph graph = samples::pcie_box();
+  TopologyGraph graph = samples::pcie_host();
   graph.edges.push_back({"gpu0", "nowhere", "?", {1}});
   EXPECT_THROW(topology_graph(graph, kContext), Bug);
+}
+
+TEST(Charts, ADifferentExecutionPolicyIsInTheLegendOfWhatShowsBoth) {
+  std::vector<Point> points = samples::sweep({});
+  const auto says = [&] {
+    std::vector<bool> found;
+    for (const auto& figures : {time_vs_size(points, kContext), ratio(points, kContext)}) {
+      const std::vector<std::string> texts = texts_of(figures.front());
+      found.push_back(std::any_of(texts.begin(), texts.end(), [](const std::string& text) {
+        return text.find("another execution policy than predicted") != std::string::npos;
+      }));
+      EXPECT_THAT(unreadable_texts(figures.front()), IsEmpty());
+    }
+    return found;
+  };
+  for (Point& point : points) {
+    point.predicted->policy = ExecutionPolicy{};
+    point.measured->policy = ExecutionPolicy{};
+  }
+  EXPECT_THAT(says(), ElementsAre(false, false));
+  points.front().measured->policy->segments = 4;
+  EXPECT_THAT(says(), ElementsAre(true, true));
 }
 
 }  // namespace

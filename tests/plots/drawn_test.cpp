@@ -186,7 +186,7 @@ TEST_F(Drawn, Diagrams) {
                      schedule_diagram(samples::direct_schedule(4), context_).at(0),
                      timeline(samples::ring_timeline(4), context_).at(0),
                      topology_graph(samples::two_nodes(), context_).at(0)});
-  check("diagrams_of_a_small_box", {topology_graph(samples::pcie_box(), context_).at(0),
+  check("diagrams_of_a_small_box", {topology_graph(samples::pcie_host(), context_).at(0),
                                     timeline(samples::ring_timeline(16), context_).at(0)});
 }
 

@@ -51,6 +51,11 @@ TEST(GnuplotScript, NoTextCanEndItsLineOrItsString) {
   EXPECT_FALSE(inside);
 }
 
+TEST(GnuplotScript, AQuoteAtTheBeginningDoesNotEndTheString) {
+  // gnuplot takes three quotes in a row for an empty string and a rest.
+  EXPECT_THAT(script_with(Text{.text = "'quoted'"}), HasSubstr("'’quoted''' "));
+}
+
 TEST(GnuplotScript, TitlesAndTicsAreQuotedToo) {
   Figure figure = figure_with(Text{});
   figure.panels[0].title = "it's";
@@ -128,10 +133,12 @@ class StandIn : public testing::Test {
 };
 
 TEST_F(StandIn, WhatItWritesBecomesTheFile) {
-  write_image(figure_with(Text{.text = "hello"}), ImageFormat::png, image(), program("cat"));
+  write_image(figure_with(Text{.text = "hello"}), ImageFormat::png, image(),
+              program("cat; printf 'IEND\\256B`\\202'"));
   std::ifstream stream(image());
   const std::string text{std::istreambuf_iterator<char>(stream), {}};
-  EXPECT_EQ(text, gnuplot_script(figure_with(Text{.text = "hello"}), ImageFormat::png));
+  EXPECT_THAT(text,
+              testing::StartsWith(gnuplot_script(figure_with(Text{.text = "hello"}), ImageFormat::png)));
   EXPECT_EQ(num_files(), 2U);  // The program and the image.
   EXPECT_EQ(fs::status(image()).permissions(),
             fs::perms::owner_read | fs::perms::owner_write | fs::perms::group_read | fs::perms::others_read);
@@ -148,6 +155,11 @@ TEST_F(StandIn, AnOldChartSurvivesAFailure) {
   std::ofstream(image()) << "old";
   error_of(program("exit 1"));
   EXPECT_EQ(fs::file_size(image()), 3U);
+}
+
+TEST_F(StandIn, APictureThatIsCutOffIsAFailureAndLeavesNothing) {
+  EXPECT_THAT(error_of(program("printf '\\211PNG half'")), HasSubstr("cut off"));
+  EXPECT_FALSE(fs::exists(image()));
 }
 
 TEST_F(StandIn, NoOutputIsAFailure) { EXPECT_THAT(error_of(program("exit 0")), HasSubstr("drew nothing")); }

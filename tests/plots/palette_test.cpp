@@ -2,12 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include "schedule/registry.hpp"
+
 namespace ringside::plots {
 namespace {
 
-const std::vector<std::string> kKnown = {
-    "naive",  "tutorial_ring",   "ring",         "pipelined_ring", "binomial_tree",      "double_binary_tree",
-    "direct", "direct_two_shot", "hierarchical", "native",         "recursive_doubling", "halving_doubling"};
+/// Everything that a chart of all_reduce can show.
+const std::vector<std::string> kKnown = [] {
+  std::vector<std::string> names = algorithm_names(Collective::all_reduce);
+  names.emplace_back(kNative);
+  return names;
+}();
 
 TEST(Palette, KnownAlgorithmsLookTheSameInAnyCompany) {
   const auto all = series_styles(kKnown);

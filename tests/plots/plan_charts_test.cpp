@@ -28,11 +28,11 @@ std::size_t count_of(const Figure& figure) {
 
 CostChart two_offers() {
   return {.points = {{.label = "cheap",
-                      .seconds = {7200, 3600, 9000},
-                      .cost = {2, 1, 3},
+                      .seconds = {3600, 7200, 9000},
+                      .cost = {1, 2, 3},
                       .pareto = true,
                       .recommended = true},
-                     {.label = "fast", .seconds = {600, 500, 700}, .cost = {20, 15, 25}, .pareto = true}},
+                     {.label = "fast", .seconds = {500, 600, 700}, .cost = {15, 20, 25}, .pareto = true}},
           .currency = "USD",
           .of = "the run",
           .deadline = 3000};
@@ -68,7 +68,7 @@ TEST(PlanCharts, EveryOfferWithRoomBesideItIsNamed) {
   EXPECT_THAT(texts, IsSupersetOf({"far away", "cheap", "fast", "offer 0", "offer 19"}));
 }
 
-TEST(PlanCharts, LabelsThatWouldCoverSomethingAreLeftOutButThoseOfTheFrontAreNot) {
+TEST(PlanCharts, LabelsThatWouldCoverSomethingAreSkippedButThoseOfTheFrontAreNot) {
   CostChart chart = two_offers();
   for (int number = 0; number < 60; ++number) {
     chart.points.push_back(

@@ -207,7 +207,7 @@ TopologyGraph two_nodes() {
   return graph;
 }
 
-TopologyGraph pcie_box() {
+TopologyGraph pcie_host() {
   TopologyGraph graph;
   graph.nodes = {{"root", "host bridge", 0}, {"s0", "PCIe switch 0", 1}, {"s1", "PCIe switch 1", 1}};
   for (int gpu = 0; gpu < 4; ++gpu) {

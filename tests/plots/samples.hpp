@@ -36,7 +36,7 @@ std::vector<TimelineBar> ring_timeline(int num_ranks);
 /// Two nodes of eight GPUs: switches, NICs and NVLink.
 TopologyGraph two_nodes();
 /// Four GPUs behind two PCIe switches.
-TopologyGraph pcie_box();
+TopologyGraph pcie_host();
 
 LabelledMatrix bandwidth_matrix(int num_ranks);
 

@@ -1,4 +1,4 @@
-#include "real/collective_values.hpp"
+#include "real/execute/collective_values.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "real/half.hpp"
+#include "real/execute/half.hpp"
 
 namespace ringside {
 namespace {

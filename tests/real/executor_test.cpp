@@ -1,4 +1,4 @@
-#include "real/executor.hpp"
+#include "real/execute/executor.hpp"
 
 #include <chrono>
 #include <span>
@@ -8,11 +8,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "real/collective_values.hpp"
-#include "real/threads/threads_transport.hpp"
+#include "real/backend/threads/transport.hpp"
+#include "real/execute/collective_values.hpp"
+#include "schedule/program/policy.hpp"
 #include "schedule/promise.hpp"
 #include "schedule/registry.hpp"
-#include "schedule/slices.hpp"
 #include "tests/schedule/requests.hpp"
 
 namespace ringside {
@@ -21,6 +21,10 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::uint64_t kInputSeed = 3;
+
+Bytes bytes_of(const Vector& vector) {
+  return {vector.num_elements * static_cast<std::int64_t>(size_of(vector.dtype))};
+}
 
 /// What a rank found wrong, or nothing.
 std::string run_once(const Schedule& schedule, const Vector& vector, Transport& transport) {
@@ -32,16 +36,15 @@ std::string run_once(const Schedule& schedule, const Vector& vector, Transport& 
                                  .num_elements = vector.num_elements,
                                  .parts = parts_of(schedule, vector.num_elements)},
                                 kInputSeed);
-  for (const Pacing pacing : {Pacing::round_by_round, Pacing::receive_ahead, Pacing::in_slices_on_own_cores,
-                              Pacing::in_slices_on_shared_cores}) {
-    Executor executor(compile(schedule, vector, transport.rank(), pacing), transport);
+  for (const RankSiteRow& site : kRankSites) {
+    const ExecutionPolicy policy = policy_for(schedule, bytes_of(vector), site.rules);
+    Executor executor(compile(schedule, vector, transport.rank(), policy), transport);
     values.write_input(transport.rank(), executor.message());
     executor.run();
     if (const std::optional<std::int64_t> wrong = values.first_wrong(transport.rank(), executor.message())) {
-      return fmt::format("{}: {} {}, {} elements, pacing {}: rank {}, element {}: found {}, due {}",
-                         label(schedule), name(vector.dtype), name(vector.op), vector.num_elements,
-                         static_cast<int>(pacing), transport.rank(), *wrong,
-                         values.value_at(executor.message(), *wrong),
+      return fmt::format("{}: {} {}, {} elements, {}: rank {}, element {}: found {}, due {}", label(schedule),
+                         name(vector.dtype), name(vector.op), vector.num_elements, describe(policy),
+                         transport.rank(), *wrong, values.value_at(executor.message(), *wrong),
                          values.value_due(transport.rank(), *wrong));
     }
   }
@@ -87,7 +90,7 @@ TEST(Executor, GivesExactResultsForManyRanks) {
   }
 }
 
-TEST(Executor, GivesExactResultsForOtherRootsSlicesAndNodes) {
+TEST(Executor, GivesExactResultsForOtherRootsSegmentsAndNodes) {
   for_each_schedule(unusual_requests(), [&](const Schedule& schedule) {
     if (schedule.num_ranks() <= 9) {
       expect_exact(schedule, vectors_of_sizes({5, 101}));
@@ -95,15 +98,15 @@ TEST(Executor, GivesExactResultsForOtherRootsSlicesAndNodes) {
   });
 }
 
-TEST(Executor, GivesExactResultsForLongMessagesInSlices) {
+TEST(Executor, GivesExactResultsForLongMessagesInSegments) {
   for (const Collective collective :
        {Collective::all_reduce, Collective::reduce_scatter, Collective::all_gather}) {
     for (const int n : {2, 3, 5}) {
       const Schedule ring(*find_algorithm(collective, "ring"), {.collective = collective, .num_ranks = n});
-      // A chunk of a little more than three slices of the usual size, uneven among the ranks.
+      // A chunk of a little more than three segments of the usual size, uneven among the ranks.
       const Vector vector = {.num_elements = n * 300'000LL + 1, .op = ReduceOp::avg};
-      ASSERT_GT(slicing_of(ring, {4 * vector.num_elements}, Cores::own).count, 1);
-      ASSERT_GT(slicing_of(ring, {4 * vector.num_elements}, Cores::shared).count, 1);
+      ASSERT_GT(policy_for(ring, bytes_of(vector), rules_of(RankSite::own_core)).segments, 1);
+      ASSERT_GT(policy_for(ring, bytes_of(vector), rules_of(RankSite::shared_cores)).segments, 1);
       expect_exact(ring, std::vector{vector});
     }
   }

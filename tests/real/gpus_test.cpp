@@ -1,11 +1,12 @@
-#include "real/gpus.hpp"
+#include "real/backend/gpus.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "common/error.hpp"
-#include "real/measure.hpp"
-#include "real/memory_check.hpp"
+#include "real/backend/backends.hpp"
+#include "real/launch/memory_check.hpp"
+#include "real/measure/measure.hpp"
 
 namespace ringside {
 namespace {

@@ -1,4 +1,4 @@
-#include "real/nccl/group_plan.hpp"
+#include "real/backend/nccl/group_plan.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -10,8 +10,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "real/collective_values.hpp"
-#include "real/reduce.hpp"
+#include "real/execute/collective_values.hpp"
+#include "real/execute/reduce.hpp"
 #include "schedule/registry.hpp"
 #include "tests/schedule/requests.hpp"
 
@@ -81,8 +81,9 @@ TEST(GroupPlan, OneGroupForEachRoundOfARing) {
 }
 
 TEST(GroupPlan, ReducesBesideTheNextGroupWhereTheProgramAllowsIt) {
-  const std::vector<std::string> plan = texts(plan_of("pipelined_ring", {.num_ranks = 2, .slices = 2}, 8, 0));
-  // The first slice is reduced after the second group has started and before anybody waits for it.
+  const std::vector<std::string> plan =
+      texts(plan_of("pipelined_ring", {.num_ranks = 2, .segments = 2}, 8, 0));
+  // The first segment is reduced after the second group has started and before anybody waits for it.
   ASSERT_GE(plan.size(), 5U);
   EXPECT_THAT(plan[0], ::testing::StartsWith("group"));
   EXPECT_EQ(plan[1], "await arrivals");

@@ -1,4 +1,4 @@
-#include "real/half.hpp"
+#include "real/execute/half.hpp"
 
 #include <bit>
 #include <cmath>

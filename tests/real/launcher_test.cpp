@@ -1,4 +1,5 @@
 // Real rank processes over Gloo: what they give, and what is left when they are killed, stopped or interrupted.
+// 400 lines: one fixture serves all of it.
 
 #include <chrono>
 #include <csignal>
@@ -15,8 +16,11 @@
 
 #include "common/error.hpp"
 #include "processes.hpp"
-#include "real/measure.hpp"
-#include "real/probe.hpp"
+#include "real/backend/backends.hpp"
+#include "real/measure/measure.hpp"
+#include "real/measure/own_cores.hpp"
+#include "real/measure/this_machine.hpp"
+#include "real/probe/probe.hpp"
 #include "schedule/registry.hpp"
 
 namespace ringside {
@@ -311,6 +315,125 @@ TEST_F(Launcher, RanksOfAnotherLauncherMeetWhereTheyAreTold) {
     }
   }
   std::filesystem::remove_all(temporary_.path() / "meet");
+}
+
+TEST_F(Launcher, WhatAKilledRunLeftWhereRanksMeetDoesNotStopTheNextOne) {
+  const std::filesystem::path folder = temporary_.path() / "meet";
+  const auto start_rank = [&](int rank) {
+    return start({RINGSIDE_TEST_RANKS, "join", "ring", "3", "4096", "0.05", "file://" + folder.string()},
+                 {fmt::format("OMPI_COMM_WORLD_RANK={}", rank), "OMPI_COMM_WORLD_SIZE=3"});
+  };
+  const pid_t killed = start_rank(1);
+  const Clock::time_point deadline = Clock::now() + 10s;
+  const auto left_something = [&] {
+    std::error_code error;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder, error)) {
+      if (entry.is_regular_file()) {
+        return true;
+      }
+    }
+    return false;
+  };
+  while (!left_something() && Clock::now() < deadline) {
+    std::this_thread::sleep_for(5ms);
+  }
+  ::kill(killed, SIGKILL);
+  ::waitpid(killed, nullptr, 0);
+  ASSERT_TRUE(left_something());
+  std::vector<pid_t> ranks;
+  for (int rank = 0; rank < 3; ++rank) {
+    ranks.push_back(start_rank(rank));
+  }
+  for (const pid_t rank : ranks) {
+    int status = 0;
+    ::waitpid(rank, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
+  std::filesystem::remove_all(folder);
+}
+
+TEST_F(Launcher, TheRootOfAllFilesIsNoPlaceToMeet) {
+  for (const std::string rendezvous : {"file://", "file:///", "file:///..", "file://here"}) {
+    MeasureOptions options = quick();
+    options.launch.rendezvous = rendezvous;
+    const Caught error = caught({{.algorithm = "ring", .ranks = 2, .bytes = {400}}}, options);
+    EXPECT_EQ(error.kind, ErrorKind::bad_input) << rendezvous;
+    EXPECT_THAT(error.text, HasSubstr("names no folder")) << rendezvous;
+  }
+}
+
+TEST_F(Launcher, ARankThatDiesIsNamedWhereChildrenAreIgnored) {
+  const auto before = ::signal(SIGCHLD, SIG_IGN);
+  const Caught error =
+      caught_with_signal({.algorithm = "ring", .ranks = 2, .bytes = {4096}}, endless(), 1, SIGKILL);
+  EXPECT_EQ(::signal(SIGCHLD, before), SIG_IGN) << "it is as it was";
+  EXPECT_EQ(error.kind, ErrorKind::peer_lost);
+  EXPECT_THAT(error.text, HasSubstr("rank 1 was killed by signal 9 (Killed)"));
+}
+
+TEST_F(Launcher, TimeInWhichNobodyRanCountsAgainstNoRank) {
+  const pid_t parent = start({RINGSIDE_TEST_RANKS, "measure", "ring", "3", "65536", "1000", "", "1"});
+  ASSERT_TRUE(temporary_.wait_for_ranks(3));
+  std::this_thread::sleep_for(300ms);
+  std::vector<pid_t> all = temporary_.ranks();
+  all.push_back(parent);
+  for (const int signal : {SIGSTOP, SIGCONT}) {
+    for (const pid_t process : all) {
+      ::kill(process, signal);
+    }
+    std::this_thread::sleep_for(signal == SIGSTOP ? 4s : 1s);
+  }
+  // Either nobody has noticed, or ranks whose deadline went by have given up; in no case is it a bug of ours.
+  ::kill(parent, SIGTERM);
+  int status = 0;
+  ::waitpid(parent, &status, 0);
+  EXPECT_TRUE(WIFSIGNALED(status) || WEXITSTATUS(status) == 1) << WEXITSTATUS(status);
+  EXPECT_TRUE(temporary_.wait_for_ranks(0));
+}
+
+TEST_F(Launcher, WhatMeasuringDoesToTheMachineIsInTheRecord) {
+  const int cores = this_machine().cores;
+  const bool alone = cores == static_cast<int>(allowed_cores().size());  // No container grants less time.
+  const std::vector<Measurement> measurements =
+      measured({{.algorithm = "ring", .ranks = 1, .bytes = {400}},
+                {.algorithm = "ring", .ranks = cores + 1, .bytes = {400}}},
+               quick());
+  ASSERT_EQ(measurements.size(), 2U);
+  ASSERT_TRUE(measurements[0].machine_tuning && measurements[1].machine_tuning);
+  EXPECT_EQ(measurements[0].machine_tuning->bound_to_cores, alone);
+  EXPECT_FALSE(measurements[0].machine_tuning->batch_scheduling);
+  EXPECT_FALSE(measurements[1].machine_tuning->bound_to_cores);
+  EXPECT_FALSE(measurements[1].machine_tuning->idle_states_prevented);
+}
+
+TEST_F(Launcher, TheMachineIsLeftAloneWhenThatIsAsked) {
+  MeasureOptions options = quick();
+  options.launch.tune_machine = false;
+  const int cores = this_machine().cores;
+  const std::vector<Measurement> measurements =
+      measured({{.algorithm = "ring", .ranks = 1, .bytes = {400}},
+                {.algorithm = "ring", .ranks = cores + 1, .bytes = {400}}},
+               options);
+  for (const Measurement& measurement : measurements) {
+    EXPECT_EQ(measurement.outcome, Outcome::ok);
+    EXPECT_EQ(measurement.machine_tuning, MachineTuning{});
+  }
+}
+
+TEST_F(Launcher, BusyCoresMakeNoRankLookLost) {
+  const BusyCores busy;
+  MeasureOptions options = quick();
+  options.launch.timeout = 2s;
+  for (const Measurement& measurement : measured({{.algorithm = "ring", .ranks = 2, .bytes = {1024}},
+                                                  {.algorithm = "naive", .ranks = 2, .bytes = {1024}},
+                                                  {.algorithm = "ring", .ranks = 2, .bytes = {65536}},
+                                                  {.algorithm = "naive", .ranks = 2, .bytes = {65536}}},
+                                                 options)) {
+    EXPECT_EQ(measurement.outcome, Outcome::ok) << measurement.note;
+    ASSERT_TRUE(measurement.machine_tuning.has_value());
+    EXPECT_FALSE(measurement.machine_tuning->idle_states_prevented)
+        << "a thread that nobody lets run would keep its rank from ending";
+  }
 }
 
 TEST_F(Launcher, ProbesRunOnTheSameTransport) {

@@ -1,4 +1,4 @@
-#include "real/measure.hpp"
+#include "real/measure/measure.hpp"
 
 #include <chrono>
 #include <cstdlib>
@@ -9,9 +9,12 @@
 #include <gtest/gtest.h>
 
 #include "common/error.hpp"
-#include "real/point_measurement.hpp"
-#include "real/point_recording.hpp"
-#include "real/threads/threads_transport.hpp"
+#include "real/backend/backends.hpp"
+#include "real/backend/threads/transport.hpp"
+#include "real/launch/external_rank.hpp"
+#include "real/measure/point_measurement.hpp"
+#include "real/measure/point_recording.hpp"
+#include "real/measure/recording.hpp"
 #include "schedule/registry.hpp"
 
 namespace ringside {
@@ -119,11 +122,11 @@ TEST(Measure, NothingStartsWhenOnePointDoesNotFit) {
   EXPECT_FALSE(reported);
 }
 
-/// Flips a bit in the n-th message that a rank receives, once in each call.
+/// Flips a bit in messages of `bytes` that a rank receives: in each call, or in call `only` alone.
 class FaultyTransport final : public Transport {
  public:
-  FaultyTransport(std::unique_ptr<Transport> transport, std::size_t bytes)
-      : transport_(std::move(transport)), bytes_(bytes) {}
+  FaultyTransport(std::unique_ptr<Transport> transport, std::size_t bytes, std::optional<int> only = {})
+      : transport_(std::move(transport)), bytes_(bytes), only_(only) {}
 
   Rank rank() const override { return transport_->rank(); }
   int num_ranks() const override { return transport_->num_ranks(); }
@@ -132,18 +135,19 @@ class FaultyTransport final : public Transport {
   }
   std::unique_ptr<Transfer> make_receive(Rank source, std::span<std::byte> memory) override {
     return std::make_unique<FaultyReceive>(transport_->make_receive(source, memory), memory,
-                                           memory.size() == bytes_);
+                                           memory.size() == bytes_, only_);
   }
 
  private:
   class FaultyReceive final : public Transfer {
    public:
-    FaultyReceive(std::unique_ptr<Transfer> transfer, std::span<std::byte> memory, bool faulty)
-        : transfer_(std::move(transfer)), memory_(memory), faulty_(faulty) {}
+    FaultyReceive(std::unique_ptr<Transfer> transfer, std::span<std::byte> memory, bool faulty,
+                  std::optional<int> only)
+        : transfer_(std::move(transfer)), memory_(memory), faulty_(faulty), only_(only) {}
     void start() override { transfer_->start(); }
     void wait() override {
       transfer_->wait();
-      if (faulty_) {
+      if (faulty_ && (!only_ || *only_ == calls_++)) {
         memory_[memory_.size() - 2] ^= std::byte{1};
       }
     }
@@ -152,10 +156,13 @@ class FaultyTransport final : public Transport {
     std::unique_ptr<Transfer> transfer_;
     std::span<std::byte> memory_;
     bool faulty_;
+    std::optional<int> only_;
+    int calls_ = 0;
   };
 
   std::unique_ptr<Transport> transport_;
   std::size_t bytes_;
+  std::optional<int> only_;
 };
 
 TEST(Measure, AWrongResultFailsThePointAndNamesRankAndElement) {
@@ -186,6 +193,31 @@ TEST(Measure, AWrongResultFailsThePointAndNamesRankAndElement) {
     EXPECT_EQ(measurement.outcome, Outcome::wrong_result);
     EXPECT_THAT(measurement.note, HasSubstr("rank 2, element 149 of 150: found "));
     EXPECT_EQ(measurement.iterations, 0) << "a wrong result has no time";
+  }
+}
+
+TEST(Measure, ASingleWrongCallIsSeenUnlessOnlyTheLastIsLookedAt) {
+  const PointKey point = {.collective = Collective::broadcast,
+                          .algorithm = algorithm_names(Collective::broadcast).front(),
+                          .ranks = 3,
+                          .bytes = {600}};
+  MeasureOptions options = quick();
+  options.target_interval = 0;
+  for (const bool every_call : {true, false}) {
+    options.check_every_call = every_call;
+    std::vector<Measurement> measurements(3);
+    run_as_threads(3, 5s, [&](std::unique_ptr<Transport> transport) {
+      const auto rank = static_cast<std::size_t>(transport->rank());
+      RankBackend backend;
+      backend.backend = Backend::threads;
+      backend.transport =
+          rank == 2 ? std::make_unique<FaultyTransport>(std::move(transport), 600, 3) : std::move(transport);
+      Coordination coordination(*backend.transport);
+      measurements[rank] = measure_point(point, options, backend, coordination);
+    });
+    for (const Measurement& measurement : measurements) {
+      EXPECT_EQ(measurement.outcome == Outcome::wrong_result, every_call) << measurement.note;
+    }
   }
 }
 

@@ -5,10 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "real/gpus.hpp"
-#include "real/nccl/cuda.hpp"
-#include "real/nccl/nccl_communicator.hpp"
-#include "real/nccl/nccl_settings.hpp"
+#include "real/backend/gpus.hpp"
+#include "real/backend/nccl/communicator.hpp"
+#include "real/backend/nccl/cuda.hpp"
+#include "real/backend/nccl/settings.hpp"
 
 namespace ringside {
 namespace {

@@ -1,13 +1,12 @@
-#include "real/nccl/nccl_settings.hpp"
-
 #include <filesystem>
 #include <fstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "real/nccl/nccl_native_support.hpp"
-#include "real/posix.hpp"
+#include "real/backend/nccl/native_support.hpp"
+#include "real/backend/nccl/settings.hpp"
+#include "real/launch/posix.hpp"
 
 namespace ringside {
 namespace {

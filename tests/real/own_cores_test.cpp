@@ -1,4 +1,4 @@
-#include "real/own_cores.hpp"
+#include "real/measure/own_cores.hpp"
 
 #include <thread>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "real/point_recording.hpp"
+#include "real/measure/point_recording.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -15,6 +15,8 @@
 #include <gtest/gtest.h>
 
 #include "common/error.hpp"
+#include "real/backend/backends.hpp"
+#include "real/measure/recording.hpp"
 #include "schedule/chunk_layout.hpp"
 #include "schedule/registry.hpp"
 

@@ -1,4 +1,4 @@
-#include "real/probe.hpp"
+#include "real/probe/probe.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -35,7 +35,7 @@ TEST(Probe, CoversEveryKindSizeAndNumberOfRanks) {
     if (sample.key.messages == 1) {
       sizes[{sample.key.kind, sample.key.ranks}].push_back(sample.key.bytes.value);
     } else {
-      EXPECT_EQ(sample.key.kind, ProbeKind::shift);
+      EXPECT_EQ(sample.key.kind, ProbeKind::neighbour_exchange);
       crowded[sample.key.ranks].push_back(sample.key.bytes.value);
     }
   }
@@ -43,12 +43,12 @@ TEST(Probe, CoversEveryKindSizeAndNumberOfRanks) {
   const auto operands = ElementsAre(4096, 16384, 20'000);
   EXPECT_EQ(sizes.size(), 12U);
   EXPECT_THAT((sizes[{ProbeKind::ping_pong, 2}]), messages);
-  EXPECT_THAT((sizes[{ProbeKind::shift, 2}]), messages);
-  EXPECT_THAT((sizes[{ProbeKind::shift, 3}]), messages);
-  EXPECT_THAT((sizes[{ProbeKind::relay, 2}]), messages);
-  EXPECT_THAT((sizes[{ProbeKind::relay, 3}]), messages);
-  EXPECT_THAT((sizes[{ProbeKind::ready_relay, 2}]), messages);
-  EXPECT_THAT((sizes[{ProbeKind::ready_relay, 3}]), messages);
+  EXPECT_THAT((sizes[{ProbeKind::neighbour_exchange, 2}]), messages);
+  EXPECT_THAT((sizes[{ProbeKind::neighbour_exchange, 3}]), messages);
+  EXPECT_THAT((sizes[{ProbeKind::chained_exchange, 2}]), messages);
+  EXPECT_THAT((sizes[{ProbeKind::chained_exchange, 3}]), messages);
+  EXPECT_THAT((sizes[{ProbeKind::chained_exchange_posted, 2}]), messages);
+  EXPECT_THAT((sizes[{ProbeKind::chained_exchange_posted, 3}]), messages);
   EXPECT_THAT((sizes[{ProbeKind::send, 2}]), messages);
   EXPECT_THAT((sizes[{ProbeKind::fan_out, 3}]), messages);
   EXPECT_THAT(crowded[2], messages);
@@ -60,12 +60,12 @@ TEST(Probe, CoversEveryKindSizeAndNumberOfRanks) {
   EXPECT_EQ(fractions.back(), 1);
 }
 
-TEST(Probe, EveryPassGoesOverAllProbes) {
+TEST(Probe, EveryRepetitionGoesOverAllProbes) {
   std::vector<ProbeKey> keys;
   for (const ProbeSample& sample : probe({.launch = {.backend = Backend::threads, .timeout = 5s},
                                    .budget = {5},
                                    .max_bytes = {64},
-                                   .passes = 2},
+                                   .repetitions = 2},
                                          {})) {
     keys.push_back(sample.key);
   }

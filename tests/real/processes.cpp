@@ -1,6 +1,7 @@
 #include "processes.hpp"
 
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <optional>
@@ -9,7 +10,12 @@
 #include <thread>
 
 #include <fmt/format.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+#include "real/measure/own_cores.hpp"
 
 namespace ringside {
 namespace {
@@ -77,6 +83,29 @@ bool OwnTemporaryDirectory::wait_for_ranks(std::size_t count, std::chrono::milli
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   return true;
+}
+
+BusyCores::BusyCores() {
+  for (const std::size_t core : allowed_cores()) {
+    const pid_t process = ::fork();
+    if (process == 0) {
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+      cpu_set_t set;
+      CPU_ZERO(&set);
+      CPU_SET(core, &set);
+      ::sched_setaffinity(0, sizeof(set), &set);
+      for (volatile bool busy_on = true; busy_on;) {
+      }
+    }
+    processes_.push_back(process);
+  }
+}
+
+BusyCores::~BusyCores() {
+  for (const pid_t process : processes_) {
+    ::kill(process, SIGKILL);
+    ::waitpid(process, nullptr, 0);
+  }
 }
 
 pid_t start(const std::vector<std::string>& command, const std::vector<std::string>& environment) {

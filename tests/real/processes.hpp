@@ -35,6 +35,18 @@ class OwnTemporaryDirectory {
   std::filesystem::path path_;
 };
 
+/// A process on every core of this machine that computes as long as this lives.
+class BusyCores {
+ public:
+  BusyCores();
+  ~BusyCores();
+  BusyCores(const BusyCores&) = delete;
+  BusyCores& operator=(const BusyCores&) = delete;
+
+ private:
+  std::vector<pid_t> processes_;
+};
+
 /// Starts a program and does not wait for it.
 pid_t start(const std::vector<std::string>& command, const std::vector<std::string>& environment = {});
 

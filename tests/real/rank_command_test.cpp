@@ -1,4 +1,4 @@
-#include "real/rank_command.hpp"
+#include "real/launch/rank_command.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

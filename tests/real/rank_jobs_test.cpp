@@ -1,4 +1,4 @@
-#include "real/rank_jobs.hpp"
+#include "real/launch/rank_jobs.hpp"
 
 #include <stdexcept>
 
@@ -98,15 +98,20 @@ TEST(RankJobs, RecordingsSurviveTheirLineToTheLastBit) {
 
 TEST(RankJobs, AnswersSurviveTheirLineToTheLastBit) {
   const Answer answer = {
-      .measurement = Measurement{.seconds = {0.1},
-                                 .low = {1.0 / 3},
-                                 .high = {2e-9},
-                                 .iterations = 2,
-                                 .samples = {1e-300, 0.1 + 0.2},
-                                 .backend = Backend::nccl,
-                                 .launch = DeviceLaunch{.graph = true, .host_seconds = {0.3}},
-                                 .oversubscribed = true,
-                                 .note = "a \"note\"\n"},
+      .measurement =
+          Measurement{
+              .seconds = {0.1},
+              .low = {1.0 / 3},
+              .high = {2e-9},
+              .iterations = 2,
+              .samples = {1e-300, 0.1 + 0.2},
+              .backend = Backend::nccl,
+              .policy =
+                  ExecutionPolicy{
+                      .receives_ahead = true, .segments = 3, .stride = 3, .in_flight = 2, .order = {1, 0}},
+              .launch = DeviceLaunch{.mode = LaunchMode::cuda_graph, .host_seconds = {0.3}},
+              .shared_gpu = true,
+              .note = "a \"note\"\n"},
       .seconds = {1.0 / 7}};
   const Answer read = answer_from_line(to_line(answer));
   EXPECT_EQ(read.kind, AnswerKind::done);
@@ -115,9 +120,10 @@ TEST(RankJobs, AnswersSurviveTheirLineToTheLastBit) {
   EXPECT_EQ(read.measurement->low, answer.measurement->low);
   EXPECT_EQ(read.measurement->note, answer.measurement->note);
   ASSERT_TRUE(read.measurement->launch);
-  EXPECT_TRUE(read.measurement->launch->graph);
+  EXPECT_EQ(read.measurement->launch->mode, LaunchMode::cuda_graph);
   EXPECT_EQ(read.measurement->launch->host_seconds, Seconds{0.3});
-  EXPECT_TRUE(read.measurement->oversubscribed);
+  EXPECT_EQ(read.measurement->policy, answer.measurement->policy);
+  EXPECT_TRUE(read.measurement->shared_gpu);
   EXPECT_EQ(read.seconds, answer.seconds);
 }
 
@@ -157,8 +163,9 @@ TEST(RankJobs, AreDescribedForPeople) {
             "running all_reduce ring, 4 ranks, 1 MiB");
   EXPECT_EQ(description(Job(RecordJob{.key = {.algorithm = "ring", .ranks = 4, .bytes = {1 << 20}}})),
             "recording all_reduce ring, 4 ranks, 1 MiB");
-  EXPECT_EQ(description(Job(ProbeJob{.key = {.kind = ProbeKind::shift, .ranks = 3, .bytes = {8}}})),
-            "probing shift, 3 ranks, 8 B");
+  EXPECT_EQ(
+      description(Job(ProbeJob{.key = {.kind = ProbeKind::neighbour_exchange, .ranks = 3, .bytes = {8}}})),
+      "probing neighbour_exchange, 3 ranks, 8 B");
   EXPECT_EQ(description(Job(JoinJob{.num_ranks = 5})), "connecting 5 ranks");
 }
 

@@ -1,6 +1,6 @@
 // A program with ranks, for tests that need whole processes:
 //   test_ranks rank …                                                  a rank, as measure() starts it
-//   test_ranks measure ALGORITHM RANKS BYTES SECONDS [WRAP]            one all_reduce, for so long
+//   test_ranks measure ALGORITHM RANKS BYTES SECONDS [WRAP [TIMEOUT]]  one all_reduce, for so long
 //   test_ranks join ALGORITHM RANKS BYTES SECONDS RENDEZVOUS           the same as one rank of another launcher
 //   test_ranks sweep RANKS SECONDS BYTES… -- ALGORITHM…                a table of them
 //   test_ranks probe SECONDS RANKS…                                    a table of probes
@@ -15,8 +15,9 @@
 #include <fmt/format.h>
 
 #include "common/error.hpp"
-#include "real/measure.hpp"
-#include "real/probe.hpp"
+#include "real/launch/rank_process.hpp"
+#include "real/measure/measure.hpp"
+#include "real/probe/probe.hpp"
 
 namespace {
 
@@ -65,6 +66,9 @@ int run(const std::vector<std::string>& arguments) {
     options.max_iterations = 1'000'000'000;
     if (arguments.size() > 5 && !arguments[5].empty()) {
       (verb == "join" ? options.launch.rendezvous : options.launch.wrap) = arguments[5];
+    }
+    if (arguments.size() > 6) {
+      options.launch.timeout = std::chrono::seconds(std::stoi(arguments[6]));
     }
   } else if (arguments.size() > 4 && verb == "sweep") {
     options.budget_per_point = {std::stod(arguments[2])};

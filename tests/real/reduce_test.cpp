@@ -1,4 +1,4 @@
-#include "real/reduce.hpp"
+#include "real/execute/reduce.hpp"
 
 #include <cstdint>
 #include <limits>

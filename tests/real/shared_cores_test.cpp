@@ -1,4 +1,4 @@
-#include "real/shared_cores.hpp"
+#include "real/measure/shared_cores.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 
-#include "real/this_machine.hpp"
-#include "real/threads/threads_transport.hpp"
+#include "real/backend/threads/transport.hpp"
+#include "real/measure/this_machine.hpp"
 
 namespace ringside {
 namespace {
@@ -27,14 +27,14 @@ std::vector<Rank> ranks_of_this_process(int num_ranks) {
   run_as_threads(num_ranks, 10s, [&](std::unique_ptr<Transport> transport) {
     Coordination coordination(*transport);
     Rank& rank = ranks[static_cast<std::size_t>(transport->rank())];
-    rank.shares = take_turns_on_shared_cores(coordination);
+    rank.shares = use_batch_scheduling_on_shared_cores(coordination);
     coordination.barrier();
     rank.policy = ::sched_getscheduler(0);
   });
   return ranks;
 }
 
-TEST(SharedCores, MakeAllThreadsTakeTurns) {
+TEST(SharedCores, PutAllThreadsUnderBatchScheduling) {
   const int before = ::sched_getscheduler(0);
   const sched_param priority = {};
   if (::sched_setscheduler(0, SCHED_BATCH, &priority) != 0) {

@@ -1,5 +1,3 @@
-#include "real/threads/threads_transport.hpp"
-
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -8,7 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "real/coordination.hpp"
+#include "real/backend/threads/transport.hpp"
+#include "real/execute/coordination.hpp"
 
 namespace ringside {
 namespace {

@@ -1,4 +1,4 @@
-#include "real/timing.hpp"
+#include "real/measure/timing.hpp"
 
 #include <chrono>
 #include <mutex>
@@ -7,8 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "real/statistics.hpp"
-#include "real/threads/threads_transport.hpp"
+#include "common/statistics.hpp"
+#include "real/backend/threads/transport.hpp"
 
 namespace ringside {
 namespace {
@@ -45,6 +45,24 @@ TEST(Timing, AllRanksKnowTheSameTimesAndStopTogether) {
   EXPECT_EQ(timed.samples[0], timed.samples[2]);
   EXPECT_EQ(timed.calls[0], timed.calls[2]);
   EXPECT_GT(timed.calls[0], static_cast<int>(timed.samples[0].size())) << "the first calls are dropped";
+}
+
+TEST(Timing, TheResultOfEveryCallCanBeLookedAt) {
+  int calls = 0;
+  int looks = 0;
+  run_as_threads(1, 10s, [&](std::unique_ptr<Transport> transport) {
+    Coordination coordination(*transport);
+    time_calls({.before = [&] { EXPECT_EQ(calls, looks); },
+                .run =
+                    [&] {
+                      ++calls;
+                      return 1e-6;
+                    },
+                .after = [&] { ++looks; }},
+               {.budget = {0}, .min_calls = 8}, coordination, nullptr);
+  });
+  EXPECT_GT(calls, 8) << "the dropped ones, too";
+  EXPECT_EQ(calls, looks);
 }
 
 TEST(Timing, GoesOnUntilTheMinimumWhateverTheBudget) {

@@ -1,63 +1,76 @@
-#include <set>
+#include <cstdlib>
+#include <fstream>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
+#include "results/field_table.hpp"
 #include "results/reader.hpp"
 #include "tests/paths.hpp"
 #include "tests/results/examples.hpp"
 
-/// docs/results.md and the serialiser must name the same fields.
+/// The tables of docs/results.md are those of the records' fields.
 namespace ringside {
 namespace {
 
-/// `point: measured.seconds` for every field that a record can hold; what the user names (host facts) is one field.
-void collect(const nlohmann::json& object, const std::string& kind, const std::string& prefix,
-             std::set<std::string>& fields) {
-  for (const auto& [key, value] : object.items()) {
-    const std::string path = prefix + key;
-    fields.insert(kind + ": " + path);
-    if (value.is_object() && path != "host") {
-      collect(value, kind, path + ".", fields);
-    }
+constexpr const char* kPage = RINGSIDE_SOURCE_DIR "/docs/results.md";
+
+std::string escaped(std::string text) {
+  for (std::size_t place = 0; (place = text.find('|', place)) != std::string::npos; place += 2) {
+    text.insert(place, "\\");
   }
+  return text;
 }
 
-std::set<std::string> written_fields() {
-  std::set<std::string> fields;
-  for (const Record& record : examples::full_records()) {
-    const auto json = nlohmann::json::parse(to_line(record));
-    collect(json, json["record"].get<std::string>(), "", fields);
+template <typename T>
+std::string markdown_table() {
+  const FieldTable<T>& table = field_table<T>();
+  std::string text =
+      fmt::format("| field | unit | meaning |\n| --- | --- | --- |\n| `record` | | `{}` |\n", table.record);
+  for (const FieldDescription& field : descriptions(table.fields)) {
+    text += fmt::format("| `{}` |{} | {} |\n", field.path, field.unit.empty() ? "" : " " + field.unit,
+                        escaped(field.meaning));
   }
-  return fields;
+  return text;
 }
 
-/// Rows "| `field` | …" below a heading "## `kind`".
-std::set<std::string> documented_fields() {
-  std::set<std::string> fields;
-  std::string kind;
-  const std::string page = read_text(RINGSIDE_SOURCE_DIR "/docs/results.md");
-  for (std::size_t start = 0; start < page.size();) {
-    const std::size_t end = std::min(page.find('\n', start), page.size());
-    const std::string line = page.substr(start, end - start);
-    start = end + 1;
-    const auto quoted = [&](std::size_t from) { return line.substr(from, line.find('`', from) - from); };
-    if (line.starts_with("## `")) {
-      kind = quoted(4);
-    } else if (line.starts_with("| `") && !kind.empty()) {
-      fields.insert(kind + ": " + quoted(3));
-    }
-  }
-  return fields;
+/// What stands between the markers is replaced by the table.
+template <typename T>
+void put_table(std::string& page) {
+  const std::string what = fmt::format("fields of {}", field_table<T>().record);
+  const std::string begin = fmt::format("<!-- {} -->\n", what);
+  const std::size_t from = page.find(begin);
+  const std::size_t to = page.find(fmt::format("<!-- end of {} -->", what));
+  ASSERT_TRUE(from != std::string::npos && to != std::string::npos) << "docs/results.md lacks the " << what;
+  page.replace(from + begin.size(), to - from - begin.size(), markdown_table<T>());
 }
 
-TEST(Documentation, ListsEveryFieldOfEveryRecordAndNoOther) {
-  EXPECT_THAT(documented_fields(), testing::ContainerEq(written_fields()));
+template <typename... Kinds>
+void put_tables(std::string& page, const std::variant<Kinds...>* /*type*/) {
+  (put_table<Kinds>(page), ...);
+}
+
+TEST(Documentation, ShowsTheFieldsOfEveryRecord) {
+  const std::string page = read_text(kPage);
+  std::string generated = page;
+  put_tables(generated, static_cast<const Record*>(nullptr));
+  if (std::getenv("RINGSIDE_WRITE_DOCS") != nullptr) {
+    examples::write_file(kPage, generated);
+    return;
+  }
+  EXPECT_TRUE(page == generated)
+      << "docs/results.md does not show the fields of results/; run this test with RINGSIDE_WRITE_DOCS=1, "
+         "which writes the tables";
+}
+
+TEST(Documentation, SaysWhatEachFieldMeans) {
+  const std::string page = read_text(kPage);
+  EXPECT_EQ(page.find("|  |\n"), std::string::npos) << "a field without a meaning";
 }
 
 TEST(Documentation, ShowsLinesThatCanBeRead) {
-  const std::string page = read_text(RINGSIDE_SOURCE_DIR "/docs/results.md");
+  const std::string page = read_text(kPage);
   int shown = 0;
   for (std::size_t start = page.find("\n{\"record\""); start != std::string::npos;
        start = page.find("\n{\"record\"", start + 1)) {

@@ -23,32 +23,47 @@ PointKey key(std::string algorithm, int ranks, std::int64_t bytes) {
 }
 
 Point full_point() {
-  return {.key = key("ring", 4, 1 << 20),
-          .predicted = Prediction{.seconds = {0.1},
-                                  .low = Seconds{0.05},
-                                  .high = Seconds{0.2},
-                                  .fidelity = Fidelity::flow,
-                                  .source = CostSource::spec_plus_known,
-                                  .limits = {"8 flows share the host bridge of socket 0"},
-                                  .nics = NicUse{.used = 1, .of = 8}},
-          .measured = Measurement{.outcome = Outcome::ok,
-                                  .seconds = {0.12},
-                                  .low = {0.11},
-                                  .high = {0.13},
-                                  .min = {0.1},
-                                  .p95 = {0.2},
-                                  .iterations = 3,
-                                  .samples = {0.1, 0.12, 0.2},
-                                  .passes = {0.1, 0.16},
-                                  .backend = Backend::gloo,
-                                  .note = "clock was busy"}};
+  return {
+      .key = key("ring", 4, 1 << 20),
+      .predicted =
+          Prediction{
+              .seconds = {0.1},
+              .low = Seconds{0.05},
+              .high = Seconds{0.2},
+              .fidelity = Fidelity::flow,
+              .source = CostSource::spec_plus_known,
+              .policy = ExecutionPolicy{.segments = 2, .stride = 2, .in_flight = 2, .order = {1, 0, 3, 2}},
+              .limits = {{.link_kind = LinkKind::host_bridge,
+                          .link = "node 1: host bridge of socket 0",
+                          .node = 1,
+                          .flows = 8,
+                          .crossings = 16,
+                          .others = true}},
+              .known = true,
+              .nics = NicUse{.used = 1, .of = 8}},
+      .measured = Measurement{
+          .outcome = Outcome::ok,
+          .seconds = {0.12},
+          .low = {0.11},
+          .high = {0.13},
+          .min = {0.1},
+          .p95 = {0.2},
+          .iterations = 3,
+          .samples = {0.1, 0.12, 0.2},
+          .repetitions = {0.1, 0.16},
+          .backend = Backend::gloo,
+          .policy =
+              ExecutionPolicy{
+                  .receives_ahead = true, .segments = 11, .stride = 4, .in_flight = 3, .order = {3, 2, 1, 0}},
+          .machine_tuning = MachineTuning{.bound_to_cores = true, .thread_priority = true},
+          .note = "clock was busy"}};
 }
 
 Point gpu_point() {
   Point point = full_point();
   point.measured->backend = Backend::nccl;
-  point.measured->launch = DeviceLaunch{.graph = true, .host_seconds = {0.0001}};
-  point.measured->oversubscribed = true;
+  point.measured->launch = DeviceLaunch{.mode = LaunchMode::cuda_graph, .host_seconds = {0.0001}};
+  point.measured->shared_gpu = true;
   return point;
 }
 
@@ -80,7 +95,7 @@ std::vector<Record> full_records() {
                    .machine_class = "node_nvlink",
                    .band = "large",
                    .model = "ringside",
-                   .fold = "left_out",
+                   .fold = "held_out",
                    .points = 12,
                    .mape = 0.12,
                    .factor = 1.13,
@@ -98,15 +113,15 @@ std::vector<Record> full_records() {
                       .algorithm = "native",
                       .nics = NicUse{.used = 4, .of = 8},
                       .batch = 512,
-                      .step = RangeRecord{0.03, 0.02, 0.04},
-                      .compute = RangeRecord{0.01, 0.008, 0.02},
-                      .communication = RangeRecord{0.022, 0.015, 0.03},
-                      .exposed = RangeRecord{0.02, 0.01, 0.03},
-                      .waiting = RangeRecord{0.001, 0, 0.01},
-                      .efficiency = RangeRecord{0.33, 0.2, 0.6},
-                      .samples_per_second = RangeRecord{17000, 12800, 25600},
-                      .run = RangeRecord{88, 58, 117},
-                      .cost = RangeRecord{0.03, 0.02, 0.05},
+                      .step = Interval<double>{0.02, 0.03, 0.04},
+                      .compute = Interval<double>{0.008, 0.01, 0.02},
+                      .communication = Interval<double>{0.015, 0.022, 0.03},
+                      .exposed = Interval<double>{0.01, 0.02, 0.03},
+                      .waiting = Interval<double>{0, 0.001, 0.01},
+                      .efficiency = Interval<double>{0.2, 0.33, 0.6},
+                      .samples_per_second = Interval<double>{12800, 17000, 25600},
+                      .run = Interval<double>{58, 88, 117},
+                      .cost = Interval<double>{0.02, 0.03, 0.05},
                       .memory = Bytes{3'000'000'000},
                       .gpu_memory = Bytes{24'000'000'000},
                       .pareto = true,
@@ -118,7 +133,15 @@ std::vector<Record> full_records() {
                       .ring_from_gpus = 3,
                       .best_way = "buckets of 5 MiB",
                       .assumptions = {"Sockets are not listed; one is assumed."},
-                      .warnings = {"It is rented out at the moment."}}};
+                      .warnings = {"It is rented out at the moment."}},
+          ScalingRecord{.model = "ResNet50 v1.5",
+                        .precision = "TF32",
+                        .system = "DGX A100 80GB",
+                        .gpus = 8,
+                        .measured = 0.966,
+                        .predicted = 0.97,
+                        .low = 0.95,
+                        .high = 0.98}};
 }
 
 std::string whole_file() {

@@ -13,7 +13,7 @@ namespace ringside::examples {
 
 RunHeader header();
 PointKey key(std::string algorithm, int ranks, std::int64_t bytes);
-/// Predicted and measured, no field left out.
+/// Predicted and measured, no field omitted.
 Point full_point();
 /// The same, measured by ranks that share a GPU.
 Point gpu_point();

@@ -218,6 +218,36 @@ TEST(ResumeJournal, GivesBackWhatIsKnownAndKeepsTheFirstLine) {
   EXPECT_EQ(read_text(folder / "results.jsonl"), whole_file());
 }
 
+TEST(ResumeJournal, WhatFailedOrLacksRepetitionsIsToBeMeasuredAgain) {
+  const ScratchFolder folder;
+  const std::filesystem::path file = folder / "results.jsonl";
+  const std::vector<PointKey> keys = whole_file_keys();
+  {
+    Journal journal = Journal::create(file, examples::header());
+    std::vector<Point> points;
+    for (const PointKey& key : keys) {
+      points.push_back(full_point());
+      points.back().key = key;
+    }
+    points[1].measured->outcome = Outcome::failed;
+    points[2].measured->repetitions = {0.1};
+    points[3].measured->outcome = Outcome::unsupported;
+    journal.append(points);
+  }
+  ResumeRequest asked = request();
+  asked.keys = keys;
+  asked.backend = Backend::gloo;
+  asked.repetitions = 2;
+  const ResumedJournal resumed = resume_journal(file, asked);
+  ASSERT_THAT(resumed.points, SizeIs(4));
+  EXPECT_TRUE(resumed.points[0].measured.has_value());
+  EXPECT_FALSE(resumed.points[1].measured.has_value());
+  EXPECT_TRUE(resumed.points[1].predicted.has_value());
+  EXPECT_FALSE(resumed.points[2].measured.has_value());
+  EXPECT_TRUE(resumed.points[3].measured.has_value());
+  EXPECT_THAT(resumed.notes, testing::Contains(testing::HasSubstr("2 points failed or lack repetitions")));
+}
+
 TEST(ResumeJournal, BeginsAnewWhereNothingIsThere) {
   const ScratchFolder folder;
   for (const char* text : {"", "{\"record\":\"run\",\"sche"}) {

@@ -134,9 +134,10 @@ TEST(Configs, EverySystemOfTheEvaluationIsThereOnce) {
   for (const auto& file : files) {
     odd += load_scenario(file, test::known_names()).evaluation->odd.has_value() ? 1 : 0;
   }
-  EXPECT_EQ(files.size(), 108U + 12U + 10U)
-      << "tables of nccl-tests, sweeps of four machines at 2, 4 and 8 GPUs, and tables of other programs";
-  EXPECT_EQ(odd, 28 + 10);
+  EXPECT_EQ(files.size(), 185U + 54U + 12U + 10U)
+      << "tables of nccl-tests, of other collectives, sweeps of four machines at 2, 4 and 8 GPUs, and tables "
+         "of other programs";
+  EXPECT_EQ(odd, 40 + 10);
 }
 
 TEST(Configs, EditorsAreToldWhereTheSchemaIs) {

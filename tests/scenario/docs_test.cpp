@@ -1,12 +1,15 @@
 // docs/scenario.md and docs/planning.md explain every key of the loader and no others.
 
 #include <fstream>
+#include <iterator>
 #include <set>
 #include <string>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "results/probe_kind.hpp"
 #include "scenario/keys.hpp"
 #include "tests/paths.hpp"
 
@@ -14,6 +17,7 @@ namespace ringside {
 namespace {
 
 using testing::ContainerEq;
+using testing::HasSubstr;
 
 /// Keys in the first column of the tables below a heading, up to the next one of the same level.
 std::set<std::string> keys_of_section(const std::string& heading,
@@ -48,6 +52,17 @@ TEST(ScenarioPage, ExplainsEveryKeyOfAScenarioAndNoOthers) {
 
 TEST(ScenarioPage, ExplainsEveryKeyOfAMachineAndNoOthers) {
   EXPECT_THAT(keys_of_section("Machine"), ContainerEq(paths(machine_keys())));
+}
+
+TEST(ScenarioPage, ListsEveryKindOfProbeOfWhichAMachineHasCurves) {
+  std::ifstream stream(std::string(RINGSIDE_SOURCE_DIR) + "/docs/scenario.md");
+  const std::string page{std::istreambuf_iterator<char>(stream), {}};
+  for (const ProbeKindRow& row : probe_kinds()) {
+    const std::string former = row.retired_key.empty() ? "" : fmt::format("`{}`", row.retired_key);
+    if (row.curve) {
+      EXPECT_THAT(page, HasSubstr(fmt::format("| {} | {} | {} |\n", row.name, row.measures, former)));
+    }
+  }
 }
 
 TEST(PlanningPage, ExplainsEveryKeyOfAWorkloadAndNoOthers) {

@@ -97,6 +97,12 @@ TEST(Document, AQuoteThatDoesNotEndIsFoundWhereItStarts) {
   EXPECT_EQ(scenario_of(scenario_with("name: \"a \\\" b\"\n")).name, "a \" b");
 }
 
+TEST(Document, TextThatBeginsWithACommaIsRefusedAtOnce) {
+  for (const char* text : {",", ", switch: true", "# names\n,a,b\n1,2,3\n", "]"}) {
+    EXPECT_THAT(scenario_problems(text), ElementsAre(HasSubstr("is not valid YAML"))) << text;
+  }
+}
+
 TEST(Document, ASecondDocumentIsNotSilentlyDropped) {
   EXPECT_THAT(scenario_problems(scenario_with("") + "---\nranks: 3\n"),
               ElementsAre(AllOf(StartsWith("case.yaml:4:1:"), HasSubstr("second YAML document"))));

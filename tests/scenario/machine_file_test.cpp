@@ -12,6 +12,17 @@
 namespace ringside {
 namespace {
 
+const std::vector<Curve> kCurves = {
+    {.kind = ProbeKind::ping_pong, .points = {{{4096}, 14e-6}, {{1048576}, 400e-6}}},
+    {.kind = ProbeKind::neighbour_exchange, .points = {{{1048576}, 5e-3}}},
+    {.kind = ProbeKind::neighbour_exchange, .messages = 2, .points = {{{4096}, 20e-6}}},
+    {.kind = ProbeKind::chained_exchange, .points = {{{1048576}, 4e-3}}},
+    {.kind = ProbeKind::chained_exchange_posted, .points = {{{1048576}, 3e-3}}},
+    {.kind = ProbeKind::reduction, .ranks = 1, .points = {{{65536}, 0.25e-9}}},
+    {.kind = ProbeKind::reduction, .ranks = 2, .points = {{{65536}, 0.5e-9}}},
+    {.kind = ProbeKind::send, .points = {{{4096}, 6e-6}}},
+    {.kind = ProbeKind::fan_out, .ranks = 3, .points = {{{4096}, 25e-6}}}};
+
 using test::machine_of;
 using test::machine_problems;
 using testing::AllOf;
@@ -65,13 +76,16 @@ calibrated:
   bandwidth_interval: [0 B/s, 4 GB/s]
   reduction: 0.25 ns/B
   reduction_interval: [0 s/B, 0.5 ns/B]
-  transfers: [{bytes: 4 KiB, seconds: 14 us}, {bytes: 1 MiB, seconds: 400 us}]
-  shifts: [{ranks: 2, bytes: 1 MiB, seconds: 5 ms}, {ranks: 2, messages: 2, bytes: 4 KiB, seconds: 20 us}]
-  relays: [{ranks: 2, bytes: 1 MiB, seconds: 4 ms}]
-  ready_relays: [{ranks: 2, bytes: 1 MiB, seconds: 3 ms}]
-  reductions: [{bytes: 64 KiB, cost: 4 GB/s}, {ranks: 2, bytes: 64 KiB, cost: 2 GB/s}]
-  sends: [{bytes: 4 KiB, seconds: 6 us}]
-  fan_outs: [{bytes: 4 KiB, seconds: 25 us}]
+  curves:
+    - {probe: ping_pong, ranks: 2, points: {4 KiB: 14 us, 1 MiB: 400 us}}
+    - {probe: neighbour_exchange, ranks: 2, points: {1 MiB: 5 ms}}
+    - {probe: neighbour_exchange, ranks: 2, messages: 2, points: {4 KiB: 20 us}}
+    - {probe: chained_exchange, ranks: 2, points: {1 MiB: 4 ms}}
+    - {probe: chained_exchange_posted, ranks: 2, points: {1 MiB: 3 ms}}
+    - {probe: reduction, ranks: 1, points: {64 KiB: 4 GB/s}}
+    - {probe: reduction, ranks: 2, points: {64 KiB: 2 GB/s}}
+    - {probe: send, ranks: 2, points: {4 KiB: 6 us}}
+    - {probe: fan_out, ranks: 3, points: {4 KiB: 25 us}}
   spread: [{bytes: 4 KiB, deviation: 0.2}, {bytes: 1 MiB, deviation: 0.01}]
   reduction_spread: [{bytes: 64 KiB, deviation: 0.3}]
   pairs: [{from: 0, to: 1, latency: 9 us, bandwidth: 20 GB/s, both_ways: 18 GB/s}]
@@ -105,17 +119,11 @@ price: {per_hour: 32.77 USD, as_of: 2026-11-01}
       .calibrated = Calibrated{.latency = {12.5e-6},
                                .bandwidth = {3e9},
                                .reduction = {0.25e-9},
-                               .latency_interval = Interval{12e-6, 13e-6},
-                               .bandwidth_interval = Interval{0, 4e9},
-                               .reduction_interval = Interval{0, 0.5e-9},
+                               .latency_interval = Interval<double>{12e-6, 12.5e-6, 13e-6},
+                               .bandwidth_interval = Interval<double>{0, 3e9, 4e9},
+                               .reduction_interval = Interval<double>{0, 0.25e-9, 0.5e-9},
                                .cores = 2,
-                               .transfers = {{{4096}, {14e-6}}, {{1048576}, {400e-6}}},
-                               .shifts = {{2, {1048576}, {5e-3}}, {2, {4096}, {20e-6}, 2}},
-                               .relays = {{2, {1048576}, {4e-3}}},
-                               .ready_relays = {{2, {1048576}, {3e-3}}},
-                               .reductions = {{{65536}, {0.25e-9}}, {{65536}, {0.5e-9}, 2}},
-                               .sends = {{{4096}, {6e-6}}},
-                               .fan_outs = {{{4096}, {25e-6}}},
+                               .curves = kCurves,
                                .spread = {{{4096}, 0.2}, {{1048576}, 0.01}},
                                .reduction_spread = {{{65536}, 0.3}},
                                .pairs = {{0, 1, {9e-6}, {20e9}, {18e9}}},
@@ -135,6 +143,26 @@ price: {per_hour: 32.77 USD, as_of: 2026-11-01}
 
 std::string with_spread(const std::string& spread) {
   return "calibrated: {latency: 1 us, bandwidth: 1 GB/s, reduction: 0 s/B, spread: " + spread + "}\n";
+}
+
+TEST(MachineFile, CurvesOfFormerCalibrationsAreRead) {
+  const std::string file = R"(calibrated:
+  latency: 1 us
+  bandwidth: 1 GB/s
+  reduction: 0 s/B
+  transfers: [{bytes: 4 KiB, seconds: 14 us}, {bytes: 1 MiB, seconds: 400 us}]
+  shifts: [{ranks: 2, bytes: 1 MiB, seconds: 5 ms}, {ranks: 2, messages: 2, bytes: 4 KiB, seconds: 20 us}]
+  relays: [{ranks: 2, bytes: 1 MiB, seconds: 4 ms}]
+  ready_relays: [{ranks: 2, bytes: 1 MiB, seconds: 3 ms}]
+  reductions: [{bytes: 64 KiB, cost: 4 GB/s}, {ranks: 2, bytes: 64 KiB, cost: 2 GB/s}]
+  sends: [{bytes: 4 KiB, seconds: 6 us}]
+  fan_outs: [{bytes: 4 KiB, seconds: 25 us}]
+)";
+  const std::optional<Calibrated> calibrated = machine_of(file).calibrated;
+  EXPECT_EQ(calibrated->curves, kCurves);
+  const std::string written = to_yaml(machine_of(file));
+  EXPECT_THAT(written, AllOf(HasSubstr("curves:"), Not(HasSubstr("transfers")), Not(HasSubstr("relays"))));
+  EXPECT_EQ(parse_machine(written, "again").calibrated->curves, kCurves);
 }
 
 TEST(MachineFile, ASpreadThatIsANumberHoldsAtAllSizes) {
@@ -329,20 +357,23 @@ TEST(MachineFile, CurvesAscend) {
   const auto calibrated = [](const std::string& key) {
     return "calibrated:\n  latency: 1 us\n  bandwidth: 1 GB/s\n  reduction: 0 s/B\n  " + key + "\n";
   };
-  const std::string small = "{bytes: 1 KiB, seconds: 1 us}";
-  const std::string large = "{bytes: 2 KiB, seconds: 2 us}";
-  EXPECT_THAT(machine_problems(calibrated("transfers: [" + small + ", " + large + "]")), IsEmpty());
-  EXPECT_THAT(machine_problems(calibrated("transfers: [" + large + ", " + small + "]")),
+  const auto curve = [&](const std::string& points) {
+    return calibrated("curves: [{probe: ping_pong, ranks: 2, points: " + points + "}]");
+  };
+  EXPECT_THAT(machine_problems(curve("{1 KiB: 1 us, 2 KiB: 2 us}")), IsEmpty());
+  EXPECT_THAT(machine_problems(curve("{2 KiB: 2 us, 1 KiB: 1 us}")), ElementsAre(HasSubstr("must ascend")));
+  EXPECT_THAT(machine_problems(curve("{1 KiB: 1 us, 1024 B: 1 us}")), ElementsAre(HasSubstr("must ascend")));
+  EXPECT_THAT(machine_problems(curve("{1 KiB: 1 GB/s}")), ElementsAre(HasSubstr("the units of a time are")));
+  EXPECT_THAT(machine_problems(curve("{1: 1 us}")), ElementsAre(HasSubstr("has no unit")));
+  EXPECT_THAT(machine_problems(curve("{}")), ElementsAre(HasSubstr("a map of sizes")));
+  EXPECT_THAT(machine_problems(calibrated("curves: [{probe: shift, ranks: 2, points: {1 KiB: 1 us}}]")),
+              ElementsAre(HasSubstr("unknown kind of probe 'shift'")));
+  EXPECT_THAT(machine_problems(calibrated("curves: [{probe: send, ranks: 2, points: {1 KiB: 1 us}}, "
+                                          "{probe: send, ranks: 2, points: {2 KiB: 1 us}}]")),
+              ElementsAre(HasSubstr("two curves of send")));
+  EXPECT_THAT(machine_problems(
+                  calibrated("transfers: [{bytes: 2 KiB, seconds: 1 us}, {bytes: 1 KiB, seconds: 1 us}]")),
               ElementsAre(HasSubstr("must ascend")));
-  EXPECT_THAT(machine_problems(calibrated("transfers: [" + small + ", " + small + "]")),
-              ElementsAre(HasSubstr("must ascend")));
-  EXPECT_THAT(
-      machine_problems(calibrated(
-          "shifts: [{ranks: 4, bytes: 1 KiB, seconds: 1 us}, {ranks: 2, bytes: 2 KiB, seconds: 1 us}]")),
-      ElementsAre(HasSubstr("by ranks, messages and then size")));
-  EXPECT_THAT(
-      machine_problems(calibrated("reductions: [{bytes: 2 KiB, cost: 0 s/B}, {bytes: 1 KiB, cost: 0 s/B}]")),
-      ElementsAre(HasSubstr("must ascend")));
   EXPECT_THAT(machine_problems(calibrated("latency_interval: [2 us, 1 us]")),
               ElementsAre(HasSubstr("lower end comes first")));
   EXPECT_THAT(machine_problems(calibrated("latency_interval: [2 us]")),

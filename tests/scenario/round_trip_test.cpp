@@ -108,9 +108,9 @@ InterLink any_inter() {
   return link;
 }
 
-Interval interval(const std::function<double()>& end) {
+Interval<double> interval(double typical, const std::function<double()>& end) {
   const auto [low, high] = std::minmax({end(), end()});
-  return {low, high};
+  return {low, typical, high};
 }
 
 Calibrated any_calibrated() {
@@ -118,33 +118,32 @@ Calibrated any_calibrated() {
   calibrated.latency = seconds();
   calibrated.bandwidth = bandwidth();
   calibrated.reduction = cost();
-  calibrated.latency_interval =
-      maybe<Interval>([] { return interval([] { return coin() ? 0 : seconds().value; }); });
-  calibrated.bandwidth_interval =
-      maybe<Interval>([] { return interval([] { return coin() ? 0 : bandwidth().value; }); });
-  calibrated.reduction_interval = maybe<Interval>([] { return interval([] { return cost().value; }); });
+  calibrated.latency_interval = maybe<Interval<double>>(
+      [&] { return interval(calibrated.latency.value, [] { return coin() ? 0 : seconds().value; }); });
+  calibrated.bandwidth_interval = maybe<Interval<double>>(
+      [&] { return interval(calibrated.bandwidth.value, [] { return coin() ? 0 : bandwidth().value; }); });
+  calibrated.reduction_interval = maybe<Interval<double>>(
+      [&] { return interval(calibrated.reduction.value, [] { return cost().value; }); });
   calibrated.cores = maybe<int>([] { return whole(1, 256); });
   std::set<Bytes> sizes;
   for (int i = whole(0, 4); i > 0; --i) {
     sizes.insert(size());
   }
+  for (const ProbeKindRow& row : probe_kinds()) {
+    for (const int messages : {1, 3}) {
+      Curve curve = {.kind = row.kind, .ranks = whole(1, 8), .messages = messages};
+      for (const Bytes bytes : sizes) {
+        const bool time = row.unit == CurveUnit::seconds;
+        curve.points.push_back({.bytes = bytes, .value = time ? seconds().value : cost().value});
+      }
+      if (row.curve && !sizes.empty()) {
+        calibrated.curves.push_back(std::move(curve));
+      }
+    }
+  }
   for (const Bytes bytes : sizes) {
-    calibrated.transfers.push_back({bytes, seconds()});
-    calibrated.shifts.push_back({2, bytes, seconds()});
-    calibrated.relays.push_back({2, bytes, seconds()});
-    calibrated.ready_relays.push_back({2, bytes, seconds()});
-    calibrated.reductions.push_back({bytes, cost()});
-    calibrated.sends.push_back({bytes, seconds()});
-    calibrated.fan_outs.push_back({bytes, seconds()});
     calibrated.spread.push_back({bytes, positive(1e-3, 1)});
     calibrated.reduction_spread.push_back({bytes, positive(1e-3, 1)});
-  }
-  for (const Bytes bytes : sizes) {
-    calibrated.shifts.push_back({2, bytes, seconds(), 3});
-    calibrated.reductions.push_back({bytes, cost(), 4});
-  }
-  for (const Bytes bytes : sizes) {
-    calibrated.shifts.push_back({4, bytes, seconds()});
   }
   for (Rank to = whole(1, 3); to > 0; --to) {
     calibrated.pairs.insert(calibrated.pairs.begin(), {0, to, seconds(), bandwidth(), bandwidth()});
@@ -183,7 +182,7 @@ Gpu any_gpu() {
 Machine any_machine() {
   Machine machine;
   machine.name = text();
-  machine.gpus_per_node = maybe<int>([] { return whole(8, 100000); });
+  machine.gpus_per_node = maybe<int>([] { return whole(8, 1152); });
   machine.intra = any_intra();
   const bool generation_known = machine.intra->kind == IntraKind::custom || machine.intra->generation;
   machine.gpu = !generation_known || coin() ? std::optional(any_gpu()) : std::nullopt;

@@ -29,18 +29,18 @@ TEST(CriticalPath, EqualsTheReplayWhereReducingIsFast) {
                     [&](const Schedule& schedule) { expect_closed_form_equals_replay(schedule, costs); });
 }
 
-TEST(CriticalPath, EqualsTheReplayForOtherRootsSlicesAndNodes) {
+TEST(CriticalPath, EqualsTheReplayForOtherRootsSegmentsAndNodes) {
   const std::vector<Costs> costs = {{1, 0, 0}, {0, 1, 0.5}, {1, 1, 0.25}};
   for_each_schedule(unusual_requests(),
                     [&](const Schedule& schedule) { expect_closed_form_equals_replay(schedule, costs); });
 }
 
-/// Without slices there is nothing to hide behind, and the closed form holds for any costs.
-TEST(CriticalPath, EqualsTheReplayForAnyCostsWithoutSlices) {
+/// Without segments there is nothing to hide behind, and the closed form holds for any costs.
+TEST(CriticalPath, EqualsTheReplayForAnyCostsWithoutSegments) {
   const std::vector<Costs> costs = {{0, 0, 1}, {1, 0.1, 7}};
   std::vector<ScheduleRequest> requests = plain_requests();
   for (ScheduleRequest& request : requests) {
-    request.slices = 1;
+    request.segments = 1;
   }
   for_each_schedule(requests,
                     [&](const Schedule& schedule) { expect_closed_form_equals_replay(schedule, costs); });

@@ -1,4 +1,5 @@
 #include <fstream>
+#include <iterator>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -75,6 +76,14 @@ TEST(Docs, NumbersForEightRanksAreThoseOfTheCode) {
                                    totals.bytes_reduced_by_busiest));
   }
   EXPECT_THAT(table_below(lines_of_docs(), "## With 8 ranks"), ElementsAreArray(expected));
+}
+
+TEST(Docs, TheSchemaOfScenariosOffersEveryAlgorithm) {
+  std::ifstream file(std::string(RINGSIDE_SOURCE_DIR) + "/configs/scenario.schema.json");
+  const std::string schema(std::istreambuf_iterator<char>(file), {});
+  for (const Algorithm& algorithm : all_algorithms()) {
+    EXPECT_THAT(schema, ::testing::HasSubstr(fmt::format("\"{}\"", algorithm.name)));
+  }
 }
 
 TEST(Docs, EveryAlgorithmHasASection) {

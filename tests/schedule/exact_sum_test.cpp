@@ -115,7 +115,7 @@ TEST(ExactSum, IsRightForEveryAlgorithmRanksAndElements) {
   for_each_schedule(at_most(17, plain_requests()), expect_exact_result);
 }
 
-TEST(ExactSum, IsRightForOtherRootsSlicesAndNodes) {
+TEST(ExactSum, IsRightForOtherRootsSegmentsAndNodes) {
   for_each_schedule(at_most(12, unusual_requests()), expect_exact_result);
 }
 

@@ -28,7 +28,7 @@ TEST(Proof, HoldsForEveryAlgorithmAndNumberOfRanks) {
   for_each_schedule(plain_requests(), expect_proof_holds);
 }
 
-TEST(Proof, HoldsForOtherRootsSlicesAndNodes) { for_each_schedule(unusual_requests(), expect_proof_holds); }
+TEST(Proof, HoldsForOtherRootsSegmentsAndNodes) { for_each_schedule(unusual_requests(), expect_proof_holds); }
 
 TEST(Proof, HoldsInAnyOrderOfRanks) {
   for (const int n : {2, 3, 6, 8, 9}) {

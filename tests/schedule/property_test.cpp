@@ -30,14 +30,14 @@ ScheduleRequest any_request(const Algorithm& algorithm) {
   ScheduleRequest request = {.num_ranks = n,
                              .root = *rc::gen::inRange(0, n),
                              .ranks_per_node = *rc::gen::inRange(0, n + 1),
-                             .slices = *rc::gen::inRange(0, 12)};
+                             .segments = *rc::gen::inRange(0, 12)};
   if (!scattered(algorithm.collective)) {
     request.order = any_order(n);
   }
   return request;
 }
 
-TEST(AnyRequest, IsRefusedOrProvedAndPricedExactly) {
+TEST(AnyRequest, IsRefusedOrProvedAndPredictedExactly) {
   // The same cases each time, unless somebody asks for others.
   setenv("RC_PARAMS", "seed=7 max_success=8", /*overwrite=*/0);
   int num_supported = 0;

@@ -10,7 +10,7 @@ namespace ringside {
 namespace {
 
 struct RankState {
-  double ready = 0;        ///< When it comes to the next round.
+  double ready = 0;        ///< When it reaches the next round.
   double engine_free = 0;  ///< When it could start another reduction.
 };
 

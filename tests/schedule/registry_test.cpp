@@ -12,7 +12,7 @@
 namespace ringside {
 namespace {
 
-using ::testing::ElementsAre;
+using ::testing::IsSupersetOf;
 
 TEST(Registry, NamesAreUniqueWithinACollectiveAndNeverNative) {
   std::set<std::pair<Collective, std::string_view>> seen;
@@ -44,8 +44,8 @@ TEST(Registry, FindsEveryAlgorithmByCollectiveAndName) {
 TEST(Registry, ListsTheAlgorithmsThatDesignPromises) {
   EXPECT_THAT(
       algorithm_names(Collective::all_reduce),
-      ElementsAre("naive", "tutorial_ring", "ring", "pipelined_ring", "binomial_tree", "double_binary_tree",
-                  "recursive_doubling", "halving_doubling", "direct", "direct_two_shot", "hierarchical"));
+      IsSupersetOf({"naive", "tutorial_ring", "ring", "pipelined_ring", "binomial_tree", "double_binary_tree",
+                    "recursive_doubling", "halving_doubling", "direct", "direct_two_shot", "hierarchical"}));
   for (const std::string& collective : names_of<Collective>()) {
     EXPECT_GE(algorithm_names(*parse_name<Collective>(collective)).size(), 3u) << collective;
   }

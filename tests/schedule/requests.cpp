@@ -18,9 +18,9 @@ std::optional<Schedule> supported_schedule(const Algorithm& algorithm, ScheduleR
 
 std::string label(const Schedule& schedule) {
   const ScheduleRequest& request = schedule.request();
-  return fmt::format("{} {} with {} ranks, root {}, {} per node, slices {}",
+  return fmt::format("{} {} with {} ranks, root {}, {} per node, segments {}",
                      name(schedule.algorithm().collective), schedule.algorithm().name, request.num_ranks,
-                     request.root, request.ranks_per_node, request.slices);
+                     request.root, request.ranks_per_node, request.segments);
 }
 
 void PrintTo(const Move& move, std::ostream* out) {
@@ -40,9 +40,9 @@ std::vector<ScheduleRequest> plain_requests() {
 std::vector<ScheduleRequest> unusual_requests() {
   std::vector<ScheduleRequest> requests;
   for (const int n : {1, 2, 3, 5, 6, 8, 9, 12, 13}) {
-    requests.push_back({.num_ranks = n, .root = n - 1, .slices = 1});
-    requests.push_back({.num_ranks = n, .root = n / 2, .slices = 3});
-    requests.push_back({.num_ranks = n, .root = n / 3, .slices = 2 * n});
+    requests.push_back({.num_ranks = n, .root = n - 1, .segments = 1});
+    requests.push_back({.num_ranks = n, .root = n / 2, .segments = 3});
+    requests.push_back({.num_ranks = n, .root = n / 3, .segments = 2 * n});
   }
   for (const int n : {4, 6, 12, 17, 30}) {
     for (int size = 1; size <= n; ++size) {

@@ -14,7 +14,7 @@ namespace ringside {
 /// The schedule, or nothing where the algorithm says that it does not support the request.
 std::optional<Schedule> supported_schedule(const Algorithm& algorithm, ScheduleRequest request);
 
-/// `all_reduce ring with 5 ranks, root 0, slices 2`, for messages of failing tests.
+/// `all_reduce ring with 5 ranks, root 0, segments 2`, for messages of failing tests.
 std::string label(const Schedule& schedule);
 
 /// How GoogleTest shows a move.
@@ -26,7 +26,7 @@ inline constexpr int kMaxRanks = 33;
 /// 1 … kMaxRanks ranks and nothing else said.
 std::vector<ScheduleRequest> plain_requests();
 
-/// Other roots, slices and ranks per node.
+/// Other roots, segments and ranks per node.
 std::vector<ScheduleRequest> unusual_requests();
 
 /// Enough to be awkward, few enough to be quick.

@@ -34,7 +34,7 @@ TEST(Schedule, RefusesRequestsThatMakeNoSense) {
   EXPECT_THAT(refusal(ring(), {.num_ranks = 4, .root = 4}), HasSubstr("root 4 is not a rank"));
   EXPECT_THAT(refusal(ring(), {.num_ranks = 4, .root = -1}), HasSubstr("root -1 is not a rank"));
   EXPECT_THAT(refusal(ring(), {.num_ranks = 4, .ranks_per_node = -2}), HasSubstr("not -2"));
-  EXPECT_THAT(refusal(ring(), {.num_ranks = 4, .slices = -1}), HasSubstr("not -1"));
+  EXPECT_THAT(refusal(ring(), {.num_ranks = 4, .segments = -1}), HasSubstr("not -1"));
 }
 
 TEST(Schedule, RefusesAnOrderThatIsNoPermutation) {
@@ -49,10 +49,10 @@ TEST(Schedule, RefusesWhatTheAlgorithmDoesNotSupport) {
   EXPECT_THAT(refusal(*all_reduce("hierarchical"), {.num_ranks = 6, .ranks_per_node = 4}),
               HasSubstr("6 ranks do not divide into nodes of 4"));
   EXPECT_EQ(refusal(*all_reduce("hierarchical"), {.num_ranks = 4, .ranks_per_node = 8}), "");
-  EXPECT_THAT(refusal(*all_reduce("double_binary_tree"), {.num_ranks = 6, .slices = 1}),
-              HasSubstr("at least 2 slices"));
-  EXPECT_THAT(refusal(*all_reduce("pipelined_ring"), {.num_ranks = 1 << 16, .slices = 1 << 16}),
-              HasSubstr("slices are too many"));
+  EXPECT_THAT(refusal(*all_reduce("double_binary_tree"), {.num_ranks = 6, .segments = 1}),
+              HasSubstr("at least 2 segments"));
+  EXPECT_THAT(refusal(*all_reduce("pipelined_ring"), {.num_ranks = 1 << 16, .segments = 1 << 16}),
+              HasSubstr("segments are too many"));
   EXPECT_THAT(refusal(*find_algorithm(Collective::all_gather, "recursive_doubling"), {.num_ranks = 6}),
               HasSubstr("power of two of ranks, not 6"));
 }

@@ -12,13 +12,13 @@
 #include <fmt/format.h>
 
 #include "common/error.hpp"
+#include "schedule/program/execution.hpp"
 #include "schedule/registry.hpp"
 #include "schedule/schedule.hpp"
-#include "sim/chunk_sizes.hpp"
-#include "sim/closed_form.hpp"
-#include "sim/flow.hpp"
-#include "sim/network.hpp"
-#include "sim/replay.hpp"
+#include "sim/engine/closed_form.hpp"
+#include "sim/engine/flow.hpp"
+#include "sim/engine/replay.hpp"
+#include "sim/topology/network.hpp"
 
 namespace ringside {
 namespace {
@@ -59,15 +59,15 @@ void run(const std::string& name, int num_ranks, Bytes size) {
                 unknown_name("algorithm", name, algorithm_names(Collective::all_reduce)));
   }
   const Schedule schedule(*algorithm, {.num_ranks = num_ranks});
-  const ChunkSizes sizes(size, DataType::float32, schedule.num_chunks());
+  const Execution execution(schedule, size, DataType::float32);
   const Network::Uniform uniform{
       .latency = 2.0 * kLatency, .inverse_bandwidth = inverse(kBandwidth), .reduction = {}};
   Network star;
   star.num_ranks = num_ranks;
   star.topology = std::make_unique<Star>(num_ranks);
   report("closed_form", [&] { return closed_form(schedule, size, uniform); });
-  report("replay", [&] { return replay(schedule, sizes, star); });
-  report("flow", [&] { return simulate_flow(schedule, sizes, star).seconds; });
+  report("replay", [&] { return replay(execution, star); });
+  report("flow", [&] { return simulate_flow(execution, star).seconds; });
 }
 
 }  // namespace

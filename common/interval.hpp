@@ -1,0 +1,24 @@
+#pragma once
+
+namespace ringside {
+
+/// A value that is known within bounds: low ≤ typical ≤ high. Whoever states one says what share of cases it covers.
+template <typename T>
+struct Interval {
+  T low = {};
+  T typical = {};
+  T high = {};
+
+  static constexpr Interval exactly(const T& value) {
+    return {.low = value, .typical = value, .high = value};
+  }
+
+  bool operator==(const Interval&) const = default;
+};
+
+template <typename T>
+constexpr Interval<T> operator*(double factor, const Interval<T>& interval) {
+  return {.low = factor * interval.low, .typical = factor * interval.typical, .high = factor * interval.high};
+}
+
+}  // namespace ringside

@@ -1,0 +1,318 @@
+#include "import/import.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+#include <map>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/error.hpp"
+#include "import/parts.hpp"
+#include "results/reader.hpp"
+#include "results/record.hpp"
+
+namespace ringside {
+namespace {
+
+/// What the format is told by.
+constexpr std::size_t kStartSize = 64 * 1024;
+/// No table has wider lines; of those of other logs only this much is looked at.
+constexpr std::size_t kLongestLine = 64 * 1024;
+
+constexpr std::string_view kReadable =
+    "ringside reads text and JSON of nccl-tests and rccl-tests, osu_allreduce, CSV with named columns, and "
+    "results.jsonl";
+
+[[noreturn]] void reject(std::string_view name, std::string_view problem) {
+  throw Error(ErrorKind::bad_input, fmt::format("{}: {}", name, problem));
+}
+
+/// A file or a text, piece by piece.
+class Source {
+ public:
+  explicit Source(std::string_view text) : rest_(text), in_memory_(true) {}
+  explicit Source(const std::filesystem::path& file) : stream_(file, std::ios::binary) {}
+
+  /// The next piece; empty at the end.
+  std::string_view next() {
+    if (in_memory_) {
+      return std::exchange(rest_, {});
+    }
+    buffer_.resize(std::size_t{1} << 20);
+    stream_.read(buffer_.data(), static_cast<std::streamsize>(buffer_.size()));
+    return std::string_view(buffer_).substr(0, static_cast<std::size_t>(stream_.gcount()));
+  }
+
+ private:
+  std::ifstream stream_;
+  std::string buffer_;
+  std::string_view rest_;
+  bool in_memory_ = false;
+};
+
+/// Feeds the lines of a source to `use(number, line, is_whole)`, where only a last line without its break is not whole.
+template <typename Use>
+void for_each_line(Source& source, Use use) {
+  std::string pending;
+  std::size_t number = 0;
+  const auto keep = [&](std::string_view part) {
+    pending.append(part.substr(0, kLongestLine - std::min(kLongestLine, pending.size())));
+  };
+  for (std::string_view piece = source.next(); !piece.empty(); piece = source.next()) {
+    while (!piece.empty()) {
+      const std::size_t end = piece.find('\n');
+      if (end == std::string_view::npos) {
+        keep(piece);
+        break;
+      }
+      if (pending.empty()) {
+        use(++number, piece.substr(0, std::min(end, kLongestLine)), true);
+      } else {
+        keep(piece.substr(0, end));
+        use(++number, std::string_view(pending), true);
+        pending.clear();
+      }
+      piece.remove_prefix(end + 1);
+    }
+  }
+  if (!pending.empty()) {
+    use(++number, std::string_view(pending), false);
+  }
+}
+
+/// Takes out what cannot be the time of any collective, so that nobody has to reckon with it.
+void drop_impossible_times(std::vector<ImportedTable>& tables, Import& import) {
+  SkippedRows skipped;
+  for (ImportedTable& table : tables) {
+    std::erase_if(table.rows, [&](const ImportedRow& row) {
+      const bool possible = has_possible_times(row.measurement);
+      if (!possible) {
+        skipped.add(row.line, fmt::format("its time is not between {} and {:g} s", format(kShortestTime),
+                                          kLongestTime.value));
+      }
+      return !possible;
+    });
+  }
+  for (std::string& sentence : skipped.sentences()) {
+    import.notes.push_back(std::move(sentence));
+  }
+}
+
+/// Rows as points: what the file leaves out comes from the defaults.
+std::vector<Series> series_of(const std::vector<ImportedTable>& tables, std::string_view name,
+                              const ImportDefaults& defaults) {
+  std::vector<Series> result;
+  for (const ImportedTable& table : tables) {
+    const std::size_t first = result.size();
+    std::vector<std::set<PointKey>> keys;
+    for (const ImportedRow& row : table.rows) {
+      const auto ranks = row.ranks ? row.ranks : defaults.ranks;
+      if (!ranks) {
+        reject(
+            name,
+            fmt::format("line {}: nothing says on how many ranks this was measured; give --ranks N (import), "
+                        "one number under `ranks` (scenario), or a column `ranks` (CSV)",
+                        row.line));
+      }
+      Point point{.key = {.collective = row.collective.value_or(Collective::all_reduce),
+                          .algorithm = row.algorithm,
+                          .ranks = *ranks,
+                          .bytes = {row.bytes},
+                          .dtype = row.dtype ? *row.dtype : defaults.dtype.value_or(DataType::float32),
+                          .op = row.op ? *row.op : defaults.op.value_or(ReduceOp::sum)},
+                  .measured = row.measurement};
+      std::size_t at = 0;
+      while (at < keys.size() && keys[at].contains(point.key)) {
+        ++at;
+      }
+      if (at == keys.size()) {
+        keys.emplace_back();
+        result.push_back({.line = row.line});
+      }
+      keys[at].insert(point.key);
+      result[first + at].points.push_back(std::move(point));
+    }
+  }
+  return result;
+}
+
+Import import_lines(Source& source, std::string_view name, const ImportDefaults& defaults,
+                    Placement placement) {
+  NcclTestsReader nccl(placement);
+  OsuReader osu;
+  bool no_text = false;
+  for_each_line(source, [&](std::size_t number, std::string_view line, bool is_whole) {
+    no_text = no_text || line.find('\0') != std::string_view::npos;
+    nccl.read(number, line, is_whole);
+    osu.read(number, line, is_whole);
+  });
+  Import import;
+  std::vector<ImportedTable> tables = nccl.finish(import);
+  import.format = osu.found() && tables.empty() ? "OSU" : "nccl-tests";
+  for (ImportedTable& table : osu.finish(import)) {
+    tables.push_back(std::move(table));
+  }
+  drop_impossible_times(tables, import);
+  import.series = series_of(tables, name, defaults);
+  if (!import.series.empty()) {
+    return import;
+  }
+  if (no_text) {
+    reject(name, fmt::format("is no text; {}", kReadable));
+  }
+  if (nccl.found() || osu.found()) {
+    reject(name,
+           import.notes.empty()
+               ? std::string("is a log of a benchmark, but holds no complete row of its table; was it cut?")
+               : "is a log of a benchmark, but none of its rows can be used: " + import.notes.front());
+  }
+  reject(name, fmt::format("holds no measurement; {}", kReadable));
+}
+
+Import of_results(const Results& results) {
+  Import import{.format = "ringside", .notes = results.notes};
+  Series series{.line = 1};
+  for (const Point& point : results.points) {
+    if (point.measured && has_possible_times(*point.measured)) {
+      series.points.push_back(point);
+    } else if (point.measured) {
+      import.notes.push_back(fmt::format("a point of {} was skipped: a time is not between {} and {:g} s",
+                                         point.key.algorithm, format(kShortestTime), kLongestTime.value));
+    }
+  }
+  if (!series.points.empty()) {
+    import.series.push_back(std::move(series));
+  }
+  return import;
+}
+
+enum class Format { lines, results, json, csv, utf16 };
+
+Format format_of(std::string_view start) {
+  if (start.starts_with("\xFF\xFE") || start.starts_with("\xFE\xFF")) {
+    return Format::utf16;
+  }
+  const std::size_t first = start.find_first_not_of(" \t\r\n");
+  if (first != std::string_view::npos && start[first] == '{') {
+    const std::string_view line = start.substr(first, start.find('\n', first) - first);
+    if (line.find("\"record\"") != std::string_view::npos) {
+      return Format::results;
+    }
+    // A log whose lines are wrapped in JSON has one whole object per line.
+    const bool wrapped = first + line.size() < start.size() - 1 && is_json(line);
+    return wrapped ? Format::lines : Format::json;
+  }
+  return is_csv(start) ? Format::csv : Format::lines;
+}
+
+/// `whole` gives all of the text when the format needs that.
+template <typename Whole>
+Import import_from(std::string_view start, Source source, Whole whole, std::string_view name,
+                   const ImportDefaults& defaults, Placement placement) {
+  const Format format = format_of(start);
+  if (format == Format::utf16) {
+    reject(name, "is UTF-16, as PowerShell writes it; convert it to UTF-8 (iconv -f UTF-16 -t UTF-8)");
+  }
+  if (format == Format::lines) {
+    return import_lines(source, name, defaults, placement);
+  }
+  const std::string text = whole();
+  if (format == Format::results) {
+    return of_results(parse_results(text, name));
+  }
+  Import import;
+  std::vector<ImportedTable> tables;
+  if (format == Format::json) {
+    auto read = read_nccl_tests_json(text, name, placement, import);
+    if (!read) {
+      reject(name, fmt::format("is JSON, but has no list `results` of nccl-tests; {}", kReadable));
+    }
+    tables = std::move(*read);
+  } else {
+    tables = read_csv(text, name, import);
+  }
+  drop_impossible_times(tables, import);
+  import.series = series_of(tables, name, defaults);
+  if (import.series.empty()) {
+    reject(name, import.notes.empty() ? std::string("holds no measurement")
+                                      : "holds no measurement: " + import.notes.front());
+  }
+  return import;
+}
+
+/// The first bytes of a file. Throws with the system's reason.
+std::string start_of(const std::filesystem::path& file) {
+  std::error_code error;
+  if (std::filesystem::is_directory(file, error)) {
+    return read_text(file);  // Refuses it.
+  }
+  errno = 0;
+  std::ifstream stream(file, std::ios::binary);
+  std::string start(kStartSize, '\0');
+  stream.read(start.data(), static_cast<std::streamsize>(start.size()));
+  if (stream.bad() || (!stream && !stream.eof())) {
+    return read_text(file);
+  }
+  start.resize(static_cast<std::size_t>(stream.gcount()));
+  return start;
+}
+
+}  // namespace
+
+Import import_measurements(const std::filesystem::path& file, const ImportDefaults& defaults,
+                           Placement placement) {
+  const std::string start = start_of(file);
+  return import_from(
+      start, Source(file), [&] { return read_text(file); }, file.string(), defaults, placement);
+}
+
+Import import_text(std::string_view text, std::string_view name, const ImportDefaults& defaults,
+                   Placement placement) {
+  return import_from(
+      text.substr(0, kStartSize), Source(text), [&] { return std::string(text); }, name, defaults, placement);
+}
+
+Merged merge(const std::vector<Series>& series) {
+  Merged merged;
+  std::set<PointKey> keys;
+  for (const Series& one : series) {
+    for (const Point& point : one.points) {
+      if (keys.insert(point.key).second) {
+        merged.points.push_back(point);
+      } else {
+        ++merged.repeated;
+      }
+    }
+  }
+  return merged;
+}
+
+std::vector<std::string> describe_kinds(const std::vector<Point>& points) {
+  struct Sizes {
+    Bytes least;
+    Bytes most;
+  };
+  std::map<PointKey, Sizes> kinds;
+  for (const Point& point : points) {
+    PointKey kind = point.key;
+    kind.bytes = {};
+    const auto [found, fresh] = kinds.try_emplace(kind, Sizes{point.key.bytes, point.key.bytes});
+    found->second.least = std::min(found->second.least, point.key.bytes);
+    found->second.most = std::max(found->second.most, point.key.bytes);
+  }
+  std::vector<std::string> sentences;
+  for (const auto& [kind, sizes] : kinds) {
+    const std::string range = sizes.least == sizes.most
+                                  ? format(sizes.least)
+                                  : fmt::format("{} to {}", format(sizes.least), format(sizes.most));
+    sentences.push_back(fmt::format("{} {} ({}) of {} on {} ranks, {}", kind.algorithm, name(kind.collective),
+                                    name(kind.op), name(kind.dtype), kind.ranks, range));
+  }
+  return sentences;
+}
+
+}  // namespace ringside

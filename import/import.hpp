@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/names.hpp"
+#include "results/point.hpp"
+
+/// Measurements that somebody made with another tool, read from what it printed (docs/importing.md).
+namespace ringside {
+
+/// What a file leaves out, from whoever knows it.
+struct ImportDefaults {
+  std::optional<int> ranks = {};
+  std::optional<DataType> dtype = {};  ///< none: float32
+  std::optional<ReduceOp> op = {};     ///< none: sum
+};
+
+/// Of nccl-tests, which times each size with two buffers and again with one.
+enum class Placement { out_of_place, in_place };
+
+/// The rows of one table; of rows about one point the first. A table that repeats itself becomes several.
+struct Series {
+  std::size_t line = 0;            ///< Where it starts, 1-based.
+  std::vector<Point> points = {};  ///< With a measurement each, in the order of the file.
+};
+
+struct Import {
+  std::string format = {};  ///< `nccl-tests`, `nccl-tests JSON`, `OSU`, `CSV`, `ringside`
+  std::vector<Series> series = {};
+  std::optional<std::string> gpu = {};  ///< As the tool calls it.
+  std::optional<std::string> nccl =
+      {};  ///< Version of the library, as far as the file says; `RCCL 2.20.5` of RCCL.
+  /// What a person should know, whole sentences: rows that were skipped and why, numbers that do not fit each other.
+  std::vector<std::string> notes = {};
+};
+
+/// Reads results.jsonl, text of nccl-tests, rccl-tests and OSU however wrapped, JSON of nccl-tests, and CSV with named
+/// columns. The file may be large: text is read line by line. Throws Error{bad_input} when it cannot be read, is no
+/// text, holds nothing of the kind, or does not say the number of ranks and nobody else does.
+Import import_measurements(const std::filesystem::path& file, const ImportDefaults& defaults = {},
+                           Placement placement = Placement::out_of_place);
+
+/// The same for text that is already in memory; `name` is what messages call it.
+Import import_text(std::string_view text, std::string_view name, const ImportDefaults& defaults = {},
+                   Placement placement = Placement::out_of_place);
+
+/// All points of all series, one per key: of several the first. `repeated` says how many others there were.
+struct Merged {
+  std::vector<Point> points = {};
+  std::size_t repeated = 0;
+};
+Merged merge(const std::vector<Series>& series);
+
+/// `native all_reduce of float32 on 8 ranks, 8 B to 128 MiB`, for each kind of point.
+/// In the order of their keys.
+std::vector<std::string> describe_kinds(const std::vector<Point>& points);
+
+}  // namespace ringside

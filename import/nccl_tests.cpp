@@ -1,0 +1,356 @@
+// Text of nccl-tests and rccl-tests. A row, since 2.0 (src/common.cu of NVIDIA/nccl-tests):
+//
+//         size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong
+//          (B)    (elements)                               (us)  (GB/s)  (GB/s)            (us)  (GB/s)  (GB/s)
+//      1048576        262144     float     sum      -1    60.12   17.44   30.52      0    59.87   17.51   30.65      0
+//
+// redop and root are missing where a version or a collective has none; the column of errors is `error` (the largest one, such as
+// 4e-07) in old versions and `#wrong` (how many elements) in newer ones, `N/A` without a check; a time stamp may follow. What stands in
+// front of the size (`[1,0]<stdout>:`, a date, the name of a container) does not matter: the type is what is looked for. The first programs
+// for NCCL 2.0 printed milliseconds under other names:
+//
+//        bytes             N    type      op     time  algbw  busbw      res     time  algbw  busbw      res
+//      1048576        262144   float     sum    0.101  10.38  10.38    4e-07    0.100  10.49  10.49    4e-07
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "import/parts.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr std::size_t kNoWord = static_cast<std::size_t>(-1);
+
+bool is_redop(std::string_view word) {
+  return word == "sum" || word == "prod" || word == "max" || word == "min" || word == "avg" ||
+         word == "mulsum" || word == "none";
+}
+
+/// What is left of a line of the preamble behind `marker`; nothing when it is not there.
+std::optional<std::string_view> after(std::string_view line, std::string_view marker) {
+  const std::size_t found = line.find(marker);
+  return found == std::string_view::npos ? std::nullopt : std::optional(line.substr(found + marker.size()));
+}
+
+std::string_view first_word(std::string_view text) {
+  const auto words = words_of(text);
+  return words.empty() ? std::string_view{} : words.front();
+}
+
+/// `2.18.3+cuda12.2` without what follows the number.
+std::string version_in(std::string_view word) {
+  return std::string(word.substr(0, std::min(word.find_first_not_of("0123456789."), word.size())));
+}
+
+/// `nccl-library=22803` is 2.28.3 (NCCL_VERSION of nccl.h, since 2.9).
+std::optional<std::string> version_of_code(std::string_view word) {
+  const auto code = whole_in_word(word.substr(0, word.find_first_not_of("0123456789")));
+  if (!code || *code < 20900) {
+    return std::nullopt;
+  }
+  return fmt::format("{}.{}.{}", *code / 10000, *code / 100 % 100, *code % 100);
+}
+
+/// One half of a row: a time with its bandwidths and its count of wrong elements.
+struct Timing {
+  double microseconds = 0;
+  double rounding = 0;  ///< Of the time, microseconds.
+  double algbw = 0;
+  double busbw = 0;
+  std::string_view wrong = {};
+};
+
+/// Reads it from `words` at `at`; nothing when it is cut or `N/A`.
+std::optional<Timing> timing_at(const std::vector<std::string_view>& words, std::size_t at,
+                                bool in_milliseconds) {
+  if (at + 3 > words.size()) {
+    return std::nullopt;
+  }
+  const auto time = number_in_word(words[at]);
+  const auto algbw = number_in_word(words[at + 1]);
+  const auto busbw = number_in_word(words[at + 2]);
+  if (!time || !algbw || !busbw) {
+    return std::nullopt;
+  }
+  // Milliseconds have three decimals.
+  return Timing{.microseconds = *time * (in_milliseconds ? 1e3 : 1),
+                .rounding = in_milliseconds ? 0.5 : 0,
+                .algbw = *algbw,
+                .busbw = *busbw,
+                .wrong = at + 3 < words.size() ? words[at + 3] : std::string_view{}};
+}
+
+/// Whether a time and its bandwidth are of one row: both are printed rounded, the time to at least 3 digits.
+bool fit(std::int64_t bytes, const Timing& timing) {
+  if (!(timing.microseconds > 0)) {
+    return false;
+  }
+  const double algbw = static_cast<double>(bytes) / timing.microseconds / 1e3;
+  return std::abs(algbw - timing.algbw) <= 0.011 + (0.01 + timing.rounding / timing.microseconds) * algbw;
+}
+
+Measurement measurement_of(const Timing& timing, int iterations) {
+  Measurement measurement{
+      .seconds = {timing.microseconds * 1e-6}, .iterations = iterations, .backend = Backend::nccl};
+  // `4e-07` is the largest error of an old version, not a count.
+  const bool counted = timing.wrong.find_first_of(".e") == std::string_view::npos;
+  if (const auto wrong = whole_in_word(timing.wrong); counted && wrong && *wrong > 0) {
+    measurement = {.outcome = Outcome::wrong_result,
+                   .backend = Backend::nccl,
+                   .note = fmt::format("{} elements were wrong", *wrong)};
+  }
+  return measurement;
+}
+
+std::string_view without_perf(std::string_view program) { return program.substr(0, program.find("_perf")); }
+
+std::optional<Collective> collective_of_program(std::string_view name) {
+  return parse_name<Collective>(std::string(without_perf(name)));
+}
+
+/// Also those that time something that is no collective of ringside's, though its rows look like all_reduce's.
+bool is_program(std::string_view name) {
+  constexpr auto kOthers =
+      std::to_array<std::string_view>({"alltoall", "alltoallv", "hypercube", "scatter", "sendrecv"});
+  return collective_of_program(name) ||
+         std::find(kOthers.begin(), kOthers.end(), without_perf(name)) != kOthers.end();
+}
+
+}  // namespace
+
+NcclTestsReader::Table& NcclTestsReader::table_for_rows(std::size_t line_number) {
+  if (!in_table_) {
+    in_table_ = true;
+    tables_.push_back(coming_);
+    tables_.back().line = line_number;
+  }
+  return tables_.back();
+}
+
+void NcclTestsReader::start_run() {
+  coming_ = {};
+  in_table_ = false;
+}
+
+bool NcclTestsReader::read_row(std::size_t line_number, const std::vector<std::string_view>& words,
+                               bool is_whole) {
+  // The type, with the size and the count in front of it.
+  std::size_t type = kNoWord;
+  for (std::size_t i = 2; i < words.size(); ++i) {
+    if (is_nccl_dtype(words[i]) && whole_in_word(words[i - 1]) && whole_in_word(words[i - 2])) {
+      type = i;
+      break;
+    }
+  }
+  if (type == kNoWord) {
+    return false;
+  }
+  found_ = true;
+  Row row;
+  row.row.line = line_number;
+  row.row.bytes = *whole_in_word(words[type - 2]);
+  row.row.dtype = nccl_dtype(words[type]);
+  std::size_t at = type + 1;
+  std::string_view redop;
+  if (at < words.size() && is_redop(words[at])) {
+    redop = words[at++];
+    row.has_redop = redop != "none";
+    row.row.op = parse_name<ReduceOp>(redop);
+  }
+  const bool in_milliseconds = coming_.in_milliseconds;
+  const auto half_at = [&](std::size_t start) { return timing_at(words, start, in_milliseconds); };
+  // A root is a whole number where a time would have a point, or -1; four numbers of the first half follow it.
+  if (at + 3 < words.size() && words[at].find('.') == std::string_view::npos &&
+      (words[at] == "-1" || whole_in_word(words[at])) && half_at(at + 1) &&
+      !(half_at(at) && fit(row.row.bytes, *half_at(at)))) {
+    row.has_root = words[at++] != "-1";
+  }
+  const auto out_of_place = half_at(at);
+  const auto in_place = half_at(at + 4);
+  const auto& timing = placement_ == Placement::out_of_place ? out_of_place : in_place;
+  if (!timing) {
+    const bool cut = words.size() < at + (placement_ == Placement::out_of_place ? 3 : 7);
+    skipped_.add(line_number, cut ? "the row is cut" : "it has no time");
+  } else if (!row.row.dtype) {
+    skipped_.add(line_number, fmt::format("elements of type {} are none of ringside's", words[type]));
+  } else if (row.row.bytes == 0) {
+    skipped_.add(line_number, "a message of 0 bytes");
+  } else if (!redop.empty() && redop != "none" && !row.row.op) {
+    skipped_.add(line_number, fmt::format("the operation {} is none of ringside's", redop));
+  } else if (!fit(row.row.bytes, *timing)) {
+    skipped_.add(line_number,
+                 is_whole ? "its time and its bandwidth do not fit each other" : "the row is cut");
+  } else {
+    Table& table = table_for_rows(line_number);
+    row.row.measurement = measurement_of(*timing, table.iterations);
+    row.algbw = timing->algbw;
+    row.busbw = timing->busbw;
+    table.rows.push_back(std::move(row));
+  }
+  return true;
+}
+
+void NcclTestsReader::read_preamble(std::string_view line, const std::vector<std::string_view>& words) {
+  if (const auto rest = after(line, "Collective test starting:")) {
+    start_run();
+    found_ = true;
+    coming_.collective = std::string(first_word(*rest));
+  } else if (line.find("nThread") != std::string_view::npos && line.find("nGpus") != std::string_view::npos) {
+    // `# nThread 1 nGpus 8 minBytes 8 maxBytes 134217728 step: 2(factor) warmup iters: 5 iters: 20 …`
+    if (in_table_) {
+      start_run();
+    }
+    found_ = true;
+    std::string_view left = line;
+    while (const auto next = after(left, "iters:")) {
+      left = *next;
+      const auto before = line.substr(0, static_cast<std::size_t>(left.data() - line.data()) - 6);
+      const std::string_view kind = words_of(before).empty() ? "" : words_of(before).back();
+      if (kind != "warmup" && kind != "agg") {
+        coming_.iterations =
+            static_cast<int>(std::min<std::int64_t>(whole_in_word(first_word(left)).value_or(0), 1'000'000));
+      }
+    }
+  } else if (line.find("algbw") != std::string_view::npos && line.find("busbw") != std::string_view::npos) {
+    found_ = true;
+    in_table_ = false;
+    const auto has = [&](std::string_view word) {
+      return std::find(words.begin(), words.end(), word) != words.end();
+    };
+    coming_.in_milliseconds = has("N") && has("res");
+  } else if (const auto rank = std::find(words.begin(), words.end(), "Rank");
+             rank != words.end() && rank + 1 != words.end() &&
+             line.find(" device ") != std::string_view::npos) {
+    // `#  Rank  0 Group  0 Pid  12345 on  node1 device  0 [0x0f] NVIDIA A100-SXM4-40GB`
+    found_ = true;
+    if (in_table_) {
+      start_run();
+    }
+    if (const auto number = whole_in_word(*(rank + 1))) {
+      coming_.rank_lines.insert(static_cast<int>(std::min<std::int64_t>(*number, 100'000'000)));
+    }
+    if (const std::size_t bracket = line.rfind(']'); bracket != std::string_view::npos && !gpu_) {
+      // A log that wraps lines in JSON goes on behind it.
+      const std::string_view behind = line.substr(bracket + 1);
+      const auto name = words_of(behind.substr(0, behind.find_first_of("\\\"<\x1b")));
+      if (!name.empty()) {
+        gpu_ = std::string(name.front());
+        for (std::size_t i = 1; i < name.size(); ++i) {
+          *gpu_ += fmt::format(" {}", name[i]);
+        }
+      }
+    }
+  } else if (const auto rccl = after(line, "RCCL version")) {
+    nccl_ = "RCCL " + version_in(first_word(rccl->substr(rccl->starts_with(" :") ? 2 : 0)));
+  } else if (const auto nccl = after(line, "NCCL version")) {
+    nccl_ = version_in(first_word(*nccl));
+  } else if (const auto library = after(line, "nccl-library=")) {
+    found_ = true;
+    nccl_ = nccl_ ? nccl_ : version_of_code(first_word(*library));
+  } else if (line.find("Out of bounds values") != std::string_view::npos &&
+             line.find("FAILED") != std::string_view::npos) {
+    notes_.emplace_back("its footer says `Out of bounds values … FAILED`: the sums were wrong");
+  } else if (!in_table_) {
+    // The command that started it: `mpirun … ./build/all_reduce_perf -b 8 -e 1G -f 2`.
+    const std::size_t program = line.find("_perf");
+    if (program != std::string_view::npos) {
+      const std::size_t start = line.find_last_of(" /\t'\"=", program);
+      const std::string_view name = line.substr(start == std::string_view::npos ? 0 : start + 1);
+      if (is_program(first_word(name))) {
+        coming_.collective = std::string(first_word(name));
+      }
+    }
+  }
+}
+
+void NcclTestsReader::read(std::size_t line_number, std::string_view line, bool is_whole) {
+  const std::vector<std::string_view> words = words_of(line);
+  if (!read_row(line_number, words, is_whole)) {
+    read_preamble(line, words);
+  }
+}
+
+ImportedTable NcclTestsReader::finished(Table& table) {
+  // What the program was called counts; else what its columns say.
+  std::optional<Collective> collective;
+  bool unknown = false;
+  if (table.collective) {
+    collective = collective_of_program(*table.collective);
+    unknown = !collective;
+  }
+  std::vector<Bandwidths> bandwidths;
+  for (const Row& row : table.rows) {
+    bandwidths.push_back({.algbw = row.algbw, .busbw = row.busbw});
+  }
+  if (!collective && !unknown && !table.rows.empty()) {
+    const Row& row = table.rows.front();
+    if (row.has_root) {
+      collective = row.has_redop ? Collective::reduce : Collective::broadcast;
+    } else if (row.has_redop) {
+      // reduce_scatter is the one whose busbw is below its algbw: (n−1)/n, not 2(n−1)/n.
+      const bool below = std::any_of(bandwidths.begin(), bandwidths.end(), [](const Bandwidths& b) {
+        return b.algbw >= 1 && b.busbw < 0.995 * b.algbw;
+      });
+      collective = below ? Collective::reduce_scatter : Collective::all_reduce;
+    } else {
+      unknown = true;
+    }
+  }
+  std::optional<int> ranks =
+      table.rank_lines.empty() ? std::nullopt : std::optional(*table.rank_lines.rbegin() + 1);
+  const bool scales = collective == Collective::all_reduce || collective == Collective::all_gather ||
+                      collective == Collective::reduce_scatter;
+  const auto by_bandwidth =
+      scales && collective ? ranks_of_bandwidths(*collective, bandwidths) : std::optional<int>{};
+  // What sendrecv_perf prints where its name is not shown: an operation, no root, and one bandwidth.
+  const bool as_sendrecv =
+      !table.collective && collective == Collective::all_reduce && by_bandwidth == 2 && ranks.value_or(0) > 2;
+  ImportedTable result{.line = table.line};
+  if (unknown || as_sendrecv) {
+    const std::string why =
+        as_sendrecv ? fmt::format(
+                          "algbw and busbw are the same although {} ranks are listed, as sendrecv_perf "
+                          "prints; put the name of the program in front if it is another",
+                          *ranks)
+        : table.collective ? fmt::format("the collective of {} is none of ringside's", *table.collective)
+                           : std::string("neither a program nor an operation says which collective it is");
+    for (const Row& row : table.rows) {
+      skipped_.add(row.row.line, why);
+    }
+    return result;
+  }
+  if (ranks && by_bandwidth && *ranks != *by_bandwidth) {
+    notes_.push_back(
+        fmt::format("the table of line {} lists {} ranks, but its bandwidths are those of {}; {} was taken",
+                    table.line, *ranks, *by_bandwidth, *by_bandwidth));
+  }
+  for (Row& row : table.rows) {
+    row.row.collective = collective;
+    row.row.ranks = by_bandwidth ? by_bandwidth : ranks;
+    result.rows.push_back(std::move(row.row));
+  }
+  return result;
+}
+
+std::vector<ImportedTable> NcclTestsReader::finish(Import& import) {
+  std::vector<ImportedTable> result;
+  for (Table& table : tables_) {
+    ImportedTable done = finished(table);
+    if (!done.rows.empty()) {
+      result.push_back(std::move(done));
+    }
+  }
+  import.gpu = gpu_;
+  import.nccl = nccl_;
+  import.notes.insert(import.notes.end(), notes_.begin(), notes_.end());
+  const auto skipped = skipped_.sentences();
+  import.notes.insert(import.notes.end(), skipped.begin(), skipped.end());
+  return result;
+}
+
+}  // namespace ringside

@@ -1,0 +1,167 @@
+#include "import/offer_machine.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "sim/nccl/gpu_models.hpp"
+#include "sim/topology/link_kinds.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr double kGiga = 1e9;
+/// NVML's rate counts what the link's encoding takes away (16/17: stas00/ml-engineering, network/README.md).
+constexpr double kNvlinkUsable = 0.9412;
+/// Below this share of the data sheet a slot has lost lanes or a generation: healthy ones reach 0.61 and more
+/// (configs/catalog/links.yaml).
+constexpr double kHealthySlot = 0.6;
+constexpr int kGpusOfOneSocket = 4;
+
+/// The sheet of the GPU that the listing means; its memory tells cards of one name apart.
+std::optional<GpuSheet> sheet_of(const ListedGpus& gpus) {
+  std::string name = gpus.name;
+  std::replace(name.begin(), name.end(), '_', ' ');
+  // Listings leave out what a Tesla V100 is; only the SXM2 card has NVLink.
+  if (name.find("V100") != std::string::npos && name.find("SXM") == std::string::npos &&
+      name.find("PCI") == std::string::npos) {
+    name += gpus.nvlink_rate.value_or(0) > 0 ? " SXM2" : " PCIE";
+  }
+  if (gpus.memory_mib) {
+    const auto sized = find_gpu_sheet(fmt::format("{} {:.0f}GB", name, std::round(*gpus.memory_mib / 1024)));
+    if (sized) {
+      return sized;
+    }
+  }
+  return find_gpu_sheet(name);
+}
+
+bool is_sxm(const GpuSheet& gpu) {
+  return gpu.model.find("SXM") != std::string::npos || gpu.model.find("B200") != std::string::npos ||
+         gpu.model.find("B300") != std::string::npos;
+}
+
+/// Lanes that explain what was measured.
+int lanes_of_rate(int generation, int lanes, double rate) {
+  for (const int fewer : {16, 8, 4, 2}) {
+    if (fewer <= lanes && rate >= kHealthySlot * pcie_slot(generation, fewer, true).data_sheet.value) {
+      return fewer;
+    }
+  }
+  return 1;
+}
+
+void add_slots(const ListedGpus& listed, const GpuSheet& gpu, Offer& offer, IntraLink& intra) {
+  intra.generation = listed.pcie_generation.value_or(gpu.pcie_generation);
+  if (*intra.generation > gpu.pcie_generation) {
+    intra.generation = gpu.pcie_generation;
+  }
+  intra.lanes = listed.pcie_lanes.value_or(gpu.pcie_lanes);
+  if (!listed.pcie_generation || !listed.pcie_lanes) {
+    offer.assumptions.push_back(
+        fmt::format("Its slots are not listed; PCIe {}.0 x{} is assumed.", *intra.generation, *intra.lanes));
+  }
+  if (listed.pcie_rate && *listed.pcie_rate > 0) {
+    const int lanes = lanes_of_rate(*intra.generation, *intra.lanes, *listed.pcie_rate);
+    if (lanes < *intra.lanes) {
+      offer.assumptions.push_back(
+          fmt::format("Measured {:.3g} GB/s are too few for PCIe {}.0 x{}; it is taken as x{}.",
+                      *listed.pcie_rate / kGiga, *intra.generation, *intra.lanes, lanes));
+      intra.lanes = lanes;
+    }
+  }
+  intra.sockets = listed.in_machine > kGpusOfOneSocket ? 2 : 1;
+  if (listed.rented > 1) {
+    offer.assumptions.push_back(
+        fmt::format("Sockets and PCIe switches are not listed; {} and no switches are assumed.",
+                    *intra.sockets == 1 ? "one socket" : "two sockets"));
+  }
+}
+
+void note_nvlink(const ListedGpus& listed, const GpuSheet& gpu, Offer& offer) {
+  if (!listed.nvlink_rate) {
+    offer.assumptions.push_back(fmt::format("Its NVLinks are not listed; all {} of an {} are assumed.",
+                                            gpu.links.value_or(0), gpu.model));
+    return;
+  }
+  const double usable = kNvlinkUsable * *listed.nvlink_rate;
+  const double sheet = gpu.links_bandwidth ? gpu.links_bandwidth->value / 2 : usable;
+  offer.assumptions.push_back(fmt::format(
+      "bw_nvlink {:.1f} is the raw signalling rate: {:.0f} GB/s usable, of {:.0f} on the data sheet.",
+      *listed.nvlink_rate / kGiga, usable / kGiga, sheet / kGiga));
+}
+
+IntraLink link_of(const ListedGpus& listed, const GpuSheet& gpu, Offer& offer) {
+  IntraLink intra;
+  const bool has_links = gpu.links.value_or(0) > 0;
+  if (gpu.vendor == Vendor::amd) {
+    intra.kind = IntraKind::xgmi;
+    intra.generation = gpu.xgmi_generation;
+    offer.assumptions.push_back("Its links are not listed; xGMI between all GPUs is assumed.");
+    return intra;
+  }
+  // A single GPU says nothing of its neighbours, and needs none.
+  const bool linked =
+      has_links && (is_sxm(gpu) ? listed.nvlink_rate.value_or(1) > 0 : listed.nvlink_rate.value_or(0) > 0);
+  if (!linked) {
+    intra.kind = IntraKind::pcie;
+    add_slots(listed, gpu, offer, intra);
+    intra.peer_to_peer = gpu.peer_to_peer.value_or(false);
+    if (listed.rented > 1) {
+      offer.assumptions.push_back(
+          *intra.peer_to_peer
+              ? fmt::format("Peer-to-peer over PCIe is assumed: the driver allows it on an {}.", gpu.model)
+              : fmt::format("No peer-to-peer: the stock driver refuses it on an {}, and every byte is "
+                            "staged in host memory.",
+                            gpu.model));
+    }
+    return intra;
+  }
+  intra.kind = IntraKind::nvlink;
+  intra.generation = gpu.nvlink_generation;
+  intra.links_per_gpu = gpu.links;
+  if (!is_sxm(gpu)) {
+    intra.nvswitch = false;
+    intra.wiring = "bridge_pairs";
+    intra.lanes = listed.pcie_lanes.value_or(gpu.pcie_lanes);
+    intra.sockets = listed.in_machine > kGpusOfOneSocket ? 2 : 1;
+    intra.peer_to_peer = gpu.peer_to_peer.value_or(false);
+    offer.assumptions.push_back("NVLink on a PCIe card is taken for bridges that join pairs.");
+  } else if (gpu.architecture == Architecture::volta) {
+    intra.nvswitch = false;
+    intra.wiring = listed.in_machine > kGpusOfOneSocket ? "hybrid_cube_mesh" : "full_mesh";
+    offer.assumptions.push_back(
+        fmt::format("V100 SXM2 boards are wired as a {}.",
+                    listed.in_machine > kGpusOfOneSocket ? "hybrid cube mesh" : "full mesh"));
+  } else {
+    intra.nvswitch = true;
+  }
+  note_nvlink(listed, gpu, offer);
+  return intra;
+}
+
+}  // namespace
+
+void describe_machine(const ListedGpus& listed, Offer& offer) {
+  offer.gpus = listed.rented;
+  const auto gpu = sheet_of(listed);
+  if (!gpu) {
+    offer.problem = fmt::format("the catalogue does not know the GPU '{}'", listed.name);
+    return;
+  }
+  offer.machine.name = offer.name;
+  offer.machine.gpu = Gpu{.model = gpu->model};
+  offer.machine.gpus_per_node = listed.in_machine;
+  offer.machine.intra = link_of(listed, *gpu, offer);
+  if (listed.rented > 1 && listed.rented < listed.in_machine) {
+    offer.assumptions.push_back(
+        fmt::format("The {} rented of {} GPUs are taken for neighbours, and the others for idle; whoever "
+                    "rents those shares the "
+                    "machine's links.",
+                    listed.rented, listed.in_machine));
+  }
+}
+
+}  // namespace ringside

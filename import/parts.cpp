@@ -1,0 +1,149 @@
+#include "import/parts.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "common/numbers.hpp"
+
+namespace ringside {
+namespace {
+
+bool ends_word(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '|'; }
+
+/// What a log that wraps lines (JSON, quotes, colours) puts right behind the last word of one.
+bool may_follow_number(char c) {
+  return c == '\\' || c == '"' || c == '\'' || c == '<' || c == '\x1b' || c == ',';
+}
+
+template <typename Number>
+std::optional<Number> leading_number(std::string_view word) {
+  const std::optional<Number> number = take_number<Number>(word);
+  return word.empty() || may_follow_number(word.front()) ? number : std::nullopt;
+}
+
+struct TypeName {
+  std::string_view spelt;
+  std::optional<DataType> dtype;
+};
+
+// test_typenames of nccl-tests src/common.cu, and what versions before it called them.
+constexpr auto kTypeNames = std::to_array<TypeName>({
+    {"float", DataType::float32},
+    {"half", DataType::float16},
+    {"bfloat16", DataType::bfloat16},
+    {"double", DataType::float64},
+    {"int32", DataType::int32},
+    {"int64", DataType::int64},
+    {"int", DataType::int32},
+    {"int8", std::nullopt},
+    {"uint8", std::nullopt},
+    {"char", std::nullopt},
+    {"uint32", std::nullopt},
+    {"uint64", std::nullopt},
+    {"f8e4m3", std::nullopt},
+    {"f8e5m2", std::nullopt},
+    {"fp8_e4m3", std::nullopt},
+    {"fp8_e5m2", std::nullopt},
+});
+
+const TypeName* type_name(std::string_view word) {
+  const auto* found = std::find_if(kTypeNames.begin(), kTypeNames.end(),
+                                   [&](const TypeName& candidate) { return candidate.spelt == word; });
+  return found == kTypeNames.end() ? nullptr : found;
+}
+
+}  // namespace
+
+void SkippedRows::add(std::size_t line, const std::string& why) {
+  Lines& lines = reasons_[why];
+  if (lines.count++ == 0) {
+    lines.first = line;
+  }
+}
+
+std::vector<std::string> SkippedRows::sentences() const {
+  std::vector<std::string> result;
+  for (const auto& [why, lines] : reasons_) {
+    result.push_back(lines.count == 1 ? fmt::format("line {} was skipped: {}", lines.first, why)
+                                      : fmt::format("{} rows from line {} on were skipped: {}", lines.count,
+                                                    lines.first, why));
+  }
+  return result;
+}
+
+bool has_possible_times(const Measurement& measurement) {
+  if (measurement.outcome != Outcome::ok) {
+    return true;
+  }
+  const auto possible = [](double seconds) {
+    return seconds >= kShortestTime.value && seconds <= kLongestTime.value;
+  };
+  const std::array unknown_as_zero = {measurement.low, measurement.high, measurement.min, measurement.p95};
+  const auto all = [&](const std::vector<double>& times) {
+    return std::all_of(times.begin(), times.end(), possible);
+  };
+  return possible(measurement.seconds.value) && all(measurement.samples) && all(measurement.repetitions) &&
+         std::all_of(unknown_as_zero.begin(), unknown_as_zero.end(),
+                     [&](Seconds time) { return time.value == 0 || possible(time.value); });
+}
+
+std::vector<std::string_view> words_of(std::string_view line) {
+  std::vector<std::string_view> words;
+  for (std::size_t start = 0; start < line.size();) {
+    if (ends_word(line[start])) {
+      ++start;
+      continue;
+    }
+    std::size_t end = start;
+    while (end < line.size() && !ends_word(line[end])) {
+      ++end;
+    }
+    words.push_back(line.substr(start, end - start));
+    start = end;
+  }
+  return words;
+}
+
+std::optional<double> number_in_word(std::string_view word) {
+  const auto number = leading_number<double>(word);
+  return number && std::isfinite(*number) ? number : std::nullopt;
+}
+
+std::optional<std::int64_t> whole_in_word(std::string_view word) {
+  const auto number = leading_number<std::int64_t>(word);
+  return number && *number >= 0 ? number : std::nullopt;
+}
+
+std::optional<DataType> nccl_dtype(std::string_view word) {
+  const TypeName* found = type_name(word);
+  return found == nullptr ? std::nullopt : found->dtype;
+}
+
+bool is_nccl_dtype(std::string_view word) { return type_name(word) != nullptr; }
+
+std::optional<int> ranks_of_bandwidths(Collective collective, const std::vector<Bandwidths>& rows) {
+  // Half of the last digit printed.
+  constexpr double kRounding = 0.005;
+  // busbw/algbw = scale · (n−1)/n, so that n = scale / (scale − ratio).
+  const double scale = collective == Collective::all_reduce ? 2 : 1;
+  double low = 2;
+  double high = std::numeric_limits<int>::max();
+  for (const Bandwidths& row : rows) {
+    if (row.algbw < 1 || row.busbw < 1) {
+      continue;  // Two digits say nothing.
+    }
+    const double least = (row.busbw - kRounding) / (row.algbw + kRounding);
+    const double most = (row.busbw + kRounding) / (row.algbw - kRounding);
+    low = std::max(low, scale / (scale - std::min(least, 0.999999999 * scale)));
+    high = std::min(high, most < scale ? scale / (scale - most) : high);
+  }
+  const double first = std::ceil(low - 1e-6);
+  return first <= high + 1e-6 && first + 1 > high + 1e-6 ? std::optional(static_cast<int>(first))
+                                                         : std::nullopt;
+}
+
+}  // namespace ringside

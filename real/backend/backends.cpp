@@ -1,0 +1,121 @@
+#include "real/backend/backends.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "common/error.hpp"
+#include "real/backend/gloo/registration.hpp"
+#include "real/backend/gpus.hpp"
+#include "real/backend/nccl/registration.hpp"
+#include "real/backend/threads/registration.hpp"
+#include "real/execute/reduce.hpp"
+#include "schedule/registry.hpp"
+
+namespace ringside {
+namespace {
+
+/// The name is known, for results of others; no ranks of ours run on it yet.
+RegisteredBackend mpi_backend() {
+  return {.backend = Backend::mpi,
+          .unavailable = []() -> std::optional<std::string> {
+            return "no ranks talk through MPI yet; those that mpirun starts talk through gloo or nccl "
+                   "(--rendezvous)";
+          },
+          .unsupported = [](const PointKey& key) -> std::optional<std::string> {
+            if (key.algorithm == kNative) {
+              return fmt::format("the mpi backend has no {} of its own", name(key.collective));
+            }
+            return unsupported_on_cpu(key.dtype);
+          },
+          .describe = [] { return std::string("ranks of an MPI library"); }};
+}
+
+void require_known_algorithm(const PointKey& key) {
+  if (key.algorithm == kNative || find_algorithm(key.collective, key.algorithm) != nullptr) {
+    return;
+  }
+  std::vector<std::string> known = algorithm_names(key.collective);
+  known.emplace_back(kNative);
+  throw Error(ErrorKind::bad_input,
+              unknown_name(fmt::format("{} algorithm", name(key.collective)), key.algorithm, known));
+}
+
+std::optional<std::string> algorithm_unsupported(const PointKey& key, const RankPlacement& placement) {
+  const Algorithm* algorithm = find_algorithm(key.collective, key.algorithm);
+  return algorithm == nullptr || algorithm->unsupported == nullptr
+             ? std::nullopt
+             : algorithm->unsupported(request_for(key.collective, key.ranks, placement));
+}
+
+}  // namespace
+
+std::span<const RegisteredBackend> all_backends() {
+  static const std::array kBackends = {gloo_backend(), nccl_backend(), mpi_backend(), threads_backend()};
+  return kBackends;
+}
+
+Backend resolve(Backend backend) {
+  return backend == Backend::automatic ? all_backends().front().backend : backend;
+}
+
+const RegisteredBackend& registered(Backend backend) {
+  const std::span<const RegisteredBackend> all = all_backends();
+  const auto found = std::find_if(
+      all.begin(), all.end(), [&](const RegisteredBackend& row) { return row.backend == resolve(backend); });
+  RINGSIDE_CHECK(found != all.end(), "every backend has its row");
+  return *found;
+}
+
+BackendChoice choose_backend(int num_ranks, int ranks_per_gpu) {
+  BackendChoice choice = {.backend = resolve(Backend::automatic)};
+  for (const RegisteredBackend& row : all_backends()) {
+    if (!row.on_gpus) {
+      continue;
+    }
+    std::optional<std::string> reason = row.unavailable();
+    if (!reason) {
+      reason = too_few_gpus(static_cast<int>(gpu_machine().gpus.size()), num_ranks, ranks_per_gpu);
+    }
+    if (!reason) {
+      return {.backend = row.backend};
+    }
+    choice.instead_of = row.backend;
+    choice.why_not = *reason;
+  }
+  return choice;
+}
+
+std::optional<std::string> unavailable(Backend backend) { return registered(backend).unavailable(); }
+
+std::optional<std::string> unsupported(const PointKey& key, Backend backend, const RankPlacement& placement) {
+  if (key.ranks < 1 || key.bytes.value < 0) {
+    throw Error(ErrorKind::bad_input,
+                fmt::format("a point needs at least one rank and no negative size, not {} "
+                            "ranks and {} bytes",
+                            key.ranks, key.bytes.value));
+  }
+  require_known_algorithm(key);
+  std::optional<std::string> reason = algorithm_unsupported(key, placement);
+  if (!reason) {
+    reason = registered(backend).unsupported(key);
+  }
+  if (!reason && key.bytes.value % static_cast<std::int64_t>(size_of(key.dtype)) != 0) {
+    reason = fmt::format("{} bytes are no whole number of {} elements", key.bytes.value, name(key.dtype));
+  }
+  return reason;
+}
+
+RankBackend join_ranks(const RankPlace& place) {
+  const RegisteredBackend& backend = registered(place.backend);
+  if (backend.join == nullptr) {
+    throw Error(ErrorKind::environment,
+                backend.unavailable().value_or("ranks of this backend are no processes"));
+  }
+  return backend.join(place);
+}
+
+}  // namespace ringside

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "common/names.hpp"
+#include "real/backend/rank_place.hpp"
+#include "real/execute/rank_backend.hpp"
+#include "results/point_key.hpp"
+#include "schedule/placement.hpp"
+
+/// The backends there are, one row each. Nothing outside real/backend asks which backend it has: it asks the row.
+namespace ringside {
+
+struct RegisteredBackend {
+  Backend backend = Backend::automatic;
+  /// Why this build or machine cannot run its ranks at all; nothing when it can.
+  std::optional<std::string> (*unavailable)() = nullptr;
+  /// Why it cannot run a point, as far as that is not the algorithm's affair; nothing when it can.
+  std::optional<std::string> (*unsupported)(const PointKey& key) = nullptr;
+  /// Connects this process, as one rank, to the others. Throws Error{environment} when what it needs (an interface, the
+  /// rendezvous, a GPU) is of no use, and PeerLost or Error{peer_lost} when the others do not come in time.
+  RankBackend (*join)(const RankPlace& place) = nullptr;
+  /// What its ranks are, in a few words for people; only of an available backend.
+  std::string (*describe)() = nullptr;
+
+  bool ranks_are_threads = false;  ///< Of one process, which nobody joins; otherwise every rank is a process.
+  bool on_gpus = false;            ///< A rank takes a GPU, and a call is one piece of work of it.
+  bool forked_ranks_may_join =
+      false;  ///< A process may fork ranks that join; many libraries do not survive that.
+
+  /// Whether its ranks are processes on cores, which may be shared out among those of one machine.
+  bool ranks_take_cores() const { return !on_gpus && !ranks_are_threads; }
+};
+
+/// In the order in which people are shown them.
+std::span<const RegisteredBackend> all_backends();
+
+/// The row of a backend; `automatic` is the one that every build has.
+const RegisteredBackend& registered(Backend backend);
+
+/// `automatic` becomes the backend that every build has.
+Backend resolve(Backend backend);
+
+/// What is measured with where nobody has named a backend.
+struct BackendChoice {
+  Backend backend = Backend::automatic;
+  std::optional<Backend> instead_of = {};  ///< The backend on GPUs, when it cannot run here …
+  std::string why_not = {};                ///< … and why.
+};
+
+/// GPUs when there are enough for so many ranks, CPUs otherwise.
+BackendChoice choose_backend(int num_ranks, int ranks_per_gpu);
+
+/// Why this build or machine cannot measure with `backend` at all; nothing when it can.
+std::optional<std::string> unavailable(Backend backend);
+
+/// Why `backend` cannot run this point; nothing when it can. Throws Error{bad_input} for an unknown algorithm.
+std::optional<std::string> unsupported(const PointKey& key, Backend backend,
+                                       const RankPlacement& placement = {});
+
+/// As the backend's row does. Throws Error{environment} where it is not available.
+RankBackend join_ranks(const RankPlace& place);
+
+}  // namespace ringside

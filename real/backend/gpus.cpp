@@ -1,0 +1,59 @@
+#include "real/backend/gpus.hpp"
+
+#include <fmt/format.h>
+
+#include "real/backend/nccl/settings.hpp"
+#if RINGSIDE_HAS_NCCL
+#include "real/backend/nccl/gpu_inventory.hpp"
+#endif
+
+namespace ringside {
+
+GpuMachine gpu_machine() {
+#if RINGSIDE_HAS_NCCL
+  return gpu_inventory();
+#else
+  return {};
+#endif
+}
+
+std::optional<std::string> missing_for_nccl(const GpuMachine& machine) {
+  if (!machine.built) {
+    return "this build has no nccl backend; build where the CUDA Toolkit (12 or later) and NCCL (2.18 or "
+           "later) are "
+           "installed";
+  }
+  if (!machine.driver_loaded) {
+    return "no NVIDIA driver is loaded on this machine";
+  }
+  if (!machine.trouble.empty()) {
+    return fmt::format(
+        "the NVIDIA driver, which runs CUDA up to {}, is of no use to this build for CUDA {}: {}",
+        machine.cuda_of_driver, machine.cuda_built, machine.trouble);
+  }
+  if (machine.gpus.empty()) {
+    return "the NVIDIA driver is loaded but finds no GPU";
+  }
+  if (!machine.nccl_version) {
+    return machine.nccl_library;
+  }
+  if (*machine.nccl_version < kOldestNccl) {
+    return fmt::format("NCCL {} ({}) is too old; {} or later is needed",
+                       nccl_version_text(*machine.nccl_version), machine.nccl_library,
+                       nccl_version_text(kOldestNccl));
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> too_few_gpus(int num_gpus, int num_ranks, int ranks_per_gpu) {
+  const int needed = gpus_needed(num_ranks, ranks_per_gpu);
+  if (needed <= num_gpus) {
+    return std::nullopt;
+  }
+  return fmt::format(
+      "{} ranks need {} GPU{}, but this machine has {}; --ranks-per-gpu K puts several on one GPU, for "
+      "trying it out",
+      num_ranks, needed, needed == 1 ? "" : "s", num_gpus);
+}
+
+}  // namespace ringside

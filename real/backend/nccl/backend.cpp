@@ -1,0 +1,107 @@
+#include "real/backend/nccl/backend.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/error.hpp"
+#include "real/backend/gloo/backend.hpp"
+#include "real/backend/gpus.hpp"
+#include "real/backend/nccl/communicator.hpp"
+#include "real/backend/nccl/cuda.hpp"
+#include "real/backend/nccl/gpu_call.hpp"
+#include "real/backend/nccl/library.hpp"
+#include "real/backend/nccl/settings.hpp"
+
+namespace ringside {
+namespace {
+
+/// Members in this order, so that calls end before the streams and these before the communicator.
+class NcclDevice final : public RankDevice {
+ public:
+  NcclDevice(std::shared_ptr<const NcclLibrary> library, const ncclUniqueId& id, const GpuRank& place,
+             bool shares_gpu)
+      : communicator_(std::move(library), id, place), streams_(communicator_), shares_gpu_(shares_gpu) {}
+
+  bool shares_gpu() const override { return shares_gpu_; }
+  std::unique_ptr<ReadyCall> make_ready(const Program& program) override {
+    return make_program_call(streams_, program);
+  }
+  std::unique_ptr<ReadyCall> make_ready(const CollectiveCall& call) override {
+    return make_nccl_native(streams_, call);
+  }
+
+ private:
+  NcclCommunicator communicator_;
+  GpuStreams streams_;
+  bool shares_gpu_;
+};
+
+/// NCCL reads its environment when the first communicator is made.
+template <typename Settings>
+void set_environment(const Settings& settings, bool replace) {
+  for (const auto& [name, value] : settings) {
+    ::setenv(name.c_str(), value.c_str(), replace ? 1 : 0);
+  }
+}
+
+int take_gpu(const RankPlace& place) {
+  int num_gpus = 0;
+  const int gpu = gpu_of(place.local_rank, place.gpu.ranks_per_gpu);
+  check_cuda(cudaGetDeviceCount(&num_gpus), gpu, "looking for GPUs");
+  if (const auto too_few = too_few_gpus(num_gpus, place.local_rank + 1, place.gpu.ranks_per_gpu)) {
+    throw Error(ErrorKind::environment, *too_few);
+  }
+  check_cuda(cudaSetDevice(gpu), gpu, "being taken");
+  check_cuda(cudaFree(nullptr), gpu, "being taken");  // The first call that needs the device itself.
+  return gpu;
+}
+
+/// Rank 0's id, at every rank.
+ncclUniqueId share_id(const NcclLibrary& library, Transport& transport) {
+  ncclUniqueId id{};
+  const std::span<std::byte> bytes = std::as_writable_bytes(std::span(id.internal));
+  const auto run = [](const std::unique_ptr<Transfer>& transfer) {
+    transfer->start();
+    transfer->wait();
+  };
+  if (transport.rank() != 0) {
+    run(transport.make_receive(0, bytes));
+    return id;
+  }
+  const ncclResult_t result = library.get_unique_id(&id);
+  if (result != ncclSuccess) {
+    const char* words = library.get_last_error(nullptr);
+    throw nccl_error(result, 0, "opening a meeting point", words == nullptr ? "" : words);
+  }
+  for (Rank rank = 1; rank < transport.num_ranks(); ++rank) {
+    run(transport.make_send(rank, bytes));
+  }
+  return id;
+}
+
+}  // namespace
+
+RankBackend join_nccl(const RankPlace& place) {
+  const std::shared_ptr<const NcclLibrary> library = NcclLibrary::load();
+  set_environment(place.gpu.settings, true);
+  const bool shares_gpu = std::min(place.gpu.ranks_per_gpu, place.num_ranks) > 1;
+  if (shares_gpu) {
+    set_environment(settings_of_shared_gpu(library->version(), place.rank), false);
+  }
+  const int gpu = take_gpu(place);
+  RankBackend backend = join_gloo(place);
+  backend.backend = Backend::nccl;
+  backend.make_native = nullptr;
+  const ncclUniqueId id = share_id(*library, *backend.transport);
+  backend.device = std::make_unique<NcclDevice>(
+      library, id,
+      GpuRank{.rank = place.rank, .num_ranks = place.num_ranks, .gpu = gpu, .timeout = place.timeout},
+      shares_gpu);
+  return backend;
+}
+
+}  // namespace ringside

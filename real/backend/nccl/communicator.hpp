@@ -1,0 +1,65 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "common/error.hpp"
+#include "common/units.hpp"
+#include "real/backend/nccl/cuda.hpp"
+#include "real/backend/nccl/library.hpp"
+
+namespace ringside {
+
+/// One rank and its GPU.
+struct GpuRank {
+  Rank rank = 0;
+  int num_ranks = 1;
+  int gpu = 0;
+  std::chrono::milliseconds timeout{60'000};
+};
+
+/// What NCCL reports as an error of ours: a peer that is gone, a machine that cannot do it, or a failure. `detail` is
+/// NCCL's own last word and may be empty.
+Error nccl_error(ncclResult_t result, Rank rank, std::string_view doing, std::string_view detail);
+
+/// All ranks' meeting point in NCCL. It is non-blocking: every wait for the others, also inside NCCL, ends at the
+/// deadline. After an exception it is aborted and of no more use.
+class NcclCommunicator {
+ public:
+  /// Called by all ranks at once; `id` is that of rank 0.
+  NcclCommunicator(std::shared_ptr<const NcclLibrary> library, ncclUniqueId id, const GpuRank& place);
+  ~NcclCommunicator();
+  NcclCommunicator(const NcclCommunicator&) = delete;
+  NcclCommunicator& operator=(const NcclCommunicator&) = delete;
+
+  const NcclLibrary& library() const { return *library_; }
+  ncclComm_t get() const { return communicator_; }
+  const GpuRank& place() const { return place_; }
+
+  /// Inside a group: throws unless NCCL has taken the call.
+  void check(ncclResult_t result, std::string_view doing);
+
+  /// What `calls` asks of NCCL starts together. Returns when it is on its stream, not when it is done.
+  void group(std::string_view doing, const std::function<void()>& calls);
+
+  /// Waits for an event that the GPU is to come to. Throws Error{peer_lost} at the deadline or when NCCL reports a lost
+  /// peer meanwhile.
+  void wait(cudaEvent_t event, std::string_view doing);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void settle(std::string_view doing);
+  [[noreturn]] void give_up(const Error& error);
+  [[noreturn]] void give_up_at_deadline(std::string_view doing);
+  std::string last_error_text() const;
+
+  std::shared_ptr<const NcclLibrary> library_;
+  GpuRank place_;
+  ncclComm_t communicator_ = nullptr;
+};
+
+}  // namespace ringside

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "real/backend/nccl/communicator.hpp"
+#include "real/backend/nccl/cuda.hpp"
+#include "real/backend/nccl/group_plan.hpp"
+#include "real/execute/ready_call.hpp"
+
+namespace ringside {
+
+/// What all calls of one rank share: its two streams, what ties them together, and a barrier that the GPUs keep
+/// among themselves.
+class GpuStreams {
+ public:
+  explicit GpuStreams(NcclCommunicator& communicator);
+
+  NcclCommunicator& communicator() const { return communicator_; }
+  int gpu() const { return communicator_.place().gpu; }
+  int multiprocessors() const { return multiprocessors_; }
+  cudaStream_t communication() const { return communication_.get(); }
+  cudaStream_t arithmetic() const { return arithmetic_.get(); }
+
+  /// What comes next on `waiting` waits for what is on `awaited` so far.
+  void order(cudaStream_t waiting, cudaStream_t awaited);
+
+  /// Puts a barrier of all ranks on the communication stream: a sum of one element. Behind it, ranks start within
+  /// microseconds of each other, other than behind a barrier of their hosts.
+  void barrier();
+
+  /// Captures what `enqueue` puts on the streams, from a start on the communication stream to its end.
+  CudaGraph capture(const std::function<void()>& enqueue);
+
+ private:
+  void enqueue_barrier();
+
+  NcclCommunicator& communicator_;
+  int multiprocessors_ = 1;
+  CudaStream communication_;
+  CudaStream arithmetic_;
+  CudaEvent order_;
+  DeviceMemory token_;
+  CudaGraph barrier_;
+};
+
+/// A call whose work `enqueue` puts on the streams without waiting for any of it; timed by events of the GPU.
+class GpuCall : public ReadyCall {
+ public:
+  void warm_up() override;
+  void write_input(const CollectiveValues& values) override;
+  double run() override;
+  std::optional<WrongElement> first_wrong(const CollectiveValues& values) override;
+  std::optional<CallLaunch> launch() const override;
+  Executor* executor() override { return nullptr; }
+
+ protected:
+  /// `what` is for messages: "running the schedule".
+  GpuCall(GpuStreams& streams, std::string what);
+
+  GpuStreams& streams() const { return streams_; }
+  virtual void enqueue() = 0;
+  /// The message in the GPU's memory.
+  virtual std::byte* message() const = 0;
+  /// How far floating results may be off, relative to what they should be.
+  virtual double tolerance() const { return 0; }
+
+ private:
+  void upload(const CollectiveValues& values);
+  DeviceMemory to_device(std::span<const std::byte> pattern) const;
+
+  GpuStreams& streams_;
+  std::string what_;
+  CudaEvent begin_;
+  CudaEvent end_;
+  CudaGraph graph_;
+  std::string no_graph_because_;
+  std::vector<double> host_seconds_;
+
+  /// A range of the message and, on the GPU, what it holds.
+  struct UploadedRange {
+    ElementRange elements;
+    DeviceMemory pattern;
+  };
+  const CollectiveValues* uploaded_ = nullptr;
+  std::vector<UploadedRange> input_;
+  std::vector<UploadedRange> promise_;
+  DeviceMemory first_wrong_;
+};
+
+/// A program, as group calls and kernels.
+std::unique_ptr<ReadyCall> make_program_call(GpuStreams& streams, const Program& program);
+
+/// NCCL's own collective, in place.
+std::unique_ptr<ReadyCall> make_nccl_native(GpuStreams& streams, const CollectiveCall& call);
+
+}  // namespace ringside

@@ -1,0 +1,124 @@
+// NCCL's own collectives.
+
+#include <cstddef>
+
+#include "common/error.hpp"
+#include "real/backend/nccl/gpu_call.hpp"
+
+namespace ringside {
+namespace {
+
+ncclDataType_t nccl_type(DataType dtype) {
+  switch (dtype) {
+    case DataType::float32:
+      return ncclFloat32;
+    case DataType::float64:
+      return ncclFloat64;
+    case DataType::float16:
+      return ncclFloat16;
+    case DataType::bfloat16:
+      return ncclBfloat16;
+    case DataType::int32:
+      return ncclInt32;
+    case DataType::int64:
+      return ncclInt64;
+  }
+  throw_bug("a declared value", __FILE__, __LINE__, "NCCL has no such data type");
+}
+
+ncclRedOp_t nccl_op(ReduceOp op) {
+  switch (op) {
+    case ReduceOp::sum:
+      return ncclSum;
+    case ReduceOp::prod:
+      return ncclProd;
+    case ReduceOp::min:
+      return ncclMin;
+    case ReduceOp::max:
+      return ncclMax;
+    case ReduceOp::avg:
+      return ncclAvg;
+  }
+  throw_bug("a declared value", __FILE__, __LINE__, "NCCL has no such reduction");
+}
+
+/// The distance from 1 to the next number.
+double epsilon(DataType dtype) {
+  switch (dtype) {
+    case DataType::float32:
+      return 0x1p-23;
+    case DataType::float64:
+      return 0x1p-52;
+    case DataType::float16:
+      return 0x1p-10;
+    case DataType::bfloat16:
+      return 0x1p-7;
+    case DataType::int32:
+    case DataType::int64:
+      return 0;
+  }
+  return 0;
+}
+
+class NcclNative final : public GpuCall {
+ public:
+  NcclNative(GpuStreams& streams, const CollectiveCall& call)
+      : GpuCall(streams, "running NCCL's own collective"),
+        call_(call),
+        memory_(call.num_elements * static_cast<std::int64_t>(size_of(call.dtype)), streams.gpu()) {}
+
+ private:
+  std::byte* message() const override { return memory_.data(); }
+
+  /// NCCL multiplies every contribution by 1/N before it adds them; where 1/N is not exact, neither is the result.
+  double tolerance() const override {
+    const bool exact = call_.op != ReduceOp::avg || (call_.num_ranks & (call_.num_ranks - 1)) == 0;
+    return exact ? 0 : call_.num_ranks * epsilon(call_.dtype);
+  }
+
+  void enqueue() override {
+    if (call_.num_elements > 0) {
+      NcclCommunicator& communicator = streams().communicator();
+      communicator.group("starting NCCL's own collective",
+                         [&] { communicator.check(start(), "starting NCCL's own collective"); });
+    }
+  }
+
+  ncclResult_t start() {
+    const NcclCommunicator& communicator = streams().communicator();
+    const NcclLibrary& nccl = communicator.library();
+    ncclComm_t comm = communicator.get();
+    cudaStream_t stream = streams().communication();
+    std::byte* all = memory_.data();
+    const auto count = static_cast<std::size_t>(call_.num_elements);
+    const std::size_t part = count / static_cast<std::size_t>(call_.num_ranks);
+    std::byte* own = all + static_cast<std::size_t>(communicator.place().rank) * part * size_of(call_.dtype);
+    const ncclDataType_t type = nccl_type(call_.dtype);
+    switch (call_.collective) {
+      case Collective::all_reduce:
+        return nccl.all_reduce(all, all, count, type, nccl_op(call_.op), comm, stream);
+      case Collective::broadcast:
+        return nccl.broadcast(all, all, count, type, call_.root, comm, stream);
+      case Collective::reduce:
+        return nccl.reduce(all, all, count, type, nccl_op(call_.op), call_.root, comm, stream);
+      case Collective::all_gather:
+        return nccl.all_gather(own, all, part, type, comm, stream);
+      case Collective::reduce_scatter:
+        return nccl.reduce_scatter(all, own, part, type, nccl_op(call_.op), comm, stream);
+      case Collective::gather:
+        break;
+    }
+    throw_bug("a supported collective", __FILE__, __LINE__, "points are checked before they are measured");
+  }
+
+  CollectiveCall call_;
+  DeviceMemory memory_;
+};
+
+}  // namespace
+
+std::unique_ptr<ReadyCall> make_nccl_native(GpuStreams& streams, const CollectiveCall& call) {
+  return std::make_unique<NcclNative>(streams, call);
+}
+
+}  // namespace ringside

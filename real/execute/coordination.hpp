@@ -1,0 +1,43 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "real/execute/transport.hpp"
+
+namespace ringside {
+
+/// What ranks agree on around the timed calls, over the transport that is measured. Every rank calls the same
+/// functions in the same order.
+class Coordination {
+ public:
+  explicit Coordination(Transport& transport);
+  Coordination(const Coordination&) = delete;  // The barrier's transfers point into it.
+  Coordination& operator=(const Coordination&) = delete;
+
+  /// Leaves no rank before all have come.
+  void barrier();
+
+  /// Element-wise maximum over all ranks; the same at every rank afterwards. All ranks pass equally many values.
+  std::vector<double> maximum(std::span<const double> own);
+
+  /// Every rank's value, by rank; the same at every rank.
+  std::vector<double> all_values(double own);
+
+  /// Every rank's values, by rank, at rank 0; nothing elsewhere. Ranks may pass different numbers of values.
+  std::vector<std::vector<double>> gathered(std::span<const double> own);
+
+ private:
+  struct BarrierStep {
+    std::unique_ptr<Transfer> receive;
+    std::unique_ptr<Transfer> send;
+  };
+
+  Transport& transport_;
+  std::byte token_{};
+  std::byte received_{};
+  std::vector<BarrierStep> barrier_;
+};
+
+}  // namespace ringside

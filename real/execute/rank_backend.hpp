@@ -1,0 +1,48 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "real/execute/collective_values.hpp"
+#include "real/execute/progress.hpp"
+#include "real/execute/ready_call.hpp"
+#include "real/execute/transport.hpp"
+#include "results/measurement.hpp"
+#include "scenario/execution_rules.hpp"
+#include "schedule/program/program.hpp"
+
+namespace ringside {
+
+/// A collective of the backend's own library, ready to run on the memory for which it was made.
+using NativeCall = std::function<void()>;
+
+/// Where a rank's calls run when that is not the CPU. Functions are called by all ranks at once.
+class RankDevice {
+ public:
+  virtual ~RankDevice() = default;
+  /// Whether another rank works on the same device.
+  virtual bool shares_gpu() const = 0;
+  virtual std::unique_ptr<ReadyCall> make_ready(const Program& program) = 0;
+  virtual std::unique_ptr<ReadyCall> make_ready(const CollectiveCall& call) = 0;
+};
+
+/// What a backend gives to one rank.
+struct RankBackend {
+  Backend backend = Backend::gloo;
+  /// Between the CPUs of the ranks: what they agree on, and without a device also what they measure.
+  std::unique_ptr<Transport> transport;
+  /// Without a device: makes the library's own collective, in place on `message`. Called by all ranks at once.
+  std::function<NativeCall(const CollectiveCall& call, std::span<std::byte> message)> make_native;
+  std::unique_ptr<RankDevice> device;  ///< Null: the CPU.
+  Progress* progress = nullptr;        ///< May be null.
+  MachineTuning tuning = {};           ///< What the ranks have done to the machine; the same at all of them.
+  /// Where ranks without a device work; the same at all of them.
+  RankSite cpu_site = RankSite::cpu;
+
+  /// By which rules the backend runs schedules.
+  ExecutionRules rules() const { return rules_of(device != nullptr ? RankSite::gpu : cpu_site); }
+};
+
+}  // namespace ringside

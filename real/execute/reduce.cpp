@@ -1,0 +1,125 @@
+#include "real/execute/reduce.hpp"
+
+#include <type_traits>
+
+#include <fmt/format.h>
+
+#include "common/error.hpp"
+
+// One body for each instruction set, chosen when the program is loaded. Sanitizers run before the loader's choice is
+// possible, and only x86 is worth the trouble here.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__)
+#define RINGSIDE_EACH_INSTRUCTION_SET __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define RINGSIDE_EACH_INSTRUCTION_SET
+#endif
+
+namespace ringside {
+namespace {
+
+/// Sums and products of integers wrap around, which only unsigned arithmetic may do.
+template <typename T, bool = std::is_integral_v<T>>
+struct Wrapping {
+  using type = T;
+};
+template <typename T>
+struct Wrapping<T, true> {
+  using type = std::make_unsigned_t<T>;
+};
+
+template <typename T>
+[[gnu::always_inline]] inline void reduce_elements(void* target, const void* source, std::int64_t count,
+                                                   ReduceOp op) {
+  using W = typename Wrapping<T>::type;
+  T* __restrict a = static_cast<T*>(target);
+  const T* __restrict b = static_cast<const T*>(source);
+  switch (op) {
+    case ReduceOp::sum:
+    case ReduceOp::avg:
+      for (std::int64_t i = 0; i < count; ++i) {
+        a[i] = static_cast<T>(static_cast<W>(a[i]) + static_cast<W>(b[i]));
+      }
+      return;
+    case ReduceOp::prod:
+      for (std::int64_t i = 0; i < count; ++i) {
+        a[i] = static_cast<T>(static_cast<W>(a[i]) * static_cast<W>(b[i]));
+      }
+      return;
+    case ReduceOp::min:
+      for (std::int64_t i = 0; i < count; ++i) {
+        a[i] = b[i] < a[i] ? b[i] : a[i];
+      }
+      return;
+    case ReduceOp::max:
+      for (std::int64_t i = 0; i < count; ++i) {
+        a[i] = a[i] < b[i] ? b[i] : a[i];
+      }
+      return;
+  }
+}
+
+template <typename T>
+[[gnu::always_inline]] inline void divide_elements(void* target, std::int64_t count, std::int64_t divisor) {
+  T* a = static_cast<T*>(target);
+  const T d = static_cast<T>(divisor);
+  for (std::int64_t i = 0; i < count; ++i) {
+    a[i] = a[i] / d;
+  }
+}
+
+RINGSIDE_EACH_INSTRUCTION_SET
+void reduce_any(void* target, const void* source, std::int64_t count, DataType dtype, ReduceOp op) {
+  switch (dtype) {
+    case DataType::float32:
+      return reduce_elements<float>(target, source, count, op);
+    case DataType::float64:
+      return reduce_elements<double>(target, source, count, op);
+    case DataType::int32:
+      return reduce_elements<std::int32_t>(target, source, count, op);
+    case DataType::int64:
+      return reduce_elements<std::int64_t>(target, source, count, op);
+    case DataType::float16:
+    case DataType::bfloat16:
+      return;
+  }
+}
+
+RINGSIDE_EACH_INSTRUCTION_SET
+void divide_any(void* target, std::int64_t count, DataType dtype, std::int64_t divisor) {
+  switch (dtype) {
+    case DataType::float32:
+      return divide_elements<float>(target, count, divisor);
+    case DataType::float64:
+      return divide_elements<double>(target, count, divisor);
+    case DataType::int32:
+      return divide_elements<std::int32_t>(target, count, divisor);
+    case DataType::int64:
+      return divide_elements<std::int64_t>(target, count, divisor);
+    case DataType::float16:
+    case DataType::bfloat16:
+      return;
+  }
+}
+
+}  // namespace
+
+std::optional<std::string> unsupported_on_cpu(DataType dtype) {
+  if (dtype == DataType::float16 || dtype == DataType::bfloat16) {
+    return fmt::format("CPU ranks do not reduce {}: there is no arithmetic for it in standard C++20",
+                       name(dtype));
+  }
+  return std::nullopt;
+}
+
+void reduce_into(void* target, const void* source, std::int64_t count, DataType dtype, ReduceOp op) {
+  RINGSIDE_CHECK(!unsupported_on_cpu(dtype), "this data type cannot be reduced on a CPU");
+  reduce_any(target, source, count, dtype, op);
+}
+
+void divide(void* target, std::int64_t count, DataType dtype, std::int64_t divisor) {
+  RINGSIDE_CHECK(!unsupported_on_cpu(dtype), "this data type cannot be divided on a CPU");
+  divide_any(target, count, dtype, divisor);
+}
+
+}  // namespace ringside

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "common/units.hpp"
+
+namespace ringside {
+
+/// This process as mpirun, srun or torchrun started it.
+struct ExternalRank {
+  Rank rank = 0;
+  int num_ranks = 1;
+  int local_rank = 0;    ///< Among the ranks of this machine.
+  std::string launcher;  ///< "Open MPI", "PMI", "Slurm" or "torchrun"
+  std::string job;       ///< Names this run among others of the same launcher; may be empty.
+};
+
+/// From the environment variables of these launchers; nothing when this process stands alone. Throws
+/// Error{bad_input} when they contradict themselves.
+std::optional<ExternalRank> external_rank();
+
+}  // namespace ringside

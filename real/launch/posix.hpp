@@ -1,0 +1,39 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+/// What the launcher needs of the operating system beside processes.
+namespace ringside {
+
+/// A directory under the system's temporary directory that only this user can read, removed with all it holds.
+class TemporaryDirectory {
+ public:
+  /// Throws Error{environment}.
+  TemporaryDirectory();
+  ~TemporaryDirectory();
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// Lines out of bytes that arrive in pieces.
+class LineBuffer {
+ public:
+  void append(const char* data, std::size_t size) { text_.append(data, size); }
+  /// The next whole line, without its end.
+  std::optional<std::string> next();
+
+ private:
+  std::string text_;
+};
+
+/// "Permission denied" for the current errno.
+std::string errno_text();
+
+}  // namespace ringside

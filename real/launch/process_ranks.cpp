@@ -1,0 +1,54 @@
+#include "real/launch/process_ranks.hpp"
+
+#include "real/backend/backends.hpp"
+#include "real/launch/meeting_folder.hpp"
+#include "real/launch/posix.hpp"
+#include "real/launch/rank_command.hpp"
+#include "real/launch/rank_watch.hpp"
+
+namespace ringside {
+namespace {
+
+class ProcessRanks final : public Ranks {
+ public:
+  ProcessRanks(int num_ranks, const LaunchOptions& options, InterruptGuard& interrupts)
+      : watch_({.timeout = options.timeout}, interrupts) {
+    if (options.rendezvous && options.rendezvous->starts_with("file://")) {
+      static_cast<void>(folder_of_rendezvous(*options.rendezvous));  // Refuses what is none.
+    }
+    for (Rank rank = 0; rank < num_ranks; ++rank) {
+      watch_.start(rank_command(options, rank, num_ranks));
+    }
+    run(JoinJob{
+        .num_ranks = num_ranks,
+        .backend = options.backend,
+        .gpu = options.gpu,
+        .timeout = options.timeout,
+        .interface = options.interface,
+        .rendezvous = options.rendezvous.value_or("file://" + directory_.path().string()),
+        .group = directory_.path().filename().string(),
+        // Behind a wrapper ranks stand where it puts them, and GPUs lie nearer to some cores than to others.
+        .tune_machine = options.tune_machine,
+        .share_out_cores = registered(options.backend).ranks_take_cores() && !options.wrap});
+  }
+
+  int num_ranks() const override { return watch_.num_ranks(); }
+
+  Answer run(const Job& job) override {
+    watch_.send(to_line(job));
+    return watch_.wait_for_answers(description(job));
+  }
+
+ private:
+  TemporaryDirectory directory_;
+  RankWatch watch_;  ///< After the directory: ranks end before it goes.
+};
+
+}  // namespace
+
+std::unique_ptr<Ranks> start_processes(int num_ranks, const LaunchOptions& options,
+                                       InterruptGuard& interrupts) {
+  return std::make_unique<ProcessRanks>(num_ranks, options, interrupts);
+}
+
+}  // namespace ringside

@@ -1,0 +1,205 @@
+#include "real/launch/rank_child.hpp"
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/error.hpp"
+
+namespace ringside {
+namespace {
+
+/// So many of the last bytes of a rank's standard error are kept.
+constexpr std::size_t kMaxErrorText = 4096;
+
+struct Channel {
+  FileDescriptor own;
+  FileDescriptor other;
+};
+
+[[noreturn]] void throw_cannot_start(Rank rank, const std::string& program, const std::string& why) {
+  throw Error(ErrorKind::environment, fmt::format("rank {} cannot be started as {}: {}", rank, program, why));
+}
+
+Channel make_socket(Rank rank, const std::string& program) {
+  std::array<int, 2> ends{};
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+    throw_cannot_start(rank, program, errno_text());
+  }
+  return {.own = FileDescriptor(ends[0]), .other = FileDescriptor(ends[1])};
+}
+
+Channel make_pipe(Rank rank, const std::string& program) {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+    throw_cannot_start(rank, program, errno_text());
+  }
+  return {.own = FileDescriptor(ends[0]), .other = FileDescriptor(ends[1])};
+}
+
+/// In the child: signals as usual, a process group of its own, and no life without its parent.
+void detach(pid_t parent) {
+  sigset_t none;
+  sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::setpgid(0, 0);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) {
+    ::_exit(EXIT_FAILURE);  // The parent died before the request to die with it.
+  }
+}
+
+/// Between fork and exec: nothing but calls that are safe in the child of a process with threads.
+[[noreturn]] void become_rank(char* const* arguments, pid_t parent, int control, int error_output,
+                              int report) {
+  detach(parent);
+  if (::dup2(control, STDIN_FILENO) >= 0 && ::dup2(control, STDOUT_FILENO) >= 0 &&
+      ::dup2(error_output, STDERR_FILENO) >= 0) {
+    ::execvp(arguments[0], arguments);
+  }
+  const int cause = errno;
+  const ssize_t ignored = ::write(report, &cause, sizeof(cause));
+  static_cast<void>(ignored);
+  ::_exit(EXIT_FAILURE);
+}
+
+}  // namespace
+
+RankChild::RankChild(Rank rank, const std::vector<std::string>& command) : rank_(rank) {
+  const std::string program = fmt::format("`{}`", command.front());
+  Channel control = make_socket(rank, program);
+  Channel error_output = make_pipe(rank, program);
+  Channel report = make_pipe(rank, program);  // Closed by a successful exec.
+  std::vector<char*> arguments;
+  for (const std::string& word : command) {
+    arguments.push_back(const_cast<char*>(word.c_str()));  // exec's interface; it does not write.
+  }
+  arguments.push_back(nullptr);
+
+  const pid_t parent = ::getpid();
+  process_ = ::fork();
+  if (process_ == 0) {
+    become_rank(arguments.data(), parent, control.other.number(), error_output.other.number(),
+                report.other.number());
+  }
+  if (process_ < 0) {
+    throw_cannot_start(rank, program, errno_text());
+  }
+  ::setpgid(process_, process_);  // Both sides do, so that it is done whoever runs first.
+  report.other.close();
+  int cause = 0;
+  if (::read(report.own.number(), &cause, sizeof(cause)) == sizeof(cause)) {
+    ::waitpid(process_, nullptr, 0);
+    errno = cause;
+    throw_cannot_start(rank, program, errno_text());
+  }
+  control_ = std::move(control.own);
+  error_output_ = std::move(error_output.own);
+  ::fcntl(control_.number(), F_SETFL, O_NONBLOCK);
+  ::fcntl(error_output_.number(), F_SETFL, O_NONBLOCK);
+}
+
+RankChild::RankChild(Rank rank, const std::function<int(int control)>& body) : rank_(rank) {
+  const std::string itself = "a copy of this process";
+  Channel control = make_socket(rank, itself);
+  std::fflush(nullptr);  // What is buffered would be written by parent and child.
+  const pid_t parent = ::getpid();
+  process_ = ::fork();
+  if (process_ == 0) {
+    detach(parent);
+    control.own.close();
+    ::_exit(body(control.other.number()));
+  }
+  if (process_ < 0) {
+    throw_cannot_start(rank, itself, errno_text());
+  }
+  ::setpgid(process_, process_);
+  control_ = std::move(control.own);
+  ::fcntl(control_.number(), F_SETFL, O_NONBLOCK);
+}
+
+RankChild::~RankChild() {
+  kill();
+  if (!end_) {
+    ::waitpid(process_, nullptr, 0);
+  }
+}
+
+bool RankChild::send(const std::string& line) {
+  // A job fits into the socket's buffer many times over, so a partial send means that the rank does not read.
+  return ::send(control_.number(), line.data(), line.size(), MSG_NOSIGNAL) ==
+         static_cast<ssize_t>(line.size());
+}
+
+bool RankChild::read_control() {
+  std::array<char, 65536> piece;
+  while (true) {
+    const ssize_t count = ::read(control_.number(), piece.data(), piece.size());
+    if (count > 0) {
+      lines_.append(piece.data(), static_cast<std::size_t>(count));
+    } else if (count == 0 || (errno != EINTR && errno != EAGAIN)) {
+      return false;
+    } else if (errno == EAGAIN) {
+      return true;
+    }
+  }
+}
+
+void RankChild::read_error_output() {
+  std::array<char, 4096> piece;
+  while (error_output_.open()) {
+    const ssize_t count = ::read(error_output_.number(), piece.data(), piece.size());
+    if (count > 0) {
+      error_text_.append(piece.data(), static_cast<std::size_t>(count));
+      if (error_text_.size() > kMaxErrorText) {
+        error_text_.erase(0, error_text_.size() - kMaxErrorText);
+      }
+    } else if (count == 0) {
+      error_output_.close();
+    } else if (errno != EINTR) {
+      return;
+    }
+  }
+}
+
+std::optional<std::string> RankChild::end() {
+  int status = 0;
+  if (!end_ && ::waitpid(process_, &status, WNOHANG) == process_) {
+    if (WIFSIGNALED(status)) {
+      const int signal = WTERMSIG(status);
+      end_ = fmt::format("was killed by signal {} ({})", signal, ::strsignal(signal));
+    } else {
+      end_ = fmt::format("ended with exit status {}", WEXITSTATUS(status));
+    }
+  }
+  return end_;
+}
+
+bool RankChild::stopped() const {
+  // pid (name) state …; the name may hold anything, so look behind its last parenthesis.
+  std::ifstream file(fmt::format("/proc/{}/stat", process_));
+  std::string text;
+  std::getline(file, text);
+  const std::size_t name_end = text.rfind(") ");
+  return name_end != std::string::npos && name_end + 2 < text.size() && text[name_end + 2] == 'T';
+}
+
+std::string RankChild::output_tail() const { return error_text_; }
+
+void RankChild::close_control() { ::shutdown(control_.number(), SHUT_WR); }
+
+void RankChild::kill() {
+  ::kill(-process_, SIGKILL);  // The group: a wrapper and the rank behind it.
+}
+
+}  // namespace ringside

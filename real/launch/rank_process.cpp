@@ -1,0 +1,185 @@
+#include "real/launch/rank_process.hpp"
+
+#include <cerrno>
+#include <condition_variable>
+#include <csignal>
+#include <cstdlib>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <poll.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "common/error.hpp"
+#include "real/backend/backends.hpp"
+#include "real/execute/coordination.hpp"
+#include "real/launch/posix.hpp"
+#include "real/launch/rank_command.hpp"
+#include "real/launch/rank_jobs.hpp"
+#include "real/measure/rank_tuning.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr int kHeartbeatMilliseconds = 500;
+
+/// The rank's end of the control socket: its standard input and output. Jobs come in, answers go out, and the end of input means
+/// that the parent is gone. A thread of its own reads, so that a parent that dies ends this process even
+/// in the middle of a call, and says "alive" while the rank gets on.
+class ControlChannel {
+ public:
+  explicit ControlChannel(const Progress& progress) : progress_(progress), reader_([this] { read_jobs(); }) {}
+  ~ControlChannel() { reader_.join(); }
+  ControlChannel(const ControlChannel&) = delete;
+  ControlChannel& operator=(const ControlChannel&) = delete;
+
+  /// The next job; nothing at the end of input.
+  std::optional<std::string> next_job() {
+    std::unique_lock lock(mutex_);
+    idle_ = true;
+    changed_.wait(lock, [this] { return !lines_.empty() || ended_; });
+    if (lines_.empty()) {
+      return std::nullopt;
+    }
+    idle_ = false;
+    std::string line = std::move(lines_.front());
+    lines_.pop_front();
+    return line;
+  }
+
+  void send(const Answer& answer) {
+    const std::string line = to_line(answer);
+    const std::lock_guard lock(output_mutex_);
+    std::size_t sent = 0;
+    while (sent < line.size()) {
+      const ssize_t count = ::write(STDOUT_FILENO, line.data() + sent, line.size() - sent);
+      if (count < 0 && errno != EINTR) {
+        return;  // Nobody is left to hear it; the reader ends this process.
+      }
+      sent += count > 0 ? static_cast<std::size_t>(count) : 0;
+    }
+  }
+
+ private:
+  void read_jobs() {
+    LineBuffer buffer;
+    std::uint64_t seen = progress_.steps();
+    while (true) {
+      pollfd input = {.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
+      if (::poll(&input, 1, kHeartbeatMilliseconds) == 0) {
+        if (progress_.steps() != seen) {
+          seen = progress_.steps();
+          send({.kind = AnswerKind::alive});
+        }
+        continue;
+      }
+      char piece[4096];
+      const ssize_t count = ::read(STDIN_FILENO, piece, sizeof(piece));
+      if (count < 0 && errno == EINTR) {
+        continue;
+      }
+      if (count <= 0) {
+        end();
+        return;
+      }
+      buffer.append(piece, static_cast<std::size_t>(count));
+      while (const std::optional<std::string> line = buffer.next()) {
+        const std::lock_guard lock(mutex_);
+        lines_.push_back(*line);
+        changed_.notify_one();
+      }
+    }
+  }
+
+  void end() {
+    const std::lock_guard lock(mutex_);
+    ended_ = true;
+    if (!idle_ || !lines_.empty()) {
+      ::_exit(EXIT_FAILURE);  // The main thread is, or will be, deep in work for a parent that is gone.
+    }
+    changed_.notify_one();
+  }
+
+  const Progress& progress_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::string> lines_;
+  bool idle_ = false;
+  bool ended_ = false;
+  std::mutex output_mutex_;
+  std::thread reader_;  // Last, so that it starts when all else is there.
+};
+
+/// This rank, from the first job on.
+class RankWorker {
+ public:
+  explicit RankWorker(const RankArguments& arguments) : arguments_(arguments) {}
+
+  const Progress& progress() const { return progress_; }
+
+  Answer work(const Job& job) {
+    if (const auto* join = std::get_if<JoinJob>(&job)) {
+      if (join->tune_machine && join->share_out_cores) {
+        tuning_.bind(arguments_.rank, arguments_.num_ranks);
+      }
+      backend_ = join_ranks({.backend = join->backend,
+                             .rank = arguments_.rank,
+                             .num_ranks = arguments_.num_ranks,
+                             .local_rank = arguments_.rank,
+                             .gpu = join->gpu,
+                             .timeout = join->timeout,
+                             .interface = join->interface,
+                             .rendezvous = join->rendezvous,
+                             .group = join->group,
+                             .progress = &progress_});
+      coordination_.emplace(*backend_.transport);
+      if (join->tune_machine) {
+        tuning_.tune(*coordination_, backend_);
+      }
+      return {};
+    }
+    RINGSIDE_CHECK(coordination_.has_value(), "a rank joins before it works");
+    const RankTuning::Work work(tuning_);
+    Answer answer = run_job(job, backend_, *coordination_);
+    // All ranks know the result; it is told once.
+    return arguments_.rank == 0 ? answer : Answer{};
+  }
+
+ private:
+  RankArguments arguments_;
+  Progress progress_;
+  RankTuning tuning_;
+  RankBackend backend_;
+  std::optional<Coordination> coordination_;
+};
+
+}  // namespace
+
+int run_rank_process(std::span<const std::string> arguments) {
+  const RankArguments arguments_of_rank = parse_rank_arguments(arguments);
+  // A wrapper between the parent and this process may die without a word to it.
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // A lost peer is an error to report, not a reason to die.
+  ::signal(SIGPIPE, SIG_IGN);
+  RankWorker worker(arguments_of_rank);
+  ControlChannel channel(worker.progress());
+  int status = EXIT_SUCCESS;
+  while (const std::optional<std::string> line = channel.next_job()) {
+    try {
+      channel.send(worker.work(job_from_line(*line)));
+    } catch (...) {
+      // The parent hears why, ends this process, and sends no more jobs.
+      channel.send(answer_of_current_exception());
+      status = EXIT_FAILURE;
+    }
+  }
+  return status;
+}
+
+}  // namespace ringside

@@ -1,0 +1,253 @@
+#include "real/launch/rank_watch.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <poll.h>
+
+#include "real/execute/transport.hpp"
+
+namespace ringside {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// A rank that waits in vain says so when the timeout is over. Only if all of them hang does nobody; then the parent
+/// decides, this much later.
+constexpr milliseconds kPatience{2000};
+/// From the first sign of trouble until the others have been heard: the first to complain is rarely the culprit.
+constexpr milliseconds kGrace{100};
+/// Ranks without work end by themselves in this time, or are killed.
+constexpr milliseconds kFarewell{1000};
+/// The parent waits in pieces of at most this length.
+constexpr milliseconds kPiece{500};
+/// Where no rank needs to say anything, the parent looks up this often.
+constexpr milliseconds kNoDeadline{60'000};
+
+std::string output_tail(const RankChild& child) {
+  const std::string tail = child.output_tail();
+  return tail.empty() ? "" : fmt::format("\nThe end of its output: {}", tail);
+}
+
+[[noreturn]] void throw_lost(const std::string& what, const std::string& doing, const RankChild& child,
+                             std::string_view remark = "") {
+  throw Error(ErrorKind::peer_lost, fmt::format("{} while {}{}{}", what, doing, remark, output_tail(child)));
+}
+
+[[noreturn]] void throw_failure(const Answer& answer, const std::string& doing, const RankChild& child) {
+  const std::string text =
+      fmt::format("rank {} failed while {}: {}{}", child.rank(), doing, answer.text, output_tail(child));
+  if (!answer.error) {
+    throw Bug(text);
+  }
+  throw Error(*answer.error, text);
+}
+
+}  // namespace
+
+RankWatch::~RankWatch() {
+  // All at once, so that none sees another one go.
+  if (healthy_) {
+    say_goodbye();
+  }
+  for (Member& member : members_) {
+    member.child.kill();
+  }
+}
+
+void RankWatch::send(const std::string& line) {
+  healthy_ = false;
+  paused_ = milliseconds(0);
+  for (Member& member : members_) {
+    member.last_heard = Clock::now();
+    member.gone = !member.child.send(line);
+  }
+}
+
+Answer RankWatch::wait_for_answers(const std::string& doing) {
+  healthy_ = false;
+  while (std::any_of(members_.begin(), members_.end(),
+                     [](const Member& member) { return !member.answer || failed(member); })) {
+    if (trouble()) {
+      listen_to_the_others();
+      if (trouble()) {  // What was late may have been heard meanwhile.
+        throw_root_cause(doing);
+      }
+    }
+    listen(time_to_deadline());
+  }
+  healthy_ = true;
+  Answer first = std::move(*members_.front().answer);
+  for (Member& member : members_) {
+    member.answer.reset();
+  }
+  return first;
+}
+
+bool RankWatch::failed(const Member& member) {
+  return member.answer.has_value() && member.answer->kind == AnswerKind::failed;
+}
+
+bool RankWatch::overdue(const Member& member) const {
+  return patience_.heartbeat && !member.answer &&
+         Clock::now() >= member.last_heard + patience_.timeout + kPatience;
+}
+
+bool RankWatch::trouble() const {
+  return std::any_of(members_.begin(), members_.end(), [this](const Member& member) {
+    return member.gone || failed(member) || overdue(member);
+  });
+}
+
+milliseconds RankWatch::time_to_deadline() const {
+  if (!patience_.heartbeat) {
+    return kNoDeadline;
+  }
+  Clock::time_point deadline = Clock::now() + patience_.timeout + kPatience;
+  for (const Member& member : members_) {
+    if (!member.answer) {
+      deadline = std::min(deadline, member.last_heard + patience_.timeout + kPatience);
+    }
+  }
+  return std::max(std::chrono::ceil<milliseconds>(deadline - Clock::now()), milliseconds(0));
+}
+
+void RankWatch::listen_to_the_others() {
+  const Clock::time_point deadline = Clock::now() + kGrace;
+  while (Clock::now() < deadline) {
+    listen(std::chrono::ceil<milliseconds>(deadline - Clock::now()));
+  }
+}
+
+/// A time in which this process did not run (stopped, or starved of its core) counts against no rank: they may have been
+/// stopped with it, and could not have been heard anyway.
+void RankWatch::forgive(milliseconds pause) {
+  paused_ += pause;
+  for (Member& member : members_) {
+    member.last_heard += pause;
+  }
+}
+
+/// Waits until a rank says something, a signal comes, or the time is over; takes in all there is.
+void RankWatch::listen(milliseconds time) {
+  std::vector<pollfd> descriptors = {{.fd = interrupts_.descriptor(), .events = POLLIN, .revents = 0}};
+  for (const Member& member : members_) {
+    // poll() passes over negative numbers.
+    descriptors.push_back({.fd = member.gone ? -1 : member.child.control(), .events = POLLIN, .revents = 0});
+    descriptors.push_back({.fd = member.child.error_output(), .events = POLLIN, .revents = 0});
+  }
+  // In short pieces, so that a longer one shows that this process did not run.
+  const milliseconds piece = std::min(time, kPiece);
+  const Clock::time_point begin = Clock::now();
+  ::poll(descriptors.data(), descriptors.size(), static_cast<int>(piece.count()));
+  const auto beyond = std::chrono::floor<milliseconds>(Clock::now() - begin) - piece;
+  if (beyond > kPiece) {
+    forgive(beyond);
+  }
+  if (const std::optional<int> signal = interrupts_.take()) {
+    throw Interrupted{*signal};
+  }
+  for (Member& member : members_) {
+    hear(member);
+  }
+}
+
+void RankWatch::hear(Member& member) {
+  member.child.read_error_output();
+  member.gone = member.gone || !member.child.read_control();
+  while (const std::optional<std::string> line = member.child.next_line()) {
+    member.last_heard = Clock::now();
+    Answer answer = answer_from_line(*line);
+    if (answer.kind != AnswerKind::alive) {
+      member.answer = std::move(answer);
+    }
+  }
+}
+
+/// Reports what came first in the chain of causes: a rank that ended, then a failure of
+/// a rank's own, then a rank that others wait for in vain and that says nothing. When ranks only wait for each other,
+/// what those complain of whose time was over; ranks that lost them then are consequences.
+void RankWatch::throw_root_cause(const std::string& doing) {
+  for (Member& member : members_) {
+    if (!failed(member)) {
+      if (const std::optional<std::string> end = member.child.end()) {
+        throw_lost(fmt::format("rank {} {}", member.child.rank(), *end), doing, member.child);
+      }
+    }
+  }
+  for (const Member& member : members_) {
+    if (failed(member) && member.answer->error != ErrorKind::peer_lost) {
+      throw_failure(*member.answer, doing, member.child);
+    }
+  }
+  if (paused_ >= patience_.timeout) {
+    // Ranks that were stopped with this process wake to find their deadlines over; none of them is the cause.
+    throw Error(ErrorKind::peer_lost, fmt::format("this program did not run for {} while {}, and its ranks, "
+                                                  "which wait for each other for {}, gave up; "
+                                                  "nothing is wrong with them",
+                                                  text_of(paused_), doing, text_of(patience_.timeout)));
+  }
+  if (const Member* silent = find_silent()) {
+    throw_lost(
+        fmt::format("rank {} did not answer within {}", silent->child.rank(), text_of(patience_.timeout)),
+        doing, silent->child, silent->child.stopped() ? " (it is stopped)" : "");
+  }
+  std::vector<std::string> complaints;
+  for (const Member& member : members_) {
+    if (failed(member) && member.answer->late) {
+      complaints.push_back(member.answer->text);
+    }
+  }
+  const auto complaint = std::find_if(members_.begin(), members_.end(), failed);
+  if (complaint != members_.end()) {
+    throw_lost(
+        complaints.empty() ? complaint->answer->text : fmt::format("{}", fmt::join(complaints, " and ")),
+        doing, complaint->child);
+  }
+  const auto gone = std::find_if(members_.begin(), members_.end(), [](const Member& m) { return m.gone; });
+  RINGSIDE_CHECK(gone != members_.end(), "some rank is lost");
+  throw_lost(fmt::format("rank {} closed its control socket", gone->child.rank()), doing, gone->child);
+}
+
+/// The rank that hangs, if one does: one that is stopped, else one that a complaint names, else any that is overdue.
+/// Ranks that work or wait for somebody else are silent too, for a while.
+const RankWatch::Member* RankWatch::find_silent() const {
+  const auto silent = [](const Member& member) { return !member.answer; };
+  for (const Member& member : members_) {
+    if (silent(member) && member.child.stopped()) {
+      return &member;
+    }
+  }
+  for (const Member& complaining : members_) {
+    if (failed(complaining) && complaining.answer->lost_peer) {
+      const Member& named = members_[static_cast<std::size_t>(*complaining.answer->lost_peer)];
+      if (silent(named)) {
+        return &named;
+      }
+    }
+  }
+  const auto late = std::find_if(members_.begin(), members_.end(),
+                                 [this](const Member& member) { return overdue(member); });
+  return late == members_.end() ? nullptr : &*late;
+}
+
+/// Ends the ranks as they would like to end.
+void RankWatch::say_goodbye() {
+  for (Member& member : members_) {
+    member.child.close_control();
+  }
+  const Clock::time_point deadline = Clock::now() + kFarewell;
+  for (Member& member : members_) {
+    while (!member.child.end() && Clock::now() < deadline) {
+      member.child.read_error_output();  // A full pipe must not keep it.
+      ::poll(nullptr, 0, 1);
+    }
+  }
+}
+
+}  // namespace ringside

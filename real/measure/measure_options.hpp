@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+
+#include "common/units.hpp"
+#include "real/launch/launch_options.hpp"
+#include "results/measurement.hpp"
+#include "schedule/placement.hpp"
+
+namespace ringside {
+
+struct MeasureOptions {
+  LaunchOptions launch = {};
+  Seconds budget_per_point{1.0};  ///< Timed iterations of one point stop here …
+  double target_interval =
+      kMeasuredInterval;  ///< … or when the 95 % interval of the median is this narrow, relative.
+  int passes = 1;         ///< How often all points are gone through, each time with a part of the budget.
+  int min_iterations = 5;
+  int max_iterations = 10'000;
+  /// Whether every result is compared with what it must be, outside the timer, or only the last one.
+  bool check_every_call = true;
+  std::uint64_t seed = 1;  ///< Of the input values.
+  /// By number of ranks; where there is none, the ranks stand in one node and in order.
+  std::map<int, RankPlacement> placements = {};
+};
+
+RankPlacement placement_of(const MeasureOptions& options, int num_ranks);
+
+}  // namespace ringside

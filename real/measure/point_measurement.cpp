@@ -1,0 +1,82 @@
+#include "real/measure/point_measurement.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/statistics.hpp"
+#include "real/execute/prepared_call.hpp"
+#include "real/measure/timing.hpp"
+
+namespace ringside {
+namespace {
+
+/// The slowest rank's host counts, and one rank that launches call by call is said.
+std::optional<CallLaunch> launch_of_all(const ReadyCall& ready, Coordination& coordination) {
+  std::optional<CallLaunch> launch = ready.launch();
+  if (launch) {
+    DeviceLaunch& device = launch->device;
+    const std::vector<double> host = coordination.all_values(device.host_seconds.value);
+    const std::vector<double> graph = coordination.all_values(device.mode == LaunchMode::cuda_graph ? 1 : 0);
+    device.host_seconds = {*std::max_element(host.begin(), host.end())};
+    device.mode = std::find(graph.begin(), graph.end(), 0.0) == graph.end() ? LaunchMode::cuda_graph
+                                                                            : LaunchMode::stream;
+  }
+  return launch;
+}
+
+Measurement without_time(Outcome outcome, Backend backend, std::string note) {
+  return {.outcome = outcome, .backend = backend, .note = std::move(note)};
+}
+
+}  // namespace
+
+Measurement measure_point(const PointKey& key, const MeasureOptions& options, const RankBackend& backend,
+                          Coordination& coordination) {
+  PreparedCall prepared;
+  if (const std::optional<std::string> reason =
+          prepare(key, placement_of(options, key.ranks), backend, coordination, prepared)) {
+    return without_time(Outcome::failed, backend.backend, *reason);
+  }
+
+  ReadyCall& ready = *prepared.ready;
+  const CollectiveValues values(prepared.call, options.seed);
+  std::optional<WrongElement> wrong_element;
+  const std::vector<double> samples = time_calls({.before = [&] { ready.write_input(values); },
+                                                  .run = [&] { return ready.run(); },
+                                                  .after =
+                                                      [&] {
+                                                        if (options.check_every_call && !wrong_element) {
+                                                          wrong_element = ready.first_wrong(values);
+                                                        }
+                                                      }},
+                                                 {.budget = options.budget_per_point,
+                                                  .target_interval = options.target_interval,
+                                                  .min_calls = options.min_iterations,
+                                                  .max_calls = options.max_iterations},
+                                                 coordination, backend.progress);
+  if (!options.check_every_call) {
+    wrong_element = ready.first_wrong(values);
+  }
+  if (const std::optional<std::string> wrong = wrong_result(values, wrong_element, coordination)) {
+    Measurement measurement = without_time(Outcome::wrong_result, backend.backend, *wrong);
+    measurement.policy = prepared.policy;
+    return measurement;
+  }
+  const SampleSummary summary = summarize(samples);
+  const std::optional<CallLaunch> launch = launch_of_all(ready, coordination);
+  return {.seconds = {summary.median},
+          .low = {summary.low},
+          .high = {summary.high},
+          .min = {summary.min},
+          .p95 = {summary.p95},
+          .iterations = static_cast<int>(samples.size()),
+          .samples = samples,
+          .backend = backend.backend,
+          .policy = prepared.policy,
+          .launch = launch ? std::optional(launch->device) : std::nullopt,
+          .machine_tuning = backend.tuning,
+          .shared_gpu = backend.device && backend.device->shares_gpu(),
+          .note = launch ? launch->note : std::string()};
+}
+
+}  // namespace ringside

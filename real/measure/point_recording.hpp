@@ -1,0 +1,25 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "real/execute/coordination.hpp"
+#include "real/execute/executor.hpp"
+#include "real/execute/rank_backend.hpp"
+#include "real/measure/recording.hpp"
+#include "results/point_key.hpp"
+#include "results/trace_event.hpp"
+#include "schedule/program/program.hpp"
+
+namespace ringside {
+
+/// Records one point; called by all ranks of the point at once. Rank 0 returns all ranks' events, the others none.
+Recording record_point(const PointKey& key, const MeasureOptions& options, const RankBackend& backend,
+                       Coordination& coordination);
+
+/// What the programs of ranks 0 … N−1 did, when their steps took these times. The k-th send from one rank to another
+/// belongs to the k-th receive there. Clocks that disagree never make an event end before it starts.
+std::vector<TraceEvent> trace_events(std::span<const Program> programs,
+                                     std::span<const std::vector<StepTime>> times);
+
+}  // namespace ringside

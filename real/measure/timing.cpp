@@ -1,0 +1,102 @@
+#include "real/measure/timing.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+
+#include "common/statistics.hpp"
+
+namespace ringside {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Calls that are dropped come to an end after so many, or so much of the budget.
+constexpr int kMaxWarmUpCalls = 10;
+constexpr double kWarmUpShare = 0.1;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+class Timing {
+ public:
+  Timing(const TimedCall& call, const TimingLimits& limits, Coordination& coordination, Progress* progress)
+      : call_(call), limits_(limits), coordination_(coordination), progress_(progress) {}
+
+  std::vector<double> run() {
+    warm_up();
+    std::vector<double> samples;
+    double elapsed = 0;
+    int count = std::min(limits_.min_calls, limits_.max_calls);
+    while (count > 0) {
+      elapsed += run_batch(count, &samples);
+      count = next_batch(samples, elapsed);
+    }
+    return samples;
+  }
+
+ private:
+  /// Connections, caches and the library's own buffers are made by the first calls.
+  void warm_up() {
+    const double first = run_batch(1, nullptr);
+    const double budget = kWarmUpShare * limits_.budget.value;
+    const int more = first > 0 ? static_cast<int>(std::min<double>(budget / first, kMaxWarmUpCalls - 1)) : 0;
+    if (more > 0) {
+      run_batch(more, nullptr);
+    }
+  }
+
+  /// Makes `count` calls and appends the slowest rank's seconds of each. Returns the seconds that all of it took,
+  /// with restored input and barriers, at the rank for which it took longest.
+  double run_batch(int count, std::vector<double>* samples) {
+    const Clock::time_point start = Clock::now();
+    std::vector<double> own;
+    own.reserve(static_cast<std::size_t>(count) + 1);
+    for (int i = 0; i < count; ++i) {
+      call_.before();
+      coordination_.barrier();
+      const double seconds = call_.run();
+      own.push_back(call_.counts ? seconds : 0);
+      call_.after();
+      if (progress_ != nullptr) {
+        progress_->step();
+      }
+    }
+    own.push_back(seconds_since(start));
+    const std::vector<double> slowest = coordination_.maximum(own);
+    if (samples != nullptr) {
+      samples->insert(samples->end(), slowest.begin(), slowest.end() - 1);
+    }
+    return slowest.back();
+  }
+
+  /// How many more calls; the same at every rank because all of them know the same numbers.
+  int next_batch(const std::vector<double>& samples, double elapsed) const {
+    const int done = static_cast<int>(samples.size());
+    const int left = limits_.max_calls - done;
+    const double budget_left = limits_.budget.value - elapsed;
+    if (left <= 0 || budget_left <= 0) {
+      return 0;
+    }
+    if (done >= kMinSamplesOfInterval && summarize(samples).relative_width() <= limits_.target_interval) {
+      return 0;
+    }
+    const double affordable = elapsed > 0 ? budget_left / (elapsed / done) : done;
+    return std::clamp(static_cast<int>(std::min<double>(affordable, done)), 1, left);
+  }
+
+  const TimedCall& call_;
+  const TimingLimits& limits_;
+  Coordination& coordination_;
+  Progress* progress_;
+};
+
+}  // namespace
+
+std::vector<double> time_calls(const TimedCall& call, const TimingLimits& limits, Coordination& coordination,
+                               Progress* progress) {
+  return Timing(call, limits, coordination, progress).run();
+}
+
+}  // namespace ringside

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "common/units.hpp"
+#include "real/execute/coordination.hpp"
+#include "real/execute/progress.hpp"
+
+namespace ringside {
+
+/// How long calls are repeated. Timed calls end when the 95 % interval of their median is as narrow as
+/// `target_interval` (relative), or when `budget` is spent, but not before `min_calls`.
+struct TimingLimits {
+  Seconds budget{1.0};
+  double target_interval = 0.05;
+  int min_calls = 5;
+  int max_calls = 10'000;
+};
+
+struct TimedCall {
+  std::function<void()> before;  ///< Not timed, before each call: restores the input.
+  std::function<double()>
+      run;  ///< Returns the seconds that it took at this rank, by the clock of its device.
+  std::function<void()> after = [] {};  ///< Not timed, after each call: looks at the result.
+  bool counts = true;  ///< Whether this rank's time is among those of which the slowest counts.
+};
+
+/// Repeats a call that all ranks make together: each time, ranks leave a barrier, time their own call, and the slowest
+/// counts. The first calls are dropped. Returns seconds per call, in order; the same at every
+/// rank. `progress` may be null.
+std::vector<double> time_calls(const TimedCall& call, const TimingLimits& limits, Coordination& coordination,
+                               Progress* progress);
+
+}  // namespace ringside

@@ -1,0 +1,287 @@
+#include "real/probe/probe.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/error.hpp"
+#include "common/statistics.hpp"
+#include "real/backend/backends.hpp"
+#include "real/backend/gpus.hpp"
+#include "real/launch/external_rank.hpp"
+#include "real/launch/external_ranks.hpp"
+#include "real/launch/interrupt.hpp"
+#include "real/launch/process_ranks.hpp"
+#include "real/launch/thread_ranks.hpp"
+
+namespace ringside {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::int64_t kSmallestMessage = 8;
+/// The largest message of probes of pairs: several of these are on their way at once, which is enough for any link.
+constexpr std::int64_t kLargestOfPairs = 16LL << 20;
+
+/// smallest, ×4, ×4, …, and `largest` itself.
+std::vector<Bytes> sizes(std::int64_t smallest, Bytes largest) {
+  std::vector<Bytes> result;
+  for (std::int64_t size = smallest; size < largest.value; size *= 4) {
+    result.push_back({size});
+  }
+  result.push_back(largest);
+  return result;
+}
+
+/// Ranks that start together, and what they probe.
+struct ProbeGroup {
+  int num_ranks = 2;
+  std::vector<ProbeKey> keys = {};
+};
+
+/// Sizes ascend within a kind; kinds that a pair of ranks probes come first.
+ProbeGroup group_of(int num_ranks, bool pairs, bool everybody, Bytes max_bytes) {
+  ProbeGroup group = {.num_ranks = num_ranks};
+  const auto add = [&](const ProbeKindRow& row, int ranks) {
+    const Bytes largest = row.largest.value > 0 ? std::min(max_bytes, row.largest) : max_bytes;
+    for (const int messages : row.messages) {
+      for (const Bytes size : messages > 0 ? sizes(row.smallest.value, largest) : std::vector<Bytes>{}) {
+        group.keys.push_back({.kind = row.kind, .ranks = ranks, .bytes = size, .messages = messages});
+      }
+    }
+  };
+  for (const ProbeKindRow& row : probe_kinds()) {
+    if (pairs && (row.pair || row.alone)) {
+      add(row, row.alone ? 1 : 2);
+    }
+  }
+  for (const ProbeKindRow& row : probe_kinds()) {
+    if (everybody && row.all && num_ranks >= row.min_ranks) {
+      add(row, num_ranks);
+    }
+  }
+  return group;
+}
+
+ProbeGroup pairs_of(int num_ranks, Bytes max_bytes) {
+  ProbeGroup group = {.num_ranks = num_ranks};
+  const auto add = [&](ProbeKind kind, Bytes bytes, Rank first, Rank second) {
+    group.keys.push_back({.kind = kind, .ranks = 2, .bytes = bytes, .first = first, .second = second});
+  };
+  for (Rank first = 0; first < num_ranks; ++first) {
+    for (Rank second = first + 1; second < num_ranks; ++second) {
+      add(ProbeKind::ping_pong, {kSmallestMessage}, first, second);
+      add(ProbeKind::stream, max_bytes, first, second);
+      add(ProbeKind::stream, max_bytes, second, first);
+      add(ProbeKind::both_ways, max_bytes, first, second);
+    }
+  }
+  return group;
+}
+
+/// A pair always, then every number of ranks asked for.
+std::vector<ProbeGroup> local_groups(std::vector<int> ranks, Bytes max_bytes) {
+  std::sort(ranks.begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  const bool two = std::find(ranks.begin(), ranks.end(), 2) != ranks.end();
+  std::vector<ProbeGroup> groups = {group_of(2, true, two, max_bytes)};
+  for (const int num_ranks : ranks) {
+    if (num_ranks > 2) {
+      groups.push_back(group_of(num_ranks, false, true, max_bytes));
+    }
+  }
+  return groups;
+}
+
+/// The smallest multiple of every element size that is not more than asked for.
+Bytes usable_max(Bytes max_bytes) {
+  if (max_bytes.value < kSmallestMessage) {
+    throw Error(ErrorKind::bad_input, fmt::format("probes need messages of at least {} bytes, not {}",
+                                                  kSmallestMessage, max_bytes.value));
+  }
+  return {max_bytes.value / kSmallestMessage * kSmallestMessage};
+}
+
+using StartRanks = std::function<std::unique_ptr<Ranks>(int num_ranks)>;
+
+/// The share of a group's time in which every probe runs once; the rest goes to the probes whose medians are still uncertain.
+constexpr double kFirstRunShare = 0.6;
+/// Relative 95 % interval of a median that is good enough.
+constexpr double kGoodInterval = 0.03;
+
+/// Runs the probes of one group within a budget: each once, then again those with the widest intervals.
+class GroupRun {
+ public:
+  GroupRun(Ranks& ranks, const ProbeGroup& group, double budget, std::function<void(const ProbeKey&)> report)
+      : ranks_(ranks), budget_(budget), report_(std::move(report)) {
+    for (const ProbeKey& key : group.keys) {
+      samples_.push_back({.key = key, .seconds = {}});
+    }
+  }
+
+  std::vector<ProbeSample> run() {
+    for (std::size_t i = 0; i < samples_.size(); ++i) {
+      // Time that one probe does not use goes to the next ones.
+      const double left = kFirstRunShare * budget_ - elapsed();
+      repeat(samples_[i], left / static_cast<double>(samples_.size() - i));
+    }
+    while (ProbeSample* widest = most_uncertain()) {
+      repeat(*widest, (1 - kFirstRunShare) * budget_ / static_cast<double>(samples_.size()));
+    }
+    return std::move(samples_);
+  }
+
+ private:
+  /// All ranks know the same time, and so choose the same probes.
+  double elapsed() { return ranks_.agree(std::chrono::duration<double>(Clock::now() - begin_).count()); }
+
+  void repeat(ProbeSample& sample, double budget) {
+    report_(sample.key);
+    const double start = elapsed();
+    const Answer answer = ranks_.run(ProbeJob{.key = sample.key, .budget = {std::max(budget, 0.0)}});
+    sample.seconds.insert(sample.seconds.end(), answer.seconds.begin(), answer.seconds.end());
+    took_[&sample] = elapsed() - start;
+  }
+
+  /// The probe with the widest interval among those that fit into what is left of the time; none when all are good enough.
+  ProbeSample* most_uncertain() {
+    ProbeSample* widest = nullptr;
+    double width = kGoodInterval;
+    const double left = budget_ - elapsed();
+    for (ProbeSample& sample : samples_) {
+      const double own = summarize(sample.seconds).relative_width();
+      if (own > width && took_[&sample] <= left) {
+        widest = &sample;
+        width = own;
+      }
+    }
+    return widest;
+  }
+
+  Ranks& ranks_;
+  double budget_;
+  std::function<void(const ProbeKey&)> report_;
+  Clock::time_point begin_ = Clock::now();
+  std::vector<ProbeSample> samples_;
+  std::map<const ProbeSample*, double> took_;  ///< Seconds of the last run of each probe.
+};
+
+/// Repetitions may take this many times the budget in all.
+constexpr double kOvertime = 1.1;
+
+std::vector<ProbeSample> run_groups(const std::vector<ProbeGroup>& groups, const ProbeOptions& options,
+                                    const StartRanks& start, const ProbeProgress& progress, int repetitions) {
+  // Repetitions of the list follow each other, so that drift hits all probes alike.
+  std::vector<const ProbeGroup*> runs;
+  std::size_t probes_left = 0;
+  for (int repetition = 0; repetition < repetitions; ++repetition) {
+    for (const ProbeGroup& group : groups) {
+      runs.push_back(&group);
+      probes_left += group.keys.size();
+    }
+  }
+  double of_one = 0;
+  const Clock::time_point begin = Clock::now();
+  const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
+  std::vector<ProbeSample> samples;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const bool another = i > 0 && i % groups.size() == 0;
+    if (another && i == groups.size()) {
+      of_one = elapsed();
+    }
+    if (another && elapsed() + of_one > kOvertime * options.budget.value) {
+      break;  // Over slow links the least that probes take may be more than their share.
+    }
+    const ProbeGroup& group = *runs[i];
+    const std::unique_ptr<Ranks> ranks = start(group.num_ranks);
+    const double share = static_cast<double>(group.keys.size()) /
+                         static_cast<double>(std::exchange(probes_left, probes_left - group.keys.size()));
+    const double budget = share * (options.budget.value - ranks->agree(elapsed()));
+    GroupRun run(*ranks, group, budget, [&](const ProbeKey& key) {
+      if (progress) {
+        progress(std::min(1.0, elapsed() / options.budget.value),
+                 fmt::format("{}, {} ranks, {}", name(key.kind), key.ranks, format(key.bytes)));
+      }
+    });
+    const std::vector<ProbeSample> of_group = run.run();
+    samples.insert(samples.end(), of_group.begin(), of_group.end());
+  }
+  if (progress) {
+    progress(1, "done");
+  }
+  return samples;
+}
+
+}  // namespace
+
+namespace {
+
+/// Before the first rank starts.
+void require_gpus(const ProbeOptions& options) {
+  const int num_ranks = std::max(2, *std::max_element(options.ranks.begin(), options.ranks.end()));
+  const int num_gpus = static_cast<int>(gpu_machine().gpus.size());
+  if (const auto too_few = too_few_gpus(num_gpus, num_ranks, options.launch.gpu.ranks_per_gpu)) {
+    throw Error(ErrorKind::environment, *too_few);
+  }
+}
+
+/// `groups_of(ranks)`: what to probe with these numbers of ranks, smallest first.
+template <typename GroupsOf>
+std::vector<ProbeSample> run_probes(const ProbeOptions& options, const ProbeProgress& progress,
+                                    const GroupsOf& groups_of) {
+  const RegisteredBackend& backend = registered(options.launch.backend);
+  if (const std::optional<std::string> reason = backend.unavailable()) {
+    throw Error(ErrorKind::environment, *reason);
+  }
+  if (backend.ranks_are_threads) {
+    return run_groups(
+        groups_of(options.ranks), options,
+        [&](int num_ranks) { return start_threads(num_ranks, options.launch); }, progress,
+        options.repetitions);
+  }
+  const std::optional<ExternalRank> external = external_rank();
+  if (backend.on_gpus && !external) {
+    require_gpus(options);
+  }
+  if (external) {
+    return run_groups(
+        groups_of(std::vector<int>{external->num_ranks}), options,
+        [&](int) { return join_external(*external, options.launch, "probe"); }, progress, 1);
+  }
+  std::vector<ProbeSample> samples;
+  with_interrupts([&](InterruptGuard& interrupts) {
+    samples = run_groups(
+        groups_of(options.ranks), options,
+        [&](int num_ranks) { return start_processes(num_ranks, options.launch, interrupts); }, progress,
+        options.repetitions);
+  });
+  return samples;
+}
+
+}  // namespace
+
+std::vector<ProbeSample> probe(const ProbeOptions& options, const ProbeProgress& progress) {
+  const Bytes max_bytes = usable_max(options.max_bytes);
+  return run_probes(options, progress, [&](const std::vector<int>& ranks) {
+    // Another launcher's ranks are as many as they are; they probe everything in one group.
+    return external_rank() && !registered(options.launch.backend).ranks_are_threads
+               ? std::vector{group_of(ranks.front(), true, true, max_bytes)}
+               : local_groups(ranks, max_bytes);
+  });
+}
+
+std::vector<ProbeSample> probe_pairs(const ProbeOptions& options, const ProbeProgress& progress) {
+  const Bytes max_bytes = usable_max(options.max_bytes);
+  return run_probes(options, progress, [&](const std::vector<int>& ranks) {
+    return std::vector{
+        pairs_of(*std::max_element(ranks.begin(), ranks.end()), std::min(max_bytes, Bytes{kLargestOfPairs}))};
+  });
+}
+
+}  // namespace ringside

@@ -1,0 +1,230 @@
+#include "results/point.hpp"
+
+#include "results/field_table.hpp"
+#include "results/probe_sample.hpp"
+#include "results/trace_event.hpp"
+
+namespace ringside {
+
+template <>
+const FieldTable<PointKey>& field_table() {
+  static const FieldTable<PointKey> table = {
+      .fields = fields<PointKey>(
+          required("collective", &PointKey::collective, "",
+                   "`all_reduce`, `reduce_scatter`, `all_gather`, `broadcast`, `reduce` or `gather`"),
+          required("algorithm", &PointKey::algorithm, "",
+                   "a name that `ringside list algorithms` knows; `native` is the backend's own "
+                   "implementation"),
+          required("ranks", &PointKey::ranks, "", "N").from(1),
+          required("bytes", &PointKey::bytes, "B",
+                   "S, the message size; of the whole vector for reduce_scatter and all_gather"),
+          required("dtype", &PointKey::dtype, "",
+                   "`float32`, `float64`, `float16`, `bfloat16`, `int32` or `int64`"),
+          required("op", &PointKey::op, "", "`sum`, `prod`, `min`, `max` or `avg`"))};
+  return table;
+}
+
+template <>
+const FieldTable<NicUse>& field_table() {
+  static const FieldTable<NicUse> table = {
+      .fields = fields<NicUse>(required("used", &NicUse::used, "", "of the node that uses most"),
+                               required("of", &NicUse::of, "", "that a node has").from(1))};
+  return table;
+}
+
+template <>
+const FieldTable<ExecutionPolicy>& field_table() {
+  static const FieldTable<ExecutionPolicy> table = {
+      .fields = fields<ExecutionPolicy>(
+          always("receives_ahead", &ExecutionPolicy::receives_ahead, "",
+                 "whether ranks post receives of later rounds before they reach them"),
+          required("segments", &ExecutionPolicy::segments, "",
+                   "into how many segments each chunk is cut; 1: chunks travel whole")
+              .from(1),
+          optional("stride", &ExecutionPolicy::stride, "",
+                   "rounds from a round of a segment to its next one; omitted when 1")
+              .from(1),
+          optional("in_flight", &ExecutionPolicy::in_flight, "",
+                   "rounds that a rank has under way at once, in segments that many segments; omitted when 1")
+              .from(1),
+          optional(
+              "order", &ExecutionPolicy::order, "",
+              "the rank that runs each position of the algorithm; omitted when position p runs on rank p"))};
+  return table;
+}
+
+template <>
+const FieldTable<Limit>& field_table() {
+  static const FieldTable<Limit> table = {
+      .fields = fields<Limit>(
+          required("kind", &Limit::kind, "",
+                   "`shared_link`, `shared_cores`, `contention` or `model`; the other fields follow from it"),
+          optional("link_kind", &Limit::link_kind, "", "what flows share, such as `staging` or `nic_out`"),
+          optional("link", &Limit::link, "", "the name of the first such link"),
+          optional("node", &Limit::node, "", "that it is in, where there are several"),
+          optional("flows", &Limit::flows, "", "that share it at once"),
+          optional("crossings", &Limit::crossings, "", "of it by these flows"),
+          optional("others", &Limit::others, "",
+                   "`true` when other links of this kind are shared alike; omitted otherwise"),
+          optional("ranks", &Limit::ranks, "", "that share CPU cores"),
+          optional("cores", &Limit::cores, "", "that they share"),
+          optional("factor", &Limit::factor, "ratio",
+                   "how many times as long messages take together as one alone, as probes found"),
+          optional("text", &Limit::text, "", "what a model says that simulates no links"))};
+  return table;
+}
+
+/// Results of before limits were data have sentences.
+template <>
+struct Codec<Limit> {
+  static void write(Json& to, const Limit& value) {
+    make_object(to);
+    write_fields(to, value, field_table<Limit>().fields);
+  }
+  static Limit read(const JsonPlace& from, Minimum /*minimum*/) {
+    if (from.is_text()) {
+      return {.kind = Limit::Kind::model, .text = Codec<std::string>::read(from, {})};
+    }
+    return read_fields(from, field_table<Limit>().fields);
+  }
+  static std::vector<FieldDescription> below() { return descriptions(field_table<Limit>().fields); }
+};
+
+template <>
+const FieldTable<Prediction>& field_table() {
+  static const FieldTable<Prediction> table = {
+      .fields = fields<Prediction>(
+          required("seconds", &Prediction::seconds, "s", "the most likely time"),
+          optional("low", &Prediction::low, "s", "lower end of the 90 % interval, where one can be stated"),
+          optional("high", &Prediction::high, "s", "upper end"),
+          required("fidelity", &Prediction::fidelity, "",
+                   "`closed_form`, `replay`, `flow` or `nccl`: how it was predicted"),
+          required("source", &Prediction::source, "",
+                   "`spec`, `calibrated`, `given` or `spec+known`: where α, β and γ came from"),
+          optional("policy", &Prediction::policy, "",
+                   "how the schedule is assumed to run ([architecture.md](architecture.md), \"How a schedule "
+                   "runs\"); omitted for `native`"),
+          optional("limits", &Prediction::limits, "",
+                   "what holds the time back, most important first: a list; older results have texts"),
+          optional("known", &Prediction::known, "",
+                   "`true` when the time of this very point was given as `known`: comparing the two proves "
+                   "nothing; omitted otherwise"),
+          optional("nics", &Prediction::nics, "",
+                   "where ranks are on several nodes: the NICs of a node that carry something; omitted "
+                   "where the prediction does not say"))};
+  return table;
+}
+
+template <>
+const FieldTable<DeviceLaunch>& field_table() {
+  static const FieldTable<DeviceLaunch> table = {
+      .fields = fields<DeviceLaunch>(
+          required("launch", &DeviceLaunch::mode, "",
+                   "`nccl` only: `cuda_graph` when a call is one launch, `stream` when its parts are "
+                   "launched one by one"),
+          required("host_seconds", &DeviceLaunch::host_seconds, "s",
+                   "`nccl` only: median of the host's time to launch a call, at the slowest rank; not part "
+                   "of `seconds`"))};
+  return table;
+}
+
+template <>
+const FieldTable<MachineTuning>& field_table() {
+  static const FieldTable<MachineTuning> table = {
+      .fields = fields<MachineTuning>(
+          always("bound_to_cores", &MachineTuning::bound_to_cores, "", "each rank kept to cores of its own"),
+          always("idle_states_prevented", &MachineTuning::idle_states_prevented, "",
+                 "threads of the lowest priority kept these cores from idle states"),
+          always("thread_priority", &MachineTuning::thread_priority, "",
+                 "the thread that reduces went before the others of its rank"),
+          always("batch_scheduling", &MachineTuning::batch_scheduling, "",
+                 "ranks that share cores did not interrupt each other"))};
+  return table;
+}
+
+template <>
+const FieldTable<Measurement>& field_table() {
+  const auto has_times = [](const Measurement& measurement) { return measurement.outcome == Outcome::ok; };
+  static const FieldTable<Measurement> table = {
+      .fields = fields<Measurement>(
+          // A time of 0 is one that nobody knows: a log may have only a mean.
+          only_if<Measurement>(
+              has_times,
+              fields<Measurement>(
+                  required("seconds", &Measurement::seconds, "s",
+                           "median over the iterations of the slowest rank's time"),
+                  optional("low", &Measurement::low, "s",
+                           "lower end of the 95 % confidence interval of that median (order statistics); of "
+                           "several repetitions, not above the median of any"),
+                  optional("high", &Measurement::high, "s", "upper end"),
+                  optional("min", &Measurement::min, "s", "fastest iteration"),
+                  optional("p95", &Measurement::p95, "s", "95th percentile of the iterations"),
+                  optional("iterations", &Measurement::iterations, "", "timed iterations, without warm-up"),
+                  optional("samples", &Measurement::samples, "s",
+                           "the slowest rank's time of every iteration, in order")
+                      .from(0),
+                  optional(
+                      "repetitions", &Measurement::repetitions, "s",
+                      "median of each repetition of the whole list of points; omitted when there was one")
+                      .from(0)
+                      .formerly("passes"),
+                  inlined(&Measurement::launch),
+                  optional("shared_gpu", &Measurement::shared_gpu, "",
+                           "`true` when several ranks shared a GPU: a trial of the path that says nothing "
+                           "about a link; omitted otherwise")
+                      .formerly("oversubscribed"),
+                  optional("machine_tuning", &Measurement::machine_tuning, "",
+                           "what measuring did to the machine "
+                           "([measuring.md](measuring.md#what-measuring-does-to-the-machine)); omitted "
+                           "where nobody knows"))),
+          required("backend", &Measurement::backend, "", "`gloo`, `nccl`, `mpi` or `threads`"),
+          optional("policy", &Measurement::policy, "", "how the schedule ran; omitted for `native`"),
+          required("outcome", &Measurement::outcome, "",
+                   "`ok`, `wrong_result`, `failed` or `unsupported`; only `ok` has times"),
+          optional("note", &Measurement::note, "",
+                   "why there is no time, or what a reader must know about it"))};
+  return table;
+}
+
+template <>
+const FieldTable<Point>& field_table() {
+  static const FieldTable<Point> table = {
+      .record = "point",
+      .fields = fields<Point>(inlined(&Point::key),
+                              optional("predicted", &Point::predicted, "",
+                                       "the prediction; it has never seen what it is compared with"),
+                              optional("measured", &Point::measured, "", "what happened"))};
+  return table;
+}
+
+template <>
+const FieldTable<ProbeKey>& field_table() {
+  static const FieldTable<ProbeKey> table = {
+      .fields =
+          fields<ProbeKey>(required("kind", &ProbeKey::kind, "", "what the ranks do"),
+                           required("ranks", &ProbeKey::ranks, "", "how many take part at once").from(1),
+                           required("bytes", &ProbeKey::bytes, "B", "of one message"),
+                           required("messages", &ProbeKey::messages, "", "that each rank sends at once"),
+                           required("first", &ProbeKey::first, "", "rank of the pair; `stream` goes from it"),
+                           required("second", &ProbeKey::second, "", "the other rank of the pair"))};
+  return table;
+}
+
+template <>
+const FieldTable<TraceEvent>& field_table() {
+  static const FieldTable<TraceEvent> table = {
+      .fields =
+          fields<TraceEvent>(required("rank", &TraceEvent::rank, "", "whose time this is"),
+                             required("source", &TraceEvent::source, "", "rank"),
+                             required("target", &TraceEvent::target, "", "rank"),
+                             required("round", &TraceEvent::round, "", "of the schedule"),
+                             required("start", &TraceEvent::start, "s", "since the ranks started"),
+                             required("end", &TraceEvent::end, "s", "since the ranks started"),
+                             required("kind", &TraceEvent::kind, "", "`transfer`, `reduction` or `local`"),
+                             required("first_chunk", &TraceEvent::first_chunk, "", "index"),
+                             required("num_chunks", &TraceEvent::num_chunks, "", "how many"),
+                             required("bytes", &TraceEvent::bytes, "B", "of these chunks"))};
+  return table;
+}
+
+}  // namespace ringside

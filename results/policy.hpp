@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "common/units.hpp"
+#include "results/fields.hpp"
+
+namespace ringside {
+
+/// Under what rules the ranks ran a schedule, or are predicted to: what of one rank's work overlaps, and in which pieces it
+/// travels. The default is the plain one: whole chunks, one round after another. schedule/program/ gives it its meaning.
+struct ExecutionPolicy {
+  /// A rank posts receives of later rounds before it reaches them, where messages still arrive in order and what they
+  /// overwrite is not in use.
+  bool receives_ahead = false;
+  std::int32_t segments = 1;   ///< Into which every chunk is cut; 1 = chunks travel whole.
+  std::int32_t stride = 1;     ///< From a round of a segment to its next one; at most `segments`.
+  std::int32_t in_flight = 1;  ///< Rounds that a rank has under way at once; in segments that many segments.
+  std::vector<Rank> order =
+      {};  ///< Position p of the algorithm runs on rank order[p]; empty = position p on rank p.
+
+  bool operator==(const ExecutionPolicy&) const = default;
+};
+
+template <>
+const FieldTable<ExecutionPolicy>& field_table();
+
+}  // namespace ringside

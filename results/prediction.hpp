@@ -1,0 +1,55 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/names.hpp"
+#include "common/units.hpp"
+#include "results/fields.hpp"
+#include "results/limit.hpp"
+#include "results/policy.hpp"
+
+namespace ringside {
+
+/// Where α, β and γ came from.
+enum class CostSource {
+  spec,             ///< A data sheet or a listing.
+  calibrated,       ///< Point-to-point probes on the machine.
+  given,            ///< Numbers in the scenario's machine.
+  spec_plus_known,  ///< A specification sharpened by what somebody measured; spelt `spec+known`.
+};
+
+std::string_view name(CostSource source);
+
+/// How many of a node's NICs carry something.
+struct NicUse {
+  int used = 0;  ///< Of the node that uses most.
+  int of = 0;
+
+  bool operator==(const NicUse&) const = default;
+};
+
+struct Prediction {
+  Seconds seconds;
+  /// 90 % interval, where one can be stated.
+  std::optional<Seconds> low;
+  std::optional<Seconds> high;
+  Fidelity fidelity = Fidelity::closed_form;
+  CostSource source = CostSource::given;
+  /// What the prediction assumes of how the schedule runs; none for a library's own collective and where there is nothing to do.
+  std::optional<ExecutionPolicy> policy = {};
+  /// What holds the time back, most important first.
+  std::vector<Limit> limits = {};
+  /// The time of this very point was given as `known` of the machine: comparing the two proves nothing.
+  bool known = false;
+  /// Where ranks are on several nodes and the simulation saw through which NICs they talk.
+  std::optional<NicUse> nics = {};
+};
+
+template <>
+const FieldTable<NicUse>& field_table();
+template <>
+const FieldTable<Prediction>& field_table();
+
+}  // namespace ringside

@@ -1,0 +1,117 @@
+#include "results/probe_kind.hpp"
+
+#include <algorithm>
+
+#include "common/error.hpp"
+
+namespace ringside {
+namespace {
+
+/// In the order in which a group of ranks probes them.
+constexpr auto kTable = std::to_array<ProbeKindRow>({
+    {.kind = ProbeKind::ping_pong,
+     .name = "ping_pong",
+     .measures = "half a round trip of one message between two ranks",
+     .pair = true,
+     .of_first = true,
+     .monotone = true,
+     .ranks_of_curve = 2,
+     .in_spread = true,
+     .retired_key = "transfers"},
+    {.kind = ProbeKind::stream,
+     .name = "stream",
+     .measures = "a message of several that are in flight in one direction",
+     .curve = false},
+    {.kind = ProbeKind::both_ways,
+     .name = "both_ways",
+     .measures = "a message of one direction while two ranks stream to each other",
+     .curve = false},
+    {.kind = ProbeKind::send,
+     .name = "send",
+     .measures = "one message, until its sender may go on",
+     .pair = true,
+     .of_first = true,
+     .monotone = true,
+     .ranks_of_curve = 2,
+     .retired_key = "sends"},
+    {.kind = ProbeKind::neighbour_exchange,
+     .name = "neighbour_exchange",
+     .measures = "every rank sends to its right and receives from its left at once",
+     .all = true,
+     .messages = {1, 2},
+     .by_ranks = true,
+     .in_spread = true,
+     .retired_key = "shifts"},
+    // Of longer messages, what comes before their bytes is a small part.
+    {.kind = ProbeKind::chained_exchange,
+     .name = "chained_exchange",
+     .measures = "one of several neighbour exchanges in a row that pass on what came, to the right and to "
+                 "the left in turn",
+     .all = true,
+     .largest = {1LL << 20},
+     .by_ranks = true,
+     .retired_key = "relays"},
+    {.kind = ProbeKind::chained_exchange_posted,
+     .name = "chained_exchange_posted",
+     .measures = "the same, always to the right, with all receives posted beforehand",
+     .all = true,
+     .largest = {1LL << 20},
+     .by_ranks = true,
+     .retired_key = "ready_relays"},
+    {.kind = ProbeKind::fan_out,
+     .name = "fan_out",
+     .measures = "two messages at once from one rank to two others, until both are there",
+     .all = true,
+     .min_ranks = 3,
+     .monotone = true,
+     .ranks_of_curve = 3,
+     .in_spread = true,
+     .retired_key = "fan_outs"},
+    {.kind = ProbeKind::reduction,
+     .name = "reduction",
+     .measures = "every rank reduces what has just arrived at once, per byte",
+     .alone = true,
+     .all = true,
+     .smallest = {4096},
+     .unit = CurveUnit::seconds_per_byte,
+     .retired_key = "reductions"},
+});
+
+}  // namespace
+
+std::span<const ProbeKindRow> probe_kinds() { return kTable; }
+
+const ProbeKindRow& row_of(ProbeKind kind) {
+  const auto found = std::find_if(kTable.begin(), kTable.end(),
+                                  [kind](const ProbeKindRow& row) { return row.kind == kind; });
+  RINGSIDE_CHECK(found != kTable.end(), "a probe kind has no row");
+  return *found;
+}
+
+std::string_view name(ProbeKind kind) { return row_of(kind).name; }
+
+template <>
+std::optional<ProbeKind> parse_name<ProbeKind>(std::string_view text) {
+  const auto found = std::find_if(kTable.begin(), kTable.end(),
+                                  [text](const ProbeKindRow& row) { return row.name == text; });
+  return found == kTable.end() ? std::nullopt : std::optional(found->kind);
+}
+
+template <>
+std::vector<std::string> names_of<ProbeKind>() {
+  std::vector<std::string> names;
+  for (const ProbeKindRow& row : kTable) {
+    names.emplace_back(row.name);
+  }
+  return names;
+}
+
+const Curve* find_curve(std::span<const Curve> curves, ProbeKind kind, std::optional<int> ranks,
+                        int messages) {
+  const auto found = std::find_if(curves.begin(), curves.end(), [&](const Curve& curve) {
+    return curve.kind == kind && (!ranks || curve.ranks == *ranks) && curve.messages == messages;
+  });
+  return found == curves.end() ? nullptr : &*found;
+}
+
+}  // namespace ringside

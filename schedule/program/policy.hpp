@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+
+#include "common/units.hpp"
+#include "results/policy.hpp"
+#include "scenario/execution_rules.hpp"
+#include "schedule/schedule.hpp"
+
+namespace ringside {
+
+/// The policy under which ranks that follow `rules` run a schedule with a message of `size` bytes.
+///
+/// Chunks are cut where they are long and every rank sends one message to one and the same peer in every round: the links are
+/// then busy all the time, whole or in segments, and what segments save is memory traffic and waiting. (`naive` in segments
+/// would be another algorithm, whose broadcast begins before its sum is complete.)
+ExecutionPolicy policy_for(const Schedule& schedule, Bytes size, const ExecutionRules& rules);
+
+/// `receives posted ahead, each chunk in 11 segments, 4 in flight`.
+std::string describe(const ExecutionPolicy& policy);
+
+}  // namespace ringside

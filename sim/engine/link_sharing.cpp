@@ -1,0 +1,174 @@
+#include "sim/engine/link_sharing.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "common/error.hpp"
+
+namespace ringside {
+
+namespace {
+
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
+constexpr std::size_t kMostLimits = 3;
+
+double rate_of(double inverse_bandwidth) { return inverse_bandwidth > 0 ? 1 / inverse_bandwidth : kInfinite; }
+
+bool alike(const Limit& a, const Limit& b) {
+  return a.link_kind == b.link_kind && a.link_kind != LinkKind::other && a.flows == b.flows &&
+         a.crossings == b.crossings;
+}
+
+}  // namespace
+
+LinkSharing::LinkSharing(const Network& network, Activities& activities)
+    : network_(network), activities_(activities) {
+  RINGSIDE_CHECK(network.topology != nullptr || network.uniform,
+                 "a network has neither links nor a uniform cost");
+  if (network.topology != nullptr) {
+    for (const Link& link : network.topology->links()) {
+      solver_.add_constraint(rate_of(inverse(link.capacity).value));
+    }
+    links_.resize(network.topology->links().size());
+  }
+}
+
+bool LinkSharing::free(const Work& work) const {
+  return work.kind == WorkKind::local_copy ||
+         (work.kind == WorkKind::reduction &&
+          (work.bytes == 0 || reduction_cost(network_, work.target) == 0));
+}
+
+Activities::Id LinkSharing::begin(const Work& work) {
+  RINGSIDE_CHECK(!free(work), "work that takes no time was begun");
+  const auto bytes = static_cast<double>(work.bytes);
+  const bool transfer = work.kind == WorkKind::transfer;
+  const double factor = transfer_slowdown(network_, work.source, work.target);
+  RouteCost cost;
+  if (transfer) {
+    cost = find_route(work.source, work.target);
+  }
+  const Activities::Id id =
+      activities_.begin(factor * (transfer ? cost.latency : reduction_cost(network_, work.target) * bytes));
+  flows_.resize(std::max(flows_.size(), static_cast<std::size_t>(id) + 1));
+  Flow& begun = flow(id);
+  begun.phase = transfer ? Phase::latency : Phase::reducing;
+  if (transfer) {
+    begun.work = factor * bytes;
+    solver_.define(id, rate_of(cost.inverse_bandwidth), route_);
+    for (const std::int32_t link : route_) {
+      bool& carried = links_[static_cast<std::size_t>(link)].carried;
+      carried = carried || begun.work > 0;
+    }
+  }
+  activities_.set_rate(id, 1);
+  return id;
+}
+
+Stage LinkSharing::finish(Activities::Id id) {
+  Flow& finished = flow(id);
+  if (finished.phase == Phase::latency && finished.work > 0) {
+    finished.phase = Phase::flowing;
+    activities_.renew(id, finished.work);
+    solver_.enter(id);
+    return Stage::under_way;
+  }
+  if (finished.phase == Phase::flowing) {
+    solver_.leave(id);
+  }
+  activities_.end(id);
+  return Stage::done;
+}
+
+/// Leaves the links of the route in `route_`.
+RouteCost LinkSharing::find_route(Rank source, Rank target) {
+  if (network_.topology == nullptr) {
+    return {.latency = network_.uniform->latency.value,
+            .inverse_bandwidth = network_.uniform->inverse_bandwidth.value};
+  }
+  network_.topology->route(source, target, route_);
+  return route_cost(network_.topology->links(), route_);
+}
+
+void LinkSharing::share() {
+  solver_.solve();
+  for (const Activities::Id id : solver_.decided()) {
+    activities_.set_rate(id, solver_.value(id));
+  }
+  for (const std::int32_t link : solver_.examined()) {
+    account(link);
+  }
+}
+
+/// Notes whether the link limits from now on.
+void LinkSharing::account(std::int32_t id) {
+  LinkUse& link = links_[static_cast<std::size_t>(id)];
+  if (link.limiting) {
+    link.limiting_time += activities_.now() - link.limiting_since;
+  }
+  link.limiting = solver_.binding(id);
+  link.limiting_since = activities_.now();
+  if (link.limiting && solver_.num_variables(id) > link.flows) {
+    link.flows = solver_.num_variables(id);
+    link.crossings = solver_.total_weight(id);
+  }
+}
+
+double LinkSharing::memory(double links, double messages) {
+  return links * sizeof(LinkUse) + messages * sizeof(Flow) + MaxMinSolver::memory(links, messages);
+}
+
+std::vector<Limit> LinkSharing::limits() const {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < links_.size(); ++i) {
+    if (links_[i].limiting_time > 0) {
+      order.push_back(i);
+    }
+  }
+  std::stable_sort(order.begin(), order.end(), [this](std::size_t a, std::size_t b) {
+    return links_[a].limiting_time > links_[b].limiting_time;
+  });
+  std::vector<Limit> limits;
+  for (const std::size_t i : order) {
+    const Link& link = network_.topology->links()[i];
+    Limit limit = {.link_kind = link.kind,
+                   .link = link.name,
+                   .node = link.node < 0 ? std::nullopt : std::optional<int>(link.node),
+                   .flows = links_[i].flows,
+                   .crossings = links_[i].crossings};
+    const auto same =
+        std::find_if(limits.begin(), limits.end(), [&](const Limit& other) { return alike(other, limit); });
+    if (same != limits.end()) {
+      same->others = true;
+    } else {
+      limits.push_back(std::move(limit));
+    }
+  }
+  limits.resize(std::min(limits.size(), kMostLimits));
+  return limits;
+}
+
+std::optional<NicUse> LinkSharing::nics() const {
+  if (network_.nics_per_node == 0) {
+    return std::nullopt;
+  }
+  std::vector<int> used;  // By node.
+  int links_of_first = 0;
+  for (std::size_t i = 0; i < links_.size(); ++i) {
+    const Link& link = network_.topology->links()[i];
+    if (link.kind == LinkKind::nic_out) {
+      const auto node = static_cast<std::size_t>(std::max(link.node, 0));
+      used.resize(std::max(used.size(), node + 1));
+      used[node] += links_[i].carried ? 1 : 0;
+      links_of_first += node == 0 ? 1 : 0;
+    }
+  }
+  if (links_of_first == 0) {
+    return std::nullopt;
+  }
+  // Where there are more NICs than GPUs, one of these links stands for several.
+  const int most = *std::max_element(used.begin(), used.end());
+  return NicUse{.used = most * network_.nics_per_node / links_of_first, .of = network_.nics_per_node};
+}
+
+}  // namespace ringside

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/engine/max_min_solver.hpp"
+#include "sim/engine/medium.hpp"
+#include "sim/topology/network.hpp"
+#include "sim/topology/route_cost.hpp"
+
+namespace ringside {
+
+/// Messages share the links that they cross: first the latencies of the route pass, then the bytes flow through all
+/// its links at once (cut-through) at the flow's max-min fair share (sim/engine/max_min_solver.hpp). A flow that crosses a
+/// link twice fills it twice as fast. Reductions take γ·bytes and share nothing; local copies are free.
+class LinkSharing final : public Medium {
+ public:
+  /// Without a topology the network must be uniform: then nothing is shared.
+  LinkSharing(const Network& network, Activities& activities);
+
+  bool free(const Work& work) const override;
+  Activities::Id begin(const Work& work) override;
+  Stage finish(Activities::Id id) override;
+  void share() override;
+  std::vector<Limit> limits() const override;
+  std::optional<NicUse> nics() const override;
+
+  /// Bytes that so many links and messages under way need, about.
+  static double memory(double links, double messages);
+
+ private:
+  enum class Phase : std::uint8_t { latency, flowing, reducing };
+  struct Flow {
+    Phase phase = Phase::latency;
+    double work = 0;  ///< Bytes to flow; a straggler's count more.
+  };
+  /// What is kept of a link for limits() and nics().
+  struct LinkUse {
+    bool carried = false;        ///< Some flow was on it.
+    bool limiting = false;       ///< It is saturated, and flows on it would be faster alone.
+    std::int32_t flows = 0;      ///< The most while it was limiting.
+    std::int32_t crossings = 0;  ///< Of these flows, some of which may cross it twice.
+    double limiting_since = 0;
+    double limiting_time = 0;  ///< Before `limiting_since`.
+  };
+
+  Flow& flow(Activities::Id id) { return flows_[static_cast<std::size_t>(id)]; }
+  RouteCost find_route(Rank source, Rank target);
+  void account(std::int32_t id);
+
+  const Network& network_;
+  Activities& activities_;
+  MaxMinSolver solver_;      ///< Links are its constraints, flows its variables.
+  std::vector<Flow> flows_;  ///< By activity.
+  std::vector<LinkUse> links_;
+  std::vector<std::int32_t> route_;
+};
+
+}  // namespace ringside

@@ -1,0 +1,200 @@
+#include "sim/nccl/gpu_models.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <cstdint>
+
+#include <fmt/format.h>
+
+#include "common/error.hpp"
+#include "common/names.hpp"
+#include "scenario/catalog.hpp"
+
+namespace ringside {
+
+namespace {
+
+/// What a device-local copy moves, of the data sheet. 0.74: H100 SXM as rental hosts measure it (2483 of 3350 GB/s);
+/// 0.84: 2080 Ti 518-543 of 616, 3090 766 of 936, A100-PCIe 1540-1588 of 1935; 0.88: 2080 Ti, V100 778-781 of 900.
+constexpr Interval<double> kMemoryEfficiency{.low = 0.74, .typical = 0.84, .high = 0.88};
+constexpr double kBytesMovedPerByteReduced = 3;
+
+/// A name taken apart: `NVIDIA A100-SXM4-80GB` is model `a100`, form `sxm`, memory 80.
+struct Spelling {
+  std::string model;
+  std::string form;
+  int memory_gb = 0;
+};
+
+std::vector<std::string> words_of(std::string_view text) {
+  std::vector<std::string> words(1);
+  for (const char c : text) {
+    const auto letter = static_cast<unsigned char>(c);
+    if (std::isalnum(letter) != 0) {
+      words.back() += static_cast<char>(std::tolower(letter));
+    } else if (!words.back().empty()) {
+      words.emplace_back();
+    }
+  }
+  if (words.back().empty()) {
+    words.pop_back();
+  }
+  return words;
+}
+
+bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+/// The number of `80gb`; 0 when the word is something else.
+int memory_of(std::string_view word) {
+  if (word.size() < 3 || word.size() > 6 || word.substr(word.size() - 2) != "gb") {
+    return 0;
+  }
+  int gigabytes = 0;
+  for (const char c : word.substr(0, word.size() - 2)) {
+    if (c < '0' || c > '9') {
+      return 0;
+    }
+    gigabytes = 10 * gigabytes + (c - '0');
+  }
+  return gigabytes;
+}
+
+Spelling spelling_of(std::string_view text) {
+  Spelling spelling;
+  for (const std::string& word : words_of(text)) {
+    if (is_one_of(word, {"nvidia", "amd", "geforce", "tesla", "instinct", "rtx", "hbm2", "hbm2e", "hbm3",
+                         "hbm3e"})) {
+      continue;  // Says who makes it or what memory it has, not which card it is.
+    }
+    if (word == "pcie" || word == "nvl" || word.substr(0, 3) == "sxm") {
+      spelling.form = word.substr(0, word == "pcie" ? 4 : 3);
+    } else if (const int gigabytes = memory_of(word)) {
+      spelling.memory_gb = gigabytes;
+    } else {
+      spelling.model += spelling.model.empty() ? word : ' ' + word;
+    }
+  }
+  return spelling;
+}
+
+bool is_meant(const GpuSheet& sheet, const Spelling& asked) {
+  const Spelling known = spelling_of(sheet.model);
+  return known.model == asked.model &&
+         (asked.form.empty() || known.form.empty() || known.form == asked.form) &&
+         (asked.memory_gb == 0 || sheet.memory == Bytes{asked.memory_gb * std::int64_t{1'000'000'000}});
+}
+
+using Sheets = std::vector<const GpuSheet*>;
+
+/// The value that all sheets agree on, if it is there at all.
+template <typename T>
+std::optional<T> agreed(const Sheets& sheets, std::optional<T> GpuSheet::*member) {
+  const std::optional<T> first = sheets.front()->*member;
+  const bool same = std::all_of(sheets.begin(), sheets.end(),
+                                [&](const GpuSheet* sheet) { return sheet->*member == first; });
+  return same ? first : std::nullopt;
+}
+
+template <typename T>
+std::optional<T> agreed(const Sheets& sheets, T GpuSheet::*member) {
+  const T first = sheets.front()->*member;
+  const bool same = std::all_of(sheets.begin(), sheets.end(),
+                                [&](const GpuSheet* sheet) { return sheet->*member == first; });
+  return same ? std::optional(first) : std::nullopt;
+}
+
+GpuModel summary_of(const Sheets& sheets, std::string name) {
+  GpuModel gpu;
+  gpu.name = std::move(name);
+  gpu.vendor = agreed(sheets, &GpuSheet::vendor);
+  gpu.architecture = agreed(sheets, &GpuSheet::architecture);
+  const auto [slowest, fastest] = std::minmax_element(
+      sheets.begin(), sheets.end(),
+      [](const GpuSheet* a, const GpuSheet* b) { return a->memory_bandwidth < b->memory_bandwidth; });
+  const double low = (*slowest)->memory_bandwidth.value;
+  const double high = (*fastest)->memory_bandwidth.value;
+  gpu.memory_bandwidth = {.low = low, .typical = std::sqrt(low * high), .high = high};
+  gpu.pcie_generation = agreed(sheets, &GpuSheet::pcie_generation);
+  gpu.nvlink_generation = agreed(sheets, &GpuSheet::nvlink_generation);
+  gpu.xgmi_generation = agreed(sheets, &GpuSheet::xgmi_generation);
+  gpu.num_links = agreed(sheets, &GpuSheet::links);
+  if (const auto bandwidth = agreed(sheets, &GpuSheet::links_bandwidth); bandwidth && gpu.num_links) {
+    gpu.link_rate = {bandwidth->value / 2 / *gpu.num_links};
+  }
+  gpu.peer_to_peer = agreed(sheets, &GpuSheet::peer_to_peer);
+  return gpu;
+}
+
+/// The sheets that a name stands for; several when it is a family's, none when it is not known.
+Sheets sheets_of(std::string_view text) {
+  const Spelling asked = spelling_of(text);
+  Sheets sheets;
+  for (const GpuSheet& sheet : gpu_sheets()) {
+    if (is_meant(sheet, asked)) {
+      sheets.push_back(&sheet);
+    }
+  }
+  return sheets;
+}
+
+/// What a person says of a GPU counts more than the catalogue.
+void apply_words(const Gpu& words, GpuModel& gpu) {
+  gpu.vendor = words.vendor ? words.vendor : gpu.vendor;
+  gpu.architecture = words.architecture ? words.architecture : gpu.architecture;
+  if (words.memory_bandwidth) {
+    const double rate = words.memory_bandwidth->value;
+    gpu.memory_bandwidth = {.low = rate, .typical = rate, .high = rate};
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> gpu_model_names() {
+  std::vector<std::string> names;
+  for (const GpuSheet& sheet : gpu_sheets()) {
+    names.push_back(sheet.model);
+  }
+  return names;
+}
+
+std::optional<GpuSheet> find_gpu_sheet(std::string_view text) {
+  const Sheets sheets = sheets_of(text);
+  return sheets.empty() ? std::nullopt : std::optional(*sheets.front());
+}
+
+GpuModel gpu_model(std::string_view text) {
+  const Sheets sheets = sheets_of(text);
+  if (sheets.empty()) {
+    throw Error(
+        ErrorKind::bad_input,
+        fmt::format("{}. One that is not listed is described by hand: `gpu: {{model: {}, "
+                    "vendor: nvidia, architecture: ada, memory_bandwidth: 1000 GB/s}}` with the words of "
+                    "its data sheet, and the generation of its links under `intra`",
+                    unknown_name("GPU model", text, gpu_model_names()), text));
+  }
+  return summary_of(sheets, std::string(text));
+}
+
+GpuModel gpu_model(const Gpu& words) {
+  const bool described = words.memory_bandwidth && sheets_of(words.model).empty();
+  GpuModel gpu = described ? GpuModel{.name = words.model} : gpu_model(words.model);
+  apply_words(words, gpu);
+  return gpu;
+}
+
+SecondsPerByte reduction_cost_of(const GpuModel& gpu, SpecNumbers numbers) {
+  switch (numbers) {
+    case SpecNumbers::fastest:
+      return {kBytesMovedPerByteReduced / (kMemoryEfficiency.high * gpu.memory_bandwidth.high)};
+    case SpecNumbers::slowest:
+      return {kBytesMovedPerByteReduced / (kMemoryEfficiency.low * gpu.memory_bandwidth.low)};
+    case SpecNumbers::typical:
+      break;
+  }
+  return {kBytesMovedPerByteReduced / (kMemoryEfficiency.typical * gpu.memory_bandwidth.typical)};
+}
+
+}  // namespace ringside

@@ -1,0 +1,355 @@
+#include "sim/nccl/model.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "common/error.hpp"
+#include "common/prefixes.hpp"
+#include "sim/topology/link_kinds.hpp"
+
+namespace ringside {
+
+namespace {
+
+using enum NcclParameter;
+
+/// A pipeline holds no more than this many microseconds of chunks in flight.
+constexpr double kDeepestPipeline = 120;
+constexpr double kPcieGap = 0.1;  ///< κ over PCIe and on AMD: not to be told from 0 in the data, and not 0.
+constexpr double kLl128Rate = 0.9;  ///< 120 of 128 bytes are data, and flags cost a little more.
+constexpr double kTreeRate =
+    0.92;  ///< Of a ring's inside a node: NVIDIA/nccl src/graph/tuning.cc has the same.
+constexpr double kNetworkLlRate = 0.5;  ///< Half of LL is flags.
+constexpr double kNetworkLl128Rate = 120.0 / 128;
+constexpr double kWithoutGpudirect = 0.9;
+
+double power8(double x) {
+  const double x2 = x * x;
+  const double x4 = x2 * x2;
+  return x4 * x4;
+}
+double root8(double x) { return std::sqrt(std::sqrt(std::sqrt(x))); }
+/// The larger of two stages' times, rounded off where they are alike.
+double slower(double a, double b) {
+  const double most = std::max(a, b);
+  return most > 0 ? most * root8(power8(a / most) + power8(b / most)) : 0;
+}
+
+/// Microseconds and their make-up for one algorithm and protocol.
+struct Candidate {
+  double time = std::numeric_limits<double>::infinity();
+  double latency = 0;
+  double inside = 0;   ///< The bytes inside the node.
+  double between = 0;  ///< The bytes between nodes.
+};
+
+class Model {
+ public:
+  Model(const NcclParameters& parameters, const NcclSystem& system, Collective collective, double bytes)
+      : parameter_(parameters),
+        system_(system),
+        collective_(collective),
+        n_(system.ranks),
+        num_nodes_(system.nodes),
+        g_(system.gpus_per_node()),
+        us_at_one_gigabyte_per_second_(bytes / (kMicro * kGiga)) {}
+
+  bool allows(NcclAlgorithm algorithm, NcclProtocol protocol) const {
+    if ((system_.algorithm && *system_.algorithm != algorithm) ||
+        (system_.protocol && *system_.protocol != protocol)) {
+      return false;
+    }
+    if (collective_ != Collective::all_reduce) {
+      return algorithm == NcclAlgorithm::ring && allows(protocol);
+    }
+    switch (algorithm) {
+      case NcclAlgorithm::nvls:
+        return protocol == NcclProtocol::simple && has_nvls();
+      case NcclAlgorithm::tree:
+        return (num_nodes_ > 1 || system_.algorithm) && allows(protocol);
+      case NcclAlgorithm::ring:
+        break;
+    }
+    return allows(protocol);
+  }
+
+  Candidate predict(NcclAlgorithm algorithm, NcclProtocol protocol) const {
+    switch (algorithm) {
+      case NcclAlgorithm::ring:
+        return ring(protocol);
+      case NcclAlgorithm::tree:
+        return tree(protocol);
+      case NcclAlgorithm::nvls:
+        break;
+    }
+    return nvls();
+  }
+
+  /// What one process per node pays on top for driving all its GPUs.
+  double driving_alone() const { return system_.single_process ? g_ * parameter_[single_process] : 0; }
+
+ private:
+  bool is_nvlink() const { return system_.link == GpuLink::nvlink || system_.link == GpuLink::nvswitch; }
+  bool is_amd() const { return system_.vendor == Vendor::amd; }
+
+  bool has_nvls() const {
+    return system_.link == GpuLink::nvswitch && g_ >= 3 &&
+           (system_.architecture == Architecture::hopper || system_.architecture == Architecture::blackwell);
+  }
+
+  bool allows(NcclProtocol protocol) const {
+    const bool first_efa = system_.efa_generation == 1;
+    switch (protocol) {
+      case NcclProtocol::ll:
+        return !first_efa;
+      case NcclProtocol::ll128:
+        return system_.protocol.has_value() || (!first_efa && !is_amd() && is_nvlink());
+      case NcclProtocol::simple:
+        break;
+    }
+    return true;
+  }
+
+  double of(NcclProtocol protocol, NcclParameter ll, NcclParameter ll128, NcclParameter simple) const {
+    constexpr std::size_t kCases = 3;
+    const std::array<NcclParameter, kCases> cases = {ll, ll128, simple};
+    return parameter_[cases[static_cast<std::size_t>(protocol)]];
+  }
+
+  double generation() const {
+    if (system_.architecture == Architecture::hopper) {
+      return parameter_[hopper_latency];
+    }
+    const bool blackwell =
+        system_.architecture == Architecture::blackwell && system_.link == GpuLink::nvswitch;
+    return blackwell ? parameter_[blackwell_latency] : 1;
+  }
+
+  double launch(NcclProtocol protocol) const {
+    return of(protocol, launch_ll, launch_ll128, launch_simple) * generation() *
+           (is_amd() ? parameter_[amd_launch] : 1);
+  }
+
+  double step(NcclProtocol protocol) const {
+    if (system_.link == GpuLink::pcie) {
+      return of(protocol, pcie_step_ll, pcie_step_ll128, pcie_step_simple);
+    }
+    return of(protocol, nvlink_step_ll, nvlink_step_ll128, nvlink_step_simple) * generation();
+  }
+
+  double network_factor() const {
+    switch (system_.network) {
+      case InterKind::slingshot:
+        return parameter_[slingshot_hop];
+      case InterKind::efa:
+        return parameter_[system_.efa_generation == 1 ? efa_first_hop : efa_hop];
+      case InterKind::tcpx:
+        return parameter_[tcpx_hop];
+      case InterKind::tcpxo:
+      case InterKind::ethernet:  // TCP as well; no fair measurement over plain sockets is published.
+        return parameter_[tcpxo_hop];
+      case InterKind::infiniband:
+      case InterKind::roce:
+      case InterKind::custom:
+        break;
+    }
+    return 1;
+  }
+
+  double hop(NcclProtocol protocol) const {
+    return of(protocol, network_hop_ll, network_hop_ll128, network_hop_simple) * network_factor();
+  }
+
+  /// GB/s of Simple inside the node.
+  double inside_rate() const {
+    switch (system_.link) {
+      case GpuLink::none:
+        return 0;
+      case GpuLink::nvswitch:
+      case GpuLink::nvlink:
+        return system_.link_rate * parameter_[nvlink_rate];
+      case GpuLink::xgmi:
+        return system_.link_rate * parameter_[xgmi_rate];
+      case GpuLink::pcie:
+        break;
+    }
+    const double peer = std::log(system_.peer_ring_rate * parameter_[pcie_rate]);
+    const double host = std::log(system_.host_ring_rate * parameter_[host_rate]);
+    const double share = system_.transport.peer_to_peer;
+    return std::exp(share * peer + (1 - share) * host) *
+           std::pow(2 / std::max(g_, 2.0), parameter_[pcie_contention]) *
+           (system_.bridged_pairs ? parameter_[bridge_gain] : 1);
+  }
+
+  double inside_share(NcclProtocol protocol) const {
+    switch (protocol) {
+      case NcclProtocol::ll:
+        return parameter_[system_.link == GpuLink::pcie ? pcie_ll_rate : nvlink_ll_rate];
+      case NcclProtocol::ll128:
+        return kLl128Rate;
+      case NcclProtocol::simple:
+        break;
+    }
+    return 1;
+  }
+
+  /// GB/s of Simple between nodes.
+  double between_rate() const {
+    const bool shared = system_.nics < g_ || g_ <= 1;
+    double rate = system_.network_rate * parameter_[nic_rate] * (shared ? parameter_[shared_nic_rate] : 1) *
+                  (system_.gpudirect ? 1 : kWithoutGpudirect);
+    if (system_.network == InterKind::ethernet) {
+      // What TCP reaches of the line rate, beside what is lost anyway.
+      const LinkSheet link = network_link(InterKind::ethernet, {system_.network_rate / system_.nics * kGiga});
+      rate *= link.bandwidth.typical / link.data_sheet.value;
+    }
+    return rate;
+  }
+
+  static double between_share(NcclProtocol protocol) {
+    switch (protocol) {
+      case NcclProtocol::ll:
+        return kNetworkLlRate;
+      case NcclProtocol::ll128:
+        return kNetworkLl128Rate;
+      case NcclProtocol::simple:
+        break;
+    }
+    return 1;
+  }
+
+  double gap(NcclProtocol protocol) const {
+    const double factor = protocol == NcclProtocol::ll ? parameter_[ll_gap] : 1;
+    if (system_.before_2_9 && system_.link != GpuLink::pcie) {
+      return factor * parameter_[old_gap];
+    }
+    if (num_nodes_ > 1) {
+      const bool slingshot = system_.network == InterKind::slingshot && !is_amd();
+      return factor * parameter_[network_gap] * (slingshot ? parameter_[slingshot_gap] : 1);
+    }
+    return factor * (is_nvlink() && !is_amd() ? parameter_[nvlink_gap] : kPcieGap);
+  }
+
+  /// Microseconds of `weight` messages' bytes at `rate` GB/s.
+  double bytes_time(double weight, double rate) const {
+    return rate > 0 ? weight * us_at_one_gigabyte_per_second_ / rate : 0;
+  }
+
+  Candidate finish(double latency, double inside, double between, double kappa) const {
+    const double growth = num_nodes_ > 2 ? 1 + parameter_[fabric_growth] * (std::log2(num_nodes_) - 1) : 1;
+    Candidate result = {.latency = latency, .inside = inside, .between = between * growth};
+    const double wire = slower(result.inside, result.between);
+    result.time =
+        result.latency + 2 * kappa * std::sqrt(std::min(result.latency, kDeepestPipeline) * wire) + wire;
+    return result;
+  }
+
+  Candidate ring(NcclProtocol protocol) const {
+    const double rounds = collective_ == Collective::all_reduce ? 2 : 1;
+    const bool all_bytes = collective_ == Collective::broadcast || collective_ == Collective::reduce;
+    const double latency = launch(protocol) + rounds * (n_ - num_nodes_) * step(protocol) +
+                           rounds * (num_nodes_ - 1) * (num_nodes_ > 1 ? hop(protocol) : 0);
+    const double weight = all_bytes ? 1 : rounds * (n_ - 1) / n_;
+    return finish(latency, bytes_time(weight, inside_rate() * inside_share(protocol)),
+                  num_nodes_ > 1 ? bytes_time(weight, between_rate() * between_share(protocol)) : 0,
+                  gap(protocol));
+  }
+
+  Candidate tree(NcclProtocol protocol) const {
+    const double levels = std::log2(num_nodes_);
+    const double latency = launch(protocol) + 2 * (g_ - 1) * step(protocol) +
+                           2 * levels * parameter_[tree_hop] * (num_nodes_ > 1 ? hop(protocol) : 0);
+    // A rank in the middle of a chain sends to both neighbours; of two ranks each sends once.
+    const double weight = (n_ == 2 ? 1 : 2) / kTreeRate;
+    const double node_weight = 2 * (num_nodes_ - 1) / num_nodes_;
+    return finish(latency, bytes_time(weight, inside_rate() * inside_share(protocol)),
+                  num_nodes_ > 1 ? bytes_time(node_weight, between_rate() * between_share(protocol)) : 0,
+                  gap(protocol));
+  }
+
+  Candidate nvls() const {
+    const bool hopper = system_.architecture == Architecture::hopper;
+    const double latency =
+        parameter_[nvls_latency] + 2 * std::log2(num_nodes_) * parameter_[nvls_hop] * network_factor();
+    const double weight = hopper ? (g_ + 1) / g_ : 2 * (g_ - 1) / g_;
+    const double rate = system_.link_rate * parameter_[hopper ? nvls_rate_hopper : nvls_rate_blackwell];
+    // The NICs' share is not reduced here: what GPUs would lose in a ring, the switch does for them.
+    const double between =
+        num_nodes_ > 1 ? bytes_time(2 * (num_nodes_ - 1) / num_nodes_, system_.network_rate) : 0;
+    return finish(latency, bytes_time(weight, rate), between,
+                  parameter_[num_nodes_ > 1 ? network_gap : nvls_gap]);
+  }
+
+  const NcclParameters& parameter_;
+  const NcclSystem& system_;
+  Collective collective_;
+  double n_;
+  double num_nodes_;
+  double g_;
+  double us_at_one_gigabyte_per_second_;  ///< Microseconds that the message takes at 1 GB/s.
+};
+
+NcclLimit limit_of(const Candidate& candidate) {
+  if (candidate.latency > std::max(candidate.inside, candidate.between)) {
+    return NcclLimit::latency;
+  }
+  return candidate.between > candidate.inside ? NcclLimit::network : NcclLimit::gpu_links;
+}
+
+}  // namespace
+
+bool nccl_models(Collective collective) {
+  switch (collective) {
+    case Collective::all_reduce:
+    case Collective::all_gather:
+    case Collective::reduce_scatter:
+    case Collective::broadcast:
+    case Collective::reduce:
+      return true;
+    case Collective::gather:
+      break;
+  }
+  return false;
+}
+
+NcclEstimate nccl_all_reduce(const NcclParameters& parameters, const NcclSystem& system, double bytes) {
+  return nccl_collective(parameters, system, Collective::all_reduce, bytes);
+}
+
+NcclEstimate nccl_collective(const NcclParameters& parameters, const NcclSystem& system,
+                             Collective collective, double bytes) {
+  const Model model(parameters, system, collective, bytes);
+  NcclEstimate best;
+  Candidate fastest;
+  std::array<double, 9> times = {};
+  std::size_t num_times = 0;
+  for (const auto algorithm : {NcclAlgorithm::ring, NcclAlgorithm::tree, NcclAlgorithm::nvls}) {
+    for (const auto protocol : {NcclProtocol::ll, NcclProtocol::ll128, NcclProtocol::simple}) {
+      if (!model.allows(algorithm, protocol)) {
+        continue;
+      }
+      const Candidate candidate = model.predict(algorithm, protocol);
+      times.at(num_times++) = candidate.time;
+      if (candidate.time < fastest.time) {
+        fastest = candidate;
+        best.algorithm = algorithm;
+        best.protocol = protocol;
+      }
+    }
+  }
+  if (num_times == 0) {
+    throw Error(ErrorKind::bad_input,
+                "the forced nccl_algo and nccl_proto do not exist together on this machine");
+  }
+  double sum = 0;
+  for (std::size_t i = 0; i < num_times; ++i) {
+    sum += power8(fastest.time / times.at(i));
+  }
+  best.seconds = kMicro * (fastest.time / root8(sum) + model.driving_alone());
+  best.limit = limit_of(fastest);
+  return best;
+}
+
+}  // namespace ringside

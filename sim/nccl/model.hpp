@@ -1,0 +1,42 @@
+#pragma once
+
+#include "common/names.hpp"
+#include "common/units.hpp"
+#include "sim/nccl/parameters.hpp"
+#include "sim/nccl/system.hpp"
+
+/// What NCCL's own all_reduce takes, from a machine's description: docs/accuracy.md says how well.
+namespace ringside {
+
+enum class NcclLimit { latency, gpu_links, network };
+
+struct NcclEstimate {
+  double seconds = 0;
+  NcclAlgorithm algorithm = NcclAlgorithm::ring;  ///< The one that takes least.
+  NcclProtocol protocol = NcclProtocol::simple;
+  NcclLimit limit = NcclLimit::latency;
+};
+
+/// For each algorithm a and protocol p that the machine allows, with S = bytes,
+///     T(a,p) = L + 2κ √(min(L, 120 us)·W) + W,
+/// L = launch + steps · step latency, W = the slower of S·w/(rate inside the node) and S·w/(rate of the node's NICs): a pipeline
+/// runs at its slowest stage. κ > 0 because chunks must fill that pipeline. NCCL takes the fastest; where several are near each
+/// other it does better than any: T = (Σ T(a,p)⁻⁸)^(−1/8).
+/// Steps and bytes per rank (n ranks, N nodes, g = n/N): ring 2(n−N) inside + 2(N−1) between nodes, w = 2(n−1)/n; tree
+/// 2(g−1) + 2 log₂N, w = 2/0.92 inside, 2(N−1)/N at the NICs (NVIDIA/nccl src/graph/tuning.cc counts the same steps); NVLS one step and
+/// 2 log₂N, w = (g+1)/g on Hopper (reads reduced in the switch), 2(g−1)/g as fitted on Blackwell.
+/// Rates are data-sheet rates times efficiencies of the parameters. Which (a,p) exist: NVLS from 3 GPUs on an NVSwitch of Hopper
+/// or later; tree between nodes or when forced; LL128 over NVLink only, or when forced; Simple alone on the first EFA.
+/// W between nodes grows with each doubling of the nodes beyond two (fabric_growth). Over PCIe the rate is that of peer to peer or
+/// of host memory; where the description leaves the transport open, their geometric mean by its probability.
+NcclEstimate nccl_all_reduce(const NcclParameters& parameters, const NcclSystem& system, double bytes);
+
+/// Whether nccl_collective() has a model of it.
+bool nccl_models(Collective collective);
+
+/// The same phases as a part of an all_reduce: all_gather and reduce_scatter are one half of its ring ((n−1) steps, w = (n−1)/n of the
+/// whole buffer, which is what `bytes` counts, as in nccl-tests); broadcast and reduce are one way round it (w = 1).
+NcclEstimate nccl_collective(const NcclParameters& parameters, const NcclSystem& system,
+                             Collective collective, double bytes);
+
+}  // namespace ringside

@@ -1,0 +1,336 @@
+#include "sim/nccl/native.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "common/error.hpp"
+#include "schedule/registry.hpp"
+#include "sim/nccl/model.hpp"
+#include "sim/nccl/posterior.hpp"
+#include "sim/nccl/tuner.hpp"
+
+namespace ringside {
+
+namespace {
+
+constexpr std::array<std::string_view, 3> kModelNames = {"ringside", "nccl_tuner", "alpha_beta"};
+
+std::variant<NcclSystem, std::string> system_of_known(const Machine& machine, int ranks) {
+  try {
+    return nccl_system(machine, ranks);
+  } catch (const Error& error) {
+    throw Error(error.kind(), fmt::format("known: an all_reduce on {} ranks: {}", ranks, error.what()));
+  }
+}
+
+std::vector<NcclObservation> observations_of(const Machine& machine) {
+  std::vector<NcclObservation> observations;
+  for (const Known& known : machine.known) {
+    if (known.algorithm != kNative || !known.ranks || !known.bytes || !known.seconds ||
+        known.bytes->value == 0) {
+      continue;
+    }
+    const auto system = system_of_known(machine, *known.ranks);
+    if (const auto* found = std::get_if<NcclSystem>(&system)) {
+      observations.push_back({.system = *found,
+                              .bytes = static_cast<double>(known.bytes->value),
+                              .seconds = known.seconds->value});
+    }
+  }
+  return observations;
+}
+
+/// Bandwidth of a copy between two GPUs, where several are known their geometric mean.
+std::optional<BytesPerSecond> copy_rate_of(const Machine& machine) {
+  double sum = 0;
+  int count = 0;
+  for (const Known& known : machine.known) {
+    if (!known.algorithm && known.bandwidth && known.bandwidth->value > 0) {
+      sum += std::log(known.bandwidth->value);
+      ++count;
+    }
+  }
+  return count > 0 ? std::optional(BytesPerSecond{std::exp(sum / count)}) : std::nullopt;
+}
+
+/// Two GPUs that copy: over PCIe nothing that more of them would share is in their way.
+NcclSystem copying_pair(const Machine& machine, const NcclSystem& system) {
+  if (system.link == GpuLink::pcie && !system.bridged_pairs) {
+    const auto pair = nccl_system(machine, 2);
+    if (const auto* found = std::get_if<NcclSystem>(&pair)) {
+      return *found;
+    }
+  }
+  return system;
+}
+
+NcclPosterior posterior_of(const Machine& machine, const NcclSystem& system, const NcclFit& fit) {
+  NcclKnowledge knowledge{.observations = observations_of(machine), .copy = {}};
+  if (const std::optional<BytesPerSecond> rate = copy_rate_of(machine)) {
+    knowledge.copy = NcclCopy{.system = copying_pair(machine, system), .rate = *rate};
+  }
+  return {fit, system, knowledge};
+}
+
+std::string what_limits(const NcclSystem& system, const NcclEstimate& estimate) {
+  switch (estimate.limit) {
+    case NcclLimit::latency:
+      return "latency limits: the launch and the steps from rank to rank take longer than the bytes";
+    case NcclLimit::network:
+      return fmt::format("the network limits: {} NIC{} of a node, {:.4g} GB/s by the data sheet", system.nics,
+                         system.nics == 1 ? "" : "s", system.network_rate);
+    case NcclLimit::gpu_links:
+      break;
+  }
+  if (system.link != GpuLink::pcie) {
+    return fmt::format("the links between the GPUs of a node limit: {:.4g} GB/s each way by the data sheet",
+                       system.link_rate);
+  }
+  const double share = system.transport.peer_to_peer;
+  std::string text = fmt::format("PCIe limits: {:.3g} GB/s each way by the data sheet", system.link_rate);
+  if (share > 0) {
+    text += fmt::format("; peer to peer a ring of copies gets {:.3g} GB/s per hop", system.peer_ring_rate);
+  }
+  if (share < 1) {
+    text += fmt::format("; through host memory, which every byte crosses twice, {:.3g} GB/s",
+                        system.host_ring_rate);
+  }
+  if (system.gpus_per_node() > 2) {
+    text += fmt::format(
+        "; {:g} GPUs share host bridges and the inter-socket link, so bus bandwidth falls as GPUs are added, "
+        "by up to ten times on the slowest hosts",
+        system.gpus_per_node());
+  }
+  return text;
+}
+
+/// How bytes get from GPU to GPU over PCIe, and why.
+std::string transport_of(const NcclSystem& system) {
+  const PcieTransport& transport = system.transport;
+  if (transport.peer_to_peer <= 0) {
+    return fmt::format(
+        "the transport is host memory, {}; such hosts come in two kinds, of which the slower "
+        "reaches a third of the other's bandwidth",
+        transport.why);
+  }
+  if (transport.peer_to_peer >= 1) {
+    return fmt::format("the transport is peer to peer, {}", transport.why);
+  }
+  return fmt::format("the transport is peer to peer ({:.0f} % likely) or host memory, {}",
+                     100 * transport.peer_to_peer, transport.why);
+}
+
+/// As NCCL calls it: NVLS inside several nodes and a tree between them is an algorithm of its own there.
+std::string_view name_on(const NcclSystem& system, NcclAlgorithm algorithm) {
+  return algorithm == NcclAlgorithm::nvls && system.nodes > 1 ? "NVLSTree" : name(algorithm);
+}
+
+Prediction ours(const Machine& machine, const NcclSystem& system, Collective collective, double bytes,
+                const NcclFit& fit) {
+  const NcclPosterior posterior = posterior_of(machine, system, fit);
+  const Interval<double> range = posterior.predict(system, collective, bytes);
+  const NcclEstimate estimate = nccl_collective(fit.parameters, system, collective, bytes);
+  Prediction prediction = {
+      .seconds = {range.typical},
+      .low = Seconds{range.low},
+      .high = Seconds{range.high},
+      .fidelity = Fidelity::nccl,
+      .source = posterior.sharpened() ? CostSource::spec_plus_known : CostSource::spec,
+      .limits = {{.kind = Limit::Kind::model,
+                  .text = fmt::format("{} takes {} with protocol {}",
+                                      system.vendor == Vendor::amd ? "RCCL" : "NCCL",
+                                      name_on(system, estimate.algorithm), name(estimate.protocol))},
+                 {.kind = Limit::Kind::model, .text = what_limits(system, estimate)}},
+      // Its channels are rings and trees that leave a node through different NICs.
+      .nics =
+          system.nodes > 1 ? std::optional(NicUse{.used = system.nics, .of = system.nics}) : std::nullopt};
+  if (system.link == GpuLink::pcie) {
+    prediction.limits.push_back({.kind = Limit::Kind::model, .text = transport_of(system)});
+  }
+  return prediction;
+}
+
+/// 1073741824 → `1G`, as nccl-tests takes sizes.
+std::string nccl_tests_size(std::int64_t bytes) {
+  constexpr std::int64_t kKi = 1024;
+  constexpr std::array<std::string_view, 4> kSuffixes = {"", "K", "M", "G"};
+  std::size_t suffix = 0;
+  while (bytes % kKi == 0 && suffix + 1 < kSuffixes.size()) {
+    bytes /= kKi;
+    ++suffix;
+  }
+  return fmt::format("{}{}", bytes, kSuffixes.at(suffix));
+}
+
+std::string command_for(const NcclSystem& system, Bytes bytes) {
+  const std::string size = nccl_tests_size(bytes.value);
+  const std::string tests = fmt::format("all_reduce_perf -b {} -e {}", size, size);
+  if (system.nodes == 1) {
+    return fmt::format("mpirun -n {} {} -g 1", system.ranks, tests);
+  }
+  return fmt::format("mpirun -n {} -N {:g} {} -g 1", system.ranks, system.gpus_per_node(), tests);
+}
+
+/// Geometric mean of high over low.
+double mean_width(const Machine& machine, std::span<const PointKey> keys) {
+  double sum = 0;
+  for (const PointKey& key : keys) {
+    const auto outcome = predict_nccl_native(machine, key, NativeModel::ringside);
+    const auto& prediction = std::get<Prediction>(outcome);
+    sum += std::log(prediction.high->value / prediction.low->value);
+  }
+  return std::exp(sum / static_cast<double>(keys.size()));
+}
+
+/// What somebody could measure on all ranks, as if it came out as predicted.
+std::vector<NcclAdvice> candidates(const Machine& machine, const PointKey& sample, const NcclSystem& system,
+                                   std::span<const PointKey> keys) {
+  constexpr std::int64_t kKi = 1024;
+  constexpr std::array<std::int64_t, 3> kSizes = {kKi, kKi * kKi, kKi * kKi * kKi};
+  std::vector<NcclAdvice> result;
+  for (const std::int64_t size : kSizes) {
+    PointKey key = sample;
+    key.bytes = {size};
+    const auto outcome = predict_nccl_native(machine, key, NativeModel::ringside);
+    Machine then = machine;
+    then.known.push_back({.algorithm = std::string(kNative),
+                          .ranks = key.ranks,
+                          .bytes = key.bytes,
+                          .seconds = std::get<Prediction>(outcome).seconds,
+                          .bandwidth = {},
+                          .latency = {}});
+    result.push_back({.what = fmt::format("one all_reduce of {} on {} ranks", format(key.bytes), key.ranks),
+                      .command = command_for(system, key.bytes),
+                      .known = fmt::format("{{native: {{ranks: {}, bytes: {}, seconds: …}}}}", key.ranks,
+                                           format(key.bytes)),
+                      .width_after = mean_width(then, keys)});
+  }
+  if (system.nodes == 1) {
+    // The rate of a copy that would be no surprise.
+    PointKey pair = sample;
+    pair.ranks = 2;
+    pair.bytes = {kSizes.back()};
+    const auto outcome = predict_nccl_native(machine, pair, NativeModel::ringside);
+    if (const auto* prediction = std::get_if<Prediction>(&outcome)) {
+      Machine then = machine;
+      const BytesPerSecond rate{static_cast<double>(pair.bytes.value) / prediction->seconds.value};
+      then.known.push_back(
+          {.algorithm = {}, .ranks = {}, .bytes = {}, .seconds = {}, .bandwidth = rate, .latency = {}});
+      result.push_back({.what = "the bandwidth of a copy between two of the GPUs",
+                        .command = "p2pBandwidthLatencyTest",
+                        .known = "{p2p: {bandwidth: …}}",
+                        .width_after = mean_width(then, keys)});
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string_view name(NativeModel value) { return kModelNames[static_cast<std::size_t>(value)]; }
+
+std::vector<std::string> native_model_names() { return {kModelNames.begin(), kModelNames.end()}; }
+
+std::optional<NativeModel> parse_native_model(std::string_view text) {
+  const auto found = std::find(kModelNames.begin(), kModelNames.end(), text);
+  return found != kModelNames.end() ? std::optional(static_cast<NativeModel>(found - kModelNames.begin()))
+                                    : std::nullopt;
+}
+
+std::variant<Prediction, std::string> predict_nccl_native(const Machine& machine, const PointKey& key,
+                                                          NativeModel model, const NcclFit& fit) {
+  if (!nccl_models(key.collective)) {
+    return fmt::format("NCCL's own {} is not modelled", name(key.collective));
+  }
+  if (!machine.stragglers.empty()) {
+    return std::string("what NCCL does with stragglers is not modelled");
+  }
+  const auto outcome = nccl_system(machine, key.ranks);
+  if (const auto* reason = std::get_if<std::string>(&outcome)) {
+    return *reason;
+  }
+  const auto& system = std::get<NcclSystem>(outcome);
+  // An empty message still costs the launch and the steps of one byte.
+  const double bytes = std::max(1.0, static_cast<double>(key.bytes.value));
+  switch (model) {
+    case NativeModel::ringside:
+      return ours(machine, system, key.collective, bytes, fit);
+    case NativeModel::nccl_tuner:
+      if (key.collective != Collective::all_reduce) {
+        return fmt::format("NCCL's cost table of {} is not here, only all_reduce's", name(key.collective));
+      }
+      if (const auto seconds = nccl_tuner_seconds(system, nccl_graph(system), bytes)) {
+        return Prediction{.seconds = {*seconds},
+                          .low = {},
+                          .high = {},
+                          .fidelity = Fidelity::nccl,
+                          .source = CostSource::spec,
+                          .limits = {{.kind = Limit::Kind::model, .text = "NCCL 2.30.7's own cost table"}}};
+      }
+      return std::string("NCCL's cost table is of NVIDIA's GPUs");
+    case NativeModel::alpha_beta:
+      break;
+  }
+  return Prediction{
+      .seconds = {alpha_beta_seconds(system, key.collective, bytes)},
+      .low = {},
+      .high = {},
+      .fidelity = Fidelity::nccl,
+      .source = CostSource::spec,
+      .limits = {{.kind = Limit::Kind::model,
+                  .text = "a ring by the textbook's alpha-beta model, with data-sheet bandwidth"}}};
+}
+
+bool is_known(const Machine& machine, const PointKey& key) {
+  return std::any_of(machine.known.begin(), machine.known.end(), [&](const Known& known) {
+    return key.collective == Collective::all_reduce && known.algorithm == key.algorithm &&
+           known.ranks == key.ranks && known.bytes == key.bytes;
+  });
+}
+
+std::vector<std::string> unused_known(const Machine& machine) {
+  std::vector<std::string> sentences;
+  for (const Known& known : machine.known) {
+    if (!known.algorithm && known.latency) {
+      sentences.emplace_back(
+          "known.p2p.latency is not used for native: NCCL's steps are not copies; one all_reduce of 1 KiB "
+          "says more");
+    } else if (known.algorithm && known.algorithm != kNative) {
+      sentences.push_back(fmt::format(
+          "known.{} is not used for native: only native all_reduces and copies are", *known.algorithm));
+    }
+  }
+  return sentences;
+}
+
+std::optional<NcclAdvice> nccl_advice(const Machine& machine, std::span<const PointKey> keys) {
+  std::vector<PointKey> unknown;
+  for (const PointKey& key : keys) {
+    const bool asked = key.algorithm == kNative && key.ranks > 1 && !is_known(machine, key);
+    if (asked &&
+        std::holds_alternative<Prediction>(predict_nccl_native(machine, key, NativeModel::ringside))) {
+      unknown.push_back(key);
+    }
+  }
+  if (unknown.empty()) {
+    return std::nullopt;
+  }
+  PointKey sample = unknown.back();
+  sample.collective = Collective::all_reduce;
+  const auto system = std::get<NcclSystem>(nccl_system(machine, sample.ranks));
+  std::vector<NcclAdvice> all = candidates(machine, sample, system, unknown);
+  NcclAdvice best = *std::min_element(all.begin(), all.end(), [](const NcclAdvice& a, const NcclAdvice& b) {
+    return a.width_after < b.width_after;
+  });
+  best.width_before = mean_width(machine, unknown);
+  best.question = system.transport.question;
+  best.answer = system.transport.answer;
+  constexpr double kWorthwhile = 0.9;
+  return best.width_after < kWorthwhile * best.width_before || !best.question.empty() ? std::optional(best)
+                                                                                      : std::nullopt;
+}
+
+}  // namespace ringside

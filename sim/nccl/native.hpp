@@ -1,0 +1,51 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "results/point_key.hpp"
+#include "results/prediction.hpp"
+#include "scenario/machine.hpp"
+#include "sim/nccl/parameters.hpp"
+
+/// `native` on backend nccl: from a machine's description, and from what somebody measured on it.
+namespace ringside {
+
+/// Whose answer for NCCL's own all_reduce: ours, NCCL's cost table, or the textbook's α-β model.
+enum class NativeModel { ringside, nccl_tuner, alpha_beta };
+
+std::string_view name(NativeModel value);
+std::vector<std::string> native_model_names();
+std::optional<NativeModel> parse_native_model(std::string_view text);
+
+/// The prediction, or why there is none. Only ours has an interval and is sharpened by `machine.known`: by all_reduces of
+/// `native` and by a point-to-point bandwidth. Throws as nccl_system() does.
+std::variant<Prediction, std::string> predict_nccl_native(const Machine& machine, const PointKey& key,
+                                                          NativeModel model, const NcclFit& fit = nccl_fit());
+
+/// Whether `machine.known` holds this very point, so that predicting it proves nothing.
+bool is_known(const Machine& machine, const PointKey& key);
+
+/// Entries of `machine.known` that say nothing of NCCL's own all_reduce, one sentence each.
+std::vector<std::string> unused_known(const Machine& machine);
+
+/// The one number that, once measured, would narrow predictions most.
+struct NcclAdvice {
+  std::string what;         ///< `one all_reduce of 1 GiB on 8 ranks`
+  std::string command;      ///< That measures it.
+  std::string known;        ///< How to tell: the text of `--known`, with … for what was measured.
+  double width_before = 1;  ///< Interval's high over low, geometric mean over the points.
+  double width_after = 1;
+  /// What nobody need measure: a question that settles the transport, and the key that answers it. Empty when none is open.
+  std::string question = {};
+  std::string answer = {};
+};
+
+/// Over the points of `native` among `keys`; none when there are none, or when nothing is open and nothing would narrow them by a tenth.
+std::optional<NcclAdvice> nccl_advice(const Machine& machine, std::span<const PointKey> keys);
+
+}  // namespace ringside

@@ -1,0 +1,255 @@
+#include "sim/nccl/system.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <limits>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "common/error.hpp"
+#include "common/names.hpp"
+#include "common/numbers.hpp"
+#include "common/prefixes.hpp"
+#include "sim/nccl/gpu_models.hpp"
+#include "sim/topology/description.hpp"
+#include "sim/topology/link_kinds.hpp"
+#include "sim/topology/network.hpp"
+
+namespace ringside {
+
+namespace {
+
+constexpr std::array<std::string_view, 3> kAlgorithmNames = {"Ring", "Tree", "NVLS"};
+constexpr std::array<std::string_view, 3> kProtocolNames = {"LL", "LL128", "Simple"};
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  std::transform(result.begin(), result.end(), result.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
+  return result;
+}
+
+/// The one of `names` that `text` spells, however its letters are cased. NCCL takes lists (`Ring,Tree`) and exclusions
+/// (`^NVLS`) as well; those leave a choice and are not modelled.
+template <typename E, std::size_t N>
+E forced(std::string_view key, std::string_view text, const std::array<std::string_view, N>& names) {
+  for (std::size_t i = 0; i < N; ++i) {
+    if (lower(names[i]) == lower(text)) {
+      return static_cast<E>(i);
+    }
+  }
+  const std::vector<std::string> known(names.begin(), names.end());
+  throw Error(ErrorKind::bad_input, unknown_name(key, text, known));
+}
+
+/// GB/s that the slowest hop gets when a ring goes through the first `gpus` GPUs of one node and all hops go at once.
+double ring_rate_inside(const Machine& machine, int gpus, bool peer_to_peer) {
+  Machine node = machine;
+  node.intra->peer_to_peer = peer_to_peer;
+  node.nodes = 1;
+  node.gpus_per_node = machine.gpus_per_node.value_or(gpus);
+  node.inter.reset();
+  node.calibrated.reset();
+  node.ring_order.reset();
+  node.stragglers.clear();
+  double slowest = std::numeric_limits<double>::infinity();
+  for (const RingHop& hop : describe(build_network(node, gpus)).ring) {
+    slowest = std::min(slowest, hop.with_ring.value / kGiga);
+  }
+  return slowest;
+}
+
+/// What NCCL's own behaviour depends on, from the machine's description and, where that says nothing, the GPU's data sheet.
+class Description {
+ public:
+  Description(const Machine& machine, int ranks)
+      : machine_(machine), ranks_(ranks), gpu_(gpu_model(*machine.gpu)) {}
+
+  std::variant<NcclSystem, std::string> read() {
+    if (!gpu_.vendor || !gpu_.architecture) {
+      return find_gpu_sheet(machine_.gpu->model)
+                 ? fmt::format(
+                       "the cards called {} differ too much; name one of them, or give vendor and "
+                       "architecture",
+                       machine_.gpu->model)
+                 : fmt::format(
+                       "NCCL's own behaviour depends on who makes {}; add `vendor: nvidia` (or amd) and "
+                       "`architecture: …` to `gpu`",
+                       machine_.gpu->model);
+    }
+    system_.ranks = ranks_;
+    system_.vendor = *gpu_.vendor;
+    system_.architecture = *gpu_.architecture;
+    system_.nodes = nodes();
+    for (const std::string& reason : {read_intra(), read_inter()}) {
+      if (!reason.empty()) {
+        return reason;
+      }
+    }
+    read_software();
+    return system_;
+  }
+
+ private:
+  int gpus_of_a_node() const {
+    return machine_.gpus_per_node.value_or((ranks_ + machine_.nodes - 1) / machine_.nodes);
+  }
+
+  int nodes() const {
+    const int per_node = gpus_of_a_node();
+    const int needed = (ranks_ + per_node - 1) / per_node;
+    if (needed > machine_.nodes) {
+      throw Error(ErrorKind::bad_input, fmt::format("{} ranks need {} GPUs, but the machine has {} x {}",
+                                                    ranks_, ranks_, machine_.nodes, per_node));
+    }
+    return needed;
+  }
+
+  std::string read_intra() {
+    if (system_.nodes == ranks_) {
+      return {};
+    }
+    if (!machine_.intra) {
+      return "the machine does not say what connects its GPUs (intra)";
+    }
+    const IntraLink& intra = *machine_.intra;
+    switch (intra.kind) {
+      case IntraKind::nvlink:
+        return read_nvlink(intra);
+      case IntraKind::xgmi:
+        system_.link = GpuLink::xgmi;
+        return read_cables(intra);
+      case IntraKind::pcie:
+        return read_pcie(intra);
+      case IntraKind::custom:
+        break;
+    }
+    return "NCCL's own behaviour is known for nvlink, pcie and xgmi, not for a custom link";
+  }
+
+  std::string read_nvlink(const IntraLink& intra) {
+    const bool pairs = intra.wiring == "bridge_pairs";
+    if (pairs && system_.gpus_per_node() > 2) {
+      system_.bridged_pairs = true;
+      return read_pcie(intra);
+    }
+    system_.link = intra.nvswitch.value_or(false) ? GpuLink::nvswitch : GpuLink::nvlink;
+    return read_cables(intra);
+  }
+
+  /// NVLink and xGMI: all links of a GPU together.
+  std::string read_cables(const IntraLink& intra) {
+    const std::optional<int> links = intra.links_per_gpu ? intra.links_per_gpu : gpu_.num_links;
+    if (!links || !gpu_.link_rate) {
+      return fmt::format("the catalogue does not know the {} links of {}", name(intra.kind),
+                         machine_.gpu->model);
+    }
+    system_.link_rate = *links * gpu_.link_rate->value / kGiga;
+    return {};
+  }
+
+  std::string read_pcie(const IntraLink& intra) {
+    const bool says_slot = intra.kind == IntraKind::pcie;
+    const std::optional<int> generation =
+        says_slot && intra.generation ? intra.generation : gpu_.pcie_generation;
+    if (!generation) {
+      return fmt::format("the catalogue does not know the PCIe generation of {}", machine_.gpu->model);
+    }
+    system_.link = GpuLink::pcie;
+    const int gpus = std::min(ranks_, gpus_of_a_node());
+    system_.transport = pcie_transport({.gpus = gpus,
+                                        .same_switch = intra.gpus_per_switch.value_or(1) >= gpus,
+                                        .amd_gpus = system_.vendor == Vendor::amd,
+                                        .stated = intra.peer_to_peer,
+                                        .driver_allows = gpu_.peer_to_peer,
+                                        .cpu = cpu_vendor(machine_),
+                                        .version = machine_.software.nccl});
+    system_.link_rate = pcie_slot(*generation, intra.lanes.value_or(16), true).data_sheet.value / kGiga;
+    system_.peer_ring_rate = ring_rate_inside(machine_, gpus, true);
+    system_.host_ring_rate = ring_rate_inside(machine_, gpus, false);
+    return {};
+  }
+
+  std::string read_inter() {
+    if (system_.nodes == 1) {
+      return {};
+    }
+    if (!machine_.inter) {
+      return "the machine does not say what connects its nodes (inter)";
+    }
+    const InterLink& inter = *machine_.inter;
+    if (inter.kind == InterKind::custom || !inter.rate) {
+      return "NCCL's own behaviour is known for networks of a kind, not for a custom one";
+    }
+    system_.network = inter.kind;
+    system_.nics = inter.nics;
+    system_.network_rate = inter.nics * inter.rate->value / kGiga / inter.oversubscription;
+    system_.gpudirect =
+        inter.gpudirect.value_or(inter.kind != InterKind::ethernet && gpu_.peer_to_peer.value_or(true));
+    if (inter.kind == InterKind::efa) {
+      // Both first generations have 100 Gb/s; nodes of the first have one or four such NICs, of the second 32.
+      constexpr int kManyNics = 16;
+      const bool slow = inter.rate->value * 8 <= 100.1 * kGiga;
+      system_.efa_generation = inter.generation.value_or(!slow ? 3 : inter.nics < kManyNics ? 1 : 2);
+    }
+    return {};
+  }
+
+  void read_software() {
+    const Software& software = machine_.software;
+    if (system_.nodes > 1 && software.nccl_algo && lower(*software.nccl_algo) == "nvlstree") {
+      // That is what nvls is between nodes.
+      system_.algorithm = NcclAlgorithm::nvls;
+    } else if (software.nccl_algo) {
+      system_.algorithm = forced<NcclAlgorithm>("nccl_algo", *software.nccl_algo, kAlgorithmNames);
+    }
+    if (software.nccl_proto) {
+      system_.protocol = forced<NcclProtocol>("nccl_proto", *software.nccl_proto, kProtocolNames);
+    }
+    system_.single_process = software.processes == Processes::single;
+    system_.before_2_9 = system_.vendor == Vendor::nvidia && software.nccl &&
+                         is_at_least(*software.nccl, 2, 9, 0) == std::optional(false);
+  }
+
+  const Machine& machine_;
+  int ranks_;
+  GpuModel gpu_;
+  NcclSystem system_;
+};
+
+}  // namespace
+
+std::string_view name(NcclAlgorithm value) { return kAlgorithmNames[static_cast<std::size_t>(value)]; }
+std::string_view name(NcclProtocol value) { return kProtocolNames[static_cast<std::size_t>(value)]; }
+
+MachineClass NcclSystem::machine_class() const {
+  if (nodes > 1) {
+    return MachineClass::multi_node;
+  }
+  return link == GpuLink::pcie ? MachineClass::node_pcie : MachineClass::node_nvlink;
+}
+
+NcclKind NcclSystem::kind() const {
+  switch (machine_class()) {
+    case MachineClass::node_nvlink:
+      return NcclKind::nvlink;
+    case MachineClass::node_pcie:
+      // A description that leaves it open is about as far off as one that says peer to peer, and less than host memory's.
+      return transport.peer_to_peer > 0 ? NcclKind::pcie_peer : NcclKind::pcie_host;
+    case MachineClass::multi_node:
+      break;
+  }
+  const bool rdma = network == InterKind::infiniband || network == InterKind::roce;
+  return rdma && gpus_per_node() >= 2 ? NcclKind::rdma : NcclKind::other_network;
+}
+
+std::variant<NcclSystem, std::string> nccl_system(const Machine& machine, int ranks) {
+  if (!machine.gpu) {
+    return "nccl runs on GPUs, and the machine names none";
+  }
+  return Description(machine, ranks).read();
+}
+
+}  // namespace ringside

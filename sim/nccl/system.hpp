@@ -1,0 +1,59 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "scenario/machine.hpp"
+#include "sim/nccl/parameters.hpp"
+#include "sim/nccl/transport.hpp"
+
+/// A machine and a number of ranks as NCCL's time model sees them.
+namespace ringside {
+
+enum class NcclAlgorithm { ring, tree, nvls };
+enum class NcclProtocol { ll, ll128, simple };
+
+/// As NCCL_ALGO and NCCL_PROTO spell them.
+std::string_view name(NcclAlgorithm value);
+std::string_view name(NcclProtocol value);
+
+enum class GpuLink { none, nvswitch, nvlink, xgmi, pcie };
+
+struct NcclSystem {
+  int ranks = 2;
+  int nodes = 1;
+  Vendor vendor = Vendor::nvidia;
+  Architecture architecture = Architecture::ampere;
+  // Inside a node.
+  GpuLink link = GpuLink::none;  ///< none: one GPU per node.
+  double link_rate = 0;          ///< GB/s of one GPU, one direction, data sheet.
+  /// pcie: GB/s that the slowest hop gets when one ring of copies goes through the GPUs of a node, by the same links that schedules
+  /// are predicted with (build_network()), peer to peer and through host memory.
+  double peer_ring_rate = 0;
+  double host_ring_rate = 0;
+  PcieTransport transport = {};  ///< pcie
+  bool bridged_pairs = false;    ///< pcie, with NVLink bridges between pairs of cards
+  // Between nodes.
+  InterKind network = InterKind::custom;
+  int efa_generation = 0;   ///< 0 = not EFA.
+  double network_rate = 0;  ///< GB/s of a node, one direction, data sheet; 0 on one node.
+  int nics = 0;             ///< Per node.
+  bool gpudirect = true;
+  // Software.
+  std::optional<NcclAlgorithm> algorithm = {};  ///< Forced.
+  std::optional<NcclProtocol> protocol = {};    ///< Forced.
+  bool single_process = false;
+  bool before_2_9 = false;  ///< NCCL; RCCL never is.
+
+  double gpus_per_node() const { return static_cast<double>(ranks) / nodes; }
+  MachineClass machine_class() const;
+  NcclKind kind() const;
+};
+
+/// The system, or why NCCL's behaviour there is not modelled. Throws Error{bad_input} for a GPU that the catalogue does
+/// not know and for a description that contradicts itself.
+std::variant<NcclSystem, std::string> nccl_system(const Machine& machine, int ranks);
+
+}  // namespace ringside

@@ -1,0 +1,214 @@
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/error.hpp"
+#include "common/index.hpp"
+#include "sim/topology/build_network_parts.hpp"
+#include "sim/topology/cluster.hpp"
+#include "sim/topology/network.hpp"
+#include "sim/topology/ring_order.hpp"
+
+namespace ringside {
+
+namespace {
+
+constexpr int kCubeMeshGpus = 8;
+
+std::string subject(const Machine& machine) {
+  return machine.origin.empty() ? fmt::format("machine '{}'", machine.name) : machine.origin;
+}
+
+/// GPUs of a node; a machine that leaves it open has as many as the ranks need.
+int gpus_per_node(const BuildRequest& request) {
+  const Machine& machine = request.machine;
+  if (machine.nodes < 1) {
+    fail(machine, "nodes", fmt::format("{} is not a number of nodes", machine.nodes));
+  }
+  if (machine.gpus_per_node) {
+    if (*machine.gpus_per_node < 1) {
+      fail(machine, "gpus_per_node", fmt::format("{} is not a number of GPUs", *machine.gpus_per_node));
+    }
+    return *machine.gpus_per_node;
+  }
+  if (machine.intra && machine.intra->wiring == "hybrid_cube_mesh") {
+    return kCubeMeshGpus;
+  }
+  return (request.num_ranks + machine.nodes - 1) / machine.nodes;
+}
+
+SecondsPerByte reduction_cost(const BuildRequest& request) {
+  if (request.machine.intra && request.machine.intra->reduction) {
+    return *request.machine.intra->reduction;
+  }
+  return request.gpu ? reduction_cost_of(*request.gpu, request.numbers) : SecondsPerByte{};
+}
+
+/// Several messages per rank say what this number of ranks does with them, not what more ranks with one message each do; those
+/// of more ranks are only looked at where this number was not probed.
+std::vector<Curve> curves_among(int num_ranks, const std::vector<Curve>& curves) {
+  std::vector<Curve> result;
+  std::copy_if(curves.begin(), curves.end(), std::back_inserter(result), [&](const Curve& curve) {
+    const bool probed = std::any_of(curves.begin(), curves.end(), [&](const Curve& other) {
+      return other.kind == curve.kind && other.ranks == num_ranks;
+    });
+    return !row_of(curve.kind).by_ranks || curve.ranks == num_ranks ||
+           (curve.messages == 1 && (!probed || curve.ranks < num_ranks));
+  });
+  return result;
+}
+
+Network calibrated_network(const BuildRequest& request, const Calibrated& calibrated) {
+  if (calibrated.bandwidth.value <= 0) {
+    fail(request.machine, "calibrated.bandwidth", "nothing can be sent at 0 B/s");
+  }
+  Network network;
+  network.source = CostSource::calibrated;
+  network.uniform = Network::Uniform{.latency = calibrated.latency,
+                                     .inverse_bandwidth = inverse(calibrated.bandwidth),
+                                     .reduction = calibrated.reduction};
+  if (find_curve(calibrated.curves, ProbeKind::ping_pong) != nullptr) {
+    network.processor = SharedProcessor{.cores = calibrated.cores,
+                                        .curves = curves_among(request.num_ranks, calibrated.curves)};
+  }
+  return network;
+}
+
+/// The order of each node's ranks one after another. Full nodes are alike; the last may have fewer ranks.
+std::vector<Rank> order_node_by_node(const Topology& topology, int num_ranks, int num_gpus) {
+  std::vector<Rank> order;
+  const std::vector<Rank> full = choose_ring_order(topology, std::min(num_ranks, num_gpus));
+  for (Rank first = 0; first < num_ranks; first += num_gpus) {
+    const int num_here = std::min(num_ranks - first, num_gpus);
+    const std::vector<Rank> here =
+        num_here < static_cast<int>(full.size()) ? choose_ring_order(topology, num_here) : full;
+    for (const Rank rank : here) {
+      order.push_back(first + rank);
+    }
+  }
+  return order;
+}
+
+Network cluster_network(const BuildRequest& request, int num_gpus) {
+  const int num_nodes = (request.num_ranks + num_gpus - 1) / num_gpus;
+  PlannedNode node = plan_node(request, num_gpus, num_nodes > 1);
+  Network network;
+  network.source = node.from_specification ? CostSource::spec : CostSource::given;
+  if (node.private_pairs && num_nodes == 1) {
+    network.uniform = Network::Uniform{.latency = node.private_pairs->latency,
+                                       .inverse_bandwidth = inverse(node.private_pairs->capacity),
+                                       .reduction = reduction_cost(request)};
+  }
+  if (!node.plan.wiring && num_gpus > 1) {
+    return network;  // Uniform, and too many pairs to list.
+  }
+  auto topology = std::make_unique<ClusterTopology>(std::move(node.plan), num_nodes);
+  if (node.needs_ring_order) {
+    network.order = order_node_by_node(*topology, request.num_ranks, num_gpus);
+  }
+  network.nics_per_node = num_nodes > 1 ? request.machine.inter->nics : 0;
+  network.vertices = topology->vertices();
+  network.topology = std::move(topology);
+  return network;
+}
+
+/// The ring order that the user forces, of the ranks that there are.
+std::vector<Rank> forced_order(const BuildRequest& request) {
+  const std::vector<Rank>& forced = *request.machine.ring_order;
+  const int size = static_cast<int>(forced.size());
+  if (size < request.num_ranks) {
+    fail(request.machine, "ring_order",
+         fmt::format("it names {} ranks, {} were asked for", size, request.num_ranks));
+  }
+  std::vector<bool> seen(forced.size());
+  std::vector<Rank> order;
+  for (const Rank rank : forced) {
+    if (rank < 0 || rank >= size) {
+      fail(request.machine, "ring_order",
+           fmt::format("it names {} ranks, which must be 0 to {}, but also rank {}", size, size - 1, rank));
+    }
+    if (seen[at(rank)]) {
+      fail(request.machine, "ring_order", fmt::format("rank {} appears twice", rank));
+    }
+    seen[at(rank)] = true;
+    if (rank < request.num_ranks) {
+      order.push_back(rank);
+    }
+  }
+  return order;
+}
+
+void set_order(const BuildRequest& request, Network& network) {
+  if (request.machine.ring_order) {
+    network.order = forced_order(request);
+  }
+  std::vector<Rank> identity(network.order.size());
+  std::iota(identity.begin(), identity.end(), 0);
+  if (network.order == identity) {
+    network.order.clear();
+  }
+}
+
+void set_stragglers(const BuildRequest& request, std::int64_t num_gpus, Network& network) {
+  const Machine& machine = request.machine;
+  if (!machine.stragglers.empty()) {
+    network.slowdown.assign(at(request.num_ranks), 1);
+  }
+  for (const Straggler& straggler : machine.stragglers) {
+    if (straggler.rank < 0 || (num_gpus > 0 && straggler.rank >= num_gpus)) {
+      fail(machine, "stragglers", fmt::format("there is no rank {}", straggler.rank));
+    }
+    if (!(straggler.slowdown >= 1)) {
+      fail(machine, "stragglers",
+           fmt::format("rank {} has slowdown {:g}; it says how many times longer things take, so at least 1",
+                       straggler.rank, straggler.slowdown));
+    }
+    if (straggler.rank < request.num_ranks) {
+      network.slowdown[at(straggler.rank)] = straggler.slowdown;
+    }
+  }
+}
+
+}  // namespace
+
+void fail(const Machine& machine, std::string_view key, std::string_view what) {
+  throw Error(ErrorKind::bad_input, fmt::format("{}: {}: {}", subject(machine), key, what));
+}
+
+void fail_for_too_few_gpus(const Machine& machine, std::int64_t num_gpus, int num_ranks) {
+  throw Error(ErrorKind::bad_input, fmt::format("machine '{}' has {} GPU{}, {} ranks were asked for",
+                                                machine.name, num_gpus, num_gpus == 1 ? "" : "s", num_ranks));
+}
+
+Network build_network(const Machine& machine, int num_ranks, SpecNumbers numbers) {
+  RINGSIDE_CHECK(num_ranks >= 1, "a network has at least one rank");
+  BuildRequest request{.machine = machine, .num_ranks = num_ranks, .numbers = numbers};
+  const int num_gpus = gpus_per_node(request);
+  const std::int64_t num_all = std::int64_t{num_gpus} * machine.nodes;
+  if (num_all < num_ranks) {
+    fail_for_too_few_gpus(machine, num_all, num_ranks);
+  }
+  if (machine.gpu && !machine.calibrated) {
+    request.gpu = located(machine, "gpu.model", [&] { return gpu_model(*machine.gpu); });
+  }
+
+  Network network;
+  if (machine.calibrated) {
+    network = calibrated_network(request, *machine.calibrated);
+  } else if (!machine.links.empty()) {
+    network = build_listed_network(request);
+  } else {
+    network = cluster_network(request, num_gpus);
+  }
+  network.num_ranks = num_ranks;
+  network.ranks_per_node = num_ranks > num_gpus ? num_gpus : 0;
+  network.reduction.assign(at(num_ranks),
+                           network.uniform ? network.uniform->reduction : reduction_cost(request));
+  set_order(request, network);
+  set_stragglers(request, machine.gpus_per_node ? num_all : 0, network);
+  return network;
+}
+
+}  // namespace ringside

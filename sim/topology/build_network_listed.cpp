@@ -1,0 +1,218 @@
+#include <limits>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/error.hpp"
+#include "common/numbers.hpp"
+#include "sim/topology/build_network_parts.hpp"
+#include "sim/topology/graph.hpp"
+#include "sim/topology/ring_order.hpp"
+
+namespace ringside {
+
+namespace {
+
+/// Where a link stands: `file:12: links`, or what it joins when the machine was built in code.
+std::string place_of(const Machine& machine, const LinkSpec& link) {
+  if (machine.origin.empty()) {
+    return fmt::format("machine '{}': link from '{}' to '{}'", machine.name, link.from, link.to);
+  }
+  return fmt::format("{}:{}: links", machine.origin, link.line);
+}
+
+constexpr std::string_view kRankWord = "rank ";
+
+/// The number of `rank 3`, if it is spelt so.
+std::optional<Rank> rank_of(std::string_view end) {
+  if (end.substr(0, kRankWord.size()) != kRankWord) {
+    return std::nullopt;
+  }
+  const std::optional<Rank> rank = parse_number<Rank>(end.substr(kRankWord.size()));
+  return rank && *rank >= 0 ? rank : std::nullopt;
+}
+
+/// `rank x`, `rank-3`, `Rank 3`: meant as a rank, and a switch if it were taken as it stands.
+bool looks_like_rank(std::string_view end) {
+  const std::string_view word = end.substr(0, 4);
+  return (word == "rank" || word == "Rank" || word == "RANK") &&
+         (end.size() == 4 || end.find_first_of("0123456789 ", 4) == 4 || end[4] == '-' || end[4] == '_');
+}
+
+LinkKind kind_of(std::string_view from, std::string_view to) {
+  const bool from_rank = rank_of(from).has_value();
+  const bool to_rank = rank_of(to).has_value();
+  if (from_rank) {
+    return to_rank ? LinkKind::gpu_to_gpu : LinkKind::gpu_up;
+  }
+  return to_rank ? LinkKind::gpu_down : LinkKind::switch_to_switch;
+}
+
+/// Reads machine.links into vertices, links and cables; collects everything that is wrong with them.
+class LinkReader {
+ public:
+  explicit LinkReader(const BuildRequest& request) : request_(request), machine_(request.machine) {
+    const std::int64_t num_gpus = machine_.gpus_per_node
+                                      ? std::int64_t{*machine_.gpus_per_node} * machine_.nodes
+                                      : std::numeric_limits<std::int64_t>::max();
+    for (const LinkSpec& link : machine_.links) {
+      const std::size_t num_faults = faults_.size();
+      check(link, num_gpus);
+      if (faults_.size() == num_faults) {
+        find_rank(link.from);
+        find_rank(link.to);
+      }
+    }
+    stop_at_faults();
+    if (num_named_ranks_ < request.num_ranks) {
+      fail_for_missing_ranks();
+    }
+    for (Rank rank = 0; rank < num_named_ranks_; ++rank) {
+      vertices_.push_back({.label = fmt::format("rank {}", rank), .kind = VertexKind::rank});
+    }
+    for (const LinkSpec& link : machine_.links) {
+      add(link);
+    }
+  }
+
+  Network network() && {
+    auto topology = std::make_unique<GraphTopology>(std::move(links_), cables_,
+                                                    static_cast<int>(vertices_.size()), request_.num_ranks);
+    check_routes(*topology);
+    Network network;
+    network.order = choose_ring_order(*topology, request_.num_ranks);
+    network.vertices = std::move(vertices_);
+    network.topology = std::move(topology);
+    return network;
+  }
+
+ private:
+  void check(const LinkSpec& link, std::int64_t num_gpus) {
+    const auto fault = [&](const std::string& what) {
+      faults_.push_back(fmt::format("{}: {}", place_of(machine_, link), what));
+    };
+    for (const std::string& end : {link.from, link.to}) {
+      const std::optional<Rank> rank = rank_of(end);
+      if (end.empty()) {
+        fault("an end has no name; write `rank 3`, or any other name for a switch");
+      } else if (!rank && looks_like_rank(end)) {
+        fault(fmt::format("'{}' is neither a rank (`rank 3`) nor a name for a switch", end));
+      } else if (rank && *rank >= num_gpus) {
+        fault(fmt::format("there is no '{}': the machine has {} GPUs", end, num_gpus));
+      }
+    }
+    if (link.from == link.to) {
+      fault(fmt::format("it joins '{}' to itself", link.from));
+    }
+    if (!(link.bandwidth.value > 0)) {
+      fault(fmt::format("nothing can be sent from '{}' to '{}' at 0 B/s", link.from, link.to));
+    }
+    if (!(link.latency.value >= 0)) {
+      fault("its latency is below zero");
+    }
+  }
+
+  void find_rank(const std::string& end) {
+    if (const std::optional<Rank> rank = rank_of(end)) {
+      num_named_ranks_ = std::max(num_named_ranks_, *rank + 1);
+    }
+  }
+
+  std::int32_t vertex(const std::string& end) {
+    if (const std::optional<Rank> rank = rank_of(end)) {
+      return *rank;
+    }
+    const auto [found, is_new] = switches_.try_emplace(end, static_cast<std::int32_t>(vertices_.size()));
+    if (is_new) {
+      vertices_.push_back({.label = end, .kind = VertexKind::switching});
+    }
+    return found->second;
+  }
+
+  void add(const LinkSpec& spec) {
+    const std::int32_t from = vertex(spec.from);
+    const std::int32_t to = vertex(spec.to);
+    const auto id = static_cast<std::int32_t>(links_.size());
+    const auto add_link = [&](LinkKind kind, std::string name, std::int32_t source, std::int32_t target) {
+      links_.push_back({.name = std::move(name),
+                        .kind = kind,
+                        .latency = spec.latency,
+                        .capacity = spec.bandwidth,
+                        .from = source,
+                        .to = target});
+    };
+    if (spec.duplex) {
+      add_link(kind_of(spec.from, spec.to), fmt::format("{} to {}", spec.from, spec.to), from, to);
+      add_link(kind_of(spec.to, spec.from), fmt::format("{} to {}", spec.to, spec.from), to, from);
+    } else {
+      add_link(LinkKind::medium, fmt::format("{} and {}, both ways", spec.from, spec.to), from, to);
+    }
+    cables_.push_back({.from = from, .to = to, .forward = id, .backward = spec.duplex ? id + 1 : id});
+  }
+
+  /// Cables lead both ways, so that whoever reaches rank 0 reaches everyone.
+  void check_routes(const GraphTopology& topology) {
+    std::vector<std::int32_t> route;
+    for (Rank rank = 1; rank < request_.num_ranks; ++rank) {
+      topology.route(0, rank, route);
+      if (!route.empty()) {
+        continue;
+      }
+      const std::string end = fmt::format("rank {}", rank);
+      const LinkSpec* own = nullptr;
+      for (const LinkSpec& link : machine_.links) {
+        if (link.from == end || link.to == end) {
+          own = &link;
+          break;
+        }
+      }
+      faults_.push_back(own != nullptr
+                            ? fmt::format("{}: {} has no route to rank 0", place_of(machine_, *own), end)
+                            : no_link(end));
+    }
+    stop_at_faults();
+  }
+
+  std::string no_link(std::string_view end) const {
+    const std::string subject =
+        machine_.origin.empty() ? fmt::format("machine '{}'", machine_.name) : machine_.origin;
+    return fmt::format("{}: links: no link leads to {}", subject, end);
+  }
+
+  [[noreturn]] void fail_for_missing_ranks() const {
+    if (machine_.gpus_per_node) {
+      throw Error(ErrorKind::bad_input, no_link(fmt::format("rank {}", num_named_ranks_)));
+    }
+    fail_for_too_few_gpus(machine_, num_named_ranks_, request_.num_ranks);
+  }
+
+  void stop_at_faults() const {
+    if (!faults_.empty()) {
+      throw Error(ErrorKind::bad_input, fmt::format("{}", fmt::join(faults_, "\n")));
+    }
+  }
+
+  const BuildRequest& request_;
+  const Machine& machine_;
+  std::vector<std::string> faults_;
+  int num_named_ranks_ = 0;
+  std::map<std::string, std::int32_t> switches_;
+  std::vector<Vertex> vertices_;
+  std::vector<Link> links_;
+  std::vector<GraphTopology::Cable> cables_;
+};
+
+}  // namespace
+
+Network build_listed_network(const BuildRequest& request) {
+  const Machine& machine = request.machine;
+  if (machine.intra || machine.inter) {
+    fail(machine, "links",
+         fmt::format("they are the whole network, so that `{}` must be left out",
+                     machine.intra ? "intra" : "inter"));
+  }
+  return LinkReader(request).network();
+}
+
+}  // namespace ringside

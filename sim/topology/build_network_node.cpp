@@ -1,0 +1,390 @@
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/error.hpp"
+#include "common/index.hpp"
+#include "common/names.hpp"
+#include "sim/topology/build_network_parts.hpp"
+#include "sim/topology/pcie.hpp"
+
+namespace ringside {
+
+namespace {
+
+/// A mesh lists every pair of a node.
+constexpr int kMostMeshGpus = 1024;
+
+/// Plans one node from the machine's description.
+class NodePlanner {
+ public:
+  NodePlanner(const BuildRequest& request, int num_gpus, bool several_nodes)
+      : request_(request),
+        machine_(request.machine),
+        num_gpus_(num_gpus),
+        several_nodes_(several_nodes),
+        node_{.plan = NodePlan(num_gpus)} {}
+
+  PlannedNode run() {
+    check_words();
+    if (num_gpus_ > 1) {
+      wire_gpus();
+    } else if (machine_.intra && machine_.intra->kind == IntraKind::pcie) {
+      tree_ = pcie_tree(pcie_words());  // For the way to the NIC.
+    } else if (machine_.intra && machine_.intra->kind == IntraKind::custom && !several_nodes_) {
+      node_.private_pairs = custom_numbers();
+    }
+    if (several_nodes_) {
+      attach_nics();
+    }
+    return std::move(node_);
+  }
+
+ private:
+  void check_words() const {
+    if (num_gpus_ > 1 && !machine_.intra) {
+      fail(machine_, "intra",
+           fmt::format("left out, but a node has {} GPUs; say how they reach each other", num_gpus_));
+    }
+    if (several_nodes_ && !machine_.inter) {
+      fail(machine_, "inter",
+           fmt::format("left out, but {} ranks need more than one node; say how nodes reach each other",
+                       request_.num_ranks));
+    }
+    if (!several_nodes_) {
+      return;
+    }
+    const InterLink& inter = *machine_.inter;
+    if (inter.nics < 1) {
+      fail(machine_, "inter.nics", fmt::format("{} is not a number of NICs", inter.nics));
+    }
+    if (!(inter.oversubscription >= 1)) {
+      fail(
+          machine_, "inter.oversubscription",
+          fmt::format(
+              "{:g}; a node's uplinks together are at least as wide as its part of the fabric, so at least 1",
+              inter.oversubscription));
+    }
+  }
+
+  // --- Inside the node ----------------------------------------------------------------------------------------------
+
+  void wire_gpus() {
+    switch (machine_.intra->kind) {
+      case IntraKind::custom:
+        return wire_custom();
+      case IntraKind::nvlink:
+        return wire_nvlink();
+      case IntraKind::xgmi:
+        return wire_xgmi();
+      case IntraKind::pcie:
+        tree_ = pcie_tree(pcie_words());
+        wire_pcie(node_.plan, *tree_);
+        return;
+    }
+  }
+
+  void wire_custom() {
+    const LinkNumbers numbers = custom_numbers();
+    if (machine_.intra->shared) {
+      wire_medium(node_.plan, numbers);
+      return;
+    }
+    node_.private_pairs = numbers;
+    if (!several_nodes_) {
+      return;
+    }
+    wire_pairs("private link", numbers);
+  }
+
+  void wire_pairs(const std::string& cable, const LinkNumbers& numbers) {
+    if (num_gpus_ > kMostMeshGpus) {
+      fail(machine_, "gpus_per_node",
+           fmt::format("a private link for every pair of {} GPUs is too much to simulate; at "
+                       "most {} GPUs per node",
+                       num_gpus_, kMostMeshGpus));
+    }
+    wire_mesh(node_.plan, cable, numbers);
+  }
+
+  LinkNumbers custom_numbers() const {
+    return stated_numbers("intra", machine_.intra->latency, machine_.intra->bandwidth);
+  }
+
+  LinkNumbers stated_numbers(const std::string& key, const std::optional<Seconds>& latency,
+                             const std::optional<BytesPerSecond>& bandwidth) const {
+    if (!latency) {
+      fail(machine_, key + ".latency", "left out, but a custom link has no other source for it");
+    }
+    if (!bandwidth) {
+      fail(machine_, key + ".bandwidth", "left out, but a custom link has no other source for it");
+    }
+    if (!(bandwidth->value > 0)) {
+      fail(machine_, key + ".bandwidth", "nothing can be sent at 0 B/s");
+    }
+    return {.latency = *latency, .capacity = *bandwidth};
+  }
+
+  void wire_nvlink() {
+    const IntraLink& intra = *machine_.intra;
+    const int generation = stated_or_known("intra.generation", intra.generation,
+                                           request_.gpu ? request_.gpu->nvlink_generation : std::nullopt);
+    const int links = stated_or_known("intra.links_per_gpu", intra.links_per_gpu,
+                                      request_.gpu ? request_.gpu->num_links : std::nullopt);
+    if (links < 1) {
+      fail(machine_, "intra.links_per_gpu", fmt::format("{} is not a number of links", links));
+    }
+    node_.from_specification = true;
+    if (intra.nvswitch.value_or(false)) {
+      if (intra.wiring) {
+        fail(machine_, "intra.wiring",
+             "with `switch: true` every GPU is wired to the switch; leave one of them out");
+      }
+      const LinkSheet kind = located(machine_, "intra.generation", [&] { return nvswitch(generation); });
+      LinkNumbers port = bundle(links, choose(kind, request_.numbers));
+      port.latency = 0.5 * port.latency;
+      wire_switch(node_.plan, "NVLink", port);
+      return;
+    }
+    const LinkNumbers link = choose(
+        located(machine_, "intra.generation", [&] { return nvlink_of(generation); }), request_.numbers);
+    const std::string wiring = intra.wiring.value_or("full_mesh");
+    if (wiring == "full_mesh") {
+      wire_full_mesh("NVLink", links, link);
+    } else if (wiring == "hybrid_cube_mesh") {
+      wire_cube_mesh(links, link);
+    } else if (wiring == "bridge_pairs") {
+      tree_ = pcie_tree(bridged_pcie_words());
+      wire_bridged_pairs(node_.plan, "NVLink bridge", bundle(links, link), *tree_);
+    } else {
+      const std::vector<std::string> known{"full_mesh", "hybrid_cube_mesh", "bridge_pairs"};
+      fail(machine_, "intra.wiring", unknown_name("wiring", wiring, known));
+    }
+  }
+
+  LinkSheet nvlink_of(int generation) const {
+    const bool same =
+        request_.gpu && request_.gpu->nvlink_generation == generation && request_.gpu->link_rate;
+    return nvlink(generation, same ? *request_.gpu->link_rate : BytesPerSecond{});
+  }
+
+  void wire_xgmi() {
+    const IntraLink& intra = *machine_.intra;
+    const int generation = stated_or_known("intra.generation", intra.generation,
+                                           request_.gpu ? request_.gpu->xgmi_generation : std::nullopt);
+    const int links = stated_or_known("intra.links_per_gpu", intra.links_per_gpu,
+                                      request_.gpu ? request_.gpu->num_links : std::nullopt);
+    node_.from_specification = true;
+    const LinkSheet kind = located(machine_, "intra.generation", [&] { return xgmi(generation); });
+    wire_full_mesh("xGMI", links, choose(kind, request_.numbers));
+  }
+
+  void wire_full_mesh(const std::string& cable, int links, const LinkNumbers& link) {
+    if (!machine_.gpus_per_node) {
+      fail(machine_, "gpus_per_node", "left out, but the links of a mesh are divided over that many GPUs");
+    }
+    const int peers = num_gpus_ - 1;
+    if (links < peers || links % peers != 0) {
+      fail(machine_, "intra.links_per_gpu",
+           fmt::format(
+               "{} links per GPU cannot be divided over {} peers; is there a switch, or another wiring?",
+               links, peers));
+    }
+    const LinkNumbers pair = bundle(links / peers, link);
+    node_.private_pairs = pair;
+    wire_pairs(cable, pair);
+  }
+
+  void wire_cube_mesh(int links, const LinkNumbers& link) {
+    if (num_gpus_ != 8) {
+      fail(machine_, "gpus_per_node", fmt::format("{} GPUs; a hybrid_cube_mesh has 8", num_gpus_));
+    }
+    if (links != 6 && links != 4) {
+      fail(machine_, "intra.links_per_gpu",
+           fmt::format("{}; a hybrid_cube_mesh has 6 links per GPU (V100) or 4 (P100)", links));
+    }
+    wire_hybrid_cube_mesh(node_.plan, "NVLink", link, links == 6);
+    node_.needs_ring_order = true;
+  }
+
+  // --- PCIe ---------------------------------------------------------------------------------------------------------
+
+  PcieWords pcie_words() const {
+    PcieWords words = placed_words();
+    words.generation =
+        stated_or_known("intra.generation", machine_.intra->generation, known_pcie_generation());
+    return words;
+  }
+
+  /// `generation` of a machine with bridges is NVLink's; PCIe's comes with the GPU.
+  PcieWords bridged_pcie_words() const {
+    PcieWords words = placed_words();
+    if (!known_pcie_generation()) {
+      fail(machine_, "gpu",
+           "left out, but pairs without a bridge use PCIe, whose generation the GPU model tells");
+    }
+    words.generation = *known_pcie_generation();
+    return words;
+  }
+
+  /// All but the generation.
+  PcieWords placed_words() const {
+    const IntraLink& intra = *machine_.intra;
+    PcieWords words{.lanes = intra.lanes.value_or(16),
+                    .gpus_per_switch = intra.gpus_per_switch,
+                    .sockets = intra.sockets.value_or(1),
+                    .peer_to_peer = intra.peer_to_peer.value_or(known_peer_to_peer()),
+                    .gpudirect = gpudirect(),
+                    .num_nics = num_nic_groups()};
+    if (words.sockets < 1) {
+      fail(machine_, "intra.sockets", fmt::format("{} is not a number of sockets", words.sockets));
+    }
+    if (words.gpus_per_switch && *words.gpus_per_switch < 1) {
+      fail(machine_, "intra.gpus_per_switch",
+           fmt::format("{} is not a number of GPUs", *words.gpus_per_switch));
+    }
+    return words;
+  }
+
+  PcieTree pcie_tree(const PcieWords& words) {
+    node_.from_specification = true;
+    return located(machine_, "intra", [&] { return PcieTree(node_.plan, words, request_.numbers); });
+  }
+
+  std::optional<int> known_pcie_generation() const {
+    return request_.gpu ? request_.gpu->pcie_generation : std::nullopt;
+  }
+
+  bool known_peer_to_peer() const { return !request_.gpu || request_.gpu->peer_to_peer.value_or(true); }
+
+  // --- To other nodes -----------------------------------------------------------------------------------------------
+
+  bool gpudirect() const {
+    return machine_.inter && machine_.inter->gpudirect.value_or(machine_.inter->kind != InterKind::ethernet &&
+                                                                known_peer_to_peer());
+  }
+
+  /// NICs that serve the same GPUs are used together, as one wider NIC.
+  int num_nic_groups() const { return several_nodes_ ? std::min(machine_.inter->nics, num_gpus_) : 0; }
+
+  void attach_nics() {
+    const InterLink& inter = *machine_.inter;
+    if (!tree_ && inter.kind != InterKind::custom && known_pcie_generation()) {
+      tree_ = pcie_tree({.generation = *known_pcie_generation(),
+                         .sockets = machine_.intra ? machine_.intra->sockets.value_or(1) : 1,
+                         .gpudirect = gpudirect(),
+                         .num_nics = num_nic_groups(),
+                         .only_for_nics = true});
+    }
+    LinkNumbers nic = nic_numbers();
+    const double all_nics = inter.nics * nic.capacity.value;
+    nic.capacity.value = all_nics / num_nic_groups();
+    // What is published reaches from GPU to GPU, so that the slots on the way are part of it already.
+    const double slots = tree_ ? tree_->slot_latency().value : 0;
+    nic.latency = {std::max(0.0, nic.latency.value / 2 - slots)};
+
+    std::vector<std::int32_t> out;
+    std::vector<std::int32_t> in;
+    for (int group = 0; group < num_nic_groups(); ++group) {
+      const std::string label = nic_label(group);
+      const std::int32_t vertex = node_.plan.add_vertex(label, VertexKind::nic, nic_place(group));
+      out.push_back(node_.plan.add_link(LinkKind::nic_out, label + " out", nic, vertex, kFabric));
+      in.push_back(node_.plan.add_link(LinkKind::nic_in, label + " in", nic, kFabric, vertex));
+    }
+    std::vector<std::int32_t> uplink;
+    if (inter.oversubscription > 1) {
+      const LinkNumbers numbers{.capacity = {all_nics / inter.oversubscription}};
+      uplink = {
+          node_.plan.add_link(LinkKind::fabric_out, "part of the fabric, out", numbers, kFabric, kFabric),
+          node_.plan.add_link(LinkKind::fabric_in, "part of the fabric, in", numbers, kFabric, kFabric)};
+    }
+    for (int gpu = 0; gpu < num_gpus_; ++gpu) {
+      const int group = nic_of_gpu(gpu, num_gpus_, num_nic_groups());
+      std::vector<std::int32_t>& leave = node_.plan.leave[at(gpu)];
+      std::vector<std::int32_t>& enter = node_.plan.enter[at(gpu)];
+      if (tree_) {
+        tree_->append_gpu_to_nic(gpu, group, leave);
+      }
+      leave.push_back(out[at(group)]);
+      if (!uplink.empty()) {
+        leave.push_back(uplink[0]);
+        enter.push_back(uplink[1]);
+      }
+      enter.push_back(in[at(group)]);
+      if (tree_) {
+        tree_->append_nic_to_gpu(group, gpu, enter);
+      }
+    }
+  }
+
+  /// Of one NIC, with the latency of the whole way.
+  LinkNumbers nic_numbers() {
+    const InterLink& inter = *machine_.inter;
+    if (inter.kind == InterKind::custom) {
+      return stated_numbers("inter", inter.latency, inter.bandwidth);
+    }
+    if (!inter.rate) {
+      fail(
+          machine_, "inter.rate",
+          fmt::format("left out; say the data-sheet rate of one {} NIC, such as 200 Gb/s", name(inter.kind)));
+    }
+    if (!(inter.rate->value > 0)) {
+      fail(machine_, "inter.rate", "nothing can be sent at 0 B/s");
+    }
+    node_.from_specification = true;
+    return choose(network_link(inter.kind, *inter.rate), request_.numbers);
+  }
+
+  std::string nic_label(int group) const {
+    const int nics = machine_.inter->nics;
+    const int groups = num_nic_groups();
+    const int first = (group * nics + groups - 1) / groups;
+    const int last = ((group + 1) * nics + groups - 1) / groups - 1;
+    return first >= last ? fmt::format("NIC {}", first) : fmt::format("NICs {} to {}", first, last);
+  }
+
+  std::int32_t nic_place(int group) const {
+    if (tree_) {
+      return tree_->nic_vertex(group);
+    }
+    int gpu = 0;
+    while (nic_of_gpu(gpu, num_gpus_, num_nic_groups()) != group) {
+      ++gpu;
+    }
+    return gpu;
+  }
+
+  // --- Words --------------------------------------------------------------------------------------------------------
+
+  int stated_or_known(std::string_view key, const std::optional<int>& stated,
+                      const std::optional<int>& known) const {
+    if (stated) {
+      return *stated;
+    }
+    if (!known) {
+      fail(machine_, key, "left out, and no data sheet of a `gpu` that the machine names tells it");
+    }
+    return *known;
+  }
+
+  static LinkNumbers bundle(int links, LinkNumbers link) {
+    link.capacity.value *= links;
+    return link;
+  }
+
+  const BuildRequest& request_;
+  const Machine& machine_;
+  int num_gpus_;
+  bool several_nodes_;
+  PlannedNode node_;
+  std::optional<PcieTree> tree_;
+};
+
+}  // namespace
+
+PlannedNode plan_node(const BuildRequest& request, int num_gpus, bool several_nodes) {
+  return NodePlanner(request, num_gpus, several_nodes).run();
+}
+
+}  // namespace ringside

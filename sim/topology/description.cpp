@@ -1,0 +1,170 @@
+#include "sim/topology/description.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/index.hpp"
+
+namespace ringside {
+
+namespace {
+
+using Route = std::vector<std::int32_t>;
+
+std::vector<RingHop> hops_of(const Network& network) {
+  std::vector<RingHop> hops;
+  for (Rank position = 0; position < network.num_ranks && network.num_ranks > 1; ++position) {
+    const Rank next = (position + 1) % network.num_ranks;
+    const bool identity = network.order.empty();
+    hops.push_back({.source = identity ? position : network.order[at(position)],
+                    .target = identity ? next : network.order[at(next)]});
+  }
+  return hops;
+}
+
+/// Links of a route once each, with how often they stand there.
+std::vector<CrossedLink> crossed_links(const Topology& topology, const Route& route) {
+  std::vector<CrossedLink> crossed;
+  for (const std::int32_t id : route) {
+    const auto seen = std::find_if(crossed.begin(), crossed.end(),
+                                   [&](const CrossedLink& link) { return link.link == id; });
+    if (seen != crossed.end()) {
+      ++seen->times;
+      continue;
+    }
+    const Link& link = topology.links()[at(id)];
+    crossed.push_back({.link = id, .name = link.name, .latency = link.latency, .capacity = link.capacity});
+  }
+  return crossed;
+}
+
+void describe_ring(const Network& network, std::vector<RingHop>& ring) {
+  struct Load {
+    int flows = 0;
+    int crossings = 0;
+  };
+  std::vector<Load> loads(network.topology->links().size());
+  Route route;
+  for (RingHop& hop : ring) {
+    network.topology->route(hop.source, hop.target, route);
+    hop.links = crossed_links(*network.topology, route);
+    for (const CrossedLink& link : hop.links) {
+      ++loads[at(link.link)].flows;
+      loads[at(link.link)].crossings += link.times;
+    }
+  }
+  for (RingHop& hop : ring) {
+    double alone = std::numeric_limits<double>::infinity();
+    double with_ring = alone;
+    for (CrossedLink& link : hop.links) {
+      const Load& load = loads[at(link.link)];
+      link.ring_flows = load.flows;
+      link.ring_crossings = load.crossings;
+      hop.latency = hop.latency + link.times * link.latency;
+      alone = std::min(alone, link.capacity.value / link.times);
+      with_ring = std::min(with_ring, link.capacity.value / load.crossings);
+    }
+    hop.alone = {alone};
+    hop.with_ring = {with_ring};
+  }
+}
+
+void describe_uniform_ring(const Network::Uniform& uniform, std::vector<RingHop>& ring) {
+  for (RingHop& hop : ring) {
+    hop.latency = uniform.latency;
+    hop.alone = inverse(uniform.inverse_bandwidth);
+    hop.with_ring = hop.alone;
+  }
+}
+
+/// Links as edges; the two directions of a cable become one.
+std::vector<DrawnEdge> edges_of(const Network& network) {
+  std::vector<DrawnEdge> edges;
+  std::map<std::pair<std::int32_t, std::int32_t>, std::vector<std::size_t>> one_way;
+  for (const Link& link : network.topology->links()) {
+    if (link.from < 0 || link.to < 0) {
+      continue;
+    }
+    std::vector<std::size_t>& back = one_way[{link.to, link.from}];
+    const auto partner = std::find_if(back.begin(), back.end(), [&](std::size_t edge) {
+      return link.from != link.to && edges[edge].capacity == link.capacity;
+    });
+    if (partner != back.end()) {
+      edges[*partner].duplex = true;
+      back.erase(partner);
+      continue;
+    }
+    one_way[{link.from, link.to}].push_back(edges.size());
+    edges.push_back({.from = link.from, .to = link.to, .label = link.name, .capacity = link.capacity});
+  }
+  for (std::size_t vertex = 0; vertex < network.vertices.size(); ++vertex) {
+    if (network.vertices[vertex].attached_to >= 0) {
+      edges.push_back(
+          {.from = static_cast<std::int32_t>(vertex), .to = network.vertices[vertex].attached_to});
+    }
+  }
+  return edges;
+}
+
+void set_levels(const std::vector<DrawnEdge>& edges, std::vector<DrawnVertex>& vertices) {
+  constexpr int kFar = -1;
+  std::vector<std::vector<std::int32_t>> neighbours(vertices.size());
+  for (const DrawnEdge& edge : edges) {
+    neighbours[at(edge.from)].push_back(edge.to);
+    neighbours[at(edge.to)].push_back(edge.from);
+  }
+  std::deque<std::int32_t> reached;
+  for (std::size_t id = 0; id < vertices.size(); ++id) {
+    const bool is_rank = vertices[id].kind == VertexKind::rank;
+    vertices[id].level = is_rank ? 0 : kFar;
+    if (is_rank) {
+      reached.push_back(static_cast<std::int32_t>(id));
+    }
+  }
+  for (; !reached.empty(); reached.pop_front()) {
+    for (const std::int32_t next : neighbours[at(reached.front())]) {
+      if (vertices[at(next)].level == kFar) {
+        vertices[at(next)].level = vertices[at(reached.front())].level + 1;
+        reached.push_back(next);
+      }
+    }
+  }
+}
+
+std::vector<DrawnVertex> vertices_of(const Network& network) {
+  std::vector<DrawnVertex> vertices;
+  Rank num_seen = 0;
+  for (const Vertex& vertex : network.vertices) {
+    DrawnVertex& drawn = vertices.emplace_back(DrawnVertex{.label = vertex.label, .kind = vertex.kind});
+    if (vertex.kind == VertexKind::rank && num_seen < network.num_ranks) {
+      drawn.rank = num_seen++;
+    }
+  }
+  if (network.vertices.empty()) {
+    for (Rank rank = 0; rank < network.num_ranks; ++rank) {
+      vertices.push_back({.label = fmt::format("rank {}", rank), .rank = rank});
+    }
+  }
+  return vertices;
+}
+
+}  // namespace
+
+TopologyDescription describe(const Network& network) {
+  TopologyDescription description{.ring = hops_of(network), .vertices = vertices_of(network)};
+  if (network.topology) {
+    describe_ring(network, description.ring);
+    description.edges = edges_of(network);
+    set_levels(description.edges, description.vertices);
+  } else if (network.uniform) {
+    describe_uniform_ring(*network.uniform, description.ring);
+  }
+  return description;
+}
+
+}  // namespace ringside

@@ -1,0 +1,224 @@
+#include "sim/topology/link_kinds.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "common/error.hpp"
+#include "common/prefixes.hpp"
+#include "scenario/link_catalog.hpp"
+
+namespace ringside {
+
+namespace {
+
+constexpr int kSlotLanes = 16;
+
+Interval<double> range_of(const Interval<SourcedNumber>& range) {
+  return {.low = range.low.value, .typical = range.typical.value, .high = range.high.value};
+}
+
+/// Shares of a rate in GB/s, as bytes per second.
+Interval<double> shares_of(double gigabytes, const Interval<SourcedNumber>& shares) {
+  return {.low = kGiga * (gigabytes * shares.low.value),
+          .typical = kGiga * (gigabytes * shares.typical.value),
+          .high = kGiga * (gigabytes * shares.high.value)};
+}
+
+template <typename Sheet>
+const Sheet& of_generation(const std::vector<Sheet>& sheets, std::string_view what, int generation) {
+  const auto found = std::find_if(sheets.begin(), sheets.end(),
+                                  [&](const Sheet& sheet) { return sheet.generation == generation; });
+  if (found == sheets.end()) {
+    std::string known;
+    for (const Sheet& sheet : sheets) {
+      known += fmt::format("{}{}", known.empty() ? "" : ", ", sheet.generation);
+    }
+    throw Error(ErrorKind::bad_input,
+                fmt::format("{} generation {} is not known; known: {}", what, generation, known));
+  }
+  return *found;
+}
+
+const PcieSheet& pcie_sheet(int generation) { return of_generation(link_catalog().pcie, "PCIe", generation); }
+
+/// GB/s by the data sheet. Throws Error{bad_input} for lanes that no slot has.
+double slot_rate(const PcieSheet& sheet, int lanes = kSlotLanes) {
+  constexpr auto kLanes = std::to_array<int>({1, 2, 4, 8, kSlotLanes});
+  if (std::find(kLanes.begin(), kLanes.end(), lanes) == kLanes.end()) {
+    throw Error(ErrorKind::bad_input, fmt::format("a PCIe slot with {} lanes is not known; known: {}", lanes,
+                                                  fmt::join(kLanes, ", ")));
+  }
+  return lanes * (sheet.lane.value / kGiga);
+}
+
+LinkSheet cable(std::string name, const CableSheet& sheet, const Interval<SourcedNumber>& latency) {
+  return {.name = std::move(name),
+          .data_sheet = {sheet.data_sheet.value},
+          .bandwidth = range_of(sheet.bandwidth),
+          .latency = range_of(latency)};
+}
+
+std::string_view spelt(InterKind kind) {
+  switch (kind) {
+    case InterKind::infiniband:
+      return "InfiniBand";
+    case InterKind::roce:
+      return "RoCE";
+    case InterKind::efa:
+      return "EFA";
+    case InterKind::tcpx:
+      return "GPUDirect-TCPX";
+    case InterKind::tcpxo:
+      return "GPUDirect-TCPXO";
+    case InterKind::ethernet:
+      return "Ethernet (TCP)";
+    case InterKind::slingshot:
+      return "Slingshot";
+    case InterKind::custom:
+      break;
+  }
+  return "custom";
+}
+
+}  // namespace
+
+LinkNumbers choose(const LinkSheet& kind, SpecNumbers numbers) {
+  switch (numbers) {
+    case SpecNumbers::fastest:
+      return {.latency = {kind.latency.low}, .capacity = {kind.bandwidth.high}};
+    case SpecNumbers::slowest:
+      return {.latency = {kind.latency.high}, .capacity = {kind.bandwidth.low}};
+    case SpecNumbers::typical:
+      break;
+  }
+  return {.latency = {kind.latency.typical}, .capacity = {kind.bandwidth.typical}};
+}
+
+LinkSheet pcie_slot(int generation, int lanes, bool peer_to_peer) {
+  const PcieSheet& sheet = pcie_sheet(generation);
+  const double rate = slot_rate(sheet, lanes);
+  return {.name = fmt::format("PCIe {}.0 x{}, {}", generation, lanes,
+                              peer_to_peer ? "peer to peer" : "through host memory"),
+          .data_sheet = {kGiga * rate},
+          .bandwidth = shares_of(rate, peer_to_peer ? sheet.direct : sheet.staged),
+          .latency = range_of(link_catalog().pcie_latency)};
+}
+
+LinkSheet host_bridge(int generation, int num_ports) {
+  const PcieSheet& sheet = pcie_sheet(generation);
+  const double slot = slot_rate(sheet);
+  const double ports = num_ports;
+  return {.name = fmt::format("host bridge, PCIe {}.0, {} ports", generation, num_ports),
+          .data_sheet = {kGiga * (ports * slot)},
+          .bandwidth = {.low = kGiga * (link_catalog().worst_host_bridge_share.value * slot),
+                        .typical = kGiga * (ports * slot * sheet.direct.typical.value),
+                        .high = kGiga * (ports * slot * sheet.direct.high.value)},
+          .latency = {}};
+}
+
+LinkSheet card_staging(int generation, int lanes) {
+  return {.name = fmt::format("staging of one card, both ways, PCIe {}.0 x{}", generation, lanes),
+          .data_sheet = {},
+          .bandwidth = shares_of(slot_rate(pcie_sheet(generation), lanes), link_catalog().staged_both_ways),
+          .latency = {}};
+}
+
+LinkSheet host_memory(int generation) {
+  return {.name = fmt::format("host memory of one socket, PCIe {}.0", generation),
+          .data_sheet = {},
+          .bandwidth = range_of(pcie_sheet(generation).host_memory),
+          .latency = range_of(link_catalog().host_memory_latency)};
+}
+
+LinkSheet socket_link(int generation) {
+  return {.name = fmt::format("socket to socket, PCIe {}.0", generation),
+          .data_sheet = {},
+          .bandwidth = range_of(pcie_sheet(generation).inter_socket),
+          .latency = range_of(link_catalog().inter_socket_latency)};
+}
+
+LinkSheet nvlink(int generation, BytesPerSecond data_sheet) {
+  const LinkCatalog& catalog = link_catalog();
+  const CableSheet& usual = of_generation(catalog.nvlink, "NVLink", generation);
+  const bool ga102 = generation == catalog.nvlink_ga102.generation && data_sheet.value > 0 &&
+                     data_sheet.value < 0.99 * usual.data_sheet.value;
+  return cable(fmt::format("NVLink {}{}", generation, ga102 ? " bridge of GA102" : ""),
+               ga102 ? catalog.nvlink_ga102 : usual, catalog.nvlink_latency);
+}
+
+LinkSheet nvswitch(int generation) {
+  const LinkCatalog& catalog = link_catalog();
+  return cable(fmt::format("NVLink {} into NVSwitch", generation),
+               of_generation(catalog.nvswitch, "NVLink with a switch:", generation),
+               catalog.nvswitch_latency);
+}
+
+LinkSheet xgmi(int generation) {
+  const LinkCatalog& catalog = link_catalog();
+  return cable(fmt::format("xGMI {}", generation), of_generation(catalog.xgmi, "xGMI", generation),
+               catalog.xgmi_latency);
+}
+
+LinkSheet network_link(InterKind network, BytesPerSecond rate) {
+  RINGSIDE_CHECK(network != InterKind::custom, "a custom network has numbers of its own");
+  // A NIC's rate is the one it is sold by, but for rounding.
+  constexpr double kRounding = 1.001;
+  const std::vector<NetworkSheet>& sheets = link_catalog().networks;
+  const auto sheet = std::find_if(sheets.begin(), sheets.end(), [&](const NetworkSheet& candidate) {
+    return candidate.kind == network &&
+           (!candidate.up_to || rate.value <= kRounding * candidate.up_to->value);
+  });
+  RINGSIDE_CHECK(sheet != sheets.end(), "a network kind has no row");
+  const double gigabytes = rate.value / kGiga;
+  return {.name = fmt::format("{} {:g} Gb/s", spelt(network), rate.value * 8 / kGiga),
+          .data_sheet = {kGiga * gigabytes},
+          .bandwidth = shares_of(gigabytes, sheet->bandwidth),
+          .latency = range_of(sheet->latency)};
+}
+
+std::vector<LinkSheet> all_link_kinds() {
+  const LinkCatalog& catalog = link_catalog();
+  std::vector<LinkSheet> kinds;
+  for (const bool peer_to_peer : {true, false}) {
+    for (const PcieSheet& sheet : catalog.pcie) {
+      kinds.push_back(pcie_slot(sheet.generation, kSlotLanes, peer_to_peer));
+    }
+  }
+  for (const PcieSheet& sheet : catalog.pcie) {
+    kinds.push_back(card_staging(sheet.generation, kSlotLanes));
+  }
+  for (const PcieSheet& sheet : catalog.pcie) {
+    kinds.push_back(host_memory(sheet.generation));
+  }
+  for (const PcieSheet& sheet : catalog.pcie) {
+    kinds.push_back(host_bridge(sheet.generation, 4));
+  }
+  for (const PcieSheet& sheet : catalog.pcie) {
+    kinds.push_back(socket_link(sheet.generation));
+  }
+  for (const CableSheet& sheet : catalog.nvlink) {
+    kinds.push_back(nvlink(sheet.generation));
+  }
+  kinds.push_back(nvlink(catalog.nvlink_ga102.generation, {catalog.nvlink_ga102.data_sheet.value}));
+  for (const CableSheet& sheet : catalog.nvswitch) {
+    kinds.push_back(nvswitch(sheet.generation));
+  }
+  for (const CableSheet& sheet : catalog.xgmi) {
+    kinds.push_back(xgmi(sheet.generation));
+  }
+  const auto gigabits = [](double rate) { return BytesPerSecond{rate * kGiga / 8}; };
+  for (const double rate : {100.0, 200.0, 400.0}) {
+    for (const InterKind network : {InterKind::infiniband, InterKind::roce, InterKind::efa}) {
+      kinds.push_back(network_link(network, gigabits(rate)));
+    }
+  }
+  for (const double rate : {10.0, 25.0, 100.0}) {
+    kinds.push_back(network_link(InterKind::ethernet, gigabits(rate)));
+  }
+  kinds.push_back(network_link(InterKind::slingshot, gigabits(200)));
+  return kinds;
+}
+
+}  // namespace ringside

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/interval.hpp"
+#include "common/units.hpp"
+#include "scenario/machine.hpp"
+#include "sim/topology/network.hpp"
+
+/// What kinds of links can do: the data sheet, what machines achieve, and how far that spreads. The numbers and their sources are
+/// those of configs/catalog/links.yaml; docs/topology.md shows the same table.
+namespace ringside {
+
+/// Latency and capacity of one crossing.
+struct LinkNumbers {
+  Seconds latency = {};
+  BytesPerSecond capacity = {};
+};
+
+struct LinkSheet {
+  std::string name;            ///< `PCIe 4.0 x16, peer to peer`
+  BytesPerSecond data_sheet;   ///< One direction; 0 = no data sheet says.
+  Interval<double> bandwidth;  ///< Achieved, bytes per second.
+  Interval<double> latency;    ///< Seconds per message from GPU to GPU, unless the function says otherwise.
+};
+
+LinkNumbers choose(const LinkSheet& kind, SpecNumbers numbers);
+
+// All of these throw Error{bad_input} that lists what is known when there is no such link.
+
+/// A slot, GPU to GPU through its links up and down. Without peer-to-peer every byte is staged in host memory.
+LinkSheet pcie_slot(int generation, int lanes, bool peer_to_peer);
+/// What a socket passes between its own PCIe ports, both directions together, for peer-to-peer traffic.
+LinkSheet host_bridge(int generation, int num_ports);
+/// What one card in such a slot passes through host memory while it sends and receives at once, both directions together.
+LinkSheet card_staging(int generation, int lanes);
+/// The memory of one socket of a host with PCIe of this generation, reading and writing together; latency per crossing.
+LinkSheet host_memory(int generation);
+/// Between the sockets of a host with PCIe of this generation, one direction; latency added to that of the slots.
+LinkSheet socket_link(int generation);
+/// One link of a cable from GPU to GPU. `data_sheet` tells the bridges of GA102 (RTX 3090, A40, A6000) from the
+/// links of A100, which are of the same generation; 0 = the generation's usual rate.
+LinkSheet nvlink(int generation, BytesPerSecond data_sheet = {});
+/// One link of a GPU into an NVSwitch.
+LinkSheet nvswitch(int generation);
+/// One Infinity Fabric link between two GPUs.
+LinkSheet xgmi(int generation);
+/// NIC to NIC. Not for InterKind::custom.
+LinkSheet network_link(InterKind kind, BytesPerSecond rate);
+
+/// Everything above once, at usual rates, for tables.
+std::vector<LinkSheet> all_link_kinds();
+
+}  // namespace ringside

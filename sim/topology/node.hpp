@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sim/topology/link_kinds.hpp"
+#include "sim/topology/network.hpp"
+#include "sim/topology/pcie.hpp"
+
+/// The inside of one node, planned once and then copied for every node of the machine (sim/topology/cluster.hpp). GPUs,
+/// links and vertices are counted within the node.
+namespace ringside {
+
+/// How the GPUs of one node reach each other.
+class NodeWiring {
+ public:
+  virtual ~NodeWiring() = default;
+  /// Appends the links from GPU to GPU, which are two different ones.
+  virtual void append_route(int source, int target, std::vector<std::int32_t>& route) const = 0;
+};
+
+/// Stands for the fabric between the nodes in Link::from and Link::to.
+inline constexpr std::int32_t kFabric = -2;
+
+struct NodePlan {
+  /// One vertex per GPU, the first `num_gpus` ones.
+  explicit NodePlan(int num_gpus);
+
+  std::int32_t add_link(LinkKind kind, std::string name, const LinkNumbers& numbers, std::int32_t from,
+                        std::int32_t to);
+  std::int32_t add_vertex(std::string label, VertexKind kind, std::int32_t attached_to = -1);
+
+  int num_gpus = 0;
+  std::vector<Link> links;
+  std::vector<Vertex> vertices;
+  std::unique_ptr<NodeWiring> wiring;
+  std::vector<std::vector<std::int32_t>> leave;  ///< Per GPU: links on the way out, the NIC last.
+  std::vector<std::vector<std::int32_t>> enter;  ///< Per GPU: links on the way in, the NIC first.
+};
+
+/// A link up and a link down per GPU, through a switch that never blocks. `latency` of `port` is that of one crossing.
+void wire_switch(NodePlan& plan, const std::string& cable, const LinkNumbers& port);
+
+/// A private link between every pair of GPUs, in each direction. Takes links in proportion to GPUs squared.
+void wire_mesh(NodePlan& plan, const std::string& cable, const LinkNumbers& pair);
+
+/// One medium that every message crosses.
+void wire_medium(NodePlan& plan, const LinkNumbers& medium);
+
+/// Eight GPUs wired as in a DGX-1: `double_links` says whether pairs that have two links there have two here (V100,
+/// 6 links per GPU) or one (P100, 4 links). Pairs without a link go through the neighbour of both that leaves the
+/// widest path, the lowest such GPU.
+void wire_hybrid_cube_mesh(NodePlan& plan, const std::string& cable, const LinkNumbers& link,
+                           bool double_links);
+
+/// All through PCIe.
+void wire_pcie(NodePlan& plan, PcieTree tree);
+
+/// GPUs 2i and 2i+1 have a bridge of their own; everything else goes through PCIe.
+void wire_bridged_pairs(NodePlan& plan, const std::string& cable, const LinkNumbers& bridge, PcieTree tree);
+
+}  // namespace ringside

@@ -1,0 +1,37 @@
+#include "sim/topology/route_cost.hpp"
+
+#include <algorithm>
+
+#include "common/error.hpp"
+
+namespace ringside {
+
+RouteCost route_cost(std::span<const Link> links, std::span<const std::int32_t> route) {
+  RINGSIDE_CHECK(!route.empty(), "two ranks of a network have no route");
+  RouteCost cost;
+  for (const std::int32_t id : route) {
+    const Link& link = links[static_cast<std::size_t>(id)];
+    const auto uses = std::count(route.begin(), route.end(), id);
+    cost.latency += link.latency.value;
+    cost.inverse_bandwidth =
+        std::max(cost.inverse_bandwidth, static_cast<double>(uses) * inverse(link.capacity).value);
+  }
+  return cost;
+}
+
+double slowdown(const Network& network, Rank rank) {
+  return network.slowdown.empty() ? 1 : network.slowdown[static_cast<std::size_t>(rank)];
+}
+
+double transfer_slowdown(const Network& network, Rank source, Rank target) {
+  return std::max(slowdown(network, source), slowdown(network, target));
+}
+
+double reduction_cost(const Network& network, Rank rank) {
+  if (network.uniform) {
+    return network.uniform->reduction.value;
+  }
+  return network.reduction.empty() ? 0 : network.reduction[static_cast<std::size_t>(rank)].value;
+}
+
+}  // namespace ringside

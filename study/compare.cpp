@@ -1,0 +1,220 @@
+#include "study/compare.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "common/error.hpp"
+#include "import/import.hpp"
+#include "real/launch/external_rank.hpp"
+#include "real/launch/memory_check.hpp"
+#include "real/measure/measure.hpp"
+#include "results/journal.hpp"
+#include "study/calibrate.hpp"
+#include "study/scenario_points.hpp"
+
+namespace ringside::study {
+namespace {
+
+std::string describe(const PointKey& key) {
+  return fmt::format("{} {}, {} ranks, {}", name(key.collective), key.algorithm, key.ranks,
+                     format(key.bytes));
+}
+
+MeasureOptions measure_options(const CompareRequest& request, const Invocation& invocation,
+                               const Scenario& scenario, const LaunchOptions& launch) {
+  MeasureOptions options;
+  options.launch = launch;
+  options.budget_per_point = request.launch.time_per_point;
+  options.passes = request.repetitions;
+  options.check_every_call = request.check_every_call;
+  options.seed = invocation.seed;
+  options.placements = placements_of(scenario);
+  return options;
+}
+
+const Point* find_point(const std::vector<Point>& points, const PointKey& key) {
+  const auto found =
+      std::find_if(points.begin(), points.end(), [&](const Point& point) { return point.key == key; });
+  return found == points.end() ? nullptr : &*found;
+}
+
+/// Measurements that somebody else made, for the points of this scenario.
+std::vector<Point> points_measured_elsewhere(const Scenario& scenario, const Observer& observer) {
+  const std::vector<Point> measured = read_measured(scenario, observer);
+  std::vector<Point> points = open_points(points_of(scenario));
+  bool any = false;
+  for (Point& point : points) {
+    if (const Point* found = find_point(measured, point.key)) {
+      point.measured = found->measured;
+      any = any || point.measured.has_value();
+    }
+  }
+  if (!any) {
+    throw Error(ErrorKind::bad_input,
+                fmt::format("{}: holds no measurement of any point of this scenario, only of {}",
+                            scenario.measured->string(), fmt::join(describe_kinds(measured), "; ")));
+  }
+  return points;
+}
+
+/// Where ranks are started from outside, there is something to do for as many as were started.
+void require_points_of(const Scenario& scenario, const ExternalRank& external) {
+  if (std::find(scenario.ranks.begin(), scenario.ranks.end(), external.num_ranks) == scenario.ranks.end()) {
+    throw Error(
+        ErrorKind::bad_input,
+        fmt::format("{} started {} ranks, and this scenario is for {}; start as many, or change its `ranks`",
+                    external.launcher, external.num_ranks, fmt::join(scenario.ranks, ", ")));
+  }
+}
+
+/// Measures the points that have no measurement yet, writing each to the journal as it is known.
+void measure_points(std::vector<Point>& points, const MeasureOptions& options, Journal& journal,
+                    const Observer& observer) {
+  std::vector<PointKey> open;
+  for (const Point& point : points) {
+    if (!point.measured) {
+      open.push_back(point.key);
+    }
+  }
+  if (open.empty()) {
+    return;
+  }
+  observer.stage(options.passes == 1
+                     ? fmt::format("measuring {} points", open.size())
+                     : fmt::format("measuring {} points, {} repetitions", open.size(), options.passes));
+  const std::size_t all = open.size() * static_cast<std::size_t>(options.passes);
+  std::size_t done = 0;
+  observer.progress(0, describe(open.front()));
+  measure(open, options, [&](const PointKey& key, const Measurement& measurement) {
+    const auto point = std::find_if(points.begin(), points.end(),
+                                    [&](const Point& candidate) { return candidate.key == key; });
+    RINGSIDE_CHECK(point != points.end(), "a point was measured that nobody asked for");
+    point->measured = measurement;
+    journal.append(*point);
+    ++done;
+    observer.progress(static_cast<double>(done) / static_cast<double>(all),
+                      done < all ? describe(open[done % open.size()]) : "");
+  });
+  observer.finished();
+}
+
+/// The ranks of this machine that measure a scenario.
+struct Ranks {
+  Backend backend = Backend::automatic;
+  LaunchOptions launch = {};
+};
+
+std::vector<Point> points_to_measure(const Scenario& scenario, const std::optional<ResumedJournal>& resumed) {
+  std::vector<Point> points = open_points(points_of(scenario));
+  if (resumed) {
+    for (Point& point : points) {
+      if (const Point* found = find_point(resumed->points, point.key)) {
+        point = *found;
+      }
+    }
+  }
+  return points;
+}
+
+/// The machine that is predicted for: a resumed run whose points are all predicted does not probe again.
+Machine predicted_machine(const CompareRequest& request, const PointStudy& study, bool resumed,
+                          const std::filesystem::path& directory, const Observer& observer) {
+  const bool predicted = std::all_of(study.points.begin(), study.points.end(),
+                                     [](const Point& point) { return point.predicted.has_value(); });
+  return predicted && resumed && !study.scenario.machine
+             ? load_machine(directory / "machine.yaml")
+             : machine_of(study.scenario, request.launch, directory, observer);
+}
+
+}  // namespace
+
+std::optional<PointStudy> compare(const CompareRequest& request, const Invocation& invocation,
+                                  const Observer& observer) {
+  PointStudy study{.scenario = read_scenario(request.scenario), .machine = {}};
+  const Scenario& scenario = study.scenario;
+  const std::vector<PointKey> keys = points_of(scenario);
+  const bool measures = !(request.predicts && scenario.measured);
+  Ranks ranks{.backend = scenario.backend};
+  if (measures) {
+    const int max_ranks = *std::max_element(scenario.ranks.begin(), scenario.ranks.end());
+    ranks.backend =
+        measuring_backend({.asked = scenario.backend, .max_ranks = max_ranks}, request.launch, observer);
+    ranks.launch = launch_options(request.launch, ranks.backend, scenario.software);
+    if (const auto external = external_rank()) {
+      require_points_of(scenario, *external);
+      if (external->rank != 0) {
+        if (request.predicts && !scenario.machine) {
+          take_part_in_calibration(scenario, request.launch, ranks.launch);
+        }
+        measure(keys, measure_options(request, invocation, scenario, ranks.launch),
+                [](const PointKey&, const Measurement&) {});
+        return std::nullopt;
+      }
+    }
+  }
+  const std::filesystem::path directory = output_directory(invocation, scenario.name);
+  if (measures) {
+    require_points(keys, ranks.launch);
+  }
+
+  // What is known already: from a killed run, or from somebody else's.
+  const std::filesystem::path file = directory / "results.jsonl";
+  std::optional<ResumedJournal> resumed;
+  if (request.resume) {
+    ResumeRequest resume{
+        .header = run_header(invocation, scenario, scenario.machine), .keys = keys, .backend = ranks.backend};
+    resumed.emplace(resume_journal(file, resume));
+    for (const std::string& note : resumed->notes) {
+      observer.note(note);
+    }
+  }
+  study.points =
+      measures ? points_to_measure(scenario, resumed) : points_measured_elsewhere(scenario, observer);
+
+  std::optional<Machine> known_machine = scenario.machine;
+  study.machine = scenario.machine.value_or(Machine{});
+  if (!scenario.machine) {
+    study.machine.name = "this machine";
+  }
+  if (request.predicts) {
+    study.machine = predicted_machine(request, study, resumed.has_value(), directory, observer);
+    known_machine = study.machine;
+    predict_points(study.points, study.machine, {.backend = ranks.backend}, observer);
+  }
+  if (!resumed) {
+    if (const auto kept = keep_measurements(file, study.points)) {
+      observer.note(fmt::format("Earlier results are kept in {} (--resume would have gone on with them).",
+                                kept->string()));
+    }
+  }
+  Journal journal = resumed ? std::move(resumed->journal)
+                            : Journal::create(file, run_header(invocation, scenario, known_machine,
+                                                               measures ? &ranks.launch : nullptr));
+  if (request.predicts) {
+    journal.append(study.points);
+  }
+  if (measures) {
+    measure_points(study.points, measure_options(request, invocation, scenario, ranks.launch), journal,
+                   observer);
+  }
+  study.conclusions = conclude(study.points, request.fitted, &journal);
+  study.file = journal.file();
+  return study;
+}
+
+void throw_if_wrong(const std::vector<Point>& points) {
+  const auto wrong = std::find_if(points.begin(), points.end(), [](const Point& point) {
+    return point.measured && point.measured->outcome == Outcome::wrong_result;
+  });
+  if (wrong != points.end()) {
+    throw Error(ErrorKind::failed,
+                fmt::format("wrong result: {} on {} ranks, {}: {}", wrong->key.algorithm, wrong->key.ranks,
+                            format(wrong->key.bytes), wrong->measured->note));
+  }
+}
+
+}  // namespace ringside::study

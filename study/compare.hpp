@@ -1,0 +1,34 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "results/point.hpp"
+#include "study/invocation.hpp"
+#include "study/launch.hpp"
+#include "study/observer.hpp"
+#include "study/predict.hpp"
+
+namespace ringside::study {
+
+struct CompareRequest {
+  std::filesystem::path scenario;
+  bool predicts = true;  ///< Without, it only measures.
+  bool resume = false;   ///< Go on with the results that are there.
+  int repetitions = 1;   ///< Of the whole list of points, each time with a part of the time per point.
+  bool check_every_call = true;  ///< As in MeasureOptions.
+  bool fitted = false;           ///< Also the curves fitted to the measurements.
+  LaunchChoices launch = {};
+};
+
+/// Predicts a scenario, measures it or reads `measured:`, and writes `results.jsonl`, each point as soon as it is known.
+/// None where this process is another rank than 0 of mpirun, srun or torchrun: it takes part, and rank 0 has the results.
+/// Throws as measure() and predict() do; a wrong result is a measurement like others.
+std::optional<PointStudy> compare(const CompareRequest& request, const Invocation& invocation,
+                                  const Observer& observer);
+
+/// Throws Error{failed} that names the first point with a wrong result.
+void throw_if_wrong(const std::vector<Point>& points);
+
+}  // namespace ringside::study

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "import/import.hpp"
+#include "scenario/scenario.hpp"
+#include "study/invocation.hpp"
+#include "study/observer.hpp"
+
+namespace ringside::study {
+
+struct ImportRequest {
+  std::filesystem::path log;
+  ImportDefaults defaults = {};
+  Placement placement = Placement::out_of_place;
+};
+
+struct ImportStudy {
+  Import import;
+  std::filesystem::path directory;
+  std::vector<std::filesystem::path> files = {};  ///< One journal per series.
+};
+
+/// Reads what another tool measured and writes it as results. Throws Error{bad_input} for a log without measurements.
+ImportStudy import_log(const ImportRequest& request, const Invocation& invocation, const Observer& observer);
+
+struct ImportedMachine {
+  Machine machine;
+  std::string yaml;            ///< What the file holds below its notes.
+  std::filesystem::path file;  ///< That was written.
+};
+
+/// Reads the output of `nvidia-smi topo -m` and writes a machine file. `gpu` is the model of the GPUs, where it is known.
+ImportedMachine import_topology(const std::filesystem::path& matrix, const std::optional<std::string>& gpu,
+                                const Invocation& invocation);
+
+}  // namespace ringside::study

@@ -1,0 +1,347 @@
+#include "study/plan.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "analysis/plan_sentences.hpp"
+#include "common/error.hpp"
+#include "common/numbers.hpp"
+#include "results/journal.hpp"
+#include "results/reader.hpp"
+#include "scenario/keys.hpp"
+#include "scenario/override.hpp"
+#include "study/offers.hpp"
+#include "study/scenario_points.hpp"
+#include "study/shipped_files.hpp"
+
+namespace ringside::study {
+namespace {
+
+PlanPlaces plan_places() {
+  const std::filesystem::path configs = configs_directory().value_or("configs");
+  return {.models = configs / "workloads" / "tensors", .workloads = configs / "workloads"};
+}
+
+/// The request's deadline and budget as if the plan said so.
+std::vector<KeyOverride> overrides_of(const PlanRequest& request) {
+  std::vector<KeyOverride> overrides;
+  if (request.deadline) {
+    overrides.push_back(
+        {.key = "deadline", .value = *request.deadline, .origin = "--deadline " + *request.deadline});
+  }
+  if (request.budget) {
+    overrides.push_back({.key = "budget", .value = *request.budget, .origin = "--budget " + *request.budget});
+  }
+  return overrides;
+}
+
+/// Offers whose price is in another currency than most cannot be compared with them.
+void set_other_currencies_aside(const Plan& plan, std::vector<Offer>& offers) {
+  std::map<std::string, int> counts;
+  for (const Offer& offer : offers) {
+    if (offer.per_hour) {
+      ++counts[offer.per_hour->currency];
+    }
+  }
+  if (counts.empty()) {
+    return;
+  }
+  const std::string most =
+      plan.budget ? plan.budget->currency
+                  : std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) {
+                      return a.second < b.second;
+                    })->first;
+  for (Offer& offer : offers) {
+    if (offer.problem.empty() && offer.per_hour && offer.per_hour->currency != most) {
+      offer.problem = fmt::format("its price is in {}, and others are in {}", offer.per_hour->currency, most);
+    }
+  }
+}
+
+std::string best_way(Planner& planner, const Plan& plan, const Offer& offer) {
+  const std::vector<Alternative> tried = alternatives(planner, plan, offer);
+  return tried.empty() || offer.gpus < 2 ? std::string{} : describe(best_of(tried), plan);
+}
+
+/// `planner` is one of `plan`. The best `top` offers get thresholds.
+PlanEstimate estimate(const Plan& plan, std::vector<Offer> offers, Planner& planner, std::size_t top) {
+  PlanEstimate result{.plan = plan, .offers = std::move(offers)};
+  set_other_currencies_aside(plan, result.offers);
+  std::transform(result.offers.begin(), result.offers.end(), std::back_inserter(result.estimates),
+                 [&](const Offer& offer) { return planner.estimate(offer); });
+  result.ranking = rank_offers(plan, result.offers, result.estimates);
+  for (const std::size_t index : result.ranking.order) {
+    if (result.shown.size() < top && result.estimates[index].step) {
+      result.shown.push_back(index);
+      result.thresholds.push_back(thresholds(planner, plan, result.offers[index]));
+      result.best_ways.push_back(best_way(planner, plan, result.offers[index]));
+    }
+  }
+  return result;
+}
+
+std::vector<Offer> more_offers(const PlanRequest& request, const Plan& plan, const KnownNames& known,
+                               const Observer& observer) {
+  std::vector<Offer> more;
+  for (const std::string& file : request.offers) {
+    std::vector<Offer> read = read_offers(file, known, observer);
+    std::move(read.begin(), read.end(), std::back_inserter(more));
+  }
+  if (plan.offers.empty() && more.empty()) {
+    throw Error(ErrorKind::bad_input,
+                fmt::format("{}: has no offers; write `offers`, or name a file with --offers",
+                            request.plan.string()));
+  }
+  return more;
+}
+
+// --- Records --------------------------------------------------------------------------------------------------------
+
+void add(const Thresholds& found, OfferRecord& record) {
+  record.bandwidth_factor_for_5_percent = found.factor_for_5_percent;
+  record.bandwidth_factor_for_10_percent = found.factor_for_10_percent;
+  record.gpus_stop_paying = found.gpus_stop_paying;
+  record.ring_from_bytes = found.ring_from_bytes;
+  record.ring_from_gpus = found.ring_from_gpus;
+}
+
+std::filesystem::path write_records(const PlanEstimate& estimate, const std::filesystem::path& directory,
+                                    const Invocation& invocation) {
+  const Plan& plan = estimate.plan;
+  Journal journal = Journal::create(
+      directory / "plan.jsonl",
+      plain_header(invocation,
+                   {.name = plan.name, .file = plan.file.string(), .text = read_text(plan.file)}));
+  for (const std::size_t index : estimate.ranking.order) {
+    OfferRecord record = record_of(estimate, index);
+    const auto shown = std::find(estimate.shown.begin(), estimate.shown.end(), index);
+    if (shown != estimate.shown.end()) {
+      const auto place = static_cast<std::size_t>(shown - estimate.shown.begin());
+      add(estimate.thresholds[place], record);
+      if (!estimate.best_ways[place].empty()) {
+        record.best_way = estimate.best_ways[place];
+      }
+    }
+    journal.append(record);
+  }
+  return journal.file();
+}
+
+// --- Explanations and curves ----------------------------------------------------------------------------------------
+
+/// Places in `shown` of the offers to explain.
+std::vector<std::size_t> places_to_explain(const PlanEstimate& estimate,
+                                           const std::vector<std::string>& parts) {
+  std::vector<std::size_t> places;
+  for (std::size_t place = 0; place < estimate.shown.size(); ++place) {
+    const std::size_t index = estimate.shown[place];
+    const std::string& name = estimate.offers[index].name;
+    const bool asked = std::any_of(parts.begin(), parts.end(), [&](const std::string& part) {
+      return name.find(part) != std::string::npos;
+    });
+    if (parts.empty() ? index == 0 || index == estimate.ranking.recommended : asked) {
+      places.push_back(place);
+    }
+  }
+  // The question that the plan puts first is answered first.
+  std::stable_sort(places.begin(), places.end(),
+                   [&](std::size_t a, std::size_t b) { return estimate.shown[a] < estimate.shown[b]; });
+  return places;
+}
+
+/// The best offers with several GPUs.
+std::vector<std::size_t> offers_with_curves(const PlanEstimate& estimate) {
+  constexpr std::size_t kMostCurves = 8;
+  std::vector<std::size_t> indices;
+  for (const std::size_t index : estimate.shown) {
+    if (estimate.offers[index].gpus > 1 && indices.size() < kMostCurves) {
+      indices.push_back(index);
+    }
+  }
+  return indices;
+}
+
+OfferCurve scaling_curve(const PlanEstimate& estimate, std::size_t index, Planner& planner) {
+  constexpr int kEachUpTo = 8;
+  const Offer& offer = estimate.offers[index];
+  OfferCurve curve{.offer = index};
+  std::vector<int> counts;
+  for (int gpus = 1; gpus < offer.gpus; gpus += gpus < kEachUpTo ? 1 : gpus) {
+    counts.push_back(gpus);
+  }
+  counts.push_back(offer.gpus);
+  for (const int gpus : counts) {
+    if (const auto step = planner.vary(offer, {.gpus = gpus})) {
+      curve.points.emplace_back(static_cast<double>(gpus), step->compute.value / step->total.value);
+    }
+  }
+  return curve;
+}
+
+/// None for a machine that does not say the rate of its links in one number.
+std::optional<OfferCurve> bandwidth_curve(const PlanEstimate& estimate, std::size_t index, Planner& planner) {
+  constexpr int kPoints = 49;
+  constexpr double kSlowest = 1e9;
+  constexpr double kFastest = 1e12;
+  const Offer& offer = estimate.offers[index];
+  const auto rate = link_bandwidth(offer.machine);
+  if (!rate) {
+    return std::nullopt;
+  }
+  OfferCurve curve{.offer = index};
+  for (int point = 0; point < kPoints; ++point) {
+    const double bandwidth = kSlowest * std::pow(kFastest / kSlowest, point / (kPoints - 1.0));
+    if (const auto step = planner.vary(offer, {.bandwidth_factor = bandwidth / rate->value})) {
+      curve.points.emplace_back(bandwidth, step->exposed.value / step->total.value);
+    }
+  }
+  if (rate->value >= kSlowest && rate->value <= kFastest) {
+    curve.mark = {rate->value, estimate.estimates[index].step->exposed_share.typical};
+  }
+  return curve;
+}
+
+void add_curves(PlanStudy& study, Planner& planner) {
+  for (const std::size_t index : offers_with_curves(study.estimate)) {
+    study.scaling.push_back(scaling_curve(study.estimate, index, planner));
+    if (auto curve = bandwidth_curve(study.estimate, index, planner)) {
+      study.bandwidth.push_back(std::move(*curve));
+    }
+  }
+}
+
+// --- Sweeps ---------------------------------------------------------------------------------------------------------
+
+int number_of_gpus(const std::string& text) {
+  const std::optional<int> gpus = parse_number<int>(text);
+  if (!gpus || *gpus < 1) {
+    throw Error(ErrorKind::bad_input,
+                fmt::format("--sweep gpus={}: '{}' is not a number of GPUs", text, text));
+  }
+  return *gpus;
+}
+
+/// The offer with the values of those keys that are keys of machines.
+Offer offer_with(Offer offer, const std::vector<Sweep>& sweeps, const std::vector<std::string>& values) {
+  for (std::size_t index = 0; index < sweeps.size(); ++index) {
+    const std::string& key = sweeps[index].key;
+    if (is_plan_key(key)) {
+      continue;
+    }
+    if (key != "gpus") {
+      offer.machine =
+          with_value(offer.machine,
+                     {.key = key, .value = values[index], .origin = origin_of(sweeps[index], values[index])});
+      continue;
+    }
+    offer.gpus = number_of_gpus(values[index]);
+    if (offer.machine.gpus_per_node && offer.gpus > *offer.machine.gpus_per_node * offer.machine.nodes) {
+      throw Error(ErrorKind::bad_input, fmt::format("{} has no {} GPUs", offer.name, offer.gpus));
+    }
+  }
+  return offer;
+}
+
+/// Every offer with the values of a combination; one that cannot have them gets a problem. Throws when none can.
+std::vector<Offer> offers_with(const std::vector<Offer>& offers, const std::vector<Sweep>& sweeps,
+                               const std::vector<std::string>& values) {
+  std::vector<Offer> changed;
+  std::size_t refused = 0;
+  for (const Offer& offer : offers) {
+    try {
+      changed.push_back(offer.problem.empty() ? offer_with(offer, sweeps, values) : offer);
+    } catch (const Error& error) {
+      if (++refused == offers.size()) {
+        throw;
+      }
+      changed.push_back(offer);
+      changed.back().problem = error.what();
+    }
+  }
+  return changed;
+}
+
+std::vector<std::string> sweepable_keys() {
+  std::vector<std::string> paths = {"gpus"};
+  for (const auto& keys : {plan_keys(), workload_keys(), machine_keys()}) {
+    std::transform(keys.begin(), keys.end(), std::back_inserter(paths),
+                   [](const KeyDescription& key) { return key.path; });
+  }
+  return paths;
+}
+
+}  // namespace
+
+std::size_t PlanEstimate::best() const { return ranking.recommended.value_or(ranking.order.front()); }
+
+double run_seconds(const OfferEstimate& estimate) {
+  return estimate.run ? estimate.run->typical.value : 1e6 / estimate.step->samples_per_second.typical;
+}
+
+PlanStudy plan(const PlanRequest& request, const Invocation& invocation, const Observer& observer) {
+  const KnownNames known = known_names();
+  const Plan loaded = load_plan(request.plan, known, plan_places(), overrides_of(request));
+  std::vector<Offer> offers = loaded.offers;
+  std::vector<Offer> more = more_offers(request, loaded, known, observer);
+  std::move(more.begin(), more.end(), std::back_inserter(offers));
+  Planner planner(loaded);
+  PlanStudy study{.estimate =
+                      estimate(loaded, std::move(offers), planner, static_cast<std::size_t>(request.top))};
+  study.directory = output_directory(invocation, loaded.name);
+  study.file = write_records(study.estimate, study.directory, invocation);
+  for (const std::size_t place : places_to_explain(study.estimate, request.explained)) {
+    const std::size_t index = study.estimate.shown[place];
+    study.explanations.push_back(
+        {.offer = index,
+         .sentences = explain(planner, loaded, study.estimate.offers[index], study.estimate.estimates[index],
+                              study.estimate.thresholds[place])});
+  }
+  if (!study.estimate.shown.empty()) {
+    const std::vector<std::size_t> places = places_to_explain(study.estimate, {});
+    study.drawn = study.estimate.shown[places.empty() ? 0 : places.front()];
+  }
+  if (request.curves) {
+    add_curves(study, planner);
+  }
+  return study;
+}
+
+PlanSweep sweep_plan(const std::vector<std::string>& sweeps, const PlanRequest& request,
+                     const Observer& observer) {
+  const KnownNames known = known_names();
+  const std::vector<Offer> more = more_offers(
+      request, load_plan(request.plan, known, plan_places(), overrides_of(request)), known, observer);
+  PlanSweep result;
+  std::transform(sweeps.begin(), sweeps.end(), std::back_inserter(result.sweeps), parse_sweep);
+  require_known_keys(result.sweeps, sweepable_keys(),
+                     "a plan, a workload (docs/planning.md) or a machine (docs/scenario.md)");
+  for (const std::vector<std::string>& values : combinations(result.sweeps)) {
+    std::vector<KeyOverride> overrides = overrides_of(request);
+    for (std::size_t index = 0; index < values.size(); ++index) {
+      const Sweep& sweep = result.sweeps[index];
+      if (is_plan_key(sweep.key)) {
+        overrides.push_back(
+            {.key = sweep.key, .value = values[index], .origin = origin_of(sweep, values[index])});
+      }
+    }
+    const Plan loaded = load_plan(request.plan, known, plan_places(), overrides);
+    std::vector<Offer> offers = loaded.offers;
+    offers.insert(offers.end(), more.begin(), more.end());
+    Planner planner(loaded);
+    result.rows.push_back(
+        {.values = values,
+         .estimate = estimate(loaded, offers_with(offers, result.sweeps, values), planner, 0)});
+  }
+  return result;
+}
+
+std::vector<ScalingCheck> check_published_scaling(const std::filesystem::path& table) {
+  return check_scaling(load_published_scaling(table),
+                       {.table = table, .models = plan_places().models, .known = known_names()});
+}
+
+}  // namespace ringside::study

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/plan_answers.hpp"
+#include "analysis/planner.hpp"
+#include "analysis/scaling_check.hpp"
+#include "results/record.hpp"
+#include "scenario/plan.hpp"
+#include "study/invocation.hpp"
+#include "study/observer.hpp"
+#include "study/sweep_values.hpp"
+
+namespace ringside::study {
+
+struct PlanRequest {
+  std::filesystem::path plan;
+  std::vector<std::string> offers = {};  ///< Files of more offers.
+  std::optional<std::string> deadline = {};
+  std::optional<std::string> budget = {};
+  std::vector<std::string> explained = {};  ///< Parts of names; empty = the best and the first offer.
+  int top = 20;                             ///< How many offers get thresholds.
+  bool curves = true;                       ///< Also what the charts of scaling and bandwidth show.
+};
+
+/// Every offer of a plan with what it would take and cost.
+struct PlanEstimate {
+  Plan plan;
+  std::vector<Offer> offers = {};
+  std::vector<OfferEstimate> estimates = {};  ///< In the order of the offers.
+  Ranking ranking = {};
+  std::vector<std::size_t> shown = {};      ///< Best first; only offers with an estimate.
+  std::vector<Thresholds> thresholds = {};  ///< In the order of `shown`.
+  std::vector<std::string> best_ways = {};  ///< Likewise: the fastest way to synchronise that was tried.
+
+  /// The recommended offer, else the first in rank.
+  std::size_t best() const;
+};
+
+/// Of the run, or of a million samples where its length is not known. The offer has a step.
+double run_seconds(const OfferEstimate& estimate);
+
+/// Some quantity of one offer over another.
+struct OfferCurve {
+  std::size_t offer = 0;
+  std::vector<std::pair<double, double>> points = {};
+  std::optional<std::pair<double, double>> mark = {};  ///< Where this offer is.
+};
+
+struct Explanation {
+  std::size_t offer = 0;
+  std::vector<std::string> sentences = {};
+};
+
+struct PlanStudy {
+  PlanEstimate estimate;
+  std::vector<Explanation> explanations = {};
+  std::optional<std::size_t> drawn = {};   ///< The offer whose step is drawn as a timeline.
+  std::vector<OfferCurve> scaling = {};    ///< Efficiency over the number of GPUs.
+  std::vector<OfferCurve> bandwidth = {};  ///< Exposed share of the step over bytes per second.
+  std::filesystem::path directory = {};
+  std::filesystem::path file = {};  ///< `plan.jsonl`, complete.
+};
+
+/// Estimates every offer, ranks them, and writes `plan.jsonl`. Throws Error{bad_input}.
+PlanStudy plan(const PlanRequest& request, const Invocation& invocation, const Observer& observer);
+
+/// The best offer of one combination of swept values.
+struct PlanSweepRow {
+  std::vector<std::string> values;
+  PlanEstimate estimate;
+};
+struct PlanSweep {
+  std::vector<Sweep> sweeps;
+  std::vector<PlanSweepRow> rows;
+};
+PlanSweep sweep_plan(const std::vector<std::string>& sweeps, const PlanRequest& request,
+                     const Observer& observer);
+
+OfferRecord record_of(const PlanEstimate& estimate, std::size_t index);
+
+/// Which algorithms leave NICs of an offer idle: the one that was predicted, and the ring that is compared with naive.
+std::vector<std::string> idle_nics(const OfferEstimate& estimate, const Thresholds& found);
+
+/// Predicted scaling beside published, a row each.
+std::vector<ScalingCheck> check_published_scaling(const std::filesystem::path& table);
+
+}  // namespace ringside::study

@@ -1,0 +1,138 @@
+#include "study/predict.hpp"
+
+#include <algorithm>
+#include <set>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "analysis/policy_sentences.hpp"
+#include "analysis/verdict.hpp"
+#include "common/error.hpp"
+#include "study/calibrate.hpp"
+#include "study/scenario_points.hpp"
+
+namespace ringside::study {
+namespace {
+
+/// A machine of several nodes, all of whose ranks stand on the first: not what was meant.
+void require_use_of_nodes(const Scenario& scenario) {
+  if (!scenario.machine || scenario.machine->nodes < 2 || !scenario.machine->gpus_per_node) {
+    return;
+  }
+  const int per_node = *scenario.machine->gpus_per_node;
+  const int most = *std::max_element(scenario.ranks.begin(), scenario.ranks.end());
+  if (most > 1 && most <= per_node) {
+    throw Error(
+        ErrorKind::bad_input,
+        fmt::format(
+            "{}: ranks: {} of them all stand on the first of {} nodes of {} GPUs; ask for up to {}, or write "
+            "`nodes: 1`",
+            scenario.file.string(), most, scenario.machine->nodes, per_node,
+            scenario.machine->nodes * per_node));
+  }
+}
+
+}  // namespace
+
+Conclusions conclude(const std::vector<Point>& points, bool fitted, Journal* journal) {
+  const auto append = [&](const Record& record) {
+    if (journal != nullptr) {
+      journal->append(record);
+    }
+  };
+  Conclusions conclusions{.pair = choose_pair(points)};
+  if (conclusions.pair) {
+    for (const Verdict& verdict : verdicts(points, *conclusions.pair)) {
+      append(verdict);
+    }
+    conclusions.crossovers = crossovers(points, *conclusions.pair);
+    for (const Crossover& crossover : conclusions.crossovers) {
+      append(crossover);
+    }
+  }
+  conclusions.accuracy = accuracy(points);
+  for (const Accuracy& record : conclusions.accuracy) {
+    append(record);
+  }
+  if (fitted) {
+    conclusions.fitted = fitted_curves(points);
+  }
+  conclusions.sentences = verdict_sentences(points);
+  const std::vector<std::string> policies = policy_sentences(points);
+  conclusions.sentences.insert(conclusions.sentences.end(), policies.begin(), policies.end());
+  return conclusions;
+}
+
+std::optional<SpeedupGrid> speedup_grid(const PointStudy& study) {
+  return study.conclusions.pair ? std::optional(ringside::speedup_grid(study.scenario, study.machine,
+                                                                       study.points, *study.conclusions.pair))
+                                : std::nullopt;
+}
+
+void predict_points(std::vector<Point>& points, const Machine& machine, const PredictOptions& options,
+                    const Observer& observer) {
+  std::set<std::string> reasons;
+  for (Point& point : points) {
+    if (point.predicted) {
+      continue;
+    }
+    const auto outcome = ringside::predict(machine, point.key, options);
+    if (const auto* prediction = std::get_if<Prediction>(&outcome)) {
+      point.predicted = *prediction;
+    } else {
+      const std::string& reason = std::get<Unpredicted>(outcome).reason;
+      if (reasons.insert(point.key.algorithm + reason).second) {
+        observer.note(fmt::format("No prediction of {}: {}", point.key.algorithm, reason));
+      }
+    }
+  }
+}
+
+PreparedPrediction prepare(const PredictRequest& request, const Invocation& invocation,
+                           const Observer& observer) {
+  Scenario scenario = read_scenario(request.scenario);
+  require_use_of_nodes(scenario);
+  std::filesystem::path directory;
+  std::optional<Error> unwritable;
+  try {
+    directory = output_directory(invocation, scenario.name);
+  } catch (const Error& error) {
+    if (!scenario.machine) {
+      throw;  // Calibrating writes a machine file.
+    }
+    unwritable = error;
+  }
+  Machine machine =
+      with_known(machine_of(scenario, request.launch, directory, observer), scenario, request.native);
+  const PredictOptions options = {.fidelity = request.fidelity,
+                                  .backend = scenario.backend,
+                                  .native_model = request.native.model,
+                                  .force = request.force};
+  return {.scenario = std::move(scenario),
+          .directory = directory,
+          .unwritable = unwritable,
+          .machine = std::move(machine),
+          .options = options};
+}
+
+PointStudy predict(const PredictRequest& request, const Invocation& invocation, const Observer& observer) {
+  PreparedPrediction prepared = prepare(request, invocation, observer);
+  PointStudy study{.scenario = std::move(prepared.scenario), .machine = std::move(prepared.machine)};
+  study.points = open_points(points_of(study.scenario));
+  predict_points(study.points, study.machine, prepared.options, observer);
+  require_native(study.points, request.native);
+
+  study.unwritable = prepared.unwritable;
+  std::optional<Journal> journal;
+  if (!study.unwritable) {
+    study.file = prepared.directory / "predictions.jsonl";
+    journal.emplace(Journal::create(study.file, run_header(invocation, study.scenario, study.machine)));
+    journal->append(study.points);
+  }
+  study.conclusions = conclude(study.points, false, journal ? &*journal : nullptr);
+  study.native = native_findings(study.points, study.machine);
+  return study;
+}
+
+}  // namespace ringside::study

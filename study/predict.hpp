@@ -1,0 +1,80 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/accuracy.hpp"
+#include "analysis/crossover.hpp"
+#include "analysis/fitted.hpp"
+#include "analysis/speedup_grid.hpp"
+#include "common/error.hpp"
+#include "results/journal.hpp"
+#include "results/point.hpp"
+#include "scenario/scenario.hpp"
+#include "sim/predict.hpp"
+#include "study/invocation.hpp"
+#include "study/known.hpp"
+#include "study/launch.hpp"
+#include "study/observer.hpp"
+
+namespace ringside::study {
+
+/// What follows from points: the records at the end of a journal, and sentences for people.
+struct Conclusions {
+  std::optional<AlgorithmPair> pair = {};
+  std::vector<Crossover> crossovers = {};
+  std::vector<Accuracy> accuracy = {};
+  std::vector<FittedCurve> fitted = {};
+  std::vector<std::string> sentences =
+      {};  ///< The verdict, and where the two sides ran under other policies.
+};
+
+/// Draws the conclusions and appends their records to the journal, if there is one. `fitted` asks for curves fitted to the measurements.
+Conclusions conclude(const std::vector<Point>& points, bool fitted, Journal* journal);
+
+/// Points of a scenario with all that is known of them; what predict, measure and compare give.
+struct PointStudy {
+  Scenario scenario;
+  Machine machine;
+  std::vector<Point> points = {};
+  std::filesystem::path file = {};  ///< The journal, complete.
+  /// Why there is no journal and no place for charts; the rest is known all the same.
+  std::optional<Error> unwritable = {};
+  Conclusions conclusions = {};
+  NativeFindings native = {};  ///< Of predict() alone.
+};
+
+/// The predicted speedup over a wider range than was asked for; none with fewer than two algorithms of ours.
+std::optional<SpeedupGrid> speedup_grid(const PointStudy& study);
+
+/// Predicts the points that have no prediction yet; a point that cannot be predicted keeps none, and the reasons are noted
+/// once each.
+void predict_points(std::vector<Point>& points, const Machine& machine, const PredictOptions& options,
+                    const Observer& observer);
+
+struct PredictRequest {
+  std::filesystem::path scenario;
+  Fidelity fidelity = Fidelity::automatic;
+  bool force = false;  ///< Simulate even where that takes very long.
+  LaunchChoices launch = {};
+  NativeChoices native = {};
+};
+
+/// Predicts a scenario and writes `predictions.jsonl`. Throws Error{bad_input}; a folder that cannot be written is no reason not
+/// to answer.
+PointStudy predict(const PredictRequest& request, const Invocation& invocation, const Observer& observer);
+
+/// Scenario, machine and options of a request, which predict() and sweep() both begin with.
+struct PreparedPrediction {
+  Scenario scenario;
+  std::filesystem::path directory;       ///< For results.
+  std::optional<Error> unwritable = {};  ///< Why they cannot be written there.
+  Machine machine = {};
+  PredictOptions options = {};
+};
+PreparedPrediction prepare(const PredictRequest& request, const Invocation& invocation,
+                           const Observer& observer);
+
+}  // namespace ringside::study

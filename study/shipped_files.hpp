@@ -1,0 +1,18 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+/// Finding the files that ship with the program.
+namespace ringside::study {
+
+/// The configs/ folder: below the working directory, beside the source tree of a build, or where it was
+/// installed. Nothing when there is none.
+std::optional<std::filesystem::path> configs_directory();
+
+/// The .yaml files of configs/<kind>, sorted; empty when there are none.
+std::vector<std::filesystem::path> shipped_configs(const std::string& kind);
+
+}  // namespace ringside::study

@@ -1,0 +1,212 @@
+#include "study/sweep.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <variant>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "analysis/nic_sentences.hpp"
+#include "common/error.hpp"
+#include "common/numbers.hpp"
+#include "scenario/keys.hpp"
+#include "scenario/override.hpp"
+#include "schedule/registry.hpp"
+
+namespace ringside::study {
+namespace {
+
+/// One combination: what is asked of which machine.
+struct Case {
+  std::vector<std::string> values;
+  Machine machine;
+  std::vector<int> ranks;
+  std::vector<Bytes> sizes;
+};
+
+int whole_number(const std::string& key, const std::string& text) {
+  const std::optional<int> value = parse_number<int>(text);
+  if (!value || *value < 1) {
+    throw Error(ErrorKind::bad_input,
+                fmt::format("--sweep {}={}: '{}' is not a whole number above zero", key, text, text));
+  }
+  return *value;
+}
+
+std::int64_t size_of_message(const std::string& text) {
+  try {
+    return parse_bytes(text).value;
+  } catch (const Error& error) {
+    throw Error(ErrorKind::bad_input, fmt::format("--sweep bytes={}: {}", text, error.what()));
+  }
+}
+
+Case case_of(const SweepStudy& study, const std::vector<std::string>& values) {
+  Case result = {.values = values,
+                 .machine = study.machine,
+                 .ranks = study.scenario.ranks,
+                 .sizes = study.scenario.message_sizes};
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::string& key = study.sweeps[i].key;
+    if (key == "ranks") {
+      result.ranks = {whole_number(key, values[i])};
+    } else if (key == "bytes") {
+      const auto element = static_cast<std::int64_t>(size_of(study.scenario.dtype));
+      result.sizes = {{size_of_message(values[i]) / element * element}};
+    } else {
+      const std::string origin = origin_of(study.sweeps[i], values[i]);
+      result.machine = with_value(result.machine, {.key = key, .value = values[i], .origin = origin});
+    }
+  }
+  return result;
+}
+
+/// The fastest algorithm of ours.
+std::optional<Winner> winner_of(const std::vector<Point>& points) {
+  std::optional<Winner> best;
+  std::optional<Seconds> second;
+  for (const Point& point : points) {
+    if (point.key.algorithm == kNative) {
+      continue;
+    }
+    const Seconds seconds = point.predicted->seconds;
+    if (!best || seconds < best->seconds) {
+      second = best ? std::optional(best->seconds) : std::nullopt;
+      best = Winner{.algorithm = point.key.algorithm, .seconds = seconds};
+    } else if (!second || seconds < *second) {
+      second = seconds;
+    }
+  }
+  if (best && second) {
+    best->margin = best->seconds.value > 0 ? second->value / best->seconds.value : 1;
+  }
+  return best;
+}
+
+SweepCell cell_of(const Case& current, const Scenario& scenario, const PointKey& place,
+                  const PredictOptions& options) {
+  SweepCell cell{.values = current.values, .ranks = place.ranks, .bytes = place.bytes};
+  for (const std::string& algorithm : scenario.algorithms) {
+    PointKey key = place;
+    key.algorithm = algorithm;
+    const auto outcome = ringside::predict(current.machine, key, options);
+    if (const auto* prediction = std::get_if<Prediction>(&outcome)) {
+      cell.points.push_back({.key = key, .predicted = *prediction, .measured = {}});
+    }
+  }
+  cell.winner = winner_of(cell.points);
+  return cell;
+}
+
+/// More nodes are of no use to ranks that all stand on the first ones.
+void require_use_of_nodes(const SweepStudy& study) {
+  const bool nodes = study.sweeps_key("nodes");
+  if (nodes && study.machine.gpus_per_node && !study.sweeps_key("ranks")) {
+    throw Error(
+        ErrorKind::bad_input,
+        fmt::format(
+            "--sweep nodes: the number of ranks stays {} whatever the number of nodes of {} GPUs; sweep "
+            "`ranks` as well, or instead",
+            fmt::join(study.scenario.ranks, ", "), *study.machine.gpus_per_node));
+  }
+}
+
+void add_axis(std::vector<WinnerMap::Axis>& axes, const std::string& key, std::vector<std::string> values) {
+  if (values.size() > 1) {
+    axes.push_back({key, std::move(values)});
+  }
+}
+
+}  // namespace
+
+bool SweepStudy::sweeps_key(std::string_view key) const {
+  return std::any_of(sweeps.begin(), sweeps.end(), [&](const Sweep& sweep) { return sweep.key == key; });
+}
+
+std::string readable(const std::string& value) {
+  if (value.ends_with(" B/s")) {
+    return format(parse_bandwidth(value));
+  }
+  if (value.ends_with(" B")) {
+    return format(parse_bytes(value));
+  }
+  return value.ends_with(" s") ? format(parse_seconds(value)) : value;
+}
+
+SweepStudy sweep(const std::vector<std::string>& sweeps, const PredictRequest& request,
+                 const Invocation& invocation, const Observer& observer) {
+  PreparedPrediction prepared = prepare(request, invocation, observer);
+  SweepStudy study{.scenario = std::move(prepared.scenario),
+                   .machine = std::move(prepared.machine),
+                   .directory = prepared.directory,
+                   .unwritable = prepared.unwritable};
+  std::transform(sweeps.begin(), sweeps.end(), std::back_inserter(study.sweeps), parse_sweep);
+  std::vector<std::string> known = {"ranks", "bytes"};
+  for (const KeyDescription& key : machine_keys()) {
+    known.push_back(key.path);
+  }
+  require_known_keys(study.sweeps, known, "a machine (docs/scenario.md), nor `ranks` or `bytes`");
+
+  require_use_of_nodes(study);
+
+  std::vector<AlgorithmNics> nics;
+  for (const std::vector<std::string>& values : combinations(study.sweeps)) {
+    const Case current = case_of(study, values);
+    for (const int ranks : current.ranks) {
+      for (const Bytes bytes : current.sizes) {
+        const PointKey place = {.collective = study.scenario.collective,
+                                .algorithm = {},
+                                .ranks = ranks,
+                                .bytes = bytes,
+                                .dtype = study.scenario.dtype,
+                                .op = study.scenario.op};
+        study.cells.push_back(cell_of(current, study.scenario, place, prepared.options));
+        for (const Point& point : study.cells.back().points) {
+          if (point.predicted->nics) {
+            nics.push_back({point.key.algorithm, *point.predicted->nics});
+          }
+        }
+      }
+    }
+  }
+  study.sentences = nic_sentences(nics);
+  return study;
+}
+
+std::optional<WinnerMap> winner_map(const SweepStudy& study) {
+  std::vector<WinnerMap::Axis> axes;
+  for (const Sweep& sweep : study.sweeps) {
+    std::vector<std::string> values;
+    std::transform(sweep.values.begin(), sweep.values.end(), std::back_inserter(values), readable);
+    add_axis(axes, sweep.key == "bytes" ? "message size" : sweep.key, std::move(values));
+  }
+  if (!study.sweeps_key("ranks")) {
+    std::vector<std::string> values;
+    for (const int ranks : study.scenario.ranks) {
+      values.push_back(std::to_string(ranks));
+    }
+    add_axis(axes, "ranks", std::move(values));
+  }
+  if (!study.sweeps_key("bytes")) {
+    std::vector<std::string> values;
+    for (const Bytes bytes : study.scenario.message_sizes) {
+      values.push_back(format(bytes));
+    }
+    add_axis(axes, "message size", std::move(values));
+  }
+  if (axes.size() != 2) {
+    return std::nullopt;
+  }
+  WinnerMap map{.rows = axes[0], .columns = axes[1], .winners = {}};
+  auto cell = study.cells.begin();
+  for (std::size_t row = 0; row < map.rows.values.size(); ++row) {
+    map.winners.emplace_back();
+    for (std::size_t column = 0; column < map.columns.values.size(); ++column) {
+      map.winners.back().push_back((cell++)->winner);
+    }
+  }
+  return map;
+}
+
+}  // namespace ringside::study

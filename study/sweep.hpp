@@ -1,0 +1,61 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "results/point.hpp"
+#include "scenario/scenario.hpp"
+#include "study/predict.hpp"
+#include "study/sweep_values.hpp"
+
+namespace ringside::study {
+
+struct Winner {
+  std::string algorithm;  ///< Never `native`.
+  Seconds seconds;
+  std::optional<double> margin = {};  ///< The second's time over the winner's; none = there is no second.
+};
+
+/// One number of ranks and size at one combination of the swept values.
+struct SweepCell {
+  std::vector<std::string> values;  ///< In the order of the sweeps.
+  int ranks = 1;
+  Bytes bytes;
+  std::vector<Point> points = {};  ///< Of every algorithm that can be predicted.
+  std::optional<Winner> winner = {};
+};
+
+struct SweepStudy {
+  Scenario scenario;
+  Machine machine;
+  std::filesystem::path directory;       ///< For charts.
+  std::optional<Error> unwritable = {};  ///< Why they cannot be written there.
+  std::vector<Sweep> sweeps = {};
+  std::vector<SweepCell> cells = {};
+  std::vector<std::string> sentences = {};  ///< On algorithms that leave NICs idle.
+
+  bool sweeps_key(std::string_view key) const;
+};
+
+/// Predicts the scenario for every combination of the sweeps' values (`KEY=FROM:TO:STEP`). Throws Error{bad_input} for a
+/// key that nothing has and for a value that the machine cannot have.
+SweepStudy sweep(const std::vector<std::string>& sweeps, const PredictRequest& request,
+                 const Invocation& invocation, const Observer& observer);
+
+/// The winners over the two keys that take several values; none where there is another number of such keys.
+struct WinnerMap {
+  struct Axis {
+    std::string key;
+    std::vector<std::string> values;
+  };
+  Axis rows;
+  Axis columns;
+  std::vector<std::vector<std::optional<Winner>>> winners;  ///< [row][column]
+};
+std::optional<WinnerMap> winner_map(const SweepStudy& study);
+
+/// A value of a sweep as people read it: `5 GB/s` instead of `5000000000 B/s`.
+std::string readable(const std::string& value);
+
+}  // namespace ringside::study

@@ -1,0 +1,148 @@
+#include "study/trace.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "common/error.hpp"
+#include "real/backend/backends.hpp"
+#include "real/launch/external_rank.hpp"
+#include "schedule/registry.hpp"
+#include "sim/predict.hpp"
+#include "study/calibrate.hpp"
+#include "study/perfetto.hpp"
+#include "study/scenario_points.hpp"
+
+namespace ringside::study {
+namespace {
+
+/// The points to be traced: one per algorithm that has a schedule.
+std::vector<PointKey> points_to_trace(const Scenario& scenario, const TraceRequest& request) {
+  std::vector<std::string> algorithms = request.algorithms;
+  if (algorithms.empty()) {
+    std::copy_if(scenario.algorithms.begin(), scenario.algorithms.end(), std::back_inserter(algorithms),
+                 [](const std::string& algorithm) { return algorithm != kNative; });
+  }
+  const int ranks = request.ranks.value_or(scenario.ranks.back());
+  if (ranks > kMostTracedRanks) {
+    throw Error(ErrorKind::bad_input,
+                fmt::format("a timeline of {} ranks is too long; choose at most {} with --ranks", ranks,
+                            kMostTracedRanks));
+  }
+  std::vector<PointKey> keys;
+  for (const std::string& algorithm : algorithms) {
+    if (find_algorithm(scenario.collective, algorithm) == nullptr) {
+      throw Error(ErrorKind::bad_input,
+                  unknown_name("algorithm", algorithm, algorithm_names(scenario.collective)));
+    }
+    keys.push_back({.collective = scenario.collective,
+                    .algorithm = algorithm,
+                    .ranks = ranks,
+                    .bytes = request.bytes.value_or(scenario.message_sizes.back()),
+                    .dtype = scenario.dtype,
+                    .op = scenario.op});
+  }
+  return keys;
+}
+
+std::optional<Simulation> simulate(const Machine& machine, const PointKey& key, Backend backend,
+                                   const Observer& observer) {
+  Simulation simulation;
+  PredictOptions options;
+  options.backend = backend;
+  options.trace = &simulation.events;
+  const auto outcome = ringside::predict(machine, key, options);
+  if (const auto* unpredicted = std::get_if<Unpredicted>(&outcome)) {
+    observer.note(fmt::format("No prediction of {}: {}", key.algorithm, unpredicted->reason));
+    return std::nullopt;
+  }
+  simulation.prediction = std::get<Prediction>(outcome);
+  return simulation;
+}
+
+MeasureOptions record_options(const TraceRequest& request, const Invocation& invocation,
+                              const Scenario& scenario, Backend backend) {
+  MeasureOptions options;
+  options.launch = launch_options(request.launch, backend);
+  options.budget_per_point = request.launch.time_per_point;
+  options.seed = invocation.seed;
+  options.placements = placements_of(scenario);
+  return options;
+}
+
+void record_timelines(std::vector<Timeline>& timelines, const std::vector<PointKey>& keys,
+                      const MeasureOptions& options, const Observer& observer) {
+  observer.stage(fmt::format("recording {} {}", keys.size(), keys.size() == 1 ? "point" : "points"));
+  std::size_t done = 0;
+  record(keys, options, [&](const PointKey& key, const Recording& recording) {
+    if (recording.outcome == Outcome::wrong_result) {
+      throw Error(ErrorKind::failed, fmt::format("wrong result: {} on {} ranks, {}: {}", key.algorithm,
+                                                 key.ranks, format(key.bytes), recording.note));
+    }
+    if (recording.outcome == Outcome::ok) {
+      timelines[done].recorded = recording;
+    } else {
+      observer.note(fmt::format("No recording of {}: {}", key.algorithm, recording.note));
+    }
+    ++done;
+    observer.progress(static_cast<double>(done) / static_cast<double>(keys.size()), key.algorithm);
+  });
+  observer.finished();
+}
+
+/// Prediction and reality share the time axis.
+void write_timeline(Timeline& timeline, const std::filesystem::path& directory) {
+  std::vector<TracedRun> runs;
+  if (timeline.simulated) {
+    runs.push_back({.label = "predicted", .events = timeline.simulated->events});
+  }
+  if (timeline.recorded) {
+    runs.push_back({.label = "measured", .events = timeline.recorded->events});
+  }
+  if (!runs.empty()) {
+    timeline.file = directory / fmt::format("trace_{}.json", timeline.key.algorithm);
+    write_perfetto(runs, title_of(timeline.key), timeline.file);
+  }
+}
+
+}  // namespace
+
+std::string title_of(const PointKey& key) {
+  return fmt::format("{} {} of {} on {} ranks", key.algorithm, name(key.collective), format(key.bytes),
+                     key.ranks);
+}
+
+std::optional<TraceStudy> trace(const TraceRequest& request, const Invocation& invocation,
+                                const Observer& observer) {
+  const Scenario scenario = read_scenario(request.scenario);
+  const std::vector<PointKey> keys = points_to_trace(scenario, request);
+  Backend backend = scenario.backend;
+  if (request.measures) {
+    // The steps of a call on GPUs cannot be told apart, so those of CPU ranks are looked at.
+    backend = measuring_backend({.asked = resolve(backend)}, request.launch, observer);
+    if (const auto external = external_rank(); external && external->rank != 0) {
+      if (!scenario.machine) {
+        take_part_in_calibration(scenario, request.launch, launch_options(request.launch, backend));
+      }
+      record(keys, record_options(request, invocation, scenario, backend),
+             [](const PointKey&, const Recording&) {});
+      return std::nullopt;
+    }
+  }
+  TraceStudy study{.machine = {}, .directory = output_directory(invocation, scenario.name)};
+  study.machine = machine_of(scenario, request.launch, study.directory, observer);
+  for (const PointKey& key : keys) {
+    study.timelines.push_back({.key = key, .simulated = simulate(study.machine, key, backend, observer)});
+  }
+  if (request.measures) {
+    record_timelines(study.timelines, keys, record_options(request, invocation, scenario, backend), observer);
+  }
+  for (Timeline& timeline : study.timelines) {
+    write_timeline(timeline, study.directory);
+  }
+  return study;
+}
+
+}  // namespace ringside::study

@@ -1,0 +1,75 @@
+"""Inputs that once made a command hang, abort or call itself faulty. They lie in ../shared/data/fuzz beside the repository; the
+beginning of a file's name says what it was read as."""
+
+import os
+import subprocess
+import unittest
+
+from ringside_case import CUSTOM, SOURCE, RingsideCase
+
+INPUTS = SOURCE.parent / "shared/data/fuzz"
+DEADLINE = float(os.environ.get("RINGSIDE_FUZZ_DEADLINE", "5"))
+
+EVALUATED = """name: evaluated
+ranks: 8
+message_sizes: {from: 1 KiB, to: 16 GiB, factor: 2}
+algorithms: native
+backend: nccl
+machine: p4d.24xlarge
+measured: input.csv
+evaluation: {source: somewhere}
+"""
+MEASURED = """ranks: 4
+algorithms: [ring, native]
+message_sizes: [1 MiB, 128 MiB]
+machine: 4x-rtx4090-pcie4
+measured: input
+"""
+
+
+@unittest.skipUnless(INPUTS.is_dir(), f"there is no folder {INPUTS}")
+class FuzzInputs(RingsideCase):
+    def commands(self, kind, data):
+        """What reads such a file, by the name of the kind."""
+        predicted = ("--no-charts", "--format", "json")
+        if kind == "csv":
+            file = self.write("input.csv", data)
+            return [("import", file, "--ranks", "4"), ("plan", SOURCE / "configs/plans/resnet34-tutorial.yaml", "--offers", file)]
+        if kind == "evaluate":
+            self.write("input.csv", data)
+            self.write("evaluated.yaml", EVALUATED)
+            return [("evaluate", self.folder)]
+        if kind == "machine":
+            self.write("scenario.yaml", CUSTOM.split("machine:")[0] + "machine: input.yaml\n")
+            file = self.write("input.yaml", data)
+            return [("show", "machine", file), ("predict", self.folder / "scenario.yaml", *predicted)]
+        if kind == "measured":
+            file = self.write("input", data)
+            self.write("scenario.yaml", MEASURED)
+            return [("import", file, "--ranks", "4"), ("compare", self.folder / "scenario.yaml", *predicted)]
+        if kind == "scaling":
+            return [("plan", "--validate", self.write("input.csv", data))]
+        if kind == "scenario":
+            return [("predict", self.write("input.yaml", data), *predicted)]
+        if kind == "vms":
+            return [("plan", SOURCE / "configs/plans/resnet34-tutorial.yaml", "--no-charts", "--offers", self.write("vms.csv", data))]
+        if kind == "workload":
+            self.write("input.yaml", data)
+            plan = self.write("plan.yaml", "name: p\nworkload: input.yaml\noffers:\n  - {name: one, machine: 4x-rtx3090-pcie4}\n")
+            return [("plan", plan, "--no-charts")]
+        self.fail(f"what reads {kind}?")
+
+    def test_end_within_seconds_and_never_as_a_bug_of_ours(self):
+        for path in sorted(INPUTS.iterdir()):
+            for command in self.commands(path.name.split("-")[0], path.read_bytes()):
+                with self.subTest(input=path.name, command=command[0]):
+                    try:
+                        result = self.run_ringside(*command, "--quiet", "--output", self.folder / "out", deadline=DEADLINE)
+                    except subprocess.TimeoutExpired:
+                        self.fail(f"not done after {DEADLINE:g} s")
+                    self.assertIn(result.returncode, (0, 1, 2, 3), result.stderr[-400:])
+                    self.assertNotIn("\x1b", result.stdout + result.stderr, "a terminal escape of the input")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,156 @@
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/error.hpp"
+#include "import/offer_listing.hpp"
+#include "results/reader.hpp"
+#include "tests/paths.hpp"
+
+namespace ringside {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+std::string shipped(const std::string& name) {
+  return read_text(std::string(RINGSIDE_SOURCE_DIR) + "/tests/cli/offers/" + name);
+}
+
+std::vector<Offer> vast(const std::string& text) { return read_vast_offers(text, "offers.json").offers; }
+
+/// The only offer of a listing whose first one has another field.
+Offer one(const std::string& fields) {
+  const std::vector<Offer> offers = vast(fmt::format("[{{\"id\":1,{}}}]", fields));
+  EXPECT_THAT(offers, SizeIs(1));
+  return offers.front();
+}
+
+std::string refused(const std::string& text) {
+  try {
+    listing_format(text, "offers.json");
+    read_vast_offers(text, "offers.json");
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::bad_input);
+    return error.what();
+  }
+  return "accepted";
+}
+
+std::optional<Machine> no_machine(const std::string& /*name*/) { return std::nullopt; }
+
+const std::string kFour3090 =
+    R"("gpu_name":"RTX 3090","num_gpus":4,"gpu_frac":0.5,"gpu_ram":24576,"pci_gen":4.0,"gpu_lanes":16,"dph_total":1.2)";
+
+TEST(VastOffers, RealOnesAreUnderstood) {
+  const std::vector<Offer> offers = vast(shipped("vast.json"));
+  ASSERT_THAT(offers, SizeIs(4));
+  for (const Offer& offer : offers) {
+    EXPECT_THAT(offer.problem, IsEmpty()) << offer.name;
+    EXPECT_TRUE(offer.per_hour);
+  }
+  const Machine& whole = offers[0].machine;
+  EXPECT_EQ(whole.gpu->model, "H100-SXM");
+  EXPECT_EQ(whole.intra->kind, IntraKind::nvlink);
+  EXPECT_EQ(whole.intra->nvswitch, true);
+  EXPECT_EQ(offers[0].gpus, 8);
+  EXPECT_DOUBLE_EQ(offers[0].per_hour->amount, 35.159555555555556);
+}
+
+TEST(VastOffers, AFractionOfAMachineKeepsItsMachine) {
+  const std::vector<Offer> offers = vast(shipped("vast.json"));
+  EXPECT_EQ(offers[1].gpus, 4);
+  EXPECT_EQ(offers[1].machine.gpus_per_node, 8);
+  EXPECT_THAT(offers[1].assumptions, Contains(HasSubstr("The 4 rented of 8 GPUs")));
+}
+
+TEST(VastOffers, NvlinkIsTheRawSignallingRate) {
+  EXPECT_THAT(vast(shipped("vast.json"))[0].assumptions,
+              Contains(HasSubstr("450 GB/s usable, of 450 on the data sheet")));
+}
+
+TEST(VastOffers, ASlowSlotIsPredictedAsWhatItIs) {
+  // Gen 4 x16 that measures 12.3 GB/s has lost half of its lanes; gen 3 x16 at 11.7 is healthy.
+  const std::vector<Offer> offers = vast(shipped("vast.json"));
+  EXPECT_EQ(offers[2].machine.intra->lanes, 8);
+  EXPECT_THAT(offers[2].assumptions, Contains(HasSubstr("too few for PCIe 4.0 x16")));
+  EXPECT_EQ(offers[3].machine.intra->lanes, 16);
+}
+
+TEST(VastOffers, GeForceHasNoPeerToPeer) {
+  const Offer offer = one(kFour3090);
+  EXPECT_EQ(offer.machine.intra->kind, IntraKind::pcie);
+  EXPECT_EQ(offer.machine.intra->peer_to_peer, false);
+  EXPECT_EQ(offer.machine.intra->sockets, 2);
+  EXPECT_THAT(offer.assumptions, Contains(HasSubstr("No peer-to-peer")));
+}
+
+TEST(VastOffers, HostsOfVirtualMachinesAndSharedMachinesAreFlagged) {
+  const std::vector<Offer> offers = vast(fmt::format(
+      "{{\"offers\":[{{{0},\"machine_id\":7,\"vms_enabled\":true}},{{{0},\"machine_id\":7}}]}}", kFour3090));
+  EXPECT_THAT(offers[0].warnings, Contains(HasSubstr("IOMMU")));
+  EXPECT_THAT(offers[1].warnings, Contains(HasSubstr("2 offers of this listing are of machine 7")));
+}
+
+TEST(VastOffers, UnknownGpusAreKeptWithAReason) {
+  EXPECT_THAT(one(R"("gpu_name":"RTX 9090","num_gpus":2,"dph_total":1)").problem, HasSubstr("RTX 9090"));
+}
+
+TEST(VastOffers, WhatIsWrongWithOneOfferStaysWithIt) {
+  EXPECT_THAT(one(R"("gpu_name":"RTX 3090","num_gpus":4)").problem, HasSubstr("dph_total is missing"));
+  EXPECT_THAT(one(R"("gpu_name":"RTX 3090","num_gpus":4,"dph_total":"cheap")").problem,
+              HasSubstr("instead of a number"));
+  EXPECT_THAT(one(R"("gpu_name":"RTX 3090","num_gpus":4,"dph_total":-1)").problem, HasSubstr("negative"));
+  EXPECT_THAT(one(R"("gpu_name":"RTX 3090","num_gpus":2.5,"dph_total":1)").problem, HasSubstr("num_gpus"));
+  EXPECT_THAT(one(R"("gpu_name":"RTX 3090","num_gpus":2,"gpu_frac":0,"dph_total":1)").problem,
+              HasSubstr("gpu_frac"));
+  EXPECT_THAT(vast("[7]").front().problem, HasSubstr("instead of a map"));
+}
+
+TEST(VastOffers, NullsAndUnknownKeysAreNothing) {
+  const Offer offer = one(kFour3090 + R"(,"cpu_name":null,"bw_nvlink":null,"pcie_bw":null,"novelty":[1])");
+  EXPECT_THAT(offer.problem, IsEmpty());
+}
+
+TEST(VastOffers, FilesThatAreNoListingAreRefusedInAWord) {
+  EXPECT_THAT(refused("<!DOCTYPE html><html>"), HasSubstr("offers.json: is an HTML page"));
+  EXPECT_THAT(refused("[{\"id\":1,\"gpu_name\":\"RTX"), HasSubstr("is cut off"));
+  EXPECT_THAT(refused("[]"), HasSubstr("is an empty list"));
+  EXPECT_THAT(refused("{\"offers\":[]}"), HasSubstr("is an empty list"));
+  EXPECT_THAT(refused("{\"error\":\"login\"}"), HasSubstr("neither a list of offers"));
+  EXPECT_THAT(refused("[1,]"), HasSubstr("is not JSON"));
+  EXPECT_THAT(refused("  \n"), HasSubstr("is empty"));
+}
+
+TEST(SkypilotOffers, OneInstanceTypeStandsOnceAtItsCheapest) {
+  const OfferListing listing = read_skypilot_offers(shipped("aws.csv"), "aws.csv", no_machine);
+  ASSERT_THAT(listing.offers, SizeIs(1));
+  const Offer& offer = listing.offers.front();
+  EXPECT_DOUBLE_EQ(offer.per_hour->amount, 21.957642);
+  EXPECT_EQ(offer.machine.gpu->model, "A100-SXM4-40GB");
+  EXPECT_THAT(offer.assumptions, Contains(HasSubstr("cheapest of 2 regions")));
+  EXPECT_THAT(offer.assumptions, Contains(HasSubstr("does not say how GPUs are connected")));
+  EXPECT_THAT(listing.notes, Contains(HasSubstr("1 rows without GPUs")));
+}
+
+TEST(SkypilotOffers, TheCatalogueSaysHowKnownInstancesAreConnected) {
+  const auto known = [](const std::string& name) -> std::optional<Machine> {
+    Machine machine;
+    machine.name = "from the catalogue: " + name;
+    return machine;
+  };
+  const OfferListing listing = read_skypilot_offers(shipped("aws.csv"), "aws.csv", known);
+  EXPECT_EQ(listing.offers.front().machine.name, "from the catalogue: p4d.24xlarge");
+}
+
+TEST(SkypilotOffers, ColumnsAreReadByTheirNames) {
+  const OfferListing listing = read_skypilot_offers(shipped("vast.csv"), "vast.csv", no_machine);
+  EXPECT_EQ(listing.offers.front().gpus, 8);
+  EXPECT_EQ(listing.offers.front().machine.gpu->model, "RTX 4090");
+  EXPECT_THROW(read_skypilot_offers("InstanceType,Price\nx,1\n", "x.csv", no_machine), Error);
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""Files of at most 400 lines, folders of at most 25 files, and a page in every folder that says what belongs there.
+
+A longer file says at its top why it is one ("400 lines: …"), a fuller folder does so in its README.md ("25 files: …").
+"""
+
+import collections
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from check_text import files_of  # pylint: disable=wrong-import-position
+
+CODE = {".cpp", ".hpp", ".cu", ".py"}
+MOST_LINES, MOST_FILES, TOP = 400, 25, 20
+# Folders of data, one file for each thing there is.
+DATA = ("configs/", "docs/measurements", "docs/images", "tests/scenario/broken", "tests/import/", "tests/golden", "tests/results/")
+
+
+# Still to be divided or explained; a line goes when its file or folder is.
+EXCUSED: tuple[str, ...] = (
+    "analysis/",
+    "analysis/evaluation.cpp",
+    "analysis/verdict_sentences.cpp",
+    "cli/",
+    "cli/job.cpp",
+    "cli/plan_report.cpp",
+    "examples/ddp.cpp",
+    "plots/",
+    "plots/gnuplot.cpp",
+    "plots/plan_charts.cpp",
+    "real/backend/nccl/",
+    "real/launch/",
+    "real/measure/",
+    "results/",
+    "results/field_table.hpp",
+    "scenario/",
+    "schedule/proof.cpp",
+    "sim/engine/flow.cpp",
+    "tests/analysis/fit_test.cpp",
+    "tests/import/import_test.cpp",
+    "tests/plots/charts_test.cpp",
+    "tests/scenario/machine_file_test.cpp",
+    "tests/scenario/scenario_file_test.cpp",
+    "tests/sim/nccl/model_test.cpp",
+)
+
+
+def faults_of(root: pathlib.Path):
+    folders = collections.defaultdict(list)
+    for path in files_of(root):
+        if path.is_file():
+            folders[path.parent.relative_to(root).as_posix()].append(path)
+    for folder, files in sorted(folders.items()):
+        for path in files:
+            if path.suffix not in CODE:
+                continue
+            lines = path.read_text(encoding="utf-8").splitlines()
+            if len(lines) > MOST_LINES and not any(f"{MOST_LINES} lines" in line for line in lines[:TOP]):
+                yield f"{path.relative_to(root)}: {len(lines)} lines, and its top does not say why it is more than {MOST_LINES} lines"
+        if (folder + "/").startswith(DATA) or folder.startswith(DATA):
+            continue
+        page = root / folder / "README.md"
+        text = page.read_text(encoding="utf-8") if page.exists() else ""
+        if len(files) > MOST_FILES and f"{MOST_FILES} files" not in text:
+            yield f"{folder}/: {len(files)} files, and its README.md does not say why it is more than {MOST_FILES} files"
+        # The page of a folder speaks for those in it; a folder of tests is explained by the folder that it tests.
+        above = [root / part / "README.md" for part in [folder, *map(str, pathlib.PurePosixPath(folder).parents)] if part != "."]
+        has_code = any(path.suffix in CODE for path in files)
+        if has_code and not folder.startswith("tests/") and not any(page.exists() for page in above):
+            yield f"{folder}/: no README.md, here or above, says what belongs here and what does not"
+
+
+def main() -> int:
+    faults = list(faults_of(pathlib.Path(sys.argv[1])))
+    faults = [fault for fault in faults if fault.split(': ')[0] not in EXCUSED]
+    for fault in faults:
+        print(fault)
+    print(f"{len(faults)} faults")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

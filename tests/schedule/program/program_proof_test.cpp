@@ -1,0 +1,135 @@
+#include "schedule/program/program_proof.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "schedule/program/policy.hpp"
+#include "schedule/registry.hpp"
+#include "tests/schedule/requests.hpp"
+
+namespace ringside {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+/// Rules that cut messages of a test's size, beside those that ringside runs by.
+std::vector<ExecutionRules> rules() {
+  std::vector<ExecutionRules> all = {{}, {.receives_ahead = true}};
+  for (const int in_flight : {1, 2, 3, 4}) {
+    for (const bool interleaved : {false, true}) {
+      all.push_back(
+          {.receives_ahead = true,
+           .segments = SegmentRule{.longest = {200}, .in_flight = in_flight, .interleaved = interleaved}});
+    }
+  }
+  return all;
+}
+
+TEST(ProgramProof, HoldsForEveryAlgorithmUnderEveryPolicy) {
+  int cut = 0;
+  for_each_schedule(requests_of_few_ranks(), [&](const Schedule& schedule) {
+    for (const std::int64_t num_elements :
+         {std::int64_t{0}, std::int64_t{1}, std::int64_t{7}, std::int64_t{100},
+          std::int64_t{211} * schedule.num_ranks() + 1}) {
+      for (const ExecutionRules& rule : rules()) {
+        const ExecutionPolicy policy = policy_for(schedule, {4 * num_elements}, rule);
+        cut += policy.segments > 1 ? 1 : 0;
+        ASSERT_THAT(faults_under(schedule, {.num_elements = num_elements}, policy), IsEmpty())
+            << label(schedule) << ", " << num_elements << " elements, " << describe(policy);
+      }
+    }
+  });
+  EXPECT_GT(cut, 100);
+}
+
+TEST(ProgramProof, HoldsForLongMessagesByTheRulesOfEverySite) {
+  for (const RankSiteRow& site : kRankSites) {
+    for (const Collective collective :
+         {Collective::all_reduce, Collective::reduce_scatter, Collective::all_gather}) {
+      for (const int n : {2, 3, 8}) {
+        const Schedule ring(*find_algorithm(collective, "ring"), {.collective = collective, .num_ranks = n});
+        const Vector vector = {.num_elements = n * 1'000'001LL, .op = ReduceOp::avg};
+        ASSERT_THAT(faults_under(ring, vector, policy_for(ring, {4 * vector.num_elements}, site.rules)),
+                    IsEmpty())
+            << label(ring) << ", " << site.name;
+      }
+    }
+  }
+}
+
+/// The programs of a ring of 3 ranks that receives ahead.
+class BrokenPrograms : public ::testing::Test {
+ protected:
+  BrokenPrograms() {
+    for (Rank rank = 0; rank < 3; ++rank) {
+      programs_.push_back(compile(ring_, {.num_elements = 6}, rank, {.receives_ahead = true}));
+    }
+  }
+
+  std::vector<Step>& steps(Rank rank) { return programs_[static_cast<std::size_t>(rank)].steps; }
+  /// The first step of this kind at rank 0 from `from` on.
+  std::size_t find(StepKind kind, std::size_t from = 0) {
+    const auto found = std::find_if(steps(0).begin() + static_cast<std::ptrdiff_t>(from), steps(0).end(),
+                                    [kind](const Step& step) { return step.kind == kind; });
+    return static_cast<std::size_t>(found - steps(0).begin());
+  }
+  std::vector<std::string> faults() { return faults_of_programs(ring_, programs_); }
+
+  Schedule ring_{*find_algorithm(Collective::all_reduce, "ring"), {.num_ranks = 3}};
+  std::vector<Program> programs_;
+};
+
+TEST_F(BrokenPrograms, AreNoneBefore) { EXPECT_THAT(faults(), IsEmpty()); }
+
+TEST_F(BrokenPrograms, AReceiveOverWhatIsStillSentIsFound) {
+  // The chunk that rank 0 sends first is where the last round's copy arrives.
+  Step& receive = steps(0)[2];
+  ASSERT_EQ(receive.kind, StepKind::receive);
+  receive.target = steps(0)[1].source;
+  EXPECT_THAT(faults(), Contains(HasSubstr("which step 1 still sends")));
+}
+
+TEST_F(BrokenPrograms, AReductionOfWhatHasNotArrivedIsFound) {
+  const std::size_t wait = find(StepKind::wait);
+  std::swap(steps(0)[wait], steps(0)[wait + 1]);
+  EXPECT_THAT(faults(), Contains(HasSubstr("still receives")));
+}
+
+TEST_F(BrokenPrograms, MessagesInAnotherOrderAreFound) {
+  const std::size_t first = find(StepKind::receive);
+  const std::size_t second = find(StepKind::receive, first + 1);
+  std::swap(steps(0)[first].origin, steps(0)[second].origin);
+  EXPECT_THAT(faults(), Contains(HasSubstr("receives another message than rank 2 sends")));
+}
+
+TEST_F(BrokenPrograms, AReductionThatIsLeftOutIsFound) {
+  const std::size_t reduction = find(StepKind::reduce);
+  steps(0)[reduction].kind = StepKind::copy;
+  EXPECT_THAT(faults(), Contains(HasSubstr("ends without the result of chunk")));
+}
+
+TEST_F(BrokenPrograms, RanksThatWaitForEachOtherAreFound) {
+  // Everybody waits for its first message before it sends its own.
+  for (Rank rank = 0; rank < 3; ++rank) {
+    std::vector<Step>& own = steps(rank);
+    ASSERT_EQ(own[1].kind, StepKind::send);
+    ASSERT_EQ(own[3].kind, StepKind::wait);
+    std::swap(own[1], own[3]);
+    for (Step& step : own) {
+      if (step.kind == StepKind::wait && step.transfer == 1) {
+        step.transfer = 3;
+      }
+    }
+  }
+  EXPECT_THAT(faults(), Contains(HasSubstr("waits for a message that never comes")));
+}
+
+}  // namespace
+}  // namespace ringside

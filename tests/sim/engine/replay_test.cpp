@@ -1,0 +1,46 @@
+#include "sim/engine/replay.hpp"
+
+#include <gtest/gtest.h>
+
+#include "schedule/registry.hpp"
+#include "sim/engine/flow.hpp"
+#include "tests/sim/engine/networks.hpp"
+
+namespace ringside {
+
+namespace {
+
+TEST(Replay, OneStragglerSetsThePaceOfTheWholeRing) {
+  const Schedule ring(*find_algorithm(Collective::all_reduce, "ring"), {.num_ranks = 8});
+  const Execution execution(ring, {8'000'000}, DataType::float32);
+  Network network = test::uniform_network(8, {});
+  const double even = replay(execution, network).value;
+  network.slowdown.assign(8, 1.0);
+  network.slowdown[3] = 2.5;
+  EXPECT_NEAR(replay(execution, network).value, 2.5 * even, 1e-12);
+}
+
+TEST(Replay, MovesWithoutBytesCostNothing) {
+  // One element: of the eight chunks only the first is not empty, and it goes once around to be reduced and once more.
+  const Schedule ring(*find_algorithm(Collective::all_reduce, "ring"), {.num_ranks = 8});
+  const Network network = test::uniform_network(8, {});
+  const Execution one(ring, {4}, DataType::float32);
+  EXPECT_NEAR(replay(one, network).value, 14 * (5e-6 + 4e-10), 1e-15);
+  EXPECT_EQ(simulate_flow(one, network).num_messages, 14);
+  EXPECT_EQ(replay(Execution(ring, {0}, DataType::float32), network).value, 0);
+}
+
+TEST(Replay, EveryPairHasTheCostOfItsRoute) {
+  // Two hops of 1 us each way out, 10 and 5 GB/s: the narrower one counts. The way back crosses host memory twice.
+  const Network network = test::wired({{.name = "out", .latency = {1e-6}, .capacity = {1e10}},
+                                       {.name = "narrow", .latency = {1e-6}, .capacity = {5e9}},
+                                       {.name = "host memory", .latency = {3e-6}, .capacity = {8e9}}},
+                                      {{{}, {0, 1}}, {{2, 2}, {}}});
+  const Schedule naive(*find_algorithm(Collective::all_reduce, "naive"), {.num_ranks = 2});
+  const Execution execution(naive, {1'000'000}, DataType::float32);
+  EXPECT_NEAR(replay(execution, network).value, (2e-6 + 1e6 / 5e9) + (6e-6 + 1e6 / 4e9), 1e-15);
+}
+
+}  // namespace
+
+}  // namespace ringside

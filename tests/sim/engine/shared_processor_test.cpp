@@ -1,0 +1,222 @@
+#include "sim/engine/shared_processor.hpp"
+
+#include <cmath>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "schedule/registry.hpp"
+#include "sim/engine/flow.hpp"
+#include "sim/engine/replay.hpp"
+#include "tests/sim/engine/networks.hpp"
+
+namespace ringside {
+
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+/// The curve of this kind, which is made when there is none.
+std::vector<CurvePoint>& points(SharedProcessor& processor, ProbeKind kind, int ranks) {
+  for (Curve& curve : processor.curves) {
+    if (curve.kind == kind && curve.ranks == ranks) {
+      return curve.points;
+    }
+  }
+  return processor.curves.emplace_back(Curve{.kind = kind, .ranks = ranks}).points;
+}
+
+void erase(SharedProcessor& processor, ProbeKind kind) {
+  std::erase_if(processor.curves, [kind](const Curve& curve) { return curve.kind == kind; });
+}
+
+/// 10 us up to 1 kB, 100 us at 100 kB, 1.1 ms at 1.1 MB; two at once take 1.5 times, four at once 4 times as long.
+SharedProcessor two_cores() {
+  SharedProcessor processor;
+  processor.cores = 2;
+  for (const CurvePoint& point :
+       std::vector<CurvePoint>{{{1'000}, 1e-5}, {{100'000}, 1e-4}, {{1'100'000}, 1.1e-3}}) {
+    points(processor, ProbeKind::ping_pong, 2).push_back(point);
+    points(processor, ProbeKind::neighbour_exchange, 2).push_back({point.bytes, 1.5 * point.value});
+    points(processor, ProbeKind::neighbour_exchange, 4).push_back({point.bytes, 4.0 * point.value});
+  }
+  points(processor, ProbeKind::reduction, 1) = {{{1'000}, 1e-10}, {{100'000}, 4e-10}};
+  return processor;
+}
+
+Network shared_processor(int num_ranks, SharedProcessor processor = two_cores()) {
+  Network network = test::uniform_network(num_ranks, {});
+  network.processor = std::move(processor);
+  return network;
+}
+
+TEST(ProcessorCurves, TransfersFollowTheMeasuredCurve) {
+  const ProcessorCurves curves(two_cores(), {});
+  EXPECT_NEAR(curves.transfer(1'000), 1e-5, 1e-15);
+  EXPECT_NEAR(curves.transfer(0), 1e-5, 1e-15) << "a message is never faster than the smallest measured";
+  EXPECT_NEAR(curves.transfer(10'000), 1e-4 / std::sqrt(10), 1e-12) << "straight on logarithmic axes";
+  EXPECT_NEAR(curves.transfer(100'000), 1e-4, 1e-15);
+  EXPECT_NEAR(curves.transfer(2'100'000), 2.1e-3, 1e-12) << "the slope of the last two points goes on";
+}
+
+TEST(ProcessorCurves, ContentionFollowsTheNeighbourExchanges) {
+  const ProcessorCurves curves(two_cores(), {});
+  EXPECT_EQ(curves.contention(1, 1'000), 1);
+  EXPECT_NEAR(curves.contention(2, 1'000), 1.5, 1e-12);
+  EXPECT_NEAR(curves.contention(3, 50'000), 2.75, 1e-12) << "between two and four";
+  EXPECT_NEAR(curves.contention(4, 5'000'000), 4, 1e-12);
+  EXPECT_NEAR(curves.contention(8, 1'000), 8, 1e-12) << "in proportion beyond what was measured";
+}
+
+TEST(ProcessorCurves, ContentionBelowOneIsBelievedDownToAHalf) {
+  SharedProcessor processor = two_cores();
+  points(processor, ProbeKind::neighbour_exchange, 2) = {{{1'000}, 8e-6}};
+  points(processor, ProbeKind::neighbour_exchange, 4) = {{{1'000}, 1e-6}};
+  const ProcessorCurves curves(processor, {});
+  EXPECT_NEAR(curves.contention(2, 1'000), 0.8, 1e-12);
+  EXPECT_NEAR(curves.contention(4, 1'000), 0.5, 1e-12);
+}
+
+TEST(ProcessorCurves, ReductionsUseTheirOwnCurveOrElseTheCalibratedCost) {
+  const ProcessorCurves curves(two_cores(), {9e-10});
+  EXPECT_NEAR(curves.reduction(10'000), 2e-10 * 10'000, 1e-12);
+  EXPECT_NEAR(curves.reduction(1'000'000), 4e-10 * 1'000'000, 1e-12);
+  SharedProcessor without = two_cores();
+  erase(without, ProbeKind::reduction);
+  EXPECT_NEAR(ProcessorCurves(without, {9e-10}).reduction(1'000), 9e-10 * 1'000, 1e-18);
+}
+
+double all_reduce(const char* algorithm, const Network& network, Bytes size) {
+  const Schedule schedule(*find_algorithm(Collective::all_reduce, algorithm),
+                          {.num_ranks = network.num_ranks});
+  return simulate_flow(Execution(schedule, size, DataType::float32, {.receives_ahead = true}), network)
+      .seconds.value;
+}
+
+TEST(SharedProcessor, NaiveHasOneMessageUnderWayAtATime) {
+  // Four times alone, and three reductions.
+  const double time = all_reduce("naive", shared_processor(3), {100'000});
+  EXPECT_NEAR(time, 4 * 1e-4 + 2 * 4e-10 * 100'000, 1e-12);
+}
+
+TEST(SharedProcessor, ARingHasAllItsMessagesUnderWayAtOnce) {
+  SharedProcessor free_reductions = two_cores();
+  erase(free_reductions, ProbeKind::reduction);
+  // 6 rounds of 4 messages of 100 kB, each four times slower than alone.
+  EXPECT_NEAR(all_reduce("ring", shared_processor(4, free_reductions), {400'000}), 6 * 4e-4, 1e-12);
+}
+
+TEST(SharedProcessor, ReductionsShareTheCores) {
+  // Four ranks reduce at once on two cores: half speed. 6 rounds of transfers, 3 of them with a reduction behind.
+  const double time = all_reduce("ring", shared_processor(4), {400'000});
+  EXPECT_NEAR(time, 6 * 4e-4 + 3 * 2 * 4e-10 * 100'000, 1e-12);
+}
+
+/// two_cores() without reductions: a neighbour exchange among four that follows another takes 10 % less, and 20 % less with receives
+/// posted.
+SharedProcessor chained() {
+  SharedProcessor processor = two_cores();
+  erase(processor, ProbeKind::reduction);
+  points(processor, ProbeKind::chained_exchange, 4) = {{{1'000}, 3.6e-5}, {{100'000}, 3.6e-4}};
+  points(processor, ProbeKind::chained_exchange_posted, 4) = {{{1'000}, 3.2e-5}, {{100'000}, 3.2e-4}};
+  return processor;
+}
+
+TEST(ProcessorCurves, ChainedExchangesSayWhatMessagesTakeAfterOthers) {
+  const ProcessorCurves curves(chained(), {});
+  EXPECT_NEAR(curves.contention(4, 1'000), 4, 1e-12);
+  EXPECT_NEAR(curves.contention(4, 1'000, Receiver::in_turn), 3.6, 1e-12);
+  EXPECT_NEAR(curves.contention(4, 1'000, Receiver::ready), 3.2, 1e-12);
+  // A neighbour exchange of 1.1 MB takes 4.4 ms; less by as much as at the largest chained exchange.
+  EXPECT_NEAR(curves.contention(4, 1'100'000, Receiver::ready), 4 * (4.4e-3 - 0.8e-4) / 4.4e-3, 1e-12);
+  EXPECT_EQ(curves.contention(1, 1'000, Receiver::ready), 1) << "alone, as in a ping-pong";
+  SharedProcessor disturbed = chained();
+  points(disturbed, ProbeKind::chained_exchange_posted, 4)[0].value = 1e-3;
+  EXPECT_NEAR(ProcessorCurves(disturbed, {}).contention(4, 1'000, Receiver::ready), 3.6, 1e-12)
+      << "nobody waits longer for being ready";
+  EXPECT_NEAR(ProcessorCurves(two_cores(), {}).contention(4, 1'000, Receiver::ready), 4, 1e-12)
+      << "not probed";
+}
+
+TEST(SharedProcessor, RoundsAfterTheFirstTakeWhatChainedExchangesTake) {
+  const Network network = shared_processor(4, chained());
+  // A ring receives from the same rank in every round.
+  EXPECT_NEAR(all_reduce("ring", network, {400'000}), (4 + 5 * 3.2) * 1e-4, 1e-12);
+  // Its peers change.
+  EXPECT_NEAR(all_reduce("recursive_doubling", network, {100'000}), (4 + 3.6) * 1e-4, 1e-12);
+}
+
+TEST(SharedProcessor, SaysThatTheCoresAreShared) {
+  const Schedule ring(*find_algorithm(Collective::all_reduce, "ring"), {.num_ranks = 4});
+  const Execution execution(ring, {400'000}, DataType::float32);
+  EXPECT_THAT(simulate_flow(execution, shared_processor(4)).limits,
+              ElementsAre(Limit{.kind = Limit::Kind::shared_cores, .ranks = 4, .cores = 2}));
+  const Schedule naive(*find_algorithm(Collective::all_reduce, "naive"), {.num_ranks = 4});
+  EXPECT_THAT(simulate_flow(Execution(naive, {4}, DataType::float32), shared_processor(4)).limits, IsEmpty());
+}
+
+/// Every rank has a link of its own: nothing slows down what different ranks send.
+SharedProcessor private_links() {
+  SharedProcessor processor;
+  points(processor, ProbeKind::ping_pong, 2) = {{{100'000}, 1e-4}};
+  return processor;
+}
+
+double broadcast(const SharedProcessor& processor) {
+  const Schedule tree(*find_algorithm(Collective::broadcast, "binomial_tree"), {.num_ranks = 4});
+  return simulate_flow(Execution(tree, {100'000}, DataType::float32), shared_processor(4, processor))
+      .seconds.value;
+}
+
+TEST(SharedProcessor, MessagesToOneRankAreNoFan) {
+  SharedProcessor processor = private_links();
+  points(processor, ProbeKind::fan_out, 3) = {{{100'000}, 2e-4}};
+  // Two segments of each rank are in flight to the same neighbour.
+  const Schedule ring(*find_algorithm(Collective::all_reduce, "pipelined_ring"),
+                      {.num_ranks = 4, .segments = 2});
+  const Execution execution(ring, {800'000}, DataType::float32, {.receives_ahead = true, .in_flight = 2});
+  EXPECT_NEAR(simulate_flow(execution, shared_processor(4, processor)).seconds.value, 6 * 1e-4, 1e-12);
+}
+
+TEST(SharedProcessor, ASenderThatGoesOnEarlySharesItsLinkWithItsNextMessage) {
+  // The root sends to rank 2, then to rank 1 while rank 2 passes it on.
+  EXPECT_NEAR(broadcast(private_links()), 2e-4, 1e-12);
+  // It goes on at once: both messages take twice as long, and rank 2 passes on only then.
+  SharedProcessor eager = private_links();
+  points(eager, ProbeKind::fan_out, 3) = {{{100'000}, 2e-4}};
+  EXPECT_NEAR(broadcast(eager), 2e-4, 1e-12) << "a link that is not shared costs nothing";
+  points(eager, ProbeKind::send, 2) = {{{100'000}, 1e-9}};
+  EXPECT_NEAR(broadcast(eager), 3e-4, 1e-8);
+}
+
+TEST(ProcessorCurves, SeveralReductionsTakeWhatSeveralTook) {
+  SharedProcessor processor = two_cores();
+  points(processor, ProbeKind::reduction, 2) = {{{100'000}, 6e-10}};
+  const ProcessorCurves curves(processor, {});
+  EXPECT_EQ(curves.reduction_contention(1, 100'000), 1);
+  EXPECT_NEAR(curves.reduction_contention(2, 100'000), 1.5, 1e-12);
+  EXPECT_NEAR(curves.reduction_contention(4, 100'000), 3, 1e-12) << "in proportion beyond what was measured";
+  EXPECT_NEAR(curves.reduction(100'000), 4e-10 * 100'000, 1e-15) << "one alone as before";
+}
+
+TEST(SharedProcessor, TwoRoundsAtOnceHideHalfOfTheMessagesLatency) {
+  // Each rank has two of its segments in flight: 12 rounds take 6 times one message.
+  const Schedule ring(*find_algorithm(Collective::all_reduce, "pipelined_ring"),
+                      {.num_ranks = 4, .segments = 2});
+  const Execution one(ring, {800'000}, DataType::float32);
+  const Execution two(ring, {800'000}, DataType::float32, {.receives_ahead = true, .in_flight = 2});
+  const Network network = shared_processor(4, private_links());
+  EXPECT_NEAR(simulate_flow(one, network).seconds.value, 12 * 1e-4, 1e-12);
+  EXPECT_NEAR(simulate_flow(two, network).seconds.value, 6 * 1e-4, 1e-12);
+}
+
+TEST(SharedProcessor, ReplayTakesEveryMessageAsIfAlone) {
+  const Schedule ring(*find_algorithm(Collective::all_reduce, "ring"), {.num_ranks = 4});
+  const Execution execution(ring, {400'000}, DataType::float32);
+  EXPECT_NEAR(replay(execution, shared_processor(4)).value, 6 * 1e-4 + 3 * 4e-10 * 100'000, 1e-12);
+}
+
+}  // namespace
+
+}  // namespace ringside

@@ -1,0 +1,57 @@
+#include "study/plan.hpp"
+
+#include <gmock/gmock.h>
+
+#include "tests/study/workspace.hpp"
+
+namespace ringside::study {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+
+constexpr std::string_view kPlan =
+    "name: two offers\n"
+    "workload:\n"
+    "  parameters: 20000000\n"
+    "  batch_per_gpu: 100\n"
+    "  samples: 1000000\n"
+    "  compute: {measured: [{gpu: any, samples_per_second: 2500}]}\n"
+    "synchronisation: {style: one_bucket}\n"
+    "algorithm: ring\n"
+    "offers:\n"
+    "  - {name: eight, machine: {gpus_per_node: 8, intra: {kind: custom, latency: 10 us, bandwidth: 10 "
+    "GB/s}}, "
+    "price: {per_hour: 6 USD}}\n"
+    "  - {name: one, machine: {gpus_per_node: 1, intra: {kind: custom, latency: 10 us, bandwidth: 10 GB/s}}, "
+    "price: {per_hour: 1 USD}}\n";
+
+TEST(PlanStudy, CurvesOnlyWhereTheyAreAskedFor) {
+  Workspace workspace;
+  const std::filesystem::path file = workspace.write("plan.yaml", kPlan);
+  const PlanStudy with = plan({.plan = file}, workspace.invocation(), workspace.observer());
+  EXPECT_THAT(with.estimate.shown, SizeIs(2));
+  EXPECT_THAT(with.scaling, SizeIs(1)) << "one GPU has no scaling";
+  EXPECT_THAT(with.explanations, Not(IsEmpty()));
+  EXPECT_TRUE(std::filesystem::exists(with.file));
+  EXPECT_TRUE(with.drawn);
+  const PlanStudy without =
+      plan({.plan = file, .curves = false}, workspace.invocation(), workspace.observer());
+  EXPECT_THAT(without.scaling, IsEmpty());
+  EXPECT_THAT(without.bandwidth, IsEmpty());
+}
+
+TEST(PlanStudy, ASweepHasARowPerCombination) {
+  Workspace workspace;
+  const PlanSweep sweep =
+      sweep_plan({"accumulate=1:4:2x"}, {.plan = workspace.write("plan.yaml", kPlan)}, workspace.observer());
+  ASSERT_THAT(sweep.rows, SizeIs(3));
+  EXPECT_EQ(sweep.rows[2].values.front(), "4");
+  EXPECT_TRUE(sweep.rows[2].estimate.estimates[sweep.rows[2].estimate.best()].step);
+}
+
+}  // namespace
+}  // namespace ringside::study

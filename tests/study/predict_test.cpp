@@ -1,0 +1,113 @@
+#include "study/predict.hpp"
+
+#include <gmock/gmock.h>
+
+#include "common/error.hpp"
+#include "results/reader.hpp"
+#include "tests/study/workspace.hpp"
+
+namespace ringside::study {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+TEST(PredictStudy, EveryPointIsPredictedAndInTheJournal) {
+  Workspace workspace;
+  const PointStudy study = predict({.scenario = workspace.write("a.yaml", kUniform)}, workspace.invocation(),
+                                   workspace.observer());
+  ASSERT_THAT(study.points, SizeIs(4));
+  for (const Point& point : study.points) {
+    EXPECT_TRUE(point.predicted) << point.key.algorithm;
+    EXPECT_FALSE(point.measured);
+  }
+  EXPECT_EQ(study.file, workspace.output() / "predictions.jsonl");
+  EXPECT_THAT(read_results(study.file).points, SizeIs(4));
+  EXPECT_THAT(workspace.notes(), IsEmpty());
+}
+
+TEST(PredictStudy, RingWinsLargeMessagesOnPrivateLinks) {
+  Workspace workspace;
+  const PointStudy study = predict({.scenario = workspace.write("a.yaml", kUniform)}, workspace.invocation(),
+                                   workspace.observer());
+  ASSERT_TRUE(study.conclusions.pair);
+  EXPECT_EQ(study.conclusions.pair->candidate, "ring");
+  ASSERT_FALSE(study.conclusions.sentences.empty());
+  EXPECT_THAT(study.conclusions.sentences.front(), HasSubstr("ring"));
+  EXPECT_THAT(study.conclusions.accuracy, IsEmpty());
+}
+
+TEST(PredictStudy, TheGridHasNoMoreRanksThanTheMachine) {
+  Workspace workspace;
+  const PointStudy study =
+      predict({.scenario = workspace.write("a.yaml", std::string(kUniform) + "  gpus_per_node: 4\n")},
+              workspace.invocation(), workspace.observer());
+  const std::optional<SpeedupGrid> grid = speedup_grid(study);
+  ASSERT_TRUE(grid);
+  EXPECT_THAT(grid->ranks, testing::ElementsAre(2, 4));
+  EXPECT_EQ(grid->speedup.size(), grid->ranks.size());
+}
+
+TEST(PredictStudy, WhatIsKnownAndBearsOnNothingIsRefused) {
+  Workspace workspace;
+  const PredictRequest request{.scenario = workspace.write("a.yaml", kUniform),
+                               .native = {.known = {"{native: {ranks: 4, bytes: 1 GiB, seconds: 95 ms}}"}}};
+  try {
+    predict(request, workspace.invocation(), workspace.observer());
+    FAIL() << "nothing was refused";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::bad_input);
+    EXPECT_THAT(error.what(), HasSubstr("has no `native`"));
+  }
+}
+
+TEST(PredictStudy, AMeasuredTimeThatNoPredictionTakesIsRefused) {
+  Workspace workspace;
+  const PredictRequest request{
+      .scenario =
+          workspace.write("a.yaml",
+                          "name: native\nalgorithms: [ring, native]\nranks: 4\nmessage_sizes: [8 MB]\n"
+                          "backend: nccl\nmachine: {gpu: {model: A100-SXM4-40GB}, gpus_per_node: 8, intra: "
+                          "{kind: nvlink, generation: 3, switch: true}}\n"),
+      .native = {.known = {"{ring: {ranks: 4, bytes: 1 GiB, seconds: 95 ms}}"}}};
+  try {
+    predict(request, workspace.invocation(), workspace.observer());
+    FAIL() << "nothing was refused";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::bad_input);
+    EXPECT_THAT(error.what(), HasSubstr("no prediction takes a measured ring"));
+  }
+}
+
+TEST(PredictStudy, RanksThatAllStandOnOneOfTwoNodesAreRefused) {
+  Workspace workspace;
+  try {
+    predict({.scenario = workspace.write(
+                 "a.yaml", std::string(kUniform) + "  gpus_per_node: 8\n  nodes: 2\n"
+                                                   "  inter: {kind: infiniband, rate: 200 Gb/s, nics: 1}\n")},
+            workspace.invocation(), workspace.observer());
+    FAIL() << "nothing was refused";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("all stand on the first of 2 nodes"));
+  }
+}
+
+TEST(PredictStudy, AnAlgorithmThatCannotBePredictedIsNotedOnce) {
+  Workspace workspace;
+  Machine machine;
+  machine.gpus_per_node = 4;
+  machine.intra =
+      IntraLink{.kind = IntraKind::custom, .latency = Seconds{1e-5}, .bandwidth = BytesPerSecond{1e10}};
+  std::vector<Point> points(2);
+  for (Point& point : points) {
+    point.key = {.algorithm = "native", .ranks = 4, .bytes = {1024}};
+  }
+  points.back().key.bytes = {4096};
+  predict_points(points, machine, {.backend = Backend::mpi}, workspace.observer());
+  EXPECT_FALSE(points.front().predicted);
+  EXPECT_THAT(workspace.notes(), testing::ElementsAre(HasSubstr("No prediction of native")));
+}
+
+}  // namespace
+}  // namespace ringside::study

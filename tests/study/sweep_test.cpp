@@ -1,0 +1,72 @@
+#include "study/sweep.hpp"
+
+#include <gmock/gmock.h>
+
+#include "common/error.hpp"
+#include "tests/study/workspace.hpp"
+
+namespace ringside::study {
+namespace {
+
+using testing::HasSubstr;
+using testing::SizeIs;
+
+SweepStudy sweep_uniform(Workspace& workspace, const std::vector<std::string>& sweeps) {
+  return sweep(sweeps, {.scenario = workspace.write("a.yaml", kUniform)}, workspace.invocation(),
+               workspace.observer());
+}
+
+TEST(Sweep, OneCellPerCombinationRanksAndSize) {
+  Workspace workspace;
+  const SweepStudy study = sweep_uniform(workspace, {"ranks=2:8:2x", "bandwidth=1GB/s,100GB/s"});
+  ASSERT_THAT(study.cells, SizeIs(3 * 2 * 2));
+  for (const SweepCell& cell : study.cells) {
+    EXPECT_EQ(std::to_string(cell.ranks), cell.values.front());
+    ASSERT_TRUE(cell.winner);
+    EXPECT_GE(cell.winner->margin.value_or(0), 1);
+  }
+}
+
+TEST(Sweep, AMapNeedsTwoKeysWithSeveralValues) {
+  Workspace workspace;
+  const auto map = winner_map(sweep_uniform(workspace, {"ranks=2:8:2x"}));
+  ASSERT_TRUE(map);
+  EXPECT_EQ(map->rows.key, "ranks");
+  EXPECT_EQ(map->columns.key, "message size");
+  EXPECT_THAT(map->winners, SizeIs(3));
+  EXPECT_FALSE(winner_map(sweep_uniform(workspace, {"ranks=2:8:2x", "bandwidth=1GB/s,100GB/s"})));
+}
+
+TEST(Sweep, AnUnknownKeyIsRefusedWithTheNearestOne) {
+  Workspace workspace;
+  try {
+    sweep_uniform(workspace, {"bandwith=1GB/s,2GB/s"});
+    FAIL() << "nothing was refused";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("did you mean 'bandwidth'?"));
+  }
+}
+
+TEST(Sweep, NodesAloneAreRefusedWhereTheyWouldChangeNothing) {
+  Workspace workspace;
+  const auto file =
+      workspace.write("a.yaml",
+                      "name: nodes\nalgorithms: [naive, ring]\nranks: 16\nmessage_sizes: [8 MB]\n"
+                      "machine:\n  nodes: 2\n  gpus_per_node: 8\n"
+                      "  intra: {kind: custom, latency: 1 us, bandwidth: 100 GB/s}\n"
+                      "  inter: {kind: infiniband, rate: 200 Gb/s, nics: 1}\n");
+  try {
+    sweep({"nodes=1:16:2x"}, {.scenario = file}, workspace.invocation(), workspace.observer());
+    FAIL() << "nothing was refused";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("the number of ranks stays 16"));
+  }
+}
+
+TEST(Sweep, ValuesAreReadableAgain) {
+  EXPECT_EQ(readable("5000000000 B/s"), "5 GB/s");
+  EXPECT_EQ(readable("16"), "16");
+}
+
+}  // namespace
+}  // namespace ringside::study

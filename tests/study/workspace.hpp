@@ -1,0 +1,41 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "study/invocation.hpp"
+#include "study/observer.hpp"
+
+namespace ringside::study {
+
+/// A temporary folder with files, an invocation that writes below it, and an observer that remembers.
+class Workspace {
+ public:
+  Workspace();
+  ~Workspace();
+  Workspace(const Workspace&) = delete;
+  Workspace& operator=(const Workspace&) = delete;
+
+  std::filesystem::path write(const std::string& name, std::string_view text) const;
+  std::filesystem::path output() const { return folder_ / "out"; }
+  Invocation invocation() const { return {.output = output(), .command_line = "test"}; }
+  Observer observer();
+  const std::vector<std::string>& notes() const { return notes_; }
+
+ private:
+  std::filesystem::path folder_;
+  std::vector<std::string> notes_;
+};
+
+/// Four ranks with private links of 10 GB/s and 10 µs; naive and ring.
+inline constexpr std::string_view kUniform =
+    "name: uniform\n"
+    "algorithms: [naive, ring]\n"
+    "ranks: 4\n"
+    "message_sizes: [1 KiB, 8 MB]\n"
+    "machine:\n"
+    "  intra: {kind: custom, latency: 10 us, bandwidth: 10 GB/s}\n";
+
+}  // namespace ringside::study
