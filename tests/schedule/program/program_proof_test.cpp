@@ -38,8 +38,14 @@ TEST(ProgramProof, HoldsForEveryAlgorithmUnderEveryPolicy) {
     for (const std::int64_t num_elements :
          {std::int64_t{0}, std::int64_t{1}, std::int64_t{7}, std::int64_t{100},
           std::int64_t{211} * schedule.num_ranks() + 1}) {
+      std::vector<ExecutionPolicy> proved;
       for (const ExecutionRules& rule : rules()) {
         const ExecutionPolicy policy = policy_for(schedule, {4 * num_elements}, rule);
+        // Rules that cut nothing of this message give one and the same policy.
+        if (std::find(proved.begin(), proved.end(), policy) != proved.end()) {
+          continue;
+        }
+        proved.push_back(policy);
         cut += policy.segments > 1 ? 1 : 0;
         ASSERT_THAT(faults_under(schedule, {.num_elements = num_elements}, policy), IsEmpty())
             << label(schedule) << ", " << num_elements << " elements, " << describe(policy);
