@@ -199,10 +199,10 @@ std::string systems_of(const AccuracyReport& report, MachineClass machine_class)
            2);
   for (const EvaluatedSystem& system : report.systems) {
     const Accuracy* all = find(system.records, {});
-    if (system.odd || system.machine_class != machine_class || all == nullptr) {
+    if (system.excluded || system.machine_class != machine_class || all == nullptr) {
       continue;
     }
-    text += row({system.name + (system.weak ? " (uncertain description)" : ""), system.group,
+    text += row({system.name + (system.uncertain ? " (uncertain description)" : ""), system.group,
                  std::to_string(all->points), percentage(all->mape), error_of(system, {.band = "small"}),
                  error_of(system, {.band = "middle"}), error_of(system, {.band = "large"}),
                  fmt::format("{:+.0f}", 100 * all->bias),
@@ -219,8 +219,8 @@ std::string excluded_systems(const AccuracyReport& report) {
   std::string text = head({"system", "why", "points", "held out, %", "bias, %", "in interval, %"}, 2);
   for (const EvaluatedSystem& system : report.systems) {
     const Accuracy* all = find(system.records, {});
-    if (system.odd && all != nullptr) {
-      text += row({system.name, *system.odd, std::to_string(all->points), percentage(all->mape),
+    if (system.excluded && all != nullptr) {
+      text += row({system.name, *system.excluded, std::to_string(all->points), percentage(all->mape),
                    fmt::format("{:+.0f}", 100 * all->bias),
                    all->coverage ? fmt::format("{:.0f}", 100 * *all->coverage) : ""});
     }

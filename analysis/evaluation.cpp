@@ -346,7 +346,7 @@ std::vector<Accuracy> summaries_of(const std::vector<EvaluatedSystem>& systems) 
         std::vector<const Accuracy*> records;
         for (const EvaluatedSystem& system : systems) {
           const Accuracy* record =
-              !system.odd && part.holds(system) ? find(system.records, question) : nullptr;
+              !system.excluded && part.holds(system) ? find(system.records, question) : nullptr;
           if (record != nullptr) {
             records.push_back(record);
           }
@@ -415,7 +415,7 @@ std::vector<IntervalScores> all_scores_of(const std::vector<EvaluatedSystem>& sy
                              .fold = contestant.fold};
         for (const EvaluatedSystem& system : systems) {
           const auto scores =
-              !system.odd && part.holds(system) ? scores_of(system, contestant, band) : std::nullopt;
+              !system.excluded && part.holds(system) ? scores_of(system, contestant, band) : std::nullopt;
           if (!scores) {
             continue;
           }
@@ -449,7 +449,7 @@ void compare_with_tuner(AccuracyReport& evaluation) {
   for (const EvaluatedSystem& system : evaluation.systems) {
     const Accuracy* ours = find(system.records, {.model = EvaluatedModel::ringside});
     const Accuracy* tuner = find(system.records, {.model = EvaluatedModel::nccl_tuner});
-    if (!system.odd && ours != nullptr && tuner != nullptr) {
+    if (!system.excluded && ours != nullptr && tuner != nullptr) {
       const int better = ours->mape < tuner->mape ? 1 : 0;
       ++evaluation.compared_with_tuner;
       evaluation.better_than_tuner += better;
@@ -488,7 +488,7 @@ std::vector<NcclTable> fit_tables(std::span<const EvaluationSystem> systems) {
   std::vector<NcclTable> tables;
   for (const EvaluationSystem& system : systems) {
     const std::vector<Point> points = native_points(system);
-    if (system.odd || !std::holds_alternative<NcclSystem>(system_of(system, points)) ||
+    if (system.excluded || !std::holds_alternative<NcclSystem>(system_of(system, points)) ||
         points.front().key.collective != Collective::all_reduce) {
       continue;
     }
@@ -530,8 +530,8 @@ AccuracyReport evaluate(std::span<const EvaluationSystem> systems, const NcclFit
     EvaluatedSystem result = {.name = system.name,
                               .source = system.source,
                               .group = system.group,
-                              .odd = system.odd,
-                              .weak = system.weak,
+                              .excluded = system.excluded,
+                              .uncertain = system.uncertain,
                               .collective = points.front().key.collective,
                               .machine_class = described.machine_class(),
                               .kind = described.kind(),

@@ -18,10 +18,10 @@ namespace ringside {
 /// A scenario with `measured:`.
 struct EvaluationSystem {
   std::string name = {};
-  std::string source = {};               ///< Where it was published.
-  std::string group = {};                ///< Its source: held out of the fit together.
-  std::optional<std::string> odd = {};   ///< Why it is no fair test; it is listed apart.
-  std::optional<std::string> weak = {};  ///< What of the machine's description is a guess.
+  std::string source = {};                    ///< Where it was published.
+  std::string group = {};                     ///< Its source: held out of the fit together.
+  std::optional<std::string> excluded = {};   ///< Why it is no fair test; it is listed apart.
+  std::optional<std::string> uncertain = {};  ///< What of the machine's description is a guess.
   Machine machine = {};
   std::vector<Point> points =
       {};  ///< Measured, all of one collective; others than NCCL's own are passed over.
@@ -62,8 +62,8 @@ struct EvaluatedSystem {
   std::string name = {};
   std::string source = {};
   std::string group = {};
-  std::optional<std::string> odd = {};
-  std::optional<std::string> weak = {};
+  std::optional<std::string> excluded = {};
+  std::optional<std::string> uncertain = {};
   Collective collective = Collective::all_reduce;
   MachineClass machine_class = MachineClass::node_nvlink;
   NcclKind kind = NcclKind::nvlink;

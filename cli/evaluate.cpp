@@ -79,8 +79,8 @@ void print_excluded(const AccuracyReport& report) {
   std::vector<std::vector<std::string>> rows;
   for (const EvaluatedSystem& system : report.systems) {
     const Accuracy* record = find(system.records, {.model = EvaluatedModel::ringside});
-    if (system.odd && record != nullptr) {
-      rows.push_back({system.name, percent(record->mape, 1), *system.odd});
+    if (system.excluded && record != nullptr) {
+      rows.push_back({system.name, percent(record->mape, 1), *system.excluded});
     }
   }
   if (!rows.empty()) {
@@ -139,7 +139,7 @@ void run(const EvaluateFlags& flags, const CommonOptions& common) {
     progress.stage("drawing charts");
     const auto excluded = static_cast<std::size_t>(
         std::count_if(report.systems.begin(), report.systems.end(),
-                      [](const EvaluatedSystem& system) { return system.odd.has_value(); }));
+                      [](const EvaluatedSystem& system) { return system.excluded.has_value(); }));
     draw(report,
          {.title = "NCCL's own all_reduce",
           .machine = fmt::format("{} systems; {} excluded ones are not shown",

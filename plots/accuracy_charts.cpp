@@ -43,7 +43,7 @@ Range seconds_range(const AccuracyReport& report) {
   Range range{.min = 1e-4, .max = 1e-3};
   for (const EvaluatedSystem& system : report.systems) {
     for (const EvaluatedPoint& point : system.points) {
-      if (!system.odd && is_ours_held_out(point)) {
+      if (!system.excluded && is_ours_held_out(point)) {
         range.include(point.measured);
         range.include(point.predicted);
       }
@@ -55,7 +55,7 @@ Range seconds_range(const AccuracyReport& report) {
 Marks scatter_of(const AccuracyReport& report, MachineClass machine_class) {
   Marks marks{.style = {.color = {.rgb = kBlue.rgb, .opacity = 0.45}, .shape = Shape::circle, .size = 0.7}};
   for (const EvaluatedSystem& system : report.systems) {
-    if (system.odd || system.machine_class != machine_class) {
+    if (system.excluded || system.machine_class != machine_class) {
       continue;
     }
     for (const EvaluatedPoint& point : system.points) {
@@ -114,7 +114,7 @@ std::vector<const EvaluatedSystem*> samples_of(const AccuracyReport& report) {
   for (const MachineClass machine_class : kClasses) {
     std::vector<const EvaluatedSystem*> candidates;
     for (const EvaluatedSystem& system : report.systems) {
-      if (!system.odd && system.machine_class == machine_class && !system.points.empty()) {
+      if (!system.excluded && system.machine_class == machine_class && !system.points.empty()) {
         candidates.push_back(&system);
       }
     }

@@ -23,8 +23,8 @@ struct Evaluation {
   std::string source = {};  ///< Where the measurements were published.
   /// The source: systems of one source are held out of a fit together.
   std::string group = {};
-  std::optional<std::string> odd = {};   ///< Why this is no fair test; it is listed apart.
-  std::optional<std::string> weak = {};  ///< Which words of the machine are guesses.
+  std::optional<std::string> excluded = {};   ///< Why this is no fair test; it is listed apart.
+  std::optional<std::string> uncertain = {};  ///< What of the machine's description is a guess.
 
   bool operator==(const Evaluation&) const = default;
 };

@@ -149,10 +149,11 @@ MapTable<Evaluation> evaluation_table() {
               row("group", &Evaluation::group, text_type("a name such as `abci A100`"),
                   {.meaning = "The source: systems of one source are held out of a fit together.",
                    .required = true}),
-              row("odd", &Evaluation::odd, text_type("a reason such as `the GPU is not stated`"),
+              row("excluded", &Evaluation::excluded, text_type("a reason such as `the GPU is not stated`"),
                   {.meaning = "Why this is no fair test of a model; it is listed apart."}),
-              row("weak", &Evaluation::weak, text_type("a reason such as `the rate of the NICs is a guess`"),
-                  {.meaning = "Which words of the machine are guesses."}),
+              row("uncertain", &Evaluation::uncertain,
+                  text_type("a reason such as `the rate of the NICs is a guess`"),
+                  {.meaning = "What of the machine's description is a guess."}),
           }};
 }
 

@@ -50,8 +50,8 @@ std::optional<EvaluationSystem> read_system(const std::filesystem::path& file, c
   return EvaluationSystem{.name = scenario.name,
                           .source = about.source,
                           .group = about.group.empty() ? scenario.name : about.group,
-                          .odd = about.odd,
-                          .weak = about.weak,
+                          .excluded = about.excluded,
+                          .uncertain = about.uncertain,
                           .machine = *scenario.machine,
                           .points = std::move(points)};
 }

@@ -152,7 +152,7 @@ TEST(Evaluating, WhatWasGivenIsNotScored) {
 
 TEST(Evaluating, OddSystemsStandApart) {
   std::vector<EvaluationSystem> systems = {box("good", "a", 1), box("sick", "b", 10)};
-  systems[1].odd = "its fan is broken";
+  systems[1].excluded = "its fan is broken";
   EvaluationSystem empty = box("empty", "c", 1);
   empty.points.clear();
   systems.push_back(empty);

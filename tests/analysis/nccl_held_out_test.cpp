@@ -30,8 +30,8 @@ EvaluationSystem published(const std::string& name) {
   return {.name = scenario.name,
           .source = scenario.evaluation->source,
           .group = scenario.evaluation->group,
-          .odd = scenario.evaluation->odd,
-          .weak = scenario.evaluation->weak,
+          .excluded = scenario.evaluation->excluded,
+          .uncertain = scenario.evaluation->uncertain,
           .machine = *scenario.machine,
           .points = merge(import.series).points};
 }

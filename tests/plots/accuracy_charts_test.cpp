@@ -29,7 +29,7 @@ AccuracyReport report() {
   result.systems = {system_of("a", MachineClass::node_nvlink, 1.1),
                     system_of("b", MachineClass::node_pcie, 3), system_of("c", MachineClass::multi_node, 0.8),
                     system_of("sick", MachineClass::node_pcie, 100)};
-  result.systems.back().odd = "sick";
+  result.systems.back().excluded = "sick";
   return result;
 }
 

@@ -118,7 +118,7 @@ TEST(Configs, EverySystemOfTheEvaluationSaysItsSourceAndAsksForWhatItsTableHolds
     ASSERT_THAT(scenario.ranks, testing::SizeIs(1));
     const Machine& machine = *scenario.machine;
     EXPECT_EQ(machine.nodes * machine.gpus_per_node.value_or(0), scenario.ranks.front());
-    EXPECT_TRUE(machine.gpu || scenario.evaluation->odd);
+    EXPECT_TRUE(machine.gpu || scenario.evaluation->excluded);
     std::set<Bytes> sizes;
     for (const auto& [bytes, microseconds] : table_rows(*scenario.measured)) {
       sizes.insert(Bytes{bytes});
@@ -129,15 +129,15 @@ TEST(Configs, EverySystemOfTheEvaluationSaysItsSourceAndAsksForWhatItsTableHolds
 }
 
 TEST(Configs, EverySystemOfTheEvaluationIsThereOnce) {
-  int odd = 0;
+  int excluded = 0;
   const auto files = yaml_files("configs/evaluation");
   for (const auto& file : files) {
-    odd += load_scenario(file, test::known_names()).evaluation->odd.has_value() ? 1 : 0;
+    excluded += load_scenario(file, test::known_names()).evaluation->excluded.has_value() ? 1 : 0;
   }
   EXPECT_EQ(files.size(), 185U + 54U + 12U + 10U)
       << "tables of nccl-tests, of other collectives, sweeps of four machines at 2, 4 and 8 GPUs, and tables "
          "of other programs";
-  EXPECT_EQ(odd, 40 + 10);
+  EXPECT_EQ(excluded, 40 + 10);
 }
 
 TEST(Configs, EditorsAreToldWhereTheSchemaIs) {
