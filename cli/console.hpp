@@ -14,6 +14,9 @@ namespace ringside::cli {
 /// other programs end up in what we print. Lines of JSON stay JSON.
 std::string printable(std::string_view text);
 
+/// What stands in a table where there is no value.
+inline constexpr std::string_view kAbsent = "–";
+
 /// A table as text: columns aligned, numbers (columns whose header starts with '>') to the right.
 std::string table(const std::vector<std::string>& header, const std::vector<std::vector<std::string>>& rows);
 

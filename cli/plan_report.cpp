@@ -20,8 +20,6 @@
 namespace ringside::cli {
 namespace {
 
-constexpr std::string_view kAbsent = "–";
-
 std::string interval(const Interval<Seconds>& range) {
   return fmt::format("{} – {}", format(range.low), format(range.high));
 }

@@ -17,8 +17,6 @@
 namespace ringside::cli {
 namespace {
 
-constexpr std::string_view kAbsent = "–";
-
 template <typename T, typename Format>
 std::string or_absent(const std::optional<T>& value, Format format_value) {
   return value ? format_value(*value) : std::string(kAbsent);
