@@ -43,7 +43,7 @@ void run(const MeasureFlags& flags, const CommonOptions& common) {
   if (flags.predicts && !flags.no_charts) {
     draw_points(*study, study::speedup_grid(*study), common, progress);
   }
-  study::throw_if_wrong(study->points);
+  study::throw_if_failed(study->points);
 }
 
 void add_flags(CLI::App& command, MeasureFlags& flags) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <iterator>
 #include <set>
 #include <string_view>
 #include <system_error>
@@ -213,12 +214,16 @@ void Journal::write(std::string_view text) {
 
 namespace {
 
-bool is_complete(const Measurement& measurement, int repetitions) {
-  if (measurement.outcome != Outcome::ok) {
-    return measurement.outcome != Outcome::failed;
+/// Takes away measurements that failed. Returns how many there were.
+std::size_t forget_failures(std::vector<Point>& points) {
+  std::size_t failed = 0;
+  for (Point& point : points) {
+    if (point.measured && point.measured->outcome == Outcome::failed) {
+      point.measured.reset();
+      ++failed;
+    }
   }
-  const int made = std::max(1, static_cast<int>(measurement.repetitions.size()));
-  return made >= repetitions;
+  return failed;
 }
 
 }  // namespace
@@ -246,21 +251,13 @@ ResumedJournal resume_journal(const std::filesystem::path& file, const ResumeReq
                             .points = {},
                             .notes = std::move(there.notes)};
   const std::set<PointKey> asked(request.keys.begin(), request.keys.end());
-  std::size_t incomplete = 0;
-  for (Point& point : there.points) {
-    if (!asked.contains(point.key)) {
-      continue;
-    }
-    if (request.backend && point.measured && !is_complete(*point.measured, request.repetitions)) {
-      ++incomplete;
-      point.measured.reset();
-    }
-    resumed.points.push_back(std::move(point));
-  }
-  if (incomplete > 0) {
-    resumed.notes.push_back(fmt::format("{}: {} {} or lack repetitions, and will be measured again",
-                                        file.string(), incomplete,
-                                        incomplete == 1 ? "point failed" : "points failed"));
+  std::copy_if(std::make_move_iterator(there.points.begin()), std::make_move_iterator(there.points.end()),
+               std::back_inserter(resumed.points),
+               [&](const Point& point) { return asked.contains(point.key); });
+  const std::size_t failed = request.backend ? forget_failures(resumed.points) : std::size_t{0};
+  if (failed > 0) {
+    resumed.notes.push_back(fmt::format("{}: {} failed and will be measured again", file.string(),
+                                        failed == 1 ? "1 point" : fmt::format("{} points", failed)));
   }
   if (const std::size_t strangers = there.points.size() - resumed.points.size(); strangers > 0) {
     if (resumed.points.empty()) {

@@ -55,15 +55,14 @@ struct ResumeRequest {
   RunHeader header;
   std::vector<PointKey> keys = {};      ///< All points that it asks for.
   std::optional<Backend> backend = {};  ///< The one that it measures with; none = it measures nothing.
-  int repetitions = 1;                  ///< How often it goes through all points.
 };
 
 struct ResumedJournal {
   Journal journal;
   /// The first line of the file: of the run that began it, or of this one.
   RunHeader header;
-  /// What is known already of the points that the run asks for. A measurement that failed, or that lacks repetitions because the
-  /// run was ended before, is not known: it is to be made again.
+  /// What is known already of the points that the run asks for. A measurement that failed is not known; one may lack
+  /// repetitions, because the run was ended before.
   std::vector<Point> points;
   /// What a person should know, whole sentences: a cut line that was dropped, points that nobody asks for any more,
   /// another version, host or scenario text in the earlier part.

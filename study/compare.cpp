@@ -1,6 +1,7 @@
 #include "study/compare.hpp"
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -22,6 +23,11 @@ namespace {
 std::string describe(const PointKey& key) {
   return fmt::format("{} {}, {} ranks, {}", name(key.collective), key.algorithm, key.ranks,
                      format(key.bytes));
+}
+
+std::string describe_outcome(const Point& point) {
+  return fmt::format("{} on {} ranks, {}: {}", point.key.algorithm, point.key.ranks, format(point.key.bytes),
+                     point.measured->note);
 }
 
 MeasureOptions measure_options(const CompareRequest& request, const Invocation& invocation,
@@ -71,33 +77,39 @@ void require_points_of(const Scenario& scenario, const ExternalRank& external) {
   }
 }
 
-/// Measures the points that have no measurement yet, writing each to the journal as it is known.
-void measure_points(std::vector<Point>& points, const MeasureOptions& options, Journal& journal,
+std::string stage_of(const std::vector<PointKey>& missing, int passes) {
+  const std::size_t points = std::set<PointKey>(missing.begin(), missing.end()).size();
+  return passes == 1 ? fmt::format("measuring {} points", points)
+                     : fmt::format("measuring {} points, {} repetitions", points, passes);
+}
+
+/// Measures what is missing of the points, writing each to the journal as it is known.
+void measure_points(std::vector<Point>& points, MeasureOptions options, Journal& journal,
                     const Observer& observer) {
-  std::vector<PointKey> open;
+  std::vector<PointKey> keys;
   for (const Point& point : points) {
-    if (!point.measured) {
-      open.push_back(point.key);
+    keys.push_back(point.key);
+    if (point.measured) {
+      options.earlier.emplace(point.key, *point.measured);
     }
   }
-  if (open.empty()) {
+  const std::vector<PointKey> missing = missing_repetitions(keys, options);
+  // Ranks that were started from outside learn only from this one that there is nothing to do.
+  if (missing.empty() && !external_rank()) {
     return;
   }
-  observer.stage(options.passes == 1
-                     ? fmt::format("measuring {} points", open.size())
-                     : fmt::format("measuring {} points, {} repetitions", open.size(), options.passes));
-  const std::size_t all = open.size() * static_cast<std::size_t>(options.passes);
+  observer.stage(stage_of(missing, options.passes));
   std::size_t done = 0;
-  observer.progress(0, describe(open.front()));
-  measure(open, options, [&](const PointKey& key, const Measurement& measurement) {
+  observer.progress(0, missing.empty() ? "" : describe(missing.front()));
+  measure(keys, options, [&](const PointKey& key, const Measurement& measurement) {
     const auto point = std::find_if(points.begin(), points.end(),
                                     [&](const Point& candidate) { return candidate.key == key; });
     RINGSIDE_CHECK(point != points.end(), "a point was measured that nobody asked for");
     point->measured = measurement;
     journal.append(*point);
     ++done;
-    observer.progress(static_cast<double>(done) / static_cast<double>(all),
-                      done < all ? describe(open[done % open.size()]) : "");
+    observer.progress(static_cast<double>(done) / static_cast<double>(missing.size()),
+                      done < missing.size() ? describe(missing[done]) : "");
   });
   observer.finished();
 }
@@ -120,12 +132,13 @@ std::vector<Point> points_to_measure(const Scenario& scenario, const std::option
   return points;
 }
 
-/// The machine that is predicted for: a resumed run whose points are all predicted does not probe again.
+/// The machine that is predicted for: a resumed run whose points are all predicted does not probe again, unless ranks that
+/// were started from outside are about to take part in that.
 Machine predicted_machine(const CompareRequest& request, const PointStudy& study, bool resumed,
                           const std::filesystem::path& directory, const Observer& observer) {
   const bool predicted = std::all_of(study.points.begin(), study.points.end(),
                                      [](const Point& point) { return point.predicted.has_value(); });
-  return predicted && resumed && !study.scenario.machine
+  return predicted && resumed && !study.scenario.machine && !external_rank()
              ? load_machine(directory / "machine.yaml")
              : machine_of(study.scenario, request.launch, directory, observer);
 }
@@ -165,8 +178,9 @@ std::optional<PointStudy> compare(const CompareRequest& request, const Invocatio
   const std::filesystem::path file = directory / "results.jsonl";
   std::optional<ResumedJournal> resumed;
   if (request.resume) {
-    ResumeRequest resume{
-        .header = run_header(invocation, scenario, scenario.machine), .keys = keys, .backend = ranks.backend};
+    const ResumeRequest resume{.header = run_header(invocation, scenario, scenario.machine),
+                               .keys = keys,
+                               .backend = measures ? std::optional(ranks.backend) : std::nullopt};
     resumed.emplace(resume_journal(file, resume));
     for (const std::string& note : resumed->notes) {
       observer.note(note);
@@ -206,14 +220,20 @@ std::optional<PointStudy> compare(const CompareRequest& request, const Invocatio
   return study;
 }
 
-void throw_if_wrong(const std::vector<Point>& points) {
-  const auto wrong = std::find_if(points.begin(), points.end(), [](const Point& point) {
-    return point.measured && point.measured->outcome == Outcome::wrong_result;
-  });
+void throw_if_failed(const std::vector<Point>& points) {
+  const auto of = [](Outcome outcome) {
+    return [outcome](const Point& point) { return point.measured && point.measured->outcome == outcome; };
+  };
+  const auto wrong = std::find_if(points.begin(), points.end(), of(Outcome::wrong_result));
   if (wrong != points.end()) {
+    throw Error(ErrorKind::failed, fmt::format("wrong result: {}", describe_outcome(*wrong)));
+  }
+  const auto failed = std::find_if(points.begin(), points.end(), of(Outcome::failed));
+  if (failed != points.end()) {
+    const auto count = std::count_if(points.begin(), points.end(), of(Outcome::failed));
     throw Error(ErrorKind::failed,
-                fmt::format("wrong result: {} on {} ranks, {}: {}", wrong->key.algorithm, wrong->key.ranks,
-                            format(wrong->key.bytes), wrong->measured->note));
+                fmt::format("{} of {} points failed, first {}; --resume measures them again", count,
+                            points.size(), describe_outcome(*failed)));
   }
 }
 

@@ -24,11 +24,11 @@ struct CompareRequest {
 
 /// Predicts a scenario, measures it or reads `measured:`, and writes `results.jsonl`, each point as soon as it is known.
 /// None where this process is another rank than 0 of mpirun, srun or torchrun: it takes part, and rank 0 has the results.
-/// Throws as measure() and predict() do; a wrong result is a measurement like others.
+/// Throws as measure() and predict() do; a wrong result, or a point that failed, is a measurement like others.
 std::optional<PointStudy> compare(const CompareRequest& request, const Invocation& invocation,
                                   const Observer& observer);
 
-/// Throws Error{failed} that names the first point with a wrong result.
-void throw_if_wrong(const std::vector<Point>& points);
+/// Throws Error{failed} that names the first point with a wrong result, otherwise the first that failed.
+void throw_if_failed(const std::vector<Point>& points);
 
 }  // namespace ringside::study

@@ -31,7 +31,7 @@ struct JoinJob {
 
 struct PointJob {
   PointKey key;
-  MeasureOptions options = {};  ///< All but `launch`.
+  MeasureOptions options = {};  ///< All but `launch` and `earlier`.
 };
 
 struct ProbeJob {
@@ -42,7 +42,7 @@ struct ProbeJob {
 /// A point whose steps are written down.
 struct RecordJob {
   PointKey key;
-  MeasureOptions options = {};  ///< All but `launch`.
+  MeasureOptions options = {};  ///< All but `launch` and `earlier`.
 };
 
 using Job = std::variant<JoinJob, PointJob, ProbeJob, RecordJob>;

@@ -1,38 +1,78 @@
 #include "real/measure/measure.hpp"
 
 #include <algorithm>
-#include <optional>
+#include <map>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "common/error.hpp"
 #include "real/backend/backends.hpp"
 #include "real/measure/point_work.hpp"
 
 namespace ringside {
+namespace {
+
+/// A point in one repetition of the whole list.
+struct Repetition {
+  PointKey key;
+  bool missing = true;
+};
+
+int repetitions_made(const Measurement& measurement) {
+  return std::max(1, static_cast<int>(measurement.repetitions.size()));
+}
+
+/// An earlier run has finished the first repetitions; what it could not measure cannot be measured now.
+bool is_missing(const PointKey& key, int pass, const MeasureOptions& options) {
+  const auto earlier = options.earlier.find(key);
+  if (earlier == options.earlier.end()) {
+    return true;
+  }
+  return earlier->second.outcome == Outcome::ok && repetitions_made(earlier->second) <= pass;
+}
+
+std::vector<Repetition> all_repetitions(std::span<const PointKey> points, const MeasureOptions& options) {
+  RINGSIDE_CHECK(options.passes > 0, "points are measured in at least one pass");
+  std::vector<Repetition> all;
+  for (int pass = 0; pass < options.passes; ++pass) {
+    for (const PointKey& key : points) {
+      all.push_back({.key = key, .missing = is_missing(key, pass, options)});
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+std::vector<PointKey> missing_repetitions(std::span<const PointKey> points, const MeasureOptions& options) {
+  std::vector<PointKey> missing;
+  for (const Repetition& repetition : all_repetitions(points, options)) {
+    if (repetition.missing) {
+      missing.push_back(repetition.key);
+    }
+  }
+  return missing;
+}
 
 void measure(std::span<const PointKey> points, const MeasureOptions& options, const PointMeasured& report) {
-  RINGSIDE_CHECK(options.passes > 0, "points are measured in at least one pass");
+  const std::vector<Repetition> all = all_repetitions(points, options);
+  std::vector<PointKey> keys;
+  for (const Repetition& repetition : all) {
+    keys.push_back(repetition.key);
+  }
   MeasureOptions of_pass = options;
   of_pass.budget_per_point = {options.budget_per_point.value / options.passes};
-  std::vector<PointKey> keys;
-  for (int pass = 0; pass < options.passes; ++pass) {
-    keys.insert(keys.end(), points.begin(), points.end());
-  }
-  std::vector<std::pair<PointKey, Measurement>> known;
+  of_pass.earlier.clear();
+  std::map<PointKey, Measurement> known = options.earlier;
   const auto add = [&](const PointKey& key, const Measurement& measurement) {
-    const auto earlier =
-        std::find_if(known.begin(), known.end(), [&](const auto& point) { return point.first == key; });
-    if (earlier == known.end()) {
-      known.emplace_back(key, measurement);
-      report(key, measurement);
-    } else {
-      earlier->second = with_repetition(earlier->second, measurement);
-      report(key, earlier->second);
+    const auto [point, first] = known.try_emplace(key, measurement);
+    if (!first) {
+      point->second = with_repetition(point->second, measurement);
     }
+    report(key, point->second);
   };
   const PointWork work = {
+      .wanted = [&](std::size_t index) { return all[index].missing; },
       .unsupported =
           [&](const PointKey& key) {
             return unsupported(key, options.launch.backend, placement_of(options, key.ranks));

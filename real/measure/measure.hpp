@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <span>
+#include <vector>
 
 #include "real/measure/measure_options.hpp"
 #include "results/measurement.hpp"
@@ -15,6 +16,7 @@ using PointMeasured = std::function<void(const PointKey&, const Measurement&)>;
 
 /// Measures the points (any numbers of ranks; ranks are started once per number of ranks), in the order given, in as
 /// many repetitions as asked for; `report` gets what all of them so far have measured of the point.
+/// Repetitions that `options.earlier` holds are not made again.
 /// A point that this backend cannot run becomes outcome `unsupported` with the reason. Throws
 /// Error{peer_lost} naming the rank and its signal or exit status when a rank dies or hangs, after every other
 /// rank has been ended and every finished point reported; Error{environment} before anything is started when a
@@ -26,5 +28,8 @@ using PointMeasured = std::function<void(const PointKey&, const Measurement&)>;
 /// While it runs, SIGINT, SIGTERM and SIGHUP end all ranks and remove temporary files first, and then do what they
 /// would have done.
 void measure(std::span<const PointKey> points, const MeasureOptions& options, const PointMeasured& report);
+
+/// What measure() has to go through, in order: each point once per repetition that is missing.
+std::vector<PointKey> missing_repetitions(std::span<const PointKey> points, const MeasureOptions& options);
 
 }  // namespace ringside

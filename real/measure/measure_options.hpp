@@ -6,6 +6,7 @@
 #include "common/units.hpp"
 #include "real/launch/launch_options.hpp"
 #include "results/measurement.hpp"
+#include "results/point_key.hpp"
 #include "schedule/placement.hpp"
 
 namespace ringside {
@@ -16,6 +17,9 @@ struct MeasureOptions {
   double target_interval =
       kMeasuredInterval;  ///< … or when the 95 % interval of the median is this narrow, relative.
   int passes = 1;         ///< How often all points are gone through, each time with a part of the budget.
+  /// What an earlier run measured: it counts as the first repetitions, and only those that are missing are made. A point
+  /// that is here with another outcome than `ok` is not measured.
+  std::map<PointKey, Measurement> earlier = {};
   int min_iterations = 5;
   int max_iterations = 10'000;
   /// Whether every result is compared with what it must be, outside the timer, or only the last one.

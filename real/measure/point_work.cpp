@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -55,6 +56,18 @@ std::optional<Answer> run_with(RankPool& pool, const PointKey& key, const PointW
   }
 }
 
+bool is_wanted(const PointWork& work, std::size_t index) { return !work.wanted || work.wanted(index); }
+
+std::vector<PointKey> wanted_points(std::span<const PointKey> points, const PointWork& work) {
+  std::vector<PointKey> wanted;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (is_wanted(work, i)) {
+      wanted.push_back(points[i]);
+    }
+  }
+  return wanted;
+}
+
 void work_locally(std::span<const PointKey> points, const LaunchOptions& launch, const PointWork& work,
                   InterruptGuard& interrupts) {
   require_points(points, launch);
@@ -77,7 +90,12 @@ void work_locally(std::span<const PointKey> points, const LaunchOptions& launch,
 void work_as_rank(const ExternalRank& external, std::span<const PointKey> points, const LaunchOptions& launch,
                   const PointWork& work, const std::string& purpose) {
   const std::unique_ptr<Ranks> ranks = join_external(external, launch, purpose);
-  for (const PointKey& key : points) {
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    // Only rank 0 has the results of an earlier run.
+    if (ranks->agree(external.rank == 0 && is_wanted(work, i) ? 1 : 0) == 0) {
+      continue;
+    }
+    const PointKey& key = points[i];
     std::optional<std::string> reason = work.unsupported(key);
     if (!reason && key.ranks != external.num_ranks) {
       reason = fmt::format("{} started {} ranks", external.launcher, external.num_ranks);
@@ -107,7 +125,8 @@ void work_through(std::span<const PointKey> points, const LaunchOptions& launch,
     work_as_rank(*external, points, launch, work, purpose);
     return;
   }
-  with_interrupts([&](InterruptGuard& interrupts) { work_locally(points, launch, work, interrupts); });
+  const std::vector<PointKey> wanted = wanted_points(points, work);
+  with_interrupts([&](InterruptGuard& interrupts) { work_locally(wanted, launch, work, interrupts); });
 }
 
 }  // namespace ringside

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <span>
@@ -14,6 +15,9 @@ namespace ringside {
 
 /// What is done with every point of a list, by ranks that somebody starts.
 struct PointWork {
+  /// Whether to work on the point at this place of the list; none: on every one. Of ranks that were started from
+  /// outside, rank 0 decides for all.
+  std::function<bool(std::size_t)> wanted = {};
   /// Why it cannot be done here; nothing when it can.
   std::function<std::optional<std::string>(const PointKey&)> unsupported;
   std::function<Job(const PointKey&)> job;

@@ -218,7 +218,7 @@ TEST(ResumeJournal, GivesBackWhatIsKnownAndKeepsTheFirstLine) {
   EXPECT_EQ(read_text(folder / "results.jsonl"), whole_file());
 }
 
-TEST(ResumeJournal, WhatFailedOrLacksRepetitionsIsToBeMeasuredAgain) {
+TEST(ResumeJournal, WhatFailedIsToBeMeasuredAgainAndFinishedRepetitionsAreKept) {
   const ScratchFolder folder;
   const std::filesystem::path file = folder / "results.jsonl";
   const std::vector<PointKey> keys = whole_file_keys();
@@ -237,15 +237,16 @@ TEST(ResumeJournal, WhatFailedOrLacksRepetitionsIsToBeMeasuredAgain) {
   ResumeRequest asked = request();
   asked.keys = keys;
   asked.backend = Backend::gloo;
-  asked.repetitions = 2;
   const ResumedJournal resumed = resume_journal(file, asked);
   ASSERT_THAT(resumed.points, SizeIs(4));
   EXPECT_TRUE(resumed.points[0].measured.has_value());
   EXPECT_FALSE(resumed.points[1].measured.has_value());
   EXPECT_TRUE(resumed.points[1].predicted.has_value());
-  EXPECT_FALSE(resumed.points[2].measured.has_value());
+  ASSERT_TRUE(resumed.points[2].measured.has_value());
+  EXPECT_EQ(resumed.points[2].measured->repetitions, std::vector<double>{0.1});
   EXPECT_TRUE(resumed.points[3].measured.has_value());
-  EXPECT_THAT(resumed.notes, testing::Contains(testing::HasSubstr("2 points failed or lack repetitions")));
+  EXPECT_THAT(resumed.notes,
+              testing::Contains(testing::HasSubstr("1 point failed and will be measured again")));
 }
 
 TEST(ResumeJournal, BeginsAnewWhereNothingIsThere) {

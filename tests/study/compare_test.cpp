@@ -51,14 +51,32 @@ TEST(CompareStudy, AWrongResultIsNamed) {
   points.front().key.algorithm = "ring";
   points.front().measured = Measurement{.outcome = Outcome::wrong_result, .note = "rank 1, element 3"};
   try {
-    throw_if_wrong(points);
+    throw_if_failed(points);
     FAIL() << "nothing was thrown";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::failed);
     EXPECT_THAT(error.what(), HasSubstr("rank 1, element 3"));
   }
   points.front().measured->outcome = Outcome::ok;
-  EXPECT_NO_THROW(throw_if_wrong(points));
+  EXPECT_NO_THROW(throw_if_failed(points));
+  points.front().measured->outcome = Outcome::unsupported;
+  EXPECT_NO_THROW(throw_if_failed(points));
+}
+
+TEST(CompareStudy, PointsThatFailedAreNamedAndCounted) {
+  std::vector<Point> points(3);
+  points[0].measured = Measurement{};
+  points[1].key.algorithm = "ring";
+  points[1].measured = Measurement{.outcome = Outcome::failed, .note = "out of memory"};
+  points[2].measured = points[1].measured;
+  try {
+    throw_if_failed(points);
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::failed);
+    EXPECT_THAT(error.what(), HasSubstr("2 of 3 points failed, first ring"));
+    EXPECT_THAT(error.what(), HasSubstr("out of memory; --resume measures them again"));
+  }
 }
 
 }  // namespace
