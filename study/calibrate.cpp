@@ -99,6 +99,9 @@ Calibration calibrate(const CalibrateRequest& options, const Invocation& invocat
   }
   const int max_ranks = *std::max_element(options.ranks.begin(), options.ranks.end());
   const Backend backend = measuring_backend({.max_ranks = max_ranks}, options.launch, observer);
+  if (described) {
+    require_this_machine(*described, backend, options.launch);
+  }
   const std::filesystem::path file =
       output_directory(invocation, described ? described->name : std::string("this-machine")) /
       "machine.yaml";

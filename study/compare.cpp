@@ -156,6 +156,9 @@ std::optional<PointStudy> compare(const CompareRequest& request, const Invocatio
     const int max_ranks = *std::max_element(scenario.ranks.begin(), scenario.ranks.end());
     ranks.backend =
         measuring_backend({.asked = scenario.backend, .max_ranks = max_ranks}, request.launch, observer);
+    if (scenario.machine) {
+      require_this_machine(*scenario.machine, ranks.backend, request.launch);
+    }
     ranks.launch = launch_options(request.launch, ranks.backend, scenario.software);
     if (const auto external = external_rank()) {
       require_points_of(scenario, *external);

@@ -6,6 +6,7 @@
 
 #include "common/error.hpp"
 #include "real/backend/backends.hpp"
+#include "real/launch/external_rank.hpp"
 
 namespace ringside::study {
 
@@ -51,6 +52,48 @@ Backend measuring_backend(const BackendRequest& request, const LaunchChoices& ch
       "Measuring with {} ({}){}.", name(choice.backend), backend.describe(),
       choice.instead_of ? fmt::format("; not with {}: {}", name(*choice.instead_of), choice.why_not) : ""));
   return choice.backend;
+}
+
+namespace {
+
+/// Ranks behind a wrap, or started by somebody else, may be on other hosts.
+bool all_ranks_are_here(const LaunchChoices& choices) {
+  return !choices.wrap && !external_rank().has_value();
+}
+
+bool has_gpu_links(const Machine& machine) {
+  return machine.gpu || (machine.intra && machine.intra->kind != IntraKind::custom);
+}
+
+/// What makes it another machine than the one that measures; nothing when it may be this one.
+std::optional<std::string> why_not_this(const Machine& described, Backend backend,
+                                        const LaunchChoices& choices) {
+  const bool here = all_ranks_are_here(choices);
+  const bool gpus = has_gpu_links(described) || (here && described.gpus_per_node);
+  if (gpus && !registered(backend).on_gpus) {
+    return fmt::format("has GPUs, and {} measures with CPU ranks", name(backend));
+  }
+  if (described.nodes > 1 && here) {
+    return fmt::format(
+        "has {} nodes, and all ranks would be started on this one (mpirun, srun, torchrun or --wrap start "
+        "them "
+        "elsewhere)",
+        described.nodes);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void require_this_machine(const Machine& described, Backend backend, const LaunchChoices& choices) {
+  if (const std::optional<std::string> why = why_not_this(described, backend, choices)) {
+    throw Error(
+        ErrorKind::environment,
+        fmt::format("what is measured here is not machine '{}': it {}. `ringside predict` predicts it, "
+                    "`measured:` takes what somebody measured there, and `machine: this` measures this "
+                    "machine",
+                    described.name, *why));
+  }
 }
 
 }  // namespace ringside::study

@@ -37,4 +37,9 @@ struct BackendRequest {
 Backend measuring_backend(const BackendRequest& request, const LaunchChoices& choices,
                           const Observer& observer);
 
+/// Times that are measured here stand under the name of the described machine, so it must be this one. Throws
+/// Error{environment} where the description has GPUs and `backend` runs on CPUs, or has several nodes and all ranks
+/// would be started on this one.
+void require_this_machine(const Machine& described, Backend backend, const LaunchChoices& choices);
+
 }  // namespace ringside::study

@@ -33,6 +33,12 @@ std::vector<PointKey> points_to_trace(const Scenario& scenario, const TraceReque
   }
   std::vector<PointKey> keys;
   for (const std::string& algorithm : algorithms) {
+    if (algorithm == kNative) {
+      throw Error(
+          ErrorKind::bad_input,
+          "native has no schedule to be seen from outside: it is the backend's own; trace one of ours, such "
+          "as ring");
+    }
     if (find_algorithm(scenario.collective, algorithm) == nullptr) {
       throw Error(ErrorKind::bad_input,
                   unknown_name("algorithm", algorithm, algorithm_names(scenario.collective)));
@@ -122,6 +128,9 @@ std::optional<TraceStudy> trace(const TraceRequest& request, const Invocation& i
   if (request.measures) {
     // The steps of a call on GPUs cannot be told apart, so those of CPU ranks are looked at.
     backend = measuring_backend({.asked = resolve(backend)}, request.launch, observer);
+    if (scenario.machine) {
+      require_this_machine(*scenario.machine, backend, request.launch);
+    }
     if (const auto external = external_rank(); external && external->rank != 0) {
       if (!scenario.machine) {
         take_part_in_calibration(scenario, request.launch, launch_options(request.launch, backend));

@@ -68,7 +68,7 @@ class Measure(RingsideCase):
         if results.exists():
             results.unlink()
         process = subprocess.Popen(
-            [PROGRAM, "measure", str(scenario), "--output", str(results.parent), "--time-per-point", "2 s", *arguments],
+            [PROGRAM, "measure", str(scenario), "--output", str(results.parent), "--time-per-point", "2 s", *map(str, arguments)],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **(environment or {})},
             preexec_fn=cores and (lambda: os.sched_setaffinity(0, cores)))
         self.addCleanup(process.kill)
@@ -174,6 +174,68 @@ class Measure(RingsideCase):
         self.assertEqual(len(points), 16)
         self.assertEqual(results.read_bytes()[:100], whole[:100])
         self.assertGreater(kept, 0)
+
+    def last_measured(self, path):
+        return {(p["algorithm"], p["ranks"], p["bytes"]): p["measured"] for p in self.points_in(path)}
+
+    def test_a_point_that_failed_is_measured_again(self):
+        scenario = self.write("small.yaml", SCENARIO.replace("[2, 3]", "2"))
+        flags = ["--output", self.folder / "out", "--time-per-point", "0.02 s"]
+        self.assertEqual(self.run_ringside("measure", scenario, *flags).returncode, 0)
+        results = self.folder / "out" / "results.jsonl"
+        before = self.last_measured(results)
+        records = self.records(results.read_text())
+        failed = next(r for r in records if r["record"] == "point" and r["algorithm"] == "ring")
+        failed["measured"] = {"backend": "gloo", "outcome": "failed", "note": "out of memory"}
+        results.write_text("".join(json.dumps(r) + "\n" for r in records))
+        again = self.run_ringside("measure", scenario, *flags, "--resume")
+        self.assertEqual(again.returncode, 0, again.stderr)
+        after = self.last_measured(results)
+        changed = [key for key in after if after[key] != before[key]]
+        self.assertEqual(changed, [("ring", 2, failed["bytes"])])
+        self.assertEqual(after[changed[0]]["outcome"], "ok")
+
+    def test_a_run_killed_in_its_second_repetition_resumes_with_those_that_are_missing(self):
+        process, results = self.start_measuring("--repetitions", 4, ranks=2)
+        deadline = time.monotonic() + 60
+        while self.count_points(results) < 11:  # Eight points: the third of the second repetition.
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.02)
+        process.kill()
+        process.communicate()
+        before = self.last_measured(results)
+        self.assertTrue(any(len(m.get("repetitions", [])) == 2 for m in before.values()), before)
+        resumed = self.run_ringside("measure", self.folder / "small.yaml", "--output", results.parent,
+                                    "--time-per-point", "0.1 s", "--repetitions", 4, "--resume")
+        self.assertEqual(resumed.returncode, 0, resumed.stderr)
+        after = self.last_measured(results)
+        self.assertEqual(len(after), 8)
+        for key, measured in after.items():
+            self.assertEqual(len(measured["repetitions"]), 4, key)
+            finished = before[key]
+            self.assertEqual(measured["samples"][:len(finished["samples"])], finished["samples"])
+            self.assertEqual(measured["iterations"], len(measured["samples"]))
+
+    def test_times_of_this_machine_never_stand_under_the_name_of_another(self):
+        gpus = "{name: four 3090s, gpus_per_node: 4, gpu: {model: RTX 3090}, intra: {kind: pcie, generation: 4, lanes: 16}}"
+        nodes = "{name: two hosts, nodes: 2, intra: {kind: custom, latency: 1 us, bandwidth: 10 GB/s}, " \
+                "inter: {kind: custom, latency: 1 us, bandwidth: 1 GB/s}}"
+        for machine, words in ((gpus, ("'four 3090s'", "has GPUs", "gloo")), (nodes, ("'two hosts'", "2 nodes"))):
+            text = SCENARIO.replace("machine: this", f"machine: {machine}").replace("[2, 3]", "2")
+            scenario = self.write("other.yaml", text.replace(", native]", "]"))
+            for command in (["compare", "--no-charts"], ["measure"], ["trace", "--measure"]):
+                result = self.run_ringside(*command, scenario, "--output", self.folder / "out")
+                self.assert_rejected(result, 3, *words, "machine: this", "ringside predict")
+                self.assertFalse((self.folder / "out" / "results.jsonl").exists())
+        self.write("machine.yaml", "name: four 3090s\ngpus_per_node: 4\nintra: {kind: pcie, generation: 4, lanes: 16}\n")
+        self.assert_rejected(self.run_ringside("calibrate", "machine.yaml"), 3, "'four 3090s'")
+
+    def test_ranks_behind_a_wrap_may_be_those_of_a_described_lab(self):
+        machine = "{name: lab, gpus_per_node: 2, intra: {kind: custom, latency: 10 us, bandwidth: 1 GB/s}}"
+        text = SCENARIO.replace("machine: this", f"machine: {machine}").replace("[2, 3]", "2")
+        result = self.run_ringside("compare", self.write("lab.yaml", text), "--no-charts", "--wrap", "env",
+                                   "--time-per-point", "0.02 s", "--output", self.folder / "out")
+        self.assertEqual(result.returncode, 0, result.stderr)
 
     def test_another_number_of_ranks_than_the_launcher_started_is_refused(self):
         scenario = self.write("small.yaml", SCENARIO)
