@@ -105,9 +105,8 @@ std::vector<Accuracy> accuracy(std::span<const Point> points) {
       continue;
     }
     const std::string& winner = predicted.front().algorithm;
-    const Interval<double> its_time = *timing(known, winner, Side::measured);
-    const Interval<double> best_time = ranking(known, Side::measured).front().timing;
-    const bool agrees = !clearly_faster(best_time, its_time, Side::measured, kClearWin);
+    const std::string best = ranking(known, Side::measured).front().algorithm;
+    const bool agrees = !clearly_faster(known, best, winner, Side::measured, kClearWin);
     by_algorithm[winner].add_cell(agrees);
     all.add_cell(agrees);
   }

@@ -1,12 +1,24 @@
 #include "analysis/cell.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <tuple>
 
 #include "schedule/registry.hpp"
 
 namespace ringside {
+namespace {
+
+/// Whether the predicted time follows from a machine's description by our simulation.
+bool is_described(const Cell& cell, std::string_view algorithm) {
+  return std::any_of(cell.points.begin(), cell.points.end(), [&](const Point* point) {
+    return point->key.algorithm == algorithm && point->predicted &&
+           point->predicted->source != CostSource::calibrated && point->predicted->fidelity != Fidelity::nccl;
+  });
+}
+
+}  // namespace
 
 std::optional<Interval<double>> timing(const Point& point, Side side) {
   Interval<double> result;
@@ -71,9 +83,34 @@ std::vector<Contender> ranking(const Cell& cell, Side side) {
   return contenders;
 }
 
-bool clearly_faster(const Interval<double>& fast, const Interval<double>& slow, Side side, double gap) {
-  const bool apart = side == Side::predicted || slow.low > fast.high;
-  return apart && slow.typical > (1 + gap) * fast.typical;
+std::optional<Interval<double>> times_as_long(const Cell& cell, std::string_view slow, std::string_view fast,
+                                              Side side) {
+  const std::optional<Interval<double>> above = timing(cell, slow, side);
+  const std::optional<Interval<double>> below = timing(cell, fast, side);
+  if (!above || !below) {
+    return std::nullopt;
+  }
+  const double typical = above->typical / below->typical;
+  if (side == Side::predicted && is_described(cell, slow) && is_described(cell, fast)) {
+    const auto [low, high] = std::minmax({above->low / below->low, typical, above->high / below->high});
+    return Interval<double>{.low = low, .typical = typical, .high = high};
+  }
+  const auto spread = [](double of_slow, double of_fast) {
+    return std::exp(std::hypot(std::log(of_slow), std::log(of_fast)));
+  };
+  return Interval<double>{
+      .low = typical / spread(above->typical / above->low, below->high / below->typical),
+      .typical = typical,
+      .high = typical * spread(above->high / above->typical, below->typical / below->low)};
+}
+
+bool clearly_faster(const Cell& cell, std::string_view fast, std::string_view slow, Side side, double gap) {
+  const std::optional<Interval<double>> ratio = times_as_long(cell, slow, fast, side);
+  if (!ratio || ratio->typical <= 1 + gap) {
+    return false;
+  }
+  return side == Side::predicted ? ratio->low > 1
+                                 : timing(cell, slow, side)->low > timing(cell, fast, side)->high;
 }
 
 }  // namespace ringside

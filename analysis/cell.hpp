@@ -39,8 +39,14 @@ struct Contender {
 /// Everything but `native` that has a time, the fastest first (of equals the one that comes first in the cell).
 std::vector<Contender> ranking(const Cell& cell, Side side);
 
-/// Whether `slow` takes more than (1 + `gap`) times as long as `fast` and, where intervals are known, all of its interval
-/// lies above. Of predictions only the times are compared: the errors of two predictions for one machine go together.
-bool clearly_faster(const Interval<double>& fast, const Interval<double>& slow, Side side, double gap);
+/// How many times as long `slow` takes as `fast`, with its interval; all three alike where none is known. None where one of
+/// them has no time. The errors of two predictions from one description go together, so the ends of their intervals are
+/// compared with each other; those of calibrated predictions and of medians are independent and add in quadrature, of logarithms.
+std::optional<Interval<double>> times_as_long(const Cell& cell, std::string_view slow, std::string_view fast,
+                                              Side side);
+
+/// Whether `slow` takes more than (1 + `gap`) times as long as `fast`, and the two can be told apart: no part of the
+/// interval of their ratio is below 1 (predicted), or their intervals do not overlap (measured).
+bool clearly_faster(const Cell& cell, std::string_view fast, std::string_view slow, Side side, double gap);
 
 }  // namespace ringside

@@ -41,8 +41,8 @@ std::string fastest(const Cell& cell) {
     side = Side::predicted;
     contenders = ranking(cell, side);
   }
-  const bool clear = contenders.size() >= 2 &&
-                     clearly_faster(contenders[0].timing, contenders[1].timing, side, kWorthHaving);
+  const bool clear = contenders.size() >= 2 && clearly_faster(cell, contenders[0].algorithm,
+                                                              contenders[1].algorithm, side, kWorthHaving);
   return clear ? contenders.front().algorithm : "";
 }
 

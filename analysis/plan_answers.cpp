@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "common/error.hpp"
+#include "schedule/registry.hpp"
 
 namespace ringside {
 namespace {
@@ -282,9 +283,16 @@ std::vector<Alternative> alternatives(Planner& planner, const Plan& plan, const 
 const Alternative& best_of(const std::vector<Alternative>& tried) {
   constexpr double kWorthIt = 0.99;
   RINGSIDE_CHECK(!tried.empty(), "the plan as it is was tried");
-  const auto best = std::min_element(
-      tried.begin(), tried.end(),
-      [](const Alternative& a, const Alternative& b) { return a.step.total < b.step.total; });
+  // NCCL's own is fitted to published measurements and ours are lower bounds: the two are not ranked.
+  const auto is_native = [](const Alternative& one) { return one.algorithm == kNative; };
+  const bool planned = is_native(tried.front());
+  const auto best =
+      std::min_element(tried.begin(), tried.end(), [&](const Alternative& a, const Alternative& b) {
+        const auto rank = [&](const Alternative& one) {
+          return std::pair(is_native(one) != planned, one.step.total);
+        };
+        return rank(a) < rank(b);
+      });
   return best->step.total.value < kWorthIt * tried.front().step.total.value ? *best : tried.front();
 }
 

@@ -61,7 +61,7 @@ struct Alternative {
 /// other style and some bucket sizes. The first is the plan as it is.
 std::vector<Alternative> alternatives(Planner& planner, const Plan& plan, const Offer& offer);
 
-/// The fastest of them; the plan as it is unless another one is at least 1 % faster.
+/// The fastest of those that one model predicts (`native`, or algorithms of ours, as the plan has it); the plan as it is unless another one is at least 1 % faster.
 const Alternative& best_of(const std::vector<Alternative>& tried);
 
 }  // namespace ringside

@@ -7,6 +7,7 @@
 
 #include "common/error.hpp"
 #include "common/numbers.hpp"
+#include "schedule/registry.hpp"
 
 namespace ringside {
 namespace {
@@ -129,8 +130,9 @@ std::string best_way_sentence(Planner& planner, const Plan& plan, const Offer& o
   const Alternative& planned = tried.front();
   if (&best == &planned) {
     return fmt::format(
-        "No other algorithm, bucket size or way to synchronise that was tried is faster than {} with {}.",
-        planned.algorithm, name(planned.synchronisation.style));
+        "No other {}bucket size or way to synchronise that was tried is faster than {} with {}.",
+        planned.algorithm == kNative ? "" : "algorithm of ours, ", planned.algorithm,
+        name(planned.synchronisation.style));
   }
   return fmt::format("Fastest of what was tried: {}, {} per step instead of {}.", describe(best, plan),
                      format(best.step.total), format(planned.step.total));

@@ -30,7 +30,15 @@ std::string factor_words(double factor) {
   return fmt::format("{:.{}f}×", factor, factor < 1.095 ? 2 : factor < 9.95 ? 1 : 0);
 }
 
-/// `12 %`, `0.4 %`.
+/// ` (1.9× to 2.4×)`: the interval of a factor; empty where it says no more than the factor.
+std::string range_words(const Interval<double>& factor) {
+  const double width = 1 + kWorthHaving;
+  if (factor.typical <= width * factor.low && factor.high <= width * factor.typical) {
+    return "";
+  }
+  return fmt::format(" ({} to {})", factor_words(factor.low), factor_words(factor.high));
+}
+
 std::string on_ranks(int ranks) { return fmt::format("on {} rank{}", ranks, ranks == 1 ? "" : "s"); }
 
 /// `at 64 MiB on 4 ranks`.
@@ -58,9 +66,10 @@ void name_first(std::vector<std::string>& sentences, std::vector<std::string> al
 struct Comparison {
   std::string winner;
   std::string loser;
-  double factor = 1;   ///< The loser's time over the winner's.
-  bool small = false;  ///< Not worth having.
-  bool clear = false;  ///< Neither small nor lost in the scatter.
+  double factor = 1;            ///< The loser's time over the winner's …
+  Interval<double> range = {};  ///< … with its interval.
+  bool small = false;           ///< Not worth having.
+  bool clear = false;           ///< Neither small nor lost in the scatter.
 };
 
 std::optional<Comparison> compare(const Cell& cell, const std::string& a, const std::string& b, Side side) {
@@ -70,13 +79,15 @@ std::optional<Comparison> compare(const Cell& cell, const std::string& a, const 
     return std::nullopt;
   }
   const bool a_wins = time_a->typical <= time_b->typical;
-  const Interval<double>& fast = a_wins ? *time_a : *time_b;
-  const Interval<double>& slow = a_wins ? *time_b : *time_a;
-  return Comparison{.winner = a_wins ? a : b,
-                    .loser = a_wins ? b : a,
-                    .factor = slow.typical / fast.typical,
-                    .small = slow.typical <= (1 + kWorthHaving) * fast.typical,
-                    .clear = clearly_faster(fast, slow, side, kWorthHaving)};
+  const std::string& winner = a_wins ? a : b;
+  const std::string& loser = a_wins ? b : a;
+  const Interval<double> range = *times_as_long(cell, loser, winner, side);
+  return Comparison{.winner = winner,
+                    .loser = loser,
+                    .factor = range.typical,
+                    .range = range,
+                    .small = range.typical <= 1 + kWorthHaving,
+                    .clear = clearly_faster(cell, winner, loser, side, kWorthHaving)};
 }
 
 /// The cells of one number of ranks, by ascending size.
@@ -158,12 +169,18 @@ std::string pair_sentence(const Sizes& sizes, const AlgorithmPair& pair, const D
   const Comparison decided = *compare(*cell, pair.baseline, pair.candidate, side);
   const std::string where = place(cell->question);
   if (side == Side::predicted) {
-    if (!decided.clear) {
+    if (decided.small) {
       return fmt::format("no difference worth having is predicted between {} and {} {}", pair.candidate,
                          pair.baseline, where);
     }
-    return fmt::format("{} is predicted to be {} faster than {} {}{}", decided.winner,
-                       factor_words(decided.factor), decided.loser, where, below(sizes, pair, decided, side));
+    if (!decided.clear) {
+      return fmt::format("{} and {} cannot be told apart {}: {} is predicted to be {} faster{}",
+                         pair.candidate, pair.baseline, where, decided.winner, factor_words(decided.factor),
+                         range_words(decided.range));
+    }
+    return fmt::format("{} is predicted to be {} faster than {} {}{}{}", decided.winner,
+                       factor_words(decided.factor), decided.loser, where, range_words(decided.range),
+                       below(sizes, pair, decided, side));
   }
   const std::string predicted =
       prediction_beside(decided, compare(*cell, pair.baseline, pair.candidate, Side::predicted));
@@ -175,8 +192,9 @@ std::string pair_sentence(const Sizes& sizes, const AlgorithmPair& pair, const D
     return fmt::format("{} and {} cannot be told apart {}: their times scatter more than they differ{}",
                        pair.candidate, pair.baseline, where, predicted);
   }
-  return fmt::format("{} is {} faster than {} {}{}{}", decided.winner, factor_words(decided.factor),
-                     decided.loser, where, predicted, below(sizes, pair, decided, side));
+  return fmt::format("{} is {} faster than {} {}{}{}{}", decided.winner, factor_words(decided.factor),
+                     decided.loser, where, range_words(decided.range), predicted,
+                     below(sizes, pair, decided, side));
 }
 
 /// For a scenario with one algorithm (of our own, or `native` alone): what it takes.
@@ -210,6 +228,13 @@ std::optional<std::string> better_than_the_pair(const AlgorithmPair& pair, const
                      factor_words(lead.factor), pair_best);
 }
 
+bool is_fitted_to_nccl(const Cell& cell) {
+  return std::any_of(cell.points.begin(), cell.points.end(), [](const Point* point) {
+    return point->key.algorithm == kNative && point->predicted &&
+           point->predicted->fidelity == Fidelity::nccl;
+  });
+}
+
 std::optional<std::string> native_sentence(const Deciding& deciding) {
   const auto& [cell, side] = deciding;
   const std::vector<Contender> ours = ranking(*cell, side);
@@ -218,6 +243,11 @@ std::optional<std::string> native_sentence(const Deciding& deciding) {
       ours.empty() ? std::nullopt : compare(*cell, native, ours.front().algorithm, side);
   if (!decided) {
     return std::nullopt;
+  }
+  if (side == Side::predicted && is_fitted_to_nccl(*cell)) {
+    return "native is not ranked against the others: it alone is fitted to what NCCL took on published "
+           "machines, "
+           "their times are lower bounds";
   }
   std::string owner = "the backend's";
   for (const Point* point : cell->points) {
@@ -236,38 +266,6 @@ std::optional<std::string> native_sentence(const Deciding& deciding) {
   const bool native_wins = decided->winner == native;
   return fmt::format("{} {} {} faster than {} {}", native_wins ? its : best, is,
                      factor_words(decided->factor), native_wins ? best : its, where);
-}
-
-const Point* point_of(const Cell& cell, std::string_view algorithm) {
-  const auto found = std::find_if(cell.points.begin(), cell.points.end(),
-                                  [&](const Point* point) { return point->key.algorithm == algorithm; });
-  return found != cell.points.end() ? *found : nullptr;
-}
-
-/// Where NCCL's own and the best of ours are predicted from a machine's description alone and differ: that the two rest on different
-/// evidence, so that their difference is not one of algorithms alone.
-std::optional<std::string> evidence_sentence(const Deciding& deciding) {
-  const auto& [cell, side] = deciding;
-  const Point* native = point_of(*cell, kNative);
-  const std::vector<Contender> ours = ranking(*cell, side);
-  if (side != Side::predicted || ours.empty() || native == nullptr || !native->predicted ||
-      native->predicted->fidelity != Fidelity::nccl || !native->predicted->low || !native->predicted->high) {
-    return std::nullopt;
-  }
-  const std::string& best = ours.front().algorithm;
-  const Prediction& its = *native->predicted;
-  const std::optional<Comparison> decided = compare(*cell, std::string(kNative), best, side);
-  if (point_of(*cell, best)->predicted->source != CostSource::spec || !decided || !decided->clear) {
-    return std::nullopt;
-  }
-  const Seconds time{ours.front().timing.typical};
-  const bool inside = *its.low <= time && time <= *its.high;
-  return fmt::format(
-      "native is predicted from what NCCL took on published machines, {} from what copies over these links "
-      "reach: "
-      "its {} lie {} "
-      "native's 90 % interval, {} to {}",
-      best, format(time), inside ? "inside" : "outside", format(*its.low), format(*its.high));
 }
 
 std::vector<AlgorithmNics> nics_of(const Cell& cell) {
@@ -441,7 +439,6 @@ std::vector<std::string> verdict_sentences(std::span<const Point> points) {
       say(better_than_the_pair(*pair, most_ranks));
     }
     say(native_sentence(most_ranks));
-    say(evidence_sentence(most_ranks));
     for (const std::string& sentence : nic_sentences(nics_of(*most_ranks.cell))) {
       say(sentence);
     }

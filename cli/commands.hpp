@@ -17,6 +17,7 @@ enum class OutputFormat { table, json };
 struct CommonOptions : study::Invocation {
   OutputFormat format = OutputFormat::table;
   bool quiet = false;
+  bool svg = false;  ///< Charts as SVG beside PNG.
 };
 
 /// The flags of CommonOptions; they may stand before or after the command.

@@ -29,6 +29,24 @@ std::string measured_text(const std::optional<Measurement>& measured) {
   return measured->outcome == Outcome::ok ? format(measured->seconds) : std::string(name(measured->outcome));
 }
 
+bool has_predicted_interval(const Point& point) {
+  return point.predicted && point.predicted->low && point.predicted->high;
+}
+
+/// `9.1–12.4 ms`, or with both units where they differ.
+std::string interval_text(const std::optional<Prediction>& predicted) {
+  if (!predicted || !predicted->low || !predicted->high) {
+    return std::string(kAbsent);
+  }
+  const std::string high = format(*predicted->high);
+  const std::string unit = high.substr(high.find(' '));
+  std::string low = format(*predicted->low);
+  if (low.ends_with(unit)) {
+    low.resize(low.size() - unit.size());
+  }
+  return fmt::format("{}–{}", low, high);
+}
+
 /// What stands behind a row: that it is the fastest, and that its two times are of different execution policies.
 std::string remark(const ComparisonRow& row, std::string_view fastest) {
   std::string text(row.fastest ? fastest : "");
@@ -43,9 +61,14 @@ void print_comparison(const std::vector<Point>& points) {
                                         [](const Point& point) { return point.measured.has_value(); });
   const bool any_predicted = std::any_of(points.begin(), points.end(),
                                          [](const Point& point) { return point.predicted.has_value(); });
+  const bool any_interval = std::any_of(points.begin(), points.end(), has_predicted_interval);
   std::vector<std::string> header = {">ranks", ">size", "algorithm"};
   if (any_predicted) {
-    header.insert(header.end(), {">predicted", ">busbw"});
+    header.emplace_back(">predicted");
+    if (any_interval) {
+      header.emplace_back(">90 % interval");
+    }
+    header.emplace_back(">busbw");
   }
   if (any_measured) {
     header.insert(header.end(), {">measured", ">busbw"});
@@ -67,6 +90,9 @@ void print_comparison(const std::vector<Point>& points) {
                                       row.first_of_group ? format(row.key.bytes) : "", row.key.algorithm};
     if (any_predicted) {
       cells.push_back(or_absent(row.predicted, [](const Prediction& p) { return format(p.seconds); }));
+      if (any_interval) {
+        cells.push_back(interval_text(row.predicted));
+      }
       cells.push_back(or_absent(row.predicted_busbw, rate));
     }
     if (any_measured) {
@@ -133,7 +159,9 @@ void draw_charts(const std::vector<plots::Figure>& figures, const plots::ChartCo
     progress.note("No charts: gnuplot is not installed (Debian package gnuplot-nox).");
     return;
   }
-  for (const std::filesystem::path& file : plots::draw(figures, context)) {
+  plots::ChartContext drawn = context;
+  drawn.format = common.svg ? plots::ChartFormat::both : plots::ChartFormat::png;
+  for (const std::filesystem::path& file : plots::draw(figures, drawn)) {
     if (common.format == OutputFormat::table) {
       print_line("  " + file.string());
     }

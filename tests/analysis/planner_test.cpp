@@ -240,6 +240,18 @@ TEST(Alternatives, HoldThePlanAndEveryOtherWay) {
   EXPECT_EQ(best_of(tried).synchronisation.style, Synchronisation::ddp);
 }
 
+TEST(Alternatives, NcclsOwnAndOursAreNotRankedAgainstEachOther) {
+  const auto alternative = [](const std::string& algorithm, double seconds) {
+    Alternative one{.algorithm = algorithm, .synchronisation = {}, .step = {}};
+    one.step.total = {seconds};
+    return one;
+  };
+  EXPECT_EQ(best_of({alternative("native", 3), alternative("ring", 1), alternative("native", 2)}).step.total,
+            Seconds{2});
+  EXPECT_EQ(best_of({alternative("ring", 3), alternative("native", 1), alternative("naive", 2)}).algorithm,
+            "naive");
+}
+
 TEST(Sentences, AnswerTheQuestionOfTheExercises) {
   const Plan plan = plan_80mb();
   Planner planner(plan);

@@ -1,5 +1,6 @@
 """The numbers and records of `predict`, as a user types it."""
 
+import shutil
 import unittest
 
 from ringside_case import CUSTOM, RingsideCase
@@ -58,9 +59,29 @@ class Predict(RingsideCase):
         self.assertEqual(points["native"]["predicted"]["nics"], {"used": 4, "of": 4})
         printed = self.run_ringside("predict", self.write("scenario.yaml", text)).stdout
         self.assertIn("ring uses 1 of the 4 NICs of a node, native all 4: NCCL runs several rings", printed)
-        self.assertIn("native is predicted from what NCCL took on published machines, ring from what copies", printed)
+        self.assertIn("native is not ranked against the others: it alone is fitted to what NCCL took", printed)
+        self.assertNotIn("all_reduce is predicted to be", printed)
         # A node's four NICs of 12.5 GB/s, and one of them.
         self.assertGreater(points["ring"]["predicted"]["seconds"], 3 * points["native"]["predicted"]["seconds"])
+
+    def test_what_is_uncertain_has_its_interval_in_table_and_verdict(self):
+        known = self.run_ringside("predict", self.write("scenario.yaml", CUSTOM))
+        self.assertNotIn("90 %", known.stdout)
+        text = "name: cards\nalgorithms: [naive, ring]\nranks: 4\nmessage_sizes: [256 MiB]\nmachine: 4x-rtx3090-pcie4\n"
+        ours = self.run_ringside("predict", self.write("scenario.yaml", text)).stdout
+        self.assertIn("90 % interval", ours)
+        self.assertRegex(ours, r"ring +[\d.]+ ms +[\d.]+–[\d.]+ ms")
+        self.assertRegex(ours, r"ring is predicted to be [\d.]+× faster than naive at 256 MiB on 4 ranks "
+                               r"\([\d.]+× to [\d.]+×\)")
+
+    @unittest.skipUnless(shutil.which("gnuplot"), "gnuplot is not installed")
+    def test_charts_are_drawn_as_svg_too_when_asked(self):
+        text = CUSTOM.replace("[80 MB]", "{from: 1 KiB, to: 16 MiB, factor: 16}")
+        result = self.run_ringside("predict", self.write("scenario.yaml", text), "--charts", "--svg", "--output", "out")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for kind in ("png", "svg"):
+            self.assertIn(f"out/time_vs_size.{kind}", result.stdout)
+        self.assertIn("<svg", (self.folder / "out" / "time_vs_size.svg").read_text())
 
     def test_a_sweep_says_once_under_its_table_who_leaves_nics_idle(self):
         text = ("name: two nodes\nalgorithms: [naive, ring, native]\nranks: [8, 16]\nmessage_sizes: [256 MiB]\n"
