@@ -174,7 +174,14 @@ std::optional<std::string> nearest_name(std::string_view text, std::span<const s
       best_distance = distance;
     }
   }
-  return best == nullptr ? std::nullopt : std::optional(*best);
+  if (best != nullptr) {
+    return *best;
+  }
+  // What people cut short: `band` for bandwidth.
+  constexpr std::size_t kShortestPrefix = 3;
+  const auto longer = std::find_if(known.begin(), known.end(),
+                                   [&](const std::string& candidate) { return candidate.starts_with(text); });
+  return text.size() >= kShortestPrefix && longer != known.end() ? std::optional(*longer) : std::nullopt;
 }
 
 std::string unknown_name(std::string_view what, std::string_view text, std::span<const std::string> known) {

@@ -40,7 +40,7 @@ std::optional<E> parse_name(std::string_view text);
 std::size_t size_of(DataType type);
 bool is_floating(DataType type);
 
-/// The known name most like `text` (edit distance), or nothing when none is close enough to be meant.
+/// The known name most like `text` (edit distance, else a prefix), or nothing when none is close enough to be meant.
 std::optional<std::string> nearest_name(std::string_view text, std::span<const std::string> known);
 
 /// `unknown algorithm 'rng'; did you mean 'ring'? Known: naive, tutorial_ring, ring`

@@ -28,10 +28,12 @@ constexpr std::array kSizeUnits = {
     Unit{"B"},       Unit{"KiB", 1024}, Unit{"MiB", 1048576}, Unit{"GiB", 1073741824},
     Unit{"KB", 1e3}, Unit{"MB", 1e6},   Unit{"GB", 1e9},
 };
-constexpr std::array kTimeUnits = {Unit{"ns", 1, 1e9}, Unit{"us", 1, 1e6}, Unit{"ms", 1, 1e3}, Unit{"s"}};
+constexpr std::array kTimeUnits = {Unit{"ns", 1, 1e9}, Unit{"us", 1, 1e6}, Unit{"ms", 1, 1e3},
+                                   Unit{"s"},          Unit{"min", 60},    Unit{"h", 3600}};
 constexpr std::array kRateUnits = {
-    Unit{"GB/s", 1e9},    Unit{"MB/s", 1e6},    Unit{"KB/s", 1e3},    Unit{"B/s"},
-    Unit{"Gb/s", 1e9, 8}, Unit{"Mb/s", 1e6, 8}, Unit{"Kb/s", 1e3, 8}, Unit{"TB/s", 1e12},
+    Unit{"GB/s", 1e9},         Unit{"MB/s", 1e6},      Unit{"KB/s", 1e3},    Unit{"B/s"},
+    Unit{"Gb/s", 1e9, 8},      Unit{"Mb/s", 1e6, 8},   Unit{"Kb/s", 1e3, 8}, Unit{"TB/s", 1e12},
+    Unit{"GiB/s", 1073741824}, Unit{"MiB/s", 1048576}, Unit{"KiB/s", 1024},
 };
 constexpr std::array kCostUnits = {Unit{"ns/B", 1, 1e9}, Unit{"us/B", 1, 1e6}, Unit{"ms/B", 1, 1e3},
                                    Unit{"s/B"}, Unit{"ps/B", 1, 1e12}};
@@ -68,8 +70,18 @@ constexpr std::array kOtherSpellings = {
     OtherSpelling{"Gbps", "Gb/s"},   OtherSpelling{"Mbps", "Mb/s"},   OtherSpelling{"Kbps", "Kb/s"},
     OtherSpelling{"Gbit/s", "Gb/s"}, OtherSpelling{"Mbit/s", "Mb/s"}, OtherSpelling{"GBps", "GB/s"},
     OtherSpelling{"MBps", "MB/s"},   OtherSpelling{"K", "KiB"},       OtherSpelling{"M", "MiB"},
-    OtherSpelling{"G", "GiB"},       OtherSpelling{"\u00b5s", "us"},  OtherSpelling{"\u03bcs", "us"},
+    OtherSpelling{"G", "GiB"},
 };
+
+/// The micro sign and the Greek letter are read as `u`: they mean nothing else.
+std::string in_ascii(std::string_view unit) {
+  for (const std::string_view micro : {"\u00b5", "\u03bc"}) {
+    if (unit.starts_with(micro)) {
+      return fmt::format("u{}", unit.substr(micro.size()));
+    }
+  }
+  return std::string(unit);
+}
 
 /// `; did you mean 'Gb/s'?` for Gbps where that is one of `units`; nothing otherwise.
 std::string suggestion(std::string_view unit_text, std::span<const Unit> units) {
@@ -103,8 +115,9 @@ double parse_quantity(std::string_view text, std::string_view what, std::string_
   if (!std::isfinite(number) || number < 0) {
     reject(text, fmt::format("is not a {}: it must be finite and not negative", what));
   }
+  const std::string ascii = in_ascii(unit_text);
   for (const Unit& unit : units) {
-    if (unit.text == unit_text) {
+    if (unit.text == ascii) {
       const double value = number * unit.multiplier / unit.divisor;
       if (value > kLargest || (value != 0 && value < kSmallest)) {
         reject(text, fmt::format("is no {} that any machine could have", what));

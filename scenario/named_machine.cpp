@@ -30,7 +30,7 @@ std::string lower(std::string text) {
   return text;
 }
 
-/// `2 x p4d.24xlarge` in its parts.
+/// `2 x p4d.24xlarge`, or `2x p4d.24xlarge`, in its parts.
 struct Nodes {
   int count = 1;
   std::string machine;
@@ -39,7 +39,7 @@ struct Nodes {
 Nodes nodes_in(const std::string& text) {
   std::string_view rest = text;
   const std::optional<int> count = take_number<int>(rest);
-  for (const std::string_view times : {" x ", " × "}) {
+  for (const std::string_view times : {" x ", " × ", "x ", "× "}) {
     if (count && *count >= 1 && *count <= kMaxRanks && rest.starts_with(times)) {
       return {.count = *count, .machine = std::string(rest.substr(times.size()))};
     }
@@ -73,8 +73,9 @@ class Candidates {
     return found == named_.end() ? std::nullopt : std::optional(found->second);
   }
 
-  /// What to write instead of `text`. Names are compared without their folder and ending, which people leave out.
-  std::optional<std::string> nearest(const std::string& text) const {
+  /// What to write instead of `text`: the names that contain it, else the one that is spelt most alike. Names are compared
+  /// without their folder and ending, which people leave out.
+  std::vector<std::string> suggestions(const std::string& text) const {
     std::map<std::string, std::string> written = {{std::string(kThis), std::string(kThis)}};
     for (const auto& [name, file] : named_) {
       written.emplace(lower(name), name);
@@ -87,9 +88,12 @@ class Candidates {
       names.push_back(name);
     }
     const fs::path file_name = fs::path(text).filename();
-    const auto near =
-        nearest_name(lower(is_yaml(file_name) ? file_name.stem().string() : file_name.string()), names);
-    return near ? std::optional(written.at(*near)) : std::nullopt;
+    const std::string asked = lower(is_yaml(file_name) ? file_name.stem().string() : file_name.string());
+    if (const std::vector<std::string> alike = names_with(asked, names); !alike.empty()) {
+      return in_words(alike, written);
+    }
+    const auto near = nearest_name(asked, names);
+    return near ? std::vector{written.at(*near)} : std::vector<std::string>{};
   }
 
   /// The first files that lie around; nothing when there are none.
@@ -107,6 +111,31 @@ class Candidates {
   bool knows_names() const { return !named_.empty(); }
 
  private:
+  /// The names that contain `part`; those that start with it, where any do.
+  static std::vector<std::string> names_with(const std::string& part, const std::vector<std::string>& names) {
+    constexpr std::size_t kShortestPart = 3;
+    std::vector<std::string> starting;
+    std::vector<std::string> containing;
+    for (const std::string& name : names) {
+      const std::size_t at = part.size() < kShortestPart ? std::string::npos : name.find(part);
+      if (at == 0) {
+        starting.push_back(name);
+      } else if (at != std::string::npos) {
+        containing.push_back(name);
+      }
+    }
+    return starting.empty() ? containing : starting;
+  }
+
+  static std::vector<std::string> in_words(const std::vector<std::string>& names,
+                                           const std::map<std::string, std::string>& written) {
+    std::vector<std::string> words;
+    for (const std::string& name : names) {
+      words.push_back(written.at(name));
+    }
+    return words;
+  }
+
   /// A folder that cannot be listed has no names to offer: that is no error of its own.
   static std::vector<fs::path> yaml_files_in(const fs::path& folder) {
     std::vector<fs::path> files;
@@ -123,15 +152,29 @@ class Candidates {
   std::map<std::string, std::string> nearby_;
 };
 
-std::string no_such_machine(const Candidates& candidates, const std::string& text) {
-  const auto near = candidates.nearest(text);
+/// `; did you mean 'p4d.24xlarge' or 'p4de.24xlarge'?`, or a full stop.
+std::string did_you_mean(std::vector<std::string> names) {
+  constexpr std::size_t kMostOffered = 6;
+  if (names.empty()) {
+    return ".";
+  }
+  const std::size_t more = names.size() - std::min(names.size(), kMostOffered);
+  names.resize(names.size() - more);
+  return fmt::format("; did you mean '{}'{}?", fmt::join(names, "', '"),
+                     more > 0 ? fmt::format(" or one of {} more", more) : "");
+}
+
+/// `machine` is `text` without its number of nodes.
+std::string no_such_machine(const Candidates& candidates, const std::string& text,
+                            const std::string& machine) {
   return fmt::format(
       "{} is neither a file, nor the name of a machine, nor `this`{}{}{} One that is not listed is described "
       "by hand, "
       "such as {{gpus_per_node: 8, gpu: {{model: RTX 4090}}, intra: {{kind: pcie, generation: 4, lanes: "
       "16}}}}",
-      in_quotes(text), near ? fmt::format("; did you mean '{}'?", *near) : ".", candidates.listed(),
-      candidates.knows_names() ? " `ringside list machines` lists names." : "");
+      in_quotes(text), did_you_mean(candidates.suggestions(machine)), candidates.listed(),
+      candidates.knows_names() ? " `ringside list machines` lists names."
+                               : " The machines that come with ringside (configs/machines) are not here.");
 }
 
 /// Several nodes of a machine whose file describes one.
@@ -185,7 +228,7 @@ std::optional<Machine> read_named_machine(Reader& reader, const Value& value,
   const Candidates candidates(folder, nodes.machine, machines);
   const auto named = candidates.named(nodes.machine);
   if (!named) {
-    reader.fail(value, no_such_machine(candidates, *text));
+    reader.fail(value, no_such_machine(candidates, *text, nodes.machine));
     return std::nullopt;
   }
   auto machine = read(*named);

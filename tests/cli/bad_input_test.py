@@ -70,7 +70,7 @@ class BadInput(RingsideCase):
         for command, flag, value, word in (
             ("measure", "--timeout", "5", "has no unit"),
             ("measure", "--time-per-point", "-5 s", "not negative"),
-            ("predict", "--calibrate-time", "5 min", "ns us ms s"),
+            ("predict", "--calibrate-time", "5 days", "ns us ms s min h"),
             ("predict", "--seed", "-1", "whole number"),
             ("trace", "--bytes", "10", "has no unit"),
             ("trace", "--ranks", "0", "1 to 256"),

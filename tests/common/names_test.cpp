@@ -61,6 +61,8 @@ TEST(NearestName, FindsSlipsOfTheFinger) {
 }
 
 TEST(NearestName, OffersNothingThatIsNotMeant) {
+  EXPECT_EQ(nearest_name("halv", kAlgorithms), "halving_doubling") << "cut short";
+  EXPECT_EQ(nearest_name("ha", kAlgorithms), std::nullopt);
   EXPECT_EQ(nearest_name("tree", kAlgorithms), std::nullopt);
   EXPECT_EQ(nearest_name("", kAlgorithms), std::nullopt);
   EXPECT_EQ(nearest_name("x", kAlgorithms), std::nullopt);
