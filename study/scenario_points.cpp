@@ -33,8 +33,12 @@ Scenario read_scenario(const std::filesystem::path& file) { return load_scenario
 Machine read_machine(const std::filesystem::path& file) {
   std::error_code ignored;
   const KnownNames known = known_names();
-  if (std::filesystem::exists(file, ignored) || !known.machines) {
+  if (std::filesystem::exists(file, ignored) || file.extension() == ".yaml") {
     return load_machine(file);
+  }
+  if (!known.machines) {
+    throw Error(ErrorKind::environment,
+                fmt::format("show machine: {} is no file, and {}", file.string(), missing_files("machines")));
   }
   if (file == "this") {
     throw Error(ErrorKind::bad_input,

@@ -4,6 +4,10 @@
 #include <array>
 #include <system_error>
 
+#include <fmt/format.h>
+
+#include "common/error.hpp"
+
 namespace ringside::study {
 
 namespace fs = std::filesystem;
@@ -22,15 +26,25 @@ std::optional<fs::path> configs_directory() {
   return std::nullopt;
 }
 
+std::string missing_files(const std::string& kind) {
+  std::error_code ignored;
+  const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
+  return fmt::format(
+      "the {} that come with ringside (the folder configs/{}) are not where {} looks for them; copy "
+      "configs/ beside the program, or run it where configs/ is",
+      kind, kind, program.string());
+}
+
 std::vector<fs::path> shipped_configs(const std::string& kind) {
-  std::vector<fs::path> files;
   const std::optional<fs::path> configs = configs_directory();
   std::error_code ignored;
-  if (configs && fs::is_directory(*configs / kind, ignored)) {
-    for (const fs::directory_entry& entry : fs::directory_iterator(*configs / kind)) {
-      if (entry.path().extension() == ".yaml") {
-        files.push_back(entry.path());
-      }
+  if (!configs || !fs::is_directory(*configs / kind, ignored)) {
+    throw Error(ErrorKind::environment, missing_files(kind));
+  }
+  std::vector<fs::path> files;
+  for (const fs::directory_entry& entry : fs::directory_iterator(*configs / kind)) {
+    if (entry.path().extension() == ".yaml") {
+      files.push_back(entry.path());
     }
   }
   std::sort(files.begin(), files.end());

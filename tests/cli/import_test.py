@@ -1,8 +1,10 @@
 """`ringside import`, and scenarios whose `measured:` is a foreign log."""
 
+import shutil
+import subprocess
 import unittest
 
-from ringside_case import RingsideCase
+from ringside_case import PROGRAM, RingsideCase
 
 LOG = """# nThread 1 nGpus 4 minBytes 1048576 maxBytes 134217728 step: 2(factor) warmup iters: 5 iters: 20 agg iters: 1 validation: 1
 #       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong
@@ -130,6 +132,27 @@ class Import(RingsideCase):
         for name, word in (("p4d.24xlrge", "did you mean 'p4d.24xlarge'?"), ("9x-toaster", "described by hand")):
             scenario = self.write("s.yaml", f"ranks: 2\nmessage_sizes: 1 MiB\nmachine: {name}\n")
             self.assert_rejected(self.run_ringside("predict", scenario), 2, word)
+
+    def test_machines_by_part_of_their_name_and_by_number(self):
+        def predicted(name, extra=""):
+            text = f"ranks: 16\nalgorithms: ring\nmessage_sizes: 1 MiB\nmachine: {name}\n{extra}"
+            return self.run_ringside("predict", self.write("s.yaml", text))
+        self.assert_rejected(predicted("p4d"), 2, "did you mean 'p4d.24xlarge'")
+        self.assert_rejected(predicted("3090"), 2, "did you mean '", "rtx3090", " more?")
+        self.assert_rejected(predicted("2x p4d"), 2, "did you mean 'p4d.24xlarge'")
+        for name in ("2 x p4d.24xlarge", "2x p4d.24xlarge"):
+            self.assertEqual(predicted(name).returncode, 0, name)
+
+    def test_a_program_that_was_copied_alone_says_what_is_missing(self):
+        alone = self.folder / "ringside"
+        shutil.copy(PROGRAM, alone)
+        for kind, command in (("machines", ["list", "machines"]), ("workloads", ["list", "workloads"]),
+                              ("machines", ["show", "machine", "p4d.24xlarge"])):
+            result = subprocess.run([alone, *command], cwd=self.folder, capture_output=True, text=True, check=False)
+            self.assert_rejected(result, 3, f"configs/{kind}", "copy configs/")
+        scenario = self.write("s.yaml", "ranks: 2\nmessage_sizes: 1 MiB\nmachine: p4d.24xlarge\n")
+        result = subprocess.run([alone, "predict", scenario], cwd=self.folder, capture_output=True, text=True, check=False)
+        self.assert_rejected(result, 2, "configs/machines", "not here")
 
     def test_a_gpu_that_the_catalogue_does_not_know(self):
         machine = "machine: {intra: {kind: pcie, generation: 4}, gpu: {model: RTX 4091%s}}\n"
