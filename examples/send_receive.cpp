@@ -19,7 +19,7 @@ void send_zeros(Communicator& communicator) {
   const Rank rank = communicator.rank();
   std::vector<float> message(3, rank == 0 ? 0.0F : 1.0F);
   const std::vector<float> before = message;
-  if (communicator.ranks() > 1 && rank == 0) {
+  if (rank == 0) {
     communicator.send(message, 1);
   } else if (rank == 1) {
     communicator.recv(message, 0);
@@ -40,12 +40,10 @@ void pass_to_the_right(Communicator& communicator) {
   const int n = communicator.ranks();
   const std::array<std::int32_t, 1> own = {rank};
   std::array<std::int32_t, 1> received = {rank};
-  if (n > 1) {
-    Request sending = communicator.isend(own, (rank + 1) % n);
-    Request receiving = communicator.irecv(received, (rank + n - 1) % n);
-    communicator.wait(receiving);
-    communicator.wait(sending);
-  }
+  Request sending = communicator.isend(own, (rank + 1) % n);
+  Request receiving = communicator.irecv(received, (rank + n - 1) % n);
+  communicator.wait(receiving);
+  communicator.wait(sending);
   in_turn(communicator, [&] { fmt::print("  rank {} received {}\n", rank, received.front()); });
   examples::check(received.front() == (rank + n - 1) % n, "the wrong rank's number arrived");
 }
@@ -58,6 +56,10 @@ void deadlock(Communicator& communicator) {
 }
 
 void run(const RankGroup& group) {
+  if (group.ranks < 2) {
+    fmt::print("One rank has nobody to send to: start at least two, with --ranks 2.\n");
+    return;
+  }
   fmt::print("1. Blocking: rank 0 sends zeros to rank 1, which holds ones.\n");
   launch(group, send_zeros);
 

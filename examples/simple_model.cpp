@@ -51,6 +51,10 @@ int main(int argc, char** argv) {
   return example.run(argc, argv, [](const RankGroup& group) {
     fmt::print("One parameter, 2.0 at every rank; loss (p - x)^2; learning rate {}.\n", kLearningRate);
     launch(group, train_one_step);
-    fmt::print("The ranks hold the same parameter still, though each has seen other data.\n");
+    if (group.ranks > 1) {
+      fmt::print("The ranks hold the same parameter still, though each has seen other data.\n");
+    } else {
+      fmt::print("One rank alone has nothing to synchronise.\n");
+    }
   });
 }

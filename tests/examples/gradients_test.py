@@ -27,6 +27,7 @@ class Gradients(examples_case.ExamplesCase):
                 )
             if n == 2:
                 self.assertEqual(text.count("new parameter 1.4"), 2)
+            self.assertIn("nothing to synchronise" if n == 1 else "hold the same parameter still", text)
 
     def test_gradient_sync(self):
         for n, text in self.outputs("gradient_sync"):
