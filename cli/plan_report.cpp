@@ -313,7 +313,8 @@ std::vector<plots::TimelineBar> timeline_bars(const Step& step, const Plan& plan
   }
   for (std::size_t index = 0; index < step.buckets.size(); ++index) {
     const BucketTimes& bucket = step.buckets[index];
-    const std::string label = fmt::format("{} · {}", index, format(bucket.bucket.bytes));
+    const std::string label =
+        fmt::format("{} · {:.3g} MB", index, static_cast<double>(bucket.bucket.bytes.value) / 1e6);
     bars.push_back({.track = "buckets",
                     .start = bucket.ready,
                     .end = std::max(bucket.ready, bucket.start),

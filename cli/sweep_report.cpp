@@ -27,6 +27,8 @@ void print_json(const study::SweepStudy& sweep) {
   }
 }
 
+std::string margin_text(double value) { return fmt::format("{:.2f}×", value); }
+
 std::vector<std::string> row_of(const study::SweepStudy& sweep, const study::SweepCell& cell) {
   std::vector<std::string> row;
   for (const std::string& value : cell.values) {
@@ -40,7 +42,7 @@ std::vector<std::string> row_of(const study::SweepStudy& sweep, const study::Swe
   }
   if (cell.winner) {
     row.insert(row.end(), {cell.winner->algorithm, format(cell.winner->seconds),
-                           cell.winner->margin ? fmt::format("{:.2f}×", *cell.winner->margin) : "–"});
+                           cell.winner->margin ? margin_text(*cell.winner->margin) : "–"});
   } else {
     row.insert(row.end(), {"–", "–", "–"});
   }
@@ -86,19 +88,27 @@ void draw_sweep(const study::SweepStudy& sweep, const CommonOptions& common, Pro
     return;
   }
   const std::vector<std::string>& algorithms = sweep.scenario.algorithms;
-  plots::LabelledMatrix matrix = {.name = "winner_map",
-                                  .subtitle = "fastest algorithm, predicted",
-                                  .row_title = map->rows.key,
-                                  .column_title = map->columns.key,
-                                  .rows = map->rows.values,
-                                  .columns = map->columns.values,
-                                  .values = {},
-                                  .value_title = {},
-                                  .label = {},
-                                  .categories = algorithms};
-  for (const auto& winners : map->winners) {
+  plots::LabelledMatrix matrix = {
+      .name = "winner_map",
+      .subtitle = "fastest algorithm, predicted, and how many times as long the second takes",
+      .row_title = map->rows.key,
+      .column_title = map->columns.key,
+      .rows = map->rows.values,
+      .columns = map->columns.values,
+      .values = {},
+      .value_title = {},
+      .label = {},
+      .categories = algorithms};
+  // Values grow upwards, as on every axis.
+  std::reverse(matrix.rows.begin(), matrix.rows.end());
+  for (auto winners = map->winners.rbegin(); winners != map->winners.rend(); ++winners) {
     std::vector<double>& row = matrix.values.emplace_back();
-    for (const std::optional<study::Winner>& winner : winners) {
+    std::vector<std::string>& texts = matrix.texts.emplace_back();
+    for (const std::optional<study::Winner>& winner : *winners) {
+      texts.push_back(winner && winner->margin
+                          ? fmt::format("{} {}", winner->algorithm, margin_text(*winner->margin))
+                      : winner ? winner->algorithm
+                               : "");
       const auto found =
           winner ? std::find(algorithms.begin(), algorithms.end(), winner->algorithm) : algorithms.end();
       row.push_back(found == algorithms.end() ? std::numeric_limits<double>::quiet_NaN()

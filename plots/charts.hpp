@@ -73,6 +73,8 @@ struct LabelledMatrix {
   std::string value_title;  ///< Of the colour bar, with the unit.
   std::function<std::string(double)>
       label;  ///< Text of a value, in a cell and beside the bar; none = 3 digits.
+  /// Text of every cell instead of its value's, [row][column]; none = the value's.
+  std::vector<std::vector<std::string>> texts = {};
   /// Where values are kinds and no numbers: their names, of which `values` are indices. Each has a colour of its own and
   /// stands in the legend; there is no bar.
   std::vector<std::string> categories = {};

@@ -57,6 +57,11 @@ std::string label_of(const LabelledMatrix& matrix, double value) {
   return matrix.label ? matrix.label(value) : fmt::format("{:.3g}", value);
 }
 
+std::string text_of(const LabelledMatrix& matrix, std::size_t row, std::size_t column) {
+  return matrix.texts.empty() ? label_of(matrix, matrix.values[row][column])
+                              : matrix.texts.at(row).at(column);
+}
+
 /// What is known about all values together.
 struct Values {
   double low = std::numeric_limits<double>::infinity();
@@ -72,16 +77,19 @@ struct Values {
 
 Values values_of(const LabelledMatrix& matrix) {
   Values values;
-  for (const std::vector<double>& row : matrix.values) {
-    RINGSIDE_CHECK(row.size() == matrix.columns.size(), "a matrix has a value per column label");
-    for (const double value : row) {
+  for (std::size_t row = 0; row < matrix.values.size(); ++row) {
+    RINGSIDE_CHECK(matrix.values[row].size() == matrix.columns.size(),
+                   "a matrix has a value per column label");
+    for (std::size_t column = 0; column < matrix.columns.size(); ++column) {
+      const double value = matrix.values[row][column];
       if (!std::isfinite(value)) {
         values.some_unknown = true;
         continue;
       }
       values.low = std::min(values.low, value);
       values.high = std::max(values.high, value);
-      values.widest_label = std::max(values.widest_label, text_width(label_of(matrix, value), kValueFont));
+      values.widest_label =
+          std::max(values.widest_label, text_width(text_of(matrix, row, column), kValueFont));
     }
   }
   if (values.none()) {
@@ -150,7 +158,7 @@ void add_cells(Panel& map, const LabelledMatrix& matrix, const Values& values) {
       boxes.boxes.push_back({x, x + 1, y, y + 1, fill});
       if (labelled && known) {
         texts.push_back({.at = {x + 0.5, y + 0.5},
-                         .text = label_of(matrix, value),
+                         .text = text_of(matrix, row, column),
                          .align = Align::center,
                          .font = kValueFont,
                          .color = readable_on(fill)});

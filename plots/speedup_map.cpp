@@ -140,21 +140,35 @@ Panel empty_map(const SpeedupGrid& grid, const Cells& cells, const Rect& area) {
   return map;
 }
 
+/// Whether the two are equally fast anywhere between the predicted cells. A contour around holes would be a guess.
+bool has_contour(const Cells& cells) {
+  bool slower = false;
+  bool faster = false;
+  for (const std::vector<double>& row : cells.doublings) {
+    for (const double doublings : row) {
+      if (!std::isfinite(doublings)) {
+        return false;
+      }
+      slower = slower || doublings < 0;
+      faster = faster || doublings > 0;
+    }
+  }
+  return cells.x.size() > 1 && cells.y.size() > 1 && slower && faster;
+}
+
 void add_predicted(Panel& map, const Cells& cells, const Scale& scale) {
   Boxes boxes{.border = Stroke{.color = kWhite, .width = 0.6}};
-  bool complete = cells.x.size() > 1 && cells.y.size() > 1;
   for (std::size_t row = 0; row < cells.rows.size(); ++row) {
     for (std::size_t column = 0; column < cells.columns.size(); ++column) {
       const double doublings = cells.doublings[row][column];
       const bool known = std::isfinite(doublings);
-      complete = complete && known;
       boxes.boxes.push_back({cells.columns[column].low, cells.columns[column].high, cells.rows[row].low,
                              cells.rows[row].high,
                              known ? diverging_color(doublings / scale.doublings) : kUnknown});
     }
   }
   map.elements.emplace_back(std::move(boxes));
-  if (complete) {  // A contour around holes would be a guess.
+  if (has_contour(cells)) {
     map.elements.emplace_back(
         Contour{.x = cells.x, .y = cells.y, .values = cells.doublings, .level = 0, .stroke = kContourStroke});
   }
@@ -194,10 +208,13 @@ void add_measured(Panel& map, const SpeedupGrid& grid, const Cells& cells, const
   map.elements.insert(map.elements.end(), winners.begin(), winners.end());
 }
 
-std::vector<LegendEntry> legend_of(const SpeedupGrid& grid) {
-  std::vector<LegendEntry> legend = {
-      {.label = fmt::format("predicted: {} and {} equally fast", grid.baseline, grid.candidate),
-       .line = kContourStroke}};
+std::vector<LegendEntry> legend_of(const SpeedupGrid& grid, const Cells& cells) {
+  std::vector<LegendEntry> legend;
+  if (has_contour(cells)) {
+    legend.push_back(
+        {.label = fmt::format("predicted: {} and {} equally fast", grid.baseline, grid.candidate),
+         .line = kContourStroke});
+  }
   if (!grid.measured.empty()) {
     legend.push_back(
         {.label = "measured: inner colour = speedup, text = winner",
@@ -219,7 +236,7 @@ std::vector<Figure> speedup_map(const SpeedupGrid& grid, const ChartContext& con
 
   Figure figure{.name = "speedup_map", .width = 1200, .height = 760};
   const std::string subtitle = fmt::format("predicted speedup of {} over {}", grid.candidate, grid.baseline);
-  const Rect area = lay_out_page(figure, page_text(context, subtitle), legend_of(grid));
+  const Rect area = lay_out_page(figure, page_text(context, subtitle), legend_of(grid, cells));
   const double bar_room = color_bar_width(bar) + 50;
   Panel map =
       empty_map(grid, cells, lay_out_panels(area, 1, 1, {.left = 92, .right = bar_room, .top = 20}).areas[0]);

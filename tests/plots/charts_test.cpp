@@ -386,6 +386,15 @@ TEST(SpeedupMap, HasAContourUnlessPredictionsAreMissing) {
   EXPECT_THAT(elements_of<Contour>(plots_of(speedup_map(grid, kContext).at(0)).at(0)), IsEmpty());
 }
 
+TEST(SpeedupMap, TheLegendNamesTheContourOnlyWhereThereIsOne) {
+  const std::string contour = "predicted: naive and ring equally fast";
+  EXPECT_THAT(texts_of(speedup_map(small_grid(), kContext).at(0)), Contains(contour));
+  SpeedupGrid grid = small_grid();
+  grid.speedup = {{1.5, 2, 3}, {1.1, 2, 4}};  // One of them is the faster everywhere.
+  EXPECT_THAT(texts_of(speedup_map(grid, kContext).at(0)), Not(Contains(contour)));
+  EXPECT_THAT(elements_of<Contour>(plots_of(speedup_map(grid, kContext).at(0)).at(0)), IsEmpty());
+}
+
 TEST(SpeedupMap, AMatrixOfAnotherShapeIsABug) {
   SpeedupGrid grid = small_grid();
   grid.speedup.pop_back();
@@ -424,6 +433,17 @@ TEST(HeatMap, KindsHaveAColourEachAndALegendInsteadOfAScale) {
   EXPECT_EQ(std::count(texts.begin(), texts.end(), "ring"), 3);  // Two cells and the legend.
   EXPECT_THAT(texts, Not(Contains("direct")));                   // It is nowhere.
   EXPECT_THAT(texts, Not(Contains(matrix.value_title)));
+}
+
+TEST(HeatMap, CellsMayHaveATextOfTheirOwn) {
+  LabelledMatrix matrix = samples::bandwidth_matrix(2);
+  matrix.categories = {"naive", "ring"};
+  matrix.values = {{0, 1}, {1, 0}};
+  matrix.texts = {{"naive 1.2×", "ring 3.0×"}, {"ring 1.5×", "naive 1.1×"}};
+  const auto texts = texts_of(heat_map(matrix, kContext).at(0));
+  for (const char* text : {"naive 1.2×", "ring 3.0×", "ring 1.5×", "naive 1.1×"}) {
+    EXPECT_THAT(texts, Contains(text));
+  }
 }
 
 TEST(HeatMap, NothingKnownIsNothingDrawn) {
