@@ -55,13 +55,15 @@ struct Alternative {
   std::string algorithm;
   SynchronisationWords synchronisation;
   Step step;
+  Seconds at_best;  ///< What the step takes where everything is hidden that can be.
 };
 
 /// The plan's algorithm and every alternative with the plan's way to synchronise, and the plan's algorithm with every
 /// other style and some bucket sizes. The first is the plan as it is.
 std::vector<Alternative> alternatives(Planner& planner, const Plan& plan, const Offer& offer);
 
-/// The fastest of those that one model predicts (`native`, or algorithms of ours, as the plan has it); the plan as it is unless another one is at least 1 % faster.
+/// The fastest of those that one model predicts (`native`, or algorithms of ours, as the plan has it) and that are at least 1 %
+/// faster than the plan, whatever overlap hides; the plan as it is where none is.
 const Alternative& best_of(const std::vector<Alternative>& tried);
 
 }  // namespace ringside

@@ -37,7 +37,7 @@ std::string bottleneck_sentence(const Plan& plan, const Offer& offer, const Step
   const Bytes bytes = gradient_bytes(plan.workload);
   const std::string what = link_words(offer);
   const std::string numbers = fmt::format(
-      "synchronising {} takes {}, computing {}, and {} of the step ({} to {}) is left waiting for gradients",
+      "synchronising {} takes {}, computing {}, and {} of the step ({} to {}) is lost to it",
       megabytes(bytes), format(step.communication.typical), format(step.compute.typical),
       percent(step.exposed_share.typical), percent(step.exposed_share.low), percent(step.exposed_share.high));
   const char* verdict = step.exposed_share.typical > 0.5   ? "is the bottleneck"

@@ -72,6 +72,8 @@ class Planner {
     std::optional<int> gpus = {};
     /// Every link this many times as fast, with the latencies it has.
     double bandwidth_factor = 1;
+    /// Everything is hidden that can be: all_reduces slow nothing down beside them.
+    bool hides_all = false;
   };
   /// One step, predicted from typical numbers; none where the algorithm cannot run on so many ranks. The offer has no problem.
   std::optional<Step> vary(const Offer& offer, const Variation& variation);

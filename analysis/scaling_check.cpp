@@ -5,14 +5,17 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "analysis/compute_time.hpp"
 #include "common/error.hpp"
 #include "common/numbers.hpp"
 #include "scenario/csv.hpp"
 #include "schedule/registry.hpp"
+#include "sim/nccl/gpu_models.hpp"
 
 namespace ringside {
 namespace {
@@ -107,6 +110,36 @@ StepEstimate estimate_of(const Plan& plan, const Machine& machine, int gpus, con
   return *estimate.step;
 }
 
+std::string class_of(const Machine& machine, int gpus) {
+  if (gpus > machine.gpus_per_node) {
+    return "several nodes";
+  }
+  if (machine.intra && machine.intra->kind == IntraKind::nvlink) {
+    return "NVLink";
+  }
+  const auto sheet = machine.gpu ? find_gpu_sheet(machine.gpu->model) : std::nullopt;
+  return sheet && gpu_class(*sheet) == "geforce" ? "GeForce" : "PCIe";
+}
+
+/// `github-owner/repository` of `owner/repository@commit file`.
+std::string repository(const PublishedScaling& row) { return row.source.substr(0, row.source.find('@')); }
+
+double median_of(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+template <typename Predict>
+ScalingErrors errors_of(const std::vector<ScalingCheck>& checks, Predict predict) {
+  RINGSIDE_CHECK(!checks.empty(), "there is nothing to sum up");
+  std::vector<double> errors;
+  std::transform(checks.begin(), checks.end(), std::back_inserter(errors),
+                 [&](const ScalingCheck& check) { return std::abs(predict(check) - check.row.efficiency); });
+  return {.median = median_of(errors),
+          .mean = std::accumulate(errors.begin(), errors.end(), 0.0) / static_cast<double>(errors.size())};
+}
+
 }  // namespace
 
 std::vector<PublishedScaling> load_published_scaling(const std::filesystem::path& file) {
@@ -143,7 +176,10 @@ std::vector<ScalingCheck> check_scaling(const std::vector<PublishedScaling>& row
     }
     const Plan plan = plan_of(row, list->second);
     const StepEstimate all = estimate_of(plan, machine->second, row.gpus, row);
-    ScalingCheck check{.row = row, .predicted = all.efficiency, .algorithm = all.algorithm};
+    ScalingCheck check{.row = row,
+                       .predicted = all.efficiency,
+                       .algorithm = all.algorithm,
+                       .system_class = class_of(machine->second, row.gpus)};
     if (row.baseline_gpus > 1) {
       // The baseline's own efficiency is predicted too; both ends of the interval against its typical value.
       const double base = estimate_of(plan, machine->second, row.baseline_gpus, row).efficiency.typical;
@@ -163,23 +199,70 @@ std::vector<ScalingCheck> held_out(const std::vector<ScalingCheck>& checks) {
   return rest;
 }
 
-ScalingSummary summary_of(const std::vector<ScalingCheck>& checks) {
-  RINGSIDE_CHECK(!checks.empty(), "there is nothing to sum up");
-  std::vector<double> errors;
-  double inside = 0;
-  double sum = 0;
+std::vector<ScalingCheck> of_class(const std::vector<ScalingCheck>& checks, const std::string& system_class) {
+  std::vector<ScalingCheck> rest;
+  std::copy_if(checks.begin(), checks.end(), std::back_inserter(rest),
+               [&](const ScalingCheck& check) { return check.system_class == system_class; });
+  return rest;
+}
+
+std::vector<std::string> system_classes(const std::vector<ScalingCheck>& checks) {
+  std::vector<std::string> classes;
   for (const ScalingCheck& check : checks) {
-    errors.push_back(std::abs(check.error()));
-    sum += errors.back();
-    inside += check.inside() ? 1 : 0;
+    if (std::find(classes.begin(), classes.end(), check.system_class) == classes.end()) {
+      classes.push_back(check.system_class);
+    }
   }
-  std::sort(errors.begin(), errors.end());
-  const std::size_t middle = errors.size() / 2;
-  const auto count = static_cast<double>(checks.size());
+  return classes;
+}
+
+ScalingSummary summary_of(const std::vector<ScalingCheck>& checks) {
+  const ScalingErrors errors =
+      errors_of(checks, [](const ScalingCheck& check) { return check.predicted.typical; });
+  std::vector<double> widths;
+  std::transform(checks.begin(), checks.end(), std::back_inserter(widths),
+                 [](const ScalingCheck& check) { return check.predicted.high - check.predicted.low; });
+  const auto inside =
+      std::count_if(checks.begin(), checks.end(), [](const ScalingCheck& check) { return check.inside(); });
   return {.rows = checks.size(),
-          .median_error = errors.size() % 2 == 1 ? errors[middle] : (errors[middle - 1] + errors[middle]) / 2,
-          .mean_error = sum / count,
-          .coverage = inside / count};
+          .errors = errors,
+          .coverage = static_cast<double>(inside) / static_cast<double>(checks.size()),
+          .width = median_of(std::move(widths))};
+}
+
+ScalingErrors errors_of_perfect_scaling(const std::vector<ScalingCheck>& checks) {
+  return errors_of(checks, [](const ScalingCheck&) { return 1.0; });
+}
+
+ScalingErrors errors_of_median_elsewhere(const std::vector<ScalingCheck>& checks,
+                                         const std::vector<ScalingCheck>& all) {
+  return errors_of(checks, [&](const ScalingCheck& check) {
+    std::vector<double> elsewhere;
+    for (const ScalingCheck& other : all) {
+      if (repository(other.row) != repository(check.row)) {
+        elsewhere.push_back(other.row.efficiency);
+      }
+    }
+    return elsewhere.empty() ? 1.0 : median_of(std::move(elsewhere));
+  });
+}
+
+double correlation(const std::vector<ScalingCheck>& checks) {
+  double x = 0;
+  double y = 0;
+  for (const ScalingCheck& check : checks) {
+    x += check.predicted.typical / static_cast<double>(checks.size());
+    y += check.row.efficiency / static_cast<double>(checks.size());
+  }
+  double xx = 0;
+  double yy = 0;
+  double xy = 0;
+  for (const ScalingCheck& check : checks) {
+    xx += (check.predicted.typical - x) * (check.predicted.typical - x);
+    yy += (check.row.efficiency - y) * (check.row.efficiency - y);
+    xy += (check.predicted.typical - x) * (check.row.efficiency - y);
+  }
+  return xx > 0 && yy > 0 ? xy / std::sqrt(xx * yy) : 0;
 }
 
 }  // namespace ringside

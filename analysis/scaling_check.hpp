@@ -39,7 +39,8 @@ std::vector<PublishedScaling> load_published_scaling(const std::filesystem::path
 struct ScalingCheck {
   PublishedScaling row;
   Interval<double> predicted;
-  std::string algorithm;  ///< What was predicted.
+  std::string algorithm;     ///< What was predicted.
+  std::string system_class;  ///< `NVLink`, `PCIe`, `GeForce`, `several nodes`.
 
   double error() const { return predicted.typical - row.efficiency; }
   bool inside() const { return row.efficiency >= predicted.low && row.efficiency <= predicted.high; }
@@ -55,15 +56,34 @@ struct ScalingPlaces {
 std::vector<ScalingCheck> check_scaling(const std::vector<PublishedScaling>& rows,
                                         const ScalingPlaces& places);
 
+/// Of |predicted − measured efficiency|, as a share: 0.08 is 8 points.
+struct ScalingErrors {
+  double median = 0;
+  double mean = 0;
+};
+
 struct ScalingSummary {
   std::size_t rows = 0;
-  double median_error = 0;  ///< Of |error|, as a share: 0.08 is 8 points.
-  double mean_error = 0;
+  ScalingErrors errors;
   double coverage = 0;  ///< Share of rows inside their interval.
+  double width = 0;     ///< Of the interval, median.
 };
 
 ScalingSummary summary_of(const std::vector<ScalingCheck>& checks);
 
+/// What a plan must beat: that N GPUs are N times as fast as one.
+ScalingErrors errors_of_perfect_scaling(const std::vector<ScalingCheck>& checks);
+/// And that every run is as efficient as the median of all rows of other sources (a source = a repository).
+ScalingErrors errors_of_median_elsewhere(const std::vector<ScalingCheck>& checks,
+                                         const std::vector<ScalingCheck>& all);
+
+/// Pearson's, of predicted and measured efficiency; 0 where one of them is constant.
+double correlation(const std::vector<ScalingCheck>& checks);
+
+/// Those of one class.
+std::vector<ScalingCheck> of_class(const std::vector<ScalingCheck>& checks, const std::string& system_class);
+/// The classes in order of appearance.
+std::vector<std::string> system_classes(const std::vector<ScalingCheck>& checks);
 /// Those that did not give the spread.
 std::vector<ScalingCheck> held_out(const std::vector<ScalingCheck>& checks);
 

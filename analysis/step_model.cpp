@@ -123,21 +123,43 @@ Step simulate_step(const StepRequest& request, const AllReduceCost& all_reduce) 
   const std::vector<double> arrived = arrivals(request.gradients);
   Step step;
   step.compute = request.accumulate * (request.forward + request.backward);
-  const Seconds last_backward = step.compute - request.backward;
-  Seconds stream_free = last_backward;
+  step.waiting = request.waiting;
   for (const Bucket& bucket : request.buckets) {
     RINGSIDE_CHECK(bucket.count > 0, "a bucket is empty");
-    const Seconds ready = last_backward + arrived[bucket.first + bucket.count - 1] * request.backward;
     const Seconds cost = all_reduce(bucket.bytes);
-    const Seconds start = std::max(stream_free, request.overlap ? ready : step.compute);
-    stream_free = start + cost;
     step.communication = step.communication + cost;
-    step.buckets.push_back({.bucket = bucket, .ready = ready, .start = start, .end = stream_free});
+    step.buckets.push_back({.bucket = bucket, .ready = {}, .start = {}, .end = cost});
   }
-  step.total = std::max(step.compute, stream_free);
-  step.exposed = step.total - step.compute;
-  step.waiting = request.waiting;
-  step.total = step.total + step.waiting;
+  const Seconds last_backward = step.compute - request.backward;
+  // Starts and ends of all_reduces beside a last backward pass that takes longer by step.slowed; what is left of them after it.
+  const auto place = [&] {
+    const Seconds backward = request.backward + step.slowed;
+    const Seconds computed = last_backward + backward;
+    Seconds stream_free = last_backward;
+    for (BucketTimes& times : step.buckets) {
+      const Seconds cost = times.end - times.start;
+      times.ready = last_backward + arrived[times.bucket.first + times.bucket.count - 1] * backward;
+      times.start = std::max(stream_free, request.overlap ? times.ready : computed);
+      times.end = times.start + cost;
+      stream_free = times.end;
+    }
+    return std::max(computed, stream_free) - computed;
+  };
+  // A longer backward pass hides more, which slows it down further, up to all but the last bucket.
+  constexpr int kMostRounds = 100;
+  constexpr double kSettled = 1e-9;
+  Seconds left = place();
+  for (int round = 0; round < kMostRounds && request.slowdown > 0; ++round) {
+    const Seconds slowed = request.slowdown * (step.communication - left);
+    const bool settled = slowed.value - step.slowed.value <= kSettled * step.compute.value;
+    step.slowed = slowed;
+    left = place();
+    if (settled) {
+      break;
+    }
+  }
+  step.exposed = step.slowed + left;
+  step.total = step.compute + step.exposed + step.waiting;
   return step;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -47,6 +48,7 @@ struct StepRequest {
   Seconds backward;      ///< Of one backward pass.
   int accumulate = 1;    ///< Forward and backward passes per step; only the last one synchronises.
   bool overlap = true;   ///< All_reduces run beside the backward pass; false = after it.
+  double slowdown = 0;   ///< Seconds that computing takes longer per second of all_reduces beside it.
   Seconds waiting = {};  ///< For the slowest of all GPUs, before gradients can be complete.
 };
 
@@ -59,21 +61,23 @@ struct BucketTimes {
 
 /// Seconds since the start of the step.
 struct Step {
-  Seconds compute;        ///< Forward and backward passes.
+  Seconds compute;        ///< Forward and backward passes, without what slows them down.
   Seconds communication;  ///< All all_reduces together.
-  Seconds exposed;        ///< After the end of the backward pass.
-  Seconds waiting;        ///< For the slowest GPU.
+  Seconds slowed;         ///< The last backward pass takes longer by this, for all_reduces run beside it.
+  Seconds exposed;  ///< What all_reduces add to the step: slowed, and what is left of them after that pass.
+  Seconds waiting;  ///< For the slowest GPU.
   Seconds total;
   std::vector<BucketTimes> buckets = {};
 
-  Seconds hidden() const { return communication - exposed; }
+  /// Communication that costs no time; none where computing is slowed down by more than it could hide.
+  Seconds hidden() const { return std::max(Seconds{}, communication - exposed); }
 };
 
 /// The expected largest of `count` independent numbers with a standard normal distribution: 0.56 of 2, 1.42 of 8.
 double expected_largest(int count);
 
-/// Buckets are launched strictly in order, each when it and all before it are ready, on one communication stream; the
-/// last one cannot be hidden.
+/// Buckets are launched strictly in order, each when it and all before it are ready, on one communication stream; the last one
+/// cannot be hidden. The others slow the backward pass down as StepRequest::slowdown says.
 Step simulate_step(const StepRequest& request, const AllReduceCost& all_reduce);
 
 }  // namespace ringside

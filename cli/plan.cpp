@@ -60,17 +60,29 @@ void validate(const std::string& table_file, const CommonOptions& common) {
   }
   print(table({"model", "precision", "system", ">GPUs", ">measured %", ">predicted %", ">90 %", ">error", ""},
               rows));
-  const auto print_summary = [](std::string_view which, const ScalingSummary& summary) {
-    print_line(fmt::format(
-        "{} rows{}: median error of scaling efficiency {:.1f} points, mean {:.1f}; {:.0f} % inside their "
-        "interval",
-        summary.rows, which, 100 * summary.median_error, 100 * summary.mean_error, 100 * summary.coverage));
+  const auto errors = [](const ScalingErrors& of) {
+    return fmt::format("{:.1f} / {:.1f}", 100 * of.median, 100 * of.mean);
   };
-  print_line();
-  print_summary("", summary_of(checks));
-  if (const std::vector<ScalingCheck> rest = held_out(checks); !rest.empty()) {
-    print_summary(" that took no part in finding how far GPUs spread", summary_of(rest));
+  std::vector<std::vector<std::string>> summaries;
+  const auto add_summary = [&](const std::string& which, const std::vector<ScalingCheck>& some) {
+    const ScalingSummary summary = summary_of(some);
+    summaries.push_back(
+        {which, std::to_string(summary.rows), errors(summary.errors), errors(errors_of_perfect_scaling(some)),
+         errors(errors_of_median_elsewhere(some, checks)), fmt::format("{:.0f}", 100 * summary.coverage),
+         fmt::format("{:.0f}", 100 * summary.width), fmt::format("{:.2f}", correlation(some))});
+  };
+  add_summary("all", checks);
+  for (const std::string& system_class : system_classes(checks)) {
+    add_summary(system_class, of_class(checks, system_class));
   }
+  if (const std::vector<ScalingCheck> rest = held_out(checks); !rest.empty()) {
+    add_summary("no part in the spread of GPUs", rest);
+  }
+  print_line();
+  print_line("Error of efficiency in points, median / mean, beside two trivial answers:");
+  print(table({"rows of", ">rows", ">predicted", ">perfect scaling", ">median elsewhere", ">% inside",
+               ">width, points", ">correlation"},
+              summaries));
 }
 
 void run(const PlanFlags& flags, const CommonOptions& common) {

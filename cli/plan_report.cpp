@@ -303,13 +303,14 @@ std::vector<plots::TimelineBar> timeline_bars(const Step& step, const Plan& plan
   for (int index = 0; index < micro_batches; ++index) {
     const Seconds start = index * each;
     const Seconds middle = start + (1 - backward_share) * each;
+    const bool slowed = index == micro_batches - 1 && step.slowed.value > 0;
     bars.push_back(
         {.track = "compute", .start = start, .end = middle, .label = "forward", .kind = "forward pass"});
     bars.push_back({.track = "compute",
                     .start = middle,
-                    .end = start + each,
+                    .end = start + each + (slowed ? step.slowed : Seconds{}),
                     .label = "backward",
-                    .kind = "backward pass"});
+                    .kind = slowed ? "backward pass, slowed down by all_reduces" : "backward pass"});
   }
   for (std::size_t index = 0; index < step.buckets.size(); ++index) {
     const BucketTimes& bucket = step.buckets[index];

@@ -41,13 +41,15 @@ std::vector<std::size_t> counts(const std::vector<Bucket>& buckets) {
 /// Four gradients of 8 bytes that arrive evenly.
 const std::vector<Gradient> kFour(4, {.bytes = {8}, .share = 0.25});
 
-Step four_gradients(const SynchronisationWords& words, Seconds cost, bool overlap = true) {
+Step four_gradients(const SynchronisationWords& words, Seconds cost, bool overlap = true,
+                    double slowdown = 0) {
   return simulate_step({.gradients = kFour,
                         .buckets = make_buckets(kFour, words),
                         .forward = {4},
                         .backward = {8},
                         .accumulate = words.accumulate,
-                        .overlap = overlap},
+                        .overlap = overlap,
+                        .slowdown = slowdown},
                        [&](Bytes) { return cost; });
 }
 
@@ -104,6 +106,22 @@ TEST(Step, HidesWhatFitsBesideTheBackwardPassButNotTheLastBucket) {
   EXPECT_DOUBLE_EQ(step.communication.value, 4);
   EXPECT_DOUBLE_EQ(step.exposed.value, 1);
   EXPECT_DOUBLE_EQ(step.total.value, 13);
+}
+
+TEST(Step, TakesLongerForAllReducesThatRunBesideIt) {
+  // Three of four all_reduces of 1 run beside the backward pass of 8, the last one after it.
+  const SynchronisationWords words{.bucket = {8}, .first_bucket = {8}};
+  const Step step = four_gradients(words, {1}, true, 0.5);
+  EXPECT_DOUBLE_EQ(step.slowed.value, 1.5);
+  EXPECT_DOUBLE_EQ(step.exposed.value, 2.5);
+  EXPECT_DOUBLE_EQ(step.hidden().value, 1.5);
+  EXPECT_DOUBLE_EQ(step.total.value, 14.5);
+
+  const Step worse = four_gradients(words, {1}, true, 2);
+  EXPECT_DOUBLE_EQ(worse.exposed.value, 7);
+  EXPECT_DOUBLE_EQ(worse.hidden().value, 0);
+
+  EXPECT_DOUBLE_EQ(four_gradients(words, {1}, false, 2).slowed.value, 0);
 }
 
 TEST(Step, LaunchesInOrderOnOneStream) {
