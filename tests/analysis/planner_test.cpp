@@ -256,7 +256,7 @@ TEST(Alternatives, HoldThePlanAndEveryOtherWay) {
 
 TEST(Alternatives, NcclsOwnAndOursAreNotRankedAgainstEachOther) {
   const auto alternative = [](const std::string& algorithm, double seconds) {
-    Alternative one{.algorithm = algorithm, .synchronisation = {}, .step = {}};
+    Alternative one{.algorithm = algorithm, .synchronisation = {}, .step = {}, .at_best = {}};
     one.step.total = {seconds};
     one.at_best = {seconds};
     return one;
