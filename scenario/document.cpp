@@ -270,13 +270,18 @@ std::optional<Document> read_document(const std::filesystem::path& file, const s
   if (!stream) {
     return reject("cannot be read; check its permissions");
   }
-  // One byte more than is allowed tells a file that is too large, also where the size is not known (a pipe).
-  std::string text(kMaxFileSize + 1, '\0');
-  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  // Piece by piece up to the first that is too much: the size of a pipe is not known.
+  constexpr std::size_t kPiece = std::size_t{1} << 16U;
+  std::string text;
+  while (stream && text.size() <= kMaxFileSize) {
+    const std::size_t before = text.size();
+    text.resize(before + kPiece);
+    stream.read(text.data() + before, static_cast<std::streamsize>(kPiece));
+    text.resize(before + static_cast<std::size_t>(stream.gcount()));
+  }
   if (stream.bad()) {
     return reject("cannot be read");
   }
-  text.resize(static_cast<std::size_t>(stream.gcount()));
   if (text.size() > kMaxFileSize) {
     return reject(
         fmt::format("is larger than {} MiB, which no YAML file of ringside is", kMaxFileSize >> 20U));

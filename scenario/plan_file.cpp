@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <system_error>
 #include <utility>
 
@@ -67,8 +68,11 @@ MapTable<OfferDraft> offer_table() {
 
 using MachinesFolder = std::optional<std::filesystem::path>;
 
+/// Machines that offers named before: a listing names few machines thousands of times.
+using NamedMachines = std::map<std::string, Machine>;
+
 std::optional<Machine> read_offered_machine(Reader& reader, const Value& value,
-                                            const MachinesFolder& machines) {
+                                            const MachinesFolder& machines, NamedMachines& known) {
   if (value.node.IsMap()) {
     return read_machine(reader, value, std::filesystem::path(reader.file()).stem().string());
   }
@@ -76,15 +80,26 @@ std::optional<Machine> read_offered_machine(Reader& reader, const Value& value,
     reader.fail(value, "`this` machine is not on offer; name another one");
     return std::nullopt;
   }
-  return read_named_machine(reader, value, machines);
+  if (!value.node.IsScalar()) {
+    return read_named_machine(reader, value, machines);
+  }
+  if (const auto found = known.find(value.node.Scalar()); found != known.end()) {
+    return found->second;
+  }
+  auto machine = read_named_machine(reader, value, machines);
+  if (machine) {
+    known.emplace(value.node.Scalar(), *machine);
+  }
+  return machine;
 }
 
-std::optional<Offer> read_offer(Reader& reader, const Value& value, const MachinesFolder& machines) {
-  const auto draft = read_map(reader, value, offer_table());
+std::optional<Offer> read_offer(Reader& reader, const Value& value, const MapTable<OfferDraft>& table,
+                                const MachinesFolder& machines, NamedMachines& known) {
+  const auto draft = read_map(reader, value, table);
   if (!draft) {
     return std::nullopt;
   }
-  const auto machine = read_offered_machine(reader, *draft->machine, machines);
+  const auto machine = read_offered_machine(reader, *draft->machine, machines, known);
   if (!machine) {
     return std::nullopt;
   }
@@ -120,9 +135,11 @@ std::vector<Offer> read_offers(Reader& reader, const Value& list, const Machines
                             offers_form()));
     return {};
   }
+  const MapTable<OfferDraft> table = offer_table();
+  NamedMachines known;
   std::vector<Offer> offers;
   for (const Value& item : reader.items(list)) {
-    if (auto offer = read_offer(reader, item, machines)) {
+    if (auto offer = read_offer(reader, item, table, machines, known)) {
       offers.push_back(std::move(*offer));
     }
   }
