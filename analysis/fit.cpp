@@ -31,12 +31,12 @@ struct Place {
   auto operator<=>(const Place&) const = default;
 };
 
-/// What each pass found, and all of it.
+/// What each repetition found, and all of it.
 struct Repeated {
   std::vector<double> medians = {};
   std::vector<double> all = {};
 
-  /// A pass during which the machine had other things to do counts for nothing when there are two others.
+  /// A repetition during which the machine had other things to do counts for nothing when there are two others.
   double median() const {
     constexpr std::size_t kMinPasses = 3;
     return summarize(medians.size() < kMinPasses ? all : medians).median;
@@ -200,10 +200,10 @@ struct Scatter {
   double degrees_of_freedom = 0;
 };
 
-/// By size, over all probes of that size and the wanted kinds: how far the logarithms of the medians of one probe lie apart from pass to
-/// pass.
+/// By size, over all probes of that size and the wanted kinds: how far the logarithms of the medians of one probe lie apart from
+/// repetition to repetition.
 template <typename Wanted>
-std::map<Bytes, Scatter> scatter_of_passes(std::span<const ProbeSample> samples, const Wanted& wanted) {
+std::map<Bytes, Scatter> scatter_of_repetitions(std::span<const ProbeSample> samples, const Wanted& wanted) {
   std::map<std::pair<ProbeKind, Place>, std::vector<double>> medians;
   for (const ProbeSample& sample : samples) {
     if (wanted(row_of(sample.key.kind)) && !sample.seconds.empty()) {
@@ -232,7 +232,7 @@ double least_spread() { return kMeasuredInterval / (2 * 1.96); }
 /// See fit_probes().
 template <typename Wanted>
 std::vector<SpreadPoint> fit_spread(std::span<const ProbeSample> samples, const Wanted& wanted) {
-  const std::map<Bytes, Scatter> scatters = scatter_of_passes(samples, wanted);
+  const std::map<Bytes, Scatter> scatters = scatter_of_repetitions(samples, wanted);
   std::vector<SpreadPoint> spread;
   for (const auto& [bytes, own] : scatters) {
     if (own.degrees_of_freedom == 0) {

@@ -12,7 +12,7 @@
 namespace ringside {
 
 /// Every size of every probe is first reduced to the median of its repetitions, so that a few interrupted ones count for
-/// nothing; of three passes or more, to the median of their medians, so that a disturbed pass does neither.
+/// nothing; of three repetitions or more, to the median of their medians, so that a disturbed one does neither.
 ///
 /// α and β: t(S) = α + β·S through the ping_pong medians, least sum of absolute relative errors, neither negative: sizes that are
 /// off the line (what a rate limiter lets pass for free, a change of protocol) do not bend it as squares would. Above the
@@ -27,8 +27,8 @@ namespace ringside {
 /// `curves`: the medians of each kind of probe by ranks, messages and size, those of monotone kinds (results/probe_kind.hpp) made
 /// non-decreasing (isotonic regression).
 ///
-/// `spread`: at each size that ran in several passes, the standard deviation of log(median of a pass), pooled over the ping_pong,
-/// neighbour exchange and fan_out probes whose size is within a factor of four; three passes leave a single probe two degrees of freedom, which is
+/// `spread`: at each size that ran in several repetitions, the standard deviation of log(median of one), pooled over the ping_pong,
+/// neighbour exchange and fan_out probes whose size is within a factor of four; three repetitions leave a single probe two degrees of freedom, which is
 /// too few. Not sends: until its kernel has the rest, a sender on a slow link is busy for a hundredth of what the message takes, and
 /// that differs by half where the message differs by one per cent. Never less than the 1.3 % to which the medians that predictions are compared with are measured. None with one pass.
 /// `reduction_spread`: the same of reductions, whose noise is the processor's and the memory's at any size.

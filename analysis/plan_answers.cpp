@@ -108,7 +108,7 @@ std::optional<double> factor_for(Planner& planner, const Offer& offer, double mo
   return std::exp2(high);
 }
 
-std::optional<int> passes_for(Planner& planner, const Plan& plan, const Offer& offer, double most) {
+std::optional<int> micro_batches_for(Planner& planner, const Plan& plan, const Offer& offer, double most) {
   SynchronisationWords words = plan.synchronisation;
   for (; words.accumulate <= kMostPasses; words.accumulate *= 2) {
     const auto step = planner.vary(offer, {.synchronisation = words});
@@ -238,7 +238,7 @@ Thresholds thresholds(Planner& planner, const Plan& plan, const Offer& offer) {
   }
   found.factor_for_5_percent = factor_for(planner, offer, 0.05);
   found.factor_for_10_percent = factor_for(planner, offer, 0.10);
-  found.accumulate_for_10_percent = passes_for(planner, plan, offer, 0.10);
+  found.accumulate_for_10_percent = micro_batches_for(planner, plan, offer, 0.10);
   found.gpus_stop_paying = gpus_stop_paying(planner, plan, offer);
   found.ring_from_bytes = ring_from_bytes(planner, offer);
   found.ring_from_gpus = ring_from_gpus(planner, plan, offer);

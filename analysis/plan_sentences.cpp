@@ -67,7 +67,7 @@ std::string enough_sentence(const Offer& offer, const Thresholds& found) {
 
 std::string accumulate_sentence(const Thresholds& found) {
   return found.accumulate_for_10_percent && *found.accumulate_for_10_percent > 1
-             ? fmt::format("So would accumulating gradients over {} passes per step.",
+             ? fmt::format("So would accumulating gradients over {} micro-batches per step.",
                            *found.accumulate_for_10_percent)
              : std::string{};
 }

@@ -54,11 +54,13 @@ void add_flags(CLI::App& command, MeasureFlags& flags) {
   add_point_flags(command, flags.launch);
   command
       .add_option(
-          "--repetitions,--passes", flags.repetitions,
+          "--repetitions", flags.repetitions,
           "Go through all points this many times, each time with a part of --time-per-point, so that drift "
           "hits all alike")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
+  // What it was called before.
+  command.add_option("--passes", flags.repetitions)->check(CLI::Range(1, 1000))->group("");
   command
       .add_option(
           "--check", flags.check,

@@ -35,7 +35,7 @@ MeasureOptions measure_options(const CompareRequest& request, const Invocation& 
   MeasureOptions options;
   options.launch = launch;
   options.budget_per_point = request.launch.time_per_point;
-  options.passes = request.repetitions;
+  options.repetitions = request.repetitions;
   options.check_every_call = request.check_every_call;
   options.seed = invocation.seed;
   options.placements = placements_of(scenario);
@@ -98,7 +98,7 @@ void measure_points(std::vector<Point>& points, MeasureOptions options, Journal&
   if (missing.empty() && !external_rank()) {
     return;
   }
-  observer.stage(stage_of(missing, options.passes));
+  observer.stage(stage_of(missing, options.repetitions));
   std::size_t done = 0;
   observer.progress(0, missing.empty() ? "" : describe(missing.front()));
   measure(keys, options, [&](const PointKey& key, const Measurement& measurement) {

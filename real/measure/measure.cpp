@@ -23,20 +23,20 @@ int repetitions_made(const Measurement& measurement) {
 }
 
 /// An earlier run has finished the first repetitions; what it could not measure cannot be measured now.
-bool is_missing(const PointKey& key, int pass, const MeasureOptions& options) {
+bool is_missing(const PointKey& key, int number, const MeasureOptions& options) {
   const auto earlier = options.earlier.find(key);
   if (earlier == options.earlier.end()) {
     return true;
   }
-  return earlier->second.outcome == Outcome::ok && repetitions_made(earlier->second) <= pass;
+  return earlier->second.outcome == Outcome::ok && repetitions_made(earlier->second) <= number;
 }
 
 std::vector<Repetition> all_repetitions(std::span<const PointKey> points, const MeasureOptions& options) {
-  RINGSIDE_CHECK(options.passes > 0, "points are measured in at least one pass");
+  RINGSIDE_CHECK(options.repetitions > 0, "points are measured at least once");
   std::vector<Repetition> all;
-  for (int pass = 0; pass < options.passes; ++pass) {
+  for (int number = 0; number < options.repetitions; ++number) {
     for (const PointKey& key : points) {
-      all.push_back({.key = key, .missing = is_missing(key, pass, options)});
+      all.push_back({.key = key, .missing = is_missing(key, number, options)});
     }
   }
   return all;
@@ -60,9 +60,9 @@ void measure(std::span<const PointKey> points, const MeasureOptions& options, co
   for (const Repetition& repetition : all) {
     keys.push_back(repetition.key);
   }
-  MeasureOptions of_pass = options;
-  of_pass.budget_per_point = {options.budget_per_point.value / options.passes};
-  of_pass.earlier.clear();
+  MeasureOptions of_repetition = options;
+  of_repetition.budget_per_point = {options.budget_per_point.value / options.repetitions};
+  of_repetition.earlier.clear();
   std::map<PointKey, Measurement> known = options.earlier;
   const auto add = [&](const PointKey& key, const Measurement& measurement) {
     const auto [point, first] = known.try_emplace(key, measurement);
@@ -77,7 +77,7 @@ void measure(std::span<const PointKey> points, const MeasureOptions& options, co
           [&](const PointKey& key) {
             return unsupported(key, options.launch.backend, placement_of(options, key.ranks));
           },
-      .job = [&](const PointKey& key) { return PointJob{.key = key, .options = of_pass}; },
+      .job = [&](const PointKey& key) { return PointJob{.key = key, .options = of_repetition}; },
       .report = [&](const PointKey& key, const Answer& answer) { add(key, *answer.measurement); },
       .give_up =
           [&](const PointKey& key, Outcome outcome, const std::string& why) {

@@ -16,7 +16,7 @@ struct MeasureOptions {
   Seconds budget_per_point{1.0};  ///< Timed iterations of one point stop here …
   double target_interval =
       kMeasuredInterval;  ///< … or when the 95 % interval of the median is this narrow, relative.
-  int passes = 1;         ///< How often all points are gone through, each time with a part of the budget.
+  int repetitions = 1;    ///< How often all points are gone through, each time with a part of the budget.
   /// What an earlier run measured: it counts as the first repetitions, and only those that are missing are made. A point
   /// that is here with another outcome than `ok` is not measured.
   std::map<PointKey, Measurement> earlier = {};

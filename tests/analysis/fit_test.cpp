@@ -324,8 +324,8 @@ TEST(Fit, WhatAPartOfTheRanksProbesIsOneCurveHoweverManyWereStarted) {
   EXPECT_NEAR(points(found, ProbeKind::fan_out, 3)[0].value, 3e-6, 1e-18);
 }
 
-/// Two passes whose medians lie `apart` (logarithm).
-std::vector<ProbeSample> two_passes(ProbeKind kind, std::int64_t bytes, double apart) {
+/// Two repetitions whose medians lie `apart` (logarithm).
+std::vector<ProbeSample> two_repetitions(ProbeKind kind, std::int64_t bytes, double apart) {
   const ProbeKey key = {.kind = kind, .ranks = 4, .bytes = {bytes}};
   return {{.key = key, .seconds = {1e-4}}, {.key = key, .seconds = {1e-4 * std::exp(apart)}}};
 }
@@ -333,26 +333,26 @@ std::vector<ProbeSample> two_passes(ProbeKind kind, std::int64_t bytes, double a
 std::vector<SpreadPoint> spread_of(const std::vector<std::vector<ProbeSample>>& repeated) {
   PlantedProbes probes({}, 1);
   std::vector<ProbeSample> samples = {probes.ping_pong(8), probes.ping_pong(1 << 20)};
-  for (const std::vector<ProbeSample>& passes : repeated) {
-    samples.insert(samples.end(), passes.begin(), passes.end());
+  for (const std::vector<ProbeSample>& repetitions : repeated) {
+    samples.insert(samples.end(), repetitions.begin(), repetitions.end());
   }
   return fit_probes(samples).spread;
 }
 
 TEST(Fit, TheSpreadIsHowFarPassesLieApart) {
-  EXPECT_THAT(spread_of({}), IsEmpty()) << "one pass tells nothing";
-  const auto spread = spread_of({two_passes(ProbeKind::neighbour_exchange, 64, 0.2)});
-  ASSERT_EQ(spread.size(), 1U) << "only where there are several passes";
+  EXPECT_THAT(spread_of({}), IsEmpty()) << "one repetition tells nothing";
+  const auto spread = spread_of({two_repetitions(ProbeKind::neighbour_exchange, 64, 0.2)});
+  ASSERT_EQ(spread.size(), 1U) << "only where there are several repetitions";
   EXPECT_EQ(spread[0].bytes, Bytes{64});
   // Two values 0.2 apart: deviation 0.2/√2.
   EXPECT_NEAR(spread[0].deviation, 0.2 / std::sqrt(2.0), 1e-9);
 }
 
 TEST(Fit, TheSpreadPoolsProbesOfLikeSizes) {
-  const auto spread =
-      spread_of({two_passes(ProbeKind::neighbour_exchange, 64, 0.2), two_passes(ProbeKind::fan_out, 64, 0.4),
-                 two_passes(ProbeKind::neighbour_exchange, 256, 0.6),
-                 two_passes(ProbeKind::neighbour_exchange, 1024, 0.8)});
+  const auto spread = spread_of({two_repetitions(ProbeKind::neighbour_exchange, 64, 0.2),
+                                 two_repetitions(ProbeKind::fan_out, 64, 0.4),
+                                 two_repetitions(ProbeKind::neighbour_exchange, 256, 0.6),
+                                 two_repetitions(ProbeKind::neighbour_exchange, 1024, 0.8)});
   ASSERT_EQ(spread.size(), 3U);
   // Each probe has one degree of freedom and the variance apart²/2.
   EXPECT_NEAR(spread[0].deviation, std::sqrt((0.04 + 0.16 + 0.36) / 2 / 3), 1e-9);
@@ -361,15 +361,17 @@ TEST(Fit, TheSpreadPoolsProbesOfLikeSizes) {
 }
 
 TEST(Fit, WhatProcessorsDoHasNoPartInTheSpreadOfMessages) {
-  const std::vector<SpreadPoint> alone = spread_of({two_passes(ProbeKind::neighbour_exchange, 4096, 0.2)});
-  EXPECT_EQ(spread_of({two_passes(ProbeKind::neighbour_exchange, 4096, 0.2),
-                       two_passes(ProbeKind::send, 4096, 0.8), two_passes(ProbeKind::reduction, 4096, 0.6)}),
+  const std::vector<SpreadPoint> alone =
+      spread_of({two_repetitions(ProbeKind::neighbour_exchange, 4096, 0.2)});
+  EXPECT_EQ(spread_of({two_repetitions(ProbeKind::neighbour_exchange, 4096, 0.2),
+                       two_repetitions(ProbeKind::send, 4096, 0.8),
+                       two_repetitions(ProbeKind::reduction, 4096, 0.6)}),
             alone);
 
   PlantedProbes probes({}, 1);
   std::vector<ProbeSample> samples = {probes.ping_pong(8), probes.ping_pong(1 << 20)};
   EXPECT_THAT(fit_probes(samples).reduction_spread, IsEmpty());
-  const std::vector<ProbeSample> reductions = two_passes(ProbeKind::reduction, 4096, 0.6);
+  const std::vector<ProbeSample> reductions = two_repetitions(ProbeKind::reduction, 4096, 0.6);
   samples.insert(samples.end(), reductions.begin(), reductions.end());
   const Calibrated found = fit_probes(samples);
   EXPECT_THAT(found.spread, IsEmpty());
@@ -379,7 +381,7 @@ TEST(Fit, WhatProcessorsDoHasNoPartInTheSpreadOfMessages) {
 }
 
 TEST(Fit, TheSpreadIsNeverLessThanThatOfTheMediansComparedWith) {
-  const auto spread = spread_of({two_passes(ProbeKind::neighbour_exchange, 64, 0)});
+  const auto spread = spread_of({two_repetitions(ProbeKind::neighbour_exchange, 64, 0)});
   ASSERT_EQ(spread.size(), 1U);
   EXPECT_NEAR(spread[0].deviation, 0.05 / 2 / 1.96, 1e-12);
 }
@@ -389,12 +391,13 @@ TEST(Fit, TheSpreadOfLargeMessagesDoesNotComeFromSmallOnes) {
   PlantedProbes probes(planted, 1);
   const auto deviation_of = [](std::int64_t bytes) { return bytes <= 4096 ? 0.3 : 0.02; };
   std::vector<ProbeSample> samples;
-  // Three passes of which one is faster and one slower by the deviation.
-  for (const int pass : {-1, 0, 1}) {
+  // Three repetitions of which one is faster and one slower by the deviation.
+  for (const int repetition : {-1, 0, 1}) {
     for (std::int64_t bytes = 16; bytes <= (std::int64_t{16} << 20); bytes *= 4) {
       for (const ProbeKind kind : {ProbeKind::ping_pong, ProbeKind::neighbour_exchange, ProbeKind::fan_out}) {
         const double seconds = planted.alpha + planted.beta * static_cast<double>(bytes);
-        samples.push_back(probes.sample(kind, 4, bytes, seconds * std::exp(pass * deviation_of(bytes))));
+        samples.push_back(
+            probes.sample(kind, 4, bytes, seconds * std::exp(repetition * deviation_of(bytes))));
       }
     }
   }

@@ -15,7 +15,7 @@ MIB = 1 << 20
 
 RUN = {"record": "run", "cpu": "Some CPU", "cores": 2, "kernel": "Linux 6.1", "command": "side_by_side build",
        "missing": ["PyTorch gloo: not installed"]}
-# Seconds of three passes. The machine is twice as slow in the second, which no ratio inside a pass may notice.
+# Seconds of three repetitions. The machine is twice as slow in the second, which no ratio inside a repetition may notice.
 TIMES = {
     ("gloo ring", MIB): [0.010, 0.020, 0.011],
     ("gloo bcube", MIB): [0.009, 0.018, 0.010],
@@ -33,11 +33,11 @@ class SideBySide(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
-    def record(self, name, passes):
+    def record(self, name, repetitions):
         records = [RUN] + [
-            {"record": "time", "pass": number, "ranks": 2, "contestant": contestant, "library": "Some 1.0",
+            {"record": "time", "repetition": number, "ranks": 2, "contestant": contestant, "library": "Some 1.0",
              "bytes": size, "seconds": TIMES[contestant, size][number], "calls": 5}
-            for contestant, size in TIMES for number in passes]
+            for contestant, size in TIMES for number in repetitions]
         path = self.folder / name
         path.write_text("".join(json.dumps(record) + "\n" for record in records))
         return path
@@ -51,7 +51,7 @@ class SideBySide(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 
-    def test_times_are_medians_and_ratios_are_taken_inside_each_pass(self):
+    def test_times_are_medians_and_ratios_are_taken_inside_each_repetition(self):
         report = self.report_of(self.record("times.jsonl", range(3)))
         self.assertIn("| | 4 KiB | 1 MiB |", report)
         self.assertIn("| ringside ring | 0.300 (3.00) | 9.90 (0.80) |", report)
@@ -74,7 +74,7 @@ class SideBySide(unittest.TestCase):
         (tools / "gnuplot").write_text(f"#!/bin/sh\ncat > '{self.folder}/script'\n")
         (tools / "gnuplot").chmod(0o755)
         path = self.record("times.jsonl", range(3))
-        quick = {"record": "time", "pass": 0, "ranks": 2, "contestant": "Open MPI, default", "library": "Open MPI v4", "bytes": 4096,
+        quick = {"record": "time", "repetition": 0, "ranks": 2, "contestant": "Open MPI, default", "library": "Open MPI v4", "bytes": 4096,
                  "seconds": 0.0001 * 0.009, "calls": 5}
         path.write_text(path.read_text() + json.dumps(quick) + "\n")
         done = subprocess.run([sys.executable, PROGRAM, "--from", path, "--output", self.folder / "out"], capture_output=True, text=True,
@@ -87,9 +87,9 @@ class SideBySide(unittest.TestCase):
         self.assertLess(low, min(drawn))
         self.assertGreater(high, max(drawn))
 
-    def test_passes_of_several_files_count_as_of_one_run(self):
+    def test_repetitions_of_several_files_count_as_of_one_run(self):
         report = self.report_of(self.record("first.jsonl", [0]), self.record("second.jsonl", [0, 1, 2]))
-        self.assertIn("passes: 4.", report)
+        self.assertIn("repetitions: 4.", report)
         self.assertIn("| ringside ring | 0.300 (3.00) | 8.95 (0.80) |", report)
 
     def test_the_report_replaces_what_stands_between_the_marks_of_a_page(self):
