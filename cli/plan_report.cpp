@@ -13,6 +13,7 @@
 
 #include "analysis/plan_sentences.hpp"
 #include "cli/report.hpp"
+#include "cli/sweep_report.hpp"
 #include "common/numbers.hpp"
 #include "plots/plan_charts.hpp"
 #include "results/record.hpp"
@@ -412,10 +413,7 @@ void print_plan_sweep(const study::PlanSweep& sweep, const CommonOptions& common
     print_json(sweep);
     return;
   }
-  std::vector<std::string> header;
-  for (const study::Sweep& each : sweep.sweeps) {
-    header.push_back(">" + each.key);
-  }
+  std::vector<std::string> header = sweep_columns(sweep.sweeps);
   header.insert(header.end(),
                 {"best offer", ">step", ">exposed", ">efficiency", ">samples/s", ">time", ">cost"});
   std::vector<std::vector<std::string>> rows;

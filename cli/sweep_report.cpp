@@ -51,15 +51,20 @@ std::vector<std::string> row_of(const study::SweepStudy& sweep, const study::Swe
 
 }  // namespace
 
+std::vector<std::string> sweep_columns(const std::vector<study::Sweep>& sweeps) {
+  std::vector<std::string> columns;
+  for (const study::Sweep& sweep : sweeps) {
+    columns.push_back(">" + sweep.key);
+  }
+  return columns;
+}
+
 void print_sweep(const study::SweepStudy& sweep, const CommonOptions& common) {
   if (common.format == OutputFormat::json) {
     print_json(sweep);
     return;
   }
-  std::vector<std::string> header;
-  for (const study::Sweep& each : sweep.sweeps) {
-    header.push_back(">" + each.key);
-  }
+  std::vector<std::string> header = sweep_columns(sweep.sweeps);
   if (!sweep.sweeps_key("ranks")) {
     header.emplace_back(">ranks");
   }

@@ -426,16 +426,7 @@ class FlowRun {
   void record(TraceKind kind, const Move& move, std::int64_t round, double start) {
     const double end = activities_.now();
     if (options_.trace != nullptr && end > start) {
-      options_.trace->push_back({.rank = kind == TraceKind::reduction ? move.target : move.source,
-                                 .source = move.source,
-                                 .target = move.target,
-                                 .round = round,
-                                 .start = {start},
-                                 .end = {end},
-                                 .kind = kind,
-                                 .first_chunk = move.first_chunk,
-                                 .num_chunks = move.num_chunks,
-                                 .bytes = {execution_.bytes(move)}});
+      options_.trace->push_back(trace_event(execution_, move, round, kind, {.start = start, .end = end}));
     }
   }
 

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "common/units.hpp"
 #include "results/trace_event.hpp"
+#include "schedule/program/execution.hpp"
 
 namespace ringside {
 
@@ -15,5 +17,15 @@ struct SimulationOptions {
   /// When set, an event is appended for everything that takes time, in the order in which it is simulated.
   std::vector<TraceEvent>* trace = nullptr;
 };
+
+/// From when to when something happened, in seconds of the simulation.
+struct Span {
+  double start = 0;
+  double end = 0;
+};
+
+/// The event of a move of an execution's round.
+TraceEvent trace_event(const Execution& execution, const Move& move, std::int64_t round, TraceKind kind,
+                       Span time);
 
 }  // namespace ringside

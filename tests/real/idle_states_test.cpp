@@ -2,17 +2,15 @@
 
 #include <atomic>
 #include <chrono>
-#include <csignal>
 #include <ctime>
 #include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
 #include <sched.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "processes.hpp"
 #include "real/measure/other_load.hpp"
 
 namespace ringside {
@@ -97,21 +95,10 @@ TEST(IdleStates, NobodyWaitsForAThreadThatABusyCoreStarves) {
 
 TEST(OtherLoad, IsWhatOtherProcessesUse) {
   const std::size_t core = some_core();
-  const pid_t busy = ::fork();
-  if (busy == 0) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(core, &set);
-    ::sched_setaffinity(0, sizeof(set), &set);
-    for (volatile bool busy_on = true; busy_on;) {
-    }
-  }
+  const BusyCores busy({core});
   const OtherLoad load(std::vector<std::size_t>{core});
   std::this_thread::sleep_for(200ms);
   EXPECT_GT(load.cores_used(), 0.6);
-  ::kill(busy, SIGKILL);
-  ::waitpid(busy, nullptr, 0);
 }
 
 TEST(IdleStates, TheCallersOwnThreadIsLeftAlone) {

@@ -15,8 +15,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "real/measure/own_cores.hpp"
-
 namespace ringside {
 namespace {
 
@@ -85,8 +83,8 @@ bool OwnTemporaryDirectory::wait_for_ranks(std::size_t count, std::chrono::milli
   return true;
 }
 
-BusyCores::BusyCores() {
-  for (const std::size_t core : allowed_cores()) {
+BusyCores::BusyCores(const std::vector<std::size_t>& cores) {
+  for (const std::size_t core : cores) {
     const pid_t process = ::fork();
     if (process == 0) {
       ::prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -8,6 +9,7 @@
 #include <sys/types.h>
 
 #include "common/units.hpp"
+#include "real/measure/own_cores.hpp"
 
 /// What tests of whole processes look at and do to them.
 namespace ringside {
@@ -35,10 +37,10 @@ class OwnTemporaryDirectory {
   std::filesystem::path path_;
 };
 
-/// A process on every core of this machine that computes as long as this lives.
+/// A process on each of some cores, by default every one that we may use, that computes as long as this lives.
 class BusyCores {
  public:
-  BusyCores();
+  explicit BusyCores(const std::vector<std::size_t>& cores = allowed_cores());
   ~BusyCores();
   BusyCores(const BusyCores&) = delete;
   BusyCores& operator=(const BusyCores&) = delete;
