@@ -14,9 +14,11 @@
 #include "cli/show_machine.hpp"
 #include "common/error.hpp"
 #include "plots/charts.hpp"
+#include "results/field_table.hpp"
 #include "scenario/scenario.hpp"
 #include "schedule/describe.hpp"
 #include "schedule/program/policy.hpp"
+#include "schedule/program/run_rounds.hpp"
 #include "schedule/proof.hpp"
 #include "schedule/registry.hpp"
 
@@ -27,6 +29,8 @@ namespace {
 constexpr std::int64_t kMaxRoundsShown = 64;
 /// A proof takes memory as ranks² · chunks; beyond this the schedule is shown without one.
 constexpr int kMaxProvedRanks = 64;
+/// Programs of all ranks take memory as ranks · rounds; so many can be shown.
+constexpr std::int64_t kMaxRunRounds = 1'000'000;
 
 struct ShowFlags {
   std::string what;
@@ -37,6 +41,7 @@ struct ShowFlags {
   Rank root = 0;
   int segments = 0;
   std::string size;
+  std::string site;
   bool no_chart = false;
 };
 
@@ -59,22 +64,78 @@ const Algorithm& algorithm_named(Collective collective, const std::string& text)
 
 std::string multiple_of_s(double factor) { return fmt::format("{:.4g} S", factor); }
 
-void print_rounds(const Schedule& schedule) {
+/// A table of the first rounds; `add` writes the rows of one.
+template <typename Add>
+void print_rounds(std::int64_t num_rounds, const std::vector<std::string>& header, Add add) {
   std::vector<std::vector<std::string>> rows;
-  for (std::int64_t round = 0; round < schedule.num_rounds(); ++round) {
-    if (round == kMaxRoundsShown && schedule.num_rounds() > kMaxRoundsShown + 1) {
-      rows.push_back({"…", fmt::format("{} more rounds", schedule.num_rounds() - round)});
+  for (std::int64_t round = 0; round < num_rounds; ++round) {
+    if (round == kMaxRoundsShown && num_rounds > kMaxRoundsShown + 1) {
+      std::vector<std::string> rest(header.size());
+      rest.front() = "…";
+      rest.back() = fmt::format("{} more rounds", num_rounds - round);
+      rows.push_back(rest);
       break;
     }
+    add(rows, round);
+  }
+  print(table(header, rows));
+}
+
+void print_schedule(const Schedule& schedule) {
+  print_rounds(schedule.num_rounds(), {">round", "moves"}, [&](auto& rows, std::int64_t round) {
     std::string number = std::to_string(round + 1);
     for (const std::string& move : describe_round(schedule, round)) {
       rows.push_back({std::exchange(number, ""), move});
     }
-  }
-  print(table({">round", "moves"}, rows));
+  });
 }
 
-void print_json(const Schedule& schedule, const std::vector<std::string>& sentences) {
+void print_run(const RunRounds& run) {
+  print_rounds(run.num_rounds(), {">round", ">receive posted in", "moves"},
+               [&](auto& rows, std::int64_t round) {
+                 std::string number = std::to_string(round + 1);
+                 for (const RunLine& line : describe_round(run, round)) {
+                   rows.push_back({std::exchange(number, ""), line.posted_in, line.moves});
+                 }
+               });
+}
+
+nlohmann::ordered_json move_record(const Move& move, std::int64_t round) {
+  return {{"record", "move"},
+          {"round", round + 1},
+          {"kind", move.kind == MoveKind::reduce ? "reduce" : "copy"},
+          {"source", move.source},
+          {"target", move.target},
+          {"first_chunk", move.first_chunk},
+          {"chunks", move.num_chunks},
+          {"source_buffer", move.source_buffer},
+          {"target_buffer", move.target_buffer}};
+}
+
+void print_moves(const Schedule& schedule) {
+  std::vector<Move> moves;
+  for (std::int64_t round = 0; round < schedule.num_rounds(); ++round) {
+    schedule.write_round(round, moves);
+    for (const Move& move : moves) {
+      print_line(move_record(move, round).dump());
+    }
+  }
+}
+
+void print_moves(const RunRounds& run) {
+  for (std::int64_t round = 0; round < run.num_rounds(); ++round) {
+    for (const RunMove& one : run.round(round)) {
+      nlohmann::ordered_json record = move_record(one.move, round);
+      record["segment"] = one.segment;
+      if (!one.move.local()) {
+        record["receive_posted_in"] = one.posted_in + 1;
+      }
+      print_line(record.dump());
+    }
+  }
+}
+
+void print_totals_json(const Schedule& schedule, const std::vector<std::string>& sentences) {
   const ScheduleTotals totals = total(schedule);
   nlohmann::ordered_json line = {{"record", "schedule"},
                                  {"collective", name(schedule.algorithm().collective)},
@@ -90,22 +151,12 @@ void print_json(const Schedule& schedule, const std::vector<std::string>& senten
                                  {"bytes_sent_by_busiest", totals.bytes_sent_by_busiest},
                                  {"findings", sentences}};
   print_line(line.dump());
-  std::vector<Move> moves;
-  for (std::int64_t round = 0; round < schedule.num_rounds(); ++round) {
-    schedule.write_round(round, moves);
-    for (const Move& move : moves) {
-      print_line(nlohmann::ordered_json{{"record", "move"},
-                                        {"round", round + 1},
-                                        {"kind", move.kind == MoveKind::reduce ? "reduce" : "copy"},
-                                        {"source", move.source},
-                                        {"target", move.target},
-                                        {"first_chunk", move.first_chunk},
-                                        {"chunks", move.num_chunks},
-                                        {"source_buffer", move.source_buffer},
-                                        {"target_buffer", move.target_buffer}}
-                     .dump());
-    }
-  }
+}
+
+void print_policy_json(const RankSiteRow& site, const ExecutionPolicy& policy, Bytes size) {
+  Json line = {{"record", "policy"}, {"site", site.name}, {"bytes", size.value}};
+  write_fields(line, policy, field_table<ExecutionPolicy>().fields);
+  print_line(line.dump());
 }
 
 /// How ranks would run the schedule with a message of this size, wherever they are.
@@ -115,14 +166,7 @@ void print_policies(const Schedule& schedule, Bytes size, OutputFormat format) {
     const ExecutionPolicy policy = policy_for(schedule, size, site.rules);
     rows.push_back({std::string(site.name), describe(policy)});
     if (format == OutputFormat::json) {
-      print_line(nlohmann::ordered_json{{"record", "policy"},
-                                        {"site", site.name},
-                                        {"bytes", size.value},
-                                        {"receives_ahead", policy.receives_ahead},
-                                        {"segments", policy.segments},
-                                        {"stride", policy.stride},
-                                        {"in_flight", policy.in_flight}}
-                     .dump());
+      print_policy_json(site, policy, size);
     }
   }
   if (format == OutputFormat::table) {
@@ -131,7 +175,51 @@ void print_policies(const Schedule& schedule, Bytes size, OutputFormat format) {
   }
 }
 
-void show_algorithm(const ShowFlags& flags, const CommonOptions& common) {
+const RankSiteRow& site_named(const std::string& text) {
+  std::vector<std::string> known;
+  for (const RankSiteRow& site : kRankSites) {
+    if (site.name == text) {
+      return site;
+    }
+    known.emplace_back(site.name);
+  }
+  throw Error(ErrorKind::bad_input, unknown_name("--on", text, known));
+}
+
+/// What ranks there run with a message of this size, under the policy that applies.
+RunRounds run_of(const Schedule& schedule, Bytes size, const RankSiteRow& site) {
+  const ExecutionPolicy policy = policy_for(schedule, size, site.rules);
+  const std::int64_t rounds = Execution(schedule, size, DataType::float32, policy).num_rounds();
+  if (rounds > kMaxRunRounds / schedule.num_ranks()) {
+    throw Error(ErrorKind::bad_input,
+                fmt::format("show {} --on {}: {} rounds on {} ranks are too many to show; take fewer ranks "
+                            "or a smaller --size",
+                            schedule.algorithm().name, site.name, rounds, schedule.num_ranks()));
+  }
+  const auto elements = size.value / static_cast<std::int64_t>(size_of(DataType::float32));
+  return {schedule, {.num_elements = elements, .dtype = DataType::float32}, policy};
+}
+
+void print_totals(const Schedule& schedule) {
+  const ScheduleTotals totals = total(schedule);
+  print(table({"", ">messages", ">bytes", ">reduced"},
+              {{"on the critical path", fmt::format("{:.6g}", totals.critical_path.messages),
+                multiple_of_s(totals.critical_path.bytes), multiple_of_s(totals.critical_path.reduced_bytes)},
+               {"by the busiest rank", "", multiple_of_s(totals.bytes_sent_by_busiest),
+                multiple_of_s(totals.bytes_reduced_by_busiest)},
+               {"by all ranks", std::to_string(totals.num_messages), multiple_of_s(totals.bytes_sent), ""}}));
+}
+
+/// What is shown: a schedule, and, with --on, how ranks there run it.
+struct Shown {
+  Schedule schedule;
+  std::optional<Bytes> size = {};
+  const RankSiteRow* site = nullptr;
+  std::optional<RunRounds> run = {};
+  std::vector<std::string> sentences = {};
+};
+
+Shown what_to_show(const ShowFlags& flags) {
   const std::vector<std::string> collectives = names_of<Collective>();
   const auto collective = parse_name<Collective>(flags.collective);
   if (!collective) {
@@ -141,54 +229,94 @@ void show_algorithm(const ShowFlags& flags, const CommonOptions& common) {
   if (flags.ranks < 1 || flags.ranks > 4096) {
     throw Error(ErrorKind::bad_input, fmt::format("--ranks {}: 1 to 4096 ranks can be shown", flags.ranks));
   }
-  const Schedule schedule(algorithm, {.collective = *collective,
-                                      .num_ranks = flags.ranks,
-                                      .root = flags.root,
-                                      .ranks_per_node = flags.ranks_per_node,
-                                      .segments = flags.segments});
-  const std::optional<Bytes> size =
-      flags.size.empty() ? std::nullopt : std::optional(parse_bytes(flags.size));
-  std::vector<std::string> sentences;
-  if (flags.ranks <= kMaxProvedRanks) {
-    sentences = findings(schedule, prove(schedule));
+  Shown shown = {.schedule = Schedule(algorithm, {.collective = *collective,
+                                                  .num_ranks = flags.ranks,
+                                                  .root = flags.root,
+                                                  .ranks_per_node = flags.ranks_per_node,
+                                                  .segments = flags.segments})};
+  if (!flags.size.empty()) {
+    shown.size = parse_bytes(flags.size);
   }
-  if (common.format == OutputFormat::json) {
-    print_json(schedule, sentences);
-    if (size) {
-      print_policies(schedule, *size, common.format);
+  if (!flags.site.empty()) {
+    shown.site = &site_named(flags.site);
+    if (!shown.size) {
+      throw Error(ErrorKind::bad_input,
+                  fmt::format("show {} --on {}: say how long the message is, such as --size 16MiB, which "
+                              "decides how ranks run it",
+                              flags.what, flags.site));
     }
+    shown.run = run_of(shown.schedule, *shown.size, *shown.site);
+  }
+  if (flags.ranks <= kMaxProvedRanks) {
+    shown.sentences = findings(shown.schedule, prove(shown.schedule));
+  }
+  return shown;
+}
+
+void print_json(const Shown& shown) {
+  print_totals_json(shown.schedule, shown.sentences);
+  if (shown.run) {
+    print_policy_json(*shown.site, shown.run->execution().policy(), *shown.size);
+    print_moves(*shown.run);
     return;
   }
-  const ScheduleTotals totals = total(schedule);
-  print_line(fmt::format("{} {} on {} ranks: {}", algorithm.name, name(*collective), flags.ranks,
-                         algorithm.summary));
+  print_moves(shown.schedule);
+  if (shown.size) {
+    print_policies(shown.schedule, *shown.size, OutputFormat::json);
+  }
+}
+
+void print_text(const Shown& shown) {
+  const Schedule& schedule = shown.schedule;
+  const Algorithm& algorithm = schedule.algorithm();
+  print_line(fmt::format("{} {} on {} ranks: {}", algorithm.name, name(algorithm.collective),
+                         schedule.num_ranks(), algorithm.summary));
   print_line(fmt::format("the message S is cut into {} chunks", schedule.num_chunks()));
+  if (shown.run) {
+    print_line(fmt::format("ranks on {} run {} with {}", shown.site->name, format(*shown.size),
+                           describe(shown.run->execution().policy())));
+  }
   print_line();
-  print_rounds(schedule);
+  if (shown.run) {
+    print_run(*shown.run);
+  } else {
+    print_schedule(schedule);
+  }
   print_line();
-  print(table({"", ">messages", ">bytes", ">reduced"},
-              {{"on the critical path", fmt::format("{:.6g}", totals.critical_path.messages),
-                multiple_of_s(totals.critical_path.bytes), multiple_of_s(totals.critical_path.reduced_bytes)},
-               {"by the busiest rank", "", multiple_of_s(totals.bytes_sent_by_busiest),
-                multiple_of_s(totals.bytes_reduced_by_busiest)},
-               {"by all ranks", std::to_string(totals.num_messages), multiple_of_s(totals.bytes_sent), ""}}));
-  if (!sentences.empty()) {
+  print_totals(schedule);
+  if (!shown.sentences.empty()) {
     print_line();
   }
-  for (const std::string& sentence : sentences) {
+  for (const std::string& sentence : shown.sentences) {
     print_line(sentence);
   }
-  if (size) {
-    print_policies(schedule, *size, common.format);
+  if (shown.size && !shown.run) {
+    print_policies(schedule, *shown.size, OutputFormat::table);
   }
+}
+
+void show_algorithm(const ShowFlags& flags, const CommonOptions& common) {
+  const Shown shown = what_to_show(flags);
+  if (common.format == OutputFormat::json) {
+    print_json(shown);
+    return;
+  }
+  print_text(shown);
   if (!flags.no_chart && flags.ranks <= plots::kMaxDiagramRanks) {
     Progress progress(common.quiet);
-    const plots::ChartContext context = {
-        .title = fmt::format("{} {} on {} ranks", algorithm.name, name(*collective), flags.ranks),
-        .machine = "",
-        .source = common.command_line,
-        .output_directory = study::output_directory(common, "show")};
-    draw_charts(plots::schedule_diagram(schedule, context), context, common, progress);
+    const Algorithm& algorithm = shown.schedule.algorithm();
+    std::string title =
+        fmt::format("{} {} on {} ranks", algorithm.name, name(algorithm.collective), flags.ranks);
+    if (shown.run) {
+      title += fmt::format(", {} on {}", format(*shown.size), shown.site->name);
+    }
+    const plots::ChartContext context = {.title = title,
+                                         .machine = "",
+                                         .source = common.command_line,
+                                         .output_directory = study::output_directory(common, "show")};
+    draw_charts(shown.run ? plots::program_diagram(*shown.run, context)
+                          : plots::schedule_diagram(shown.schedule, context),
+                context, common, progress);
   }
 }
 
@@ -208,6 +336,10 @@ void add_show(CLI::App& app, CommonOptions& common) {
   command->add_option("--ranks-per-node", flags->ranks_per_node, "For hierarchical");
   command->add_option("--segments", flags->segments, "For pipelined algorithms: segments per chunk");
   command->add_option("--size", flags->size, "Also how ranks run a message of this size, such as 16MiB");
+  command->add_option(
+      "--on", flags->site,
+      "With --size: what ranks on `gpu`, `cpu`, `own_core` (a CPU core for each) or `shared_cores` "
+      "run: segments, and receives posted ahead");
   command->add_flag("--no-chart", flags->no_chart, "Do not draw the PNG");
   command->callback([flags, &common] {
     if (flags->what == "machine") {

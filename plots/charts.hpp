@@ -16,8 +16,9 @@
 /// The charts of ringside (docs/charts.md shows how to read them). Each function is pure: it turns results into
 /// figures, none when there is nothing to draw; `draw` writes them.
 namespace ringside {
+class RunRounds;
 class Schedule;
-}
+}  // namespace ringside
 
 namespace ringside::plots {
 
@@ -89,6 +90,9 @@ inline constexpr int kMaxDiagramRanks = 16;
 /// `schedule_<algorithm>_<ranks>_ranks`: who sends which chunks to whom, round by round. Throws Error{bad_input} for
 /// more than kMaxDiagramRanks ranks; a schedule with more rounds than fit on a page shows its first ones and says so.
 std::vector<Figure> schedule_diagram(const Schedule& schedule, const ChartContext& context);
+
+/// `program_<algorithm>_<ranks>_ranks`: the same of what runs: segments instead of chunks, and which receives are posted ahead.
+std::vector<Figure> program_diagram(const RunRounds& run, const ChartContext& context);
 
 struct TimelineBar {
   std::string track;  ///< The row: `rank 3`, `link 0 → 1`. Rows stand in order of first appearance.

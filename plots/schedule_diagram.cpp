@@ -12,6 +12,8 @@
 #include "plots/page.hpp"
 #include "plots/palette.hpp"
 #include "plots/text.hpp"
+#include "schedule/program/policy.hpp"
+#include "schedule/program/run_rounds.hpp"
 #include "schedule/schedule.hpp"
 
 namespace ringside::plots {
@@ -32,10 +34,21 @@ struct Transfer {
   Rank source;
   Rank target;
   MoveKind kind;
+  bool ahead;  ///< Its receive is posted before the round.
   std::string label;
 };
 
 using Rounds = std::vector<std::vector<Transfer>>;
+
+/// What is drawn: a schedule, or how it runs under a policy.
+struct Diagram {
+  const Schedule& schedule;
+  std::int64_t num_rounds;
+  const ExecutionPolicy* policy;  ///< Null: the schedule alone.
+  Rounds rounds;                  ///< The first of them.
+
+  bool in_segments() const { return policy != nullptr && policy->segments > 1; }
+};
 
 std::string chunk_text(const Move& move, std::int32_t num_chunks) {
   if (num_chunks == 1) {
@@ -56,21 +69,49 @@ std::string label_of(const std::vector<std::string>& chunks, int source_buffer, 
   return shortened(fmt::format("{}{}{}", from, fmt::join(chunks, ","), to), kChunkFont, 96);
 }
 
+/// The transfers of a round; those between the same ranks and buffers are one.
+class TransferCollector {
+ public:
+  void add(const Move& move, const std::string& chunks, bool ahead) {
+    texts_[{move.source, move.target, move.kind, ahead, move.source_buffer, move.target_buffer}].push_back(
+        chunks);
+  }
+
+  std::vector<Transfer> transfers() const {
+    std::vector<Transfer> transfers;
+    for (const auto& [key, texts] : texts_) {
+      const auto& [source, target, kind, ahead, source_buffer, target_buffer] = key;
+      transfers.push_back({source, target, kind, ahead, label_of(texts, source_buffer, target_buffer)});
+    }
+    return transfers;
+  }
+
+ private:
+  using Key = std::tuple<Rank, Rank, MoveKind, bool, int, int>;
+  std::map<Key, std::vector<std::string>> texts_;
+};
+
 std::vector<Transfer> transfers_of(const Schedule& schedule, std::int64_t round) {
-  using Key = std::tuple<Rank, Rank, MoveKind, int, int>;
   std::vector<Move> moves;
   schedule.write_round(round, moves);
-  std::map<Key, std::vector<std::string>> chunks;
+  TransferCollector collector;
   for (const Move& move : moves) {
-    chunks[{move.source, move.target, move.kind, move.source_buffer, move.target_buffer}].push_back(
-        chunk_text(move, schedule.num_chunks()));
+    collector.add(move, chunk_text(move, schedule.num_chunks()), false);
   }
-  std::vector<Transfer> transfers;
-  for (const auto& [key, texts] : chunks) {
-    const auto& [source, target, kind, source_buffer, target_buffer] = key;
-    transfers.push_back({source, target, kind, label_of(texts, source_buffer, target_buffer)});
+  return collector.transfers();
+}
+
+std::vector<Transfer> transfers_of(const RunRounds& run, std::int64_t round) {
+  const std::int32_t num_chunks = run.execution().schedule().num_chunks();
+  const bool in_segments = run.execution().policy().segments > 1;
+  TransferCollector collector;
+  for (const RunMove& one : run.round(round)) {
+    collector.add(one.move,
+                  in_segments ? fmt::format("{}.{}", one.move.first_chunk, one.segment)
+                              : chunk_text(one.move, num_chunks),
+                  one.posted_in < round);
   }
-  return transfers;
+  return collector.transfers();
 }
 
 /// Rows of rounds, one below the other, all of the same number of columns.
@@ -113,6 +154,8 @@ Stroke stroke_of(MoveKind kind) {
                                   : Stroke{.color = kBlue, .width = 2, .dash = Dash::dashed};
 }
 
+MarkStyle ahead_style(Color color) { return {.color = color, .shape = Shape::diamond, .size = 1.5}; }
+
 /// Places on an arrow for its label: first near the source, where arrows of one round lie apart.
 std::vector<XY> label_places(const Arrows::Arrow& arrow) {
   std::vector<XY> places;
@@ -123,21 +166,41 @@ std::vector<XY> label_places(const Arrows::Arrow& arrow) {
   return places;
 }
 
+/// Transfers between the same two ranks in one round lie side by side: by how many pixels each is lower than its row.
+std::vector<double> side_steps(const std::vector<Transfer>& transfers) {
+  constexpr double kStep = 7;
+  std::map<std::pair<Rank, Rank>, int> counts;
+  std::vector<double> steps;
+  for (const Transfer& transfer : transfers) {
+    steps.push_back(kStep * counts[{transfer.source, transfer.target}]++);
+  }
+  return steps;
+}
+
 /// One column: the arrows of a round between two columns of dots.
 void add_round(Panel& page, const std::vector<Transfer>& transfers, XY corner, const Strips& strips) {
   LabelPlacer placer;  // Labels stay in their column, so columns do not get in each other's way.
   const auto row = [&](Rank rank) { return corner.y + rank * strips.row_height; };
+  const std::vector<double> steps = side_steps(transfers);
   std::vector<Arrows::Arrow> arrows;
-  for (const Transfer& transfer : transfers) {
+  for (std::size_t index = 0; index < transfers.size(); ++index) {
+    const Transfer& transfer = transfers[index];
     const double dx = strips.column_width;
     const double dy = row(transfer.target) - row(transfer.source);
     const double length = std::hypot(dx, dy);
     const XY gap{kDotGap * dx / length, kDotGap * dy / length};
-    const Arrows::Arrow arrow{.from = {corner.x + gap.x, row(transfer.source) + gap.y},
-                              .to = {corner.x + dx - gap.x, row(transfer.target) - gap.y}};
+    const Arrows::Arrow arrow{.from = {corner.x + gap.x, row(transfer.source) + steps[index] + gap.y},
+                              .to = {corner.x + dx - gap.x, row(transfer.target) + steps[index] - gap.y}};
     arrows.push_back(arrow);
     placer.block_line(arrow.from, arrow.to);
     page.elements.emplace_back(Arrows{.arrows = {arrow}, .stroke = stroke_of(transfer.kind)});
+    if (transfer.ahead) {
+      constexpr double kPlace = 0.9;  // Of the arrow's length: near its target, who posts.
+      const double x = arrow.from.x + kPlace * (arrow.to.x - arrow.from.x);
+      const double y = arrow.from.y + kPlace * (arrow.to.y - arrow.from.y);
+      page.elements.emplace_back(
+          Marks{.marks = {{x, y, y, y}}, .style = ahead_style(stroke_of(transfer.kind).color)});
+    }
   }
   for (std::size_t index = 0; index < transfers.size(); ++index) {
     const std::string& label = transfers[index].label;
@@ -154,42 +217,59 @@ void add_round(Panel& page, const std::vector<Transfer>& transfers, XY corner, c
   }
 }
 
-Rounds rounds_of(const Schedule& schedule) {
+template <typename Source>
+Rounds rounds_of(const Source& source) {
   constexpr std::int64_t kMaxRounds = 400;  // More never fit on a page, whatever their labels.
   Rounds rounds;
-  for (std::int64_t round = 0; round < std::min(schedule.num_rounds(), kMaxRounds); ++round) {
-    rounds.push_back(transfers_of(schedule, round));
+  for (std::int64_t round = 0; round < std::min(source.num_rounds(), kMaxRounds); ++round) {
+    rounds.push_back(transfers_of(source, round));
   }
   return rounds;
 }
 
-std::string subtitle_of(const Schedule& schedule, const Strips& strips) {
+std::string subtitle_of(const Diagram& diagram, const Strips& strips) {
   const auto counted = [](std::int64_t count, const char* noun) {
     return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
   };
-  std::string text = fmt::format(
-      "{} with {}: {}, message in {}", schedule.algorithm().name, counted(schedule.num_ranks(), "rank"),
-      counted(schedule.num_rounds(), "round"), counted(schedule.num_chunks(), "chunk"));
-  if (strips.num_rounds < schedule.num_rounds()) {
+  const Schedule& schedule = diagram.schedule;
+  std::string text = fmt::format("{} with {}: {}, message in {}", schedule.algorithm().name,
+                                 counted(schedule.num_ranks(), "rank"), counted(diagram.num_rounds, "round"),
+                                 counted(schedule.num_chunks(), "chunk"));
+  if (diagram.policy != nullptr) {
+    text += fmt::format("; {}", describe(*diagram.policy));
+  }
+  if (strips.num_rounds < diagram.num_rounds) {
     text += fmt::format("; the first {} rounds are shown", strips.num_rounds);
   }
   return text;
 }
 
-std::vector<LegendEntry> legend_of(const Schedule& schedule, const Rounds& rounds) {
+std::string labels_text(const Diagram& diagram) {
+  if (diagram.in_segments()) {
+    return "2.5 on an arrow: chunk 2, segment 5";
+  }
+  return diagram.schedule.num_chunks() == 1 ? "every arrow carries the whole message"
+                                            : "numbers on arrows are chunks";
+}
+
+std::vector<LegendEntry> legend_of(const Diagram& diagram) {
   std::set<MoveKind> kinds;
-  for (const std::vector<Transfer>& transfers : rounds) {
+  bool ahead = false;
+  for (const std::vector<Transfer>& transfers : diagram.rounds) {
     for (const Transfer& transfer : transfers) {
       kinds.insert(transfer.kind);
+      ahead = ahead || transfer.ahead;
     }
   }
   std::vector<LegendEntry> legend;
   for (const MoveKind kind : kinds) {
     legend.push_back({.label = kind == MoveKind::copy ? "copy" : "reduce", .line = stroke_of(kind)});
   }
-  legend.push_back({.label = schedule.num_chunks() == 1 ? "every arrow carries the whole message"
-                                                        : "numbers on arrows are chunks"});
-  if (schedule.num_buffers() > 1) {
+  if (ahead) {
+    legend.push_back({.label = "receive posted in an earlier round", .mark = ahead_style(kGrey)});
+  }
+  legend.push_back({.label = labels_text(diagram)});
+  if (diagram.schedule.num_buffers() > 1) {
     legend.push_back({.label = "s1: scratch buffer 1"});
   }
   return legend;
@@ -209,27 +289,30 @@ void add_ranks(Panel& page, Marks& dots, double top, int num_ranks, int columns,
   }
 }
 
-}  // namespace
-
-std::vector<Figure> schedule_diagram(const Schedule& schedule, const ChartContext& context) {
+void check_drawable(const Schedule& schedule) {
   const int num_ranks = schedule.num_ranks();
   if (num_ranks > kMaxDiagramRanks) {
     throw Error(ErrorKind::bad_input,
                 fmt::format("a schedule of {} ranks is too large to draw; at most {} ranks can be shown",
                             num_ranks, kMaxDiagramRanks));
   }
-  const Rounds rounds = rounds_of(schedule);
+}
+
+std::vector<Figure> draw_diagram(const Diagram& diagram, const ChartContext& context) {
+  const int num_ranks = diagram.schedule.num_ranks();
+  const Rounds& rounds = diagram.rounds;
   if (rounds.empty()) {
     return {};
   }
-  Figure figure{.name = fmt::format("schedule_{}_{}_ranks", schedule.algorithm().name, num_ranks),
+  Figure figure{.name = fmt::format("{}_{}_{}_ranks", diagram.policy == nullptr ? "schedule" : "program",
+                                    diagram.schedule.algorithm().name, num_ranks),
                 .width = 1200};
   const Strips strips = lay_out_strips(rounds, num_ranks, figure.width);
   const double strip_height = strip_height_of(strips, num_ranks);
   constexpr double kAround = 146;  // Title, legend and footer.
   figure.height = static_cast<int>(kAround + strips.count * strip_height);
   const Rect area =
-      lay_out_page(figure, page_text(context, subtitle_of(schedule, strips)), legend_of(schedule, rounds));
+      lay_out_page(figure, page_text(context, subtitle_of(diagram, strips)), legend_of(diagram));
 
   Panel page = pixel_panel(figure);
   Marks dots{.style = {.color = {.rgb = 0x333333}, .shape = Shape::circle, .size = 1.3}};
@@ -250,6 +333,26 @@ std::vector<Figure> schedule_diagram(const Schedule& schedule, const ChartContex
   page.elements.emplace_back(std::move(dots));
   figure.panels.push_back(std::move(page));
   return {figure};
+}
+
+}  // namespace
+
+std::vector<Figure> schedule_diagram(const Schedule& schedule, const ChartContext& context) {
+  check_drawable(schedule);
+  return draw_diagram({.schedule = schedule,
+                       .num_rounds = schedule.num_rounds(),
+                       .policy = nullptr,
+                       .rounds = rounds_of(schedule)},
+                      context);
+}
+
+std::vector<Figure> program_diagram(const RunRounds& run, const ChartContext& context) {
+  check_drawable(run.execution().schedule());
+  return draw_diagram({.schedule = run.execution().schedule(),
+                       .num_rounds = run.num_rounds(),
+                       .policy = &run.execution().policy(),
+                       .rounds = rounds_of(run)},
+                      context);
 }
 
 }  // namespace ringside::plots

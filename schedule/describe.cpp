@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -77,7 +78,8 @@ std::optional<Pattern> common_pattern(const Schedule& schedule, const std::vecto
   return pattern;
 }
 
-std::string pattern_text(const Schedule& schedule, const Pattern& pattern, const Move& first) {
+std::string pattern_text(const Schedule& schedule, const Pattern& pattern, const Move& first,
+                         std::string_view part) {
   const std::int64_t n = schedule.num_ranks();
   const std::int64_t k = schedule.num_chunks();
   std::string chunks = chunks_text(schedule, first);
@@ -90,7 +92,14 @@ std::string pattern_text(const Schedule& schedule, const Pattern& pattern, const
   }
   const std::string ranks =
       pattern.shift == 0 ? std::string("every i") : fmt::format("every i → {}", linear(1, pattern.shift, n));
-  return fmt::format("{}: {} {}{}{}", ranks, verb(first), chunks, note, buffers_text(first));
+  return fmt::format("{}: {} {}{}{}{}", ranks, verb(first), part, chunks, note, buffers_text(first));
+}
+
+std::string move_text(const Schedule& schedule, const Move& move, std::string_view part) {
+  const std::string ranks =
+      move.local() ? fmt::format("{}", move.source) : fmt::format("{} → {}", move.source, move.target);
+  return fmt::format("{}: {} {}{}{}", ranks, verb(move), part, chunks_text(schedule, move),
+                     buffers_text(move));
 }
 
 /// Multiples of S, to the accuracy of sums of equal fractions.
@@ -164,23 +173,24 @@ void add_lower_bound(const Schedule& schedule, const ScheduleTotals& totals,
 
 }  // namespace
 
-std::string describe(const Schedule& schedule, const Move& move) {
-  const std::string ranks =
-      move.local() ? fmt::format("{}", move.source) : fmt::format("{} → {}", move.source, move.target);
-  return fmt::format("{}: {} {}{}", ranks, verb(move), chunks_text(schedule, move), buffers_text(move));
-}
+std::string describe(const Schedule& schedule, const Move& move) { return move_text(schedule, move, {}); }
 
 std::vector<std::string> describe_round(const Schedule& schedule, std::int64_t round) {
   std::vector<Move> moves;
   schedule.write_round(round, moves);
+  return describe_moves(schedule, std::move(moves));
+}
+
+std::vector<std::string> describe_moves(const Schedule& schedule, std::vector<Move> moves,
+                                        std::string_view part) {
   std::stable_sort(moves.begin(), moves.end(),
                    [](const Move& a, const Move& b) { return a.source < b.source; });
   if (const std::optional<Pattern> pattern = common_pattern(schedule, moves)) {
-    return {pattern_text(schedule, *pattern, moves.front())};
+    return {pattern_text(schedule, *pattern, moves.front(), part)};
   }
   std::vector<std::string> texts;
   for (const Move& move : moves) {
-    texts.push_back(describe(schedule, move));
+    texts.push_back(move_text(schedule, move, part));
   }
   return texts;
 }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "schedule/proof.hpp"
@@ -17,6 +18,10 @@ std::string describe(const Schedule& schedule, const Move& move);
 /// The moves of a round, one text each; a single one, `every i → i+1: reduce chunk i−1 (mod 4)`, where all ranks do
 /// the same relative to themselves.
 std::vector<std::string> describe_round(const Schedule& schedule, std::int64_t round);
+
+/// The same for some moves of a round; `part` stands before their chunks, such as `segment 3 of `.
+std::vector<std::string> describe_moves(const Schedule& schedule, std::vector<Move> moves,
+                                        std::string_view part = {});
 
 /// Bytes are multiples of the message size S, with chunks of equal length.
 struct ScheduleTotals {

@@ -14,6 +14,7 @@
 #include "placed_texts.hpp"
 #include "plots/palette.hpp"
 #include "samples.hpp"
+#include "schedule/program/run_rounds.hpp"
 #include "schedule/registry.hpp"
 
 namespace ringside::plots {
@@ -496,6 +497,34 @@ TEST(ScheduleDiagram, NamesChunksRoundsAndScratchBuffers) {
   EXPECT_EQ(figure.name, "schedule_direct_two_shot_3_ranks");
   EXPECT_THAT(texts_of(figure),
               testing::IsSupersetOf({"round 1", "round 2", "rank 2", "0→s1", "s1: scratch buffer 1"}));
+}
+
+RunRounds ring_in_segments() {
+  return {samples::ring_schedule(4),
+          {.num_elements = 1 << 20},
+          {.receives_ahead = true, .segments = 6, .stride = 4, .in_flight = 4}};
+}
+
+TEST(ProgramDiagram, NamesSegmentsAndMarksReceivesThatArePostedAhead) {
+  const Figure figure = program_diagram(ring_in_segments(), kContext).at(0);
+  EXPECT_EQ(figure.name, "program_ring_4_ranks");
+  EXPECT_THAT(texts_of(figure), testing::IsSupersetOf({"3.0", "receive posted in an earlier round",
+                                                       "2.5 on an arrow: chunk 2, segment 5"}));
+  EXPECT_THAT(unreadable_texts(figure), IsEmpty());
+  EXPECT_THAT(texts_of(figure), testing::Contains(HasSubstr("each chunk in 6 segments, 4 in flight")));
+}
+
+TEST(ProgramDiagram, TransfersBetweenTheSameRanksLieSideBySide) {
+  const Figure figure = program_diagram(ring_in_segments(), kContext).at(0);
+  std::set<std::pair<double, double>> starts;
+  std::size_t arrows = 0;
+  for (const Arrows& drawn : elements_of<Arrows>(figure.panels.back())) {
+    for (const Arrows::Arrow& arrow : drawn.arrows) {
+      starts.insert({arrow.from.x, arrow.from.y});
+      ++arrows;
+    }
+  }
+  EXPECT_THAT(starts, SizeIs(arrows));
 }
 
 TEST(ScheduleDiagram, TooManyRanksAreAnErrorThatSaysTheLimit) {

@@ -1,0 +1,58 @@
+"""`ringside show`: the schedule of an algorithm, and what ranks run of it under the policy of a place."""
+
+import shutil
+import unittest
+
+from ringside_case import RingsideCase
+
+RING = ("show", "ring", "--ranks", "4")
+
+
+class Show(RingsideCase):
+    def shown(self, *arguments):
+        result = self.run_ringside(*RING, *arguments)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result.stdout
+
+    def test_the_schedule_alone_has_whole_chunks(self):
+        text = self.shown("--no-chart")
+        self.assertIn("every i → i+1: reduce chunk i−1 (mod 4)", text)
+        self.assertNotIn("segment", text)
+
+    def test_a_size_says_which_policy_applies_where(self):
+        text = self.shown("--no-chart", "--size", "64MiB")
+        self.assertRegex(text, r"own_core +receives posted ahead, each chunk in 43 segments, 4 in flight")
+        self.assertRegex(text, r"gpu +receives posted with their round, whole chunks")
+
+    def test_what_runs_is_shown_in_its_segments(self):
+        text = self.shown("--no-chart", "--size", "64MiB", "--on", "own_core")
+        self.assertIn("ranks on own_core run 64 MiB with receives posted ahead, each chunk in 43 segments", text)
+        self.assertRegex(text, r"\n +5 +2 +every i → i\+1: reduce segment 0 of chunk i−2 \(mod 4\)")
+        self.assertRegex(text, r"\n +2 +every i → i\+1: reduce segment 4 of chunk i−1 \(mod 4\)")
+
+    def test_json_has_every_segment_and_when_its_receive_is_posted(self):
+        records = self.records(self.shown("--size", "64MiB", "--on", "own_core", "--format", "json"))
+        (policy,) = [one for one in records if one["record"] == "policy"]
+        self.assertEqual((policy["site"], policy["segments"], policy["in_flight"]), ("own_core", 43, 4))
+        moves = [one for one in records if one["record"] == "move"]
+        self.assertEqual(len(moves), 4 * 6 * 43)
+        self.assertEqual({one["segment"] for one in moves}, set(range(43)))
+        self.assertTrue(all(one["receive_posted_in"] <= one["round"] for one in moves))
+        self.assertTrue(any(one["receive_posted_in"] < one["round"] for one in moves))
+
+    @unittest.skipUnless(shutil.which("gnuplot"), "gnuplot is not installed")
+    def test_what_runs_is_drawn_in_a_file_of_its_own(self):
+        self.shown("--size", "64MiB", "--on", "own_core", "--output", "drawn")
+        self.assertEqual([path.name for path in (self.folder / "drawn").iterdir()], ["program_ring_4_ranks.png"])
+
+    def test_what_cannot_be_shown_is_refused(self):
+        self.assert_rejected(self.run_ringside(*RING, "--on", "own_core"), 2, "--size 16MiB")
+        self.assert_rejected(self.run_ringside(*RING, "--size", "1MiB", "--on", "own_cor"), 2, "'own_core'")
+        self.assert_rejected(
+            self.run_ringside("show", "ring", "--ranks", "4096", "--size", "1MiB", "--on", "cpu"), 2, "too many"
+        )
+        self.assert_rejected(self.run_ringside(*RING, "--size", "7B", "--on", "cpu"), 2, "7 B")
+
+
+if __name__ == "__main__":
+    unittest.main()
