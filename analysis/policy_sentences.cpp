@@ -29,6 +29,10 @@ bool policies_differ(const Point& point) {
          point.measured->outcome == Outcome::ok && *point.predicted->policy != *point.measured->policy;
 }
 
+std::string policy_difference(const ExecutionPolicy& predicted, const ExecutionPolicy& measured) {
+  return fmt::format("predicted for {}, but measured with {}", describe(predicted), describe(measured));
+}
+
 std::vector<std::string> policy_sentences(std::span<const Point> points) {
   std::vector<Difference> differences;
   for (const Point& point : points) {
@@ -53,9 +57,9 @@ std::vector<std::string> policy_sentences(std::span<const Point> points) {
         difference.first.bytes == difference.last
             ? format(difference.last)
             : fmt::format("{} to {}", format(difference.first.bytes), format(difference.last));
-    sentences.push_back(fmt::format("{} on {} ranks, {}: predicted for {}, but measured with {}",
-                                    difference.first.algorithm, difference.first.ranks, sizes,
-                                    describe(difference.predicted), describe(difference.measured)));
+    sentences.push_back(fmt::format("{} on {} ranks, {}: {}", difference.first.algorithm,
+                                    difference.first.ranks, sizes,
+                                    policy_difference(difference.predicted, difference.measured)));
   }
   return sentences;
 }

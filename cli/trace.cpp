@@ -10,11 +10,14 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "analysis/policy_sentences.hpp"
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/launch_flags.hpp"
 #include "cli/report.hpp"
 #include "plots/charts.hpp"
+#include "results/field_table.hpp"
+#include "schedule/program/policy.hpp"
 #include "study/perfetto.hpp"
 
 namespace ringside::cli {
@@ -46,6 +49,17 @@ std::string clock_text(const Recording& recording) {
              : "several machines: each rank's time starts where it left the barrier";
 }
 
+/// How the schedule runs in the two; empty where nobody says.
+std::string policy_text(const study::Timeline& timeline) {
+  const auto predicted = timeline.simulated ? timeline.simulated->prediction.policy : std::nullopt;
+  const auto measured = timeline.recorded ? timeline.recorded->policy : std::nullopt;
+  if (predicted && measured && *predicted != *measured) {
+    return policy_difference(*predicted, *measured);
+  }
+  const auto& either = measured ? measured : predicted;
+  return either ? describe(*either) : "";
+}
+
 /// Rows by rank.
 std::vector<plots::TimelineBar> bars_of(std::vector<TraceEvent> events) {
   std::stable_sort(events.begin(), events.end(),
@@ -61,6 +75,12 @@ std::vector<plots::TimelineBar> bars_of(std::vector<TraceEvent> events) {
   return bars;
 }
 
+Json policy_json(const ExecutionPolicy& policy) {
+  Json json;
+  Codec<ExecutionPolicy>::write(json, policy);
+  return json;
+}
+
 nlohmann::ordered_json record_of(const study::Timeline& timeline) {
   nlohmann::ordered_json record = {{"record", "trace"},
                                    {"collective", name(timeline.key.collective)},
@@ -71,12 +91,18 @@ nlohmann::ordered_json record_of(const study::Timeline& timeline) {
     record["predicted"] = {{"seconds", timeline.simulated->prediction.seconds.value},
                            {"fidelity", name(timeline.simulated->prediction.fidelity)},
                            {"events", timeline.simulated->events.size()}};
+    if (timeline.simulated->prediction.policy) {
+      record["predicted"]["policy"] = policy_json(*timeline.simulated->prediction.policy);
+    }
   }
   if (timeline.recorded) {
     record["measured"] = {{"seconds", timeline.recorded->seconds.value},
                           {"iterations", timeline.recorded->iterations},
                           {"backend", name(timeline.recorded->backend)},
                           {"events", timeline.recorded->events.size()}};
+    if (timeline.recorded->policy) {
+      record["measured"]["policy"] = policy_json(*timeline.recorded->policy);
+    }
     if (timeline.recorded->barrier_skew) {
       record["measured"]["barrier_skew"] = timeline.recorded->barrier_skew->value;
     }
@@ -107,6 +133,9 @@ void show_timeline(const study::Timeline& timeline, const study::TraceStudy& stu
     }
     if (timeline.recorded) {
       print_line("  " + clock_text(*timeline.recorded));
+    }
+    if (const std::string difference = policy_text(timeline); !difference.empty()) {
+      print_line("  " + difference);
     }
     print_line(fmt::format("  {}  (open in ui.perfetto.dev or chrome://tracing)", timeline.file.string()));
   } else {

@@ -211,6 +211,14 @@ const FieldTable<ProbeKey>& field_table() {
 }
 
 template <>
+const FieldTable<ProbeSample>& field_table() {
+  static const FieldTable<ProbeSample> table = {
+      .fields = fields<ProbeSample>(inlined(&ProbeSample::key), required("seconds", &ProbeSample::seconds,
+                                                                         "s", "of each call, slowest rank"))};
+  return table;
+}
+
+template <>
 const FieldTable<TraceEvent>& field_table() {
   static const FieldTable<TraceEvent> table = {
       .fields =

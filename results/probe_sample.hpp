@@ -29,5 +29,7 @@ struct ProbeSample {
 
 template <>
 const FieldTable<ProbeKey>& field_table();
+template <>
+const FieldTable<ProbeSample>& field_table();
 
 }  // namespace ringside

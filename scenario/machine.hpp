@@ -135,6 +135,8 @@ struct Calibrated {
   std::vector<SpreadPoint> reduction_spread = {};  ///< likewise, of reductions; empty = `spread`
   std::vector<PairPoint> pairs = {};  ///< the matrix, for people; not predicted from; may be empty
   std::string backend = {};           ///< transport probed, such as `gloo`
+  /// Whether ringside placed the probed ranks on this machine's cores, which decides how they run schedules.
+  bool machine_tuning = true;
 
   bool operator==(const Calibrated&) const = default;
 };

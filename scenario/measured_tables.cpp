@@ -298,6 +298,11 @@ MapTable<Calibrated> calibrated_table() {
                   {.meaning = "Transport that was probed."}),
               row("cores", &Calibrated::cores, whole_number_type({.min = 1, .max = 65536}),
                   {.meaning = "CPU cores that all ranks share; left out = nothing is shared."}),
+              row("machine_tuning", &Calibrated::machine_tuning, bool_type(),
+                  {.meaning =
+                       "Whether ringside placed the probed ranks on cores; false with `--no-machine-tuning` "
+                       "and under mpirun, srun or torchrun. Long messages then travel whole.",
+                   .default_value = "true"}),
               row("latency", &Calibrated::latency, time_type(),
                   {.meaning = "α of a message between two ranks.", .required = true}),
               row("latency_interval", &Calibrated::latency_interval,

@@ -77,7 +77,8 @@ RankSite site_on(const Machine& machine, const Network& network) {
   if (backend == name(Backend::nccl) || (backend.empty() && machine.gpu)) {
     return RankSite::gpu;
   }
-  if (backend != name(Backend::gloo) || !network.processor || !network.processor->cores) {
+  if (backend != name(Backend::gloo) || !machine.calibrated->machine_tuning || !network.processor ||
+      !network.processor->cores) {
     return RankSite::cpu;
   }
   return *network.processor->cores >= network.num_ranks ? RankSite::own_core : RankSite::shared_cores;

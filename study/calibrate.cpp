@@ -9,6 +9,7 @@
 #include "real/backend/backends.hpp"
 #include "real/backend/gpus.hpp"
 #include "real/backend/nccl/settings.hpp"
+#include "real/launch/external_rank.hpp"
 #include "real/measure/this_machine.hpp"
 #include "study/invocation.hpp"
 
@@ -81,6 +82,7 @@ Machine probe_machine(const ProbeRequest& request, const Observer& observer) {
   if (registered(request.launch.backend).ranks_take_cores() && !request.launch.wrap) {
     // Ranks behind a wrap may be anywhere; ranks of our own share the cores of this machine.
     machine.calibrated->cores = this_machine().cores;
+    machine.calibrated->machine_tuning = request.launch.tune_machine && !external_rank();
   }
   write_file(request.file, to_yaml(machine));
   return machine;

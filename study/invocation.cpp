@@ -105,8 +105,12 @@ RunHeader run_header(const Invocation& invocation, const Scenario& scenario,
                  {"cores", std::to_string(here.cores)},
                  {"memory", std::to_string(here.memory.value)},
                  {"kernel", here.kernel},
-                 {"compiler", here.compiler},
-                 {"gloo", here.gloo}};
+                 {"compiler", here.compiler}};
+  for (const RegisteredBackend& backend : all_backends()) {
+    if (backend.library_version != nullptr && !backend.unavailable()) {
+      header.host[std::string(name(backend.backend))] = backend.library_version();
+    }
+  }
   if (launch != nullptr && registered(launch->backend).on_gpus) {
     add_gpu_facts(*launch, header.host);
   }

@@ -24,6 +24,9 @@ struct RegisteredBackend {
   RankBackend (*join)(const RankPlace& place) = nullptr;
   /// What its ranks are, in a few words for people; only of an available backend.
   std::string (*describe)() = nullptr;
+  /// Version of the library that its ranks talk through, as this build has it; null where nobody asks. Only of an available
+  /// backend.
+  std::string (*library_version)() = nullptr;
 
   bool ranks_are_threads = false;  ///< Of one process, which nobody joins; otherwise every rank is a process.
   bool on_gpus = false;            ///< A rank takes a GPU, and a call is one piece of work of it.

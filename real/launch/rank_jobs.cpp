@@ -155,19 +155,19 @@ const FieldTable<Recording>& field_table() {
       .fields = fields<Recording>(
           required("outcome", &Recording::outcome), required("seconds", &Recording::seconds, "s"),
           required("iterations", &Recording::iterations), required("backend", &Recording::backend),
-          optional("barrier_skew", &Recording::barrier_skew, "s"), required("events", &Recording::events),
-          optional("note", &Recording::note))};
+          optional("policy", &Recording::policy), optional("barrier_skew", &Recording::barrier_skew, "s"),
+          required("events", &Recording::events), optional("note", &Recording::note))};
   return table;
 }
 
 template <>
 const FieldTable<Answer>& field_table() {
   static const FieldTable<Answer> table = {
-      .fields = fields<Answer>(
-          required("answer", &Answer::kind), optional("measurement", &Answer::measurement),
-          optional("seconds", &Answer::seconds, "s"), optional("recording", &Answer::recording),
-          optional("text", &Answer::text), optional("error", &Answer::error),
-          optional("lost_peer", &Answer::lost_peer), optional("late", &Answer::late))};
+      .fields =
+          fields<Answer>(required("answer", &Answer::kind), optional("measurement", &Answer::measurement),
+                         optional("probed", &Answer::probed), optional("recording", &Answer::recording),
+                         optional("text", &Answer::text), optional("error", &Answer::error),
+                         optional("lost_peer", &Answer::lost_peer), optional("late", &Answer::late))};
   return table;
 }
 
@@ -210,7 +210,8 @@ Answer run_job(const Job& job, const RankBackend& backend, Coordination& coordin
   }
   const auto* probe = std::get_if<ProbeJob>(&job);
   RINGSIDE_CHECK(probe != nullptr, "a rank joins its group once");
-  return {.seconds = run_probe(probe->key, probe->budget, backend, coordination)};
+  return {.probed = ProbeSample{.key = probe->key,
+                                .seconds = run_probe(probe->key, probe->budget, backend, coordination)}};
 }
 
 Answer answer_of_current_exception() {

@@ -12,6 +12,7 @@
 #include "real/measure/measure_options.hpp"
 #include "real/measure/recording.hpp"
 #include "real/probe/probe.hpp"
+#include "results/probe_sample.hpp"
 
 /// What ranks are asked to do and what they answer; between processes, one JSON object per line.
 namespace ringside {
@@ -59,7 +60,7 @@ std::string_view name(ErrorKind kind);
 struct Answer {
   AnswerKind kind = AnswerKind::done;
   std::optional<Measurement> measurement = {};  ///< Of a PointJob.
-  std::vector<double> seconds = {};             ///< Of a ProbeJob.
+  std::optional<ProbeSample> probed = {};       ///< Of a ProbeJob.
   std::optional<Recording> recording = {};      ///< Of a RecordJob.
   // When failed:
   std::string text = {};

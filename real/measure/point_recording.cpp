@@ -249,6 +249,7 @@ Recording record_point(const PointKey& key, const MeasureOptions& options, const
     recording.note = *wrong;
     return recording;
   }
+  recording.policy = prepared.policy;
   const std::size_t shown = index_of_median(samples);
   recording.seconds = {samples[shown]};
   recording.iterations = static_cast<int>(samples.size());

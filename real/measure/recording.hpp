@@ -8,6 +8,7 @@
 
 #include "real/measure/measure_options.hpp"
 #include "results/point_key.hpp"
+#include "results/policy.hpp"
 #include "results/trace_event.hpp"
 
 /// Real runs as timelines, in the record that simulations fill too.
@@ -20,6 +21,7 @@ struct Recording {
   Seconds seconds = {};           ///< The slowest rank's, as in a measurement.
   int iterations = 0;             ///< Timed runs.
   Backend backend = Backend::gloo;
+  std::optional<ExecutionPolicy> policy = {};  ///< How the schedule ran.
   /// Ranks of one machine share a clock; zero is then the moment at which the first of them left the barrier, and the
   /// last one left it this much later. None: ranks of several machines, each of which counts from its own leaving of
   /// the barrier, so that times of different ranks are apart by what the barrier lets them be.

@@ -13,9 +13,6 @@
 #include <sys/utsname.h>
 
 #include "common/error.hpp"
-#if RINGSIDE_HAS_GLOO
-#include "real/backend/gloo/backend.hpp"
-#endif
 
 namespace ringside {
 namespace {
@@ -78,9 +75,6 @@ ThisMachine this_machine() {
     machine.memory = std::min(machine.memory, Bytes{*limit});
   }
   machine.compiler = fmt::format("GCC {}", __VERSION__);
-#if RINGSIDE_HAS_GLOO
-  machine.gloo = gloo_version();
-#endif
   return machine;
 }
 

@@ -16,7 +16,6 @@ struct ThisMachine {
   Bytes memory;          ///< Of the machine or of this container, whichever is less.
   std::string kernel;    ///< "Linux 6.1.0"
   std::string compiler;  ///< Of this build.
-  std::string gloo;      ///< Version; empty when this build has no Gloo.
 };
 
 ThisMachine this_machine();

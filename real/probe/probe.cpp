@@ -145,7 +145,8 @@ class GroupRun {
     report_(sample.key);
     const double start = elapsed();
     const Answer answer = ranks_.run(ProbeJob{.key = sample.key, .budget = {std::max(budget, 0.0)}});
-    sample.seconds.insert(sample.seconds.end(), answer.seconds.begin(), answer.seconds.end());
+    const std::vector<double>& seconds = answer.probed.value().seconds;
+    sample.seconds.insert(sample.seconds.end(), seconds.begin(), seconds.end());
     took_[&sample] = elapsed() - start;
   }
 

@@ -72,6 +72,7 @@ TEST(RankJobs, RecordingsSurviveTheirLineToTheLastBit) {
   Recording recording = {.seconds = {1.0 / 3},
                          .iterations = 7,
                          .backend = Backend::gloo,
+                         .policy = ExecutionPolicy{.receives_ahead = true, .segments = 3, .stride = 3},
                          .events = {{.rank = 1,
                                      .source = 1,
                                      .target = 2,
@@ -92,6 +93,7 @@ TEST(RankJobs, RecordingsSurviveTheirLineToTheLastBit) {
     EXPECT_EQ(read.recording->iterations, 7);
     EXPECT_EQ(read.recording->backend, Backend::gloo);
     EXPECT_EQ(read.recording->barrier_skew, skew);
+    EXPECT_EQ(read.recording->policy, recording.policy);
     EXPECT_EQ(read.recording->note, "n");
   }
 }
@@ -112,7 +114,8 @@ TEST(RankJobs, AnswersSurviveTheirLineToTheLastBit) {
               .launch = DeviceLaunch{.mode = LaunchMode::cuda_graph, .host_seconds = {0.3}},
               .shared_gpu = true,
               .note = "a \"note\"\n"},
-      .seconds = {1.0 / 7}};
+      .probed = ProbeSample{.key = {.kind = ProbeKind::fan_out, .ranks = 3, .bytes = {64}},
+                            .seconds = {1.0 / 7, 1e-300}}};
   const Answer read = answer_from_line(to_line(answer));
   EXPECT_EQ(read.kind, AnswerKind::done);
   ASSERT_TRUE(read.measurement);
@@ -124,7 +127,9 @@ TEST(RankJobs, AnswersSurviveTheirLineToTheLastBit) {
   EXPECT_EQ(read.measurement->launch->host_seconds, Seconds{0.3});
   EXPECT_EQ(read.measurement->policy, answer.measurement->policy);
   EXPECT_TRUE(read.measurement->shared_gpu);
-  EXPECT_EQ(read.seconds, answer.seconds);
+  ASSERT_TRUE(read.probed);
+  EXPECT_EQ(read.probed->key, answer.probed->key);
+  EXPECT_EQ(read.probed->seconds, answer.probed->seconds);
 }
 
 template <typename Exception>

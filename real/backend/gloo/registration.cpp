@@ -19,6 +19,8 @@ std::optional<std::string> unsupported_natively(const PointKey& key) { return gl
 
 std::string describe() { return fmt::format("CPU ranks over TCP, Gloo {}", gloo_version()); }
 
+std::string library_version() { return gloo_version(); }
+
 constexpr auto* kJoin = &join_gloo;
 
 #else
@@ -32,6 +34,8 @@ std::optional<std::string> unsupported_natively(const PointKey& key) {
 }
 
 std::string describe() { return {}; }
+
+std::string library_version() { return {}; }
 
 constexpr RankBackend (*kJoin)(const RankPlace&) = nullptr;
 
@@ -50,6 +54,7 @@ RegisteredBackend gloo_backend() {
           .unsupported = unsupported_here,
           .join = kJoin,
           .describe = describe,
+          .library_version = library_version,
           .forked_ranks_may_join = true};
 }
 

@@ -177,6 +177,9 @@ TEST(Predict, RanksWithCoresOfTheirOwnArePredictedInSegmentsButNotReplayedInThem
   EXPECT_EQ(predicted(gloo, point("naive", 2, key.bytes)).policy, (ExecutionPolicy{.receives_ahead = true}));
   const PredictOptions replay = {.fidelity = Fidelity::replay};
   EXPECT_EQ(predicted(gloo, key, replay).policy->segments, 1);
+  gloo.calibrated->machine_tuning = false;
+  EXPECT_EQ(predicted(gloo, key).policy, (ExecutionPolicy{.receives_ahead = true}))
+      << "ranks that were not placed on cores run whole chunks";
   EXPECT_EQ(predicted(gloo, key, replay).seconds, predicted(whole, key, replay).seconds)
       << "segments of one message would travel side by side";
 }
