@@ -28,7 +28,8 @@ struct ComparisonRow {
   /// Clearly the fastest of its ranks and size but `native`, of two at least, as verdicts judge it: by measured times where
   /// there are any, else by predicted ones.
   bool fastest = false;
-  bool first_of_group = false;  ///< Of its ranks and size: where a table may leave a gap.
+  bool first_of_group =
+      false;  ///< Whether it is the first of its ranks and size: where a table may leave a gap.
 };
 
 /// Sorted by collective, ranks and size; within those in the order of `points`, which has one point per key.

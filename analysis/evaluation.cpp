@@ -196,7 +196,7 @@ double mean_of(const std::vector<double>& values) {
   return sum / static_cast<double>(values.size());
 }
 
-/// Of points of one system, model, fold and band; at least one.
+/// Accuracy over points of one system, model, fold and band; at least one.
 Accuracy accuracy_of(const std::vector<const EvaluatedPoint*>& points) {
   std::vector<double> errors;
   std::vector<double> logarithms;

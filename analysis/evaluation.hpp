@@ -91,7 +91,7 @@ struct AccuracyReport {
   std::vector<IntervalScores> scores = {};
   /// `<system>: <why it was not evaluated>`; whoever knows of more adds it.
   std::vector<std::string> skipped = {};
-  /// Of the fair systems that NCCL's cost table covers, on how many ours (held out) has the smaller mean error.
+  /// On how many of the fair systems that NCCL's cost table covers ours (held out) has the smaller mean error.
   int better_than_tuner = 0;
   int compared_with_tuner = 0;
   int better_than_tuner_pcie = 0;

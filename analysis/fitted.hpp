@@ -13,11 +13,11 @@ namespace ringside {
 /// The line α + β·S through the measured times of one algorithm, at one number of ranks: what the best line *could* say. It
 /// has seen what it is compared with, so it is no prediction.
 struct FittedCurve {
-  PointKey key;  ///< Of the curve; its message size has no meaning.
+  PointKey key;  ///< The point of the curve; its message size has no meaning.
   Seconds latency = {};
   SecondsPerByte inverse_bandwidth = {};
   double error = 0;            ///< Mean relative error of the line at the measured sizes.
-  double predicted_error = 0;  ///< Of the predictions at the same sizes.
+  double predicted_error = 0;  ///< Mean error of the predictions at the same sizes.
 
   Seconds at(Bytes bytes) const { return latency + inverse_bandwidth * bytes; }
 };

@@ -8,7 +8,7 @@
 /// What plain data parallelism keeps on every GPU.
 namespace ringside {
 
-/// Of one GPU.
+/// The need of one GPU.
 struct MemoryNeed {
   Bytes weights;    ///< With the half-precision copy that autocast makes.
   Bytes gradients;  ///< With their copy in the buckets (gradient_as_bucket_view = False).

@@ -30,7 +30,7 @@ struct NcclTable {
 std::string hash_of(std::span<const NcclTable> tables);
 
 struct NcclFitOptions {
-  std::uint64_t seed = 1;  ///< Of the starting points.
+  std::uint64_t seed = 1;  ///< Seed of the starting points.
   int starts = 4;  ///< The guesses, and as many more points around them as make this many; the best end wins.
 };
 

@@ -12,7 +12,7 @@
 namespace ringside {
 namespace {
 
-/// Of one algorithm on nodes with so many NICs.
+/// The use of NICs by one algorithm on nodes with so many NICs.
 struct NicRange {
   std::string algorithm;
   int of = 0;

@@ -21,7 +21,7 @@ constexpr double kMillion = 1e6;
 
 /// What offers are compared by; infinite where it is not known.
 struct Merit {
-  double seconds = kInfinite;  ///< Of the run, or of a million samples.
+  double seconds = kInfinite;  ///< Time of the run, or of a million samples.
   double cost = kInfinite;
   bool usable = false;
 };

@@ -116,7 +116,7 @@ std::string tutorial_ring_sentence(Planner& planner, const Plan& plan, const Off
       "passes 1/{} of them.",
       format(*tutorial),
       ratio > 1.05   ? fmt::format("{:.2g} times as long as naive", ratio)
-      : ratio < 0.95 ? fmt::format("{:.0f} % less than naive", 100 * (1 - ratio))
+      : ratio < 0.95 ? percent(1 - ratio) + " less than naive"
                      : "as long as naive",
       megabytes(bytes), steps, offer.gpus);
 }

@@ -41,7 +41,7 @@ Machine without_names(Machine machine) {
 
 double samples_of_run(const Workload& workload) { return workload.samples * workload.epochs; }
 
-/// Of one GPU and pass.
+/// Samples of one GPU and pass.
 double batch_of_pass(const Workload& workload, int gpus, int accumulate) {
   return workload.batch_per_gpu ? *workload.batch_per_gpu
                                 : static_cast<double>(*workload.global_batch) / gpus / accumulate;
@@ -64,8 +64,8 @@ struct Planner::Known {
 struct Planner::Ends {
   Seconds Interval<Seconds>::*compute = &Interval<Seconds>::typical;
   Seconds Interval<Seconds>::*cost = &Interval<Seconds>::typical;
-  double spread = kSpread;  ///< Of the computing times of GPUs, standard deviation over mean.
-  /// Of computing, for all_reduces beside it; nothing = the typical one of these ranks.
+  double spread = kSpread;  ///< Spread of the computing times of GPUs, standard deviation over mean.
+  /// Slowdown of computing, for all_reduces beside it; nothing = the typical one of these ranks.
   std::optional<double> slowdown = {};
 };
 

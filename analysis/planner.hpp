@@ -30,9 +30,9 @@ struct StepEstimate {
   Interval<Seconds> exposed;
   Interval<Seconds> waiting;  ///< For the slowest GPU.
   Interval<Seconds> total;
-  Interval<double> efficiency;          ///< Of N times the speed of one GPU.
+  Interval<double> efficiency;          ///< Speed as a share of N times the speed of one GPU.
   Interval<double> samples_per_second;  ///< All GPUs together.
-  Interval<double> exposed_share;       ///< Of the step.
+  Interval<double> exposed_share;       ///< Share of the step.
   Step timeline;                        ///< Typical.
   std::string algorithm;                ///< What was predicted.
   std::string limit;                    ///< What shares the traffic of the largest all_reduce; may be empty.
@@ -49,7 +49,7 @@ struct OfferEstimate {
   std::optional<StepEstimate> step = {};
   std::optional<Interval<Seconds>> run =
       {};                         ///< All epochs; none = the workload does not say how many samples.
-  std::optional<Cost> cost = {};  ///< Of the run, or of a million samples where its length is not known.
+  std::optional<Cost> cost = {};  ///< Cost of the run, or of a million samples where its length is not known.
   /// What was taken for granted beside the offer's own assumptions, whole sentences.
   std::vector<std::string> assumptions = {};
 };

@@ -21,7 +21,7 @@ struct PublishedScaling {
   std::string workload;  ///< Name of a tensor list.
   std::string machine;   ///< A name or a file, relative to the table.
   int gpus = 1;
-  int batch_per_gpu = 1;  ///< Of one pass.
+  int batch_per_gpu = 1;  ///< Samples of one GPU in one pass.
   int accumulate = 1;
   DataType gradients = DataType::float32;
   double samples_per_second_of_one = 0;
@@ -56,7 +56,7 @@ struct ScalingPlaces {
 std::vector<ScalingCheck> check_scaling(const std::vector<PublishedScaling>& rows,
                                         const ScalingPlaces& places);
 
-/// Of |predicted − measured efficiency|, as a share: 0.08 is 8 points.
+/// Errors: |predicted − measured efficiency|, as a share: 0.08 is 8 points.
 struct ScalingErrors {
   double median = 0;
   double mean = 0;
@@ -66,7 +66,7 @@ struct ScalingSummary {
   std::size_t rows = 0;
   ScalingErrors errors;
   double coverage = 0;  ///< Share of rows inside their interval.
-  double width = 0;     ///< Of the interval, median.
+  double width = 0;     ///< Width of the interval, median.
 };
 
 ScalingSummary summary_of(const std::vector<ScalingCheck>& checks);

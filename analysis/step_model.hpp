@@ -17,7 +17,7 @@ namespace ringside {
 
 /// Consecutive gradients, in order of arrival, that one all_reduce synchronises.
 struct Bucket {
-  std::size_t first = 0;  ///< Of the gradients in order of arrival.
+  std::size_t first = 0;  ///< Index of its first gradient among the gradients in order of arrival.
   std::size_t count = 0;
   Bytes bytes;
 };
@@ -25,7 +25,7 @@ struct Bucket {
 /// A gradient as the backward pass makes it.
 struct Gradient {
   Bytes bytes;
-  double share = 0;  ///< Of the backward pass, spent on it; all shares add up to 1.
+  double share = 0;  ///< Share of the backward pass, spent on it; all shares add up to 1.
 };
 
 /// The gradients of a workload in order of arrival: the reverse of parameters(). Each takes the share of the backward pass
@@ -44,8 +44,8 @@ using AllReduceCost = std::function<Seconds(Bytes)>;
 struct StepRequest {
   const std::vector<Gradient>& gradients;
   const std::vector<Bucket>& buckets;
-  Seconds forward;       ///< Of one forward pass.
-  Seconds backward;      ///< Of one backward pass.
+  Seconds forward;       ///< Time of one forward pass.
+  Seconds backward;      ///< Time of one backward pass.
   int accumulate = 1;    ///< Forward and backward passes per step; only the last one synchronises.
   bool overlap = true;   ///< All_reduces run beside the backward pass; false = after it.
   double slowdown = 0;   ///< Seconds that computing takes longer per second of all_reduces beside it.

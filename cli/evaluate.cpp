@@ -38,8 +38,7 @@ void print_summaries(const AccuracyReport& report) {
     }
     rows.push_back({*record.machine_class, *record.model, *record.fold, *record.band,
                     std::to_string(record.systems.value_or(0)), percent(record.mape, 1),
-                    fmt::format("x{:.2f}", record.factor.value_or(1)),
-                    fmt::format("{:+.0f} %", 100 * record.bias),
+                    fmt::format("x{:.2f}", record.factor.value_or(1)), signed_percent(record.bias),
                     record.coverage ? percent(*record.coverage) : "",
                     record.width ? fmt::format("x{:.1f}", *record.width) : ""});
   }
@@ -54,9 +53,7 @@ void print_summaries(const AccuracyReport& report) {
       fmt::format("over PCIe on {} of {}", report.better_than_tuner_pcie, report.compared_with_tuner_pcie));
 }
 
-std::string share(const std::optional<double>& value) {
-  return value ? fmt::format("{:.0f} %", 100 * *value) : "";
-}
+std::string share(const std::optional<double>& value) { return value ? percent(*value) : ""; }
 
 void print_scores(const AccuracyReport& report) {
   std::vector<std::vector<std::string>> rows;

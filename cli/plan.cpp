@@ -12,6 +12,7 @@
 #include "cli/console.hpp"
 #include "cli/plan_report.hpp"
 #include "common/error.hpp"
+#include "common/numbers.hpp"
 #include "results/record.hpp"
 
 namespace ringside::cli {
@@ -49,13 +50,13 @@ void validate(const std::string& table_file, const CommonOptions& common) {
     print_json(checks);
     return;
   }
-  const auto percent = [](double share) { return fmt::format("{:.1f}", 100 * share); };
+  const auto points = [](double share) { return fmt::format("{:.1f}", 100 * share); };
   std::vector<std::vector<std::string>> rows;
   for (const ScalingCheck& check : checks) {
     const PublishedScaling& row = check.row;
-    rows.push_back({row.model, row.precision, row.system, std::to_string(row.gpus), percent(row.efficiency),
-                    percent(check.predicted.typical),
-                    fmt::format("{} – {}", percent(check.predicted.low), percent(check.predicted.high)),
+    rows.push_back({row.model, row.precision, row.system, std::to_string(row.gpus), points(row.efficiency),
+                    points(check.predicted.typical),
+                    fmt::format("{} – {}", points(check.predicted.low), points(check.predicted.high)),
                     fmt::format("{:+.1f}", 100 * check.error()), check.inside() ? "" : "outside"});
   }
   print(table({"model", "precision", "system", ">GPUs", ">measured %", ">predicted %", ">90 %", ">error", ""},

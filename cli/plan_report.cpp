@@ -233,7 +233,7 @@ Interval<double> seconds_of(const Interval<Seconds>& range) {
 }
 
 plots::CostChart cost_chart(const study::PlanEstimate& plan) {
-  constexpr std::size_t kMostPoints = 40;  // Of thousands the best tell enough.
+  constexpr std::size_t kMostPoints = 40;  // Among thousands the best tell enough.
   plots::CostChart chart;
   chart.of = plan.plan.workload.samples > 0 ? "the run" : "a million samples";
   for (const std::size_t index : plan.ranking.order) {

@@ -116,7 +116,7 @@ void print_accuracy(const std::vector<Accuracy>& records) {
   std::vector<std::vector<std::string>> rows;
   for (const Accuracy& record : records) {
     rows.push_back({record.algorithm.value_or("all"), std::to_string(record.points), percent(record.mape),
-                    percent(record.median_abs_error), fmt::format("{:+.0f} %", 100 * record.bias),
+                    percent(record.median_abs_error), signed_percent(record.bias),
                     or_absent(record.coverage, whole_percent),
                     or_absent(record.winner_agreement, whole_percent)});
   }

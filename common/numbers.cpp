@@ -27,4 +27,6 @@ std::string percent(double fraction, int decimals) {
   return fmt::format("{:.{}f} %", 100 * fraction, small ? 1 : decimals);
 }
 
+std::string signed_percent(double fraction) { return fmt::format("{:+.0f} %", 100 * fraction); }
+
 }  // namespace ringside

@@ -32,4 +32,7 @@ std::optional<N> parse_number(std::string_view text) {
 /// 0.123 → `12 %`, with one decimal `12.3 %`. Without decimals, less than one per cent has one: `0.4 %`.
 std::string percent(double fraction, int decimals = 0);
 
+/// A difference: 0.123 → `+12 %`.
+std::string signed_percent(double fraction);
+
 }  // namespace ringside

@@ -16,7 +16,7 @@ namespace {
 std::size_t samples_to_cut(std::size_t n) {
   const auto size = static_cast<double>(n);
   double log_probability =
-      size * std::log(0.5);  // Of X = j; in logarithms because (1/2)^n is soon no number.
+      size * std::log(0.5);  // Probability of X = j; in logarithms because (1/2)^n is soon no number.
   double below = 0;          // P(X < j + 1)
   std::size_t j = 0;
   while (j < n / 2) {

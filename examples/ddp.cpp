@@ -419,10 +419,10 @@ class Comparison {
   std::vector<Gradient> gradients_;
   std::optional<Machine> machine_;
   Samples samples_;
-  // Of the last way:
+  // What was measured of the last way:
   Measured measured_;
   float loss_ = 0;
-  Computing computing_;           ///< Of the last way without overlap: nothing disturbs it.
+  Computing computing_;           ///< Computing times of the last way without overlap: nothing disturbs it.
   std::vector<float> reference_;  ///< Parameters of the first way.
 };
 

@@ -20,7 +20,7 @@ struct ImportDefaults {
   std::optional<ReduceOp> op = {};     ///< none: sum
 };
 
-/// Of nccl-tests, which times each size with two buffers and again with one.
+/// Buffers of nccl-tests, which times each size with two buffers and again with one.
 enum class Placement { out_of_place, in_place };
 
 /// The rows of one table; of rows about one point the first. A table that repeats itself becomes several.

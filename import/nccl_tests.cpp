@@ -59,7 +59,7 @@ std::optional<std::string> version_of_code(std::string_view word) {
 /// One half of a row: a time with its bandwidths and its count of wrong elements.
 struct Timing {
   double microseconds = 0;
-  double rounding = 0;  ///< Of the time, microseconds.
+  double rounding = 0;  ///< Rounding error of the time, microseconds.
   double algbw = 0;
   double busbw = 0;
   std::string_view wrong = {};

@@ -12,7 +12,7 @@ namespace ringside {
 /// What a listing says of the GPUs; what is absent is assumed.
 struct ListedGpus {
   std::string name;                       ///< As the listing spells it.
-  std::optional<double> memory_mib = {};  ///< Of one GPU.
+  std::optional<double> memory_mib = {};  ///< Memory of one GPU.
   int rented = 1;
   int in_machine = 1;
   std::optional<int> pcie_generation = {};

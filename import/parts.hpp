@@ -81,7 +81,7 @@ class NcclTestsReader {
   struct Row {
     ImportedRow row;
     bool has_redop = false;
-    bool has_root = false;  ///< Of a rooted collective.
+    bool has_root = false;  ///< Whether it is a rooted collective.
     double algbw = 0;       ///< GB/s.
     double busbw = 0;
   };

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/error.hpp"
+#include "common/numbers.hpp"
 #include "import/offer_listing.hpp"
 #include "import/offer_machine.hpp"
 
@@ -136,7 +137,7 @@ void add_warnings(const ListedOffer& listed, Offer& offer) {
   const auto reliability =
       listed.number("reliability") ? listed.number("reliability") : listed.number("reliability2");
   if (reliability && *reliability < kReliable) {
-    offer.warnings.push_back(fmt::format("Its reliability is {:.1f} %.", 100 * *reliability));
+    offer.warnings.push_back(fmt::format("Its reliability is {}.", percent(*reliability, 1)));
   }
 }
 

@@ -71,7 +71,7 @@ struct LabelledMatrix {
   std::vector<std::string> rows;
   std::vector<std::string> columns;
   std::vector<std::vector<double>> values;
-  std::string value_title;  ///< Of the colour bar, with the unit.
+  std::string value_title;  ///< Title of the colour bar, with the unit.
   std::function<std::string(double)>
       label;  ///< Text of a value, in a cell and beside the bar; none = 3 digits.
   /// Text of every cell instead of its value's, [row][column]; none = the value's.

@@ -19,7 +19,7 @@ namespace {
 constexpr Color kUnknown{.rgb = 0xCCCCCC};
 constexpr Font kValueFont{.size = 14};
 constexpr double kMaxRowLabel = 240;
-constexpr double kUsualHeight = 620;  // Of all cells together …
+constexpr double kUsualHeight = 620;  // Height of all cells together …
 constexpr double kMaxHeight = 2400;   // … and where there are very many.
 constexpr double kMinCellHeight = 17;
 constexpr double kMaxCellHeight = 110;

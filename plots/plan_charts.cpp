@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "common/numbers.hpp"
 #include "plots/page.hpp"
 #include "plots/palette.hpp"
 #include "plots/text.hpp"
@@ -315,7 +316,7 @@ std::vector<Figure> step_bars(const std::vector<StepBar>& bars, const ChartConte
       left += lengths[part];
     }
     panel.elements.emplace_back(Text{.at = {left + 0.008 * longest, top + 0.5},
-                                     .text = fmt::format("{:.0f} % exposed", 100 * bar.exposed / left),
+                                     .text = percent(bar.exposed / left) + " exposed",
                                      .font = kLabelFont,
                                      .color = kBlack});
   }

@@ -28,7 +28,7 @@ struct RanksPanel {
 
 /// Points that may share axes: of one collective, data type and operation.
 struct PointGroup {
-  std::string suffix;       ///< Of the file name; empty when there is one group alone.
+  std::string suffix;       ///< Suffix of the file name; empty when there is one group alone.
   std::string description;  ///< `all_reduce`, with data type and operation where they tell groups apart.
   Collective collective = Collective::all_reduce;
   std::vector<std::string> algorithms;

@@ -195,7 +195,7 @@ void add_round(Panel& page, const std::vector<Transfer>& transfers, XY corner, c
     placer.block_line(arrow.from, arrow.to);
     page.elements.emplace_back(Arrows{.arrows = {arrow}, .stroke = stroke_of(transfer.kind)});
     if (transfer.ahead) {
-      constexpr double kPlace = 0.9;  // Of the arrow's length: near its target, who posts.
+      constexpr double kPlace = 0.9;  // Share of the arrow's length: near its target, who posts.
       const double x = arrow.from.x + kPlace * (arrow.to.x - arrow.from.x);
       const double y = arrow.from.y + kPlace * (arrow.to.y - arrow.from.y);
       page.elements.emplace_back(

@@ -177,7 +177,7 @@ void add_predicted(Panel& map, const Cells& cells, const Scale& scale) {
 /// A framed box inside each cell that was measured; cells that the grid does not have are skipped.
 void add_measured(Panel& map, const SpeedupGrid& grid, const Cells& cells, const Scale& scale) {
   constexpr Font kFont{.size = 13};
-  constexpr double kInset = 0.16;        // Of a cell, on each side.
+  constexpr double kInset = 0.16;        // Share of a cell, on each side.
   constexpr double kMaxHalfHeight = 22;  // Pixels.
   const double x_pixels = map.area.width / (map.x.max - map.x.min);
   const double y_pixels = map.area.height / (map.y.max - map.y.min);

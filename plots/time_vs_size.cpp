@@ -143,7 +143,7 @@ void add_fitted(Panel& panel, const RanksPanel& content, const PointGroup& group
   }
 }
 
-/// Of all times in a group; an interval that reaches down to zero ends at the edge of the panel.
+/// The range of all times in a group; an interval that reaches down to zero ends at the edge of the panel.
 Range time_range(const PointGroup& group) {
   Range range{.min = std::numeric_limits<double>::infinity(), .max = 0};
   const auto include = [&](Seconds time) {

@@ -47,7 +47,7 @@ struct Limit {
   std::string link = {};         ///< The first such link, for people: `GPU 0 PCIe up`.
   std::optional<int> node = {};  ///< That has it; none = there is one node, or the link belongs to none.
   int flows = 0;                 ///< That share it at once.
-  int crossings = 0;             ///< Of these flows, each of which may cross it several times.
+  int crossings = 0;             ///< Crossings by these flows, each of which may cross it several times.
   bool others = false;           ///< Other links of this kind are shared by as many flows.
   int ranks = 0;
   int cores = 0;

@@ -57,7 +57,7 @@ struct Measurement {
   Backend backend = Backend::gloo;
   /// How the schedule ran; none for a library's own collective and in results of older versions.
   std::optional<ExecutionPolicy> policy = {};
-  std::optional<DeviceLaunch> launch = {};           ///< Of GPU ranks.
+  std::optional<DeviceLaunch> launch = {};           ///< How the call was launched, for GPU ranks.
   std::optional<MachineTuning> machine_tuning = {};  ///< At any rank; none: nobody knows.
   /// Several ranks shared a GPU: a trial of the path, not a measurement of any link.
   bool shared_gpu = false;

@@ -24,7 +24,7 @@ std::string_view name(CostSource source);
 
 /// How many of a node's NICs carry something.
 struct NicUse {
-  int used = 0;  ///< Of the node that uses most.
+  int used = 0;  ///< NICs of the node that uses most.
   int of = 0;
 
   bool operator==(const NicUse&) const = default;

@@ -42,7 +42,7 @@ constexpr auto kTable = std::to_array<ProbeKindRow>({
      .by_ranks = true,
      .in_spread = true,
      .retired_key = "shifts"},
-    // Of longer messages, what comes before their bytes is a small part.
+    // For longer messages, what comes before their bytes is a small part.
     {.kind = ProbeKind::chained_exchange,
      .name = "chained_exchange",
      .measures = "one of several neighbour exchanges in a row that pass on what came, to the right and to "

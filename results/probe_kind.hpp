@@ -64,7 +64,7 @@ template <>
 std::vector<std::string> names_of<ProbeKind>();
 
 struct CurvePoint {
-  Bytes bytes;       ///< Of a message, or of the operand of a reduction.
+  Bytes bytes;       ///< Size of a message, or of the operand of a reduction.
   double value = 0;  ///< In the unit of its kind.
 
   bool operator==(const CurvePoint&) const = default;

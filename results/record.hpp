@@ -75,12 +75,12 @@ struct Crossover {
 /// How good the predictions were, where there is a measurement (definitions: analysis/accuracy.hpp).
 struct Accuracy {
   std::optional<std::string> algorithm = {};  ///< None: over all algorithms.
-  // Of `ringside evaluate` (analysis/evaluation.hpp).
+  // Fields for `ringside evaluate` (analysis/evaluation.hpp).
   std::optional<std::string> system = {};         ///< None: over the systems of a class.
   std::optional<std::string> statistic = {};      ///< Over systems: `median` or `mean`.
   std::optional<int> systems = {};                ///< How many.
   std::optional<std::string> machine_class = {};  ///< Spelt `class`.
-  std::optional<std::string> band = {};           ///< Of message sizes.
+  std::optional<std::string> band = {};           ///< Range of message sizes.
   std::optional<std::string> model = {};
   std::optional<std::string> fold = {};
   int points = 0;
@@ -99,7 +99,7 @@ struct OfferRecord {
   std::string source = {};
   int gpus = 0;
   std::optional<double> per_hour = {};
-  std::optional<std::string> currency = {};  ///< Of the price per hour and the cost.
+  std::optional<std::string> currency = {};  ///< Currency of the price per hour and the cost.
   std::optional<std::string> problem = {};   ///< Why the rest is omitted.
   std::optional<std::string> algorithm = {};
   std::optional<NicUse> nics = {};  ///< As in Prediction, of the largest all_reduce of a step.
@@ -112,7 +112,8 @@ struct OfferRecord {
   std::optional<Interval<double>> efficiency = {};
   std::optional<Interval<double>> samples_per_second = {};
   std::optional<Interval<double>> run = {};
-  std::optional<Interval<double>> cost = {};  ///< Of the run, or of a million samples where there is no run.
+  std::optional<Interval<double>> cost =
+      {};  ///< Cost of the run, or of a million samples where there is no run.
   std::optional<Bytes> memory = {};
   std::optional<Bytes> gpu_memory = {};
   bool pareto = false;

@@ -11,7 +11,7 @@ namespace ringside {
 
 enum class TraceKind : std::uint8_t {
   transfer,   ///< From the moment both sides have come (eager: the source) until the last byte is there.
-  reduction,  ///< Of data that arrived; in a real run also the division of op avg.
+  reduction,  ///< Reduction of data that arrived; in a real run also the division of op avg.
   local,      ///< A move within a rank.
 };
 

@@ -19,7 +19,7 @@ struct GroupCall {
   DataType dtype = DataType::float32;
   ReduceOp op = ReduceOp::sum;
   Rank root = 0;
-  std::int64_t num_elements = 0;           ///< Of all ranks together, where each has a part.
+  std::int64_t num_elements = 0;           ///< Elements of all ranks together, where each has a part.
   std::array<char, kMaxName> algorithm{};  ///< Padded with zeros; cut where it is longer.
 
   void set_algorithm(std::string_view name);

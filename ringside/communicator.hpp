@@ -56,7 +56,7 @@ class Communicator {
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
 
-  Rank rank() const;  ///< Of this caller: 0 … ranks() − 1.
+  Rank rank() const;  ///< Number of this caller: 0 … ranks() − 1.
   int ranks() const;
   Backend backend() const;
 

@@ -17,7 +17,7 @@ class Document {
  public:
   const std::string& file() const { return file_; }
   const YAML::Node& root() const { return root_; }
-  /// Of a mark of yaml-cpp, which counts from 0 and in bytes.
+  /// The position of a mark of yaml-cpp, which counts from 0 and in bytes.
   Position position(const YAML::Mark& mark) const;
 
  private:

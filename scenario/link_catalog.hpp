@@ -42,7 +42,7 @@ struct CableSheet {
 
 struct NetworkSheet {
   InterKind kind = InterKind::infiniband;
-  std::optional<BytesPerSecond> up_to = {};  ///< Of NICs up to this rate; none = of any.
+  std::optional<BytesPerSecond> up_to = {};  ///< Applies to NICs up to this rate; none = of any.
   Interval<SourcedNumber> bandwidth = {};    ///< Shares.
   Interval<SourcedNumber> latency = {};
 
@@ -52,7 +52,7 @@ struct NetworkSheet {
 struct LinkCatalog {
   std::vector<PcieSheet> pcie = {};
   Interval<SourcedNumber> pcie_latency = {};
-  Interval<SourcedNumber> host_memory_latency = {};  ///< Of one crossing.
+  Interval<SourcedNumber> host_memory_latency = {};  ///< Latency of one crossing.
   Interval<SourcedNumber> staged_both_ways =
       {};  ///< One card's, both directions together, of its slot's rate.
   Interval<SourcedNumber> inter_socket_latency = {};  ///< On top of the slots'.
@@ -64,7 +64,7 @@ struct LinkCatalog {
   Interval<SourcedNumber> nvswitch_latency = {};
   std::vector<CableSheet> xgmi = {};
   Interval<SourcedNumber> xgmi_latency = {};
-  std::vector<NetworkSheet> networks = {};  ///< Of each kind by rate; the last of a kind is for any.
+  std::vector<NetworkSheet> networks = {};  ///< Networks of each kind by rate; the last of a kind is for any.
 };
 
 const LinkCatalog& link_catalog();

@@ -26,7 +26,7 @@ Kinds cables() { return {"nvlink", "xgmi"}; }
 Kinds slots() { return {"pcie", "nvlink"}; }
 Kinds specified() { return {"nvlink", "pcie", "xgmi"}; }
 Kinds networks() { return {"infiniband", "roce", "efa", "tcpx", "tcpxo", "ethernet", "slingshot"}; }
-/// Of the kinds between nodes, the one whose rate does not tell its generations apart.
+/// Among the kinds between nodes, the one whose rate does not tell its generations apart.
 Kinds efa() { return {"efa"}; }
 constexpr int kNewestEfa = 4;
 

@@ -114,8 +114,8 @@ struct SpreadPoint {
 struct PairPoint {
   Rank from = 0;
   Rank to = 0;
-  Seconds latency;           ///< Of a small message, half the round trip.
-  BytesPerSecond bandwidth;  ///< Of large messages in this direction.
+  Seconds latency;           ///< Latency of a small message, half the round trip.
+  BytesPerSecond bandwidth;  ///< Bandwidth of large messages in this direction.
   BytesPerSecond both_ways;  ///< In this direction while the other one is busy, too.
 
   bool operator==(const PairPoint&) const = default;
@@ -163,7 +163,7 @@ struct Software {
   bool operator==(const Software&) const = default;
 };
 
-/// Of the whole machine: all nodes together.
+/// The price of the whole machine: all nodes together.
 struct Price {
   double per_hour = 0;
   std::string currency = {};

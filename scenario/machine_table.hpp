@@ -17,7 +17,7 @@ MapTable<Price> price_table();
 /// The keys of `software`, of a machine and of a scenario.
 MapTable<Software> software_table();
 
-/// Of all nodes; nothing when the machine has as many as are needed.
+/// GPUs of all nodes; nothing when the machine has as many as are needed.
 std::optional<std::int64_t> num_gpus(const Machine& machine);
 
 }  // namespace ringside

@@ -14,7 +14,7 @@ namespace ringside {
 
 std::string message_sizes_form();
 
-/// Of a range: `from`, `to`, `factor`.
+/// Keys of a range: `from`, `to`, `factor`.
 std::vector<KeyDescription> size_range_keys();
 
 /// Every size is a whole number of elements, which is not judged without a dtype. Empty after a problem was added.

@@ -62,7 +62,7 @@ Machine with_value(const Machine& machine, const KeyOverride& override) {
   if (!changed) {
     report(problems, override.key, override.origin);
     for (Problem& problem : problems) {
-      problem.position = {};  // Of a text that the user has never seen.
+      problem.position = {};  // The position is one in a text that the user has never seen.
     }
     throw_problems(std::move(problems));
   }

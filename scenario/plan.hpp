@@ -44,7 +44,7 @@ struct Offer {
   std::string source = {};  ///< For people: the file, and what it is called there.
   Machine machine = {};
   int gpus = 0;  ///< Rented, which may be fewer than the machine has.
-  /// Of the whole offer for an hour; none = the price is not known.
+  /// Price of the whole offer for an hour; none = the price is not known.
   std::optional<Money> per_hour = {};
   std::optional<std::string> as_of = {};  ///< When that was its price.
   std::optional<Seconds> available = {};  ///< For how long it can be rented; none = not said.
@@ -62,7 +62,7 @@ struct Plan {
   SynchronisationWords synchronisation;
   std::string algorithm;                  ///< What synchronises: `native` or a registry name.
   std::vector<std::string> alternatives;  ///< Algorithms that it is compared with on the best offers.
-  std::optional<Seconds> deadline = {};   ///< Of the whole run.
+  std::optional<Seconds> deadline = {};   ///< Longest time of the whole run.
   std::optional<Money> budget = {};       ///< Likewise.
   std::vector<Offer> offers = {};
   std::filesystem::path file = {};

@@ -17,7 +17,7 @@ namespace ringside {
 /// A value of a document and where it stands.
 struct Value {
   YAML::Node node;
-  std::string key;  ///< Of the whole path: `intra.bandwidth`; empty for the document itself.
+  std::string key;  ///< Names the whole path: `intra.bandwidth`; empty for the document itself.
   Position position;
 };
 

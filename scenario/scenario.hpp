@@ -15,7 +15,7 @@ namespace ringside {
 
 /// More cannot be asked for; far fewer can be measured.
 inline constexpr int kMaxRanks = 16'777'216;
-/// Of one list or range: numbers of ranks, message sizes.
+/// Most entries of one list or range: numbers of ranks, message sizes.
 inline constexpr std::size_t kMaxListed = 1000;
 
 /// What `ringside evaluate` has to know of a scenario beside its measurements.

@@ -21,7 +21,7 @@ namespace ringside {
 struct Tensor {
   std::string name = {};
   std::int64_t elements = 0;
-  double forward_flops = 0;      ///< Of one sample.
+  double forward_flops = 0;      ///< Operations of the forward pass for one sample.
   std::int64_t activations = 0;  ///< Elements of one sample that are kept for the backward pass.
 
   bool operator==(const Tensor&) const = default;
@@ -50,14 +50,14 @@ struct MeasuredSpeed {
 
 struct ComputeSpeed {
   Precision precision = Precision::float32;
-  /// Of the data sheet's dense rate; by GPU class, and `default` for all others.
+  /// Share of the data sheet's dense rate; by GPU class, and `default` for all others.
   std::map<std::string, Interval<double>> efficiency = {};
   std::vector<MeasuredSpeed> measured = {};
 };
 
 struct MemoryUse {
   Optimizer optimizer = Optimizer::momentum;
-  /// Of one sample; none = estimated from the tensors.
+  /// Memory of one sample; none = estimated from the tensors.
   std::optional<Bytes> activations = {};
 
   bool operator==(const MemoryUse&) const = default;
@@ -69,12 +69,12 @@ struct Workload {
   /// In the order of parameters(): gradients arrive from the last to the first. Empty when only a total is known.
   std::vector<Tensor> tensors = {};
   DataType gradients = DataType::float32;
-  double forward_flops = 0;  ///< Of one sample; 0 = not known.
+  double forward_flops = 0;  ///< Operations of the forward pass for one sample; 0 = not known.
   double backward_over_forward = 2;
   /// Exactly one of the two.
-  std::optional<int> batch_per_gpu = {};  ///< Of one pass.
-  std::optional<int> global_batch = {};   ///< Of a step, all GPUs and passes together.
-  double samples = 0;                     ///< Of one epoch; 0 = the length of the run is not known.
+  std::optional<int> batch_per_gpu = {};  ///< Samples of one GPU in one pass.
+  std::optional<int> global_batch = {};   ///< Samples of a step, all GPUs and passes together.
+  double samples = 0;                     ///< Samples of one epoch; 0 = the length of the run is not known.
   double epochs = 1;
   ComputeSpeed compute;
   MemoryUse memory;

@@ -9,7 +9,7 @@
 namespace ringside {
 
 struct YamlTree {
-  std::string text = {};  ///< Of a scalar.
+  std::string text = {};  ///< Text of a scalar.
   std::vector<YamlTree> list = {};
   std::vector<std::pair<std::string, YamlTree>> map = {};
 

@@ -12,7 +12,7 @@
 namespace ringside::study {
 
 struct EvaluateRequest {
-  std::filesystem::path directory;                 ///< Of scenarios; those with `measured:` count.
+  std::filesystem::path directory;                 ///< Directory of scenarios; those with `measured:` count.
   std::optional<std::filesystem::path> page = {};  ///< Markdown whose marked sections get the tables.
 };
 

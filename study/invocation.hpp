@@ -14,7 +14,7 @@ namespace ringside::study {
 /// What every study is given.
 struct Invocation {
   std::optional<std::filesystem::path> output;  ///< None = out/<name of what is studied>.
-  std::uint64_t seed = 1;                       ///< Of the input values.
+  std::uint64_t seed = 1;                       ///< Seed of the input values.
   std::string command_line;                     ///< As typed, for the run record.
 };
 

@@ -14,7 +14,7 @@
 namespace ringside::study {
 
 struct LaunchChoices {
-  Seconds timeout{60};          ///< Of every single wait for a rank; 100 ms to a day.
+  Seconds timeout{60};          ///< Timeout of every single wait for a rank; 100 ms to a day.
   Seconds time_per_point{0.5};  ///< Measure one point for at most this long.
   Seconds calibrate_time{15};   ///< Probe this machine for at most this long.
   std::optional<std::string> wrap = {};

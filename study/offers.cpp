@@ -12,7 +12,7 @@
 namespace ringside::study {
 namespace {
 
-/// Of configs/machines, by the name of the file.
+/// A machine of configs/machines, by the name of the file.
 std::optional<Machine> shipped_machine(const std::string& name) {
   const auto configs = configs_directory();
   std::error_code ignored;

@@ -42,7 +42,7 @@ struct PlanEstimate {
   std::size_t best() const;
 };
 
-/// Of the run, or of a million samples where its length is not known. The offer has a step.
+/// Seconds of the run, or of a million samples where its length is not known. The offer has a step.
 double run_seconds(const OfferEstimate& estimate);
 
 /// Some quantity of one offer over another.

@@ -43,7 +43,7 @@ struct PointStudy {
   /// Why there is no journal and no place for charts; the rest is known all the same.
   std::optional<Error> unwritable = {};
   Conclusions conclusions = {};
-  NativeFindings native = {};  ///< Of predict() alone.
+  NativeFindings native = {};  ///< What was found out by predict() alone.
 };
 
 /// The predicted speedup over a wider range than was asked for; none with fewer than two algorithms of ours.

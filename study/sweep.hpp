@@ -22,7 +22,7 @@ struct SweepCell {
   std::vector<std::string> values;  ///< In the order of the sweeps.
   int ranks = 1;
   Bytes bytes;
-  std::vector<Point> points = {};  ///< Of every algorithm that can be predicted.
+  std::vector<Point> points = {};  ///< Points of every algorithm that can be predicted.
   std::optional<Winner> winner = {};
 };
 

@@ -31,7 +31,7 @@ float value(int rank, std::size_t index) {
 }
 
 struct Batch {
-  std::vector<double> samples;  ///< Of the slowest rank, call by call.
+  std::vector<double> samples;  ///< Times of the slowest rank, call by call.
   double seconds = 0;           ///< All of it, restored input and barriers included.
 };
 

@@ -59,7 +59,7 @@ class Mlp {
   std::vector<float> parameters_;
   std::vector<ParameterTensor> tensors_;
   std::vector<Eigen::MatrixXf> activations_;  ///< The input of each layer, then the output of the last.
-  Eigen::MatrixXf d_output_;                  ///< Of the loss, by the last layer's output.
+  Eigen::MatrixXf d_output_;                  ///< Derivative of the loss, by the last layer's output.
   int num_correct_ = 0;
 };
 

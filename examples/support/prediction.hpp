@@ -31,7 +31,7 @@ struct Estimate {
   std::string reason = {};  ///< Why there is no time.
 };
 
-/// Of all machine files in a folder, the fastest first. A machine that does not say how many GPUs it has gets `ranks`. Throws
+/// Predictions for all machine files in a folder, the fastest first. A machine that does not say how many GPUs it has gets `ranks`. Throws
 /// Error{bad_input} when the folder holds none.
 std::vector<Estimate> estimates(const std::filesystem::path& folder, const std::string& algorithm,
                                 ringside::Bytes bytes, int ranks);

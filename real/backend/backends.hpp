@@ -28,8 +28,9 @@ struct RegisteredBackend {
   /// backend.
   std::string (*library_version)() = nullptr;
 
-  bool ranks_are_threads = false;  ///< Of one process, which nobody joins; otherwise every rank is a process.
-  bool on_gpus = false;            ///< A rank takes a GPU, and a call is one piece of work of it.
+  bool ranks_are_threads =
+      false;             ///< Threads of one process, which nobody joins; otherwise every rank is a process.
+  bool on_gpus = false;  ///< A rank takes a GPU, and a call is one piece of work of it.
   bool forked_ranks_may_join =
       false;  ///< A process may fork ranks that join; many libraries do not survive that.
 

@@ -13,7 +13,7 @@ struct GpuFacts {
   std::string model = {};          ///< "NVIDIA H200"
   std::string capability = {};     ///< "9.0"
   std::string pci = {};            ///< "0000:19:00.0"
-  Bytes memory = {};               ///< Of the device.
+  Bytes memory = {};               ///< Memory of the device.
   std::optional<Bytes> free = {};  ///< None where the driver does not tell.
   int multiprocessors = 0;
   int processes = 0;  ///< That compute on it now, as far as the driver tells.
@@ -35,7 +35,7 @@ struct GpuMachine {
   bool driver_loaded = false;
   std::string driver = {};               ///< "580.159.03"; empty where nobody tells.
   std::string cuda_of_driver = {};       ///< The newest CUDA that the driver runs.
-  std::optional<int> nccl_version = {};  ///< Of the library found, as ncclGetVersion() writes it.
+  std::optional<int> nccl_version = {};  ///< Version of the library found, as ncclGetVersion() writes it.
   std::string nccl_library = {};         ///< Where it was found, or, without a version, why it is of no use.
   std::string trouble = {};              ///< What the CUDA runtime said instead of listing GPUs.
   std::vector<GpuFacts> gpus = {};

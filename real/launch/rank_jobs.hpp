@@ -59,9 +59,9 @@ std::string_view name(ErrorKind kind);
 
 struct Answer {
   AnswerKind kind = AnswerKind::done;
-  std::optional<Measurement> measurement = {};  ///< Of a PointJob.
-  std::optional<ProbeSample> probed = {};       ///< Of a ProbeJob.
-  std::optional<Recording> recording = {};      ///< Of a RecordJob.
+  std::optional<Measurement> measurement = {};  ///< What came of a PointJob.
+  std::optional<ProbeSample> probed = {};       ///< What came of a ProbeJob.
+  std::optional<Recording> recording = {};      ///< What came of a RecordJob.
   // When failed:
   std::string text = {};
   std::optional<ErrorKind> error = {};  ///< None: a bug, or an exception that nobody converted.

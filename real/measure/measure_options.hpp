@@ -24,7 +24,7 @@ struct MeasureOptions {
   int max_iterations = 10'000;
   /// Whether every result is compared with what it must be, outside the timer, or only the last one.
   bool check_every_call = true;
-  std::uint64_t seed = 1;  ///< Of the input values.
+  std::uint64_t seed = 1;  ///< Seed of the input values.
   /// By number of ranks; where there is none, the ranks stand in one node and in order.
   std::map<int, RankPlacement> placements = {};
 };

@@ -38,7 +38,7 @@ class RankTuning {
  private:
   bool share_out_cores_ = false;
   std::vector<std::size_t> own_cores_;   ///< Empty: it shares cores with others.
-  std::optional<OtherLoad> other_load_;  ///< Of its own cores, since it was bound to them.
+  std::optional<OtherLoad> other_load_;  ///< What others use of its own cores, since it was bound to them.
   std::optional<IdleStatePrevention> idle_states_;
 };
 

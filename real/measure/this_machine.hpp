@@ -13,9 +13,9 @@ struct ThisMachine {
   std::string host;
   std::string cpu;       ///< "AMD EPYC 9654 96-Core Processor"
   int cores = 1;         ///< That this process may use.
-  Bytes memory;          ///< Of the machine or of this container, whichever is less.
+  Bytes memory;          ///< Memory of the machine or of this container, whichever is less.
   std::string kernel;    ///< "Linux 6.1.0"
-  std::string compiler;  ///< Of this build.
+  std::string compiler;  ///< Compiler of this build.
 };
 
 ThisMachine this_machine();

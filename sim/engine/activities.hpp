@@ -44,7 +44,7 @@ class Activities {
     double since = 0;
     std::int64_t order = 0;  ///< How many activities began before.
     std::int32_t group = kNone;
-    std::int32_t member = 0;  ///< Of the group.
+    std::int32_t member = 0;  ///< Index within the group.
   };
   /// Activities that complete at exactly the same time. Symmetric schedules have few groups with many members, and
   /// joining one costs less than another entry in the queue.

@@ -39,7 +39,7 @@ class LinkSharing final : public Medium {
     bool carried = false;        ///< Some flow was on it.
     bool limiting = false;       ///< It is saturated, and flows on it would be faster alone.
     std::int32_t flows = 0;      ///< The most while it was limiting.
-    std::int32_t crossings = 0;  ///< Of these flows, some of which may cross it twice.
+    std::int32_t crossings = 0;  ///< Crossings by these flows, some of which may cross it twice.
     double limiting_since = 0;
     double limiting_time = 0;  ///< Before `limiting_since`.
   };

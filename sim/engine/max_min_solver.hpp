@@ -89,7 +89,7 @@ class MaxMinSolver {
     // While values are decided:
     double slack = 0;  ///< Capacity that no decided variable uses.
     double level = 0;  ///< Value of the variables that it was saturated by; infinite = it was not.
-    std::int32_t open_weight = 0;  ///< Of open variables without a value.
+    std::int32_t open_weight = 0;  ///< Sum of weights of open variables without a value.
     bool all_open = false;
   };
   /// What each open variable of a constraint would get; a heap of these gives the smallest first.

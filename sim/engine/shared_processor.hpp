@@ -108,8 +108,8 @@ class ProcessorSharing final : public Medium {
   ProcessorCurves curves_;
   std::vector<UnderWay> under_way_;
   std::map<std::pair<Rank, Rank>, int> between_;  ///< Transfers under way, by source and target.
-  std::vector<int> leaving_;                      ///< Of these pairs, those of each source.
-  std::vector<int> reaching_;                     ///< The same, of each target.
+  std::vector<int> leaving_;                      ///< How many of these each source has.
+  std::vector<int> reaching_;                     ///< The same for each target.
   int num_transfers_ = 0;                         ///< Under way.
   int num_reductions_ = 0;                        ///< And local copies.
   /// Slowdowns that were needed so far, by: local, bytes, how many together, how many at one rank, receiver.

@@ -20,7 +20,7 @@ constexpr double kDeepestPipeline = 120;
 constexpr double kPcieGap = 0.1;  ///< κ over PCIe and on AMD: not to be told from 0 in the data, and not 0.
 constexpr double kLl128Rate = 0.9;  ///< 120 of 128 bytes are data, and flags cost a little more.
 constexpr double kTreeRate =
-    0.92;  ///< Of a ring's inside a node: NVIDIA/nccl src/graph/tuning.cc has the same.
+    0.92;  ///< Share of a ring's inside a node: NVIDIA/nccl src/graph/tuning.cc has the same.
 constexpr double kNetworkLlRate = 0.5;  ///< Half of LL is flags.
 constexpr double kNetworkLl128Rate = 120.0 / 128;
 constexpr double kWithoutGpudirect = 0.9;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "common/error.hpp"
+#include "common/numbers.hpp"
 #include "schedule/registry.hpp"
 #include "sim/nccl/model.hpp"
 #include "sim/nccl/posterior.hpp"
@@ -119,8 +120,8 @@ std::string transport_of(const NcclSystem& system) {
   if (transport.peer_to_peer >= 1) {
     return fmt::format("the transport is peer to peer, {}", transport.why);
   }
-  return fmt::format("the transport is peer to peer ({:.0f} % likely) or host memory, {}",
-                     100 * transport.peer_to_peer, transport.why);
+  return fmt::format("the transport is peer to peer ({} likely) or host memory, {}",
+                     percent(transport.peer_to_peer), transport.why);
 }
 
 /// As NCCL calls it: NVLS inside several nodes and a tree between them is an algorithm of its own there.

@@ -18,7 +18,7 @@ struct NcclObservation {
 
 /// A copy between two GPUs that was measured on the machine.
 struct NcclCopy {
-  NcclSystem system;  ///< Of the two GPUs; what it says of more is not looked at.
+  NcclSystem system;  ///< System of the two GPUs; what it says of more is not looked at.
   BytesPerSecond rate;
 };
 
@@ -35,7 +35,7 @@ struct NcclKnowledge {
 /// anything known the model is left alone and the interval is that of machines of the kind that were held out.
 class NcclPosterior {
  public:
-  /// Of machines like `system`. `fit` must outlive this.
+  /// The posterior for machines like `system`. `fit` must outlive this.
   NcclPosterior(const NcclFit& fit, const NcclSystem& system, const NcclKnowledge& knowledge);
 
   /// Another collective of the same machine is as far from the model as its all_reduce.
@@ -57,7 +57,7 @@ class NcclPosterior {
     Place place;
     double log_ratio = 0;  ///< log(measured / model).
     double noise = 0;      ///< Standard deviation.
-    double weight = 0;     ///< Of this one in every mean (K⁻¹ y).
+    double weight = 0;     ///< Weight of this one in every mean (K⁻¹ y).
   };
 
   static Place place_of(const NcclSystem& system, double bytes);

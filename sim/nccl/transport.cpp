@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <string_view>
 
 #include <fmt/format.h>
+
+#include "common/numbers.hpp"
 
 namespace ringside {
 
@@ -49,18 +50,18 @@ std::string by_rule_because(bool recent, bool amd_cpu, int gpus) {
 
 std::optional<bool> is_at_least(const std::string& version, int major, int minor, int patch) {
   std::array<int, 3> parts = {};
-  const char* at = version.data();
-  const char* const end = at + version.size();
+  std::string_view rest = version;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    const auto [stop, status] = std::from_chars(at, end, parts[i]);
-    if (status != std::errc{}) {
+    const std::optional<int> part = take_number<int>(rest);
+    if (!part) {
       return std::nullopt;
     }
-    if (stop == end || *stop != '.') {
+    parts[i] = *part;
+    if (!rest.starts_with('.')) {
       // `2` alone says too little.
       return i == 0 ? std::nullopt : std::optional(parts >= std::array{major, minor, patch});
     }
-    at = stop + 1;
+    rest.remove_prefix(1);
   }
   return parts >= std::array{major, minor, patch};
 }

@@ -26,7 +26,7 @@ struct PcieQuestion {
   std::optional<bool> stated = {};         ///< `intra.peer_to_peer`: counts more than any rule.
   std::optional<bool> driver_allows = {};  ///< What the catalogue says of the card.
   std::optional<CpuVendor> cpu = {};
-  std::optional<std::string> version = {};  ///< Of NCCL.
+  std::optional<std::string> version = {};  ///< Version of NCCL.
 };
 
 /// NCCL's default level (ncclTopoCheckP2p in src/graph/paths.cc): up to 2.23.3 any distance on AMD's x86 and the same PCIe switches

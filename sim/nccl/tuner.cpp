@@ -189,7 +189,7 @@ class CostTable {
   /// Sum over channels before what the protocol costs. Up to two nodes NCCL takes the speed inside.
   double channels_rate() const { return graph_.channels * (num_nodes_ <= 2 ? graph_.intra : graph_.inter); }
 
-  /// Of LL, over all channels: by the GPU on one node, by the CPU (not AMD) on several.
+  /// Cap of LL, over all channels: by the GPU on one node, by the CPU (not AMD) on several.
   double ll_cap() const {
     return num_nodes_ > 1 ? kLlMax[static_cast<std::size_t>(Generation::volta)][nodes_column_] : cap(kLlMax);
   }

@@ -11,11 +11,12 @@ namespace ringside {
 /// What NCCL's topology search hands to its cost table.
 struct NcclGraph {
   int channels = 1;
-  double intra = 0;         ///< GB/s per channel inside a node.
-  double inter = 0;         ///< GB/s per channel between nodes; 0 on one node.
-  bool plain_tree = false;  ///< Of a node, rather than a balanced one; costs trees 15 %.
-  int nvls_channels = 0;    ///< 0 = no NVLS.
-  double nvls = 0;          ///< GB/s per channel.
+  double intra = 0;  ///< GB/s per channel inside a node.
+  double inter = 0;  ///< GB/s per channel between nodes; 0 on one node.
+  bool plain_tree =
+      false;  ///< A plain tree of the GPUs in a node, rather than a balanced one; costs trees 15 %.
+  int nvls_channels = 0;  ///< 0 = no NVLS.
+  double nvls = 0;        ///< GB/s per channel.
 };
 
 /// The graph that the search would find, from the link rates it assumes.

@@ -318,7 +318,7 @@ class NodePlanner {
     }
   }
 
-  /// Of one NIC, with the latency of the whole way.
+  /// Numbers of one NIC, with the latency of the whole way.
   LinkNumbers nic_numbers() {
     const InterLink& inter = *machine_.inter;
     if (inter.kind == InterKind::custom) {

@@ -13,7 +13,7 @@ namespace ringside {
 struct CrossedLink {
   std::int32_t link = 0;  ///< Id in the topology.
   std::string name;
-  Seconds latency = {};  ///< Of one crossing.
+  Seconds latency = {};  ///< Latency of one crossing.
   BytesPerSecond capacity = {};
   int times = 1;           ///< How often this hop crosses it.
   int ring_flows = 0;      ///< Hops of the ring that cross it.

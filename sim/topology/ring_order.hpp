@@ -11,9 +11,9 @@ namespace ringside {
 
 /// What a ring costs in which every rank sends to the next one at once. Less is better, first things first.
 struct RingCost {
-  /// Of the hop that gets least, seconds per byte, links shared among the hops.
+  /// Cost of the hop that gets least, seconds per byte, links shared among the hops.
   double inverse_bandwidth = 0;
-  double latency = 0;              ///< Of the slowest hop.
+  double latency = 0;              ///< Latency of the slowest hop.
   std::int64_t num_crossings = 0;  ///< Links crossed by all hops together.
   bool operator<(const RingCost& other) const;
 };

@@ -21,7 +21,7 @@ struct Planted {
   double beta = 1 / 4.7e9;
   double gamma = 0.11e-9;
   double noise = 0.05;        ///< Standard deviation of the logarithm of a repetition.
-  double outlier_share = 0;   ///< Of repetitions …
+  double outlier_share = 0;   ///< Share of repetitions …
   double outlier_factor = 5;  ///< … that take this many times as long.
   int repetitions = 31;
 };

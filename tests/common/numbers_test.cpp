@@ -34,6 +34,8 @@ TEST(Numbers, ANumberIsTakenOffTheFront) {
 }
 
 TEST(Numbers, PercentagesHaveADecimalWhereItIsAllThereIs) {
+  EXPECT_EQ(signed_percent(0.123), "+12 %");
+  EXPECT_EQ(signed_percent(-0.5), "-50 %");
   EXPECT_EQ(percent(0.123), "12 %");
   EXPECT_EQ(percent(1.5), "150 %");
   EXPECT_EQ(percent(0.004), "0.4 %");

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""No promises left in the tree, no retired words, no links to files that are not there."""
+"""No promises left in the tree, no comments without a noun, no links to files that are not there."""
 
 import pathlib
 import re
@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 PROMISE = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|XX" + r"X)\b|to be do" + r"ne|not yet impl" + r"emented")
+NO_NOUN = re.compile(r"//[/<]*\s+Of\b")
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(#[^)]*)?\)")
 SKIPPED_PARTS = {"build", "out", ".git", ".cache"}
 
@@ -28,6 +29,8 @@ def faults_of(root: pathlib.Path):
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
             if PROMISE.search(line):
                 yield f"{name}:{number}: a promise instead of the thing: {line.strip()}"
+            if NO_NOUN.search(line) and path.suffix in {".cpp", ".hpp", ".cu"}:
+                yield f"{name}:{number}: a comment that begins with Of says of what, but not what: {line.strip()}"
             if path.suffix == ".md":
                 for target, _ in LINK.findall(line):
                     if "://" not in target and not (path.parent / target).exists():

@@ -21,7 +21,7 @@ double model_seconds(const std::string& algorithm, int ranks, double bytes) {
   if (algorithm == "binomial_tree" || algorithm == "double_binary_tree") {
     return 2 * std::ceil(std::log2(n)) * (kLatency + bytes * kInverseBandwidth);
   }
-  const double software = algorithm == "naive" ? 0.35 : 0.5;  // Of a latency, per message.
+  const double software = algorithm == "naive" ? 0.35 : 0.5;  // Share of a latency, per message.
   return messages * (kLatency * software + bytes * kInverseBandwidth);
 }
 

@@ -160,7 +160,7 @@ class Gpus {
     std::vector<StreamOp> plan;
     std::vector<State> state;
     std::vector<std::vector<std::byte>> memory;
-    std::deque<GroupTransfer> open;  ///< Of the active group.
+    std::deque<GroupTransfer> open;  ///< Transfers of the active group.
   };
 
   static bool on_arithmetic(const StreamOp& op) {

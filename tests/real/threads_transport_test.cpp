@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-/// Of the exception that `function` throws.
+/// The text of the exception that `function` throws.
 template <typename Function>
 std::string message_of(const Function& function) {
   try {

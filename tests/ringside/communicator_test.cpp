@@ -60,7 +60,7 @@ std::vector<T> contribution(Rank rank, int count) {
   return values;
 }
 
-/// Of the contributions of all ranks.
+/// The sum of the contributions of all ranks.
 template <typename T>
 std::vector<T> sum_of_all(int ranks, int count) {
   std::vector<T> sum(static_cast<std::size_t>(count));
