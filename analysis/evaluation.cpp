@@ -1,3 +1,4 @@
+// 400 lines: every score of an evaluation goes over the same systems, folds and bands of sizes, which stand here once.
 #include "analysis/evaluation.hpp"
 
 #include <algorithm>

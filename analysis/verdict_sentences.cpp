@@ -1,3 +1,4 @@
+// 400 lines: the sentences of a verdict share how a winner, a margin and a range of sizes are said.
 #include <algorithm>
 #include <cmath>
 #include <map>

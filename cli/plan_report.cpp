@@ -1,3 +1,4 @@
+// 400 lines: all tables, sentences and JSON of one command, which share their columns.
 #include "cli/plan_report.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// 400 lines: a program of the tutorial is one file.
+//
 // When does synchronisation happen? Gradients are put into buckets in the order in which backward makes them, and a
 // communication thread reduces each bucket as soon as it is full, while backward goes on with earlier layers. The same
 // step is done in four ways, measured and predicted, and the last one is drawn.

@@ -1,3 +1,4 @@
+// 400 lines: all that knows gnuplot, from the script of each element to how a picture is checked.
 #include "plots/gnuplot.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// 400 lines: the five charts of a plan share bars, colours and how an offer is called.
 #include "plots/plan_charts.hpp"
 
 #include <algorithm>

@@ -266,8 +266,7 @@ class Interpreter {
     return fmt::format("rank {}", rank);
   }
 
-  /// Only missing contributions are to be found here: what a chunk holds too often was found by the move that added
-  /// it, and as moves do not take data from one chunk to another it holds nothing foreign.
+  /// Only missing contributions are left to find: what a chunk holds too often was found by the move that added it.
   void check_promise(Rank rank, std::int32_t chunk) {
     const RankSets::Word* value = values_.set(index_.cell(rank, 0, chunk));
     std::vector<Rank> missing;

@@ -1,3 +1,4 @@
+// 400 lines: one simulation, whose events all change the same state of ranks, transfers and reductions.
 #include "sim/engine/flow.hpp"
 
 #include <algorithm>

@@ -75,7 +75,7 @@ struct Network {
   std::optional<Uniform> uniform;
 };
 
-/// Which of a specification's numbers to price with. A data sheet says what a link could do; what machines achieve
+/// Which of a specification's numbers to predict with. A data sheet says what a link could do; what machines achieve
 /// spreads (sim/topology/link_kinds.hpp). `fastest` and `slowest` take the ends of that spread for every link at once. Numbers
 /// that the user gave or `calibrate` wrote do not change.
 enum class SpecNumbers { typical, fastest, slowest };

@@ -1,3 +1,4 @@
+// 400 lines: one made-up machine, probed and fitted in every way.
 #include "analysis/fit.hpp"
 
 #include <cmath>

@@ -1,3 +1,5 @@
+// 400 lines: a log of each format stands here as its tool prints it.
+//
 // Foreign logs: the formats as their tools print them, what wraps them, and what spoils them.
 
 #include "import/import.hpp"

@@ -1,3 +1,4 @@
+// 400 lines: a machine file of each kind stands here as people write it.
 #include <string>
 #include <utility>
 #include <vector>

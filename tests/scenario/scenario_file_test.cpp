@@ -1,3 +1,4 @@
+// 400 lines: each key of a scenario, read right and refused with its message.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

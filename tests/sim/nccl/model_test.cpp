@@ -1,3 +1,4 @@
+// 400 lines: one test of each rule of the model, with its published numbers.
 #include "sim/nccl/model.hpp"
 
 #include <cmath>
