@@ -19,7 +19,7 @@
 
 namespace {
 
-using namespace ringside;  // NOLINT: main is the only code at file scope here
+using namespace ringside;  // main is the only code at file scope here
 
 constexpr std::string_view kFooter =
     "Start with:  ringside compare configs/scenarios/quickstart.yaml\n"

@@ -33,7 +33,7 @@ class ConstElements {
  public:
   ConstElements() = default;
   template <Borrowed R>
-  ConstElements(R&& elements)  // NOLINT(google-explicit-constructor): a message is passed as it is.
+  ConstElements(R&& elements)  // Implicit: a message is passed as it is.
       : bytes_(std::as_bytes(std::span(elements))),
         count_(static_cast<std::int64_t>(std::ranges::size(elements))),
         dtype_(kDataType<std::remove_cv_t<std::ranges::range_value_t<R>>>) {}
@@ -56,7 +56,7 @@ class Elements {
   Elements() = default;
   template <Borrowed R>
   requires(!std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<R>>>)
-      Elements(R&& elements)  // NOLINT(google-explicit-constructor): a message is passed as it is.
+      Elements(R&& elements)  // Implicit: a message is passed as it is.
       : bytes_(std::as_writable_bytes(std::span(elements))),
         count_(static_cast<std::int64_t>(std::ranges::size(elements))),
         dtype_(kDataType<std::ranges::range_value_t<R>>) {}
@@ -64,7 +64,7 @@ class Elements {
   std::span<std::byte> bytes() const { return bytes_; }
   std::int64_t count() const { return count_; }
   DataType dtype() const { return dtype_; }
-  operator ConstElements() const { return {bytes_, count_, dtype_}; }  // NOLINT(google-explicit-constructor)
+  operator ConstElements() const { return {bytes_, count_, dtype_}; }
 
  private:
   std::span<std::byte> bytes_;

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "common/statistics.hpp"
 #include "real/backend/nccl/cuda.hpp"
 #include "real/execute/collective_values.hpp"
 #include "real/execute/half.hpp"
@@ -268,22 +269,24 @@ TEST_F(Kernels, WritePatternsAndFindTheFirstWrongElement) {
   }
 }
 
-/// Seconds of the fastest of several runs on an idle GPU.
+/// Seconds that a run takes on an idle GPU: the median of several.
 template <typename Run>
-double fastest(const Run& run) {
+double median_seconds(const Run& run) {
   const CudaEvent begin(CudaEvent::Use::time, kGpu);
   const CudaEvent end(CudaEvent::Use::time, kGpu);
-  float best = std::numeric_limits<float>::infinity();
-  for (int i = 0; i < 12; ++i) {
+  std::vector<double> seconds;
+  for (int i = 0; i < 11; ++i) {
     check(cudaEventRecord(begin.get(), nullptr));
     run();
     check(cudaEventRecord(end.get(), nullptr));
     check(cudaEventSynchronize(end.get()));
     float milliseconds = 0;
     check(cudaEventElapsedTime(&milliseconds, begin.get(), end.get()));
-    best = i < 2 ? best : std::min(best, milliseconds);  // The first ones are warm-up.
+    if (i >= 2) {  // The first ones are warm-up.
+      seconds.push_back(static_cast<double>(milliseconds) * 1e-3);
+    }
   }
-  return static_cast<double>(best) * 1e-3;
+  return summarize(seconds).median;
 }
 
 TEST_F(Kernels, SumOfAGibibyteReaches85PercentOfACopysBandwidth) {
@@ -292,12 +295,12 @@ TEST_F(Kernels, SumOfAGibibyteReaches85PercentOfACopysBandwidth) {
   check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, kGpu));
   const DeviceMemory target(kBytes, kGpu);
   const DeviceMemory source(kBytes, kGpu);
-  const double copy = fastest([&] {
+  const double copy = median_seconds([&] {
     check(cudaMemcpyAsync(target.data(), source.data(), kBytes, cudaMemcpyDeviceToDevice, nullptr));
   });
   KernelReduction reduction = {.target = target.data(), .count = kBytes / 4};
   reduction.sources.front() = source.data();
-  const double sum = fastest([&] { check(launch_reduce(reduction, multiprocessors, nullptr)); });
+  const double sum = median_seconds([&] { check(launch_reduce(reduction, multiprocessors, nullptr)); });
   // A copy reads one vector and writes one; a sum reads two and writes one.
   const double copy_bandwidth = 2.0 * kBytes / copy;
   const double sum_bandwidth = 3.0 * kBytes / sum;

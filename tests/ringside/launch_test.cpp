@@ -83,7 +83,7 @@ TEST_P(Launch, WhatARankThrowsComesBackWithItsNumber) {
 TEST_P(Launch, WhatIsNoExceptionComesBackToo) {
   const Caught error = caught(group(2), [](Communicator& communicator) {
     if (communicator.rank() == 1) {
-      throw 42;  // NOLINT(hicpp-exception-baseclass): that is what is tested
+      throw 42;  // That is what is tested
     }
     communicator.barrier();
   });
