@@ -88,7 +88,7 @@ std::string why_nothing(const Plan& plan, const std::vector<Offer>& offers,
 
 // --- Thresholds -----------------------------------------------------------------------------------------------------
 
-double exposed_share(const Step& step) { return step.exposed.value / step.total.value; }
+double exposed_share(const TrainingStep& step) { return step.exposed.value / step.total.value; }
 
 /// The smallest factor in [2^-14, 2^14] at which less than `most` of a step is exposed.
 std::optional<double> factor_for(Planner& planner, const Offer& offer, double most) {
@@ -109,11 +109,11 @@ std::optional<double> factor_for(Planner& planner, const Offer& offer, double mo
 }
 
 std::optional<int> micro_batches_for(Planner& planner, const Plan& plan, const Offer& offer, double most) {
-  SynchronisationWords words = plan.synchronisation;
-  for (; words.accumulate <= kMostPasses; words.accumulate *= 2) {
-    const auto step = planner.vary(offer, {.synchronisation = words});
+  SynchronisationSettings settings = plan.synchronisation;
+  for (; settings.accumulate <= kMostMicroBatches; settings.accumulate *= 2) {
+    const auto step = planner.vary(offer, {.synchronisation = settings});
     if (step && exposed_share(*step) <= most) {
-      return words.accumulate;
+      return settings.accumulate;
     }
   }
   return std::nullopt;
@@ -248,13 +248,13 @@ Thresholds thresholds(Planner& planner, const Plan& plan, const Offer& offer) {
 
 std::vector<Alternative> alternatives(Planner& planner, const Plan& plan, const Offer& offer) {
   std::vector<Alternative> tried;
-  const auto attempt = [&](const std::string& algorithm, const SynchronisationWords& words) {
-    auto step = planner.vary(offer, {.algorithm = algorithm, .synchronisation = words});
+  const auto attempt = [&](const std::string& algorithm, const SynchronisationSettings& settings) {
+    auto step = planner.vary(offer, {.algorithm = algorithm, .synchronisation = settings});
     const auto hidden =
-        planner.vary(offer, {.algorithm = algorithm, .synchronisation = words, .hides_all = true});
+        planner.vary(offer, {.algorithm = algorithm, .synchronisation = settings, .hides_all = true});
     if (step && hidden) {
       tried.push_back({.algorithm = algorithm,
-                       .synchronisation = words,
+                       .synchronisation = settings,
                        .step = std::move(*step),
                        .at_best = hidden->total});
     }
@@ -268,20 +268,20 @@ std::vector<Alternative> alternatives(Planner& planner, const Plan& plan, const 
   for (const Synchronisation style : {Synchronisation::ddp, Synchronisation::ddp_without_overlap,
                                       Synchronisation::one_bucket, Synchronisation::per_tensor}) {
     if (style != plan.synchronisation.style) {
-      SynchronisationWords words = plan.synchronisation;
-      words.style = style;
-      attempt(plan.algorithm, words);
+      SynchronisationSettings settings = plan.synchronisation;
+      settings.style = style;
+      attempt(plan.algorithm, settings);
     }
   }
   // From many small messages to few large ones around DDP's 25 MiB.
   constexpr std::array kBuckets = {Bytes{1 << 20}, Bytes{5 << 20}, Bytes{10 << 20}, Bytes{50 << 20},
                                    Bytes{100 << 20}};
   for (const Bytes bucket : kBuckets) {
-    SynchronisationWords words = plan.synchronisation;
-    words.style = Synchronisation::ddp;
-    words.bucket = bucket;
-    words.first_bucket = std::min(words.first_bucket, bucket);
-    attempt(plan.algorithm, words);
+    SynchronisationSettings settings = plan.synchronisation;
+    settings.style = Synchronisation::ddp;
+    settings.bucket = bucket;
+    settings.first_bucket = std::min(settings.first_bucket, bucket);
+    attempt(plan.algorithm, settings);
   }
   return tried;
 }

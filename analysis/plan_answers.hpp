@@ -32,7 +32,7 @@ struct Thresholds {
   /// communication; none = no bandwidth is enough, because of latency.
   std::optional<double> factor_for_5_percent = {};
   std::optional<double> factor_for_10_percent = {};
-  /// Passes per step from which on less than 10 % is exposed; none = more than kMostPasses.
+  /// Micro-batches per step from which on less than 10 % is exposed; none = more than kMostMicroBatches.
   std::optional<int> accumulate_for_10_percent = {};
   /// The first number of GPUs at which one more adds less than half of a GPU's speed; none = not up to those on offer.
   std::optional<int> gpus_stop_paying = {};
@@ -44,7 +44,7 @@ struct Thresholds {
   std::optional<NicUse> ring_nics = {};
 };
 
-inline constexpr int kMostPasses = 4096;
+inline constexpr int kMostMicroBatches = 4096;
 /// Ring is looked for from this size on.
 inline constexpr Bytes kSmallestTried{1024};
 
@@ -53,8 +53,8 @@ Thresholds thresholds(Planner& planner, const Plan& plan, const Offer& offer);
 /// A way to synchronise that was tried on an offer.
 struct Alternative {
   std::string algorithm;
-  SynchronisationWords synchronisation;
-  Step step;
+  SynchronisationSettings synchronisation;
+  TrainingStep step;
   Seconds at_best;  ///< What the step takes where everything is hidden that can be.
 };
 

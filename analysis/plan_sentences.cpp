@@ -145,12 +145,12 @@ std::string describe(const Alternative& alternative, const Plan& plan) {
   if (alternative.algorithm != plan.algorithm) {
     text = alternative.algorithm;
   }
-  const SynchronisationWords& words = alternative.synchronisation;
-  if (words.style != plan.synchronisation.style) {
-    text += fmt::format("{}{}", text.empty() ? "" : " with ", name(words.style));
+  const SynchronisationSettings& settings = alternative.synchronisation;
+  if (settings.style != plan.synchronisation.style) {
+    text += fmt::format("{}{}", text.empty() ? "" : " with ", name(settings.style));
   }
-  if (words.bucket != plan.synchronisation.bucket) {
-    text += fmt::format("{}buckets of {}", text.empty() ? "" : " with ", format(words.bucket));
+  if (settings.bucket != plan.synchronisation.bucket) {
+    text += fmt::format("{}buckets of {}", text.empty() ? "" : " with ", format(settings.bucket));
   }
   return text.empty() ? "the plan as it is" : text;
 }

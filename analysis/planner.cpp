@@ -100,12 +100,12 @@ AllReduceTimes& Planner::times(Known& machine, const std::string& algorithm, int
   return found->second;
 }
 
-Step Planner::simulate(Known& machine, const Variation& variation, const Ends& ends) {
+TrainingStep Planner::simulate(Known& machine, const Variation& variation, const Ends& ends) {
   if (const auto* unknown = std::get_if<UnknownSpeed>(&machine.computed)) {
     throw Error(ErrorKind::bad_input, unknown->reason);
   }
   const Workload& workload = plan_.workload;
-  const SynchronisationWords words = variation.synchronisation.value_or(plan_.synchronisation);
+  const SynchronisationSettings settings = variation.synchronisation.value_or(plan_.synchronisation);
   const int gpus = variation.gpus.value_or(machine.gpus);
   AllReduceTimes& times_here = times(machine, variation.algorithm.value_or(plan_.algorithm), gpus);
   const auto full_time = [&](Bytes bytes) {
@@ -122,37 +122,39 @@ Step Planner::simulate(Known& machine, const Variation& variation, const Ends& e
         std::min(all, full_time({static_cast<std::int64_t>(size_of(workload.gradients))}));
     return latency + (1 / variation.bandwidth_factor) * (all - latency);
   };
-  const Seconds pass = batch_of_pass(workload, gpus, words.accumulate) *
+  const Seconds pass = batch_of_pass(workload, gpus, settings.accumulate) *
                        (std::get<ComputeTime>(machine.computed).per_sample.*ends.compute);
   const double forward_share = 1 / (1 + workload.backward_over_forward);
   return simulate_step({.gradients = gradients_,
-                        .buckets = make_buckets(gradients_, words),
+                        .buckets = make_buckets(gradients_, settings),
                         .forward = forward_share * pass,
                         .backward = (1 - forward_share) * pass,
-                        .accumulate = words.accumulate,
-                        .overlap = words.style == Synchronisation::ddp,
+                        .accumulate = settings.accumulate,
+                        .overlap = settings.style == Synchronisation::ddp,
                         .slowdown = ends.slowdown.value_or(machine.machine.gpu ? kSlowdown : 0),
-                        .waiting = (ends.spread * expected_largest(gpus) * words.accumulate) * pass},
+                        .waiting = (ends.spread * expected_largest(gpus) * settings.accumulate) * pass},
                        time_of);
 }
 
 StepEstimate Planner::step(Known& machine) {
   constexpr auto kLow = &Interval<Seconds>::low;
   constexpr auto kHigh = &Interval<Seconds>::high;
-  Step typical = simulate(machine, {}, {});
+  TrainingStep typical = simulate(machine, {}, {});
   // On CPUs the worst is that nothing is hidden: frameworks differ in how much they hide.
   const double most = machine.machine.gpu ? kMostSlowdown : 1;
-  const Step fast = simulate(machine, {}, {.compute = kLow, .cost = kLow, .spread = 0, .slowdown = 0});
-  const Step slow =
+  const TrainingStep fast =
+      simulate(machine, {}, {.compute = kLow, .cost = kLow, .spread = 0, .slowdown = 0});
+  const TrainingStep slow =
       simulate(machine, {}, {.compute = kHigh, .cost = kHigh, .spread = kWidestSpread, .slowdown = most});
   // Most is exposed where computing is fast and communicating slow.
-  const Step best = simulate(machine, {}, {.compute = kHigh, .cost = kLow, .spread = 0, .slowdown = 0});
-  const Step worst =
+  const TrainingStep best =
+      simulate(machine, {}, {.compute = kHigh, .cost = kLow, .spread = 0, .slowdown = 0});
+  const TrainingStep worst =
       simulate(machine, {}, {.compute = kLow, .cost = kHigh, .spread = kWidestSpread, .slowdown = most});
 
-  const auto exposed = [](const Step& one) { return one.exposed.value / one.total.value; };
-  const auto computing = [](const Step& one) { return one.compute.value / one.total.value; };
-  const auto speed = [&](const Step& one) {
+  const auto exposed = [](const TrainingStep& one) { return one.exposed.value / one.total.value; };
+  const auto computing = [](const TrainingStep& one) { return one.compute.value / one.total.value; };
+  const auto speed = [&](const TrainingStep& one) {
     return samples_per_second(one, machine.gpus, plan_.synchronisation);
   };
   const AllReduceTimes& times_here = times(machine, plan_.algorithm, machine.gpus);
@@ -239,7 +241,7 @@ OfferEstimate Planner::estimate(const Offer& offer) {
   return result;
 }
 
-std::optional<Step> Planner::vary(const Offer& offer, const Variation& variation) {
+std::optional<TrainingStep> Planner::vary(const Offer& offer, const Variation& variation) {
   try {
     const Ends ends{.slowdown = variation.hides_all ? std::optional(0.0) : std::nullopt};
     return simulate(known(offer), variation, ends);
@@ -248,8 +250,10 @@ std::optional<Step> Planner::vary(const Offer& offer, const Variation& variation
   }
 }
 
-double Planner::samples_per_second(const Step& step, int gpus, const SynchronisationWords& words) const {
-  return batch_of_pass(plan_.workload, gpus, words.accumulate) * gpus * words.accumulate / step.total.value;
+double Planner::samples_per_second(const TrainingStep& step, int gpus,
+                                   const SynchronisationSettings& settings) const {
+  return batch_of_pass(plan_.workload, gpus, settings.accumulate) * gpus * settings.accumulate /
+         step.total.value;
 }
 
 std::optional<Seconds> Planner::all_reduce(const Offer& offer, const std::string& algorithm, int ranks,

@@ -33,7 +33,7 @@ struct StepEstimate {
   Interval<double> efficiency;          ///< Speed as a share of N times the speed of one GPU.
   Interval<double> samples_per_second;  ///< All GPUs together.
   Interval<double> exposed_share;       ///< Share of the step.
-  Step timeline;                        ///< Typical.
+  TrainingStep timeline;                ///< Typical.
   std::string algorithm;                ///< What was predicted.
   std::string limit;                    ///< What shares the traffic of the largest all_reduce; may be empty.
   std::optional<NicUse> nics = {};      ///< That it goes through, as in Prediction.
@@ -68,7 +68,7 @@ class Planner {
   /// What is another way than the plan's.
   struct Variation {
     std::optional<std::string> algorithm = {};
-    std::optional<SynchronisationWords> synchronisation = {};
+    std::optional<SynchronisationSettings> synchronisation = {};
     std::optional<int> gpus = {};
     /// Every link this many times as fast, with the latencies it has.
     double bandwidth_factor = 1;
@@ -76,10 +76,11 @@ class Planner {
     bool hides_all = false;
   };
   /// One step, predicted from typical numbers; none where the algorithm cannot run on so many ranks. The offer has no problem.
-  std::optional<Step> vary(const Offer& offer, const Variation& variation);
+  std::optional<TrainingStep> vary(const Offer& offer, const Variation& variation);
 
   /// Samples per second of all GPUs together when a step takes `time`.
-  double samples_per_second(const Step& step, int gpus, const SynchronisationWords& words) const;
+  double samples_per_second(const TrainingStep& step, int gpus,
+                            const SynchronisationSettings& settings) const;
 
   /// What one all_reduce on so many GPUs of an offer typically costs; none where the algorithm cannot run there.
   std::optional<Seconds> all_reduce(const Offer& offer, const std::string& algorithm, int ranks, Bytes bytes);
@@ -94,7 +95,7 @@ class Planner {
 
   Known& known(const Offer& offer);
   AllReduceTimes& times(Known& machine, const std::string& algorithm, int ranks);
-  Step simulate(Known& machine, const Variation& variation, const Ends& ends);
+  TrainingStep simulate(Known& machine, const Variation& variation, const Ends& ends);
   StepEstimate step(Known& machine);
 
   const Plan& plan_;

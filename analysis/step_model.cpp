@@ -90,15 +90,16 @@ std::vector<Gradient> arriving_gradients(const Workload& workload) {
   return gradients;
 }
 
-std::vector<Bucket> make_buckets(const std::vector<Gradient>& gradients, const SynchronisationWords& words) {
-  switch (words.style) {
+std::vector<Bucket> make_buckets(const std::vector<Gradient>& gradients,
+                                 const SynchronisationSettings& settings) {
+  switch (settings.style) {
     case Synchronisation::per_tensor:
       return one_each(gradients);
     case Synchronisation::one_bucket:
       return one_bucket(gradients);
     case Synchronisation::ddp:
     case Synchronisation::ddp_without_overlap:
-      return capped_buckets(gradients, words.first_bucket, words.bucket);
+      return capped_buckets(gradients, settings.first_bucket, settings.bucket);
   }
   throw_bug("a declared value", __FILE__, __LINE__, "a way to synchronise has no buckets");
 }
@@ -119,9 +120,9 @@ double expected_largest(int count) {
   return mean;
 }
 
-Step simulate_step(const StepRequest& request, const AllReduceCost& all_reduce) {
+TrainingStep simulate_step(const StepRequest& request, const AllReduceCost& all_reduce) {
   const std::vector<double> arrived = arrivals(request.gradients);
-  Step step;
+  TrainingStep step;
   step.compute = request.accumulate * (request.forward + request.backward);
   step.waiting = request.waiting;
   for (const Bucket& bucket : request.buckets) {

@@ -36,7 +36,8 @@ std::vector<Gradient> arriving_gradients(const Workload& workload);
 /// How `synchronisation` cuts the gradients. DDP's rule for buckets: add a gradient first, then close the bucket when it
 /// has reached its cap (pytorch reducer.cpp, compute_bucket_assignment_by_size), so that buckets overshoot their cap by up
 /// to one gradient; the first cap is smaller.
-std::vector<Bucket> make_buckets(const std::vector<Gradient>& gradients, const SynchronisationWords& words);
+std::vector<Bucket> make_buckets(const std::vector<Gradient>& gradients,
+                                 const SynchronisationSettings& settings);
 
 /// What one all_reduce of this size costs.
 using AllReduceCost = std::function<Seconds(Bytes)>;
@@ -60,7 +61,7 @@ struct BucketTimes {
 };
 
 /// Seconds since the start of the step.
-struct Step {
+struct TrainingStep {
   Seconds compute;        ///< Forward and backward passes, without what slows them down.
   Seconds communication;  ///< All all_reduces together.
   Seconds slowed;         ///< The last backward pass takes longer by this, for all_reduces run beside it.
@@ -78,6 +79,6 @@ double expected_largest(int count);
 
 /// Buckets are launched strictly in order, each when it and all before it are ready, on one communication stream; the last one
 /// cannot be hidden. The others slow the backward pass down as StepRequest::slowdown says.
-Step simulate_step(const StepRequest& request, const AllReduceCost& all_reduce);
+TrainingStep simulate_step(const StepRequest& request, const AllReduceCost& all_reduce);
 
 }  // namespace ringside

@@ -264,7 +264,7 @@ plots::CostChart cost_chart(const study::PlanEstimate& plan) {
 std::vector<plots::StepBar> bars_of(const study::PlanEstimate& plan) {
   std::vector<plots::StepBar> bars;
   for (const std::size_t index : plan.shown) {
-    const Step& step = plan.estimates[index].step->timeline;
+    const TrainingStep& step = plan.estimates[index].step->timeline;
     bars.push_back({.label = plan.offers[index].name,
                     .compute = (step.compute - step.hidden()).value,
                     .hidden = step.hidden().value,
@@ -296,7 +296,7 @@ std::vector<plots::Curve> curves_of(const study::PlanEstimate& plan,
   return drawn;
 }
 
-std::vector<plots::TimelineBar> timeline_bars(const Step& step, const Plan& plan) {
+std::vector<plots::TimelineBar> timeline_bars(const TrainingStep& step, const Plan& plan) {
   const double backward_share =
       plan.workload.backward_over_forward / (1 + plan.workload.backward_over_forward);
   const int micro_batches = plan.synchronisation.accumulate;

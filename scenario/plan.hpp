@@ -29,13 +29,13 @@ std::string_view name(Synchronisation synchronisation);
 
 /// The defaults are those of DistributedDataParallel (pytorch reducer.hpp: kDefaultBucketBytesCap,
 /// kDefaultFirstBucketBytes).
-struct SynchronisationWords {
+struct SynchronisationSettings {
   Synchronisation style = Synchronisation::ddp;
   Bytes bucket{25 << 20};
   Bytes first_bucket{1 << 20};
   int accumulate = 1;  ///< Passes per step; only the last one synchronises (`no_sync`).
 
-  bool operator==(const SynchronisationWords&) const = default;
+  bool operator==(const SynchronisationSettings&) const = default;
 };
 
 /// A machine that somebody rents out, or part of one.
@@ -59,7 +59,7 @@ struct Offer {
 struct Plan {
   std::string name;
   Workload workload;
-  SynchronisationWords synchronisation;
+  SynchronisationSettings synchronisation;
   std::string algorithm;                  ///< What synchronises: `native` or a registry name.
   std::vector<std::string> alternatives;  ///< Algorithms that it is compared with on the best offers.
   std::optional<Seconds> deadline = {};   ///< Longest time of the whole run.

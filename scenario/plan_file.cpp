@@ -21,22 +21,22 @@ namespace {
 
 constexpr std::size_t kMaxOffers = 100'000;
 
-MapTable<SynchronisationWords> synchronisation_table() {
+MapTable<SynchronisationSettings> synchronisation_table() {
   return {
       .form = "a map such as `{style: ddp, bucket: 25 MiB}`",
       .rows = {
-          row("style", &SynchronisationWords::style,
+          row("style", &SynchronisationSettings::style,
               choice_type<Synchronisation>("way to synchronise",
                                            {Synchronisation::ddp, Synchronisation::ddp_without_overlap,
                                             Synchronisation::one_bucket, Synchronisation::per_tensor}),
               {.meaning = "Buckets beside the backward pass, the same buckets after it, all gradients in "
                           "one message after it, or one message per tensor after it, as tutorials write it.",
                .default_value = "ddp"}),
-          row("bucket", &SynchronisationWords::bucket, size_type(),
+          row("bucket", &SynchronisationSettings::bucket, size_type(),
               {.meaning = "Size at which a bucket is closed.", .default_value = "25 MiB"}),
-          row("first_bucket", &SynchronisationWords::first_bucket, size_type(),
+          row("first_bucket", &SynchronisationSettings::first_bucket, size_type(),
               {.meaning = "The same for the first bucket.", .default_value = "1 MiB"}),
-          row("accumulate", &SynchronisationWords::accumulate,
+          row("accumulate", &SynchronisationSettings::accumulate,
               whole_number_type({.min = 1, .max = 1'000'000}),
               {.meaning = "Forward and backward passes per step; gradients are synchronised in the last.",
                .default_value = "1"})}};
@@ -151,7 +151,7 @@ std::vector<Offer> read_offers(Reader& reader, const Value& list, const Machines
 struct PlanDraft {
   std::optional<std::string> name;
   std::optional<Value> workload;
-  SynchronisationWords synchronisation;
+  SynchronisationSettings synchronisation;
   std::optional<Value> algorithm;
   std::optional<Value> alternatives;
   std::optional<Seconds> deadline;

@@ -47,7 +47,7 @@ struct Scenario {
   std::filesystem::path file;
 };
 
-/// What a scenario may name. Algorithms are passed in because this room stands above schedule/, the folder because
+/// What a scenario may name. Algorithms are passed in because this module stands above schedule/, the folder because
 /// only the program knows where it was installed.
 struct KnownNames {
   /// Names of the algorithms of a collective, `native` included.

@@ -13,7 +13,7 @@ namespace {
 constexpr double kRepeatNoise = 0.03;
 /// 5 % and 95 % of a Gaussian.
 constexpr double kGaussian90 = 1.645;
-/// Correlation of what twice the ranks do to bytes and latency: PCIe boxes with 2, 4 and 8 GPUs in use.
+/// Correlation of what twice the ranks do to bytes and latency: PCIe hosts with 2, 4 and 8 GPUs in use.
 constexpr double kRankCorrelation = 0.8;
 /// Correlation of a machine's own deviation over one transport with that over another.
 constexpr double kTransportCorrelation = 0.5;

@@ -71,7 +71,7 @@ TEST(NcclHeldOut, BusBandwidthFallsOnL40sForAReason) {
     if (ranks > 2) {
       EXPECT_THAT(point.limits, Contains(Field(&Limit::text, HasSubstr("share host bridges"))));
     }
-    // The box with eight is slower than any host of another source: docs/accuracy.md shows it.
+    // The host with eight is slower than any host of another source: docs/accuracy.md shows it.
     EXPECT_EQ(point.in_interval(), ranks < 8) << point.measured << " s";
   }
 }

@@ -41,13 +41,13 @@ std::vector<std::size_t> counts(const std::vector<Bucket>& buckets) {
 /// Four gradients of 8 bytes that arrive evenly.
 const std::vector<Gradient> kFour(4, {.bytes = {8}, .share = 0.25});
 
-Step four_gradients(const SynchronisationWords& words, Seconds cost, bool overlap = true,
-                    double slowdown = 0) {
+TrainingStep four_gradients(const SynchronisationSettings& settings, Seconds cost, bool overlap = true,
+                            double slowdown = 0) {
   return simulate_step({.gradients = kFour,
-                        .buckets = make_buckets(kFour, words),
+                        .buckets = make_buckets(kFour, settings),
                         .forward = {4},
                         .backward = {8},
-                        .accumulate = words.accumulate,
+                        .accumulate = settings.accumulate,
                         .overlap = overlap,
                         .slowdown = slowdown},
                        [&](Bytes) { return cost; });
@@ -99,34 +99,34 @@ TEST(Buckets, AreOneOrOnePerTensorWhereThePlanSaysSo) {
   EXPECT_THAT(sizes(make_buckets(kFour, {.style = Synchronisation::per_tensor})), ElementsAre(8, 8, 8, 8));
 }
 
-TEST(Step, HidesWhatFitsBesideTheBackwardPassButNotTheLastBucket) {
+TEST(TrainingStep, HidesWhatFitsBesideTheBackwardPassButNotTheLastBucket) {
   // Gradients arrive at 6, 8, 10 and 12; an all_reduce takes 1.
-  const Step step = four_gradients({.bucket = {8}, .first_bucket = {8}}, {1});
+  const TrainingStep step = four_gradients({.bucket = {8}, .first_bucket = {8}}, {1});
   EXPECT_DOUBLE_EQ(step.compute.value, 12);
   EXPECT_DOUBLE_EQ(step.communication.value, 4);
   EXPECT_DOUBLE_EQ(step.exposed.value, 1);
   EXPECT_DOUBLE_EQ(step.total.value, 13);
 }
 
-TEST(Step, TakesLongerForAllReducesThatRunBesideIt) {
+TEST(TrainingStep, TakesLongerForAllReducesThatRunBesideIt) {
   // Three of four all_reduces of 1 run beside the backward pass of 8, the last one after it.
-  const SynchronisationWords words{.bucket = {8}, .first_bucket = {8}};
-  const Step step = four_gradients(words, {1}, true, 0.5);
+  const SynchronisationSettings settings{.bucket = {8}, .first_bucket = {8}};
+  const TrainingStep step = four_gradients(settings, {1}, true, 0.5);
   EXPECT_DOUBLE_EQ(step.slowed.value, 1.5);
   EXPECT_DOUBLE_EQ(step.exposed.value, 2.5);
   EXPECT_DOUBLE_EQ(step.hidden().value, 1.5);
   EXPECT_DOUBLE_EQ(step.total.value, 14.5);
 
-  const Step worse = four_gradients(words, {1}, true, 2);
+  const TrainingStep worse = four_gradients(settings, {1}, true, 2);
   EXPECT_DOUBLE_EQ(worse.exposed.value, 7);
   EXPECT_DOUBLE_EQ(worse.hidden().value, 0);
 
-  EXPECT_DOUBLE_EQ(four_gradients(words, {1}, false, 2).slowed.value, 0);
+  EXPECT_DOUBLE_EQ(four_gradients(settings, {1}, false, 2).slowed.value, 0);
 }
 
-TEST(Step, LaunchesInOrderOnOneStream) {
+TEST(TrainingStep, LaunchesInOrderOnOneStream) {
   // All_reduces of 3 that become ready every 2 wait for one another: 6-9, 9-12, 12-15, 15-18.
-  const Step step = four_gradients({.bucket = {8}, .first_bucket = {8}}, {3});
+  const TrainingStep step = four_gradients({.bucket = {8}, .first_bucket = {8}}, {3});
   std::vector<double> starts;
   for (const BucketTimes& bucket : step.buckets) {
     starts.push_back(bucket.start.value);
@@ -135,27 +135,27 @@ TEST(Step, LaunchesInOrderOnOneStream) {
   EXPECT_DOUBLE_EQ(step.exposed.value, 6);
 }
 
-TEST(Step, WithoutOverlapExposesEverything) {
-  const Step step = four_gradients({.bucket = {8}, .first_bucket = {8}}, {3}, false);
+TEST(TrainingStep, WithoutOverlapExposesEverything) {
+  const TrainingStep step = four_gradients({.bucket = {8}, .first_bucket = {8}}, {3}, false);
   EXPECT_DOUBLE_EQ(step.exposed.value, 12);
   EXPECT_DOUBLE_EQ(step.total.value, 24);
 }
 
-TEST(Step, SynchronisesOnlyInTheLastOfItsPasses) {
-  SynchronisationWords words{.bucket = {8}, .first_bucket = {8}, .accumulate = 3};
-  const Step step = four_gradients(words, {1});
+TEST(TrainingStep, SynchronisesOnlyInTheLastOfItsPasses) {
+  SynchronisationSettings settings{.bucket = {8}, .first_bucket = {8}, .accumulate = 3};
+  const TrainingStep step = four_gradients(settings, {1});
   EXPECT_DOUBLE_EQ(step.compute.value, 36);
   EXPECT_DOUBLE_EQ(step.communication.value, 4);
   EXPECT_DOUBLE_EQ(step.total.value, 37);
 }
 
-TEST(Step, WaitsForTheSlowest) {
-  const Step step = simulate_step({.gradients = kFour,
-                                   .buckets = make_buckets(kFour, {}),
-                                   .forward = {4},
-                                   .backward = {8},
-                                   .waiting = {1.5}},
-                                  [](Bytes) { return Seconds{1}; });
+TEST(TrainingStep, WaitsForTheSlowest) {
+  const TrainingStep step = simulate_step({.gradients = kFour,
+                                           .buckets = make_buckets(kFour, {}),
+                                           .forward = {4},
+                                           .backward = {8},
+                                           .waiting = {1.5}},
+                                          [](Bytes) { return Seconds{1}; });
   EXPECT_DOUBLE_EQ(step.exposed.value, 1);
   EXPECT_DOUBLE_EQ(step.total.value, 14.5);
 }
@@ -169,8 +169,8 @@ TEST(ExpectedLargest, IsThatOfNormalOrderStatistics) {
   EXPECT_NEAR(expected_largest(100), 2.5076, 1e-4);
 }
 
-TEST(Step, IsComputingAloneWhereNothingCostsAnything) {
-  const Step step = four_gradients({}, {0});
+TEST(TrainingStep, IsComputingAloneWhereNothingCostsAnything) {
+  const TrainingStep step = four_gradients({}, {0});
   EXPECT_DOUBLE_EQ(step.exposed.value, 0);
   EXPECT_DOUBLE_EQ(step.total.value, step.compute.value);
 }

@@ -7,7 +7,7 @@
 
 #include "scenario/scenario.hpp"
 
-/// What the tests of this room share: YAML in files of a scratch folder, and what the loader says of it.
+/// What the tests of this module share: YAML in files of a scratch folder, and what the loader says of it.
 namespace ringside::test {
 
 /// Removed with all that is in it.

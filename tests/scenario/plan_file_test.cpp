@@ -107,7 +107,7 @@ TEST(Examples, WhatTheSchemasAcceptAndRefuseTheLoaderDoesToo) {
 
 TEST_F(PlanFile, HasTheDefaultsOfDistributedDataParallel) {
   const Plan read = plan("workload:" + kWorkload + kOffers);
-  EXPECT_EQ(read.synchronisation, SynchronisationWords{});
+  EXPECT_EQ(read.synchronisation, SynchronisationSettings{});
   EXPECT_EQ(read.synchronisation.bucket, Bytes{26'214'400});
   EXPECT_EQ(read.synchronisation.first_bucket, Bytes{1'048'576});
   EXPECT_EQ(read.algorithm, "native");

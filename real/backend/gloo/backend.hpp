@@ -1,11 +1,9 @@
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "real/backend/rank_place.hpp"
 #include "real/execute/rank_backend.hpp"
-#include "results/point_key.hpp"
 
 /// Ranks that meet through Gloo: its TCP transport for schedules, its own collectives as `native`.
 namespace ringside {
@@ -13,9 +11,6 @@ namespace ringside {
 /// Connects to all other ranks. Throws Error{environment} when the interface or the rendezvous is of no use, and
 /// Error{peer_lost} when the others do not come in time.
 RankBackend join_gloo(const RankPlace& place);
-
-/// Why Gloo has no collective of its own for this point.
-std::optional<std::string> gloo_native_unsupported(const PointKey& key);
 
 /// As `doctor` shows it: "0.5.0".
 std::string gloo_version();

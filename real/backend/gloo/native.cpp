@@ -16,7 +16,6 @@
 #include <gloo/reduce.h>
 
 #include "common/error.hpp"
-#include "real/backend/gloo/backend.hpp"
 #include "real/execute/reduce.hpp"
 
 namespace ringside {

@@ -1,12 +1,18 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <string>
 
 #include <gloo/context.h>
 
 #include "real/execute/rank_backend.hpp"
+#include "results/point_key.hpp"
 
 namespace ringside {
+
+/// Why Gloo has no collective of its own for this point.
+std::optional<std::string> gloo_native_unsupported(const PointKey& key);
 
 /// Gloo's own collective, in place on `message`, as a call without arguments. gloo_native_unsupported() must have said
 /// nothing of it.

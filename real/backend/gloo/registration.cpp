@@ -6,6 +6,7 @@
 #include "schedule/registry.hpp"
 #if RINGSIDE_HAS_GLOO
 #include "real/backend/gloo/backend.hpp"
+#include "real/backend/gloo/native.hpp"
 #endif
 
 namespace ringside {

@@ -14,6 +14,8 @@
 #include "real/backend/nccl/cuda.hpp"
 #include "real/backend/nccl/gpu_call.hpp"
 #include "real/backend/nccl/library.hpp"
+#include "real/backend/nccl/native.hpp"
+#include "real/backend/nccl/program_call.hpp"
 #include "real/backend/nccl/settings.hpp"
 
 namespace ringside {

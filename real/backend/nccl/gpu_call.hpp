@@ -90,10 +90,4 @@ class GpuCall : public ReadyCall {
   DeviceMemory first_wrong_;
 };
 
-/// A program, as group calls and kernels.
-std::unique_ptr<ReadyCall> make_program_call(GpuStreams& streams, const Program& program);
-
-/// NCCL's own collective, in place.
-std::unique_ptr<ReadyCall> make_nccl_native(GpuStreams& streams, const CollectiveCall& call);
-
 }  // namespace ringside

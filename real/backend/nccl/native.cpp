@@ -1,9 +1,8 @@
-// NCCL's own collectives.
+#include "real/backend/nccl/native.hpp"
 
 #include <cstddef>
 
 #include "common/error.hpp"
-#include "real/backend/nccl/gpu_call.hpp"
 
 namespace ringside {
 namespace {

@@ -1,9 +1,9 @@
 // A program on a GPU: its plan of group calls, interpreted.
+#include "real/backend/nccl/program_call.hpp"
 
 #include <utility>
 
 #include "common/error.hpp"
-#include "real/backend/nccl/gpu_call.hpp"
 #include "real/backend/nccl/kernels.hpp"
 
 namespace ringside {
