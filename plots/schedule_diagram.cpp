@@ -28,6 +28,8 @@ constexpr double kStripBottom = 30;  // Below the last rank.
 constexpr double kDotGap = 9;        // From the centre of a dot to the arrow.
 constexpr double kMinColumn = 90;
 constexpr double kMaxColumn = 540;
+constexpr std::int64_t kMaxRounds = 400;           // More never fit on a page, whatever their labels.
+constexpr std::int64_t kMaxRoundsInSegments = 20;  // Further rounds are more of the same.
 
 /// All that one rank sends to another in a round, in one way.
 struct Transfer {
@@ -127,7 +129,9 @@ double strip_height_of(const Strips& strips, int num_ranks) {
   return kStripTop + kStripBottom + strips.row_height * (num_ranks - 1);
 }
 
-Strips lay_out_strips(const Rounds& rounds, int num_ranks, double page_width) {
+Strips lay_out_strips(const Diagram& diagram, double page_width) {
+  const Rounds& rounds = diagram.rounds;
+  const int num_ranks = diagram.schedule.num_ranks();
   double widest = 0;
   for (const std::vector<Transfer>& transfers : rounds) {
     for (const Transfer& transfer : transfers) {
@@ -135,7 +139,7 @@ Strips lay_out_strips(const Rounds& rounds, int num_ranks, double page_width) {
     }
   }
   const double room = page_width - kLeft - kRight;
-  const double least = std::max(kMinColumn, widest + 56);
+  const double least = std::max(kMinColumn, widest + (diagram.in_segments() ? 130 : 56));
   const auto num_rounds = static_cast<int>(rounds.size());
   const int most_columns = std::max(1, static_cast<int>(room / least));
   Strips strips{};
@@ -218,10 +222,9 @@ void add_round(Panel& page, const std::vector<Transfer>& transfers, XY corner, c
 }
 
 template <typename Source>
-Rounds rounds_of(const Source& source) {
-  constexpr std::int64_t kMaxRounds = 400;  // More never fit on a page, whatever their labels.
+Rounds rounds_of(const Source& source, std::int64_t most) {
   Rounds rounds;
-  for (std::int64_t round = 0; round < std::min(source.num_rounds(), kMaxRounds); ++round) {
+  for (std::int64_t round = 0; round < std::min(source.num_rounds(), most); ++round) {
     rounds.push_back(transfers_of(source, round));
   }
   return rounds;
@@ -232,14 +235,14 @@ std::string subtitle_of(const Diagram& diagram, const Strips& strips) {
     return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
   };
   const Schedule& schedule = diagram.schedule;
-  std::string text = fmt::format("{} with {}: {}, message in {}", schedule.algorithm().name,
+  std::string text = fmt::format("{} with {}: {}, {}", schedule.algorithm().name,
                                  counted(schedule.num_ranks(), "rank"), counted(diagram.num_rounds, "round"),
-                                 counted(schedule.num_chunks(), "chunk"));
-  if (diagram.policy != nullptr) {
-    text += fmt::format("; {}", describe(*diagram.policy));
-  }
+                                 diagram.policy != nullptr
+                                     ? describe(*diagram.policy)
+                                     : fmt::format("message in {}", counted(schedule.num_chunks(), "chunk")));
   if (strips.num_rounds < diagram.num_rounds) {
-    text += fmt::format("; the first {} rounds are shown", strips.num_rounds);
+    text += diagram.policy != nullptr ? fmt::format("; the first {} are shown", strips.num_rounds)
+                                      : fmt::format("; the first {} rounds are shown", strips.num_rounds);
   }
   return text;
 }
@@ -307,7 +310,7 @@ std::vector<Figure> draw_diagram(const Diagram& diagram, const ChartContext& con
   Figure figure{.name = fmt::format("{}_{}_{}_ranks", diagram.policy == nullptr ? "schedule" : "program",
                                     diagram.schedule.algorithm().name, num_ranks),
                 .width = 1200};
-  const Strips strips = lay_out_strips(rounds, num_ranks, figure.width);
+  const Strips strips = lay_out_strips(diagram, figure.width);
   const double strip_height = strip_height_of(strips, num_ranks);
   constexpr double kAround = 146;  // Title, legend and footer.
   figure.height = static_cast<int>(kAround + strips.count * strip_height);
@@ -342,16 +345,17 @@ std::vector<Figure> schedule_diagram(const Schedule& schedule, const ChartContex
   return draw_diagram({.schedule = schedule,
                        .num_rounds = schedule.num_rounds(),
                        .policy = nullptr,
-                       .rounds = rounds_of(schedule)},
+                       .rounds = rounds_of(schedule, kMaxRounds)},
                       context);
 }
 
 std::vector<Figure> program_diagram(const RunRounds& run, const ChartContext& context) {
   check_drawable(run.execution().schedule());
+  const bool in_segments = run.execution().policy().segments > 1;
   return draw_diagram({.schedule = run.execution().schedule(),
                        .num_rounds = run.num_rounds(),
                        .policy = &run.execution().policy(),
-                       .rounds = rounds_of(run)},
+                       .rounds = rounds_of(run, in_segments ? kMaxRoundsInSegments : kMaxRounds)},
                       context);
 }
 

@@ -27,7 +27,7 @@ class Show(RingsideCase):
     def test_what_runs_is_shown_in_its_segments(self):
         text = self.shown("--no-chart", "--size", "64MiB", "--on", "own_core")
         self.assertIn("ranks on own_core run 64 MiB with receives posted ahead, each chunk in 43 segments", text)
-        self.assertRegex(text, r"\n +5 +2 +every i → i\+1: reduce segment 0 of chunk i−2 \(mod 4\)")
+        self.assertRegex(text, r"\n +5 +2 +every i → i\+1: reduce segment 0 of chunk i\+2 \(mod 4\)")
         self.assertRegex(text, r"\n +2 +every i → i\+1: reduce segment 4 of chunk i−1 \(mod 4\)")
 
     def test_json_has_every_segment_and_when_its_receive_is_posted(self):

@@ -61,7 +61,7 @@ TEST(RunRounds, NameTheSegmentsAndTheRoundsInFlight) {
               ElementsAre(line("1", "every i → i+1: reduce segment 3 of chunk i−1 (mod 4)")));
   // Segment 0 is on its second way while segment 4 is on its first.
   EXPECT_THAT(describe_round(ring, 4),
-              ElementsAre(line("2", "every i → i+1: reduce segment 0 of chunk i−2 (mod 4)"),
+              ElementsAre(line("2", "every i → i+1: reduce segment 0 of chunk i+2 (mod 4)"),
                           line("2", "every i → i+1: reduce segment 4 of chunk i−1 (mod 4)")));
 }
 
