@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "requests.hpp"
 #include "schedule/describe.hpp"
 #include "schedule/program/policy.hpp"
+#include "schedule/registry.hpp"
 
 namespace ringside {
 namespace {
@@ -14,7 +14,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::Field;
 
-constexpr ExecutionPolicy kInSegments = {.receives_ahead = true, .segments = 6, .stride = 4, .in_flight = 4};
+const ExecutionPolicy kInSegments = {.receives_ahead = true, .segments = 6, .stride = 4, .in_flight = 4};
 
 RunRounds run(const char* algorithm, const ExecutionPolicy& policy, int num_ranks = 4) {
   return {Schedule(*find_algorithm(Collective::all_reduce, algorithm), {.num_ranks = num_ranks}),
