@@ -77,10 +77,10 @@ void require_points_of(const Scenario& scenario, const ExternalRank& external) {
   }
 }
 
-std::string stage_of(const std::vector<PointKey>& missing, int passes) {
+std::string stage_of(const std::vector<PointKey>& missing, int repetitions) {
   const std::size_t points = std::set<PointKey>(missing.begin(), missing.end()).size();
-  return passes == 1 ? fmt::format("measuring {} points", points)
-                     : fmt::format("measuring {} points, {} repetitions", points, passes);
+  return repetitions == 1 ? fmt::format("measuring {} points", points)
+                          : fmt::format("measuring {} points, {} repetitions", points, repetitions);
 }
 
 /// Measures what is missing of the points, writing each to the journal as it is known.
