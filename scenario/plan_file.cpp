@@ -1,3 +1,4 @@
+// 400 lines: the tables of a plan, of its offers and of the files that list them, which read each other.
 #include <algorithm>
 #include <map>
 #include <system_error>
