@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "analysis/accuracy_tables.hpp"
+#include "analysis/impossible_times.hpp"
 #include "analysis/nccl_fit.hpp"
 #include "common/error.hpp"
 #include "results/journal.hpp"
@@ -47,13 +48,20 @@ std::optional<EvaluationSystem> read_system(const std::filesystem::path& file, c
   for (Point& point : points) {
     point.key.collective = scenario.collective;  // Tables do not say it.
   }
-  return EvaluationSystem{.name = scenario.name,
-                          .source = about.source,
-                          .group = about.group.empty() ? scenario.name : about.group,
-                          .excluded = about.excluded,
-                          .uncertain = about.uncertain,
-                          .machine = *scenario.machine,
-                          .points = std::move(points)};
+  EvaluationSystem system = {.name = scenario.name,
+                             .source = about.source,
+                             .group = about.group.empty() ? scenario.name : about.group,
+                             .excluded = about.excluded,
+                             .uncertain = about.uncertain,
+                             .machine = *scenario.machine,
+                             .points = std::move(points)};
+  const std::vector<std::string> impossible = impossible_times(system);
+  if (!impossible.empty()) {
+    const std::string prefix = scenario.measured->string() + ": ";
+    throw Error(ErrorKind::bad_input,
+                fmt::format("{}{}", prefix, fmt::join(impossible, fmt::format("\n{}", prefix))));
+  }
+  return system;
 }
 
 /// One bad file among many does not keep the others from being evaluated. Throws where there is nothing to evaluate.

@@ -94,6 +94,14 @@ class Evaluate(RingsideCase):
         self.assert_rejected(self.run_ringside("evaluate", self.folder, "--page", page), 2, "3 of 4 scenarios")
         self.assertEqual(page.read_text(), "as it was")
 
+    def test_a_row_faster_than_the_links_is_refused_by_name(self):
+        for name in ("aic-h100_sxm-2x.yaml", "aic-h100_sxm-2x.csv"):
+            self.write(name, (SOURCE / "configs/evaluation" / name).read_text())
+        with open(self.folder / "aic-h100_sxm-2x.csv", "a") as table:
+            table.write("8589934592,73.75\n")
+        result = self.run_ringside("evaluate", self.folder, "--output", self.folder / "out")
+        self.assert_rejected(result, 2, "aic-h100_sxm-2x.csv: the row of 8589934592 bytes says 73.75 us", "450 GB/s need")
+
     def test_the_tables_of_the_page_are_what_the_command_writes(self):
         page = self.write("accuracy.md", (SOURCE / "docs/accuracy.md").read_text())
         result = self.run_ringside("evaluate", SOURCE / "configs/evaluation", "--page", page)
