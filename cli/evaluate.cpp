@@ -1,6 +1,5 @@
 #include "study/evaluate.hpp"
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -90,14 +89,33 @@ void print_excluded(const AccuracyReport& report) {
   }
 }
 
-void draw(const AccuracyReport& report, const plots::ChartContext& context, const CommonOptions& common,
-          Progress& progress) {
-  std::vector<plots::Figure> figures = plots::accuracy_scatter(report, context);
+/// How many systems stand behind a chart: all, or those of all_reduce.
+std::string systems_shown(const AccuracyReport& report, bool other_collectives) {
+  int shown = 0;
+  int excluded = 0;
+  for (const EvaluatedSystem& system : report.systems) {
+    if (other_collectives || system.collective == Collective::all_reduce) {
+      ++(system.excluded ? excluded : shown);
+    }
+  }
+  return fmt::format("{} systems; {} excluded ones are not shown", shown, excluded);
+}
+
+void draw(const AccuracyReport& report, const std::string& directory,
+          const std::filesystem::path& output_directory, const CommonOptions& common, Progress& progress) {
+  const plots::ChartContext all = {.title = "NCCL's own collectives",
+                                   .machine = systems_shown(report, true),
+                                   .source = "ringside evaluate " + directory,
+                                   .output_directory = output_directory};
+  plots::ChartContext all_reduce = all;
+  all_reduce.title = "NCCL's own all_reduce";
+  all_reduce.machine = systems_shown(report, false);
+  std::vector<plots::Figure> figures = plots::accuracy_scatter(report, all);
   for (const auto& more :
-       {plots::accuracy_by_size(report, context), plots::accuracy_curves(report, context)}) {
+       {plots::accuracy_by_size(report, all_reduce), plots::accuracy_curves(report, all_reduce)}) {
     figures.insert(figures.end(), more.begin(), more.end());
   }
-  draw_charts(figures, context, common, progress);
+  draw_charts(figures, all, common, progress);
 }
 
 /// Writes configs/nccl/, which the next build takes in.
@@ -134,16 +152,7 @@ void run(const EvaluateFlags& flags, const CommonOptions& common) {
   }
   if (flags.charts) {
     progress.stage("drawing charts");
-    const auto excluded = static_cast<std::size_t>(
-        std::count_if(report.systems.begin(), report.systems.end(),
-                      [](const EvaluatedSystem& system) { return system.excluded.has_value(); }));
-    draw(report,
-         {.title = "NCCL's own all_reduce",
-          .machine = fmt::format("{} systems; {} excluded ones are not shown",
-                                 report.systems.size() - excluded, excluded),
-          .source = "ringside evaluate " + flags.directory,
-          .output_directory = study.directory},
-         common, progress);
+    draw(report, flags.directory, study.directory, common, progress);
   }
   study::throw_problems(study);
 }

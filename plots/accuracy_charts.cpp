@@ -39,6 +39,8 @@ double bus_rate(const EvaluatedPoint& point, double seconds) {
   return static_cast<double>(point.bytes.value) / seconds * 2 * (point.ranks - 1) / point.ranks;
 }
 
+bool reduces_all(const EvaluatedSystem& system) { return system.collective == Collective::all_reduce; }
+
 Range seconds_range(const AccuracyReport& report) {
   Range range{.min = 1e-4, .max = 1e-3};
   for (const EvaluatedSystem& system : report.systems) {
@@ -52,10 +54,12 @@ Range seconds_range(const AccuracyReport& report) {
   return {range.min / 1.3, range.max * 1.3};
 }
 
-Marks scatter_of(const AccuracyReport& report, MachineClass machine_class) {
-  Marks marks{.style = {.color = {.rgb = kBlue.rgb, .opacity = 0.45}, .shape = Shape::circle, .size = 0.7}};
+/// The points of all_reduce, or of all other collectives.
+Marks scatter_of(const AccuracyReport& report, MachineClass machine_class, bool all_reduce) {
+  const Color color = all_reduce ? kBlue : kOrange;
+  Marks marks{.style = {.color = {.rgb = color.rgb, .opacity = 0.45}, .shape = Shape::circle, .size = 0.7}};
   for (const EvaluatedSystem& system : report.systems) {
-    if (system.excluded || system.machine_class != machine_class) {
+    if (system.excluded || system.machine_class != machine_class || reduces_all(system) != all_reduce) {
       continue;
     }
     for (const EvaluatedPoint& point : system.points) {
@@ -114,7 +118,8 @@ std::vector<const EvaluatedSystem*> samples_of(const AccuracyReport& report) {
   for (const MachineClass machine_class : kClasses) {
     std::vector<const EvaluatedSystem*> candidates;
     for (const EvaluatedSystem& system : report.systems) {
-      if (!system.excluded && system.machine_class == machine_class && !system.points.empty()) {
+      if (!system.excluded && reduces_all(system) && system.machine_class == machine_class &&
+          !system.points.empty()) {
         candidates.push_back(&system);
       }
     }
@@ -178,6 +183,8 @@ std::vector<Figure> accuracy_scatter(const AccuracyReport& report, const ChartCo
   const std::vector<LegendEntry> legend = {
       {.label = "one measured all_reduce",
        .mark = MarkStyle{.color = kBlue, .shape = Shape::circle, .size = 0.9}},
+      {.label = "one of another collective",
+       .mark = MarkStyle{.color = kOrange, .shape = Shape::circle, .size = 0.9}},
       {.label = "within 25 %", .band = kQuarter}};
   Figure figure{.name = "accuracy_scatter", .width = 1200, .height = 560};
   const Rect area = lay_out_page(
@@ -196,7 +203,9 @@ std::vector<Figure> accuracy_scatter(const AccuracyReport& report, const ChartCo
                                      .fill = kQuarter});
     panel.elements.emplace_back(Polyline{.points = {{range.min, range.min}, {range.max, range.max}},
                                          .stroke = {.color = kBlack, .width = 1.2}});
-    panel.elements.emplace_back(scatter_of(report, kClasses.at(i)));
+    for (const bool all_reduce : {false, true}) {
+      panel.elements.emplace_back(scatter_of(report, kClasses.at(i), all_reduce));
+    }
     figure.panels.push_back(std::move(panel));
   }
   return {figure};

@@ -8,7 +8,8 @@
 /// Pictures of `ringside evaluate`.
 namespace ringside::plots {
 
-/// `accuracy_scatter`: predicted (held out) against measured seconds, a panel per class, with the band of ±25 %.
+/// `accuracy_scatter`: predicted (held out) against measured seconds, a panel per class, with the band of ±25 %; all_reduce and the
+/// other collectives in a colour each. The other charts are of all_reduce alone.
 std::vector<Figure> accuracy_scatter(const AccuracyReport& report, const ChartContext& context);
 
 /// `accuracy_by_size`: median error over systems by class and message size, beside the two other models'.

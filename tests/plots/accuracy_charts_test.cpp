@@ -3,11 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "plots/palette.hpp"
+
 namespace ringside::plots {
 namespace {
 
-EvaluatedSystem system_of(const std::string& name, MachineClass machine_class, double factor) {
+EvaluatedSystem system_of(const std::string& name, MachineClass machine_class, double factor,
+                          Collective collective = Collective::all_reduce) {
   EvaluatedSystem system;
+  system.collective = collective;
   system.name = name;
   system.group = name;
   system.machine_class = machine_class;
@@ -50,6 +54,24 @@ TEST(AccuracyCharts, ScatterHasEveryFairPointOnce) {
   ASSERT_EQ(figures.size(), 1u);
   // Three systems of three points, and perhaps the mark of the legend.
   EXPECT_THAT(num_marks(figures[0]), testing::AllOf(testing::Ge(9u), testing::Le(10u)));
+}
+
+TEST(AccuracyCharts, OtherCollectivesHaveAColourOfTheirOwnAndNoCurves) {
+  AccuracyReport other;
+  other.systems = {system_of("gathers", MachineClass::node_pcie, 1.1, Collective::all_gather)};
+  const auto figures = accuracy_scatter(other, {});
+  ASSERT_EQ(figures.size(), 1u);
+  std::vector<std::uint32_t> colors;
+  for (const Panel& panel : figures[0].panels) {
+    for (const Element& element : panel.elements) {
+      if (const auto* marks = std::get_if<Marks>(&element);
+          marks != nullptr && panel.frame && !marks->marks.empty()) {
+        colors.push_back(marks->style.color.rgb);
+      }
+    }
+  }
+  EXPECT_THAT(colors, testing::ElementsAre(kOrange.rgb));
+  EXPECT_THAT(accuracy_curves(other, {}), testing::IsEmpty());
 }
 
 TEST(AccuracyCharts, CurvesShowOneSystemPerPanel) {
