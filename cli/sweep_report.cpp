@@ -29,6 +29,13 @@ void print_json(const study::SweepStudy& sweep) {
 
 std::string margin_text(double value) { return fmt::format("{:.2f}×", value); }
 
+std::string time_of(const study::SweepCell& cell, const std::string& algorithm) {
+  const auto point = std::find_if(cell.points.begin(), cell.points.end(), [&](const Point& candidate) {
+    return candidate.key.algorithm == algorithm;
+  });
+  return point != cell.points.end() && point->predicted ? format(point->predicted->seconds) : "–";
+}
+
 std::vector<std::string> row_of(const study::SweepStudy& sweep, const study::SweepCell& cell) {
   std::vector<std::string> row;
   for (const std::string& value : cell.values) {
@@ -40,12 +47,11 @@ std::vector<std::string> row_of(const study::SweepStudy& sweep, const study::Swe
   if (!sweep.sweeps_key("bytes")) {
     row.push_back(format(cell.bytes));
   }
-  if (cell.winner) {
-    row.insert(row.end(), {cell.winner->algorithm, format(cell.winner->seconds),
-                           cell.winner->margin ? margin_text(*cell.winner->margin) : "–"});
-  } else {
-    row.insert(row.end(), {"–", "–", "–"});
+  for (const std::string& algorithm : sweep.scenario.algorithms) {
+    row.push_back(time_of(cell, algorithm));
   }
+  row.push_back(cell.winner ? cell.winner->algorithm : "–");
+  row.push_back(cell.winner && cell.winner->margin ? margin_text(*cell.winner->margin) : "–");
   return row;
 }
 
@@ -71,7 +77,10 @@ void print_sweep(const study::SweepStudy& sweep, const CommonOptions& common) {
   if (!sweep.sweeps_key("bytes")) {
     header.emplace_back(">size");
   }
-  header.insert(header.end(), {"fastest", ">time", ">second takes"});
+  for (const std::string& algorithm : sweep.scenario.algorithms) {
+    header.push_back(">" + algorithm);
+  }
+  header.insert(header.end(), {"fastest", ">second takes"});
   std::vector<std::vector<std::string>> rows;
   for (const study::SweepCell& cell : sweep.cells) {
     rows.push_back(row_of(sweep, cell));

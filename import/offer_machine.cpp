@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "common/error.hpp"
 #include "sim/nccl/gpu_models.hpp"
 #include "sim/topology/link_kinds.hpp"
 
@@ -53,6 +54,17 @@ int lanes_of_rate(int generation, int lanes, double rate) {
   return 1;
 }
 
+/// What the listing measured, unless no such slot can carry it.
+void take_measured(double rate, Offer& offer, IntraLink& intra) {
+  try {
+    measured_speed(pcie_slot(*intra.generation, *intra.lanes, true), 1, {rate});
+    intra.bandwidth = BytesPerSecond{rate};
+  } catch (const Error& error) {
+    offer.assumptions.push_back(
+        fmt::format("What was measured of its slots is passed over: {}", error.what()));
+  }
+}
+
 void add_slots(const ListedGpus& listed, const GpuSheet& gpu, Offer& offer, IntraLink& intra) {
   intra.generation = listed.pcie_generation.value_or(gpu.pcie_generation);
   if (*intra.generation > gpu.pcie_generation) {
@@ -71,6 +83,7 @@ void add_slots(const ListedGpus& listed, const GpuSheet& gpu, Offer& offer, Intr
                       *listed.pcie_rate / kGiga, *intra.generation, *intra.lanes, lanes));
       intra.lanes = lanes;
     }
+    take_measured(*listed.pcie_rate, offer, intra);
   }
   intra.sockets = listed.in_machine > kGpusOfOneSocket ? 2 : 1;
   if (listed.rented > 1) {

@@ -25,6 +25,7 @@ Kinds cables() { return {"nvlink", "xgmi"}; }
 /// NVLink bridges join pairs of cards in PCIe slots, and other pairs meet over PCIe.
 Kinds slots() { return {"pcie", "nvlink"}; }
 Kinds specified() { return {"nvlink", "pcie", "xgmi"}; }
+Kinds all_inside() { return {"nvlink", "pcie", "xgmi", "custom"}; }
 Kinds networks() { return {"infiniband", "roce", "efa", "tcpx", "tcpxo", "ethernet", "slingshot"}; }
 /// Among the kinds between nodes, the one whose rate does not tell its generations apart.
 Kinds efa() { return {"efa"}; }
@@ -168,9 +169,13 @@ MapTable<IntraLink> intra_table() {
                    .required = true,
                    .kinds = custom()}),
               row("bandwidth", &IntraLink::bandwidth, bandwidth_type(),
-                  {.meaning = "1/β: bytes per second in each direction.",
+                  {.meaning =
+                       "Bytes per second in each direction: 1/β of a custom link; of the other kinds what "
+                       "somebody measured, of a GPU's PCIe slot or of all its NVLink or xGMI links "
+                       "together. Left out there = what such links usually reach.",
                    .required = true,
-                   .kinds = custom()}),
+                   .kinds = all_inside(),
+                   .required_by = custom()}),
               row("reduction", &IntraLink::reduction, cost_type(),
                   {.meaning = "γ: what reducing costs per byte.",
                    .default_value = "0 s/B",

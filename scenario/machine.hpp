@@ -60,6 +60,7 @@ struct IntraLink {
   std::optional<int> sockets = {};          ///< pcie; left out = 1
   // custom
   std::optional<Seconds> latency = {};
+  /// One direction; of the other kinds as measured, of a GPU's slot or of all its links together.
   std::optional<BytesPerSecond> bandwidth = {};
   std::optional<SecondsPerByte> reduction = {};
   bool shared = false;  ///< custom: one medium for all ranks instead of a private link per pair

@@ -39,6 +39,7 @@ struct Note {
   bool required = false;
   std::string default_value = {};
   std::vector<std::string> kinds = {};
+  std::vector<std::string> required_by = {};
 };
 
 template <typename V>
@@ -49,7 +50,8 @@ KeyDescription description(const std::string& key, const ValueType<V>& type, con
           .allowed = type.allowed,
           .required = note.required,
           .default_value = note.default_value,
-          .kinds = note.kinds};
+          .kinds = note.kinds,
+          .required_by = note.required_by};
 }
 
 template <typename M>

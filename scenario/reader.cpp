@@ -38,6 +38,15 @@ bool belongs(const KeyDescription& key, const std::optional<std::string>& kind) 
   return key.kinds.empty() || !kind || std::count(key.kinds.begin(), key.kinds.end(), *kind) > 0;
 }
 
+/// Without a kind nobody knows which of the kinds' keys are required.
+bool is_required(const KeyDescription& key, const std::optional<std::string>& kind) {
+  if (!key.required || key.kinds.empty()) {
+    return key.required;
+  }
+  const std::vector<std::string>& by = key.required_by.empty() ? key.kinds : key.required_by;
+  return kind && std::count(by.begin(), by.end(), *kind) > 0;
+}
+
 }  // namespace
 
 std::string_view shape(const YAML::Node& node) {
@@ -158,9 +167,7 @@ std::optional<std::vector<Reader::Entry>> Reader::entries(const Value& map, std:
     }
   }
   for (std::size_t i = 0; i < known.size(); ++i) {
-    // Without a kind nobody knows which of the kinds' keys are required.
-    const bool applies = known[i]->kinds.empty() || (kind && belongs(*known[i], kind));
-    if (known[i]->required && applies && !seen[i]) {
+    if (is_required(*known[i], kind) && !seen[i]) {
       Value missing = map;
       missing.key = joined(map.key, known[i]->path);
       fail(missing, fmt::format("is missing; write {}", known[i]->form));

@@ -169,9 +169,9 @@ class Model {
         return 0;
       case GpuLink::nvswitch:
       case GpuLink::nvlink:
-        return system_.link_rate * parameter_[nvlink_rate];
+        return system_.link_speed * system_.link_rate * parameter_[nvlink_rate];
       case GpuLink::xgmi:
-        return system_.link_rate * parameter_[xgmi_rate];
+        return system_.link_speed * system_.link_rate * parameter_[xgmi_rate];
       case GpuLink::pcie:
         break;
     }
@@ -274,7 +274,8 @@ class Model {
     const double latency =
         parameter_[nvls_latency] + 2 * std::log2(num_nodes_) * parameter_[nvls_hop] * network_factor();
     const double weight = hopper ? (g_ + 1) / g_ : 2 * (g_ - 1) / g_;
-    const double rate = system_.link_rate * parameter_[hopper ? nvls_rate_hopper : nvls_rate_blackwell];
+    const double rate =
+        system_.link_speed * system_.link_rate * parameter_[hopper ? nvls_rate_hopper : nvls_rate_blackwell];
     // The NICs' share is not reduced here: what GPUs would lose in a ring, the switch does for them.
     const double between =
         num_nodes_ > 1 ? bytes_time(2 * (num_nodes_ - 1) / num_nodes_, system_.network_rate) : 0;

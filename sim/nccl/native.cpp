@@ -86,12 +86,15 @@ std::string what_limits(const NcclSystem& system, const NcclEstimate& estimate) 
     case NcclLimit::gpu_links:
       break;
   }
+  const std::string measured =
+      system.measured_rate > 0 ? fmt::format(", {:.4g} as measured", system.measured_rate) : "";
   if (system.link != GpuLink::pcie) {
-    return fmt::format("the links between the GPUs of a node limit: {:.4g} GB/s each way by the data sheet",
-                       system.link_rate);
+    return fmt::format("the links between the GPUs of a node limit: {:.4g} GB/s each way by the data sheet{}",
+                       system.link_rate, measured);
   }
   const double share = system.transport.peer_to_peer;
-  std::string text = fmt::format("PCIe limits: {:.3g} GB/s each way by the data sheet", system.link_rate);
+  std::string text =
+      fmt::format("PCIe limits: {:.3g} GB/s each way by the data sheet{}", system.link_rate, measured);
   if (share > 0) {
     text += fmt::format("; peer to peer a ring of copies gets {:.3g} GB/s per hop", system.peer_ring_rate);
   }

@@ -147,7 +147,25 @@ class Description {
                          machine_.gpu->model);
     }
     system_.link_rate = *links * gpu_.link_rate->value / kGiga;
+    if (intra.bandwidth) {
+      system_.measured_rate = intra.bandwidth->value / kGiga;
+      system_.link_speed = cable_speed(intra, *links);
+    }
     return {};
+  }
+
+  double cable_speed(const IntraLink& intra, int links) const {
+    const bool is_xgmi = intra.kind == IntraKind::xgmi;
+    const std::optional<int> known = is_xgmi ? gpu_.xgmi_generation : gpu_.nvlink_generation;
+    const int generation = intra.generation.value_or(known.value_or(0));
+    try {
+      const LinkSheet usual = is_xgmi                             ? xgmi(generation)
+                              : system_.link == GpuLink::nvswitch ? nvswitch(generation)
+                                                                  : nvlink(generation, *gpu_.link_rate);
+      return measured_speed(usual, links, *intra.bandwidth);
+    } catch (const Error& error) {
+      throw Error(error.kind(), fmt::format("intra.bandwidth: {}", error.what()));
+    }
   }
 
   std::string read_pcie(const IntraLink& intra) {
@@ -167,6 +185,9 @@ class Description {
                                         .cpu = cpu_vendor(machine_),
                                         .version = machine_.software.nccl});
     system_.link_rate = pcie_slot(*generation, intra.lanes.value_or(16), true).data_sheet.value / kGiga;
+    if (says_slot && intra.bandwidth) {
+      system_.measured_rate = intra.bandwidth->value / kGiga;
+    }
     system_.peer_ring_rate = ring_rate_inside(machine_, gpus, true);
     system_.host_ring_rate = ring_rate_inside(machine_, gpus, false);
     return {};

@@ -177,6 +177,15 @@ void fail(const Machine& machine, std::string_view key, std::string_view what) {
   throw Error(ErrorKind::bad_input, fmt::format("{}: {}: {}", subject(machine), key, what));
 }
 
+double speed_of(const Machine& machine, const LinkSheet& usual, int count) {
+  return located(machine, "intra.bandwidth",
+                 [&] { return measured_speed(usual, count, *machine.intra->bandwidth); });
+}
+
+LinkSheet as_measured(const Machine& machine, const LinkSheet& usual, int count) {
+  return machine.intra->bandwidth ? at_measured_speed(usual, speed_of(machine, usual, count)) : usual;
+}
+
 void fail_for_too_few_gpus(const Machine& machine, std::int64_t num_gpus, int num_ranks) {
   throw Error(ErrorKind::bad_input, fmt::format("machine '{}' has {} GPU{}, {} ranks were asked for",
                                                 machine.name, num_gpus, num_gpus == 1 ? "" : "s", num_ranks));

@@ -142,13 +142,13 @@ class NodePlanner {
              "with `switch: true` every GPU is wired to the switch; leave one of them out");
       }
       const LinkSheet kind = located(machine_, "intra.generation", [&] { return nvswitch(generation); });
-      LinkNumbers port = bundle(links, choose(kind, request_.numbers));
+      LinkNumbers port = bundle(links, choose(as_measured(machine_, kind, links), request_.numbers));
       port.latency = 0.5 * port.latency;
       wire_switch(node_.plan, "NVLink", port);
       return;
     }
-    const LinkNumbers link = choose(
-        located(machine_, "intra.generation", [&] { return nvlink_of(generation); }), request_.numbers);
+    const LinkSheet kind = located(machine_, "intra.generation", [&] { return nvlink_of(generation); });
+    const LinkNumbers link = choose(as_measured(machine_, kind, links), request_.numbers);
     const std::string wiring = intra.wiring.value_or("full_mesh");
     if (wiring == "full_mesh") {
       wire_full_mesh("NVLink", links, link);
@@ -177,7 +177,7 @@ class NodePlanner {
                                       request_.gpu ? request_.gpu->num_links : std::nullopt);
     node_.from_specification = true;
     const LinkSheet kind = located(machine_, "intra.generation", [&] { return xgmi(generation); });
-    wire_full_mesh("xGMI", links, choose(kind, request_.numbers));
+    wire_full_mesh("xGMI", links, choose(as_measured(machine_, kind, links), request_.numbers));
   }
 
   void wire_full_mesh(const std::string& cable, int links, const LinkNumbers& link) {
@@ -214,6 +214,11 @@ class NodePlanner {
     PcieWords words = placed_words();
     words.generation =
         stated_or_known("intra.generation", machine_.intra->generation, known_pcie_generation());
+    if (machine_.intra->bandwidth) {
+      words.speed = speed_of(machine_, located(machine_, "intra", [&] {
+                               return pcie_slot(words.generation, words.lanes, true);
+                             }));
+    }
     return words;
   }
 

@@ -38,6 +38,11 @@ auto located(const Machine& machine, std::string_view key, Read read) {
   }
 }
 
+/// measured_speed() of machine.intra's bandwidth, which is `count` such links' together.
+double speed_of(const Machine& machine, const LinkSheet& usual, int count = 1);
+/// One of those links: as usual where the machine says no bandwidth.
+LinkSheet as_measured(const Machine& machine, const LinkSheet& usual, int count);
+
 struct PlannedNode {
   NodePlan plan;
   bool from_specification = false;  ///< Some number is a data sheet's, not the user's.

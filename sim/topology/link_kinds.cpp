@@ -96,6 +96,32 @@ LinkNumbers choose(const LinkSheet& kind, SpecNumbers numbers) {
   return {.latency = {kind.latency.typical}, .capacity = {kind.bandwidth.typical}};
 }
 
+double measured_speed(const LinkSheet& usual, int count, BytesPerSecond measured) {
+  constexpr double kRounding = 1.05;
+  const double most = count * usual.data_sheet.value;
+  if (measured.value > kRounding * most) {
+    throw Error(
+        ErrorKind::bad_input,
+        fmt::format("{:.4g} GB/s is more than {}{} can carry in one direction ({:.4g} GB/s by the data "
+                    "sheet); is it of both directions, or of a wider link?",
+                    measured.value / kGiga, count == 1 ? "" : fmt::format("{} links of ", count),
+                    usual.name.substr(0, usual.name.find(',')), most / kGiga));
+  }
+  return measured.value / (count * usual.bandwidth.typical);
+}
+
+LinkSheet at_measured_speed(LinkSheet usual, double speed) {
+  usual.bandwidth = Interval<double>::exactly(speed * usual.bandwidth.typical);
+  return usual;
+}
+
+LinkSheet scaled(LinkSheet usual, double speed) {
+  for (double* rate : {&usual.bandwidth.low, &usual.bandwidth.typical, &usual.bandwidth.high}) {
+    *rate *= speed;
+  }
+  return usual;
+}
+
 LinkSheet pcie_slot(int generation, int lanes, bool peer_to_peer) {
   const PcieSheet& sheet = pcie_sheet(generation);
   const double rate = slot_rate(sheet, lanes);

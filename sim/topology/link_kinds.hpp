@@ -27,6 +27,14 @@ struct LinkSheet {
 
 LinkNumbers choose(const LinkSheet& kind, SpecNumbers numbers);
 
+/// How fast `count` links together are beside what such links usually reach, by what somebody measured of them: 1 = as usual. Throws
+/// Error{bad_input} for more than 1.05 times what the data sheet says.
+double measured_speed(const LinkSheet& usual, int count, BytesPerSecond measured);
+/// That very link: its bandwidth is no longer a range.
+LinkSheet at_measured_speed(LinkSheet usual, double speed);
+/// A link that nobody measured, beside one that was: staging in host memory gets faster and slower with its slot.
+LinkSheet scaled(LinkSheet usual, double speed);
+
 // All of these throw Error{bad_input} that lists what is known when there is no such link.
 
 /// A slot, GPU to GPU through its links up and down. Without peer-to-peer every byte is staged in host memory.

@@ -78,8 +78,8 @@ void PcieTree::add_sockets(NodePlan& plan, SpecNumbers numbers) {
       const auto num_nics = std::count_if(nics_.begin(), nics_.end(), on_socket);
       const int num_ports = static_cast<int>(num_gpus + num_nics) + words_.sockets - 1;
       bridge_.push_back(plan.add_link(LinkKind::host_bridge, fmt::format("host bridge of socket {}", socket),
-                                      choose(host_bridge(words_.generation, num_ports), numbers), vertex,
-                                      vertex));
+                                      choose(at_speed(host_bridge(words_.generation, num_ports)), numbers),
+                                      vertex, vertex));
     }
     if (staged) {
       memory_.push_back(plan.add_link(LinkKind::host_memory, fmt::format("host memory of socket {}", socket),
@@ -106,7 +106,7 @@ void PcieTree::add_switches(NodePlan& plan, SpecNumbers numbers) {
     }
     return;
   }
-  LinkNumbers uplink = choose(pcie_slot(words_.generation, 16, words_.peer_to_peer), numbers);
+  LinkNumbers uplink = choose(at_speed(pcie_slot(words_.generation, 16, words_.peer_to_peer)), numbers);
   uplink.latency = {};  // Switching takes about 0.1 us, within what the slots' latency leaves open.
   const int num_switches = gpus_.empty() ? 0 : gpus_.back().pcie_switch + 1;
   for (int id = 0; id < num_switches; ++id) {
@@ -122,23 +122,29 @@ void PcieTree::add_switches(NodePlan& plan, SpecNumbers numbers) {
 
 void PcieTree::add_slots(NodePlan& plan, SpecNumbers numbers) {
   const bool direct = words_.only_for_nics ? words_.gpudirect : words_.peer_to_peer;
-  const LinkNumbers slot = half_latency(choose(pcie_slot(words_.generation, words_.lanes, direct), numbers));
-  slot_latency_ = slot.latency;
+  const LinkNumbers numbers_of_slot = half_latency(choose(slot(direct), numbers));
+  slot_latency_ = numbers_of_slot.latency;
   for (int gpu = 0; gpu < plan.num_gpus; ++gpu) {
     const std::int32_t above = vertex_of(gpus_[at(gpu)]);
     slot_up_.push_back(
-        plan.add_link(LinkKind::pcie_up, fmt::format("GPU {} PCIe up", gpu), slot, gpu, above));
-    slot_down_.push_back(
-        plan.add_link(LinkKind::pcie_down, fmt::format("GPU {} PCIe down", gpu), slot, above, gpu));
+        plan.add_link(LinkKind::pcie_up, fmt::format("GPU {} PCIe up", gpu), numbers_of_slot, gpu, above));
+    slot_down_.push_back(plan.add_link(LinkKind::pcie_down, fmt::format("GPU {} PCIe down", gpu),
+                                       numbers_of_slot, above, gpu));
   }
   if (words_.only_for_nics || words_.peer_to_peer) {
     return;
   }
-  const LinkNumbers staging = choose(card_staging(words_.generation, words_.lanes), numbers);
+  const LinkNumbers staging = choose(at_speed(card_staging(words_.generation, words_.lanes)), numbers);
   for (int gpu = 0; gpu < plan.num_gpus; ++gpu) {
     staging_.push_back(plan.add_link(LinkKind::staging, fmt::format("staging of GPU {} in host memory", gpu),
                                      staging, -1, -1));
   }
+}
+
+/// What is measured of a slot goes straight through it; staging takes its usual part of that.
+LinkSheet PcieTree::slot(bool direct) const {
+  const LinkSheet usual = pcie_slot(words_.generation, words_.lanes, direct);
+  return direct && words_.speed ? at_measured_speed(usual, *words_.speed) : at_speed(usual);
 }
 
 std::int32_t PcieTree::vertex_of(const Place& place) const {

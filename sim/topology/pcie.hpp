@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "sim/topology/link_kinds.hpp"
 #include "sim/topology/network.hpp"
 
 namespace ringside {
@@ -21,6 +22,9 @@ struct PcieWords {
   int num_nics = 0;
   /// GPU-to-GPU traffic has other links; only NICs are reached through PCIe, each through a switch beside its GPUs.
   bool only_for_nics = false;
+  /// Of a slot as it was measured, beside what such slots usually reach (measured_speed()); none = not measured. Everything that
+  /// goes through slots follows: switches, host bridges and staging, but neither the memory behind them nor other sockets.
+  std::optional<double> speed = {};
 };
 
 /// The PCIe tree of one node: slot → (switch → its uplink) → host bridge of the socket → socket-to-socket link.
@@ -53,6 +57,8 @@ class PcieTree {
   void add_sockets(NodePlan& plan, SpecNumbers numbers);
   void add_switches(NodePlan& plan, SpecNumbers numbers);
   void add_slots(NodePlan& plan, SpecNumbers numbers);
+  LinkSheet slot(bool direct) const;
+  LinkSheet at_speed(const LinkSheet& usual) const { return scaled(usual, words_.speed.value_or(1)); }
   std::int32_t vertex_of(const Place& place) const;
   /// Appends what lies between two slots.
   void append_between(const Place& source, const Place& target, bool staged,

@@ -3,7 +3,7 @@
 import shutil
 import unittest
 
-from ringside_case import CUSTOM, RingsideCase
+from ringside_case import CUSTOM, SOURCE, RingsideCase
 
 
 class Predict(RingsideCase):
@@ -50,6 +50,24 @@ class Predict(RingsideCase):
         # directions together (22 GB/s) 43 ms.
         self.assertAlmostEqual(predicted["seconds"], 0.043, delta=0.001)
         self.assertEqual(self.points(switched)["ring"]["predicted"].get("limits", []), [])
+
+    def test_three_listed_bandwidths_are_three_ordered_answers_for_every_algorithm(self):
+        result = self.run_ringside("predict", SOURCE / "configs/scenarios/listed-4x3090.yaml", "--sweep",
+                                   "intra.bandwidth=16GB/s,20GB/s,24GB/s", "--format", "json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        points = [p for p in self.records(result.stdout) if p["record"] == "point"]
+        for algorithm in ("naive", "ring", "native"):
+            times = {p["sweep"]["intra.bandwidth"]: p["predicted"]["seconds"] for p in points if p["algorithm"] == algorithm}
+            slow, middle, fast = (times[f"{rate}GB/s"] for rate in (16, 20, 24))
+            # Nearly in proportion to the bandwidth: 88 MB are many times what latency costs.
+            self.assertGreater(slow, 1.15 * middle, algorithm)
+            self.assertGreater(middle, 1.1 * fast, algorithm)
+            self.assertLess(slow, 24 / 16 * fast, algorithm)
+
+    def test_a_bandwidth_that_the_slot_cannot_have_is_refused(self):
+        scenario = SOURCE / "configs/scenarios/listed-4x3090.yaml"
+        result = self.run_ringside("predict", scenario, "--sweep", "intra.bandwidth=40GB/s")
+        self.assert_rejected(result, 2, "intra.bandwidth: 40 GB/s is more than PCIe 4.0 x16", "31.5")
 
     def test_one_ring_beside_nccls_own_says_how_many_nics_each_drives(self):
         text = ("name: two nodes\nalgorithms: [naive, ring, native]\nranks: 16\nmessage_sizes: [256 MiB]\n"

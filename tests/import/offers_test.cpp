@@ -75,8 +75,16 @@ TEST(VastOffers, ASlowSlotIsPredictedAsWhatItIs) {
   // Gen 4 x16 that measures 12.3 GB/s has lost half of its lanes; gen 3 x16 at 11.7 is healthy.
   const std::vector<Offer> offers = vast(shipped("vast.json"));
   EXPECT_EQ(offers[2].machine.intra->lanes, 8);
+  EXPECT_EQ(offers[2].machine.intra->bandwidth, BytesPerSecond{12.3e9});
   EXPECT_THAT(offers[2].assumptions, Contains(HasSubstr("too few for PCIe 4.0 x16")));
   EXPECT_EQ(offers[3].machine.intra->lanes, 16);
+  EXPECT_EQ(offers[3].machine.intra->bandwidth, BytesPerSecond{11.7e9});
+}
+
+TEST(VastOffers, WhatNoSlotCanCarryIsPassedOver) {
+  const Offer offer = one(kFour3090 + R"(,"pcie_bw":50.0)");
+  EXPECT_EQ(offer.machine.intra->bandwidth, std::nullopt);
+  EXPECT_THAT(offer.assumptions, Contains(HasSubstr("passed over: 50 GB/s is more than PCIe 4.0 x16")));
 }
 
 TEST(VastOffers, GeForceHasNoPeerToPeer) {

@@ -187,7 +187,8 @@ TEST_P(Schemas, KnowWhichKeysBelongToWhichKind) {
         if (here && (key.kinds.empty() || listed)) {
           legal.push_back(leaf(key.path));
         }
-        if (here && listed && key.required) {
+        const std::vector<std::string>& by = key.required_by.empty() ? key.kinds : key.required_by;
+        if (here && key.required && std::count(by.begin(), by.end(), word) > 0) {
           required.push_back(leaf(key.path));
         }
       }

@@ -72,6 +72,25 @@ Machine told(Machine where, const PointKey& key, double seconds) {
 
 // ---- the fitted model -----------------------------------------------------------------------------------------------
 
+TEST(NcclNative, AMeasuredBandwidthScalesLargeMessagesOverNvlinkAndPcie) {
+  Machine h100 = h100_node();
+  Machine l40s = l40s_node();
+  for (Machine* where : {&h100, &l40s}) {
+    double before = 0;
+    for (const double gigabytes : {16.0, 20.0, 24.0}) {
+      where->intra->bandwidth = BytesPerSecond{gigabytes * 1e9};
+      const PointKey key = native(8, kGi);
+      const double rate = bus_bandwidth(key, predicted(*where, key).seconds);
+      if (before > 0) {
+        EXPECT_NEAR(rate / before, gigabytes / (gigabytes - 4), 0.02 * rate / before) << gigabytes;
+      }
+      before = rate;
+    }
+  }
+  h100.intra->bandwidth = BytesPerSecond{900e9};
+  EXPECT_THROW(predicted(h100, native(8, kGi)), Error);
+}
+
 TEST(NcclModel, NvlsBetweenNodesIsATreeAndCalledSo) {
   const std::string node =
       "gpus_per_node: 8\ngpu: {model: H100-SXM}\nintra: {kind: nvlink, generation: 4, switch: true}\n";

@@ -32,6 +32,17 @@ TEST(NvlinkSwitch, NoFlowOfARingSharesALink) {
   EXPECT_NEAR(test::latency_us(network, 0, 7), 3.1, 1e-9);
 }
 
+TEST(NvlinkSwitch, AllLinksOfAGpuAreMeasuredTogether) {
+  Machine machine = nvswitch_machine();
+  machine.intra->bandwidth = BytesPerSecond{240e9};
+  EXPECT_NEAR(test::bandwidth_gb(build_network(machine, 8), 0, 7), 240, 1e-9);
+  machine.gpus_per_node = 4;
+  machine.intra->nvswitch = false;
+  EXPECT_NEAR(test::bandwidth_gb(build_network(machine, 4), 0, 3), 80, 1e-9);
+  machine.intra->bandwidth = BytesPerSecond{600e9};
+  EXPECT_THAT(error_of(machine, 4), HasSubstr("600 GB/s is more than 12 links of NVLink 3"));
+}
+
 TEST(NvlinkSwitch, FlowsToOneGpuShareItsLinkDown) {
   const Network network = build_network(nvswitch_machine(), 8);
   const auto count = crossings(network, {{1, 0}, {2, 0}, {3, 0}});

@@ -54,6 +54,33 @@ TEST(PcieTree, WithoutPeerToPeerEveryByteCrossesHostMemoryTwice) {
   EXPECT_NEAR(describe(network).ring.at(0).with_ring.value / 1e9, 164.0 / 16, 1e-3);
 }
 
+TEST(PcieTree, AMeasuredSlotIsThatFastPeerToPeer) {
+  Machine machine = pcie_machine();
+  machine.intra->bandwidth = BytesPerSecond{20e9};
+  for (const SpecNumbers numbers : {SpecNumbers::typical, SpecNumbers::fastest}) {
+    EXPECT_NEAR(test::bandwidth_gb(build_network(machine, 2, numbers), 0, 1), 20, 1e-9);
+  }
+  EXPECT_NEAR(describe(build_network(machine, 8)).ring.at(0).with_ring.value / 1e9, 20, 1e-9);
+}
+
+TEST(PcieTree, StagingGetsItsUsualPartOfAMeasuredSlot) {
+  Machine machine = pcie_machine();
+  machine.intra->peer_to_peer = false;
+  machine.intra->bandwidth = BytesPerSecond{20e9};
+  const Network network = build_network(machine, 4);
+  // Slots of 31.5 GB/s usually reach 0.78 of that peer to peer, 0.62 staged and 0.7 both ways.
+  EXPECT_NEAR(test::bandwidth_gb(network, 2, 3), 20 * 0.62 / 0.78, 1e-9);
+  EXPECT_NEAR(describe(network).ring.at(0).with_ring.value / 1e9, 20 * 0.7 / 0.78 / 2, 1e-9);
+}
+
+TEST(PcieTree, MoreThanTheSlotCarriesIsRefused) {
+  Machine machine = pcie_machine();
+  machine.intra->bandwidth = BytesPerSecond{1.04e9 * kSlot};
+  EXPECT_THAT(error_of(machine, 2), IsEmpty());
+  machine.intra->bandwidth = BytesPerSecond{40e9};
+  EXPECT_THAT(error_of(machine, 2), HasSubstr("intra.bandwidth: 40 GB/s is more than PCIe 4.0 x16"));
+}
+
 // What a pair reaches both ways is what its two cards stage, not what the socket passes: four 5090 reached more through one socket
 // (docs/topology.md) than four crossings of a memory that a pair fills would have left them.
 TEST(PcieTree, ACardStagesForBothDirectionsTogetherWhateverOthersDo) {
