@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -15,6 +14,7 @@
 
 #include "analysis/nccl_scatter.hpp"
 #include "common/error.hpp"
+#include "common/fnv1a.hpp"
 #include "sim/nccl/model.hpp"
 
 namespace ringside {
@@ -139,27 +139,6 @@ std::vector<NcclTable> without(std::span<const NcclTable> tables, Holds holds) {
                [&](const NcclTable& table) { return !holds(table); });
   return rest;
 }
-
-class Fnv1a {
- public:
-  void add(std::uint64_t word) {
-    for (int byte = 0; byte < 8; ++byte) {
-      add_byte(static_cast<unsigned char>(word >> (8 * byte)));
-    }
-  }
-  void add(double value) { add(std::bit_cast<std::uint64_t>(value)); }
-  void add(const std::string& text) {
-    for (const char c : text) {
-      add_byte(static_cast<unsigned char>(c));
-    }
-    add_byte(0);
-  }
-  std::string digits() const { return fmt::format("{:016x}", hash_); }
-
- private:
-  void add_byte(unsigned char byte) { hash_ = (hash_ ^ byte) * 0x100000001b3ULL; }
-  std::uint64_t hash_ = 0xcbf29ce484222325ULL;
-};
 
 }  // namespace
 

@@ -12,6 +12,7 @@
 #include "cli/report.hpp"
 #include "common/numbers.hpp"
 #include "plots/accuracy_charts.hpp"
+#include "study/ledger.hpp"
 
 namespace ringside::cli {
 namespace {
@@ -22,6 +23,8 @@ struct EvaluateFlags {
   bool charts = false;
   bool scores = false;
   std::string page;
+  std::string freeze;
+  std::string score;
 };
 
 void print_summaries(const AccuracyReport& report) {
@@ -127,8 +130,47 @@ void fit(const EvaluateFlags& flags, const CommonOptions& common, Progress& prog
                   (fit.directory / "parameters.yaml").string()));
 }
 
+void freeze(const EvaluateFlags& flags, Progress& progress) {
+  const study::Frozen frozen =
+      study::freeze({.directory = flags.directory, .ledger = flags.freeze}, progress.observer());
+  for (const std::string& skipped : frozen.skipped) {
+    print_line("not predicted: " + skipped);
+  }
+  print_line(fmt::format("{} points of {} scenarios are frozen in {}", frozen.points, frozen.scenarios,
+                         flags.freeze));
+}
+
+std::vector<std::string> score_row(const std::string& what, const Accuracy& record) {
+  return {what, std::to_string(record.points), percent(record.mape, 1),
+          fmt::format("{:+.0f} %", 100 * record.bias), record.coverage ? percent(*record.coverage) : ""};
+}
+
+void score(const EvaluateFlags& flags, Progress& progress) {
+  const study::LedgerScores scores =
+      study::score({.directory = flags.directory, .ledger = flags.score}, progress.observer());
+  std::vector<std::vector<std::string>> rows;
+  for (const Accuracy& record : scores.scenarios) {
+    rows.push_back(score_row(*record.system, record));
+  }
+  rows.push_back(score_row("all points", scores.all));
+  print(table({"scenario", ">points", ">mean error", ">bias", ">in interval"}, rows));
+  print_line();
+  if (scores.not_measured > 0) {
+    print_line(fmt::format("{} frozen points were not measured", scores.not_measured));
+  }
+  print_line(fmt::format("predicted and measured: {}", scores.file.string()));
+}
+
 void run(const EvaluateFlags& flags, const CommonOptions& common) {
   Progress progress(common.quiet);
+  if (!flags.freeze.empty()) {
+    freeze(flags, progress);
+    return;
+  }
+  if (!flags.score.empty()) {
+    score(flags, progress);
+    return;
+  }
   if (flags.fit) {
     fit(flags, common, progress);
     return;
@@ -172,6 +214,11 @@ void add_evaluate(CLI::App& app, CommonOptions& common) {
   command->add_option(
       "--page", flags->page,
       "Write the tables of all systems into this Markdown file, between its lines `<!-- … -->`");
+  auto* freeze =
+      command->add_option("--freeze", flags->freeze,
+                          "Write predictions of native into this new file before anybody reads the times");
+  command->add_option("--score", flags->score, "Compare such a file, once, with the times that are known now")
+      ->excludes(freeze);
   command->callback([flags, &common] { run(*flags, common); });
 }
 

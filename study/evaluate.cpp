@@ -18,20 +18,6 @@
 namespace ringside::study {
 namespace {
 
-std::vector<std::filesystem::path> scenario_files(const std::filesystem::path& directory) {
-  if (!std::filesystem::is_directory(directory)) {
-    throw Error(ErrorKind::bad_input, fmt::format("{}: no such directory", directory.string()));
-  }
-  std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(directory)) {
-    if (entry.is_regular_file() && entry.path().extension() == ".yaml") {
-      files.push_back(entry.path());
-    }
-  }
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
 struct Systems {
   std::vector<EvaluationSystem> systems = {};
   std::vector<std::string> problems = {};  ///< As their error says, of files that cannot be read.
@@ -68,7 +54,7 @@ std::optional<EvaluationSystem> read_system(const std::filesystem::path& file, c
 Systems read_systems(const std::filesystem::path& directory, const Observer& observer) {
   observer.stage("reading scenarios");
   Systems read;
-  for (const std::filesystem::path& file : scenario_files(directory)) {
+  for (const std::filesystem::path& file : scenario_files_below(directory)) {
     try {
       if (auto system = read_system(file, observer)) {
         read.systems.push_back(std::move(*system));

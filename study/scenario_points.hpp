@@ -19,6 +19,9 @@ std::vector<std::string> scenario_algorithms(Collective collective);
 /// What the loaders of scenarios, plans and machines take as names: algorithms, and the machines that ship with the program.
 KnownNames known_names();
 
+/// The YAML files below a folder, sorted. Throws Error{bad_input} where there is no such folder.
+std::vector<std::filesystem::path> scenario_files_below(const std::filesystem::path& directory);
+
 Scenario read_scenario(const std::filesystem::path& file);
 
 /// A machine file, or a name of `ringside list machines`. Throws Error{bad_input}.

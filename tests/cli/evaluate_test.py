@@ -143,6 +143,69 @@ class Evaluate(RingsideCase):
         self.assert_rejected(self.run_ringside("evaluate", self.folder / "nowhere"), 2, "no such directory")
 
 
+class Ledger(RingsideCase):
+    def setUp(self):
+        super().setUp()
+        # As before anybody has measured: `measured:` names no file yet.
+        self.text = (SOURCE / "configs/evaluation/aic-h100_sxm-2x.yaml").read_text()
+        self.scenario = self.write("box.yaml", self.text.replace("measured: aic-h100_sxm-2x.csv\n", ""))
+        self.ledger = self.folder / "ledger.csv"
+        result = self.run_ringside("evaluate", self.folder, "--freeze", self.ledger)
+        self.assertEqual(result.returncode, 0, result.stderr)
+
+    def measure(self):
+        """A published table comes to the scenario; its row of 1 KiB is a hundred times what was predicted."""
+        self.scenario.write_text(self.text.replace("aic-h100_sxm-2x.csv", "times.csv"))
+        rows = self.frozen()
+        self.write("times.csv", "bytes,time_us\n" + "".join(
+            f"{row['bytes']},{1e6 * float(row['predicted_seconds']) * (100 if row['bytes'] == '1024' else 1)}\n" for row in rows))
+        return rows
+
+    def frozen(self):
+        with open(self.ledger, newline="") as table:
+            return list(csv.DictReader(table))
+
+    def score(self):
+        return self.run_ringside("evaluate", self.folder, "--score", self.ledger)
+
+    def test_what_was_frozen_is_scored_once_against_the_times(self):
+        rows = self.measure()
+        self.assertTrue(all(float(r["low_seconds"]) < float(r["predicted_seconds"]) < float(r["high_seconds"]) for r in rows))
+        result = self.score()
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stdout, rf"all points +{len(rows)} ")
+        with open(self.folder / "ledger.csv.scored.csv", newline="") as table:
+            for row, before in zip(csv.DictReader(table), rows):
+                measured = float(row.pop("measured_seconds"))
+                self.assertEqual(row, before)
+                slower = 100 if row["bytes"] == "1024" else 1
+                self.assertAlmostEqual(measured / float(row["predicted_seconds"]), slower, delta=1e-3 * slower)
+        self.assert_rejected(self.score(), 2, "ledger.csv: was scored before", "scored once")
+
+    def test_a_scenario_that_is_no_longer_what_was_predicted_is_refused(self):
+        self.measure()
+        self.scenario.write_text(self.scenario.read_text().replace("links_per_gpu: 18", "links_per_gpu: 12"))
+        self.assert_rejected(self.score(), 2, "box.yaml: has changed since it was predicted", self.frozen()[0]["hash"])
+
+    def test_words_about_the_measurement_change_nothing(self):
+        self.measure()
+        self.scenario.write_text(self.scenario.read_text() + '  excluded: "a fan had failed"\n')
+        self.assertEqual(self.score().returncode, 0)
+
+    def test_nothing_is_scored_before_it_was_measured(self):
+        self.assert_rejected(self.score(), 2, "box.yaml: has no `measured:` yet")
+
+    def test_a_ledger_is_never_replaced(self):
+        before = self.ledger.read_text()
+        result = self.run_ringside("evaluate", self.folder, "--freeze", self.ledger)
+        self.assert_rejected(result, 2, "ledger.csv: exists")
+        self.assertEqual(self.ledger.read_text(), before)
+
+    def test_a_file_that_is_no_ledger_is_refused(self):
+        self.ledger.write_text("bytes,time_us\n1,1\n")
+        self.assert_rejected(self.score(), 2, "is no ledger")
+
+
 class PredictNative(RingsideCase):
     def predict(self, *flags):
         result = self.run_ringside("predict", self.write("scenario.yaml", EIGHT_4090), *flags)
