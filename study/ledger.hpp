@@ -12,7 +12,7 @@
 namespace ringside::study {
 
 struct LedgerRequest {
-  std::filesystem::path directory;  ///< Of scenarios.
+  std::filesystem::path directory;  ///< Holds scenarios.
   std::filesystem::path ledger;
 };
 

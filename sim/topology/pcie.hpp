@@ -22,7 +22,7 @@ struct PcieWords {
   int num_nics = 0;
   /// GPU-to-GPU traffic has other links; only NICs are reached through PCIe, each through a switch beside its GPUs.
   bool only_for_nics = false;
-  /// Of a slot as it was measured, beside what such slots usually reach (measured_speed()); none = not measured. Everything that
+  /// How fast a slot was measured to be, beside what such slots usually reach (measured_speed()); none = not measured. Everything that
   /// goes through slots follows: switches, host bridges and staging, but neither the memory behind them nor other sockets.
   std::optional<double> speed = {};
 };
