@@ -5,6 +5,9 @@ import pathlib
 import re
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from check_text import report  # pylint: disable=wrong-import-position
+
 # In the order in which data flows: records and schedules below those who simulate and run, and a library between those who
 # decide (study) and those who print (cli).
 MODULES = ["common", "results", "scenario", "schedule", "sim", "real", "import", "analysis", "study", "plots", "ringside", "cli"]
@@ -83,14 +86,5 @@ def faults_of(root: pathlib.Path):
                         yield f"{name}:{number}: only cli/ prints or exits"
 
 
-def main() -> int:
-    root = pathlib.Path(sys.argv[1])
-    faults = list(faults_of(root))
-    for fault in faults:
-        print(fault)
-    print(f"{len(faults)} faults")
-    return 1 if faults else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(report(faults_of(pathlib.Path(sys.argv[1]))))

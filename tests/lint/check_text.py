@@ -37,13 +37,14 @@ def faults_of(root: pathlib.Path):
                         yield f"{name}:{number}: link to a file that is not there: {target}"
 
 
-def main() -> int:
-    faults = list(faults_of(pathlib.Path(sys.argv[1])))
-    for fault in faults:
+def report(faults) -> int:
+    """Prints what a check of this folder found, a line each; its exit status."""
+    found = list(faults)
+    for fault in found:
         print(fault)
-    print(f"{len(faults)} faults")
-    return 1 if faults else 0
+    print(f"{len(found)} faults")
+    return 1 if found else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(report(faults_of(pathlib.Path(sys.argv[1]))))

@@ -9,7 +9,7 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from check_text import files_of  # pylint: disable=wrong-import-position
+from check_text import files_of, report  # pylint: disable=wrong-import-position
 
 CODE = {".cpp", ".hpp", ".cu", ".py"}
 MOST_LINES, MOST_FILES, TOP = 400, 25, 20
@@ -42,13 +42,5 @@ def faults_of(root: pathlib.Path):
             yield f"{folder}/: no README.md, here or above, says what belongs here and what does not"
 
 
-def main() -> int:
-    faults = list(faults_of(pathlib.Path(sys.argv[1])))
-    for fault in faults:
-        print(fault)
-    print(f"{len(faults)} faults")
-    return 1 if faults else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(report(faults_of(pathlib.Path(sys.argv[1]))))

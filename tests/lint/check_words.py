@@ -6,14 +6,13 @@ import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from check_text import files_of  # pylint: disable=wrong-import-position
+from check_text import files_of, report  # pylint: disable=wrong-import-position
 
 SUFFIXES = {".cpp", ".hpp", ".cu", ".in", ".md", ".py", ".sh", ".cmake", ".txt", ".yaml", ".json", ""}
 # Where a retired word may stand, and why.
 ALLOWED = {
     "docs/glossary.md": "it lists them",
     "CHANGELOG.md": "it names what is still read in the old spelling",
-    "cli/perfetto.cpp": "Perfetto calls an interval of a track a slice",
     "study/perfetto.cpp": "Perfetto calls an interval of a track a slice",
     "tests/lint/check_words.py": "it says where they may stand",
     "results/probe_kind.cpp": "it reads curves of machine files in their old spelling",
@@ -63,13 +62,5 @@ def faults_of(root: pathlib.Path):
                 yield name, f"{name}:{number}: retired word (docs/glossary.md has the new one): {match.group()}"
 
 
-def main() -> int:
-    faults = list(faults_of(pathlib.Path(sys.argv[1])))
-    for _, fault in faults:
-        print(fault)
-    print(f"{len(faults)} faults")
-    return 1 if faults else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(report(fault for _, fault in faults_of(pathlib.Path(sys.argv[1]))))
