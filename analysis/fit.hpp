@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "results/probe_sample.hpp"
-#include "scenario/machine.hpp"
+#include "scenario/machine/machine.hpp"
 
 /// Point-to-point probes → α, β, γ and the measured curves. Pure; `cores` and `backend` of the result are left to the
 /// caller, who knows them.

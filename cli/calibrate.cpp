@@ -13,9 +13,9 @@
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/launch_flags.hpp"
-#include "cli/report.hpp"
+#include "cli/reports/report.hpp"
 #include "common/error.hpp"
-#include "plots/charts.hpp"
+#include "plots/charts/charts.hpp"
 #include "real/backend/backends.hpp"
 
 namespace ringside::cli {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "study/invocation.hpp"
+#include "study/inputs/invocation.hpp"
 
 namespace CLI {
 class App;

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "common/error.hpp"
-#include "results/reader.hpp"
+#include "results/codec/reader.hpp"
 
 namespace ringside::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "study/observer.hpp"
+#include "study/ranks/observer.hpp"
 
 /// What the commands share in talking to people. Only cli/ prints.
 namespace ringside::cli {

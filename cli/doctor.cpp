@@ -9,13 +9,13 @@
 
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
-#include "plots/gnuplot.hpp"
+#include "plots/drawing/gnuplot.hpp"
 #include "real/backend/gpus.hpp"
 #include "real/backend/nccl/settings.hpp"
-#include "real/launch/external_rank.hpp"
-#include "real/measure/this_machine.hpp"
-#include "study/backends.hpp"
-#include "study/shipped_files.hpp"
+#include "real/launch/external/external_rank.hpp"
+#include "real/system/this_machine.hpp"
+#include "study/inputs/shipped_files.hpp"
+#include "study/ranks/backends.hpp"
 
 namespace ringside::cli {
 namespace {

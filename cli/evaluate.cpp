@@ -6,12 +6,12 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "analysis/evaluation.hpp"
+#include "analysis/evaluation/evaluation.hpp"
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
-#include "cli/report.hpp"
+#include "cli/reports/report.hpp"
 #include "common/numbers.hpp"
-#include "plots/accuracy_charts.hpp"
+#include "plots/charts/accuracy_charts.hpp"
 #include "study/ledger.hpp"
 
 namespace ringside::cli {

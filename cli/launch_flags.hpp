@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "study/launch.hpp"
+#include "study/ranks/launch.hpp"
 
 namespace CLI {
 class App;

@@ -9,11 +9,11 @@
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "common/error.hpp"
+#include "scenario/plan/workload.hpp"
 #include "scenario/scenario.hpp"
-#include "scenario/workload.hpp"
 #include "schedule/registry.hpp"
-#include "study/backends.hpp"
-#include "study/shipped_files.hpp"
+#include "study/inputs/shipped_files.hpp"
+#include "study/ranks/backends.hpp"
 
 namespace ringside::cli {
 namespace {

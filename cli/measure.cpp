@@ -8,7 +8,7 @@
 #include "cli/console.hpp"
 #include "cli/interruption.hpp"
 #include "cli/launch_flags.hpp"
-#include "cli/report.hpp"
+#include "cli/reports/report.hpp"
 #include "study/compare.hpp"
 
 namespace ringside::cli {

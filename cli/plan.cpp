@@ -7,13 +7,13 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "analysis/scaling_check.hpp"
+#include "analysis/plan/scaling_check.hpp"
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
-#include "cli/plan_report.hpp"
+#include "cli/reports/plan_report.hpp"
 #include "common/error.hpp"
 #include "common/numbers.hpp"
-#include "results/record.hpp"
+#include "results/codec/record.hpp"
 
 namespace ringside::cli {
 namespace {

@@ -10,13 +10,13 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "analysis/policy_sentences.hpp"
+#include "analysis/comparison/policy_sentences.hpp"
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/launch_flags.hpp"
-#include "cli/report.hpp"
-#include "plots/charts.hpp"
-#include "results/field_table.hpp"
+#include "cli/reports/report.hpp"
+#include "plots/charts/charts.hpp"
+#include "results/codec/field_table.hpp"
 #include "schedule/program/policy.hpp"
 #include "study/perfetto.hpp"
 

@@ -4,7 +4,7 @@ include(CMakePackageConfigHelpers)
 set(RINGSIDE_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/ringside)
 
 install(TARGETS ringside RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-# Where the program looks for machines by name (study/shipped_files.cpp).
+# Where the program looks for machines by name (study/inputs/shipped_files.cpp).
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/configs DESTINATION ${CMAKE_INSTALL_DATADIR}/ringside)
 # The public API and the modules behind it.
 install(TARGETS ringside_api ringside_real ringside_schedule ringside_results ringside_common

@@ -20,7 +20,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "analysis/step_model.hpp"
+#include "analysis/plan/step_model.hpp"
 #include "examples/support/example.hpp"
 #include "examples/support/mlp.hpp"
 #include "examples/support/prediction.hpp"

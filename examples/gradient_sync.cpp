@@ -14,7 +14,7 @@
 #include <fmt/ranges.h>
 
 #include "examples/support/example.hpp"
-#include "plots/charts.hpp"
+#include "plots/charts/charts.hpp"
 
 using namespace ringside;
 

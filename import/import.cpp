@@ -12,8 +12,8 @@
 
 #include "common/error.hpp"
 #include "import/parts.hpp"
-#include "results/reader.hpp"
-#include "results/record.hpp"
+#include "results/codec/reader.hpp"
+#include "results/codec/record.hpp"
 
 namespace ringside {
 namespace {

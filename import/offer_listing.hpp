@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "scenario/plan.hpp"
+#include "scenario/plan/plan.hpp"
 
 /// Reads what is on offer in other people's formats (docs/planning.md). What a listing does not say is filled in, and every
 /// such assumption stands in the offer.

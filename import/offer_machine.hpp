@@ -4,7 +4,7 @@
 #include <string>
 #include <variant>
 
-#include "scenario/plan.hpp"
+#include "scenario/plan/plan.hpp"
 
 /// From what a listing says to a machine description; shared by its readers.
 namespace ringside {

@@ -9,7 +9,7 @@
 #include "common/numbers.hpp"
 #include "import/offer_listing.hpp"
 #include "import/offer_machine.hpp"
-#include "scenario/csv.hpp"
+#include "scenario/yaml/csv.hpp"
 
 /// catalogs/<version>/<cloud>/vms.csv of skypilot-org/skypilot-catalog. Columns differ by cloud in order and presence, and
 /// none says how GPUs are connected.

@@ -8,8 +8,8 @@
 
 #include "common/file_descriptor.hpp"
 #include "common/names.hpp"
+#include "results/codec/record.hpp"
 #include "results/point_key.hpp"
-#include "results/record.hpp"
 
 /// The append-only file of one run. Every record is in the file, in one write, before append() returns, so that a run
 /// killed at any moment leaves all it had finished (losing power may cost the last seconds).

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "results/fields.hpp"
+#include "results/codec/fields.hpp"
 
 namespace ringside {
 
@@ -33,7 +33,7 @@ enum class LinkKind : std::uint8_t {
 
 std::string_view name(LinkKind kind);
 
-/// What holds a predicted time back. Which fields are set follows from `kind`, the others are as they are here; analysis/limit_sentences.hpp puts it into words.
+/// What holds a predicted time back. Which fields are set follows from `kind`, the others are as they are here; analysis/comparison/limit_sentences.hpp puts it into words.
 struct Limit {
   enum class Kind : std::uint8_t {
     shared_link,   ///< `flows` share a link: `link_kind`, `link`, `node`, `flows`, `crossings`, `others`

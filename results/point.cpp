@@ -1,6 +1,6 @@
 #include "results/point.hpp"
 
-#include "results/field_table.hpp"
+#include "results/codec/field_table.hpp"
 #include "results/probe_sample.hpp"
 #include "results/trace_event.hpp"
 

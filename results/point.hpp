@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "results/fields.hpp"
+#include "results/codec/fields.hpp"
 #include "results/measurement.hpp"
 #include "results/point_key.hpp"
 #include "results/prediction.hpp"

@@ -5,7 +5,7 @@
 
 #include "common/names.hpp"
 #include "common/units.hpp"
-#include "results/fields.hpp"
+#include "results/codec/fields.hpp"
 
 namespace ringside {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "common/units.hpp"
-#include "results/fields.hpp"
+#include "results/codec/fields.hpp"
 
 namespace ringside {
 

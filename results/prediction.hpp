@@ -6,7 +6,7 @@
 
 #include "common/names.hpp"
 #include "common/units.hpp"
-#include "results/fields.hpp"
+#include "results/codec/fields.hpp"
 #include "results/limit.hpp"
 #include "results/policy.hpp"
 

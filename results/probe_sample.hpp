@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "common/units.hpp"
-#include "results/fields.hpp"
+#include "results/codec/fields.hpp"
 #include "results/probe_kind.hpp"
 
 /// What point-to-point probes found: what α, β and γ and the curves of a machine are fitted from.

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "common/units.hpp"
-#include "results/fields.hpp"
+#include "results/codec/fields.hpp"
 
 /// What happened when, in a simulated or in a real run: the same record of both, so that they can stand side by side.
 namespace ringside {

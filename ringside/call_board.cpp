@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 
 #include "common/error.hpp"
-#include "real/launch/posix.hpp"
+#include "real/system/posix.hpp"
 
 namespace ringside {
 namespace {

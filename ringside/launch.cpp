@@ -14,12 +14,12 @@
 
 #include "real/backend/backends.hpp"
 #include "real/backend/threads/transport.hpp"
-#include "real/launch/external_rank.hpp"
-#include "real/launch/interrupt.hpp"
-#include "real/launch/memory_check.hpp"
-#include "real/launch/posix.hpp"
+#include "real/launch/external/external_rank.hpp"
 #include "real/launch/rank_jobs.hpp"
 #include "real/launch/rank_watch.hpp"
+#include "real/system/interrupt.hpp"
+#include "real/system/memory_check.hpp"
+#include "real/system/posix.hpp"
 #include "ringside/call_board.hpp"
 
 namespace ringside {

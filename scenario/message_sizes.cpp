@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "scenario/map_table.hpp"
 #include "scenario/scenario.hpp"
+#include "scenario/yaml/map_table.hpp"
 
 namespace ringside {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "common/names.hpp"
 #include "common/units.hpp"
-#include "scenario/keys.hpp"
-#include "scenario/reader.hpp"
+#include "scenario/yaml/keys.hpp"
+#include "scenario/yaml/reader.hpp"
 
 /// The key `message_sizes` of a scenario: one size, a list of sizes, or a range.
 namespace ringside {

@@ -8,7 +8,7 @@
 
 #include "common/names.hpp"
 #include "common/units.hpp"
-#include "scenario/machine.hpp"
+#include "scenario/machine/machine.hpp"
 
 /// A scenario: what is asked. Loaded from YAML (docs/scenario.md), checked completely before anything runs.
 namespace ringside {

@@ -6,12 +6,12 @@
 #include <fmt/format.h>
 
 #include "common/error.hpp"
-#include "scenario/machine_file.hpp"
-#include "scenario/machine_table.hpp"
-#include "scenario/map_table.hpp"
+#include "scenario/machine/machine_file.hpp"
+#include "scenario/machine/machine_table.hpp"
+#include "scenario/machine/named_machine.hpp"
 #include "scenario/message_sizes.hpp"
-#include "scenario/named_machine.hpp"
 #include "scenario/scenario.hpp"
+#include "scenario/yaml/map_table.hpp"
 
 namespace ringside {
 namespace {

@@ -8,7 +8,7 @@
 #include "results/point_key.hpp"
 #include "results/prediction.hpp"
 #include "results/trace_event.hpp"
-#include "scenario/machine.hpp"
+#include "scenario/machine/machine.hpp"
 #include "schedule/placement.hpp"
 #include "sim/nccl/native.hpp"
 

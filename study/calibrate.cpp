@@ -9,9 +9,9 @@
 #include "real/backend/backends.hpp"
 #include "real/backend/gpus.hpp"
 #include "real/backend/nccl/settings.hpp"
-#include "real/launch/external_rank.hpp"
-#include "real/measure/this_machine.hpp"
-#include "study/invocation.hpp"
+#include "real/launch/external/external_rank.hpp"
+#include "real/system/this_machine.hpp"
+#include "study/inputs/invocation.hpp"
 
 namespace ringside::study {
 namespace {

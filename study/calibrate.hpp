@@ -8,9 +8,9 @@
 #include "real/launch/launch_options.hpp"
 #include "real/probe/probe.hpp"
 #include "scenario/scenario.hpp"
-#include "study/invocation.hpp"
-#include "study/launch.hpp"
-#include "study/observer.hpp"
+#include "study/inputs/invocation.hpp"
+#include "study/ranks/launch.hpp"
+#include "study/ranks/observer.hpp"
 
 namespace ringside::study {
 

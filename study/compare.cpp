@@ -10,12 +10,12 @@
 
 #include "common/error.hpp"
 #include "import/import.hpp"
-#include "real/launch/external_rank.hpp"
-#include "real/launch/memory_check.hpp"
+#include "real/launch/external/external_rank.hpp"
 #include "real/measure/measure.hpp"
+#include "real/system/memory_check.hpp"
 #include "results/journal.hpp"
 #include "study/calibrate.hpp"
-#include "study/scenario_points.hpp"
+#include "study/inputs/scenario_points.hpp"
 
 namespace ringside::study {
 namespace {

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "results/point.hpp"
-#include "study/invocation.hpp"
-#include "study/launch.hpp"
-#include "study/observer.hpp"
+#include "study/inputs/invocation.hpp"
 #include "study/predict.hpp"
+#include "study/ranks/launch.hpp"
+#include "study/ranks/observer.hpp"
 
 namespace ringside::study {
 

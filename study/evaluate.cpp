@@ -6,14 +6,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "analysis/accuracy_tables.hpp"
-#include "analysis/impossible_times.hpp"
-#include "analysis/nccl_fit.hpp"
+#include "analysis/evaluation/accuracy_tables.hpp"
+#include "analysis/evaluation/impossible_times.hpp"
+#include "analysis/evaluation/nccl_fit.hpp"
 #include "common/error.hpp"
+#include "results/codec/reader.hpp"
 #include "results/journal.hpp"
-#include "results/reader.hpp"
-#include "study/scenario_points.hpp"
-#include "study/shipped_files.hpp"
+#include "study/inputs/scenario_points.hpp"
+#include "study/inputs/shipped_files.hpp"
 
 namespace ringside::study {
 namespace {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "analysis/evaluation.hpp"
-#include "study/invocation.hpp"
-#include "study/observer.hpp"
+#include "analysis/evaluation/evaluation.hpp"
+#include "study/inputs/invocation.hpp"
+#include "study/ranks/observer.hpp"
 
 namespace ringside::study {
 

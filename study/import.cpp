@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include "common/error.hpp"
+#include "results/codec/reader.hpp"
 #include "results/journal.hpp"
-#include "results/reader.hpp"
-#include "scenario/topology_matrix.hpp"
+#include "scenario/machine/topology_matrix.hpp"
 
 namespace ringside::study {
 namespace {

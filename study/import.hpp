@@ -7,8 +7,8 @@
 
 #include "import/import.hpp"
 #include "scenario/scenario.hpp"
-#include "study/invocation.hpp"
-#include "study/observer.hpp"
+#include "study/inputs/invocation.hpp"
+#include "study/ranks/observer.hpp"
 
 namespace ringside::study {
 

@@ -8,17 +8,17 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "analysis/accuracy.hpp"
+#include "analysis/comparison/accuracy.hpp"
 #include "common/error.hpp"
 #include "common/fnv1a.hpp"
 #include "common/numbers.hpp"
-#include "results/reader.hpp"
-#include "scenario/csv.hpp"
+#include "results/codec/reader.hpp"
+#include "scenario/yaml/csv.hpp"
 #include "schedule/registry.hpp"
 #include "sim/nccl/native.hpp"
-#include "study/invocation.hpp"
-#include "study/scenario_points.hpp"
-#include "study/shipped_files.hpp"
+#include "study/inputs/invocation.hpp"
+#include "study/inputs/scenario_points.hpp"
+#include "study/inputs/shipped_files.hpp"
 
 namespace ringside::study {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "results/record.hpp"
-#include "study/observer.hpp"
+#include "results/codec/record.hpp"
+#include "study/ranks/observer.hpp"
 
 /// Predictions that are written down before anybody reads the times that they are about, and scored once. A ledger is a CSV file, a
 /// row for every point of NCCL's own collectives.

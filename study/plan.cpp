@@ -7,16 +7,16 @@
 
 #include <fmt/format.h>
 
-#include "analysis/plan_sentences.hpp"
+#include "analysis/plan/plan_sentences.hpp"
 #include "common/error.hpp"
 #include "common/numbers.hpp"
+#include "results/codec/reader.hpp"
 #include "results/journal.hpp"
-#include "results/reader.hpp"
-#include "scenario/keys.hpp"
-#include "scenario/override.hpp"
-#include "study/offers.hpp"
-#include "study/scenario_points.hpp"
-#include "study/shipped_files.hpp"
+#include "scenario/yaml/keys.hpp"
+#include "scenario/yaml/override.hpp"
+#include "study/inputs/offers.hpp"
+#include "study/inputs/scenario_points.hpp"
+#include "study/inputs/shipped_files.hpp"
 
 namespace ringside::study {
 namespace {

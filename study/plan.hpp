@@ -7,14 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "analysis/plan_answers.hpp"
-#include "analysis/planner.hpp"
-#include "analysis/scaling_check.hpp"
-#include "results/record.hpp"
-#include "scenario/plan.hpp"
-#include "study/invocation.hpp"
-#include "study/observer.hpp"
-#include "study/sweep_values.hpp"
+#include "analysis/plan/plan_answers.hpp"
+#include "analysis/plan/planner.hpp"
+#include "analysis/plan/scaling_check.hpp"
+#include "results/codec/record.hpp"
+#include "scenario/plan/plan.hpp"
+#include "study/inputs/invocation.hpp"
+#include "study/inputs/sweep_values.hpp"
+#include "study/ranks/observer.hpp"
 
 namespace ringside::study {
 

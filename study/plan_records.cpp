@@ -1,7 +1,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/nic_sentences.hpp"
+#include "analysis/comparison/nic_sentences.hpp"
 #include "study/plan.hpp"
 
 namespace ringside::study {

@@ -6,11 +6,11 @@
 
 #include <fmt/format.h>
 
-#include "analysis/policy_sentences.hpp"
-#include "analysis/verdict.hpp"
+#include "analysis/comparison/policy_sentences.hpp"
+#include "analysis/comparison/verdict.hpp"
 #include "common/error.hpp"
 #include "study/calibrate.hpp"
-#include "study/scenario_points.hpp"
+#include "study/inputs/scenario_points.hpp"
 
 namespace ringside::study {
 namespace {

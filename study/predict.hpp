@@ -5,19 +5,19 @@
 #include <string>
 #include <vector>
 
-#include "analysis/accuracy.hpp"
-#include "analysis/crossover.hpp"
+#include "analysis/comparison/accuracy.hpp"
+#include "analysis/comparison/crossover.hpp"
+#include "analysis/comparison/speedup_grid.hpp"
 #include "analysis/fitted.hpp"
-#include "analysis/speedup_grid.hpp"
 #include "common/error.hpp"
 #include "results/journal.hpp"
 #include "results/point.hpp"
 #include "scenario/scenario.hpp"
 #include "sim/predict.hpp"
-#include "study/invocation.hpp"
-#include "study/known.hpp"
-#include "study/launch.hpp"
-#include "study/observer.hpp"
+#include "study/inputs/invocation.hpp"
+#include "study/inputs/known.hpp"
+#include "study/ranks/launch.hpp"
+#include "study/ranks/observer.hpp"
 
 namespace ringside::study {
 

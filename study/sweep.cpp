@@ -7,11 +7,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "analysis/nic_sentences.hpp"
+#include "analysis/comparison/nic_sentences.hpp"
 #include "common/error.hpp"
 #include "common/numbers.hpp"
-#include "scenario/keys.hpp"
-#include "scenario/override.hpp"
+#include "scenario/yaml/keys.hpp"
+#include "scenario/yaml/override.hpp"
 #include "schedule/registry.hpp"
 
 namespace ringside::study {

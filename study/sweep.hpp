@@ -6,8 +6,8 @@
 
 #include "results/point.hpp"
 #include "scenario/scenario.hpp"
+#include "study/inputs/sweep_values.hpp"
 #include "study/predict.hpp"
-#include "study/sweep_values.hpp"
 
 namespace ringside::study {
 

@@ -8,12 +8,12 @@
 
 #include "common/error.hpp"
 #include "real/backend/backends.hpp"
-#include "real/launch/external_rank.hpp"
+#include "real/launch/external/external_rank.hpp"
 #include "schedule/registry.hpp"
 #include "sim/predict.hpp"
 #include "study/calibrate.hpp"
+#include "study/inputs/scenario_points.hpp"
 #include "study/perfetto.hpp"
-#include "study/scenario_points.hpp"
 
 namespace ringside::study {
 namespace {

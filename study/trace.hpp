@@ -11,9 +11,9 @@
 #include "results/prediction.hpp"
 #include "results/trace_event.hpp"
 #include "scenario/scenario.hpp"
-#include "study/invocation.hpp"
-#include "study/launch.hpp"
-#include "study/observer.hpp"
+#include "study/inputs/invocation.hpp"
+#include "study/ranks/launch.hpp"
+#include "study/ranks/observer.hpp"
 
 namespace ringside::study {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "ringside/communicator.hpp"
-#include "scenario/machine.hpp"
+#include "scenario/machine/machine.hpp"
 
 /// From "what does it take here" to "what would it take there": predictions of the tutorial's collectives.
 namespace examples {

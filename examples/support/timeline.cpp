@@ -8,11 +8,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "plots/charts.hpp"
-#include "plots/layout.hpp"
-#include "plots/page.hpp"
-#include "plots/palette.hpp"
-#include "plots/tics.hpp"
+#include "plots/charts/charts.hpp"
+#include "plots/drawing/layout.hpp"
+#include "plots/drawing/page.hpp"
+#include "plots/drawing/palette.hpp"
+#include "plots/drawing/tics.hpp"
 
 namespace examples {
 

@@ -4,7 +4,7 @@
 
 #include "real/backend/nccl/settings.hpp"
 #if RINGSIDE_HAS_NCCL
-#include "real/backend/nccl/gpu_inventory.hpp"
+#include "real/backend/nccl/device/gpu_inventory.hpp"
 #endif
 
 namespace ringside {

@@ -10,7 +10,7 @@
 #include "real/execute/ready_call.hpp"
 #include "real/execute/transport.hpp"
 #include "results/measurement.hpp"
-#include "scenario/execution_rules.hpp"
+#include "scenario/machine/execution_rules.hpp"
 #include "schedule/program/program.hpp"
 
 namespace ringside {

@@ -1,10 +1,10 @@
 #include "real/launch/process_ranks.hpp"
 
 #include "real/backend/backends.hpp"
-#include "real/launch/meeting_folder.hpp"
-#include "real/launch/posix.hpp"
+#include "real/launch/external/meeting_folder.hpp"
 #include "real/launch/rank_command.hpp"
 #include "real/launch/rank_watch.hpp"
+#include "real/system/posix.hpp"
 
 namespace ringside {
 namespace {

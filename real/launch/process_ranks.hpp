@@ -2,9 +2,9 @@
 
 #include <memory>
 
-#include "real/launch/interrupt.hpp"
 #include "real/launch/launch_options.hpp"
 #include "real/launch/ranks.hpp"
+#include "real/system/interrupt.hpp"
 
 namespace ringside {
 

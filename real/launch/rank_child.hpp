@@ -9,7 +9,7 @@
 
 #include "common/file_descriptor.hpp"
 #include "common/units.hpp"
-#include "real/launch/posix.hpp"
+#include "real/system/posix.hpp"
 
 namespace ringside {
 

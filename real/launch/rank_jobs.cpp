@@ -12,7 +12,7 @@
 #include "real/measure/point_measurement.hpp"
 #include "real/measure/point_recording.hpp"
 #include "real/probe/probe_run.hpp"
-#include "results/field_table.hpp"
+#include "results/codec/field_table.hpp"
 
 namespace ringside {
 

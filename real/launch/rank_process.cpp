@@ -19,10 +19,10 @@
 #include "common/error.hpp"
 #include "real/backend/backends.hpp"
 #include "real/execute/coordination.hpp"
-#include "real/launch/posix.hpp"
 #include "real/launch/rank_command.hpp"
 #include "real/launch/rank_jobs.hpp"
 #include "real/measure/rank_tuning.hpp"
+#include "real/system/posix.hpp"
 
 namespace ringside {
 namespace {

@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
-#include "real/launch/interrupt.hpp"
 #include "real/launch/rank_child.hpp"
 #include "real/launch/rank_jobs.hpp"
+#include "real/system/interrupt.hpp"
 
 namespace ringside {
 

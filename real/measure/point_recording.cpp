@@ -12,8 +12,8 @@
 #include "common/error.hpp"
 #include "real/execute/executor.hpp"
 #include "real/execute/prepared_call.hpp"
-#include "real/measure/this_machine.hpp"
 #include "real/measure/timing.hpp"
+#include "real/system/this_machine.hpp"
 #include "schedule/program/policy.hpp"
 
 namespace ringside {

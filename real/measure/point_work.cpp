@@ -9,12 +9,12 @@
 
 #include "common/error.hpp"
 #include "real/backend/backends.hpp"
-#include "real/launch/external_rank.hpp"
-#include "real/launch/external_ranks.hpp"
-#include "real/launch/interrupt.hpp"
-#include "real/launch/memory_check.hpp"
+#include "real/launch/external/external_rank.hpp"
+#include "real/launch/external/external_ranks.hpp"
 #include "real/launch/process_ranks.hpp"
 #include "real/launch/thread_ranks.hpp"
+#include "real/system/interrupt.hpp"
+#include "real/system/memory_check.hpp"
 
 namespace ringside {
 namespace {

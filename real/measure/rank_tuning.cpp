@@ -4,9 +4,9 @@
 #include <chrono>
 #include <thread>
 
-#include "real/measure/own_cores.hpp"
-#include "real/measure/shared_cores.hpp"
-#include "real/measure/thread_order.hpp"
+#include "real/system/own_cores.hpp"
+#include "real/system/shared_cores.hpp"
+#include "real/system/thread_order.hpp"
 
 namespace ringside {
 namespace {

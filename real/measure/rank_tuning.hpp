@@ -7,8 +7,8 @@
 #include "common/units.hpp"
 #include "real/execute/coordination.hpp"
 #include "real/execute/rank_backend.hpp"
-#include "real/measure/idle_states.hpp"
-#include "real/measure/other_load.hpp"
+#include "real/system/idle_states.hpp"
+#include "real/system/other_load.hpp"
 
 namespace ringside {
 

@@ -14,11 +14,11 @@
 #include "common/statistics.hpp"
 #include "real/backend/backends.hpp"
 #include "real/backend/gpus.hpp"
-#include "real/launch/external_rank.hpp"
-#include "real/launch/external_ranks.hpp"
-#include "real/launch/interrupt.hpp"
+#include "real/launch/external/external_rank.hpp"
+#include "real/launch/external/external_ranks.hpp"
 #include "real/launch/process_ranks.hpp"
 #include "real/launch/thread_ranks.hpp"
+#include "real/system/interrupt.hpp"
 
 namespace ringside {
 namespace {

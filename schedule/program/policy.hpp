@@ -4,7 +4,7 @@
 
 #include "common/units.hpp"
 #include "results/policy.hpp"
-#include "scenario/execution_rules.hpp"
+#include "scenario/machine/execution_rules.hpp"
 #include "schedule/schedule.hpp"
 
 namespace ringside {

@@ -9,7 +9,7 @@
 
 #include "common/error.hpp"
 #include "common/names.hpp"
-#include "scenario/catalog.hpp"
+#include "scenario/machine/catalog.hpp"
 
 namespace ringside {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "common/units.hpp"
-#include "scenario/catalog.hpp"
-#include "scenario/machine.hpp"
+#include "scenario/machine/catalog.hpp"
+#include "scenario/machine/machine.hpp"
 #include "sim/topology/link_kinds.hpp"
 
 namespace ringside {

@@ -7,7 +7,7 @@
 
 #include "common/error.hpp"
 #include "common/names.hpp"
-#include "scenario/yaml_tree.hpp"
+#include "scenario/yaml/yaml_tree.hpp"
 #include "sim/nccl/parameters_text.hpp"
 
 namespace ringside {

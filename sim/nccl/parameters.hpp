@@ -122,7 +122,8 @@ double byte_share(double log2_bytes);
 struct NcclFit {
   NcclParameters parameters;
   std::array<NcclSpread, kNumNcclKinds> spreads = {};
-  std::string data_hash = {};  ///< Data hash of the systems it was fitted to (analysis/nccl_fit.hpp).
+  std::string data_hash =
+      {};  ///< Data hash of the systems it was fitted to (analysis/evaluation/nccl_fit.hpp).
   int systems = 0;
   int points = 0;
   std::vector<std::string> groups = {};  ///< The sources of those systems.

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <variant>
 
-#include "scenario/machine.hpp"
+#include "scenario/machine/machine.hpp"
 #include "sim/nccl/parameters.hpp"
 #include "sim/nccl/transport.hpp"
 

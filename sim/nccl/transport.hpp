@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "scenario/machine.hpp"
+#include "scenario/machine/machine.hpp"
 
 /// How NCCL gets bytes from GPU to GPU over PCIe: from one's memory to the other's, or through host memory.
 namespace ringside {

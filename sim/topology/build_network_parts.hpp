@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "common/error.hpp"
-#include "scenario/machine.hpp"
+#include "scenario/machine/machine.hpp"
 #include "sim/nccl/gpu_models.hpp"
 #include "sim/topology/link_kinds.hpp"
 #include "sim/topology/network.hpp"

@@ -7,7 +7,7 @@
 
 #include "common/error.hpp"
 #include "common/prefixes.hpp"
-#include "scenario/link_catalog.hpp"
+#include "scenario/machine/link_catalog.hpp"
 
 namespace ringside {
 

@@ -5,7 +5,7 @@
 
 #include "common/interval.hpp"
 #include "common/units.hpp"
-#include "scenario/machine.hpp"
+#include "scenario/machine/machine.hpp"
 #include "sim/topology/network.hpp"
 
 /// What kinds of links can do: the data sheet, what machines achieve, and how far that spreads. The numbers and their sources are

@@ -9,7 +9,7 @@
 
 #include "common/units.hpp"
 #include "results/prediction.hpp"
-#include "scenario/machine.hpp"
+#include "scenario/machine/machine.hpp"
 
 /// A machine as the simulator sees it: links with a capacity, and which of them a message crosses.
 namespace ringside {

@@ -1,4 +1,4 @@
-#include "analysis/accuracy.hpp"
+#include "analysis/comparison/accuracy.hpp"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "analysis/comparison.hpp"
+#include "analysis/comparison/comparison.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "analysis/crossover.hpp"
+#include "analysis/comparison/crossover.hpp"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "analysis/impossible_times.hpp"
+#include "analysis/evaluation/impossible_times.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

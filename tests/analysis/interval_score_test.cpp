@@ -1,4 +1,4 @@
-#include "analysis/interval_score.hpp"
+#include "analysis/evaluation/interval_score.hpp"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "analysis/limit_sentences.hpp"
+#include "analysis/comparison/limit_sentences.hpp"
 
 #include <vector>
 

@@ -1,4 +1,4 @@
-#include "analysis/nccl_fit.hpp"
+#include "analysis/evaluation/nccl_fit.hpp"
 
 #include <cmath>
 
@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "analysis/evaluation.hpp"
+#include "analysis/evaluation/evaluation.hpp"
 #include "common/error.hpp"
 #include "scenario/scenario.hpp"
 #include "sim/nccl/model.hpp"

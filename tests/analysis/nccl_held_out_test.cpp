@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "analysis/evaluation.hpp"
+#include "analysis/evaluation/evaluation.hpp"
 #include "import/import.hpp"
 #include "scenario/scenario.hpp"
 #include "schedule/registry.hpp"

@@ -1,4 +1,4 @@
-#include "analysis/nic_sentences.hpp"
+#include "analysis/comparison/nic_sentences.hpp"
 
 #include <string>
 #include <vector>

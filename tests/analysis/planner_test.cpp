@@ -1,11 +1,11 @@
-#include "analysis/planner.hpp"
+#include "analysis/plan/planner.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "analysis/compute_time.hpp"
-#include "analysis/plan_answers.hpp"
-#include "analysis/plan_sentences.hpp"
+#include "analysis/plan/compute_time.hpp"
+#include "analysis/plan/plan_answers.hpp"
+#include "analysis/plan/plan_sentences.hpp"
 #include "common/error.hpp"
 #include "sim/nccl/gpu_models.hpp"
 

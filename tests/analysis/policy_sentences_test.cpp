@@ -1,4 +1,4 @@
-#include "analysis/policy_sentences.hpp"
+#include "analysis/comparison/policy_sentences.hpp"
 
 #include <gmock/gmock.h>
 

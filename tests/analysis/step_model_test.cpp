@@ -1,4 +1,4 @@
-#include "analysis/step_model.hpp"
+#include "analysis/plan/step_model.hpp"
 
 #include <numeric>
 

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "analysis/verdict.hpp"
+#include "analysis/comparison/verdict.hpp"
 #include "tests/analysis/points.hpp"
 
 namespace ringside {

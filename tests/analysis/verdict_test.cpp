@@ -1,4 +1,4 @@
-#include "analysis/verdict.hpp"
+#include "analysis/comparison/verdict.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "real/backend/nccl/kernels.hpp"
+#include "real/backend/nccl/device/kernels.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,7 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "common/statistics.hpp"
-#include "real/backend/nccl/cuda.hpp"
+#include "real/backend/nccl/device/cuda.hpp"
 #include "real/execute/collective_values.hpp"
 #include "real/execute/half.hpp"
 #include "tests/gpu/gpu_case.hpp"

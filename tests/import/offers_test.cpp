@@ -4,7 +4,7 @@
 
 #include "common/error.hpp"
 #include "import/offer_listing.hpp"
-#include "results/reader.hpp"
+#include "results/codec/reader.hpp"
 #include "tests/paths.hpp"
 
 namespace ringside {

@@ -32,7 +32,7 @@ PRINTS = re.compile(r"(?<![\w_.>])(?:std::)?(?:printf|puts|fputs|putchar|perror|
 # What makes code run in several threads. The thread sanitizer runs the tests of real/ and ringside/ (THREADED in their
 # CMakeLists.txt); the two files of plots/ start gnuplots and share nothing but the wait for them.
 THREADS = {"atomic", "barrier", "condition_variable", "future", "latch", "mutex", "semaphore", "shared_mutex", "thread"}
-THREADED = ("real/", "ringside/", "plots/draw.cpp", "plots/gnuplot.cpp")
+THREADED = ("real/", "ringside/", "plots/drawing/draw.cpp", "plots/drawing/gnuplot.cpp")
 
 # Which backend it is only real/backend asks; everybody else asks its row (RegisteredBackend). Naming one as a value is fine, and so
 # is asking whether one was chosen at all.

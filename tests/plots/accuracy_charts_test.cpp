@@ -1,9 +1,9 @@
-#include "plots/accuracy_charts.hpp"
+#include "plots/charts/accuracy_charts.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "plots/palette.hpp"
+#include "plots/drawing/palette.hpp"
 
 namespace ringside::plots {
 namespace {

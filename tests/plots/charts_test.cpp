@@ -1,4 +1,4 @@
-#include "plots/charts.hpp"
+#include "plots/charts/charts.hpp"
 
 #include <algorithm>
 
@@ -7,7 +7,7 @@
 
 #include "figure_parts.hpp"
 #include "placed_texts.hpp"
-#include "plots/palette.hpp"
+#include "plots/drawing/palette.hpp"
 #include "samples.hpp"
 
 namespace ringside::plots {

@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "plots/gnuplot.hpp"
+#include "plots/drawing/gnuplot.hpp"
 #include "samples.hpp"
 #include "tests/paths.hpp"
 

@@ -4,8 +4,8 @@
 #include <variant>
 #include <vector>
 
-#include "plots/charts.hpp"
-#include "plots/figure.hpp"
+#include "plots/charts/charts.hpp"
+#include "plots/drawing/figure.hpp"
 
 /// What tests of charts ask of a figure.
 namespace ringside::plots {

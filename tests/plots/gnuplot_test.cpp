@@ -1,4 +1,4 @@
-#include "plots/gnuplot.hpp"
+#include "plots/drawing/gnuplot.hpp"
 
 #include <filesystem>
 #include <fstream>

@@ -1,10 +1,10 @@
-#include "plots/layout.hpp"
+#include "plots/drawing/layout.hpp"
 
 #include <gtest/gtest.h>
 
 #include "placed_texts.hpp"
-#include "plots/palette.hpp"
-#include "plots/text.hpp"
+#include "plots/drawing/palette.hpp"
+#include "plots/drawing/text.hpp"
 
 namespace ringside::plots {
 namespace {

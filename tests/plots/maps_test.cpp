@@ -8,8 +8,8 @@
 #include "common/error.hpp"
 #include "figure_parts.hpp"
 #include "placed_texts.hpp"
-#include "plots/charts.hpp"
-#include "plots/palette.hpp"
+#include "plots/charts/charts.hpp"
+#include "plots/drawing/palette.hpp"
 #include "samples.hpp"
 
 namespace ringside::plots {

@@ -1,4 +1,4 @@
-#include "plots/palette.hpp"
+#include "plots/drawing/palette.hpp"
 
 #include <gtest/gtest.h>
 

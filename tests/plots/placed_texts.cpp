@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "plots/layout.hpp"
-#include "plots/text.hpp"
+#include "plots/drawing/layout.hpp"
+#include "plots/drawing/text.hpp"
 
 namespace ringside::plots {
 namespace {

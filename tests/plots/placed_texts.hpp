@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "plots/figure.hpp"
+#include "plots/drawing/figure.hpp"
 
 namespace ringside::plots {
 

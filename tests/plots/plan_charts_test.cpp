@@ -1,4 +1,4 @@
-#include "plots/plan_charts.hpp"
+#include "plots/charts/plan_charts.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "plots/charts.hpp"
+#include "plots/charts/charts.hpp"
 #include "schedule/schedule.hpp"
 
 /// Inputs that look like real runs, made of the α-β model and a repeatable disturbance.

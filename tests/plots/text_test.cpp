@@ -1,4 +1,4 @@
-#include "plots/text.hpp"
+#include "plots/drawing/text.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "plots/tics.hpp"
+#include "plots/drawing/tics.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "plots/text.hpp"
+#include "plots/drawing/text.hpp"
 
 namespace ringside::plots {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "common/error.hpp"
 #include "real/backend/backends.hpp"
-#include "real/launch/memory_check.hpp"
 #include "real/measure/measure.hpp"
+#include "real/system/memory_check.hpp"
 
 namespace ringside {
 namespace {

@@ -1,4 +1,4 @@
-#include "real/measure/idle_states.hpp"
+#include "real/system/idle_states.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "processes.hpp"
-#include "real/measure/other_load.hpp"
+#include "real/system/other_load.hpp"
 
 namespace ringside {
 namespace {

@@ -18,9 +18,9 @@
 #include "processes.hpp"
 #include "real/backend/backends.hpp"
 #include "real/measure/measure.hpp"
-#include "real/measure/own_cores.hpp"
-#include "real/measure/this_machine.hpp"
 #include "real/probe/probe.hpp"
+#include "real/system/own_cores.hpp"
+#include "real/system/this_machine.hpp"
 #include "schedule/registry.hpp"
 
 namespace ringside {

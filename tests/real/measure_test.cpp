@@ -11,7 +11,7 @@
 #include "common/error.hpp"
 #include "real/backend/backends.hpp"
 #include "real/backend/threads/transport.hpp"
-#include "real/launch/external_rank.hpp"
+#include "real/launch/external/external_rank.hpp"
 #include "real/measure/point_measurement.hpp"
 #include "real/measure/point_recording.hpp"
 #include "real/measure/recording.hpp"

@@ -1,10 +1,10 @@
-#include "real/launch/memory_check.hpp"
+#include "real/system/memory_check.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "common/error.hpp"
-#include "real/measure/this_machine.hpp"
+#include "real/system/this_machine.hpp"
 
 namespace ringside {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "real/backend/gpus.hpp"
 #include "real/backend/nccl/communicator.hpp"
-#include "real/backend/nccl/cuda.hpp"
+#include "real/backend/nccl/device/cuda.hpp"
 #include "real/backend/nccl/settings.hpp"
 
 namespace ringside {

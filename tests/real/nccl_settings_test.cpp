@@ -6,7 +6,7 @@
 
 #include "real/backend/nccl/native_support.hpp"
 #include "real/backend/nccl/settings.hpp"
-#include "real/launch/posix.hpp"
+#include "real/system/posix.hpp"
 
 namespace ringside {
 namespace {

@@ -1,4 +1,4 @@
-#include "real/measure/own_cores.hpp"
+#include "real/system/own_cores.hpp"
 
 #include <thread>
 #include <vector>

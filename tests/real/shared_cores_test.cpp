@@ -1,4 +1,4 @@
-#include "real/measure/shared_cores.hpp"
+#include "real/system/shared_cores.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -9,7 +9,7 @@
 #include <sched.h>
 
 #include "real/backend/threads/transport.hpp"
-#include "real/measure/this_machine.hpp"
+#include "real/system/this_machine.hpp"
 
 namespace ringside {
 namespace {

@@ -5,8 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "results/field_table.hpp"
-#include "results/reader.hpp"
+#include "results/codec/field_table.hpp"
+#include "results/codec/reader.hpp"
 #include "tests/paths.hpp"
 #include "tests/results/examples.hpp"
 

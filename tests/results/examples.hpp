@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/error.hpp"
-#include "results/record.hpp"
+#include "results/codec/record.hpp"
 
 /// Records for tests, and a folder to write them in.
 namespace ringside::examples {

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "common/error.hpp"
-#include "results/reader.hpp"
+#include "results/codec/reader.hpp"
 #include "tests/results/examples.hpp"
 
 namespace ringside {

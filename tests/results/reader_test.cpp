@@ -1,4 +1,4 @@
-#include "results/reader.hpp"
+#include "results/codec/reader.hpp"
 
 #include <algorithm>
 

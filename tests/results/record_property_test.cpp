@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "results/record.hpp"
+#include "results/codec/record.hpp"
 
 /// Whatever a record holds, its line holds it to the last bit.
 namespace ringside {

@@ -1,4 +1,4 @@
-#include "results/record.hpp"
+#include "results/codec/record.hpp"
 
 #include <limits>
 

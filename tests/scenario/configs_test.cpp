@@ -10,7 +10,7 @@
 
 #include "common/error.hpp"
 #include "files.hpp"
-#include "scenario/catalog.hpp"
+#include "scenario/machine/catalog.hpp"
 #include "scenario/scenario.hpp"
 #include "schedule/registry.hpp"
 #include "tests/paths.hpp"

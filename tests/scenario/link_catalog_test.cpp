@@ -1,4 +1,4 @@
-#include "scenario/link_catalog.hpp"
+#include "scenario/machine/link_catalog.hpp"
 
 #include <fstream>
 #include <iterator>

@@ -7,8 +7,8 @@
 
 #include "common/error.hpp"
 #include "files.hpp"
-#include "scenario/csv.hpp"
-#include "scenario/plan.hpp"
+#include "scenario/plan/plan.hpp"
+#include "scenario/yaml/csv.hpp"
 #include "tests/paths.hpp"
 
 namespace ringside {

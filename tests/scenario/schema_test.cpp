@@ -13,7 +13,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "scenario/keys.hpp"
+#include "scenario/yaml/keys.hpp"
 #include "tests/paths.hpp"
 
 namespace ringside {

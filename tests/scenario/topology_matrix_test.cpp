@@ -1,4 +1,4 @@
-#include "scenario/topology_matrix.hpp"
+#include "scenario/machine/topology_matrix.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

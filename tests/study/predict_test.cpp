@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "common/error.hpp"
-#include "results/reader.hpp"
+#include "results/codec/reader.hpp"
 #include "tests/study/workspace.hpp"
 
 namespace ringside::study {

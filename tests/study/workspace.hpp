@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "study/invocation.hpp"
-#include "study/observer.hpp"
+#include "study/inputs/invocation.hpp"
+#include "study/ranks/observer.hpp"
 
 namespace ringside::study {
 

@@ -20,7 +20,7 @@
 #include "common/error.hpp"
 #include "common/numbers.hpp"
 #include "real/backend/gloo/native.hpp"
-#include "real/launch/network_interface.hpp"
+#include "real/system/network_interface.hpp"
 
 namespace ringside {
 namespace {

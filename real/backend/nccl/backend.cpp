@@ -11,7 +11,7 @@
 #include "real/backend/gloo/backend.hpp"
 #include "real/backend/gpus.hpp"
 #include "real/backend/nccl/communicator.hpp"
-#include "real/backend/nccl/cuda.hpp"
+#include "real/backend/nccl/device/cuda.hpp"
 #include "real/backend/nccl/gpu_call.hpp"
 #include "real/backend/nccl/library.hpp"
 #include "real/backend/nccl/native.hpp"

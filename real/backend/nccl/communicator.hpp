@@ -8,7 +8,7 @@
 
 #include "common/error.hpp"
 #include "common/units.hpp"
-#include "real/backend/nccl/cuda.hpp"
+#include "real/backend/nccl/device/cuda.hpp"
 #include "real/backend/nccl/library.hpp"
 
 namespace ringside {

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "common/statistics.hpp"
-#include "real/backend/nccl/kernels.hpp"
+#include "real/backend/nccl/device/kernels.hpp"
 
 namespace ringside {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "real/backend/nccl/communicator.hpp"
-#include "real/backend/nccl/cuda.hpp"
+#include "real/backend/nccl/device/cuda.hpp"
 #include "real/backend/nccl/group_plan.hpp"
 #include "real/execute/ready_call.hpp"
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "common/error.hpp"
-#include "real/backend/nccl/kernels.hpp"
+#include "real/backend/nccl/device/kernels.hpp"
 
 namespace ringside {
 namespace {

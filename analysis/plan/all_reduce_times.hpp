@@ -1,0 +1,45 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "common/interval.hpp"
+#include "common/names.hpp"
+#include "results/prediction.hpp"
+#include "scenario/machine/machine.hpp"
+
+namespace ringside {
+
+/// What all_reduces of one algorithm cost on some ranks of one machine; every size is predicted once.
+class AllReduceTimes {
+ public:
+  /// Throws Error{bad_input} for a machine that cannot be (sim/predict.hpp) and where nothing is known of the algorithm.
+  AllReduceTimes(const Machine& machine, int ranks, const std::string& algorithm, DataType dtype);
+
+  /// Nothing to pay for a single rank. With its interval, which takes three times as long to find.
+  const Interval<Seconds>& range(Bytes bytes);
+  Seconds typical(Bytes bytes);
+
+  /// What is predicted: the algorithm asked for, or what stands in for a `native` that has no model here.
+  const std::string& algorithm() const { return algorithm_; }
+  /// What shares the ranks' traffic, as predict() says it of the largest size that was predicted.
+  const std::string& limit() const { return limit_; }
+  /// Likewise: through how many of a node's NICs it goes.
+  const std::optional<NicUse>& nics() const { return nics_; }
+
+ private:
+  Interval<Seconds> predict_range(Bytes bytes, bool interval);
+
+  const Machine* machine_;  ///< Outlives this.
+  int ranks_;
+  std::string algorithm_;
+  DataType dtype_;
+  std::map<Bytes, Interval<Seconds>> ranges_;
+  std::map<Bytes, Seconds> typical_;
+  Bytes largest_{0};
+  std::string limit_;
+  std::optional<NicUse> nics_;
+};
+
+}  // namespace ringside

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "common/interval.hpp"
+#include "scenario/machine/catalog.hpp"
+#include "scenario/plan/workload.hpp"
+
+/// How long one GPU computes, before anything is synchronised.
+namespace ringside {
+
+/// `geforce` for the cards of that name, else the architecture: the keys of a workload's `efficiency`.
+std::string gpu_class(const GpuSheet& gpu);
+
+/// The data sheet's dense rate for this precision, FLOP per second. A GPU without it takes the next: bfloat16 as float16,
+/// tf32 as float32.
+double flop_rate(const GpuSheet& gpu, Precision precision);
+
+struct ComputeTime {
+  Interval<Seconds> per_sample;  ///< Forward and backward pass of one sample, in a batch.
+  std::string basis;             ///< Where it comes from, a whole sentence.
+};
+
+/// Why there is none: nobody measured this GPU and no efficiency is stated for its class.
+struct UnknownSpeed {
+  std::string reason;
+};
+
+/// Measured on this model (or on `any`) when the workload says so; else work over rate times efficiency, typically at the
+/// geometric mean of the stated range. `gpu`: none = the machine does not say what computes.
+std::variant<ComputeTime, UnknownSpeed> compute_time(const Workload& workload,
+                                                     const std::optional<GpuSheet>& gpu);
+
+}  // namespace ringside

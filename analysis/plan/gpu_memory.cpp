@@ -1,0 +1,75 @@
+#include "analysis/plan/gpu_memory.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace ringside {
+namespace {
+
+constexpr std::int64_t kFloat32 = 4;
+constexpr std::int64_t kFloat16 = 2;
+/// An assumption: CUDA context 0.3-0.5 GB, cuDNN and cuBLAS workspaces, NCCL 4 MiB per channel and peer.
+constexpr Bytes kContext{1'000'000'000};
+
+bool is_half(Precision precision) {
+  return precision == Precision::float16 || precision == Precision::bfloat16;
+}
+
+/// Kept for the backward pass, of one sample; nothing when nothing says it.
+std::optional<std::int64_t> activations_of_sample(const Workload& workload) {
+  if (workload.memory.activations) {
+    return workload.memory.activations->value;
+  }
+  std::int64_t elements = 0;
+  for (const Tensor& tensor : workload.tensors) {
+    elements += tensor.activations;
+  }
+  const std::int64_t size = is_half(workload.compute.precision) ? kFloat16 : kFloat32;
+  return elements > 0 ? std::optional(elements * size) : std::nullopt;
+}
+
+std::int64_t numbers_kept(Optimizer optimizer) {
+  switch (optimizer) {
+    case Optimizer::sgd:
+      return 0;
+    case Optimizer::momentum:
+      return 1;
+    case Optimizer::adam:
+      return 2;
+  }
+  return 0;
+}
+
+bool copies_into_buckets(Synchronisation style) { return style != Synchronisation::per_tensor; }
+
+}  // namespace
+
+Bytes MemoryNeed::total() const {
+  return {weights.value + gradients.value + optimizer.value + activations.value + context.value};
+}
+
+MemoryNeed memory_need(const Plan& plan, int batch_per_gpu) {
+  const Workload& workload = plan.workload;
+  const auto gradient = static_cast<std::int64_t>(size_of(workload.gradients));
+  // Parameters are of the gradients' type; optimizers keep their numbers in float32.
+  const std::int64_t autocast = is_half(workload.compute.precision) && gradient == kFloat32 ? kFloat16 : 0;
+  const auto activations = activations_of_sample(workload);
+  return {.weights = {workload.parameters * (gradient + autocast)},
+          .gradients = {workload.parameters * gradient *
+                        (copies_into_buckets(plan.synchronisation.style) ? 2 : 1)},
+          .optimizer = {workload.parameters * kFloat32 * numbers_kept(workload.memory.optimizer)},
+          .activations = {activations.value_or(0) * batch_per_gpu},
+          .context = kContext,
+          .activations_known = activations.has_value()};
+}
+
+std::optional<int> largest_batch(const Plan& plan, Bytes memory) {
+  const std::int64_t left = memory.value - memory_need(plan, 0).total().value;
+  const std::int64_t sample = memory_need(plan, 1).activations.value;
+  if (left < sample || sample == 0) {
+    return std::nullopt;
+  }
+  return static_cast<int>(std::min<std::int64_t>(left / sample, std::numeric_limits<int>::max()));
+}
+
+}  // namespace ringside

@@ -1,0 +1,198 @@
+#include "analysis/plan/plan_sentences.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "common/error.hpp"
+#include "common/numbers.hpp"
+#include "schedule/registry.hpp"
+
+namespace ringside {
+namespace {
+
+std::string times(double factor) {
+  return factor < 1 ? fmt::format("{:.2g}", factor) : fmt::format("{:.{}f}", factor, factor < 10 ? 1 : 0);
+}
+
+/// As people call sizes of models: `85.2 MB`.
+std::string megabytes(Bytes size) {
+  const double number = static_cast<double>(size.value) / 1e6;
+  return number < 1000 ? fmt::format("{:.3g} MB", number) : fmt::format("{:.3g} GB", number / 1000);
+}
+
+/// What shares the links, as predict() says it.
+std::string because(const std::string& limit) {
+  return limit.empty() ? std::string{} : fmt::format(" ({})", limit);
+}
+
+std::string link_words(const Offer& offer) {
+  const auto rate = link_bandwidth(offer.machine);
+  return rate ? fmt::format("{} at {} per GPU", link_name(offer.machine), format(*rate))
+              : link_name(offer.machine);
+}
+
+std::string bottleneck_sentence(const Plan& plan, const Offer& offer, const StepEstimate& step) {
+  const Bytes bytes = gradient_bytes(plan.workload);
+  const std::string what = link_words(offer);
+  const std::string numbers = fmt::format(
+      "synchronising {} takes {}, computing {}, and {} of the step ({} to {}) is lost to it",
+      megabytes(bytes), format(step.communication.typical), format(step.compute.typical),
+      percent(step.exposed_share.typical), percent(step.exposed_share.low), percent(step.exposed_share.high));
+  const char* verdict = step.exposed_share.typical > 0.5   ? "is the bottleneck"
+                        : step.exposed_share.typical > 0.1 ? "slows training down"
+                                                           : "is not the bottleneck";
+  return fmt::format("{}: {} {}: {}{}.", offer.name, what, verdict, numbers, because(step.limit));
+}
+
+std::string enough_sentence(const Offer& offer, const Thresholds& found) {
+  const auto rate = link_bandwidth(offer.machine);
+  const auto at = [&](double factor) {
+    return rate ? fmt::format("{} ({} times what it has)", format(BytesPerSecond{factor * rate->value}),
+                              times(factor))
+                : fmt::format("{} times what it has", times(factor));
+  };
+  if (!found.factor_for_10_percent) {
+    return "No bandwidth would bring that below 10 %: the latency of its messages alone is too much.";
+  }
+  std::string text = fmt::format("{} 10 % from a link bandwidth of {} on",
+                                 *found.factor_for_10_percent < 1 ? "It stays below" : "It falls below",
+                                 at(*found.factor_for_10_percent));
+  if (found.factor_for_5_percent) {
+    text += fmt::format(", and below 5 % from {}", at(*found.factor_for_5_percent));
+  }
+  return text + ".";
+}
+
+std::string accumulate_sentence(const Thresholds& found) {
+  return found.accumulate_for_10_percent && *found.accumulate_for_10_percent > 1
+             ? fmt::format("So would accumulating gradients over {} micro-batches per step.",
+                           *found.accumulate_for_10_percent)
+             : std::string{};
+}
+
+std::string ring_sentence(Planner& planner, const Plan& plan, const Offer& offer, const Thresholds& found) {
+  const Bytes bytes = gradient_bytes(plan.workload);
+  const auto ring = planner.all_reduce(offer, "ring", offer.gpus, bytes);
+  const auto naive = planner.all_reduce(offer, "naive", offer.gpus, bytes);
+  if (!ring || !naive) {
+    return {};
+  }
+  const double speedup = naive->value / ring->value;
+  std::string text = fmt::format(
+      "With algorithms of our own, {} in one message take {} with ring and {} with naive: ring is {} there",
+      megabytes(bytes), format(*ring), format(*naive),
+      speedup > 1.05   ? fmt::format("{} times faster", fmt::format("{:.2g}", speedup))
+      : speedup < 0.95 ? "slower"
+                       : "no faster");
+  if (found.ring_from_bytes) {
+    text += *found.ring_from_bytes == kSmallestTried
+                ? std::string(", and for small messages too")
+                : fmt::format(", from {} on", format(*found.ring_from_bytes));
+  }
+  const double private_links = static_cast<double>(offer.gpus);
+  if (speedup < 0.75 * private_links) {
+    text += fmt::format(
+        " (on private links it would be {:.0f} times; here transfers that are under way together share "
+        "links, which naive's, one after another, have to themselves)",
+        private_links);
+  }
+  return text + ".";
+}
+
+std::string tutorial_ring_sentence(Planner& planner, const Plan& plan, const Offer& offer) {
+  const Bytes bytes = gradient_bytes(plan.workload);
+  const auto tutorial = planner.all_reduce(offer, "tutorial_ring", offer.gpus, bytes);
+  const auto naive = planner.all_reduce(offer, "naive", offer.gpus, bytes);
+  if (!tutorial || !naive) {
+    return {};
+  }
+  const double ratio = tutorial->value / naive->value;
+  const int steps = 2 * (offer.gpus - 1);
+  return fmt::format(
+      "The ring that tutorials write takes {}, {}: it passes all {} on in each of its {} steps, where a "
+      "chunked ring "
+      "passes 1/{} of them.",
+      format(*tutorial),
+      ratio > 1.05   ? fmt::format("{:.2g} times as long as naive", ratio)
+      : ratio < 0.95 ? percent(1 - ratio) + " less than naive"
+                     : "as long as naive",
+      megabytes(bytes), steps, offer.gpus);
+}
+
+std::string best_way_sentence(Planner& planner, const Plan& plan, const Offer& offer) {
+  const std::vector<Alternative> tried = alternatives(planner, plan, offer);
+  if (tried.empty()) {
+    return {};
+  }
+  const Alternative& best = best_of(tried);
+  const Alternative& planned = tried.front();
+  if (&best == &planned) {
+    return fmt::format(
+        "No other {}bucket size or way to synchronise that was tried is faster than {} with {}.",
+        planned.algorithm == kNative ? "" : "algorithm of ours, ", planned.algorithm,
+        name(planned.synchronisation.style));
+  }
+  return fmt::format("Fastest of what was tried: {}, {} per step instead of {}.", describe(best, plan),
+                     format(best.step.total), format(planned.step.total));
+}
+
+}  // namespace
+
+std::string describe(const Alternative& alternative, const Plan& plan) {
+  std::string text;
+  if (alternative.algorithm != plan.algorithm) {
+    text = alternative.algorithm;
+  }
+  const SynchronisationSettings& settings = alternative.synchronisation;
+  if (settings.style != plan.synchronisation.style) {
+    text += fmt::format("{}{}", text.empty() ? "" : " with ", name(settings.style));
+  }
+  if (settings.bucket != plan.synchronisation.bucket) {
+    text += fmt::format("{}buckets of {}", text.empty() ? "" : " with ", format(settings.bucket));
+  }
+  return text.empty() ? "the plan as it is" : text;
+}
+
+std::string remedy(const Thresholds& found, const Offer& offer) {
+  std::string text;
+  if (found.factor_for_10_percent && *found.factor_for_10_percent > 1) {
+    const auto rate = link_bandwidth(offer.machine);
+    text = fmt::format("links {} times as fast", times(*found.factor_for_10_percent));
+    if (rate) {
+      text += fmt::format(" ({})", format(BytesPerSecond{*found.factor_for_10_percent * rate->value}));
+    }
+  }
+  if (found.accumulate_for_10_percent && *found.accumulate_for_10_percent > 1) {
+    text += fmt::format("{}accumulate {}", text.empty() ? "" : " or ", *found.accumulate_for_10_percent);
+  }
+  return text;
+}
+
+std::vector<std::string> explain(Planner& planner, const Plan& plan, const Offer& offer,
+                                 const OfferEstimate& estimate, const Thresholds& found) {
+  RINGSIDE_CHECK(estimate.step.has_value(), "an offer without an estimate cannot be explained");
+  if (offer.gpus < 2) {
+    return {fmt::format("{}: one GPU has nothing to synchronise.", offer.name)};
+  }
+  std::vector<std::string> sentences;
+  const auto add = [&](std::string sentence) {
+    if (!sentence.empty()) {
+      sentences.push_back(std::move(sentence));
+    }
+  };
+  add(bottleneck_sentence(plan, offer, *estimate.step));
+  add(enough_sentence(offer, found));
+  add(accumulate_sentence(found));
+  add(ring_sentence(planner, plan, offer, found));
+  add(tutorial_ring_sentence(planner, plan, offer));
+  add(best_way_sentence(planner, plan, offer));
+  if (found.gpus_stop_paying) {
+    add(fmt::format("From {} GPUs on, one more adds less than half of a GPU's speed.",
+                    *found.gpus_stop_paying));
+  }
+  return sentences;
+}
+
+}  // namespace ringside

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/plan/plan_answers.hpp"
+#include "analysis/plan/planner.hpp"
+
+/// What an estimate means, in whole sentences.
+namespace ringside {
+
+/// Is communication the bottleneck on this offer, from which bandwidth on is it not, which algorithm is faster there and why,
+/// and what else would help. The offer has an estimate.
+std::vector<std::string> explain(Planner& planner, const Plan& plan, const Offer& offer,
+                                 const OfferEstimate& estimate, const Thresholds& found);
+
+/// `buckets of 5 MiB`, `one_bucket`: what differs from the plan.
+std::string describe(const Alternative& alternative, const Plan& plan);
+
+/// What would bring exposed communication below 10 % of a step: `links 3.2 times as fast (80 GB/s) or accumulate 8`.
+std::string remedy(const Thresholds& found, const Offer& offer);
+
+}  // namespace ringside

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "cli/commands.hpp"
+#include "cli/console.hpp"
+#include "plots/charts/charts.hpp"
+#include "study/predict.hpp"
+
+/// What a finished study says: tables, verdict and charts.
+namespace ringside::cli {
+
+/// Tables, accuracy and verdict of a study, or its journal as it is for --format json.
+void print_points(const study::PointStudy& study, const CommonOptions& common);
+
+/// Its charts; `grid` is the predicted speedup over a wider range, where there is one.
+void draw_points(const study::PointStudy& study, const std::optional<SpeedupGrid>& grid,
+                 const CommonOptions& common, Progress& progress);
+
+/// Draws and names the files on standard output (standard error for --format json); without gnuplot it says what is
+/// missing, once, and goes on.
+void draw_charts(const std::vector<plots::Figure>& figures, const plots::ChartContext& context,
+                 const CommonOptions& common, Progress& progress);
+
+}  // namespace ringside::cli

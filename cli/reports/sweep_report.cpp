@@ -1,0 +1,139 @@
+#include "cli/reports/sweep_report.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/reports/report.hpp"
+#include "plots/charts/charts.hpp"
+#include "results/codec/record.hpp"
+
+namespace ringside::cli {
+namespace {
+
+void print_json(const study::SweepStudy& sweep) {
+  for (const study::SweepCell& cell : sweep.cells) {
+    for (const Point& point : cell.points) {
+      nlohmann::ordered_json line = nlohmann::ordered_json::parse(to_line(point));
+      for (std::size_t i = 0; i < sweep.sweeps.size(); ++i) {
+        line["sweep"][sweep.sweeps[i].key] = cell.values[i];
+      }
+      print_line(line.dump());
+    }
+  }
+}
+
+std::string margin_text(double value) { return fmt::format("{:.2f}×", value); }
+
+std::string time_of(const study::SweepCell& cell, const std::string& algorithm) {
+  const auto point = std::find_if(cell.points.begin(), cell.points.end(), [&](const Point& candidate) {
+    return candidate.key.algorithm == algorithm;
+  });
+  return point != cell.points.end() && point->predicted ? format(point->predicted->seconds) : "–";
+}
+
+std::vector<std::string> row_of(const study::SweepStudy& sweep, const study::SweepCell& cell) {
+  std::vector<std::string> row;
+  for (const std::string& value : cell.values) {
+    row.push_back(study::readable(value));
+  }
+  if (!sweep.sweeps_key("ranks")) {
+    row.push_back(std::to_string(cell.ranks));
+  }
+  if (!sweep.sweeps_key("bytes")) {
+    row.push_back(format(cell.bytes));
+  }
+  for (const std::string& algorithm : sweep.scenario.algorithms) {
+    row.push_back(time_of(cell, algorithm));
+  }
+  row.push_back(cell.winner ? cell.winner->algorithm : "–");
+  row.push_back(cell.winner && cell.winner->margin ? margin_text(*cell.winner->margin) : "–");
+  return row;
+}
+
+}  // namespace
+
+std::vector<std::string> sweep_columns(const std::vector<study::Sweep>& sweeps) {
+  std::vector<std::string> columns;
+  for (const study::Sweep& sweep : sweeps) {
+    columns.push_back(">" + sweep.key);
+  }
+  return columns;
+}
+
+void print_sweep(const study::SweepStudy& sweep, const CommonOptions& common) {
+  if (common.format == OutputFormat::json) {
+    print_json(sweep);
+    return;
+  }
+  std::vector<std::string> header = sweep_columns(sweep.sweeps);
+  if (!sweep.sweeps_key("ranks")) {
+    header.emplace_back(">ranks");
+  }
+  if (!sweep.sweeps_key("bytes")) {
+    header.emplace_back(">size");
+  }
+  for (const std::string& algorithm : sweep.scenario.algorithms) {
+    header.push_back(">" + algorithm);
+  }
+  header.insert(header.end(), {"fastest", ">second takes"});
+  std::vector<std::vector<std::string>> rows;
+  for (const study::SweepCell& cell : sweep.cells) {
+    rows.push_back(row_of(sweep, cell));
+  }
+  print(table(header, rows));
+  if (!sweep.sentences.empty()) {
+    print_line();
+  }
+  for (const std::string& sentence : sweep.sentences) {
+    print_line(sentence);
+  }
+}
+
+void draw_sweep(const study::SweepStudy& sweep, const CommonOptions& common, Progress& progress) {
+  const std::optional<study::WinnerMap> map = study::winner_map(sweep);
+  if (!map) {
+    progress.note(
+        "A winner map is drawn where exactly two keys take several values; this run has another number.");
+    return;
+  }
+  const std::vector<std::string>& algorithms = sweep.scenario.algorithms;
+  plots::LabelledMatrix matrix = {
+      .name = "winner_map",
+      .subtitle = "fastest algorithm, predicted, and how many times as long the second takes",
+      .row_title = map->rows.key,
+      .column_title = map->columns.key,
+      .rows = map->rows.values,
+      .columns = map->columns.values,
+      .values = {},
+      .value_title = {},
+      .label = {},
+      .categories = algorithms};
+  // Values grow upwards, as on every axis.
+  std::reverse(matrix.rows.begin(), matrix.rows.end());
+  for (auto winners = map->winners.rbegin(); winners != map->winners.rend(); ++winners) {
+    std::vector<double>& row = matrix.values.emplace_back();
+    std::vector<std::string>& texts = matrix.texts.emplace_back();
+    for (const std::optional<study::Winner>& winner : *winners) {
+      texts.push_back(winner && winner->margin
+                          ? fmt::format("{} {}", winner->algorithm, margin_text(*winner->margin))
+                      : winner ? winner->algorithm
+                               : "");
+      const auto found =
+          winner ? std::find(algorithms.begin(), algorithms.end(), winner->algorithm) : algorithms.end();
+      row.push_back(found == algorithms.end() ? std::numeric_limits<double>::quiet_NaN()
+                                              : static_cast<double>(found - algorithms.begin()));
+    }
+  }
+  const plots::ChartContext context = {.title = sweep.scenario.name,
+                                       .machine = sweep.machine.name,
+                                       .source = common.command_line,
+                                       .output_directory = sweep.directory};
+  draw_charts(plots::heat_map(matrix, context), context, common, progress);
+}
+
+}  // namespace ringside::cli

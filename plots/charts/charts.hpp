@@ -1,0 +1,135 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/comparison/speedup_grid.hpp"
+#include "analysis/fitted.hpp"
+#include "common/units.hpp"
+#include "plots/drawing/figure.hpp"
+#include "results/codec/record.hpp"
+#include "results/point.hpp"
+
+/// The charts of ringside (docs/charts.md shows how to read them). Each function is pure: it turns results into
+/// figures, none when there is nothing to draw; `draw` writes them.
+namespace ringside {
+class RunRounds;
+class Schedule;
+}  // namespace ringside
+
+namespace ringside::plots {
+
+enum class ChartFormat { png, svg, both };
+
+struct ChartContext {
+  std::string title;    ///< The scenario's name, say.
+  std::string machine;  ///< In the footer, where it is not empty.
+  std::string source;   ///< The file that the numbers come from, in the footer.
+  std::filesystem::path output_directory = ".";
+  ChartFormat format = ChartFormat::png;
+};
+
+/// Draws the figures as `<output_directory>/<figure's name>.png` (or `.svg`), makes the directory if it is missing,
+/// and returns the files written. Throws Error{environment}, see plots/drawing/gnuplot.hpp.
+std::vector<std::filesystem::path> draw(const std::vector<Figure>& figures, const ChartContext& context);
+
+// ---- Points --------------------------------------------------------------------------------------------
+// One panel per number of ranks, six to a file; collectives, data types and operations never share a file.
+
+/// `time_vs_size`: seconds against message size; predictions are lines (with their interval as a band), measurements
+/// are marks with their interval, crossovers are vertical lines, fitted curves thin and dotted.
+std::vector<Figure> time_vs_size(const std::vector<Point>& points, const ChartContext& context,
+                                 const std::vector<Crossover>& crossovers = {},
+                                 const std::vector<FittedCurve>& fitted = {});
+
+/// `ratio`: predicted over measured time against message size; needs points with both.
+std::vector<Figure> ratio(const std::vector<Point>& points, const ChartContext& context);
+
+struct BandwidthLimit {
+  BytesPerSecond rate;
+  std::string label;  ///< What limits: `PCIe 4.0 x16`.
+};
+
+/// `bus_bandwidth`: busbw as in nccl-tests against message size, with the link's limit where it is known.
+std::vector<Figure> bus_bandwidth(const std::vector<Point>& points, const ChartContext& context,
+                                  const std::optional<BandwidthLimit>& limit = std::nullopt);
+
+// ---- Maps ----------------------------------------------------------------------------------------------
+
+/// `speedup_map`: a grid of predictions as colours, the line where both are equally fast, and measured cells.
+std::vector<Figure> speedup_map(const SpeedupGrid& grid, const ChartContext& context);
+
+/// Any matrix: `values[row][column]`, NaN = not known.
+struct LabelledMatrix {
+  std::string name = "heat_map";  ///< File name without extension.
+  std::string subtitle;           ///< What the values are.
+  std::string row_title;
+  std::string column_title;
+  std::vector<std::string> rows;
+  std::vector<std::string> columns;
+  std::vector<std::vector<double>> values;
+  std::string value_title;  ///< Title of the colour bar, with the unit.
+  std::function<std::string(double)>
+      label;  ///< Text of a value, in a cell and beside the bar; none = 3 digits.
+  /// Text of every cell instead of its value's, [row][column]; none = the value's.
+  std::vector<std::vector<std::string>> texts = {};
+  /// Where values are kinds and no numbers: their names, of which `values` are indices. Each has a colour of its own and
+  /// stands in the legend; there is no bar.
+  std::vector<std::string> categories = {};
+};
+
+std::vector<Figure> heat_map(const LabelledMatrix& matrix, const ChartContext& context);
+
+// ---- Diagrams ------------------------------------------------------------------------------------------
+
+inline constexpr int kMaxDiagramRanks = 16;
+
+/// `schedule_<algorithm>_<ranks>_ranks`: who sends which chunks to whom, round by round. Throws Error{bad_input} for
+/// more than kMaxDiagramRanks ranks; a schedule with more rounds than fit on a page shows its first ones and says so.
+std::vector<Figure> schedule_diagram(const Schedule& schedule, const ChartContext& context);
+
+/// `program_<algorithm>_<ranks>_ranks`: the same of what runs: segments instead of chunks, and which receives are posted ahead.
+std::vector<Figure> program_diagram(const RunRounds& run, const ChartContext& context);
+
+struct TimelineBar {
+  std::string track;  ///< The row: `rank 3`, `link 0 → 1`. Rows stand in order of first appearance.
+  Seconds start;
+  Seconds end;
+  std::string label;
+  std::string kind;  ///< What has one colour: `transfer`, `reduce`.
+};
+
+/// `timeline`: what each rank and link does when. Bars of one track that overlap in time stand beneath each other.
+std::vector<Figure> timeline(const std::vector<TimelineBar>& bars, const ChartContext& context);
+
+struct TimelinePart {
+  std::string title;  ///< `predicted: 1.2 ms`.
+  std::vector<TimelineBar> bars;
+};
+
+/// `timeline` of several runs beneath each other, with one time axis.
+std::vector<Figure> timelines(const std::vector<TimelinePart>& parts, const ChartContext& context);
+
+struct TopologyNode {
+  std::string id;
+  std::string label;
+  int level = 0;  ///< 0 is the top row.
+};
+struct TopologyEdge {
+  std::string from;
+  std::string to;
+  std::string label;        ///< The kind of link and its rate: `NVLink 300 GB/s`.
+  BytesPerSecond capacity;  ///< Sets the width.
+};
+struct TopologyGraph {
+  std::vector<TopologyNode> nodes;
+  std::vector<TopologyEdge> edges;
+};
+
+/// `topology`: nodes in levels and the links between them. An edge of an unknown node is a bug of the caller.
+std::vector<Figure> topology_graph(const TopologyGraph& graph, const ChartContext& context);
+
+}  // namespace ringside::plots

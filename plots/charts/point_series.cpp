@@ -1,0 +1,228 @@
+#include "plots/charts/point_series.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+namespace ringside::plots {
+namespace {
+
+bool drawable(Seconds time) { return std::isfinite(time.value) && time.value > 0; }
+
+RanksPanel& panel_of(std::vector<RanksPanel>& panels, int ranks) {
+  auto place =
+      std::find_if(panels.begin(), panels.end(), [&](const RanksPanel& each) { return each.ranks >= ranks; });
+  if (place == panels.end() || place->ranks != ranks) {
+    place = panels.insert(place, RanksPanel{.ranks = ranks});
+  }
+  return *place;
+}
+
+Series& series_of(RanksPanel& panel, const std::string& algorithm) {
+  const auto place = std::find_if(panel.series.begin(), panel.series.end(),
+                                  [&](const Series& each) { return each.algorithm == algorithm; });
+  return place != panel.series.end() ? *place : panel.series.emplace_back(Series{.algorithm = algorithm});
+}
+
+/// Half of the width of a stroke that stands for a line through one point, as a factor on a log axis.
+double reach(const Panel& panel) { return std::pow(panel.x.max / panel.x.min, 0.025); }
+
+Band band_of(const Series& series, const SeriesPen& pen, const Transform& transform) {
+  Band band;
+  for (const auto& [bytes, point] : series.points) {
+    if (has_interval(point)) {
+      const double a = transform(*point.predicted->low, point.key);
+      const double b = transform(*point.predicted->high, point.key);
+      band.points.push_back({pen.x(point.key), std::min(a, b), std::max(a, b)});
+    }
+  }
+  return band;
+}
+
+std::vector<XY> line_of(const Series& series, const SeriesPen& pen, const Transform& transform) {
+  std::vector<XY> line;
+  for (const auto& [bytes, point] : series.points) {
+    if (has_prediction(point)) {
+      line.push_back({pen.x(point.key), transform(point.predicted->seconds, point.key)});
+    }
+  }
+  return line;
+}
+
+Marks marks_of(const Series& series, const SeriesPen& pen, const Transform& transform) {
+  Marks marks;
+  for (const auto& [bytes, point] : series.points) {
+    if (has_measurement(point)) {
+      const double a = transform(point.measured->low, point.key);
+      const double b = transform(point.measured->high, point.key);
+      marks.marks.push_back({.x = pen.x(point.key),
+                             .y = transform(point.measured->seconds, point.key),
+                             .low = std::min(a, b),
+                             .high = std::max(a, b)});
+    }
+  }
+  return marks;
+}
+
+}  // namespace
+
+bool has_prediction(const Point& point) { return point.predicted && drawable(point.predicted->seconds); }
+
+bool has_measurement(const Point& point) {
+  return point.measured && point.measured->outcome == Outcome::ok && drawable(point.measured->seconds);
+}
+
+bool has_interval(const Point& point) {
+  return has_prediction(point) && point.predicted->low && point.predicted->high;
+}
+
+std::vector<PointGroup> group_points(const std::vector<Point>& points) {
+  using Kind = std::tuple<Collective, DataType, ReduceOp>;
+  std::map<Kind, PointGroup> groups;
+  std::set<DataType> types;
+  std::set<ReduceOp> ops;
+  for (const Point& point : points) {
+    const PointKey& key = point.key;
+    if ((!has_prediction(point) && !has_measurement(point)) || key.bytes.value <= 0) {
+      continue;
+    }
+    types.insert(key.dtype);
+    ops.insert(key.op);
+    PointGroup& group = groups[{key.collective, key.dtype, key.op}];
+    if (std::find(group.algorithms.begin(), group.algorithms.end(), key.algorithm) ==
+        group.algorithms.end()) {
+      group.algorithms.push_back(key.algorithm);
+    }
+    group.sizes.insert(key.bytes.value);
+    series_of(panel_of(group.panels, key.ranks), key.algorithm)
+        .points.insert_or_assign(key.bytes.value, point);
+  }
+
+  std::vector<PointGroup> result;
+  for (auto& [kind, group] : groups) {
+    const auto& [collective, type, op] = kind;
+    group.collective = collective;
+    group.description = name(collective);
+    group.description += types.size() > 1 ? " of " + std::string(name(type)) : "";
+    group.description += ops.size() > 1 ? " (" + std::string(name(op)) + ")" : "";
+    if (groups.size() > 1) {
+      group.suffix = "_" + std::string(name(collective));
+      group.suffix += types.size() > 1 ? "_" + std::string(name(type)) : "";
+      group.suffix += ops.size() > 1 ? "_" + std::string(name(op)) : "";
+    }
+    result.push_back(std::move(group));
+  }
+  return result;
+}
+
+void for_each_point(const PointGroup& group, const std::function<void(const Point&)>& visit) {
+  for (const RanksPanel& panel : group.panels) {
+    for (const Series& series : panel.series) {
+      for (const auto& [bytes, point] : series.points) {
+        visit(point);
+      }
+    }
+  }
+}
+
+SeriesPen::SeriesPen(const PointGroup& group) : group_(group), styles_(series_styles(group.algorithms)) {}
+
+Stroke SeriesPen::line(const std::string& algorithm) const {
+  const SeriesStyle& style = styles_.at(algorithm);
+  return {.color = style.color, .width = 2.5, .dash = style.dash};
+}
+
+MarkStyle SeriesPen::mark(const std::string& algorithm) const {
+  const SeriesStyle& style = styles_.at(algorithm);
+  return {.color = style.color, .shape = style.shape, .size = 1.4};
+}
+
+std::vector<LegendEntry> SeriesPen::legend() const {
+  bool predictions = false;
+  bool intervals = false;
+  bool measurements = false;
+  for_each_point(group_, [&](const Point& point) {
+    predictions = predictions || has_prediction(point);
+    intervals = intervals || has_interval(point);
+    measurements = measurements || has_measurement(point);
+  });
+  std::vector<LegendEntry> legend;
+  for (const std::string& algorithm : group_.algorithms) {
+    LegendEntry& entry = legend.emplace_back(LegendEntry{.label = algorithm});
+    if (predictions) {
+      entry.line = line(algorithm);
+    }
+    if (measurements) {
+      entry.mark = mark(algorithm);
+    }
+  }
+  if (predictions) {
+    LegendEntry& entry =
+        legend.emplace_back(LegendEntry{.label = "predicted", .line = Stroke{.color = kGrey}});
+    if (intervals) {
+      entry.label += ", 90 % interval";
+      entry.band = Color{.rgb = kGrey.rgb, .opacity = 0.2};
+    }
+  }
+  if (measurements) {
+    legend.push_back({.label = "measured, 95 % interval",
+                      .mark = MarkStyle{.color = kGrey, .shape = Shape::circle, .size = 1.4},
+                      .interval = true});
+  }
+  return legend;
+}
+
+std::vector<const Series*> SeriesPen::drawing_order(const RanksPanel& panel) const {
+  std::vector<const Series*> order;
+  for (const Series& series : panel.series) {
+    order.push_back(&series);
+  }
+  std::stable_partition(order.begin(), order.end(), [&](const Series* series) {
+    return styles_.at(series->algorithm).dash == Dash::solid;
+  });
+  return order;
+}
+
+double SeriesPen::x(const PointKey& key) const {
+  const auto bytes = static_cast<double>(key.bytes.value);
+  if (group_.sizes.size() > 1) {
+    return bytes;
+  }
+  const auto& names = group_.algorithms;
+  const auto index =
+      static_cast<double>(std::find(names.begin(), names.end(), key.algorithm) - names.begin());
+  const double step = 0.55 / static_cast<double>(names.size());
+  return bytes * std::exp(step * (index - static_cast<double>(names.size() - 1) / 2));
+}
+
+void SeriesPen::add_line(Panel& panel, std::vector<XY> points, const Stroke& stroke) const {
+  if (points.size() == 1) {
+    const XY only = points.front();
+    points = {{only.x / reach(panel), only.y}, {only.x * reach(panel), only.y}};
+  }
+  panel.elements.emplace_back(Polyline{.points = std::move(points), .stroke = stroke});
+}
+
+void SeriesPen::add_series(Panel& panel, const RanksPanel& content, const Transform& transform) const {
+  const std::vector<const Series*> order = drawing_order(content);
+  for (const Series* series : order) {
+    Band band = band_of(*series, *this, transform);
+    band.fill = {.rgb = styles_.at(series->algorithm).color.rgb, .opacity = 0.15};
+    if (band.points.size() == 1) {
+      const Band::At only = band.points.front();
+      band.points = {{only.x / reach(panel), only.low, only.high},
+                     {only.x * reach(panel), only.low, only.high}};
+    }
+    panel.elements.emplace_back(std::move(band));
+  }
+  for (const Series* series : order) {
+    add_line(panel, line_of(*series, *this, transform), line(series->algorithm));
+  }
+  for (const Series* series : order) {
+    Marks marks = marks_of(*series, *this, transform);
+    marks.style = mark(series->algorithm);
+    panel.elements.emplace_back(std::move(marks));
+  }
+}
+
+}  // namespace ringside::plots

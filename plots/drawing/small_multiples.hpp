@@ -1,0 +1,34 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "plots/charts/charts.hpp"
+#include "plots/charts/point_series.hpp"
+#include "plots/drawing/layout.hpp"
+#include "plots/drawing/tics.hpp"
+
+namespace ringside::plots {
+
+/// What the charts of points differ in: the same axes in a panel per number of ranks, message size from left to right.
+struct SmallMultiples {
+  std::string name;
+  std::string subtitle;
+  std::vector<LegendEntry> legend;
+  Axis y;  ///< Without tics.
+  std::function<std::vector<Tic>(double pixels)> y_tics;
+  /// Pixels at the top of each panel, beyond the end of `y`, that data leave free.
+  double headroom = 0;
+  /// Adds what stands in a panel whose place and axes are known.
+  std::function<void(Panel&, const RanksPanel&)> fill;
+};
+
+/// One figure per six numbers of ranks.
+std::vector<Figure> draw_small_multiples(const PointGroup& group, const SmallMultiples& chart,
+                                         const ChartContext& context);
+
+/// A log range with a little room around what it holds: `share` of it, and at least `least_factor`, on both sides.
+Range padded(const Range& range, double share, double least_factor);
+
+}  // namespace ringside::plots

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "plots/drawing/figure.hpp"
+
+/// How wide a text will be, so that labels are placed before anything is drawn.
+namespace ringside::plots {
+
+/// Pixels that UTF-8 `text` takes in the font of all charts, DejaVu Sans.
+double text_width(std::string_view text, const Font& font);
+
+/// `text`, or as much of its beginning and end as fits into `max_width` pixels around an ellipsis.
+std::string shortened(std::string_view text, const Font& font, double max_width);
+
+}  // namespace ringside::plots

@@ -1,0 +1,72 @@
+#include "real/launch/external/external_rank.hpp"
+
+#include <array>
+#include <cstdlib>
+#include <string_view>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "common/error.hpp"
+#include "common/numbers.hpp"
+
+namespace ringside {
+namespace {
+
+/// What a launcher tells each rank through its environment.
+struct Launcher {
+  const char* name;
+  const char* rank;
+  const char* num_ranks;
+  const char* local_rank;
+  const char* job;
+};
+
+// More specific ones first: Open MPI under Slurm sets both.
+// Sources: Open MPI FAQ "environment variables that Open MPI sets at run time"; MPICH's Hydra (PMI-1); srun(1), "output
+// environment variables"; PyTorch's torchrun, "environment variables".
+constexpr std::array kLaunchers = {
+    Launcher{"Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK",
+             "PMIX_NAMESPACE"},
+    Launcher{"PMI", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "PMI_JOBID"},
+    Launcher{"Slurm", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", "SLURM_JOB_ID"},
+    Launcher{"torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK", "TORCHELASTIC_RUN_ID"},
+};
+
+std::optional<int> whole_number(const char* variable) { return parse_number<int>(std::getenv(variable)); }
+
+}  // namespace
+
+std::optional<ExternalRank> external_rank() {
+  for (const Launcher& launcher : kLaunchers) {
+    if (std::getenv(launcher.rank) == nullptr || std::getenv(launcher.num_ranks) == nullptr) {
+      continue;
+    }
+    const std::optional<int> rank = whole_number(launcher.rank);
+    const std::optional<int> num_ranks = whole_number(launcher.num_ranks);
+    if (!rank || !num_ranks || *rank < 0 || *rank >= *num_ranks) {
+      throw Error(
+          ErrorKind::bad_input,
+          fmt::format(
+              "the environment says {}={} and {}={}, which is no rank; unset them to let ringside start "
+              "its own ranks",
+              launcher.rank, std::getenv(launcher.rank), launcher.num_ranks,
+              std::getenv(launcher.num_ranks)));
+    }
+    if (*num_ranks == 1) {
+      return std::nullopt;  // Alone: it may start ranks of its own.
+    }
+    const char* job = std::getenv(launcher.job);
+    // A launcher that does not tell has all its ranks on one machine, as far as anybody can see.
+    const std::optional<int> local_rank =
+        std::getenv(launcher.local_rank) != nullptr ? whole_number(launcher.local_rank) : rank;
+    return ExternalRank{.rank = *rank,
+                        .num_ranks = *num_ranks,
+                        .local_rank = local_rank.value_or(*rank),
+                        .launcher = launcher.name,
+                        .job = job != nullptr ? job : ""};
+  }
+  return std::nullopt;
+}
+
+}  // namespace ringside

@@ -1,0 +1,83 @@
+#include "real/launch/external/external_ranks.hpp"
+
+#include <csignal>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "real/backend/backends.hpp"
+#include "real/launch/external/meeting_folder.hpp"
+#include "real/measure/rank_tuning.hpp"
+
+namespace ringside {
+namespace {
+
+class ExternalRanks final : public Ranks {
+ public:
+  ExternalRanks(const ExternalRank& external, const LaunchOptions& options, const std::string& purpose)
+      : num_ranks_(external.num_ranks) {
+    if (!options.rendezvous) {
+      throw Error(
+          ErrorKind::bad_input,
+          fmt::format("{} started this process as rank {} of {}; tell all of them where to meet, with "
+                      "--rendezvous file:///a/directory/that/all/see or redis://host:port",
+                      external.launcher, external.rank, external.num_ranks));
+    }
+    // A lost peer is an error to report, not a reason to die.
+    ::signal(SIGPIPE, SIG_IGN);
+    const std::string group =
+        fmt::format("ringside-{}-{}", external.job.empty() ? "run" : external.job, purpose);
+    RankPlace place = {.backend = options.backend,
+                       .rank = external.rank,
+                       .num_ranks = external.num_ranks,
+                       .local_rank = external.local_rank,
+                       .gpu = options.gpu,
+                       .timeout = options.timeout,
+                       .interface = options.interface,
+                       .rendezvous = *options.rendezvous,
+                       .group = group};
+    // A folder of this group's own can be removed as a whole.
+    std::filesystem::path folder;
+    if (options.rendezvous->starts_with("file://")) {
+      folder = folder_of_rendezvous(*options.rendezvous) / group;
+      place.rendezvous = "file://" + agree_on_folder({.path = folder,
+                                                      .rank = external.rank,
+                                                      .num_ranks = external.num_ranks,
+                                                      .timeout = options.timeout})
+                                         .string();
+    }
+    backend_ = join_ranks(place);
+    coordination_ = std::make_unique<Coordination>(*backend_.transport);
+    coordination_->barrier();
+    if (!folder.empty() && external.rank == 0) {
+      std::error_code ignored;
+      std::filesystem::remove_all(folder, ignored);
+    }
+    coordination_->barrier();  // Nobody starts another group before this one's directory is gone.
+    if (options.tune_machine) {
+      // Who has placed the ranks has bound them, too, where that was wanted.
+      RankTuning().tune(*coordination_, backend_);
+    }
+  }
+
+  int num_ranks() const override { return num_ranks_; }
+  Answer run(const Job& job) override { return run_job(job, backend_, *coordination_); }
+  double agree(double value) override { return coordination_->maximum(std::span(&value, 1)).front(); }
+
+ private:
+  int num_ranks_;
+  RankBackend backend_;
+  std::unique_ptr<Coordination> coordination_;
+};
+
+}  // namespace
+
+std::unique_ptr<Ranks> join_external(const ExternalRank& external, const LaunchOptions& options,
+                                     const std::string& purpose) {
+  return std::make_unique<ExternalRanks>(external, options, purpose);
+}
+
+}  // namespace ringside

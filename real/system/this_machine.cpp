@@ -1,0 +1,103 @@
+#include "real/system/this_machine.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <fstream>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/utsname.h>
+
+#include "common/error.hpp"
+
+namespace ringside {
+namespace {
+
+/// The text after `key`, blanks and a colon, in a file of such lines.
+std::optional<std::string> line_value(const char* path, std::string_view key) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with(key)) {
+      const std::size_t value = line.find_first_not_of(" \t:", key.size());
+      return value == std::string::npos ? std::string() : line.substr(value);
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Bytes> kilobytes_of_meminfo(std::string_view key) {
+  const std::optional<std::string> text = line_value("/proc/meminfo", key);
+  std::int64_t kilobytes = 0;
+  if (!text || !(std::istringstream(*text) >> kilobytes)) {
+    return std::nullopt;
+  }
+  return Bytes{kilobytes * 1024};
+}
+
+/// A limit of this container (cgroup version 2); nothing when there is none.
+std::optional<std::int64_t> container_number(const char* name) {
+  std::ifstream file(fmt::format("/sys/fs/cgroup/{}", name));
+  std::int64_t number = 0;
+  return file >> number ? std::optional(number) : std::nullopt;
+}
+
+int usable_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  int cores = ::sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
+  // "quota period", in microseconds; "max" when there is no quota.
+  std::ifstream file("/sys/fs/cgroup/cpu.max");
+  double quota = 0;
+  double period = 0;
+  if (file >> quota >> period && period > 0) {
+    cores = std::min(cores, std::max(1, static_cast<int>(quota / period)));
+  }
+  return cores;
+}
+
+}  // namespace
+
+ThisMachine this_machine() {
+  ThisMachine machine;
+  utsname system{};
+  if (::uname(&system) == 0) {
+    machine.host = system.nodename;
+    machine.kernel = fmt::format("{} {}", system.sysname, system.release);
+  }
+  machine.cpu = line_value("/proc/cpuinfo", "model name").value_or("");
+  machine.cores = usable_cores();
+  machine.memory = kilobytes_of_meminfo("MemTotal").value_or(Bytes{});
+  if (const std::optional<std::int64_t> limit = container_number("memory.max")) {
+    machine.memory = std::min(machine.memory, Bytes{*limit});
+  }
+  machine.compiler = fmt::format("GCC {}", __VERSION__);
+  return machine;
+}
+
+std::optional<double> identity_on_this_machine(std::string_view place) {
+  std::string boot;
+  if (!(std::ifstream("/proc/sys/kernel/random/boot_id") >> boot)) {
+    return std::nullopt;
+  }
+  // So many bits are exact in a double.
+  return static_cast<double>(std::hash<std::string>{}(fmt::format("{} {}", boot, place)) >> 11U);
+}
+
+Bytes available_memory() {
+  std::optional<Bytes> available = kilobytes_of_meminfo("MemAvailable");
+  if (!available) {
+    throw Error(ErrorKind::environment, "/proc/meminfo does not tell how much memory is available");
+  }
+  const std::optional<std::int64_t> limit = container_number("memory.max");
+  const std::optional<std::int64_t> used = container_number("memory.current");
+  if (limit && used) {
+    available = std::min(*available, Bytes{std::max<std::int64_t>(*limit - *used, 0)});
+  }
+  return *available;
+}
+
+}  // namespace ringside

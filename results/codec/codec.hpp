@@ -1,0 +1,142 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "common/names.hpp"
+#include "common/units.hpp"
+#include "results/codec/json_place.hpp"
+
+/// How values of fields are written to JSON and read back.
+namespace ringside {
+
+/// One row as documentation shows it.
+struct FieldDescription {
+  std::string path = {};  ///< With the names of the fields around it: `measured.seconds`.
+  std::string unit = {};  ///< Empty: none, or that of the field around it.
+  std::string meaning = {};
+};
+
+/// The smallest value that a field may have; whole numbers without one begin at 0.
+using Minimum = std::optional<std::int64_t>;
+
+/// How a type is written and read. What is not below is a struct with a field table.
+template <typename V>
+struct Codec {
+  static void write(Json& to, const V& value);
+  static V read(const JsonPlace& from, Minimum /*minimum*/);
+  static std::vector<FieldDescription> below();
+};
+
+struct PlainCodec {
+  static std::vector<FieldDescription> below() { return {}; }
+};
+
+// Writing a number that is not finite is a bug of the caller.
+template <>
+struct Codec<double> : PlainCodec {
+  static void write(Json& to, double value);
+  static double read(const JsonPlace& from, Minimum minimum);
+};
+/// Never negative.
+template <>
+struct Codec<Seconds> : PlainCodec {
+  static void write(Json& to, Seconds value) { Codec<double>::write(to, value.value); }
+  static Seconds read(const JsonPlace& from, Minimum minimum);
+};
+template <>
+struct Codec<std::chrono::milliseconds> : PlainCodec {
+  static void write(Json& to, std::chrono::milliseconds value);
+  static std::chrono::milliseconds read(const JsonPlace& from, Minimum minimum);
+};
+// Tools that keep every number as a double write 4 as 4.0; that is still a whole number.
+template <>
+struct Codec<std::int32_t> : PlainCodec {
+  static void write(Json& to, std::int32_t value);
+  static std::int32_t read(const JsonPlace& from, Minimum minimum);
+};
+template <>
+struct Codec<std::int64_t> : PlainCodec {
+  static void write(Json& to, std::int64_t value);
+  static std::int64_t read(const JsonPlace& from, Minimum minimum);
+};
+template <>
+struct Codec<std::uint64_t> : PlainCodec {
+  static void write(Json& to, std::uint64_t value);
+  static std::uint64_t read(const JsonPlace& from, Minimum minimum);
+};
+template <>
+struct Codec<Bytes> : PlainCodec {
+  static void write(Json& to, Bytes value) { Codec<std::int64_t>::write(to, value.value); }
+  static Bytes read(const JsonPlace& from, Minimum minimum) {
+    return {Codec<std::int64_t>::read(from, minimum)};
+  }
+};
+template <>
+struct Codec<bool> : PlainCodec {
+  static void write(Json& to, bool value);
+  static bool read(const JsonPlace& from, Minimum minimum);
+};
+template <>
+struct Codec<std::string> : PlainCodec {
+  static void write(Json& to, std::string_view value);
+  static std::string read(const JsonPlace& from, Minimum minimum);
+};
+template <>
+struct Codec<std::map<std::string, std::string>> : PlainCodec {
+  static void write(Json& to, const std::map<std::string, std::string>& value);
+  static std::map<std::string, std::string> read(const JsonPlace& from, Minimum minimum);
+};
+
+[[noreturn]] void reject_name(const JsonPlace& place, std::string_view text,
+                              const std::vector<std::string>& known);
+
+/// A closed set, by the names of its values.
+template <typename E>
+requires std::is_enum_v<E>
+struct Codec<E> : PlainCodec {
+  static void write(Json& to, E value) { Codec<std::string>::write(to, name(value)); }
+  static E read(const JsonPlace& from, Minimum minimum) {
+    const std::string text = Codec<std::string>::read(from, minimum);
+    const std::optional<E> known = parse_name<E>(text);
+    if (!known) {
+      reject_name(from, text, names_of<E>());
+    }
+    return *known;
+  }
+};
+
+template <typename V>
+struct Codec<std::optional<V>> {
+  static void write(Json& to, const std::optional<V>& value) { Codec<V>::write(to, *value); }
+  static std::optional<V> read(const JsonPlace& from, Minimum minimum) {
+    return Codec<V>::read(from, minimum);
+  }
+  static std::vector<FieldDescription> below() { return Codec<V>::below(); }
+};
+
+template <typename V>
+struct Codec<std::vector<V>> {
+  static void write(Json& to, const std::vector<V>& values) {
+    make_list(to);
+    for (const V& value : values) {
+      Codec<V>::write(add_element(to), value);
+    }
+  }
+  static std::vector<V> read(const JsonPlace& from, Minimum minimum) {
+    std::vector<V> values;
+    for (const JsonPlace& element : from.elements()) {
+      values.push_back(Codec<V>::read(element, minimum));
+    }
+    return values;
+  }
+  static std::vector<FieldDescription> below() { return Codec<V>::below(); }
+};
+
+}  // namespace ringside

@@ -1,0 +1,196 @@
+// How plain values of field tables are written and read: the one place where records meet the JSON library.
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "common/error.hpp"
+#include "results/codec/field_table.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr std::string_view kNumber = "must be a number";
+
+template <typename Integer>
+Integer whole(const JsonPlace& from, Minimum minimum) {
+  const Json& json = from.value();
+  std::optional<Integer> result;
+  if (json.is_number_unsigned()) {
+    if (const auto value = json.get<std::uint64_t>(); std::in_range<Integer>(value)) {
+      result = static_cast<Integer>(value);
+    }
+  } else if (json.is_number_integer()) {
+    if (const auto value = json.get<std::int64_t>(); std::in_range<Integer>(value)) {
+      result = static_cast<Integer>(value);
+    }
+  } else if (json.is_number()) {
+    const double value = json.get<double>();
+    const double end = std::ldexp(1.0, std::numeric_limits<Integer>::digits);
+    if (std::trunc(value) == value && value >= 0 && value < end) {
+      result = static_cast<Integer>(value);
+    }
+  } else {
+    from.reject_value(kNumber);
+  }
+  if (!result || std::cmp_less(*result, minimum.value_or(0))) {
+    from.reject_value(fmt::format("must be a whole number from {} on", minimum.value_or(0)));
+  }
+  return *result;
+}
+
+}  // namespace
+
+// ---- places -------------------------------------------------------------------------------------------------------
+
+std::string JsonPlace::path() const {
+  std::string above = above_ != nullptr ? above_->path() : "";
+  if (key_ == nullptr) {
+    return above;
+  }
+  return above.empty() ? key_ : above + "." + key_;
+}
+
+void JsonPlace::reject(std::string_view problem) const {
+  const std::string where = path();
+  throw Error(ErrorKind::bad_input, fmt::format("{} {}", where.empty() ? "it" : where, problem));
+}
+
+void JsonPlace::reject_value(std::string_view must) const {
+  reject(fmt::format("is {}, it {}", value_->dump(-1, ' ', false, Json::error_handler_t::replace), must));
+}
+
+std::optional<JsonPlace> JsonPlace::member(const char* key) const {
+  if (!value_->is_object()) {
+    reject("is not a JSON object");
+  }
+  const auto found = value_->find(key);
+  if (found == value_->end() || found->is_null()) {
+    return std::nullopt;
+  }
+  return JsonPlace(this, key, &*found);
+}
+
+JsonPlace JsonPlace::required_member(const char* key) const {
+  const std::optional<JsonPlace> found = member(key);
+  if (!found) {
+    JsonPlace(this, key, value_).reject("is missing");
+  }
+  return *found;
+}
+
+bool JsonPlace::is_text() const { return value_->is_string(); }
+
+std::vector<std::pair<std::string, JsonPlace>> JsonPlace::members() const {
+  if (!value_->is_object()) {
+    reject("is not a JSON object");
+  }
+  std::vector<std::pair<std::string, JsonPlace>> result;
+  for (auto item = value_->begin(); item != value_->end(); ++item) {
+    if (!item->is_null()) {
+      result.emplace_back(item.key(), JsonPlace(this, item.key().c_str(), &*item));
+    }
+  }
+  return result;
+}
+
+std::vector<JsonPlace> JsonPlace::elements() const {
+  if (!value_->is_array()) {
+    reject("must be a list");
+  }
+  std::vector<JsonPlace> result;
+  result.reserve(value_->size());
+  for (const Json& element : *value_) {
+    result.push_back(JsonPlace(this, nullptr, &element));
+  }
+  return result;
+}
+
+Json& add_member(Json& object, const char* key) { return object[key]; }
+Json& add_element(Json& list) { return list.emplace_back(); }
+void make_object(Json& value) { value = Json::object(); }
+void make_list(Json& value) { value = Json::array(); }
+
+// ---- values -------------------------------------------------------------------------------------------------------
+
+void Codec<double>::write(Json& to, double value) {
+  RINGSIDE_CHECK(std::isfinite(value), "a result holds a number that is not finite");
+  to = value;
+}
+double Codec<double>::read(const JsonPlace& from, Minimum minimum) {
+  if (!from.value().is_number()) {
+    from.reject_value(kNumber);
+  }
+  const auto value = from.value().get<double>();
+  if (minimum && value < static_cast<double>(*minimum)) {
+    from.reject_value(fmt::format("must be a number from {} on", *minimum));
+  }
+  return value;
+}
+
+Seconds Codec<Seconds>::read(const JsonPlace& from, Minimum /*minimum*/) {
+  const double value = Codec<double>::read(from, {});
+  if (value < 0) {
+    from.reject(fmt::format("is {}, a time cannot be negative", value));
+  }
+  return {value};
+}
+
+void Codec<std::chrono::milliseconds>::write(Json& to, std::chrono::milliseconds value) {
+  to = value.count();
+}
+std::chrono::milliseconds Codec<std::chrono::milliseconds>::read(const JsonPlace& from, Minimum minimum) {
+  return std::chrono::milliseconds(whole<std::int64_t>(from, minimum));
+}
+
+void Codec<std::int32_t>::write(Json& to, std::int32_t value) { to = value; }
+std::int32_t Codec<std::int32_t>::read(const JsonPlace& from, Minimum minimum) {
+  return whole<std::int32_t>(from, minimum);
+}
+
+void Codec<std::int64_t>::write(Json& to, std::int64_t value) { to = value; }
+std::int64_t Codec<std::int64_t>::read(const JsonPlace& from, Minimum minimum) {
+  return whole<std::int64_t>(from, minimum);
+}
+
+void Codec<std::uint64_t>::write(Json& to, std::uint64_t value) { to = value; }
+std::uint64_t Codec<std::uint64_t>::read(const JsonPlace& from, Minimum minimum) {
+  return whole<std::uint64_t>(from, minimum);
+}
+
+void Codec<bool>::write(Json& to, bool value) { to = value; }
+bool Codec<bool>::read(const JsonPlace& from, Minimum /*minimum*/) {
+  if (!from.value().is_boolean()) {
+    from.reject_value("must be true or false");
+  }
+  return from.value().get<bool>();
+}
+
+void Codec<std::string>::write(Json& to, std::string_view value) { to = value; }
+std::string Codec<std::string>::read(const JsonPlace& from, Minimum /*minimum*/) {
+  if (!from.value().is_string()) {
+    from.reject_value("must be a text");
+  }
+  return from.value().get<std::string>();
+}
+
+void Codec<std::map<std::string, std::string>>::write(Json& to,
+                                                      const std::map<std::string, std::string>& value) {
+  to = value;
+}
+std::map<std::string, std::string> Codec<std::map<std::string, std::string>>::read(const JsonPlace& from,
+                                                                                   Minimum /*minimum*/) {
+  std::map<std::string, std::string> result;
+  for (const auto& [key, text] : from.members()) {
+    result[key] = Codec<std::string>::read(text, {});
+  }
+  return result;
+}
+
+void reject_name(const JsonPlace& place, std::string_view text, const std::vector<std::string>& known) {
+  throw Error(ErrorKind::bad_input, unknown_name(place.path(), text, known));
+}
+
+}  // namespace ringside

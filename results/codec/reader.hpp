@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "results/codec/record.hpp"
+
+/// Reads what a journal wrote, finished or killed.
+namespace ringside {
+
+struct Results {
+  RunHeader header;
+  /// One point per key, in the order in which the keys first appear; of several lines about one key the last one that
+  /// speaks of the prediction counts, and likewise of the measurement.
+  std::vector<Point> points;
+  /// What a person should know: that a last line was cut, say. Whole sentences.
+  std::vector<std::string> notes;
+  /// Bytes from the start up to the end of the last complete line; what follows was cut in the middle.
+  std::size_t complete_bytes = 0;
+};
+
+/// Throws Error{bad_input} naming file, line and field: no such file, no run record in the first line, another schema,
+/// a second run record, a line that is no record. A last line without its line break that is not JSON is what a
+/// killed run leaves: it is dropped and noted. Records of unknown kinds and unknown fields are skipped.
+Results read_results(const std::filesystem::path& file);
+
+/// The same for text that is already in memory; `name` is what messages call it.
+Results parse_results(std::string_view text, std::string_view name);
+
+/// The file's bytes. Throws Error{bad_input} with the system's reason.
+std::string read_text(const std::filesystem::path& file);
+
+}  // namespace ringside

@@ -1,0 +1,60 @@
+#include "results/codec/record.hpp"
+
+#include <utility>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "common/error.hpp"
+#include "results/codec/field_table.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr const char* kTag = "record";
+
+Json parse_json(std::string_view line) {
+  try {
+    return Json::parse(line);
+  } catch (const Json::parse_error& error) {
+    throw Error(ErrorKind::bad_input, fmt::format("is not JSON (at byte {})", error.byte));
+  } catch (const Json::exception&) {
+    throw Error(ErrorKind::bad_input, "holds a number that no double can hold");
+  }
+}
+
+/// Nothing else of another schema can be trusted to mean what it says.
+void refuse_other_schema(const JsonPlace& header) {
+  const JsonPlace schema = header.required_member("schema");
+  if (const std::string text = Codec<std::string>::read(schema, {}); text != kSchema) {
+    schema.reject(fmt::format("is '{}', this version reads '{}'", text, kSchema));
+  }
+}
+
+}  // namespace
+
+std::string to_line(const Record& record) {
+  Json json;
+  std::visit([&](const auto& value) { write_tagged(json, kTag, value); }, record);
+  // Notes may quote foreign programs; a byte that is not UTF-8 must not cost the result.
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::optional<Record> parse_record(std::string_view line) {
+  const Json json = parse_json(line);
+  const JsonPlace place(json);
+  const std::string kind = Codec<std::string>::read(place.required_member(kTag), {});
+  if (kind == field_table<RunHeader>().record) {
+    refuse_other_schema(place);
+  }
+  return Tagged<Record>::read(place, kind);
+}
+
+bool is_json(std::string_view line) { return Json::accept(line); }
+
+std::string timestamp(std::chrono::system_clock::time_point time) {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::to_time_t(time)));
+}
+
+}  // namespace ringside

@@ -1,0 +1,280 @@
+#include "scenario/machine/link_tables.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "common/numbers.hpp"
+#include "scenario/machine/machine_table.hpp"
+#include "scenario/scenario.hpp"
+
+namespace ringside {
+namespace {
+
+/// Links of a GPU, NICs of a node: more than any machine has, small enough to multiply.
+constexpr std::int64_t kMaxPerPart = 1024;
+
+// Which kinds take a key.
+using Kinds = std::vector<std::string>;
+Kinds custom() { return {"custom"}; }
+Kinds nvlink() { return {"nvlink"}; }
+Kinds cables() { return {"nvlink", "xgmi"}; }
+/// NVLink bridges join pairs of cards in PCIe slots, and other pairs meet over PCIe.
+Kinds slots() { return {"pcie", "nvlink"}; }
+Kinds specified() { return {"nvlink", "pcie", "xgmi"}; }
+Kinds all_inside() { return {"nvlink", "pcie", "xgmi", "custom"}; }
+Kinds networks() { return {"infiniband", "roce", "efa", "tcpx", "tcpxo", "ethernet", "slingshot"}; }
+/// Among the kinds between nodes, the one whose rate does not tell its generations apart.
+Kinds efa() { return {"efa"}; }
+constexpr int kNewestEfa = 4;
+
+/// Newest generation of each kind; `generation` is one key for all of them.
+int newest_generation(IntraKind kind) {
+  switch (kind) {
+    case IntraKind::nvlink:
+      return 5;
+    case IntraKind::pcie:
+      return 6;
+    case IntraKind::xgmi:
+      return 4;
+    case IntraKind::custom:
+      break;
+  }
+  return 0;
+}
+
+/// PCIe slots are 1, 4, 8 or 16 lanes wide.
+ValueType<int> lanes_type() {
+  const ValueType<std::string> word = word_type("number of lanes", {"1", "4", "8", "16"});
+  return {.form = word.form,
+          .allowed = word.allowed,
+          .read = [word](Reader& reader, const Value& value) -> std::optional<int> {
+            const auto text = word.read(reader, value);
+            return text ? parse_number<int>(*text) : std::nullopt;
+          },
+          .write = [](YAML::Emitter& out, const int& lanes) { out << lanes; }};
+}
+
+void check_intra(Reader& reader, const Value& value, const IntraLink& link) {
+  const auto under = [&](std::string_view key) { return reader.find(value, key).value_or(value); };
+  const bool kind_known = newest_generation(link.kind) > 0;  // Not custom, nor a kind that was refused.
+  if (kind_known && link.generation && *link.generation > newest_generation(link.kind)) {
+    reader.fail(under("generation"),
+                fmt::format("there is no {} of generation {}; write 1 to {}", name(link.kind),
+                            *link.generation, newest_generation(link.kind)));
+  }
+  // A wiring that was refused may have been meant to be bridge_pairs.
+  const bool bridges = link.wiring == "bridge_pairs" || (!link.wiring && reader.find(value, "wiring"));
+  if (link.kind == IntraKind::nvlink && !bridges) {
+    for (const std::string_view key : {"lanes", "peer_to_peer", "gpus_per_switch", "sockets"}) {
+      if (const auto place = reader.find(value, key)) {
+        reader.fail(*place,
+                    "belongs to kind pcie, and to nvlink only with `wiring: bridge_pairs`, where other pairs "
+                    "meet over PCIe");
+      }
+    }
+  }
+  if (link.wiring && link.nvswitch.value_or(false)) {
+    reader.fail(under("wiring"),
+                "says how links go from GPU to GPU, but `switch: true` says that they go to a switch");
+  }
+}
+
+/// The rank that the end of a link names; nothing for a switch.
+std::optional<std::int64_t> rank_of_end(std::string_view end) {
+  constexpr std::string_view kPrefix = "rank ";
+  if (!end.starts_with(kPrefix)) {
+    return std::nullopt;
+  }
+  const std::string_view digits = end.substr(kPrefix.size());
+  const std::optional<std::int64_t> rank = parse_number<std::int64_t>(digits);
+  const bool exists = rank && *rank >= 0 && *rank < kMaxRanks;
+  return exists && digits == fmt::format("{}", *rank) ? rank : std::nullopt;
+}
+
+/// `rank 3` or the name of a switch. What looks like a misspelt rank is refused: as a switch it would lead nowhere.
+ValueType<std::string> link_end_type() {
+  ValueType<std::string> type = text_type("`rank 3`, or any other name for a switch");
+  type.read = [text_of = type.read](Reader& reader, const Value& value) -> std::optional<std::string> {
+    auto text = text_of(reader, value);
+    if (!text) {
+      return std::nullopt;
+    }
+    const bool only_digits = text->find_first_not_of("0123456789") == std::string::npos;
+    const std::string start = text->substr(0, 4);
+    const bool like_rank = (start == "rank" || start == "Rank" || start == "RANK") &&
+                           text->find_first_not_of(" -_0123456789", 4) == std::string::npos;
+    if (only_digits || (like_rank && !rank_of_end(*text))) {
+      reader.fail(value, fmt::format("{} names no rank; write `rank 3` for rank 3", in_quotes(*text)));
+      return std::nullopt;
+    }
+    return text;
+  };
+  return type;
+}
+
+}  // namespace
+
+MapTable<IntraLink> intra_table() {
+  return {
+      .form = "a map such as `{kind: pcie, generation: 4, lanes: 16}`",
+      .rows =
+          {
+              row("kind", &IntraLink::kind,
+                  choice_type<IntraKind>(
+                      "link kind", {IntraKind::nvlink, IntraKind::pcie, IntraKind::xgmi, IntraKind::custom}),
+                  {.meaning = "What connects the GPUs of a node; `custom` is a link given by numbers, a "
+                              "private full-duplex one between every pair of ranks.",
+                   .required = true}),
+              row("generation", &IntraLink::generation, whole_number_type({.min = 1, .max = 6}),
+                  {.meaning = "Generation of the link: NVLink 1 to 5, PCIe 1 to 6, xGMI 1 to 4. May be left "
+                              "out when `gpu` says it.",
+                   .kinds = specified()}),
+              row("links_per_gpu", &IntraLink::links_per_gpu,
+                  whole_number_type({.min = 1, .max = kMaxPerPart}),
+                  {.meaning = "Links that leave each GPU. May be left out when `gpu` says it.",
+                   .kinds = cables()}),
+              row("switch", &IntraLink::nvswitch, bool_type(),
+                  {.meaning = "Whether all links go to NVSwitches; false = they go from GPU to GPU.",
+                   .default_value = "false",
+                   .kinds = nvlink()}),
+              row("wiring", &IntraLink::wiring,
+                  word_type("wiring", {"full_mesh", "hybrid_cube_mesh", "bridge_pairs"}),
+                  {.meaning = "Which GPUs the links join, without a switch.",
+                   .default_value = "full_mesh",
+                   .kinds = nvlink()}),
+              row("lanes", &IntraLink::lanes, lanes_type(),
+                  {.meaning = "Width of the PCIe slot of each GPU.",
+                   .default_value = "16",
+                   .kinds = slots()}),
+              row("peer_to_peer", &IntraLink::peer_to_peer, bool_type(),
+                  {.meaning = "Whether a GPU writes into another's memory directly; false = every byte "
+                              "crosses host memory twice. Left out = what the driver of the `gpu` allows, "
+                              "and true where no `gpu` is named.",
+                   .kinds = slots()}),
+              row("gpus_per_switch", &IntraLink::gpus_per_switch,
+                  whole_number_type({.min = 1, .max = kMaxPerPart}),
+                  {.meaning = "GPUs that share one PCIe switch and its way up; left out = each hangs on the "
+                              "host bridge itself.",
+                   .kinds = slots()}),
+              row("sockets", &IntraLink::sockets, whole_number_type({.min = 1, .max = kMaxPerPart}),
+                  {.meaning = "CPU sockets over which the GPUs are spread.",
+                   .default_value = "1",
+                   .kinds = slots()}),
+              row("latency", &IntraLink::latency, time_type(),
+                  {.meaning = "α: what a message costs before its first byte arrives.",
+                   .required = true,
+                   .kinds = custom()}),
+              row("bandwidth", &IntraLink::bandwidth, bandwidth_type(),
+                  {.meaning =
+                       "Bytes per second in each direction: 1/β of a custom link; of the other kinds what "
+                       "somebody measured, of a GPU's PCIe slot or of all its NVLink or xGMI links "
+                       "together. Left out there = what such links usually reach.",
+                   .required = true,
+                   .kinds = all_inside(),
+                   .required_by = custom()}),
+              row("reduction", &IntraLink::reduction, cost_type(),
+                  {.meaning = "γ: what reducing costs per byte.",
+                   .default_value = "0 s/B",
+                   .kinds = custom()}),
+              row("shared", &IntraLink::shared, bool_type(),
+                  {.meaning = "true = one medium for all ranks instead of a private link per pair.",
+                   .default_value = "false",
+                   .kinds = custom()}),
+          },
+      .check = check_intra,
+  };
+}
+
+MapTable<InterLink> inter_table() {
+  return {
+      .form = "a map such as `{kind: infiniband, rate: 200 Gb/s, nics: 8}`",
+      .rows =
+          {
+              row("kind", &InterLink::kind,
+                  choice_type<InterKind>(
+                      "network kind",
+                      {InterKind::infiniband, InterKind::roce, InterKind::efa, InterKind::tcpx,
+                       InterKind::tcpxo, InterKind::ethernet, InterKind::slingshot, InterKind::custom}),
+                  {.meaning = "What connects the nodes; `ethernet` is TCP through sockets, `tcpx` and "
+                              "`tcpxo` are Google's GPUDirect-TCPX and -TCPXO, `custom` is a network given "
+                              "by numbers.",
+                   .required = true}),
+              row("generation", &InterLink::generation, whole_number_type({.min = 1, .max = kNewestEfa}),
+                  {.meaning = "Generation of EFA, whose first two have the same rate; left out = rate and "
+                              "number of NICs "
+                              "say it: 100 Gb/s is 1, or 2 from 16 NICs on.",
+                   .kinds = efa()}),
+              row("rate", &InterLink::rate, bandwidth_type(),
+                  {.meaning = "Data-sheet rate of one NIC, one direction.",
+                   .required = true,
+                   .kinds = networks()}),
+              row("nics", &InterLink::nics, whole_number_type({.min = 1, .max = kMaxPerPart}),
+                  {.meaning = "NICs per node.", .default_value = "1"}),
+              row("gpudirect", &InterLink::gpudirect, bool_type(),
+                  {.meaning =
+                       "Whether NICs read and write GPU memory directly instead of through host memory. Left "
+                       "out = true, but false over Ethernet and for a `gpu` without peer-to-peer.",
+                   .kinds = networks()}),
+              row("oversubscription", &InterLink::oversubscription, factor_type(1),
+                  {.meaning = "What the NICs of a node can send over what its part of the fabric carries; 1 "
+                              "= non-blocking.",
+                   .default_value = "1"}),
+              row("latency", &InterLink::latency, time_type(),
+                  {.meaning = "α between nodes.", .required = true, .kinds = custom()}),
+              row("bandwidth", &InterLink::bandwidth, bandwidth_type(),
+                  {.meaning = "1/β of one NIC: bytes per second in each direction.",
+                   .required = true,
+                   .kinds = custom()}),
+          },
+  };
+}
+
+MapTable<LinkSpec> link_table() {
+  return {
+      .form = "a map such as `{from: rank 0, to: switch, latency: 2 us, bandwidth: 25 GB/s}`",
+      .rows =
+          {
+              row("from", &LinkSpec::from, link_end_type(), {.meaning = "One end.", .required = true}),
+              row("to", &LinkSpec::to, link_end_type(), {.meaning = "The other end.", .required = true}),
+              row("latency", &LinkSpec::latency, time_type(),
+                  {.meaning = "α of a crossing.", .required = true}),
+              row("bandwidth", &LinkSpec::bandwidth, bandwidth_type(),
+                  {.meaning = "Bytes per second.", .required = true}),
+              row("duplex", &LinkSpec::duplex, bool_type(),
+                  {.meaning = "Whether each direction has the bandwidth to itself; false = both share it.",
+                   .default_value = "true"}),
+          },
+      .check =
+          [](Reader& reader, const Value& value, LinkSpec& link) {
+            link.line = value.position.line;
+            if (!link.from.empty() && link.from == link.to) {
+              reader.fail(value, fmt::format("goes from {} to itself", in_quotes(link.from)));
+            }
+          },
+  };
+}
+
+void check_links(Reader& reader, const Value& place, const Machine& machine) {
+  std::map<std::pair<std::string, std::string>, int> lines;
+  const auto gpus = num_gpus(machine);
+  for (const LinkSpec& link : machine.links) {
+    Value here = place;
+    here.position = {.line = link.line, .column = place.position.column};
+    const auto [first, fresh] = lines.try_emplace(std::minmax(link.from, link.to), link.line);
+    if (!fresh) {
+      reader.fail(here, fmt::format("{} and {} are already joined by the link of line {}",
+                                    in_quotes(link.from), in_quotes(link.to), first->second));
+    }
+    for (const std::string& end : {link.from, link.to}) {
+      if (gpus && rank_of_end(end).value_or(0) >= *gpus) {
+        reader.fail(here, fmt::format("{} does not exist; the machine has {} GPUs", in_quotes(end), *gpus));
+      }
+    }
+  }
+}
+
+}  // namespace ringside

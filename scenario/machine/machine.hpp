@@ -1,0 +1,196 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/interval.hpp"
+#include "common/units.hpp"
+#include "results/probe_kind.hpp"
+
+/// A machine as a person states it (configs/machines/*.yaml) and as `calibrate` writes it.
+namespace ringside {
+
+enum class IntraKind { nvlink, pcie, xgmi, custom };
+enum class InterKind { infiniband, roce, efa, tcpx, tcpxo, ethernet, slingshot, custom };
+enum class Processes { per_gpu, single };
+enum class Vendor { nvidia, amd };
+enum class CpuVendor { amd, intel, arm, other };
+enum class Architecture { kepler, pascal, volta, turing, ampere, ada, hopper, blackwell, cdna };
+
+std::string_view name(IntraKind kind);
+std::string_view name(InterKind kind);
+std::string_view name(Processes processes);
+std::string_view name(Vendor vendor);
+std::string_view name(CpuVendor vendor);
+std::string_view name(Architecture architecture);
+
+/// The catalogue knows what a model's data sheet says (scenario/machine/catalog.hpp); what stands beside the model describes
+/// one that it does not know.
+struct Gpu {
+  std::string model = {};
+  std::optional<Vendor> vendor = {};
+  std::optional<Architecture> architecture = {};
+  std::optional<BytesPerSecond> memory_bandwidth = {};  ///< Given: the model need not be in the catalogue.
+
+  bool operator==(const Gpu&) const = default;
+};
+
+/// The CPUs of a node: NCCL's way from GPU to GPU over PCIe depends on who makes them (sim/nccl/transport.hpp).
+struct Cpu {
+  std::optional<CpuVendor> vendor = {};
+  std::optional<std::string> model = {};
+
+  bool operator==(const Cpu&) const = default;
+};
+
+/// How the ranks of one node reach each other.
+struct IntraLink {
+  IntraKind kind = IntraKind::custom;
+  // nvlink, pcie, xgmi
+  std::optional<int> generation = {};
+  std::optional<int> links_per_gpu = {};  ///< nvlink, xgmi
+  std::optional<bool> nvswitch = {};      ///< nvlink: spelt `switch`; false = links go from GPU to GPU
+  std::optional<std::string> wiring =
+      {};  ///< nvlink without a switch: full_mesh (default) | hybrid_cube_mesh | bridge_pairs
+  std::optional<int> lanes = {};            ///< pcie
+  std::optional<bool> peer_to_peer = {};    ///< pcie; false = every byte crosses host memory twice
+  std::optional<int> gpus_per_switch = {};  ///< pcie; left out = each GPU hangs on the host bridge itself
+  std::optional<int> sockets = {};          ///< pcie; left out = 1
+  // custom
+  std::optional<Seconds> latency = {};
+  /// One direction; of the other kinds as measured, of a GPU's slot or of all its links together.
+  std::optional<BytesPerSecond> bandwidth = {};
+  std::optional<SecondsPerByte> reduction = {};
+  bool shared = false;  ///< custom: one medium for all ranks instead of a private link per pair
+
+  bool operator==(const IntraLink&) const = default;
+};
+
+/// How nodes reach each other.
+struct InterLink {
+  InterKind kind = InterKind::custom;
+  std::optional<int> generation = {};       ///< efa
+  std::optional<BytesPerSecond> rate = {};  ///< of one NIC, one direction; data-sheet rate
+  int nics = 1;                             ///< per node
+  std::optional<bool> gpudirect = {};
+  double oversubscription = 1;  ///< node uplinks : fabric; 1 = non-blocking
+  // custom
+  std::optional<Seconds> latency = {};
+  std::optional<BytesPerSecond> bandwidth = {};
+
+  bool operator==(const InterLink&) const = default;
+};
+
+/// An explicit link for anything the words above cannot say. Ends are `rank 3` or any other name, which is then
+/// a switch.
+struct LinkSpec {
+  std::string from = {};
+  std::string to = {};
+  Seconds latency;
+  BytesPerSecond bandwidth;
+  bool duplex = true;  ///< false: both directions share the bandwidth
+  int line = 0;        ///< of the YAML file, for messages
+
+  bool operator==(const LinkSpec&) const = default;
+};
+
+struct Straggler {
+  Rank rank = 0;
+  double slowdown = 1;  ///< its links and reductions take this many times longer
+
+  bool operator==(const Straggler&) const = default;
+};
+
+/// How far the median of probes of this size differs from one pass to the next.
+struct SpreadPoint {
+  Bytes bytes;
+  double deviation = 0;  ///< standard deviation of its logarithm
+
+  bool operator==(const SpreadPoint&) const = default;
+};
+
+/// What two ranks can do between them, with nothing else going on.
+struct PairPoint {
+  Rank from = 0;
+  Rank to = 0;
+  Seconds latency;           ///< Latency of a small message, half the round trip.
+  BytesPerSecond bandwidth;  ///< Bandwidth of large messages in this direction.
+  BytesPerSecond both_ways;  ///< In this direction while the other one is busy, too.
+
+  bool operator==(const PairPoint&) const = default;
+};
+
+/// What `calibrate` measured with point-to-point probes; never from a collective.
+struct Calibrated {
+  Seconds latency;                                          ///< α
+  BytesPerSecond bandwidth;                                 ///< 1/β
+  SecondsPerByte reduction;                                 ///< γ
+  std::optional<Interval<double>> latency_interval = {};    ///< 95 %, seconds; typical = latency
+  std::optional<Interval<double>> bandwidth_interval = {};  ///< 95 %, bytes per second; likewise
+  std::optional<Interval<double>> reduction_interval = {};  ///< 95 %, seconds; typical = latency per byte
+  std::optional<int> cores = {};         ///< CPU cores that all ranks share; none = nothing is shared
+  std::vector<Curve> curves = {};        ///< what each kind of probe found; may be empty
+  std::vector<SpreadPoint> spread = {};  ///< by size, ascending; may be empty
+  std::vector<SpreadPoint> reduction_spread = {};  ///< likewise, of reductions; empty = `spread`
+  std::vector<PairPoint> pairs = {};  ///< the matrix, for people; not predicted from; may be empty
+  std::string backend = {};           ///< transport probed, such as `gloo`
+  /// Whether ringside placed the probed ranks on this machine's cores, which decides how they run schedules.
+  bool machine_tuning = true;
+
+  bool operator==(const Calibrated&) const = default;
+};
+
+/// A number that somebody measured on this very machine.
+struct Known {
+  std::optional<std::string> algorithm = {};  ///< `native` or an algorithm's name; none: p2p
+  std::optional<int> ranks = {};
+  std::optional<Bytes> bytes = {};
+  std::optional<Seconds> seconds = {};
+  std::optional<BytesPerSecond> bandwidth = {};  ///< p2p
+  std::optional<Seconds> latency = {};           ///< p2p
+
+  bool operator==(const Known&) const = default;
+};
+
+struct Software {
+  std::optional<std::string> nccl = {};
+  std::optional<std::string> rccl = {};
+  std::optional<std::string> nccl_algo = {};
+  std::optional<std::string> nccl_proto = {};
+  std::optional<Processes> processes = {};
+
+  bool operator==(const Software&) const = default;
+};
+
+/// The price of the whole machine: all nodes together.
+struct Price {
+  double per_hour = 0;
+  std::string currency = {};
+  std::optional<std::string> as_of = {};
+
+  bool operator==(const Price&) const = default;
+};
+
+struct Machine {
+  std::string name = {};
+  int nodes = 1;
+  std::optional<int> gpus_per_node = {};  ///< none: as many as the scenario's ranks need
+  std::optional<Gpu> gpu = {};
+  std::optional<Cpu> cpu = {};
+  std::optional<IntraLink> intra = {};
+  std::optional<InterLink> inter = {};
+  std::vector<LinkSpec> links = {};
+  std::optional<std::vector<Rank>> ring_order = {};  ///< forced order; none = sim chooses
+  std::vector<Straggler> stragglers = {};
+  std::optional<Calibrated> calibrated = {};
+  std::vector<Known> known = {};
+  Software software = {};
+  std::optional<Price> price = {};
+  std::string origin = {};  ///< file it came from, for messages; empty when built in code
+
+  bool operator==(const Machine&) const = default;
+};
+
+}  // namespace ringside

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "scenario/machine/machine.hpp"
+#include "scenario/yaml/document.hpp"
+#include "scenario/yaml/reader.hpp"
+#include "scenario/yaml/value_type.hpp"
+
+/// What load_machine() and a scenario's `machine:` share. Nothing is returned after a problem was added.
+namespace ringside {
+
+/// `algorithms`: names that `known` may use; empty = not checked.
+std::optional<Machine> read_machine_file(const std::filesystem::path& file, const std::string& shown,
+                                         std::vector<Problem>& problems,
+                                         const std::vector<std::string>& algorithms);
+
+/// A machine that stands in `value`; `default_name` is its name when it says none.
+std::optional<Machine> read_machine(Reader& reader, const Value& value, const std::string& default_name);
+
+/// A name that is also the name of a folder of results.
+ValueType<std::string> folder_name_type();
+
+}  // namespace ringside

@@ -1,0 +1,386 @@
+#include "scenario/machine/measured_tables.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/names.hpp"
+#include "scenario/scenario.hpp"
+
+namespace ringside {
+namespace {
+
+/// `points` in ascending order of what `place_of` returns, none twice: curves are read by interpolation.
+template <typename V, typename PlaceOf>
+ValueType<std::vector<V>> curve_type(const MapTable<V>& point, const std::string& form,
+                                     const std::string& order, PlaceOf place_of) {
+  ValueType<std::vector<V>> type = list_type(map_type(point), {.form = form});
+  type.read = [any = type.read, order, place_of](Reader& reader, const Value& value) {
+    auto points = any(reader, value);
+    const auto descending = [&](const V& a, const V& b) { return !(place_of(a) < place_of(b)); };
+    if (points && std::adjacent_find(points->begin(), points->end(), descending) != points->end()) {
+      reader.fail(value, fmt::format("must ascend: {}", order));
+      points.reset();
+    }
+    return points;
+  };
+  return type;
+}
+
+std::vector<ProbeKind> kinds_with_curves() {
+  std::vector<ProbeKind> kinds;
+  for (const ProbeKindRow& row : probe_kinds()) {
+    if (row.curve) {
+      kinds.push_back(row.kind);
+    }
+  }
+  return kinds;
+}
+
+constexpr std::string_view kPointsForm = "a map of sizes such as `{8 B: 12 us, 4 KiB: 14 us}`";
+
+/// What stands at one size, as the unit of the kind wants it.
+std::optional<double> read_point(Reader& reader, const Value& value, CurveUnit unit) {
+  if (unit == CurveUnit::seconds) {
+    const auto seconds = time_type(Zero::refused).read(reader, value);
+    return seconds ? std::optional(seconds->value) : std::nullopt;
+  }
+  const auto cost = cost_type().read(reader, value);
+  return cost ? std::optional(cost->value) : std::nullopt;
+}
+
+bool ascending(const std::vector<CurvePoint>& points) {
+  return std::adjacent_find(points.begin(), points.end(), [](const CurvePoint& a, const CurvePoint& b) {
+           return !(a.bytes < b.bytes);
+         }) == points.end();
+}
+
+/// The kind says what the points are, so that it is read first.
+void read_points(Reader& reader, const Value& value, Curve& curve) {
+  const std::optional<Value> points = reader.find(value, "points");
+  if (!points) {
+    return;
+  }
+  if (!points->node.IsMap() || points->node.size() == 0) {
+    reader.fail(*points, fmt::format("is {}; write {}", shape(points->node), kPointsForm));
+    return;
+  }
+  const std::size_t before = reader.num_problems();
+  for (const auto& entry : points->node) {
+    const auto bytes = size_type().read(reader, reader.at(*points, entry.first, entry.first));
+    const auto read =
+        read_point(reader, reader.at(*points, entry.first, entry.second), row_of(curve.kind).unit);
+    if (bytes && read) {
+      curve.points.push_back({.bytes = *bytes, .value = *read});
+    }
+  }
+  if (reader.num_problems() == before && !ascending(curve.points)) {
+    reader.fail(*points, "must ascend: each size once, small ones first");
+  }
+}
+
+void write_points(YAML::Emitter& out, const Curve& curve) {
+  out << YAML::Flow << YAML::BeginMap;
+  for (const CurvePoint& point : curve.points) {
+    out << YAML::Key;
+    size_type().write(out, point.bytes);
+    out << YAML::Value;
+    if (row_of(curve.kind).unit == CurveUnit::seconds) {
+      time_type().write(out, {point.value});
+    } else {
+      cost_type().write(out, {point.value});
+    }
+  }
+  out << YAML::EndMap;
+}
+
+MapTable<Curve> curve_table() {
+  const ValueType<std::string> points = {.form = std::string(kPointsForm), .read = {}, .write = {}};
+  return {.form = "a map such as `{probe: ping_pong, ranks: 2, points: {8 B: 12 us, 4 KiB: 14 us}}`",
+          .rows = {row("probe", &Curve::kind, choice_type("kind of probe", kinds_with_curves()),
+                       {.meaning = "What was probed.", .required = true}),
+                   row("ranks", &Curve::ranks, whole_number_type({.min = 1, .max = kMaxRanks}),
+                       {.meaning = "How many ranks took part at once.", .required = true}),
+                   row("messages", &Curve::messages, whole_number_type({.min = 1, .max = kMaxRanks}),
+                       {.meaning = "How many each rank sent at once.", .default_value = "1"}),
+                   {.key = description(
+                        "points", points,
+                        {.meaning = "What it took at each size, ascending: a time, of reductions a "
+                                    "time per byte.",
+                         .required = true}),
+                    .below = {},
+                    .read = [](Reader&, const Value&, Curve&) {},
+                    .given = [](const Curve&) { return true; },
+                    .write = write_points}},
+          .check = read_points};
+}
+
+ValueType<std::vector<Curve>> curves_type() {
+  ValueType<std::vector<Curve>> type = list_type(
+      map_type(curve_table()),
+      {.form = "a list of maps such as `{probe: ping_pong, ranks: 2, points: {8 B: 12 us, 4 KiB: 14 us}}`"});
+  type.read = [any = type.read](Reader& reader, const Value& value) {
+    auto curves = any(reader, value);
+    for (std::size_t i = 1; curves && i < curves->size(); ++i) {
+      const Curve& curve = (*curves)[i];
+      if (find_curve(std::span(*curves).first(i), curve.kind, curve.ranks, curve.messages) != nullptr) {
+        reader.fail(value, fmt::format("has two curves of {} with {} ranks and {} messages", name(curve.kind),
+                                       curve.ranks, curve.messages));
+        curves.reset();
+      }
+    }
+    return curves;
+  };
+  return type;
+}
+
+/// A point of machine files of before curves were one list.
+struct RetiredPoint {
+  std::optional<int> ranks;
+  int messages = 1;
+  Bytes bytes;
+  std::optional<Seconds> seconds;
+  std::optional<SecondsPerByte> cost;
+};
+
+/// A key of such a file: read, but never written and not among the keys that are described.
+Row<Calibrated> retired_row(const ProbeKindRow& kind) {
+  MapTable<RetiredPoint> table = {
+      .form = "a map such as `{bytes: 4 KiB, seconds: 12 us}`",
+      .rows = {row("ranks", &RetiredPoint::ranks, whole_number_type({.min = 1, .max = kMaxRanks}),
+                   {.meaning = ""}),
+               row("messages", &RetiredPoint::messages, whole_number_type({.min = 1, .max = kMaxRanks}),
+                   {.meaning = ""}),
+               row("bytes", &RetiredPoint::bytes, size_type(), {.meaning = "", .required = true})}};
+  if (kind.unit == CurveUnit::seconds) {
+    table.rows.push_back(
+        row("seconds", &RetiredPoint::seconds, time_type(Zero::refused), {.meaning = "", .required = true}));
+  } else {
+    table.rows.push_back(row("cost", &RetiredPoint::cost, cost_type(), {.meaning = "", .required = true}));
+  }
+  const int usual_ranks = kind.ranks_of_curve > 0 ? kind.ranks_of_curve : kind.alone ? 1 : kind.min_ranks;
+  const auto type =
+      list_type(map_type(table), {.form = "a list of maps such as `{bytes: 4 KiB, seconds: 12 us}`"});
+  const auto read = [type, kind, usual_ranks](Reader& reader, const Value& value, Calibrated& calibrated) {
+    for (const RetiredPoint& point : type.read(reader, value).value_or(std::vector<RetiredPoint>{})) {
+      const int ranks = point.ranks.value_or(usual_ranks);
+      std::vector<Curve>& curves = calibrated.curves;
+      const bool same = !curves.empty() && curves.back().kind == kind.kind && curves.back().ranks == ranks &&
+                        curves.back().messages == point.messages;
+      if (!same) {
+        if (find_curve(curves, kind.kind, ranks, point.messages) != nullptr) {
+          reader.fail(value, "must ascend: by ranks, messages and then size, each once");
+          return;
+        }
+        curves.push_back({.kind = kind.kind, .ranks = ranks, .messages = point.messages});
+      }
+      curves.back().points.push_back(
+          {.bytes = point.bytes, .value = point.seconds ? point.seconds->value : point.cost->value});
+      if (!ascending(curves.back().points)) {
+        reader.fail(value, "must ascend: by ranks, messages and then size, each once");
+        return;
+      }
+    }
+  };
+  return {.key = {.path = std::string(kind.retired_key), .meaning = {}, .form = {}, .retired = true},
+          .below = {},
+          .read = read,
+          .given = [](const Calibrated&) { return false; },
+          .write = {}};
+}
+
+/// A curve over the message size; a plain number, which is quicker to write by hand, is one of a single point.
+ValueType<std::vector<SpreadPoint>> spread_type() {
+  const MapTable<SpreadPoint> point = {
+      .form = "a map such as `{bytes: 4 KiB, deviation: 0.2}`",
+      .rows = {row("bytes", &SpreadPoint::bytes, size_type(),
+                   {.meaning = "Size of the message or operand.", .required = true}),
+               row("deviation", &SpreadPoint::deviation, factor_type(0),
+                   {.meaning = "Relative standard deviation at this size.", .required = true})}};
+  ValueType<std::vector<SpreadPoint>> type =
+      curve_type(point, "a list of maps such as `{bytes: 4 KiB, deviation: 0.2}`, or a number for all sizes",
+                 "each size once, small ones first", [](const SpreadPoint& p) { return p.bytes; });
+  type.read = [curve = type.read](Reader& reader,
+                                  const Value& value) -> std::optional<std::vector<SpreadPoint>> {
+    if (!value.node.IsScalar()) {
+      return curve(reader, value);
+    }
+    const auto deviation = factor_type(0).read(reader, value);
+    return deviation ? std::optional(std::vector<SpreadPoint>{{.bytes = {1}, .deviation = *deviation}})
+                     : std::nullopt;
+  };
+  return type;
+}
+
+MapTable<PairPoint> pair_table() {
+  return {
+      .form = "a map such as `{from: 0, to: 1, latency: 9 us, bandwidth: 20 GB/s, both_ways: 18 GB/s}`",
+      .rows = {row("from", &PairPoint::from, whole_number_type({.min = 0, .max = kMaxRanks - 1}),
+                   {.meaning = "Rank that sends.", .required = true}),
+               row("to", &PairPoint::to, whole_number_type({.min = 0, .max = kMaxRanks - 1}),
+                   {.meaning = "Rank that receives.", .required = true}),
+               row("latency", &PairPoint::latency, time_type(),
+                   {.meaning = "A small message, one way.", .required = true}),
+               row("bandwidth", &PairPoint::bandwidth, bandwidth_type(),
+                   {.meaning = "Large messages in this direction alone.", .required = true}),
+               row("both_ways", &PairPoint::both_ways, bandwidth_type(),
+                   {.meaning = "In this direction while the other one is busy, too.", .required = true})}};
+}
+
+/// `p2p: {…}` of `known`.
+MapTable<Known> known_transfer_table() {
+  return {.form = "a map such as `{bandwidth: 12 GB/s}`",
+          .rows = {row("bandwidth", &Known::bandwidth, bandwidth_type(),
+                       {.meaning = "Measured between two ranks with nothing else going on."}),
+                   row("latency", &Known::latency, time_type(),
+                       {.meaning = "Measured for a small message between two ranks."})},
+          .check = [](Reader& reader, const Value& value, Known&) {
+            if (!reader.find(value, "bandwidth") && !reader.find(value, "latency")) {
+              reader.fail(value, "says nothing; write `bandwidth`, `latency` or both");
+            }
+          }};
+}
+
+/// `native: {…}` of `known`, and likewise for any algorithm.
+MapTable<Known> known_all_reduce_table() {
+  return {
+      .form = "a map such as `{ranks: 2, bytes: 1 GiB, seconds: 95 ms}`",
+      .rows = {row("ranks", &Known::ranks, whole_number_type({.min = 2, .max = kMaxRanks}),
+                   {.meaning = "Number of ranks of the measured all_reduce.", .required = true}),
+               row("bytes", &Known::bytes, size_type(), {.meaning = "Its message size.", .required = true}),
+               row("seconds", &Known::seconds, time_type(Zero::refused),
+                   {.meaning = "What it took.", .required = true})}};
+}
+
+constexpr std::string_view kKnownForm =
+    "a map such as `{native: {ranks: 2, bytes: 1 GiB, seconds: 95 ms}}` or `{p2p: {bandwidth: 12 GB/s}}`";
+
+std::optional<Known> read_known(Reader& reader, const Value& value) {
+  if (!value.node.IsMap() || value.node.size() != 1 || !value.node.begin()->first.IsScalar()) {
+    reader.fail(value, fmt::format("is {}{}; write {}", shape(value.node),
+                                   value.node.IsMap() ? fmt::format(" of {} keys", value.node.size()) : "",
+                                   kKnownForm));
+    return std::nullopt;
+  }
+  const auto entry = *value.node.begin();
+  const std::string what = entry.first.Scalar();
+  const Value inner = reader.at(value, entry.first, entry.second);
+  if (what == "p2p") {
+    return read_map(reader, inner, known_transfer_table());
+  }
+  std::vector<std::string> names(reader.algorithms().begin(), reader.algorithms().end());
+  if (names.empty() && nearest_name(what, std::vector<std::string>{"native", "p2p"}) && what != "native") {
+    names = {"native"};  // Without a registry at hand, at least these two are not misspelt.
+  }
+  if (!names.empty() && std::count(names.begin(), names.end(), what) == 0) {
+    names.emplace_back("p2p");
+    reader.fail(inner, unknown_name("algorithm", what, names));
+    return std::nullopt;
+  }
+  auto known = read_map(reader, inner, known_all_reduce_table());
+  if (known) {
+    known->algorithm = what;
+  }
+  return known;
+}
+
+}  // namespace
+
+MapTable<Calibrated> calibrated_table() {
+  MapTable<Calibrated> table = {
+      .form = "a map such as `{latency: 12 us, bandwidth: 3 GB/s, reduction: 0.1 ns/B}`",
+      .rows =
+          {
+              row("backend", &Calibrated::backend, text_type("a transport such as `gloo`"),
+                  {.meaning = "Transport that was probed."}),
+              row("cores", &Calibrated::cores, whole_number_type({.min = 1, .max = 65536}),
+                  {.meaning = "CPU cores that all ranks share; left out = nothing is shared."}),
+              row("machine_tuning", &Calibrated::machine_tuning, bool_type(),
+                  {.meaning =
+                       "Whether ringside placed the probed ranks on cores; false with `--no-machine-tuning` "
+                       "and under mpirun, srun or torchrun. Long messages then travel whole.",
+                   .default_value = "true"}),
+              row("latency", &Calibrated::latency, time_type(),
+                  {.meaning = "α of a message between two ranks.", .required = true}),
+              row("latency_interval", &Calibrated::latency_interval,
+                  interval_type(time_type(), "[9.8 us, 10.4 us]"),
+                  {.meaning = "95 % interval of the latency."}),
+              row("bandwidth", &Calibrated::bandwidth, bandwidth_type(),
+                  {.meaning = "1/β between two ranks.", .required = true}),
+              row("bandwidth_interval", &Calibrated::bandwidth_interval,
+                  interval_type(bandwidth_type(Zero::allowed), "[9.7 GB/s, 10.2 GB/s]"),
+                  {.meaning = "95 % interval of the bandwidth."}),
+              row("reduction", &Calibrated::reduction, cost_type(),
+                  {.meaning = "γ of a rank.", .required = true}),
+              row("reduction_interval", &Calibrated::reduction_interval,
+                  interval_type(cost_type(), "[0.09 ns/B, 0.11 ns/B]"),
+                  {.meaning = "95 % interval of the reduction cost."}),
+              row("curves", &Calibrated::curves, curves_type(),
+                  {.meaning = "What each kind of probe found, by size."}),
+              row("spread", &Calibrated::spread, spread_type(),
+                  {.meaning =
+                       "Relative deviation of a probe's median from one repetition to the next, by size."}),
+              row("reduction_spread", &Calibrated::reduction_spread, spread_type(),
+                  {.meaning = "The same of reductions; left out = as `spread`."}),
+              row("pairs", &Calibrated::pairs,
+                  curve_type(pair_table(),
+                             "a list of maps such as `{from: 0, to: 1, latency: 9 us, bandwidth: 20 GB/s, "
+                             "both_ways: 18 GB/s}`",
+                             "by `from` and then by `to`, each pair once",
+                             [](const PairPoint& p) { return std::pair(p.from, p.to); }),
+                  {.meaning = "What each pair of ranks can do alone; for people, not predicted from."}),
+          },
+      .check =
+          [](Reader&, const Value&, Calibrated& calibrated) {
+            const auto set_typical = [](std::optional<Interval<double>>& interval, double value) {
+              if (interval) {
+                interval->typical = value;
+              }
+            };
+            set_typical(calibrated.latency_interval, calibrated.latency.value);
+            set_typical(calibrated.bandwidth_interval, calibrated.bandwidth.value);
+            set_typical(calibrated.reduction_interval, calibrated.reduction.value);
+          },
+      .on_one_line = false,
+  };
+  for (const ProbeKindRow& kind : probe_kinds()) {
+    if (!kind.retired_key.empty()) {
+      table.rows.push_back(retired_row(kind));
+    }
+  }
+  return table;
+}
+
+ValueType<Known> known_type() {
+  const auto below = [](const std::string& prefix, std::vector<KeyDescription> keys, std::string meaning,
+                        std::string form) {
+    keys.insert(keys.begin(),
+                KeyDescription{.path = "", .meaning = std::move(meaning), .form = std::move(form)});
+    for (KeyDescription& key : keys) {
+      key.path = key.path.empty() ? prefix : prefix + "." + key.path;
+    }
+    return keys;
+  };
+  std::vector<KeyDescription> keys = below("native", keys_of(known_all_reduce_table()),
+                                           "An all_reduce that somebody measured on this machine: the "
+                                           "backend's own, or under the name of an algorithm.",
+                                           known_all_reduce_table().form);
+  const std::vector<KeyDescription> transfer = below(
+      "p2p", keys_of(known_transfer_table()),
+      "A transfer between two ranks that somebody measured on this machine.", known_transfer_table().form);
+  keys.insert(keys.end(), transfer.begin(), transfer.end());
+  return {.form = std::string(kKnownForm),
+          .below = keys,
+          .read = read_known,
+          .write = [](YAML::Emitter& out, const Known& known) {
+            out << YAML::Flow << YAML::BeginMap << YAML::Key << known.algorithm.value_or("p2p")
+                << YAML::Value;
+            write_map(out, known, known.algorithm ? known_all_reduce_table() : known_transfer_table());
+            out << YAML::EndMap;
+          }};
+}
+
+}  // namespace ringside

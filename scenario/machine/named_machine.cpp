@@ -1,0 +1,241 @@
+#include "scenario/machine/named_machine.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "common/names.hpp"
+#include "common/numbers.hpp"
+#include "scenario/machine/machine_file.hpp"
+#include "scenario/scenario.hpp"
+
+namespace ringside {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kThis = "this";
+
+bool is_yaml(const fs::path& file) { return file.extension() == ".yaml" || file.extension() == ".yml"; }
+
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return text;
+}
+
+/// `2 x p4d.24xlarge`, or `2x p4d.24xlarge`, in its parts.
+struct Nodes {
+  int count = 1;
+  std::string machine;
+};
+
+Nodes nodes_in(const std::string& text) {
+  std::string_view rest = text;
+  const std::optional<int> count = take_number<int>(rest);
+  for (const std::string_view times : {" x ", " × ", "x ", "× "}) {
+    if (count && *count >= 1 && *count <= kMaxRanks && rest.starts_with(times)) {
+      return {.count = *count, .machine = std::string(rest.substr(times.size()))};
+    }
+  }
+  return {.count = 1, .machine = text};
+}
+
+/// Files of machines that a text may mean, by what it would say.
+class Candidates {
+ public:
+  Candidates(const fs::path& scenario_folder, const std::string& text,
+             const std::optional<fs::path>& machines) {
+    if (machines) {
+      for (const fs::path& file : yaml_files_in(*machines)) {
+        named_.emplace(file.stem().string(), file);
+      }
+    }
+    for (const fs::path& below :
+         {fs::path(text).parent_path(), fs::path("../machines"), fs::path("machines")}) {
+      if (!below.empty()) {
+        for (const fs::path& file : yaml_files_in(scenario_folder / below)) {
+          nearby_.emplace(file.stem().string(), (below / file.filename()).lexically_normal().string());
+        }
+      }
+    }
+  }
+
+  std::optional<fs::path> named(const std::string& name) const {
+    const auto found = std::find_if(named_.begin(), named_.end(),
+                                    [&](const auto& entry) { return lower(entry.first) == lower(name); });
+    return found == named_.end() ? std::nullopt : std::optional(found->second);
+  }
+
+  /// What to write instead of `text`: the names that contain it, else the one that is spelt most alike. Names are compared
+  /// without their folder and ending, which people leave out.
+  std::vector<std::string> suggestions(const std::string& text) const {
+    std::map<std::string, std::string> written = {{std::string(kThis), std::string(kThis)}};
+    for (const auto& [name, file] : named_) {
+      written.emplace(lower(name), name);
+    }
+    for (const auto& [name, file] : nearby_) {
+      written.emplace(lower(name), file);
+    }
+    std::vector<std::string> names;
+    for (const auto& [name, what] : written) {
+      names.push_back(name);
+    }
+    const fs::path file_name = fs::path(text).filename();
+    const std::string asked = lower(is_yaml(file_name) ? file_name.stem().string() : file_name.string());
+    if (const std::vector<std::string> alike = names_with(asked, names); !alike.empty()) {
+      return in_words(alike, written);
+    }
+    const auto near = nearest_name(asked, names);
+    return near ? std::vector{written.at(*near)} : std::vector<std::string>{};
+  }
+
+  /// The first files that lie around; nothing when there are none.
+  std::string listed() const {
+    constexpr std::size_t kMaxOffered = 12;
+    std::vector<std::string> all;
+    for (const auto& [name, file] : nearby_) {
+      all.push_back(file);
+    }
+    const bool cut = all.size() > kMaxOffered;
+    all.resize(std::min(all.size(), kMaxOffered));
+    return all.empty() ? "" : fmt::format(" There are {}{}.", fmt::join(all, ", "), cut ? ", …" : "");
+  }
+
+  bool knows_names() const { return !named_.empty(); }
+
+ private:
+  /// The names that contain `part`; those that start with it, where any do.
+  static std::vector<std::string> names_with(const std::string& part, const std::vector<std::string>& names) {
+    constexpr std::size_t kShortestPart = 3;
+    std::vector<std::string> starting;
+    std::vector<std::string> containing;
+    for (const std::string& name : names) {
+      const std::size_t at = part.size() < kShortestPart ? std::string::npos : name.find(part);
+      if (at == 0) {
+        starting.push_back(name);
+      } else if (at != std::string::npos) {
+        containing.push_back(name);
+      }
+    }
+    return starting.empty() ? containing : starting;
+  }
+
+  static std::vector<std::string> in_words(const std::vector<std::string>& names,
+                                           const std::map<std::string, std::string>& written) {
+    std::vector<std::string> words;
+    for (const std::string& name : names) {
+      words.push_back(written.at(name));
+    }
+    return words;
+  }
+
+  /// A folder that cannot be listed has no names to offer: that is no error of its own.
+  static std::vector<fs::path> yaml_files_in(const fs::path& folder) {
+    std::vector<fs::path> files;
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+      if (is_yaml(entry.path())) {
+        files.push_back(entry.path());
+      }
+    }
+    return files;
+  }
+
+  std::map<std::string, fs::path> named_;
+  std::map<std::string, std::string> nearby_;
+};
+
+/// `; did you mean 'p4d.24xlarge' or 'p4de.24xlarge'?`, or a full stop.
+std::string did_you_mean(std::vector<std::string> names) {
+  constexpr std::size_t kMostOffered = 6;
+  if (names.empty()) {
+    return ".";
+  }
+  const std::size_t more = names.size() - std::min(names.size(), kMostOffered);
+  names.resize(names.size() - more);
+  return fmt::format("; did you mean '{}'{}?", fmt::join(names, "', '"),
+                     more > 0 ? fmt::format(" or one of {} more", more) : "");
+}
+
+/// `machine` is `text` without its number of nodes.
+std::string no_such_machine(const Candidates& candidates, const std::string& text,
+                            const std::string& machine) {
+  return fmt::format(
+      "{} is neither a file, nor the name of a machine, nor `this`{}{}{} One that is not listed is described "
+      "by hand, "
+      "such as {{gpus_per_node: 8, gpu: {{model: RTX 4090}}, intra: {{kind: pcie, generation: 4, lanes: "
+      "16}}}}",
+      in_quotes(text), did_you_mean(candidates.suggestions(machine)), candidates.listed(),
+      candidates.knows_names() ? " `ringside list machines` lists names."
+                               : " The machines that come with ringside (configs/machines) are not here.");
+}
+
+/// Several nodes of a machine whose file describes one.
+void multiply(Reader& reader, const Value& value, int count, std::optional<Machine>& machine) {
+  if (machine->nodes > 1) {
+    reader.fail(value, fmt::format("{} is a machine of {} nodes already; name it without a number",
+                                   in_quotes(machine->name), machine->nodes));
+  } else if (!machine->inter) {
+    reader.fail(value,
+                fmt::format("{} does not say what connects its nodes (`inter`), so there can be one only",
+                            in_quotes(machine->name)));
+  } else {
+    machine->name = fmt::format("{} × {}", count, machine->name);
+    machine->nodes = count;
+    if (machine->price) {
+      machine->price->per_hour *= count;
+    }
+    return;
+  }
+  machine.reset();
+}
+
+}  // namespace
+
+std::string machine_form() {
+  return "a name of `ringside list machines`, a machine file such as `../machines/custom.yaml`, a map, or "
+         "`this`";
+}
+
+std::optional<Machine> read_named_machine(Reader& reader, const Value& value,
+                                          const std::optional<fs::path>& machines) {
+  const auto text = reader.scalar(value, machine_form());
+  if (!text || *text == kThis) {
+    return std::nullopt;
+  }
+  const fs::path folder = fs::path(reader.file()).parent_path();
+  const std::vector<std::string> algorithms(reader.algorithms().begin(), reader.algorithms().end());
+  const auto read = [&](const fs::path& file) {
+    return read_machine_file(file, file.lexically_normal().string(), reader.problems(), algorithms);
+  };
+  const fs::path file = folder / *text;
+  std::error_code ignored;
+  if (!text->empty() && fs::is_directory(file, ignored)) {
+    reader.fail(value, fmt::format("{} is a directory; write {}", in_quotes(*text), machine_form()));
+    return std::nullopt;
+  }
+  if (!text->empty() && fs::exists(file, ignored)) {
+    return read(file);
+  }
+  const Nodes nodes = nodes_in(*text);
+  const Candidates candidates(folder, nodes.machine, machines);
+  const auto named = candidates.named(nodes.machine);
+  if (!named) {
+    reader.fail(value, no_such_machine(candidates, *text, nodes.machine));
+    return std::nullopt;
+  }
+  auto machine = read(*named);
+  if (machine && nodes.count > 1) {
+    multiply(reader, value, nodes.count, machine);
+  }
+  return machine;
+}
+
+}  // namespace ringside

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "scenario/machine/machine.hpp"
+#include "scenario/yaml/reader.hpp"
+
+/// The machine that a scenario names: `../machines/box.yaml`, `p4d.24xlarge`, `2 x p4d.24xlarge` or `this`.
+namespace ringside {
+
+/// What messages call such a value.
+std::string machine_form();
+
+/// Nothing for `this`, and after a problem was added. A file relative to the scenario's folder comes before a name;
+/// names are those of the files in `machines`, in any case of letters.
+std::optional<Machine> read_named_machine(Reader& reader, const Value& value,
+                                          const std::optional<std::filesystem::path>& machines);
+
+}  // namespace ringside

@@ -1,0 +1,219 @@
+// nvidia-smi topo -m prints, for every pair of GPUs and NICs, the nearest way between them (legend of nvidia-smi):
+//
+//           GPU0    GPU1    NIC0    CPU Affinity    NUMA Affinity
+//   GPU0     X      NV12    PIX     0-23            0
+//   GPU1    NV12     X      SYS     24-47           1
+//   NIC0    PIX     SYS      X
+//
+// NV# = # NVLinks; PIX, PXB = PCIe switches only; PHB = the host bridge; NODE = bridges of one NUMA node; SYS = other socket.
+
+#include "scenario/machine/topology_matrix.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/error.hpp"
+#include "common/numbers.hpp"
+
+namespace ringside {
+namespace {
+
+using Cells = std::vector<std::vector<std::string>>;
+
+[[noreturn]] void reject_matrix(const std::string& name, const std::string& problem) {
+  throw Error(ErrorKind::bad_input, fmt::format("{}: {}", name, problem));
+}
+
+/// Colours of a terminal (`ESC [4m`) are no part of the words.
+std::vector<std::string> words_of(std::string_view line) {
+  std::vector<std::string> words(1);
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (line[i] == '\x1b') {
+      i = std::min(line.find('m', i), line.size() - 1);
+    } else if (line[i] == ' ' || line[i] == '\t' || line[i] == '\r') {
+      if (!words.back().empty()) {
+        words.emplace_back();
+      }
+    } else {
+      words.back() += line[i];
+    }
+  }
+  if (words.back().empty()) {
+    words.pop_back();
+  }
+  return words;
+}
+
+bool is_device(const std::string& word, std::string_view kind) {
+  return word.size() > kind.size() && word.starts_with(kind) &&
+         word.find_first_not_of("0123456789", kind.size()) == std::string::npos;
+}
+
+/// `mlx5_0` of old versions, `NIC0` of newer ones.
+bool is_nic(const std::string& word) { return is_device(word, "NIC") || word.starts_with("mlx"); }
+
+struct Matrix {
+  Cells gpus;  ///< Between GPUs.
+  int nics = 0;
+  std::optional<std::string> gpu = {};
+};
+
+Matrix matrix_in(std::string_view text, const std::string& name) {
+  Matrix matrix;
+  std::size_t columns = 0;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    const auto words = words_of(line);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    // `GPU 0: NVIDIA A100-SXM4-40GB (UUID: GPU-…)` of nvidia-smi -L.
+    if (words.size() > 2 && words[0] == "GPU" && words[1].ends_with(':') && !matrix.gpu) {
+      const std::size_t start = line.find(':') + 2;
+      matrix.gpu = std::string(line.substr(start, line.find(" (UUID") - start));
+    } else if (words.size() > 1 && words[0] == "GPU0" && words[1] == "GPU1") {
+      columns = static_cast<std::size_t>(std::count_if(
+          words.begin(), words.end(), [](const std::string& word) { return is_device(word, "GPU"); }));
+      matrix.nics = static_cast<int>(std::count_if(words.begin(), words.end(), is_nic));
+    } else if (columns > 0 && matrix.gpus.size() < columns && !words.empty() &&
+               words[0] == fmt::format("GPU{}", matrix.gpus.size())) {
+      if (words.size() < columns + 1) {
+        reject_matrix(name, fmt::format("the row of {} is cut: it has {} of {} columns", words[0],
+                                        words.size() - 1, columns));
+      }
+      matrix.gpus.emplace_back(words.begin() + 1, words.begin() + 1 + static_cast<std::ptrdiff_t>(columns));
+    }
+  }
+  if (columns == 0) {
+    reject_matrix(name, "holds no matrix of at least two GPUs as `nvidia-smi topo -m` prints it");
+  }
+  if (matrix.gpus.size() < columns) {
+    reject_matrix(name, fmt::format("the matrix is cut: it has the rows of {} of {} GPUs", matrix.gpus.size(),
+                                    columns));
+  }
+  return matrix;
+}
+
+/// NVLinks between two GPUs; 0 = none.
+int nvlinks(const std::string& cell) {
+  std::string_view digits = cell;
+  if (!digits.starts_with("NV")) {
+    return 0;
+  }
+  digits.remove_prefix(2);
+  return take_number<int>(digits).value_or(0);
+}
+
+/// How many groups GPUs form of which each is joined by cells that `together` accepts; 0 when groups differ in size.
+struct Groups {
+  int count = 0;
+  int size = 0;
+};
+template <typename Together>
+Groups groups_of(const Cells& cells, Together together) {
+  std::set<std::set<std::size_t>> groups;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    std::set<std::size_t> group = {i};
+    for (std::size_t j = 0; j < cells.size(); ++j) {
+      if (j != i && together(cells[i][j])) {
+        group.insert(j);
+      }
+    }
+    groups.insert(group);
+  }
+  std::set<std::size_t> sizes;
+  for (const auto& group : groups) {
+    sizes.insert(group.size());
+  }
+  return sizes.size() == 1 ? Groups{static_cast<int>(groups.size()), static_cast<int>(*sizes.begin())}
+                           : Groups{};
+}
+
+/// What the slots say: sockets, and switches that GPUs share.
+void describe_slots(const Cells& cells, IntraLink& intra) {
+  if (const Groups sockets = groups_of(cells, [](const std::string& cell) { return cell != "SYS"; });
+      sockets.count > 1) {
+    intra.sockets = sockets.count;
+  }
+  if (const Groups switches =
+          groups_of(cells, [](const std::string& cell) { return cell == "PIX" || cell == "PXB"; });
+      switches.size > 1) {
+    intra.gpus_per_switch = switches.size;
+  }
+}
+
+IntraLink describe_nvlinks(const Cells& cells, const std::string& name) {
+  /// More than any GPU without a switch has.
+  constexpr int kMostLinks = 18;
+  const std::size_t n = cells.size();
+  IntraLink intra{.kind = IntraKind::nvlink};
+  std::set<int> counts;
+  int of_first = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < n; ++j) {
+      if (i != j) {
+        counts.insert(nvlinks(cells[i][j]));
+        of_first += i == 0 ? nvlinks(cells[i][j]) : 0;
+      }
+    }
+  }
+  const int most = *counts.rbegin();
+  if (counts.size() == 1) {
+    // All pairs alike: through switches when that is more than a GPU could have links of its own.
+    intra.nvswitch = of_first > kMostLinks;
+    intra.links_per_gpu = *intra.nvswitch ? most : of_first;
+  } else if (groups_of(cells, [](const std::string& cell) { return nvlinks(cell) > 0; }).size == 2 &&
+             counts == std::set<int>{0, most}) {
+    intra.wiring = "bridge_pairs";
+    intra.links_per_gpu = most;
+    describe_slots(cells, intra);
+  } else if (n == 8 && (counts == std::set<int>{0, 1, 2} || counts == std::set<int>{0, 1})) {
+    intra.wiring = "hybrid_cube_mesh";
+    intra.links_per_gpu = of_first;
+  } else {
+    reject_matrix(
+        name, "joins its GPUs by NVLink in a way that `wiring` has no word for; describe them under `links`");
+  }
+  return intra;
+}
+
+}  // namespace
+
+TopologyMachine machine_of_topology(std::string_view text, const std::string& name,
+                                    const std::optional<std::string>& gpu) {
+  const Matrix matrix = matrix_in(text, name);
+  const auto model = gpu ? gpu : matrix.gpu;
+  if (!model) {
+    reject_matrix(name, "does not say which GPUs these are; give --gpu MODEL, such as --gpu A100-SXM4-40GB");
+  }
+  TopologyMachine result;
+  Machine& machine = result.machine;
+  machine.name = name;
+  machine.gpus_per_node = static_cast<int>(matrix.gpus.size());
+  machine.gpu = Gpu{.model = *model};
+  const bool cabled = std::any_of(matrix.gpus.begin(), matrix.gpus.end(), [](const auto& row) {
+    return std::any_of(row.begin(), row.end(), [](const std::string& cell) { return nvlinks(cell) > 0; });
+  });
+  if (cabled) {
+    machine.intra = describe_nvlinks(matrix.gpus, name);
+  } else {
+    machine.intra = IntraLink{.kind = IntraKind::pcie};
+    describe_slots(matrix.gpus, *machine.intra);
+    result.notes.emplace_back(
+        "The matrix does not say how wide the slots are (`intra.lanes`, 16 when left out; nvidia-smi -q "
+        "shows it), nor "
+        "whether GPUs reach each other directly (`intra.peer_to_peer`; nvidia-smi topo -p2p w shows it).");
+  }
+  if (matrix.nics > 0) {
+    result.notes.push_back(
+        fmt::format("It has {} NIC{}, whose rate the matrix does not say; for several nodes add `inter`, "
+                    "such as {{kind: infiniband, "
+                    "rate: 200 Gb/s, nics: {}}}.",
+                    matrix.nics, matrix.nics == 1 ? "" : "s", matrix.nics));
+  }
+  return result;
+}
+
+}  // namespace ringside

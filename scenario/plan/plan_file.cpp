@@ -1,0 +1,418 @@
+// 400 lines: the tables of a plan, of its offers and of the files that list them, which read each other.
+#include <algorithm>
+#include <map>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "common/error.hpp"
+#include "scenario/machine/machine_file.hpp"
+#include "scenario/machine/machine_table.hpp"
+#include "scenario/machine/named_machine.hpp"
+#include "scenario/plan/plan.hpp"
+#include "scenario/plan/plan_values.hpp"
+#include "scenario/plan/workload_file.hpp"
+#include "scenario/yaml/keys.hpp"
+#include "scenario/yaml/map_table.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr std::size_t kMaxOffers = 100'000;
+
+MapTable<SynchronisationSettings> synchronisation_table() {
+  return {
+      .form = "a map such as `{style: ddp, bucket: 25 MiB}`",
+      .rows = {
+          row("style", &SynchronisationSettings::style,
+              choice_type<Synchronisation>("way to synchronise",
+                                           {Synchronisation::ddp, Synchronisation::ddp_without_overlap,
+                                            Synchronisation::one_bucket, Synchronisation::per_tensor}),
+              {.meaning = "Buckets beside the backward pass, the same buckets after it, all gradients in "
+                          "one message after it, or one message per tensor after it, as tutorials write it.",
+               .default_value = "ddp"}),
+          row("bucket", &SynchronisationSettings::bucket, size_type(),
+              {.meaning = "Size at which a bucket is closed.", .default_value = "25 MiB"}),
+          row("first_bucket", &SynchronisationSettings::first_bucket, size_type(),
+              {.meaning = "The same for the first bucket.", .default_value = "1 MiB"}),
+          row("accumulate", &SynchronisationSettings::accumulate,
+              whole_number_type({.min = 1, .max = 1'000'000}),
+              {.meaning = "Forward and backward passes per step; gradients are synchronised in the last.",
+               .default_value = "1"})}};
+}
+
+// --- Offers -----------------------------------------------------------------------------------------------------------
+
+struct OfferDraft {
+  std::optional<std::string> name;
+  std::optional<Value> machine;
+  std::optional<int> gpus;
+  std::optional<Price> price;
+};
+
+MapTable<OfferDraft> offer_table() {
+  return {.form = "a map such as `{machine: ../machines/8x-a100-nvswitch.yaml, price: {per_hour: 12 USD}}`",
+          .rows = {
+              row("name", &OfferDraft::name, text_type("a name such as `4 × RTX 3090`"),
+                  {.meaning = "What tables and charts call it; the machine's name when left out."}),
+              later("machine", &OfferDraft::machine, machine_form(),
+                    {.meaning = "What is offered: a file (relative to this one), a machine of `ringside list "
+                                "machines`, or the keys of such a file.",
+                     .required = true}),
+              row("gpus", &OfferDraft::gpus, whole_number_type({.min = 1, .max = kMaxRanks}),
+                  {.meaning = "GPUs that are rented; left out = all of the machine."}),
+              row("price", &OfferDraft::price, map_type(price_table()),
+                  {.meaning = "Of the whole offer; left out = that of the machine."})}};
+}
+
+using MachinesFolder = std::optional<std::filesystem::path>;
+
+/// Machines that offers named before: a listing names few machines thousands of times.
+using NamedMachines = std::map<std::string, Machine>;
+
+std::optional<Machine> read_offered_machine(Reader& reader, const Value& value,
+                                            const MachinesFolder& machines, NamedMachines& known) {
+  if (value.node.IsMap()) {
+    return read_machine(reader, value, std::filesystem::path(reader.file()).stem().string());
+  }
+  if (value.node.IsScalar() && value.node.Scalar() == "this") {
+    reader.fail(value, "`this` machine is not on offer; name another one");
+    return std::nullopt;
+  }
+  if (!value.node.IsScalar()) {
+    return read_named_machine(reader, value, machines);
+  }
+  if (const auto found = known.find(value.node.Scalar()); found != known.end()) {
+    return found->second;
+  }
+  auto machine = read_named_machine(reader, value, machines);
+  if (machine) {
+    known.emplace(value.node.Scalar(), *machine);
+  }
+  return machine;
+}
+
+std::optional<Offer> read_offer(Reader& reader, const Value& value, const MapTable<OfferDraft>& table,
+                                const MachinesFolder& machines, NamedMachines& known) {
+  const auto draft = read_map(reader, value, table);
+  if (!draft) {
+    return std::nullopt;
+  }
+  const auto machine = read_offered_machine(reader, *draft->machine, machines, known);
+  if (!machine) {
+    return std::nullopt;
+  }
+  Offer offer{.name = draft->name.value_or(machine->name), .machine = *machine};
+  offer.source = reader.file();
+  const auto gpus = num_gpus(*machine);
+  if (draft->gpus && gpus && *draft->gpus > *gpus) {
+    reader.fail(value, fmt::format("{} GPUs cannot be rented of a machine that has {}", *draft->gpus, *gpus));
+    return std::nullopt;
+  }
+  if (!draft->gpus && !gpus) {
+    reader.fail(value, "says no number of GPUs; write `gpus`, or `gpus_per_node` in the machine");
+    return std::nullopt;
+  }
+  offer.gpus = draft->gpus ? *draft->gpus : static_cast<int>(*gpus);
+  if (const auto& price = draft->price ? draft->price : machine->price) {
+    offer.per_hour = Money{.amount = price->per_hour, .currency = price->currency};
+    offer.as_of = price->as_of;
+  }
+  return offer;
+}
+
+std::string offers_form() { return "a list of maps such as `{machine: …, price: {per_hour: 2 USD}}`"; }
+
+/// As far as they could be read.
+std::vector<Offer> read_offers(Reader& reader, const Value& list, const MachinesFolder& machines) {
+  if (!list.node.IsSequence() || list.node.size() == 0 || list.node.size() > kMaxOffers) {
+    reader.fail(list,
+                fmt::format("{}; write {}",
+                            !list.node.IsSequence() ? fmt::format("is {}", shape(list.node))
+                            : list.node.size() == 0 ? "is an empty list"
+                                                    : fmt::format("has more than {} entries", kMaxOffers),
+                            offers_form()));
+    return {};
+  }
+  const MapTable<OfferDraft> table = offer_table();
+  NamedMachines known;
+  std::vector<Offer> offers;
+  for (const Value& item : reader.items(list)) {
+    if (auto offer = read_offer(reader, item, table, machines, known)) {
+      offers.push_back(std::move(*offer));
+    }
+  }
+  return offers;
+}
+
+// --- The plan ---------------------------------------------------------------------------------------------------------
+
+struct PlanDraft {
+  std::optional<std::string> name;
+  std::optional<Value> workload;
+  SynchronisationSettings synchronisation;
+  std::optional<Value> algorithm;
+  std::optional<Value> alternatives;
+  std::optional<Seconds> deadline;
+  std::optional<Money> budget;
+  std::optional<Value> offers;
+};
+
+std::string workload_form() {
+  return "a workload file such as `../workloads/resnet50.yaml`, a name of `ringside list workloads`, or a "
+         "map";
+}
+
+ListShape alternatives_shape() {
+  return {.form = "a list of algorithms such as `[naive, ring]`", .single_allowed = true, .distinct = true};
+}
+
+MapTable<PlanDraft> plan_table() {
+  return {
+      .form = "a map such as `{workload: resnet50, offers: […]}`",
+      .rows = {row("name", &PlanDraft::name, folder_name_type(),
+                   {.meaning =
+                        "What charts and the folder of results are called; the file's name when left out."}),
+               later("workload", &PlanDraft::workload, workload_form(),
+                     {.meaning = "What is trained: a file (relative to this one), a name of `ringside list "
+                                 "workloads`, or the keys of such a file.",
+                      .required = true}),
+               row("synchronisation", &PlanDraft::synchronisation, map_type(synchronisation_table()),
+                   {.meaning = "How gradients become all_reduces."}),
+               later("algorithm", &PlanDraft::algorithm, "an algorithm such as `native`",
+                     {.meaning = "What synchronises: a name of `ringside list algorithms`, or `native`, the "
+                                 "backend's own.",
+                      .default_value = "native"}),
+               later("alternatives", &PlanDraft::alternatives, alternatives_shape().form,
+                     {.meaning = "Algorithms that it is compared with on the best offers.",
+                      .default_value = "[naive, tutorial_ring, ring]"}),
+               row("deadline", &PlanDraft::deadline, duration_type(),
+                   {.meaning = "By when the whole run must be done."}),
+               row("budget", &PlanDraft::budget, money_type(), {.meaning = "What the whole run may cost."}),
+               later("offers", &PlanDraft::offers, offers_form(),
+                     {.meaning = "What can be rented; `--offers` adds more."}, keys_of(offer_table()))},
+      .on_one_line = false,
+  };
+}
+
+// --- Other values ----------------------------------------------------------------------------------------------------
+
+/// The whole path of a key that is given by its path or by its last word; empty when no such key takes a plain value.
+std::string whole_path(std::string_view key, const std::vector<KeyDescription>& keys) {
+  for (const KeyDescription& known : keys) {
+    const std::string last = known.path.substr(known.path.rfind('.') + 1);
+    if ((known.path == key || last == key) && !known.path.starts_with("offers") &&
+        !known.path.starts_with("tensors")) {
+      return known.path;
+    }
+  }
+  return {};
+}
+
+/// Problems that the overrides brought are theirs.
+void report(const std::vector<KeyOverride>& overrides, const std::vector<KeyDescription>& known,
+            std::vector<Problem>& problems) {
+  for (const KeyOverride& override : overrides) {
+    if (const std::string path = whole_path(override.key, known); !path.empty()) {
+      report(problems, path, override.origin);
+      report(problems, "workload." + path, override.origin);  // Where the plan has the workload inside.
+    }
+  }
+}
+
+/// Sets the keys of `known` in the YAML map, as if it said so.
+void apply(const std::vector<KeyOverride>& overrides, const std::vector<KeyDescription>& known,
+           YAML::Node root) {
+  for (const KeyOverride& override : overrides) {
+    const std::string path = whole_path(override.key, known);
+    if (path.empty()) {
+      continue;
+    }
+    const YAML::Node value = parse_value(override.value, override.origin);
+    const std::size_t dot = path.find('.');
+    if (dot == std::string::npos) {
+      root[path] = value;
+    } else {
+      root[path.substr(0, dot)][path.substr(dot + 1)] = value;
+    }
+    // One batch replaces the other.
+    if (path == "batch_per_gpu" || path == "global_batch") {
+      root.remove(path == "batch_per_gpu" ? "global_batch" : "batch_per_gpu");
+    }
+  }
+}
+
+/// The file that `workload: text` means; nothing after a problem was added.
+std::optional<std::filesystem::path> workload_file(Reader& reader, const Value& value,
+                                                   const std::filesystem::path& folder,
+                                                   const PlanPlaces& places) {
+  const auto text = text_type(workload_form()).read(reader, value);
+  if (!text) {
+    return std::nullopt;
+  }
+  std::error_code ignored;
+  for (const auto& candidate : {folder / *text, places.workloads / (*text + ".yaml")}) {
+    if (std::filesystem::is_regular_file(candidate, ignored)) {
+      return candidate.lexically_normal();
+    }
+  }
+  std::vector<std::string> known;
+  for (const auto& entry : std::filesystem::directory_iterator(places.workloads, ignored)) {
+    if (entry.path().extension() == ".yaml") {
+      known.push_back(entry.path().stem().string());
+    }
+  }
+  std::sort(known.begin(), known.end());
+  reader.fail(value,
+              fmt::format("there is no such file; {}",
+                          unknown_name("workload", std::filesystem::path(*text).stem().string(), known)));
+  return std::nullopt;
+}
+
+std::optional<Workload> read_workload_reference(Reader& reader, const Value& value,
+                                                const std::filesystem::path& folder, const PlanPlaces& places,
+                                                const std::vector<KeyOverride>& overrides) {
+  if (value.node.IsMap()) {
+    apply(overrides, workload_keys(), value.node);
+    return read_workload(reader, value, folder, places.models);
+  }
+  const auto file = workload_file(reader, value, folder, places);
+  if (!file) {
+    return std::nullopt;
+  }
+  const auto document = read_document(*file, file->string(), reader.problems());
+  if (!document) {
+    return std::nullopt;
+  }
+  apply(overrides, workload_keys(), document->root());
+  Reader inner(*document, reader.problems());
+  return read_workload(inner, inner.root(), file->parent_path(), places.models);
+}
+
+Plan read_plan(Reader& reader, const std::filesystem::path& file, const KnownNames& known,
+               const PlanPlaces& places, const std::vector<KeyOverride>& overrides) {
+  PlanDraft draft;
+  MapTable<PlanDraft> table = plan_table();
+  table.check = [&](Reader&, const Value&, PlanDraft& read) { draft = read; };
+  read_map(reader, reader.root(), table);
+
+  Plan plan;
+  plan.file = file;
+  plan.name = draft.name.value_or(file.stem().string());
+  plan.synchronisation = draft.synchronisation;
+  plan.deadline = draft.deadline;
+  plan.budget = draft.budget;
+  plan.algorithm = "native";
+  plan.alternatives = {"naive", "tutorial_ring", "ring"};
+  const auto algorithm = word_type("algorithm", known.algorithms(Collective::all_reduce));
+  if (draft.algorithm) {
+    plan.algorithm = algorithm.read(reader, *draft.algorithm).value_or(plan.algorithm);
+  }
+  if (draft.alternatives) {
+    plan.alternatives = list_type(algorithm, alternatives_shape())
+                            .read(reader, *draft.alternatives)
+                            .value_or(plan.alternatives);
+  }
+  if (draft.workload) {
+    if (auto workload =
+            read_workload_reference(reader, *draft.workload, file.parent_path(), places, overrides)) {
+      plan.workload = std::move(*workload);
+      if (plan.workload.tensors.empty() && plan.synchronisation.style == Synchronisation::per_tensor) {
+        reader.fail(*draft.workload,
+                    "has no tensors, which synchronising per_tensor needs; write `model` or `tensors`");
+      }
+    }
+  }
+  if (draft.offers) {
+    plan.offers = read_offers(reader, *draft.offers, known.machines);
+  }
+  return plan;
+}
+
+struct OffersDraft {
+  std::optional<Value> offers;
+};
+
+}  // namespace
+
+std::string_view name(Synchronisation synchronisation) {
+  switch (synchronisation) {
+    case Synchronisation::ddp:
+      return "ddp";
+    case Synchronisation::ddp_without_overlap:
+      return "ddp_without_overlap";
+    case Synchronisation::one_bucket:
+      return "one_bucket";
+    case Synchronisation::per_tensor:
+      return "per_tensor";
+  }
+  throw_bug("a declared value", __FILE__, __LINE__, "a way to synchronise has no name");
+}
+
+bool is_plan_key(std::string_view key) {
+  return !whole_path(key, plan_keys()).empty() || !whole_path(key, workload_keys()).empty();
+}
+
+Plan load_plan(const std::filesystem::path& file, const KnownNames& known, const PlanPlaces& places,
+               const std::vector<KeyOverride>& overrides) {
+  RINGSIDE_CHECK(known.algorithms != nullptr, "a plan is loaded without the names of algorithms");
+  const std::vector<std::string> algorithms = known.algorithms(Collective::all_reduce);
+  std::vector<Problem> problems;
+  const auto document = read_document(file, file.string(), problems);
+  if (!document) {
+    throw_problems(std::move(problems));
+  }
+  apply(overrides, plan_keys(), document->root());
+  Reader reader(*document, problems, algorithms);
+  Plan plan = read_plan(reader, file, known, places, overrides);
+  if (!problems.empty()) {
+    report(overrides, plan_keys(), problems);
+    report(overrides, workload_keys(), problems);
+    throw_problems(std::move(problems));
+  }
+  return plan;
+}
+
+Machine machine_named(const std::string& name, const std::filesystem::path& origin, const KnownNames& known) {
+  std::vector<Problem> problems;
+  const auto document = parse_document(origin.string(), fmt::format("{{machine: \"{}\"}}", name), problems);
+  std::optional<Machine> machine;
+  if (document) {
+    Reader reader(*document, problems);
+    machine = read_named_machine(reader, *reader.find(reader.root(), "machine"), known.machines);
+  }
+  if (!machine) {
+    for (Problem& problem : problems) {
+      problem.position = {};  // The user wrote a name and no file.
+      problem.key.clear();
+    }
+    throw_problems(std::move(problems));
+  }
+  return std::move(*machine);
+}
+
+std::vector<Offer> load_offers(const std::filesystem::path& file, const KnownNames& known) {
+  std::vector<Problem> problems;
+  const auto document = read_document(file, file.string(), problems);
+  std::vector<Offer> offers;
+  if (document) {
+    Reader reader(*document, problems, known.algorithms(Collective::all_reduce));
+    MapTable<OffersDraft> table{
+        .form = "a map with the key `offers`",
+        .rows = {later("offers", &OffersDraft::offers, offers_form(),
+                       {.meaning = "What can be rented.", .required = true}, keys_of(offer_table()))}};
+    if (const auto draft = read_map(reader, reader.root(), table)) {
+      offers = read_offers(reader, *draft->offers, known.machines);
+    }
+  }
+  if (!problems.empty()) {
+    throw_problems(std::move(problems));
+  }
+  return offers;
+}
+
+std::vector<KeyDescription> plan_keys() { return keys_of(plan_table()); }
+
+}  // namespace ringside

@@ -1,0 +1,184 @@
+#include "scenario/plan/plan_values.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "common/numbers.hpp"
+
+namespace ringside {
+namespace {
+
+struct Unit {
+  std::string_view text;
+  double value;
+};
+
+constexpr std::array kWorkUnits = {Unit{"PFLOP", 1e15}, Unit{"TFLOP", 1e12}, Unit{"GFLOP", 1e9},
+                                   Unit{"MFLOP", 1e6}, Unit{"FLOP", 1}};
+constexpr std::array kDurationUnits = {Unit{"s", 1},     Unit{"min", 60},    Unit{"h", 3600},
+                                       Unit{"d", 86400}, Unit{"day", 86400}, Unit{"days", 86400},
+                                       Unit{"ms", 1e-3}, Unit{"us", 1e-6}};
+constexpr std::array kShareUnits = {Unit{"%", 0.01}};
+
+struct Number {
+  double value = 0;
+  std::string_view unit;
+};
+
+std::optional<Number> number_and_unit(std::string_view text) {
+  const std::optional<double> value = take_number<double>(text);
+  if (!value || !std::isfinite(*value)) {
+    return std::nullopt;
+  }
+  Number number = {.value = *value, .unit = text};
+  number.unit.remove_prefix(std::min(number.unit.find_first_not_of(' '), number.unit.size()));
+  return number;
+}
+
+std::string listed(std::span<const Unit> units) {
+  std::string text;
+  for (const Unit& unit : units) {
+    text += fmt::format("{}{}", text.empty() ? "" : " ", unit.text);
+  }
+  return text;
+}
+
+/// A positive number with one of these units, in base units.
+ValueType<double> united_type(const std::string& form, std::span<const Unit> units) {
+  return {.form = form,
+          .read = [form, units](Reader& reader, const Value& value) -> std::optional<double> {
+            const auto text = reader.scalar(value, form);
+            if (!text) {
+              return std::nullopt;
+            }
+            const auto number = number_and_unit(*text);
+            if (!number) {
+              reader.fail(value, fmt::format("{} is not {}", in_quotes(*text), form));
+              return std::nullopt;
+            }
+            if (number->unit.empty()) {
+              reader.fail(
+                  value, fmt::format("{} has no unit; write {} ({})", in_quotes(*text), form, listed(units)));
+              return std::nullopt;
+            }
+            for (const Unit& unit : units) {
+              if (unit.text == number->unit && number->value > 0) {
+                return number->value * unit.value;
+              }
+              if (unit.text == number->unit) {
+                reader.fail(value,
+                            fmt::format("{} must be more than zero; write {}", in_quotes(*text), form));
+                return std::nullopt;
+              }
+            }
+            reader.fail(value, fmt::format("{} has the unit {}, but the units here are {}", in_quotes(*text),
+                                           in_quotes(number->unit), listed(units)));
+            return std::nullopt;
+          },
+          .write = {}};
+}
+
+}  // namespace
+
+ValueType<double> work_type() { return united_type("an amount of work such as `8.2 GFLOP`", kWorkUnits); }
+
+ValueType<Seconds> duration_type() {
+  const ValueType<double> number = united_type("a time such as `2 h` or `90 min`", kDurationUnits);
+  return {.form = number.form,
+          .read = [number](Reader& reader, const Value& value) -> std::optional<Seconds> {
+            const auto seconds = number.read(reader, value);
+            return seconds ? std::optional(Seconds{*seconds}) : std::nullopt;
+          },
+          .write = {}};
+}
+
+ValueType<Money> money_type() {
+  const std::string form = "an amount and its currency such as `20 USD`";
+  return {.form = form,
+          .read = [form](Reader& reader, const Value& value) -> std::optional<Money> {
+            const auto text = reader.scalar(value, form);
+            const auto money = text ? parse_money(*text) : std::nullopt;
+            if (text && !money) {
+              reader.fail(value, fmt::format("{} is not {}", in_quotes(*text), form));
+            }
+            return money;
+          },
+          .write = {}};
+}
+
+ValueType<Interval<double>> share_range_type() {
+  const std::string form = "a share such as `25 %`, or a range such as `[10 %, 30 %]`";
+  const ValueType<double> share = united_type("a share such as `25 %`", kShareUnits);
+  return {.form = form,
+          .read = [form, share](Reader& reader, const Value& value) -> std::optional<Interval<double>> {
+            const auto shares = list_type(share, {.form = form, .single_allowed = true}).read(reader, value);
+            if (!shares) {
+              return std::nullopt;
+            }
+            const Interval<double> range{.low = shares->front(),
+                                         .typical = std::sqrt(shares->front() * shares->back()),
+                                         .high = shares->back()};
+            if (shares->size() > 2 || range.high < range.low || range.high > 1) {
+              reader.fail(value, fmt::format("{}; write {}",
+                                             shares->size() > 2       ? "has more than two ends"
+                                             : range.high < range.low ? "the lower end comes first"
+                                                                      : "is more than 100 %",
+                                             form));
+              return std::nullopt;
+            }
+            return range;
+          },
+          .write = {}};
+}
+
+ValueType<std::int64_t> count_type(std::int64_t min) {
+  const std::string form = fmt::format("a whole number of at least {}", min);
+  return {.form = form,
+          .read = [form, min](Reader& reader, const Value& value) -> std::optional<std::int64_t> {
+            const auto text = reader.scalar(value, form);
+            if (!text) {
+              return std::nullopt;
+            }
+            constexpr double kMost = 9e15;  // Every whole number up to here is a double.
+            const auto number = number_and_unit(*text);
+            if (!number || !number->unit.empty() || number->value != std::floor(number->value) ||
+                number->value < static_cast<double>(min) || number->value > kMost) {
+              reader.fail(value, fmt::format("{} is not {}", in_quotes(*text), form));
+              return std::nullopt;
+            }
+            return static_cast<std::int64_t>(number->value);
+          },
+          .write = {}};
+}
+
+ValueType<double> positive_number_type(const std::string& form) {
+  return {.form = form,
+          .read = [form](Reader& reader, const Value& value) -> std::optional<double> {
+            const auto text = reader.scalar(value, form);
+            if (!text) {
+              return std::nullopt;
+            }
+            const auto number = number_and_unit(*text);
+            if (!number || !number->unit.empty() || number->value <= 0) {
+              reader.fail(value, fmt::format("{} is not {}", in_quotes(*text), form));
+              return std::nullopt;
+            }
+            // Products of such numbers must stay finite.
+            constexpr double kMost = 1e18;
+            if (number->value > kMost || number->value < 1 / kMost) {
+              reader.fail(value, fmt::format("{} is out of range: from {:g} to {:g}", in_quotes(*text),
+                                             1 / kMost, kMost));
+              return std::nullopt;
+            }
+            return number->value;
+          },
+          .write = {}};
+}
+
+}  // namespace ringside

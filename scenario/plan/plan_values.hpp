@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+
+#include "scenario/machine/machine.hpp"
+#include "scenario/plan/money.hpp"
+#include "scenario/yaml/value_type.hpp"
+
+/// Values that only workloads and plans have.
+namespace ringside {
+
+/// `8.2 GFLOP`, a positive number of floating-point operations.
+ValueType<double> work_type();
+/// `90 min`, `2 h`, `3 days`, and the units of other times; more than zero.
+ValueType<Seconds> duration_type();
+/// `20 USD`
+ValueType<Money> money_type();
+/// `[10 %, 30 %]`, or `25 %` for both ends; in (0, 1].
+/// Typical is the geometric mean of the ends.
+ValueType<Interval<double>> share_range_type();
+/// A whole number from `min` to 9e15, also where it is written `1.5e9`.
+ValueType<std::int64_t> count_type(std::int64_t min);
+/// A plain number of more than zero.
+ValueType<double> positive_number_type(const std::string& form);
+
+}  // namespace ringside

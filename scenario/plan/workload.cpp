@@ -1,0 +1,116 @@
+#include "scenario/plan/workload.hpp"
+
+#include <array>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "common/error.hpp"
+#include "common/numbers.hpp"
+#include "scenario/yaml/csv.hpp"
+
+namespace ringside {
+namespace {
+
+[[noreturn]] void reject_tensors(const std::string& where, const std::string& what) {
+  throw Error(ErrorKind::bad_input, fmt::format("{}: {}", where, what));
+}
+
+std::string text_of(const std::filesystem::path& file) {
+  std::error_code ignored;
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream || std::filesystem::is_directory(file, ignored)) {
+    reject_tensors(file.string(), "there is no such file");
+  }
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+/// A column of a tensor list, by its number in the header.
+struct Column {
+  std::string name;
+  std::optional<std::size_t> index;
+};
+
+double number_in(const CsvRow& row, const Column& column, const std::string& file) {
+  if (!column.index) {
+    return 0;
+  }
+  const std::string& cell = row.cells[*column.index];
+  const std::optional<double> number = parse_number<double>(cell);
+  constexpr double kMost = 9e15;  // Every whole number up to here is a double.
+  if (!number || !(*number >= 0) || *number > kMost || *number != std::floor(*number)) {
+    reject_tensors(fmt::format("{}:{}", file, row.line),
+                   fmt::format("{}: '{}' is not a whole number", column.name, cell));
+  }
+  return *number;
+}
+
+}  // namespace
+
+std::string_view name(Precision precision) {
+  switch (precision) {
+    case Precision::float32:
+      return "float32";
+    case Precision::tf32:
+      return "tf32";
+    case Precision::float16:
+      return "float16";
+    case Precision::bfloat16:
+      return "bfloat16";
+  }
+  throw_bug("a declared value", __FILE__, __LINE__, "a precision has no name");
+}
+
+std::string_view name(Optimizer optimizer) {
+  switch (optimizer) {
+    case Optimizer::sgd:
+      return "sgd";
+    case Optimizer::momentum:
+      return "momentum";
+    case Optimizer::adam:
+      return "adam";
+  }
+  throw_bug("a declared value", __FILE__, __LINE__, "an optimizer has no name");
+}
+
+std::span<const std::string> gpu_classes() {
+  static const std::array<std::string, 9> classes = {"pascal", "volta",     "turing",  "ampere", "ada",
+                                                     "hopper", "blackwell", "geforce", "cdna"};
+  return classes;
+}
+
+Bytes gradient_bytes(const Workload& workload) {
+  return {workload.parameters * static_cast<std::int64_t>(size_of(workload.gradients))};
+}
+
+std::vector<Tensor> load_tensors(const std::filesystem::path& file) {
+  const std::string shown = file.string();
+  const CsvTable table = parse_csv(text_of(file), shown);
+  const Column name{.name = "name", .index = table.column("name")};
+  const Column elements{.name = "elements", .index = table.column("elements")};
+  const Column flops{.name = "forward_flops", .index = table.column("forward_flops")};
+  const Column activations{.name = "activations", .index = table.column("activations")};
+  if (!name.index || !elements.index) {
+    reject_tensors(shown, fmt::format("a tensor list has the columns name and elements, but this file has {}",
+                                      fmt::join(table.header, ", ")));
+  }
+  std::vector<Tensor> tensors;
+  for (const CsvRow& row : table.rows) {
+    tensors.push_back({.name = row.cells[*name.index],
+                       .elements = static_cast<std::int64_t>(number_in(row, elements, shown)),
+                       .forward_flops = number_in(row, flops, shown),
+                       .activations = static_cast<std::int64_t>(number_in(row, activations, shown))});
+    if (tensors.back().elements == 0) {
+      reject_tensors(fmt::format("{}:{}", shown, row.line), "a tensor has no elements");
+    }
+  }
+  if (tensors.empty()) {
+    reject_tensors(shown, "lists no tensor");
+  }
+  return tensors;
+}
+
+}  // namespace ringside

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/names.hpp"
+#include "common/units.hpp"
+#include "scenario/machine/machine.hpp"
+
+/// What is trained: which gradients are synchronised and how much is computed in between (docs/planning.md). Loaded from
+/// configs/workloads/*.yaml, checked completely.
+namespace ringside {
+
+/// One parameter tensor, and so one gradient.
+struct Tensor {
+  std::string name = {};
+  std::int64_t elements = 0;
+  double forward_flops = 0;      ///< Operations of the forward pass for one sample.
+  std::int64_t activations = 0;  ///< Elements of one sample that are kept for the backward pass.
+
+  bool operator==(const Tensor&) const = default;
+};
+
+/// The arithmetic that does most of the work; says which rate of a data sheet counts.
+enum class Precision { float32, tf32, float16, bfloat16 };
+enum class Optimizer { sgd, momentum, adam };
+
+std::string_view name(Precision precision);
+std::string_view name(Optimizer optimizer);
+
+/// Families of GPUs that reach alike shares of their data sheet's rate; GeForce cards of every generation are one.
+std::span<const std::string> gpu_classes();
+
+/// Stands for every GPU, and for ranks without one.
+inline constexpr std::string_view kAnyGpu = "any";
+
+/// A speed that somebody measured on one GPU of this model, training this workload at its batch per GPU.
+struct MeasuredSpeed {
+  std::string gpu = {};
+  double samples_per_second = 0;
+
+  bool operator==(const MeasuredSpeed&) const = default;
+};
+
+struct ComputeSpeed {
+  Precision precision = Precision::float32;
+  /// Share of the data sheet's dense rate; by GPU class, and `default` for all others.
+  std::map<std::string, Interval<double>> efficiency = {};
+  std::vector<MeasuredSpeed> measured = {};
+};
+
+struct MemoryUse {
+  Optimizer optimizer = Optimizer::momentum;
+  /// Memory of one sample; none = estimated from the tensors.
+  std::optional<Bytes> activations = {};
+
+  bool operator==(const MemoryUse&) const = default;
+};
+
+struct Workload {
+  std::string name = {};
+  std::int64_t parameters = 0;
+  /// In the order of parameters(): gradients arrive from the last to the first. Empty when only a total is known.
+  std::vector<Tensor> tensors = {};
+  DataType gradients = DataType::float32;
+  double forward_flops = 0;  ///< Operations of the forward pass for one sample; 0 = not known.
+  double backward_over_forward = 2;
+  /// Exactly one of the two.
+  std::optional<int> batch_per_gpu = {};  ///< Samples of one GPU in one pass.
+  std::optional<int> global_batch = {};   ///< Samples of a step, all GPUs and passes together.
+  double samples = 0;                     ///< Samples of one epoch; 0 = the length of the run is not known.
+  double epochs = 1;
+  ComputeSpeed compute;
+  MemoryUse memory;
+  std::filesystem::path file = {};
+};
+
+/// Bytes of all gradients, S of one synchronisation.
+Bytes gradient_bytes(const Workload& workload);
+
+/// Throws Error{bad_input} that lists every problem as `file:line:column: key: what`. `models`: the folder whose
+/// <name>.csv are the tensor lists that `model` names.
+Workload load_workload(const std::filesystem::path& file, const std::filesystem::path& models);
+
+/// The tensors of a CSV file with the columns name and elements, and optionally forward_flops and activations. Throws
+/// Error{bad_input} that names the file, line and column.
+std::vector<Tensor> load_tensors(const std::filesystem::path& file);
+
+}  // namespace ringside

@@ -1,0 +1,373 @@
+#include "scenario/plan/workload_file.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "common/error.hpp"
+#include "scenario/plan/plan_values.hpp"
+#include "scenario/yaml/keys.hpp"
+#include "scenario/yaml/map_table.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr int kMaxBatch = 1'000'000'000;
+
+/// A workload while it is read; the tensors come from one of three keys.
+struct WorkloadDraft {
+  Workload workload;
+  std::optional<Value> tensors;
+  std::optional<Value> model;
+};
+
+/// A key of the workload itself.
+template <typename M>
+Row<WorkloadDraft> of_workload(const std::string& key, M Workload::*member,
+                               const ValueType<typename MemberValue<M>::Type>& type, const Note& note) {
+  const Row<Workload> inner = row(key, member, type, note);
+  return {.key = inner.key,
+          .below = inner.below,
+          .read = [inner](Reader& reader, const Value& value,
+                          WorkloadDraft& draft) { inner.read(reader, value, draft.workload); },
+          .given = {},
+          .write = {}};
+}
+
+ValueType<double> flops_of_sample_type() { return work_type(); }
+
+MapTable<Tensor> tensor_table() {
+  return {.form = "a map such as `{name: fc.weight, elements: 5120}`",
+          .rows = {row("name", &Tensor::name, text_type("a name such as `fc.weight`"),
+                       {.meaning = "What the framework calls the parameter.", .required = true}),
+                   row("elements", &Tensor::elements, count_type(1),
+                       {.meaning = "Number of its elements.", .required = true}),
+                   row("forward_flops", &Tensor::forward_flops, flops_of_sample_type(),
+                       {.meaning = "Work of the forward pass that it takes part in, of one sample; says when "
+                                   "its gradient is ready. Left out everywhere = work is spread by size."}),
+                   row("activations", &Tensor::activations, count_type(1),
+                       {.meaning = "Elements of one sample that are kept for the backward pass."})}};
+}
+
+std::string tensors_form() {
+  return "a CSV file with the columns name and elements, or a list of maps such as `{name: fc.weight, "
+         "elements: 5120}`";
+}
+
+// --- Compute speed --------------------------------------------------------------------------------------------------
+
+using Efficiency = std::map<std::string, Interval<double>>;
+
+struct EfficiencyMap {
+  Efficiency ranges;
+  bool operator==(const EfficiencyMap&) const = default;
+};
+
+MapTable<EfficiencyMap> efficiency_table() {
+  MapTable<EfficiencyMap> table{.form = "a map such as `{default: [20 %, 40 %], geforce: [30 %, 55 %]}`",
+                                .rows = {}};
+  const auto add = [&](const std::string& key, const std::string& meaning) {
+    const ValueType<Interval<double>> type = share_range_type();
+    table.rows.push_back({.key = description(key, type, {.meaning = meaning}),
+                          .below = {},
+                          .read =
+                              [type, key](Reader& reader, const Value& value, EfficiencyMap& map) {
+                                if (const auto range = type.read(reader, value)) {
+                                  map.ranges[key] = *range;
+                                }
+                              },
+                          .given = {},
+                          .write = {}});
+  };
+  add("default", "Share of the dense rate on the data sheet that training reaches, on every other GPU.");
+  for (const std::string& gpu_class : gpu_classes()) {
+    add(gpu_class, fmt::format("The same on GPUs of class {}.", gpu_class));
+  }
+  return table;
+}
+
+/// As it is written: one of two speeds.
+struct MeasuredDraft {
+  std::string gpu;
+  std::optional<double> samples_per_second;
+  std::optional<Seconds> step_time;
+  std::optional<int> batch;
+};
+
+MapTable<MeasuredDraft> measured_table() {
+  return {.form = "a map such as `{gpu: RTX 3090, samples_per_second: 568}`",
+          .rows = {row("gpu", &MeasuredDraft::gpu, text_type("a GPU model such as `RTX 3090`"),
+                       {.meaning = "Model of the GPU it was measured on; `any` stands for all, and for ranks "
+                                   "without a GPU.",
+                        .required = true}),
+                   row("samples_per_second", &MeasuredDraft::samples_per_second,
+                       positive_number_type("a number of samples per second such as `568`"),
+                       {.meaning = "Samples that one GPU trains in a second, alone."}),
+                   row("step_time", &MeasuredDraft::step_time, duration_type(),
+                       {.meaning = "Time of one step of one GPU, alone."}),
+                   row("batch", &MeasuredDraft::batch, whole_number_type({.min = 1, .max = kMaxBatch}),
+                       {.meaning = "Samples of that step; left out = `batch_per_gpu`."})},
+          .check = [](Reader& reader, const Value& value, MeasuredDraft& draft) {
+            if (draft.samples_per_second.has_value() == draft.step_time.has_value()) {
+              reader.fail(value, "says either `samples_per_second` or `step_time`");
+            }
+          }};
+}
+
+struct ComputeDraft {
+  Precision precision = Precision::float32;
+  EfficiencyMap efficiency;
+  std::vector<MeasuredDraft> measured;
+};
+
+bool operator==(const MeasuredDraft& a, const MeasuredDraft& b) { return a.gpu == b.gpu; }
+
+MapTable<ComputeDraft> compute_table() {
+  return {
+      .form = "a map such as `{precision: tf32, efficiency: {default: [20 %, 40 %]}}`",
+      .rows = {row("precision", &ComputeDraft::precision,
+                   choice_type<Precision>("precision", {Precision::float32, Precision::tf32,
+                                                        Precision::float16, Precision::bfloat16}),
+                   {.meaning = "Arithmetic of most of the work; says which rate of the data sheet counts.",
+                    .default_value = "float32"}),
+               row("efficiency", &ComputeDraft::efficiency, map_type(efficiency_table()),
+                   {.meaning = "Share of the data sheet's rate, for GPUs that nobody has measured."}),
+               row("measured", &ComputeDraft::measured,
+                   list_type(map_type(measured_table()),
+                             {.form = "a list of maps such as `{gpu: RTX 3090, samples_per_second: 568}`"}),
+                   {.meaning = "Speeds that were measured on one GPU; they count more than `efficiency`."})},
+      .check = [](Reader& reader, const Value& value, ComputeDraft& draft) {
+        if (draft.efficiency.ranges.empty() && draft.measured.empty()) {
+          reader.fail(value, "says no speed; write `efficiency`, `measured` or both");
+        }
+      }};
+}
+
+MapTable<MemoryUse> memory_table() {
+  return {.form = "a map such as `{optimizer: adam, activations: 120 MB}`",
+          .rows = {
+              row("optimizer", &MemoryUse::optimizer,
+                  choice_type<Optimizer>("optimizer", {Optimizer::sgd, Optimizer::momentum, Optimizer::adam}),
+                  {.meaning = "Keeps no, one or two numbers per parameter.", .default_value = "momentum"}),
+              row("activations", &MemoryUse::activations, size_type(),
+                  {.meaning = "Kept for the backward pass, of one sample; left out = estimated from the "
+                              "tensors."})}};
+}
+
+// --- The workload ---------------------------------------------------------------------------------------------------
+
+struct SpeedDrafts {
+  WorkloadDraft draft;
+  std::optional<ComputeDraft> compute;
+};
+
+MapTable<SpeedDrafts> workload_table() {
+  const auto wrap = [](const Row<WorkloadDraft>& inner) {
+    return Row<SpeedDrafts>{.key = inner.key,
+                            .below = inner.below,
+                            .read = [inner](Reader& reader, const Value& value,
+                                            SpeedDrafts& all) { inner.read(reader, value, all.draft); },
+                            .given = {},
+                            .write = {}};
+  };
+  const auto batch = whole_number_type({.min = 1, .max = kMaxBatch});
+  return {
+      .form = "a map such as `{model: resnet50, batch_per_gpu: 64, …}`",
+      .rows = {wrap(of_workload(
+                   "name", &Workload::name, text_type("a name such as `ResNet-50`"),
+                   {.meaning = "What tables and charts call it; the file's name when left out."})),
+               wrap(later("model", &WorkloadDraft::model, "a model such as `resnet50`",
+                          {.meaning = "A model whose tensor list ships with ringside "
+                                      "(configs/workloads/tensors)."})),
+               wrap(later("tensors", &WorkloadDraft::tensors, tensors_form(),
+                          {.meaning = "The parameter tensors in the order of parameters(): a CSV file, "
+                                      "relative to this one, or a list."},
+                          keys_of(tensor_table()))),
+               wrap(of_workload("parameters", &Workload::parameters, count_type(1),
+                                {.meaning = "Number of trainable parameters. With `model` or `tensors` it is "
+                                            "checked; alone, gradients are taken to arrive evenly."})),
+               wrap(of_workload(
+                   "gradients", &Workload::gradients,
+                   choice_type<DataType>("dtype", {DataType::float32, DataType::float16, DataType::bfloat16}),
+                   {.meaning = "Type of the gradients that are synchronised; DistributedDataParallel keeps "
+                               "the parameters' type, also under autocast.",
+                    .default_value = "float32"})),
+               wrap(of_workload("forward_flops", &Workload::forward_flops, flops_of_sample_type(),
+                                {.meaning = "Work of the forward pass for one sample, two per "
+                                            "multiply-accumulate; left out = the sum of the tensors'."})),
+               wrap(of_workload("backward_over_forward", &Workload::backward_over_forward,
+                                positive_number_type("a number such as `2`"),
+                                {.meaning = "Time of the backward pass over that of the forward pass.",
+                                 .default_value = "2"})),
+               wrap(of_workload("batch_per_gpu", &Workload::batch_per_gpu, batch,
+                                {.meaning = "Samples of one GPU per forward and backward pass."})),
+               wrap(of_workload("global_batch", &Workload::global_batch, batch,
+                                {.meaning = "Samples of all GPUs and passes of a step together, instead of "
+                                            "`batch_per_gpu`."})),
+               wrap(of_workload("samples", &Workload::samples, positive_number_type("a number of samples"),
+                                {.meaning = "Samples of one epoch; left out = the length of the run is not "
+                                            "known, and plans rank by the price of a million samples."})),
+               wrap(of_workload("epochs", &Workload::epochs, positive_number_type("a number of epochs"),
+                                {.meaning = "Epochs of the run.", .default_value = "1"})),
+               row("compute", &SpeedDrafts::compute, map_type(compute_table()),
+                   {.meaning = "How fast one GPU computes.", .required = true}),
+               wrap(of_workload("memory", &Workload::memory, map_type(memory_table()),
+                                {.meaning = "What one GPU must hold besides weights and gradients."}))},
+      .on_one_line = false,
+  };
+}
+
+std::vector<std::string> models_in(const std::filesystem::path& folder) {
+  std::vector<std::string> names;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+    if (entry.path().extension() == ".csv") {
+      names.push_back(entry.path().stem().string());
+    }
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+/// The tensors of a file; what is wrong with it becomes a problem of `value`.
+std::vector<Tensor> tensors_of_file(Reader& reader, const Value& value, const std::filesystem::path& file) {
+  try {
+    return load_tensors(file.lexically_normal());
+  } catch (const Error& error) {
+    reader.fail(value, error.what());
+    return {};
+  }
+}
+
+std::vector<Tensor> read_tensors(Reader& reader, const WorkloadDraft& draft,
+                                 const std::filesystem::path& folder, const std::filesystem::path& models) {
+  if (draft.model && draft.tensors) {
+    reader.fail(*draft.tensors, "stands beside `model`, which has its own tensors; write one of them");
+    return {};
+  }
+  if (draft.model) {
+    const std::vector<std::string> known = models_in(models);
+    const auto model = word_type("model", known).read(reader, *draft.model);
+    return model ? tensors_of_file(reader, *draft.model, models / (*model + ".csv")) : std::vector<Tensor>{};
+  }
+  if (draft.tensors && draft.tensors->node.IsScalar()) {
+    const auto file = text_type(tensors_form()).read(reader, *draft.tensors);
+    return file ? tensors_of_file(reader, *draft.tensors, folder / *file) : std::vector<Tensor>{};
+  }
+  if (draft.tensors) {
+    return list_type(map_type(tensor_table()), {.form = tensors_form()})
+        .read(reader, *draft.tensors)
+        .value_or(std::vector<Tensor>{});
+  }
+  return {};
+}
+
+void check_parameters(Reader& reader, const Value& root, Workload& workload) {
+  const std::int64_t sum =
+      std::accumulate(workload.tensors.begin(), workload.tensors.end(), std::int64_t{0},
+                      [](std::int64_t total, const Tensor& tensor) { return total + tensor.elements; });
+  if (workload.tensors.empty()) {
+    if (workload.parameters == 0) {
+      reader.fail(root, "says nothing of its parameters; write `model`, `tensors` or `parameters`");
+    }
+    return;
+  }
+  if (workload.parameters != 0 && workload.parameters != sum) {
+    reader.fail(reader.find(root, "parameters").value_or(root),
+                fmt::format("is {}, but the {} tensors have {} elements", workload.parameters,
+                            workload.tensors.size(), sum));
+  }
+  workload.parameters = sum;
+}
+
+void check_batch(Reader& reader, const Value& root, const Workload& workload) {
+  const bool one = reader.find(root, "batch_per_gpu").has_value();
+  const bool all = reader.find(root, "global_batch").has_value();
+  if (one == all) {
+    reader.fail(all ? *reader.find(root, "global_batch") : root,
+                one ? "stands beside `batch_per_gpu`; write one of them"
+                    : "says no batch; write `batch_per_gpu` or `global_batch`");
+  }
+  static_cast<void>(workload);
+}
+
+/// Measured speeds as samples per second.
+std::vector<MeasuredSpeed> measured_speeds(Reader& reader, const Value& root, const ComputeDraft& compute,
+                                           const Workload& workload) {
+  std::vector<MeasuredSpeed> speeds;
+  for (const MeasuredDraft& draft : compute.measured) {
+    const std::optional<int> batch = draft.batch ? draft.batch : workload.batch_per_gpu;
+    if (draft.step_time && !batch) {
+      reader.fail(reader.find(root, "compute").value_or(root),
+                  fmt::format("the step time of {} needs its `batch`", draft.gpu));
+      continue;
+    }
+    speeds.push_back({.gpu = draft.gpu,
+                      .samples_per_second = draft.samples_per_second ? *draft.samples_per_second
+                                                                     : *batch / draft.step_time->value});
+  }
+  return speeds;
+}
+
+}  // namespace
+
+std::optional<Workload> read_workload(Reader& reader, const Value& value, const std::filesystem::path& folder,
+                                      const std::filesystem::path& models) {
+  const std::size_t before = reader.num_problems();
+  SpeedDrafts all;
+  MapTable<SpeedDrafts> table = workload_table();
+  // A draft is wanted even where keys have problems: what does not depend on them is still worth checking.
+  table.check = [&](Reader&, const Value&, SpeedDrafts& read) { all = read; };
+  read_map(reader, value, table);
+  if (!value.node.IsMap()) {
+    return std::nullopt;
+  }
+  Workload& workload = all.draft.workload;
+  workload.tensors = read_tensors(reader, all.draft, folder, models);
+  if (reader.num_problems() == before) {
+    check_parameters(reader, value, workload);
+  }
+  check_batch(reader, value, workload);
+  if (workload.forward_flops == 0) {
+    for (const Tensor& tensor : workload.tensors) {
+      workload.forward_flops += tensor.forward_flops;
+    }
+  }
+  if (all.compute) {
+    workload.compute = {.precision = all.compute->precision,
+                        .efficiency = all.compute->efficiency.ranges,
+                        .measured = measured_speeds(reader, value, *all.compute, workload)};
+    if (!workload.compute.efficiency.empty() && workload.forward_flops == 0 &&
+        reader.num_problems() == before) {
+      reader.fail(reader.find(value, "compute").value_or(value),
+                  "`efficiency` is a share of a FLOP rate, so write `forward_flops` too");
+    }
+  }
+  if (workload.name.empty()) {
+    workload.name = std::filesystem::path(reader.file()).stem().string();
+  }
+  workload.file = reader.file();
+  return reader.num_problems() == before ? std::optional(std::move(workload)) : std::nullopt;
+}
+
+Workload load_workload(const std::filesystem::path& file, const std::filesystem::path& models) {
+  std::vector<Problem> problems;
+  const auto document = read_document(file, file.string(), problems);
+  std::optional<Workload> workload;
+  if (document) {
+    Reader reader(*document, problems);
+    workload = read_workload(reader, reader.root(), file.parent_path(), models);
+  }
+  if (!workload) {
+    throw_problems(std::move(problems));
+  }
+  return std::move(*workload);
+}
+
+std::vector<KeyDescription> workload_keys() { return keys_of(workload_table()); }
+
+}  // namespace ringside

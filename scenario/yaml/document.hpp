@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <yaml-cpp/yaml.h>
+
+#include "scenario/yaml/problems.hpp"
+
+namespace ringside {
+
+/// A YAML file that is one map: what it is called, and where in it a node stands.
+class Document {
+ public:
+  const std::string& file() const { return file_; }
+  const YAML::Node& root() const { return root_; }
+  /// The position of a mark of yaml-cpp, which counts from 0 and in bytes.
+  Position position(const YAML::Mark& mark) const;
+
+ private:
+  friend std::optional<Document> parse_document(const std::string&, std::string, std::vector<Problem>&);
+
+  std::string file_;
+  std::string text_;
+  std::vector<std::size_t> line_starts_;
+  std::vector<std::size_t> continuations_;  ///< Bytes that go on with a character of several.
+  YAML::Node root_;
+};
+
+/// Nothing when `text` is no YAML map; then what is wrong has been added to `problems`. `file` is for messages.
+std::optional<Document> parse_document(const std::string& file, std::string text,
+                                       std::vector<Problem>& problems);
+
+/// Likewise for a file on disk, which may also be missing, a directory, unreadable or no text. `shown` is what messages
+/// call it.
+std::optional<Document> read_document(const std::filesystem::path& file, const std::string& shown,
+                                      std::vector<Problem>& problems);
+
+/// One value as YAML writes it. Throws Error{bad_input} that begins with `origin` when it is none.
+YAML::Node parse_value(const std::string& text, const std::string& origin);
+
+}  // namespace ringside

@@ -1,0 +1,246 @@
+#include "scenario/yaml/value_type.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string_view>
+
+#include "common/error.hpp"
+#include "common/names.hpp"
+#include "common/numbers.hpp"
+
+namespace ringside {
+namespace {
+
+/// `1,000,000`: a limit that people read. Not for negative numbers.
+std::string grouped(std::int64_t number) {
+  std::string text = fmt::format("{}", number);
+  for (std::size_t at = text.size(); at > 3;) {
+    at -= 3;
+    text.insert(at, ",");
+  }
+  return text;
+}
+
+/// The shortest text of these units that reads back as exactly `value`. The last unit is the base unit and always does.
+template <typename Q>
+std::string shortest_exact(Q value, Q (*parse)(std::string_view),
+                           std::initializer_list<std::pair<std::string_view, double>> units) {
+  std::string best;
+  for (const auto& [unit, factor] : units) {
+    const double number = value.value / factor;
+    for (const double candidate :
+         {number, std::nextafter(number, 0), std::nextafter(number, std::numeric_limits<double>::max())}) {
+      std::string text = fmt::format("{} {}", candidate, unit);
+      if ((best.empty() || text.size() < best.size()) && parse(text) == value) {
+        best = std::move(text);
+      }
+    }
+  }
+  RINGSIDE_CHECK(!best.empty(), "a quantity that cannot be written");
+  return best;
+}
+
+std::string exact(Seconds value) {
+  return shortest_exact(value, parse_seconds, {{"us", 1e-6}, {"ms", 1e-3}, {"ns", 1e-9}, {"s", 1}});
+}
+
+std::string exact(BytesPerSecond value) {
+  return shortest_exact(value, parse_bandwidth, {{"GB/s", 1e9}, {"MB/s", 1e6}, {"B/s", 1}});
+}
+
+std::string exact(SecondsPerByte value) {
+  return shortest_exact(value, parse_seconds_per_byte, {{"ns/B", 1e-9}, {"ps/B", 1e-12}, {"s/B", 1}});
+}
+
+std::string exact(Bytes size) {
+  const std::string text = format(size);
+  // What is shown with a point was rounded.
+  const bool whole = text.find('.') == std::string::npos;
+  return whole && parse_bytes(text) == size ? text : fmt::format("{} B", size.value);
+}
+
+/// A quantity with a unit, whose parser in common/units says what is wrong with the text.
+template <typename Q>
+ValueType<Q> quantity_type(const std::string& form, Q (*parse)(std::string_view), Zero zero) {
+  return {.form = form,
+          .read = [form, parse, zero](Reader& reader, const Value& value) -> std::optional<Q> {
+            const auto text = reader.scalar(value, form);
+            if (!text) {
+              return std::nullopt;
+            }
+            try {
+              const Q quantity = parse(*text);
+              if (quantity.value > 0 || (zero == Zero::allowed && quantity.value == 0)) {
+                return quantity;
+              }
+              reader.fail(value, fmt::format("{} must be more than zero; write {}", in_quotes(*text), form));
+            } catch (const Error& error) {
+              reader.fail(value, error.what());
+            }
+            return std::nullopt;
+          },
+          .write = [](YAML::Emitter& out, const Q& quantity) { out << exact(quantity); }};
+}
+
+}  // namespace
+
+ValueType<std::string> text_type(const std::string& form) {
+  return {.form = form,
+          .read = [form](Reader& reader, const Value& value) -> std::optional<std::string> {
+            auto text = reader.scalar(value, form);
+            if (!text) {
+              return std::nullopt;
+            }
+            const bool control = std::any_of(text->begin(), text->end(), [](char c) {
+              const auto byte = static_cast<unsigned char>(c);
+              return byte < 0x20 || byte == 0x7f;
+            });
+            if (control || text->find_first_not_of(' ') == std::string::npos) {
+              reader.fail(
+                  value, fmt::format("{} {}; write {}", in_quotes(*text),
+                                     control ? "holds a line break or another control character" : "is empty",
+                                     form));
+              return std::nullopt;
+            }
+            return text;
+          },
+          .write = [](YAML::Emitter& out, const std::string& text) { out << YAML::DoubleQuoted << text; }};
+}
+
+ValueType<bool> bool_type() {
+  const std::vector<std::string> words = {"true", "false"};
+  return {.form = "true or false",
+          .allowed = words,
+          .read = [](Reader& reader, const Value& value) -> std::optional<bool> {
+            const auto text = reader.scalar(value, "true or false");
+            if (text && *text != "true" && *text != "false") {
+              reader.fail(value, fmt::format("{} is neither true nor false", in_quotes(*text)));
+              return std::nullopt;
+            }
+            return text ? std::optional(*text == "true") : std::nullopt;
+          },
+          .write = [](YAML::Emitter& out, const bool& value) { out << value; }};
+}
+
+ValueType<int> whole_number_type(WholeRange range) {
+  const std::string form = fmt::format("a whole number from {} to {}", range.min, grouped(range.max));
+  return {.form = form,
+          .read = [form, range](Reader& reader, const Value& value) -> std::optional<int> {
+            const auto text = reader.scalar(value, form);
+            if (!text) {
+              return std::nullopt;
+            }
+            const auto number = parse_number<std::int64_t>(*text);
+            if (!number || *number < range.min || *number > range.max) {
+              reader.fail(value,
+                          fmt::format("{} is {}; write {}", in_quotes(*text),
+                                      parse_number<double>(*text).has_value() &&
+                                              (number || text->find_first_of(".eE") == std::string::npos)
+                                          ? "out of range"
+                                          : "not a whole number",
+                                      form));
+              return std::nullopt;
+            }
+            return static_cast<int>(*number);
+          },
+          .write = [](YAML::Emitter& out, const int& value) { out << value; }};
+}
+
+ValueType<double> factor_type(double min) {
+  const std::string form = fmt::format("a number of at least {}", min);
+  return {.form = form,
+          .read = [form, min](Reader& reader, const Value& value) -> std::optional<double> {
+            const auto text = reader.scalar(value, form);
+            if (!text) {
+              return std::nullopt;
+            }
+            const auto number = parse_number<double>(*text);
+            if (!number || !std::isfinite(*number) || *number < min) {
+              reader.fail(value, fmt::format("{} is not {}", in_quotes(*text), form));
+              return std::nullopt;
+            }
+            return number;
+          },
+          .write = [](YAML::Emitter& out, const double& value) { out << fmt::format("{}", value); }};
+}
+
+ValueType<Bytes> size_type() { return quantity_type("a size such as `4 KiB`", parse_bytes, Zero::refused); }
+
+ValueType<Seconds> time_type(Zero zero) {
+  return quantity_type("a time such as `10 us`", parse_seconds, zero);
+}
+
+ValueType<BytesPerSecond> bandwidth_type(Zero zero) {
+  return quantity_type("a bandwidth such as `20 GB/s` or `200 Gb/s`", parse_bandwidth, zero);
+}
+
+ValueType<SecondsPerByte> cost_type() {
+  ValueType<SecondsPerByte> type =
+      quantity_type("a time per byte such as `0.1 ns/B`, or a rate such as `50 GB/s`", parse_seconds_per_byte,
+                    Zero::allowed);
+  type.read = [any = type.read](Reader& reader, const Value& value) -> std::optional<SecondsPerByte> {
+    const auto cost = any(reader, value);
+    // A rate of zero would take for ever, but its inverse is taken for "costs nothing".
+    if (cost && cost->value == 0 && value.node.Scalar().find("/s") != std::string::npos) {
+      reader.fail(value, fmt::format("{} must be more than zero; write `0 s/B` when reducing costs nothing",
+                                     in_quotes(value.node.Scalar())));
+      return std::nullopt;
+    }
+    return cost;
+  };
+  return type;
+}
+
+ValueType<std::string> word_type(const std::string& what, const std::vector<std::string>& words) {
+  const std::string form =
+      words.size() == 1 ? words.front() : fmt::format("one of {}", fmt::join(words, ", "));
+  return {.form = form,
+          .allowed = words,
+          .read = [what, form, words](Reader& reader, const Value& value) -> std::optional<std::string> {
+            auto text = reader.scalar(value, form);
+            if (text && std::count(words.begin(), words.end(), *text) == 0) {
+              reader.fail(value, unknown_name(what, *text, words));
+              return std::nullopt;
+            }
+            return text;
+          },
+          .write = [](YAML::Emitter& out, const std::string& word) { out << word; }};
+}
+
+template <typename Q>
+ValueType<Interval<double>> interval_type(const ValueType<Q>& quantity, const std::string& example) {
+  const ValueType<std::vector<Q>> ends = list_type(
+      quantity, {.form = fmt::format("both ends of an interval such as `{}`", example), .on_one_line = true});
+  return {.form = ends.form,
+          .read = [ends](Reader& reader, const Value& value) -> std::optional<Interval<double>> {
+            const auto pair = ends.read(reader, value);
+            if (pair && (pair->size() != 2 || (*pair)[1] < (*pair)[0])) {
+              reader.fail(value,
+                          fmt::format("{}; write {}",
+                                      pair->size() == 2 ? "the lower end comes first"
+                                                        : fmt::format("has {} values, not 2", pair->size()),
+                                      ends.form));
+              return std::nullopt;
+            }
+            return pair ? std::optional(Interval<double>{.low = (*pair)[0].value, .high = (*pair)[1].value})
+                        : std::nullopt;
+          },
+          .write =
+              [ends](YAML::Emitter& out, const Interval<double>& interval) {
+                ends.write(out, {Q{interval.low}, Q{interval.high}});
+              }};
+}
+
+template ValueType<Interval<double>> interval_type(const ValueType<Seconds>&, const std::string&);
+template ValueType<Interval<double>> interval_type(const ValueType<BytesPerSecond>&, const std::string&);
+template ValueType<Interval<double>> interval_type(const ValueType<SecondsPerByte>&, const std::string&);
+
+ValueType<Architecture> architecture_type() {
+  return choice_type<Architecture>(
+      "architecture", {Architecture::kepler, Architecture::pascal, Architecture::volta, Architecture::turing,
+                       Architecture::ampere, Architecture::ada, Architecture::hopper, Architecture::blackwell,
+                       Architecture::cdna});
+}
+
+}  // namespace ringside

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "real/launch/launch_options.hpp"
+#include "results/codec/record.hpp"
+#include "scenario/scenario.hpp"
+
+namespace ringside::study {
+
+/// What every study is given.
+struct Invocation {
+  std::optional<std::filesystem::path> output;  ///< None = out/<name of what is studied>.
+  std::uint64_t seed = 1;                       ///< Seed of the input values.
+  std::string command_line;                     ///< As typed, for the run record.
+};
+
+/// The directory that takes the results of `name`, made if need be and known to be writable before any work is
+/// done. Throws Error{bad_input}.
+std::filesystem::path output_directory(const Invocation& invocation, const std::string& name);
+
+/// The first line of a journal about `name`, without machine and host.
+RunHeader plain_header(const Invocation& invocation, const ScenarioRecord& scenario);
+
+/// `machine` is none when this machine was not calibrated; `launch` is set when ranks are started here.
+RunHeader run_header(const Invocation& invocation, const Scenario& scenario,
+                     const std::optional<Machine>& machine, const LaunchOptions* launch = nullptr);
+
+/// Replaces the file. Throws Error{environment} with the system's reason when it cannot be written.
+void write_file(const std::filesystem::path& file, const std::string& text);
+
+}  // namespace ringside::study

@@ -1,0 +1,116 @@
+#include "study/inputs/scenario_points.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/error.hpp"
+#include "import/import.hpp"
+#include "scenario/plan/plan.hpp"
+#include "schedule/registry.hpp"
+#include "sim/predict.hpp"
+#include "study/inputs/shipped_files.hpp"
+
+namespace ringside::study {
+
+std::vector<std::string> scenario_algorithms(Collective collective) {
+  std::vector<std::string> names = algorithm_names(collective);
+  names.emplace_back(kNative);
+  return names;
+}
+
+KnownNames known_names() {
+  const auto configs = configs_directory();
+  return {.algorithms = scenario_algorithms,
+          .machines = configs ? std::optional(*configs / "machines") : std::nullopt};
+}
+
+std::vector<std::filesystem::path> scenario_files_below(const std::filesystem::path& directory) {
+  if (!std::filesystem::is_directory(directory)) {
+    throw Error(ErrorKind::bad_input, fmt::format("{}: no such directory", directory.string()));
+  }
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(directory)) {
+    if (entry.is_regular_file() && entry.path().extension() == ".yaml") {
+      files.push_back(entry.path());
+    }
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+Scenario read_scenario(const std::filesystem::path& file) { return load_scenario(file, known_names()); }
+
+Machine read_machine(const std::filesystem::path& file) {
+  std::error_code ignored;
+  const KnownNames known = known_names();
+  if (std::filesystem::exists(file, ignored) || file.extension() == ".yaml") {
+    return load_machine(file);
+  }
+  if (!known.machines) {
+    throw Error(ErrorKind::environment,
+                fmt::format("show machine: {} is no file, and {}", file.string(), missing_files("machines")));
+  }
+  if (file == "this") {
+    throw Error(ErrorKind::bad_input,
+                "show machine this: nothing is known of this machine before `ringside calibrate`, which "
+                "writes a machine file");
+  }
+  return machine_named(file.string(), "show machine", known);
+}
+
+std::vector<Point> read_measured(const Scenario& scenario, const Observer& observer) {
+  ImportDefaults defaults{.dtype = scenario.dtype, .op = scenario.op};
+  if (scenario.ranks.size() == 1) {
+    defaults.ranks = scenario.ranks.front();
+  }
+  const Import import = import_measurements(*scenario.measured, defaults);
+  for (const std::string& note : import.notes) {
+    observer.note(fmt::format("{}: {}", scenario.measured->filename().string(), note));
+  }
+  Merged merged = merge(import.series);
+  if (merged.repeated > 0) {
+    observer.note(fmt::format("{}: {} points are there more than once, and the first of each was taken",
+                              scenario.measured->filename().string(), merged.repeated));
+  }
+  return std::move(merged.points);
+}
+
+std::vector<PointKey> points_of(const Scenario& scenario) {
+  std::vector<PointKey> keys;
+  for (const int ranks : scenario.ranks) {
+    for (const Bytes bytes : scenario.message_sizes) {
+      for (const std::string& algorithm : scenario.algorithms) {
+        keys.push_back({.collective = scenario.collective,
+                        .algorithm = algorithm,
+                        .ranks = ranks,
+                        .bytes = bytes,
+                        .dtype = scenario.dtype,
+                        .op = scenario.op});
+      }
+    }
+  }
+  return keys;
+}
+
+std::vector<Point> open_points(const std::vector<PointKey>& keys) {
+  std::vector<Point> points;
+  std::transform(keys.begin(), keys.end(), std::back_inserter(points),
+                 [](const PointKey& key) { return Point{.key = key, .predicted = {}, .measured = {}}; });
+  return points;
+}
+
+std::map<int, RankPlacement> placements_of(const Scenario& scenario) {
+  std::map<int, RankPlacement> placements;
+  if (scenario.machine) {
+    for (const int ranks : scenario.ranks) {
+      placements[ranks] = placement_on(*scenario.machine, ranks);
+    }
+  }
+  return placements;
+}
+
+}  // namespace ringside::study

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "results/point.hpp"
+#include "scenario/scenario.hpp"
+#include "schedule/placement.hpp"
+#include "study/ranks/observer.hpp"
+
+/// From a scenario file to points.
+namespace ringside::study {
+
+/// What scenarios and plans may name: the algorithms of a collective, and `native`.
+std::vector<std::string> scenario_algorithms(Collective collective);
+
+/// What the loaders of scenarios, plans and machines take as names: algorithms, and the machines that ship with the program.
+KnownNames known_names();
+
+/// The YAML files below a folder, sorted. Throws Error{bad_input} where there is no such folder.
+std::vector<std::filesystem::path> scenario_files_below(const std::filesystem::path& directory);
+
+Scenario read_scenario(const std::filesystem::path& file);
+
+/// A machine file, or a name of `ringside list machines`. Throws Error{bad_input}.
+Machine read_machine(const std::filesystem::path& file);
+
+/// What `measured:` of a scenario holds, of each point the first; the scenario says what the file does not.
+std::vector<Point> read_measured(const Scenario& scenario, const Observer& observer);
+
+/// Every point of a scenario: by ranks, then size, then algorithm, so that drift hits the algorithms alike.
+std::vector<PointKey> points_of(const Scenario& scenario);
+
+/// The same, of which nothing is known yet.
+std::vector<Point> open_points(const std::vector<PointKey>& keys);
+
+/// How the ranks stand on the scenario's machine, for every number of ranks; none on this machine.
+std::map<int, RankPlacement> placements_of(const Scenario& scenario);
+
+}  // namespace ringside::study

@@ -1,0 +1,99 @@
+#include "study/ranks/launch.hpp"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "common/error.hpp"
+#include "real/backend/backends.hpp"
+#include "real/launch/external/external_rank.hpp"
+
+namespace ringside::study {
+
+LaunchOptions launch_options(const LaunchChoices& choices, Backend backend, const Software& software) {
+  if (choices.timeout.value < 0.1 || choices.timeout.value > 86400) {
+    throw Error(ErrorKind::bad_input,
+                fmt::format("--timeout {}: allowed is 100 ms to 86400 s", format(choices.timeout)));
+  }
+  LaunchOptions options;
+  options.backend = backend;
+  options.timeout = std::chrono::milliseconds(std::llround(choices.timeout.value * 1e3));
+  options.wrap = choices.wrap;
+  options.interface = choices.interface;
+  options.rendezvous = choices.rendezvous;
+  options.gpu.ranks_per_gpu = choices.ranks_per_gpu;
+  options.tune_machine = choices.tune_machine;
+  if (software.nccl_algo) {
+    options.gpu.settings.emplace_back("NCCL_ALGO", *software.nccl_algo);
+  }
+  if (software.nccl_proto) {
+    options.gpu.settings.emplace_back("NCCL_PROTO", *software.nccl_proto);
+  }
+  return options;
+}
+
+Backend measuring_backend(const BackendRequest& request, const LaunchChoices& choices,
+                          const Observer& observer) {
+  const Backend asked = choices.backend.value_or(request.asked);
+  if (asked != Backend::automatic) {
+    if (const std::optional<std::string> reason = unavailable(asked)) {
+      throw Error(ErrorKind::environment,
+                  fmt::format("backend {} cannot run here: {}", name(asked), *reason));
+    }
+    return asked;
+  }
+  const BackendChoice choice = choose_backend(request.max_ranks, choices.ranks_per_gpu);
+  const RegisteredBackend& backend = registered(choice.backend);
+  if (const std::optional<std::string> none = backend.unavailable()) {
+    throw Error(ErrorKind::environment,
+                fmt::format("no backend can run here: {}; {}", *none, choice.why_not));
+  }
+  observer.note(fmt::format(
+      "Measuring with {} ({}){}.", name(choice.backend), backend.describe(),
+      choice.instead_of ? fmt::format("; not with {}: {}", name(*choice.instead_of), choice.why_not) : ""));
+  return choice.backend;
+}
+
+namespace {
+
+/// Ranks behind a wrap, or started by somebody else, may be on other hosts.
+bool all_ranks_are_here(const LaunchChoices& choices) {
+  return !choices.wrap && !external_rank().has_value();
+}
+
+bool has_gpu_links(const Machine& machine) {
+  return machine.gpu || (machine.intra && machine.intra->kind != IntraKind::custom);
+}
+
+/// What makes it another machine than the one that measures; nothing when it may be this one.
+std::optional<std::string> why_not_this(const Machine& described, Backend backend,
+                                        const LaunchChoices& choices) {
+  const bool here = all_ranks_are_here(choices);
+  const bool gpus = has_gpu_links(described) || (here && described.gpus_per_node);
+  if (gpus && !registered(backend).on_gpus) {
+    return fmt::format("has GPUs, and {} measures with CPU ranks", name(backend));
+  }
+  if (described.nodes > 1 && here) {
+    return fmt::format(
+        "has {} nodes, and all ranks would be started on this one (mpirun, srun, torchrun or --wrap start "
+        "them "
+        "elsewhere)",
+        described.nodes);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void require_this_machine(const Machine& described, Backend backend, const LaunchChoices& choices) {
+  if (const std::optional<std::string> why = why_not_this(described, backend, choices)) {
+    throw Error(
+        ErrorKind::environment,
+        fmt::format("what is measured here is not machine '{}': it {}. `ringside predict` predicts it, "
+                    "`measured:` takes what somebody measured there, and `machine: this` measures this "
+                    "machine",
+                    described.name, *why));
+  }
+}
+
+}  // namespace ringside::study
