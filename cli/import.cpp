@@ -23,6 +23,7 @@ struct ImportFlags {
   std::vector<std::string> arguments;  ///< LOG, or `topo` and FILE.
   std::optional<int> ranks;
   std::optional<std::string> dtype;
+  std::optional<std::string> collective;
   std::optional<std::string> gpu;
   bool in_place = false;
 };
@@ -39,7 +40,68 @@ ImportDefaults defaults_of(const ImportFlags& flags) {
       throw Error(ErrorKind::bad_input, unknown_name("--dtype", *flags.dtype, names_of<DataType>()));
     }
   }
+  if (flags.collective) {
+    defaults.collective = parse_name<Collective>(*flags.collective);
+    if (!defaults.collective) {
+      throw Error(ErrorKind::bad_input,
+                  unknown_name("--collective", *flags.collective, names_of<Collective>()));
+    }
+  }
   return defaults;
+}
+
+std::string cell_text(const std::optional<double>& cell) { return cell ? fmt::format("{:.2f}", *cell) : ""; }
+
+void import_copies(const fs::path& log, const CommonOptions& common) {
+  const study::ImportedCopies study = study::import_copies(log);
+  if (common.format == OutputFormat::json) {
+    for (const CopyMatrix& matrix : study.copies.matrices) {
+      nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+      for (const auto& row : matrix.rows) {
+        nlohmann::ordered_json cells = nlohmann::ordered_json::array();
+        for (const auto& cell : row) {
+          cells.push_back(cell ? nlohmann::ordered_json(*cell) : nlohmann::ordered_json());
+        }
+        rows.push_back(cells);
+      }
+      print_line(nlohmann::ordered_json{
+          {"record", "copies"},
+          {"title", matrix.title},
+          {"unit", matrix.unit},
+          {"line", matrix.line},
+          {"columns", matrix.columns},
+          {"rows",
+           rows}}.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    }
+    return;
+  }
+  for (const CopyMatrix& matrix : study.copies.matrices) {
+    std::vector<std::string> head = {""};
+    for (std::size_t i = 0; i < matrix.columns; ++i) {
+      head.push_back(fmt::format(">{}", i));
+    }
+    std::vector<std::vector<std::string>> rows;
+    for (const auto& row : matrix.rows) {
+      rows.push_back({std::to_string(rows.size())});
+      std::transform(row.begin(), row.end(), std::back_inserter(rows.back()), cell_text);
+    }
+    print_line(fmt::format("{} ({}), line {}", matrix.title, matrix.unit, matrix.line));
+    print(table(head, rows));
+    print_line();
+  }
+  print_line(
+      fmt::format("{}: {} matrices of {}", log.string(), study.copies.matrices.size(), study.copies.format));
+  for (const std::string& note : study.copies.notes) {
+    print_line(note);
+  }
+  if (const auto rates = pair_rates(study.copies)) {
+    print_line(fmt::format("pairs of GPUs ({}): {:.2f} to {:.2f}, median {:.2f} GB/s", rates->matrix->title,
+                           rates->rate.low * 1e-9, rates->rate.high * 1e-9, rates->rate.typical * 1e-9));
+    for (const std::string& pair : rates->slow_pairs) {
+      print_line("below half of the median: " + pair);
+    }
+    print_line("known: [" + study.known + "]");
+  }
 }
 
 void import_log(const fs::path& log, const ImportFlags& flags, const CommonOptions& common) {
@@ -71,9 +133,10 @@ void import_log(const fs::path& log, const ImportFlags& flags, const CommonOptio
     }
   }
   print(table({">series", ">line", ">rows", ">wrong", "what", "file"}, rows));
-  print_line(fmt::format("\n{}: {} row{} of {}{}{}", log.string(), points, points == 1 ? "" : "s",
-                         import.format, import.nccl ? fmt::format(", NCCL {}", *import.nccl) : "",
-                         import.gpu ? fmt::format(", on {}", *import.gpu) : ""));
+  print_line(fmt::format(
+      "\n{}: {} row{} of {}{}{}", log.string(), points, points == 1 ? "" : "s", import.format,
+      import.nccl ? fmt::format(", {}{}", import.nccl->starts_with("RCCL") ? "" : "NCCL ", *import.nccl) : "",
+      import.gpu ? fmt::format(", on {}", *import.gpu) : ""));
   for (const std::string& note : import.notes) {
     print_line(note);
   }
@@ -98,21 +161,31 @@ void import_topology(const fs::path& file, const ImportFlags& flags, const Commo
 
 void add_import(CLI::App& app, CommonOptions& common) {
   auto* command = app.add_subcommand(
-      "import", "Read what another tool measured: nccl-tests, rccl-tests, OSU, CSV; or `nvidia-smi topo -m`");
+      "import", "Read what another tool measured or saw: nccl-tests, OSU, IMB, …; copies; topologies");
   auto flags = std::make_shared<ImportFlags>();
   command
       ->add_option("LOG", flags->arguments,
-                   "A log, or `topo FILE` for the output of nvidia-smi topo -m (docs/importing.md)")
+                   "A log, or `topo FILE` for nvidia-smi topo -m and NCCL's topology XML (docs/importing.md)")
       ->required()
       ->expected(1, 2);
   command->add_option("--ranks", flags->ranks, "Number of ranks, where the log does not say it");
   command->add_option("--dtype", flags->dtype,
                       "Type of the elements, where the log does not say it (float32)");
+  command->add_option("--collective", flags->collective,
+                      "Which collective it is, where two programs print the same columns");
   command->add_flag("--in-place", flags->in_place, "Of nccl-tests take the in-place times");
   command->add_option("--gpu", flags->gpu, "topo: the model of the GPUs, such as A100-SXM4-40GB");
   command->callback([flags, &common] {
     if (flags->arguments.size() == 1) {
-      import_log(flags->arguments.front(), *flags, common);
+      const fs::path log = flags->arguments.front();
+      switch (study::kind_of_log(log)) {
+        case study::LogKind::measurements:
+          return import_log(log, *flags, common);
+        case study::LogKind::copies:
+          return import_copies(log, common);
+        case study::LogKind::topology:
+          return import_topology(log, *flags, common);
+      }
     } else if (flags->arguments.front() == "topo") {
       import_topology(flags->arguments.back(), *flags, common);
     } else {

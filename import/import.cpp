@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <fstream>
 #include <map>
+#include <memory>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -24,8 +25,10 @@ constexpr std::size_t kStartSize = 64 * 1024;
 constexpr std::size_t kLongestLine = 64 * 1024;
 
 constexpr std::string_view kReadable =
-    "ringside reads text and JSON of nccl-tests and rccl-tests, osu_allreduce, CSV with named columns, and "
-    "results.jsonl";
+    "ringside reads text and JSON of nccl-tests and rccl-tests, OSU, Intel MPI Benchmarks, all_reduce_bench, "
+    "DeepSpeed, PARAM, Gloo's benchmark, p2pBandwidthLatencyTest, nvbandwidth, nvidia-smi topo -m, NCCL's "
+    "topology "
+    "XML, CSV with named columns, and results.jsonl";
 
 [[noreturn]] void reject(std::string_view name, std::string_view problem) {
   throw Error(ErrorKind::bad_input, fmt::format("{}: {}", name, problem));
@@ -121,7 +124,7 @@ std::vector<Series> series_of(const std::vector<ImportedTable>& tables, std::str
       Point point{.key = {.collective = row.collective.value_or(Collective::all_reduce),
                           .algorithm = row.algorithm,
                           .ranks = *ranks,
-                          .bytes = {row.bytes},
+                          .bytes = {row.bytes * (row.bytes_of_one_rank ? *ranks : 1)},
                           .dtype = row.dtype ? *row.dtype : defaults.dtype.value_or(DataType::float32),
                           .op = row.op ? *row.op : defaults.op.value_or(ReduceOp::sum)},
                   .measured = row.measurement};
@@ -142,19 +145,34 @@ std::vector<Series> series_of(const std::vector<ImportedTable>& tables, std::str
 
 Import import_lines(Source& source, std::string_view name, const ImportDefaults& defaults,
                     Placement placement) {
-  NcclTestsReader nccl(placement);
-  OsuReader osu;
+  std::vector<std::unique_ptr<LogReader>> readers;
+  readers.push_back(nccl_tests_reader(defaults, placement));
+  readers.push_back(osu_reader());
+  readers.push_back(imb_reader());
+  readers.push_back(all_reduce_bench_reader());
+  readers.push_back(deepspeed_reader());
+  readers.push_back(param_reader());
+  readers.push_back(gloo_benchmark_reader());
   bool no_text = false;
+  bool empty = true;
   for_each_line(source, [&](std::size_t number, std::string_view line, bool is_whole) {
+    empty = false;
     no_text = no_text || line.find('\0') != std::string_view::npos;
-    nccl.read(number, line, is_whole);
-    osu.read(number, line, is_whole);
+    for (const auto& reader : readers) {
+      reader->read(number, line, is_whole);
+    }
   });
   Import import;
-  std::vector<ImportedTable> tables = nccl.finish(import);
-  import.format = osu.found() && tables.empty() ? "OSU" : "nccl-tests";
-  for (ImportedTable& table : osu.finish(import)) {
-    tables.push_back(std::move(table));
+  std::vector<ImportedTable> tables;
+  bool found = false;
+  for (const auto& reader : readers) {
+    found = found || reader->found();
+    for (ImportedTable& table : reader->finish(import)) {
+      if (import.format.empty()) {
+        import.format = reader->format();
+      }
+      tables.push_back(std::move(table));
+    }
   }
   drop_impossible_times(tables, import);
   import.series = series_of(tables, name, defaults);
@@ -164,13 +182,14 @@ Import import_lines(Source& source, std::string_view name, const ImportDefaults&
   if (no_text) {
     reject(name, fmt::format("is no text; {}", kReadable));
   }
-  if (nccl.found() || osu.found()) {
+  if (found) {
     reject(name,
            import.notes.empty()
                ? std::string("is a log of a benchmark, but holds no complete row of its table; was it cut?")
                : "is a log of a benchmark, but none of its rows can be used: " + import.notes.front());
   }
-  reject(name, fmt::format("holds no measurement; {}", kReadable));
+  reject(name, empty ? std::string("is empty: the run printed nothing")
+                     : fmt::format("holds no measurement; {}", kReadable));
 }
 
 Import of_results(const Results& results) {
@@ -202,11 +221,18 @@ Format format_of(std::string_view start) {
     if (line.find("\"record\"") != std::string_view::npos) {
       return Format::results;
     }
+    // A Python dict of settings in front of a log is none of JSON's objects.
+    const std::size_t next = start.find_first_not_of(" \t\r\n", first + 1);
+    if (next != std::string_view::npos && start[next] != '"' && start[next] != '}') {
+      return Format::lines;
+    }
     // A log whose lines are wrapped in JSON has one whole object per line.
     const bool wrapped = first + line.size() < start.size() - 1 && is_json(line);
     return wrapped ? Format::lines : Format::json;
   }
-  return is_csv(start) ? Format::csv : Format::lines;
+  // PARAM parts its columns by tabs, and its title repeats in every line.
+  const bool param = start.find("COMMS-RES-") != std::string_view::npos;
+  return !param && is_csv(start) ? Format::csv : Format::lines;
 }
 
 /// `whole` gives all of the text when the format needs that.

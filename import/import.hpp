@@ -18,6 +18,8 @@ struct ImportDefaults {
   std::optional<int> ranks = {};
   std::optional<DataType> dtype = {};  ///< none: float32
   std::optional<ReduceOp> op = {};     ///< none: sum
+  /// For columns that several programs print alike.
+  std::optional<Collective> collective = {};
 };
 
 /// Buffers of nccl-tests, which times each size with two buffers and again with one.
@@ -30,7 +32,7 @@ struct Series {
 };
 
 struct Import {
-  std::string format = {};  ///< `nccl-tests`, `nccl-tests JSON`, `OSU`, `CSV`, `ringside`
+  std::string format = {};  ///< `nccl-tests`, `OSU`, … (docs/importing.md)
   std::vector<Series> series = {};
   std::optional<std::string> gpu = {};  ///< As the tool calls it.
   std::optional<std::string> nccl =
@@ -39,8 +41,8 @@ struct Import {
   std::vector<std::string> notes = {};
 };
 
-/// Reads results.jsonl, text of nccl-tests, rccl-tests and OSU however wrapped, JSON of nccl-tests, and CSV with named
-/// columns. The file may be large: text is read line by line. Throws Error{bad_input} when it cannot be read, is no
+/// Reads results.jsonl, text of nccl-tests, rccl-tests, OSU and other benchmarks however wrapped, JSON of nccl-tests, and CSV
+/// with named columns. The file may be large: text is read line by line. Throws Error{bad_input} when it cannot be read, is no
 /// text, holds nothing of the kind, or does not say the number of ranks and nobody else does.
 Import import_measurements(const std::filesystem::path& file, const ImportDefaults& defaults = {},
                            Placement placement = Placement::out_of_place);

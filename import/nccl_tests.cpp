@@ -12,14 +12,14 @@
 //        bytes             N    type      op     time  algbw  busbw      res     time  algbw  busbw      res
 //      1048576        262144   float     sum    0.101  10.38  10.38    4e-07    0.100  10.49  10.49    4e-07
 
+#include "import/nccl_tests.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
-
-#include "import/parts.hpp"
 
 namespace ringside {
 namespace {
@@ -29,17 +29,6 @@ constexpr std::size_t kNoWord = static_cast<std::size_t>(-1);
 bool is_redop(std::string_view word) {
   return word == "sum" || word == "prod" || word == "max" || word == "min" || word == "avg" ||
          word == "mulsum" || word == "none";
-}
-
-/// What is left of a line of the preamble behind `marker`; nothing when it is not there.
-std::optional<std::string_view> after(std::string_view line, std::string_view marker) {
-  const std::size_t found = line.find(marker);
-  return found == std::string_view::npos ? std::nullopt : std::optional(line.substr(found + marker.size()));
-}
-
-std::string_view first_word(std::string_view text) {
-  const auto words = words_of(text);
-  return words.empty() ? std::string_view{} : words.front();
 }
 
 /// `2.18.3+cuda12.2` without what follows the number.
@@ -109,8 +98,16 @@ Measurement measurement_of(const Timing& timing, int iterations) {
 
 std::string_view without_perf(std::string_view program) { return program.substr(0, program.find("_perf")); }
 
-std::optional<Collective> collective_of_program(std::string_view name) {
-  return parse_name<Collective>(std::string(without_perf(name)));
+/// `...` or `…` in place of rows.
+bool is_elision(const std::vector<std::string_view>& words) {
+  return words.size() == 1 &&
+         ((words[0].size() > 1 && words[0].find_first_not_of('.') == std::string_view::npos) ||
+          words[0] == "…");
+}
+
+bool is_rank_line(std::string_view line, const std::vector<std::string_view>& words) {
+  const auto rank = std::find(words.begin(), words.end(), "Rank");
+  return rank != words.end() && rank + 1 != words.end() && line.find(" device ") != std::string_view::npos;
 }
 
 /// Also those that time something that is no collective of ringside's, though its rows look like all_reduce's.
@@ -121,7 +118,22 @@ bool is_program(std::string_view name) {
          std::find(kOthers.begin(), kOthers.end(), without_perf(name)) != kOthers.end();
 }
 
+/// Whether what stands where the times of a row should be is a text of another program, glued to the root: `-1host:1:1 [0] NCCL INFO`.
+/// A row that was cut has nothing there, and one without times `N/A` or `XXXXX`.
+bool words_follow(const std::vector<std::string_view>& words, std::size_t at) {
+  constexpr std::string_view kRoot = "-1";
+  if (at >= words.size() || !words[at].starts_with(kRoot)) {
+    return false;
+  }
+  return words[at].size() > kRoot.size() ||
+         (at + 1 < words.size() && words[at + 1].find(':') != std::string_view::npos);
+}
+
 }  // namespace
+
+std::optional<Collective> collective_of_program(std::string_view name) {
+  return parse_name<Collective>(std::string(without_perf(name)));
+}
 
 NcclTestsReader::Table& NcclTestsReader::table_for_rows(std::size_t line_number) {
   if (!in_table_) {
@@ -151,10 +163,12 @@ bool NcclTestsReader::read_row(std::size_t line_number, const std::vector<std::s
     return false;
   }
   found_ = true;
+  drop_split();
   Row row;
   row.row.line = line_number;
   row.row.bytes = *whole_in_word(words[type - 2]);
   row.row.dtype = nccl_dtype(words[type]);
+  row.count = *whole_in_word(words[type - 1]);
   std::size_t at = type + 1;
   std::string_view redop;
   if (at < words.size() && is_redop(words[at])) {
@@ -170,10 +184,13 @@ bool NcclTestsReader::read_row(std::size_t line_number, const std::vector<std::s
       !(half_at(at) && fit(row.row.bytes, *half_at(at)))) {
     row.has_root = words[at++] != "-1";
   }
+  row.has_columns = at > type + 1;
   const auto out_of_place = half_at(at);
   const auto in_place = half_at(at + 4);
   const auto& timing = placement_ == Placement::out_of_place ? out_of_place : in_place;
-  if (!timing) {
+  if (!timing && !out_of_place && row.row.dtype && row.row.bytes > 0 && is_whole && words_follow(words, at)) {
+    split_ = Split{.row = std::move(row)};
+  } else if (!timing) {
     const bool cut = words.size() < at + (placement_ == Placement::out_of_place ? 3 : 7);
     skipped_.add(line_number, cut ? "the row is cut" : "it has no time");
   } else if (!row.row.dtype) {
@@ -188,24 +205,19 @@ bool NcclTestsReader::read_row(std::size_t line_number, const std::vector<std::s
   } else {
     Table& table = table_for_rows(line_number);
     row.row.measurement = measurement_of(*timing, table.iterations);
-    row.algbw = timing->algbw;
-    row.busbw = timing->busbw;
+    for (const auto& half : {timing, &timing == &out_of_place ? in_place : out_of_place}) {
+      if (half && fit(row.row.bytes, *half)) {
+        row.bandwidths.push_back({.algbw = half->algbw, .busbw = half->busbw});
+      }
+    }
     table.rows.push_back(std::move(row));
   }
   return true;
 }
 
-void NcclTestsReader::read_preamble(std::string_view line, const std::vector<std::string_view>& words) {
-  if (const auto rest = after(line, "Collective test starting:")) {
-    start_run();
-    found_ = true;
-    coming_.collective = std::string(first_word(*rest));
-  } else if (line.find("nThread") != std::string_view::npos && line.find("nGpus") != std::string_view::npos) {
+void NcclTestsReader::read_run(std::string_view line, const std::vector<std::string_view>& words) {
+  if (line.find("nThread") != std::string_view::npos) {
     // `# nThread 1 nGpus 8 minBytes 8 maxBytes 134217728 step: 2(factor) warmup iters: 5 iters: 20 …`
-    if (in_table_) {
-      start_run();
-    }
-    found_ = true;
     std::string_view left = line;
     while (const auto next = after(left, "iters:")) {
       left = *next;
@@ -216,45 +228,68 @@ void NcclTestsReader::read_preamble(std::string_view line, const std::vector<std
             static_cast<int>(std::min<std::int64_t>(whole_in_word(first_word(left)).value_or(0), 1'000'000));
       }
     }
-  } else if (line.find("algbw") != std::string_view::npos && line.find("busbw") != std::string_view::npos) {
-    found_ = true;
-    in_table_ = false;
-    const auto has = [&](std::string_view word) {
-      return std::find(words.begin(), words.end(), word) != words.end();
-    };
-    coming_.in_milliseconds = has("N") && has("res");
-  } else if (const auto rank = std::find(words.begin(), words.end(), "Rank");
-             rank != words.end() && rank + 1 != words.end() &&
-             line.find(" device ") != std::string_view::npos) {
-    // `#  Rank  0 Group  0 Pid  12345 on  node1 device  0 [0x0f] NVIDIA A100-SXM4-40GB`
-    found_ = true;
-    if (in_table_) {
-      start_run();
-    }
-    if (const auto number = whole_in_word(*(rank + 1))) {
-      coming_.rank_lines.insert(static_cast<int>(std::min<std::int64_t>(*number, 100'000'000)));
-    }
-    if (const std::size_t bracket = line.rfind(']'); bracket != std::string_view::npos && !gpu_) {
-      // A log that wraps lines in JSON goes on behind it.
-      const std::string_view behind = line.substr(bracket + 1);
-      const auto name = words_of(behind.substr(0, behind.find_first_of("\\\"<\x1b")));
-      if (!name.empty()) {
-        gpu_ = std::string(name.front());
-        for (std::size_t i = 1; i < name.size(); ++i) {
-          *gpu_ += fmt::format(" {}", name[i]);
-        }
+    return;
+  }
+  // `#  Rank  0 Group  0 Pid  12345 on  node1 device  0 [0x0f] NVIDIA A100-SXM4-40GB`
+  const auto rank = std::find(words.begin(), words.end(), "Rank");
+  if (const auto number = whole_in_word(*(rank + 1))) {
+    coming_.rank_lines.insert(static_cast<int>(std::min<std::int64_t>(*number, 100'000'000)));
+  }
+  if (const std::size_t bracket = line.rfind(']'); bracket != std::string_view::npos && !gpu_) {
+    // A log that wraps lines in JSON goes on behind it.
+    const std::string_view behind = line.substr(bracket + 1);
+    const auto name = words_of(behind.substr(0, behind.find_first_of("\\\"<\x1b")));
+    if (!name.empty()) {
+      gpu_ = std::string(name.front());
+      for (std::size_t i = 1; i < name.size(); ++i) {
+        *gpu_ += fmt::format(" {}", name[i]);
       }
     }
-  } else if (const auto rccl = after(line, "RCCL version")) {
+  }
+}
+
+void NcclTestsReader::read_version(std::string_view line) {
+  if (const auto rccl = after(line, "RCCL version")) {
     nccl_ = "RCCL " + version_in(first_word(rccl->substr(rccl->starts_with(" :") ? 2 : 0)));
   } else if (const auto nccl = after(line, "NCCL version")) {
     nccl_ = version_in(first_word(*nccl));
   } else if (const auto library = after(line, "nccl-library=")) {
     found_ = true;
     nccl_ = nccl_ ? nccl_ : version_of_code(first_word(*library));
-  } else if (line.find("Out of bounds values") != std::string_view::npos &&
-             line.find("FAILED") != std::string_view::npos) {
-    notes_.emplace_back("its footer says `Out of bounds values … FAILED`: the sums were wrong");
+  }
+}
+
+void NcclTestsReader::read_preamble(std::size_t line_number, std::string_view line,
+                                    const std::vector<std::string_view>& words) {
+  const auto has = [&](std::string_view text) { return line.find(text) != std::string_view::npos; };
+  if (const auto rest = after(line, "Collective test starting:")) {
+    start_run();
+    found_ = true;
+    coming_.collective = std::string(first_word(*rest));
+  } else if ((has("nThread") && has("nGpus")) || is_rank_line(line, words)) {
+    if (in_table_) {
+      start_run();
+    }
+    found_ = true;
+    read_run(line, words);
+  } else if (has("algbw") && has("busbw") && (has("size") || has("bytes"))) {
+    found_ = true;
+    in_table_ = false;
+    const auto has_word = [&](std::string_view word) {
+      return std::find(words.begin(), words.end(), word) != words.end();
+    };
+    coming_.in_milliseconds = has_word("N") && has_word("res");
+  } else if (has("CCL version") || has("nccl-library=")) {
+    read_version(line);
+  } else if (has("Out of bounds values") && has("FAILED")) {
+    notes_.push_back(fmt::format(
+        "line {}: its footer says `Out of bounds values … FAILED`: the sums were wrong", line_number));
+  } else if (const auto failure = after(line, "Test NCCL failure")) {
+    failed(line_number, "Test NCCL failure", *failure);
+  } else if (const auto cuda_failure = after(line, "Test CUDA failure")) {
+    failed(line_number, "Test CUDA failure", *cuda_failure);
+  } else if (in_table_ && is_elision(words)) {
+    elided_ = elided_ ? elided_ : line_number;
   } else if (!in_table_) {
     // The command that started it: `mpirun … ./build/all_reduce_perf -b 8 -e 1G -f 2`.
     const std::size_t program = line.find("_perf");
@@ -268,89 +303,49 @@ void NcclTestsReader::read_preamble(std::string_view line, const std::vector<std
   }
 }
 
+void NcclTestsReader::failed(std::size_t line_number, std::string_view what, std::string_view rest) {
+  found_ = true;
+  const std::size_t last = rest.find_last_not_of(" \t\r");
+  notes_.push_back(fmt::format("line {}: the run failed: {}{}", line_number, what,
+                               rest.substr(0, std::min<std::size_t>(last + 1, 160))));
+}
+
+void NcclTestsReader::drop_split() {
+  if (split_) {
+    skipped_.add(split_->row.row.line, "it has no time");
+    split_.reset();
+  }
+}
+
+bool NcclTestsReader::read_rest(const std::vector<std::string_view>& words) {
+  const auto timing = timing_at(words, 0, coming_.in_milliseconds);
+  if (!split_ || !timing || !fit(split_->row.row.bytes, *timing)) {
+    return false;
+  }
+  if (split_->halves++ == (placement_ == Placement::out_of_place ? 0 : 1)) {
+    Row row = std::move(split_->row);
+    split_.reset();
+    Table& table = table_for_rows(row.row.line);
+    row.row.measurement = measurement_of(*timing, table.iterations);
+    row.bandwidths.push_back({.algbw = timing->algbw, .busbw = timing->busbw});
+    table.rows.push_back(std::move(row));
+  }
+  return true;
+}
+
 void NcclTestsReader::read(std::size_t line_number, std::string_view line, bool is_whole) {
+  // Most lines of most logs are none of ours; no word of ours is shorter.
+  if (line.size() < 3) {
+    return;
+  }
   const std::vector<std::string_view> words = words_of(line);
-  if (!read_row(line_number, words, is_whole)) {
-    read_preamble(line, words);
+  if (!read_row(line_number, words, is_whole) && !read_rest(words)) {
+    read_preamble(line_number, line, words);
   }
 }
 
-ImportedTable NcclTestsReader::finished(Table& table) {
-  // What the program was called counts; else what its columns say.
-  std::optional<Collective> collective;
-  bool unknown = false;
-  if (table.collective) {
-    collective = collective_of_program(*table.collective);
-    unknown = !collective;
-  }
-  std::vector<Bandwidths> bandwidths;
-  for (const Row& row : table.rows) {
-    bandwidths.push_back({.algbw = row.algbw, .busbw = row.busbw});
-  }
-  if (!collective && !unknown && !table.rows.empty()) {
-    const Row& row = table.rows.front();
-    if (row.has_root) {
-      collective = row.has_redop ? Collective::reduce : Collective::broadcast;
-    } else if (row.has_redop) {
-      // reduce_scatter is the one whose busbw is below its algbw: (n−1)/n, not 2(n−1)/n.
-      const bool below = std::any_of(bandwidths.begin(), bandwidths.end(), [](const Bandwidths& b) {
-        return b.algbw >= 1 && b.busbw < 0.995 * b.algbw;
-      });
-      collective = below ? Collective::reduce_scatter : Collective::all_reduce;
-    } else {
-      unknown = true;
-    }
-  }
-  std::optional<int> ranks =
-      table.rank_lines.empty() ? std::nullopt : std::optional(*table.rank_lines.rbegin() + 1);
-  const bool scales = collective == Collective::all_reduce || collective == Collective::all_gather ||
-                      collective == Collective::reduce_scatter;
-  const auto by_bandwidth =
-      scales && collective ? ranks_of_bandwidths(*collective, bandwidths) : std::optional<int>{};
-  // What sendrecv_perf prints where its name is not shown: an operation, no root, and one bandwidth.
-  const bool as_sendrecv =
-      !table.collective && collective == Collective::all_reduce && by_bandwidth == 2 && ranks.value_or(0) > 2;
-  ImportedTable result{.line = table.line};
-  if (unknown || as_sendrecv) {
-    const std::string why =
-        as_sendrecv ? fmt::format(
-                          "algbw and busbw are the same although {} ranks are listed, as sendrecv_perf "
-                          "prints; put the name of the program in front if it is another",
-                          *ranks)
-        : table.collective ? fmt::format("the collective of {} is none of ringside's", *table.collective)
-                           : std::string("neither a program nor an operation says which collective it is");
-    for (const Row& row : table.rows) {
-      skipped_.add(row.row.line, why);
-    }
-    return result;
-  }
-  if (ranks && by_bandwidth && *ranks != *by_bandwidth) {
-    notes_.push_back(
-        fmt::format("the table of line {} lists {} ranks, but its bandwidths are those of {}; {} was taken",
-                    table.line, *ranks, *by_bandwidth, *by_bandwidth));
-  }
-  for (Row& row : table.rows) {
-    row.row.collective = collective;
-    row.row.ranks = by_bandwidth ? by_bandwidth : ranks;
-    result.rows.push_back(std::move(row.row));
-  }
-  return result;
-}
-
-std::vector<ImportedTable> NcclTestsReader::finish(Import& import) {
-  std::vector<ImportedTable> result;
-  for (Table& table : tables_) {
-    ImportedTable done = finished(table);
-    if (!done.rows.empty()) {
-      result.push_back(std::move(done));
-    }
-  }
-  import.gpu = gpu_;
-  import.nccl = nccl_;
-  import.notes.insert(import.notes.end(), notes_.begin(), notes_.end());
-  const auto skipped = skipped_.sentences();
-  import.notes.insert(import.notes.end(), skipped.begin(), skipped.end());
-  return result;
+std::unique_ptr<LogReader> nccl_tests_reader(const ImportDefaults& defaults, Placement placement) {
+  return std::make_unique<NcclTestsReader>(defaults, placement);
 }
 
 }  // namespace ringside

@@ -17,16 +17,16 @@ namespace ringside {
 namespace {
 
 struct OsuName {
-  std::string_view spelt;
+  std::string_view spelt;  ///< A whole word of the title.
   Collective collective;
+  bool bytes_of_one_rank;  ///< Whether the size is that of what each rank gives.
 };
-// `Reduce_scatter` stands before `Reduce`, which it contains.
-constexpr auto kNames = std::to_array<OsuName>({{"Allreduce", Collective::all_reduce},
-                                                {"Reduce_scatter", Collective::reduce_scatter},
-                                                {"Allgather", Collective::all_gather},
-                                                {"Broadcast", Collective::broadcast},
-                                                {"Reduce", Collective::reduce},
-                                                {"Gather", Collective::gather}});
+constexpr auto kNames = std::to_array<OsuName>({{"Allreduce", Collective::all_reduce, false},
+                                                {"Reduce_scatter", Collective::reduce_scatter, false},
+                                                {"Allgather", Collective::all_gather, true},
+                                                {"Broadcast", Collective::broadcast, false},
+                                                {"Reduce", Collective::reduce, false},
+                                                {"Gather", Collective::gather, true}});
 
 std::optional<DataType> mpi_dtype(std::string_view line) {
   constexpr auto kTypes = std::to_array<std::pair<std::string_view, DataType>>(
@@ -57,22 +57,52 @@ std::optional<std::size_t> size_in(const std::vector<std::string_view>& words, s
   return std::nullopt;
 }
 
-}  // namespace
+class OsuReader final : public LogReader {
+ public:
+  void read(std::size_t line_number, std::string_view line, bool is_whole) override;
+  std::vector<ImportedTable> finish(Import& import) override;
+  bool found() const override { return found_; }
+  std::string_view format() const override { return "OSU"; }
+
+ private:
+  void read_title(std::size_t line_number, std::string_view title);
+  void read_row(std::size_t line_number, const std::vector<std::string_view>& words, bool is_whole);
+
+  bool in_table_ = false;
+  bool found_ = false;
+  std::size_t prefix_ = 0;  ///< Words in front of the table's lines.
+  std::optional<OsuName> name_;
+  std::optional<DataType> dtype_;
+  std::vector<ImportedTable> tables_;
+  SkippedRows skipped_;
+  std::vector<std::string> notes_;
+};
+
+void OsuReader::read_title(std::size_t line_number, std::string_view title) {
+  found_ = true;
+  in_table_ = false;
+  dtype_.reset();
+  name_.reset();
+  const auto words = words_of(title);
+  for (const OsuName& name : kNames) {
+    if (std::find(words.begin(), words.end(), name.spelt) != words.end() &&
+        std::find(words.begin(), words.end(), "Latency") != words.end()) {
+      name_ = name;
+    }
+  }
+  if (!name_) {
+    const std::string_view shown = title.substr(0, title.find(" v"));
+    notes_.push_back(fmt::format("line {}: this OSU test is of no collective of ringside's: OSU{}",
+                                 line_number, shown.substr(0, 80)));
+  }
+}
 
 void OsuReader::read(std::size_t line_number, std::string_view line, bool is_whole) {
-  if (line.find("OSU MPI") != std::string_view::npos) {
-    found_ = true;
-    in_table_ = false;
-    dtype_.reset();
-    collective_.reset();
-    for (const OsuName& name : kNames) {
-      if (!collective_ && line.find(name.spelt) != std::string_view::npos) {
-        collective_ = name.collective;
-      }
-    }
-    if (!collective_) {
-      notes_.push_back(fmt::format("line {}: this OSU test is of no collective of ringside's", line_number));
-    }
+  if (const auto title = after(line, "OSU MPI")) {
+    read_title(line_number, line.substr(line.size() - title->size() - 4));
+    return;
+  }
+  if (!found_) {
     return;
   }
   if (line.find("Datatype:") != std::string_view::npos) {
@@ -95,6 +125,10 @@ void OsuReader::read(std::size_t line_number, std::string_view line, bool is_who
     in_table_ = words.empty();
     return;
   }
+  read_row(line_number, words, is_whole);
+}
+
+void OsuReader::read_row(std::size_t line_number, const std::vector<std::string_view>& words, bool is_whole) {
   const auto at = size_in(words, prefix_);
   if (!at) {
     // Lines of other programs may stand between; a row that was cut has its size.
@@ -115,7 +149,7 @@ void OsuReader::read(std::size_t line_number, std::string_view line, bool is_who
     skipped_.add(line_number, "it has no time");
     return;
   }
-  if (!collective_) {
+  if (!name_) {
     return;
   }
   const std::int64_t bytes = *whole_in_word(words[*at]);
@@ -124,9 +158,10 @@ void OsuReader::read(std::size_t line_number, std::string_view line, bool is_who
     return;
   }
   ImportedRow row{.line = line_number,
-                  .collective = collective_,
+                  .collective = name_->collective,
                   .dtype = dtype_,
                   .bytes = bytes,
+                  .bytes_of_one_rank = name_->bytes_of_one_rank,
                   .measurement = {.seconds = {microseconds * 1e-6}, .backend = Backend::mpi}};
   // `-f`: the least, the most and the number of iterations.
   if (const auto iterations = *at + 4 < words.size() ? whole_in_word(words[*at + 4]) : std::nullopt) {
@@ -145,5 +180,9 @@ std::vector<ImportedTable> OsuReader::finish(Import& import) {
   import.notes.insert(import.notes.end(), skipped.begin(), skipped.end());
   return std::move(tables_);
 }
+
+}  // namespace
+
+std::unique_ptr<LogReader> osu_reader() { return std::make_unique<OsuReader>(); }
 
 }  // namespace ringside

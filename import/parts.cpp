@@ -66,8 +66,12 @@ void SkippedRows::add(std::size_t line, const std::string& why) {
 }
 
 std::vector<std::string> SkippedRows::sentences() const {
+  // What most rows lack comes first: it is what a person has to know of a file that gives nothing.
+  std::vector<std::pair<std::string, Lines>> reasons(reasons_.begin(), reasons_.end());
+  std::stable_sort(reasons.begin(), reasons.end(),
+                   [](const auto& a, const auto& b) { return a.second.count > b.second.count; });
   std::vector<std::string> result;
-  for (const auto& [why, lines] : reasons_) {
+  for (const auto& [why, lines] : reasons) {
     result.push_back(lines.count == 1 ? fmt::format("line {} was skipped: {}", lines.first, why)
                                       : fmt::format("{} rows from line {} on were skipped: {}", lines.count,
                                                     lines.first, why));
@@ -106,6 +110,20 @@ std::vector<std::string_view> words_of(std::string_view line) {
     start = end;
   }
   return words;
+}
+
+std::optional<std::string_view> after(std::string_view line, std::string_view marker) {
+  const std::size_t found = line.find(marker);
+  return found == std::string_view::npos ? std::nullopt : std::optional(line.substr(found + marker.size()));
+}
+
+std::string_view first_word(std::string_view text) {
+  const std::size_t start =
+      std::min(static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), ends_word) - text.begin()),
+               text.size());
+  const std::string_view rest = text.substr(start);
+  return rest.substr(
+      0, static_cast<std::size_t>(std::find_if(rest.begin(), rest.end(), ends_word) - rest.begin()));
 }
 
 std::optional<double> number_in_word(std::string_view word) {

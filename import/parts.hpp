@@ -2,8 +2,8 @@
 
 #include <cstddef>
 #include <map>
+#include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +22,7 @@ struct ImportedRow {
   std::optional<DataType> dtype = {};
   std::optional<ReduceOp> op = {};
   std::int64_t bytes = 0;
+  bool bytes_of_one_rank = false;  ///< The message is as many times as long as there are ranks.
   Measurement measurement = {};
 };
 
@@ -47,7 +48,6 @@ class SkippedRows {
   std::map<std::string, Lines> reasons_;
 };
 
-/// Words of a line: white space and the bars of a table of Markdown end them.
 /// No collective takes less or more; times beyond are misprints that no statistics would survive.
 inline constexpr Seconds kShortestTime{1e-9};
 inline constexpr Seconds kLongestTime{1e9};
@@ -55,7 +55,13 @@ inline constexpr Seconds kLongestTime{1e9};
 /// Whether each time of it that is known could be one.
 bool has_possible_times(const Measurement& measurement);
 
+/// Words of a line: white space and the bars of a table of Markdown end them.
 std::vector<std::string_view> words_of(std::string_view line);
+
+/// What is left of a line behind `marker`; nothing when it is not there.
+std::optional<std::string_view> after(std::string_view line, std::string_view marker);
+/// Empty when there is none.
+std::string_view first_word(std::string_view text);
 
 /// The number that a word is, whatever quoting and escapes of a wrapping log follow it; nothing for other words.
 std::optional<double> number_in_word(std::string_view word);
@@ -67,67 +73,28 @@ std::optional<DataType> nccl_dtype(std::string_view word);
 /// Whether nccl-tests has such a type at all.
 bool is_nccl_dtype(std::string_view word);
 
-/// A reader of one format, fed line by line.
-class NcclTestsReader {
+/// A reader of one format of text, fed line by line; each sees all lines.
+class LogReader {
  public:
-  explicit NcclTestsReader(Placement placement) : placement_(placement) {}
+  virtual ~LogReader() = default;
 
-  void read(std::size_t line_number, std::string_view line, bool is_whole);
-  /// When all lines were read. Adds to `import`; returns the tables.
-  std::vector<ImportedTable> finish(Import& import);
-  bool found() const { return found_; }
-
- private:
-  struct Row {
-    ImportedRow row;
-    bool has_redop = false;
-    bool has_root = false;  ///< Whether it is a rooted collective.
-    double algbw = 0;       ///< GB/s.
-    double busbw = 0;
-  };
-  /// A table and what the lines before it said of its run.
-  struct Table {
-    std::size_t line = 0;
-    std::optional<std::string> collective = {};
-    std::set<int> rank_lines = {};
-    int iterations = 0;
-    bool in_milliseconds = false;
-    std::vector<Row> rows = {};
-  };
-
-  bool read_row(std::size_t line_number, const std::vector<std::string_view>& words, bool is_whole);
-  void read_preamble(std::string_view line, const std::vector<std::string_view>& words);
-  Table& table_for_rows(std::size_t line_number);
-  void start_run();
-  ImportedTable finished(Table& table);
-
-  Placement placement_;
-  bool found_ = false;
-  Table coming_;  ///< What is known of the next table.
-  bool in_table_ = false;
-  std::vector<Table> tables_;
-  SkippedRows skipped_;
-  std::vector<std::string> notes_;
-  std::optional<std::string> gpu_;
-  std::optional<std::string> nccl_;
+  /// Only a last line without its break is not whole.
+  virtual void read(std::size_t line_number, std::string_view line, bool is_whole) = 0;
+  /// When all lines were read. Adds to `import`; returns the tables, without those that hold nothing.
+  virtual std::vector<ImportedTable> finish(Import& import) = 0;
+  /// Whether the text holds anything of this format.
+  virtual bool found() const = 0;
+  /// What people call it: `OSU`.
+  virtual std::string_view format() const = 0;
 };
 
-class OsuReader {
- public:
-  void read(std::size_t line_number, std::string_view line, bool is_whole);
-  std::vector<ImportedTable> finish(Import& import);
-  bool found() const { return found_; }
-
- private:
-  bool in_table_ = false;
-  bool found_ = false;
-  std::size_t prefix_ = 0;  ///< Words in front of the table's lines.
-  std::optional<Collective> collective_;
-  std::optional<DataType> dtype_;
-  std::vector<ImportedTable> tables_;
-  SkippedRows skipped_;
-  std::vector<std::string> notes_;
-};
+std::unique_ptr<LogReader> nccl_tests_reader(const ImportDefaults& defaults, Placement placement);
+std::unique_ptr<LogReader> osu_reader();
+std::unique_ptr<LogReader> imb_reader();
+std::unique_ptr<LogReader> all_reduce_bench_reader();
+std::unique_ptr<LogReader> deepspeed_reader();
+std::unique_ptr<LogReader> param_reader();
+std::unique_ptr<LogReader> gloo_benchmark_reader();
 
 /// The number of ranks that all rows' bus and algorithm bandwidths (printed to 0.01 GB/s) agree with, if there is one
 /// only: busbw/algbw is 2(n−1)/n for all_reduce, (n−1)/n for all_gather and reduce_scatter (nccl-tests

@@ -1,8 +1,12 @@
 #include "study/import.hpp"
 
+#include <algorithm>
+#include <fstream>
+
 #include <fmt/format.h>
 
 #include "common/error.hpp"
+#include "import/machine/topology_xml.hpp"
 #include "results/codec/reader.hpp"
 #include "results/journal.hpp"
 #include "scenario/machine/topology_matrix.hpp"
@@ -45,9 +49,38 @@ ImportStudy import_log(const ImportRequest& request, const Invocation& invocatio
   return study;
 }
 
+LogKind kind_of_log(const fs::path& log) {
+  constexpr std::size_t kStart = 256 * 1024;
+  std::error_code error;
+  std::string start(fs::is_directory(log, error) ? 0 : kStart, '\0');
+  std::ifstream stream(log, std::ios::binary);
+  stream.read(start.data(), static_cast<std::streamsize>(start.size()));
+  start.resize(static_cast<std::size_t>(std::max<std::streamsize>(stream.gcount(), 0)));
+  const auto has = [&](std::string_view text) { return start.find(text) != std::string::npos; };
+  // A log of a benchmark may show the machine before its table.
+  if (has("busbw") || has("OSU MPI") || has("\"record\"")) {
+    return LogKind::measurements;
+  }
+  if (holds_copy_matrices(start)) {
+    return LogKind::copies;
+  }
+  return is_topology_xml(start) || holds_topology_matrix(start) ? LogKind::topology : LogKind::measurements;
+}
+
+ImportedCopies import_copies(const fs::path& log) {
+  ImportedCopies study{.copies = read_copy_matrices(read_text(log), log.string())};
+  if (const auto rates = pair_rates(study.copies)) {
+    study.known = fmt::format("{{p2p: {{bandwidth: {:.4g} GB/s}}}}", rates->rate.typical * 1e-9);
+  }
+  return study;
+}
+
 ImportedMachine import_topology(const fs::path& matrix, const std::optional<std::string>& gpu,
                                 const Invocation& invocation) {
-  TopologyMachine imported = machine_of_topology(read_text(matrix), matrix.string(), gpu);
+  const std::string text_of_it = read_text(matrix);
+  TopologyMachine imported = is_topology_xml(text_of_it)
+                                 ? machine_of_topology_xml(text_of_it, matrix.string(), gpu)
+                                 : machine_of_topology(text_of_it, matrix.string(), gpu);
   imported.machine.name = matrix.stem().string();
   ImportedMachine study{.machine = imported.machine, .yaml = to_yaml(imported.machine), .file = {}};
   // What cannot be predicted for is refused here, not when it is used.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "import/import.hpp"
+#include "import/machine/copy_matrices.hpp"
 #include "scenario/scenario.hpp"
 #include "study/inputs/invocation.hpp"
 #include "study/ranks/observer.hpp"
@@ -27,13 +28,26 @@ struct ImportStudy {
 /// Reads what another tool measured and writes it as results. Throws Error{bad_input} for a log without measurements.
 ImportStudy import_log(const ImportRequest& request, const Invocation& invocation, const Observer& observer);
 
+/// What a text of another tool holds, as far as its start says.
+enum class LogKind { measurements, copies, topology };
+LogKind kind_of_log(const std::filesystem::path& log);
+
+struct ImportedCopies {
+  CopyMatrices copies;
+  /// `{p2p: {bandwidth: 26.3 GB/s}}`, for `known:` or --known; empty where no matrix says it.
+  std::string known = {};
+};
+
+/// Reads matrices of copies between GPUs. Throws Error{bad_input} when there are none.
+ImportedCopies import_copies(const std::filesystem::path& log);
+
 struct ImportedMachine {
   Machine machine;
   std::string yaml;            ///< What the file holds below its notes.
   std::filesystem::path file;  ///< That was written.
 };
 
-/// Reads the output of `nvidia-smi topo -m` and writes a machine file. `gpu` is the model of the GPUs, where it is known.
+/// Reads the output of `nvidia-smi topo -m`, or NCCL's topology XML, and writes a machine file. `gpu` is the model of the GPUs, where it is known.
 ImportedMachine import_topology(const std::filesystem::path& matrix, const std::optional<std::string>& gpu,
                                 const Invocation& invocation);
 

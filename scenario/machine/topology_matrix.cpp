@@ -27,9 +27,13 @@ using Cells = std::vector<std::vector<std::string>>;
   throw Error(ErrorKind::bad_input, fmt::format("{}: {}", name, problem));
 }
 
-/// Colours of a terminal (`ESC [4m`) are no part of the words.
+/// Colours of a terminal (`ESC [4m`) are no part of the words, nor is the mark of a comment in front of the line.
 std::vector<std::string> words_of(std::string_view line) {
   std::vector<std::string> words(1);
+  if (const std::size_t first = line.find_first_not_of(" \t#");
+      line.find('#') < first && first != std::string_view::npos) {
+    line.remove_prefix(first);
+  }
   for (std::size_t i = 0; i < line.size(); ++i) {
     if (line[i] == '\x1b') {
       i = std::min(line.find('m', i), line.size() - 1);
@@ -83,7 +87,10 @@ Matrix matrix_in(std::string_view text, const std::string& name) {
         reject_matrix(name, fmt::format("the row of {} is cut: it has {} of {} columns", words[0],
                                         words.size() - 1, columns));
       }
-      matrix.gpus.emplace_back(words.begin() + 1, words.begin() + 1 + static_cast<std::ptrdiff_t>(columns));
+      auto& row = matrix.gpus.emplace_back(words.begin() + 1,
+                                           words.begin() + 1 + static_cast<std::ptrdiff_t>(columns));
+      // What drivers before 2018 called the way to the other socket.
+      std::replace(row.begin(), row.end(), std::string("SOC"), std::string("SYS"));
     }
   }
   if (columns == 0) {
@@ -180,6 +187,18 @@ IntraLink describe_nvlinks(const Cells& cells, const std::string& name) {
 }
 
 }  // namespace
+
+bool holds_topology_matrix(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const auto words = words_of(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (words.size() > 1 && words[0] == "GPU0" && words[1] == "GPU1") {
+      return true;
+    }
+  }
+  return false;
+}
 
 TopologyMachine machine_of_topology(std::string_view text, const std::string& name,
                                     const std::optional<std::string>& gpu) {

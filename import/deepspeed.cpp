@@ -1,0 +1,121 @@
+// DeepSpeed's summary of a training run's communication (deepspeed.comm.log_summary()):
+//
+//   Comm. Op            Message Size   Count   Total Latency(ms)   Avg Latency(ms)   tput_avg (Gbps)   busbw_avg (Gbps)
+//   broadcast | [Caller Func: _broadcast_model]
+//                       98.25 MB       1       8317.12             8317.12           0.20              0.19
+//
+// Sizes are rounded to two decimals of 1024^k bytes, times to 0.01 ms. Its calls ran beside computation: they are no benchmark, and a note
+// says so. Versions differ in whether the size of all_gather and reduce_scatter is one rank's part or the whole; those rows are skipped.
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "import/parts.hpp"
+
+namespace ringside {
+namespace {
+
+std::optional<double> bytes_per_unit(std::string_view unit) {
+  constexpr auto kUnits = std::to_array<std::string_view>({"B", "KB", "MB", "GB", "TB"});
+  const auto* const found = std::find(kUnits.begin(), kUnits.end(), unit);
+  return found == kUnits.end() ? std::nullopt
+                               : std::optional(std::pow(1024.0, static_cast<double>(found - kUnits.begin())));
+}
+
+class DeepSpeedReader final : public LogReader {
+ public:
+  void read(std::size_t line_number, std::string_view line, bool is_whole) override;
+  std::vector<ImportedTable> finish(Import& import) override;
+  bool found() const override { return found_; }
+  std::string_view format() const override { return "DeepSpeed"; }
+
+ private:
+  void read_row(std::size_t line_number, const std::vector<std::string_view>& words, double unit);
+
+  bool found_ = false;
+  std::string operation_;
+  ImportedTable table_;
+  std::vector<Bandwidths> bandwidths_;
+  SkippedRows skipped_;
+};
+
+void DeepSpeedReader::read_row(std::size_t line_number, const std::vector<std::string_view>& words,
+                               double unit) {
+  const auto size = number_in_word(words[0]);
+  const auto count = whole_in_word(words[2]);
+  const auto milliseconds = number_in_word(words[4]);
+  const auto tput = number_in_word(words[5]);
+  const auto busbw = number_in_word(words[6]);
+  if (!size || !count || !milliseconds || !tput || !busbw) {
+    return;
+  }
+  const auto collective = parse_name<Collective>(operation_);
+  const bool parts = operation_.starts_with("all_gather") || operation_.starts_with("reduce_scatter");
+  if (parts || collective == Collective::all_reduce) {
+    bandwidths_.push_back({.algbw = *tput, .busbw = *busbw});
+  }
+  if (parts) {
+    skipped_.add(
+        line_number,
+        fmt::format("DeepSpeed does not say whether the size of {} is one rank's or the whole", operation_));
+  } else if (!collective) {
+    skipped_.add(line_number, fmt::format("the operation {} is no collective of ringside's", operation_));
+  } else if (!(*milliseconds > 0) || !(*size > 0) || *size * unit > 1e15) {
+    skipped_.add(line_number, "it has no time or no size");
+  } else {
+    ImportedRow row{.line = line_number,
+                    .collective = collective,
+                    .bytes = std::llround(*size * unit),
+                    .measurement = {.seconds = {*milliseconds * 1e-3}, .backend = Backend::nccl}};
+    row.measurement.iterations = static_cast<int>(std::min<std::int64_t>(*count, 1'000'000'000));
+    table_.rows.push_back(std::move(row));
+  }
+}
+
+void DeepSpeedReader::read(std::size_t line_number, std::string_view line, bool /*is_whole*/) {
+  if (line.find("Comm. Op") != std::string_view::npos &&
+      line.find("Message Size") != std::string_view::npos) {
+    found_ = true;
+    table_.line = line_number;
+    operation_.clear();
+    return;
+  }
+  if (!found_) {
+    return;
+  }
+  const auto words = words_of(line);
+  const auto unit = words.size() >= 7 ? bytes_per_unit(words[1]) : std::nullopt;
+  if (unit && !operation_.empty()) {
+    read_row(line_number, words, *unit);
+  } else if (!words.empty() && line.find_first_of(" \t|[") != 0 &&
+             words[0].find_first_not_of("abcdefghijklmnopqrstuvwxyz_") == std::string_view::npos) {
+    operation_ = std::string(words[0]);
+  }
+}
+
+std::vector<ImportedTable> DeepSpeedReader::finish(Import& import) {
+  const auto skipped = skipped_.sentences();
+  import.notes.insert(import.notes.end(), skipped.begin(), skipped.end());
+  if (table_.rows.empty()) {
+    return {};
+  }
+  // What both columns differ by is (n−1)/n, here in Gbit/s.
+  const auto ranks = ranks_of_bandwidths(Collective::all_gather, bandwidths_);
+  for (ImportedRow& row : table_.rows) {
+    row.ranks = ranks;
+  }
+  import.notes.push_back(fmt::format(
+      "line {}: these are calls of a training run, rounded and beside its computation: no benchmark",
+      table_.line));
+  return {std::move(table_)};
+}
+
+}  // namespace
+
+std::unique_ptr<LogReader> deepspeed_reader() { return std::make_unique<DeepSpeedReader>(); }
+
+}  // namespace ringside

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/interval.hpp"
+
+/// Copies between pairs of GPUs, as p2pBandwidthLatencyTest (NVIDIA/cuda-samples) and nvbandwidth print them.
+namespace ringside {
+
+/// One printed matrix.
+struct CopyMatrix {
+  std::size_t line = 0;    ///< Of its title, 1-based.
+  std::string title = {};  ///< As printed; of nvbandwidth the name of the test.
+  std::string unit = {};   ///< `GB/s` or `us`
+  std::size_t columns = 0;
+  /// Rows as far as they are there; a cell is absent where `N/A` stands.
+  std::vector<std::vector<std::optional<double>>> rows = {};
+  bool elided = false;  ///< Some rows were left out of the text.
+};
+
+struct CopyMatrices {
+  std::string format = {};  ///< `p2pBandwidthLatencyTest` or `nvbandwidth`
+  std::vector<CopyMatrix> matrices = {};
+  std::vector<std::string> gpus = {};   ///< Names, in the order of their numbers; may be empty.
+  std::vector<std::string> notes = {};  ///< Whole sentences.
+};
+
+/// Whether a text looks like one of them.
+bool holds_copy_matrices(std::string_view text);
+
+/// Lines of other programs may stand between the matrices and prefixes are not: rows begin with their number. Throws
+/// Error{bad_input} that names `name` when there is no matrix.
+CopyMatrices read_copy_matrices(std::string_view text, const std::string& name);
+
+/// What a copy from one GPU to another reaches while nothing else goes on: over the pairs of the matrix of writes in one direction,
+/// peer to peer if there is one. Bytes per second; nothing where no such matrix of GPUs is there.
+struct PairRates {
+  const CopyMatrix* matrix = nullptr;
+  Interval<double> rate = {};  ///< Least, median and most over pairs.
+  /// Pairs below half of the median, `0→3 at 0.42 GB/s`.
+  std::vector<std::string> slow_pairs = {};
+};
+std::optional<PairRates> pair_rates(const CopyMatrices& copies);
+
+}  // namespace ringside

@@ -1,0 +1,392 @@
+// <system version="1">
+//   <cpu numaid="0" arch="x86_64" vendor="GenuineIntel" …>
+//     <pci busid="0000:0d:00.0" class="0x060400" … link_speed="32.0 GT/s PCIe" link_width="16">      a switch
+//       <pci busid="0000:0f:00.0" class="0x030200" vendor="0x10de" device="0x2330" …>                a GPU
+//         <gpu dev="0" sm="90" rank="0" gdr="1"><nvlink target="0000:1c:00.0" count="5" tclass="0x068000"/></gpu>
+//       <pci … class="0x020700" …><nic><net name="mlx5_0" speed="200000" gdr="1" …/></nic></pci>
+//
+// Only elements and their attributes count (src/graph/xml.cc of NVIDIA/nccl).
+
+#include "import/machine/topology_xml.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "common/error.hpp"
+#include "common/numbers.hpp"
+
+namespace ringside {
+namespace {
+
+struct Element {
+  std::string name = {};
+  std::map<std::string, std::string> attributes = {};
+  std::size_t line = 0;
+  bool closes = false;    ///< `</pci>`
+  bool is_empty = false;  ///< `<gpu …/>`
+
+  std::string at(const std::string& key) const {
+    const auto found = attributes.find(key);
+    return found == attributes.end() ? std::string() : found->second;
+  }
+};
+
+[[noreturn]] void reject_xml(const std::string& name, std::size_t line, const std::string& problem) {
+  throw Error(ErrorKind::bad_input, fmt::format("{}:{}: {}", name, line, problem));
+}
+
+bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+
+/// The elements of a text one after another, comments and declarations passed over.
+class Elements {
+ public:
+  Elements(std::string_view text, const std::string& name) : text_(text), name_(name) {}
+
+  std::optional<Element> next() {
+    while (true) {
+      const std::size_t start = text_.find('<', at_);
+      if (start == std::string_view::npos) {
+        return std::nullopt;
+      }
+      advance(start);
+      const std::string_view rest = text_.substr(at_);
+      const std::string_view end_mark = rest.starts_with("<!--") ? "-->" : ">";
+      const std::size_t end = rest.find(end_mark);
+      if (end == std::string_view::npos) {
+        reject_xml(name_, line_, "the text ends inside an element; was it cut?");
+      }
+      const bool skipped = rest.starts_with("<!") || rest.starts_with("<?");
+      const Element element = skipped ? Element{} : parse(rest.substr(1, end - 1));
+      advance(at_ + end + end_mark.size());
+      if (!skipped) {
+        return element;
+      }
+    }
+  }
+
+ private:
+  void advance(std::size_t to) {
+    line_ += static_cast<std::size_t>(std::count(text_.begin() + static_cast<std::ptrdiff_t>(at_),
+                                                 text_.begin() + static_cast<std::ptrdiff_t>(to), '\n'));
+    at_ = to;
+  }
+
+  Element parse(std::string_view body) const {
+    Element element{.line = line_};
+    element.closes = body.starts_with('/');
+    element.is_empty = body.ends_with('/');
+    body = body.substr(element.closes ? 1 : 0);
+    body = body.substr(0, body.size() - (element.is_empty && !body.empty() ? 1 : 0));
+    const auto name_end =
+        static_cast<std::size_t>(std::find_if(body.begin(), body.end(), is_space) - body.begin());
+    element.name = std::string(body.substr(0, name_end));
+    for (std::size_t at = name_end; at < body.size();) {
+      const std::size_t equals = body.find('=', at);
+      if (equals == std::string_view::npos || equals + 1 >= body.size()) {
+        break;
+      }
+      const char quote = body[equals + 1];
+      const std::size_t close =
+          quote == '"' || quote == '\'' ? body.find(quote, equals + 2) : std::string_view::npos;
+      if (close == std::string_view::npos) {
+        reject_xml(name_, line_, "an attribute has no closing quotation mark");
+      }
+      const std::size_t first = body.find_first_not_of(" \t\r\n", at);
+      const std::size_t last = body.find_last_not_of(" \t\r\n", equals - 1);
+      element.attributes[std::string(body.substr(first, last + 1 - first))] =
+          std::string(body.substr(equals + 2, close - equals - 2));
+      at = close + 1;
+    }
+    return element;
+  }
+
+  std::string_view text_;
+  const std::string& name_;
+  std::size_t at_ = 0;
+  std::size_t line_ = 1;
+};
+
+/// An element that is open, and what it means for those inside.
+struct Open {
+  std::string name = {};
+  std::size_t line = 0;
+  int pcie_switch = -1;
+  int gpu = -1;
+  std::string pci_class = {};
+  std::string pci_device = {};
+};
+
+int whole(const std::string& text) { return parse_number<int>(text).value_or(0); }
+
+bool is_gpu_class(const std::string& pci_class) {
+  return pci_class.starts_with("0x0302") || pci_class.starts_with("0x0300") ||
+         pci_class.starts_with("0x0380");
+}
+
+class Reader {
+ public:
+  void open(const Element& element);
+  std::vector<Open> stack;
+  TopologyXml result;
+
+ private:
+  void open_pci(const Element& element, Open& open);
+  int switches_ = 0;
+};
+
+void Reader::open_pci(const Element& element, Open& open) {
+  ++result.pci_elements;
+  open.pci_class = element.at("class");
+  open.pci_device = element.at("vendor") + ":" + element.at("device");
+  if (open.pci_class.starts_with("0x0604")) {
+    open.pcie_switch = switches_++;
+  } else if (is_gpu_class(open.pci_class)) {
+    open.gpu = static_cast<int>(result.gpus.size());
+    result.gpus.push_back({.pci_device = open.pci_device,
+                           .link_speed = element.at("link_speed"),
+                           .lanes = whole(element.at("link_width")),
+                           .cpu = result.cpus - 1,
+                           .pcie_switch = open.pcie_switch});
+  } else if (open.pci_class.starts_with("0x02")) {
+    ++result.pci_nics;
+  }
+}
+
+void Reader::open(const Element& element) {
+  Open open = stack.empty() ? Open{} : stack.back();
+  open.name = element.name;
+  open.line = element.line;
+  if (element.name == "cpu") {
+    ++result.cpus;
+    result.cpu_vendor = element.at("vendor");
+    open.pcie_switch = -1;
+  } else if (element.name == "pci") {
+    open_pci(element, open);
+  } else if (element.name == "gpu") {
+    ++result.gpu_elements;
+  } else if (element.name == "nvlink" || element.name == "xgmi") {
+    ++(element.name == "nvlink" ? result.nvlink_elements : result.xgmi_elements);
+    if (open.gpu >= 0) {
+      TopologyXml::Gpu& gpu = result.gpus[static_cast<std::size_t>(open.gpu)];
+      gpu.links.push_back(whole(element.at("count")));
+      gpu.to_switches = gpu.to_switches || element.at("tclass").starts_with("0x0680");
+    }
+  } else if (element.name == "net") {
+    result.nets.push_back({.name = element.at("name"),
+                           .speed_mbps = parse_number<double>(element.at("speed")).value_or(0),
+                           .pci_class = open.pci_class,
+                           .pci_device = open.pci_device,
+                           .gpudirect = element.at("gdr") == "1"});
+  }
+  if (!element.is_empty) {
+    stack.push_back(open);
+  }
+}
+
+struct PciName {
+  std::string_view device;
+  std::string_view model;
+};
+// The PCI ID Repository (pci-ids.ucw.cz), for models of the catalogue.
+constexpr PciName kGpus[] = {
+    {"0x10de:0x1db1", "V100-SXM2-16GB"},
+    {"0x10de:0x1db5", "V100-SXM2-32GB"},
+    {"0x10de:0x20b0", "A100-SXM4-40GB"},
+    {"0x10de:0x20b2", "A100-SXM4-80GB"},
+    {"0x10de:0x20b5", "A100-PCIE-80GB"},
+    {"0x10de:0x20f1", "A100-PCIE-40GB"},
+    {"0x10de:0x2330", "H100-SXM"},
+    {"0x10de:0x2331", "H100-PCIe"},
+    {"0x10de:0x2335", "H200-SXM"},
+    {"0x10de:0x26b9", "L40S"},
+    {"0x10de:0x27b8", "L4"},
+    {"0x10de:0x2236", "A10"},
+    {"0x10de:0x2235", "A40"},
+    {"0x10de:0x2684", "RTX 4090"},
+    {"0x10de:0x2204", "RTX 3090"},
+    {"0x1002:0x74a1", "MI300X"},
+};
+
+std::optional<int> pcie_generation(const std::string& speed) {
+  const std::string digits = speed.substr(0, speed.find_first_not_of("0123456789."));
+  const double rate = parse_number<double>(digits).value_or(0);
+  const std::map<double, int> kGenerations = {{2.5, 1}, {5, 2}, {8, 3}, {16, 4}, {32, 5}, {64, 6}};
+  const auto found = kGenerations.find(rate);
+  return found == kGenerations.end() ? std::nullopt : std::optional(found->second);
+}
+
+/// Sum of a GPU's links.
+int links_of(const TopologyXml::Gpu& gpu) {
+  int sum = 0;
+  for (const int count : gpu.links) {
+    sum += count;
+  }
+  return sum;
+}
+
+IntraLink cabled(const TopologyXml& xml, const std::string& name) {
+  IntraLink intra{.kind = xml.xgmi_elements > 0 ? IntraKind::xgmi : IntraKind::nvlink};
+  std::set<int> sums;
+  std::set<std::size_t> targets;
+  for (const TopologyXml::Gpu& gpu : xml.gpus) {
+    sums.insert(links_of(gpu));
+    targets.insert(gpu.links.size());
+  }
+  const bool switched = xml.gpus.front().to_switches;
+  if (sums.size() != 1 || (!switched && (targets.size() != 1 || *targets.begin() + 1 != xml.gpus.size()))) {
+    reject_xml(name, 1, "joins its GPUs by links that differ from GPU to GPU; describe them under `links`");
+  }
+  intra.links_per_gpu = *sums.begin();
+  if (intra.kind == IntraKind::nvlink) {
+    intra.nvswitch = switched;
+  }
+  return intra;
+}
+
+IntraLink slots(const TopologyXml& xml) {
+  IntraLink intra{.kind = IntraKind::pcie};
+  const auto alike = [&](auto value) {
+    return std::all_of(xml.gpus.begin(), xml.gpus.end(),
+                       [&](const TopologyXml::Gpu& gpu) { return value(gpu) == value(xml.gpus.front()); });
+  };
+  if (alike([](const TopologyXml::Gpu& gpu) { return gpu.link_speed; })) {
+    intra.generation = pcie_generation(xml.gpus.front().link_speed);
+  }
+  if (alike([](const TopologyXml::Gpu& gpu) { return gpu.lanes; }) && xml.gpus.front().lanes > 0) {
+    intra.lanes = xml.gpus.front().lanes;
+  }
+  std::map<int, int> on_switch;
+  std::set<int> sockets;
+  for (const TopologyXml::Gpu& gpu : xml.gpus) {
+    ++on_switch[gpu.pcie_switch];
+    sockets.insert(gpu.cpu);
+  }
+  if (sockets.size() > 1) {
+    intra.sockets = static_cast<int>(sockets.size());
+  }
+  const int first = on_switch.begin()->second;
+  if (!on_switch.contains(-1) && first > 1 &&
+      std::all_of(on_switch.begin(), on_switch.end(), [&](const auto& of) { return of.second == first; })) {
+    intra.gpus_per_switch = first;
+  }
+  return intra;
+}
+
+std::optional<InterKind> network_of(const TopologyXml::Net& net) {
+  if (net.pci_class.starts_with("0x0207")) {
+    return InterKind::infiniband;
+  }
+  if (net.pci_device.starts_with("0x1d0f:0xefa")) {
+    return InterKind::efa;
+  }
+  // An Ethernet port of a card that speaks RoCE.
+  if (net.pci_device.starts_with("0x15b3") && net.name.starts_with("mlx5")) {
+    return InterKind::roce;
+  }
+  return std::nullopt;
+}
+
+void describe_network(const TopologyXml& xml, TopologyMachine& result) {
+  constexpr double kBytesPerMegabit = 1e6 / 8;
+  if (xml.nets.empty()) {
+    if (xml.pci_nics > 0) {
+      result.notes.push_back(
+          fmt::format("It has {} PCI devices of networks, whose rate the file does not say; for "
+                      "several nodes add `inter`.",
+                      xml.pci_nics));
+    }
+    return;
+  }
+  const TopologyXml::Net& first = xml.nets.front();
+  const bool alike = std::all_of(xml.nets.begin(), xml.nets.end(), [&](const TopologyXml::Net& net) {
+    return net.speed_mbps == first.speed_mbps && network_of(net) == network_of(first);
+  });
+  const auto kind = network_of(first);
+  if (!alike || !kind || first.speed_mbps <= 0) {
+    result.notes.push_back(
+        fmt::format("It has {} NICs that are not alike or of a kind that the file does not say; for "
+                    "several nodes add `inter`.",
+                    xml.nets.size()));
+    return;
+  }
+  result.machine.inter = InterLink{.kind = *kind,
+                                   .rate = BytesPerSecond{first.speed_mbps * kBytesPerMegabit},
+                                   .nics = static_cast<int>(xml.nets.size()),
+                                   .gpudirect = first.gpudirect};
+}
+
+}  // namespace
+
+bool is_topology_xml(std::string_view text) {
+  return text.find("<system") != std::string_view::npos && text.find("<cpu") != std::string_view::npos;
+}
+
+TopologyXml read_topology_xml(std::string_view text, const std::string& name) {
+  Elements elements(text, name);
+  Reader reader;
+  while (const auto element = elements.next()) {
+    if (!element->closes) {
+      reader.open(*element);
+    } else if (reader.stack.empty() || reader.stack.back().name != element->name) {
+      reject_xml(name, element->line, fmt::format("</{}> closes nothing that is open", element->name));
+    } else {
+      reader.stack.pop_back();
+    }
+  }
+  if (!reader.stack.empty()) {
+    reject_xml(name, reader.stack.back().line,
+               fmt::format("<{}> is never closed; was the text cut?", reader.stack.back().name));
+  }
+  return std::move(reader.result);
+}
+
+TopologyMachine machine_of_topology_xml(std::string_view text, const std::string& name,
+                                        const std::optional<std::string>& gpu) {
+  const TopologyXml xml = read_topology_xml(text, name);
+  if (xml.gpus.empty()) {
+    reject_xml(name, 1, "lists no GPUs");
+  }
+  std::optional<std::string> model = gpu;
+  for (const PciName& known : kGpus) {
+    if (!model && xml.gpus.front().pci_device == known.device) {
+      model = std::string(known.model);
+    }
+  }
+  if (!model) {
+    const std::string& device = xml.gpus.front().pci_device;
+    const std::string what =
+        device == ":" ? "does not say which GPUs these are"
+                      : fmt::format("its GPUs are PCI devices {}, which ringside does not know", device);
+    reject_xml(name, 1, what + "; give --gpu MODEL, such as --gpu A100-SXM4-40GB");
+  }
+  TopologyMachine result;
+  result.machine.name = name;
+  result.machine.gpus_per_node = static_cast<int>(xml.gpus.size());
+  result.machine.gpu = Gpu{.model = *model};
+  if (!xml.cpu_vendor.empty()) {
+    result.machine.cpu = Cpu{.vendor = xml.cpu_vendor == "AuthenticAMD"   ? CpuVendor::amd
+                                       : xml.cpu_vendor == "GenuineIntel" ? CpuVendor::intel
+                                                                          : CpuVendor::other};
+  }
+  if (xml.nvlink_elements + xml.xgmi_elements > 0) {
+    result.machine.intra = cabled(xml, name);
+  } else if (xml.gpu_elements == 0 && model->find("SXM") != std::string::npos && xml.gpus.size() == 8) {
+    result.machine.intra =
+        IntraLink{.kind = IntraKind::nvlink, .nvswitch = model->find("V100") == std::string::npos};
+    if (!*result.machine.intra->nvswitch) {
+      result.machine.intra->wiring = "hybrid_cube_mesh";
+    }
+    result.notes.emplace_back(
+        "The file lists PCI devices alone, as for a virtual machine; that the GPUs are joined by "
+        "NVLink follows from their model.");
+  } else {
+    result.machine.intra = slots(xml);
+  }
+  describe_network(xml, result);
+  return result;
+}
+
+}  // namespace ringside

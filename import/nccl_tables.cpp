@@ -1,0 +1,160 @@
+// Which collective a table of nccl-tests is of, and on how many ranks.
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "import/nccl_tests.hpp"
+
+namespace ringside {
+namespace {
+
+/// Buffers of all_gather, reduce_scatter and alltoall are cut into one part per rank, and the count is that of a part
+/// (AllGatherGetCollByteCount in src/all_gather.cu of NVIDIA/nccl-tests). 1 = the count is that of the whole buffer; 0 = rows differ.
+template <typename Rows>
+int parts_of(const Rows& rows) {
+  std::int64_t parts = 0;
+  for (const auto& row : rows) {
+    const std::int64_t part = row.count * static_cast<std::int64_t>(size_of(*row.row.dtype));
+    if (part <= 0 || row.row.bytes % part != 0) {
+      return 0;
+    }
+    const std::int64_t of_row = row.row.bytes / part;
+    if ((parts != 0 && of_row != parts) || of_row > 10'000'000) {
+      return 0;
+    }
+    parts = of_row;
+  }
+  return static_cast<int>(parts);
+}
+
+/// Of the half that is taken, or of both.
+std::vector<Bandwidths> bandwidths_of(const auto& rows, std::size_t halves = 1) {
+  std::vector<Bandwidths> result;
+  for (const auto& row : rows) {
+    const auto end = static_cast<std::ptrdiff_t>(std::min(halves, row.bandwidths.size()));
+    result.insert(result.end(), row.bandwidths.begin(), row.bandwidths.begin() + end);
+  }
+  return result;
+}
+
+bool busbw_is_below(const std::vector<Bandwidths>& rows) {
+  return std::any_of(rows.begin(), rows.end(),
+                     [](const Bandwidths& b) { return b.algbw >= 1 && b.busbw < 0.995 * b.algbw; });
+}
+
+bool has_ring_bandwidth(std::optional<Collective> collective) {
+  return collective == Collective::all_reduce || collective == Collective::all_gather ||
+         collective == Collective::reduce_scatter;
+}
+
+}  // namespace
+
+std::optional<Collective> NcclTestsReader::collective_of(const Table& table, int parts,
+                                                         std::string& why_not) const {
+  // What the program was called counts; else what its columns say.
+  if (table.collective) {
+    const auto collective = collective_of_program(*table.collective);
+    why_not = fmt::format("the collective of {} is none of ringside's", *table.collective);
+    return collective;
+  }
+  const Row& row = table.rows.front();
+  if (row.has_root) {
+    return row.has_redop ? Collective::reduce : Collective::broadcast;
+  }
+  if (row.has_redop) {
+    return parts > 1 || busbw_is_below(bandwidths_of(table.rows)) ? Collective::reduce_scatter
+                                                                  : Collective::all_reduce;
+  }
+  if (collective_) {
+    return collective_;
+  }
+  // Old versions gave columns to those that have an operation or a root; all_gather is the one that has neither.
+  if (!row.has_columns && parts > 1) {
+    return Collective::all_gather;
+  }
+  why_not = parts > 1
+                ? std::string(
+                      "neither a program nor an operation says which collective it is: all_gather_perf and "
+                      "alltoall_perf print these columns; give --collective all_gather if it is that")
+                : std::string("neither a program nor an operation says which collective it is");
+  return std::nullopt;
+}
+
+ImportedTable NcclTestsReader::finished(Table& table) {
+  const int parts = parts_of(table.rows);
+  std::string why_not;
+  const auto collective = collective_of(table, parts, why_not);
+  const auto bandwidths = bandwidths_of(table.rows);
+  std::optional<int> ranks =
+      table.rank_lines.empty() ? std::nullopt : std::optional(*table.rank_lines.rbegin() + 1);
+  const bool scales = has_ring_bandwidth(collective);
+  auto by_bandwidth = scales ? ranks_of_bandwidths(*collective, bandwidths) : std::optional<int>{};
+  if (scales && !by_bandwidth) {
+    by_bandwidth = ranks_of_bandwidths(*collective, bandwidths_of(table.rows, 2));
+  }
+  if (parts > 1 && scales && collective != Collective::all_reduce) {
+    by_bandwidth = parts;
+  }
+  // What sendrecv_perf prints where its name is not shown: an operation, no root, and one bandwidth.
+  const bool as_sendrecv =
+      !table.collective && collective == Collective::all_reduce && by_bandwidth == 2 && ranks.value_or(0) > 2;
+  if (as_sendrecv) {
+    why_not = fmt::format(
+        "algbw and busbw are the same although {} ranks are listed, as sendrecv_perf prints; put the name of "
+        "the "
+        "program in front if it is another",
+        *ranks);
+  }
+  ImportedTable result{.line = table.line};
+  if (!collective || as_sendrecv) {
+    for (const Row& row : table.rows) {
+      skipped_.add(row.row.line, why_not);
+    }
+    return result;
+  }
+  if (ranks && by_bandwidth && *ranks != *by_bandwidth) {
+    notes_.push_back(
+        fmt::format("the table of line {} lists {} ranks, but its bandwidths are those of {}; {} was taken",
+                    table.line, *ranks, *by_bandwidth, *by_bandwidth));
+  }
+  const auto below = std::find_if(table.rows.begin(), table.rows.end(), [](const Row& row) {
+    return std::any_of(row.bandwidths.begin(), row.bandwidths.end(),
+                       [](const Bandwidths& b) { return b.algbw >= 10 && b.busbw < 0.999 * b.algbw; });
+  });
+  if (collective == Collective::all_reduce && below != table.rows.end()) {
+    notes_.push_back(
+        fmt::format("line {}: its busbw is below its algbw, which all_reduce_perf prints on no number of "
+                    "ranks; was the table edited?",
+                    below->row.line));
+  }
+  for (Row& row : table.rows) {
+    row.row.collective = collective;
+    row.row.ranks = by_bandwidth ? by_bandwidth : ranks;
+    result.rows.push_back(std::move(row.row));
+  }
+  return result;
+}
+
+std::vector<ImportedTable> NcclTestsReader::finish(Import& import) {
+  drop_split();
+  std::vector<ImportedTable> result;
+  for (Table& table : tables_) {
+    ImportedTable done = table.rows.empty() ? ImportedTable{} : finished(table);
+    if (!done.rows.empty()) {
+      result.push_back(std::move(done));
+    }
+  }
+  import.gpu = gpu_;
+  import.nccl = nccl_;
+  import.notes.insert(import.notes.end(), notes_.begin(), notes_.end());
+  if (elided_ && !result.empty()) {
+    import.notes.push_back(fmt::format("line {}: rows were left out here; they stay absent", *elided_));
+  }
+  const auto skipped = skipped_.sentences();
+  import.notes.insert(import.notes.end(), skipped.begin(), skipped.end());
+  return result;
+}
+
+}  // namespace ringside

@@ -1,0 +1,238 @@
+"""Every log of ../shared/data/logs is read as its index says, or refused with the reason. Those logs are other people's and stay where they are."""
+
+import csv
+import json
+import re
+import unittest
+
+from ringside_case import SOURCE, RingsideCase
+
+LOGS = SOURCE.parent / "shared/data/logs"
+
+# What a person has to add, because the log does not say it.
+SAID = {
+    "nccl/dstack_a3high_tcpx.log": ["--collective", "all_gather"],
+    "nccl/gcp_a3mega_allgather_zero_rows.log": ["--collective", "all_gather"],
+    "nccl/nrel_kestrel_h100_allgather.log": ["--collective", "all_gather"],
+    "nccl/azure_skill_inconsistent.log": ["--ranks", "8"],
+    "topoxml/azure_ndv4.log": ["--gpu", "A100-SXM4-40GB"],
+    "topoxml/azure_ndv5.log": ["--gpu", "H100-SXM"],
+    "topoxml/rccl_3p_pcie.log": ["--gpu", "MI100"],
+    "topoxml/l20_cx7.log": ["--gpu", "L40S"],
+}
+
+# What is refused without it, and what holds nothing that ringside has a word for.
+REFUSED = {
+    "nccl/empty_file_0_bytes.log": "is empty",
+    "nccl/gcp_a3ultra_placeholders.log": "6 rows from line 5 on were skipped: it has no time",
+    "nccl/sophia_failed_run.log": "line 20: the run failed: Test NCCL failure common.cu:1012 'unhandled system error",
+    "nccl/dstack_a3high_tcpx.log": "give --collective all_gather",
+    "nccl/gcp_a3mega_allgather_zero_rows.log": "give --collective all_gather",
+    "nccl/nrel_kestrel_h100_allgather.log": "give --collective all_gather",
+    "nccl/azure_skill_inconsistent.log": "line 4: nothing says on how many ranks",
+    "osu/dexhunter_get_latency.log": "line 1: this OSU test is of no collective of ringside's: OSU MPI_Get latency Test",
+    "osu/alaska_ib_bw.log": "line 1: this OSU test is of no collective of ringside's: OSU MPI Bandwidth Test",
+    "osu/nrel_mbw_mr.log": "OSU MPI Multiple Bandwidth / Message Rate Test",
+    "osu/ulhpc_get_bw_2013.log": "line 10: this OSU test is of no collective",
+    "osu/alps_bw_v7.5_validation.log": "line 2: this OSU test is of no collective",
+    "osu/mi250_bw_blocks_rocm.log": "line 4: this OSU test is of no collective",
+    "imb/alaska_ib_biband2.log": "the benchmark Biband is of no collective",
+    "topoxml/azure_ndv4.log": "does not say which GPUs these are; give --gpu MODEL",
+    "topoxml/rccl_3p_pcie.log": "PCI devices 0x1002:0x740f, which ringside does not know; give --gpu MODEL",
+    "topoxml/l20_cx7.log": "give --gpu MODEL",
+}
+
+# Machines that no word of a machine file describes.
+NO_WORD = {
+    "topo/v100_3gpu_nv6_ansi.log": "`wiring` has no word for",
+    "topoxml/a100_2gpu_pcie_nvbridge_dump.log": "joins its GPUs by links that differ from GPU to GPU",  # 1 and 12
+}
+
+
+def index():
+    if not (LOGS / "index.csv").exists():
+        return []
+    with open(LOGS / "index.csv", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+@unittest.skipUnless(index(), f"the folder of real logs, {LOGS}, is not here")
+class RealLogs(RingsideCase):
+    def read(self, file, *more):
+        return self.run_ringside("import", LOGS / file, *more, "--format", "json", "--output", self.folder / file)
+
+    def measured(self, file, *more):
+        """The points of each series."""
+        result = self.read(file, *SAID.get(file, []), *more)
+        self.assertEqual(result.returncode, 0, f"{file}: {result.stderr}")
+        series = []
+        for record in self.records(result.stdout):
+            if record["record"] == "run":
+                series.append([])
+            elif record["record"] == "point":
+                series[-1].append(record)
+        return series
+
+    def of_kind(self, *kinds):
+        return [row for row in index() if row["kind"] in kinds]
+
+    def assert_row(self, file, point, size, microseconds):
+        self.assertEqual(point["bytes"], size, file)
+        self.assertAlmostEqual(point["measured"]["seconds"] * 1e6, microseconds, delta=1e-6 * microseconds, msg=file)
+
+    def test_what_the_index_says_of_tables_is_what_is_read(self):
+        for row in self.of_kind("nccl", "rccl", "osu"):
+            file, values = row["file"], row["values"]
+            said = re.search(r"rows=(\d+)(?: \(\+(\d+) zero-size)?.*?first=(\d+) B ([\d.]+) us; last=(\d+) B ([\d.]+) us", values)
+            if not said:
+                self.assertIn(file, REFUSED)
+                continue
+            if row["kind"] == "osu" and file in REFUSED:
+                continue
+            with self.subTest(file=file):
+                series = self.measured(file, *(["--ranks", "8"] if row["kind"] == "osu" else []))
+                points = [point for one in series for point in one]
+                self.assertEqual(len(points), int(said[1]) - int(said[2] or 0))
+                self.assert_row(file, points[0], int(said[3]), float(said[4]))
+                self.assert_row(file, points[-1], int(said[5]), float(said[6]))
+                if blocks := re.search(r"blocks=(\d+)", values):
+                    self.assertEqual(len(series), int(blocks[1]))
+                if busbw := re.search(r"last busbw=([\d.]+)", values):
+                    last, n = points[-1], points[-1]["ranks"]
+                    factor = (2 if last["collective"] == "all_reduce" else 1) * (n - 1) / n
+                    if file not in SAID or "--ranks" not in SAID[file]:
+                        self.assertAlmostEqual(last["bytes"] / last["measured"]["seconds"] * 1e-9 * factor, float(busbw[1]),
+                                               delta=0.011 + 0.0005 * float(busbw[1]))
+
+    def test_what_cannot_be_used_is_refused_with_the_reason(self):
+        for file, reason in REFUSED.items():
+            with self.subTest(file=file):
+                self.assert_rejected(self.read(file, *(["--ranks", "8"] if file.startswith("osu") else [])), 2, file, reason)
+
+    def test_several_runs_in_one_file_are_several_series(self):
+        for file, number in (("nccl/h800_8gpu_multirun.log", 27), ("nccl/4090_8gpu_multirun.log", 27),
+                             ("nccl/4090_2gpu_killed_runs.log", 3), ("nccl/h100_algo_sweep_rows_no_header.log", 3)):
+            self.assertEqual(len(self.measured(file)), number, file)
+
+    def test_in_place_times_are_kept_apart(self):
+        for file, bytes_and_us in (("nccl/h100_g2_ring_info_glued.log", (268435456, 893.35)),
+                                   ("nccl/aws_p5en_elided.log", (8, 166.1))):
+            (point, *_), *_ = self.measured(file, "--in-place")
+            self.assert_row(file, point, *bytes_and_us)
+
+    def test_what_is_missing_or_odd_is_said(self):
+        for file, note in (("nccl/aws_p5en_elided.log", "line 5: rows were left out here; they stay absent"),
+                           ("nccl/azure_skill_inconsistent.log", "line 6: its busbw is below its algbw"),
+                           ("nccl/coreweave_gb200_144gpu.log", "lists 144 ranks, but its bandwidths are those of 128"),
+                           ("nccl/sb_a100_8gpu_allreduce.log", "2 rows from line 17 on were skipped: a message of 0 bytes"),
+                           ("p2p/rtx6kpro_latency_elided.log", "line 5: rows of this matrix were left out")):
+            result = self.run_ringside("import", LOGS / file, *SAID.get(file, []))
+            self.assertIn(note, result.stdout, file)
+
+    def test_blocks_of_intel_mpi_benchmarks(self):
+        for row in self.of_kind("imb"):
+            file = row["file"]
+            if file in REFUSED:
+                continue
+            points = [point for one in self.measured(file) for point in one if point["collective"] == "all_reduce"]
+            for said in re.finditer(r"processes = (\d+): rows=(\d+); first=0 B .*?last=(\d+) B ([\d.]+) us", row["values"]):
+                of_ranks = [point for point in points if point["ranks"] == int(said[1])]
+                self.assertEqual(len(of_ranks), int(said[2]) - 1, file)  # One is of 0 bytes.
+                self.assert_row(file, of_ranks[-1], int(said[3]), float(said[4]))
+
+    def test_scripts_that_print_bandwidths(self):
+        ((*table,),) = self.measured("allreduce_bench/mle_4node_table.log")
+        self.assertEqual((len(table), table[0]["bytes"], table[-1]["bytes"], table[0]["ranks"]), (20, 32 << 10, 16 << 30, 32))
+        self.assertAlmostEqual(table[-1]["bytes"] / table[-1]["measured"]["seconds"] * 1e-9, 47.32, places=6)
+        (((point,),)) = self.measured("allreduce_bench/gke_a3high_2node_prefixed.log")
+        self.assertEqual((point["bytes"], point["ranks"]), (4_000_000_000, 16))
+        self.assertAlmostEqual(4 / point["measured"]["seconds"], 44.947, places=6)
+        (((point,),)) = self.measured("allreduce_bench/llmjp_53node.log")
+        self.assertEqual((point["bytes"], point["ranks"]), (6_000_000_000, 424))
+        self.assertAlmostEqual(6 / point["measured"]["seconds"] * 2 * 423 / 424, 186.96, places=2)
+        (((point,),)) = self.measured("gloo/hoplite_gloo_4p.log")
+        self.assert_row("gloo", point, 1073741824, 1443672)
+        self.assertEqual((point["ranks"], point["measured"]["backend"], point["algorithm"]), (4, "gloo", "allreduce_ring_chunked"))
+
+    def test_deepspeed_gives_what_it_says_unambiguously(self):
+        for file, microseconds in (("ds/deepspeed_log_summary.log", 80), ("ds/deepspeed_log_summary_debug.log", 60)):
+            ((small, large),) = self.measured(file)
+            self.assertEqual((small["collective"], small["ranks"], small["measured"]["iterations"]), ("broadcast", 16, 146))
+            self.assert_row(file, small, 2048, microseconds)
+            self.assertEqual(large["bytes"], round(98.25 * 2**20))
+            shown = self.run_ringside("import", LOGS / file).stdout
+            self.assertIn("does not say whether the size of reduce_scatter_tensor is one rank's or the whole", shown)
+            self.assertIn("no benchmark", shown)
+
+    def matrices(self, file):
+        result = self.read(file)
+        self.assertEqual(result.returncode, 0, f"{file}: {result.stderr}")
+        return self.records(result.stdout)
+
+    def test_matrices_of_copies(self):
+        for row in self.of_kind("p2p"):
+            file = row["file"]
+            matrices = [matrix for matrix in self.matrices(file) if not matrix["title"].endswith("by the CPU's clock")]
+            self.assertEqual(len(matrices), int(re.search(r"matrices=(\d+)", row["values"])[1]), file)
+            for said in re.finditer(r"((?:Unidirectional )?P2P=[^;]*?Matrix \(\S+\)): n=(\d+) \((full|(\d+) of \d+ rows)\) "
+                                    r"\[0\]\[1\]=([\d.]+) \[last\]\[last-1\]=([\d.]+)", row["values"]):
+                (matrix,) = [matrix for matrix in matrices if matrix["title"] == said[1]]
+                self.assertEqual((matrix["columns"], len(matrix["rows"])), (int(said[2]), int(said[4] or said[2])), file)
+                self.assertEqual(matrix["rows"][0][1], float(said[5]), file)
+                rows = matrix["rows"]
+                last = rows[-1][-2] if not said[4] else rows[-1][2]
+                self.assertEqual(last, float(said[6]) if not said[4] else 0.44, file)
+
+    def test_matrices_of_nvbandwidth(self):
+        (matrix,) = self.matrices("nvbandwidth/nvb_8gpu_nvlink.log")
+        self.assertEqual((matrix["title"], matrix["rows"][0][1], matrix["rows"][7][0]), ("device_to_device_memcpy_write_ce", 276.07, 276.12))
+        rows = {matrix["title"]: matrix["rows"] for matrix in self.matrices("nvbandwidth/superbench_gh200.log")}
+        self.assertAlmostEqual(sum(map(sum, rows["host_to_device_memcpy_ce"])), 1985.60, places=6)
+        self.assertAlmostEqual(sum(map(sum, rows["device_to_host_memcpy_ce"])), 607.26, places=6)
+        self.assertEqual(rows["host_to_device_bidirectional_memcpy_ce"], [[176.92]])
+        shown = self.run_ringside("import", LOGS / "nvbandwidth/nvb_8gpu_nvlink.log").stdout
+        self.assertIn("known: [{p2p: {bandwidth: 276.4 GB/s}}]", shown)
+
+    def machine(self, file, *more):
+        result = self.read(file, *more)
+        self.assertEqual(result.returncode, 0, f"{file}: {result.stderr}")
+        return json.loads(result.stdout)["yaml"]
+
+    def test_topologies_become_machines(self):
+        for row in self.of_kind("topo"):
+            file, values = row["file"], row["values"]
+            if NO_WORD.get(file):
+                self.assert_rejected(self.read(file, "--gpu", "A100-SXM4-40GB"), 2, NO_WORD[file])
+                continue
+            self.assert_rejected(self.read(file), 2, "give --gpu MODEL")
+            yaml = self.machine(file, "--gpu", "A100-SXM4-40GB")
+            self.assertIn(f"gpus_per_node: {re.search(r'GPUs=([0-9]+)', values)[1]}\n", yaml, file)
+            kinds = set(re.search(r"GPU-GPU kinds=([^;]*)", values)[1].split("/"))
+            if links := [kind for kind in kinds if kind.startswith("NV")]:
+                self.assertIn(f"nvlink, links_per_gpu: {links[0][2:]}", yaml, file)
+            else:
+                self.assertIn("kind: pcie", yaml, file)
+                self.assertEqual("sockets" in yaml, bool(kinds & {"SYS", "SOC"}), file)
+
+    def test_topology_xml_becomes_a_machine(self):
+        for row in self.of_kind("topoxml"):
+            file, values = row["file"], row["values"]
+            if NO_WORD.get(file):
+                self.assert_rejected(self.read(file), 2, NO_WORD[file])
+                continue
+            yaml = self.machine(file, *SAID.get(file, []))
+            elements = int(re.search(r"gpu elements=(\d+)", values)[1])
+            pci = int(re.search(r"class 0x0302 (\d+)", values)[1])
+            self.assertIn(f"gpus_per_node: {max(elements, pci)}\n", yaml, file)
+            if speed := re.search(r"net speeds Mbps=(\d+)", values):
+                nets = int(re.search(r"net=(\d+)", values)[1])
+                self.assertIn(f"rate: {int(speed[1]) / 8000:g} GB/s", yaml, file)
+                self.assertEqual(f"nics: {nets}" in yaml, nets > 1, file)
+
+    def test_every_log_is_named_in_some_test(self):
+        kinds = {"nccl", "rccl", "osu", "imb", "p2p", "topo", "topoxml", "nvbandwidth", "allreduce_bench", "gloo", "ds"}
+        self.assertEqual({row["kind"] for row in index()} - kinds, set())
+
+
+if __name__ == "__main__":
+    unittest.main()

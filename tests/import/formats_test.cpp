@@ -1,0 +1,273 @@
+// Benchmarks beside nccl-tests and OSU, and what says something about the machine, as their tools print it.
+
+#include <cmath>
+#include <cstdint>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/error.hpp"
+#include "import/import.hpp"
+#include "import/machine/copy_matrices.hpp"
+#include "import/machine/topology_xml.hpp"
+#include "tests/results/examples.hpp"
+
+namespace ringside {
+namespace {
+
+using examples::message_of;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+struct Row {
+  Collective collective = Collective::all_reduce;
+  int ranks = 0;
+  std::int64_t bytes = 0;
+  double microseconds = 0;
+};
+
+std::vector<Row> rows_of(const Import& import) {
+  std::vector<Row> rows;
+  for (const Series& series : import.series) {
+    for (const Point& point : series.points) {
+      rows.push_back({point.key.collective, point.key.ranks, point.key.bytes.value,
+                      point.measured->seconds.value * 1e6});
+    }
+  }
+  return rows;
+}
+
+MATCHER_P4(Is, collective, ranks, bytes, microseconds, "") {
+  return arg.collective == collective && arg.ranks == ranks && arg.bytes == bytes &&
+         std::abs(arg.microseconds - microseconds) < 1e-6 * microseconds;
+}
+
+std::string rejection(std::string_view text, const ImportDefaults& defaults = {}) {
+  return message_of(ErrorKind::bad_input, [&] { import_text(text, "x.log", defaults); });
+}
+
+constexpr const char* kTitle =
+    "#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   "
+    "busbw #wrong\n";
+
+TEST(ImportNcclTests, ARowThatOtherLinesBrokeApartIsPutTogether) {
+  const std::string text =
+      std::string(kTitle) +
+      "   268435456      67108864     float     sum      -138dc:1:1 [0] NCCL INFO AllReduce: 268435456 "
+      "Bytes\n"
+      "38dc:1:1 [0] NCCL INFO AllReduce: 268435456 Bytes -> Algo RING\n"
+      "   892.85  300.65  300.65       038dc:1:1 [0] NCCL INFO AllReduce: 268435456 Bytes\n"
+      "   893.35  300.48  300.48       0\n";
+  EXPECT_THAT(rows_of(import_text(text, "x")), ElementsAre(Is(Collective::all_reduce, 2, 268435456, 892.85)));
+  EXPECT_THAT(rows_of(import_text(text, "x", {}, Placement::in_place)),
+              ElementsAre(Is(Collective::all_reduce, 2, 268435456, 893.35)));
+  // Times that do not fit the size are another row's.
+  EXPECT_THAT(rejection(std::string(kTitle) + "   268435456      67108864     float     sum      -138dc:1:1 "
+                                              "[0] NCCL INFO\n   92.85  300.65  300.65 0\n"),
+              HasSubstr("line 2 was skipped: it has no time"));
+}
+
+TEST(ImportNcclTests, TheCountOfOneRanksPartSaysHowManyRanksThereAre) {
+  const std::string rows =
+      "  8388608  131072  float  none  -1  784.9  10.69  10.02  0  775.9  10.81  10.14  0\n";
+  EXPECT_THAT(rejection(kTitle + rows), HasSubstr("give --collective all_gather"));
+  EXPECT_THAT(rows_of(import_text(kTitle + rows, "x", {.collective = Collective::all_gather})),
+              ElementsAre(Is(Collective::all_gather, 16, 8388608, 784.9)));
+  // Old versions give all_gather neither an operation nor a root.
+  EXPECT_THAT(rows_of(import_text("# size count type time algbw busbw error time algbw busbw error\n"
+                                  "  4096  128  float  34.62  0.12  0.10  N/A  34.81  0.12  0.10  N/A\n",
+                                  "x")),
+              ElementsAre(Is(Collective::all_gather, 8, 4096, 34.62)));
+}
+
+TEST(ImportNcclTests, FailuresElisionsAndEditedRowsAreNamedWithTheirLine) {
+  EXPECT_THAT(
+      rejection(
+          "# nThread 1 nGpus 1 iters: 20\nhost: Test NCCL failure common.cu:1012 'unhandled system error'\n"),
+      HasSubstr("line 2: the run failed: Test NCCL failure common.cu:1012 'unhandled system error'"));
+  const std::string odd = std::string(kTitle) +
+                          "  1024  256  float  sum  -1  17.94  0.06  0.11  0\n  ...\n"
+                          "  17179869184  4294967296  float  sum  -1  18285.0  939.58  936.93  0\n";
+  EXPECT_THAT(import_text(odd, "x", {.ranks = 8}).notes,
+              ElementsAre(HasSubstr("line 4: its busbw is below its algbw"),
+                          HasSubstr("line 3: rows were left out here")));
+}
+
+TEST(ImportNcclTests, SettingsOfPythonInFrontOfALogAreNoJson) {
+  const std::string text = std::string("{'NUM_GPUS': 16, 'do_efa': 1}\n") + kTitle +
+                           "  268435456  67108864  float  sum  -1  892.85  300.65  300.65  0\n";
+  EXPECT_THAT(import_text(text, "x").series, SizeIs(1));
+}
+
+TEST(ImportImb, ReadsBlocksOfCollectivesAndNamesTheOthers) {
+  const std::string text =
+      "#    Intel(R) MPI Benchmarks 2021.2, MPI-1 part\n# MPI_Datatype for reductions    :   MPI_DOUBLE\n"
+      "# Benchmarking PingPong\n# #processes = 2\n       #bytes #repetitions      t[usec]   Mbytes/sec\n"
+      "            0         1000         0.22         0.00\n\n"
+      "# Benchmarking Allreduce\n# #processes = 4\n"
+      "       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]\n"
+      "            0         1000         0.07         0.09         0.08\n"
+      "         1024         1000         2.40         2.61         2.50\n\n"
+      "# Benchmarking Allgather\n# #processes = 4\n"
+      "       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]\n"
+      "         1024          500         2.40         2.61         3.50\n";
+  const Import import = import_text(text, "x");
+  EXPECT_EQ(import.format, "Intel MPI Benchmarks");
+  // What each rank gives is a fourth of the buffer that all of them have.
+  EXPECT_THAT(rows_of(import), ElementsAre(Is(Collective::all_reduce, 4, 1024, 2.5),
+                                           Is(Collective::all_gather, 4, 4096, 3.5)));
+  EXPECT_EQ(import.series[0].points[0].key.dtype, DataType::float64);
+  EXPECT_THAT(import.notes, ElementsAre(HasSubstr("line 11 was skipped: a message of 0 bytes"),
+                                        HasSubstr("line 3 was skipped: the benchmark PingPong")));
+}
+
+TEST(ImportOsu, TheSizeOfAnAllgatherIsOneRanks) {
+  const Import import =
+      import_text("# OSU MPI Allgather Latency Test v5.7\n# Size       Avg Latency(us)\n1024   12.01\n", "x",
+                  {.ranks = 8});
+  EXPECT_THAT(rows_of(import), ElementsAre(Is(Collective::all_gather, 8, 8192, 12.01)));
+  EXPECT_THAT(
+      rejection("# OSU MPI Allgatherv Latency Test v5.7\n# Size       Avg Latency(us)\n1024   12.01\n"),
+      HasSubstr("line 1: this OSU test is of no collective of ringside's: OSU MPI Allgatherv Latency Test"));
+}
+
+TEST(ImportAllReduceBench, ReadsItsThreeForms) {
+  EXPECT_THAT(
+      rows_of(import_text("| payload |    busbw   |    algbw   |\n| ------: | ---------: | ---------: |\n"
+                          "|    1GiB |  94.15GBps |  48.59GBps |\n|   16GiB |  91.69GBps |  47.32GBps |\n",
+                          "x")),
+      ElementsAre(
+          Is(Collective::all_reduce, 32, 1 << 30, (1 << 30) / 48.59e3),
+          Is(Collective::all_reduce, 32, std::int64_t{16} << 30, (std::int64_t{16} << 30) / 47.32e3)));
+  EXPECT_THAT(rows_of(import_text(
+                  "[h:0]:The average bandwidth of all_reduce with a 4.0GB payload (5 trials, 16 ranks):\n"
+                  "[h:0]: algbw: 44.947 GBps (359.6 Gbps)\n",
+                  "x")),
+              ElementsAre(Is(Collective::all_reduce, 16, 4'000'000'000, 4e9 / 44.947e3)));
+  EXPECT_THAT(rows_of(import_text("0 data size: 6.0 GB\ntput_avg (Gbps): 1499.183349609375 busbw_avg (Gbps): "
+                                  "1495.6475830078125\n",
+                                  "x")),
+              ElementsAre(Is(Collective::all_reduce, 424, 6'000'000'000, 16 * 6e9 / 1499.183349609375e3)));
+}
+
+TEST(ImportDeepSpeed, ReadsWhatItDefines) {
+  const Import import = import_text(
+      "Comm. Op            Message Size        Count   Total Latency(ms)   Avg Latency(ms)  tput_avg (Gbps)  "
+      "busbw_avg (Gbps)\n"
+      "broadcast | [Caller Func: f]\n                    2.0 KB              146    11.12   0.08   0.43   "
+      "0.41\n"
+      "reduce_scatter_tensor\n                    678.86 MB           40     602.29   9.69   1468.06   "
+      "1376.31\n",
+      "x");
+  EXPECT_THAT(rows_of(import), ElementsAre(Is(Collective::broadcast, 16, 2048, 80)));
+  EXPECT_THAT(import.notes,
+              ElementsAre(HasSubstr("line 5 was skipped: DeepSpeed does not say whether the size"),
+                          HasSubstr("calls of a training run")));
+}
+
+TEST(ImportParam, ReadsRowsWhoseBandwidthFits) {
+  const std::string head =
+      "\tCOMMS-RES-all_reduce-float32\tsize (B)\tnElementsPerRank\tLatency(us):p50\tp75\tp95\tMin\tMax\n";
+  EXPECT_THAT(rows_of(import_text(
+                  head + "\tCOMMS-RES-all_reduce-float32\t1048576\t262144\t60\t61\t65\t58\t70\t17.4\t30.5\n",
+                  "x", {.ranks = 8})),
+              ElementsAre(Is(Collective::all_reduce, 8, 1048576, 60)));
+  EXPECT_THAT(
+      rejection(head + "\tCOMMS-RES-all_reduce-float32\t1048576\t262144\t60\t61\t65\t58\t70\t170.4\t30.5\n"),
+      HasSubstr("do not fit each other"));
+}
+
+TEST(ImportGlooBenchmark, ReadsElementsOfFourBytes) {
+  const Import import = import_text(
+      "Algorithm:   allreduce_ring_chunked\nOptions:     processes=4, inputs=1, threads=1\n\n"
+      "   elements   min (us)   p50 (us)   p99 (us)   max (us)   avg (GB/s)    samples\n"
+      "  268435456    1443672    1443672    1443672    1443672        0.693          1\n",
+      "x");
+  EXPECT_THAT(rows_of(import), ElementsAre(Is(Collective::all_reduce, 4, 1073741824, 1443672)));
+  EXPECT_EQ(import.series[0].points[0].key.algorithm, "allreduce_ring_chunked");
+}
+
+constexpr const char* kCopies =
+    "Device: 0, NVIDIA L40S, pciBusID: 1, pciDeviceID: 0, pciDomainID:0\n"
+    "P2P Connectivity Matrix\n     D\\D     0     1\n     0       1     1\n     1       1     1\n"
+    "Unidirectional P2P=Enabled Bandwidth (P2P Writes) Matrix (GB/s)\n   D\\D     0      1      2\n"
+    "     0 802.93  26.33  26.31\n     1  26.32 833.33   1.45\n     2  26.32  26.30 800.00\n"
+    "P2P=Enabled Latency (P2P Writes) Matrix (us)\n   GPU     0      1      2\n     0   1.36   1.24   1.20\n "
+    "    ...\n\n"
+    "   CPU     0      1      2\n     0   1.78   1.43   1.50\n";
+
+TEST(CopyMatrices, AreReadWithTheirTitlesAndWhatIsMissing) {
+  ASSERT_TRUE(holds_copy_matrices(kCopies));
+  const CopyMatrices copies = read_copy_matrices(kCopies, "x");
+  ASSERT_THAT(copies.matrices, SizeIs(3));
+  EXPECT_EQ(copies.matrices[0].title, "Unidirectional P2P=Enabled Bandwidth (P2P Writes) Matrix (GB/s)");
+  EXPECT_EQ(copies.matrices[1].unit, "us");
+  EXPECT_THAT(copies.matrices[1].rows, SizeIs(1));
+  EXPECT_EQ(copies.matrices[2].title, "P2P=Enabled Latency (P2P Writes) Matrix (us), by the CPU's clock");
+  EXPECT_THAT(copies.gpus, ElementsAre("NVIDIA L40S"));
+  EXPECT_THAT(copies.notes, ElementsAre(HasSubstr("line 14: rows of this matrix were left out"),
+                                        HasSubstr("line 16: the matrix is cut: it has 1 of 3 rows")));
+  const auto rates = pair_rates(copies);
+  ASSERT_TRUE(rates);
+  EXPECT_DOUBLE_EQ(rates->rate.typical, 26.32e9);
+  EXPECT_THAT(rates->slow_pairs, ElementsAre("1→2 at 1.45 GB/s"));
+  EXPECT_THAT(message_of(ErrorKind::bad_input,
+                         [] { read_copy_matrices("P2P=Enabled Matrix (GB/s)\n D\\D 0 1\n", "x"); }),
+              HasSubstr("holds no row of a matrix"));
+}
+
+TEST(TopologyMatrix, OldWordsAndCommentMarksAreRead) {
+  const std::string matrix = "#\tGPU0\tGPU1\tCPU Affinity\n#GPU0\t X \tSOC\t0-5\n#GPU1\tSOC\t X \t6-11\n";
+  EXPECT_TRUE(holds_topology_matrix(matrix));
+  EXPECT_EQ(machine_of_topology(matrix, "x", "L40S").machine.intra->sockets, 2);
+}
+
+std::string xml(const std::string& gpus) {
+  return "<!-- one <node> -->\n<system version=\"1\">\n<cpu numaid=\"0\" vendor=\"GenuineIntel\">\n" + gpus +
+         "</cpu>\n</system>\n";
+}
+
+TEST(TopologyXml, SaysLinksSlotsAndNics) {
+  const std::string gpu =
+      "<pci busid=\"1\" class=\"0x030200\" vendor=\"0x10de\" device=\"0x26b9\" link_speed=\"16.0 GT/s PCIe\" "
+      "link_width=\"8\"><gpu dev=\"0\" rank=\"0\"/></pci>\n";
+  const std::string nic =
+      "<pci class=\"0x020700\" vendor=\"0x15b3\" device=\"0x101b\"><nic><net name=\"mlx5_0\" "
+      "speed=\"200000\" gdr=\"1\"/></nic></pci>\n";
+  const TopologyMachine slots = machine_of_topology_xml(
+      xml("<pci class=\"0x060400\">" + gpu + gpu + "</pci>" + nic), "x", std::nullopt);
+  const Machine& machine = slots.machine;
+  EXPECT_EQ(machine.gpus_per_node, 2);
+  EXPECT_EQ(machine.gpu->model, "L40S");
+  EXPECT_EQ(machine.intra->kind, IntraKind::pcie);
+  EXPECT_EQ(machine.intra->generation, 4);
+  EXPECT_EQ(machine.intra->lanes, 8);
+  EXPECT_EQ(machine.intra->gpus_per_switch, 2);
+  EXPECT_EQ(machine.cpu->vendor, CpuVendor::intel);
+  EXPECT_EQ(machine.inter->kind, InterKind::infiniband);
+  EXPECT_EQ(machine.inter->gpudirect, true);
+  EXPECT_DOUBLE_EQ(machine.inter->rate->value, 25e9);
+  const std::string module =
+      "<pci class=\"0x030200\" vendor=\"0x10de\" device=\"0x2330\"><gpu dev=\"0\"><nvlink target=\"a\" "
+      "count=\"9\" tclass=\"0x068000\"/><nvlink target=\"b\" count=\"9\" tclass=\"0x068000\"/></gpu></pci>";
+  const auto switched = machine_of_topology_xml(xml(module + module), "x", std::nullopt);
+  EXPECT_EQ(switched.machine.intra->links_per_gpu, 18);
+  EXPECT_EQ(switched.machine.intra->nvswitch, true);
+}
+
+TEST(TopologyXml, WhatIsCutOrUnknownIsNamedWithItsLine) {
+  const auto why = [](const std::string& text) {
+    return message_of(ErrorKind::bad_input, [&] { machine_of_topology_xml(text, "x.xml", std::nullopt); });
+  };
+  const std::string whole = xml("<pci class=\"0x030200\" vendor=\"0x10de\" device=\"0xffff\"/>\n");
+  EXPECT_THAT(why(whole),
+              HasSubstr("PCI devices 0x10de:0xffff, which ringside does not know; give --gpu MODEL"));
+  EXPECT_THAT(why(whole.substr(0, whole.find("</cpu>"))), HasSubstr("x.xml:3: <cpu> is never closed"));
+  EXPECT_THAT(why(whole.substr(0, 75)), HasSubstr("the text ends inside an element"));
+  EXPECT_THAT(why("<system></cpu>"), HasSubstr("x.xml:1: </cpu> closes nothing that is open"));
+  EXPECT_THAT(why(xml("")), HasSubstr("lists no GPUs"));
+}
+
+}  // namespace
+}  // namespace ringside
