@@ -1,5 +1,6 @@
 #include "study/plan.hpp"
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,16 +11,26 @@
 #include "analysis/plan/scaling_check.hpp"
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
+#include "cli/reports/plan_brief.hpp"
 #include "cli/reports/plan_report.hpp"
 #include "common/error.hpp"
 #include "common/numbers.hpp"
 #include "results/codec/record.hpp"
+#include "study/inputs/invocation.hpp"
+#include "study/inputs/scenario_points.hpp"
+#include "study/plan_line.hpp"
 
 namespace ringside::cli {
 namespace {
 
 struct PlanFlags {
   std::string plan;
+  std::string gpus;
+  std::optional<std::string> model;
+  std::optional<std::string> gradients;
+  std::optional<std::string> batch;
+  std::optional<std::string> bandwidth;
+  std::vector<std::string> known;
   std::vector<std::string> offers;
   std::vector<std::string> sweeps;
   std::optional<std::string> deadline;
@@ -86,24 +97,89 @@ void validate(const std::string& table_file, const CommonOptions& common) {
               summaries));
 }
 
+study::PlanRequest request_of(const PlanFlags& flags) {
+  return {.plan = flags.plan,
+          .offers = flags.offers,
+          .deadline = flags.deadline,
+          .budget = flags.budget,
+          .explained = flags.explained,
+          .top = flags.top,
+          .curves = !flags.no_charts};
+}
+
+/// What --model and its like say is a part of a plan file.
+void refuse_parts_of_a_line(const PlanFlags& flags) {
+  const auto refuse = [&](const char* flag, bool given) {
+    if (given) {
+      throw Error(ErrorKind::bad_input,
+                  flags.plan.empty()
+                      ? fmt::format("{} needs --gpus, such as '4x3090,8x4090,p4d.24xlarge'", flag)
+                      : fmt::format("{} is for a plan without a file; {} says it itself", flag, flags.plan));
+    }
+  };
+  refuse("--gpus", !flags.gpus.empty());
+  refuse("--model", flags.model.has_value());
+  refuse("--gradients", flags.gradients.has_value());
+  refuse("--batch", flags.batch.has_value());
+  refuse("--bandwidth", flags.bandwidth.has_value());
+  refuse("--known", !flags.known.empty());
+}
+
+/// Without a file: the plan is written beside its results, and answered on one screen.
+void run_line(PlanFlags flags, CommonOptions common) {
+  const study::WrittenPlan written = study::write_plan({.model = flags.model,
+                                                        .gradients = flags.gradients,
+                                                        .gpus = flags.gpus,
+                                                        .batch = flags.batch,
+                                                        .bandwidth = flags.bandwidth,
+                                                        .known = flags.known},
+                                                       common.command_line, study::known_names());
+  common.output = study::output_directory(common, written.name);
+  const std::filesystem::path file = *common.output / "plan.yaml";
+  study::write_file(file, written.yaml);
+  flags.plan = file.string();
+  study::PlanRequest request = request_of(flags);
+  request.assumptions = written.assumptions;
+  Progress progress(common.quiet);
+  if (!study::plan_computes(request)) {
+    print_synchronisation(study::synchronise(request, common, progress.observer()), common);
+    print_written_plan(file, written.yaml, common);
+    return;
+  }
+  const study::PlanStudy study = study::plan(request, common, progress.observer());
+  print_brief_plan(study, common);
+  print_written_plan(file, written.yaml, common);
+  if (!flags.no_charts) {
+    draw_plan(study, common, progress);
+  }
+  if (!study.estimate.ranking.recommended) {
+    throw Error(ErrorKind::environment, study.estimate.ranking.reason);
+  }
+}
+
 void run(const PlanFlags& flags, const CommonOptions& common) {
   if (!flags.validated.empty()) {
     validate(flags.validated, common);
     return;
   }
-  if (flags.plan.empty()) {
-    throw Error(ErrorKind::bad_input, "plan needs a PLAN file, such as configs/plans/resnet34-tutorial.yaml");
+  if (flags.plan.empty() && !flags.gpus.empty() && flags.sweeps.empty()) {
+    run_line(flags, common);
+    return;
   }
-  const study::PlanRequest request{.plan = flags.plan,
-                                   .offers = flags.offers,
-                                   .deadline = flags.deadline,
-                                   .budget = flags.budget,
-                                   .explained = flags.explained,
-                                   .top = flags.top,
-                                   .curves = !flags.no_charts};
+  refuse_parts_of_a_line(flags);
+  if (flags.plan.empty()) {
+    throw Error(
+        ErrorKind::bad_input,
+        "plan needs a PLAN file, such as configs/plans/resnet34-tutorial.yaml, or --model and --gpus");
+  }
+  const study::PlanRequest request = request_of(flags);
   Progress progress(common.quiet);
   if (!flags.sweeps.empty()) {
     print_plan_sweep(study::sweep_plan(flags.sweeps, request, progress.observer()), common);
+    return;
+  }
+  if (!study::plan_computes(request)) {
+    print_synchronisation(study::synchronise(request, common, progress.observer()), common);
     return;
   }
   const study::PlanStudy study = study::plan(request, common, progress.observer());
@@ -123,7 +199,26 @@ void add_plan(CLI::App& app, CommonOptions& common) {
       "plan",
       "Before you rent: step time, exposed communication and cost of a workload on every machine on offer");
   auto flags = std::make_shared<PlanFlags>();
-  command->add_option("PLAN", flags->plan, "Plan file (docs/planning.md)");
+  command->add_option("PLAN", flags->plan,
+                      "Plan file (docs/planning.md); without one, --model and --gpus ask");
+  command->add_option(
+      "--model", flags->model,
+      "What is trained: a name of `ringside list workloads`, its beginning, or a workload file");
+  command->add_option(
+      "--gradients", flags->gradients,
+      "Instead of a model, the size of its gradients, such as '88 MB': what synchronising them takes");
+  command->add_option(
+      "--gpus", flags->gpus,
+      "What could be rented, such as '4x3090, 8x4090 @ 2.77 USD, p4d.24xlarge': GPUs, with the price of "
+      "an hour, or machines");
+  command->add_option("--batch", flags->batch, "Samples of one GPU per pass, instead of the model's");
+  command->add_option("--bandwidth", flags->bandwidth,
+                      "Measured bandwidth of the PCIe slots of --gpus, such as '20 GB/s'");
+  command
+      ->add_option("--known", flags->known,
+                   "What somebody measured: '3090: 568 samples/s' of one GPU, or '4x3090: 88 MB in 15 ms'; "
+                   "may be repeated")
+      ->allow_extra_args(false);
   command
       ->add_option("--offers", flags->offers,
                    "More offers: YAML, `vastai search offers --raw` JSON, or vms.csv of SkyPilot's "

@@ -105,6 +105,12 @@ void add(const Thresholds& found, OfferRecord& record) {
   record.bandwidth_factor_for_5_percent = found.factor_for_5_percent;
   record.bandwidth_factor_for_10_percent = found.factor_for_10_percent;
   record.gpus_stop_paying = found.gpus_stop_paying;
+  if (found.ring) {
+    record.ring = found.ring->value;
+  }
+  if (found.naive) {
+    record.naive = found.naive->value;
+  }
   record.ring_from_bytes = found.ring_from_bytes;
   record.ring_from_gpus = found.ring_from_gpus;
 }
@@ -282,15 +288,26 @@ double run_seconds(const OfferEstimate& estimate) {
   return estimate.run ? estimate.run->typical.value : 1e6 / estimate.step->samples_per_second.typical;
 }
 
-PlanStudy plan(const PlanRequest& request, const Invocation& invocation, const Observer& observer) {
+Plan loaded_plan(const PlanRequest& request, const Observer& observer) {
   const KnownNames known = known_names();
-  const Plan loaded = load_plan(request.plan, known, plan_places(), overrides_of(request));
-  std::vector<Offer> offers = loaded.offers;
-  std::vector<Offer> more = more_offers(request, loaded, known, observer);
-  std::move(more.begin(), more.end(), std::back_inserter(offers));
+  Plan plan = load_plan(request.plan, known, plan_places(), overrides_of(request));
+  for (std::size_t index = 0; index < std::min(plan.offers.size(), request.assumptions.size()); ++index) {
+    plan.offers[index].assumptions = request.assumptions[index];
+  }
+  std::vector<Offer> more = more_offers(request, plan, known, observer);
+  std::move(more.begin(), more.end(), std::back_inserter(plan.offers));
+  return plan;
+}
+
+bool plan_computes(const PlanRequest& request) {
+  return computes(load_plan(request.plan, known_names(), plan_places(), overrides_of(request)).workload);
+}
+
+PlanStudy plan(const PlanRequest& request, const Invocation& invocation, const Observer& observer) {
+  const Plan loaded = loaded_plan(request, observer);
   Planner planner(loaded);
   PlanStudy study{.estimate =
-                      estimate(loaded, std::move(offers), planner, static_cast<std::size_t>(request.top))};
+                      estimate(loaded, loaded.offers, planner, static_cast<std::size_t>(request.top))};
   study.directory = output_directory(invocation, loaded.name);
   study.file = write_records(study.estimate, study.directory, invocation);
   for (const std::size_t place : places_to_explain(study.estimate, request.explained)) {
@@ -304,6 +321,7 @@ PlanStudy plan(const PlanRequest& request, const Invocation& invocation, const O
     const std::vector<std::size_t> places = places_to_explain(study.estimate, {});
     study.drawn = study.estimate.shown[places.empty() ? 0 : places.front()];
   }
+  study.ties = ties(planner, loaded, study.estimate.offers, study.estimate.estimates, study.estimate.ranking);
   if (request.curves) {
     add_curves(study, planner);
   }

@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "analysis/plan/plan_answers.hpp"
+#include "analysis/plan/plan_ties.hpp"
 #include "analysis/plan/planner.hpp"
 #include "analysis/plan/scaling_check.hpp"
+#include "analysis/plan/synchronisation_times.hpp"
 #include "results/codec/record.hpp"
 #include "scenario/plan/plan.hpp"
 #include "study/inputs/invocation.hpp"
@@ -26,6 +28,8 @@ struct PlanRequest {
   std::vector<std::string> explained = {};  ///< Parts of names; empty = the best and the first offer.
   int top = 20;                             ///< How many offers get thresholds.
   bool curves = true;                       ///< Also what the charts of scaling and bandwidth show.
+  /// What was taken for granted of the plan's own offers, in their order; may be fewer.
+  std::vector<std::vector<std::string>> assumptions = {};
 };
 
 /// Every offer of a plan with what it would take and cost.
@@ -60,6 +64,7 @@ struct Explanation {
 struct PlanStudy {
   PlanEstimate estimate;
   std::vector<Explanation> explanations = {};
+  Ties ties = {};                          ///< What may be better than the recommended offer.
   std::optional<std::size_t> drawn = {};   ///< The offer whose step is drawn as a timeline.
   std::vector<OfferCurve> scaling = {};    ///< Efficiency over the number of GPUs.
   std::vector<OfferCurve> bandwidth = {};  ///< Exposed share of the step over bytes per second.
@@ -69,6 +74,23 @@ struct PlanStudy {
 
 /// Estimates every offer, ranks them, and writes `plan.jsonl`. Throws Error{bad_input}.
 PlanStudy plan(const PlanRequest& request, const Invocation& invocation, const Observer& observer);
+
+/// What synchronising its gradients takes on every offer of a plan whose workload says nothing of computing.
+struct SynchronisationStudy {
+  Plan plan;
+  std::vector<Offer> offers = {};
+  std::vector<SynchronisationTimes> times = {};  ///< In the order of the offers.
+  std::vector<std::size_t> order = {};           ///< Fastest first; those that cannot be used last.
+  std::filesystem::path directory = {};
+  std::filesystem::path file = {};  ///< `plan.jsonl`, complete.
+};
+
+/// Whether the plan's workload says how fast GPUs compute. Throws Error{bad_input} as load_plan() does.
+bool plan_computes(const PlanRequest& request);
+
+/// Writes `plan.jsonl`. Throws Error{bad_input}.
+SynchronisationStudy synchronise(const PlanRequest& request, const Invocation& invocation,
+                                 const Observer& observer);
 
 /// The best offer of one combination of swept values.
 struct PlanSweepRow {
@@ -81,6 +103,9 @@ struct PlanSweep {
 };
 PlanSweep sweep_plan(const std::vector<std::string>& sweeps, const PlanRequest& request,
                      const Observer& observer);
+
+/// The plan with its own offers and those of the request. Throws Error{bad_input} where there is none.
+Plan loaded_plan(const PlanRequest& request, const Observer& observer);
 
 OfferRecord record_of(const PlanEstimate& estimate, std::size_t index);
 

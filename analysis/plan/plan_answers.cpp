@@ -242,6 +242,9 @@ Thresholds thresholds(Planner& planner, const Plan& plan, const Offer& offer) {
   found.gpus_stop_paying = gpus_stop_paying(planner, plan, offer);
   found.ring_from_bytes = ring_from_bytes(planner, offer);
   found.ring_from_gpus = ring_from_gpus(planner, plan, offer);
+  const Bytes bytes = gradient_bytes(plan.workload);
+  found.ring = planner.all_reduce(offer, "ring", offer.gpus, bytes);
+  found.naive = planner.all_reduce(offer, "naive", offer.gpus, bytes);
   found.ring_nics = planner.nics(offer, "ring", offer.gpus);
   return found;
 }

@@ -40,6 +40,9 @@ struct Thresholds {
   std::optional<Bytes> ring_from_bytes = {};
   /// Ring is faster than naive for the plan's gradients from this number of GPUs on; none = for no number.
   std::optional<int> ring_from_gpus = {};
+  /// The plan's gradients in one message by algorithms of ours; none where they cannot run.
+  std::optional<Seconds> ring = {};
+  std::optional<Seconds> naive = {};
   /// That ring goes through on all GPUs of the offer, as in Prediction.
   std::optional<NicUse> ring_nics = {};
 };

@@ -100,6 +100,11 @@ AllReduceTimes& Planner::times(Known& machine, const std::string& algorithm, int
   return found->second;
 }
 
+double Planner::most_slowdown(const Known& machine) {
+  // On CPUs the worst is that nothing is hidden: frameworks differ in how much they hide.
+  return machine.machine.gpu ? kMostSlowdown : 1;
+}
+
 TrainingStep Planner::simulate(Known& machine, const Variation& variation, const Ends& ends) {
   if (const auto* unknown = std::get_if<UnknownSpeed>(&machine.computed)) {
     throw Error(ErrorKind::bad_input, unknown->reason);
@@ -140,8 +145,7 @@ StepEstimate Planner::step(Known& machine) {
   constexpr auto kLow = &Interval<Seconds>::low;
   constexpr auto kHigh = &Interval<Seconds>::high;
   TrainingStep typical = simulate(machine, {}, {});
-  // On CPUs the worst is that nothing is hidden: frameworks differ in how much they hide.
-  const double most = machine.machine.gpu ? kMostSlowdown : 1;
+  const double most = most_slowdown(machine);
   const TrainingStep fast =
       simulate(machine, {}, {.compute = kLow, .cost = kLow, .spread = 0, .slowdown = 0});
   const TrainingStep slow =
@@ -250,6 +254,22 @@ std::optional<TrainingStep> Planner::vary(const Offer& offer, const Variation& v
   }
 }
 
+std::optional<Interval<Seconds>> Planner::total_if_known(const Offer& offer, Part part) {
+  try {
+    Known& machine = known(offer);
+    const auto at = [&](Seconds Interval<Seconds>::*end, double spread, double slowdown) {
+      Ends ends{.compute = end, .cost = end, .spread = spread, .slowdown = slowdown};
+      (part == Part::computing ? ends.compute : ends.cost) = &Interval<Seconds>::typical;
+      return simulate(machine, {}, ends).total;
+    };
+    return Interval<Seconds>{.low = at(&Interval<Seconds>::low, 0, 0),
+                             .typical = simulate(machine, {}, {}).total,
+                             .high = at(&Interval<Seconds>::high, kWidestSpread, most_slowdown(machine))};
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
 double Planner::samples_per_second(const TrainingStep& step, int gpus,
                                    const SynchronisationSettings& settings) const {
   return batch_of_pass(plan_.workload, gpus, settings.accumulate) * gpus * settings.accumulate /
@@ -286,6 +306,9 @@ std::optional<BytesPerSecond> link_bandwidth(const Machine& machine) {
     return std::nullopt;
   }
   const IntraLink& intra = *machine.intra;
+  if (intra.bandwidth) {
+    return intra.bandwidth;
+  }
   const auto sheet = machine.gpu ? find_gpu_sheet(machine.gpu->model) : std::nullopt;
   const auto stated_or = [](const std::optional<int>& stated, std::optional<int> known) {
     return stated ? stated : known;
@@ -295,7 +318,7 @@ std::optional<BytesPerSecond> link_bandwidth(const Machine& machine) {
   };
   switch (intra.kind) {
     case IntraKind::custom:
-      return intra.bandwidth;
+      return std::nullopt;
     case IntraKind::pcie: {
       const auto generation =
           stated_or(intra.generation, sheet ? std::optional(sheet->pcie_generation) : std::nullopt);

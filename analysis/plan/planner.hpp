@@ -75,6 +75,11 @@ class Planner {
     /// Everything is hidden that can be: all_reduces slow nothing down beside them.
     bool hides_all = false;
   };
+  /// What of an offer somebody could measure.
+  enum class Part { computing, communicating };
+  /// What a step takes if measuring that part found what is typical: its interval without that part's. None as of vary().
+  std::optional<Interval<Seconds>> total_if_known(const Offer& offer, Part part);
+
   /// One step, predicted from typical numbers; none where the algorithm cannot run on so many ranks. The offer has no problem.
   std::optional<TrainingStep> vary(const Offer& offer, const Variation& variation);
 
@@ -97,6 +102,8 @@ class Planner {
   AllReduceTimes& times(Known& machine, const std::string& algorithm, int ranks);
   TrainingStep simulate(Known& machine, const Variation& variation, const Ends& ends);
   StepEstimate step(Known& machine);
+  /// The most seconds that computing takes longer per second of all_reduces beside it.
+  static double most_slowdown(const Known& machine);
 
   const Plan& plan_;
   std::vector<Gradient> gradients_;

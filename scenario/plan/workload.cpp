@@ -82,6 +82,10 @@ std::span<const std::string> gpu_classes() {
   return classes;
 }
 
+bool computes(const Workload& workload) {
+  return !workload.compute.efficiency.empty() || !workload.compute.measured.empty();
+}
+
 Bytes gradient_bytes(const Workload& workload) {
   return {workload.parameters * static_cast<std::int64_t>(size_of(workload.gradients))};
 }

@@ -71,7 +71,7 @@ struct Workload {
   DataType gradients = DataType::float32;
   double forward_flops = 0;  ///< Operations of the forward pass for one sample; 0 = not known.
   double backward_over_forward = 2;
-  /// Exactly one of the two.
+  /// Exactly one of the two, where computing is known.
   std::optional<int> batch_per_gpu = {};  ///< Samples of one GPU in one pass.
   std::optional<int> global_batch = {};   ///< Samples of a step, all GPUs and passes together.
   double samples = 0;                     ///< Samples of one epoch; 0 = the length of the run is not known.
@@ -80,6 +80,9 @@ struct Workload {
   MemoryUse memory;
   std::filesystem::path file = {};
 };
+
+/// Whether it says how fast GPUs compute; otherwise only what synchronisation takes can be asked.
+bool computes(const Workload& workload);
 
 /// Bytes of all gradients, S of one synchronisation.
 Bytes gradient_bytes(const Workload& workload);

@@ -177,46 +177,47 @@ MapTable<SpeedDrafts> workload_table() {
   const auto batch = whole_number_type({.min = 1, .max = kMaxBatch});
   return {
       .form = "a map such as `{model: resnet50, batch_per_gpu: 64, …}`",
-      .rows = {wrap(of_workload(
-                   "name", &Workload::name, text_type("a name such as `ResNet-50`"),
-                   {.meaning = "What tables and charts call it; the file's name when left out."})),
-               wrap(later("model", &WorkloadDraft::model, "a model such as `resnet50`",
-                          {.meaning = "A model whose tensor list ships with ringside "
-                                      "(configs/workloads/tensors)."})),
-               wrap(later("tensors", &WorkloadDraft::tensors, tensors_form(),
-                          {.meaning = "The parameter tensors in the order of parameters(): a CSV file, "
-                                      "relative to this one, or a list."},
-                          keys_of(tensor_table()))),
-               wrap(of_workload("parameters", &Workload::parameters, count_type(1),
-                                {.meaning = "Number of trainable parameters. With `model` or `tensors` it is "
-                                            "checked; alone, gradients are taken to arrive evenly."})),
-               wrap(of_workload(
-                   "gradients", &Workload::gradients,
-                   choice_type<DataType>("dtype", {DataType::float32, DataType::float16, DataType::bfloat16}),
-                   {.meaning = "Type of the gradients that are synchronised; DistributedDataParallel keeps "
-                               "the parameters' type, also under autocast.",
-                    .default_value = "float32"})),
-               wrap(of_workload("forward_flops", &Workload::forward_flops, flops_of_sample_type(),
-                                {.meaning = "Work of the forward pass for one sample, two per "
-                                            "multiply-accumulate; left out = the sum of the tensors'."})),
-               wrap(of_workload("backward_over_forward", &Workload::backward_over_forward,
-                                positive_number_type("a number such as `2`"),
-                                {.meaning = "Time of the backward pass over that of the forward pass.",
-                                 .default_value = "2"})),
-               wrap(of_workload("batch_per_gpu", &Workload::batch_per_gpu, batch,
-                                {.meaning = "Samples of one GPU per forward and backward pass."})),
-               wrap(of_workload("global_batch", &Workload::global_batch, batch,
-                                {.meaning = "Samples of all GPUs and passes of a step together, instead of "
-                                            "`batch_per_gpu`."})),
-               wrap(of_workload("samples", &Workload::samples, positive_number_type("a number of samples"),
-                                {.meaning = "Samples of one epoch; left out = the length of the run is not "
-                                            "known, and plans rank by the price of a million samples."})),
-               wrap(of_workload("epochs", &Workload::epochs, positive_number_type("a number of epochs"),
-                                {.meaning = "Epochs of the run.", .default_value = "1"})),
-               row("compute", &SpeedDrafts::compute, map_type(compute_table()),
-                   {.meaning = "How fast one GPU computes.", .required = true}),
-               wrap(of_workload("memory", &Workload::memory, map_type(memory_table()),
-                                {.meaning = "What one GPU must hold besides weights and gradients."}))},
+      .rows =
+          {wrap(of_workload("name", &Workload::name, text_type("a name such as `ResNet-50`"),
+                            {.meaning = "What tables and charts call it; the file's name when left out."})),
+           wrap(later("model", &WorkloadDraft::model, "a model such as `resnet50`",
+                      {.meaning = "A model whose tensor list ships with ringside "
+                                  "(configs/workloads/tensors)."})),
+           wrap(later("tensors", &WorkloadDraft::tensors, tensors_form(),
+                      {.meaning = "The parameter tensors in the order of parameters(): a CSV file, "
+                                  "relative to this one, or a list."},
+                      keys_of(tensor_table()))),
+           wrap(of_workload("parameters", &Workload::parameters, count_type(1),
+                            {.meaning = "Number of trainable parameters. With `model` or `tensors` it is "
+                                        "checked; alone, gradients are taken to arrive evenly."})),
+           wrap(of_workload(
+               "gradients", &Workload::gradients,
+               choice_type<DataType>("dtype", {DataType::float32, DataType::float16, DataType::bfloat16}),
+               {.meaning = "Type of the gradients that are synchronised; DistributedDataParallel keeps "
+                           "the parameters' type, also under autocast.",
+                .default_value = "float32"})),
+           wrap(of_workload("forward_flops", &Workload::forward_flops, flops_of_sample_type(),
+                            {.meaning = "Work of the forward pass for one sample, two per "
+                                        "multiply-accumulate; left out = the sum of the tensors'."})),
+           wrap(of_workload("backward_over_forward", &Workload::backward_over_forward,
+                            positive_number_type("a number such as `2`"),
+                            {.meaning = "Time of the backward pass over that of the forward pass.",
+                             .default_value = "2"})),
+           wrap(of_workload("batch_per_gpu", &Workload::batch_per_gpu, batch,
+                            {.meaning = "Samples of one GPU per forward and backward pass."})),
+           wrap(of_workload("global_batch", &Workload::global_batch, batch,
+                            {.meaning = "Samples of all GPUs and passes of a step together, instead of "
+                                        "`batch_per_gpu`."})),
+           wrap(of_workload("samples", &Workload::samples, positive_number_type("a number of samples"),
+                            {.meaning = "Samples of one epoch; left out = the length of the run is not "
+                                        "known, and plans rank by the price of a million samples."})),
+           wrap(of_workload("epochs", &Workload::epochs, positive_number_type("a number of epochs"),
+                            {.meaning = "Epochs of the run.", .default_value = "1"})),
+           row("compute", &SpeedDrafts::compute, map_type(compute_table()),
+               {.meaning = "How fast one GPU computes; left out = only what synchronising gradients takes is "
+                           "answered."}),
+           wrap(of_workload("memory", &Workload::memory, map_type(memory_table()),
+                            {.meaning = "What one GPU must hold besides weights and gradients."}))},
       .on_one_line = false,
   };
 }
@@ -284,15 +285,14 @@ void check_parameters(Reader& reader, const Value& root, Workload& workload) {
   workload.parameters = sum;
 }
 
-void check_batch(Reader& reader, const Value& root, const Workload& workload) {
+void check_batch(Reader& reader, const Value& root, bool computing) {
   const bool one = reader.find(root, "batch_per_gpu").has_value();
   const bool all = reader.find(root, "global_batch").has_value();
-  if (one == all) {
+  if (one == all && (one || computing)) {
     reader.fail(all ? *reader.find(root, "global_batch") : root,
                 one ? "stands beside `batch_per_gpu`; write one of them"
                     : "says no batch; write `batch_per_gpu` or `global_batch`");
   }
-  static_cast<void>(workload);
 }
 
 /// Measured speeds as samples per second.
@@ -331,7 +331,7 @@ std::optional<Workload> read_workload(Reader& reader, const Value& value, const 
   if (reader.num_problems() == before) {
     check_parameters(reader, value, workload);
   }
-  check_batch(reader, value, workload);
+  check_batch(reader, value, all.compute.has_value());
   if (workload.forward_flops == 0) {
     for (const Tensor& tensor : workload.tensors) {
       workload.forward_flops += tensor.forward_flops;

@@ -1,11 +1,15 @@
 #include "analysis/plan/planner.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "analysis/plan/compute_time.hpp"
 #include "analysis/plan/plan_answers.hpp"
 #include "analysis/plan/plan_sentences.hpp"
+#include "analysis/plan/plan_ties.hpp"
 #include "common/error.hpp"
 #include "sim/nccl/gpu_models.hpp"
 
@@ -301,6 +305,37 @@ TEST(Links, HaveTheBandwidthThatTheyAchieve) {
   machine.intra = IntraLink{.kind = IntraKind::pcie, .generation = 4, .lanes = 8};
   EXPECT_EQ(link_name(machine), "PCIe 4.0 x8");
   EXPECT_NEAR(link_bandwidth(machine)->value, 0.78 * 8 * 1.96923e9, 1e6);
+}
+
+TEST(Ties, AreOffersWhoseIntervalsOverlapAndAMeasurementOfComputingBreaksThem) {
+  Plan plan = plan_80mb();
+  plan.workload.compute = {.precision = Precision::float32,
+                           .efficiency = {{"default", {.low = 0.1, .typical = 0.2, .high = 0.4}}},
+                           .measured = {}};
+  plan.workload.forward_flops = 1e9;
+  const std::vector<Offer> offers = {with_gpu(offer_of("cheap", 8, 1.0), "A100-SXM4-40GB"),
+                                     with_gpu(offer_of("a little dearer", 8, 1.1), "A100-SXM4-40GB"),
+                                     with_gpu(offer_of("far dearer", 8, 1000), "A100-SXM4-40GB")};
+  Planner planner(plan);
+  std::vector<OfferEstimate> estimates;
+  std::transform(offers.begin(), offers.end(), std::back_inserter(estimates),
+                 [&](const Offer& offer) { return planner.estimate(offer); });
+  const Ranking ranking = rank_offers(plan, offers, estimates);
+  const Ties found = ties(planner, plan, offers, estimates, ranking);
+  EXPECT_THAT(found.offers, ElementsAre(1));
+  ASSERT_TRUE(found.breaker);
+  EXPECT_EQ(found.breaker->part, Planner::Part::computing);
+  const auto known = planner.total_if_known(offers[0], Planner::Part::computing);
+  ASSERT_TRUE(known);
+  EXPECT_GT(known->low, estimates[0].step->total.low);
+  EXPECT_LT(known->high, estimates[0].step->total.high);
+}
+
+TEST(Links, AMeasuredBandwidthIsWhatASlotHas) {
+  Machine machine;
+  machine.gpu = Gpu{.model = "RTX 3090"};
+  machine.intra = IntraLink{.kind = IntraKind::pcie, .bandwidth = BytesPerSecond{20e9}};
+  EXPECT_EQ(link_bandwidth(machine), BytesPerSecond{20e9});
 }
 
 }  // namespace

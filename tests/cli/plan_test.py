@@ -56,6 +56,72 @@ class Plan(RingsideCase):
         self.assertIn("Rent eight: it is the cheapest of 1 offers that are done within", self.plan(PLAN + OFFERS, "--deadline", "100 s").stdout)
         self.assertIn("Rent eight: it is the fastest of 2", self.plan(PLAN + OFFERS, "--budget", "1 USD").stdout)
 
+    def line(self, *flags):
+        return self.run_ringside("plan", *flags, "--no-charts", "--output", self.folder / "out")
+
+    def test_one_line_without_a_file_answers_on_one_screen(self):
+        asked = ("--model", "resnet34", "--gpus", "4x3090, 8x3090, 4 x RTX 4090,8x4090,8xA100,p4d.24xlarge", "--bandwidth", "20 GB/s")
+        result = self.line(*asked)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for words in ("Rent ", "That is not sure", "What would tell most", "PCIe 4.0 x16 at 20 GB/s is the bottleneck", "ring beats naive there", "USD"):
+            self.assertIn(words, result.stdout)
+        screen = sum(1 + len(line) // 160 for line in result.stdout.splitlines())
+        self.assertLessEqual(screen, 45, result.stdout)
+        # What is printed as YAML, and written, says the same.
+        written = self.folder / "out" / "plan.yaml"
+        self.assertIn(written.read_text(), result.stdout)
+        strip = lambda offers: [{key: value for key, value in offer.items() if key not in ("source", "assumptions")} for offer in offers]
+        one_line = self.run_ringside("plan", *asked, "--no-charts", "--format", "json", "--output", self.folder / "again")
+        offers = [record for record in self.records(one_line.stdout) if record["record"] == "offer"]
+        self.assertEqual(len(offers), 6)
+        self.assertEqual(strip(offers), strip(self.offers(written)))
+
+    def test_gradients_alone_say_what_synchronising_takes(self):
+        flags = ("--gradients", "88 MB", "--gpus", "4x3090", "--bandwidth", "20 GB/s")
+        result = self.line(*flags)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("of 88 MB of gradients in one message", result.stdout)
+        self.assertIn("parameters: 22000000", result.stdout)
+        offer = self.records(self.line(*flags, "--format", "json").stdout)[-1]
+        # The same as the scenario of README's listed box predicts.
+        scenario = self.run_ringside("predict", SOURCE / "configs/scenarios/listed-4x3090.yaml", "--sweep", "intra.bandwidth=20GB/s", "--format", "json")
+        points = {record["algorithm"]: record["predicted"] for record in self.records(scenario.stdout) if record["record"] == "point"}
+        self.assertAlmostEqual(offer["communication"]["typical"], points["native"]["seconds"], delta=1e-12)
+        self.assertAlmostEqual(offer["ring"], points["ring"]["seconds"], delta=1e-12)
+        self.assertAlmostEqual(offer["naive"], points["naive"]["seconds"], delta=1e-12)
+
+    def test_what_is_known_counts_in_one_line(self):
+        result = self.line("--model", "resnet34", "--gpus", "4x3090 @ 0.5 USD", "--batch", "64", "--known", "3090: 568 samples/s",
+                           "--known", "4x3090: 85159208 B in 90 ms")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("One RTX 3090 trains 568 samples/s alone", result.stdout)
+        self.assertIn("batch_per_gpu: 64", result.stdout)
+        offer = self.offers(self.folder / "out" / "plan.yaml")[0]
+        self.assertEqual(offer["per_hour"], 0.5)
+        self.assertAlmostEqual(offer["compute"]["typical"], 64 / 568, delta=1e-9)
+        self.assertGreater(offer["communication"]["typical"], 0.05)  # 13 ms where nothing is known.
+
+    def test_one_line_that_cannot_be_is_refused_by_its_part(self):
+        for flags, words in (
+            (("--model", "resnet34"), "--model needs --gpus"),
+            (("--gpus", "4x3090"), "--gpus needs --model"),
+            (("--model", "resnet34", "--gpus", "4x3091"), "--gpus '4x3091': "),
+            (("--model", "resnet34", "--gpus", "p4d.24xlargee"), "did you mean 'p4d.24xlarge'"),
+            (("--model", "resnet34", "--gpus", "4x3090,,8x3090"), "empty part"),
+            (("--model", "resnet34", "--gpus", "4x3090 @ cheap"), "the price of an hour"),
+            (("--model", "resnet", "--gpus", "4x3090"), "--model 'resnet': "),
+            (("--model", "resnet34", "--gpus", "8xA100", "--bandwidth", "20 GB/s"), "--bandwidth '20 GB/s': "),
+            (("--model", "resnet34", "--gpus", "4x3090", "--bandwidth", "fast"), "--bandwidth 'fast': "),
+            (("--model", "resnet34", "--gpus", "4x3090", "--batch", "many"), "--batch 'many': "),
+            (("--model", "resnet34", "--gpus", "4x3090", "--known", "4090: 10 samples/s"), "nothing of --gpus '4x3090' is 4090"),
+            (("--model", "resnet34", "--gpus", "4x3090", "--known", "fast"), "--known 'fast': "),
+            (("--gradients", "88 MB", "--gpus", "4x3090", "--batch", "3"), "--batch is of a model"),
+            (("--gradients", "lots", "--gpus", "4x3090"), "--gradients 'lots': "),
+            (("--gradients", "88 MB", "--model", "resnet34", "--gpus", "4x3090"), "write one of them"),
+        ):
+            self.assert_rejected(self.line(*flags), 2, words)
+        self.assert_rejected(self.plan(PLAN + OFFERS, "--gpus", "4x3090"), 2, "is for a plan without a file")
+
     def test_a_bad_value_of_a_flag_names_the_flag_and_the_value(self):
         for flag, value, words in (
             ("--deadline", "soon", "is not a time such as"),

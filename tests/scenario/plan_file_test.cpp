@@ -186,6 +186,9 @@ TEST_F(PlanFile, AWorkloadSaysOneBatchAndASpeed) {
               HasSubstr("write one of them"));
   EXPECT_THAT(refused("workload: {model: resnet50, batch_per_gpu: 1, compute: {precision: tf32}}"),
               HasSubstr("says no speed"));
+  EXPECT_THAT(refused("workload: {model: resnet50, batch_per_gpu: 1, global_batch: 2}"),
+              HasSubstr("write one of them"));
+  EXPECT_FALSE(computes(plan("workload: {parameters: 22000000}").workload));
   EXPECT_THAT(
       refused("workload: {model: resnet50, batch_per_gpu: 1, compute: {efficiency: {default: 130 %}}}"),
       HasSubstr("more than 100 %"));

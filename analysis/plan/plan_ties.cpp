@@ -1,0 +1,72 @@
+#include "analysis/plan/plan_ties.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ringside {
+namespace {
+
+/// Cost, or seconds of so many samples; only offers compared by the same are compared.
+Interval<double> merit_of(const Offer& offer, const OfferEstimate& estimate, const Interval<Seconds>& step,
+                          bool by_cost) {
+  const double per_sample = 1 / estimate.step->batch;
+  const double factor = by_cost ? per_sample * offer.per_hour->amount / 3600 : per_sample;
+  return {.low = factor * step.low.value,
+          .typical = factor * step.typical.value,
+          .high = factor * step.high.value};
+}
+
+/// How far two intervals share values, as a ratio's logarithm; negative = they are apart.
+double shared(const Interval<double>& a, const Interval<double>& b) {
+  return std::log(std::min(a.high, b.high) / std::max(a.low, b.low));
+}
+
+}  // namespace
+
+Ties ties(Planner& planner, const Plan& plan, const std::vector<Offer>& offers,
+          const std::vector<OfferEstimate>& estimates, const Ranking& ranking) {
+  if (!ranking.recommended) {
+    return {};
+  }
+  const std::size_t best = *ranking.recommended;
+  const bool by_cost = offers[best].per_hour && (plan.deadline || !plan.budget);
+  const auto merit = [&](std::size_t index, const Interval<Seconds>& step) {
+    return merit_of(offers[index], estimates[index], step, by_cost);
+  };
+  const auto merit_now = [&](std::size_t index) { return merit(index, estimates[index].step->total); };
+  Ties found;
+  for (const std::size_t index : ranking.order) {
+    const bool compared =
+        index != best && estimates[index].step.has_value() && (!by_cost || offers[index].per_hour);
+    if (compared && merit_now(index).low < merit_now(best).high) {
+      found.offers.push_back(index);
+    }
+  }
+  if (found.offers.empty()) {
+    return found;
+  }
+  const std::size_t next = found.offers.front();
+  double least = shared(merit_now(best), merit_now(next));
+  for (const std::size_t index : {best, next}) {
+    for (const auto part : {Planner::Part::computing, Planner::Part::communicating}) {
+      const auto step = planner.total_if_known(offers[index], part);
+      if (!step) {
+        continue;
+      }
+      // Who measures computing of a GPU knows it for both offers that have it.
+      const auto& one = offers[best].machine.gpu;
+      const auto& other = offers[next].machine.gpu;
+      const bool both = part == Planner::Part::computing && one && other && one->model == other->model;
+      const std::size_t rest = index == best ? next : best;
+      const auto of_rest = both ? planner.total_if_known(offers[rest], part) : std::nullopt;
+      const double left = shared(merit(index, *step), of_rest ? merit(rest, *of_rest) : merit_now(rest));
+      if (left < least) {
+        least = left;
+        found.breaker = {.offer = index, .part = part};
+      }
+    }
+  }
+  return found;
+}
+
+}  // namespace ringside

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "analysis/plan/plan_answers.hpp"
+#include "analysis/plan/planner.hpp"
+#include "scenario/plan/plan.hpp"
+
+/// How sure a recommendation is, and what would make it surer.
+namespace ringside {
+
+/// What to measure, and where.
+struct TieBreaker {
+  std::size_t offer = 0;  ///< Rented for it; one GPU of it is enough for computing.
+  Planner::Part part = Planner::Part::computing;
+};
+
+struct Ties {
+  /// Usable offers whose 90 % interval of what was compared begins below the end of the recommended one's: they may be the better
+  /// ones. Best first.
+  std::vector<std::size_t> offers = {};
+  /// The one measurement after which the interval of the recommended offer and of the first of these share least; none where no
+  /// measurement helps.
+  std::optional<TieBreaker> breaker = {};
+};
+
+/// Of the recommended offer; nothing where none is. Compared is what rank_offers() compares: cost where it is known and asked for,
+/// else time.
+Ties ties(Planner& planner, const Plan& plan, const std::vector<Offer>& offers,
+          const std::vector<OfferEstimate>& estimates, const Ranking& ranking);
+
+}  // namespace ringside

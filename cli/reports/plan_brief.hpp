@@ -1,0 +1,24 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "cli/commands.hpp"
+#include "cli/console.hpp"
+#include "study/plan.hpp"
+
+/// What `ringside plan` says of a plan without a file: one screen.
+namespace ringside::cli {
+
+/// Which to rent, whether links are the bottleneck, whether ring beats naive there, and how sure that is; the records for
+/// --format json.
+void print_brief_plan(const study::PlanStudy& study, const CommonOptions& common);
+
+/// What synchronisation takes, without any computing.
+void print_synchronisation(const study::SynchronisationStudy& study, const CommonOptions& common);
+
+/// The plan file that was written; nothing for --format json.
+void print_written_plan(const std::filesystem::path& file, const std::string& yaml,
+                        const CommonOptions& common);
+
+}  // namespace ringside::cli

@@ -1,0 +1,56 @@
+#include "scenario/plan/plan_text.hpp"
+
+#include <sstream>
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include "scenario/scenario.hpp"
+
+namespace ringside {
+
+std::string machine_on_one_line(const Machine& machine) {
+  YAML::Node root = YAML::Load(to_yaml(machine));
+  root.remove("name");
+  root.remove("price");
+  root.SetStyle(YAML::EmitterStyle::Flow);
+  YAML::Emitter out;
+  out << YAML::Flow << root;
+  return out.c_str();
+}
+
+std::string changed_workload(const std::filesystem::path& file, const WorkloadChanges& changes) {
+  YAML::Node root = YAML::LoadFile(file.string());
+  if (!root["name"]) {
+    root["name"] = file.stem().string();
+  }
+  if (root["tensors"] && root["tensors"].IsScalar()) {
+    root["tensors"] = std::filesystem::absolute(file.parent_path() / root["tensors"].Scalar()).string();
+  }
+  if (changes.batch_per_gpu) {
+    root.remove("global_batch");
+    root["batch_per_gpu"] = *changes.batch_per_gpu;
+  }
+  if (!changes.measured.empty()) {
+    YAML::Node speeds(YAML::NodeType::Sequence);
+    for (const auto& [gpu, speed] : changes.measured) {
+      YAML::Node one;
+      one.SetStyle(YAML::EmitterStyle::Flow);
+      one["gpu"] = gpu;
+      one["samples_per_second"] = speed;
+      speeds.push_back(one);
+    }
+    for (const YAML::Node& stated : root["compute"]["measured"]) {
+      speeds.push_back(stated);
+    }
+    root["compute"]["measured"] = speeds;
+  }
+  std::istringstream lines(YAML::Dump(root));
+  std::string text;
+  for (std::string line; std::getline(lines, line);) {
+    text += fmt::format("  {}\n", line);
+  }
+  return text;
+}
+
+}  // namespace ringside

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "scenario/machine/machine.hpp"
+
+/// Parts of a plan file, written.
+namespace ringside {
+
+/// The machine's keys as a map on one line, without its name and price, which an offer has.
+std::string machine_on_one_line(const Machine& machine);
+
+/// What a plan says of its workload instead of the file.
+struct WorkloadChanges {
+  std::optional<int> batch_per_gpu = {};
+  /// `GPU` and samples per second, which count more than those of the file.
+  std::vector<std::pair<std::string, double>> measured = {};
+
+  bool any() const { return batch_per_gpu.has_value() || !measured.empty(); }
+};
+
+/// The workload of the file with these changes, lines that stand below `workload:`. The file was loaded before.
+std::string changed_workload(const std::filesystem::path& file, const WorkloadChanges& changes);
+
+}  // namespace ringside

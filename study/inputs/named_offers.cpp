@@ -1,0 +1,272 @@
+#include "study/inputs/named_offers.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/error.hpp"
+#include "common/names.hpp"
+#include "common/numbers.hpp"
+#include "common/units.hpp"
+#include "import/offer_machine.hpp"
+#include "scenario/machine/machine_table.hpp"
+#include "scenario/plan/plan.hpp"
+#include "sim/nccl/gpu_models.hpp"
+#include "study/inputs/shipped_files.hpp"
+
+namespace ringside::study {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string trimmed(std::string_view text) {
+  const auto blank = [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; };
+  while (!text.empty() && blank(text.front())) {
+    text.remove_prefix(1);
+  }
+  while (!text.empty() && blank(text.back())) {
+    text.remove_suffix(1);
+  }
+  return std::string(text);
+}
+
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+/// Parts between commas; none is empty.
+std::vector<std::string> parts_of(const std::string& flag, const std::string& text) {
+  std::vector<std::string> parts;
+  std::size_t start = 0;
+  while (start <= text.size()) {
+    const std::size_t end = std::min(text.find(',', start), text.size());
+    parts.push_back(trimmed(std::string_view(text).substr(start, end - start)));
+    if (parts.back().empty()) {
+      reject_part(flag, text, "has an empty part; write machines such as '4x3090,8x4090,p4d.24xlarge'");
+    }
+    start = end + 1;
+  }
+  return parts;
+}
+
+std::vector<std::string> machine_names() {
+  std::vector<std::string> names;
+  for (const fs::path& file : shipped_configs("machines")) {
+    names.push_back(file.stem().string());
+  }
+  return names;
+}
+
+bool is_machine(const std::string& text, const std::vector<std::string>& names) {
+  std::error_code ignored;
+  return fs::is_regular_file(text, ignored) || std::any_of(names.begin(), names.end(), [&](const auto& name) {
+           return lower(name) == lower(text);
+         });
+}
+
+/// Shipped machines with this GPU and a price: the lowest price of one GPU.
+void take_listed_price(NamedOffer& offer) {
+  double least = 0;
+  Machine cheapest;
+  for (const fs::path& file : shipped_configs("machines")) {
+    const Machine machine = load_machine(file);
+    const auto gpus = num_gpus(machine);
+    const auto sheet = machine.gpu ? find_gpu_sheet(machine.gpu->model) : std::nullopt;
+    if (!machine.price || !gpus || !sheet || sheet->model != offer.machine.gpu->model) {
+      continue;
+    }
+    const double each = machine.price->per_hour / static_cast<double>(*gpus);
+    if (least == 0 || each < least) {
+      least = each;
+      cheapest = machine;
+    }
+  }
+  if (least == 0) {
+    offer.assumptions.push_back(
+        fmt::format("Its price is not known; `{} @ 1.50 USD` in --gpus says it.", offer.text));
+    return;
+  }
+  const double price = std::round(100 * least * offer.gpus) / 100;
+  offer.price = fmt::format("{{per_hour: {:.2f} {}{}}}", price, cheapest.price->currency,
+                            cheapest.price->as_of ? fmt::format(", as_of: {}", *cheapest.price->as_of) : "");
+  offer.assumptions.push_back(
+      fmt::format("{} costs {:.2f} {} an hour, as {} does; `{} @ …` says another price.",
+                  offer.machine.gpu->model, least, cheapest.price->currency, cheapest.name, offer.text));
+}
+
+/// GPUs on the board or in the slots that they are made for.
+void describe_board(const Counted& gpus, const std::optional<std::string>& bandwidth, NamedOffer& offer) {
+  const auto sheet = find_gpu_sheet(gpus.what);
+  Offer listed;
+  describe_machine({.name = sheet->model, .rented = gpus.count, .in_machine = gpus.count}, listed);
+  offer.name = fmt::format("{} × {}", gpus.count, sheet->model);
+  offer.gpus = gpus.count;
+  offer.machine = listed.machine;
+  IntraLink& intra = *offer.machine.intra;
+  if (bandwidth && intra.kind == IntraKind::pcie) {
+    try {
+      intra.bandwidth = parse_bandwidth(*bandwidth);
+    } catch (const Error& error) {
+      reject_part("--bandwidth", *bandwidth, error.what());
+    }
+  }
+  if (!offer.price) {
+    take_listed_price(offer);
+  }
+}
+
+NamedOffer read_part(const std::string& part, const std::optional<std::string>& bandwidth,
+                     const KnownNames& known, const std::vector<std::string>& names) {
+  NamedOffer offer;
+  const std::size_t at = part.find('@');
+  offer.text = trimmed(std::string_view(part).substr(0, at));
+  if (at != std::string::npos) {
+    const std::string price = trimmed(std::string_view(part).substr(at + 1));
+    const auto money = parse_money(price);
+    if (!money) {
+      reject_part("--gpus", part, "after `@` stands the price of an hour, such as `0.67 USD`");
+    }
+    offer.price = fmt::format("{{per_hour: {} {}}}", money->amount, money->currency);
+  }
+  const Counted gpus = counted(offer.text);
+  const bool named = is_machine(offer.text, names);
+  if (!named && find_gpu_sheet(gpus.what)) {
+    describe_board(gpus, bandwidth, offer);
+    return offer;
+  }
+  if (!named && !is_machine(gpus.what, names)) {
+    std::vector<std::string> all = gpu_model_names();
+    all.insert(all.end(), names.begin(), names.end());
+    reject_part("--gpus", offer.text,
+                unknown_name("GPU or machine", gpus.what, all) +
+                    "; `ringside list machines` has the machines, and a machine file is taken, too");
+  }
+  std::error_code ignored;
+  offer.reference = named ? offer.text : fmt::format("{} x {}", gpus.count, gpus.what);
+  if (fs::is_regular_file(*offer.reference, ignored)) {
+    offer.reference = fs::absolute(*offer.reference).string();
+  }
+  try {
+    offer.machine = machine_named(*offer.reference, "--gpus", known);
+  } catch (const Error& error) {
+    reject_part("--gpus", offer.text, error.what());
+  }
+  offer.name = offer.machine.name;
+  const auto number = num_gpus(offer.machine);
+  if (!number) {
+    reject_part("--gpus", offer.text, "the machine says no number of GPUs");
+  }
+  offer.gpus = static_cast<int>(*number);
+  return offer;
+}
+
+void add_known(std::vector<KnownPart>& parts, NamedOffer& offer) {
+  for (KnownPart& part : parts) {
+    const Counted asked = counted(part.of);
+    const auto sheet = find_gpu_sheet(asked.what);
+    const bool of_gpus =
+        sheet && offer.machine.gpu && find_gpu_sheet(offer.machine.gpu->model)->model == sheet->model;
+    if (part.samples_per_second) {
+      part.used = part.used || of_gpus;
+      continue;
+    }
+    const bool meant = lower(part.of) == lower(offer.text) || part.of == offer.name ||
+                       (!offer.reference && of_gpus && asked.count == offer.gpus);
+    if (meant) {
+      part.used = true;
+      Known known = *part.all_reduce;
+      known.ranks = offer.gpus;
+      offer.machine.known.push_back(known);
+      if (offer.reference && !offer.price && offer.machine.price) {
+        offer.price =
+            fmt::format("{{per_hour: {} {}}}", offer.machine.price->per_hour, offer.machine.price->currency);
+      }
+      offer.reference.reset();
+    }
+  }
+}
+
+}  // namespace
+
+void reject_part(const std::string& flag, const std::string& text, const std::string& what) {
+  throw Error(ErrorKind::bad_input, fmt::format("{} '{}': {}", flag, text, what));
+}
+
+Counted counted(const std::string& text) {
+  std::string_view rest = text;
+  const std::optional<int> count = take_number<int>(rest);
+  const std::string after = trimmed(rest);
+  for (const std::string_view times : {"x", "X", "×", "*"}) {
+    if (count && *count >= 1 && *count <= kMaxRanks && after.starts_with(times)) {
+      return {.count = *count, .what = trimmed(std::string_view(after).substr(times.size()))};
+    }
+  }
+  return {.count = 1, .what = text};
+}
+
+KnownPart read_known_part(const std::string& text) {
+  constexpr std::string_view kForm =
+      "is neither a GPU's speed such as '3090: 568 samples/s' nor a machine's all_reduce such as '4x3090: 88 "
+      "MB in 15 ms'";
+  KnownPart part{.text = text};
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos) {
+    reject_part("--known", text, std::string(kForm));
+  }
+  part.of = trimmed(std::string_view(text).substr(0, colon));
+  const std::string value = trimmed(std::string_view(text).substr(colon + 1));
+  constexpr std::string_view kUnit = "samples/s";
+  constexpr std::string_view kIn = " in ";
+  if (value.ends_with(kUnit)) {
+    part.samples_per_second =
+        parse_number<double>(trimmed(std::string_view(value).substr(0, value.size() - kUnit.size())));
+    if (!part.samples_per_second || !(*part.samples_per_second > 0)) {
+      reject_part("--known", text, std::string(kForm));
+    }
+    return part;
+  }
+  const std::size_t in = value.find(kIn);
+  if (in == std::string::npos) {
+    reject_part("--known", text, std::string(kForm));
+  }
+  try {
+    part.all_reduce =
+        Known{.algorithm = "native",
+              .ranks = {},
+              .bytes = parse_bytes(trimmed(std::string_view(value).substr(0, in))),
+              .seconds = parse_seconds(trimmed(std::string_view(value).substr(in + kIn.size()))),
+              .bandwidth = {},
+              .latency = {}};
+  } catch (const Error& error) {
+    reject_part("--known", text, error.what());
+  }
+  return part;
+}
+
+std::vector<NamedOffer> named_offers(const std::string& gpus, const std::optional<std::string>& bandwidth,
+                                     std::vector<KnownPart>& known_parts, const KnownNames& known) {
+  const std::vector<std::string> names = machine_names();
+  std::vector<NamedOffer> offers;
+  for (const std::string& part : parts_of("--gpus", gpus)) {
+    offers.push_back(read_part(part, bandwidth, known, names));
+    add_known(known_parts, offers.back());
+  }
+  const bool slots = std::any_of(offers.begin(), offers.end(), [](const NamedOffer& offer) {
+    return offer.machine.intra && offer.machine.intra->bandwidth.has_value();
+  });
+  if (bandwidth && !slots) {
+    reject_part("--bandwidth", *bandwidth,
+                "no part of --gpus is a number of GPUs in PCIe slots, such as 4x3090");
+  }
+  return offers;
+}
+
+}  // namespace ringside::study
