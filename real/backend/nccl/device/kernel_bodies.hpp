@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
@@ -14,7 +15,7 @@ namespace ringside {
 inline constexpr int kThreads = 256;
 /// Vectors of each operand that one thread has in flight.
 inline constexpr int kUnroll = 4;
-inline constexpr int kVectorBytes = 16;
+inline constexpr std::size_t kVectorBytes = 16;
 
 /// Which thread of how many this is.
 struct Walk {
@@ -60,8 +61,8 @@ RINGSIDE_ON_DEVICE W combine(W a, W b) {
 
 template <typename T>
 struct alignas(kVectorBytes) Vector16 {
-  static constexpr int kSize = kVectorBytes / sizeof(T);
-  T elements[kSize];
+  static constexpr int kSize = static_cast<int>(kVectorBytes / sizeof(T));
+  T elements[kVectorBytes / sizeof(T)];
 };
 
 struct Sources {
