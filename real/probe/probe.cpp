@@ -232,11 +232,22 @@ void require_gpus(const ProbeOptions& options) {
   }
 }
 
-/// `groups_of(ranks)`: what to probe with these numbers of ranks, smallest first.
+/// `all_groups_of(ranks)`: what to probe with these numbers of ranks, smallest first.
 template <typename GroupsOf>
 std::vector<ProbeSample> run_probes(const ProbeOptions& options, const ProbeProgress& progress,
-                                    const GroupsOf& groups_of) {
+                                    const GroupsOf& all_groups_of) {
   const RegisteredBackend& backend = registered(options.launch.backend);
+  const auto groups_of = [&](const std::vector<int>& ranks) {
+    std::vector<ProbeGroup> groups = all_groups_of(ranks);
+    for (ProbeGroup& group : groups) {
+      // A GPU posts no receive ahead: transfers that start together are one group, which is over only as a whole, and
+      // ranks that wait for the last of it before they send again would wait for ever.
+      std::erase_if(group.keys, [&](const ProbeKey& key) {
+        return backend.on_gpus && key.kind == ProbeKind::chained_exchange_posted;
+      });
+    }
+    return groups;
+  };
   if (const std::optional<std::string> reason = backend.unavailable()) {
     throw Error(ErrorKind::environment, *reason);
   }
