@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -25,8 +27,14 @@ namespace {
 class NcclDevice final : public RankDevice {
  public:
   NcclDevice(std::shared_ptr<const NcclLibrary> library, const ncclUniqueId& id, const GpuRank& place,
-             bool shares_gpu)
-      : communicator_(std::move(library), id, place), streams_(communicator_), shares_gpu_(shares_gpu) {}
+             bool shares_gpu, std::string no_graph_because)
+      : communicator_(std::move(library), id, place),
+        streams_(communicator_, std::move(no_graph_because)),
+        shares_gpu_(shares_gpu) {}
+
+  /// False where NCCL refused to be captured in a CUDA graph.
+  bool usable() const { return communicator_.usable(); }
+  const std::string& no_graph_because() const { return streams_.no_graph_because(); }
 
   bool shares_gpu() const override { return shares_gpu_; }
   std::unique_ptr<ReadyCall> make_ready(const Program& program) override {
@@ -62,16 +70,27 @@ int take_gpu(const RankPlace& place) {
   return gpu;
 }
 
+void run(const std::unique_ptr<Transfer>& transfer) {
+  transfer->start();
+  transfer->wait();
+}
+
+/// `bytes` of rank 0, at every rank.
+void share(Transport& transport, std::span<std::byte> bytes) {
+  if (transport.rank() != 0) {
+    return run(transport.make_receive(0, bytes));
+  }
+  for (Rank rank = 1; rank < transport.num_ranks(); ++rank) {
+    run(transport.make_send(rank, bytes));
+  }
+}
+
 /// Rank 0's id, at every rank.
 ncclUniqueId share_id(const NcclLibrary& library, Transport& transport) {
   ncclUniqueId id{};
   const std::span<std::byte> bytes = std::as_writable_bytes(std::span(id.internal));
-  const auto run = [](const std::unique_ptr<Transfer>& transfer) {
-    transfer->start();
-    transfer->wait();
-  };
   if (transport.rank() != 0) {
-    run(transport.make_receive(0, bytes));
+    share(transport, bytes);
     return id;
   }
   const ncclResult_t result = library.get_unique_id(&id);
@@ -79,10 +98,30 @@ ncclUniqueId share_id(const NcclLibrary& library, Transport& transport) {
     const char* words = library.get_last_error(nullptr);
     throw nccl_error(result, 0, "opening a meeting point", words == nullptr ? "" : words);
   }
-  for (Rank rank = 1; rank < transport.num_ranks(); ++rank) {
-    run(transport.make_send(rank, bytes));
-  }
+  share(transport, bytes);
   return id;
+}
+
+/// Whether `yes` holds at every rank.
+bool everywhere(bool yes, Transport& transport) {
+  std::byte all{yes};
+  for (Rank rank = 1; rank < transport.num_ranks(); ++rank) {
+    std::byte one = all;
+    if (transport.rank() == rank) {
+      run(transport.make_send(0, std::span(&one, 1)));
+    } else if (transport.rank() == 0) {
+      run(transport.make_receive(rank, std::span(&one, 1)));
+      all &= one;
+    }
+  }
+  share(transport, std::span(&all, 1));
+  return all != std::byte{0};
+}
+
+/// RINGSIDE_CUDA_GRAPH=0 puts every call on its stream one by one, for comparing and for machines where graphs fail.
+std::string no_graph_wanted() {
+  const char* value = std::getenv("RINGSIDE_CUDA_GRAPH");
+  return value != nullptr && std::string_view(value) == "0" ? "RINGSIDE_CUDA_GRAPH=0" : "";
 }
 
 }  // namespace
@@ -98,11 +137,20 @@ RankBackend join_nccl(const RankPlace& place) {
   RankBackend backend = join_gloo(place);
   backend.backend = Backend::nccl;
   backend.make_native = nullptr;
-  const ncclUniqueId id = share_id(*library, *backend.transport);
-  backend.device = std::make_unique<NcclDevice>(
-      library, id,
-      GpuRank{.rank = place.rank, .num_ranks = place.num_ranks, .gpu = gpu, .timeout = place.timeout},
-      shares_gpu);
+  const auto connect = [&](const std::string& no_graph_because) {
+    return std::make_unique<NcclDevice>(
+        library, share_id(*library, *backend.transport),
+        GpuRank{.rank = place.rank, .num_ranks = place.num_ranks, .gpu = gpu, .timeout = place.timeout},
+        shares_gpu, no_graph_because);
+  };
+  std::unique_ptr<NcclDevice> device = connect(no_graph_wanted());
+  if (!everywhere(device->usable(), *backend.transport)) {
+    // A communicator that refused to be captured is lost, and with it those of the others; the next one is not asked to.
+    const std::string refused = device->no_graph_because();
+    device.reset();
+    device = connect(refused.empty() ? "NCCL refused it at another rank" : refused);
+  }
+  backend.device = std::move(device);
   return backend;
 }
 

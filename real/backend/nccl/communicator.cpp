@@ -63,7 +63,9 @@ void NcclCommunicator::check(ncclResult_t result, std::string_view doing) {
 
 void NcclCommunicator::group(std::string_view doing, const std::function<void()>& calls) {
   check(library_->group_start(), doing);
+  group_is_open_ = true;
   calls();
+  group_is_open_ = false;
   check(library_->group_end(), doing);
   settle(doing);
 }
@@ -111,6 +113,9 @@ void NcclCommunicator::wait(cudaEvent_t event, std::string_view doing) {
 }
 
 void NcclCommunicator::give_up(const Error& error) {
+  if (std::exchange(group_is_open_, false)) {
+    library_->group_end();  // A group is this thread's: what another communicator asks for would become part of it.
+  }
   if (communicator_ != nullptr) {
     library_->comm_abort(std::exchange(communicator_, nullptr));
   }

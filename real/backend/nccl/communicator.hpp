@@ -37,6 +37,8 @@ class NcclCommunicator {
 
   const NcclLibrary& library() const { return *library_; }
   ncclComm_t get() const { return communicator_; }
+  /// False after an exception.
+  bool usable() const { return communicator_ != nullptr; }
   const GpuRank& place() const { return place_; }
 
   /// Inside a group: throws unless NCCL has taken the call.
@@ -60,6 +62,7 @@ class NcclCommunicator {
   std::shared_ptr<const NcclLibrary> library_;
   GpuRank place_;
   ncclComm_t communicator_ = nullptr;
+  bool group_is_open_ = false;
 };
 
 }  // namespace ringside

@@ -1,9 +1,7 @@
 #include "real/backend/nccl/gpu_call.hpp"
 
 #include <chrono>
-#include <cstdlib>
 #include <limits>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -20,12 +18,6 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// RINGSIDE_CUDA_GRAPH=0 puts every call on its stream one by one, for comparing and for machines where graphs fail.
-bool graphs_wanted() {
-  const char* value = std::getenv("RINGSIDE_CUDA_GRAPH");
-  return value == nullptr || std::string_view(value) != "0";
-}
-
 int multiprocessors_of(int gpu) {
   int number = 0;
   check_cuda(cudaDeviceGetAttribute(&number, cudaDevAttrMultiProcessorCount, gpu), gpu,
@@ -35,25 +27,24 @@ int multiprocessors_of(int gpu) {
 
 }  // namespace
 
-GpuStreams::GpuStreams(NcclCommunicator& communicator)
+GpuStreams::GpuStreams(NcclCommunicator& communicator, std::string no_graph_because)
     : communicator_(communicator),
       multiprocessors_(multiprocessors_of(communicator.place().gpu)),
       communication_(gpu()),
       arithmetic_(gpu()),
       order_(CudaEvent::Use::order, gpu()),
-      token_(static_cast<std::int64_t>(sizeof(float)), gpu()) {
+      token_(static_cast<std::int64_t>(sizeof(float)), gpu()),
+      no_graph_because_(std::move(no_graph_because)) {
   // The first time connects the ranks; only then can it be captured.
   enqueue_barrier();
   check_cuda(cudaEventRecord(order_.get(), communication()), gpu(), "connecting");
   communicator_.wait(order_.get(), "connecting the GPUs");
-  if (graphs_wanted()) {
+  if (no_graph_because_.empty()) {
     try {
       barrier_ = capture([this] { enqueue_barrier(); });
     } catch (const Error& error) {
-      if (error.kind() == ErrorKind::peer_lost) {
-        throw;
-      }
-      barrier_ = {};  // Then it is enqueued each time; every call says of itself why it is no graph.
+      // Then it is enqueued each time. A peer that is lost shows when the ranks agree on what to do.
+      no_graph_because_ = error.what();
     }
   }
 }
@@ -110,15 +101,17 @@ void GpuCall::warm_up() {
   enqueue();
   check_cuda(cudaEventRecord(end_.get(), streams_.communication()), streams_.gpu(), what_);
   streams_.communicator().wait(end_.get(), fmt::format("{} for the first time", what_));
-  if (!graphs_wanted()) {
-    no_graph_because_ = "RINGSIDE_CUDA_GRAPH=0";
+  no_graph_because_ = streams_.no_graph_because();
+  if (!no_graph_because_.empty()) {
     return;
   }
   try {
     graph_ = streams_.capture([this] { enqueue(); });
   } catch (const Error& error) {
-    if (error.kind() == ErrorKind::peer_lost) {
-      throw;
+    // What NCCL refuses ends its communicator; then there is nothing to go on with.
+    if (!streams_.communicator().usable()) {
+      throw Error(error.kind(),
+                  fmt::format("{}; RINGSIDE_CUDA_GRAPH=0 does without CUDA graphs", error.what()));
     }
     no_graph_because_ = error.what();
   }

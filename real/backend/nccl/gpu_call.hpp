@@ -16,13 +16,16 @@ namespace ringside {
 /// among themselves.
 class GpuStreams {
  public:
-  explicit GpuStreams(NcclCommunicator& communicator);
+  /// `no_graph_because`: why nothing is to be captured; empty = what can be is. Where NCCL refuses to be captured, it is of
+  /// no more use (usable() of the communicator), and no_graph_because() says why.
+  GpuStreams(NcclCommunicator& communicator, std::string no_graph_because);
 
   NcclCommunicator& communicator() const { return communicator_; }
   int gpu() const { return communicator_.place().gpu; }
   int multiprocessors() const { return multiprocessors_; }
   cudaStream_t communication() const { return communication_.get(); }
   cudaStream_t arithmetic() const { return arithmetic_.get(); }
+  const std::string& no_graph_because() const { return no_graph_because_; }
 
   /// What comes next on `waiting` waits for what is on `awaited` so far.
   void order(cudaStream_t waiting, cudaStream_t awaited);
@@ -44,6 +47,7 @@ class GpuStreams {
   CudaEvent order_;
   DeviceMemory token_;
   CudaGraph barrier_;
+  std::string no_graph_because_;
 };
 
 /// A call whose work `enqueue` puts on the streams without waiting for any of it; timed by events of the GPU.
