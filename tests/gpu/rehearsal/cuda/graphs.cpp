@@ -81,34 +81,42 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mo
   });
 }
 
+namespace {
+
+cudaError_t end_capture(cudaStream_t stream, cudaGraph_t* graph) {
+  *graph = nullptr;
+  const std::lock_guard lock(state().mutex);
+  CUstream_st* const found = find_stream("cudaStreamEndCapture", stream);
+  if (found == nullptr || found->capture == nullptr || found->capture->origin != found) {
+    complain("cudaStreamEndCapture", "no capture began on this stream");
+    return cudaErrorStreamCaptureUnmatched;
+  }
+  const std::shared_ptr<Capture> capture = found->capture;
+  capture->origin = nullptr;
+  const std::vector<std::size_t> frontier = found->frontier;
+  for (CUstream_st* member : capture->streams) {
+    if (state().streams.contains(member)) {
+      member->capture = nullptr;
+      member->frontier.clear();
+    }
+  }
+  if (capture->invalidated) {
+    return cudaErrorStreamCaptureInvalidated;
+  }
+  if (!all_joined(*capture, frontier)) {
+    complain("cudaStreamEndCapture", "work of another stream was not joined to the one that began");
+    return cudaErrorStreamCaptureUnjoined;
+  }
+  *graph = new CUgraph_st{std::move(capture->nodes)};
+  return cudaSuccess;
+}
+
+}  // namespace
+
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
-  return runtime_call(__func__, [&] {
-    *graph = nullptr;
-    const std::lock_guard lock(state().mutex);
-    CUstream_st* const found = find_stream("cudaStreamEndCapture", stream);
-    if (found == nullptr || found->capture == nullptr || found->capture->origin != found) {
-      complain("cudaStreamEndCapture", "no capture began on this stream");
-      return cudaErrorStreamCaptureUnmatched;
-    }
-    const std::shared_ptr<Capture> capture = found->capture;
-    capture->origin = nullptr;
-    const std::vector<std::size_t> frontier = found->frontier;
-    for (CUstream_st* member : capture->streams) {
-      if (state().streams.contains(member)) {
-        member->capture = nullptr;
-        member->frontier.clear();
-      }
-    }
-    if (capture->invalidated) {
-      return cudaErrorStreamCaptureInvalidated;
-    }
-    if (!all_joined(*capture, frontier)) {
-      complain("cudaStreamEndCapture", "work of another stream was not joined to the one that began");
-      return cudaErrorStreamCaptureUnjoined;
-    }
-    *graph = new CUgraph_st{std::move(capture->nodes)};
-    return cudaSuccess;
-  });
+  // Also where it fails, the capture is over.
+  const cudaError_t ended = end_capture(stream, graph);
+  return runtime_call(__func__, [&] { return ended; });
 }
 
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,

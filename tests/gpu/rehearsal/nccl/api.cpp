@@ -31,6 +31,8 @@ Everything& everything() {
 
 thread_local int group_depth = 0;
 thread_local std::vector<Call> group;
+thread_local ncclResult_t group_error =
+    ncclSuccess;  ///< What a call inside the group was refused with: then none of it is done.
 thread_local std::string words_for_caller;
 
 ncclResult_t refuse(const char* call, ncclResult_t result, const std::string& why) {
@@ -88,7 +90,7 @@ ncclResult_t launch_group(const char* call, ncclResult_t late) {
   return comm->communicator->state();
 }
 
-ncclResult_t add(const Call& call) {
+ncclResult_t add_to_group(const Call& call) {
   const Faulty fault = faulty(call.name);
   if (fault.returns) {
     return fault.result;
@@ -106,6 +108,14 @@ ncclResult_t add(const Call& call) {
   }
   group.push_back(call);
   return group_depth > 0 ? ncclSuccess : launch_group(call.name, fault.late);
+}
+
+ncclResult_t add(const Call& call) {
+  const ncclResult_t result = add_to_group(call);
+  if (group_depth > 0 && result != ncclSuccess) {
+    group_error = result;
+  }
+  return result;
 }
 
 }  // namespace
@@ -210,9 +220,10 @@ ncclResult_t ncclGroupEnd() {
   }
   --group_depth;
   const Faulty fault = faulty(__func__);
-  if (fault.returns) {
+  const ncclResult_t refused = group_depth > 0 ? ncclSuccess : std::exchange(group_error, ncclSuccess);
+  if (fault.returns || refused != ncclSuccess) {
     group.clear();
-    return fault.result;
+    return fault.returns ? fault.result : refused;
   }
   return group_depth > 0 ? ncclSuccess : launch_group(__func__, fault.late);
 }

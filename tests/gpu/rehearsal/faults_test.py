@@ -1,0 +1,240 @@
+"""What goes wrong on GPUs ends as docs/gpus.md promises: within the deadline, with the exit status, in one sentence, with nobody left."""
+
+import os
+import time
+import unittest
+
+from ringside_case import PROGRAM, RingsideCase
+
+SCENARIO = """name: rehearsal
+algorithms: [ring]
+ranks: {ranks}
+message_sizes: 4 KiB
+machine: {{intra: {{kind: custom, latency: 10 us, bandwidth: 10 GB/s}}}}
+"""
+DEADLINE = 2  # Seconds that ranks wait for each other.
+# Besides the deadline itself: starting, aborting and ending, also on a busy machine.
+GRACE = 20
+
+UNKNOWN, FAILED = 999, 3
+# Each by rank 1, the first time: what it says it was doing. None: nothing is lost, and the run ends well.
+CUDA_CALLS = {
+    "cudaFree": "being taken",
+    "cudaDeviceGetAttribute": "multiprocessors",
+    "cudaStreamCreateWithFlags": "making a stream",
+    "cudaEventCreateWithFlags": "making an event",
+    "cudaMalloc": "taking memory",
+    "cudaMemset": "clearing memory",
+    "cudaStreamSynchronize": "clearing memory",
+    "cudaEventRecord": "connecting",
+    "cudaEventQuery": "connecting the GPUs",
+    "cudaStreamWaitEvent": "ordering its streams",
+    "cudaGraphLaunch": "starting a barrier",
+    "cudaMemcpyAsync": "bringing the input",
+    "cudaLaunchKernel": "",
+    "cudaMemsetAsync": "checking the result",
+    "cudaEventElapsedTime": "running the schedule",
+    "cudaStreamBeginCapture": None,
+    "cudaStreamEndCapture": None,
+    "cudaGraphInstantiate": None,
+    "cudaGraphDestroy": None,
+    "cudaGraphExecDestroy": None,
+    "cudaEventDestroy": None,
+    "cudaStreamDestroy": None,
+}
+NCCL_CALLS = {
+    "ncclCommInitRankConfig": "connecting through NCCL",
+    "ncclCommGetAsyncError": "connecting through NCCL",
+    "ncclGroupStart": "starting a barrier",
+    "ncclGroupEnd": "starting a barrier",
+    "ncclAllReduce": "starting a barrier",
+    "ncclSend": "sending",
+    "ncclRecv": "receiving",
+    "ncclCommAbort": None,
+}
+
+
+def ranks_alive():
+    """Ranks of this program, which name themselves so."""
+    alive = []
+    for process in os.listdir("/proc"):
+        if process.isdigit():
+            try:
+                with open(f"/proc/{process}/cmdline", "rb") as file:
+                    command = file.read().replace(b"\0", b" ").decode(errors="replace")
+                with open(f"/proc/{process}/environ", "rb") as file:
+                    ours = f"RINGSIDE_REHEARSAL_TEST={os.getpid()}".encode() in file.read()
+            except OSError:
+                continue
+            if ours and PROGRAM in command and " rank " in command:
+                alive.append(command)
+    return alive
+
+
+class Rehearsal(RingsideCase):
+    def measure(self, *flags, device="", faults="", ranks=2, environment=None):
+        self.output = self.folder / f"out-{time.monotonic_ns()}"
+        start = time.monotonic()
+        result = self.run_ringside(
+            *("measure", self.write("rehearsal.yaml", SCENARIO.format(ranks=ranks)), "--backend", "nccl"),
+            *("--timeout", f"{DEADLINE} s", "--time-per-point", "1 ms", "--output", self.output, *flags),
+            environment={
+                "RINGSIDE_REHEARSAL": device,
+                "RINGSIDE_REHEARSAL_FAULTS": faults,
+                "RINGSIDE_REHEARSAL_TEST": str(os.getpid()),
+                **(environment or {}),
+            },
+        )
+        self.assertLess(time.monotonic() - start, DEADLINE + GRACE)
+        self.assertEqual(ranks_alive(), [])
+        return result
+
+    def points(self):
+        records = self.records((self.output / "results.jsonl").read_text())
+        return [record["measured"] for record in records if record["record"] == "point"]
+
+    def assert_well(self, result):
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        self.assertEqual([point["outcome"] for point in self.points()], ["ok"])
+
+
+class WhatTheMachineLacks(Rehearsal):
+    def test_ends_with_exit_3_and_one_sentence(self):
+        for device, words in (
+            ("driver=0", "no NVIDIA driver is loaded"),
+            ("driver=12080", "runs CUDA up to 12.8"),
+            ("gpus=0", "finds no GPU"),
+            ("gpus=1", "2 ranks need 2 GPUs, but this machine has 1"),
+            ("memory=4096", "of memory on GPU 0 (rehearsal device)"),
+            ("taken=1", "another process has it for itself"),
+            ("nccl=21700", "is too old"),
+        ):
+            with self.subTest(device):
+                self.assert_rejected(self.measure(device=device), 3, words)
+
+    def test_too_little_memory_at_one_rank_names_its_gpu(self):
+        self.assert_rejected(self.measure(faults="cudaMalloc#3@1=2"), 3, "rank 1", "GPU 1 has", "more are needed")
+
+    def test_doctor_names_the_device_and_its_links(self):
+        result = self.run_ringside("doctor", environment={"RINGSIDE_REHEARSAL": "gpus=4,others=2"})
+        for words in ("4 × rehearsal device", "NVLink with peer access", "PCIe host bridge", "1 GiB free"):
+            self.assertIn(words, result.stdout)
+        result = self.run_ringside("doctor", environment={"RINGSIDE_REHEARSAL": "gpus=2,peers=0"})
+        self.assertNotIn("NVLink", result.stdout)
+        self.assertNotIn("with peer access", result.stdout)
+
+
+class EveryCallThatFails(Rehearsal):
+    def check(self, call, code, doing):
+        result = self.measure(faults=f"{call}@1={code}")
+        if doing is None:
+            self.assert_well(result)
+        else:
+            self.assert_rejected(result, 1, "rank 1", doing)
+
+    def test_of_cuda_ends_the_run_and_says_what_was_done(self):
+        for call, doing in CUDA_CALLS.items():
+            with self.subTest(call):
+                self.check(call, UNKNOWN, doing)
+
+    def test_of_nccl_ends_the_run_and_says_what_was_done(self):
+        for call, doing in NCCL_CALLS.items():
+            with self.subTest(call):
+                self.check(call, FAILED, doing)
+
+    def test_while_a_kernel_runs_shows_at_the_next_wait(self):
+        self.assert_rejected(self.measure(faults="cudaGraphLaunch#2@1=late:700"), 1, "GPU 1 failed", "cudaErrorIllegalAddress")
+
+    def test_of_nccl_in_flight_is_a_lost_peer(self):
+        self.assert_rejected(self.measure(faults="ncclGroupEnd#3@1=late:6"), 1, "rank 1 lost a peer")
+
+    def test_where_nothing_can_be_captured_calls_are_launched_one_by_one(self):
+        # The first two are of CUDA; after the others, NCCL's communicator is lost, and another one takes its place.
+        for fault in ("cudaStreamBeginCapture", "cudaStreamEndCapture", "ncclGroupEnd#2", "ncclAllReduce#2"):
+            for where in ("", "@1"):
+                with self.subTest(fault + where):
+                    self.assert_well(self.measure(faults=f"{fault}{where}=5"))
+                    if not where:
+                        self.assertEqual(self.points()[0]["launch"], "stream")
+                        self.assertIn("not as a CUDA graph", self.points()[0]["note"])
+
+
+class ARankThatIsLost(Rehearsal):
+    # In the order in which they are called: meeting, the first barrier, the first round, a timed call, after it.
+    PHASES = (
+        "ncclCommInitRankConfig",
+        "ncclGroupEnd",
+        "ncclGroupEnd#2",
+        "ncclGroupEnd#3",
+        "cudaGraphInstantiate#2",
+        "cudaGraphLaunch",
+        "cudaGraphLaunch#4",
+        "cudaEventElapsedTime",
+        "cudaMemsetAsync",
+    )
+
+    def test_by_death_is_named_at_once(self):
+        for phase in self.PHASES:
+            with self.subTest(phase):
+                self.assert_rejected(self.measure(faults=f"{phase}@1=die", ranks=3), 1, "rank 1 was killed by signal 9")
+
+    def test_by_silence_is_named_at_the_deadline(self):
+        for phase in ("ncclCommInitRankConfig", "ncclGroupEnd", "cudaGraphLaunch#2"):
+            with self.subTest(phase):
+                result = self.measure(faults=f"{phase}@1=stop")
+                self.assert_rejected(result, 1, "rank 1 did not answer within 2 s")
+
+    def test_call_by_call_too(self):
+        for fault in ("ncclGroupEnd#4@1=die", "ncclSend#3@1=die"):
+            with self.subTest(fault):
+                result = self.measure(faults=fault, environment={"RINGSIDE_CUDA_GRAPH": "0"})
+                self.assert_rejected(result, 1, "rank 1 was killed by signal 9")
+
+    def test_a_call_that_never_ends_is_given_up_at_the_deadline(self):
+        result = self.measure(faults="ncclGroupEnd#3@1=late:7")
+        self.assert_rejected(result, 1, "waited 2 s for the others while")
+
+    def test_a_call_that_one_rank_leaves_out_is_no_hang(self):
+        result = self.measure(faults="cudaGraphLaunch#3@1=nothing")
+        self.assert_rejected(result, 3, "NCCL refuses this", "calls must match in their order")
+
+    def test_points_that_were_finished_are_kept(self):
+        scenario = SCENARIO.format(ranks=2).replace("4 KiB", "[4 KiB, 8 KiB]")
+        self.output = self.folder / "out"
+        result = self.run_ringside(
+            *("measure", self.write("two.yaml", scenario), "--backend", "nccl", "--timeout", "2 s"),
+            *("--time-per-point", "1 ms", "--output", self.output),
+            environment={"RINGSIDE_REHEARSAL_FAULTS": "cudaGraphInstantiate#3@1=die"},
+        )
+        self.assert_rejected(result, 1, "rank 1 was killed by signal 9")
+        self.assertEqual(self.points()[0]["outcome"], "ok")
+
+
+class Commands(Rehearsal):
+    def test_calibrate_probes_every_pair(self):
+        result = self.run_ringside(
+            *("calibrate", "--backend", "nccl", "--ranks", "2,4", "--max-bytes", "64 KiB", "--calibrate-time", "1 s"),
+            *("--timeout", "20 s", "--output", self.folder / "out"),
+        )
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for file in ("machine.yaml", "pair_latency.png", "pair_bandwidth.png", "pair_bandwidth_both_ways.png"):
+            self.assertTrue((self.folder / "out" / file).exists(), file)
+        self.assertIn("pairs", (self.folder / "out" / "machine.yaml").read_text())
+
+    def test_compare_draws_what_it_measured(self):
+        out = self.folder / "out"
+        scenario = self.write("rehearsal.yaml", SCENARIO.format(ranks=2))
+        result = self.run_ringside("compare", scenario, "--backend", "nccl", "--time-per-point", "1 ms", "--output", out)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("rehearsal device", (out / "results.jsonl").read_text())
+        self.assertTrue((out / "time_vs_size.png").exists())
+
+    def test_trace_says_why_it_records_nothing(self):
+        scenario = self.write("rehearsal.yaml", SCENARIO.format(ranks=2))
+        result = self.run_ringside("trace", scenario, "--measure", "--backend", "nccl", "--output", self.folder / "out")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("the steps of a call on GPUs cannot be told apart", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
