@@ -55,7 +55,7 @@ void print_line(std::string_view text = {});
 /// Prints a file of JSON Lines as it is.
 void print_file(const std::filesystem::path& file);
 
-/// Once, at the end: everything printed is out. But for print_error() all throw Error{environment} with the system's reason when it cannot be
+/// At the end, and where somebody waits for a line: everything printed is out. But for print_error() all throw Error{environment} with the system's reason when it cannot be
 /// written, a full disk for example.
 void finish_output();
 

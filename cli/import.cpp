@@ -1,4 +1,4 @@
-#include "study/import.hpp"
+#include "study/logs/import.hpp"
 
 #include <algorithm>
 #include <filesystem>

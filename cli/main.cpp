@@ -111,6 +111,7 @@ int run(int argc, char** argv) {
   cli::add_calibrate(app, common);
   cli::add_plan(app, common);
   cli::add_evaluate(app, common);
+  cli::add_check(app, common);
   cli::add_import(app, common);
   cli::add_show(app, common);
   cli::add_trace(app, common);

@@ -29,7 +29,7 @@ int parts_of(const Rows& rows) {
   return static_cast<int>(parts);
 }
 
-/// Of the half that is taken, or of both.
+/// Bandwidths of the half that is taken, or of both.
 std::vector<Bandwidths> bandwidths_of(const auto& rows, std::size_t halves = 1) {
   std::vector<Bandwidths> result;
   for (const auto& row : rows) {

@@ -29,7 +29,7 @@ class NcclTestsReader final : public LogReader {
     bool has_columns = true;  ///< Whether the columns of operation or root are there at all.
     bool has_root = false;    ///< Whether it is a rooted collective.
     std::int64_t count = 0;   ///< Elements, of one rank where the buffer is cut into one part per rank.
-    std::vector<Bandwidths> bandwidths = {};  ///< Of the half that is taken, then of the other one.
+    std::vector<Bandwidths> bandwidths = {};  ///< The half that is taken comes first.
   };
   /// A table and what the lines before it said of its run.
   struct Table {

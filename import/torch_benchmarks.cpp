@@ -56,7 +56,7 @@ class AllReduceBenchReader final : public LogReader {
   bool in_table_ = false;
   std::optional<std::int64_t> payload_;  ///< That the next bandwidth is of.
   std::optional<int> ranks_;             ///< Its ranks.
-  std::vector<Bandwidths> bandwidths_;   ///< Of the table.
+  std::vector<Bandwidths> bandwidths_;   ///< In the table.
   ImportedTable table_;
 };
 

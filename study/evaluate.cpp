@@ -85,6 +85,11 @@ std::vector<std::string> read_not_evaluated(const std::filesystem::path& directo
 
 }  // namespace
 
+std::vector<EvaluationSystem> read_evaluation_systems(const std::filesystem::path& directory,
+                                                      const Observer& observer) {
+  return read_systems(directory, observer).systems;
+}
+
 void throw_problems(const EvaluateStudy& study) {
   if (!study.problems.empty()) {
     throw_problems(study.problems, study.scenarios);

@@ -11,6 +11,10 @@
 
 namespace ringside::study {
 
+/// The scenarios with `measured:` below a folder, without those that cannot be read. Throws Error{bad_input} where there is none.
+std::vector<EvaluationSystem> read_evaluation_systems(const std::filesystem::path& directory,
+                                                      const Observer& observer);
+
 struct EvaluateRequest {
   std::filesystem::path directory;                 ///< Directory of scenarios; those with `measured:` count.
   std::optional<std::filesystem::path> page = {};  ///< Markdown whose marked sections get the tables.

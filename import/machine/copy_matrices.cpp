@@ -73,7 +73,7 @@ class Reader {
   enum class State { outside, before_columns, in_rows };
   State state_ = State::outside;
   std::string running_;
-  std::string p2p_title_;  ///< Of the last matrix of p2pBandwidthLatencyTest.
+  std::string p2p_title_;  ///< Title of the last matrix of p2pBandwidthLatencyTest.
 };
 
 bool Reader::read_row(std::size_t number, const std::vector<std::string_view>& words) {

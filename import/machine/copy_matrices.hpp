@@ -13,7 +13,7 @@ namespace ringside {
 
 /// One printed matrix.
 struct CopyMatrix {
-  std::size_t line = 0;    ///< Of its title, 1-based.
+  std::size_t line = 0;    ///< Line of its title, 1-based.
   std::string title = {};  ///< As printed; of nvbandwidth the name of the test.
   std::string unit = {};   ///< `GB/s` or `us`
   std::size_t columns = 0;

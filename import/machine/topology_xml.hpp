@@ -14,7 +14,7 @@ namespace ringside {
 struct TopologyXml {
   struct Gpu {
     std::string pci_device = {};  ///< `0x10de:0x20b0`
-    std::string link_speed = {};  ///< Of its slot: `16.0 GT/s PCIe`
+    std::string link_speed = {};  ///< The slot runs at: `16.0 GT/s PCIe`
     int lanes = 0;
     int cpu = 0;                  ///< Index of the <cpu> it hangs on.
     int pcie_switch = -1;         ///< The lowest switch that it shares with other GPUs; −1 = none.
@@ -24,7 +24,7 @@ struct TopologyXml {
   struct Net {
     std::string name = {};
     double speed_mbps = 0;
-    std::string pci_class = {};  ///< Of the card: `0x020700` is InfiniBand.
+    std::string pci_class = {};  ///< The card is: `0x020700` for InfiniBand.
     std::string pci_device = {};
     bool gpudirect = false;
   };

@@ -1,0 +1,330 @@
+#include "analysis/check/causes.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <variant>
+
+#include <Eigen/Dense>
+
+#include "common/error.hpp"
+#include "sim/nccl/gpu_models.hpp"
+#include "sim/nccl/model.hpp"
+#include "sim/nccl/system.hpp"
+
+namespace ringside {
+namespace {
+
+struct CauseText {
+  Cause cause;
+  std::string_view name;
+  std::string_view sentence;
+  std::string_view command;
+};
+
+constexpr std::string_view kNetworkCommand =
+    "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET: `NET/IB : Using` lists the NICs; ibstat shows their rate "
+    "and state";
+constexpr std::string_view kEnvironmentCommand = "env | grep NCCL_, also in /etc/nccl.conf and ~/.nccl.conf";
+
+constexpr auto kTexts = std::to_array<CauseText>({
+    {Cause::none, "none", "the description fits", ""},
+    {Cause::something_else, "something_else", "none of the causes that ringside knows fits well", ""},
+    {Cause::peer_to_peer_off, "peer_to_peer_off",
+     "GPUs do not reach each other's memory: copies go through host memory",
+     "nvidia-smi topo -p2p r; p2pBandwidthLatencyTest; NCCL_DEBUG=INFO shows `via SHM`"},
+    {Cause::slots_half, "slots_half", "PCIe slots at half their rate: 8 lanes of 16, or one generation less",
+     "nvidia-smi --query-gpu=pcie.link.gen.current,pcie.link.width.current --format=csv, while copies run"},
+    {Cause::links_half, "links_half", "half of the links between GPUs are down",
+     "nvidia-smi nvlink --status"},
+    {Cause::nvls_off, "nvls_off", "NVLS (reduction in the NVSwitches) is not used",
+     "NCCL_DEBUG=INFO: `NVLS multicast support is available`; systemctl status nvidia-fabricmanager"},
+    {Cause::half_nics, "half_nics", "half of the NICs are used", kNetworkCommand},
+    {Cause::one_nic, "one_nic", "one NIC is used for the whole node", kNetworkCommand},
+    {Cause::nics_half_rate, "nics_half_rate",
+     "a NIC at half its rate, which rings through all NICs wait for, or all of them", kNetworkCommand},
+    {Cause::tcp, "tcp", "TCP sockets instead of RDMA",
+     "NCCL_DEBUG=INFO: `Using network Socket` instead of IB or a plugin; ls /sys/class/infiniband"},
+    {Cause::gpudirect_off, "gpudirect_off", "NICs do not reach the GPUs' memory (no GPUDirect RDMA)",
+     "NCCL_DEBUG=INFO: no `GDRDMA` behind `via NET`; lsmod | grep -E 'nvidia_peermem|nv_peer_mem'"},
+    {Cause::algorithm_ring, "algorithm_ring", "the algorithm Ring is forced", kEnvironmentCommand},
+    {Cause::algorithm_tree, "algorithm_tree", "the algorithm Tree is forced", kEnvironmentCommand},
+    {Cause::protocol_ll, "protocol_ll", "the protocol LL is forced", kEnvironmentCommand},
+    {Cause::protocol_ll128, "protocol_ll128", "the protocol LL128 is forced", kEnvironmentCommand},
+    {Cause::protocol_simple, "protocol_simple", "the protocol Simple is forced", kEnvironmentCommand},
+    {Cause::one_process, "one_process", "one process launches on all GPUs of a node, one after another",
+     "mpirun with one process per GPU and -g 1"},
+});
+
+const CauseText& text_of(Cause cause) {
+  return *std::find_if(kTexts.begin(), kTexts.end(),
+                       [&](const CauseText& text) { return text.cause == cause; });
+}
+
+IntraLink through_host(const Machine& machine) {
+  IntraLink intra = machine.intra && machine.intra->kind == IntraKind::pcie
+                        ? *machine.intra
+                        : IntraLink{.kind = IntraKind::pcie};
+  intra.peer_to_peer = false;
+  return intra;
+}
+
+void halve_slots(const Machine& machine, Machine& changed) {
+  if (machine.intra && machine.intra->kind == IntraKind::pcie) {
+    changed.intra->lanes = machine.intra->lanes.value_or(16) / 2;
+    if (machine.intra->bandwidth) {
+      changed.intra->bandwidth = BytesPerSecond{machine.intra->bandwidth->value / 2};
+    }
+  }
+}
+
+void halve_links(const Machine& machine, Machine& changed) {
+  const bool cabled = machine.intra && machine.gpu && machine.intra->kind != IntraKind::pcie &&
+                      machine.intra->kind != IntraKind::custom;
+  const auto known = cabled ? gpu_model(*machine.gpu).num_links : std::nullopt;
+  const int links = cabled ? machine.intra->links_per_gpu.value_or(known.value_or(0)) : 0;
+  if (links > 1) {
+    changed.intra->links_per_gpu = links / 2;
+    changed.intra->bandwidth.reset();
+  }
+}
+
+void use_sockets(const Machine& machine, Machine& changed) {
+  // NCCL's sockets use one interface of the host, as a rule of at most 100 Gb/s.
+  constexpr double kHostInterface = 100e9 / 8;
+  if (machine.inter && machine.inter->kind != InterKind::ethernet && machine.inter->rate) {
+    changed.inter = InterLink{.kind = InterKind::ethernet,
+                              .rate = BytesPerSecond{std::min(machine.inter->rate->value, kHostInterface)},
+                              .nics = 1,
+                              .gpudirect = false};
+  }
+}
+
+using Change = void (*)(const Machine& machine, int ranks, Machine& changed);
+struct CauseChange {
+  Cause cause;
+  Change change;
+};
+constexpr auto kChanges = std::to_array<CauseChange>({
+    {Cause::peer_to_peer_off, [](const Machine& m, int, Machine& to) { to.intra = through_host(m); }},
+    {Cause::slots_half, [](const Machine& m, int, Machine& to) { halve_slots(m, to); }},
+    {Cause::links_half, [](const Machine& m, int, Machine& to) { halve_links(m, to); }},
+    {Cause::nvls_off, [](const Machine&, int, Machine& to) { to.software.nccl_algo = "Ring"; }},
+    {Cause::half_nics,
+     [](const Machine& m, int, Machine& to) {
+       if (m.inter && m.inter->nics > 1) {
+         to.inter->nics = m.inter->nics / 2;
+       }
+     }},
+    {Cause::one_nic,
+     [](const Machine& m, int, Machine& to) {
+       if (m.inter && m.inter->nics > 2) {
+         to.inter->nics = 1;
+       }
+     }},
+    {Cause::nics_half_rate,
+     [](const Machine& m, int, Machine& to) {
+       if (m.inter && m.inter->rate) {
+         to.inter->rate = BytesPerSecond{m.inter->rate->value / 2};
+       }
+     }},
+    {Cause::tcp, [](const Machine& m, int, Machine& to) { use_sockets(m, to); }},
+    {Cause::gpudirect_off,
+     [](const Machine& m, int, Machine& to) {
+       if (m.inter && m.inter->kind != InterKind::ethernet) {
+         to.inter->gpudirect = false;
+       }
+     }},
+    {Cause::algorithm_ring, [](const Machine&, int, Machine& to) { to.software.nccl_algo = "Ring"; }},
+    {Cause::algorithm_tree, [](const Machine&, int, Machine& to) { to.software.nccl_algo = "Tree"; }},
+    {Cause::protocol_ll, [](const Machine&, int, Machine& to) { to.software.nccl_proto = "LL"; }},
+    {Cause::protocol_ll128, [](const Machine&, int, Machine& to) { to.software.nccl_proto = "LL128"; }},
+    {Cause::protocol_simple, [](const Machine&, int, Machine& to) { to.software.nccl_proto = "Simple"; }},
+    {Cause::one_process, [](const Machine&, int, Machine& to) { to.software.processes = Processes::single; }},
+});
+
+std::optional<NcclSystem> system_of(const Machine& machine, int ranks) {
+  try {
+    auto system = nccl_system(machine, ranks);
+    const auto* found = std::get_if<NcclSystem>(&system);
+    return found != nullptr ? std::optional(*found) : std::nullopt;
+  } catch (const Error&) {
+    return std::nullopt;  // The changed machine contradicts itself: the cause cannot apply.
+  }
+}
+
+bool has_nvls(const NcclSystem& system) {
+  return system.link == GpuLink::nvswitch && system.architecture >= Architecture::hopper &&
+         system.vendor == Vendor::nvidia && system.gpus_per_node() > 2;
+}
+
+/// log of the times that a system is predicted to take; nothing where what is forced does not exist there.
+std::optional<std::vector<double>> log_times(const NcclSystem& system, std::span<const Point> points,
+                                             const NcclFit& fit) {
+  std::vector<double> result;
+  try {
+    for (const Point& point : points) {
+      result.push_back(std::log(nccl_collective(fit.parameters, system, point.key.collective,
+                                                static_cast<double>(point.key.bytes.value))
+                                    .seconds));
+    }
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+  return result;
+}
+
+double square(double x) { return x * x; }
+
+/// log likelihood of residuals, but for a constant.
+double likelihood(const std::vector<double>& residuals, std::span<const Point> points,
+                  const NcclSpread& spread) {
+  /// As in NcclPosterior, but for what no model has: rows that one machine repeats differently.
+  constexpr double kNoise = 0.06;
+  const auto count = static_cast<Eigen::Index>(residuals.size());
+  Eigen::MatrixXd covariance(count, count);
+  Eigen::VectorXd residual(count);
+  const auto log2_of = [&](Eigen::Index i) {
+    return std::log2(static_cast<double>(points[static_cast<std::size_t>(i)].key.bytes.value));
+  };
+  for (Eigen::Index i = 0; i < count; ++i) {
+    residual(i) = residuals[static_cast<std::size_t>(i)];
+    const double a = byte_share(log2_of(i));
+    for (Eigen::Index j = 0; j < count; ++j) {
+      const double b = byte_share(log2_of(j));
+      covariance(i, j) =
+          square(spread.latency) * (1 - a) * (1 - b) + square(spread.bytes) * a * b +
+          square(spread.shape) * std::exp(-0.5 * square((log2_of(i) - log2_of(j)) / spread.doublings));
+    }
+    covariance(i, i) += square(kNoise);
+  }
+  const Eigen::LLT<Eigen::MatrixXd> factors(covariance);
+  const Eigen::VectorXd whitened = factors.matrixL().solve(residual);
+  return -0.5 * whitened.squaredNorm() - factors.matrixLLT().diagonal().array().log().sum();
+}
+
+struct Candidate {
+  SuspectedCause suspected = {};
+  double weight = 0;  ///< Logarithm of prior times likelihood.
+};
+
+void weigh_evidence(Candidate& candidate, std::span<const CauseEvidence> evidence) {
+  constexpr double kHundredfold = 4.605;
+  for (const CauseEvidence& one : evidence) {
+    if (one.cause == candidate.suspected.cause) {
+      candidate.weight += one.speaks_for ? kHundredfold : -kHundredfold;
+      candidate.suspected.evidence.push_back(one.sentence);
+    }
+  }
+}
+
+std::vector<double> differences(const std::vector<double>& a, const std::vector<double>& b) {
+  std::vector<double> result(a.size());
+  std::transform(a.begin(), a.end(), b.begin(), result.begin(), std::minus<>());
+  return result;
+}
+
+double mean(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) {
+    sum += value;
+  }
+  return values.empty() ? 0 : sum / static_cast<double>(values.size());
+}
+
+}  // namespace
+
+std::string_view name(Cause cause) { return text_of(cause).name; }
+std::string_view sentence(Cause cause) { return text_of(cause).sentence; }
+std::string_view telling_command(Cause cause) { return text_of(cause).command; }
+
+Machine with_cause(const Machine& machine, Cause cause, int ranks) {
+  Machine changed = machine;
+  for (const CauseChange& one : kChanges) {
+    if (one.cause == cause) {
+      one.change(machine, ranks, changed);
+    }
+  }
+  return changed;
+}
+
+std::vector<SuspectedCause> suspected_causes(const Machine& machine, std::span<const Point> points,
+                                             std::span<const CauseEvidence> evidence, const NcclFit& fit) {
+  const int ranks = points.empty() ? 0 : points.front().key.ranks;
+  const auto system = points.empty() ? std::nullopt : system_of(machine, ranks);
+  if (!system) {
+    return {};
+  }
+  std::vector<double> measured;
+  for (const Point& point : points) {
+    measured.push_back(std::log(point.measured->seconds.value));
+  }
+  constexpr double kNoneBeforehand = 9;
+  /// Nothing but a setting keeps GPUs from using the cables between them.
+  constexpr double kRareOnCables = 0.1;
+  /// Standard deviation of the logarithm where the cause is none of the list.
+  constexpr double kAnySpread = 1.2;
+  const auto as_described = log_times(*system, points, fit);
+  if (!as_described) {
+    return {};
+  }
+  const std::vector<double>& described = *as_described;
+  std::vector<Candidate> candidates;
+  candidates.push_back(
+      {.suspected = {.cause = Cause::none},
+       .weight = std::log(kNoneBeforehand) +
+                 likelihood(differences(measured, described), points, fit.spread(system->kind()))});
+  NcclSpread any = fit.spread(system->kind());
+  any.latency = any.bytes = kAnySpread;
+  candidates.push_back({.suspected = {.cause = Cause::something_else},
+                        .weight = likelihood(differences(measured, described), points, any)});
+  for (const CauseChange& change : kChanges) {
+    // Ring forced and NVLS off are one where NVLS is what would be taken.
+    if ((change.cause == Cause::nvls_off && !has_nvls(*system)) ||
+        (change.cause == Cause::algorithm_ring && has_nvls(*system))) {
+      continue;
+    }
+    const Machine changed = with_cause(machine, change.cause, ranks);
+    const auto other = changed == machine ? std::nullopt : system_of(changed, ranks);
+    if (!other) {
+      continue;
+    }
+    const auto times = log_times(*other, points, fit);
+    if (!times) {
+      continue;
+    }
+    const std::vector<double> slowdown = differences(*times, described);
+    constexpr double kNoticed = 0.02;
+    if (std::none_of(slowdown.begin(), slowdown.end(), [](double by) { return by > kNoticed; })) {
+      continue;
+    }
+    Candidate candidate{
+        .suspected = {.cause = change.cause, .slowdown = std::exp(mean(slowdown))},
+        .weight = likelihood(differences(measured, *times), points, fit.spread(other->kind()))};
+    if (change.cause == Cause::peer_to_peer_off && system->link != GpuLink::pcie) {
+      candidate.weight += std::log(kRareOnCables);
+    }
+    weigh_evidence(candidate, evidence);
+    candidates.push_back(std::move(candidate));
+  }
+  const double most =
+      std::max_element(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) {
+        return a.weight < b.weight;
+      })->weight;
+  double total = 0;
+  for (const Candidate& candidate : candidates) {
+    total += std::exp(candidate.weight - most);
+  }
+  std::vector<SuspectedCause> result;
+  for (Candidate& candidate : candidates) {
+    candidate.suspected.probability = std::exp(candidate.weight - most) / total;
+    result.push_back(std::move(candidate.suspected));
+  }
+  std::stable_sort(result.begin(), result.end(), [](const SuspectedCause& a, const SuspectedCause& b) {
+    return a.probability > b.probability;
+  });
+  return result;
+}
+
+}  // namespace ringside

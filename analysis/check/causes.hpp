@@ -1,0 +1,64 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "results/point.hpp"
+#include "scenario/machine/machine.hpp"
+#include "sim/nccl/parameters.hpp"
+
+/// Why a machine is slower than its description: each cause is the description changed, predicted again and compared with what was measured.
+namespace ringside {
+
+enum class Cause {
+  none,            ///< The description is right.
+  something_else,  ///< No cause of this list.
+  peer_to_peer_off,
+  slots_half,  ///< Half the lanes, or one generation less.
+  links_half,  ///< NVLink or xGMI: half of them up.
+  nvls_off,
+  half_nics,
+  one_nic,
+  nics_half_rate,  ///< Or one of them, which a ring through all of them waits for.
+  tcp,             ///< Sockets instead of RDMA.
+  gpudirect_off,
+  algorithm_ring,
+  algorithm_tree,
+  protocol_ll,
+  protocol_ll128,
+  protocol_simple,
+  one_process,  ///< All GPUs of a node launched by one process.
+};
+
+std::string_view name(Cause cause);
+/// What it is, as a clause: `GPUs do not reach each other's memory: copies go through host memory`.
+std::string_view sentence(Cause cause);
+/// The command that would show it.
+std::string_view telling_command(Cause cause);
+
+/// Something that a log says about a cause.
+struct CauseEvidence {
+  Cause cause = Cause::none;
+  std::string sentence = {};  ///< `line 57: NCCL_P2P_DISABLE is 1`
+  bool speaks_for = true;
+};
+
+struct SuspectedCause {
+  Cause cause = Cause::none;
+  double probability = 0;  ///< Among all causes of the list, `none` and `something_else` included.
+  double slowdown = 1;     ///< That it predicts over the points, geometric mean.
+  std::vector<std::string> evidence = {};  ///< What the log says for and against it.
+};
+
+/// The machine as it would be with the cause; the same machine where the cause cannot apply.
+Machine with_cause(const Machine& machine, Cause cause, int ranks);
+
+/// The causes that could apply to the machine and change its predictions at all, most probable first. log(measured/predicted) of
+/// each is taken to be Gaussian with the covariance of NcclSpread for machines of its kind; all causes are as likely beforehand, `none` as
+/// nine of them, copies through host memory in spite of NVLink or xGMI a tenth; evidence counts a hundredfold. `points` are measured, of NCCL's own collectives, of one machine and number of ranks.
+std::vector<SuspectedCause> suspected_causes(const Machine& machine, std::span<const Point> points,
+                                             std::span<const CauseEvidence> evidence, const NcclFit& fit);
+
+}  // namespace ringside

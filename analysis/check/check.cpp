@@ -1,0 +1,166 @@
+#include "analysis/check/check.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "analysis/comparison/comparison.hpp"
+#include "common/error.hpp"
+#include "common/numbers.hpp"
+#include "common/statistics.hpp"
+#include "schedule/registry.hpp"
+#include "sim/nccl/model.hpp"
+#include "sim/nccl/native.hpp"
+
+namespace ringside {
+namespace {
+
+/// Quantile of the standard Gaussian at 95 %.
+constexpr double kGaussian95 = 1.6449;
+
+bool is_checked(const Point& point) {
+  return point.measured && point.measured->outcome == Outcome::ok && point.measured->seconds.value > 0 &&
+         point.key.algorithm == kNative && nccl_models(point.key.collective) && point.key.ranks > 1 &&
+         point.key.bytes.value > 0;
+}
+
+/// Standard deviations of one half of the interval; never less than what repeating a measurement differs by.
+double deviation(double at_end, double predicted) {
+  constexpr double kRepeats = 0.03;
+  return std::max(std::abs(std::log(at_end / predicted)) / kGaussian95, kRepeats);
+}
+
+/// How many deviations slower (positive) than predicted.
+double distance(const Point& point) {
+  const Prediction& predicted = *point.predicted;
+  const double off = std::log(point.measured->seconds.value / predicted.seconds.value);
+  return off / deviation(off > 0 ? predicted.high->value : predicted.low->value, predicted.seconds.value);
+}
+
+double share_above(double deviations) { return 0.5 * std::erfc(deviations / std::sqrt(2.0)); }
+
+double median_of(std::vector<double> values) { return summarize(std::move(values)).median; }
+
+std::optional<BandVerdict> band_verdict(const std::vector<Point>& points, SizeBand band) {
+  std::vector<double> distances;
+  std::vector<double> ratios;
+  for (const Point& point : points) {
+    if (size_band(static_cast<double>(point.key.bytes.value)) == band) {
+      distances.push_back(distance(point));
+      ratios.push_back(point.measured->seconds.value / point.predicted->seconds.value);
+    }
+  }
+  if (distances.empty()) {
+    return std::nullopt;
+  }
+  return BandVerdict{.band = band,
+                     .points = static_cast<int>(distances.size()),
+                     .ratio = median_of(ratios),
+                     .share_as_slow = share_above(median_of(distances))};
+}
+
+}  // namespace
+
+std::string_view name(Standing standing) {
+  constexpr std::array<std::string_view, 3> kNames = {"healthy", "slower", "faster"};
+  return kNames.at(static_cast<std::size_t>(standing));
+}
+
+bool MachineCheck::alarmed() const {
+  return std::any_of(bands.begin(), bands.end(),
+                     [](const BandVerdict& band) { return band.standing == Standing::slower; });
+}
+
+MachineCheck check_machine(const Machine& machine, std::span<const Point> points,
+                           std::span<const CauseEvidence> evidence, const NcclFit& fit) {
+  MachineCheck check;
+  for (const Point& point : points) {
+    if (!is_checked(point)) {
+      continue;
+    }
+    const auto outcome = predict_nccl_native(machine, point.key, NativeModel::ringside, fit);
+    const auto* prediction = std::get_if<Prediction>(&outcome);
+    if (prediction != nullptr && prediction->low && prediction->high) {
+      check.points.push_back({.key = point.key, .predicted = *prediction, .measured = point.measured});
+    }
+  }
+  for (const SizeBand band : {SizeBand::small, SizeBand::middle, SizeBand::large}) {
+    if (const auto verdict = band_verdict(check.points, band)) {
+      check.bands.push_back(*verdict);
+    }
+  }
+  for (BandVerdict& band : check.bands) {
+    band.standing = band.share_as_slow < kRare       ? Standing::slower
+                    : 1 - band.share_as_slow < kRare ? Standing::faster
+                                                     : Standing::healthy;
+  }
+  if (check.alarmed()) {
+    check.causes = suspected_causes(machine, check.points, evidence, fit);
+  }
+  return check;
+}
+
+Gate parse_gate(const std::string& text) {
+  const auto reject = [&](std::string_view problem) {
+    throw Error(ErrorKind::bad_input,
+                fmt::format("--gate '{}': {}; write it like 'busbw@1GiB >= p05' or 'time@8KiB <= p95'", text,
+                            problem));
+  };
+  std::string plain;
+  std::copy_if(text.begin(), text.end(), std::back_inserter(plain), [](char c) { return c != ' '; });
+  Gate gate;
+  gate.of_time = plain.starts_with("time@");
+  if (!gate.of_time && !plain.starts_with("busbw@")) {
+    reject("names neither busbw@SIZE nor time@SIZE");
+  }
+  const std::string relation = gate.of_time ? "<=p" : ">=p";
+  const std::size_t at = plain.find('@') + 1;
+  const std::size_t end = plain.find(relation);
+  if (end == std::string::npos) {
+    reject(gate.of_time ? "a time is compared with <= and a quantile"
+                        : "a bandwidth is compared with >= and a quantile");
+  }
+  gate.bytes = parse_bytes(plain.substr(at, end - at));
+  const auto digits = parse_number<int>(plain.substr(end + relation.size()));
+  if (!digits || *digits < 1 || *digits > 99) {
+    reject("the quantile is one of p01 to p99");
+  }
+  // The slow end of times is the upper one.
+  gate.quantile = gate.of_time ? 1 - *digits / 100.0 : *digits / 100.0;
+  return gate;
+}
+
+GateOutcome apply_gate(const Gate& gate, const MachineCheck& check) {
+  const auto found = std::find_if(check.points.begin(), check.points.end(),
+                                  [&](const Point& point) { return point.key.bytes == gate.bytes; });
+  if (found == check.points.end()) {
+    throw Error(ErrorKind::bad_input,
+                fmt::format("--gate: {} was not measured, or nothing predicts it", format(gate.bytes)));
+  }
+  // The time that this share of machines exceeds: Gaussian halves of the interval, inverted by bisection.
+  const Prediction& predicted = *found->predicted;
+  double low = -9;
+  double high = 9;
+  for (int i = 0; i < 60; ++i) {
+    const double middle = (low + high) / 2;
+    (share_above(middle) > gate.quantile ? low : high) = middle;
+  }
+  const double end = low > 0 ? predicted.high->value : predicted.low->value;
+  const double seconds = predicted.seconds.value * std::exp(low * deviation(end, predicted.seconds.value));
+  const double measured = found->measured->seconds.value;
+  if (gate.of_time) {
+    return {.passed = measured <= seconds, .measured = measured, .bound = seconds};
+  }
+  const auto rate = [&](double time) {
+    return bus_bandwidth(found->key.collective, found->key.ranks, found->key.bytes, Seconds{time})
+               .value_or(BytesPerSecond{})
+               .value *
+           1e-9;
+  };
+  return {.passed = measured <= seconds, .measured = rate(measured), .bound = rate(seconds)};
+}
+
+}  // namespace ringside

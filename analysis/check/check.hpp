@@ -1,0 +1,65 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analysis/check/causes.hpp"
+#include "results/point.hpp"
+#include "scenario/machine/machine.hpp"
+#include "sim/nccl/parameters.hpp"
+
+/// Is this machine as fast as its description says? Measured times of NCCL's own collectives against the interval that machines of the
+/// same kind, held out of the fit, were seen to lie in.
+namespace ringside {
+
+/// A band of sizes is called slow where so few machines are as slow. The bands of a machine go together so much that about as few healthy
+/// machines are slow in any of them: false_alarms.hpp measures it.
+inline constexpr double kRare = 0.05;
+
+enum class Standing { healthy, slower, faster };
+std::string_view name(Standing standing);
+
+/// What a band of sizes says.
+struct BandVerdict {
+  SizeBand band = SizeBand::small;
+  int points = 0;
+  double ratio = 1;            ///< Measured over predicted time, median over the band's sizes.
+  double share_as_slow = 0.5;  ///< Share of such machines that are at least as slow.
+  Standing standing = Standing::healthy;
+};
+
+struct MachineCheck {
+  std::vector<Point> points = {};  ///< Measured and predicted, with the 90 % interval.
+  std::vector<BandVerdict> bands = {};
+  std::vector<SuspectedCause> causes = {};  ///< Where it is alarmed, most probable first.
+
+  bool alarmed() const;
+};
+
+/// Compares points of one machine. Each size's distance from its prediction counts in the interval's own widths, as two halves of a Gaussian
+/// whose 5 % and 95 % are the ends of the interval; of a band the median counts. A band is slower where fewer than 5 % of machines
+/// would be as slow. Points of other algorithms than `native`, without a time, or that no model has, are left
+/// out; `points` is empty when none is left. Throws as nccl_system() does.
+MachineCheck check_machine(const Machine& machine, std::span<const Point> points,
+                           std::span<const CauseEvidence> evidence, const NcclFit& fit);
+
+/// `busbw@1GiB >= p05`: the bandwidth (or, of `time@…`, the time) measured at a size against a quantile of what such machines reach.
+struct Gate {
+  bool of_time = false;
+  Bytes bytes;
+  double quantile = 0.05;  ///< p05 = the slowest 5 % of machines are below.
+};
+/// Throws Error{bad_input}.
+Gate parse_gate(const std::string& text);
+
+struct GateOutcome {
+  bool passed = false;
+  double measured = 0;  ///< GB/s of bus bandwidth, or seconds.
+  double bound = 0;     ///< Likewise.
+};
+/// Throws Error{bad_input} when the size was not measured.
+GateOutcome apply_gate(const Gate& gate, const MachineCheck& check);
+
+}  // namespace ringside

@@ -1,0 +1,150 @@
+#include "study/logs/check.hpp"
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "cli/commands.hpp"
+#include "cli/console.hpp"
+#include "cli/reports/check_report.hpp"
+#include "common/error.hpp"
+
+namespace ringside::cli {
+namespace {
+
+struct CheckFlags {
+  std::vector<std::string> logs;
+  std::optional<std::string> machine;
+  std::optional<std::string> topology;
+  std::optional<std::string> gpu;
+  std::optional<int> ranks;
+  std::optional<std::string> collective;
+  std::string gate;
+  std::string false_alarms;
+  bool no_charts = false;
+};
+
+study::CheckRequest request_of(const CheckFlags& flags) {
+  study::CheckRequest request{.machine = flags.machine, .topology = flags.topology, .gpu = flags.gpu};
+  if (flags.ranks && (*flags.ranks < 2 || *flags.ranks > kMaxRanks)) {
+    throw Error(ErrorKind::bad_input, fmt::format("--ranks {}: allowed is 2 to {}", *flags.ranks, kMaxRanks));
+  }
+  if (flags.machine && flags.topology) {
+    throw Error(ErrorKind::bad_input,
+                "--machine and --topology both say what the machine is; give one of them");
+  }
+  request.defaults.ranks = flags.ranks;
+  if (flags.collective) {
+    request.defaults.collective = parse_name<Collective>(*flags.collective);
+    if (!request.defaults.collective) {
+      throw Error(ErrorKind::bad_input,
+                  unknown_name("--collective", *flags.collective, names_of<Collective>()));
+    }
+  }
+  return request;
+}
+
+/// Whether a line could have ended a row: rows end in numbers or N/A.
+bool may_be_row(const std::string& line) {
+  const std::size_t last = line.find_last_not_of(" \t\r");
+  return last != std::string::npos && ((line[last] >= '0' && line[last] <= '9') || line[last] == 'A');
+}
+
+/// Reads standard input and says of each row, as it comes, where it stands; the whole verdict follows at the end.
+std::vector<study::LogCheck> check_live(const study::CheckRequest& request, const CommonOptions& common) {
+  const std::string name = "standard input";
+  std::string text;
+  std::string line;
+  std::size_t shown = 0;
+  while (std::getline(std::cin, line)) {
+    text += line + '\n';
+    if (common.quiet || common.format == OutputFormat::json || !may_be_row(line)) {
+      continue;
+    }
+    try {
+      const auto checks = study::check_text(text, name, request);
+      const auto& points = checks.back().check.points;
+      for (; shown < points.size(); ++shown) {
+        print_live_row(points[shown]);
+      }
+      finish_output();
+    } catch (const Error&) {
+      // Too little has come yet; what is wrong with the whole is said at its end.
+    }
+  }
+  return study::check_text(text, name, request);
+}
+
+void check(const CheckFlags& flags, const CommonOptions& common) {
+  if (!flags.false_alarms.empty()) {
+    Progress progress(common.quiet);
+    const FalseAlarms alarms = study::false_alarm_study(flags.false_alarms, progress.observer());
+    progress.finish();
+    print_false_alarms(alarms, common);
+    return;
+  }
+  if (flags.logs.empty()) {
+    throw Error(ErrorKind::bad_input, "check takes a log of nccl-tests, or - for standard input");
+  }
+  const study::CheckRequest request = request_of(flags);
+  const std::optional<Gate> gate = flags.gate.empty() ? std::nullopt : std::optional(parse_gate(flags.gate));
+  std::vector<study::LogCheck> checks;
+  std::vector<std::string> problems;
+  for (const std::string& log : flags.logs) {
+    try {
+      auto of_log = log == "-" ? check_live(request, common) : study::check_log(log, request);
+      std::move(of_log.begin(), of_log.end(), std::back_inserter(checks));
+    } catch (const Error& error) {
+      if (flags.logs.size() == 1) {
+        throw;
+      }
+      problems.emplace_back(error.what());
+    }
+  }
+  if (flags.logs.size() == 1) {
+    for (const study::LogCheck& one : checks) {
+      print_check(one, common);
+      if (!flags.no_charts) {
+        draw_check(one, common);
+      }
+    }
+  } else {
+    print_checks(checks, problems, common);
+    if (!flags.no_charts) {
+      draw_checks(checks, common);
+    }
+  }
+  if (gate && !print_gate(*gate, flags.gate, checks, common)) {
+    throw Error(ErrorKind::failed, fmt::format("--gate '{}' failed", flags.gate));
+  }
+}
+
+}  // namespace
+
+void add_check(CLI::App& app, CommonOptions& common) {
+  auto* command =
+      app.add_subcommand("check", "Is this machine as fast as it should be? Reads what nccl-tests printed");
+  auto flags = std::make_shared<CheckFlags>();
+  command->add_option("LOG", flags->logs, "Logs, or - for standard input (docs/check.md)");
+  command->add_option("--machine", flags->machine,
+                      "What the machine is: a name of `list machines`, or a file");
+  command->add_option("--topology", flags->topology,
+                      "The same as nvidia-smi topo -m or NCCL's topology XML says it");
+  command->add_option("--gpu", flags->gpu, "The model of the GPUs, where nothing else says it");
+  command->add_option("--ranks", flags->ranks, "Number of ranks, where the log does not say it");
+  command->add_option("--collective", flags->collective,
+                      "Which collective it is, where two programs print the same columns");
+  command->add_option("--gate", flags->gate,
+                      "Fail (status 1) unless: 'busbw@1GiB >= p05', 'time@8KiB <= p95'");
+  command->add_flag("--no-charts", flags->no_charts, "Only the tables");
+  command->add_option("--false-alarms", flags->false_alarms,
+                      "Instead: how often healthy machines below this folder of scenarios are called slow");
+  command->callback([flags, &common] { check(*flags, common); });
+}
+
+}  // namespace ringside::cli

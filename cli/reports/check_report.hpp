@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/commands.hpp"
+#include "study/logs/check.hpp"
+
+/// What `ringside check` says.
+namespace ringside::cli {
+
+/// One row of a run that still goes on.
+void print_live_row(const Point& point);
+
+/// Verdicts per band of sizes, and the likely causes where one is slow.
+void print_check(const study::LogCheck& check, const CommonOptions& common);
+/// `bus_bandwidth` of the log on the predicted band.
+void draw_check(const study::LogCheck& check, const CommonOptions& common);
+
+/// A line per log; `problems` are of logs that could not be checked.
+void print_checks(const std::vector<study::LogCheck>& checks, const std::vector<std::string>& problems,
+                  const CommonOptions& common);
+/// `check_map`: logs × bands.
+void draw_checks(const std::vector<study::LogCheck>& checks, const CommonOptions& common);
+
+/// Whether all logs pass.
+bool print_gate(const Gate& gate, const std::string& text, const std::vector<study::LogCheck>& checks,
+                const CommonOptions& common);
+
+void print_false_alarms(const FalseAlarms& alarms, const CommonOptions& common);
+
+}  // namespace ringside::cli

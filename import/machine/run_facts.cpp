@@ -1,0 +1,161 @@
+// What is looked for, of NCCL 2.4 to 2.29 and nccl-tests:
+//
+//   #  Rank  0 Group  0 Pid  12345 on  node1 device  0 [0x0f] NVIDIA A100-SXM4-40GB
+//   host:1:2 [0] NCCL INFO NCCL_ALGO set by environment to Ring.
+//   host:1:2 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/IB [RO]; OOB eth0:10.0.0.1<0>
+//   host:1:2 [0] NCCL INFO Using network Socket
+//   host:1:2 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/IPC          also SHM/direct/direct, NET/IB/0/GDRDMA, NET/Socket/0
+//   host:1:2 [0] NCCL INFO NVLS multicast support is available on dev 0
+//   host:1:2 [0] NCCL INFO comm 0x… rank 0 nranks 2 cudaDev 0 busId 41000 - Init COMPLETE
+
+#include "import/machine/run_facts.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "import/parts.hpp"
+
+namespace ringside {
+namespace {
+
+bool is_name(char c) { return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
+
+bool has(std::string_view line, std::string_view text) { return line.find(text) != std::string_view::npos; }
+
+/// What follows a colour or the end of a wrapped line is no part of a name.
+std::string_view clean(std::string_view text) {
+  return text.substr(0, std::min(text.find_first_of("\\\"<\x1b"), text.size()));
+}
+
+}  // namespace
+
+void RunFactsReader::read_rank(std::string_view line) {
+  const auto words = words_of(line);
+  const auto rank = std::find(words.begin(), words.end(), "Rank");
+  const auto on = std::find(rank, words.end(), "on");
+  const auto pid = std::find(rank, words.end(), "Pid");
+  if (rank == words.end() || on == words.end() || on + 1 == words.end()) {
+    return;
+  }
+  facts_.hosts.emplace(*(on + 1));
+  if (pid != words.end() && pid + 1 != words.end()) {
+    facts_.processes.insert(fmt::format("{} {}", *(on + 1), *(pid + 1)));
+  }
+  if (const auto number = rank + 1 != words.end() ? whole_in_word(*(rank + 1)) : std::nullopt;
+      number && *number < 10'000'000) {
+    facts_.ranks = std::max(facts_.ranks.value_or(0), static_cast<int>(*number) + 1);
+  }
+  if (const std::size_t bracket = line.rfind(']'); bracket != std::string_view::npos) {
+    const auto name = words_of(clean(line.substr(bracket + 1)));
+    std::string gpu;
+    for (const std::string_view word : name) {
+      gpu += gpu.empty() ? std::string(word) : fmt::format(" {}", word);
+    }
+    if (!gpu.empty()) {
+      facts_.gpus.push_back(std::move(gpu));
+    }
+  }
+}
+
+void RunFactsReader::read_channel(std::size_t number, std::string_view via) {
+  const std::string_view transport = first_word(via);
+  if (transport.starts_with("P2P")) {
+    facts_.peer_to_peer.see(number);
+  } else if (transport.starts_with("SHM") || transport.starts_with("direct shared memory")) {
+    facts_.shared_memory.see(number);
+  } else if (transport.starts_with("NET/")) {
+    if (transport.starts_with("NET/Socket")) {
+      facts_.sockets.see(number);
+    }
+    (has(via, "GDRDMA") ? facts_.gpudirect : facts_.without_gpudirect).see(number);
+  }
+}
+
+void RunFactsReader::read_info(std::size_t number, std::string_view line) {
+  if (const auto via = after(line, " via ");
+      via && (has(line, "Channel") || has(line, "Ring") || has(line, "->"))) {
+    read_channel(number, *via);
+  } else if (const auto network = after(line, "Using network ")) {
+    facts_.network = std::string(clean(network->substr(0, network->find_last_not_of(" \t\r") + 1)));
+    facts_.network_line = number;
+  } else if (const auto nics = after(line, "NET/IB : Using ")) {
+    facts_.nics_line = number;
+    for (std::string_view word : words_of(nics->substr(0, nics->find(';')))) {
+      // `[0]mlx5_0:1/IB`
+      if (const std::size_t close = word.find(']'); close != std::string_view::npos && has(word, ":")) {
+        facts_.nics.emplace(word.substr(close + 1));
+      }
+    }
+  } else if (has(line, "NVLS multicast support is not available")) {
+    facts_.no_nvls.see(number);
+  } else if (has(line, "NVLS multicast support is available") || has(line, " via NVLS")) {
+    facts_.nvls.see(number);
+  } else if (const auto nodes = after(line, "nNodes ")) {
+    if (const auto count = whole_in_word(first_word(*nodes)); count && *count > 0 && *count < 10'000'000) {
+      facts_.nodes = static_cast<int>(*count);
+    }
+  } else if (const auto ranks = after(line, "nranks "); ranks && has(line, "Init COMPLETE")) {
+    if (const auto count = whole_in_word(first_word(*ranks)); count && *count < 10'000'000) {
+      facts_.ranks = static_cast<int>(*count);
+    }
+  }
+}
+
+void RunFactsReader::read_settings(std::size_t number, std::string_view line) {
+  if (const auto value = after(line, " set by environment to ")) {
+    const std::string_view before = line.substr(0, line.size() - value->size());
+    const auto words = words_of(before.substr(0, before.find(" set by")));
+    std::string_view text = clean(first_word(*value));
+    text = text.substr(0, text.ends_with('.') ? text.size() - 1 : text.size());
+    if (!words.empty() && words.back().starts_with("NCCL_")) {
+      facts_.settings[std::string(words.back())] = {.value = std::string(text), .line = number};
+    }
+    return;
+  }
+  // `-x NCCL_ALGO=Ring`, `NCCL_ALGO=Ring ./all_reduce_perf`, `export NCCL_ALGO=Ring`
+  for (std::size_t at = line.find("NCCL_"); at != std::string_view::npos; at = line.find("NCCL_", at + 1)) {
+    const std::string_view rest = line.substr(at);
+    const auto end =
+        static_cast<std::size_t>(std::find_if_not(rest.begin(), rest.end(), is_name) - rest.begin());
+    if (end >= rest.size() || rest[end] != '=' || (at > 0 && is_name(line[at - 1]))) {
+      continue;
+    }
+    std::string_view value = clean(rest.substr(end + 1));
+    value = value.substr(0, value.find_first_of(" \t\r;'"));
+    if (!value.empty()) {
+      facts_.settings[std::string(rest.substr(0, end))] = {.value = std::string(value), .line = number};
+    }
+  }
+}
+
+void RunFactsReader::read(std::size_t number, std::string_view line) {
+  if (has(line, " Rank") && has(line, " device ")) {
+    read_rank(line);
+  }
+  if (has(line, "NCCL")) {
+    if (has(line, "NCCL INFO") || has(line, "NCCL WARN")) {
+      read_info(number, line);
+    }
+    if (has(line, "NCCL_")) {
+      read_settings(number, line);
+    }
+    if (const auto version = after(line, "NCCL version "); version && !facts_.nccl) {
+      const std::string_view word = first_word(*version);
+      facts_.nccl = std::string(word.substr(0, word.find_first_not_of("0123456789.")));
+    }
+  }
+}
+
+RunFacts read_run_facts(std::string_view text) {
+  RunFactsReader reader;
+  std::size_t number = 0;
+  for (std::size_t start = 0; start < text.size();) {
+    const std::size_t end = std::min(text.find('\n', start), text.size());
+    reader.read(++number, text.substr(start, end - start));
+    start = end + 1;
+  }
+  return reader.facts();
+}
+
+}  // namespace ringside

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// What a log of nccl-tests says of the machine and of what NCCL chose there, beside its times: the list of ranks and NCCL's INFO lines.
+namespace ringside {
+
+/// Something counted in a log, and the first line that says it.
+struct SeenInLog {
+  int count = 0;
+  std::size_t line = 0;  ///< 1-based; 0 = never.
+
+  void see(std::size_t at) { line = count++ == 0 ? at : line; }
+};
+
+struct RunFacts {
+  std::vector<std::string> gpus = {};  ///< One per line of the list of ranks, as the driver calls it.
+  std::set<std::string> hosts = {};
+  std::set<std::string> processes = {};  ///< `host pid`
+  std::optional<int> ranks = {};         ///< By NCCL (`nranks 16`) or the list.
+  std::optional<int> nodes = {};         ///< By NCCL (`nNodes 2`).
+  std::optional<std::string> nccl = {};
+  /// `NCCL_ALGO` → `Ring`, with the line: set by environment as INFO says it, exported by the launcher (`-x`), or in front of the command.
+  struct Setting {
+    std::string value = {};
+    std::size_t line = 0;
+  };
+  std::map<std::string, Setting> settings = {};
+  std::optional<std::string> network = {};  ///< `Using network Socket`
+  std::size_t network_line = 0;
+  std::set<std::string> nics = {};  ///< `mlx5_0:1/IB` of `NET/IB : Using`
+  std::size_t nics_line = 0;
+  // Channels by what carries them.
+  SeenInLog peer_to_peer = {};   ///< `via P2P/…`
+  SeenInLog shared_memory = {};  ///< `via SHM/…`
+  SeenInLog gpudirect = {};      ///< `via NET/…/GDRDMA`
+  SeenInLog without_gpudirect = {};
+  SeenInLog sockets = {};  ///< `via NET/Socket`
+  SeenInLog nvls = {};     ///< `NVLS multicast support is available`, or channels of NVLS
+  SeenInLog no_nvls = {};
+};
+
+/// Reads one line after another.
+class RunFactsReader {
+ public:
+  void read(std::size_t number, std::string_view line);
+  const RunFacts& facts() const { return facts_; }
+
+ private:
+  void read_rank(std::string_view line);
+  void read_info(std::size_t number, std::string_view line);
+  void read_channel(std::size_t number, std::string_view via);
+  void read_settings(std::size_t number, std::string_view line);
+
+  RunFacts facts_;
+};
+
+RunFacts read_run_facts(std::string_view text);
+
+}  // namespace ringside

@@ -1,0 +1,215 @@
+// What a log says of the machine it was made on, and of what slows it.
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "common/error.hpp"
+#include "sim/nccl/gpu_models.hpp"
+#include "study/inputs/scenario_points.hpp"
+#include "study/inputs/shipped_files.hpp"
+#include "study/logs/check.hpp"
+
+namespace ringside::study {
+namespace {
+
+/// Machines that ship with the program and have as many of these GPUs, for a message that asks which one it is.
+std::string shipped_with(const std::string& model, int gpus_per_node) {
+  std::vector<std::string> names;
+  for (const std::filesystem::path& file : shipped_configs("machines")) {
+    const Machine machine = load_machine(file);
+    const auto sheet = machine.gpu ? find_gpu_sheet(machine.gpu->model) : std::nullopt;
+    if (sheet && sheet->model == model && machine.gpus_per_node == gpus_per_node && machine.inter) {
+      names.push_back(file.stem().string());
+    }
+  }
+  constexpr std::size_t kShown = 6;
+  names.resize(std::min(names.size(), kShown));
+  return names.empty() ? std::string("a file") : fmt::format("one of {}, or a file", fmt::join(names, ", "));
+}
+
+[[noreturn]] void ask(const std::string& name, const std::string& what, const std::string& machines) {
+  throw Error(ErrorKind::bad_input,
+              fmt::format("{}: the log does not say {}; say which machine it is: --machine NAME ({})", name,
+                          what, machines));
+}
+
+/// Links between the GPUs of a node, as boards with such GPUs are built.
+IntraLink usual_links(const GpuSheet& sheet, int gpus_per_node, std::vector<std::string>& assumptions) {
+  constexpr int kMeshed = 4;
+  const bool module =
+      sheet.links && (sheet.model.find("PCI") == std::string::npos) &&
+      (sheet.model.find("SXM") != std::string::npos || sheet.architecture >= Architecture::hopper) &&
+      sheet.model.find("NVL") == std::string::npos && sheet.vendor == Vendor::nvidia &&
+      sheet.nvlink_generation;
+  if (sheet.vendor == Vendor::amd && sheet.xgmi_generation) {
+    return {.kind = IntraKind::xgmi};
+  }
+  if (!module) {
+    assumptions.push_back(
+        fmt::format("The {} are taken to sit in PCIe {} slots of {} lanes, without NVLink bridges.",
+                    sheet.model, sheet.pcie_generation, sheet.pcie_lanes));
+    return {.kind = IntraKind::pcie, .generation = sheet.pcie_generation, .lanes = sheet.pcie_lanes};
+  }
+  IntraLink intra{.kind = IntraKind::nvlink};
+  const bool grace = sheet.model == "GH200";
+  const bool old = sheet.architecture == Architecture::volta || sheet.architecture == Architecture::pascal;
+  const bool meshed =
+      grace || (gpus_per_node <= kMeshed && (old || sheet.architecture == Architecture::ampere));
+  if (old && gpus_per_node > kMeshed) {
+    intra.nvswitch = false;
+    intra.wiring = "hybrid_cube_mesh";
+  } else {
+    intra.nvswitch = !meshed;
+  }
+  assumptions.push_back(
+      fmt::format("Their NVLinks are taken to go {}.", intra.nvswitch.value_or(false) ? "through NVSwitches"
+                                                       : intra.wiring ? "in a hybrid cube mesh"
+                                                                      : "from GPU to GPU"));
+  return intra;
+}
+
+const RunFacts::Setting* setting(const RunFacts& facts, const std::string& key) {
+  const auto found = facts.settings.find(key);
+  return found == facts.settings.end() ? nullptr : &found->second;
+}
+
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return text;
+}
+
+struct SettingCause {
+  std::string_view key;
+  std::string_view value;  ///< In small letters.
+  Cause cause;
+};
+constexpr auto kSettings = std::to_array<SettingCause>({
+    {"NCCL_P2P_DISABLE", "1", Cause::peer_to_peer_off},
+    {"NCCL_NVLS_ENABLE", "0", Cause::nvls_off},
+    {"NCCL_IB_DISABLE", "1", Cause::tcp},
+    {"NCCL_NET", "socket", Cause::tcp},
+    {"NCCL_NET_GDR_LEVEL", "0", Cause::gpudirect_off},
+    {"NCCL_NET_GDR_LEVEL", "loc", Cause::gpudirect_off},
+    {"NCCL_ALGO", "ring", Cause::algorithm_ring},
+    {"NCCL_ALGO", "ring", Cause::nvls_off},
+    {"NCCL_ALGO", "tree", Cause::algorithm_tree},
+    {"NCCL_PROTO", "ll", Cause::protocol_ll},
+    {"NCCL_PROTO", "ll128", Cause::protocol_ll128},
+    {"NCCL_PROTO", "simple", Cause::protocol_simple},
+});
+
+class EvidenceList {
+ public:
+  void add(Cause cause, bool speaks_for, std::size_t line, const std::string& text) {
+    evidence.push_back(
+        {.cause = cause, .sentence = fmt::format("line {}: {}", line, text), .speaks_for = speaks_for});
+  }
+  std::vector<CauseEvidence> evidence;
+};
+
+void evidence_of_network(const RunFacts& facts, const Machine& machine, EvidenceList& list) {
+  if (facts.network) {
+    const bool sockets = *facts.network == "Socket";
+    list.add(Cause::tcp, sockets, facts.network_line,
+             fmt::format("NCCL uses the network {}", *facts.network));
+  } else if (facts.sockets.count > 0) {
+    list.add(Cause::tcp, true, facts.sockets.line, "channels go via NET/Socket");
+  } else if (facts.gpudirect.count > 0) {
+    list.add(Cause::tcp, false, facts.gpudirect.line, "channels go via GPUDirect RDMA");
+  }
+  if (facts.gpudirect.count > 0) {
+    list.add(Cause::gpudirect_off, false, facts.gpudirect.line, "channels go via GDRDMA");
+  } else if (facts.without_gpudirect.count > 0 && facts.sockets.count == 0) {
+    list.add(Cause::gpudirect_off, true, facts.without_gpudirect.line,
+             "channels go via the network without GDRDMA");
+  }
+  if (facts.nics.empty() || !machine.inter) {
+    return;
+  }
+  const int seen = static_cast<int>(facts.nics.size());
+  const int described = machine.inter->nics;
+  const std::string text = fmt::format("NCCL uses {} NIC{} ({}), the description has {}", seen,
+                                       seen == 1 ? "" : "s", fmt::join(facts.nics, " "), described);
+  list.add(Cause::one_nic, seen == 1 && described > 1, facts.nics_line, text);
+  list.add(Cause::half_nics, seen < described && seen > 1, facts.nics_line, text);
+}
+
+}  // namespace
+
+RecognisedMachine recognise_machine(const RunFacts& facts, int ranks, const std::string& name) {
+  if (facts.gpus.empty()) {
+    ask(name, "which GPUs these are", "`ringside list machines` shows the names");
+  }
+  const std::string& gpu = facts.gpus.front();
+  if (std::any_of(facts.gpus.begin(), facts.gpus.end(),
+                  [&](const std::string& other) { return other != gpu; })) {
+    ask(name, "how GPUs of several models are joined", "a file with `links`");
+  }
+  // Drivers print memory (`NVIDIA GH200 120GB`) that the catalogue does not tell models apart by.
+  auto sheet = find_gpu_sheet(gpu);
+  if (!sheet && gpu.ends_with("GB")) {
+    sheet = find_gpu_sheet(gpu.substr(0, gpu.rfind(' ')));
+  }
+  if (!sheet) {
+    ask(name, fmt::format("what a {} is, which the catalogue does not know", gpu), "a file");
+  }
+  const int listed = static_cast<int>(std::max<std::size_t>(1, facts.hosts.size()));
+  const int nodes = facts.nodes.value_or(listed);
+  if (nodes < 1 || ranks % nodes != 0 || (facts.ranks && facts.ranks != ranks)) {
+    ask(name, fmt::format("how {} ranks stand on {} hosts", ranks, nodes), "a file");
+  }
+  RecognisedMachine result;
+  Machine& machine = result.machine;
+  machine.nodes = nodes;
+  machine.gpus_per_node = ranks / nodes;
+  machine.name =
+      fmt::format("{}{}x {}", nodes > 1 ? fmt::format("{} x ", nodes) : "", ranks / nodes, sheet->model);
+  machine.gpu = Gpu{.model = sheet->model};
+  if (ranks > nodes) {
+    machine.intra = usual_links(*sheet, ranks / nodes, result.assumptions);
+  }
+  if (nodes > 1) {
+    ask(name,
+        fmt::format("how fast the network between its {} nodes is ({} x {} each)", nodes, ranks / nodes,
+                    sheet->model),
+        shipped_with(sheet->model, ranks / nodes));
+  }
+  return result;
+}
+
+std::vector<CauseEvidence> evidence_of(const RunFacts& facts, const Machine& machine) {
+  EvidenceList list;
+  for (const SettingCause& known : kSettings) {
+    const RunFacts::Setting* found = setting(facts, std::string(known.key));
+    if (found != nullptr && lower(found->value) == known.value) {
+      list.add(known.cause, true, found->line, fmt::format("{} is {}", known.key, found->value));
+    }
+  }
+  if (facts.shared_memory.count > 0 && facts.peer_to_peer.count == 0) {
+    list.add(Cause::peer_to_peer_off, true, facts.shared_memory.line,
+             "channels go via shared memory, none via P2P");
+  } else if (facts.peer_to_peer.count > 0 && facts.shared_memory.count == 0) {
+    list.add(Cause::peer_to_peer_off, false, facts.peer_to_peer.line,
+             "channels go via P2P, none via shared memory");
+  }
+  if (facts.no_nvls.count > 0) {
+    list.add(Cause::nvls_off, true, facts.no_nvls.line, "NVLS multicast support is not available");
+  }
+  const std::size_t ranks_listed = facts.gpus.size();
+  if (ranks_listed > facts.hosts.size() && !facts.processes.empty()) {
+    const bool single = facts.processes.size() == facts.hosts.size();
+    list.evidence.push_back({.cause = Cause::one_process,
+                             .sentence = single ? "the list of ranks shows one process per node"
+                                                : "the list of ranks shows a process per GPU",
+                             .speaks_for = single});
+  }
+  evidence_of_network(facts, machine, list);
+  return list.evidence;
+}
+
+}  // namespace ringside::study

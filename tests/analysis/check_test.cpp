@@ -1,0 +1,148 @@
+#include "analysis/check/check.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "scenario/scenario.hpp"
+#include "sim/nccl/native.hpp"
+#include "tests/results/examples.hpp"
+
+namespace ringside {
+namespace {
+
+using examples::message_of;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+Machine machine(const std::string& yaml) { return parse_machine(yaml, "test"); }
+
+const char* const kPcie =
+    "{gpus_per_node: 4, gpu: {model: A100-PCIE-40GB}, intra: {kind: pcie, generation: 4, lanes: 16, "
+    "peer_to_peer: true}}";
+const char* const kTwoNodes =
+    "{nodes: 2, gpus_per_node: 8, gpu: {model: A100-SXM4-80GB}, intra: {kind: nvlink, generation: 3, "
+    "links_per_gpu: 12, "
+    "switch: true}, inter: {kind: infiniband, rate: 200 Gb/s, nics: 8}}";
+
+/// A run of `ranks` ranks whose times are what `actual` is predicted to take, times `factor`.
+std::vector<Point> run_on(const Machine& actual, int ranks, double factor = 1) {
+  std::vector<Point> points;
+  for (int exponent = 10; exponent <= 30; exponent += 2) {
+    const PointKey key = {.algorithm = "native", .ranks = ranks, .bytes = Bytes{std::int64_t{1} << exponent}};
+    const auto outcome = predict_nccl_native(actual, key, NativeModel::ringside);
+    const Seconds seconds = std::get<Prediction>(outcome).seconds;
+    points.push_back(
+        {.key = key,
+         .measured = Measurement{.seconds = Seconds{factor * seconds.value}, .backend = Backend::nccl}});
+  }
+  return points;
+}
+
+MachineCheck check_of(const Machine& described, const Machine& actual, int ranks,
+                      const std::vector<CauseEvidence>& evidence = {}) {
+  return check_machine(described, run_on(actual, ranks), evidence, nccl_fit());
+}
+
+Cause first_cause(const MachineCheck& check) { return check.causes.at(0).cause; }
+
+TEST(Check, AMachineThatTakesWhatIsPredictedIsHealthyInEveryBand) {
+  const MachineCheck check = check_of(machine(kPcie), machine(kPcie), 4);
+  ASSERT_THAT(check.bands, SizeIs(3));
+  for (const BandVerdict& band : check.bands) {
+    EXPECT_EQ(band.standing, Standing::healthy);
+    EXPECT_NEAR(band.ratio, 1, 1e-9);
+    EXPECT_NEAR(band.share_as_slow, 0.5, 1e-9);
+  }
+  EXPECT_FALSE(check.alarmed());
+  EXPECT_THAT(check.causes, IsEmpty());
+}
+
+TEST(Check, AtTheEndOfTheIntervalFivePercentOfMachinesAreAsSlow) {
+  std::vector<Point> points = run_on(machine(kPcie), 4);
+  for (Point& point : points) {
+    const auto prediction = predict_nccl_native(machine(kPcie), point.key, NativeModel::ringside);
+    point.measured->seconds = *std::get<Prediction>(prediction).high;
+  }
+  const MachineCheck check = check_machine(machine(kPcie), points, {}, nccl_fit());
+  for (const BandVerdict& band : check.bands) {
+    EXPECT_NEAR(band.share_as_slow, 0.05, 1e-4);
+  }
+}
+
+TEST(Check, SlowerAndFasterThanSuchMachinesAreToldApart) {
+  const MachineCheck slow = check_machine(machine(kPcie), run_on(machine(kPcie), 4, 20), {}, nccl_fit());
+  EXPECT_TRUE(slow.alarmed());
+  EXPECT_NEAR(slow.bands.back().ratio, 20, 1e-9);
+  const MachineCheck fast = check_machine(machine(kPcie), run_on(machine(kPcie), 4, 0.05), {}, nccl_fit());
+  EXPECT_FALSE(fast.alarmed());
+  EXPECT_EQ(fast.bands.back().standing, Standing::faster);
+}
+
+TEST(Check, TheCauseThatWasPutInIsTheFirst) {
+  const Machine nodes = machine(kTwoNodes);
+  const Machine one_nic = with_cause(nodes, Cause::one_nic, 16);
+  EXPECT_EQ(one_nic.inter->nics, 1);
+  const MachineCheck of_nic = check_of(nodes, one_nic, 16);
+  ASSERT_TRUE(of_nic.alarmed());
+  EXPECT_EQ(first_cause(of_nic), Cause::one_nic);
+  const MachineCheck of_tcp = check_of(nodes, with_cause(nodes, Cause::tcp, 16), 16);
+  ASSERT_TRUE(of_tcp.alarmed());
+  EXPECT_EQ(first_cause(of_tcp), Cause::tcp);
+  double total = 0;
+  for (const SuspectedCause& suspected : of_tcp.causes) {
+    total += suspected.probability;
+  }
+  EXPECT_NEAR(total, 1, 1e-9);
+}
+
+TEST(Check, WhatTheLogSaysDecidesBetweenCausesThatLookAlike) {
+  const Machine nodes = machine(kTwoNodes);
+  const Machine slow = with_cause(nodes, Cause::one_nic, 16);
+  const auto probability = [](const MachineCheck& check, Cause cause) {
+    for (const SuspectedCause& suspected : check.causes) {
+      if (suspected.cause == cause) {
+        return suspected.probability;
+      }
+    }
+    return 0.0;
+  };
+  const CauseEvidence sockets = {.cause = Cause::tcp, .sentence = "line 7: NCCL uses the network Socket"};
+  const MachineCheck without = check_of(nodes, slow, 16);
+  const MachineCheck with = check_of(nodes, slow, 16, {sockets});
+  EXPECT_GT(probability(with, Cause::tcp), probability(without, Cause::tcp));
+  CauseEvidence against = sockets;
+  against.speaks_for = false;
+  EXPECT_LT(probability(check_of(nodes, slow, 16, {against}), Cause::tcp), probability(without, Cause::tcp));
+}
+
+TEST(Check, WhatCannotApplyIsNoCause) {
+  const MachineCheck check = check_machine(machine(kPcie), run_on(machine(kPcie), 4, 20), {}, nccl_fit());
+  for (const SuspectedCause& suspected : check.causes) {
+    EXPECT_NE(suspected.cause, Cause::one_nic);
+    EXPECT_NE(suspected.cause, Cause::nvls_off);
+    EXPECT_NE(suspected.cause, Cause::links_half);
+  }
+}
+
+TEST(Check, AGateIsAQuantileOfWhatSuchMachinesReach) {
+  const MachineCheck check = check_of(machine(kPcie), machine(kPcie), 4);
+  const auto outcome = [&](const std::string& text) { return apply_gate(parse_gate(text), check); };
+  EXPECT_TRUE(outcome("busbw@1GiB >= p05").passed);
+  EXPECT_FALSE(outcome("busbw@1GiB >= p95").passed);
+  EXPECT_TRUE(outcome("time@1GiB <= p95").passed);
+  EXPECT_FALSE(outcome("time@1GiB<=p05").passed);
+  // The slowest 5 % of machines take at least the upper end of the interval.
+  EXPECT_NEAR(outcome("time@1GiB <= p95").bound / check.points.back().predicted->high->value, 1, 1e-3);
+  EXPECT_LT(outcome("busbw@1GiB >= p05").bound, outcome("busbw@1GiB >= p05").measured);
+  const auto why = [&](const std::string& text) {
+    return message_of(ErrorKind::bad_input, [&] { outcome(text); });
+  };
+  EXPECT_THAT(why("busbw@3GiB >= p05"), HasSubstr("3 GiB was not measured"));
+  EXPECT_THAT(why("algbw@1GiB >= p05"), HasSubstr("names neither busbw@SIZE nor time@SIZE"));
+  EXPECT_THAT(why("busbw@1GiB <= p05"), HasSubstr("compared with >="));
+  EXPECT_THAT(why("busbw@1GiB >= p0"), HasSubstr("one of p01 to p99"));
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,135 @@
+"""`ringside check`: recognised machines, verdicts, causes, gates, live rows and many logs."""
+
+import subprocess
+import unittest
+
+from ringside_case import PROGRAM, SOURCE, RingsideCase
+
+HEAD = "# nThread 1 nGpus 8 minBytes 8 maxBytes 1073741824 step: 2(factor) warmup iters: 5 iters: 20 agg iters: 1\n"
+TITLE = "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n"
+
+
+def log(busbw, ranks=8, gpu="NVIDIA L40S", hosts=1, info="", wrong=0):
+    """A log of large all_reduces at this bus bandwidth, GB/s."""
+    text = HEAD
+    for rank in range(ranks):
+        text += f"#  Rank {rank:2} Group  0 Pid {rank} on node{rank * hosts // ranks} device {rank} [0x17] {gpu}\n"
+    text += info + TITLE
+    for exponent in range(25, 31):
+        size, factor = 2**exponent, 2 * (ranks - 1) / ranks
+        time = size * factor / busbw / 1e3
+        row = f"{time:.1f} {size / time / 1e3:.2f} {size / time / 1e3 * factor:.2f} {wrong}"
+        text += f"{size} {size // 4} float sum -1 {row} {row}\n"
+    return text
+
+
+class Check(RingsideCase):
+    def check(self, *arguments):
+        return self.run_ringside("check", *arguments, "--no-charts")
+
+    def record(self, *arguments):
+        result = self.check(*arguments, "--format", "json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return self.records(result.stdout)[0]
+
+    def test_eight_l40s_at_1_45_gigabytes_a_second(self):
+        result = self.check(self.write("x.log", log(1.45)))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("8x L40S, as the log says", result.stdout)
+        self.assertIn("The L40S are taken to sit in PCIe 4 slots of 16 lanes", result.stdout)
+        self.assertRegex(result.stdout, r"slower than 9\d\.\d % of such machines, by \d\.\d\d×")
+        self.assertIn("1. GPUs do not reach each other's memory: copies go through host memory", result.stdout)
+        self.assertIn("to tell: nvidia-smi topo -p2p r", result.stdout)
+
+    def test_a_healthy_machine_and_what_its_log_says_beside(self):
+        record = self.record(self.write("x.log", log(230, gpu="NVIDIA A100-SXM4-80GB")))
+        self.assertEqual((record["alarm"], record["bands"][0]["verdict"], record["recognised"]), (False, "healthy", True))
+        info = "node0:1:1 [0] NCCL INFO NCCL_ALGO set by environment to Ring.\n"
+        shown = self.check(self.write("y.log", log(230, gpu="NVIDIA A100-SXM4-80GB", info=info))).stdout
+        self.assertIn("Not slow, but line 10: NCCL_ALGO is Ring: the algorithm Ring is forced", shown)
+
+    def test_sockets_on_p4d(self):
+        info = "node0:1:1 [0] NCCL INFO Using network Socket\n"
+        path = self.write("x.log", log(4, ranks=16, hosts=2, gpu="NVIDIA A100-SXM4-40GB", info=info))
+        record = self.record(path, "--machine", "p4d.24xlarge")
+        self.assertTrue(record["alarm"])
+        self.assertEqual(record["causes"][0]["cause"], "tcp")
+        self.assertEqual(record["causes"][0]["evidence"], ["line 18: NCCL uses the network Socket"])
+
+    def test_what_the_log_does_not_say_is_asked_for(self):
+        path = self.write("x.log", log(100, ranks=16, hosts=2, gpu="NVIDIA A100-SXM4-40GB"))
+        self.assert_rejected(self.check(path), 2, "how fast the network between its 2 nodes is", "--machine NAME", "p4d.24xlarge")
+        self.assert_rejected(self.check(self.write("y.log", TITLE + log(100).split(TITLE)[1])), 2, "which GPUs these are")
+        self.assert_rejected(self.check(self.write("z.log", log(100, gpu="NVIDIA H900"))), 2, "what a NVIDIA H900 is")
+        self.assert_rejected(self.check(path, "--machine", "p4d", ), 2, "did you mean 'p4d.24xlarge'")
+
+    def test_a_description_that_does_not_fit_the_log_is_doubted(self):
+        shown = self.check(self.write("x.log", log(230, gpu="NVIDIA H100 80GB HBM3")), "--machine", "dgx-a100").stdout
+        self.assertIn("The log lists NVIDIA H100 80GB HBM3, the description has A100", shown)
+
+    def test_a_topology_says_the_machine(self):
+        matrix = "\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tSYS\t0-23\nGPU1\tSYS\t X \t24-47\n"
+        record = self.record(self.write("x.log", log(12, ranks=2)), "--topology", self.write("topo.txt", matrix))
+        self.assertIn("does not say how wide the slots are", record["assumptions"][0])
+
+    def test_gates(self):
+        good, bad = self.write("good.log", log(230, gpu="NVIDIA A100-SXM4-80GB")), self.write("bad.log", log(2))
+        gate = ["--gate", "busbw@1GiB >= p05"]
+        passed = self.check(good, *gate)
+        self.assertEqual(passed.returncode, 0, passed.stderr)
+        self.assertIn("passed", passed.stdout)
+        self.assert_rejected(self.check(bad, *gate), 1, "--gate 'busbw@1GiB >= p05' failed")
+        result = self.check(bad, *gate, "--format", "json")
+        self.assertEqual([r["passed"] for r in self.records(result.stdout) if r["record"] == "gate"], [False])
+        self.assert_rejected(self.check(good, "--gate", "busbw@1GiB"), 2, "busbw@1GiB >= p05")
+        self.assert_rejected(self.check(good, "--gate", "busbw@8GiB >= p05"), 2, "8 GiB was not measured")
+
+    def test_wrong_results_are_said_and_never_pass(self):
+        result = self.check(self.write("x.log", log(230, gpu="NVIDIA A100-SXM4-80GB", wrong=3)))
+        self.assertIn("6 rows had wrong results, whatever their speed", result.stdout)
+
+    def test_many_logs(self):
+        for i in range(3):
+            self.write(f"good{i}.log", log(230 + i, gpu="NVIDIA A100-SXM4-80GB"))
+        self.write("bad.log", log(1.45))
+        self.write("empty.log", "")
+        result = self.run_ringside("check", *sorted(self.folder.glob("*.log")))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("1 of 4 slow, 1 not checked", result.stdout)
+        self.assertIn("is empty", result.stdout)
+        self.assertTrue("check_map" in result.stdout or "gnuplot" in result.stderr, result.stderr)
+
+    def test_rows_are_judged_as_they_arrive(self):
+        process = subprocess.Popen([PROGRAM, "check", "-", "--no-charts"], cwd=self.folder, stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE, text=True)
+        lines = log(1.45).splitlines(keepends=True)
+        process.stdin.write("".join(lines[:-2]))
+        process.stdin.flush()
+        self.assertIn("slower", process.stdout.readline())  # Before the run is over.
+        shown, _ = process.communicate("".join(lines[-2:]), timeout=60)
+        self.assertEqual(process.returncode, 0)
+        self.assertIn("Likely causes", shown)
+
+    def test_what_is_no_log(self):
+        self.assert_rejected(self.check(), 2, "check takes a log")
+        self.assert_rejected(self.check("absent.log"), 2, "absent.log")
+        osu = "# OSU MPI Broadcast Latency Test v5.7\n# Size  Avg Latency(us)\n4  12.0\n"
+        self.assert_rejected(self.check(self.write("x.log", osu), "--ranks", "4"), 2, "which GPUs these are")
+
+    def test_published_false_alarms_are_what_the_command_says(self):
+        result = self.run_ringside("check", "--false-alarms", SOURCE / "configs/evaluation", "--format", "json", deadline=500)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        systems = [r for r in self.records(result.stdout) if r["record"] == "checked_system" and r["healthy"]]
+        sources = {}
+        for system in systems:
+            sources.setdefault(system["group"], []).append(system["alarm"])
+        share = sum(sum(alarms) / len(alarms) for alarms in sources.values()) / len(sources)
+        self.assertLessEqual(share, 0.07)
+        causes = {r["cause"]: r for r in self.records(result.stdout) if r["record"] == "injected_cause"}
+        for cause in ("peer_to_peer_off", "nvls_off", "one_nic"):
+            self.assertGreaterEqual(causes[cause]["alarmed"], 0.9 * causes[cause]["machines"], cause)
+            self.assertGreaterEqual(causes[cause]["among_first_two"], 0.9 * causes[cause]["alarmed"], cause)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,61 @@
+#include "import/machine/run_facts.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace ringside {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+TEST(RunFacts, RanksHostsAndGpusOfTheListOfDevices) {
+  const RunFacts facts = read_run_facts(
+      "0: #  Rank  0 Group  0 Pid  10 on  node1 device  0 [0x0f] NVIDIA A100-SXM4-40GB\n"
+      "0: #  Rank  1 Group  0 Pid  11 on  node2 device  0 [0x0f] NVIDIA A100-SXM4-40GB\n"
+      "#   Rank  2 on      node2 device  1 [0000:05:00]\n");
+  EXPECT_THAT(facts.gpus, ElementsAre("NVIDIA A100-SXM4-40GB", "NVIDIA A100-SXM4-40GB"));
+  EXPECT_THAT(facts.hosts, ElementsAre("node1", "node2"));
+  EXPECT_EQ(facts.processes.size(), 2U);
+  EXPECT_EQ(facts.ranks, 3);
+}
+
+TEST(RunFacts, InfoLinesSayTransportsNicsAndSettings) {
+  const RunFacts facts = read_run_facts(
+      "h:1:2 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/RoCE [RO]; OOB eth0:10.0.0.1<0>\n"
+      "h:1:2 [0] NCCL INFO Using network IB\n"
+      "NCCL version 2.21.5+cuda12.4\n"
+      "h:1:2 [0] NCCL INFO NCCL_ALGO set by environment to RING.\n"
+      "h:1:2 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/IPC\n"
+      "h:1:2 [0] NCCL INFO Channel 00 : 0[0] -> 1[1] via SHM/direct/direct\n"
+      "h:1:2 [0] NCCL INFO Channel 01/0 : 7[7] -> 8[0] [send] via NET/IB/0/GDRDMA\n"
+      "h:1:2 [0] NCCL INFO Channel 01/0 : 7[7] -> 8[0] [send] via NET/Socket/0\n"
+      "h:1:2 [0] NCCL INFO NVLS multicast support is not available on dev 0\n"
+      "h:1:2 [0] NCCL INFO comm 0x1 rank 0 nRanks 16 nNodes 2 localRanks 8 localRank 0 MNNVL 0\n"
+      "h:1:2 [0] NCCL INFO comm 0x1 rank 0 nranks 16 cudaDev 0 busId 41000 - Init COMPLETE\n");
+  EXPECT_THAT(facts.nics, ElementsAre("mlx5_0:1/IB", "mlx5_1:1/RoCE"));
+  EXPECT_EQ(facts.network, "IB");
+  EXPECT_EQ(facts.nccl, "2.21.5");
+  EXPECT_EQ(facts.settings.at("NCCL_ALGO").value, "RING");
+  EXPECT_EQ(facts.settings.at("NCCL_ALGO").line, 4U);
+  EXPECT_EQ(facts.peer_to_peer.line, 5U);
+  EXPECT_EQ(facts.shared_memory.line, 6U);
+  EXPECT_EQ(facts.gpudirect.line, 7U);
+  EXPECT_EQ(facts.sockets.line, 8U);
+  EXPECT_EQ(facts.without_gpudirect.count, 1);
+  EXPECT_EQ(facts.no_nvls.count, 1);
+  EXPECT_EQ(facts.nvls.count, 0);
+  EXPECT_EQ(facts.nodes, 2);
+  EXPECT_EQ(facts.ranks, 16);
+}
+
+TEST(RunFacts, LaunchersExportSettings) {
+  const RunFacts facts = read_run_facts(
+      "+ mpirun -np 8 -x NCCL_P2P_DISABLE=1 -x NCCL_PROTO=\"LL\" env NCCL_ALGO=Tree ./all_reduce_perf\n");
+  EXPECT_EQ(facts.settings.at("NCCL_P2P_DISABLE").value, "1");
+  EXPECT_EQ(facts.settings.at("NCCL_ALGO").value, "Tree");
+  EXPECT_THAT(read_run_facts("no MY_NCCL_ALGO=Ring here\n").settings, IsEmpty());
+}
+
+}  // namespace
+}  // namespace ringside
