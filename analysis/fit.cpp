@@ -3,70 +3,22 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <numbers>
-#include <numeric>
 #include <optional>
 #include <utility>
 
 #include <Eigen/Dense>
 #include <fmt/format.h>
 
+#include "analysis/repetitions.hpp"
 #include "common/error.hpp"
 #include "common/statistics.hpp"
-#include "results/measurement.hpp"
 
 namespace ringside {
 namespace {
-
-/// A probe of one kind.
-struct Place {
-  int ranks = 0;
-  int messages = 1;
-  Bytes bytes;
-
-  auto operator<=>(const Place&) const = default;
-};
-
-/// What each repetition found, and all of it.
-struct Repeated {
-  std::vector<double> medians = {};
-  std::vector<double> all = {};
-
-  /// A repetition during which the machine had other things to do counts for nothing when there are two others.
-  double median() const {
-    constexpr std::size_t kMinPasses = 3;
-    return summarize(medians.size() < kMinPasses ? all : medians).median;
-  }
-};
-
-using Repetitions = std::map<Place, Repeated>;
-
-Place place_of(const ProbeKey& key) {
-  return {.ranks = key.ranks, .messages = key.messages, .bytes = key.bytes};
-}
-
-/// By the place of their curve: of kinds that are probed by a part of the ranks, however many were started.
-Repetitions repetitions_of(std::span<const ProbeSample> samples, const ProbeKindRow& row) {
-  Repetitions result;
-  for (const ProbeSample& sample : samples) {
-    if (sample.key.kind != row.kind || sample.seconds.empty() || sample.key.bytes.value <= 0) {
-      continue;
-    }
-    for (const double seconds : sample.seconds) {
-      RINGSIDE_CHECK(std::isfinite(seconds) && seconds > 0, "a probe took no time");
-    }
-    Place place = place_of(sample.key);
-    place.ranks = row.ranks_of_curve > 0 ? row.ranks_of_curve : place.ranks;
-    Repeated& repeated = result[place];
-    repeated.medians.push_back(summarize(sample.seconds).median);
-    repeated.all.insert(repeated.all.end(), sample.seconds.begin(), sample.seconds.end());
-  }
-  return result;
-}
 
 /// What one value of the curve is, of a median in seconds.
 double value_of(CurveUnit unit, double seconds, Bytes bytes) {
@@ -81,7 +33,7 @@ std::vector<Curve> curves_of(const ProbeKindRow& row, std::span<const ProbeSampl
       curves.push_back({.kind = row.kind, .ranks = place.ranks, .messages = place.messages});
     }
     curves.back().points.push_back(
-        {.bytes = place.bytes, .value = value_of(row.unit, repeated.median(), place.bytes)});
+        {.bytes = place.bytes, .value = value_of(row.unit, common_median(repeated), place.bytes)});
   }
   return curves;
 }
@@ -190,70 +142,8 @@ std::vector<Curve> fit_curves(std::span<const ProbeSample> samples) {
   return result;
 }
 
-double mean(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
-
-/// Squared distances from the mean of each probe, and how many of them are independent.
-struct Scatter {
-  double squares = 0;
-  double degrees_of_freedom = 0;
-};
-
-/// By size, over all probes of that size and the wanted kinds: how far the logarithms of the medians of one probe lie apart from
-/// repetition to repetition.
-template <typename Wanted>
-std::map<Bytes, Scatter> scatter_of_repetitions(std::span<const ProbeSample> samples, const Wanted& wanted) {
-  std::map<std::pair<ProbeKind, Place>, std::vector<double>> medians;
-  for (const ProbeSample& sample : samples) {
-    if (wanted(row_of(sample.key.kind)) && !sample.seconds.empty()) {
-      medians[{sample.key.kind, place_of(sample.key)}].push_back(std::log(summarize(sample.seconds).median));
-    }
-  }
-  std::map<Bytes, Scatter> result;
-  for (const auto& [probe, logs] : medians) {
-    const double middle = mean(logs);
-    Scatter& scatter = result[probe.second.bytes];
-    for (const double value : logs) {
-      scatter.squares += (value - middle) * (value - middle);
-    }
-    scatter.degrees_of_freedom += static_cast<double>(logs.size()) - 1;
-  }
-  return result;
-}
-
-/// Sizes up to this many times smaller or larger are taken for alike: the next one down and up of those that are probed.
-constexpr std::int64_t kAlike = 4;
-
-/// A median that is compared with a prediction is itself only known to this: its measurement ends when the 95 % interval,
-/// 2·1.96 deviations, is as narrow as asked for.
-double least_spread() { return kMeasuredInterval / (2 * 1.96); }
-
-/// See fit_probes().
-template <typename Wanted>
-std::vector<SpreadPoint> fit_spread(std::span<const ProbeSample> samples, const Wanted& wanted) {
-  const std::map<Bytes, Scatter> scatters = scatter_of_repetitions(samples, wanted);
-  std::vector<SpreadPoint> spread;
-  for (const auto& [bytes, own] : scatters) {
-    if (own.degrees_of_freedom == 0) {
-      continue;
-    }
-    Scatter pooled;
-    for (const auto& [other, scatter] : scatters) {
-      if (other.value <= kAlike * bytes.value && bytes.value <= kAlike * other.value) {
-        pooled.squares += scatter.squares;
-        pooled.degrees_of_freedom += scatter.degrees_of_freedom;
-      }
-    }
-    spread.push_back(
-        {.bytes = bytes,
-         .deviation = std::max(least_spread(), std::sqrt(pooled.squares / pooled.degrees_of_freedom))});
-  }
-  return spread;
-}
-
 void fit_reduction(std::span<const ProbeSample> samples, Calibrated& calibrated) {
-  const Repetitions repetitions = repetitions_of(samples, row_of(ProbeKind::reduction));
+  const std::map<ProbePlace, Repeated> repetitions = repetitions_of(samples, row_of(ProbeKind::reduction));
   Bytes largest = {};
   for (const auto& [place, repeated] : repetitions) {
     largest = std::max(largest, place.bytes);
@@ -262,8 +152,10 @@ void fit_reduction(std::span<const ProbeSample> samples, Calibrated& calibrated)
   for (const auto& [place, repeated] : repetitions) {
     const auto bytes = static_cast<double>(place.bytes.value);
     if (place.ranks == 1 && place.bytes.value >= largest.value / 4) {
-      for (const double value : repeated.all) {
-        out_of_cache.push_back(value / bytes);
+      for (const std::vector<double>& repetition : repeated) {
+        for (const double seconds : repetition) {
+          out_of_cache.push_back(seconds / bytes);
+        }
       }
     }
   }
@@ -337,6 +229,27 @@ std::vector<double> non_decreasing(std::span<const double> values) {
   return result;
 }
 
+std::optional<std::string> contradiction(std::span<const ProbeSample> samples) {
+  constexpr double kContradiction = 3;
+  const std::vector<CurvePoint> alone = points_of(ProbeKind::ping_pong, samples);
+  if (alone.size() >= 2 && fit_line(alone).inverse_bandwidth.value <= 0) {
+    return fmt::format("messages of {} take no longer than those of {}", format(alone.back().bytes),
+                       format(alone.front().bytes));
+  }
+  for (const Curve& together : curves_of(row_of(ProbeKind::neighbour_exchange), samples)) {
+    for (const CurvePoint& point : together.points) {
+      const auto same = std::find_if(alone.begin(), alone.end(),
+                                     [&](const CurvePoint& other) { return other.bytes == point.bytes; });
+      if (same != alone.end() && same->value > kContradiction * point.value) {
+        return fmt::format("a message of {} takes {} alone, and {} while {} ranks send at once",
+                           format(point.bytes), format(Seconds{same->value}), format(Seconds{point.value}),
+                           together.ranks);
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 std::vector<PairPoint> pair_matrix(std::span<const ProbeSample> samples) {
   std::map<std::pair<Rank, Rank>, PairPoint> pairs;
   std::map<std::pair<Rank, Rank>, int> ways;
@@ -375,9 +288,9 @@ Calibrated fit_probes(std::span<const ProbeSample> samples) {
   fit_latency_and_bandwidth(samples, calibrated);
   fit_reduction(samples, calibrated);
   calibrated.curves = fit_curves(samples);
-  calibrated.spread = fit_spread(samples, [](const ProbeKindRow& row) { return row.in_spread; });
+  calibrated.spread = spread_of(samples, [](const ProbeKindRow& row) { return row.in_spread; });
   calibrated.reduction_spread =
-      fit_spread(samples, [](const ProbeKindRow& row) { return row.unit == CurveUnit::seconds_per_byte; });
+      spread_of(samples, [](const ProbeKindRow& row) { return row.unit == CurveUnit::seconds_per_byte; });
   return calibrated;
 }
 

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "results/probe_sample.hpp"
@@ -11,8 +12,8 @@
 /// caller, who knows them.
 namespace ringside {
 
-/// Every size of every probe is first reduced to the median of its repetitions, so that a few interrupted ones count for
-/// nothing; of three repetitions or more, to the median of their medians, so that a disturbed one does neither.
+/// Every size of every probe is first reduced to the common median of its repetitions (repetitions.hpp), so that a few interrupted calls
+/// count for nothing, nor does a repetition that was disturbed.
 ///
 /// α and β: t(S) = α + β·S through the ping_pong medians, least sum of absolute relative errors, neither negative: sizes that are
 /// off the line (what a rate limiter lets pass for free, a change of protocol) do not bend it as squares would. Above the
@@ -27,14 +28,16 @@ namespace ringside {
 /// `curves`: the medians of each kind of probe by ranks, messages and size, those of monotone kinds (results/probe_kind.hpp) made
 /// non-decreasing (isotonic regression).
 ///
-/// `spread`: at each size that ran in several repetitions, the standard deviation of log(median of one), pooled over the ping_pong,
-/// neighbour exchange and fan_out probes whose size is within a factor of four; three repetitions leave a single probe two degrees of freedom, which is
-/// too few. Not sends: until its kernel has the rest, a sender on a slow link is busy for a hundredth of what the message takes, and
-/// that differs by half where the message differs by one per cent. Never less than the 1.3 % to which the medians that predictions are compared with are measured. None with one pass.
+/// `spread`: spread_of() the ping_pong, neighbour exchange and fan_out probes. Not sends: until its kernel has the rest, a sender on a slow
+/// link is busy for a hundredth of what the message takes, and that differs by half where the message differs by one per cent.
 /// `reduction_spread`: the same of reductions, whose noise is the processor's and the memory's at any size.
 ///
 /// Throws Error{failed} when the ping_pong probes have fewer than two sizes or show no cost per byte.
 Calibrated fit_probes(std::span<const ProbeSample> samples);
+
+/// Probes that contradict each other, as a sentence: no cost per byte, or one message alone between two ranks that takes more than
+/// three times as long as when both send at once. Such probes are made again.
+std::optional<std::string> contradiction(std::span<const ProbeSample> samples);
 
 /// The matrix of probe_pairs(): each ordered pair, by `from` and then by `to`; medians over repetitions. Pairs that were not
 /// probed in all three ways are left out.

@@ -1,3 +1,4 @@
+#include <chrono>
 #include <map>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "real/backend/gpus.hpp"
 #include "real/backend/nccl/settings.hpp"
 #include "real/launch/external/external_rank.hpp"
+#include "real/system/other_load.hpp"
 #include "real/system/this_machine.hpp"
 #include "study/inputs/shipped_files.hpp"
 #include "study/ranks/backends.hpp"
@@ -96,6 +98,33 @@ std::vector<Finding> examine_gpus() {
   return findings;
 }
 
+/// What would disturb measurements here and now.
+std::vector<Finding> examine_disturbances(int cores) {
+  constexpr double kNoticed = 0.1;
+  const OtherLoad load = OtherLoad::over(std::chrono::milliseconds(300));
+  const auto share = [cores](double used) { return fmt::format("{:.1f} of {} cores", used, cores); };
+  const auto finding = [&](const char* what, double used, const char* advice) {
+    return Finding{what, share(used), used >= kNoticed ? advice : ""};
+  };
+  std::vector<Finding> findings = {finding("other processes use", load.cores_used(),
+                                           "times scatter and intervals widen; end what can be ended"),
+                                   finding("the hypervisor took", load.cores_stolen(),
+                                           "the host is shared: measure again at another time")};
+  if (load.cores_throttled() > 0) {
+    findings.push_back(
+        finding("the CPU quota took", load.cores_throttled(), "raise the quota of this container"));
+  }
+  const std::string congestion_control = tcp_congestion_control();
+  if (!congestion_control.empty()) {
+    findings.push_back(
+        {"TCP congestion control", congestion_control,
+         congestion_control.starts_with("bbr")
+             ? "paces long messages on loopback, too, which holds up two ranks (docs/performance.md)"
+             : ""});
+  }
+  return findings;
+}
+
 std::vector<Finding> examine() {
   const ThisMachine machine = this_machine();
   std::vector<Finding> findings = {
@@ -104,6 +133,8 @@ std::vector<Finding> examine() {
       {"memory", format(machine.memory), fmt::format("{} available", format(available_memory()))},
       {"system", machine.kernel, machine.host},
   };
+  const std::vector<Finding> disturbances = examine_disturbances(machine.cores);
+  findings.insert(findings.end(), disturbances.begin(), disturbances.end());
   for (const study::BackendStatus& backend : study::backend_statuses()) {
     findings.push_back({fmt::format("measure with {}", name(backend.backend)),
                         backend.available ? "yes" : "no", backend.detail});

@@ -17,7 +17,7 @@ namespace {
 struct MeasureFlags {
   std::string scenario;
   bool resume = false;
-  int repetitions = 1;
+  int repetitions = study::CompareRequest{}.repetitions;
   std::string check = "every";
   bool fitted = false;
   bool predicts = false;  ///< compare: predict as well

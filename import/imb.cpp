@@ -80,12 +80,13 @@ void ImbReader::read_row(std::size_t line_number, const std::vector<std::string_
     average_.reset();  // The table is over.
     return;
   }
-  const auto microseconds = words.size() > *average_ ? number_in_word(words[*average_]) : std::nullopt;
-  if (words.size() < columns_ || (!is_whole && words.size() == columns_) || !microseconds) {
+  const auto time = words.size() > *average_ ? number_in_word(words[*average_]) : std::nullopt;
+  const double microseconds = time.value_or(0);
+  if (words.size() < columns_ || (!is_whole && words.size() == columns_) || !time) {
     skipped_.add(line_number, "the row is cut");
   } else if (*bytes == 0) {
     skipped_.add(line_number, "a message of 0 bytes");
-  } else if (!(*microseconds > 0)) {
+  } else if (!(microseconds > 0)) {
     skipped_.add(line_number, "it has no time");
   } else {
     ImportedRow row{.line = line_number,
@@ -94,7 +95,7 @@ void ImbReader::read_row(std::size_t line_number, const std::vector<std::string_
                     .dtype = name_->reduces ? dtype_ : std::nullopt,
                     .bytes = *bytes,
                     .bytes_of_one_rank = name_->bytes_of_one_rank,
-                    .measurement = {.seconds = {*microseconds * 1e-6}, .backend = Backend::mpi}};
+                    .measurement = {.seconds = {microseconds * 1e-6}, .backend = Backend::mpi}};
     row.measurement.iterations =
         static_cast<int>(std::min<std::int64_t>(whole_in_word(words[1]).value_or(0), 1'000'000'000));
     tables_.back().rows.push_back(std::move(row));

@@ -215,18 +215,22 @@ double at_slow_end(double spread) {
   return std::exp(kNormal90 * std::sqrt(2.0) * spread);
 }
 
-/// How far medians differ at this size: straight lines over the logarithm of the size, beyond the ends the value there. `spread` is
-/// not empty.
-double spread_at(std::span<const SpreadPoint> spread, Bytes bytes) {
+double deviation_of(const SpreadPoint& point, bool fast) {
+  return fast ? point.deviation : point.slow_deviation.value_or(point.deviation);
+}
+
+/// How far medians differ at this size on the fast or on the slow side: straight lines over the logarithm of the size, beyond the
+/// ends the value there. `spread` is not empty.
+double spread_at(std::span<const SpreadPoint> spread, Bytes bytes, bool fast) {
   const auto above = std::find_if(spread.begin(), spread.end(),
                                   [bytes](const SpreadPoint& point) { return point.bytes >= bytes; });
   if (above == spread.begin() || above == spread.end()) {
-    return (above == spread.end() ? spread.back() : spread.front()).deviation;
+    return deviation_of(above == spread.end() ? spread.back() : spread.front(), fast);
   }
   const SpreadPoint& below = *std::prev(above);
   const auto log_of = [](Bytes size) { return std::log(static_cast<double>(size.value)); };
   const double share = (log_of(bytes) - log_of(below.bytes)) / (log_of(above->bytes) - log_of(below.bytes));
-  return std::lerp(below.deviation, above->deviation, share);
+  return std::lerp(deviation_of(below, fast), deviation_of(*above, fast), share);
 }
 
 /// The calibration as it would be if everything were at the fast or at the slow end of its interval. Measured
@@ -252,7 +256,7 @@ Calibrated end_of_intervals(Calibrated calibrated, bool fast) {
     if (spread.empty()) {
       return std::nullopt;
     }
-    const double slow = at_slow_end(spread_at(spread, bytes));
+    const double slow = at_slow_end(spread_at(spread, bytes, fast));
     return fast ? 1 / slow : slow;
   };
   const std::vector<SpreadPoint>& of_reductions =

@@ -1,35 +1,32 @@
 #include "study/calibrate.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "analysis/fit.hpp"
+#include "analysis/repetitions.hpp"
 #include "common/error.hpp"
 #include "real/backend/backends.hpp"
 #include "real/backend/gpus.hpp"
 #include "real/backend/nccl/settings.hpp"
 #include "real/launch/external/external_rank.hpp"
+#include "real/system/other_load.hpp"
 #include "real/system/this_machine.hpp"
 #include "study/inputs/invocation.hpp"
 
 namespace ringside::study {
 namespace {
 
-struct ProbeRequest {
-  LaunchOptions launch;
-  Seconds budget;
-  std::vector<int> ranks;
-  std::filesystem::path file;
-  Bytes max_bytes = ProbeOptions{}.max_bytes;
-  std::optional<Machine> described = {};  ///< What to add the numbers to.
-  bool pairs = false;                     ///< Also every pair of the most ranks.
-  Software software = {};                 ///< What the ranks get, when nothing is described.
-};
-
-/// Probes are repeated with ranks started anew: from one start to the next small messages move by up to 2×.
-constexpr int kRepetitions = 3;
+/// Probes are repeated with ranks started anew: from one start to the next small messages move by up to 2×, and what else runs
+/// here disturbs one repetition and not the next.
+constexpr int kRepetitions = 6;
 constexpr Seconds kBudgetOfRepetitions{10};
+/// A share of the time in which probes that contradict each other are made again, and how often.
+constexpr double kShareOfCorrection = 0.25;
+constexpr int kMostCorrections = 2;
 
 /// What is known of this machine without probing it.
 Machine machine_here(const ProbeRequest& request) {
@@ -60,35 +57,88 @@ Bytes largest_probe(const Scenario& scenario) {
   return std::clamp(largest, Bytes{1 << 20}, ProbeOptions{}.max_bytes);
 }
 
-Machine probe_machine(const ProbeRequest& request, const Observer& observer) {
-  observer.stage("calibrating this machine");
-  ProbeOptions options;
-  options.launch = request.launch;
-  options.budget = request.budget;
-  options.ranks = request.ranks;
-  options.max_bytes = request.max_bytes;
-  options.repetitions = request.budget >= kBudgetOfRepetitions ? kRepetitions : 1;
-  const std::vector<ProbeSample> samples = probe(options, observer.progress);
-  observer.finished();
+ProbeRequest request_of(const Scenario& scenario, const LaunchChoices& choices,
+                        const std::filesystem::path& directory, const Observer& observer) {
+  const int max_ranks = *std::max_element(scenario.ranks.begin(), scenario.ranks.end());
+  const Backend backend =
+      measuring_backend({.asked = scenario.backend, .max_ranks = max_ranks}, choices, observer);
+  return {.launch = launch_options(choices, backend, scenario.software),
+          .budget = choices.calibrate_time,
+          .ranks = scenario.ranks,
+          .file = directory / "machine.yaml",
+          .max_bytes = largest_probe(scenario),
+          .software = scenario.software};
+}
 
-  Machine machine = request.described.value_or(machine_here(request));
-  machine.calibrated = fit_probes(samples);
-  if (request.pairs) {
-    observer.stage("probing every pair of ranks");
-    machine.calibrated->pairs = pair_matrix(probe_pairs(options, observer.progress));
-    observer.finished();
-  }
-  machine.calibrated->backend = name(request.launch.backend);
-  if (registered(request.launch.backend).ranks_take_cores() && !request.launch.wrap) {
-    // Ranks behind a wrap may be anywhere; ranks of our own share the cores of this machine.
-    machine.calibrated->cores = this_machine().cores;
-    machine.calibrated->machine_tuning = request.launch.tune_machine && !external_rank();
-  }
-  write_file(request.file, to_yaml(machine));
-  return machine;
+ProbeOptions probe_options(const ProbeRequest& request) {
+  return {.launch = request.launch,
+          .budget = request.budget,
+          .ranks = request.ranks,
+          .max_bytes = request.max_bytes,
+          .repetitions = request.budget >= kBudgetOfRepetitions ? kRepetitions : 1};
 }
 
 }  // namespace
+
+Calibrator::Calibrator(ProbeRequest request) : request_(std::move(request)) {}
+
+Calibrator::Calibrator(const Scenario& scenario, const LaunchChoices& choices,
+                       const std::filesystem::path& directory, const Observer& observer)
+    : Calibrator(request_of(scenario, choices, directory, observer)) {}
+
+void Calibrator::probe(double share, const Observer& observer) {
+  ProbeOptions options = probe_options(request_);
+  const OtherLoad load;
+  const auto spell = [&](std::string_view stage, double of_all) {
+    observer.stage(stage);
+    options.budget = {of_all * request_.budget.value};
+    const std::vector<ProbeSample> found = ringside::probe(options, observer.progress);
+    samples_.insert(samples_.end(), found.begin(), found.end());
+    observer.finished();
+  };
+  options.repetitions = std::max(1, static_cast<int>(std::lround(share * options.repetitions)));
+  spell("calibrating this machine", share);
+  options.repetitions = 1;
+  // Whoever started the ranks has told all of them how often there are probes.
+  for (int i = 0; i < kMostCorrections && !external_rank() && contradiction(samples_); ++i) {
+    spell("calibrating again, for the probes contradict each other", kShareOfCorrection * share);
+  }
+  const double seconds = load.elapsed().count();
+  const auto add = [&](double& mean, double now) {
+    mean = (mean * probed_ + now * seconds) / (probed_ + seconds);
+  };
+  add(load_.other_load, load.cores_used());
+  add(load_.stolen, load.cores_stolen());
+  add(load_.throttled, load.cores_throttled());
+  probed_ += seconds;
+}
+
+Machine Calibrator::machine() const {
+  Machine machine = request_.described.value_or(machine_here(request_));
+  machine.calibrated = fit_probes(samples_);
+  Calibrated& calibrated = *machine.calibrated;
+  calibrated.disturbance = disturbance(samples_);
+  if (calibrated.disturbance) {
+    calibrated.disturbance->other_load = load_.other_load;
+    calibrated.disturbance->stolen = load_.stolen;
+    calibrated.disturbance->throttled = load_.throttled;
+  }
+  calibrated.pairs = pairs_;
+  calibrated.backend = name(request_.launch.backend);
+  if (registered(request_.launch.backend).ranks_take_cores() && !request_.launch.wrap) {
+    // Ranks behind a wrap may be anywhere; ranks of our own share the cores of this machine.
+    calibrated.cores = this_machine().cores;
+    calibrated.machine_tuning = request_.launch.tune_machine && !external_rank();
+  }
+  write_file(request_.file, to_yaml(machine));
+  return machine;
+}
+
+void Calibrator::probe_pairs(const Observer& observer) {
+  observer.stage("probing every pair of ranks");
+  pairs_ = pair_matrix(ringside::probe_pairs(probe_options(request_), observer.progress));
+  observer.finished();
+}
 
 Calibration calibrate(const CalibrateRequest& options, const Invocation& invocation,
                       const Observer& observer) {
@@ -107,15 +157,17 @@ Calibration calibrate(const CalibrateRequest& options, const Invocation& invocat
   const std::filesystem::path file =
       output_directory(invocation, described ? described->name : std::string("this-machine")) /
       "machine.yaml";
-  return {.machine = probe_machine({.launch = launch_options(options.launch, backend),
-                                    .budget = options.launch.calibrate_time,
-                                    .ranks = options.ranks,
-                                    .file = file,
-                                    .max_bytes = options.max_bytes,
-                                    .described = described,
-                                    .pairs = options.pairs || registered(backend).on_gpus},
-                                   observer),
-          .file = file};
+  Calibrator calibrator(ProbeRequest{.launch = launch_options(options.launch, backend),
+                                     .budget = options.launch.calibrate_time,
+                                     .ranks = options.ranks,
+                                     .file = file,
+                                     .max_bytes = options.max_bytes,
+                                     .described = described});
+  calibrator.probe(1, observer);
+  if (options.pairs || registered(backend).on_gpus) {
+    calibrator.probe_pairs(observer);
+  }
+  return {.machine = calibrator.machine(), .file = file};
 }
 
 Machine machine_of(const Scenario& scenario, const LaunchChoices& choices,
@@ -123,16 +175,9 @@ Machine machine_of(const Scenario& scenario, const LaunchChoices& choices,
   if (scenario.machine) {
     return *scenario.machine;
   }
-  const int max_ranks = *std::max_element(scenario.ranks.begin(), scenario.ranks.end());
-  const Backend backend =
-      measuring_backend({.asked = scenario.backend, .max_ranks = max_ranks}, choices, observer);
-  return probe_machine({.launch = launch_options(choices, backend, scenario.software),
-                        .budget = choices.calibrate_time,
-                        .ranks = scenario.ranks,
-                        .file = directory / "machine.yaml",
-                        .max_bytes = largest_probe(scenario),
-                        .software = scenario.software},
-                       observer);
+  Calibrator calibrator(scenario, choices, directory, observer);
+  calibrator.probe(1, observer);
+  return calibrator.machine();
 }
 
 void take_part_in_calibration(const Scenario& scenario, const LaunchChoices& choices,

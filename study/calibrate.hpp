@@ -22,6 +22,18 @@ struct CalibrateRequest {
   LaunchChoices launch = {};
 };
 
+/// What is probed here, and for whom.
+struct ProbeRequest {
+  LaunchOptions launch = {};
+  Seconds budget = {};
+  std::vector<int> ranks = {};
+  std::filesystem::path file = {};  ///< The machine file that is written.
+  Bytes max_bytes = ProbeOptions{}.max_bytes;
+  std::optional<Machine> described = {};  ///< What to add the numbers to.
+  bool pairs = false;                     ///< Also every pair of the most ranks.
+  Software software = {};                 ///< What the ranks get, when nothing is described.
+};
+
 struct Calibration {
   Machine machine;
   std::filesystem::path file;  ///< That was written.
@@ -35,6 +47,31 @@ Calibration calibrate(const CalibrateRequest& options, const Invocation& invocat
 /// The scenario's machine, or this one, calibrated into `directory`/machine.yaml.
 Machine machine_of(const Scenario& scenario, const LaunchChoices& choices,
                    const std::filesystem::path& directory, const Observer& observer);
+
+/// Calibrates this machine for a scenario bit by bit, so that probes and measurements can alternate: what a machine does now is
+/// what it did a minute ago only where nothing else runs on it.
+class Calibrator {
+ public:
+  /// Writes `directory`/machine.yaml.
+  Calibrator(const Scenario& scenario, const LaunchChoices& choices, const std::filesystem::path& directory,
+             const Observer& observer);
+  explicit Calibrator(ProbeRequest request);
+
+  /// Goes over all probes, some times, within this share of the time for calibrating. Probes that contradict each other are made
+  /// again, twice at most.
+  void probe(double share, const Observer& observer);
+  /// What each pair of the most ranks can do alone.
+  void probe_pairs(const Observer& observer);
+  /// Fitted to all probes so far, and written. Throws as fit_probes() does.
+  Machine machine() const;
+
+ private:
+  ProbeRequest request_;
+  std::vector<ProbeSample> samples_;
+  std::vector<PairPoint> pairs_;
+  Disturbance load_;   ///< What the kernel knows, each as its mean over the spells.
+  double probed_ = 0;  ///< Seconds of all spells.
+};
 
 /// As one of the other ranks of mpirun, srun or torchrun: the probes of rank 0's machine_of().
 void take_part_in_calibration(const Scenario& scenario, const LaunchChoices& choices,

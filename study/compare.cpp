@@ -77,15 +77,24 @@ void require_points_of(const Scenario& scenario, const ExternalRank& external) {
   }
 }
 
-std::string stage_of(const std::vector<PointKey>& missing, int repetitions) {
+/// With several repetitions missing of a point, the last of them.
+std::string stage_of(const std::vector<PointKey>& missing, int repetition, int of_all) {
   const std::size_t points = std::set<PointKey>(missing.begin(), missing.end()).size();
-  return repetitions == 1 ? fmt::format("measuring {} points", points)
-                          : fmt::format("measuring {} points, {} repetitions", points, repetitions);
+  const std::string stage = fmt::format("measuring {} points", points);
+  if (of_all == 1) {
+    return stage;
+  }
+  return missing.size() > points ? fmt::format("{}, up to {} repetitions", stage, repetition)
+                                 : fmt::format("{}, repetition {} of {}", stage, repetition, of_all);
 }
 
-/// Measures what is missing of the points, writing each to the journal as it is known.
-void measure_points(std::vector<Point>& points, MeasureOptions options, Journal& journal,
+/// Measures what is missing of the points in the first `repetitions` of all, writing each to the journal as it is known.
+void measure_points(std::vector<Point>& points, MeasureOptions options, int repetitions, Journal& journal,
                     const Observer& observer) {
+  options.budget_per_point = {options.budget_per_point.value * repetitions / options.repetitions};
+  options.min_iterations = std::max(1, options.min_iterations * repetitions / options.repetitions);
+  const int of_all = options.repetitions;
+  options.repetitions = repetitions;
   std::vector<PointKey> keys;
   for (const Point& point : points) {
     keys.push_back(point.key);
@@ -98,7 +107,7 @@ void measure_points(std::vector<Point>& points, MeasureOptions options, Journal&
   if (missing.empty() && !external_rank()) {
     return;
   }
-  observer.stage(stage_of(missing, options.repetitions));
+  observer.stage(stage_of(missing, repetitions, of_all));
   std::size_t done = 0;
   observer.progress(0, missing.empty() ? "" : describe(missing.front()));
   measure(keys, options, [&](const PointKey& key, const Measurement& measurement) {
@@ -132,15 +141,23 @@ std::vector<Point> points_to_measure(const Scenario& scenario, const std::option
   return points;
 }
 
-/// The machine that is predicted for: a resumed run whose points are all predicted does not probe again, unless ranks that
-/// were started from outside are about to take part in that.
-Machine predicted_machine(const CompareRequest& request, const PointStudy& study, bool resumed,
-                          const std::filesystem::path& directory, const Observer& observer) {
+/// Probes and repetitions of the points alternate so many times: probes come before and between them, not after.
+constexpr int kMostTurns = 3;
+
+/// Whether this machine is probed: a resumed run whose points are all predicted does not, unless ranks that were started from
+/// outside are about to take part in that.
+bool calibrates(const PointStudy& study, bool resumed) {
   const bool predicted = std::all_of(study.points.begin(), study.points.end(),
                                      [](const Point& point) { return point.predicted.has_value(); });
-  return predicted && resumed && !study.scenario.machine && !external_rank()
-             ? load_machine(directory / "machine.yaml")
-             : machine_of(study.scenario, request.launch, directory, observer);
+  return !study.scenario.machine && !(predicted && resumed && !external_rank());
+}
+
+/// From probes that are newer; what could not be predicted has been said.
+void predict_again(PointStudy& study, Backend backend) {
+  for (Point& point : study.points) {
+    point.predicted.reset();
+  }
+  predict_points(study.points, study.machine, {.backend = backend}, {});
 }
 
 }  // namespace
@@ -197,8 +214,18 @@ std::optional<PointStudy> compare(const CompareRequest& request, const Invocatio
   if (!scenario.machine) {
     study.machine.name = "this machine";
   }
+  std::optional<Calibrator> calibrator;
+  const bool probes = request.predicts && calibrates(study, resumed.has_value());
+  // Ranks that were started from outside go through a list that all of them know.
+  const int turns = probes && measures && !external_rank() ? std::min(request.repetitions, kMostTurns) : 1;
   if (request.predicts) {
-    study.machine = predicted_machine(request, study, resumed.has_value(), directory, observer);
+    if (probes) {
+      calibrator.emplace(scenario, request.launch, directory, observer);
+      calibrator->probe(1.0 / turns, observer);
+      study.machine = calibrator->machine();
+    } else if (!scenario.machine) {
+      study.machine = load_machine(directory / "machine.yaml");
+    }
     known_machine = study.machine;
     predict_points(study.points, study.machine, {.backend = ranks.backend}, observer);
   }
@@ -214,11 +241,18 @@ std::optional<PointStudy> compare(const CompareRequest& request, const Invocatio
   if (request.predicts) {
     journal.append(study.points);
   }
-  if (measures) {
-    measure_points(study.points, measure_options(request, invocation, scenario, ranks.launch), journal,
-                   observer);
+  for (int turn = 0; measures && turn < turns; ++turn) {
+    if (calibrator && turn > 0) {
+      calibrator->probe(1.0 / turns, observer);
+      study.machine = calibrator->machine();
+      predict_again(study, ranks.backend);
+      journal.append(study.points);
+    }
+    measure_points(study.points, measure_options(request, invocation, scenario, ranks.launch),
+                   request.repetitions * (turn + 1) / turns, journal, observer);
   }
   study.conclusions = conclude(study.points, request.fitted, &journal);
+  say_what_disturbed(study);
   study.file = journal.file();
   return study;
 }

@@ -16,8 +16,9 @@ struct CompareRequest {
   std::filesystem::path scenario;
   bool predicts = true;  ///< Without, it only measures.
   bool resume = false;   ///< Go on with the results that are there.
-  int repetitions =
-      1;  ///< Repetitions of the whole list of points, each time with a part of the time per point.
+  /// How often all points are gone through, each time with a part of the time per point. Where this machine is calibrated for
+  /// them, probes and repetitions alternate.
+  int repetitions = 3;
   bool check_every_call = true;  ///< As in MeasureOptions.
   bool fitted = false;           ///< Also the curves fitted to the measurements.
   LaunchChoices launch = {};

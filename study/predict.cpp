@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/comparison/disturbance_sentences.hpp"
 #include "analysis/comparison/policy_sentences.hpp"
 #include "analysis/comparison/verdict.hpp"
 #include "common/error.hpp"
@@ -62,6 +63,12 @@ Conclusions conclude(const std::vector<Point>& points, bool fitted, Journal* jou
   const std::vector<std::string> policies = policy_sentences(points);
   conclusions.sentences.insert(conclusions.sentences.end(), policies.begin(), policies.end());
   return conclusions;
+}
+
+void say_what_disturbed(PointStudy& study) {
+  if (std::optional<std::string> sentence = disturbance_sentence(study.machine)) {
+    study.conclusions.sentences.push_back(*std::move(sentence));
+  }
 }
 
 std::optional<SpeedupGrid> speedup_grid(const PointStudy& study) {
@@ -131,6 +138,7 @@ PointStudy predict(const PredictRequest& request, const Invocation& invocation, 
     journal->append(study.points);
   }
   study.conclusions = conclude(study.points, false, journal ? &*journal : nullptr);
+  say_what_disturbed(study);
   study.native = native_findings(study.points, study.machine);
   return study;
 }

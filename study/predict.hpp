@@ -34,6 +34,11 @@ struct Conclusions {
 /// Draws the conclusions and appends their records to the journal, if there is one. `fitted` asks for curves fitted to the measurements.
 Conclusions conclude(const std::vector<Point>& points, bool fitted, Journal* journal);
 
+struct PointStudy;
+
+/// Where this machine was disturbed while it was probed, a sentence more.
+void say_what_disturbed(PointStudy& study);
+
 /// Points of a scenario with all that is known of them; what predict, measure and compare give.
 struct PointStudy {
   Scenario scenario;

@@ -1,7 +1,11 @@
+#include "real/launch/rank_job_names.hpp"
+
 #include <array>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "common/spellings.hpp"
-#include "real/launch/rank_jobs.hpp"
 
 namespace ringside {
 

@@ -9,6 +9,7 @@
 #include "common/error.hpp"
 #include "real/execute/coordination.hpp"
 #include "real/execute/rank_backend.hpp"
+#include "real/launch/rank_job_names.hpp"
 #include "real/measure/measure_options.hpp"
 #include "real/measure/recording.hpp"
 #include "real/probe/probe.hpp"
@@ -47,15 +48,6 @@ struct RecordJob {
 };
 
 using Job = std::variant<JoinJob, PointJob, ProbeJob, RecordJob>;
-
-enum class AnswerKind {
-  alive,   ///< Still at it.
-  done,    ///< The job is done.
-  failed,  ///< This rank is of no more use.
-};
-
-std::string_view name(AnswerKind kind);
-std::string_view name(ErrorKind kind);
 
 struct Answer {
   AnswerKind kind = AnswerKind::done;

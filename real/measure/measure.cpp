@@ -62,6 +62,7 @@ void measure(std::span<const PointKey> points, const MeasureOptions& options, co
   }
   MeasureOptions of_repetition = options;
   of_repetition.budget_per_point = {options.budget_per_point.value / options.repetitions};
+  of_repetition.min_iterations = (options.min_iterations + options.repetitions - 1) / options.repetitions;
   of_repetition.earlier.clear();
   std::map<PointKey, Measurement> known = options.earlier;
   const auto add = [&](const PointKey& key, const Measurement& measurement) {

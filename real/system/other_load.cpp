@@ -1,56 +1,115 @@
 #include "real/system/other_load.hpp"
 
 #include <algorithm>
-#include <ctime>
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <thread>
 
 #include <fmt/format.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 namespace ringside {
 namespace {
 
-/// Seconds in which the cores have worked since the system started. Source: proc(5), /proc/stat.
-double busy_seconds(std::span<const std::size_t> cores) {
+std::vector<std::size_t> cores_of_this_process() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  std::vector<std::size_t> cores;
+  if (::sched_getaffinity(0, sizeof(set), &set) == 0) {
+    for (std::size_t core = 0; core < CPU_SETSIZE; ++core) {
+      if (CPU_ISSET(core, &set)) {
+        cores.push_back(core);
+      }
+    }
+  }
+  return cores;
+}
+
+double seconds_of(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+}
+
+double used_by(int who) {
+  rusage usage = {};
+  ::getrusage(who, &usage);
+  return seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
+}
+
+/// Microseconds after "throttled_usec" in the statistics of this process's control group. Source: Linux,
+/// Documentation/admin-guide/cgroup-v2.rst, "cpu.stat".
+double throttled_seconds() {
+  std::ifstream groups("/proc/self/cgroup");
+  for (std::string line; std::getline(groups, line);) {
+    if (!line.starts_with("0::")) {
+      continue;
+    }
+    std::ifstream statistics("/sys/fs/cgroup" + line.substr(3) + "/cpu.stat");
+    double value = 0;
+    for (std::string key; statistics >> key >> value;) {
+      if (key == "throttled_usec") {
+        return 1e-6 * value;
+      }
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
+OtherLoad::Counters OtherLoad::read(std::span<const std::size_t> cores) {
+  Counters counters = {.busy = 0,
+                       .stolen = 0,
+                       .own = used_by(RUSAGE_SELF) + used_by(RUSAGE_CHILDREN),
+                       .throttled = throttled_seconds()};
+  // Source: proc(5), /proc/stat.
+  const auto ticks_per_second = static_cast<double>(::sysconf(_SC_CLK_TCK));
   std::ifstream file("/proc/stat");
-  double ticks = 0;
   for (std::string line; std::getline(file, line);) {
     std::istringstream fields(line);
     std::string name;
     double user = 0;
     double nice = 0;
     double system = 0;
-    const bool read = static_cast<bool>(fields >> name >> user >> nice >> system);
-    if (read && std::any_of(cores.begin(), cores.end(),
-                            [&](std::size_t core) { return name == fmt::format("cpu{}", core); })) {
-      ticks += user + nice + system;
+    double idle = 0;
+    double waiting = 0;
+    double interrupts = 0;
+    double soft_interrupts = 0;
+    double stolen = 0;
+    fields >> name >> user >> nice >> system >> idle >> waiting >> interrupts >> soft_interrupts >> stolen;
+    if (fields && std::any_of(cores.begin(), cores.end(),
+                              [&](std::size_t core) { return name == fmt::format("cpu{}", core); })) {
+      counters.busy += (user + nice + system) / ticks_per_second;
+      counters.stolen += stolen / ticks_per_second;
     }
   }
-  return ticks / static_cast<double>(::sysconf(_SC_CLK_TCK));
+  return counters;
 }
-
-double own_seconds() {
-  timespec used = {};
-  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-  return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
-}
-
-}  // namespace
 
 OtherLoad::OtherLoad(std::span<const std::size_t> cores)
-    : cores_(cores.begin(), cores.end()),
-      begin_(std::chrono::steady_clock::now()),
-      busy_before_(busy_seconds(cores)),
-      own_before_(own_seconds()) {}
+    : cores_(cores.begin(), cores.end()), begin_(std::chrono::steady_clock::now()), before_(read(cores_)) {}
+
+OtherLoad::OtherLoad() : OtherLoad(cores_of_this_process()) {}
+
+OtherLoad OtherLoad::over(std::chrono::milliseconds time) {
+  OtherLoad load;
+  std::this_thread::sleep_for(time);
+  return load;
+}
 
 std::chrono::duration<double> OtherLoad::elapsed() const { return std::chrono::steady_clock::now() - begin_; }
 
-double OtherLoad::cores_used() const {
-  const double own = own_seconds() - own_before_;
-  const double busy = busy_seconds(cores_) - busy_before_;
-  return std::max(0.0, busy - own) / std::max(elapsed().count(), 1e-9);
+double OtherLoad::rate(double Counters::*counter) const {
+  return std::max(0.0, read(cores_).*counter - before_.*counter) / std::max(elapsed().count(), 1e-9);
 }
+
+double OtherLoad::cores_used() const { return std::max(0.0, rate(&Counters::busy) - rate(&Counters::own)); }
+
+double OtherLoad::cores_stolen() const { return rate(&Counters::stolen); }
+
+double OtherLoad::cores_throttled() const { return rate(&Counters::throttled); }
 
 }  // namespace ringside

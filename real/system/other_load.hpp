@@ -7,20 +7,39 @@
 
 namespace ringside {
 
-/// How much of some cores other processes have used since this was made.
+/// What the kernel knows of others who wanted some cores, since this was made. All of it is 0 where the system does not tell, and
+/// counted in steps of 10 ms.
 class OtherLoad {
  public:
   explicit OtherLoad(std::span<const std::size_t> cores);
+  /// On all cores that this process may use.
+  OtherLoad();
+
+  /// On these, for the time to come: returns after it.
+  static OtherLoad over(std::chrono::milliseconds time);
 
   std::chrono::duration<double> elapsed() const;
-  /// 1 = one core all the time. 0 where the system does not tell. The kernel counts in steps of 10 ms.
+  /// Cores that processes other than this one and its children that have ended used; 1 = one core all the time.
   double cores_used() const;
+  /// Cores that the hypervisor gave to other machines while somebody here wanted them.
+  double cores_stolen() const;
+  /// Cores' worth of time for which the control group of this process was stopped, because it had used up its share.
+  double cores_throttled() const;
 
  private:
+  /// Seconds since the system started.
+  struct Counters {
+    double busy = 0;
+    double stolen = 0;
+    double own = 0;
+    double throttled = 0;
+  };
+  static Counters read(std::span<const std::size_t> cores);
+  double rate(double Counters::*counter) const;
+
   std::vector<std::size_t> cores_;
   std::chrono::steady_clock::time_point begin_;
-  double busy_before_ = 0;  ///< Seconds, of all these cores.
-  double own_before_ = 0;   ///< Seconds, of this process.
+  Counters before_;
 };
 
 }  // namespace ringside

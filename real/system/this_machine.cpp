@@ -87,6 +87,13 @@ std::optional<double> identity_on_this_machine(std::string_view place) {
   return static_cast<double>(std::hash<std::string>{}(fmt::format("{} {}", boot, place)) >> 11U);
 }
 
+std::string tcp_congestion_control() {
+  std::ifstream file("/proc/sys/net/ipv4/tcp_congestion_control");
+  std::string name;
+  file >> name;
+  return name;
+}
+
 Bytes available_memory() {
   std::optional<Bytes> available = kilobytes_of_meminfo("MemAvailable");
   if (!available) {

@@ -20,6 +20,9 @@ struct ThisMachine {
 
 ThisMachine this_machine();
 
+/// By which the kernel decides how fast TCP sends: "cubic". Empty where the system does not tell.
+std::string tcp_congestion_control();
+
 /// Equal for processes that name the same `place` on one running kernel. A whole number, not negative, that survives as a
 /// double; none when the system does not tell its kernels apart.
 std::optional<double> identity_on_this_machine(std::string_view place = {});

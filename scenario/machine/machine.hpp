@@ -103,12 +103,25 @@ struct Straggler {
   bool operator==(const Straggler&) const = default;
 };
 
-/// How far the median of probes of this size differs from one pass to the next.
+/// How far the median of probes of this size differs from one time to the next.
 struct SpreadPoint {
   Bytes bytes;
   double deviation = 0;  ///< standard deviation of its logarithm
+  std::optional<double> slow_deviation =
+      {};  ///< of those that took longer; none = `deviation`, and that is of both sides
 
   bool operator==(const SpreadPoint&) const = default;
+};
+
+/// How much slower a machine was while it was probed than it can be, and for how much of that time.
+struct Disturbance {
+  double share = 0;       ///< Share of the probes; 0 … 1.
+  double slower = 1;      ///< Factor by which these took longer than the fast ones, the middle one of them.
+  double other_load = 0;  ///< Cores that other processes used meanwhile.
+  double stolen = 0;      ///< Cores that the hypervisor gave to other machines meanwhile.
+  double throttled = 0;   ///< Cores' worth of time for which the control group had used up its share.
+
+  bool operator==(const Disturbance&) const = default;
 };
 
 /// What two ranks can do between them, with nothing else going on.
@@ -134,6 +147,8 @@ struct Calibrated {
   std::vector<Curve> curves = {};        ///< what each kind of probe found; may be empty
   std::vector<SpreadPoint> spread = {};  ///< by size, ascending; may be empty
   std::vector<SpreadPoint> reduction_spread = {};  ///< likewise, of reductions; empty = `spread`
+  /// none: three repetitions were not made, or the probes differed as little as on a quiet machine
+  std::optional<Disturbance> disturbance = {};
   std::vector<PairPoint> pairs = {};  ///< the matrix, for people; not predicted from; may be empty
   std::string backend = {};           ///< transport probed, such as `gloo`
   /// Whether ringside placed the probed ranks on this machine's cores, which decides how they run schedules.

@@ -8,27 +8,12 @@
 #include <fmt/format.h>
 
 #include "common/names.hpp"
+#include "scenario/machine/curve_type.hpp"
+#include "scenario/machine/spread_tables.hpp"
 #include "scenario/scenario.hpp"
 
 namespace ringside {
 namespace {
-
-/// `points` in ascending order of what `place_of` returns, none twice: curves are read by interpolation.
-template <typename V, typename PlaceOf>
-ValueType<std::vector<V>> curve_type(const MapTable<V>& point, const std::string& form,
-                                     const std::string& order, PlaceOf place_of) {
-  ValueType<std::vector<V>> type = list_type(map_type(point), {.form = form});
-  type.read = [any = type.read, order, place_of](Reader& reader, const Value& value) {
-    auto points = any(reader, value);
-    const auto descending = [&](const V& a, const V& b) { return !(place_of(a) < place_of(b)); };
-    if (points && std::adjacent_find(points->begin(), points->end(), descending) != points->end()) {
-      reader.fail(value, fmt::format("must ascend: {}", order));
-      points.reset();
-    }
-    return points;
-  };
-  return type;
-}
 
 std::vector<ProbeKind> kinds_with_curves() {
   std::vector<ProbeKind> kinds;
@@ -192,29 +177,6 @@ Row<Calibrated> retired_row(const ProbeKindRow& kind) {
           .write = {}};
 }
 
-/// A curve over the message size; a plain number, which is quicker to write by hand, is one of a single point.
-ValueType<std::vector<SpreadPoint>> spread_type() {
-  const MapTable<SpreadPoint> point = {
-      .form = "a map such as `{bytes: 4 KiB, deviation: 0.2}`",
-      .rows = {row("bytes", &SpreadPoint::bytes, size_type(),
-                   {.meaning = "Size of the message or operand.", .required = true}),
-               row("deviation", &SpreadPoint::deviation, factor_type(0),
-                   {.meaning = "Relative standard deviation at this size.", .required = true})}};
-  ValueType<std::vector<SpreadPoint>> type =
-      curve_type(point, "a list of maps such as `{bytes: 4 KiB, deviation: 0.2}`, or a number for all sizes",
-                 "each size once, small ones first", [](const SpreadPoint& p) { return p.bytes; });
-  type.read = [curve = type.read](Reader& reader,
-                                  const Value& value) -> std::optional<std::vector<SpreadPoint>> {
-    if (!value.node.IsScalar()) {
-      return curve(reader, value);
-    }
-    const auto deviation = factor_type(0).read(reader, value);
-    return deviation ? std::optional(std::vector<SpreadPoint>{{.bytes = {1}, .deviation = *deviation}})
-                     : std::nullopt;
-  };
-  return type;
-}
-
 MapTable<PairPoint> pair_table() {
   return {
       .form = "a map such as `{from: 0, to: 1, latency: 9 us, bandwidth: 20 GB/s, both_ways: 18 GB/s}`",
@@ -325,6 +287,10 @@ MapTable<Calibrated> calibrated_table() {
                        "Relative deviation of a probe's median from one repetition to the next, by size."}),
               row("reduction_spread", &Calibrated::reduction_spread, spread_type(),
                   {.meaning = "The same of reductions; left out = as `spread`."}),
+              row("disturbance", &Calibrated::disturbance, map_type(disturbance_table()),
+                  {.meaning =
+                       "How much slower the machine was for a part of the time in which it was probed; "
+                       "left out = as on a quiet machine. For people, not predicted from."}),
               row("pairs", &Calibrated::pairs,
                   curve_type(pair_table(),
                              "a list of maps such as `{from: 0, to: 1, latency: 9 us, bandwidth: 20 GB/s, "

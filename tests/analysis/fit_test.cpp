@@ -263,14 +263,15 @@ TEST(Fit, TheTransferCurveIsOfMediansAndNeverFalls) {
   EXPECT_NEAR(transfers[3].value, 1e-3, 1e-18);
 }
 
-TEST(Fit, RepetitionsOfOneProbeMayComeInParts) {
+TEST(Fit, RepetitionsOfOneProbeWeighTheSame) {
   const std::vector<ProbeSample> samples = {{.key = {.bytes = {8}}, .seconds = {1e-6}},
                                             {.key = {.bytes = {8}}, .seconds = {3e-6, 2e-6}},
                                             {.key = {.bytes = {64}}, .seconds = {}},
                                             {.key = {.bytes = {1 << 20}}, .seconds = {1e-3}}};
   const Calibrated found = fit_probes(samples);
   ASSERT_EQ(points(found, ProbeKind::ping_pong).size(), 2U);
-  EXPECT_NEAR(points(found, ProbeKind::ping_pong)[0].value, 2e-6, 1e-18);
+  // Half of the weight at 1 µs, a quarter at 2 and at 3.
+  EXPECT_NEAR(points(found, ProbeKind::ping_pong)[0].value, 1.5e-6, 1e-18);
 }
 
 TEST(Fit, ADisturbedPassOfThreeCountsForNothing) {
@@ -340,13 +341,20 @@ std::vector<SpreadPoint> spread_of(const std::vector<std::vector<ProbeSample>>& 
   return fit_probes(samples).spread;
 }
 
-TEST(Fit, TheSpreadIsHowFarPassesLieApart) {
+/// When two repetitions are `apart`, each is a half and lies `apart`/2 from their common median (as logarithms, to first order). What halves
+/// share with the whole is made up for by √((2 + 1) / (2 − 1) / 2).
+double deviation_of_two(double apart) {
+  const double middle = std::log((1 + std::exp(apart)) / 2);
+  return std::sqrt(1.5) * (apart > 0 ? apart - middle : 0);
+}
+
+TEST(Fit, TheSpreadIsHowFarRepetitionsLieApart) {
   EXPECT_THAT(spread_of({}), IsEmpty()) << "one repetition tells nothing";
   const auto spread = spread_of({two_repetitions(ProbeKind::neighbour_exchange, 64, 0.2)});
   ASSERT_EQ(spread.size(), 1U) << "only where there are several repetitions";
   EXPECT_EQ(spread[0].bytes, Bytes{64});
-  // Two values 0.2 apart: deviation 0.2/√2.
-  EXPECT_NEAR(spread[0].deviation, 0.2 / std::sqrt(2.0), 1e-9);
+  EXPECT_NEAR(spread[0].slow_deviation.value(), deviation_of_two(0.2), 1e-9);
+  EXPECT_NEAR(spread[0].deviation, std::sqrt(1.5) * 0.2 - deviation_of_two(0.2), 1e-9);
 }
 
 TEST(Fit, TheSpreadPoolsProbesOfLikeSizes) {
@@ -355,10 +363,16 @@ TEST(Fit, TheSpreadPoolsProbesOfLikeSizes) {
                                  two_repetitions(ProbeKind::neighbour_exchange, 256, 0.6),
                                  two_repetitions(ProbeKind::neighbour_exchange, 1024, 0.8)});
   ASSERT_EQ(spread.size(), 3U);
-  // Each probe has one degree of freedom and the variance apart²/2.
-  EXPECT_NEAR(spread[0].deviation, std::sqrt((0.04 + 0.16 + 0.36) / 2 / 3), 1e-9);
-  EXPECT_NEAR(spread[1].deviation, std::sqrt((0.04 + 0.16 + 0.36 + 0.64) / 2 / 4), 1e-9);
-  EXPECT_NEAR(spread[2].deviation, std::sqrt((0.36 + 0.64) / 2 / 2), 1e-9);
+  const auto pooled = [](const std::vector<double>& apart) {
+    double squares = 0;
+    for (const double each : apart) {
+      squares += deviation_of_two(each) * deviation_of_two(each);
+    }
+    return std::sqrt(squares / static_cast<double>(apart.size()));
+  };
+  EXPECT_NEAR(spread[0].slow_deviation.value(), pooled({0.2, 0.4, 0.6}), 1e-9);
+  EXPECT_NEAR(spread[1].slow_deviation.value(), pooled({0.2, 0.4, 0.6, 0.8}), 1e-9);
+  EXPECT_NEAR(spread[2].slow_deviation.value(), pooled({0.6, 0.8}), 1e-9);
 }
 
 TEST(Fit, WhatProcessorsDoHasNoPartInTheSpreadOfMessages) {
@@ -378,7 +392,7 @@ TEST(Fit, WhatProcessorsDoHasNoPartInTheSpreadOfMessages) {
   EXPECT_THAT(found.spread, IsEmpty());
   ASSERT_EQ(found.reduction_spread.size(), 1U);
   EXPECT_EQ(found.reduction_spread[0].bytes, Bytes{4096});
-  EXPECT_NEAR(found.reduction_spread[0].deviation, 0.6 / std::sqrt(2.0), 1e-9);
+  EXPECT_NEAR(found.reduction_spread[0].slow_deviation.value(), deviation_of_two(0.6), 1e-9);
 }
 
 TEST(Fit, TheSpreadIsNeverLessThanThatOfTheMediansComparedWith) {
@@ -404,12 +418,13 @@ TEST(Fit, TheSpreadOfLargeMessagesDoesNotComeFromSmallOnes) {
   }
   const std::vector<SpreadPoint> spread = fit_probes(samples).spread;
   EXPECT_EQ(spread.size(), 11U);
-  for (const auto& [bytes, deviation] : spread) {
-    // Where sizes that differ are neighbours, both take part.
+  for (const auto& [bytes, deviation, slow_deviation] : spread) {
+    // Where sizes that differ are neighbours, both take part. Of one repetition of three, √(2/3) as far from the middle one.
     const double expected = bytes.value == 4096    ? std::sqrt((2 * 0.09 + 0.0004) / 3)
                             : bytes.value == 16384 ? std::sqrt((0.09 + 2 * 0.0004) / 3)
                                                    : deviation_of(bytes.value);
-    EXPECT_NEAR(deviation, expected, 1e-9) << bytes.value;
+    EXPECT_NEAR(deviation, std::sqrt(2.0 / 3) * expected, 1e-9) << bytes.value;
+    EXPECT_NEAR(slow_deviation.value(), deviation, 1e-9) << bytes.value;
   }
 }
 

@@ -36,7 +36,12 @@ def descendants(pid):
 
 class Measure(RingsideCase):
     def points_in(self, path):
-        return [r for r in self.records(path.read_text()) if r["record"] == "point" and r.get("measured")]
+        """The last record of each measured point: it holds what all repetitions have found."""
+        points = {}
+        for record in self.records(path.read_text()):
+            if record["record"] == "point" and record.get("measured"):
+                points[record["algorithm"], record["ranks"], record["bytes"]] = record
+        return list(points.values())
 
     def test_every_point_is_measured_and_right(self):
         scenario = self.write("small.yaml", SCENARIO)
@@ -48,6 +53,26 @@ class Measure(RingsideCase):
             self.assertEqual(point["measured"]["outcome"], "ok", point)
             self.assertGreater(point["measured"]["seconds"], 0)
             self.assertEqual(len(point["measured"]["samples"]), point["measured"]["iterations"])
+
+    def test_probes_and_repetitions_alternate(self):
+        scenario = self.write("small.yaml", SCENARIO.replace("[2, 3]", "2"))
+        folder = self.folder / "out"
+        result = self.run_ringside("compare", scenario, "--output", folder, "--time-per-point", "0.03 s",
+                                   "--calibrate-time", "1 s", "--no-charts")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        stages = re.findall(r"^(calibrating this|measuring 8 points, repetition \d of 3)", result.stderr, re.MULTILINE)
+        self.assertEqual(stages, [text for i in (1, 2, 3)
+                                  for text in ("calibrating this", f"measuring 8 points, repetition {i} of 3")])
+        points = self.points_in(folder / "results.jsonl")
+        self.assertEqual({len(point["measured"]["repetitions"]) for point in points}, {3})
+        # What is published was predicted from all probes, and the machine file says the same.
+        again = self.write("again.yaml", SCENARIO.replace("[2, 3]", "2").replace("this", str(folder / "machine.yaml")))
+        predicted = self.run_ringside("predict", again, "--format", "json")
+        self.assertEqual(predicted.returncode, 0, predicted.stderr)
+        seconds = {(r["algorithm"], r["bytes"]): r["predicted"]["seconds"]
+                   for r in self.records(predicted.stdout) if r["record"] == "point" and r.get("predicted")}
+        for point in points:
+            self.assertAlmostEqual(point["predicted"]["seconds"] / seconds[point["algorithm"], point["bytes"]], 1, places=6)
 
     def test_every_collective_runs_and_is_right(self):
         for collective in ("broadcast", "reduce", "gather", "all_gather", "reduce_scatter"):
@@ -185,7 +210,7 @@ class Measure(RingsideCase):
         results = self.folder / "out" / "results.jsonl"
         before = self.last_measured(results)
         records = self.records(results.read_text())
-        failed = next(r for r in records if r["record"] == "point" and r["algorithm"] == "ring")
+        failed = [r for r in records if r["record"] == "point" and r["algorithm"] == "ring"][-1]
         failed["measured"] = {"backend": "gloo", "outcome": "failed", "note": "out of memory"}
         results.write_text("".join(json.dumps(r) + "\n" for r in records))
         again = self.run_ringside("measure", scenario, *flags, "--resume")

@@ -87,7 +87,8 @@ calibrated:
     - {probe: reduction, ranks: 2, points: {64 KiB: 2 GB/s}}
     - {probe: send, ranks: 2, points: {4 KiB: 6 us}}
     - {probe: fan_out, ranks: 3, points: {4 KiB: 25 us}}
-  spread: [{bytes: 4 KiB, deviation: 0.2}, {bytes: 1 MiB, deviation: 0.01}]
+  spread: [{bytes: 4 KiB, deviation: 0.2, slow_deviation: 0.5}, {bytes: 1 MiB, deviation: 0.01}]
+  disturbance: {share: 0.4, slower: 1.6, other_load: 1.9, stolen: 0.25}
   reduction_spread: [{bytes: 64 KiB, deviation: 0.3}]
   pairs: [{from: 0, to: 1, latency: 9 us, bandwidth: 20 GB/s, both_ways: 18 GB/s}]
 known:
@@ -117,18 +118,22 @@ price: {per_hour: 32.77 USD, as_of: 2026-11-01}
                  .line = 10}},
       .ring_order = std::vector<Rank>{2, 0, 1},
       .stragglers = {{.rank = 15, .slowdown = 1.5}},
-      .calibrated = Calibrated{.latency = {12.5e-6},
-                               .bandwidth = {3e9},
-                               .reduction = {0.25e-9},
-                               .latency_interval = Interval<double>{12e-6, 12.5e-6, 13e-6},
-                               .bandwidth_interval = Interval<double>{0, 3e9, 4e9},
-                               .reduction_interval = Interval<double>{0, 0.25e-9, 0.5e-9},
-                               .cores = 2,
-                               .curves = kCurves,
-                               .spread = {{{4096}, 0.2}, {{1048576}, 0.01}},
-                               .reduction_spread = {{{65536}, 0.3}},
-                               .pairs = {{0, 1, {9e-6}, {20e9}, {18e9}}},
-                               .backend = "gloo"},
+      .calibrated =
+          Calibrated{
+              .latency = {12.5e-6},
+              .bandwidth = {3e9},
+              .reduction = {0.25e-9},
+              .latency_interval = Interval<double>{12e-6, 12.5e-6, 13e-6},
+              .bandwidth_interval = Interval<double>{0, 3e9, 4e9},
+              .reduction_interval = Interval<double>{0, 0.25e-9, 0.5e-9},
+              .cores = 2,
+              .curves = kCurves,
+              .spread = {{{4096}, 0.2, 0.5}, {{1048576}, 0.01, std::nullopt}},
+              .reduction_spread = {{{65536}, 0.3, std::nullopt}},
+              .disturbance =
+                  Disturbance{.share = 0.4, .slower = 1.6, .other_load = 1.9, .stolen = 0.25, .throttled = 0},
+              .pairs = {{0, 1, {9e-6}, {20e9}, {18e9}}},
+              .backend = "gloo"},
       .known = {{.algorithm = "native", .ranks = 2, .bytes = Bytes{1073741824}, .seconds = Seconds{95e-3}},
                 {.algorithm = "ring", .ranks = 4, .bytes = Bytes{1048576}, .seconds = Seconds{1e-3}},
                 {.bandwidth = BytesPerSecond{12e9}, .latency = Seconds{5e-6}}},

@@ -142,8 +142,8 @@ Calibrated any_calibrated() {
     }
   }
   for (const Bytes bytes : sizes) {
-    calibrated.spread.push_back({bytes, positive(1e-3, 1)});
-    calibrated.reduction_spread.push_back({bytes, positive(1e-3, 1)});
+    calibrated.spread.push_back({bytes, positive(1e-3, 1), positive(1e-3, 2)});
+    calibrated.reduction_spread.push_back({bytes, positive(1e-3, 1), std::nullopt});
   }
   for (Rank to = whole(1, 3); to > 0; --to) {
     calibrated.pairs.insert(calibrated.pairs.begin(), {0, to, seconds(), bandwidth(), bandwidth()});

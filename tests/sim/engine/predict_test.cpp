@@ -190,12 +190,21 @@ TEST(Predict, TheIntervalFollowsTheSpreadAtTheSizeOfTheMessages) {
   const Machine machine =
       shared_machine({{.bytes = {1'000}, .deviation = 0.3}, {.bytes = {1'000'000}, .deviation = 0.01}});
   // naive on 2 ranks is 2 messages of the whole size.
-  for (const auto& [bytes, deviation] : machine.calibrated->spread) {
+  for (const auto& [bytes, deviation, slow_deviation] : machine.calibrated->spread) {
+    EXPECT_FALSE(slow_deviation.has_value());
     const Prediction prediction = predicted(machine, point("naive", 2, bytes));
     const double seconds = prediction.seconds.value;
     EXPECT_NEAR(prediction.low->value, seconds / at_slow_end(deviation), 1e-9 * seconds) << bytes.value;
     EXPECT_NEAR(prediction.high->value, seconds * at_slow_end(deviation), 1e-9 * seconds) << bytes.value;
   }
+}
+
+TEST(Predict, TheSlowSideOfTheIntervalMayReachFurther) {
+  const Prediction prediction = predicted(
+      shared_machine({{.bytes = {1}, .deviation = 0.1, .slow_deviation = 0.5}}), point("naive", 2, {1'000}));
+  const double seconds = prediction.seconds.value;
+  EXPECT_NEAR(prediction.low->value, seconds / at_slow_end(0.1), 1e-9 * seconds);
+  EXPECT_NEAR(prediction.high->value, seconds * at_slow_end(0.5), 1e-9 * seconds);
 }
 
 TEST(Predict, ReductionsMoveByTheirOwnSpreadOrElseByThatOfMessages) {
