@@ -103,8 +103,7 @@ PreparedPrediction prepare(const PredictRequest& request, const Invocation& invo
     }
     unwritable = error;
   }
-  Machine machine =
-      with_known(machine_of(scenario, request.launch, directory, observer), scenario, request.native);
+  Machine machine = with_known(machine_of(scenario, request.launch, directory, observer), request.native);
   const PredictOptions options = {.fidelity = request.fidelity,
                                   .backend = scenario.backend,
                                   .native_model = request.native.model,
@@ -121,7 +120,7 @@ PointStudy predict(const PredictRequest& request, const Invocation& invocation, 
   PointStudy study{.scenario = std::move(prepared.scenario), .machine = std::move(prepared.machine)};
   study.points = open_points(points_of(study.scenario));
   predict_points(study.points, study.machine, prepared.options, observer);
-  require_native(study.points, request.native);
+  require_use_of_known(study.points, study.machine, request.native);
 
   study.unwritable = prepared.unwritable;
   std::optional<Journal> journal;
