@@ -94,8 +94,8 @@ Prediction ours(const Machine& machine, const NcclSystem& system, Collective col
                                       name_on(system, estimate.algorithm), name(estimate.protocol))},
                  {.kind = Limit::Kind::model, .text = what_limits(system, estimate)}},
       // Its channels are rings and trees that leave a node through different NICs.
-      .nics =
-          system.nodes > 1 ? std::optional(NicUse{.used = system.nics, .of = system.nics}) : std::nullopt};
+      .nics = system.nodes > 1 ? std::optional(NicUse{.used = system.nics, .of = machine.inter->nics})
+                               : std::nullopt};
   if (system.link == GpuLink::pcie) {
     prediction.limits.push_back({.kind = Limit::Kind::model, .text = transport_of(system)});
   }

@@ -272,8 +272,17 @@ Interval<double> NcclPosterior::around(double seconds, const Place& place, const
 
 Interval<double> NcclPosterior::predict(const NcclSystem& system, Collective collective, double bytes) const {
   const NcclSpread::Quantiles& quantiles = spread_.quantiles[static_cast<std::size_t>(size_band(bytes))];
-  return around(nccl_collective(fit_.parameters, system, collective, bytes).seconds,
-                place_of(system, collective, bytes, nullptr), {.low = quantiles.low, .high = quantiles.high});
+  Interval<double> range =
+      around(nccl_collective(fit_.parameters, system, collective, bytes).seconds,
+             place_of(system, collective, bytes, nullptr), {.low = quantiles.low, .high = quantiles.high});
+  if (known_.empty()) {
+    // A measured time may say that the description is wrong; without one it is all there is.
+    const double least = nccl_least_seconds(system, collective, bytes);
+    range = {.low = std::max(range.low, least),
+             .typical = std::max(range.typical, least),
+             .high = std::max(range.high, least)};
+  }
+  return range;
 }
 
 Interval<double> NcclPosterior::predict(const ScheduleQuestion& question) const {

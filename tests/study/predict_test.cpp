@@ -103,6 +103,16 @@ TEST(PredictStudy, RanksThatAllStandOnOneOfTwoNodesAreRefused) {
   }
 }
 
+TEST(PredictStudy, SaysWhereRanksStandThatDoNotFillTheirNodes) {
+  Workspace workspace;
+  const std::string two_nodes =
+      "  gpus_per_node: 8\n  nodes: 2\n  inter: {kind: infiniband, rate: 200 Gb/s, nics: 1}\n";
+  predict({.scenario = workspace.write("a.yaml", "ranks_per_node: 2\n" + std::string(kUniform) + two_nodes)},
+          workspace.invocation(), workspace.observer());
+  EXPECT_THAT(workspace.notes(),
+              testing::Contains(HasSubstr("4 ranks stand 2 on each of 2 nodes of 8 GPUs")));
+}
+
 TEST(PredictStudy, AnAlgorithmThatCannotBePredictedIsNotedOnce) {
   Workspace workspace;
   Machine machine;
