@@ -186,10 +186,10 @@ void print_brief_offers(const study::PlanEstimate& plan) {
                     cost ? fmt::format("{} – {}", money(cost->amount.low), money(cost->amount.high))
                          : std::string(kAbsent)});
   }
-  const std::string priced =
+  const std::string cost_column =
       fmt::format(">{}{}", currency.empty() ? "cost" : currency, run ? "" : " per 1 M");
   print(table({"", "offer", ">step", ">90 %", ">lost", ">90 %", ">" + plan.plan.algorithm, ">ring", ">naive",
-               priced, ">90 %"},
+               cost_column, ">90 %"},
               rows));
 }
 
