@@ -71,7 +71,7 @@ PublishedRun run_of(const Cells& cells, int line, const std::filesystem::path& t
   return run;
 }
 
-std::string text_of(const std::filesystem::path& file) {
+std::string table_text(const std::filesystem::path& file) {
   std::ifstream stream(file, std::ios::binary);
   if (!stream) {
     throw Error(ErrorKind::bad_input, fmt::format("{}: there is no such file", file.string()));
@@ -99,7 +99,7 @@ bool is_table_of_runs(const std::filesystem::path& table) {
 
 std::vector<PublishedRun> load_published_runs(const std::filesystem::path& table, const KnownNames& known) {
   const std::string file = table.string();
-  const CsvTable rows = parse_csv(text_of(table), file);
+  const CsvTable rows = parse_csv(table_text(table), file);
   std::vector<PublishedRun> runs;
   for (const CsvRow& row : rows.rows) {
     runs.push_back(run_of(Cells(rows, row, file), row.line, table, known));

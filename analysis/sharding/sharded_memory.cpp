@@ -9,7 +9,7 @@ namespace {
 constexpr double kHalf = 2;  ///< Bytes of a number in 16 bits.
 constexpr double kFourBits = 0.516;
 /// CUDA 0.3 to 0.5 GB, cuBLAS, NCCL's buffers, what the allocator cannot use.
-constexpr double kContext = 1.5e9;
+constexpr double kOutsideModel = 1.5e9;
 /// DeepSpeed gathers and reduces in buckets of 5e8 elements (runtime/zero/config.py).
 constexpr double kZeroBuckets = 1e9;
 /// Bytes per output of the vocabulary and token: in 16 bits, and in float32 for the loss (Korthikanti et al. 2022, section 4.3).
@@ -90,7 +90,7 @@ ShardedMemory sharded_memory(const Workload& workload, const Sharding& sharding,
   memory.activations =
       bytes(micro_batch *
             ((checkpointing ? under_way * layers * input + kept : under_way * layers * kept) + logits));
-  memory.context = bytes(kContext);
+  memory.context = bytes(kOutsideModel);
   return memory;
 }
 

@@ -14,12 +14,12 @@
 namespace ringside {
 namespace {
 
-constexpr double kHalf = 2;
+constexpr double kTwoBytes = 2;
 constexpr double kBillionTokens = 1e9;
 /// As of step_model.hpp, and for the same reasons: collectives slow the kernels beside them down.
-constexpr Interval<double> kSlowdown{.low = 0, .typical = 1, .high = 2};
+constexpr Interval<double> kSlowdownBeside{.low = 0, .typical = 1, .high = 2};
 /// All wait for the slowest, as in planner.cpp.
-constexpr Interval<double> kSpread{.low = 0, .typical = 0.02, .high = 0.13};
+constexpr Interval<double> kSpreadOfGpus{.low = 0, .typical = 0.02, .high = 0.13};
 /// Bytes of GPU memory that turning a four-bit weight back moves, per pass: from the difference of QLoRA and LoRA steps of four models
 /// on an A100 (Lightning-AI/litgpt@4839345a tutorials/resource-tables.md): 6 to 12; with GPTQ's kernels up to 25 (QwenLM/Qwen@2df8e8ac README).
 constexpr Interval<double> kDequantised{.low = 6, .typical = 9, .high = 25};
@@ -38,7 +38,7 @@ constexpr Ends kFast{&Interval<double>::high, &Interval<double>::low, &Interval<
 constexpr Ends kTypical{&Interval<double>::typical, &Interval<double>::typical, &Interval<Seconds>::typical};
 constexpr Ends kSlow{&Interval<double>::low, &Interval<double>::high, &Interval<Seconds>::high};
 
-Bytes bytes(double value) { return {static_cast<std::int64_t>(std::llround(value))}; }
+Bytes whole_bytes(double value) { return {static_cast<std::int64_t>(std::llround(value))}; }
 
 /// What one pass of one replica computes, on the GPU of one stage.
 struct Work {
@@ -84,7 +84,7 @@ struct Traffic {
 Traffic traffic_of(const Transformer& model, const ShardedStep& step, GroupTimes& times, TimeEnd end) {
   const Layout& layout = step.layout;
   const auto time = [&](Collective collective, int ranks, int stride, double size) {
-    return (times.time(collective, ranks, stride, bytes(size)).*end).value;
+    return (times.time(collective, ranks, stride, whole_bytes(size)).*end).value;
   };
   const double layers = std::ceil(static_cast<double>(model.layers) / layout.pipeline);
   const double layer = static_cast<double>(parameters_of_layer(model)) / layout.tensor;
@@ -94,16 +94,16 @@ Traffic traffic_of(const Transformer& model, const ShardedStep& step, GroupTimes
   Traffic traffic;
   if (layout.tensor > 1) {
     // Two all_reduces of a layer's output in each direction (Shoeybi et al. 2019, arXiv 1909.08053, section 3).
-    const double size = kHalf * step.micro_batch * static_cast<double>(model.sequence * model.hidden);
+    const double size = kTwoBytes * step.micro_batch * static_cast<double>(model.sequence * model.hidden);
     traffic.between +=
         step.micro_batches * layers * (again ? 6 : 4) * time(Collective::all_reduce, layout.tensor, 1, size);
   }
   if (layout.pipeline > 1) {
     // Each stage passes activations on and gradients back (Narayanan et al. 2021, section 4.1: cut among tensor-parallel ranks).
     const double size =
-        kHalf * step.micro_batch * static_cast<double>(model.sequence * model.hidden) / layout.tensor;
+        kTwoBytes * step.micro_batch * static_cast<double>(model.sequence * model.hidden) / layout.tensor;
     traffic.between += 2.0 * step.sharding.interleave * (step.micro_batches + layout.pipeline - 1) *
-                       (times.send(layout.tensor * layout.data, bytes(size)).*end).value;
+                       (times.send(layout.tensor * layout.data, whole_bytes(size)).*end).value;
   }
   if (layout.data == 1) {
     return traffic;
@@ -116,26 +116,27 @@ Traffic traffic_of(const Transformer& model, const ShardedStep& step, GroupTimes
                              : layers * layer + outside;
   switch (step.sharding.style) {
     case ShardingStyle::ddp:
-      traffic.beside_backward += over_data(Collective::all_reduce, kHalf * trained);
+      traffic.beside_backward += over_data(Collective::all_reduce, kTwoBytes * trained);
       break;
     case ShardingStyle::zero1:
       // As much as one all_reduce (Rajbhandari et al. 2020, section 7.2.1): gradients are reduced in parts, new weights gathered.
-      traffic.beside_backward += over_data(Collective::reduce_scatter, kHalf * trained);
-      traffic.between += over_data(Collective::all_gather, kHalf * trained);
+      traffic.beside_backward += over_data(Collective::reduce_scatter, kTwoBytes * trained);
+      traffic.between += over_data(Collective::all_gather, kTwoBytes * trained);
       break;
     case ShardingStyle::zero2:
-      traffic.beside_passes += step.micro_batches * over_data(Collective::reduce_scatter, kHalf * trained);
-      traffic.between += over_data(Collective::all_gather, kHalf * trained);
+      traffic.beside_passes +=
+          step.micro_batches * over_data(Collective::reduce_scatter, kTwoBytes * trained);
+      traffic.between += over_data(Collective::all_gather, kTwoBytes * trained);
       break;
     case ShardingStyle::zero3:
     case ShardingStyle::fsdp: {
       // Weights are gathered for both passes and gradients reduced after the second, layer by layer (section 7.2.2): half as much again.
       const double weight = bytes_per_matrix_weight(step.sharding);
       const double gather = layers * over_data(Collective::all_gather, weight * layer) +
-                            over_data(Collective::all_gather, kHalf * outside);
-      const double reduce = adapters ? over_data(Collective::reduce_scatter, kHalf * trained)
-                                     : layers * over_data(Collective::reduce_scatter, kHalf * layer) +
-                                           over_data(Collective::reduce_scatter, kHalf * outside);
+                            over_data(Collective::all_gather, kTwoBytes * outside);
+      const double reduce = adapters ? over_data(Collective::reduce_scatter, kTwoBytes * trained)
+                                     : layers * over_data(Collective::reduce_scatter, kTwoBytes * layer) +
+                                           over_data(Collective::reduce_scatter, kTwoBytes * outside);
       // The first layer's weights and the last gradient have nothing beside them.
       const double ends = (gather + reduce) / (layers + 1);
       traffic.between += step.micro_batches * ends;
@@ -161,7 +162,7 @@ StepParts parts_of(const Transformer& model, const ShardedStep& step, const GpuS
   const double last_backward = work.backward / speed;
   const double hidden_passes = std::min(traffic.beside_passes, passes);
   const double hidden_backward = std::min(traffic.beside_backward, last_backward);
-  const double slowdown = kSlowdown.*ends.cost;
+  const double slowdown = kSlowdownBeside.*ends.cost;
   StepParts parts;
   parts.compute = passes + update;
   parts.communication = traffic.between + traffic.beside_passes + traffic.beside_backward;
@@ -170,7 +171,7 @@ StepParts parts_of(const Transformer& model, const ShardedStep& step, const GpuS
   parts.bubble = static_cast<double>(step.layout.pipeline - 1) / step.sharding.interleave *
                  (pass + (step.layout.tensor > 1 ? traffic.between / step.micro_batches : 0));
   const int gpus = step.layout.data * step.layout.tensor * step.layout.pipeline;
-  const double waiting = kSpread.*ends.cost * expected_largest(gpus) * parts.compute;
+  const double waiting = kSpreadOfGpus.*ends.cost * expected_largest(gpus) * parts.compute;
   parts.total = parts.compute + parts.exposed + parts.bubble + waiting;
   return parts;
 }
@@ -195,7 +196,7 @@ std::string cannot_be_cut(const Transformer& model, const Sharding& sharding, co
   return {};
 }
 
-std::string gigabytes(Bytes size) { return fmt::format("{:.3g} GB", static_cast<double>(size.value) / 1e9); }
+std::string gb_words(Bytes size) { return fmt::format("{:.3g} GB", static_cast<double>(size.value) / 1e9); }
 
 /// What the workload states, else what was published; a measured speed of one GPU counts most.
 AchievedShare share_of(const Workload& workload, const GpuSheet& gpu) {
@@ -272,8 +273,8 @@ ShardedStep ShardedPlanner::estimate(const Offer& offer, const Sharding& shardin
   };
   if (!fits(sharding.checkpointing.value_or(false)) && (sharding.checkpointing || !fits(true))) {
     step.problem = fmt::format(
-        "does not fit: {} on each GPU, which has {}{}", gigabytes(step.memory.total()),
-        gigabytes(*step.gpu_memory),
+        "does not fit: {} on each GPU, which has {}{}", gb_words(step.memory.total()),
+        gb_words(*step.gpu_memory),
         step.largest_batch ? fmt::format("; a micro-batch of {} would fit", *step.largest_batch) : "");
     return step;
   }

@@ -13,24 +13,23 @@
 namespace ringside::cli {
 namespace {
 
-std::string gigabytes(Bytes size) { return fmt::format("{:.3g}", static_cast<double>(size.value) / 1e9); }
+std::string gb_text(Bytes size) { return fmt::format("{:.3g}", static_cast<double>(size.value) / 1e9); }
 
-std::string money(double amount) { return fmt::format("{:.{}f}", amount, amount < 10 ? 2 : 0); }
+std::string cost_number(double amount) { return fmt::format("{:.{}f}", amount, amount < 10 ? 2 : 0); }
 
-std::string memory_of(const ShardedStep& step) {
-  return step.gpu_memory
-             ? fmt::format("{} of {} GB", gigabytes(step.memory.total()), gigabytes(*step.gpu_memory))
-             : std::string(kAbsent);
+std::string memory_cell(const ShardedStep& step) {
+  return step.gpu_memory ? fmt::format("{} of {} GB", gb_text(step.memory.total()), gb_text(*step.gpu_memory))
+                         : std::string(kAbsent);
 }
 
-std::string share_of(const Interval<Seconds>& part, const Interval<Seconds>& whole) {
+std::string step_share(const Interval<Seconds>& part, const Interval<Seconds>& whole) {
   return percent(part.typical.value / whole.typical.value);
 }
 
-std::vector<std::string> row_of(const study::ShardingStudy& study, const study::ShardedOffer& way) {
+std::vector<std::string> way_row(const study::ShardingStudy& study, const study::ShardedOffer& way) {
   const ShardedStep& step = way.step;
   std::vector<std::string> row = {&way == &study.ways.front() && step.problem.empty() ? "→" : "",
-                                  study.offers[way.offer].name, describe(step.sharding), memory_of(step)};
+                                  study.offers[way.offer].name, describe(step.sharding), memory_cell(step)};
   if (!step.problem.empty()) {
     row.resize(13);
     return row;
@@ -40,12 +39,13 @@ std::vector<std::string> row_of(const study::ShardingStudy& study, const study::
       row.end(),
       {fmt::format("{} × {}", step.micro_batch, step.micro_batches), largest, format(step.total.typical),
        fmt::format("{} – {}", format(step.total.low), format(step.total.high)),
-       share_of(step.exposed, step.total),
-       step.layout.pipeline > 1 ? share_of(step.bubble, step.total) : std::string(kAbsent),
+       step_share(step.exposed, step.total),
+       step.layout.pipeline > 1 ? step_share(step.bubble, step.total) : std::string(kAbsent),
        fmt::format("{:.0f}", step.tokens_per_second.typical),
-       step.cost ? money(step.cost->amount.typical) : std::string(kAbsent),
-       step.cost ? fmt::format("{} – {}", money(step.cost->amount.low), money(step.cost->amount.high))
-                 : std::string(kAbsent)});
+       step.cost ? cost_number(step.cost->amount.typical) : std::string(kAbsent),
+       step.cost
+           ? fmt::format("{} – {}", cost_number(step.cost->amount.low), cost_number(step.cost->amount.high))
+           : std::string(kAbsent)});
   return row;
 }
 
@@ -67,7 +67,7 @@ void print_best(const study::ShardingStudy& study) {
   }
   const bool run = best.step.run.has_value();
   const auto cost = [](const ShardedStep& step) {
-    return step.cost ? fmt::format(", {} {}", money(step.cost->amount.typical), step.cost->currency)
+    return step.cost ? fmt::format(", {} {}", cost_number(step.cost->amount.typical), step.cost->currency)
                      : std::string{};
   };
   const auto time = [&](const ShardedStep& step) {
@@ -118,7 +118,7 @@ void print_runs(const std::vector<RunCheck>& checks, const CommonOptions& common
     const ShardedStep& step = check.step;
     const auto ratio = check.ratio();
     rows.push_back(
-        {check.run.run, check.run.plan.offers.front().name, describe(step.sharding), memory_of(step),
+        {check.run.run, check.run.plan.offers.front().name, describe(step.sharding), memory_cell(step),
          format(Seconds{check.run.step_seconds}), ratio ? format(step.total.typical) : step.problem,
          ratio ? fmt::format("{} – {}", format(step.total.low), format(step.total.high)) : "",
          ratio ? fmt::format("{:.2f}", *ratio) : "", check.inside() ? "" : "outside", check.run.role});
@@ -157,7 +157,7 @@ void print_sharding(const study::ShardingStudy& study, const CommonOptions& comm
   std::string currency = "cost";
   bool run = false;
   for (const study::ShardedOffer& way : study.ways) {
-    rows.push_back(row_of(study, way));
+    rows.push_back(way_row(study, way));
     bases.push_back(way.step.basis);
     currency = way.step.cost ? way.step.cost->currency : currency;
     run = run || way.step.run.has_value();

@@ -17,7 +17,7 @@ constexpr std::array kStyles = {ShardingStyle::ddp, ShardingStyle::zero1, Shardi
                                 ShardingStyle::zero3, ShardingStyle::fsdp};
 constexpr std::array kAdapters = {Adapters::none, Adapters::lora, Adapters::qlora};
 
-MapTable<Sharding> table() {
+MapTable<Sharding> sharding_table() {
   const auto parts = whole_number_type({.min = 1, .max = kMostParts});
   return {
       .form = "a map such as `{style: fsdp, tensor: 2}`",
@@ -43,7 +43,7 @@ MapTable<Sharding> table() {
 
 std::optional<Sharding> read_one(Reader& reader, const Value& value) {
   if (value.node.IsMap()) {
-    return read_map(reader, value, table());
+    return read_map(reader, value, sharding_table());
   }
   const auto word = word_type("way to shard", sharding_words()).read(reader, value);
   return word ? parse_sharding(*word) : std::nullopt;
@@ -123,7 +123,7 @@ std::string sharding_form() {
   return "a list such as `[fsdp, qlora, {style: zero1, tensor: 8}]`, one of these, or `search`";
 }
 
-std::vector<KeyDescription> sharding_keys() { return keys_of(table()); }
+std::vector<KeyDescription> sharding_keys() { return keys_of(sharding_table()); }
 
 std::vector<Sharding> read_shardings(Reader& reader, const Value& value) {
   std::vector<Sharding> ways;

@@ -28,7 +28,7 @@ struct Draft {
   std::optional<std::int64_t> positions;
 };
 
-MapTable<Draft> table() {
+MapTable<Draft> transformer_rows() {
   const auto small = whole_number_type({.min = 1, .max = kMostLayers});
   const auto count = count_type(1);
   return {
@@ -72,11 +72,11 @@ std::string transformer_form() {
          "`sequence`";
 }
 
-std::vector<KeyDescription> transformer_keys() { return keys_of(table()); }
+std::vector<KeyDescription> transformer_keys() { return keys_of(transformer_rows()); }
 
 std::optional<Transformer> read_transformer(Reader& reader, const Value& value,
                                             const std::filesystem::path& folder) {
-  const auto draft = read_map(reader, value, table());
+  const auto draft = read_map(reader, value, transformer_rows());
   if (!draft) {
     return std::nullopt;
   }
