@@ -24,13 +24,15 @@ struct CheckFlags {
   std::optional<std::string> gpu;
   std::optional<int> ranks;
   std::optional<std::string> collective;
+  std::optional<std::string> baseline;
   std::string gate;
   std::string false_alarms;
   bool no_charts = false;
 };
 
 study::CheckRequest request_of(const CheckFlags& flags) {
-  study::CheckRequest request{.machine = flags.machine, .topology = flags.topology, .gpu = flags.gpu};
+  study::CheckRequest request{
+      .machine = flags.machine, .topology = flags.topology, .gpu = flags.gpu, .baseline = flags.baseline};
   if (flags.ranks && (*flags.ranks < 2 || *flags.ranks > kMaxRanks)) {
     throw Error(ErrorKind::bad_input, fmt::format("--ranks {}: allowed is 2 to {}", *flags.ranks, kMaxRanks));
   }
@@ -139,6 +141,8 @@ void add_check(CLI::App& app, CommonOptions& common) {
   command->add_option("--ranks", flags->ranks, "Number of ranks, where the log does not say it");
   command->add_option("--collective", flags->collective,
                       "Which collective it is, where two programs print the same columns");
+  command->add_option("--baseline", flags->baseline,
+                      "Earlier runs of this machine or its fleet that were as they should be: any log");
   command->add_option("--gate", flags->gate,
                       "Fail (status 1) unless: 'busbw@1GiB >= p05', 'time@8KiB <= p95'");
   command->add_flag("--no-charts", flags->no_charts, "Only the tables");

@@ -33,6 +33,7 @@ void add_measure(CLI::App& app, CommonOptions& common);
 void add_calibrate(CLI::App& app, CommonOptions& common);
 void add_evaluate(CLI::App& app, CommonOptions& common);
 void add_check(CLI::App& app, CommonOptions& common);
+void add_submit(CLI::App& app, CommonOptions& common);
 void add_import(CLI::App& app, CommonOptions& common);
 void add_show(CLI::App& app, CommonOptions& common);
 void add_trace(CLI::App& app, CommonOptions& common);

@@ -26,6 +26,7 @@ struct ImportFlags {
   std::optional<std::string> collective;
   std::optional<std::string> gpu;
   bool in_place = false;
+  bool anonymise = false;
 };
 
 ImportDefaults defaults_of(const ImportFlags& flags) {
@@ -174,10 +175,16 @@ void add_import(CLI::App& app, CommonOptions& common) {
   command->add_option("--collective", flags->collective,
                       "Which collective it is, where two programs print the same columns");
   command->add_flag("--in-place", flags->in_place, "Of nccl-tests take the in-place times");
+  command->add_flag("--anonymise", flags->anonymise,
+                    "Instead write the log without names of hosts and people and without addresses");
   command->add_option("--gpu", flags->gpu, "topo: the model of the GPUs, such as A100-SXM4-40GB");
   command->callback([flags, &common] {
     if (flags->arguments.size() == 1) {
       const fs::path log = flags->arguments.front();
+      if (flags->anonymise) {
+        print_line(study::anonymise(log, common).string());
+        return;
+      }
       switch (study::kind_of_log(log)) {
         case study::LogKind::measurements:
           return import_log(log, *flags, common);

@@ -113,6 +113,7 @@ int run(int argc, char** argv) {
   cli::add_evaluate(app, common);
   cli::add_check(app, common);
   cli::add_import(app, common);
+  cli::add_submit(app, common);
   cli::add_show(app, common);
   cli::add_trace(app, common);
   cli::add_list(app, common);

@@ -1,4 +1,4 @@
-#include "study/plan.hpp"
+#include "study/plan/plan.hpp"
 
 #include <filesystem>
 #include <memory>
@@ -13,12 +13,13 @@
 #include "cli/console.hpp"
 #include "cli/reports/plan_brief.hpp"
 #include "cli/reports/plan_report.hpp"
+#include "cli/reports/sharding_report.hpp"
 #include "common/error.hpp"
 #include "common/numbers.hpp"
 #include "results/codec/record.hpp"
 #include "study/inputs/invocation.hpp"
 #include "study/inputs/scenario_points.hpp"
-#include "study/plan_line.hpp"
+#include "study/plan/plan_line.hpp"
 
 namespace ringside::cli {
 namespace {
@@ -30,6 +31,8 @@ struct PlanFlags {
   std::optional<std::string> gradients;
   std::optional<std::string> batch;
   std::optional<std::string> bandwidth;
+  std::optional<std::string> sharding;
+  std::optional<std::string> sequence;
   std::vector<std::string> known;
   std::vector<std::string> offers;
   std::vector<std::string> sweeps;
@@ -56,6 +59,10 @@ void print_json(const std::vector<ScalingCheck>& checks) {
 
 /// Predicted scaling beside published, a row each.
 void validate(const std::string& table_file, const CommonOptions& common) {
+  if (is_table_of_runs(table_file)) {
+    print_runs(study::check_published_runs(table_file), common);
+    return;
+  }
   const std::vector<ScalingCheck> checks = study::check_published_scaling(table_file);
   if (common.format == OutputFormat::json) {
     print_json(checks);
@@ -107,6 +114,13 @@ study::PlanRequest request_of(const PlanFlags& flags) {
           .curves = !flags.no_charts};
 }
 
+void require_a_way(const study::ShardingStudy& study) {
+  if (study.ways.empty() || !study.ways.front().step.problem.empty()) {
+    throw Error(ErrorKind::environment,
+                "None of these ways to spread the model can run on what is on offer.");
+  }
+}
+
 /// What --model and its like say is a part of a plan file.
 void refuse_parts_of_a_line(const PlanFlags& flags) {
   const auto refuse = [&](const char* flag, bool given) {
@@ -122,6 +136,8 @@ void refuse_parts_of_a_line(const PlanFlags& flags) {
   refuse("--gradients", flags.gradients.has_value());
   refuse("--batch", flags.batch.has_value());
   refuse("--bandwidth", flags.bandwidth.has_value());
+  refuse("--shard", flags.sharding.has_value());
+  refuse("--sequence", flags.sequence.has_value());
   refuse("--known", !flags.known.empty());
 }
 
@@ -132,6 +148,8 @@ void run_line(PlanFlags flags, CommonOptions common) {
                                                         .gpus = flags.gpus,
                                                         .batch = flags.batch,
                                                         .bandwidth = flags.bandwidth,
+                                                        .sharding = flags.sharding,
+                                                        .sequence = flags.sequence,
                                                         .known = flags.known},
                                                        common.command_line, study::known_names());
   common.output = study::output_directory(common, written.name);
@@ -141,6 +159,13 @@ void run_line(PlanFlags flags, CommonOptions common) {
   study::PlanRequest request = request_of(flags);
   request.assumptions = written.assumptions;
   Progress progress(common.quiet);
+  if (study::plan_shards(request)) {
+    const study::ShardingStudy study = study::shard(request, common, progress.observer());
+    print_sharding(study, common);
+    print_written_plan(file, written.yaml, common);
+    require_a_way(study);
+    return;
+  }
   if (!study::plan_computes(request)) {
     print_synchronisation(study::synchronise(request, common, progress.observer()), common);
     print_written_plan(file, written.yaml, common);
@@ -178,6 +203,12 @@ void run(const PlanFlags& flags, const CommonOptions& common) {
     print_plan_sweep(study::sweep_plan(flags.sweeps, request, progress.observer()), common);
     return;
   }
+  if (study::plan_shards(request)) {
+    const study::ShardingStudy study = study::shard(request, common, progress.observer());
+    print_sharding(study, common);
+    require_a_way(study);
+    return;
+  }
   if (!study::plan_computes(request)) {
     print_synchronisation(study::synchronise(request, common, progress.observer()), common);
     return;
@@ -201,9 +232,9 @@ void add_plan(CLI::App& app, CommonOptions& common) {
   auto flags = std::make_shared<PlanFlags>();
   command->add_option("PLAN", flags->plan,
                       "Plan file (docs/planning.md); without one, --model and --gpus ask");
-  command->add_option(
-      "--model", flags->model,
-      "What is trained: a name of `ringside list workloads`, its beginning, or a workload file");
+  command->add_option("--model", flags->model,
+                      "What is trained: a name of `ringside list workloads`, its beginning, a workload file, "
+                      "or config.json of a language model");
   command->add_option(
       "--gradients", flags->gradients,
       "Instead of a model, the size of its gradients, such as '88 MB': what synchronising them takes");
@@ -211,6 +242,12 @@ void add_plan(CLI::App& app, CommonOptions& common) {
       "--gpus", flags->gpus,
       "What could be rented, such as '4x3090, 8x4090 @ 2.77 USD, p4d.24xlarge': GPUs, with the price of "
       "an hour, or machines");
+  command->add_option("--shard", flags->sharding,
+                      "How a language model is spread over GPUs: ddp, zero1, zero2, zero3, fsdp, lora, "
+                      "qlora, several with commas, or "
+                      "search for the best of all ways");
+  command->add_option("--sequence", flags->sequence,
+                      "Tokens of a sample of a language model, instead of the model's");
   command->add_option("--batch", flags->batch, "Samples of one GPU per pass, instead of the model's");
   command->add_option("--bandwidth", flags->bandwidth,
                       "Measured bandwidth of the PCIe slots of --gpus, such as '20 GB/s'");
@@ -239,9 +276,10 @@ void add_plan(CLI::App& app, CommonOptions& common) {
           "What if: KEY=FROM:TO:STEP for any key of the plan, its workload or its machines, or gpus, such as "
           "accumulate=1:64:2x or lanes=4,8,16; prints the best offer of each; may be repeated")
       ->allow_extra_args(false);
-  command->add_option("--validate", flags->validated,
-                      "Instead of a plan: predicted beside published scaling, every row of a table such as "
-                      "configs/scaling/published.csv");
+  command->add_option(
+      "--validate", flags->validated,
+      "Instead of a plan: predicted beside published, every row of a table such as "
+      "configs/scaling/published.csv (scaling) or configs/scaling/language_models.csv (runs)");
   command->add_flag("--no-charts", flags->no_charts, "Draw nothing");
   command->callback([flags, &common] { run(*flags, common); });
 }

@@ -74,9 +74,6 @@ void print_native(const study::NativeFindings& native) {
   if (!native.ours) {
     return;
   }
-  for (const std::string& sentence : native.unused) {
-    print_line(sentence);
-  }
   print_line(fmt::format(
       "spec: the description of the machine and data sheets, with parameters fitted to {} published systems; "
       "docs/accuracy.md says how far such predictions are off",
@@ -140,13 +137,15 @@ void add_predict(CLI::App& app, CommonOptions& common) {
   command
       ->add_option(
           "--model", flags->model,
-          fmt::format("Whose answer for NCCL's own all_reduce: {}", fmt::join(native_model_names(), ", ")))
+          fmt::format("Whose answer for NCCL's own collectives: {}", fmt::join(native_model_names(), ", ")))
       ->capture_default_str();
   command
       ->add_option(
           "--known", flags->known,
-          "What somebody measured on this machine: '{native: {ranks: 4, bytes: 1 GiB, seconds: 95 ms}}', "
-          "'{p2p: {bandwidth: 12 GB/s}}', or a file that `ringside import` reads; may be repeated")
+          "What somebody measured on this machine, of native or of an algorithm: "
+          "'{native: {ranks: 4, bytes: 1 GiB, seconds: 95 ms}}', '{ring: {…}}', '{all_gather: {…}}', "
+          "'{p2p: {bandwidth: 12 GB/s}}', or a file that `ringside import` reads; sharpens all predictions; "
+          "may be repeated")
       ->allow_extra_args(false);
   add_calibrate_flags(*command, flags->launch);
   command->callback([flags, &common] { run(*flags, common); });

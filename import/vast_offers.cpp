@@ -17,7 +17,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr double kGiga = 1e9;
+constexpr double kGigabyte = 1e9;
 
 [[noreturn]] void reject_listing(const std::string& origin, const std::string& what) {
   throw Error(ErrorKind::bad_input, fmt::format("{}: {}", origin, what));
@@ -111,7 +111,7 @@ ListedGpus listed_gpus(const ListedOffer& listed) {
   gpus.pcie_generation = generation_of(listed.number("pci_gen"));
   gpus.pcie_lanes = lanes_of(listed.number("gpu_lanes"));
   const auto scaled = [](std::optional<double> value) {
-    return value ? std::optional(*value * kGiga) : std::nullopt;
+    return value ? std::optional(*value * kGigabyte) : std::nullopt;
   };
   gpus.pcie_rate = scaled(listed.number("pcie_bw"));
   gpus.nvlink_rate = scaled(listed.number("bw_nvlink"));

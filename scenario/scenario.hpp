@@ -34,6 +34,7 @@ struct Scenario {
   Collective collective = Collective::all_reduce;
   std::vector<std::string> algorithms;  ///< registry names or `native`
   std::vector<int> ranks;
+  std::optional<int> ranks_per_node = {};  ///< none: as many as a node has GPUs. `machine` has it, too.
   std::vector<Bytes> message_sizes;
   DataType dtype = DataType::float32;
   ReduceOp op = ReduceOp::sum;

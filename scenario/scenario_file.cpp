@@ -22,6 +22,7 @@ struct ScenarioDraft {
   std::optional<Collective> collective;
   std::optional<Value> algorithms;
   std::optional<Value> ranks;
+  std::optional<Value> ranks_per_node;
   std::optional<Value> message_sizes;
   std::optional<DataType> dtype;
   ReduceOp op = ReduceOp::sum;
@@ -110,8 +111,25 @@ void check_ranks(Reader& reader, const std::vector<Placed<int>>& ranks, const Ma
     if (gpus && count.value > *gpus) {
       reader.fail(count.place, fmt::format("{} ranks need as many GPUs, but {} has {}", count.value,
                                            in_quotes(machine.name), *gpus));
+    } else if (machine.ranks_per_node &&
+               count.value > std::int64_t{*machine.ranks_per_node} * machine.nodes) {
+      reader.fail(count.place, fmt::format("{} ranks, {} per node, need more than the {} node{} of {}",
+                                           count.value, *machine.ranks_per_node, machine.nodes,
+                                           machine.nodes == 1 ? "" : "s", in_quotes(machine.name)));
     }
   }
+}
+
+/// Where fewer ranks stand on a node than it has GPUs.
+std::optional<int> read_ranks_per_node(Reader& reader, const Value& value, const Machine& machine) {
+  const auto per_node = whole_number_type({.min = 1, .max = kMaxRanks}).read(reader, value);
+  if (per_node && !machine.gpus_per_node) {
+    reader.fail(value, "says where ranks stand, but the machine does not say `gpus_per_node`");
+  } else if (per_node && *per_node > *machine.gpus_per_node) {
+    reader.fail(value, fmt::format("is {}, but a node of {} has {} GPUs", *per_node, in_quotes(machine.name),
+                                   *machine.gpus_per_node));
+  }
+  return per_node;
 }
 
 /// A straggler that no run has would do nothing, silently. A machine of its own that says how many GPUs it has may have
@@ -175,6 +193,10 @@ MapTable<ScenarioDraft> scenario_table() {
               later(
                   "ranks", &ScenarioDraft::ranks, ranks_shape().form,
                   {.meaning = "How many ranks take part; one comparison for each number.", .required = true}),
+              later("ranks_per_node", &ScenarioDraft::ranks_per_node, "a number of ranks such as 4",
+                    {.meaning = "How many ranks stand on each node of the machine, on its first GPUs; for "
+                                "predictions, "
+                                "a measurement's ranks are where their launcher puts them."}),
               later("message_sizes", &ScenarioDraft::message_sizes, message_sizes_form(),
                     {.meaning = "Sizes of the whole message S, each a whole number of elements.",
                      .required = true},
@@ -268,9 +290,18 @@ Scenario read_scenario(Reader& reader, const std::filesystem::path& file, const 
                            ? read_machine(reader, *draft.machine, file.stem().string())
                            : read_named_machine(reader, *draft.machine, known.machines);
     if (scenario.machine) {
+      if (draft.ranks_per_node) {
+        scenario.ranks_per_node = read_ranks_per_node(reader, *draft.ranks_per_node, *scenario.machine);
+        scenario.machine->ranks_per_node = scenario.ranks_per_node;
+      }
       check_ranks(reader, ranks, *scenario.machine);
       check_stragglers(reader, scenario.ranks, *draft.machine, *scenario.machine);
     }
+  }
+  const bool is_this = draft.machine && !draft.machine->node.IsMap() && !scenario.machine;
+  if (draft.ranks_per_node && is_this && reader.num_problems() == 0) {
+    reader.fail(*draft.ranks_per_node,
+                "bears on nothing with `machine: this`; the launcher says where ranks stand");
   }
   scenario.software = combined(draft.software, scenario.machine ? scenario.machine->software : Software{});
   if (scenario.machine) {

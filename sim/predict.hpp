@@ -1,43 +1,20 @@
 #pragma once
 
-#include <optional>
-#include <string>
 #include <variant>
-#include <vector>
 
 #include "results/point_key.hpp"
 #include "results/prediction.hpp"
-#include "results/trace_event.hpp"
 #include "scenario/machine/machine.hpp"
-#include "schedule/placement.hpp"
 #include "sim/nccl/native.hpp"
+#include "sim/simulate.hpp"
 
 /// From a machine and a point to seconds: the entry point of sim/ that commands use.
 namespace ringside {
 
-struct PredictOptions {
-  Fidelity fidelity = Fidelity::automatic;
-  Backend backend = Backend::automatic;              ///< The library whose `native` is meant.
-  NativeModel native_model = NativeModel::ringside;  ///< Which model of NCCL's own all_reduce.
-  bool force = false;                                ///< Predict even where that would take very long.
-  bool interval = true;                              ///< Predict both ends of every range as well.
-  /// Messages up to this size leave without waiting for the receiver; 0 = all wait, as the executor's do.
-  Bytes eager_threshold{0};
-  /// When set, what happened when is appended (and the closed form, which has no events, is not chosen).
-  std::vector<TraceEvent>* trace = nullptr;
-};
-
-/// Why there is no prediction: the algorithm does not support this point, or nothing is known of `native` here.
-struct Unpredicted {
-  std::string reason;
-};
-
+/// What the machine's description or calibration says, conditioned on what is known of this very machine (`machine.known`).
 /// Throws Error{bad_input} for a machine that cannot be (see build_network) and for a fidelity that does not hold
 /// on this network (`closed_form` on a shared one), with the reason.
 std::variant<Prediction, Unpredicted> predict(const Machine& machine, const PointKey& key,
                                               const PredictOptions& options);
-
-/// How the ranks of this machine stand in what predict() simulates. Throws as it does.
-RankPlacement placement_on(const Machine& machine, int num_ranks);
 
 }  // namespace ringside

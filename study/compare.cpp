@@ -228,6 +228,7 @@ std::optional<PointStudy> compare(const CompareRequest& request, const Invocatio
     }
     known_machine = study.machine;
     predict_points(study.points, study.machine, {.backend = ranks.backend}, observer);
+    require_use_of_known(study.points, study.machine, {});
   }
   if (!resumed) {
     if (const auto kept = keep_measurements(file, study.points)) {

@@ -21,16 +21,37 @@ void require_use_of_nodes(const Scenario& scenario) {
   if (!scenario.machine || scenario.machine->nodes < 2 || !scenario.machine->gpus_per_node) {
     return;
   }
-  const int per_node = *scenario.machine->gpus_per_node;
+  const int per_node = scenario.machine->ranks_per_node.value_or(*scenario.machine->gpus_per_node);
   const int most = *std::max_element(scenario.ranks.begin(), scenario.ranks.end());
   if (most > 1 && most <= per_node) {
-    throw Error(
-        ErrorKind::bad_input,
-        fmt::format(
-            "{}: ranks: {} of them all stand on the first of {} nodes of {} GPUs; ask for up to {}, or write "
-            "`nodes: 1`",
-            scenario.file.string(), most, scenario.machine->nodes, per_node,
-            scenario.machine->nodes * per_node));
+    throw Error(ErrorKind::bad_input,
+                fmt::format("{}: ranks: {} of them all stand on the first of {} nodes of {} GPUs; ask for up "
+                            "to {}, place fewer "
+                            "on each node (`ranks_per_node`), or write `nodes: 1`",
+                            scenario.file.string(), most, scenario.machine->nodes,
+                            *scenario.machine->gpus_per_node, scenario.machine->nodes * per_node));
+  }
+}
+
+/// Where ranks stand that do not fill their nodes.
+void say_placement(const Scenario& scenario, const Observer& observer) {
+  if (!scenario.machine || !scenario.machine->gpus_per_node) {
+    return;
+  }
+  const int gpus = *scenario.machine->gpus_per_node;
+  const int per_node = scenario.machine->ranks_per_node.value_or(gpus);
+  for (const int ranks : scenario.ranks) {
+    const int nodes = (ranks + per_node - 1) / per_node;
+    const int last = ranks - (nodes - 1) * per_node;
+    if (ranks < 2 || (last == gpus && per_node == gpus)) {
+      continue;
+    }
+    const std::string where = nodes == 1 ? fmt::format("on the first {} of one node's {} GPUs", ranks, gpus)
+                              : last == per_node
+                                  ? fmt::format("{} on each of {} nodes of {} GPUs", per_node, nodes, gpus)
+                                  : fmt::format("{} on each of {} nodes of {} GPUs, and {} on one more",
+                                                per_node, nodes - 1, gpus, last);
+    observer.note(fmt::format("{} ranks stand {}.", ranks, where));
   }
 }
 
@@ -110,8 +131,7 @@ PreparedPrediction prepare(const PredictRequest& request, const Invocation& invo
     }
     unwritable = error;
   }
-  Machine machine =
-      with_known(machine_of(scenario, request.launch, directory, observer), scenario, request.native);
+  Machine machine = with_known(machine_of(scenario, request.launch, directory, observer), request.native);
   const PredictOptions options = {.fidelity = request.fidelity,
                                   .backend = scenario.backend,
                                   .native_model = request.native.model,
@@ -126,9 +146,10 @@ PreparedPrediction prepare(const PredictRequest& request, const Invocation& invo
 PointStudy predict(const PredictRequest& request, const Invocation& invocation, const Observer& observer) {
   PreparedPrediction prepared = prepare(request, invocation, observer);
   PointStudy study{.scenario = std::move(prepared.scenario), .machine = std::move(prepared.machine)};
+  say_placement(study.scenario, observer);
   study.points = open_points(points_of(study.scenario));
   predict_points(study.points, study.machine, prepared.options, observer);
-  require_native(study.points, request.native);
+  require_use_of_known(study.points, study.machine, request.native);
 
   study.unwritable = prepared.unwritable;
   std::optional<Journal> journal;

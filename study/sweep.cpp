@@ -112,6 +112,18 @@ void require_use_of_nodes(const SweepStudy& study) {
   }
 }
 
+void require_use_of_known(const SweepStudy& study, const NativeChoices& choices) {
+  const auto takes_it = [](const SweepCell& cell) {
+    return std::any_of(cell.points.begin(), cell.points.end(), [](const Point& point) {
+      return point.predicted->source == CostSource::spec_plus_known;
+    });
+  };
+  if (!choices.known.empty() && std::none_of(study.cells.begin(), study.cells.end(), takes_it)) {
+    throw Error(ErrorKind::bad_input,
+                fmt::format("--known {}: bears on none of the swept predictions", choices.known.front()));
+  }
+}
+
 void add_axis(std::vector<WinnerMap::Axis>& axes, const std::string& key, std::vector<std::string> values) {
   if (values.size() > 1) {
     axes.push_back({key, std::move(values)});
@@ -171,6 +183,7 @@ SweepStudy sweep(const std::vector<std::string>& sweeps, const PredictRequest& r
     }
   }
   study.sentences = nic_sentences(nics);
+  require_use_of_known(study, request.native);
   return study;
 }
 

@@ -20,6 +20,7 @@ int most_ranks(const Machine& machine) {
   } else if (machine.intra && machine.intra->wiring == "hybrid_cube_mesh") {
     per_node = kCubeMeshGpus;
   }
+  per_node = std::min(per_node, machine.ranks_per_node.value_or(per_node));
   const std::int64_t all = std::int64_t{per_node} * std::max(machine.nodes, 1);
   const std::int64_t ordered =
       machine.ring_order ? static_cast<std::int64_t>(machine.ring_order->size()) : all;

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/plan/achieved_share.hpp"
 #include "sim/nccl/gpu_models.hpp"
 
 namespace ringside {
@@ -77,8 +78,9 @@ std::variant<ComputeTime, UnknownSpeed> compute_time(const Workload& workload,
   const auto& ranges = workload.compute.efficiency;
   auto range = ranges.find(known_class);
   range = range == ranges.end() ? ranges.find("default") : range;
+  const bool published = range == ranges.end() && workload.transformer.has_value();
   const double rate = flop_rate(gpu, workload.compute.precision);
-  if (range == ranges.end()) {
+  if (range == ranges.end() && !published) {
     return UnknownSpeed{fmt::format("the workload states no speed of a {}, nor an efficiency of class {}",
                                     gpu.model, known_class)};
   }
@@ -88,14 +90,17 @@ std::variant<ComputeTime, UnknownSpeed> compute_time(const Workload& workload,
   }
   const double work = workload.forward_flops * (1 + workload.backward_over_forward);
   const auto time_at = [&](double efficiency) { return Seconds{work / (rate * efficiency)}; };
-  const Interval<double>& efficiency = range->second;
-  return ComputeTime{
-      .per_sample = {.low = time_at(efficiency.high),
-                     .typical = time_at(efficiency.typical),
-                     .high = time_at(efficiency.low)},
-      .basis = fmt::format("One {} computes at {} to {} of its {:.4g} TFLOP/s in {}.", gpu.model,
-                           percent_of_peak(efficiency.low), percent_of_peak(efficiency.high), rate / kTera,
-                           name(computed_in(gpu, workload.compute.precision)))};
+  const AchievedShare achieved =
+      published ? achieved_share(known_class) : AchievedShare{.share = range->second};
+  const Interval<double>& efficiency = achieved.share;
+  return ComputeTime{.per_sample = {.low = time_at(efficiency.high),
+                                    .typical = time_at(efficiency.typical),
+                                    .high = time_at(efficiency.low)},
+                     .basis = fmt::format(
+                         "One {} computes at {} to {} of its {:.4g} TFLOP/s in {}{}.", gpu.model,
+                         percent_of_peak(efficiency.low), percent_of_peak(efficiency.high), rate / kTera,
+                         name(computed_in(gpu, workload.compute.precision)),
+                         achieved.extrapolated ? ", which nobody published of a language model on it" : "")};
 }
 
 }  // namespace ringside

@@ -26,7 +26,7 @@ struct Ties {
   std::optional<TieBreaker> breaker = {};
 };
 
-/// Of the recommended offer; nothing where none is. Compared is what rank_offers() compares: cost where it is known and asked for,
+/// What ties with the recommended offer; nothing where none is. Compared is what rank_offers() compares: cost where it is known and asked for,
 /// else time.
 Ties ties(Planner& planner, const Plan& plan, const std::vector<Offer>& offers,
           const std::vector<OfferEstimate>& estimates, const Ranking& ranking);

@@ -30,10 +30,10 @@ std::string_view sizes_of(SizeBand band) {
 
 std::string times(double ratio) { return fmt::format("{:.2f}×", ratio); }
 
-std::string verdict_of(const BandVerdict& band) {
+std::string verdict_of(const BandVerdict& band, std::string_view others) {
   switch (band.standing) {
     case Standing::slower:
-      return fmt::format("slower than {} of such machines, by {}", percent(1 - band.share_as_slow, 1),
+      return fmt::format("slower than {} of {}, by {}", percent(1 - band.share_as_slow, 1), others,
                          times(band.ratio));
     case Standing::faster:
       return fmt::format("faster than expected, by {}: is the description right?", times(1 / band.ratio));
@@ -57,15 +57,19 @@ double gigabytes(const Point& point, Seconds time) {
   return rate ? rate->value * 1e-9 : 0;
 }
 
-ordered_json record_of(const study::LogCheck& check) {
+ordered_json bands_of(const MachineCheck& check) {
   ordered_json bands = ordered_json::array();
-  for (const BandVerdict& band : check.check.bands) {
+  for (const BandVerdict& band : check.bands) {
     bands.push_back({{"band", std::string(name(band.band))},
                      {"points", band.points},
                      {"ratio", band.ratio},
                      {"share_as_slow", band.share_as_slow},
                      {"verdict", std::string(name(band.standing))}});
   }
+  return bands;
+}
+
+ordered_json record_of(const study::LogCheck& check) {
   ordered_json causes = ordered_json::array();
   for (const SuspectedCause& cause : check.check.causes) {
     causes.push_back({{"cause", std::string(name(cause.cause))},
@@ -85,7 +89,8 @@ ordered_json record_of(const study::LogCheck& check) {
           {"ranks", check.check.points.empty() ? 0 : check.check.points.front().key.ranks},
           {"alarm", check.check.alarmed()},
           {"wrong_results", check.wrong_results},
-          {"bands", bands},
+          {"bands", bands_of(check.check)},
+          {"baseline", check.beside_baseline ? bands_of(*check.beside_baseline) : ordered_json()},
           {"causes", causes}};
 }
 
@@ -109,6 +114,15 @@ void print_causes(const MachineCheck& check) {
       print_line(fmt::format("   to tell: {}", command));
     }
   }
+}
+
+void print_bands(const MachineCheck& check, std::string_view others) {
+  std::vector<std::vector<std::string>> rows;
+  for (const BandVerdict& band : check.bands) {
+    rows.push_back({std::string(sizes_of(band.band)), std::to_string(band.points), times(band.ratio),
+                    percent(band.share_as_slow, 1), verdict_of(band, others)});
+  }
+  print(table({"sizes", ">rows", ">measured/predicted", ">as slow", "verdict"}, rows));
 }
 
 }  // namespace
@@ -145,12 +159,11 @@ void print_check(const study::LogCheck& check, const CommonOptions& common) {
   if (check.wrong_results > 0) {
     print_line(fmt::format("{} rows had wrong results, whatever their speed", check.wrong_results));
   }
-  std::vector<std::vector<std::string>> rows;
-  for (const BandVerdict& band : check.check.bands) {
-    rows.push_back({std::string(sizes_of(band.band)), std::to_string(band.points), times(band.ratio),
-                    percent(band.share_as_slow, 1), verdict_of(band)});
+  print_bands(check.check, "such machines");
+  if (check.beside_baseline) {
+    print_line("\nbeside its baseline:");
+    print_bands(*check.beside_baseline, "its runs");
   }
-  print(table({"sizes", ">rows", ">measured/predicted", ">machines as slow", "verdict"}, rows));
   if (check.check.alarmed()) {
     print_causes(check.check);
     return;

@@ -12,7 +12,7 @@
 namespace ringside::cli {
 namespace {
 
-std::string interval(const Interval<Seconds>& range) {
+std::string time_range(const Interval<Seconds>& range) {
   return fmt::format("{} – {}", format(range.low), format(range.high));
 }
 
@@ -24,14 +24,14 @@ std::string time_or_none(const std::optional<Seconds>& time) {
   return time ? format(*time) : std::string(kAbsent);
 }
 
-std::string money(double amount) { return fmt::format("{:.{}f}", amount, amount < 1 ? 3 : 2); }
+std::string amount_text(double amount) { return fmt::format("{:.{}f}", amount, amount < 1 ? 3 : 2); }
 
 std::string speedup(const std::optional<Seconds>& ring, const std::optional<Seconds>& naive) {
   return ring && naive ? fmt::format("{:.2g}×", naive->value / ring->value) : std::string(kAbsent);
 }
 
 /// As people call sizes of models: `85.2 MB`.
-std::string megabytes(Bytes size) {
+std::string model_size(Bytes size) {
   const double number = static_cast<double>(size.value) / 1e6;
   return number < 1000 ? fmt::format("{:.3g} MB", number) : fmt::format("{:.3g} GB", number / 1000);
 }
@@ -140,15 +140,15 @@ std::string breaker_sentence(const study::PlanStudy& study) {
   }
   const Offer& offer = plan.offers[study.ties.breaker->offer];
   const std::string price = offer.per_hour
-                                ? fmt::format("; an hour of it costs {} {}", money(offer.per_hour->amount),
-                                              offer.per_hour->currency)
+                                ? fmt::format("; an hour of it costs {} {}",
+                                              amount_text(offer.per_hour->amount), offer.per_hour->currency)
                                 : "";
   if (study.ties.breaker->part == Planner::Part::computing && offer.machine.gpu) {
     return fmt::format("What would tell most: the speed of one {0} (--known '{0}: N samples/s'){1}.",
                        offer.machine.gpu->model, price);
   }
   return fmt::format("What would tell most: one all_reduce of {1} on {0} (--known '{0}: {1} in T ms'){2}.",
-                     offer.name, megabytes(gradient_bytes(plan.plan.workload)), price);
+                     offer.name, model_size(gradient_bytes(plan.plan.workload)), price);
 }
 
 void print_sureness(const study::PlanStudy& study) {
@@ -179,17 +179,18 @@ void print_brief_offers(const study::PlanEstimate& plan) {
     const Thresholds& found = plan.thresholds[place];
     const auto& cost = plan.estimates[index].cost;
     currency = cost ? cost->currency : currency;
-    rows.push_back({plan.ranking.recommended == index ? "→" : "", plan.offers[index].name,
-                    format(step.total.typical), interval(step.total), percent(step.exposed_share.typical),
-                    shares(step.exposed_share), format(step.communication.typical), time_or_none(found.ring),
-                    time_or_none(found.naive), cost ? money(cost->amount.typical) : std::string(kAbsent),
-                    cost ? fmt::format("{} – {}", money(cost->amount.low), money(cost->amount.high))
-                         : std::string(kAbsent)});
+    rows.push_back(
+        {plan.ranking.recommended == index ? "→" : "", plan.offers[index].name, format(step.total.typical),
+         time_range(step.total), percent(step.exposed_share.typical), shares(step.exposed_share),
+         format(step.communication.typical), time_or_none(found.ring), time_or_none(found.naive),
+         cost ? amount_text(cost->amount.typical) : std::string(kAbsent),
+         cost ? fmt::format("{} – {}", amount_text(cost->amount.low), amount_text(cost->amount.high))
+              : std::string(kAbsent)});
   }
-  const std::string priced =
+  const std::string cost_column =
       fmt::format(">{}{}", currency.empty() ? "cost" : currency, run ? "" : " per 1 M");
   print(table({"", "offer", ">step", ">90 %", ">lost", ">90 %", ">" + plan.plan.algorithm, ">ring", ">naive",
-               priced, ">90 %"},
+               cost_column, ">90 %"},
               rows));
 }
 
@@ -235,7 +236,7 @@ void print_brief_plan(const study::PlanStudy& study, const CommonOptions& common
   }
   print_line(fmt::format(
       "lost: to synchronising {} of gradients; ring, naive: in one message, by algorithms of ours",
-      megabytes(gradient_bytes(plan.plan.workload))));
+      model_size(gradient_bytes(plan.plan.workload))));
   print_line();
   print_line(plan.ranking.reason);
   print_sureness(study);
@@ -271,7 +272,7 @@ void print_synchronisation(const study::SynchronisationStudy& study, const Commo
       problems.emplace_back(offer.name, times.problem);
       continue;
     }
-    rows.push_back({offer.name, link_words(offer), format(times.time.typical), interval(times.time),
+    rows.push_back({offer.name, link_words(offer), format(times.time.typical), time_range(times.time),
                     time_or_none(times.ring), time_or_none(times.naive), speedup(times.ring, times.naive),
                     times.limit});
     assumptions.insert(assumptions.end(), offer.assumptions.begin(), offer.assumptions.end());
@@ -281,7 +282,7 @@ void print_synchronisation(const study::SynchronisationStudy& study, const Commo
                  "what limits it"},
                 rows));
     print_line(fmt::format("of {} of gradients in one message; ring, naive: by algorithms of ours",
-                           megabytes(gradient_bytes(study.plan.workload))));
+                           model_size(gradient_bytes(study.plan.workload))));
   }
   print_problems(problems);
   print_assumed(assumptions);

@@ -5,7 +5,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
-#include "study/plan.hpp"
+#include "study/plan/plan.hpp"
 
 /// What `ringside plan` says of a plan without a file: one screen.
 namespace ringside::cli {

@@ -2,7 +2,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
-#include "study/plan.hpp"
+#include "study/plan/plan.hpp"
 
 /// What `ringside plan` says: tables, sentences and charts.
 namespace ringside::cli {

@@ -118,6 +118,10 @@ struct OfferRecord {
       {};  ///< Cost of the run, or of a million samples where there is no run.
   std::optional<Bytes> memory = {};
   std::optional<Bytes> gpu_memory = {};
+  std::optional<std::string> sharding = {};
+  std::optional<int> micro_batch = {};
+  std::optional<int> largest_batch = {};
+  std::optional<Interval<double>> tokens_per_second = {};
   bool pareto = false;
   bool recommended = false;
   std::optional<double> bandwidth_factor_for_5_percent = {};

@@ -174,6 +174,12 @@ const FieldTable<OfferRecord>& field_table() {
                    "of the run, or of a million samples where there is no `run`"),
           optional("memory", &OfferRecord::memory, "bytes", "that one GPU must hold"),
           optional("gpu_memory", &OfferRecord::gpu_memory, "bytes", "that it has"),
+          optional("sharding", &OfferRecord::sharding, "",
+                   "how a language model is spread over its GPUs; then there is a record for each way"),
+          optional("micro_batch", &OfferRecord::micro_batch, "samples", "of one pass of one replica").from(1),
+          optional("largest_batch", &OfferRecord::largest_batch, "samples", "micro-batch that would fit")
+              .from(1),
+          optional("tokens_per_second", &OfferRecord::tokens_per_second, "1/s", "all GPUs together"),
           always("pareto", &OfferRecord::pareto, "", "no other offer is both cheaper and faster"),
           always("recommended", &OfferRecord::recommended, "", "the plan recommends it"),
           optional("bandwidth_factor_for_5_percent", &OfferRecord::bandwidth_factor_for_5_percent, "",

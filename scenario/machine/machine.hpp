@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/interval.hpp"
+#include "common/names.hpp"
 #include "common/units.hpp"
 #include "results/probe_kind.hpp"
 
@@ -159,6 +160,7 @@ struct Calibrated {
 
 /// A number that somebody measured on this very machine.
 struct Known {
+  Collective collective = Collective::all_reduce;
   std::optional<std::string> algorithm = {};  ///< `native` or an algorithm's name; none: p2p
   std::optional<int> ranks = {};
   std::optional<Bytes> bytes = {};
@@ -192,6 +194,8 @@ struct Machine {
   std::string name = {};
   int nodes = 1;
   std::optional<int> gpus_per_node = {};  ///< none: as many as the scenario's ranks need
+  /// Where a scenario places fewer ranks on a node than it has GPUs: on the first so many of each. No key of machine files.
+  std::optional<int> ranks_per_node = {};
   std::optional<Gpu> gpu = {};
   std::optional<Cpu> cpu = {};
   std::optional<IntraLink> intra = {};

@@ -192,63 +192,6 @@ MapTable<PairPoint> pair_table() {
                    {.meaning = "In this direction while the other one is busy, too.", .required = true})}};
 }
 
-/// `p2p: {…}` of `known`.
-MapTable<Known> known_transfer_table() {
-  return {.form = "a map such as `{bandwidth: 12 GB/s}`",
-          .rows = {row("bandwidth", &Known::bandwidth, bandwidth_type(),
-                       {.meaning = "Measured between two ranks with nothing else going on."}),
-                   row("latency", &Known::latency, time_type(),
-                       {.meaning = "Measured for a small message between two ranks."})},
-          .check = [](Reader& reader, const Value& value, Known&) {
-            if (!reader.find(value, "bandwidth") && !reader.find(value, "latency")) {
-              reader.fail(value, "says nothing; write `bandwidth`, `latency` or both");
-            }
-          }};
-}
-
-/// `native: {…}` of `known`, and likewise for any algorithm.
-MapTable<Known> known_all_reduce_table() {
-  return {
-      .form = "a map such as `{ranks: 2, bytes: 1 GiB, seconds: 95 ms}`",
-      .rows = {row("ranks", &Known::ranks, whole_number_type({.min = 2, .max = kMaxRanks}),
-                   {.meaning = "Number of ranks of the measured all_reduce.", .required = true}),
-               row("bytes", &Known::bytes, size_type(), {.meaning = "Its message size.", .required = true}),
-               row("seconds", &Known::seconds, time_type(Zero::refused),
-                   {.meaning = "What it took.", .required = true})}};
-}
-
-constexpr std::string_view kKnownForm =
-    "a map such as `{native: {ranks: 2, bytes: 1 GiB, seconds: 95 ms}}` or `{p2p: {bandwidth: 12 GB/s}}`";
-
-std::optional<Known> read_known(Reader& reader, const Value& value) {
-  if (!value.node.IsMap() || value.node.size() != 1 || !value.node.begin()->first.IsScalar()) {
-    reader.fail(value, fmt::format("is {}{}; write {}", shape(value.node),
-                                   value.node.IsMap() ? fmt::format(" of {} keys", value.node.size()) : "",
-                                   kKnownForm));
-    return std::nullopt;
-  }
-  const auto entry = *value.node.begin();
-  const std::string what = entry.first.Scalar();
-  const Value inner = reader.at(value, entry.first, entry.second);
-  if (what == "p2p") {
-    return read_map(reader, inner, known_transfer_table());
-  }
-  std::vector<std::string> names(reader.algorithms().begin(), reader.algorithms().end());
-  if (names.empty() && nearest_name(what, std::vector<std::string>{"native", "p2p"}) && what != "native") {
-    names = {"native"};  // Without a registry at hand, at least these two are not misspelt.
-  }
-  if (!names.empty() && std::count(names.begin(), names.end(), what) == 0) {
-    names.emplace_back("p2p");
-    reader.fail(inner, unknown_name("algorithm", what, names));
-    return std::nullopt;
-  }
-  auto known = read_map(reader, inner, known_all_reduce_table());
-  if (known) {
-    known->algorithm = what;
-  }
-  return known;
-}
-
 }  // namespace
 
 MapTable<Calibrated> calibrated_table() {
@@ -318,35 +261,6 @@ MapTable<Calibrated> calibrated_table() {
     }
   }
   return table;
-}
-
-ValueType<Known> known_type() {
-  const auto below = [](const std::string& prefix, std::vector<KeyDescription> keys, std::string meaning,
-                        std::string form) {
-    keys.insert(keys.begin(),
-                KeyDescription{.path = "", .meaning = std::move(meaning), .form = std::move(form)});
-    for (KeyDescription& key : keys) {
-      key.path = key.path.empty() ? prefix : prefix + "." + key.path;
-    }
-    return keys;
-  };
-  std::vector<KeyDescription> keys = below("native", keys_of(known_all_reduce_table()),
-                                           "An all_reduce that somebody measured on this machine: the "
-                                           "backend's own, or under the name of an algorithm.",
-                                           known_all_reduce_table().form);
-  const std::vector<KeyDescription> transfer = below(
-      "p2p", keys_of(known_transfer_table()),
-      "A transfer between two ranks that somebody measured on this machine.", known_transfer_table().form);
-  keys.insert(keys.end(), transfer.begin(), transfer.end());
-  return {.form = std::string(kKnownForm),
-          .below = keys,
-          .read = read_known,
-          .write = [](YAML::Emitter& out, const Known& known) {
-            out << YAML::Flow << YAML::BeginMap << YAML::Key << known.algorithm.value_or("p2p")
-                << YAML::Value;
-            write_map(out, known, known.algorithm ? known_all_reduce_table() : known_transfer_table());
-            out << YAML::EndMap;
-          }};
 }
 
 }  // namespace ringside

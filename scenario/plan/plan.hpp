@@ -9,6 +9,7 @@
 #include "common/units.hpp"
 #include "scenario/machine/machine.hpp"
 #include "scenario/plan/money.hpp"
+#include "scenario/plan/sharding.hpp"
 #include "scenario/plan/workload.hpp"
 #include "scenario/scenario.hpp"
 #include "scenario/yaml/override.hpp"
@@ -62,8 +63,11 @@ struct Plan {
   SynchronisationSettings synchronisation;
   std::string algorithm;                  ///< What synchronises: `native` or a registry name.
   std::vector<std::string> alternatives;  ///< Algorithms that it is compared with on the best offers.
-  std::optional<Seconds> deadline = {};   ///< Longest time of the whole run.
-  std::optional<Money> budget = {};       ///< Likewise.
+  /// Ways to spread a language model over GPUs; empty = plain data parallelism.
+  std::vector<Sharding> sharding = {};
+  bool search = false;                   ///< Among all ways, instead of those.
+  std::optional<Seconds> deadline = {};  ///< Longest time of the whole run.
+  std::optional<Money> budget = {};      ///< Likewise.
   std::vector<Offer> offers = {};
   std::filesystem::path file = {};
 };

@@ -155,6 +155,7 @@ struct PlanDraft {
   SynchronisationSettings synchronisation;
   std::optional<Value> algorithm;
   std::optional<Value> alternatives;
+  std::optional<Value> sharding;
   std::optional<Seconds> deadline;
   std::optional<Money> budget;
   std::optional<Value> offers;
@@ -188,6 +189,11 @@ MapTable<PlanDraft> plan_table() {
                later("alternatives", &PlanDraft::alternatives, alternatives_shape().form,
                      {.meaning = "Algorithms that it is compared with on the best offers.",
                       .default_value = "[naive, tutorial_ring, ring]"}),
+               later("sharding", &PlanDraft::sharding, sharding_form(),
+                     {.meaning = "Ways to spread a language model (`transformer`) over GPUs, or `search` for "
+                                 "the best; left "
+                                 "out = plain data parallelism."},
+                     sharding_keys()),
                row("deadline", &PlanDraft::deadline, duration_type(),
                    {.meaning = "By when the whole run must be done."}),
                row("budget", &PlanDraft::budget, money_type(), {.meaning = "What the whole run may cost."}),
@@ -323,6 +329,13 @@ Plan read_plan(Reader& reader, const std::filesystem::path& file, const KnownNam
         reader.fail(*draft.workload,
                     "has no tensors, which synchronising per_tensor needs; write `model` or `tensors`");
       }
+    }
+  }
+  if (draft.sharding) {
+    plan.search = draft.sharding->node.IsScalar() && draft.sharding->node.Scalar() == "search";
+    plan.sharding = plan.search ? std::vector<Sharding>{} : read_shardings(reader, *draft.sharding);
+    if (draft.workload && !plan.workload.transformer) {
+      reader.fail(*draft.sharding, "needs a workload with `transformer`, the numbers of a language model");
     }
   }
   if (draft.offers) {

@@ -31,6 +31,12 @@ std::string changed_workload(const std::filesystem::path& file, const WorkloadCh
     root.remove("global_batch");
     root["batch_per_gpu"] = *changes.batch_per_gpu;
   }
+  if (changes.sequence) {
+    for (const char* counted : {"model", "tensors", "parameters", "forward_flops", "samples", "epochs"}) {
+      root.remove(counted);
+    }
+    root["transformer"]["sequence"] = *changes.sequence;
+  }
   if (!changes.measured.empty()) {
     YAML::Node speeds(YAML::NodeType::Sequence);
     for (const auto& [gpu, speed] : changes.measured) {

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "scenario/machine/machine.hpp"
@@ -19,7 +21,10 @@ struct WorkloadChanges {
   /// `GPU` and samples per second, which count more than those of the file.
   std::vector<std::pair<std::string, double>> measured = {};
 
-  bool any() const { return batch_per_gpu.has_value() || !measured.empty(); }
+  /// Tokens of a sample of a language model: what was counted for another length no longer holds.
+  std::optional<std::int64_t> sequence = {};
+
+  bool any() const { return batch_per_gpu.has_value() || !measured.empty() || sequence.has_value(); }
 };
 
 /// The workload of the file with these changes, lines that stand below `workload:`. The file was loaded before.

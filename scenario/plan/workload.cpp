@@ -83,7 +83,8 @@ std::span<const std::string> gpu_classes() {
 }
 
 bool computes(const Workload& workload) {
-  return !workload.compute.efficiency.empty() || !workload.compute.measured.empty();
+  return !workload.compute.efficiency.empty() || !workload.compute.measured.empty() ||
+         workload.transformer.has_value();
 }
 
 Bytes gradient_bytes(const Workload& workload) {

@@ -12,6 +12,7 @@
 #include "common/names.hpp"
 #include "common/units.hpp"
 #include "scenario/machine/machine.hpp"
+#include "scenario/plan/transformer.hpp"
 
 /// What is trained: which gradients are synchronised and how much is computed in between (docs/planning.md). Loaded from
 /// configs/workloads/*.yaml, checked completely.
@@ -68,6 +69,8 @@ struct Workload {
   std::int64_t parameters = 0;
   /// In the order of parameters(): gradients arrive from the last to the first. Empty when only a total is known.
   std::vector<Tensor> tensors = {};
+  /// A language model by its numbers; none = it is none, or only its tensors are known.
+  std::optional<Transformer> transformer = {};
   DataType gradients = DataType::float32;
   double forward_flops = 0;  ///< Operations of the forward pass for one sample; 0 = not known.
   double backward_over_forward = 2;
@@ -81,7 +84,7 @@ struct Workload {
   std::filesystem::path file = {};
 };
 
-/// Whether it says how fast GPUs compute; otherwise only what synchronisation takes can be asked.
+/// Whether it says how fast GPUs compute, or is a transformer, of which published runs say it; otherwise only what synchronisation takes can be asked.
 bool computes(const Workload& workload);
 
 /// Bytes of all gradients, S of one synchronisation.

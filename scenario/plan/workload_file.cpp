@@ -10,6 +10,7 @@
 
 #include "common/error.hpp"
 #include "scenario/plan/plan_values.hpp"
+#include "scenario/plan/transformer_table.hpp"
 #include "scenario/yaml/keys.hpp"
 #include "scenario/yaml/map_table.hpp"
 
@@ -23,6 +24,7 @@ struct WorkloadDraft {
   Workload workload;
   std::optional<Value> tensors;
   std::optional<Value> model;
+  std::optional<Value> transformer;
 };
 
 /// A key of the workload itself.
@@ -139,12 +141,7 @@ MapTable<ComputeDraft> compute_table() {
                row("measured", &ComputeDraft::measured,
                    list_type(map_type(measured_table()),
                              {.form = "a list of maps such as `{gpu: RTX 3090, samples_per_second: 568}`"}),
-                   {.meaning = "Speeds that were measured on one GPU; they count more than `efficiency`."})},
-      .check = [](Reader& reader, const Value& value, ComputeDraft& draft) {
-        if (draft.efficiency.ranges.empty() && draft.measured.empty()) {
-          reader.fail(value, "says no speed; write `efficiency`, `measured` or both");
-        }
-      }};
+                   {.meaning = "Speeds that were measured on one GPU; they count more than `efficiency`."})}};
 }
 
 MapTable<MemoryUse> memory_table() {
@@ -187,6 +184,10 @@ MapTable<SpeedDrafts> workload_table() {
                       {.meaning = "The parameter tensors in the order of parameters(): a CSV file, "
                                   "relative to this one, or a list."},
                       keys_of(tensor_table()))),
+           wrap(later("transformer", &WorkloadDraft::transformer, transformer_form(),
+                      {.meaning = "A language model by the numbers of its config: its parameters, work and "
+                                  "activations follow."},
+                      transformer_keys())),
            wrap(of_workload("parameters", &Workload::parameters, count_type(1),
                             {.meaning = "Number of trainable parameters. With `model` or `tensors` it is "
                                         "checked; alone, gradients are taken to arrive evenly."})),
@@ -328,10 +329,16 @@ std::optional<Workload> read_workload(Reader& reader, const Value& value, const 
   }
   Workload& workload = all.draft.workload;
   workload.tensors = read_tensors(reader, all.draft, folder, models);
+  if (all.draft.transformer) {
+    read_model_numbers(reader, *all.draft.transformer, folder, workload);
+  }
   if (reader.num_problems() == before) {
     check_parameters(reader, value, workload);
   }
-  check_batch(reader, value, all.compute.has_value());
+  check_batch(reader, value, all.compute.has_value() || workload.transformer.has_value());
+  if (workload.transformer && !all.compute) {
+    workload.compute.precision = Precision::bfloat16;
+  }
   if (workload.forward_flops == 0) {
     for (const Tensor& tensor : workload.tensors) {
       workload.forward_flops += tensor.forward_flops;
@@ -341,6 +348,10 @@ std::optional<Workload> read_workload(Reader& reader, const Value& value, const 
     workload.compute = {.precision = all.compute->precision,
                         .efficiency = all.compute->efficiency.ranges,
                         .measured = measured_speeds(reader, value, *all.compute, workload)};
+    if (reader.num_problems() == before && !computes(workload)) {
+      reader.fail(reader.find(value, "compute").value_or(value),
+                  "says no speed; write `efficiency`, `measured` or both");
+    }
     if (!workload.compute.efficiency.empty() && workload.forward_flops == 0 &&
         reader.num_problems() == before) {
       reader.fail(reader.find(value, "compute").value_or(value),

@@ -353,4 +353,34 @@ NcclEstimate nccl_collective(const NcclParameters& parameters, const NcclSystem&
   return best;
 }
 
+double nccl_least_seconds(const NcclSystem& system, Collective collective, double bytes) {
+  const auto share = [collective](double parts, bool switch_reduces) {
+    switch (collective) {
+      case Collective::all_reduce:
+        return switch_reduces ? 1 : 2 * (parts - 1) / parts;
+      case Collective::all_gather:
+      case Collective::reduce_scatter:
+      case Collective::gather:
+        return (parts - 1) / parts;
+      case Collective::broadcast:
+      case Collective::reduce:
+        break;
+    }
+    return 1.0;
+  };
+  const auto seconds = [bytes](double part, double rate) {
+    return rate > 0 ? bytes * part / (rate * kGiga) : 0;
+  };
+  const double most = std::max(system.link_rate, system.measured_rate);
+  const double inside = system.gpus_per_node() > 1
+                            ? seconds(share(system.gpus_per_node(), system.link == GpuLink::nvswitch), most)
+                            : 0;
+  const double between =
+      system.nodes > 1
+          ? seconds(share(system.nodes, system.network == InterKind::infiniband), system.network_rate)
+          : 0;
+  // Bridges between pairs of cards carry what they carry beside PCIe.
+  return std::max(system.bridged_pairs ? 0 : inside, between);
+}
+
 }  // namespace ringside

@@ -39,4 +39,8 @@ bool nccl_models(Collective collective);
 NcclEstimate nccl_collective(const NcclParameters& parameters, const NcclSystem& system,
                              Collective collective, double bytes);
 
+/// Less it cannot take: what the links of a rank, and the NICs of a node, pass by the data sheet (where a switch may reduce, once the
+/// message). 0 where no data sheet tells.
+double nccl_least_seconds(const NcclSystem& system, Collective collective, double bytes);
+
 }  // namespace ringside

@@ -9,6 +9,7 @@
 #include "common/error.hpp"
 #include "common/numbers.hpp"
 #include "schedule/registry.hpp"
+#include "sim/nccl/knowledge.hpp"
 #include "sim/nccl/model.hpp"
 #include "sim/nccl/posterior.hpp"
 #include "sim/nccl/tuner.hpp"
@@ -18,63 +19,6 @@ namespace ringside {
 namespace {
 
 constexpr std::array<std::string_view, 3> kModelNames = {"ringside", "nccl_tuner", "alpha_beta"};
-
-std::variant<NcclSystem, std::string> system_of_known(const Machine& machine, int ranks) {
-  try {
-    return nccl_system(machine, ranks);
-  } catch (const Error& error) {
-    throw Error(error.kind(), fmt::format("known: an all_reduce on {} ranks: {}", ranks, error.what()));
-  }
-}
-
-std::vector<NcclObservation> observations_of(const Machine& machine) {
-  std::vector<NcclObservation> observations;
-  for (const Known& known : machine.known) {
-    if (known.algorithm != kNative || !known.ranks || !known.bytes || !known.seconds ||
-        known.bytes->value == 0) {
-      continue;
-    }
-    const auto system = system_of_known(machine, *known.ranks);
-    if (const auto* found = std::get_if<NcclSystem>(&system)) {
-      observations.push_back({.system = *found,
-                              .bytes = static_cast<double>(known.bytes->value),
-                              .seconds = known.seconds->value});
-    }
-  }
-  return observations;
-}
-
-/// Bandwidth of a copy between two GPUs, where several are known their geometric mean.
-std::optional<BytesPerSecond> copy_rate_of(const Machine& machine) {
-  double sum = 0;
-  int count = 0;
-  for (const Known& known : machine.known) {
-    if (!known.algorithm && known.bandwidth && known.bandwidth->value > 0) {
-      sum += std::log(known.bandwidth->value);
-      ++count;
-    }
-  }
-  return count > 0 ? std::optional(BytesPerSecond{std::exp(sum / count)}) : std::nullopt;
-}
-
-/// Two GPUs that copy: over PCIe nothing that more of them would share is in their way.
-NcclSystem copying_pair(const Machine& machine, const NcclSystem& system) {
-  if (system.link == GpuLink::pcie && !system.bridged_pairs) {
-    const auto pair = nccl_system(machine, 2);
-    if (const auto* found = std::get_if<NcclSystem>(&pair)) {
-      return *found;
-    }
-  }
-  return system;
-}
-
-NcclPosterior posterior_of(const Machine& machine, const NcclSystem& system, const NcclFit& fit) {
-  NcclKnowledge knowledge{.observations = observations_of(machine), .copy = {}};
-  if (const std::optional<BytesPerSecond> rate = copy_rate_of(machine)) {
-    knowledge.copy = NcclCopy{.system = copying_pair(machine, system), .rate = *rate};
-  }
-  return {fit, system, knowledge};
-}
 
 std::string what_limits(const NcclSystem& system, const NcclEstimate& estimate) {
   switch (estimate.limit) {
@@ -134,23 +78,24 @@ std::string_view name_on(const NcclSystem& system, NcclAlgorithm algorithm) {
 
 Prediction ours(const Machine& machine, const NcclSystem& system, Collective collective, double bytes,
                 const NcclFit& fit) {
-  const NcclPosterior posterior = posterior_of(machine, system, fit);
+  const NcclPosterior posterior(fit, system, nccl_knowledge(machine, system));
   const Interval<double> range = posterior.predict(system, collective, bytes);
+  const bool moved = range != NcclPosterior(fit, system, {}).predict(system, collective, bytes);
   const NcclEstimate estimate = nccl_collective(fit.parameters, system, collective, bytes);
   Prediction prediction = {
       .seconds = {range.typical},
       .low = Seconds{range.low},
       .high = Seconds{range.high},
       .fidelity = Fidelity::nccl,
-      .source = posterior.sharpened() ? CostSource::spec_plus_known : CostSource::spec,
+      .source = moved ? CostSource::spec_plus_known : CostSource::spec,
       .limits = {{.kind = Limit::Kind::model,
                   .text = fmt::format("{} takes {} with protocol {}",
                                       system.vendor == Vendor::amd ? "RCCL" : "NCCL",
                                       name_on(system, estimate.algorithm), name(estimate.protocol))},
                  {.kind = Limit::Kind::model, .text = what_limits(system, estimate)}},
       // Its channels are rings and trees that leave a node through different NICs.
-      .nics =
-          system.nodes > 1 ? std::optional(NicUse{.used = system.nics, .of = system.nics}) : std::nullopt};
+      .nics = system.nodes > 1 ? std::optional(NicUse{.used = system.nics, .of = machine.inter->nics})
+                               : std::nullopt};
   if (system.link == GpuLink::pcie) {
     prediction.limits.push_back({.kind = Limit::Kind::model, .text = transport_of(system)});
   }
@@ -212,22 +157,14 @@ std::vector<NcclAdvice> candidates(const Machine& machine, const PointKey& sampl
                                            format(key.bytes)),
                       .width_after = mean_width(then, keys)});
   }
-  if (system.nodes == 1) {
-    // The rate of a copy that would be no surprise.
-    PointKey pair = sample;
-    pair.ranks = 2;
-    pair.bytes = {kSizes.back()};
-    const auto outcome = predict_nccl_native(machine, pair, NativeModel::ringside);
-    if (const auto* prediction = std::get_if<Prediction>(&outcome)) {
-      Machine then = machine;
-      const BytesPerSecond rate{static_cast<double>(pair.bytes.value) / prediction->seconds.value};
-      then.known.push_back(
-          {.algorithm = {}, .ranks = {}, .bytes = {}, .seconds = {}, .bandwidth = rate, .latency = {}});
-      result.push_back({.what = "the bandwidth of a copy between two of the GPUs",
-                        .command = "p2pBandwidthLatencyTest",
-                        .known = "{p2p: {bandwidth: …}}",
-                        .width_after = mean_width(then, keys)});
-    }
+  const std::optional<BytesPerSecond> copy = system.nodes == 1 ? usual_copy(machine) : std::nullopt;
+  if (copy) {
+    Machine then = machine;
+    then.known.push_back({.bandwidth = copy});
+    result.push_back({.what = "the bandwidth of a copy between two of the GPUs",
+                      .command = "p2pBandwidthLatencyTest",
+                      .known = "{p2p: {bandwidth: …}}",
+                      .width_after = mean_width(then, keys)});
   }
   return result;
 }
@@ -290,24 +227,9 @@ std::variant<Prediction, std::string> predict_nccl_native(const Machine& machine
 
 bool is_known(const Machine& machine, const PointKey& key) {
   return std::any_of(machine.known.begin(), machine.known.end(), [&](const Known& known) {
-    return key.collective == Collective::all_reduce && known.algorithm == key.algorithm &&
+    return known.collective == key.collective && known.algorithm == key.algorithm &&
            known.ranks == key.ranks && known.bytes == key.bytes;
   });
-}
-
-std::vector<std::string> unused_known(const Machine& machine) {
-  std::vector<std::string> sentences;
-  for (const Known& known : machine.known) {
-    if (!known.algorithm && known.latency) {
-      sentences.emplace_back(
-          "known.p2p.latency is not used for native: NCCL's steps are not copies; one all_reduce of 1 KiB "
-          "says more");
-    } else if (known.algorithm && known.algorithm != kNative) {
-      sentences.push_back(fmt::format(
-          "known.{} is not used for native: only native all_reduces and copies are", *known.algorithm));
-    }
-  }
-  return sentences;
 }
 
 std::optional<NcclAdvice> nccl_advice(const Machine& machine, std::span<const PointKey> keys) {

@@ -3,35 +3,24 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <variant>
 #include <vector>
 
 #include "results/point_key.hpp"
 #include "results/prediction.hpp"
 #include "scenario/machine/machine.hpp"
+#include "sim/nccl/native_model.hpp"
 #include "sim/nccl/parameters.hpp"
 
 /// `native` on backend nccl: from a machine's description, and from what somebody measured on it.
 namespace ringside {
 
-/// Whose answer for NCCL's own all_reduce: ours, NCCL's cost table, or the textbook's α-β model.
-enum class NativeModel { ringside, nccl_tuner, alpha_beta };
-
-std::string_view name(NativeModel value);
-std::vector<std::string> native_model_names();
-std::optional<NativeModel> parse_native_model(std::string_view text);
-
-/// The prediction, or why there is none. Only ours has an interval and is sharpened by `machine.known`: by all_reduces of
-/// `native` and by a point-to-point bandwidth. Throws as nccl_system() does.
+/// The prediction, or why there is none. Only ours has an interval and is sharpened by `machine.known`. Throws as nccl_system() does.
 std::variant<Prediction, std::string> predict_nccl_native(const Machine& machine, const PointKey& key,
                                                           NativeModel model, const NcclFit& fit = nccl_fit());
 
 /// Whether `machine.known` holds this very point, so that predicting it proves nothing.
 bool is_known(const Machine& machine, const PointKey& key);
-
-/// Entries of `machine.known` that say nothing of NCCL's own all_reduce, one sentence each.
-std::vector<std::string> unused_known(const Machine& machine);
 
 /// The one number that, once measured, would narrow predictions most.
 struct NcclAdvice {

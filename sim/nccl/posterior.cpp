@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <Eigen/Dense>
 
@@ -28,6 +29,19 @@ struct CopyRatio {
 };
 constexpr CopyRatio kPcieCopy{.ratio = 0.8, .spread = 0.35};
 constexpr CopyRatio kCableCopy{.ratio = 0.91, .spread = 0.1};
+/// How far the latency of a copy that somebody measured is off, as a logarithm.
+constexpr double kCopyLatencyNoise = 0.1;
+/// How far another collective of NCCL's is off where its all_reduce is not: 0.08 to 0.16 at large messages of the all_gathers and
+/// reduce_scatters in configs/evaluation whose all_reduce is there, too.
+constexpr double kOtherCollective = 0.15;
+/// How far another algorithm of ours is off where one is not. No published table holds two of them: a guess.
+constexpr double kOtherAlgorithm = 0.1;
+/// How far a schedule of ours leaves its own trend over sizes, and over how many doublings: no protocol changes with the size. A guess.
+constexpr double kScheduleShape = 0.1;
+constexpr double kScheduleDoublings = 3;
+
+/// Between nodes nobody published copies beside all_reduces: as over PCIe.
+CopyRatio copy_ratio(NcclKind kind) { return kind == NcclKind::nvlink ? kCableCopy : kPcieCopy; }
 
 double square(double x) { return x * x; }
 
@@ -40,27 +54,46 @@ NcclPosterior::NcclPosterior(const NcclFit& fit, const NcclSystem& system, const
       learn(observation);
     }
   }
-  if (knowledge.copy && system.machine_class() != MachineClass::multi_node) {
-    learn(*knowledge.copy);
+  if (system.machine_class() != MachineClass::multi_node) {
+    if (knowledge.copy) {
+      copied_ = true;
+      learn(*knowledge.copy);
+    }
+    if (knowledge.copy_latency_ratio) {
+      known_.push_back({.place = {.subject = Subject::copy_latency, .kind = system.kind()},
+                        .log_ratio = std::log(*knowledge.copy_latency_ratio),
+                        .noise = kCopyLatencyNoise});
+    }
   }
   condition();
 }
 
-NcclPosterior::Place NcclPosterior::place_of(const NcclSystem& system, double bytes) {
+NcclPosterior::Place NcclPosterior::place_of(const NcclSystem& system, Collective collective, double bytes,
+                                             const ScheduleTime* schedule) {
   const double log2_bytes = std::log2(bytes);
-  return {.byte_share = byte_share(log2_bytes),
+  std::string series(name(collective));
+  if (schedule != nullptr) {
+    series += " by " + schedule->algorithm;
+  }
+  return {.subject = schedule != nullptr ? Subject::schedule : Subject::native,
+          .series = std::move(series),
+          .byte_share = schedule != nullptr ? schedule->byte_share : byte_share(log2_bytes),
           .log2_bytes = log2_bytes,
           .log2_ranks = std::log2(system.ranks),
-          .kind = system.kind(),
-          .has_shape = true};
+          .kind = system.kind()};
 }
 
 void NcclPosterior::learn(const NcclObservation& observation) {
-  const double model = nccl_all_reduce(fit_.parameters, observation.system, observation.bytes).seconds;
-  known_.push_back({.place = place_of(observation.system, observation.bytes),
-                    .log_ratio = std::log(observation.seconds / model),
-                    .noise = kRepeatNoise,
-                    .weight = 0});
+  const ScheduleTime* schedule = observation.schedule ? &*observation.schedule : nullptr;
+  const double model = schedule != nullptr ? schedule->seconds
+                                           : nccl_collective(fit_.parameters, observation.system,
+                                                             observation.collective, observation.bytes)
+                                                 .seconds;
+  known_.push_back(
+      {.place = place_of(observation.system, observation.collective, observation.bytes, schedule),
+       .log_ratio = std::log(observation.seconds / model),
+       .noise = kRepeatNoise,
+       .seconds = observation.seconds});
 }
 
 void NcclPosterior::learn(const NcclCopy& copy) {
@@ -71,25 +104,58 @@ void NcclPosterior::learn(const NcclCopy& copy) {
   pair.protocol = NcclProtocol::simple;
   constexpr double kLarge = 1e15;  // Bytes: nothing but the rate counts.
   const double typical = kLarge / nccl_all_reduce(fit_.parameters, pair, kLarge).seconds;
-  const CopyRatio reached = pair.link == GpuLink::pcie ? kPcieCopy : kCableCopy;
+  const CopyRatio reached = copy_ratio(pair.kind());
   known_.push_back(
-      {.place = {.byte_share = 1, .log2_bytes = 0, .log2_ranks = 1, .kind = pair.kind(), .has_shape = false},
+      {.place = {.subject = Subject::copy, .byte_share = 1, .log2_ranks = 1, .kind = pair.kind()},
        .log_ratio = std::log(typical / (reached.ratio * copy.rate.value)),
-       .noise = reached.spread,
-       .weight = 0});
+       .noise = reached.spread});
 }
 
-double NcclPosterior::covariance(const Place& a, const Place& b) const {
+/// What times on one machine have in common: its links' and its hosts' deviation. Of schedules that are predicted with the copy's
+/// bandwidth (`copied`) only what more than two ranks add to it.
+double NcclPosterior::shared_part(const Place& a, const Place& b, bool copied) const {
   const double apart = std::abs(a.log2_ranks - b.log2_ranks);
-  double constant = square(spread_.latency) * (1 - a.byte_share) * (1 - b.byte_share) +
-                    square(spread_.bytes) * a.byte_share * b.byte_share;
-  constant *= std::pow(kRankCorrelation, apart) * (a.kind == b.kind ? 1 : kTransportCorrelation);
-  if (!a.has_shape || !b.has_shape) {
-    return constant;
+  const bool rest = copied && (a.subject == Subject::schedule || b.subject == Subject::schedule);
+  const double by_pair =
+      rest ? std::pow(kRankCorrelation, std::abs(a.log2_ranks - 1) + std::abs(b.log2_ranks - 1)) : 0;
+  const double shared =
+      square(spread_.latency) * (1 - a.byte_share) * (1 - b.byte_share) * std::pow(kRankCorrelation, apart) +
+      square(spread_.bytes) * a.byte_share * b.byte_share * (std::pow(kRankCorrelation, apart) - by_pair);
+  return shared * (a.kind == b.kind ? 1 : kTransportCorrelation);
+}
+
+/// What times deviate on their own, or with those of their series.
+double NcclPosterior::own_part(const Place& a, const Place& b, bool copied) const {
+  double own = 0;
+  const bool schedules = a.subject == Subject::schedule && b.subject == Subject::schedule;
+  if (schedules) {
+    own += square(spread_.latency) * (1 - a.byte_share) * (1 - b.byte_share);
+    own += copied ? 0 : square(copy_ratio(a.kind).spread) * a.byte_share * b.byte_share;
   }
-  return constant +
-         square(spread_.shape) *
-             std::exp(-0.5 * square((a.log2_bytes - b.log2_bytes) / spread_.doublings) - 0.5 * square(apart));
+  if (a.series == b.series && a.series != name(Collective::all_reduce)) {
+    own += square(schedules ? kOtherAlgorithm : kOtherCollective);
+  }
+  if (a.series == b.series || (a.subject == Subject::native && b.subject == Subject::native)) {
+    const double apart = a.log2_ranks - b.log2_ranks;
+    const double doublings =
+        (a.log2_bytes - b.log2_bytes) / (schedules ? kScheduleDoublings : spread_.doublings);
+    own += square(schedules ? kScheduleShape : spread_.shape) *
+           std::exp(-0.5 * (square(doublings) + square(apart)));
+  }
+  return own;
+}
+
+double NcclPosterior::covariance(const Place& a, const Place& b, bool copied) const {
+  const auto either = [&](Subject subject) { return a.subject == subject || b.subject == subject; };
+  if (either(Subject::copy_latency)) {
+    // What sending takes: NCCL's own kernels have nothing of it.
+    const bool bears = !either(Subject::native) && !either(Subject::copy);
+    return bears ? square(spread_.latency) * (1 - a.byte_share) * (1 - b.byte_share) : 0;
+  }
+  if (either(Subject::copy)) {
+    return shared_part(a, b, copied);
+  }
+  return shared_part(a, b, copied) + own_part(a, b, copied);
 }
 
 void NcclPosterior::solve() {
@@ -99,7 +165,7 @@ void NcclPosterior::solve() {
   for (Eigen::Index i = 0; i < count; ++i) {
     const KnownTime& known = known_[static_cast<std::size_t>(i)];
     for (Eigen::Index j = 0; j < count; ++j) {
-      matrix(i, j) = covariance(known.place, known_[static_cast<std::size_t>(j)].place);
+      matrix(i, j) = covariance(known.place, known_[static_cast<std::size_t>(j)].place, copied_);
     }
     matrix(i, i) += square(known.noise);
     ratios(i) = known.log_ratio;
@@ -140,12 +206,12 @@ void NcclPosterior::condition() {
 }
 
 double NcclPosterior::variance(const Place& place) const {
-  double result = covariance(place, place);
+  double result = covariance(place, place, copied_);
   const std::size_t count = known_.size();
   std::vector<double> shared;
   shared.reserve(count);
   for (const KnownTime& known : known_) {
-    shared.push_back(covariance(place, known.place));
+    shared.push_back(covariance(place, known.place, copied_));
   }
   for (std::size_t i = 0; i < count; ++i) {
     for (std::size_t j = 0; j < count; ++j) {
@@ -155,27 +221,74 @@ double NcclPosterior::variance(const Place& place) const {
   return std::max(result, 0.0) + square(kRepeatNoise);
 }
 
-Interval<double> NcclPosterior::predict(const NcclSystem& system, Collective collective, double bytes) const {
-  const Place place = place_of(system, bytes);
+/// Between two known rows of the same series and ranks that are near each other the mean of the posterior and of the straight line
+/// through their times, on logarithmic axes: a curve between them is hard to know better.
+double NcclPosterior::between_known(double seconds, const Place& place) const {
+  const KnownTime* below = nullptr;
+  const KnownTime* above = nullptr;
+  for (const KnownTime& known : known_) {
+    const Place& other = known.place;
+    // A row that the others contradict has more noise than it began with.
+    if (other.series != place.series || other.log2_ranks != place.log2_ranks || known.noise > kRepeatNoise) {
+      continue;
+    }
+    if (other.log2_bytes < place.log2_bytes &&
+        (below == nullptr || other.log2_bytes > below->place.log2_bytes)) {
+      below = &known;
+    }
+    if (other.log2_bytes > place.log2_bytes &&
+        (above == nullptr || other.log2_bytes < above->place.log2_bytes)) {
+      above = &known;
+    }
+  }
+  constexpr double kNear = 4;  // Doublings.
+  if (below == nullptr || above == nullptr || above->place.log2_bytes - below->place.log2_bytes > kNear) {
+    return seconds;
+  }
+  const double share =
+      (place.log2_bytes - below->place.log2_bytes) / (above->place.log2_bytes - below->place.log2_bytes);
+  const double line = std::exp(std::lerp(std::log(below->seconds), std::log(above->seconds), share));
+  return std::sqrt(seconds * line);
+}
+
+Interval<double> NcclPosterior::around(double seconds, const Place& place, const Unknown& unknown) const {
   double shift = 0;
   for (const KnownTime& known : known_) {
-    shift += covariance(place, known.place) * known.weight;
+    shift += covariance(place, known.place, copied_) * known.weight;
   }
-  const double seconds =
-      nccl_collective(fit_.parameters, system, collective, bytes).seconds * std::exp(shift);
-
   const double left = variance(place);
-  const double before = covariance(place, place) + square(kRepeatNoise);
-  // The held-out machines' own quantiles for what is unknown of this one, a Gaussian's for what was learned.
-  const double unknown = std::min(1.0, left / before);
+  const double before = covariance(place, place, false) + square(kRepeatNoise);
+  // What machines of the kind differ by for what is unknown of this one, a Gaussian's quantiles for what was learned.
+  const double share = std::min(1.0, left / before);
   const double gaussian = kGaussian90 * std::sqrt(left);
-  const NcclSpread::Quantiles& quantiles = spread_.quantiles[static_cast<std::size_t>(size_band(bytes))];
-  double low = std::min(0.0, unknown * quantiles.low - (1 - unknown) * gaussian);
-  double high = std::max(0.0, unknown * quantiles.high + (1 - unknown) * gaussian);
+  const double low = std::min(0.0, share * unknown.low - (1 - share) * gaussian);
+  const double high = std::max(0.0, share * unknown.high + (1 - share) * gaussian);
   const double narrower = std::min(1.0, std::log(kWidest) / (high - low));
-  return {.low = seconds * std::exp(narrower * low),
-          .typical = seconds,
-          .high = seconds * std::exp(narrower * high)};
+  const double typical = between_known(seconds * std::exp(shift), place);
+  return {.low = typical * std::exp(narrower * low),
+          .typical = typical,
+          .high = typical * std::exp(narrower * high)};
+}
+
+Interval<double> NcclPosterior::predict(const NcclSystem& system, Collective collective, double bytes) const {
+  const NcclSpread::Quantiles& quantiles = spread_.quantiles[static_cast<std::size_t>(size_band(bytes))];
+  Interval<double> range =
+      around(nccl_collective(fit_.parameters, system, collective, bytes).seconds,
+             place_of(system, collective, bytes, nullptr), {.low = quantiles.low, .high = quantiles.high});
+  if (known_.empty()) {
+    // A measured time may say that the description is wrong; without one it is all there is.
+    const double least = nccl_least_seconds(system, collective, bytes);
+    range = {.low = std::max(range.low, least),
+             .typical = std::max(range.typical, least),
+             .high = std::max(range.high, least)};
+  }
+  return range;
+}
+
+Interval<double> NcclPosterior::predict(const ScheduleQuestion& question) const {
+  return around(question.time.seconds,
+                place_of(question.system, question.collective, question.bytes, &question.time),
+                {.low = std::log(question.low), .high = std::log(question.high)});
 }
 
 }  // namespace ringside

@@ -16,6 +16,7 @@
 #include "sim/topology/description.hpp"
 #include "sim/topology/link_kinds.hpp"
 #include "sim/topology/network.hpp"
+#include "sim/topology/node.hpp"
 
 namespace ringside {
 
@@ -50,6 +51,7 @@ double ring_rate_inside(const Machine& machine, int gpus, bool peer_to_peer) {
   node.intra->peer_to_peer = peer_to_peer;
   node.nodes = 1;
   node.gpus_per_node = machine.gpus_per_node.value_or(gpus);
+  node.ranks_per_node.reset();
   node.inter.reset();
   node.calibrated.reset();
   node.ring_order.reset();
@@ -97,8 +99,13 @@ class Description {
     return machine_.gpus_per_node.value_or((ranks_ + machine_.nodes - 1) / machine_.nodes);
   }
 
+  /// At the most.
+  int ranks_of_a_node() const {
+    return std::min(ranks_, std::min(machine_.ranks_per_node.value_or(gpus_of_a_node()), gpus_of_a_node()));
+  }
+
   int nodes() const {
-    const int per_node = gpus_of_a_node();
+    const int per_node = ranks_of_a_node();
     const int needed = (ranks_ + per_node - 1) / per_node;
     if (needed > machine_.nodes) {
       throw Error(ErrorKind::bad_input, fmt::format("{} ranks need {} GPUs, but the machine has {} x {}",
@@ -139,6 +146,29 @@ class Description {
     return read_cables(intra);
   }
 
+  /// Links of a GPU that lead to other ranks of its node: without a switch the rest lie idle. NCCL's rings are as wide as the rank that
+  /// has fewest.
+  double links_in_use(const IntraLink& intra, int links) const {
+    const int gpus = gpus_of_a_node();
+    const int used = std::min(gpus, ranks_of_a_node());
+    if (system_.link == GpuLink::nvswitch || used >= gpus || intra.wiring == "bridge_pairs") {
+      return links;
+    }
+    if (intra.wiring != "hybrid_cube_mesh") {
+      return static_cast<double>(links) * (used - 1) / (gpus - 1);
+    }
+    constexpr int kDoubleLinks = 6;  // Links per GPU where some pairs have two.
+    int fewest = links;
+    for (int gpu = 0; gpu < used; ++gpu) {
+      int here = 0;
+      for (int other = 0; other < used; ++other) {
+        here += hybrid_cube_links(gpu, other, links >= kDoubleLinks);
+      }
+      fewest = std::min(fewest, here);
+    }
+    return fewest;
+  }
+
   /// NVLink and xGMI: all links of a GPU together.
   std::string read_cables(const IntraLink& intra) {
     const std::optional<int> links = intra.links_per_gpu ? intra.links_per_gpu : gpu_.num_links;
@@ -146,9 +176,10 @@ class Description {
       return fmt::format("the catalogue does not know the {} links of {}", name(intra.kind),
                          machine_.gpu->model);
     }
-    system_.link_rate = *links * gpu_.link_rate->value / kGiga;
+    const double in_use = links_in_use(intra, *links);
+    system_.link_rate = in_use * gpu_.link_rate->value / kGiga;
     if (intra.bandwidth) {
-      system_.measured_rate = intra.bandwidth->value / kGiga;
+      system_.measured_rate = intra.bandwidth->value / kGiga * in_use / *links;
       system_.link_speed = cable_speed(intra, *links);
     }
     return {};
@@ -176,7 +207,7 @@ class Description {
       return fmt::format("the catalogue does not know the PCIe generation of {}", machine_.gpu->model);
     }
     system_.link = GpuLink::pcie;
-    const int gpus = std::min(ranks_, gpus_of_a_node());
+    const int gpus = ranks_of_a_node();
     system_.transport = pcie_transport({.gpus = gpus,
                                         .same_switch = intra.gpus_per_switch.value_or(1) >= gpus,
                                         .amd_gpus = system_.vendor == Vendor::amd,
@@ -205,8 +236,9 @@ class Description {
       return "NCCL's own behaviour is known for networks of a kind, not for a custom one";
     }
     system_.network = inter.kind;
-    system_.nics = inter.nics;
-    system_.network_rate = inter.nics * inter.rate->value / kGiga / inter.oversubscription;
+    system_.nics = nics_in_use(inter);
+    system_.network_rate =
+        std::min(system_.nics * inter.rate->value / kGiga, slots_rate()) / inter.oversubscription;
     system_.gpudirect =
         inter.gpudirect.value_or(inter.kind != InterKind::ethernet && gpu_.peer_to_peer.value_or(true));
     if (inter.kind == InterKind::efa) {
@@ -216,6 +248,26 @@ class Description {
       system_.efa_generation = inter.generation.value_or(!slow ? 3 : inter.nics < kManyNics ? 1 : 2);
     }
     return {};
+  }
+
+  /// NCCL leaves a node through the NICs next to its ranks: where every GPU has one, those of GPUs without a rank lie idle.
+  int nics_in_use(const InterLink& inter) const {
+    const int gpus = gpus_of_a_node();
+    return inter.nics >= gpus ? inter.nics / gpus * ranks_of_a_node() : inter.nics;
+  }
+
+  /// GB/s that the PCIe slots of a node's ranks pass in one direction, by the data sheet: more than one NIC cannot be fed through one.
+  double slots_rate() const {
+    if (!gpu_.pcie_generation) {
+      return std::numeric_limits<double>::infinity();
+    }
+    const bool says_lanes =
+        machine_.intra && machine_.intra->kind == IntraKind::pcie && machine_.intra->lanes;
+    const int lanes = says_lanes ? *machine_.intra->lanes : 16;
+    const int generation = machine_.intra && machine_.intra->kind == IntraKind::pcie
+                               ? machine_.intra->generation.value_or(*gpu_.pcie_generation)
+                               : *gpu_.pcie_generation;
+    return ranks_of_a_node() * pcie_slot(generation, lanes, true).data_sheet.value / kGiga;
   }
 
   void read_software() {

@@ -77,11 +77,11 @@ Network calibrated_network(const BuildRequest& request, const Calibrated& calibr
 }
 
 /// The order of each node's ranks one after another. Full nodes are alike; the last may have fewer ranks.
-std::vector<Rank> order_node_by_node(const Topology& topology, int num_ranks, int num_gpus) {
+std::vector<Rank> order_node_by_node(const Topology& topology, int num_ranks, int per_node) {
   std::vector<Rank> order;
-  const std::vector<Rank> full = choose_ring_order(topology, std::min(num_ranks, num_gpus));
-  for (Rank first = 0; first < num_ranks; first += num_gpus) {
-    const int num_here = std::min(num_ranks - first, num_gpus);
+  const std::vector<Rank> full = choose_ring_order(topology, std::min(num_ranks, per_node));
+  for (Rank first = 0; first < num_ranks; first += per_node) {
+    const int num_here = std::min(num_ranks - first, per_node);
     const std::vector<Rank> here =
         num_here < static_cast<int>(full.size()) ? choose_ring_order(topology, num_here) : full;
     for (const Rank rank : here) {
@@ -91,8 +91,8 @@ std::vector<Rank> order_node_by_node(const Topology& topology, int num_ranks, in
   return order;
 }
 
-Network cluster_network(const BuildRequest& request, int num_gpus) {
-  const int num_nodes = (request.num_ranks + num_gpus - 1) / num_gpus;
+Network cluster_network(const BuildRequest& request, int num_gpus, int per_node) {
+  const int num_nodes = (request.num_ranks + per_node - 1) / per_node;
   PlannedNode node = plan_node(request, num_gpus, num_nodes > 1);
   Network network;
   network.source = node.from_specification ? CostSource::spec : CostSource::given;
@@ -104,9 +104,10 @@ Network cluster_network(const BuildRequest& request, int num_gpus) {
   if (!node.plan.wiring && num_gpus > 1) {
     return network;  // Uniform, and too many pairs to list.
   }
-  auto topology = std::make_unique<ClusterTopology>(std::move(node.plan), num_nodes);
+  network.gpus_per_node = num_gpus;
+  auto topology = std::make_unique<ClusterTopology>(std::move(node.plan), num_nodes, per_node);
   if (node.needs_ring_order) {
-    network.order = order_node_by_node(*topology, request.num_ranks, num_gpus);
+    network.order = order_node_by_node(*topology, request.num_ranks, per_node);
   }
   network.nics_per_node = num_nodes > 1 ? request.machine.inter->nics : 0;
   network.vertices = topology->vertices();
@@ -195,7 +196,8 @@ Network build_network(const Machine& machine, int num_ranks, SpecNumbers numbers
   RINGSIDE_CHECK(num_ranks >= 1, "a network has at least one rank");
   BuildRequest request{.machine = machine, .num_ranks = num_ranks, .numbers = numbers};
   const int num_gpus = gpus_per_node(request);
-  const std::int64_t num_all = std::int64_t{num_gpus} * machine.nodes;
+  const int per_node = std::min(num_gpus, machine.ranks_per_node.value_or(num_gpus));
+  const std::int64_t num_all = std::int64_t{per_node} * machine.nodes;
   if (num_all < num_ranks) {
     fail_for_too_few_gpus(machine, num_all, num_ranks);
   }
@@ -209,10 +211,10 @@ Network build_network(const Machine& machine, int num_ranks, SpecNumbers numbers
   } else if (!machine.links.empty()) {
     network = build_listed_network(request);
   } else {
-    network = cluster_network(request, num_gpus);
+    network = cluster_network(request, num_gpus, per_node);
   }
   network.num_ranks = num_ranks;
-  network.ranks_per_node = num_ranks > num_gpus ? num_gpus : 0;
+  network.ranks_per_node = num_ranks > per_node ? per_node : 0;
   network.reduction.assign(at(num_ranks),
                            network.uniform ? network.uniform->reduction : reduction_cost(request));
   set_order(request, network);

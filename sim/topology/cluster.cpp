@@ -17,8 +17,8 @@ void append_shifted(const std::vector<std::int32_t>& links, std::int32_t offset,
 
 }  // namespace
 
-ClusterTopology::ClusterTopology(NodePlan plan, int num_nodes)
-    : plan_(std::move(plan)), num_nodes_(num_nodes) {
+ClusterTopology::ClusterTopology(NodePlan plan, int num_nodes, int ranks_per_node)
+    : plan_(std::move(plan)), num_nodes_(num_nodes), ranks_per_node_(ranks_per_node) {
   const auto vertices_per_node = static_cast<std::int32_t>(plan_.vertices.size());
   const std::int32_t fabric = vertices_per_node * num_nodes_;
   links_.reserve(plan_.links.size() * static_cast<std::size_t>(num_nodes_));
@@ -46,10 +46,10 @@ void ClusterTopology::route(Rank source, Rank target, std::vector<std::int32_t>&
   if (source == target) {
     return;
   }
-  const int source_node = source / plan_.num_gpus;
-  const int target_node = target / plan_.num_gpus;
-  const int source_gpu = source % plan_.num_gpus;
-  const int target_gpu = target % plan_.num_gpus;
+  const int source_node = source / ranks_per_node_;
+  const int target_node = target / ranks_per_node_;
+  const int source_gpu = source % ranks_per_node_;
+  const int target_gpu = target % ranks_per_node_;
   const std::int32_t source_offset = source_node * links_per_node();
   if (source_node == target_node) {
     plan_.wiring->append_route(source_gpu, target_gpu, route);

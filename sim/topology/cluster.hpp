@@ -10,12 +10,12 @@
 
 namespace ringside {
 
-/// Nodes that are all alike. Rank r is GPU r mod g of node r / g. Memory grows with ranks; routes are put together on
+/// Nodes that are all alike, with r ranks each on their first GPUs. Rank k is GPU k mod r of node k / r. Memory grows with ranks; routes are put together on
 /// demand from the plan of one node.
 class ClusterTopology final : public Topology {
  public:
   /// `plan` has a wiring, or one GPU; ways out and in, or there is one node.
-  ClusterTopology(NodePlan plan, int num_nodes);
+  ClusterTopology(NodePlan plan, int num_nodes, int ranks_per_node);
 
   std::span<const Link> links() const override { return links_; }
   void route(Rank source, Rank target, std::vector<std::int32_t>& route) const override;
@@ -28,6 +28,7 @@ class ClusterTopology final : public Topology {
 
   NodePlan plan_;
   int num_nodes_;
+  int ranks_per_node_;
   std::vector<Link> links_;
 };
 

@@ -139,9 +139,16 @@ void set_levels(const std::vector<DrawnEdge>& edges, std::vector<DrawnVertex>& v
 std::vector<DrawnVertex> vertices_of(const Network& network) {
   std::vector<DrawnVertex> vertices;
   Rank num_seen = 0;
+  int gpus_seen = 0;
   for (const Vertex& vertex : network.vertices) {
     DrawnVertex& drawn = vertices.emplace_back(DrawnVertex{.label = vertex.label, .kind = vertex.kind});
-    if (vertex.kind == VertexKind::rank && num_seen < network.num_ranks) {
+    if (vertex.kind != VertexKind::rank) {
+      continue;
+    }
+    // Where ranks do not fill a node its last GPUs have none.
+    const int gpu = network.gpus_per_node > 0 ? gpus_seen++ % network.gpus_per_node : 0;
+    const bool has_rank = network.ranks_per_node == 0 || gpu < network.ranks_per_node;
+    if (has_rank && num_seen < network.num_ranks) {
       drawn.rank = num_seen++;
     }
   }

@@ -61,6 +61,7 @@ struct Network {
   std::vector<double> slowdown;           ///< per rank, 1 = none (stragglers)
   std::vector<Rank> order;                ///< position → rank, chosen or forced; empty = identity
   int ranks_per_node = 0;                 ///< 0 = one node
+  int gpus_per_node = 0;                  ///< GPUs of a node, with and without a rank; 0 = not told.
   int nics_per_node = 0;                  ///< 0 = one node, or the machine does not say
   std::optional<SharedProcessor> processor;
   CostSource source = CostSource::given;

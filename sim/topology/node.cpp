@@ -183,13 +183,17 @@ void wire_medium(NodePlan& plan, const LinkNumbers& medium) {
       plan.add_link(LinkKind::medium, "shared medium", medium, vertex, vertex));
 }
 
+int hybrid_cube_links(int source, int target, bool double_links) {
+  return std::min(kCubeLinks.at(at(source)).at(at(target)), double_links ? 2 : 1);
+}
+
 void wire_hybrid_cube_mesh(NodePlan& plan, const std::string& cable, const LinkNumbers& link,
                            bool double_links) {
   RINGSIDE_CHECK(plan.num_gpus == kCubeGpus, "a hybrid cube mesh has eight GPUs");
   auto wiring = std::make_unique<DirectWiring>(kCubeGpus);
   for (int source = 0; source < kCubeGpus; ++source) {
     for (int target = 0; target < kCubeGpus; ++target) {
-      const int links = std::min(kCubeLinks[at(source)][at(target)], double_links ? 2 : 1);
+      const int links = hybrid_cube_links(source, target, double_links);
       if (links > 0) {
         wiring->set_link(
             source, target,

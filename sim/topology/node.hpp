@@ -55,6 +55,9 @@ void wire_medium(NodePlan& plan, const LinkNumbers& medium);
 void wire_hybrid_cube_mesh(NodePlan& plan, const std::string& cable, const LinkNumbers& link,
                            bool double_links);
 
+/// How many links join two GPUs of such a mesh.
+int hybrid_cube_links(int source, int target, bool double_links);
+
 /// All through PCIe.
 void wire_pcie(NodePlan& plan, PcieTree tree);
 

@@ -3,15 +3,16 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
+#include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "analysis/comparison/limit_sentences.hpp"
 #include "common/error.hpp"
 #include "import/import.hpp"
 #include "scenario/yaml/override.hpp"
 #include "schedule/registry.hpp"
+#include "sim/nccl/knowledge.hpp"
 
 namespace ringside::study {
 namespace {
@@ -23,10 +24,11 @@ bool is_nccl_native(const Point& point) {
 std::vector<Known> known_in_file(const std::string& file) {
   std::vector<Known> known;
   for (const Point& point : merge(import_measurements(file).series).points) {
-    const bool counts = point.key.algorithm == kNative && point.key.collective == Collective::all_reduce &&
-                        point.key.ranks > 1 && point.measured && point.measured->outcome == Outcome::ok;
+    const bool counts = point.key.ranks > 1 && point.key.bytes.value > 0 && point.measured &&
+                        point.measured->outcome == Outcome::ok;
     if (counts) {
-      known.push_back({.algorithm = point.key.algorithm,
+      known.push_back({.collective = point.key.collective,
+                       .algorithm = point.key.algorithm,
                        .ranks = point.key.ranks,
                        .bytes = point.key.bytes,
                        .seconds = point.measured->seconds,
@@ -35,7 +37,7 @@ std::vector<Known> known_in_file(const std::string& file) {
     }
   }
   if (known.empty()) {
-    throw Error(ErrorKind::bad_input, fmt::format("--known {}: holds no native all_reduce", file));
+    throw Error(ErrorKind::bad_input, fmt::format("--known {}: holds no time of a collective", file));
   }
   return known;
 }
@@ -57,26 +59,43 @@ std::vector<Known> known_of(const Machine& machine, const std::string& text) {
       .known;
 }
 
-[[noreturn]] void throw_useless(const NativeChoices& choices, std::string_view why) {
-  throw Error(ErrorKind::bad_input,
-              fmt::format("--known {}: only predictions of NCCL's own all_reduce use it, and {}",
-                          choices.known.front(), why));
+bool is_described(const Point& point) {
+  return point.predicted && point.key.ranks > 1 &&
+         (point.predicted->source == CostSource::spec ||
+          point.predicted->source == CostSource::spec_plus_known);
 }
 
-/// What is known bears on our predictions of NCCL's own all_reduce alone.
-void require_use_of_known(const Scenario& scenario, const NativeChoices& choices) {
-  const auto& algorithms = scenario.algorithms;
-  std::string why;
-  if (scenario.collective != Collective::all_reduce) {
-    why = fmt::format("this scenario is of {}", name(scenario.collective));
-  } else if (std::find(algorithms.begin(), algorithms.end(), kNative) == algorithms.end()) {
-    why = fmt::format("this scenario has no `native` among its algorithms ({})", fmt::join(algorithms, ", "));
-  } else if (choices.model != NativeModel::ringside) {
-    why = fmt::format("--model {} takes nothing of it", name(choices.model));
-  } else {
-    return;
+/// Why none of `known` bears on any of the points; empty where one does.
+std::string why_all_are_useless(const std::vector<Known>& known, const std::vector<Point>& points,
+                                const Machine& machine, NativeModel model) {
+  std::string first = machine.gpu ? "no prediction here is made from the description of a machine's links"
+                                  : "the machine names no `gpu`, and only predictions for GPUs take it";
+  for (const Point& point : points) {
+    for (const Known& each : known) {
+      if (!is_described(point)) {
+        continue;
+      }
+      std::string why = why_useless(machine, each, point.key, model);
+      if (why.empty()) {
+        return why;
+      }
+      first = std::move(why);
+    }
   }
-  throw_useless(choices, why);
+  return first;
+}
+
+/// As somebody would write it.
+std::string text_of(const Known& known) {
+  if (!known.algorithm) {
+    return "p2p";
+  }
+  const std::string what = known.collective == Collective::all_reduce
+                               ? *known.algorithm
+                               : fmt::format("{} by {}", name(known.collective), *known.algorithm);
+  return known.ranks && known.bytes
+             ? fmt::format("{} of {} on {} ranks", what, format(*known.bytes), *known.ranks)
+             : what;
 }
 
 void extend(std::vector<SizeRange>& ranges, const Point& point) {
@@ -88,35 +107,38 @@ void extend(std::vector<SizeRange>& ranges, const Point& point) {
   ranges.back().last = point.key.bytes;
 }
 
-/// Predictions take nothing of a time of one of our own algorithms.
-void require_kinds_of_use(const std::vector<Known>& known, const std::string& text) {
-  const auto useless = std::find_if(known.begin(), known.end(), [](const Known& each) {
-    return each.algorithm && *each.algorithm != kNative;
-  });
-  if (useless != known.end()) {
-    throw Error(ErrorKind::bad_input,
-                fmt::format("--known {}: no prediction takes a measured {}; give `native` or `p2p`", text,
-                            *useless->algorithm));
-  }
-}
-
 }  // namespace
 
-Machine with_known(Machine machine, const Scenario& scenario, const NativeChoices& choices) {
-  if (!choices.known.empty()) {
-    require_use_of_known(scenario, choices);
-  }
+Machine with_known(Machine machine, const NativeChoices& choices) {
   for (const std::string& text : choices.known) {
     const std::vector<Known> more = known_of(machine, text);
-    require_kinds_of_use(more, text);
     machine.known.insert(machine.known.end(), more.begin(), more.end());
   }
   return machine;
 }
 
-void require_native(const std::vector<Point>& points, const NativeChoices& choices) {
-  if (!choices.known.empty() && std::none_of(points.begin(), points.end(), is_nccl_native)) {
-    throw_useless(choices, "none of this scenario's `native` is one");
+void require_use_of_known(const std::vector<Point>& points, const Machine& machine,
+                          const NativeChoices& choices) {
+  std::size_t from_choices = 0;
+  for (const std::string& text : choices.known) {
+    const std::vector<Known> entries = known_of(machine, text);
+    from_choices += entries.size();
+    const std::string why = why_all_are_useless(entries, points, machine, choices.model);
+    if (!why.empty()) {
+      throw Error(ErrorKind::bad_input,
+                  fmt::format("--known {}: bears on none of this scenario's predictions: {}", text, why));
+    }
+  }
+  for (std::size_t i = 0; i + from_choices < machine.known.size(); ++i) {
+    const Known& entry = machine.known[i];
+    const std::string why = why_all_are_useless({entry}, points, machine, choices.model);
+    if (!why.empty()) {
+      throw Error(
+          ErrorKind::bad_input,
+          fmt::format("{}: known: {}: bears on none of this scenario's predictions: {}",
+                      machine.origin.empty() ? fmt::format("machine '{}'", machine.name) : machine.origin,
+                      text_of(entry), why));
+    }
   }
 }
 
@@ -131,7 +153,6 @@ NativeFindings native_findings(const std::vector<Point>& points, const Machine& 
   if (!findings.ours) {
     return findings;
   }
-  findings.unused = unused_known(machine);
   std::vector<PointKey> keys;
   std::transform(points.begin(), points.end(), std::back_inserter(keys),
                  [](const Point& point) { return point.key; });

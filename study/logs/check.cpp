@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "common/error.hpp"
+#include "common/statistics.hpp"
 #include "import/machine/topology_xml.hpp"
 #include "results/codec/reader.hpp"
 #include "schedule/registry.hpp"
@@ -78,6 +79,35 @@ std::map<std::pair<Collective, int>, std::vector<Point>> runs_of(const Import& i
   return runs;
 }
 
+/// The machine with the all_reduces of a baseline as known; of several runs of one size the median.
+Machine with_baseline(const Machine& machine, const std::filesystem::path& baseline,
+                      const ImportDefaults& defaults) {
+  std::map<PointKey, std::vector<double>> times;
+  for (const Series& series : import_measurements(baseline, defaults).series) {
+    for (const Point& point : series.points) {
+      if (point.key.algorithm == kNative && point.key.collective == Collective::all_reduce &&
+          point.measured->outcome == Outcome::ok) {
+        times[point.key].push_back(point.measured->seconds.value);
+      }
+    }
+  }
+  if (times.empty()) {
+    throw Error(
+        ErrorKind::bad_input,
+        fmt::format("{}: holds no all_reduce of NCCL's own, which is what a baseline is", baseline.string()));
+  }
+  Machine result = machine;
+  for (auto& [key, of_key] : times) {
+    result.known.push_back({.algorithm = std::string(kNative),
+                            .ranks = key.ranks,
+                            .bytes = key.bytes,
+                            .seconds = Seconds{summarize(std::move(of_key)).median},
+                            .bandwidth = {},
+                            .latency = {}});
+  }
+  return result;
+}
+
 }  // namespace
 
 std::vector<LogCheck> check_text(std::string_view text, const std::string& name,
@@ -97,6 +127,10 @@ std::vector<LogCheck> check_text(std::string_view text, const std::string& name,
         }));
     check.evidence = evidence_of(facts, check.machine);
     check.check = check_machine(check.machine, points, check.evidence, nccl_fit());
+    if (request.baseline) {
+      check.beside_baseline = check_machine(with_baseline(check.machine, *request.baseline, request.defaults),
+                                            points, {}, nccl_fit());
+    }
     if (check.check.points.empty() && check.wrong_results == 0) {
       throw Error(ErrorKind::bad_input,
                   fmt::format("{}: NCCL's times on {} are not modelled; `ringside predict` says why", name,

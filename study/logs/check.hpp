@@ -20,6 +20,8 @@ struct CheckRequest {
   std::optional<std::filesystem::path> topology = {};  ///< nvidia-smi topo -m, or NCCL's XML.
   std::optional<std::string> gpu = {};                 ///< Where neither says which GPUs these are.
   ImportDefaults defaults = {};
+  /// Runs of this machine, or of its like in the same fleet, that were as they should be.
+  std::optional<std::filesystem::path> baseline = {};
 };
 
 struct LogCheck {
@@ -29,6 +31,8 @@ struct LogCheck {
   std::vector<std::string> assumptions = {};  ///< What was taken for granted of it, whole sentences.
   std::size_t line = 1;                       ///< Where the table begins.
   MachineCheck check = {};
+  /// The same against the prediction that the baseline's times sharpened; nothing without a baseline.
+  std::optional<MachineCheck> beside_baseline = {};
   std::vector<CauseEvidence> evidence = {};  ///< What the log says of causes, whatever the verdict.
   int wrong_results = 0;
   std::vector<std::string> notes = {};  ///< What importing said.

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "common/error.hpp"
+#include "import/anonymise.hpp"
 #include "import/machine/topology_xml.hpp"
 #include "results/codec/reader.hpp"
 #include "results/journal.hpp"
@@ -65,6 +66,14 @@ LogKind kind_of_log(const fs::path& log) {
     return LogKind::copies;
   }
   return is_topology_xml(start) || holds_topology_matrix(start) ? LogKind::topology : LogKind::measurements;
+}
+
+fs::path anonymise(const fs::path& log, const Invocation& invocation) {
+  const std::string text = anonymised(read_text(log));
+  const fs::path file =
+      output_directory(invocation, log.stem().string()) / (log.stem().string() + ".anonymous.log");
+  write_file(file, text);
+  return file;
 }
 
 ImportedCopies import_copies(const fs::path& log) {

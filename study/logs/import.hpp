@@ -41,6 +41,9 @@ struct ImportedCopies {
 /// Reads matrices of copies between GPUs. Throws Error{bad_input} when there are none.
 ImportedCopies import_copies(const std::filesystem::path& log);
 
+/// Writes `<name>.anonymous.log`, which reads like the log and names nobody (import/anonymise.hpp).
+std::filesystem::path anonymise(const std::filesystem::path& log, const Invocation& invocation);
+
 struct ImportedMachine {
   Machine machine;
   std::string yaml;            ///< What the file holds below its notes.

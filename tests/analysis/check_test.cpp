@@ -70,6 +70,20 @@ TEST(Check, AtTheEndOfTheIntervalFivePercentOfMachinesAreAsSlow) {
   }
 }
 
+TEST(Check, PredictsWhatPredictingPredicts) {
+  for (const char* yaml : {kPcie, kTwoNodes}) {
+    const Machine described = machine(yaml);
+    const int ranks = described.nodes * *described.gpus_per_node;
+    for (const Point& point : check_of(described, described, ranks).points) {
+      const auto outcome = predict_nccl_native(described, point.key, NativeModel::ringside);
+      const Prediction& expected = std::get<Prediction>(outcome);
+      EXPECT_EQ(point.predicted->seconds, expected.seconds);
+      EXPECT_EQ(point.predicted->low, expected.low);
+      EXPECT_EQ(point.predicted->high, expected.high);
+    }
+  }
+}
+
 TEST(Check, SlowerAndFasterThanSuchMachinesAreToldApart) {
   const MachineCheck slow = check_machine(machine(kPcie), run_on(machine(kPcie), 4, 20), {}, nccl_fit());
   EXPECT_TRUE(slow.alarmed());

@@ -163,7 +163,7 @@ class BadInput(RingsideCase):
     def test_known_that_bears_on_nothing_is_refused(self):
         known = "{p2p: {bandwidth: 12 GB/s}}"
         scenario = self.write("scenario.yaml", CUSTOM)
-        self.assert_rejected(self.run_ringside("predict", scenario, "--known", known), 2, f"--known {known}: ", "no `native`")
+        self.assert_rejected(self.run_ringside("predict", scenario, "--known", known), 2, f"--known {known}: ", "bears on none", "names no `gpu`")
         gloo = self.write("gloo.yaml", CUSTOM.replace("ring]", "ring, native]") + "backend: gloo\n")
         self.assert_rejected(self.run_ringside("predict", gloo, "--known", known), 2, f"--known {known}: ")
         gpus = self.write("gpus.yaml", "algorithms: native\nranks: 8\nmessage_sizes: [88 MB]\nbackend: nccl\nmachine: {gpus_per_node: 8, "

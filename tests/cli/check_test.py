@@ -110,6 +110,27 @@ class Check(RingsideCase):
         self.assertEqual(process.returncode, 0)
         self.assertIn("Likely causes", shown)
 
+    def test_a_baseline_sees_what_such_machines_hide(self):
+        before = self.write("before.log", log(230, gpu="NVIDIA A100-SXM4-80GB"))
+        record = self.record(self.write("now.log", log(190, gpu="NVIDIA A100-SXM4-80GB")), "--baseline", before)
+        self.assertEqual((record["bands"][0]["verdict"], record["baseline"][0]["verdict"]), ("healthy", "slower"))
+        again = self.record(before, "--baseline", before)
+        self.assertEqual(again["baseline"][0]["verdict"], "healthy")
+        shown = self.check("now.log", "--baseline", before).stdout
+        self.assertIn("beside its baseline:", shown)
+        self.assert_rejected(self.check("now.log", "--baseline", self.write("no.log", "hello\n")), 2, "no.log: holds no measurement")
+
+    def test_a_submission_is_a_scenario_that_names_what_is_missing(self):
+        path = self.write("x.log", log(12, ranks=2))
+        result = self.run_ringside("submit", path, "--output", "given")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for missing in ("where it is published", "the version of NCCL", "who makes the CPUs", "peer_to_peer"):
+            self.assertIn(missing, result.stdout)
+        (scenario,) = (self.folder / "given").glob("*.yaml")
+        self.assertNotIn("node0", scenario.read_text() + scenario.with_suffix(".csv").read_text())
+        evaluated = self.run_ringside("evaluate", "given")
+        self.assertEqual(evaluated.returncode, 0, evaluated.stderr)
+
     def test_what_is_no_log(self):
         self.assert_rejected(self.check(), 2, "check takes a log")
         self.assert_rejected(self.check("absent.log"), 2, "absent.log")

@@ -221,9 +221,10 @@ class PredictNative(RingsideCase):
         for words in ("90 % interval", "spec", "host memory", "all_reduce_perf -b 1G -e 1G", "--known"):
             self.assertIn(words, text)
 
-    def test_what_does_not_bear_on_native_is_said(self):
-        text = self.predict("--known", "{p2p: {latency: 15 us}}")
-        self.assertIn("known.p2p.latency is not used for native", text)
+    def test_what_does_not_bear_on_native_is_refused(self):
+        self.assert_rejected(
+            self.run_ringside("predict", self.write("scenario.yaml", EIGHT_4090), "--known", "{p2p: {latency: 15 us}}"),
+            2, "bears on none", "NCCL's steps are not copies")
         self.assert_rejected(
             self.run_ringside(
                 "predict", self.write("scenario.yaml", EIGHT_4090), "--known", "{native: {ranks: 9, bytes: 1 GiB, seconds: 1 s}}"

@@ -101,6 +101,49 @@ class Plan(RingsideCase):
         self.assertAlmostEqual(offer["compute"]["typical"], 64 / 568, delta=1e-9)
         self.assertGreater(offer["communication"]["typical"], 0.05)  # 13 ms where nothing is known.
 
+    def test_llama_by_fsdp_zero_and_qlora_on_three_machines_is_one_command(self):
+        flags = ("--model", "llama3-8b", "--shard", "fsdp,zero3,qlora", "--gpus", "8x4090,8xA100-40GB,8xH100")
+        result = self.line(*flags)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("not used: 8 × RTX 4090, fsdp · checkpointing: does not fit: ", result.stdout)
+        self.assertIn("sharding: [fsdp,zero3,qlora]", result.stdout)
+        offers = [record for record in self.records(self.line(*flags, "--format", "json").stdout) if record["record"] == "offer"]
+        self.assertEqual(len(offers), 9)
+        usable = [offer for offer in offers if "problem" not in offer]
+        self.assertEqual(len(usable), 7)
+        for offer in usable:
+            self.assertLessEqual(offer["memory"], offer["gpu_memory"])
+            self.assertGreaterEqual(offer["communication"]["typical"], 0)
+            for key in ("step", "exposed", "cost", "tokens_per_second"):
+                self.assertLessEqual(offer[key]["low"], offer[key]["typical"])
+                self.assertLessEqual(offer[key]["typical"], offer[key]["high"])
+
+    def test_a_config_json_is_planned_and_searched(self):
+        config = self.write("config.json", json.dumps({"model_type": "llama", "hidden_size": 2048, "num_hidden_layers": 22, "num_attention_heads": 32,
+                                                       "num_key_value_heads": 4, "vocab_size": 32000, "intermediate_size": 5632}))
+        result = self.line("--model", config, "--shard", "search", "--gpus", "4xA100", "--batch", "2", "--sequence", "2048")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stdout, r"Rent 4 × A100-SXM4-40GB with .*\nNext is 4 × A100-SXM4-40GB with ")
+        self.assertIn("transformer: {layers: 22, hidden: 2048", result.stdout)
+        huge = self.write("huge.json", json.dumps({"model_type": "llama", "hidden_size": 16384, "num_hidden_layers": 126, "num_attention_heads": 128,
+                                                   "num_key_value_heads": 8, "vocab_size": 128256, "intermediate_size": 53248}))
+        self.assert_rejected(self.line("--model", huge, "--shard", "search", "--gpus", "4xA100"), 3, "None of these ways")
+        for text, words in (('{"num_local_experts": 8}', "mixture of experts"), ("[1]", "not the config.json"), ('{"hidden_size": 8}', "has no num_hidden_layers")):
+            self.assert_rejected(self.line("--model", self.write("bad.json", text), "--shard", "fsdp", "--gpus", "4xA100"), 2, "bad.json", words)
+        self.assert_rejected(self.line("--model", "llama3-8b", "--shard", "fspd", "--gpus", "4xA100"), 2, "--shard 'fspd': ", "did you mean 'fsdp'")
+        self.assert_rejected(self.line("--model", "resnet34", "--shard", "fsdp", "--gpus", "4xA100"), 2, "transformer")
+
+    def test_published_runs_of_language_models_are_planned_within_one_and_a_half(self):
+        table = SOURCE / "configs/scaling/language_models.csv"
+        result = self.run_ringside("plan", "--validate", table)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        page = (SOURCE / "docs/accuracy_language_models.md").read_text()
+        self.assertEqual(page.split("```text\n")[1].split("```")[0].strip(), result.stdout.strip())
+        runs = {record["run"]: record for record in self.records(self.run_ringside("plan", "--validate", table, "--format", "json").stdout)}
+        for run in ("GPT-2 124M", "GPT-2 1558M", "MPT-7b", "Qwen-7B lora 2048", "Megatron 39.1B", "Megatron 145.6B"):
+            ratio = runs[run]["planned"] / runs[run]["published"]
+            self.assertLess(max(ratio, 1 / ratio), 1.5, run)
+
     def test_one_line_that_cannot_be_is_refused_by_its_part(self):
         for flags, words in (
             (("--model", "resnet34"), "--model needs --gpus"),
@@ -115,7 +158,7 @@ class Plan(RingsideCase):
             (("--model", "resnet34", "--gpus", "4x3090", "--batch", "many"), "--batch 'many': "),
             (("--model", "resnet34", "--gpus", "4x3090", "--known", "4090: 10 samples/s"), "nothing of --gpus '4x3090' is 4090"),
             (("--model", "resnet34", "--gpus", "4x3090", "--known", "fast"), "--known 'fast': "),
-            (("--gradients", "88 MB", "--gpus", "4x3090", "--batch", "3"), "--batch is of a model"),
+            (("--gradients", "88 MB", "--gpus", "4x3090", "--batch", "3"), "are of a model"),
             (("--gradients", "lots", "--gpus", "4x3090"), "--gradients 'lots': "),
             (("--gradients", "88 MB", "--model", "resnet34", "--gpus", "4x3090"), "write one of them"),
         ):

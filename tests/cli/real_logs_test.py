@@ -59,7 +59,7 @@ def index():
 @unittest.skipUnless(index(), f"the folder of real logs, {LOGS}, is not here")
 class RealLogs(RingsideCase):
     def read(self, file, *more):
-        return self.run_ringside("import", LOGS / file, *more, "--format", "json", "--output", self.folder / file)
+        return self.run_ringside("import", LOGS / file, *more, "--format", "json", "--output", self.folder / "read" / str(file).replace("/", "_"))
 
     def measured(self, file, *more):
         """The points of each series."""
@@ -128,6 +128,16 @@ class RealLogs(RingsideCase):
                            ("p2p/rtx6kpro_latency_elided.log", "line 5: rows of this matrix were left out")):
             result = self.run_ringside("import", LOGS / file, *SAID.get(file, []))
             self.assertIn(note, result.stdout, file)
+
+    def test_an_anonymous_log_reads_as_before(self):
+        for file, gone in (("nccl/gh200_4node_slurm_label.log", "nid00"), ("nccl/sophia_dgxa100_2node.log", "sophia-gpu"),
+                           ("nccl/2080ti_16node_1gpu_stepbytes_info.log", "10.0.0.19"), ("nccl/h100_g2_ring_info_glued.log", "38dcf168f605:")):
+            result = self.run_ringside("import", LOGS / file, "--anonymise", "--output", "anonymous")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            written = self.folder / result.stdout.strip()
+            self.assertTrue(gone in (LOGS / file).read_text(), file)
+            self.assertFalse(gone in written.read_text(), file)  # Without the text in the message.
+            self.assertEqual(self.measured(file), self.measured(written), file)
 
     def test_blocks_of_intel_mpi_benchmarks(self):
         for row in self.of_kind("imb"):

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "import/anonymise.hpp"
+
 namespace ringside {
 namespace {
 
@@ -55,6 +57,30 @@ TEST(RunFacts, LaunchersExportSettings) {
   EXPECT_EQ(facts.settings.at("NCCL_P2P_DISABLE").value, "1");
   EXPECT_EQ(facts.settings.at("NCCL_ALGO").value, "Tree");
   EXPECT_THAT(read_run_facts("no MY_NCCL_ALGO=Ring here\n").settings, IsEmpty());
+}
+
+TEST(Anonymised, NamesOfHostsPeopleAndAddressesAreReplacedEverywhere) {
+  const std::string text =
+      "prterun-gpu-04-381@1 alice@login.example.org:/home/alice/nccl\n"
+      "#  Rank  0 Group  0 Pid  10 on  gpu-04 device  0 [0000:05:00] NVIDIA L40S\n"
+      "gpu-04:1:2 [0] NCCL INFO NET/Socket : Using [0]eth0:10.21.0.19<0> [1]ib0:fe80::1ff:fe23:4567:890a<0>\n"
+      "gpu-05.cluster.local:1:2 [0] NCCL INFO NCCL version 2.18.3\n"
+      "gpu-05 GPU-aabbccdd-0011-2233-4455-66778899aabb 02:42:ac:11:00:02\n"
+      "  1048576        262144     float     sum      -1    101.4   10.34   10.34      0\n";
+  EXPECT_EQ(anonymised(text),
+            "prterun-host1-381@1 user1@login.example.org:/home/user1/nccl\n"
+            "#  Rank  0 Group  0 Pid  10 on  host1 device  0 [0000:05:00] NVIDIA L40S\n"
+            "host1:1:2 [0] NCCL INFO NET/Socket : Using [0]eth0:address1<0> [1]ib0:address2<0>\n"
+            "host2:1:2 [0] NCCL INFO NCCL version 2.18.3\n"
+            "host3 address3 address4\n"
+            "  1048576        262144     float     sum      -1    101.4   10.34   10.34      0\n");
+}
+
+TEST(Anonymised, NamesThatAreGluedToARowAreReplacedToo) {
+  EXPECT_EQ(
+      anonymised(
+          "38dcf168f605:1:2 [0] NCCL INFO x\n 1048576 float sum      -138dcf168f605:1:2 [0] NCCL INFO x\n"),
+      "host1:1:2 [0] NCCL INFO x\n 1048576 float sum      -1host1:1:2 [0] NCCL INFO x\n");
 }
 
 }  // namespace

@@ -390,7 +390,14 @@ TEST(MachineFile, CurvesAscend) {
 
 TEST(MachineFile, KnownNumbersNameWhatWasMeasured) {
   EXPECT_THAT(machine_problems(kIntra + "known: [{natve: {ranks: 2, bytes: 1 MiB, seconds: 1 ms}}]\n"),
-              ElementsAre(HasSubstr("unknown algorithm 'natve'")));
+              ElementsAre(HasSubstr("unknown algorithm or collective 'natve'")));
+  EXPECT_EQ(
+      machine_of(kIntra + "known: [{all_gather: {ranks: 2, bytes: 1 MiB, seconds: 1 ms}}]\n").known.at(0),
+      (Known{.collective = Collective::all_gather,
+             .algorithm = "native",
+             .ranks = 2,
+             .bytes = Bytes{1048576},
+             .seconds = Seconds{1e-3}}));
   EXPECT_THAT(machine_problems(kIntra + "known: [{p2p: {}}]\n"), ElementsAre(HasSubstr("says nothing")));
   EXPECT_THAT(machine_problems(kIntra + "known: [{native: {ranks: 2}}]\n"),
               ElementsAre(HasSubstr("known.native.bytes: is missing"),

@@ -154,7 +154,8 @@ Calibrated any_calibrated() {
 
 Known any_known() {
   if (coin()) {
-    return {.algorithm = *rc::gen::element<std::string>("native", "ring", "halving_doubling"),
+    return {.collective = coin() ? Collective::all_reduce : Collective::all_gather,
+            .algorithm = *rc::gen::element<std::string>("native", "ring", "halving_doubling"),
             .ranks = whole(2, 1000),
             .bytes = size(),
             .seconds = seconds()};

@@ -114,6 +114,23 @@ TEST(ScenarioFile, UnknownKeysAndWordsAreAnsweredWithTheNearest) {
               ElementsAre(HasSubstr("did you mean 'all_reduce'?")));
 }
 
+TEST(ScenarioFile, RanksPerNodeGoToTheMachineAndFitItsNodes) {
+  const auto text = [](const std::string& keys) {
+    return keys +
+           "message_sizes: 1 MiB\nmachine: {nodes: 2, gpus_per_node: 8, intra: {kind: custom, latency: 1 us, "
+           "bandwidth: 1 GB/s}, inter: {kind: custom, latency: 9 us, bandwidth: 1 GB/s}}\n";
+  };
+  const Scenario scenario = scenario_of(text("ranks: 8\nranks_per_node: 4\n"));
+  EXPECT_EQ(scenario.ranks_per_node, 4);
+  EXPECT_EQ(scenario.machine->ranks_per_node, 4);
+  EXPECT_THAT(scenario_problems(text("ranks: 8\nranks_per_node: 9\n")),
+              ElementsAre(HasSubstr("ranks_per_node: is 9, but a node of")));
+  EXPECT_THAT(scenario_problems(text("ranks: 9\nranks_per_node: 4\n")),
+              ElementsAre(HasSubstr("9 ranks, 4 per node, need more than the 2 nodes")));
+  EXPECT_THAT(scenario_problems("ranks: 8\nranks_per_node: 4\nmessage_sizes: 1 MiB\nmachine: this\n"),
+              ElementsAre(HasSubstr("bears on nothing with `machine: this`")));
+}
+
 TEST(ScenarioFile, AnAlgorithmOfAnotherCollectiveIsUnknownHere) {
   EXPECT_THAT(scenario_problems(scenario_with("collective: broadcast\nalgorithms: [halving_doubling]\n")),
               ElementsAre(HasSubstr(

@@ -1,4 +1,4 @@
-#include "study/plan.hpp"
+#include "study/plan/plan.hpp"
 
 #include <gmock/gmock.h>
 

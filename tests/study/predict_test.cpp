@@ -58,26 +58,36 @@ TEST(PredictStudy, WhatIsKnownAndBearsOnNothingIsRefused) {
     FAIL() << "nothing was refused";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::bad_input);
-    EXPECT_THAT(error.what(), HasSubstr("has no `native`"));
+    EXPECT_THAT(error.what(), HasSubstr("the machine names no `gpu`"));
   }
 }
 
-TEST(PredictStudy, AMeasuredTimeThatNoPredictionTakesIsRefused) {
+constexpr std::string_view kTwoA100 =
+    "name: native\nalgorithms: [ring, native]\nranks: 2\nmessage_sizes: [8 MB]\nbackend: nccl\n"
+    "machine: {gpu: {model: A100-SXM4-40GB}, gpus_per_node: 8, intra: {kind: nvlink, generation: 3, switch: "
+    "true}";
+
+TEST(PredictStudy, ATimeOfAnAlgorithmSharpensAllPredictions) {
+  Workspace workspace;
+  const PredictRequest request{.scenario = workspace.write("a.yaml", std::string(kTwoA100) + "}\n"),
+                               .native = {.known = {"{ring: {ranks: 4, bytes: 1 GiB, seconds: 95 ms}}"}}};
+  for (const Point& point : predict(request, workspace.invocation(), workspace.observer()).points) {
+    EXPECT_EQ(point.predicted->source, CostSource::spec_plus_known) << point.key.algorithm;
+  }
+}
+
+TEST(PredictStudy, AValueOfTheMachineFileThatBearsOnNothingIsRefused) {
   Workspace workspace;
   const PredictRequest request{
       .scenario =
           workspace.write("a.yaml",
-                          "name: native\nalgorithms: [ring, native]\nranks: 4\nmessage_sizes: [8 MB]\n"
-                          "backend: nccl\nmachine: {gpu: {model: A100-SXM4-40GB}, gpus_per_node: 8, intra: "
-                          "{kind: nvlink, generation: 3, switch: true}}\n"),
-      .native = {.known = {"{ring: {ranks: 4, bytes: 1 GiB, seconds: 95 ms}}"}}};
-  try {
-    predict(request, workspace.invocation(), workspace.observer());
-    FAIL() << "nothing was refused";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::bad_input);
-    EXPECT_THAT(error.what(), HasSubstr("no prediction takes a measured ring"));
-  }
+                          "algorithms: [ring, native]\nranks: 16\nmessage_sizes: [8 MB]\nbackend: nccl\n"
+                          "machine: {gpu: {model: A100-SXM4-40GB}, nodes: 2, gpus_per_node: 8, "
+                          "intra: {kind: nvlink, generation: 3, switch: true}, "
+                          "inter: {kind: infiniband, rate: 200 Gb/s, nics: 8}, "
+                          "known: [{native: {ranks: 8, bytes: 1 GiB, seconds: 95 ms}}]}\n")};
+  EXPECT_THAT([&] { predict(request, workspace.invocation(), workspace.observer()); },
+              testing::ThrowsMessage<Error>(HasSubstr("known: native of 1 GiB on 8 ranks: bears on none")));
 }
 
 TEST(PredictStudy, RanksThatAllStandOnOneOfTwoNodesAreRefused) {
@@ -91,6 +101,16 @@ TEST(PredictStudy, RanksThatAllStandOnOneOfTwoNodesAreRefused) {
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("all stand on the first of 2 nodes"));
   }
+}
+
+TEST(PredictStudy, SaysWhereRanksStandThatDoNotFillTheirNodes) {
+  Workspace workspace;
+  const std::string two_nodes =
+      "  gpus_per_node: 8\n  nodes: 2\n  inter: {kind: infiniband, rate: 200 Gb/s, nics: 1}\n";
+  predict({.scenario = workspace.write("a.yaml", "ranks_per_node: 2\n" + std::string(kUniform) + two_nodes)},
+          workspace.invocation(), workspace.observer());
+  EXPECT_THAT(workspace.notes(),
+              testing::Contains(HasSubstr("4 ranks stand 2 on each of 2 nodes of 8 GPUs")));
 }
 
 TEST(PredictStudy, AnAlgorithmThatCannotBePredictedIsNotedOnce) {

@@ -1,10 +1,13 @@
 """What goes wrong on GPUs ends as docs/gpus.md promises: within the deadline, with the exit status, in one sentence, with nobody left."""
 
 import os
+import pathlib
+import shutil
+import subprocess
 import time
 import unittest
 
-from ringside_case import PROGRAM, RingsideCase
+from ringside_case import PROGRAM, SOURCE, RingsideCase
 
 SCENARIO = """name: rehearsal
 algorithms: [ring]
@@ -192,7 +195,9 @@ class ARankThatIsLost(Rehearsal):
 
     def test_a_call_that_never_ends_is_given_up_at_the_deadline(self):
         result = self.measure(faults="ncclGroupEnd#3@1=late:7")
-        self.assert_rejected(result, 1, "waited 2 s for the others while")
+        self.assert_rejected(result, 1, "waited 2 s for the others while running the schedule")
+        result = self.measure(faults="ncclGroupEnd#3=late:7")
+        self.assert_rejected(result, 1, "waited 2 s for the others while starting a round")
 
     def test_a_call_that_one_rank_leaves_out_is_no_hang(self):
         result = self.measure(faults="cudaGraphLaunch#3@1=nothing")
@@ -234,6 +239,52 @@ class Commands(Rehearsal):
         result = self.run_ringside("trace", scenario, "--measure", "--backend", "nccl", "--output", self.folder / "out")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("the steps of a call on GPUs cannot be told apart", result.stderr)
+
+
+class TheScriptOfTheFirstMinutes(Rehearsal):
+    """scripts/gpu-test, as from an unpacked bundle."""
+
+    def setUp(self):
+        super().setUp()
+        bundle = self.folder / "ringside"
+        bundle.mkdir()
+        (bundle / "bin").symlink_to(pathlib.Path(PROGRAM).parent)
+        (bundle / "configs").symlink_to(SOURCE / "configs")
+        shutil.copy(SOURCE / "scripts" / "gpu-test", bundle / "gpu-test")
+        self.script, self.results = bundle / "gpu-test", self.folder / "results"
+
+    def gpu_test(self, *flags, faults=""):
+        return subprocess.run(
+            [self.script, *flags, self.results],
+            capture_output=True,
+            text=True,
+            timeout=100,
+            check=False,
+            env={**os.environ, "RINGSIDE_REHEARSAL_FAULTS": faults},
+        )
+
+    def test_keeps_the_result_of_each_stage_and_goes_on_with_those_that_are_missing(self):
+        failed = self.gpu_test("--stages", "doctor,one,faults", faults="cudaGraphLaunch#2=700")
+        self.assertEqual(failed.returncode, 1, failed.stdout + failed.stderr)
+        self.assertRegex(failed.stdout.strip().splitlines()[-1], r"^gpu-test: failed \(one( faults)?\)")
+        self.assertIn("one failed", (self.results / "stages.txt").read_text())
+
+        again = self.gpu_test("--stages", "doctor,one,faults")
+        self.assertEqual(again.returncode, 0, again.stdout + again.stderr)
+        self.assertNotIn("== doctor", again.stdout)
+        self.assertIn("measured points: 2, not ok: 0", again.stdout)
+        self.assertIn("gpu-test: passed", again.stdout.strip().splitlines()[-1])
+        self.assertIn("rehearsal device", (self.results / "doctor.txt").read_text())
+
+        page = subprocess.run([SOURCE / "scripts" / "gpu-report", self.results], capture_output=True, text=True, check=True)
+        self.assertIn("rehearsal device", page.stdout.splitlines()[0])
+        for answer in ("own? | yes: 2 of 2 points are exact", "non-blocking? | yes", "of a copy? | open"):
+            self.assertIn(answer, page.stdout)
+
+    def test_leaves_what_no_longer_fits_for_the_next_time(self):
+        result = self.gpu_test("--limit", "4", "--stages", "doctor,one")
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        self.assertIn("not tried within 4 s: doctor one", result.stdout)
 
 
 if __name__ == "__main__":

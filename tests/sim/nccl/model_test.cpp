@@ -60,16 +60,6 @@ double bus_bandwidth(const PointKey& key, Seconds seconds) {
   return static_cast<double>(key.bytes.value) / seconds.value * 2 * (key.ranks - 1) / key.ranks;
 }
 
-Machine told(Machine where, const PointKey& key, double seconds) {
-  where.known.push_back({.algorithm = "native",
-                         .ranks = key.ranks,
-                         .bytes = key.bytes,
-                         .seconds = Seconds{seconds},
-                         .bandwidth = {},
-                         .latency = {}});
-  return where;
-}
-
 // ---- the fitted model -----------------------------------------------------------------------------------------------
 
 TEST(NcclNative, AMeasuredBandwidthScalesLargeMessagesOverNvlinkAndPcie) {
@@ -242,16 +232,6 @@ TEST(NcclModel, HalfARingIsAnAllGatherAndOneWayRoundItABroadcast) {
   EXPECT_LT(seconds(Collective::broadcast, kKi), seconds(Collective::all_reduce, kKi));
 }
 
-TEST(NcclModel, WhatAnAllReduceTookSaysWhatAnAllGatherTakes) {
-  PointKey gather = native(8, kGi);
-  gather.collective = Collective::all_gather;
-  const Prediction before = predicted(l40s_node(), gather);
-  const Prediction after = predicted(
-      told(l40s_node(), native(8, kGi), 3 * predicted(l40s_node(), native(8, kGi)).seconds.value), gather);
-  EXPECT_NEAR(after.seconds.value / before.seconds.value, 3, 0.3);
-  EXPECT_FALSE(is_known(told(l40s_node(), native(8, kGi), 1), gather));
-}
-
 TEST(NcclModel, RefusesWhatItDoesNotKnow) {
   Machine unlinked = h100_node();
   unlinked.intra.reset();
@@ -283,123 +263,6 @@ TEST(NcclModel, AGpuDescribedByHandAsTheErrorSays) {
       [&] { predicted(with(""), native(4, kKi)); },
       testing::ThrowsMessage<Error>(HasSubstr("depends on who makes RTX 4091; add `vendor: nvidia`")));
   EXPECT_GT(predicted(with(", vendor: nvidia, architecture: ada"), native(4, kKi)).seconds.value, 0);
-}
-
-// ---- what the user knows --------------------------------------------------------------------------------------------
-
-Machine eight_4090() {
-  return machine("gpus_per_node: 8\ngpu: {model: RTX 4090}\nintra: {kind: pcie, generation: 4, lanes: 16}\n");
-}
-
-double width(const Prediction& prediction) { return prediction.high->value / prediction.low->value; }
-
-TEST(NcclKnown, OneLargeMessageMovesItsNeighboursAndNarrowsThem) {
-  const PointKey asked = native(8, 88'000'000);
-  const Prediction before = predicted(eight_4090(), asked);
-  const Prediction large = predicted(eight_4090(), native(8, kGi));
-  const Prediction after = predicted(told(eight_4090(), native(8, kGi), 3 * large.seconds.value), asked);
-  EXPECT_EQ(before.source, CostSource::spec);
-  EXPECT_EQ(after.source, CostSource::spec_plus_known);
-  EXPECT_GT(width(before), 4);
-  EXPECT_LT(width(after), 2.3);
-  EXPECT_NEAR(after.seconds.value / before.seconds.value, 3, 0.6);
-}
-
-TEST(NcclKnown, OtherNumbersOfRanksFollowLess) {
-  const double surprise = 3;
-  const Machine after =
-      told(eight_4090(), native(4, kGi), surprise * predicted(eight_4090(), native(4, kGi)).seconds.value);
-  const auto ratio = [&](int ranks) {
-    return predicted(after, native(ranks, kGi)).seconds.value /
-           predicted(eight_4090(), native(ranks, kGi)).seconds.value;
-  };
-  EXPECT_NEAR(ratio(4), surprise, 0.2);
-  EXPECT_GT(ratio(8), 1.5);
-  EXPECT_GT(width(predicted(after, native(8, kGi))), width(predicted(after, native(4, kGi))));
-  EXPECT_LT(width(predicted(after, native(8, kGi))), width(predicted(eight_4090(), native(8, kGi))));
-}
-
-TEST(NcclKnown, SmallMessagesSayLittleAboutLargeOnes) {
-  const PointKey small = native(8, kKi);
-  const PointKey large = native(8, kGi);
-  const Machine after = told(eight_4090(), small, 1.2 * predicted(eight_4090(), small).seconds.value);
-  EXPECT_NEAR(predicted(after, small).seconds.value / predicted(eight_4090(), small).seconds.value, 1.2,
-              0.03);
-  EXPECT_NEAR(predicted(after, large).seconds.value / predicted(eight_4090(), large).seconds.value, 1, 0.2);
-  EXPECT_GT(width(predicted(after, large)), 0.7 * width(predicted(eight_4090(), large)));
-}
-
-TEST(NcclKnown, ACopysBandwidthCounts) {
-  Machine slow = eight_4090();
-  slow.known.push_back({.algorithm = {},
-                        .ranks = {},
-                        .bytes = {},
-                        .seconds = {},
-                        .bandwidth = BytesPerSecond{2e9},
-                        .latency = {}});
-  EXPECT_GT(predicted(slow, native(2, kGi)).seconds.value,
-            1.5 * predicted(eight_4090(), native(2, kGi)).seconds.value);
-  EXPECT_LT(width(predicted(slow, native(2, kGi))), width(predicted(eight_4090(), native(2, kGi))));
-}
-
-TEST(NcclKnown, OneSpikedRowIsDoubtedByTheOthers) {
-  Machine where = eight_4090();
-  for (const std::int64_t bytes : {kKi, 64 * kKi, kMi, 16 * kMi, 256 * kMi, kGi}) {
-    const double spike = bytes == kMi ? 8 : 1;
-    where = told(where, native(8, bytes), spike * predicted(eight_4090(), native(8, bytes)).seconds.value);
-  }
-  const PointKey near = native(8, 2 * kMi);
-  EXPECT_NEAR(predicted(where, near).seconds.value / predicted(eight_4090(), near).seconds.value, 1, 0.25);
-}
-
-TEST(NcclKnown, NoIntervalIsWiderThanTenTimes) {
-  for (const std::int64_t bytes : {kKi, kMi, kGi}) {
-    EXPECT_LT(width(predicted(eight_4090(), native(8, bytes))), 10) << bytes;
-  }
-}
-
-TEST(NcclKnown, AnOpenTransportIsAskedFor) {
-  const Machine open = machine("gpus_per_node: 2\ngpu: {model: L40S}\nintra: {kind: pcie, generation: 4}\n");
-  const std::vector<PointKey> keys = {native(2, 64 * kMi)};
-  const auto advice = nccl_advice(open, keys);
-  ASSERT_TRUE(advice);
-  EXPECT_THAT(advice->question, HasSubstr("AMD"));
-  EXPECT_THAT(advice->answer, HasSubstr("cpu: {vendor: amd}"));
-}
-
-TEST(NcclKnown, AdviceNamesTheMeasurementAndItsCommand) {
-  const std::vector<PointKey> keys = {native(8, 88'000'000)};
-  const auto advice = nccl_advice(eight_4090(), keys);
-  ASSERT_TRUE(advice);
-  EXPECT_THAT(advice->command, HasSubstr("all_reduce_perf -b 1G -e 1G"));
-  EXPECT_LT(advice->width_after, 0.5 * advice->width_before);
-  const Machine after =
-      told(eight_4090(), native(8, kGi), predicted(eight_4090(), native(8, kGi)).seconds.value);
-  EXPECT_NEAR(width(predicted(after, keys[0])), advice->width_after, 0.01);
-}
-
-TEST(NcclKnown, WhatSaysNothingOfNativeIsNamed) {
-  Machine where = eight_4090();
-  where.known.push_back(
-      {.algorithm = {}, .ranks = {}, .bytes = {}, .seconds = {}, .bandwidth = {}, .latency = Seconds{15e-6}});
-  where.known.push_back({.algorithm = "ring",
-                         .ranks = 8,
-                         .bytes = Bytes{kGi},
-                         .seconds = Seconds{0.1},
-                         .bandwidth = {},
-                         .latency = {}});
-  EXPECT_THAT(unused_known(where),
-              testing::ElementsAre(HasSubstr("known.p2p.latency"), HasSubstr("known.ring")));
-  EXPECT_THAT(unused_known(told(eight_4090(), native(8, kGi), 0.1)), testing::IsEmpty());
-  EXPECT_EQ(predicted(where, native(8, kGi)).seconds, predicted(eight_4090(), native(8, kGi)).seconds);
-  EXPECT_THAT([] { predicted(told(eight_4090(), native(9, kGi), 0.1), native(8, kGi)); },
-              testing::ThrowsMessage<Error>(HasSubstr("known: an all_reduce on 9 ranks: ")));
-}
-
-TEST(NcclKnown, APointThatWasGivenIsKnown) {
-  const Machine after = told(eight_4090(), native(8, kGi), 1);
-  EXPECT_TRUE(is_known(after, native(8, kGi)));
-  EXPECT_FALSE(is_known(after, native(4, kGi)));
 }
 
 // ---- the two others -------------------------------------------------------------------------------------------------

@@ -53,7 +53,9 @@ void Communicator::launch_now(const std::vector<Call>& calls, ncclResult_t late)
   }
   for (const Call& call : calls) {
     const std::vector<Transfer> transfers = transfers_of(call, rank_, num_ranks_);
-    if (mesh_.connected(transfers)) {
+    // A collective connects ranks for collectives only.
+    const std::pair<int, bool> first(call.peer, std::string(call.name) == "ncclSend");
+    if (mesh_.connected(transfers) && (is_collective(call) || talked_.contains(first))) {
       continue;
     }
     if (capture != nullptr) {
@@ -62,6 +64,9 @@ void Communicator::launch_now(const std::vector<Call>& calls, ncclResult_t late)
     }
     if (const Outcome outcome = mesh_.connect(transfers); outcome.result != ncclSuccess) {
       return fail(outcome.result, std::string(call.name) + ": " + outcome.why);
+    }
+    if (!is_collective(call)) {
+      talked_.insert(first);
     }
   }
   if (capture == nullptr) {

@@ -5,7 +5,9 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <nccl.h>
@@ -60,6 +62,7 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   std::atomic<ncclResult_t> state_ = ncclSuccess;
   std::mutex running_;  ///< Held while a group of this communicator runs on its stream.
   Mesh mesh_;
+  std::set<std::pair<int, bool>> talked_;  ///< To whom it has sent, and received from whom.
   cudaStream_t last_stream_ = nullptr;
   std::mutex words_mutex_;
   std::string words_;

@@ -1,4 +1,4 @@
-#include "study/plan.hpp"
+#include "study/plan/plan.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -303,6 +303,11 @@ bool plan_computes(const PlanRequest& request) {
   return computes(load_plan(request.plan, known_names(), plan_places(), overrides_of(request)).workload);
 }
 
+bool plan_shards(const PlanRequest& request) {
+  const Plan plan = load_plan(request.plan, known_names(), plan_places(), overrides_of(request));
+  return plan.search || !plan.sharding.empty();
+}
+
 PlanStudy plan(const PlanRequest& request, const Invocation& invocation, const Observer& observer) {
   const Plan loaded = loaded_plan(request, observer);
   Planner planner(loaded);
@@ -355,6 +360,10 @@ PlanSweep sweep_plan(const std::vector<std::string>& sweeps, const PlanRequest& 
          .estimate = estimate(loaded, offers_with(offers, result.sweeps, values), planner, 0)});
   }
   return result;
+}
+
+std::vector<RunCheck> check_published_runs(const std::filesystem::path& table) {
+  return check_runs(load_published_runs(table, known_names()));
 }
 
 std::vector<ScalingCheck> check_published_scaling(const std::filesystem::path& table) {

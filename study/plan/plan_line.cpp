@@ -1,8 +1,9 @@
-#include "study/plan_line.hpp"
+#include "study/plan/plan_line.hpp"
 
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
+#include <sstream>
 #include <system_error>
 #include <utility>
 
@@ -13,6 +14,8 @@
 #include "common/numbers.hpp"
 #include "common/units.hpp"
 #include "scenario/plan/plan_text.hpp"
+#include "scenario/plan/sharding.hpp"
+#include "scenario/plan/transformer.hpp"
 #include "scenario/plan/workload.hpp"
 #include "sim/nccl/gpu_models.hpp"
 #include "study/inputs/named_offers.hpp"
@@ -33,6 +36,12 @@ struct Model {
 
 Model model_named(const std::string& text) {
   std::error_code ignored;
+  if (fs::path(text).extension() == ".json") {
+    // Hugging Face calls every config the same; its folder says which model it is.
+    const fs::path folder = fs::absolute(text).parent_path().filename();
+    const bool named = fs::path(text).filename() == "config.json" && !folder.empty();
+    return {.name = named ? folder.string() : fs::path(text).stem().string(), .file = text, .shipped = false};
+  }
   if (fs::is_regular_file(text, ignored)) {
     return {.name = fs::path(text).stem().string(), .file = fs::absolute(text), .shipped = false};
   }
@@ -85,12 +94,33 @@ std::string yaml_of(const NamedOffer& offer) {
                      offer.price ? ", price: " + *offer.price : std::string{});
 }
 
+/// A language model of which nothing but its config is known.
+std::string config_yaml(const Model& model, const WorkloadChanges& changes) {
+  const Transformer numbers = load_config_json(model.file, changes.sequence);
+  std::string measured;
+  for (const auto& [gpu, speed] : changes.measured) {
+    measured +=
+        fmt::format("{}{{gpu: {}, samples_per_second: {}}}", measured.empty() ? "" : ", ", gpu, speed);
+  }
+  return fmt::format(
+      "workload:\n  name: {}\n  transformer: {}\n  batch_per_gpu: {}\n  compute: {{precision: bfloat16{}}}\n"
+      "  memory: {{optimizer: adam}}\n",
+      in_yaml_quotes(model.name), to_yaml_line(numbers), changes.batch_per_gpu.value_or(1),
+      measured.empty() ? "" : fmt::format(", measured: [{}]", measured));
+}
+
 std::string workload_yaml(const PlanLine& line, const Model& model, const std::vector<KnownPart>& known) {
   WorkloadChanges changes;
   if (line.batch) {
     changes.batch_per_gpu = parse_number<int>(*line.batch);
     if (!changes.batch_per_gpu || *changes.batch_per_gpu < 1) {
       reject_part("--batch", *line.batch, "is not a number of samples of one GPU, such as 64");
+    }
+  }
+  if (line.sequence) {
+    changes.sequence = parse_number<std::int64_t>(*line.sequence);
+    if (!changes.sequence || *changes.sequence < 1) {
+      reject_part("--sequence", *line.sequence, "is not a number of tokens, such as 4096");
     }
   }
   for (const KnownPart& part : known) {
@@ -103,13 +133,34 @@ std::string workload_yaml(const PlanLine& line, const Model& model, const std::v
       changes.measured.emplace_back(sheet->model, *part.samples_per_second);
     }
   }
+  if (model.file.extension() == ".json") {
+    return config_yaml(model, changes);
+  }
   if (!changes.any()) {
     return fmt::format("workload: {}\n",
                        model.shipped ? model.file.stem().string() : in_yaml_quotes(model.file.string()));
   }
   // What is wrong with the file is said before a part of it is written elsewhere.
-  load_workload(model.file, configs_directory().value_or("configs") / "workloads" / "tensors");
+  const Workload loaded =
+      load_workload(model.file, configs_directory().value_or("configs") / "workloads" / "tensors");
+  if (changes.sequence && !loaded.transformer) {
+    reject_part("--sequence", *line.sequence, fmt::format("{} is no language model", model.name));
+  }
   return "workload:\n" + changed_workload(model.file, changes);
+}
+
+/// Words between commas, or `search`.
+void check_ways(const std::string& text) {
+  std::string word;
+  std::istringstream words(text);
+  while (std::getline(words, word, ',')) {
+    word.erase(std::remove(word.begin(), word.end(), ' '), word.end());
+    if (text != "search" && !parse_sharding(word)) {
+      std::vector<std::string> known = sharding_words();
+      known.emplace_back("search");
+      reject_part("--shard", text, unknown_name("way to shard", word, known));
+    }
+  }
 }
 
 void check_flags(const PlanLine& line) {
@@ -120,8 +171,8 @@ void check_flags(const PlanLine& line) {
   if (!line.model && !line.gradients) {
     refuse("--gpus needs --model, such as resnet34, or --gradients, such as '88 MB'");
   }
-  if (line.gradients && line.batch) {
-    refuse("--batch is of a model, and --gradients names none");
+  if (line.gradients && (line.batch || line.sharding || line.sequence)) {
+    refuse("--batch, --shard and --sequence are of a model, and --gradients names none");
   }
 }
 
@@ -149,7 +200,14 @@ WrittenPlan write_plan(const PlanLine& line, const std::string& command, const K
     plan.name = *line.gradients + " of gradients";
     workload = gradients_only(*line.gradients);
   }
-  plan.yaml = fmt::format("# {}\nname: {}\n{}offers:\n", command, in_yaml_quotes(plan.name), workload);
+  std::string sharding;
+  if (line.sharding) {
+    check_ways(*line.sharding);
+    sharding = fmt::format("sharding: {}\n",
+                           *line.sharding == "search" ? *line.sharding : fmt::format("[{}]", *line.sharding));
+  }
+  plan.yaml =
+      fmt::format("# {}\nname: {}\n{}{}offers:\n", command, in_yaml_quotes(plan.name), workload, sharding);
   for (NamedOffer& offer : offers) {
     plan.yaml += yaml_of(offer);
     plan.assumptions.push_back(std::move(offer.assumptions));

@@ -12,6 +12,8 @@
 #include "analysis/plan/planner.hpp"
 #include "analysis/plan/scaling_check.hpp"
 #include "analysis/plan/synchronisation_times.hpp"
+#include "analysis/sharding/published_runs.hpp"
+#include "analysis/sharding/sharded_step.hpp"
 #include "results/codec/record.hpp"
 #include "scenario/plan/plan.hpp"
 #include "study/inputs/invocation.hpp"
@@ -104,6 +106,27 @@ struct PlanSweep {
 PlanSweep sweep_plan(const std::vector<std::string>& sweeps, const PlanRequest& request,
                      const Observer& observer);
 
+/// One way to spread a language model over one offer.
+struct ShardedOffer {
+  std::size_t offer = 0;
+  ShardedStep step = {};
+};
+
+struct ShardingStudy {
+  Plan plan;
+  std::vector<Offer> offers = {};
+  /// Every way on every offer, or of a search the best and the runner-up of each; the best first, what cannot be last.
+  std::vector<ShardedOffer> ways = {};
+  std::filesystem::path directory = {};
+  std::filesystem::path file = {};  ///< `plan.jsonl`, complete.
+};
+
+/// Whether the plan asks for ways to spread a language model. Throws Error{bad_input} as load_plan() does.
+bool plan_shards(const PlanRequest& request);
+
+/// Writes `plan.jsonl`. Throws Error{bad_input}.
+ShardingStudy shard(const PlanRequest& request, const Invocation& invocation, const Observer& observer);
+
 /// The plan with its own offers and those of the request. Throws Error{bad_input} where there is none.
 Plan loaded_plan(const PlanRequest& request, const Observer& observer);
 
@@ -111,6 +134,9 @@ OfferRecord record_of(const PlanEstimate& estimate, std::size_t index);
 
 /// Which algorithms leave NICs of an offer idle: the one that was predicted, and the ring that is compared with naive.
 std::vector<std::string> idle_nics(const OfferEstimate& estimate, const Thresholds& found);
+
+/// Planned beside published trainings of language models, a row each.
+std::vector<RunCheck> check_published_runs(const std::filesystem::path& table);
 
 /// Predicted scaling beside published, a row each.
 std::vector<ScalingCheck> check_published_scaling(const std::filesystem::path& table);

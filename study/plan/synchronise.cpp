@@ -4,7 +4,7 @@
 
 #include "results/codec/reader.hpp"
 #include "results/journal.hpp"
-#include "study/plan.hpp"
+#include "study/plan/plan.hpp"
 
 namespace ringside::study {
 namespace {

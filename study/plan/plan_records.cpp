@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "analysis/comparison/nic_sentences.hpp"
-#include "study/plan.hpp"
+#include "study/plan/plan.hpp"
 
 namespace ringside::study {
 namespace {

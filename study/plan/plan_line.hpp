@@ -15,8 +15,11 @@ struct PlanLine {
   std::optional<std::string> gradients;  ///< Their size, instead of a model: `88 MB`.
   std::string gpus;                      ///< `4x3090, 8x4090 @ 2.77 USD, p4d.24xlarge`
   std::optional<std::string> batch;      ///< Samples of one GPU and pass.
-  std::optional<std::string> bandwidth;  ///< Of the slot of every GPU that is no machine's: `20 GB/s`
-  std::vector<std::string> known;        ///< `3090: 568 samples/s`, `4x3090: 88 MB in 15 ms`
+  std::optional<std::string>
+      bandwidth;  ///< Bandwidth of the slot of every GPU that is no machine's: `20 GB/s`
+  std::optional<std::string> sharding;  ///< `fsdp,qlora` or `search`
+  std::optional<std::string> sequence;  ///< Tokens of a sample of a language model.
+  std::vector<std::string> known;       ///< `3090: 568 samples/s`, `4x3090: 88 MB in 15 ms`
 };
 
 struct WrittenPlan {

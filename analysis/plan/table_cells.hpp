@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cmath>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "common/error.hpp"
+#include "common/numbers.hpp"
+#include "scenario/yaml/csv.hpp"
+
+namespace ringside {
+
+/// The cells of a row of a published table by the names of their columns. Throws Error{bad_input} that names the file, line and column.
+class Cells {
+ public:
+  Cells(const CsvTable& table, const CsvRow& row, const std::string& file)
+      : table_(table), row_(row), file_(file) {}
+
+  const std::string& text(std::string_view name) const {
+    const auto column = table_.column(name);
+    if (!column) {
+      throw Error(ErrorKind::bad_input, fmt::format("{}:1: has no column {}", file_, name));
+    }
+    return row_.cells[*column];
+  }
+
+  double number(std::string_view name) const {
+    const std::string& cell = text(name);
+    const std::optional<double> value = parse_number<double>(cell);
+    if (!value || !(*value > 0)) {
+      throw Error(ErrorKind::bad_input, fmt::format("{}:{}: {}: '{}' is not a number of more than zero",
+                                                    file_, row_.line, name, cell));
+    }
+    return *value;
+  }
+
+  int whole(std::string_view name) const {
+    const double value = number(name);
+    constexpr double kMost = 1e8;
+    if (value != std::floor(value) || value > kMost) {
+      throw Error(ErrorKind::bad_input, fmt::format("{}:{}: {}: '{}' is not a whole number from 1 to {:g}",
+                                                    file_, row_.line, name, text(name), kMost));
+    }
+    return static_cast<int>(value);
+  }
+
+ private:
+  const CsvTable& table_;
+  const CsvRow& row_;
+  const std::string& file_;
+};
+
+}  // namespace ringside

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "analysis/sharding/sharded_step.hpp"
+#include "scenario/scenario.hpp"
+
+/// Published trainings of language models, planned from words alone.
+namespace ringside {
+
+struct PublishedRun {
+  std::string run;  ///< What its source calls it.
+  std::string source;
+  std::string role;  ///< `fitted`: its speed took part in achieved_share(); `held out`.
+  double step_seconds = 0;
+  Plan plan;  ///< One way on one offer.
+};
+
+struct RunCheck {
+  PublishedRun run;
+  ShardedStep step;
+
+  /// Planned over published; none where it cannot be planned.
+  std::optional<double> ratio() const;
+  bool inside() const;
+};
+
+/// configs/scaling/language_models.csv. Throws Error{bad_input} that names the file, line and column.
+std::vector<PublishedRun> load_published_runs(const std::filesystem::path& table, const KnownNames& known);
+
+std::vector<RunCheck> check_runs(std::vector<PublishedRun> runs);
+
+/// Whether the first line of a table is that of published runs.
+bool is_table_of_runs(const std::filesystem::path& table);
+
+}  // namespace ringside

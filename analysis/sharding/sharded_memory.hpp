@@ -1,0 +1,43 @@
+#pragma once
+
+#include <optional>
+
+#include "common/units.hpp"
+#include "scenario/plan/sharding.hpp"
+#include "scenario/plan/workload.hpp"
+
+/// What one GPU keeps of a language model that is spread over many.
+namespace ringside {
+
+/// How GPUs are divided; data = GPUs that hold the same part.
+struct Layout {
+  int data = 1;
+  int tensor = 1;
+  int pipeline = 1;
+};
+
+struct ShardedMemory {
+  Bytes weights;
+  Bytes gradients;
+  Bytes optimizer;
+  Bytes gathered;  ///< Whole layers while they are at work, and buckets.
+  Bytes activations;
+  Bytes context;
+
+  Bytes total() const;
+};
+
+/// Elements that are trained: all parameters, or those of adapters on every matrix of every layer.
+double trained_parameters(const Transformer& model, const Sharding& sharding);
+
+/// Bytes of a weight of a layer's matrices: 2, or 0.516 in NF4 with doubly quantised constants (Dettmers et al. 2023, section 3).
+double bytes_per_matrix_weight(const Sharding& sharding);
+
+/// Mixed precision with Adam takes 2 + 2 + 12 bytes per parameter, of which stages 1, 2 and 3 cut the last, the middle and the
+/// first term among data-parallel ranks (Rajbhandari et al. 2020, section 5); momentum takes 8 instead of 12, sgd 4. Activations as
+/// kept_elements_of_layer(), cut among tensor-parallel ranks with sequence parallelism, for as many micro-batches as a stage has under
+/// way; with checkpointing the input of every layer and one layer's all (Korthikanti et al. 2022, sections 4 and 5).
+ShardedMemory sharded_memory(const Workload& workload, const Sharding& sharding, const Layout& layout,
+                             bool checkpointing, int micro_batch, int micro_batches);
+
+}  // namespace ringside

@@ -1,0 +1,376 @@
+#include "analysis/sharding/sharded_step.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "analysis/plan/achieved_share.hpp"
+#include "analysis/plan/compute_time.hpp"
+#include "common/error.hpp"
+#include "sim/nccl/gpu_models.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr double kTwoBytes = 2;
+constexpr double kBillionTokens = 1e9;
+/// As of step_model.hpp, and for the same reasons: collectives slow the kernels beside them down.
+constexpr Interval<double> kSlowdownBeside{.low = 0, .typical = 1, .high = 2};
+/// All wait for the slowest, as in planner.cpp.
+constexpr Interval<double> kSpreadOfGpus{.low = 0, .typical = 0.02, .high = 0.13};
+/// Bytes of GPU memory that turning a four-bit weight back moves, per pass: from the difference of QLoRA and LoRA steps of four models
+/// on an A100 (Lightning-AI/litgpt@4839345a tutorials/resource-tables.md): 6 to 12; with GPTQ's kernels up to 25 (QwenLM/Qwen@2df8e8ac README).
+constexpr Interval<double> kDequantised{.low = 6, .typical = 9, .high = 25};
+/// Memory traffic of the optimizer per trained parameter: float32 weight and two states read and written, gradient read, weight written in 16 bits.
+constexpr double kOptimizerTraffic = 28;
+
+using End = double Interval<double>::*;
+using TimeEnd = Seconds Interval<Seconds>::*;
+
+struct Ends {
+  End share;     ///< End of achieved_share(): the fast end is its high one.
+  End cost;      ///< End of dequantising, spread and slowdown.
+  TimeEnd time;  ///< End of what collectives cost.
+};
+constexpr Ends kFast{&Interval<double>::high, &Interval<double>::low, &Interval<Seconds>::low};
+constexpr Ends kTypical{&Interval<double>::typical, &Interval<double>::typical, &Interval<Seconds>::typical};
+constexpr Ends kSlow{&Interval<double>::low, &Interval<double>::high, &Interval<Seconds>::high};
+
+Bytes whole_bytes(double value) { return {static_cast<std::int64_t>(std::llround(value))}; }
+
+/// What one pass of one replica computes, on the GPU of one stage.
+struct Work {
+  double forward = 0;
+  double backward = 0;     ///< With what checkpointing repeats.
+  double dequantised = 0;  ///< Weights that are turned back from four bits.
+};
+
+Work work_of(const Transformer& model, const ShardedStep& step) {
+  const double parts = step.layout.tensor * step.layout.pipeline;
+  const double forward = step.micro_batch * forward_flops_of(model) / parts;
+  const double layers = step.micro_batch * model.layers * forward_flops_of_layer(model) / parts;
+  const double matrices = 2.0 * step.micro_batch * static_cast<double>(model.sequence) * model.layers *
+                          static_cast<double>(matrix_elements_of_layer(model)) / parts;
+  const bool adapters = step.sharding.adapters != Adapters::none;
+  const bool again = step.sharding.checkpointing.value_or(false);
+  Work work{.forward = forward,
+            // Frozen matrices need no gradient of their weights.
+            .backward = 2 * forward - (adapters ? matrices : 0) + (again ? layers : 0)};
+  if (step.sharding.adapters == Adapters::qlora) {
+    work.dequantised =
+        (again ? 3 : 2) * model.layers * static_cast<double>(matrix_elements_of_layer(model)) / parts;
+  }
+  return work;
+}
+
+/// Seconds of one end of every range.
+struct StepParts {
+  double compute = 0;
+  double communication = 0;
+  double exposed = 0;
+  double bubble = 0;
+  double total = 0;
+};
+
+/// Communication of a step of one GPU.
+struct Traffic {
+  double beside_passes = 0;    ///< Can be hidden behind computing of every micro-batch.
+  double beside_backward = 0;  ///< Can be hidden behind the last backward pass.
+  double between = 0;          ///< Nothing to compute meanwhile.
+};
+
+Traffic traffic_of(const Transformer& model, const ShardedStep& step, GroupTimes& times, TimeEnd end) {
+  const Layout& layout = step.layout;
+  const auto time = [&](Collective collective, int ranks, int stride, double size) {
+    return (times.time(collective, ranks, stride, whole_bytes(size)).*end).value;
+  };
+  const double layers = std::ceil(static_cast<double>(model.layers) / layout.pipeline);
+  const double layer = static_cast<double>(parameters_of_layer(model)) / layout.tensor;
+  const double outside = static_cast<double>(parameters_outside_layers(model)) / layout.tensor;
+  const bool again = step.sharding.checkpointing.value_or(false);
+  const bool adapters = step.sharding.adapters != Adapters::none;
+  Traffic traffic;
+  if (layout.tensor > 1) {
+    // Two all_reduces of a layer's output in each direction (Shoeybi et al. 2019, arXiv 1909.08053, section 3).
+    const double size = kTwoBytes * step.micro_batch * static_cast<double>(model.sequence * model.hidden);
+    traffic.between +=
+        step.micro_batches * layers * (again ? 6 : 4) * time(Collective::all_reduce, layout.tensor, 1, size);
+  }
+  if (layout.pipeline > 1) {
+    // Each stage passes activations on and gradients back (Narayanan et al. 2021, section 4.1: cut among tensor-parallel ranks).
+    const double size =
+        kTwoBytes * step.micro_batch * static_cast<double>(model.sequence * model.hidden) / layout.tensor;
+    traffic.between += 2.0 * step.sharding.interleave * (step.micro_batches + layout.pipeline - 1) *
+                       (times.send(layout.tensor * layout.data, whole_bytes(size)).*end).value;
+  }
+  if (layout.data == 1) {
+    return traffic;
+  }
+  const auto over_data = [&](Collective collective, double size) {
+    return time(collective, layout.data, layout.tensor, size);
+  };
+  const double trained = adapters
+                             ? trained_parameters(model, step.sharding) / (layout.tensor * layout.pipeline)
+                             : layers * layer + outside;
+  switch (step.sharding.style) {
+    case ShardingStyle::ddp:
+      traffic.beside_backward += over_data(Collective::all_reduce, kTwoBytes * trained);
+      break;
+    case ShardingStyle::zero1:
+      // As much as one all_reduce (Rajbhandari et al. 2020, section 7.2.1): gradients are reduced in parts, new weights gathered.
+      traffic.beside_backward += over_data(Collective::reduce_scatter, kTwoBytes * trained);
+      traffic.between += over_data(Collective::all_gather, kTwoBytes * trained);
+      break;
+    case ShardingStyle::zero2:
+      traffic.beside_passes +=
+          step.micro_batches * over_data(Collective::reduce_scatter, kTwoBytes * trained);
+      traffic.between += over_data(Collective::all_gather, kTwoBytes * trained);
+      break;
+    case ShardingStyle::zero3:
+    case ShardingStyle::fsdp: {
+      // Weights are gathered for both passes and gradients reduced after the second, layer by layer (section 7.2.2): half as much again.
+      const double weight = bytes_per_matrix_weight(step.sharding);
+      const double gather = layers * over_data(Collective::all_gather, weight * layer) +
+                            over_data(Collective::all_gather, kTwoBytes * outside);
+      const double reduce = adapters ? over_data(Collective::reduce_scatter, kTwoBytes * trained)
+                                     : layers * over_data(Collective::reduce_scatter, kTwoBytes * layer) +
+                                           over_data(Collective::reduce_scatter, kTwoBytes * outside);
+      // The first layer's weights and the last gradient have nothing beside them.
+      const double ends = (gather + reduce) / (layers + 1);
+      traffic.between += step.micro_batches * ends;
+      traffic.beside_passes += step.micro_batches * (2 * gather + reduce - ends);
+      break;
+    }
+  }
+  return traffic;
+}
+
+StepParts parts_of(const Transformer& model, const ShardedStep& step, const GpuSheet& gpu, double rate,
+                   const Interval<double>& share, GroupTimes& times, const Ends& ends) {
+  const Work work = work_of(model, step);
+  const double speed = rate * share.*ends.share;
+  const double memory = gpu.memory_bandwidth.value;
+  const double pass =
+      (work.forward + work.backward) / speed + work.dequantised * kDequantised.*ends.cost / memory;
+  const double cut = step.sharding.style == ShardingStyle::ddp ? 1.0 : step.layout.data;
+  const double update = kOptimizerTraffic * trained_parameters(model, step.sharding) /
+                        (step.layout.tensor * step.layout.pipeline) / cut / memory;
+  const Traffic traffic = traffic_of(model, step, times, ends.time);
+  const double passes = step.micro_batches * pass;
+  const double last_backward = work.backward / speed;
+  const double hidden_passes = std::min(traffic.beside_passes, passes);
+  const double hidden_backward = std::min(traffic.beside_backward, last_backward);
+  const double slowdown = kSlowdownBeside.*ends.cost;
+  StepParts parts;
+  parts.compute = passes + update;
+  parts.communication = traffic.between + traffic.beside_passes + traffic.beside_backward;
+  parts.exposed = parts.communication + (slowdown - 1) * (hidden_passes + hidden_backward);
+  // (p − 1)/v passes of a stage are lost in filling and draining (Narayanan et al. 2021, section 2.2).
+  parts.bubble = static_cast<double>(step.layout.pipeline - 1) / step.sharding.interleave *
+                 (pass + (step.layout.tensor > 1 ? traffic.between / step.micro_batches : 0));
+  const int gpus = step.layout.data * step.layout.tensor * step.layout.pipeline;
+  const double waiting = kSpreadOfGpus.*ends.cost * expected_largest(gpus) * parts.compute;
+  parts.total = parts.compute + parts.exposed + parts.bubble + waiting;
+  return parts;
+}
+
+/// Why a model cannot be cut so; empty = it can.
+std::string cannot_be_cut(const Transformer& model, const Sharding& sharding, const Offer& offer) {
+  const int on_node = offer.machine.gpus_per_node.value_or(offer.gpus);
+  const int parts = sharding.tensor * sharding.pipeline;
+  if (offer.gpus % parts != 0) {
+    return fmt::format("tensor {} × pipeline {} does not divide {} GPUs", sharding.tensor, sharding.pipeline,
+                       offer.gpus);
+  }
+  if (sharding.tensor > on_node || on_node % sharding.tensor != 0) {
+    return fmt::format("tensor {} does not divide the {} GPUs of a node", sharding.tensor, on_node);
+  }
+  if (model.heads % sharding.tensor != 0) {
+    return fmt::format("tensor {} does not divide {} heads", sharding.tensor, model.heads);
+  }
+  if (sharding.pipeline * sharding.interleave > model.layers) {
+    return fmt::format("pipeline {} has more stages than the {} layers", sharding.pipeline, model.layers);
+  }
+  return {};
+}
+
+std::string gb_words(Bytes size) { return fmt::format("{:.3g} GB", static_cast<double>(size.value) / 1e9); }
+
+/// What the workload states, else what was published; a measured speed of one GPU counts most.
+AchievedShare share_of(const Workload& workload, const GpuSheet& gpu) {
+  const auto& ranges = workload.compute.efficiency;
+  auto stated = ranges.find(gpu_class(gpu));
+  stated = stated == ranges.end() ? ranges.find("default") : stated;
+  for (const MeasuredSpeed& speed : workload.compute.measured) {
+    const auto sheet = find_gpu_sheet(speed.gpu);
+    if (speed.gpu == kAnyGpu || (sheet && sheet->model == gpu.model)) {
+      const double share =
+          3 * workload.forward_flops * speed.samples_per_second / flop_rate(gpu, workload.compute.precision);
+      return {.share = Interval<double>::exactly(share)};
+    }
+  }
+  return stated != ranges.end() ? AchievedShare{.share = stated->second} : achieved_share(gpu_class(gpu));
+}
+
+std::optional<int> largest_micro_batch(const Workload& workload, const ShardedStep& step,
+                                       bool checkpointing) {
+  if (!step.gpu_memory) {
+    return std::nullopt;
+  }
+  const auto need = [&](int batch) {
+    return sharded_memory(workload, step.sharding, step.layout, checkpointing, batch, step.micro_batches)
+        .total()
+        .value;
+  };
+  const std::int64_t fixed = need(0);
+  const std::int64_t each = need(1) - fixed;
+  const std::int64_t left = step.gpu_memory->value - fixed;
+  return left >= each && each > 0 ? std::optional(static_cast<int>(left / each)) : std::nullopt;
+}
+
+/// Samples of a step, all GPUs together.
+double samples_of_step(const Plan& plan, int gpus) {
+  const Workload& workload = plan.workload;
+  return workload.global_batch
+             ? *workload.global_batch
+             : static_cast<double>(*workload.batch_per_gpu) * plan.synchronisation.accumulate * gpus;
+}
+
+}  // namespace
+
+ShardedStep ShardedPlanner::estimate(const Offer& offer, const Sharding& sharding,
+                                     std::optional<int> micro_batch) {
+  const Workload& workload = plan_.workload;
+  const Transformer& model = *workload.transformer;
+  ShardedStep step;
+  step.sharding = sharding;
+  step.problem = offer.problem.empty() ? cannot_be_cut(model, sharding, offer) : offer.problem;
+  const auto sheet = offer.machine.gpu ? find_gpu_sheet(offer.machine.gpu->model) : std::nullopt;
+  if (step.problem.empty() && !sheet) {
+    step.problem = "the catalogue does not know its GPU";
+  }
+  if (!step.problem.empty()) {
+    return step;
+  }
+  step.layout = {.data = offer.gpus / sharding.tensor / sharding.pipeline,
+                 .tensor = sharding.tensor,
+                 .pipeline = sharding.pipeline};
+  const double samples = samples_of_step(plan_, offer.gpus);
+  const double of_replica = samples / step.layout.data;
+  const int accumulate = plan_.synchronisation.accumulate;
+  step.micro_batch = micro_batch.value_or(
+      workload.batch_per_gpu.value_or(std::max(1, static_cast<int>(std::lround(of_replica / accumulate)))));
+  step.micro_batches = std::max(1, static_cast<int>(std::ceil(of_replica / step.micro_batch)));
+  step.gpu_memory = sheet->memory;
+  const auto fits = [&](bool checkpointing) {
+    step.sharding.checkpointing = checkpointing;
+    step.memory = sharded_memory(workload, step.sharding, step.layout, checkpointing, step.micro_batch,
+                                 step.micro_batches);
+    step.largest_batch = largest_micro_batch(workload, step, checkpointing);
+    return step.memory.total() <= *step.gpu_memory;
+  };
+  if (!fits(sharding.checkpointing.value_or(false)) && (sharding.checkpointing || !fits(true))) {
+    step.problem = fmt::format(
+        "does not fit: {} on each GPU, which has {}{}", gb_words(step.memory.total()),
+        gb_words(*step.gpu_memory),
+        step.largest_batch ? fmt::format("; a micro-batch of {} would fit", *step.largest_batch) : "");
+    return step;
+  }
+  const double rate = flop_rate(*sheet, workload.compute.precision);
+  if (!(rate > 0)) {
+    step.problem =
+        fmt::format("the catalogue has no {} rate of a {}", name(workload.compute.precision), sheet->model);
+    return step;
+  }
+  const AchievedShare achieved = share_of(workload, *sheet);
+  step.basis = fmt::format("One {} computes at {:.0f} to {:.0f} % of its {:.4g} TFLOP/s{}.", sheet->model,
+                           100 * achieved.share.low, 100 * achieved.share.high, rate / 1e12,
+                           achieved.extrapolated ? ", which nobody published of a language model on it" : "");
+  GroupTimes times(offer.machine);
+  try {
+    const StepParts fast = parts_of(model, step, *sheet, rate, achieved.share, times, kFast);
+    const StepParts typical = parts_of(model, step, *sheet, rate, achieved.share, times, kTypical);
+    const StepParts slow = parts_of(model, step, *sheet, rate, achieved.share, times, kSlow);
+    const auto range = [&](double StepParts::*member) {
+      return Interval<Seconds>{.low = {fast.*member}, .typical = {typical.*member}, .high = {slow.*member}};
+    };
+    step.compute = range(&StepParts::compute);
+    step.communication = range(&StepParts::communication);
+    step.exposed = range(&StepParts::exposed);
+    step.bubble = range(&StepParts::bubble);
+    step.total = range(&StepParts::total);
+  } catch (const Error& error) {
+    step.problem = error.what();
+    return step;
+  }
+  const double done = static_cast<double>(step.micro_batch) * step.micro_batches * step.layout.data;
+  const double tokens = done * static_cast<double>(model.sequence);
+  step.tokens_per_second = {.low = tokens / step.total.high.value,
+                            .typical = tokens / step.total.typical.value,
+                            .high = tokens / step.total.low.value};
+  const double whole = workload.samples * workload.epochs;
+  const double steps = whole > 0 ? whole / done : kBillionTokens / tokens;
+  const Interval<Seconds> run = steps * step.total;
+  if (whole > 0) {
+    step.run = run;
+  }
+  if (offer.per_hour) {
+    const auto price = [&](Seconds time) { return offer.per_hour->amount * time.value / 3600; };
+    step.cost =
+        Cost{.amount = {.low = price(run.low), .typical = price(run.typical), .high = price(run.high)},
+             .currency = offer.per_hour->currency};
+  }
+  return step;
+}
+
+std::vector<ShardedStep> ShardedPlanner::search(const Offer& offer, Adapters adapters) {
+  const Transformer& model = *plan_.workload.transformer;
+  std::vector<ShardedStep> found;
+  const auto attempt = [&](const Sharding& sharding) {
+    // The largest micro-batch that fits: fewer gathers, fuller kernels; a pipeline wants many, so smaller ones are tried, too.
+    const ShardedStep one = estimate(offer, sharding, 1);
+    if (!one.problem.empty()) {
+      return;
+    }
+    const double of_replica = samples_of_step(plan_, offer.gpus) / one.layout.data;
+    for (int batch = 1; batch <= std::min<double>(of_replica, one.largest_batch.value_or(1)); batch *= 2) {
+      ShardedStep step = estimate(offer, sharding, batch);
+      if (step.problem.empty()) {
+        found.push_back(std::move(step));
+      }
+    }
+  };
+  for (int tensor = 1; tensor <= offer.gpus; tensor *= 2) {
+    for (int pipeline = 1; tensor * pipeline <= offer.gpus; pipeline *= 2) {
+      for (const auto style :
+           {ShardingStyle::ddp, ShardingStyle::zero1, ShardingStyle::zero2, ShardingStyle::fsdp}) {
+        for (const bool checkpointing : {false, true}) {
+          const Sharding sharding{.style = style,
+                                  .adapters = adapters,
+                                  .tensor = tensor,
+                                  .pipeline = pipeline,
+                                  .checkpointing = checkpointing};
+          const bool alone = offer.gpus == tensor * pipeline;  // Nobody to cut anything with.
+          if (model.layers >= pipeline && offer.gpus % (tensor * pipeline) == 0 &&
+              (!alone || style == ShardingStyle::ddp)) {
+            attempt(sharding);
+          }
+        }
+      }
+    }
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const ShardedStep& a, const ShardedStep& b) { return merit_of(a) < merit_of(b); });
+  return found;
+}
+
+double merit_of(const ShardedStep& step) {
+  if (!step.problem.empty()) {
+    return std::numeric_limits<double>::infinity();
+  }
+  return step.cost ? step.cost->amount.typical : 1 / step.tokens_per_second.typical;
+}
+
+}  // namespace ringside

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/plan/planner.hpp"
+#include "analysis/sharding/group_times.hpp"
+#include "analysis/sharding/sharded_memory.hpp"
+#include "scenario/plan/plan.hpp"
+
+/// One step of training a language model that is spread over all GPUs of an offer.
+namespace ringside {
+
+struct ShardedStep {
+  Sharding sharding;  ///< With `checkpointing` decided.
+  Layout layout;
+  int micro_batch = 1;    ///< Samples of one pass of one replica.
+  int micro_batches = 1;  ///< Passes of one replica per step.
+  ShardedMemory memory;
+  std::optional<Bytes> gpu_memory = {};
+  std::optional<int> largest_batch = {};  ///< Micro-batch that fits; none = not even one sample.
+  Interval<Seconds> compute;
+  Interval<Seconds> communication;  ///< All collectives and sends of one GPU.
+  Interval<Seconds> exposed;        ///< What they add to the step.
+  Interval<Seconds> bubble;         ///< Stages of the pipeline that have nothing to do.
+  Interval<Seconds> total;
+  Interval<double> tokens_per_second;  ///< All GPUs together.
+  std::optional<Cost> cost = {};  ///< Cost of the run, or of a billion tokens where its length is not known.
+  std::optional<Interval<Seconds>> run = {};
+  std::string basis = {};    ///< Where the speed of computing comes from.
+  std::string problem = {};  ///< Why there is none; empty = there is one.
+};
+
+/// Spreads a plan's model in one way after another. The plan outlives this.
+class ShardedPlanner {
+ public:
+  explicit ShardedPlanner(const Plan& plan) : plan_(plan) {}
+
+  /// The samples of a step are the plan's; `micro_batch`: none = the plan's, where it says one.
+  ShardedStep estimate(const Offer& offer, const Sharding& sharding, std::optional<int> micro_batch = {});
+
+  /// Every way whose parts divide the model and the GPUs, with the largest power of two of a micro-batch that fits; the best by cost
+  /// where it is known, else by time, first. `adapters`: of the first way of the plan, else none.
+  std::vector<ShardedStep> search(const Offer& offer, Adapters adapters);
+
+ private:
+  struct Times;
+
+  const Plan& plan_;
+};
+
+/// What a way is compared by: cost, or seconds of a step per sample; infinite for one that cannot be.
+double merit_of(const ShardedStep& step);
+
+}  // namespace ringside

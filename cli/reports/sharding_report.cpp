@@ -1,0 +1,182 @@
+#include "cli/reports/sharding_report.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "common/numbers.hpp"
+
+namespace ringside::cli {
+namespace {
+
+std::string gb_text(Bytes size) { return fmt::format("{:.3g}", static_cast<double>(size.value) / 1e9); }
+
+std::string cost_number(double amount) { return fmt::format("{:.{}f}", amount, amount < 10 ? 2 : 0); }
+
+std::string memory_cell(const ShardedStep& step) {
+  return step.gpu_memory ? fmt::format("{} of {} GB", gb_text(step.memory.total()), gb_text(*step.gpu_memory))
+                         : std::string(kAbsent);
+}
+
+std::string step_share(const Interval<Seconds>& part, const Interval<Seconds>& whole) {
+  return percent(part.typical.value / whole.typical.value);
+}
+
+std::vector<std::string> way_row(const study::ShardingStudy& study, const study::ShardedOffer& way) {
+  const ShardedStep& step = way.step;
+  std::vector<std::string> row = {&way == &study.ways.front() && step.problem.empty() ? "→" : "",
+                                  study.offers[way.offer].name, describe(step.sharding), memory_cell(step)};
+  if (!step.problem.empty()) {
+    row.resize(13);
+    return row;
+  }
+  const auto largest = step.largest_batch ? std::to_string(*step.largest_batch) : std::string(kAbsent);
+  row.insert(
+      row.end(),
+      {fmt::format("{} × {}", step.micro_batch, step.micro_batches), largest, format(step.total.typical),
+       fmt::format("{} – {}", format(step.total.low), format(step.total.high)),
+       step_share(step.exposed, step.total),
+       step.layout.pipeline > 1 ? step_share(step.bubble, step.total) : std::string(kAbsent),
+       fmt::format("{:.0f}", step.tokens_per_second.typical),
+       step.cost ? cost_number(step.cost->amount.typical) : std::string(kAbsent),
+       step.cost
+           ? fmt::format("{} – {}", cost_number(step.cost->amount.low), cost_number(step.cost->amount.high))
+           : std::string(kAbsent)});
+  return row;
+}
+
+/// What each offer says only once.
+void print_once(const char* title, const std::vector<std::string>& sentences) {
+  std::vector<std::string> said;
+  for (const std::string& sentence : sentences) {
+    if (!sentence.empty() && std::find(said.begin(), said.end(), sentence) == said.end()) {
+      said.push_back(sentence);
+      print_line(fmt::format("{}{}", title, sentence));
+    }
+  }
+}
+
+void print_best(const study::ShardingStudy& study) {
+  const study::ShardedOffer& best = study.ways.front();
+  if (!best.step.problem.empty()) {
+    return;  // Why, stands above.
+  }
+  const bool run = best.step.run.has_value();
+  const auto cost = [](const ShardedStep& step) {
+    return step.cost ? fmt::format(", {} {}", cost_number(step.cost->amount.typical), step.cost->currency)
+                     : std::string{};
+  };
+  const auto time = [&](const ShardedStep& step) {
+    return step.run ? long_time(step.run->typical.value) : long_time(1e9 / step.tokens_per_second.typical);
+  };
+  print_line(fmt::format("Rent {} with {}: {} for {}{}.", study.offers[best.offer].name,
+                         describe(best.step.sharding), time(best.step), run ? "the run" : "a billion tokens",
+                         cost(best.step)));
+  if (study.ways.size() < 2 || !study.ways[1].step.problem.empty()) {
+    return;
+  }
+  const study::ShardedOffer& next = study.ways[1];
+  const auto lowest = [](const ShardedStep& step) {
+    return step.cost ? step.cost->amount.low : 1 / step.tokens_per_second.high;
+  };
+  const auto highest = [](const ShardedStep& step) {
+    return step.cost ? step.cost->amount.high : 1 / step.tokens_per_second.low;
+  };
+  print_line(
+      fmt::format("Next is {} with {}: {}{}{}.", study.offers[next.offer].name, describe(next.step.sharding),
+                  time(next.step), cost(next.step),
+                  lowest(next.step) < highest(best.step) ? "; the 90 % intervals overlap, a tie" : ""));
+}
+
+}  // namespace
+
+void print_runs(const std::vector<RunCheck>& checks, const CommonOptions& common) {
+  if (common.format == OutputFormat::json) {
+    for (const RunCheck& check : checks) {
+      nlohmann::ordered_json line = {{"record", "published_run"},
+                                     {"run", check.run.run},
+                                     {"source", check.run.source},
+                                     {"role", check.run.role},
+                                     {"published", check.run.step_seconds}};
+      if (check.ratio()) {
+        line["planned"] = check.step.total.typical.value;
+        line["low"] = check.step.total.low.value;
+        line["high"] = check.step.total.high.value;
+      } else {
+        line["problem"] = check.step.problem;
+      }
+      print_line(line.dump());
+    }
+    return;
+  }
+  std::vector<std::vector<std::string>> rows;
+  for (const RunCheck& check : checks) {
+    const ShardedStep& step = check.step;
+    const auto ratio = check.ratio();
+    rows.push_back(
+        {check.run.run, check.run.plan.offers.front().name, describe(step.sharding), memory_cell(step),
+         format(Seconds{check.run.step_seconds}), ratio ? format(step.total.typical) : step.problem,
+         ratio ? fmt::format("{} – {}", format(step.total.low), format(step.total.high)) : "",
+         ratio ? fmt::format("{:.2f}", *ratio) : "", check.inside() ? "" : "outside", check.run.role});
+  }
+  print(table(
+      {"run", "on", "way", ">memory of a GPU", ">published", ">planned", ">90 %", ">ratio", "", "speed"},
+      rows));
+  for (const char* role : {"fitted", "held out"}) {
+    std::vector<double> factors;
+    int inside = 0;
+    int close = 0;
+    for (const RunCheck& check : checks) {
+      if (check.run.role != role || !check.ratio()) {
+        continue;
+      }
+      factors.push_back(std::exp(std::abs(std::log(*check.ratio()))));
+      inside += check.inside() ? 1 : 0;
+      close += factors.back() <= 1.5 ? 1 : 0;
+    }
+    if (!factors.empty()) {
+      std::sort(factors.begin(), factors.end());
+      print_line(fmt::format("{}: {} runs, median factor {:.2f}, {} within 1.5, {} inside their interval",
+                             role, factors.size(), factors[factors.size() / 2], close, inside));
+    }
+  }
+}
+
+void print_sharding(const study::ShardingStudy& study, const CommonOptions& common) {
+  if (common.format == OutputFormat::json) {
+    print_file(study.file);
+    return;
+  }
+  std::vector<std::vector<std::string>> rows;
+  std::vector<std::string> problems;
+  std::vector<std::string> bases;
+  std::string currency = "cost";
+  bool run = false;
+  for (const study::ShardedOffer& way : study.ways) {
+    rows.push_back(way_row(study, way));
+    bases.push_back(way.step.basis);
+    currency = way.step.cost ? way.step.cost->currency : currency;
+    run = run || way.step.run.has_value();
+    if (!way.step.problem.empty()) {
+      problems.push_back(fmt::format("{}, {}: {}", study.offers[way.offer].name, describe(way.step.sharding),
+                                     way.step.problem));
+    }
+  }
+  print(
+      table({"", "offer", "way", ">memory of a GPU", ">batch × passes", ">fits", ">step", ">90 %", ">exposed",
+             ">bubble", ">tokens/s", fmt::format(">{}{}", currency, run ? "" : " per 1 G tokens"), ">90 %"},
+            rows));
+  print_line("fits: the largest micro-batch; exposed: what communication adds to the step");
+  print_once("not used: ", problems);
+  print_line();
+  if (!study.ways.empty()) {
+    print_best(study);
+  }
+  print_once("assumed: ", bases);
+}
+
+}  // namespace ringside::cli

@@ -1,0 +1,201 @@
+#include "import/anonymise.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <set>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "import/machine/run_facts.hpp"
+#include "import/parts.hpp"
+
+namespace ringside {
+namespace {
+
+/// Names that are replaced even inside of words: nothing else looks like them.
+constexpr std::size_t kLongName = 6;
+
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+bool is_hex(char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0; }
+
+/// What stands for what, in the order in which it was found.
+class Names {
+ public:
+  explicit Names(std::string_view kind) : kind_(kind) {}
+  const std::string& of(std::string_view text) {
+    const auto [found, fresh] = names_.try_emplace(std::string(text));
+    if (fresh) {
+      found->second = fmt::format("{}{}", kind_, names_.size());
+    }
+    return found->second;
+  }
+  const std::map<std::string, std::string>& all() const { return names_; }
+
+ private:
+  std::string_view kind_;
+  std::map<std::string, std::string> names_;
+};
+
+std::string_view leading(std::string_view text, bool (*keeps)(char)) {
+  return text.substr(
+      0, static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), keeps) - text.begin()));
+}
+
+bool is_name(char c) { return is_word(c) || c == '-' || c == '.'; }
+
+void find_hosts(std::string_view text, Names& hosts) {
+  std::set<std::string> found = read_run_facts(text).hosts;
+  // `node1:95583:95648 [4] NCCL INFO …`
+  for (const std::string_view mark : {"NCCL INFO", "NCCL WARN"}) {
+    for (std::size_t at = text.find(mark); at != std::string_view::npos; at = text.find(mark, at + 1)) {
+      const std::size_t bracket = text.rfind(" [", at);
+      if (bracket == std::string_view::npos || at - bracket > 12 || bracket == 0) {
+        continue;
+      }
+      const std::size_t start = text.find_last_of(" \n\t>", bracket - 1) + 1;
+      const std::string_view word = text.substr(start, bracket - start);
+      const std::string_view host = word.substr(0, word.find(':'));
+      if (std::count(word.begin(), word.end(), ':') == 2 && host.size() > 1 &&
+          leading(host, is_name).size() == host.size()) {
+        found.emplace(host);
+      }
+    }
+  }
+  for (const std::string& host : found) {
+    // A row's last word may be glued to a name in front of which nothing was printed.
+    const bool glued = std::any_of(found.begin(), found.end(), [&](const std::string& other) {
+      return other.size() >= kLongName && other.size() < host.size() && host.ends_with(other);
+    });
+    if (host != "localhost" && !glued) {
+      hosts.of(host);
+    }
+  }
+  // The short name of a full one.
+  std::vector<std::string> full;
+  for (const auto& [host, replacement] : hosts.all()) {
+    full.push_back(host);
+  }
+  for (const std::string& host : full) {
+    if (const std::size_t dot = host.find('.');
+        dot != std::string::npos && dot > 1 && !std::isdigit(static_cast<unsigned char>(host[0]))) {
+      hosts.of(host.substr(0, dot));
+    }
+  }
+}
+
+void find_users(std::string_view text, Names& users) {
+  for (const std::string_view mark : {"/home/", "/Users/", "/users/", "/home/users/"}) {
+    for (std::size_t at = text.find(mark); at != std::string_view::npos; at = text.find(mark, at + 1)) {
+      const std::string_view user = leading(text.substr(at + mark.size()), is_name);
+      if (user.size() > 2 && user != "users" && user != "USER") {
+        users.of(user);
+      }
+    }
+  }
+  for (std::size_t at = text.find('@'); at != std::string_view::npos; at = text.find('@', at + 1)) {
+    std::size_t start = at;
+    while (start > 0 && is_name(text[start - 1])) {
+      --start;
+    }
+    const std::string_view user = text.substr(start, at - start);
+    const bool named =
+        user.size() > 2 && std::isalpha(static_cast<unsigned char>(user[0])) != 0 && user != "root";
+    if (named && at + 1 < text.size() && std::isalpha(static_cast<unsigned char>(text[at + 1])) != 0) {
+      users.of(user);
+    }
+  }
+}
+
+/// How long the address at the start of the text is; 0 = there is none.
+std::size_t ipv4_at(std::string_view text) {
+  std::size_t at = 0;
+  for (int group = 0; group < 4; ++group) {
+    const std::string_view digits = leading(text.substr(at), [](char c) { return c >= '0' && c <= '9'; });
+    if (digits.empty() || digits.size() > 3 || (digits.size() == 3 && digits > "255")) {
+      return 0;
+    }
+    at += digits.size();
+    if (group < 3 && (at >= text.size() || text[at++] != '.')) {
+      return 0;
+    }
+  }
+  return at < text.size() && (is_word(text[at]) || text[at] == '.') ? 0 : at;
+}
+
+std::size_t colons_at(std::string_view text) {
+  const std::string_view run = leading(text, [](char c) { return is_hex(c) || c == ':'; });
+  const auto colons = std::count(run.begin(), run.end(), ':');
+  const bool ends = run.size() == text.size() || !is_word(text[run.size()]);
+  const bool ipv6 =
+      run.size() > 3 && (run.find("::") != std::string_view::npos || colons == 7) && colons >= 2;
+  const bool mac = colons == 5 && run.size() == 17;
+  return ends && (ipv6 || mac) ? run.size() : 0;
+}
+
+std::size_t uuid_at(std::string_view text) {
+  constexpr std::size_t kLength = 40;  // GPU- and 32 digits in five groups
+  if (!text.starts_with("GPU-") || text.size() < kLength) {
+    return 0;
+  }
+  const std::string_view rest = leading(text.substr(4), [](char c) { return is_hex(c) || c == '-'; });
+  return rest.size() == kLength - 4 ? kLength : 0;
+}
+
+/// The longest of the names that stands at the start of the text as a word of its own.
+const std::pair<const std::string, std::string>* name_at(const Names& names, std::string_view text) {
+  const std::pair<const std::string, std::string>* best = nullptr;
+  for (const auto& entry : names.all()) {
+    const bool stands = text.starts_with(entry.first) &&
+                        (text.size() == entry.first.size() || !is_word(text[entry.first.size()]));
+    if (stands && (best == nullptr || entry.first.size() > best->first.size())) {
+      best = &entry;
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+std::string anonymised(std::string_view text) {
+  Names hosts("host");
+  Names users("user");
+  Names addresses("address");
+  find_hosts(text, hosts);
+  find_users(text, users);
+  std::string result;
+  result.reserve(text.size());
+  for (std::size_t at = 0; at < text.size();) {
+    const std::string_view rest = text.substr(at);
+    const bool starts_word = at == 0 || !is_word(text[at - 1]);
+    const auto* glued = starts_word ? nullptr : name_at(hosts, rest);
+    if (glued != nullptr && glued->first.size() >= kLongName) {
+      result += glued->second;
+      at += glued->first.size();
+      continue;
+    }
+    if (!starts_word || (!is_word(rest[0]) && rest[0] != ':')) {
+      result += rest[0];
+      ++at;
+      continue;
+    }
+    const std::size_t address = std::max({ipv4_at(rest), colons_at(rest), uuid_at(rest)});
+    const auto* host = name_at(hosts, rest);
+    const auto* user = host == nullptr ? name_at(users, rest) : nullptr;
+    if (host != nullptr || user != nullptr) {
+      const auto* found = host != nullptr ? host : user;
+      result += found->second;
+      at += found->first.size();
+    } else if (address > 0) {
+      result += addresses.of(rest.substr(0, address));
+      at += address;
+    } else {
+      result += rest[0];
+      ++at;
+    }
+  }
+  return result;
+}
+
+}  // namespace ringside

@@ -1,0 +1,145 @@
+#include "scenario/plan/sharding.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "common/error.hpp"
+#include "common/names.hpp"
+#include "scenario/yaml/map_table.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr int kMostParts = 100'000;
+constexpr std::array kStyles = {ShardingStyle::ddp, ShardingStyle::zero1, ShardingStyle::zero2,
+                                ShardingStyle::zero3, ShardingStyle::fsdp};
+constexpr std::array kAdapters = {Adapters::none, Adapters::lora, Adapters::qlora};
+
+MapTable<Sharding> sharding_table() {
+  const auto parts = whole_number_type({.min = 1, .max = kMostParts});
+  return {
+      .form = "a map such as `{style: fsdp, tensor: 2}`",
+      .rows = {row("style", &Sharding::style,
+                   choice_type<ShardingStyle>("style of sharding", {kStyles.begin(), kStyles.end()}),
+                   {.meaning = "What data-parallel ranks cut among them: nothing, optimizer states, "
+                               "gradients too, weights too.",
+                    .default_value = "ddp"}),
+               row("adapters", &Sharding::adapters,
+                   choice_type<Adapters>("kind of adapters", {kAdapters.begin(), kAdapters.end()}),
+                   {.meaning = "Small matrices are trained beside frozen weights, in 16 bits or in four.",
+                    .default_value = "none"}),
+               row("rank", &Sharding::rank, parts, {.meaning = "Rank of adapters.", .default_value = "16"}),
+               row("tensor", &Sharding::tensor, parts,
+                   {.meaning = "GPUs of a node that share every matrix.", .default_value = "1"}),
+               row("pipeline", &Sharding::pipeline, parts, {.meaning = "Stages.", .default_value = "1"}),
+               row("interleave", &Sharding::interleave, parts,
+                   {.meaning = "Parts of the model that each stage has.", .default_value = "1"}),
+               row("checkpointing", &Sharding::checkpointing, bool_type(),
+                   {.meaning = "Activations are computed again in the backward pass; left out = where memory "
+                               "asks for it."})}};
+}
+
+std::optional<Sharding> read_one(Reader& reader, const Value& value) {
+  if (value.node.IsMap()) {
+    return read_map(reader, value, sharding_table());
+  }
+  const auto word = word_type("way to shard", sharding_words()).read(reader, value);
+  return word ? parse_sharding(*word) : std::nullopt;
+}
+
+}  // namespace
+
+std::string_view name(ShardingStyle style) {
+  switch (style) {
+    case ShardingStyle::ddp:
+      return "ddp";
+    case ShardingStyle::zero1:
+      return "zero1";
+    case ShardingStyle::zero2:
+      return "zero2";
+    case ShardingStyle::zero3:
+      return "zero3";
+    case ShardingStyle::fsdp:
+      return "fsdp";
+  }
+  throw_bug("a declared value", __FILE__, __LINE__, "a style of sharding has no name");
+}
+
+std::string_view name(Adapters adapters) {
+  switch (adapters) {
+    case Adapters::none:
+      return "none";
+    case Adapters::lora:
+      return "lora";
+    case Adapters::qlora:
+      return "qlora";
+  }
+  throw_bug("a declared value", __FILE__, __LINE__, "a kind of adapters has no name");
+}
+
+std::string describe(const Sharding& sharding) {
+  std::string text(sharding.adapters == Adapters::none ? name(sharding.style) : name(sharding.adapters));
+  if (sharding.adapters != Adapters::none && sharding.style != ShardingStyle::ddp) {
+    text += fmt::format(" · {}", name(sharding.style));
+  }
+  if (sharding.tensor > 1) {
+    text += fmt::format(" · tensor {}", sharding.tensor);
+  }
+  if (sharding.pipeline > 1) {
+    text += fmt::format(" · pipeline {}", sharding.pipeline);
+  }
+  if (sharding.interleave > 1) {
+    text += fmt::format(" · interleave {}", sharding.interleave);
+  }
+  return sharding.checkpointing.value_or(false) ? text + " · checkpointing" : text;
+}
+
+std::optional<Sharding> parse_sharding(std::string_view word) {
+  for (const ShardingStyle style : kStyles) {
+    if (word == name(style)) {
+      return Sharding{.style = style};
+    }
+  }
+  for (const Adapters adapters : {Adapters::lora, Adapters::qlora}) {
+    if (word == name(adapters)) {
+      return Sharding{.adapters = adapters};
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> sharding_words() {
+  std::vector<std::string> words;
+  for (const ShardingStyle style : kStyles) {
+    words.emplace_back(name(style));
+  }
+  words.insert(words.end(), {"lora", "qlora"});
+  return words;
+}
+
+std::string sharding_form() {
+  return "a list such as `[fsdp, qlora, {style: zero1, tensor: 8}]`, one of these, or `search`";
+}
+
+std::vector<KeyDescription> sharding_keys() { return keys_of(sharding_table()); }
+
+std::vector<Sharding> read_shardings(Reader& reader, const Value& value) {
+  std::vector<Sharding> ways;
+  const auto add = [&](const Value& one) {
+    if (const auto way = read_one(reader, one)) {
+      ways.push_back(*way);
+    }
+  };
+  if (!value.node.IsSequence()) {
+    add(value);
+    return ways;
+  }
+  for (const Value& item : reader.items(value)) {
+    add(item);
+  }
+  return ways;
+}
+
+}  // namespace ringside

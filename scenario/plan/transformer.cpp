@@ -1,0 +1,86 @@
+#include "scenario/plan/transformer.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace ringside {
+namespace {
+
+std::int64_t attention_elements(const Transformer& model) {
+  return 2 * model.hidden * model.hidden + 2 * model.hidden * model.kv_width();
+}
+
+std::int64_t mlp_elements(const Transformer& model) {
+  return (model.gated ? 3 : 2) * model.hidden * model.intermediate;
+}
+
+std::int64_t biases_of_layer(const Transformer& model) {
+  const std::int64_t qkv = model.hidden + 2 * model.kv_width();
+  if (!model.biases) {
+    return model.qkv_biases ? qkv : 0;
+  }
+  return qkv + model.hidden + (model.gated ? 2 : 1) * model.intermediate + model.hidden;
+}
+
+/// Weight, and bias where there are biases.
+std::int64_t norm_elements(const Transformer& model) { return (model.biases ? 2 : 1) * model.hidden; }
+
+}  // namespace
+
+std::int64_t matrix_elements_of_layer(const Transformer& model) {
+  return attention_elements(model) + mlp_elements(model);
+}
+
+std::int64_t parameters_of_layer(const Transformer& model) {
+  return matrix_elements_of_layer(model) + biases_of_layer(model) + 2 * norm_elements(model);
+}
+
+std::int64_t parameters_outside_layers(const Transformer& model) {
+  return (model.tied ? 1 : 2) * model.vocabulary * model.hidden + model.positions * model.hidden +
+         norm_elements(model);
+}
+
+std::int64_t parameters_of(const Transformer& model) {
+  return model.layers * parameters_of_layer(model) + parameters_outside_layers(model);
+}
+
+double forward_flops_of_layer(const Transformer& model) {
+  const auto tokens = static_cast<double>(model.sequence);
+  const double matrices = 2 * tokens * static_cast<double>(matrix_elements_of_layer(model));
+  const double attention = 4 * tokens * tokens * static_cast<double>(model.hidden);
+  return matrices + attention;
+}
+
+double forward_flops_of(const Transformer& model) {
+  const double output = 2.0 * static_cast<double>(model.sequence) * static_cast<double>(model.vocabulary) *
+                        static_cast<double>(model.hidden);
+  return model.layers * forward_flops_of_layer(model) + output;
+}
+
+double kept_elements_of_layer(const Transformer& model) {
+  const auto hidden = static_cast<double>(model.hidden);
+  const double attention = 3 * hidden + 2 * static_cast<double>(model.kv_width()) + hidden;
+  const double mlp = 2 * hidden + (model.gated ? 4 : 2) * static_cast<double>(model.intermediate);
+  return static_cast<double>(model.sequence) * (attention + mlp);
+}
+
+std::string to_yaml_line(const Transformer& model) {
+  std::string text = fmt::format(
+      "{{layers: {}, hidden: {}, heads: {}, kv_heads: {}, vocabulary: {}, intermediate: {}, gated: {}, tied: "
+      "{}",
+      model.layers, model.hidden, model.heads, model.kv_heads, model.vocabulary, model.intermediate,
+      model.gated, model.tied);
+  if (model.biases) {
+    text += ", biases: true";
+  }
+  if (model.qkv_biases) {
+    text += ", qkv_biases: true";
+  }
+  if (model.positions > 0) {
+    text += fmt::format(", positions: {}", model.positions);
+  }
+  return text + fmt::format(", sequence: {}}}", model.sequence);
+}
+
+}  // namespace ringside

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+/// A transformer language model by the few numbers of its config: what it has, computes and keeps.
+namespace ringside {
+
+/// Dense decoder (GPT-2, MPT, Llama, Mistral, Qwen 2); no mixture of experts.
+struct Transformer {
+  int layers = 0;
+  std::int64_t hidden = 0;
+  int heads = 0;
+  int kv_heads = 0;  ///< Fewer than `heads` with grouped queries.
+  std::int64_t vocabulary = 0;
+  std::int64_t intermediate = 0;  ///< Width of the MLP.
+  bool gated = true;              ///< Three matrices in the MLP (SwiGLU) instead of two.
+  bool tied = false;              ///< The output shares the embedding's matrix.
+  bool biases = false;            ///< Every matrix and norm has one.
+  bool qkv_biases = false;        ///< Those of query, key and value alone.
+  std::int64_t positions = 0;     ///< Learnt position embeddings.
+  std::int64_t sequence = 0;      ///< Tokens of a sample.
+
+  bool operator==(const Transformer&) const = default;
+
+  /// Width of keys, and of values.
+  std::int64_t kv_width() const { return hidden / heads * kv_heads; }
+};
+
+/// Elements of one layer's matrices.
+std::int64_t matrix_elements_of_layer(const Transformer& model);
+std::int64_t parameters_of_layer(const Transformer& model);
+/// Embeddings, the output matrix where it is not tied, and the last norm.
+std::int64_t parameters_outside_layers(const Transformer& model);
+std::int64_t parameters_of(const Transformer& model);
+
+/// Operations of the forward pass of one layer for one sample, two per multiply-accumulate: matrices, and attention of every
+/// token to every other, causal or not (Narayanan et al. 2021, arXiv 2104.04473, eq. 2 and appendix; generalised to grouped queries).
+double forward_flops_of_layer(const Transformer& model);
+/// With the output matrix.
+double forward_flops_of(const Transformer& model);
+
+/// Elements of one sample that one layer keeps for its backward pass, with fused attention (no matrix of scores): Korthikanti et al. 2022
+/// (arXiv 2205.05198), section 4.1, counted for the model's own widths and without dropout: inputs of both norms and of the
+/// matrices after them, query, key, value, what attention gives, and what the MLP's matrices and its activation give.
+double kept_elements_of_layer(const Transformer& model);
+
+/// A config.json as Hugging Face transformers writes it. `sequence`: none = the config's positions, at most 4,096. Throws Error{bad_input} that names the
+/// file and the key: no JSON, a number that is missing, a mixture of experts.
+Transformer load_config_json(const std::filesystem::path& file, std::optional<std::int64_t> sequence);
+
+/// The keys of `transformer` that say the same, on one line.
+std::string to_yaml_line(const Transformer& model);
+
+}  // namespace ringside

@@ -1,0 +1,112 @@
+#include "study/logs/submit.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "common/error.hpp"
+
+namespace ringside::study {
+namespace {
+
+/// Letters, digits and dashes.
+std::string file_name(const std::string& text) {
+  std::string result;
+  for (const char c : text) {
+    const bool kept = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.';
+    const char lower = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    if (kept || lower != c) {
+      result += lower;
+    } else if (!result.empty() && result.back() != '-') {
+      result += '-';
+    }
+  }
+  return result;
+}
+
+std::string indented(const std::string& yaml) {
+  std::string result;
+  for (std::size_t start = 0; start < yaml.size();) {
+    const std::size_t end = std::min(yaml.find('\n', start), yaml.size());
+    result += fmt::format("  {}\n", yaml.substr(start, end - start));
+    start = end + 1;
+  }
+  return result;
+}
+
+std::vector<std::string> missing_from(const LogCheck& check, const SubmitRequest& request) {
+  std::vector<std::string> missing;
+  const Machine& machine = check.machine;
+  if (!request.source) {
+    missing.emplace_back("where it is published: --source URL");
+  }
+  if (!machine.software.nccl && !machine.software.rccl) {
+    missing.emplace_back("the version of NCCL: `software: {nccl: …}`");
+  }
+  if (!machine.cpu && machine.intra && machine.intra->kind == IntraKind::pcie) {
+    missing.emplace_back("who makes the CPUs: `cpu: {vendor: …}`");
+  }
+  if (machine.intra && machine.intra->kind == IntraKind::pcie && !machine.intra->peer_to_peer) {
+    missing.emplace_back(
+        "whether GPUs reach each other's memory: `intra.peer_to_peer` (NCCL_DEBUG=INFO: via P2P or via SHM)");
+  }
+  if (machine.nodes > 1 && machine.inter && !machine.inter->gpudirect) {
+    missing.emplace_back("whether NICs reach the GPUs' memory: `inter.gpudirect` (NCCL_DEBUG=INFO: GDRDMA)");
+  }
+  for (const std::string& assumption : check.assumptions) {
+    missing.push_back(fmt::format("whether this is right: {}", assumption));
+  }
+  return missing;
+}
+
+}  // namespace
+
+Submission submit(const SubmitRequest& request, const Invocation& invocation) {
+  const std::vector<LogCheck> checks = check_log(request.log, request.machine);
+  if (checks.size() > 1) {
+    throw Error(
+        ErrorKind::bad_input,
+        fmt::format("{}: holds runs of several collectives or numbers of ranks; submit each of its own",
+                    request.log.string()));
+  }
+  const LogCheck& check = checks.front();
+  if (check.check.points.empty()) {
+    throw Error(ErrorKind::bad_input, fmt::format("{}: all of its results were wrong", request.log.string()));
+  }
+  const PointKey& key = check.check.points.front().key;
+  const std::string name = file_name(fmt::format(
+      "{}-{}x-{}node{}", check.machine.gpu->model, key.ranks, check.machine.nodes,
+      key.collective == Collective::all_reduce ? std::string()
+                                               : fmt::format("-{}", ringside::name(key.collective))));
+  const std::filesystem::path directory = output_directory(invocation, "submit");
+  Submission submission{.scenario = directory / (name + ".yaml"), .table = directory / (name + ".csv")};
+  submission.missing = missing_from(check, request);
+  std::string table = "bytes,time_us\n";
+  std::vector<std::string> sizes;
+  for (const Point& point : check.check.points) {
+    table += fmt::format("{},{}\n", point.key.bytes.value, point.measured->seconds.value * 1e6);
+    sizes.push_back(fmt::format("{} B", point.key.bytes.value));
+  }
+  Machine machine = check.machine;
+  machine.known.clear();
+  machine.price.reset();
+  std::string scenario = "# yaml-language-server: $schema=../scenario.schema.json\n#\n";
+  for (const std::string& missing : submission.missing) {
+    scenario += fmt::format("# Missing: {}\n", missing);
+  }
+  scenario += fmt::format(
+      "name: {}\n{}algorithms: native\nranks: {}\nmessage_sizes: [{}]\nbackend: nccl\nmachine:\n{}measured: "
+      "{}.csv\nevaluation:\n  source: \"{}\"\n  group: \"{}\"\n",
+      name,
+      key.collective == Collective::all_reduce
+          ? std::string()
+          : fmt::format("collective: {}\n", ringside::name(key.collective)),
+      key.ranks, fmt::join(sizes, ", "), indented(to_yaml(machine)), name,
+      request.source.value_or("not said"), file_name(request.source.value_or(name)));
+  write_file(submission.table, table);
+  write_file(submission.scenario, scenario);
+  return submission;
+}
+
+}  // namespace ringside::study

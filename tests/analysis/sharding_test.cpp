@@ -1,0 +1,146 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analysis/sharding/sharded_memory.hpp"
+#include "analysis/sharding/sharded_step.hpp"
+
+namespace ringside {
+namespace {
+
+using testing::HasSubstr;
+
+/// meta-llama/Meta-Llama-3-8B.
+Transformer llama_8b(std::int64_t sequence) {
+  return {.layers = 32,
+          .hidden = 4096,
+          .heads = 32,
+          .kv_heads = 8,
+          .vocabulary = 128256,
+          .intermediate = 14336,
+          .sequence = sequence};
+}
+
+Plan plan_of(const Transformer& model, int batch, int accumulate = 1) {
+  Plan plan;
+  plan.name = "test";
+  plan.algorithm = "native";
+  plan.synchronisation.accumulate = accumulate;
+  plan.workload.transformer = model;
+  plan.workload.parameters = parameters_of(model);
+  plan.workload.forward_flops = forward_flops_of(model);
+  plan.workload.batch_per_gpu = batch;
+  plan.workload.compute.precision = Precision::bfloat16;
+  plan.workload.memory.optimizer = Optimizer::adam;
+  return plan;
+}
+
+Offer eight_h100() {
+  Machine machine;
+  machine.name = "8 × H100";
+  machine.gpus_per_node = 8;
+  machine.gpu = Gpu{.model = "H100-SXM"};
+  machine.intra =
+      IntraLink{.kind = IntraKind::nvlink, .generation = 4, .links_per_gpu = 18, .nvswitch = true};
+  return {
+      .name = "8 × H100", .machine = machine, .gpus = 8, .per_hour = Money{.amount = 16, .currency = "USD"}};
+}
+
+TEST(Transformer, HasTheParametersOfItsModel) {
+  EXPECT_EQ(parameters_of(llama_8b(8192)), 8'030'261'248);
+  const Transformer gpt2{.layers = 12,
+                         .hidden = 768,
+                         .heads = 12,
+                         .kv_heads = 12,
+                         .vocabulary = 50257,
+                         .intermediate = 3072,
+                         .gated = false,
+                         .tied = true,
+                         .biases = true,
+                         .positions = 1024,
+                         .sequence = 1024};
+  EXPECT_EQ(parameters_of(gpt2), 124'439'808);
+}
+
+TEST(ShardedMemory, IsThatOfFigureOneOfZero) {
+  // 7.5 B parameters on 64 GPUs: 120, 31.4, 16.6 and 1.9 GB of weights, gradients and optimizer states (Rajbhandari et al. 2020).
+  const Transformer model = llama_8b(1);
+  const double scale = 7.5e9 / static_cast<double>(parameters_of(model));
+  const Plan plan = plan_of(model, 1);
+  const auto states = [&](ShardingStyle style) {
+    const ShardedMemory memory = sharded_memory(plan.workload, {.style = style}, {.data = 64}, false, 1, 1);
+    return scale *
+           static_cast<double>(memory.weights.value + memory.gradients.value + memory.optimizer.value) / 1e9;
+  };
+  EXPECT_NEAR(states(ShardingStyle::ddp), 120, 0.1);
+  EXPECT_NEAR(states(ShardingStyle::zero1), 31.4, 0.1);
+  EXPECT_NEAR(states(ShardingStyle::zero2), 16.6, 0.1);
+  EXPECT_NEAR(states(ShardingStyle::zero3), 1.9, 0.1);
+}
+
+TEST(ShardedMemory, OfActivationsIsNear34BytesPerTokenAndWidth) {
+  // Korthikanti et al. 2022 count 34 with two dropout masks, which take 2, and an MLP four times as wide.
+  const Transformer gpt{.layers = 1,
+                        .hidden = 1024,
+                        .heads = 16,
+                        .kv_heads = 16,
+                        .vocabulary = 1,
+                        .intermediate = 4096,
+                        .gated = false,
+                        .sequence = 1};
+  EXPECT_NEAR(2 * kept_elements_of_layer(gpt) / 1024, 32, 1);
+}
+
+TEST(ShardedMemory, OfFourBitWeightsIsAQuarterAndAdaptersAreSmall) {
+  const Plan plan = plan_of(llama_8b(512), 1);
+  const Sharding qlora{.adapters = Adapters::qlora};
+  const Sharding lora{.adapters = Adapters::lora};
+  const auto weights = [&](const Sharding& sharding) {
+    return static_cast<double>(sharded_memory(plan.workload, sharding, {}, true, 1, 1).weights.value) / 1e9;
+  };
+  EXPECT_NEAR(weights(lora), 16.06, 0.01);
+  EXPECT_NEAR(weights(qlora), 0.516 * 6.98 + 2 * 1.051, 0.05);
+  // 32 layers of rank 16: 41,943,040, as peft prints for all linear layers of this model.
+  EXPECT_DOUBLE_EQ(trained_parameters(llama_8b(1), lora), 41'943'040);
+}
+
+TEST(ShardedStep, FsdpMovesHalfAsMuchAgainAsZeroOne) {
+  const Plan plan = plan_of(llama_8b(8192), 1);
+  ShardedPlanner planner(plan);
+  const ShardedStep fsdp = planner.estimate(eight_h100(), {.style = ShardingStyle::fsdp});
+  ASSERT_EQ(fsdp.problem, "");
+  const ShardedStep one = planner.estimate(eight_h100(), {.style = ShardingStyle::zero1});
+  ASSERT_EQ(one.problem, "");
+  EXPECT_NEAR(fsdp.communication.typical.value / one.communication.typical.value, 1.5, 0.15);
+}
+
+TEST(ShardedStep, APipelineLosesItsStagesLessOneOverItsPasses) {
+  const Plan plan = plan_of(llama_8b(4096), 1, 4);
+  ShardedPlanner planner(plan);
+  const ShardedStep step = planner.estimate(eight_h100(), {.pipeline = 4, .checkpointing = true});
+  ASSERT_EQ(step.problem, "");
+  EXPECT_EQ(step.micro_batches, 16);
+  EXPECT_NEAR(step.bubble.typical.value / step.compute.typical.value, 3.0 / 16, 0.02);
+}
+
+TEST(ShardedStep, WhatDoesNotFitSaysWhatWould) {
+  const Plan plan = plan_of(llama_8b(8192), 64);
+  ShardedPlanner planner(plan);
+  EXPECT_THAT(planner.estimate(eight_h100(), {.style = ShardingStyle::ddp}).problem,
+              HasSubstr("does not fit: "));
+  EXPECT_THAT(planner.estimate(eight_h100(), {.style = ShardingStyle::fsdp}).problem,
+              HasSubstr("a micro-batch of "));
+  EXPECT_THAT(planner.estimate(eight_h100(), {.tensor = 3}).problem, HasSubstr("does not divide"));
+}
+
+TEST(ShardedStep, TheSearchFindsNothingDearerThanAWayThatIsNamed) {
+  const Plan plan = plan_of(llama_8b(4096), 1, 4);
+  ShardedPlanner planner(plan);
+  const std::vector<ShardedStep> found = planner.search(eight_h100(), Adapters::none);
+  ASSERT_GT(found.size(), 2U);
+  EXPECT_LE(merit_of(found.front()),
+            merit_of(planner.estimate(eight_h100(), {.style = ShardingStyle::fsdp})));
+  EXPECT_LE(merit_of(found.front()), merit_of(found.back()));
+}
+
+}  // namespace
+}  // namespace ringside
