@@ -25,12 +25,13 @@ struct ImbName {
   bool bytes_of_one_rank;  ///< Whether `#bytes` is what each rank gives.
   bool reduces;
 };
-constexpr auto kNames = std::to_array<ImbName>({{"Allreduce", Collective::all_reduce, false, true},
-                                                {"Reduce_scatter", Collective::reduce_scatter, false, true},
-                                                {"Allgather", Collective::all_gather, true, false},
-                                                {"Bcast", Collective::broadcast, false, false},
-                                                {"Reduce", Collective::reduce, false, true},
-                                                {"Gather", Collective::gather, true, false}});
+constexpr auto kImbNames =
+    std::to_array<ImbName>({{"Allreduce", Collective::all_reduce, false, true},
+                            {"Reduce_scatter", Collective::reduce_scatter, false, true},
+                            {"Allgather", Collective::all_gather, true, false},
+                            {"Bcast", Collective::broadcast, false, false},
+                            {"Reduce", Collective::reduce, false, true},
+                            {"Gather", Collective::gather, true, false}});
 
 std::optional<DataType> mpi_type(std::string_view word) {
   if (word == "MPI_FLOAT") {
@@ -65,9 +66,9 @@ void ImbReader::start_block(std::size_t line_number, std::string_view benchmark)
   found_ = true;
   ranks_.reset();
   average_.reset();
-  const auto* const found = std::find_if(kNames.begin(), kNames.end(),
+  const auto* const found = std::find_if(kImbNames.begin(), kImbNames.end(),
                                          [&](const ImbName& name) { return name.spelt == benchmark; });
-  name_ = found == kNames.end() ? std::nullopt : std::optional(*found);
+  name_ = found == kImbNames.end() ? std::nullopt : std::optional(*found);
   if (!name_) {
     skipped_.add(line_number,
                  fmt::format("the benchmark {} is of no collective of ringside's", benchmark.substr(0, 40)));

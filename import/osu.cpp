@@ -21,12 +21,12 @@ struct OsuName {
   Collective collective;
   bool bytes_of_one_rank;  ///< Whether the size is that of what each rank gives.
 };
-constexpr auto kNames = std::to_array<OsuName>({{"Allreduce", Collective::all_reduce, false},
-                                                {"Reduce_scatter", Collective::reduce_scatter, false},
-                                                {"Allgather", Collective::all_gather, true},
-                                                {"Broadcast", Collective::broadcast, false},
-                                                {"Reduce", Collective::reduce, false},
-                                                {"Gather", Collective::gather, true}});
+constexpr auto kOsuNames = std::to_array<OsuName>({{"Allreduce", Collective::all_reduce, false},
+                                                   {"Reduce_scatter", Collective::reduce_scatter, false},
+                                                   {"Allgather", Collective::all_gather, true},
+                                                   {"Broadcast", Collective::broadcast, false},
+                                                   {"Reduce", Collective::reduce, false},
+                                                   {"Gather", Collective::gather, true}});
 
 std::optional<DataType> mpi_dtype(std::string_view line) {
   constexpr auto kTypes = std::to_array<std::pair<std::string_view, DataType>>(
@@ -84,7 +84,7 @@ void OsuReader::read_title(std::size_t line_number, std::string_view title) {
   dtype_.reset();
   name_.reset();
   const auto words = words_of(title);
-  for (const OsuName& name : kNames) {
+  for (const OsuName& name : kOsuNames) {
     if (std::find(words.begin(), words.end(), name.spelt) != words.end() &&
         std::find(words.begin(), words.end(), "Latency") != words.end()) {
       name_ = name;

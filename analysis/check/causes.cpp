@@ -175,7 +175,7 @@ std::optional<std::vector<double>> log_times(const NcclSystem& system, std::span
   return result;
 }
 
-double square(double x) { return x * x; }
+double squared(double x) { return x * x; }
 
 /// log likelihood of residuals, but for a constant.
 double likelihood(const std::vector<double>& residuals, std::span<const Point> points,
@@ -194,10 +194,10 @@ double likelihood(const std::vector<double>& residuals, std::span<const Point> p
     for (Eigen::Index j = 0; j < count; ++j) {
       const double b = byte_share(log2_of(j));
       covariance(i, j) =
-          square(spread.latency) * (1 - a) * (1 - b) + square(spread.bytes) * a * b +
-          square(spread.shape) * std::exp(-0.5 * square((log2_of(i) - log2_of(j)) / spread.doublings));
+          squared(spread.latency) * (1 - a) * (1 - b) + squared(spread.bytes) * a * b +
+          squared(spread.shape) * std::exp(-0.5 * squared((log2_of(i) - log2_of(j)) / spread.doublings));
     }
-    covariance(i, i) += square(kNoise);
+    covariance(i, i) += squared(kNoise);
   }
   const Eigen::LLT<Eigen::MatrixXd> factors(covariance);
   const Eigen::VectorXd whitened = factors.matrixL().solve(residual);
@@ -225,7 +225,7 @@ std::vector<double> differences(const std::vector<double>& a, const std::vector<
   return result;
 }
 
-double mean(const std::vector<double>& values) {
+double mean_over(const std::vector<double>& values) {
   double sum = 0;
   for (const double value : values) {
     sum += value;
@@ -300,7 +300,7 @@ std::vector<SuspectedCause> suspected_causes(const Machine& machine, std::span<c
       continue;
     }
     Candidate candidate{
-        .suspected = {.cause = change.cause, .slowdown = std::exp(mean(slowdown))},
+        .suspected = {.cause = change.cause, .slowdown = std::exp(mean_over(slowdown))},
         .weight = likelihood(differences(measured, *times), points, fit.spread(other->kind()))};
     if (change.cause == Cause::peer_to_peer_off && system->link != GpuLink::pcie) {
       candidate.weight += std::log(kRareOnCables);

@@ -38,7 +38,7 @@ double deviation(double at_end, double predicted) {
 }
 
 /// How many deviations slower (positive) than predicted.
-double distance(const Point& point) {
+double deviations_off(const Point& point) {
   const Prediction& predicted = *point.predicted;
   const double off = std::log(point.measured->seconds.value / predicted.seconds.value);
   return off / deviation(off > 0 ? predicted.high->value : predicted.low->value, predicted.seconds.value);
@@ -46,14 +46,14 @@ double distance(const Point& point) {
 
 double share_above(double deviations) { return 0.5 * std::erfc(deviations / std::sqrt(2.0)); }
 
-double median_of(std::vector<double> values) { return summarize(std::move(values)).median; }
+double median_over(std::vector<double> values) { return summarize(std::move(values)).median; }
 
 std::optional<BandVerdict> band_verdict(const std::vector<Point>& points, SizeBand band) {
   std::vector<double> distances;
   std::vector<double> ratios;
   for (const Point& point : points) {
     if (size_band(static_cast<double>(point.key.bytes.value)) == band) {
-      distances.push_back(distance(point));
+      distances.push_back(deviations_off(point));
       ratios.push_back(point.measured->seconds.value / point.predicted->seconds.value);
     }
   }
@@ -62,8 +62,8 @@ std::optional<BandVerdict> band_verdict(const std::vector<Point>& points, SizeBa
   }
   return BandVerdict{.band = band,
                      .points = static_cast<int>(distances.size()),
-                     .ratio = median_of(ratios),
-                     .share_as_slow = share_above(median_of(distances))};
+                     .ratio = median_over(ratios),
+                     .share_as_slow = share_above(median_over(distances))};
 }
 
 /// predict_nccl_native() for the sizes of one run, which reads the machine's description once and not for every size.

@@ -56,12 +56,12 @@ std::size_t columns_of(const std::vector<std::string_view>& words) {
   return words.size() - std::min(first, words.size());
 }
 
-bool is_elision(const std::vector<std::string_view>& words) {
+bool is_left_out(const std::vector<std::string_view>& words) {
   return words.size() == 1 && words[0].size() > 1 &&
          words[0].find_first_not_of('.') == std::string_view::npos;
 }
 
-class Reader {
+class MatrixReader {
  public:
   void read(std::size_t number, std::string_view line);
   CopyMatrices result;
@@ -76,9 +76,9 @@ class Reader {
   std::string p2p_title_;  ///< Title of the last matrix of p2pBandwidthLatencyTest.
 };
 
-bool Reader::read_row(std::size_t number, const std::vector<std::string_view>& words) {
+bool MatrixReader::read_row(std::size_t number, const std::vector<std::string_view>& words) {
   CopyMatrix& matrix = result.matrices.back();
-  if (is_elision(words)) {
+  if (is_left_out(words)) {
     matrix.elided = true;
     result.notes.push_back(
         fmt::format("line {}: rows of this matrix were left out; they stay absent", number));
@@ -100,8 +100,8 @@ bool Reader::read_row(std::size_t number, const std::vector<std::string_view>& w
   return true;
 }
 
-void Reader::read_other(std::size_t number, std::string_view line,
-                        const std::vector<std::string_view>& words) {
+void MatrixReader::read_other(std::size_t number, std::string_view line,
+                              const std::vector<std::string_view>& words) {
   if (const auto running = after(line, "Running ")) {
     running_ = std::string(first_word(*running));
     running_ = running_.ends_with('.') ? running_.substr(0, running_.size() - 1) : running_;
@@ -126,7 +126,7 @@ void Reader::read_other(std::size_t number, std::string_view line,
   }
 }
 
-void Reader::read(std::size_t number, std::string_view line) {
+void MatrixReader::read(std::size_t number, std::string_view line) {
   if (auto title = title_of(line, running_)) {
     result.format = title->nvbandwidth ? "nvbandwidth" : "p2pBandwidthLatencyTest";
     p2p_title_ = title->nvbandwidth ? std::string() : title->text;
@@ -156,7 +156,7 @@ bool holds_copy_matrices(std::string_view text) {
 }
 
 CopyMatrices read_copy_matrices(std::string_view text, const std::string& name) {
-  Reader reader;
+  MatrixReader reader;
   std::size_t number = 0;
   for (std::size_t start = 0; start < text.size();) {
     const std::size_t end = std::min(text.find('\n', start), text.size());

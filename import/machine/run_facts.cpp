@@ -19,7 +19,7 @@
 namespace ringside {
 namespace {
 
-bool is_name(char c) { return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
+bool is_of_setting(char c) { return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
 
 bool has(std::string_view line, std::string_view text) { return line.find(text) != std::string_view::npos; }
 
@@ -117,8 +117,8 @@ void RunFactsReader::read_settings(std::size_t number, std::string_view line) {
   for (std::size_t at = line.find("NCCL_"); at != std::string_view::npos; at = line.find("NCCL_", at + 1)) {
     const std::string_view rest = line.substr(at);
     const auto end =
-        static_cast<std::size_t>(std::find_if_not(rest.begin(), rest.end(), is_name) - rest.begin());
-    if (end >= rest.size() || rest[end] != '=' || (at > 0 && is_name(line[at - 1]))) {
+        static_cast<std::size_t>(std::find_if_not(rest.begin(), rest.end(), is_of_setting) - rest.begin());
+    if (end >= rest.size() || rest[end] != '=' || (at > 0 && is_of_setting(line[at - 1]))) {
       continue;
     }
     std::string_view value = clean(rest.substr(end + 1));

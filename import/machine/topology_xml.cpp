@@ -119,14 +119,14 @@ struct Open {
   std::string pci_device = {};
 };
 
-int whole(const std::string& text) { return parse_number<int>(text).value_or(0); }
+int whole_or_zero(const std::string& text) { return parse_number<int>(text).value_or(0); }
 
 bool is_gpu_class(const std::string& pci_class) {
   return pci_class.starts_with("0x0302") || pci_class.starts_with("0x0300") ||
          pci_class.starts_with("0x0380");
 }
 
-class Reader {
+class XmlReader {
  public:
   void open(const Element& element);
   std::vector<Open> stack;
@@ -137,7 +137,7 @@ class Reader {
   int switches_ = 0;
 };
 
-void Reader::open_pci(const Element& element, Open& open) {
+void XmlReader::open_pci(const Element& element, Open& open) {
   ++result.pci_elements;
   open.pci_class = element.at("class");
   open.pci_device = element.at("vendor") + ":" + element.at("device");
@@ -147,7 +147,7 @@ void Reader::open_pci(const Element& element, Open& open) {
     open.gpu = static_cast<int>(result.gpus.size());
     result.gpus.push_back({.pci_device = open.pci_device,
                            .link_speed = element.at("link_speed"),
-                           .lanes = whole(element.at("link_width")),
+                           .lanes = whole_or_zero(element.at("link_width")),
                            .cpu = result.cpus - 1,
                            .pcie_switch = open.pcie_switch});
   } else if (open.pci_class.starts_with("0x02")) {
@@ -155,7 +155,7 @@ void Reader::open_pci(const Element& element, Open& open) {
   }
 }
 
-void Reader::open(const Element& element) {
+void XmlReader::open(const Element& element) {
   Open open = stack.empty() ? Open{} : stack.back();
   open.name = element.name;
   open.line = element.line;
@@ -171,7 +171,7 @@ void Reader::open(const Element& element) {
     ++(element.name == "nvlink" ? result.nvlink_elements : result.xgmi_elements);
     if (open.gpu >= 0) {
       TopologyXml::Gpu& gpu = result.gpus[static_cast<std::size_t>(open.gpu)];
-      gpu.links.push_back(whole(element.at("count")));
+      gpu.links.push_back(whole_or_zero(element.at("count")));
       gpu.to_switches = gpu.to_switches || element.at("tclass").starts_with("0x0680");
     }
   } else if (element.name == "net") {
@@ -326,7 +326,7 @@ bool is_topology_xml(std::string_view text) {
 
 TopologyXml read_topology_xml(std::string_view text, const std::string& name) {
   Elements elements(text, name);
-  Reader reader;
+  XmlReader reader;
   while (const auto element = elements.next()) {
     if (!element->closes) {
       reader.open(*element);
