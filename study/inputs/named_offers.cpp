@@ -172,13 +172,14 @@ void add_known(std::vector<KnownPart>& parts, NamedOffer& offer) {
   for (KnownPart& part : parts) {
     const Counted asked = counted(part.of);
     const auto sheet = find_gpu_sheet(asked.what);
-    const bool of_gpus =
-        sheet && offer.machine.gpu && find_gpu_sheet(offer.machine.gpu->model)->model == sheet->model;
+    const auto own = offer.machine.gpu ? find_gpu_sheet(offer.machine.gpu->model) : decltype(sheet)();
+    const bool of_gpus = sheet && own && own->model == sheet->model;
     if (part.samples_per_second) {
       part.used = part.used || of_gpus;
       continue;
     }
-    const bool meant = lower(part.of) == lower(offer.text) || part.of == offer.name ||
+    // compare(): GCC 12 takes the comparison of two temporaries for one beyond their end.
+    const bool meant = lower(part.of).compare(lower(offer.text)) == 0 || part.of == offer.name ||
                        (!offer.reference && of_gpus && asked.count == offer.gpus);
     if (meant) {
       part.used = true;
