@@ -56,7 +56,7 @@ std::size_t columns_of(const std::vector<std::string_view>& words) {
   return words.size() - std::min(first, words.size());
 }
 
-bool is_left_out(const std::vector<std::string_view>& words) {
+bool is_elided(const std::vector<std::string_view>& words) {
   return words.size() == 1 && words[0].size() > 1 &&
          words[0].find_first_not_of('.') == std::string_view::npos;
 }
@@ -78,7 +78,7 @@ class MatrixReader {
 
 bool MatrixReader::read_row(std::size_t number, const std::vector<std::string_view>& words) {
   CopyMatrix& matrix = result.matrices.back();
-  if (is_left_out(words)) {
+  if (is_elided(words)) {
     matrix.elided = true;
     result.notes.push_back(
         fmt::format("line {}: rows of this matrix were left out; they stay absent", number));

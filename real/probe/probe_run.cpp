@@ -25,8 +25,9 @@ constexpr std::int64_t kMinBytesReduced = 256LL << 10;
 /// Exchanges in a chain: enough for the first one, which comes from a barrier, to count little.
 constexpr int kChainedExchanges = 6;
 
-/// One call at least, beside that of the warm-up: repetitions of all probes tell more than calls in a row.
-constexpr TimingLimits kLimits = {.target_interval = 0.05, .min_calls = 1, .max_calls = 400};
+constexpr TimingLimits kLimits = {.target_interval = 0.05, .min_calls = 3, .max_calls = 400};
+/// Longer messages are sent once at least, beside the warm-up: repetitions of all probes tell more than calls in a row.
+constexpr std::int64_t kLong = 1LL << 20;
 
 /// Probes are programs, as algorithms are: they run through the executor, each with one buffer that is sent from and
 /// one that is received into.
@@ -246,6 +247,9 @@ std::vector<double> run_probe(const ProbeKey& key, Seconds budget, const RankBac
   ready->warm_up();
   TimingLimits limits = kLimits;
   limits.budget = budget;
+  if (key.bytes.value > kLong) {
+    limits.min_calls = 1;
+  }
   std::vector<StepTime> times(probe.program().steps.size());
   // As before a measured collective, ranks write what they send: it is in their caches as it would be there.
   const CollectiveCall call = {.num_ranks = transport.num_ranks(), .num_elements = probe.num_elements()};
