@@ -17,6 +17,8 @@ constexpr microseconds kPause{20};
 /// While the GPU works, NCCL is asked so often whether it still can.
 constexpr microseconds kHealthInterval{10'000};
 
+bool is_error(ncclResult_t result) { return result != ncclSuccess && result != ncclInProgress; }
+
 }  // namespace
 
 Error nccl_error(ncclResult_t result, Rank rank, std::string_view doing, std::string_view detail) {
@@ -56,9 +58,14 @@ NcclCommunicator::~NcclCommunicator() {
 }
 
 void NcclCommunicator::check(ncclResult_t result, std::string_view doing) {
-  if (result != ncclSuccess && result != ncclInProgress) {
-    give_up(nccl_error(result, place_.rank, doing, last_error_text()));
+  if (!is_error(result)) {
+    return;
   }
+  // A communicator that has failed meanwhile refuses the next call; why it failed says more than that.
+  ncclResult_t state = ncclSuccess;
+  const bool known = communicator_ != nullptr &&
+                     library_->comm_get_async_error(communicator_, &state) == ncclSuccess && is_error(state);
+  give_up(nccl_error(known ? state : result, place_.rank, doing, last_error_text()));
 }
 
 void NcclCommunicator::group(std::string_view doing, const std::function<void()>& calls) {
