@@ -3,6 +3,7 @@
 #define RINGSIDE_ON_DEVICE
 #include "real/backend/nccl/device/kernel_bodies.hpp"
 #include "real/execute/half.hpp"
+#include "tests/gpu/with_element.hpp"
 
 /// 16-bit types of the rehearsal device.
 namespace ringside {
@@ -20,25 +21,6 @@ struct Widened<BFloat16> {
   static float widen(BFloat16 value) { return to_float(value); }
   static BFloat16 narrow(float value) { return to_bfloat16(value); }
 };
-
-/// Calls `function` with a value of the type of `dtype`.
-template <typename Function>
-void with_element(DataType dtype, const Function& function) {
-  switch (dtype) {
-    case DataType::float32:
-      return function(float{});
-    case DataType::float64:
-      return function(double{});
-    case DataType::float16:
-      return function(Float16{});
-    case DataType::bfloat16:
-      return function(BFloat16{});
-    case DataType::int32:
-      return function(std::int32_t{});
-    case DataType::int64:
-      return function(std::int64_t{});
-  }
-}
 
 /// Calls `function` with each reduction as a constant; an average adds.
 template <typename Function>
