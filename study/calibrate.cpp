@@ -186,6 +186,7 @@ void take_part_in_calibration(const Scenario& scenario, const LaunchChoices& cho
   options.launch = launch;
   options.budget = choices.calibrate_time;
   options.ranks = scenario.ranks;
+  options.max_bytes = largest_probe(scenario);
   probe(options, [](double, std::string_view) {});
 }
 

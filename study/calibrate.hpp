@@ -30,7 +30,6 @@ struct ProbeRequest {
   std::filesystem::path file = {};  ///< The machine file that is written.
   Bytes max_bytes = ProbeOptions{}.max_bytes;
   std::optional<Machine> described = {};  ///< What to add the numbers to.
-  bool pairs = false;                     ///< Also every pair of the most ranks.
   Software software = {};                 ///< What the ranks get, when nothing is described.
 };
 

@@ -78,23 +78,21 @@ void require_points_of(const Scenario& scenario, const ExternalRank& external) {
 }
 
 /// With several repetitions missing of a point, the last of them.
-std::string stage_of(const std::vector<PointKey>& missing, int repetition, int of_all) {
+std::string stage_of(const std::vector<PointKey>& missing, const MeasureOptions& options) {
   const std::size_t points = std::set<PointKey>(missing.begin(), missing.end()).size();
   const std::string stage = fmt::format("measuring {} points", points);
-  if (of_all == 1) {
+  if (options.repetitions == 1) {
     return stage;
   }
-  return missing.size() > points ? fmt::format("{}, up to {} repetitions", stage, repetition)
-                                 : fmt::format("{}, repetition {} of {}", stage, repetition, of_all);
+  const int repetition = options.repetitions_now.value_or(options.repetitions);
+  return missing.size() > points
+             ? fmt::format("{}, up to {} repetitions", stage, repetition)
+             : fmt::format("{}, repetition {} of {}", stage, repetition, options.repetitions);
 }
 
-/// Measures what is missing of the points in the first `repetitions` of all, writing each to the journal as it is known.
-void measure_points(std::vector<Point>& points, MeasureOptions options, int repetitions, Journal& journal,
+/// Measures what is missing of the points, writing each to the journal as it is known.
+void measure_points(std::vector<Point>& points, MeasureOptions options, Journal& journal,
                     const Observer& observer) {
-  options.budget_per_point = {options.budget_per_point.value * repetitions / options.repetitions};
-  options.min_iterations = std::max(1, options.min_iterations * repetitions / options.repetitions);
-  const int of_all = options.repetitions;
-  options.repetitions = repetitions;
   std::vector<PointKey> keys;
   for (const Point& point : points) {
     keys.push_back(point.key);
@@ -107,7 +105,7 @@ void measure_points(std::vector<Point>& points, MeasureOptions options, int repe
   if (missing.empty() && !external_rank()) {
     return;
   }
-  observer.stage(stage_of(missing, repetitions, of_all));
+  observer.stage(stage_of(missing, options));
   std::size_t done = 0;
   observer.progress(0, missing.empty() ? "" : describe(missing.front()));
   measure(keys, options, [&](const PointKey& key, const Measurement& measurement) {
@@ -249,8 +247,9 @@ std::optional<PointStudy> compare(const CompareRequest& request, const Invocatio
       predict_again(study, ranks.backend);
       journal.append(study.points);
     }
-    measure_points(study.points, measure_options(request, invocation, scenario, ranks.launch),
-                   request.repetitions * (turn + 1) / turns, journal, observer);
+    MeasureOptions options = measure_options(request, invocation, scenario, ranks.launch);
+    options.repetitions_now = request.repetitions * (turn + 1) / turns;
+    measure_points(study.points, std::move(options), journal, observer);
   }
   study.conclusions = conclude(study.points, request.fitted, &journal);
   say_what_disturbed(study);

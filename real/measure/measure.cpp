@@ -34,7 +34,7 @@ bool is_missing(const PointKey& key, int number, const MeasureOptions& options) 
 std::vector<Repetition> all_repetitions(std::span<const PointKey> points, const MeasureOptions& options) {
   RINGSIDE_CHECK(options.repetitions > 0, "points are measured at least once");
   std::vector<Repetition> all;
-  for (int number = 0; number < options.repetitions; ++number) {
+  for (int number = 0; number < options.repetitions_now.value_or(options.repetitions); ++number) {
     for (const PointKey& key : points) {
       all.push_back({.key = key, .missing = is_missing(key, number, options)});
     }
@@ -64,6 +64,7 @@ void measure(std::span<const PointKey> points, const MeasureOptions& options, co
   of_repetition.budget_per_point = {options.budget_per_point.value / options.repetitions};
   of_repetition.min_iterations = (options.min_iterations + options.repetitions - 1) / options.repetitions;
   of_repetition.earlier.clear();
+  of_repetition.repetitions_now.reset();
   std::map<PointKey, Measurement> known = options.earlier;
   const auto add = [&](const PointKey& key, const Measurement& measurement) {
     const auto [point, first] = known.try_emplace(key, measurement);

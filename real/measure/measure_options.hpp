@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 
 #include "common/units.hpp"
 #include "real/launch/launch_options.hpp"
@@ -20,7 +21,9 @@ struct MeasureOptions {
   /// What an earlier run measured: it counts as the first repetitions, and only those that are missing are made. A point
   /// that is here with another outcome than `ok` is not measured.
   std::map<PointKey, Measurement> earlier = {};
-  int min_iterations = 5;
+  /// Only the first so many repetitions are made now; none: all. Each has its part of the budget all the same.
+  std::optional<int> repetitions_now = {};
+  int min_iterations = 5;  ///< In all repetitions together, rounded up in each.
   int max_iterations = 10'000;
   /// Whether every result is compared with what it must be, outside the timer, or only the last one.
   bool check_every_call = true;

@@ -268,6 +268,18 @@ class Measure(RingsideCase):
                                    environment={"OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "5"})
         self.assert_rejected(result, 2, "Open MPI started 5 ranks", "for 2, 3")
 
+    def test_all_ranks_of_a_launcher_probe_what_the_scenario_sends(self):
+        # Messages far below the usual largest probe: the ranks must agree on which probes there are.
+        scenario = self.write("small.yaml", SCENARIO.replace("[2, 3]", "2"))
+        commands = [[PROGRAM, "compare", scenario, "--no-charts", "--calibrate-time", "0.2 s", "--time-per-point", "0.02 s",
+                     "--rendezvous", f"file://{self.folder}/meet", "--output", self.folder / f"out{rank}"] for rank in (0, 1)]
+        ranks = [subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                  env=os.environ | {"OMPI_COMM_WORLD_RANK": str(rank), "OMPI_COMM_WORLD_SIZE": "2"})
+                 for rank, command in enumerate(commands)]
+        for process in ranks:
+            _, error = process.communicate(timeout=120)
+            self.assertEqual(process.returncode, 0, error)
+
     def test_earlier_measurements_are_kept_aside_and_never_lost(self):
         scenario = self.write("small.yaml", SCENARIO.replace("[2, 3]", "2").replace("naive, tutorial_ring, ring, native", "ring"))
         folder = self.folder / "out"

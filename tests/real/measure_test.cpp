@@ -64,6 +64,23 @@ TEST(Measure, ReportsEachPointInOrderWithItsTimes) {
   }
 }
 
+TEST(Measure, RepetitionsCanBeMadeInTurns) {
+  const std::vector<PointKey> points = {{.algorithm = "ring", .ranks = 2, .bytes = {400}}};
+  MeasureOptions options = quick();
+  options.repetitions = 3;
+  options.min_iterations = 5;
+  options.max_iterations = 2;
+  for (int turn = 1; turn <= 3; ++turn) {
+    options.repetitions_now = turn;
+    const std::vector<Reported> reported = measured(points, options);
+    ASSERT_EQ(reported.size(), 1U) << "one repetition in each turn";
+    EXPECT_EQ(reported[0].measurement.repetitions.size(), turn == 1 ? 0 : static_cast<std::size_t>(turn));
+    EXPECT_EQ(reported[0].measurement.iterations, 2 * turn) << "each of them is as long";
+    options.earlier[points[0]] = reported[0].measurement;
+  }
+  EXPECT_THAT(measured(points, options), IsEmpty());
+}
+
 TEST(Measure, ChecksEveryCollectiveOfTheRegistry) {
   std::vector<PointKey> points;
   for (const Algorithm& algorithm : all_algorithms()) {
