@@ -285,12 +285,20 @@ std::vector<Figure> step_bars(const std::vector<StepBar>& bars, const ChartConte
     longest = std::max(longest, bar.compute + bar.hidden + bar.exposed + bar.waiting);
     widest = std::max(widest, std::min(kMaxLabel, text_width(bar.label, {})));
   }
-  const std::array<std::pair<const char*, Color>, 4> parts = {
-      std::pair{"compute", kSkyBlue}, std::pair{"compute with communication hidden behind it", kBlue},
-      std::pair{"exposed communication", kVermillion}, std::pair{"waiting for the slowest GPU", kGrey}};
+  struct Part {
+    const char* label;
+    Color color;
+    double StepBar::*seconds;
+  };
+  const std::array parts = {Part{"compute", kSkyBlue, &StepBar::compute},
+                            Part{"compute with communication hidden behind it", kBlue, &StepBar::hidden},
+                            Part{"exposed communication", kVermillion, &StepBar::exposed},
+                            Part{"waiting for the slowest GPU", kGrey, &StepBar::waiting}};
   std::vector<LegendEntry> legend;
-  for (const auto& [label, color] : parts) {
-    legend.push_back({.label = label, .band = color});
+  for (const Part& part : parts) {
+    if (std::any_of(bars.begin(), bars.end(), [&](const StepBar& bar) { return bar.*part.seconds > 0; })) {
+      legend.push_back({.label = part.label, .band = part.color});
+    }
   }
   const auto count = static_cast<double>(bars.size());
   Figure figure{
@@ -309,12 +317,12 @@ std::vector<Figure> step_bars(const std::vector<StepBar>& bars, const ChartConte
     const auto top = static_cast<double>(index);
     panel.y.tics.push_back({top + 0.5, shortened(bar.label, {}, kMaxLabel)});
     double left = 0;
-    const std::array lengths = {bar.compute, bar.hidden, bar.exposed, bar.waiting};
-    for (std::size_t part = 0; part < parts.size(); ++part) {
-      if (lengths[part] > 0) {
-        boxes.boxes.push_back({left, left + lengths[part], top + 0.15, top + 0.85, parts[part].second});
+    for (const Part& part : parts) {
+      const double right = left + bar.*part.seconds;
+      if (right > left) {
+        boxes.boxes.push_back({left, right, top + 0.15, top + 0.85, part.color});
       }
-      left += lengths[part];
+      left = right;
     }
     panel.elements.emplace_back(Text{.at = {left + 0.008 * longest, top + 0.5},
                                      .text = percent(bar.exposed / left) + " exposed",

@@ -97,6 +97,14 @@ TEST(PlanCharts, PartsOfAStepStandSideBySide) {
   EXPECT_THAT(texts_of(figure), Contains("25 % exposed"));
 }
 
+TEST(PlanCharts, TheLegendOfAStepHasNoPartThatNoBarHas) {
+  const std::vector<std::string> texts =
+      texts_of(step_bars({{.label = "offer", .compute = 0.01, .exposed = 0.01}}, kPlanContext)[0]);
+  EXPECT_THAT(texts, IsSupersetOf({"compute", "exposed communication"}));
+  EXPECT_THAT(texts, Not(Contains("compute with communication hidden behind it")));
+  EXPECT_THAT(texts, Not(Contains("waiting for the slowest GPU")));
+}
+
 TEST(PlanCharts, ScalingIsALinePerOffer) {
   const std::vector<Curve> curves = {{.label = "a", .points = {{1, 1}, {2, 0.9}}},
                                      {.label = "b", .points = {{1, 1}, {8, 0.5}}}};
