@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "schedule/registry.hpp"
+#include "sim/backend_models.hpp"
 #include "sim/nccl/knowledge.hpp"
 
 namespace ringside {
@@ -67,7 +68,7 @@ Prediction sharpened(const Machine& machine, const PointKey& key, const PredictO
 std::variant<Prediction, Unpredicted> predict_unknown(const Machine& machine, const PointKey& key,
                                                       const PredictOptions& options) {
   if (key.algorithm == kNative && key.ranks > 1 &&
-      native_backend(machine, options.backend) == Backend::nccl) {
+      backend_model(machine, options.backend).own == OwnCollectives::nccl) {
     return nccl_native(machine, key, options);
   }
   std::variant<Prediction, Unpredicted> outcome = simulate(machine, key, options);

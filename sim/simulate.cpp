@@ -14,6 +14,7 @@
 #include "schedule/program/policy.hpp"
 #include "schedule/registry.hpp"
 #include "schedule/schedule.hpp"
+#include "sim/backend_models.hpp"
 #include "sim/engine/closed_form.hpp"
 #include "sim/engine/flow.hpp"
 #include "sim/engine/gloo_ring.hpp"
@@ -42,10 +43,10 @@ const Algorithm& known_algorithm(Collective collective, const std::string& algor
 }
 
 std::variant<Model, Unpredicted> native_model(const Machine& machine, const PointKey& key, Backend backend) {
-  backend = native_backend(machine, backend);
-  if (backend != Backend::gloo) {
-    return Unpredicted{
-        fmt::format("what {} does for its own {} is not modelled", name(backend), name(key.collective))};
+  const BackendModel& model = backend_model(machine, backend);
+  if (model.own != OwnCollectives::gloo_ring) {
+    return Unpredicted{fmt::format("what {} does for its own {} is not modelled", name(model.backend),
+                                   name(key.collective))};
   }
   if (key.collective != Collective::all_reduce) {
     return Unpredicted{
@@ -66,10 +67,11 @@ std::variant<Model, Unpredicted> model_of(const Machine& machine, const PointKey
 /// Where the machine's ranks are assumed to work: where they were when it was calibrated, otherwise on its GPUs if it has any.
 RankSite site_on(const Machine& machine, const Network& network) {
   const std::string backend = machine.calibrated ? machine.calibrated->backend : "";
-  if (backend == name(Backend::nccl) || (backend.empty() && machine.gpu)) {
+  const BackendModel& model = backend_model(backend);
+  if (model.on_gpus || (backend.empty() && machine.gpu)) {
     return RankSite::gpu;
   }
-  if (backend != name(Backend::gloo) || !machine.calibrated->machine_tuning || !network.processor ||
+  if (!model.owns_cores || !machine.calibrated->machine_tuning || !network.processor ||
       !network.processor->cores) {
     return RankSite::cpu;
   }
@@ -293,13 +295,6 @@ void add_interval(const Machine& machine, const Execution& execution, Bytes size
 }
 
 }  // namespace
-
-Backend native_backend(const Machine& machine, Backend backend) {
-  if (backend == Backend::automatic) {
-    return machine.gpu ? Backend::nccl : Backend::gloo;
-  }
-  return backend;
-}
 
 std::variant<Prediction, Unpredicted> simulate(const Machine& machine, const PointKey& key,
                                                const PredictOptions& options) {

@@ -31,9 +31,6 @@ struct Unpredicted {
   std::string reason;
 };
 
-/// Whose collectives `native` is on this machine.
-Backend native_backend(const Machine& machine, Backend backend);
-
 /// A schedule of ours, or Gloo's own all_reduce, which is one. `machine.known` is not looked at. Throws as predict() does.
 std::variant<Prediction, Unpredicted> simulate(const Machine& machine, const PointKey& key,
                                                const PredictOptions& options);

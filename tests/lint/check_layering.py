@@ -37,8 +37,8 @@ THREADED = ("real/", "ringside/", "plots/drawing/draw.cpp", "plots/drawing/gnupl
 # Which backend it is only real/backend asks; everybody else asks its row (RegisteredBackend). Naming one as a value is fine, and so
 # is asking whether one was chosen at all.
 BACKEND_ASKED = re.compile(r"(==|!=)\s*(name\()?\s*Backend::(?!automatic\b)\w|\bBackend::(?!automatic\b)\w+\)?\s*(==|!=)|\bcase\s+Backend::")
-# sim/predict.cpp and sim/simulate.cpp ask whose own all_reduce they model; common/names.cpp spells all of them.
-ASKS_FOR_BACKENDS = ("real/backend/", "sim/predict.cpp", "sim/simulate.cpp", "common/names.cpp")
+# common/names.cpp spells all of them. What sim/ knows of each is a row, too (sim/backend_models.cpp).
+ASKS_FOR_BACKENDS = ("real/backend/", "common/names.cpp")
 
 
 def allowed(module: str, included: str) -> bool:
