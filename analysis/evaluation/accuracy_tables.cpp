@@ -10,6 +10,7 @@
 
 #include "analysis/comparison/limit_sentences.hpp"
 #include "common/error.hpp"
+#include "common/numbers.hpp"
 #include "common/units.hpp"
 
 namespace ringside {
@@ -72,9 +73,10 @@ std::string bars(const AccuracyReport& report) {
                                                : "no"});
     }
   }
-  return text + fmt::format("\nBetter than NCCL's own cost table on {} of {} systems ({:.0f} %).\n",
+  return text + fmt::format("\nBetter than NCCL's own cost table on {} of {} systems ({}).\n",
                             report.better_than_tuner, report.compared_with_tuner,
-                            100.0 * report.better_than_tuner / std::max(1, report.compared_with_tuner));
+                            percent(static_cast<double>(report.better_than_tuner) /
+                                    std::max(1, report.compared_with_tuner)));
 }
 
 struct IntervalGoal {

@@ -1,7 +1,6 @@
 #include "analysis/plan/all_reduce_times.hpp"
 
 #include "analysis/comparison/limit_sentences.hpp"
-#include "common/error.hpp"
 #include "schedule/registry.hpp"
 #include "sim/predict.hpp"
 
@@ -41,7 +40,7 @@ Interval<Seconds> AllReduceTimes::predict_range(Bytes bytes, bool interval) {
   const auto outcome = predict(*machine_, key, {.interval = interval});
   if (const auto* unpredicted = std::get_if<Unpredicted>(&outcome)) {
     if (algorithm_ != kNative) {
-      throw Error(ErrorKind::bad_input, unpredicted->reason);
+      throw NotPredicted(unpredicted->reason);
     }
     algorithm_ = kStandIn;
     return predict_range(bytes, interval);

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "common/error.hpp"
 #include "common/interval.hpp"
 #include "common/names.hpp"
 #include "results/prediction.hpp"
@@ -11,10 +12,16 @@
 
 namespace ringside {
 
+/// There is no prediction: nothing is known of the algorithm there, or it cannot run there. Says why.
+class NotPredicted : public Error {
+ public:
+  explicit NotPredicted(const std::string& reason) : Error(ErrorKind::bad_input, reason) {}
+};
+
 /// What all_reduces of one algorithm cost on some ranks of one machine; every size is predicted once.
 class AllReduceTimes {
  public:
-  /// Throws Error{bad_input} for a machine that cannot be (sim/predict.hpp) and where nothing is known of the algorithm.
+  /// All but the constructor throw Error{bad_input} for a machine that cannot be (sim/predict.hpp), and NotPredicted.
   AllReduceTimes(const Machine& machine, int ranks, const std::string& algorithm, DataType dtype);
 
   /// Nothing to pay for a single rank. With its interval, which takes three times as long to find.

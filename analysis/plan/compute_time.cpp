@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "analysis/plan/achieved_share.hpp"
+#include "common/numbers.hpp"
 #include "sim/nccl/gpu_models.hpp"
 
 namespace ringside {
@@ -24,8 +25,6 @@ std::optional<double> measured_speed(const Workload& workload, const std::option
   }
   return std::nullopt;
 }
-
-std::string percent_of_peak(double share) { return fmt::format("{:.3g} %", 100 * share); }
 
 }  // namespace
 
@@ -93,14 +92,14 @@ std::variant<ComputeTime, UnknownSpeed> compute_time(const Workload& workload,
   const AchievedShare achieved =
       published ? achieved_share(known_class) : AchievedShare{.share = range->second};
   const Interval<double>& efficiency = achieved.share;
-  return ComputeTime{.per_sample = {.low = time_at(efficiency.high),
-                                    .typical = time_at(efficiency.typical),
-                                    .high = time_at(efficiency.low)},
-                     .basis = fmt::format(
-                         "One {} computes at {} to {} of its {:.4g} TFLOP/s in {}{}.", gpu.model,
-                         percent_of_peak(efficiency.low), percent_of_peak(efficiency.high), rate / kTera,
-                         name(computed_in(gpu, workload.compute.precision)),
-                         achieved.extrapolated ? ", which nobody published of a language model on it" : "")};
+  return ComputeTime{
+      .per_sample = {.low = time_at(efficiency.high),
+                     .typical = time_at(efficiency.typical),
+                     .high = time_at(efficiency.low)},
+      .basis = fmt::format(
+          "One {} computes at {} to {} of its {:.4g} TFLOP/s in {}{}.", gpu.model, percent(efficiency.low, 1),
+          percent(efficiency.high, 1), rate / kTera, name(computed_in(gpu, workload.compute.precision)),
+          achieved.extrapolated ? ", which nobody published of a language model on it" : "")};
 }
 
 }  // namespace ringside

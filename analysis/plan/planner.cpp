@@ -249,7 +249,7 @@ std::optional<TrainingStep> Planner::vary(const Offer& offer, const Variation& v
   try {
     const Ends ends{.slowdown = variation.hides_all ? std::optional(0.0) : std::nullopt};
     return simulate(known(offer), variation, ends);
-  } catch (const Error&) {
+  } catch (const NotPredicted&) {
     return std::nullopt;
   }
 }
@@ -265,7 +265,7 @@ std::optional<Interval<Seconds>> Planner::total_if_known(const Offer& offer, Par
     return Interval<Seconds>{.low = at(&Interval<Seconds>::low, 0, 0),
                              .typical = simulate(machine, {}, {}).total,
                              .high = at(&Interval<Seconds>::high, kWidestSpread, most_slowdown(machine))};
-  } catch (const Error&) {
+  } catch (const NotPredicted&) {
     return std::nullopt;
   }
 }
@@ -280,7 +280,7 @@ std::optional<Seconds> Planner::all_reduce(const Offer& offer, const std::string
                                            Bytes bytes) {
   try {
     return times(known(offer), algorithm, ranks).typical(bytes);
-  } catch (const Error&) {
+  } catch (const NotPredicted&) {
     return std::nullopt;
   }
 }

@@ -10,7 +10,7 @@ std::optional<Seconds> typical_time(const Plan& plan, const Offer& offer, const 
   try {
     AllReduceTimes times(offer.machine, offer.gpus, algorithm, plan.workload.gradients);
     return times.typical(gradient_bytes(plan.workload));
-  } catch (const Error&) {
+  } catch (const NotPredicted&) {
     return std::nullopt;
   }
 }

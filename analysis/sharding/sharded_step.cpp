@@ -9,6 +9,7 @@
 #include "analysis/plan/achieved_share.hpp"
 #include "analysis/plan/compute_time.hpp"
 #include "common/error.hpp"
+#include "common/numbers.hpp"
 #include "sim/nccl/gpu_models.hpp"
 
 namespace ringside {
@@ -285,8 +286,8 @@ ShardedStep ShardedPlanner::estimate(const Offer& offer, const Sharding& shardin
     return step;
   }
   const AchievedShare achieved = share_of(workload, *sheet);
-  step.basis = fmt::format("One {} computes at {:.0f} to {:.0f} % of its {:.4g} TFLOP/s{}.", sheet->model,
-                           100 * achieved.share.low, 100 * achieved.share.high, rate / 1e12,
+  step.basis = fmt::format("One {} computes at {} to {} of its {:.4g} TFLOP/s{}.", sheet->model,
+                           percent(achieved.share.low), percent(achieved.share.high), rate / 1e12,
                            achieved.extrapolated ? ", which nobody published of a language model on it" : "");
   GroupTimes times(offer.machine);
   try {

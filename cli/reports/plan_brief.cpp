@@ -17,7 +17,7 @@ std::string time_range(const Interval<Seconds>& range) {
 }
 
 std::string shares(const Interval<double>& range) {
-  return fmt::format("{:.0f} – {:.0f} %", 100 * range.low, 100 * range.high);
+  return fmt::format("{} – {}", percent(range.low), percent(range.high));
 }
 
 std::string time_or_none(const std::optional<Seconds>& time) {
