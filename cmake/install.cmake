@@ -11,7 +11,7 @@ install(TARGETS ringside_api ringside_real ringside_schedule ringside_results ri
         EXPORT ringside ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT ringside FILE ringside-targets.cmake NAMESPACE ringside:: DESTINATION ${RINGSIDE_PACKAGE_DIR})
 
-install(FILES ringside/communicator.hpp ringside/elements.hpp ringside/launch.hpp
+install(FILES ringside/communicator.hpp ringside/elements.hpp ringside/gpu_array.hpp ringside/launch.hpp
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ringside)
 # They include "common/…", which compilers look up beside them first.
 install(FILES common/error.hpp common/names.hpp common/units.hpp

@@ -39,6 +39,8 @@ if(RINGSIDE_SANITIZE)
   endif()
 endif()
 
+option(RINGSIDE_COVERAGE "Count which lines of real/backend/nccl its rehearsal runs (scripts/coverage)" OFF)
+
 # For what only reads and writes text: -O1 compiles a fifth faster than -O2.
 function(ringside_compiles_fast target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)

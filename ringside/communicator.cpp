@@ -1,72 +1,57 @@
 #include "ringside/communicator.hpp"
 
-#include <compare>
 #include <cstring>
 #include <functional>
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "real/backend/backends.hpp"
-#include "real/execute/collective_values.hpp"
 #include "real/execute/coordination.hpp"
-#include "real/execute/executor.hpp"
+#include "real/execute/rank_backend.hpp"
 #include "real/execute/transport.hpp"
 #include "ringside/call_board.hpp"
-#include "schedule/program/policy.hpp"
-#include "schedule/promise.hpp"
-#include "schedule/registry.hpp"
+#include "ringside/ready_collectives.hpp"
 
 namespace ringside {
 namespace {
 
-/// Collectives are prepared once per message, as a training step repeats them; after so many different ones, anew.
-constexpr std::size_t kMaxPrepared = 512;
+MemoryPiece piece(ConstElements elements) {
+  // A source is only read.
+  return {.data = const_cast<std::byte*>(elements.bytes().data()),
+          .size = elements.bytes().size(),
+          .on_device = elements.is_on_gpu()};
+}
 
-/// All that a prepared collective depends on.
-struct CallKey {
-  Collective collective = Collective::all_reduce;
-  std::string algorithm;
-  Rank root = 0;
-  ReduceOp op = ReduceOp::sum;
-  DataType dtype = DataType::float32;
-  std::int64_t num_elements = 0;
-  const std::byte* memory = nullptr;  ///< Null: a message of its own.
+/// Part `part` of `num_parts` equal ones.
+MemoryPiece part_of(const MemoryPiece& whole, Rank part, int num_parts) {
+  const std::size_t size = whole.size / static_cast<std::size_t>(num_parts);
+  return {
+      .data = whole.data + static_cast<std::size_t>(part) * size, .size = size, .on_device = whole.on_device};
+}
 
-  auto operator<=>(const CallKey&) const = default;
-};
+/// A message between memories of the host by way of the GPU's: `memory` is there, in place of `message`.
+class StagedTransfer final : public Transfer {
+ public:
+  StagedTransfer(DeviceCalls& device, std::shared_ptr<std::byte> memory, std::unique_ptr<Transfer> transfer,
+                 MemoryPiece received)
+      : device_(device), memory_(std::move(memory)), transfer_(std::move(transfer)), received_(received) {}
 
-/// A collective that is ready to run, in place on `message`.
-struct Prepared {
-  std::unique_ptr<Executor> executor = {};  ///< Executor of a schedule …
-  std::vector<std::byte> memory = {};       ///< … or, with a message of its own, …
-  NativeCall native = {};                   ///< … of the backend's own.
-  std::span<std::byte> message = {};
-  std::int64_t bytes_sent = 0;
-};
-
-std::int64_t bytes_sent_by(const Program& program) {
-  std::int64_t bytes = 0;
-  for (const Step& step : program.steps) {
-    bytes += step.kind == StepKind::send ? step.source.bytes : 0;
+  void start() override { transfer_->start(); }
+  void wait() override {
+    transfer_->wait();
+    if (received_.size > 0) {
+      device_.copy({.data = memory_.get(), .size = received_.size, .on_device = true}, received_);
+    }
   }
-  return bytes;
-}
 
-/// `elements` is part `part` of `num_parts` equal ones.
-std::span<std::byte> part_of(std::span<std::byte> elements, Rank part, int num_parts) {
-  const std::size_t size = elements.size() / static_cast<std::size_t>(num_parts);
-  return elements.subspan(static_cast<std::size_t>(part) * size, size);
-}
-
-void copy(std::span<const std::byte> source, std::span<std::byte> target) {
-  if (!source.empty() && source.data() != target.data()) {
-    std::memmove(target.data(), source.data(), source.size());
-  }
-}
+ private:
+  DeviceCalls& device_;
+  std::shared_ptr<std::byte> memory_;
+  std::unique_ptr<Transfer> transfer_;
+  MemoryPiece received_;  ///< Empty of a send.
+};
 
 }  // namespace
 
@@ -81,6 +66,8 @@ class Communicator::Body {
       : backend_(std::move(backend)),
         board_(board),
         coordination_(*backend_.transport),
+        device_(backend_.device != nullptr ? backend_.device->make_calls() : nullptr),
+        ready_(backend_, device_.get()),
         sent_to_(static_cast<std::size_t>(num_ranks())),
         received_from_(static_cast<std::size_t>(num_ranks())) {}
 
@@ -91,30 +78,68 @@ class Communicator::Body {
 
   std::unique_ptr<Transfer> start_send(ConstElements message, Rank target) {
     check_peer(target, "send to");
+    check_place(message);
     if (message.count() == 0) {
       return nullptr;
     }
     board_.enter_send(rank(), target, ++sent_to_[static_cast<std::size_t>(target)],
                       static_cast<std::int64_t>(message.bytes().size()));
-    return start(backend_.transport->make_send(target, message.bytes()));
+    return start(make_send(message, target));
   }
   std::unique_ptr<Transfer> start_receive(Elements message, Rank source) {
     check_peer(source, "receive from");
+    check_place(message);
     if (message.count() == 0) {
       return nullptr;
     }
     board_.enter_receive(source, rank(), ++received_from_[static_cast<std::size_t>(source)],
                          static_cast<std::int64_t>(message.bytes().size()));
-    return start(backend_.transport->make_receive(source, message.bytes()));
+    return start(make_receive(message, source));
   }
   void barrier() {
     board_.enter(rank(), ++num_calls_, {});
+    if (device_) {
+      device_->start_messages();
+    }
     coordination_.barrier();
   }
   void count_sent(std::int64_t bytes) { bytes_sent_ += bytes; }
 
+  /// The device of this rank, for calls that have no meaning without one.
+  DeviceCalls& device(std::string_view call) {
+    if (!device_) {
+      throw Error(ErrorKind::bad_input, fmt::format("{} needs ranks on GPUs, and these are on the CPU ({})",
+                                                    call, name(backend())));
+    }
+    return *device_;
+  }
+  std::optional<int> gpu() const { return device_ ? std::optional(device_->device()) : std::nullopt; }
+
+  void check_place(ConstElements elements) const {
+    if (elements.is_on_gpu() && !device_) {
+      throw Error(
+          ErrorKind::bad_input,
+          fmt::format("elements in the memory of a GPU need ranks on GPUs, and these are on the CPU ({})",
+                      name(backend())));
+    }
+  }
+
+  /// Wherever they are.
+  void copy(const MemoryPiece& source, const MemoryPiece& target) {
+    if (source.size == 0 || source.data == target.data) {
+      return;
+    }
+    if (source.on_device || target.on_device) {
+      device_->copy(source, target);
+    } else {
+      std::memmove(target.data, source.data, source.size);
+    }
+  }
+
   /// Sizes of gather, all_gather and reduce_scatter.
   void check_parts(ConstElements own, ConstElements all, Collective collective) const {
+    check_place(own);
+    check_place(all);
     if (own.dtype() != all.dtype() || all.count() != num_ranks() * own.count()) {
       throw Error(
           ErrorKind::bad_input,
@@ -124,38 +149,69 @@ class Communicator::Body {
     }
   }
 
-  /// In place on borrowed memory.
-  void run(CallKey key, Elements message) {
+  /// In place on borrowed memory; where the backend works elsewhere, on a copy of it there.
+  void run(CollectiveKey key, Elements message) {
+    check_place(message);
     key.dtype = message.dtype();
     key.num_elements = message.count();
-    key.memory = message.bytes().data();
-    if (message.count() == 0) {
-      enter(key);
+    if (message.is_on_gpu() != (device_ != nullptr)) {
+      const MemoryPiece borrowed = piece(message);
+      run(
+          key, [&](const MemoryPiece& own) { copy(borrowed, own); },
+          [&](const MemoryPiece& own) { copy(own, borrowed); });
       return;
     }
-    Prepared& call = prepared(key, message.bytes());
-    enter(key);
-    run(call);
+    key.memory = message.bytes().data();
+    run(
+        key, [](const MemoryPiece&) {}, [](const MemoryPiece&) {});
   }
 
-  /// A collective on a message of its own, `num_elements` long: `fill` it, run, and `take` the result.
-  void run(const CallKey& key, const std::function<void(std::span<std::byte>)>& fill,
-           const std::function<void(std::span<const std::byte>)>& take) {
+  /// `fill` the message that the collective works on, run, and `take` the result.
+  void run(const CollectiveKey& key, const std::function<void(const MemoryPiece&)>& fill,
+           const std::function<void(const MemoryPiece&)>& take) {
     if (key.num_elements == 0) {
       enter(key);
       return;
     }
-    Prepared& call = prepared(key, {});
+    ReadyCollective& collective = ready_.at(key);
     enter(key);
-    fill(call.message);
-    run(call);
-    take(call.message);
+    fill(collective.message);
+    collective.run();
+    bytes_sent_ += collective.bytes_sent;
+    take(collective.message);
   }
 
  private:
   static std::unique_ptr<Transfer> start(std::unique_ptr<Transfer> transfer) {
     transfer->start();
     return transfer;
+  }
+
+  std::unique_ptr<Transfer> make_send(ConstElements message, Rank target) {
+    if (!device_) {
+      return backend_.transport->make_send(target, message.bytes());
+    }
+    if (message.is_on_gpu()) {
+      return device_->messages().make_send(target, message.bytes());
+    }
+    std::shared_ptr<std::byte> memory = staging(message);
+    copy(piece(message), {.data = memory.get(), .size = message.bytes().size(), .on_device = true});
+    auto transfer = device_->messages().make_send(target, std::span(memory.get(), message.bytes().size()));
+    return std::make_unique<StagedTransfer>(*device_, std::move(memory), std::move(transfer), MemoryPiece{});
+  }
+  std::unique_ptr<Transfer> make_receive(Elements message, Rank source) {
+    if (!device_) {
+      return backend_.transport->make_receive(source, message.bytes());
+    }
+    if (message.is_on_gpu()) {
+      return device_->messages().make_receive(source, message.bytes());
+    }
+    std::shared_ptr<std::byte> memory = staging(message);
+    auto transfer = device_->messages().make_receive(source, std::span(memory.get(), message.bytes().size()));
+    return std::make_unique<StagedTransfer>(*device_, std::move(memory), std::move(transfer), piece(message));
+  }
+  std::shared_ptr<std::byte> staging(ConstElements message) {
+    return device_->allocate({static_cast<std::int64_t>(message.bytes().size())});
   }
 
   void check_peer(Rank peer, std::string_view verb) const {
@@ -169,7 +225,7 @@ class Communicator::Body {
     }
   }
 
-  void enter(const CallKey& key) {
+  void enter(const CollectiveKey& key) {
     GroupCall call{.collective = key.collective,
                    .dtype = key.dtype,
                    .op = key.op,
@@ -179,84 +235,11 @@ class Communicator::Body {
     board_.enter(rank(), ++num_calls_, call);
   }
 
-  void run(Prepared& call) {
-    if (call.executor) {
-      call.executor->run();
-    } else {
-      call.native();
-    }
-    bytes_sent_ += call.bytes_sent;
-  }
-
-  Prepared& prepared(const CallKey& key, std::span<std::byte> message) {
-    const auto known = prepared_.find(key);
-    if (known != prepared_.end()) {
-      return known->second;
-    }
-    Prepared call = key.algorithm == kNative ? prepare_native(key, message) : prepare(key, message);
-    if (prepared_.size() >= kMaxPrepared) {
-      prepared_.clear();
-    }
-    return prepared_.emplace(key, std::move(call)).first->second;
-  }
-
-  Prepared prepare(const CallKey& key, std::span<std::byte> message) {
-    const Algorithm* algorithm = find_algorithm(key.collective, key.algorithm);
-    if (algorithm == nullptr) {
-      std::vector<std::string> known = algorithm_names(key.collective);
-      known.emplace_back(kNative);
-      throw Error(ErrorKind::bad_input,
-                  unknown_name(fmt::format("{} algorithm", name(key.collective)), key.algorithm, known));
-    }
-    const Schedule schedule(*algorithm,
-                            {.collective = key.collective, .num_ranks = num_ranks(), .root = key.root});
-    // Equal parts are chunks, so that part r is what the schedule calls rank r's.
-    RINGSIDE_CHECK(!scattered(key.collective) || schedule.num_chunks() == num_ranks(),
-                   "a scattered collective has a chunk per rank");
-    const Bytes size{key.num_elements * static_cast<std::int64_t>(size_of(key.dtype))};
-    Program program = compile(schedule, {.num_elements = key.num_elements, .dtype = key.dtype, .op = key.op},
-                              rank(), policy_for(schedule, size, backend_.rules()));
-    Prepared call;
-    call.bytes_sent = bytes_sent_by(program);
-    call.executor = std::make_unique<Executor>(std::move(program), *backend_.transport, message);
-    call.message = call.executor->message();
-    return call;
-  }
-
-  Prepared prepare_native(const CallKey& key, std::span<std::byte> message) {
-    const PointKey point = {.collective = key.collective,
-                            .algorithm = key.algorithm,
-                            .ranks = num_ranks(),
-                            .bytes = {key.num_elements * static_cast<std::int64_t>(size_of(key.dtype))},
-                            .dtype = key.dtype,
-                            .op = key.op};
-    if (const std::optional<std::string> reason = unsupported(point, backend())) {
-      throw Error(ErrorKind::bad_input, *reason);
-    }
-    Prepared call;
-    if (message.data() == nullptr) {
-      call.memory.resize(static_cast<std::size_t>(point.bytes.value));
-      message = call.memory;
-    }
-    call.message = message;
-    CollectiveCall collective = {.collective = key.collective,
-                                 .num_ranks = num_ranks(),
-                                 .root = key.root,
-                                 .dtype = key.dtype,
-                                 .op = key.op,
-                                 .num_elements = key.num_elements};
-    for (Rank part = 0; scattered(key.collective) && part < num_ranks(); ++part) {
-      const std::int64_t count = key.num_elements / num_ranks();
-      collective.parts.push_back({.first = part * count, .count = count});
-    }
-    call.native = backend_.make_native(collective, message);
-    return call;
-  }
-
   RankBackend backend_;
   CallBoard& board_;
   Coordination coordination_;
-  std::map<CallKey, Prepared> prepared_;
+  std::unique_ptr<DeviceCalls> device_;  ///< Null: the CPU.
+  ReadyCollectives ready_;
   std::int64_t num_calls_ = 0;               ///< Collectives and barriers so far, …
   std::vector<std::int64_t> sent_to_;        ///< … messages to …
   std::vector<std::int64_t> received_from_;  ///< … and from each rank.
@@ -301,6 +284,27 @@ void Communicator::wait(Request& request) {
 
 void Communicator::barrier() { body_->barrier(); }
 
+std::optional<int> Communicator::gpu() const { return body_->gpu(); }
+
+void Communicator::wait_for_stream(void* cuda_stream) {
+  body_->device("wait_for_stream()").wait_for(cuda_stream);
+}
+
+std::shared_ptr<std::byte> Communicator::allocate_on_gpu(Bytes size) {
+  return body_->device("allocate_on_gpu()").allocate(size);
+}
+
+void Communicator::copy(ConstElements source, Elements target) {
+  body_->check_place(source);
+  body_->check_place(target);
+  if (source.count() != target.count() || source.dtype() != target.dtype()) {
+    throw Error(ErrorKind::bad_input,
+                fmt::format("{} {} elements cannot be copied to {} {} elements", source.count(),
+                            name(source.dtype()), target.count(), name(target.dtype())));
+  }
+  body_->copy(piece(source), piece(target));
+}
+
 void Communicator::broadcast(Elements message, Rank root, std::string_view algorithm) {
   body_->run({.collective = Collective::broadcast, .algorithm = std::string(algorithm), .root = root},
              message);
@@ -326,17 +330,17 @@ void Communicator::gather(ConstElements own, Elements all, Rank root, std::strin
        .root = root,
        .dtype = own.dtype(),
        .num_elements = ranks() * own.count()},
-      [&](std::span<std::byte> message) { copy(own.bytes(), part_of(message, rank(), ranks())); },
-      [&](std::span<const std::byte> message) {
+      [&](const MemoryPiece& message) { body_->copy(piece(own), part_of(message, rank(), ranks())); },
+      [&](const MemoryPiece& message) {
         if (at_root) {
-          copy(message, all.bytes());
+          body_->copy(message, piece(all));
         }
       });
 }
 
 void Communicator::all_gather(ConstElements own, Elements all, std::string_view algorithm) {
   body_->check_parts(own, all, Collective::all_gather);
-  copy(own.bytes(), part_of(all.bytes(), rank(), ranks()));
+  body_->copy(piece(own), part_of(piece(all), rank(), ranks()));
   body_->run({.collective = Collective::all_gather, .algorithm = std::string(algorithm)}, all);
 }
 
@@ -348,11 +352,8 @@ void Communicator::reduce_scatter(ConstElements all, Elements own, ReduceOp op, 
        .op = op,
        .dtype = all.dtype(),
        .num_elements = all.count()},
-      [&](std::span<std::byte> message) { copy(all.bytes(), message); },
-      [&](std::span<const std::byte> message) {
-        const std::size_t first = static_cast<std::size_t>(rank()) * own.bytes().size();
-        copy(message.subspan(first, own.bytes().size()), own.bytes());
-      });
+      [&](const MemoryPiece& message) { body_->copy(piece(all), message); },
+      [&](const MemoryPiece& message) { body_->copy(part_of(message, rank(), ranks()), piece(own)); });
 }
 
 }  // namespace ringside

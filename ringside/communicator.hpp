@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "common/error.hpp"
@@ -43,6 +45,14 @@ class [[nodiscard]] Request {
 /// noticed and end at the deadline, or as the backend ends them: a message of no elements where the other side has some,
 /// and calls of ranks that are more than 256 collectives, or 16 messages, apart. Every wait has the deadline that launch() was given; a rank that is gone or
 /// does not come in time throws Error{peer_lost} with its number, and the communicator is of no more use then.
+///
+/// Where ranks have GPUs (backend nccl), messages may be in a GPU's memory: Elements::on_gpu() borrows it until the call has
+/// returned, or for a Request until wait() has. It must be memory of this rank's GPU, as cudaMalloc() or GpuArray gives it. A call
+/// returns when its result is in that memory, so any stream may use it then; what still writes the message on a stream of the
+/// caller's must be finished before, or be waited for on the device: wait_for_stream(). Messages in the host's memory are fine,
+/// too; they are copied to the GPU and back. Calls take the GPU of the rank for their thread, as cudaSetDevice() does. Messages
+/// that are under way together are done together: wait() of one returns when all are done that were started before, and a
+/// message that one side starts before a collective, the other side must start before it.
 ///
 /// Does nothing to the machine: unlike `ringside measure`, it binds no thread to cores, prevents no idle states, changes
 /// no priority or scheduling policy, and sends messages whole instead of in segments.
@@ -100,6 +110,23 @@ class Communicator {
   /// all.count() = ranks() · own.count().
   void reduce_scatter(ConstElements all, Elements own, ReduceOp op = ReduceOp::sum,
                       std::string_view algorithm = "ring");
+
+  // ---- Ranks on GPUs ---------------------------------------------------------------------------------------
+
+  /// CUDA's number of this rank's GPU; none where ranks have none.
+  std::optional<int> gpu() const;
+
+  /// All calls from now on wait, on the GPU, for what is on `cuda_stream` (a cudaStream_t of this rank's GPU; null = the
+  /// default stream) so far. Returns at once. Throws Error{bad_input} where ranks have no GPUs, as does
+  /// allocate_on_gpu().
+  void wait_for_stream(void* cuda_stream);
+
+  /// Memory of this rank's GPU, zero at first, until nobody holds it; GpuArray does so. Throws Error{environment} when there is
+  /// too little.
+  std::shared_ptr<std::byte> allocate_on_gpu(Bytes size);
+
+  /// Between memories of the host and the GPU; equally many elements of one type. Returns when it is done.
+  void copy(ConstElements source, Elements target);
 
   // ---- What it did -----------------------------------------------------------------------------------------
 

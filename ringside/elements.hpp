@@ -37,17 +37,24 @@ class ConstElements {
       : bytes_(std::as_bytes(std::span(elements))),
         count_(static_cast<std::int64_t>(std::ranges::size(elements))),
         dtype_(kDataType<std::remove_cv_t<std::ranges::range_value_t<R>>>) {}
-  ConstElements(std::span<const std::byte> bytes, std::int64_t count, DataType dtype)
-      : bytes_(bytes), count_(count), dtype_(dtype) {}
+  ConstElements(std::span<const std::byte> bytes, std::int64_t count, DataType dtype, bool is_on_gpu = false)
+      : bytes_(bytes), count_(count), dtype_(dtype), is_on_gpu_(is_on_gpu) {}
+  /// In the memory of this rank's GPU; see Communicator.
+  template <Element T>
+  static ConstElements on_gpu(const T* data, std::int64_t count) {
+    return {std::as_bytes(std::span(data, static_cast<std::size_t>(count))), count, kDataType<T>, true};
+  }
 
   std::span<const std::byte> bytes() const { return bytes_; }
   std::int64_t count() const { return count_; }
   DataType dtype() const { return dtype_; }
+  bool is_on_gpu() const { return is_on_gpu_; }
 
  private:
   std::span<const std::byte> bytes_;
   std::int64_t count_ = 0;
   DataType dtype_ = DataType::float32;
+  bool is_on_gpu_ = false;
 };
 
 /// Elements that a call writes.
@@ -61,15 +68,25 @@ class Elements {
         count_(static_cast<std::int64_t>(std::ranges::size(elements))),
         dtype_(kDataType<std::ranges::range_value_t<R>>) {}
 
+  /// In the memory of this rank's GPU; see Communicator.
+  template <Element T>
+  static Elements on_gpu(T* data, std::int64_t count) {
+    Elements elements{std::span(data, static_cast<std::size_t>(count))};
+    elements.is_on_gpu_ = true;
+    return elements;
+  }
+
   std::span<std::byte> bytes() const { return bytes_; }
   std::int64_t count() const { return count_; }
   DataType dtype() const { return dtype_; }
-  operator ConstElements() const { return {bytes_, count_, dtype_}; }
+  bool is_on_gpu() const { return is_on_gpu_; }
+  operator ConstElements() const { return {bytes_, count_, dtype_, is_on_gpu_}; }
 
  private:
   std::span<std::byte> bytes_;
   std::int64_t count_ = 0;
   DataType dtype_ = DataType::float32;
+  bool is_on_gpu_ = false;
 };
 
 }  // namespace ringside

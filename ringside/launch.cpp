@@ -13,8 +13,10 @@
 #include <unistd.h>
 
 #include "real/backend/backends.hpp"
+#include "real/backend/gpus.hpp"
 #include "real/backend/threads/transport.hpp"
 #include "real/launch/external/external_rank.hpp"
+#include "real/launch/process_copy.hpp"
 #include "real/launch/rank_jobs.hpp"
 #include "real/launch/rank_watch.hpp"
 #include "real/system/interrupt.hpp"
@@ -78,6 +80,8 @@ void launch_processes(const RankGroup& group, const RankFunction& function, Inte
     const RankPlace place = {.backend = group.backend,
                              .rank = rank,
                              .num_ranks = group.ranks,
+                             .local_rank = rank,
+                             .gpu = {.ranks_per_gpu = group.ranks_per_gpu},
                              .timeout = group.timeout,
                              .interface = group.interface,
                              .rendezvous = "file://" + directory.path().string(),
@@ -110,18 +114,24 @@ void launch_threads(const RankGroup& group, const RankFunction& function) {
   });
 }
 
+/// Why these ranks cannot be had here.
+std::optional<std::string> missing_for(const RankGroup& group) {
+  const RegisteredBackend& row = registered(group.backend);
+  if (!row.on_gpus) {
+    return row.unavailable();
+  }
+  return asked_in_a_copy([&] {
+    const std::optional<std::string> reason = row.unavailable();
+    return reason
+               ? reason
+               : too_few_gpus(static_cast<int>(gpu_machine().gpus.size()), group.ranks, group.ranks_per_gpu);
+  });
+}
+
 }  // namespace
 
 std::optional<std::string> cannot_launch(Backend backend) {
-  const RegisteredBackend& row = registered(backend);
-  if (row.forked_ranks_may_join || row.ranks_are_threads) {
-    return row.unavailable();
-  }
-  // Running them on the CPU instead would be another thing than what was asked for.
-  return fmt::format(
-      "a Communicator works on memory of the CPU, with gloo or threads; `ringside measure` runs the same "
-      "algorithms with {}",
-      name(backend));
+  return missing_for({.ranks = 1, .backend = backend});
 }
 
 void launch(const RankGroup& group, const RankFunction& function) {
@@ -137,7 +147,11 @@ void launch(const RankGroup& group, const RankFunction& function) {
             "them; run the program without it",
             external->launcher, external->rank, external->num_ranks));
   }
-  if (const std::optional<std::string> reason = cannot_launch(group.backend)) {
+  if (group.ranks_per_gpu < 1) {
+    throw Error(ErrorKind::bad_input,
+                fmt::format("a GPU takes at least one rank, not {}", group.ranks_per_gpu));
+  }
+  if (const std::optional<std::string> reason = missing_for(group)) {
     throw Error(ErrorKind::environment, *reason);
   }
   if (registered(group.backend).ranks_are_threads) {

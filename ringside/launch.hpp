@@ -12,10 +12,12 @@ namespace ringside {
 /// Which ranks to start, and how they meet.
 struct RankGroup {
   int ranks = 4;
-  /// gloo: a process per rank. threads: a thread per rank, in this process. automatic: gloo.
+  /// gloo: a process per rank. nccl: a process per rank and a GPU for each. threads: a thread per rank, in this process.
+  /// automatic: gloo.
   Backend backend = Backend::automatic;
   std::chrono::milliseconds timeout{60'000};  ///< For every single wait; to meet, ranks have at least 30 s.
   std::optional<std::string> interface = {};  ///< Network interface to bind; none = loopback.
+  int ranks_per_gpu = 1;  ///< More than one is for trying a program where GPUs are few; of nccl alone.
 };
 
 /// What a rank does.
@@ -25,7 +27,8 @@ using RankFunction = std::function<void(Communicator&)>;
 ///
 /// Processes are copies of this one (fork) that live for `function` alone: each has its own copy of all variables, and
 /// none of its changes reach the caller. So this process must have no other threads when it calls launch(), and what
-/// ranks find out they print, write to a file, or send to rank 0. Threads share everything.
+/// ranks find out they print, write to a file, or send to rank 0. Threads share everything. With nccl, this process must not
+/// have used CUDA before: copies of one that has cannot use it.
 ///
 /// Throws Error{bad_input} for less than one rank, and in a process that mpirun, srun or torchrun started as one of several
 /// ranks; Error{environment} with the reason where the backend, the interface

@@ -25,7 +25,10 @@ class Example::Flags {
   Flags(const std::string& name, const std::string& teaches) : app(teaches, name) {
     app.get_formatter()->column_width(34);
     app.add_option("--ranks", group.ranks, "How many ranks to start")->capture_default_str();
-    app.add_option("--backend", backend, "gloo (a process per rank) or threads (of one process)")
+    app.add_option("--backend", backend,
+                   "gloo (a process per rank), nccl (with a GPU each) or threads (of one process)")
+        ->capture_default_str();
+    app.add_option("--ranks-per-gpu", group.ranks_per_gpu, "How many ranks share a GPU, where GPUs are few")
         ->capture_default_str();
     app.add_option("--timeout", timeout, "How long a rank waits for another one before it gives up")
         ->capture_default_str();

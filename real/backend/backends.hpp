@@ -30,9 +30,9 @@ struct RegisteredBackend {
 
   bool ranks_are_threads =
       false;             ///< Threads of one process, which nobody joins; otherwise every rank is a process.
-  bool on_gpus = false;  ///< A rank takes a GPU, and a call is one piece of work of it.
-  bool forked_ranks_may_join =
-      false;  ///< A process may fork ranks that join; many libraries do not survive that.
+  /// A rank takes a GPU, and a call is one piece of work of it. A process that has asked for GPUs cannot fork ranks that join
+  /// any more; a copy of it may ask (real/launch/process_copy.hpp).
+  bool on_gpus = false;
 
   /// Whether its ranks are processes on cores, which may be shared out among those of one machine.
   bool ranks_take_cores() const { return !on_gpus && !ranks_are_threads; }

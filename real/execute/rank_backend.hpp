@@ -6,6 +6,7 @@
 #include <span>
 
 #include "real/execute/collective_values.hpp"
+#include "real/execute/device_calls.hpp"
 #include "real/execute/progress.hpp"
 #include "real/execute/ready_call.hpp"
 #include "real/execute/transport.hpp"
@@ -26,6 +27,8 @@ class RankDevice {
   virtual bool shares_gpu() const = 0;
   virtual std::unique_ptr<ReadyCall> make_ready(const Program& program) = 0;
   virtual std::unique_ptr<ReadyCall> make_ready(const CollectiveCall& call) = 0;
+  /// For programs with memory of their own; the device must outlive what it gives them, except memory.
+  virtual std::unique_ptr<DeviceCalls> make_calls() = 0;
 };
 
 /// What a backend gives to one rank.

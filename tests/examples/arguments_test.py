@@ -37,7 +37,8 @@ class Arguments(examples_case.ExamplesCase):
     def test_a_backend_that_is_missing_is_refused_in_one_sentence(self):
         result = self.start("simple_model", "--backend", "nccl")
         if result.returncode != 0:
-            self.assert_rejected(result, 3, "nccl")
+            self.assert_rejected(result, 3)
+            self.assertRegex(result.stderr, "nccl backend|NVIDIA driver|GPU|NCCL")
             self.assertEqual(len(result.stderr.splitlines()), 1)
 
     def long_run(self):

@@ -7,8 +7,9 @@ import tempfile
 import unittest
 
 PROGRAMS = pathlib.Path(os.environ["RINGSIDE_EXAMPLES"])
-BACKENDS = ["threads", "gloo"] if os.environ["RINGSIDE_HAS_GLOO"] == "ON" else ["threads"]
-RANKS = [1, 2, 3, 4, 8]
+# A rehearsal of GPUs asks for its own backend, and for few numbers of ranks.
+BACKENDS = os.environ.get("RINGSIDE_EXAMPLES_BACKENDS", "threads gloo" if os.environ["RINGSIDE_HAS_GLOO"] == "ON" else "threads").split()
+RANKS = [int(n) for n in os.environ.get("RINGSIDE_EXAMPLES_RANKS", "1 2 3 4 8").split()]
 
 
 class ExamplesCase(unittest.TestCase):

@@ -55,8 +55,7 @@ RegisteredBackend gloo_backend() {
           .unsupported = unsupported_here,
           .join = kJoin,
           .describe = describe,
-          .library_version = library_version,
-          .forked_ranks_may_join = true};
+          .library_version = library_version};
 }
 
 }  // namespace ringside

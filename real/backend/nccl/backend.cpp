@@ -12,6 +12,7 @@
 #include "common/error.hpp"
 #include "real/backend/gloo/backend.hpp"
 #include "real/backend/gpus.hpp"
+#include "real/backend/nccl/borrowed_calls.hpp"
 #include "real/backend/nccl/communicator.hpp"
 #include "real/backend/nccl/device/cuda.hpp"
 #include "real/backend/nccl/gpu_call.hpp"
@@ -38,11 +39,12 @@ class NcclDevice final : public RankDevice {
 
   bool shares_gpu() const override { return shares_gpu_; }
   std::unique_ptr<ReadyCall> make_ready(const Program& program) override {
-    return make_program_call(streams_, program);
+    return std::make_unique<GpuCall>(streams_, make_program_work(streams_, program));
   }
   std::unique_ptr<ReadyCall> make_ready(const CollectiveCall& call) override {
-    return make_nccl_native(streams_, call);
+    return std::make_unique<GpuCall>(streams_, make_native_work(streams_, call));
   }
+  std::unique_ptr<DeviceCalls> make_calls() override { return make_borrowed_calls(streams_); }
 
  private:
   NcclCommunicator communicator_;

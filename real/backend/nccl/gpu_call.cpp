@@ -89,16 +89,17 @@ CudaGraph GpuStreams::capture(const std::function<void()>& enqueue) {
   return {graph, gpu()};
 }
 
-GpuCall::GpuCall(GpuStreams& streams, std::string what)
+GpuCall::GpuCall(GpuStreams& streams, std::unique_ptr<GpuWork> work)
     : streams_(streams),
-      what_(std::move(what)),
+      work_(std::move(work)),
+      what_(work_->what()),
       begin_(CudaEvent::Use::time, streams.gpu()),
       end_(CudaEvent::Use::time, streams.gpu()),
       first_wrong_(static_cast<std::int64_t>(sizeof(unsigned long long)), streams.gpu()) {}
 
 void GpuCall::warm_up() {
   // NCCL connects a pair of ranks when they first talk to each other; that cannot be part of a graph.
-  enqueue();
+  work_->enqueue();
   check_cuda(cudaEventRecord(end_.get(), streams_.communication()), streams_.gpu(), what_);
   streams_.communicator().wait(end_.get(), fmt::format("{} for the first time", what_));
   no_graph_because_ = streams_.no_graph_because();
@@ -106,7 +107,7 @@ void GpuCall::warm_up() {
     return;
   }
   try {
-    graph_ = streams_.capture([this] { enqueue(); });
+    graph_ = streams_.capture([this] { work_->enqueue(); });
   } catch (const Error& error) {
     // What NCCL refuses ends its communicator; then there is nothing to go on with.
     if (!streams_.communicator().usable()) {
@@ -125,7 +126,7 @@ double GpuCall::run() {
   if (graph_) {
     check_cuda(cudaGraphLaunch(graph_.get(), streams_.communication()), gpu, what_);
   } else {
-    enqueue();
+    work_->enqueue();
   }
   host_seconds_.push_back(seconds_since(start));
   check_cuda(cudaEventRecord(end_.get(), streams_.communication()), gpu, what_);
@@ -145,7 +146,7 @@ std::optional<CallLaunch> GpuCall::launch() const {
 void GpuCall::write_input(const CollectiveValues& values) {
   upload(values);
   for (const UploadedRange& range : input_) {
-    check_cuda(launch_write_pattern({.message = message(),
+    check_cuda(launch_write_pattern({.message = work_->message(),
                                      .elements = range.elements,
                                      .pattern = range.pattern.data(),
                                      .period = CollectiveValues::period(),
@@ -162,12 +163,12 @@ std::optional<WrongElement> GpuCall::first_wrong(const CollectiveValues& values)
   auto* const place = reinterpret_cast<unsigned long long*>(first_wrong_.data());
   check_cuda(cudaMemsetAsync(place, 0xff, sizeof(*place), stream), gpu, "checking the result");
   for (const UploadedRange& range : promise_) {
-    check_cuda(launch_find_wrong({.message = message(),
+    check_cuda(launch_find_wrong({.message = work_->message(),
                                   .elements = range.elements,
                                   .pattern = range.pattern.data(),
                                   .period = CollectiveValues::period(),
                                   .dtype = values.call().dtype},
-                                 tolerance(), place, streams_.multiprocessors(), stream),
+                                 work_->tolerance(), place, streams_.multiprocessors(), stream),
                gpu, "checking the result");
   }
   unsigned long long element = 0;
@@ -179,7 +180,7 @@ std::optional<WrongElement> GpuCall::first_wrong(const CollectiveValues& values)
   }
   const std::size_t size = size_of(values.call().dtype);
   std::vector<std::byte> bytes(size);
-  check_cuda(cudaMemcpy(bytes.data(), message() + element * size, size, cudaMemcpyDeviceToHost), gpu,
+  check_cuda(cudaMemcpy(bytes.data(), work_->message() + element * size, size, cudaMemcpyDeviceToHost), gpu,
              "reading the result");
   return WrongElement{.element = static_cast<std::int64_t>(element), .found = values.value_at(bytes, 0)};
 }

@@ -50,9 +50,24 @@ class GpuStreams {
   std::string no_graph_because_;
 };
 
-/// A call whose work `enqueue` puts on the streams without waiting for any of it; timed by events of the GPU.
-class GpuCall : public ReadyCall {
+/// A collective of one rank as it goes onto the streams.
+class GpuWork {
  public:
+  virtual ~GpuWork() = default;
+  /// For messages: "running the schedule".
+  virtual std::string what() const = 0;
+  /// Puts all of it on the streams and waits for nothing; it begins and ends on the communication stream.
+  virtual void enqueue() = 0;
+  /// The message in the GPU's memory.
+  virtual std::byte* message() const = 0;
+  /// How far floating results may be off, relative to what they should be.
+  virtual double tolerance() const { return 0; }
+};
+
+/// Work as it is measured: as a CUDA graph where it can be captured, and timed by events of the GPU.
+class GpuCall final : public ReadyCall {
+ public:
+  GpuCall(GpuStreams& streams, std::unique_ptr<GpuWork> work);
   void warm_up() override;
   void write_input(const CollectiveValues& values) override;
   double run() override;
@@ -60,22 +75,12 @@ class GpuCall : public ReadyCall {
   std::optional<CallLaunch> launch() const override;
   Executor* executor() override { return nullptr; }
 
- protected:
-  /// `what` is for messages: "running the schedule".
-  GpuCall(GpuStreams& streams, std::string what);
-
-  GpuStreams& streams() const { return streams_; }
-  virtual void enqueue() = 0;
-  /// The message in the GPU's memory.
-  virtual std::byte* message() const = 0;
-  /// How far floating results may be off, relative to what they should be.
-  virtual double tolerance() const { return 0; }
-
  private:
   void upload(const CollectiveValues& values);
   DeviceMemory to_device(std::span<const std::byte> pattern) const;
 
   GpuStreams& streams_;
+  std::unique_ptr<GpuWork> work_;
   std::string what_;
   CudaEvent begin_;
   CudaEvent end_;

@@ -59,15 +59,17 @@ double epsilon(DataType dtype) {
   return 0;
 }
 
-class NcclNative final : public GpuCall {
+class NativeWork final : public GpuWork {
  public:
-  NcclNative(GpuStreams& streams, const CollectiveCall& call)
-      : GpuCall(streams, "running NCCL's own collective"),
+  NativeWork(GpuStreams& streams, const CollectiveCall& call, std::byte* message)
+      : streams_(streams),
         call_(call),
-        memory_(call.num_elements * static_cast<std::int64_t>(size_of(call.dtype)), streams.gpu()) {}
+        memory_(message != nullptr ? 0 : call.num_elements * static_cast<std::int64_t>(size_of(call.dtype)),
+                streams.gpu()),
+        message_(message != nullptr ? message : memory_.data()) {}
 
- private:
-  std::byte* message() const override { return memory_.data(); }
+  std::string what() const override { return "running NCCL's own collective"; }
+  std::byte* message() const override { return message_; }
 
   /// NCCL multiplies every contribution by 1/N before it adds them; where 1/N is not exact, neither is the result.
   double tolerance() const override {
@@ -77,18 +79,19 @@ class NcclNative final : public GpuCall {
 
   void enqueue() override {
     if (call_.num_elements > 0) {
-      NcclCommunicator& communicator = streams().communicator();
+      NcclCommunicator& communicator = streams_.communicator();
       communicator.group("starting NCCL's own collective",
                          [&] { communicator.check(start(), "starting NCCL's own collective"); });
     }
   }
 
+ private:
   ncclResult_t start() {
-    const NcclCommunicator& communicator = streams().communicator();
+    const NcclCommunicator& communicator = streams_.communicator();
     const NcclLibrary& nccl = communicator.library();
     ncclComm_t comm = communicator.get();
-    cudaStream_t stream = streams().communication();
-    std::byte* all = memory_.data();
+    cudaStream_t stream = streams_.communication();
+    std::byte* all = message_;
     const auto count = static_cast<std::size_t>(call_.num_elements);
     const std::size_t part = count / static_cast<std::size_t>(call_.num_ranks);
     std::byte* own = all + static_cast<std::size_t>(communicator.place().rank) * part * size_of(call_.dtype);
@@ -110,14 +113,17 @@ class NcclNative final : public GpuCall {
     throw_bug("a supported collective", __FILE__, __LINE__, "points are checked before they are measured");
   }
 
+  GpuStreams& streams_;
   CollectiveCall call_;
   DeviceMemory memory_;
+  std::byte* message_;
 };
 
 }  // namespace
 
-std::unique_ptr<ReadyCall> make_nccl_native(GpuStreams& streams, const CollectiveCall& call) {
-  return std::make_unique<NcclNative>(streams, call);
+std::unique_ptr<GpuWork> make_native_work(GpuStreams& streams, const CollectiveCall& call,
+                                          std::byte* message) {
+  return std::make_unique<NativeWork>(streams, call, message);
 }
 
 }  // namespace ringside

@@ -9,21 +9,23 @@
 namespace ringside {
 namespace {
 
-class ProgramCall final : public GpuCall {
+class ProgramWork final : public GpuWork {
  public:
-  ProgramCall(GpuStreams& streams, const Program& program)
-      : GpuCall(streams, "running the schedule"),
+  ProgramWork(GpuStreams& streams, const Program& program, std::byte* message)
+      : streams_(streams),
         plan_(plan_group_calls(program, kMaxReductionSources)),
         dtype_(program.dtype),
         op_(program.op),
         num_ranks_(program.num_ranks) {
     for (const std::int64_t size : program.buffer_bytes) {
-      memory_.emplace_back(size, streams.gpu());
+      const bool borrowed = buffers_.empty() && message != nullptr;  // The first buffer is the message.
+      memory_.emplace_back(borrowed ? 0 : size, streams.gpu());
+      buffers_.push_back(borrowed ? message : memory_.back().data());
     }
   }
 
- private:
-  std::byte* message() const override { return memory_.front().data(); }
+  std::string what() const override { return "running the schedule"; }
+  std::byte* message() const override { return buffers_.front(); }
 
   void enqueue() override {
     // The arithmetic stream starts with the communication stream and is joined to it at the end.
@@ -33,6 +35,9 @@ class ProgramCall final : public GpuCall {
     }
     streams().order(streams().communication(), streams().arithmetic());
   }
+
+ private:
+  GpuStreams& streams() const { return streams_; }
 
   void enqueue(const StreamOp& op) {
     switch (op.kind) {
@@ -89,25 +94,27 @@ class ProgramCall final : public GpuCall {
   }
 
   std::byte* at(const Region& region) const {
-    return memory_[static_cast<std::size_t>(region.buffer)].data() + region.offset;
+    return buffers_[static_cast<std::size_t>(region.buffer)] + region.offset;
   }
   std::int64_t elements(const Region& region) const {
     return region.bytes / static_cast<std::int64_t>(size_of(dtype_));
   }
 
+  GpuStreams& streams_;
   std::vector<StreamOp> plan_;
   DataType dtype_;
   ReduceOp op_;
   int num_ranks_;
-  std::vector<DeviceMemory> memory_;  ///< One per buffer.
+  std::vector<DeviceMemory> memory_;  ///< What is its own of …
+  std::vector<std::byte*> buffers_;   ///< … the program's buffers.
 };
 
 }  // namespace
 
-std::unique_ptr<ReadyCall> make_program_call(GpuStreams& streams, const Program& program) {
+std::unique_ptr<GpuWork> make_program_work(GpuStreams& streams, const Program& program, std::byte* message) {
   RINGSIDE_CHECK(program.rank == streams.communicator().place().rank,
                  "a program runs at the rank for which it was compiled");
-  return std::make_unique<ProgramCall>(streams, program);
+  return std::make_unique<ProgramWork>(streams, program, message);
 }
 
 }  // namespace ringside

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
 
 #include "real/backend/nccl/gpu_call.hpp"
@@ -7,7 +8,8 @@
 
 namespace ringside {
 
-/// A program, as group calls and kernels.
-std::unique_ptr<ReadyCall> make_program_call(GpuStreams& streams, const Program& program);
+/// A program, as group calls and kernels; in place on `message`, or with a message of its own where that is null.
+std::unique_ptr<GpuWork> make_program_work(GpuStreams& streams, const Program& program,
+                                           std::byte* message = nullptr);
 
 }  // namespace ringside

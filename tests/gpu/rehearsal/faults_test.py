@@ -157,6 +157,21 @@ class EveryCallThatFails(Rehearsal):
         self.assert_rejected(result, 1)
         self.assertRegex(result.stderr, r"rank 1 lost a peer|rank 0 waited 2 s for the others")
 
+    def test_of_the_meeting_point_is_said_by_the_rank_that_opens_it(self):
+        self.assert_rejected(self.measure(faults="ncclGetUniqueId@0=3"), 1, "rank 0", "opening a meeting point")
+
+    def test_that_does_nothing_is_a_wrong_result(self):
+        # The first kernel adds for the first time, the second writes the input of a call that counts, the third adds in it.
+        result = self.measure(faults="cudaLaunchKernel#3@1=nothing", environment={"RINGSIDE_CUDA_GRAPH": "0"})
+        self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
+        self.assertEqual([point["outcome"] for point in self.points()], ["wrong_result"])
+
+    def test_where_a_call_cannot_be_captured_though_a_barrier_can(self):
+        self.assert_well(self.measure(faults="cudaStreamBeginCapture#2=900"))
+        self.assertEqual(self.points()[0]["launch"], "stream")
+        # What NCCL refuses ends its communicator, and what to do is said.
+        self.assert_rejected(self.measure(faults="ncclGroupEnd#5=5"), 3, "RINGSIDE_CUDA_GRAPH=0 does without CUDA graphs")
+
     def test_where_nothing_can_be_captured_calls_are_launched_one_by_one(self):
         # The first two are of CUDA; after the others, NCCL's communicator is lost, and another one takes its place.
         for fault in ("cudaStreamBeginCapture", "cudaStreamEndCapture", "ncclGroupEnd#2", "ncclAllReduce#2"):

@@ -8,7 +8,7 @@
 namespace {
 
 static_assert(cudaErrorInvalidValue == 1 && cudaErrorMemoryAllocation == 2 &&
-              cudaErrorInsufficientDriver == 35);
+              cudaErrorInitializationError == 3 && cudaErrorInsufficientDriver == 35);
 static_assert(cudaErrorDevicesUnavailable == 46 && cudaErrorNoDevice == 100 && cudaErrorInvalidDevice == 101);
 static_assert(cudaErrorNoKernelImageForDevice == 209 && cudaErrorDeviceAlreadyInUse == 216);
 static_assert(cudaErrorUnsupportedPtxVersion == 222 && cudaErrorInvalidResourceHandle == 400);

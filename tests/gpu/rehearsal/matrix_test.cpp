@@ -30,7 +30,7 @@ MeasureOptions options(int ranks_per_gpu = 1) {
   MeasureOptions options;
   options.launch = {
       .backend = Backend::nccl, .gpu = {.ranks_per_gpu = ranks_per_gpu}, .timeout = std::chrono::seconds(30)};
-  options.launch.program = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "ringside";
+  options.launch.program = std::filesystem::read_symlink("/proc/self/exe");  // See rank_main.cpp.
   options.budget_per_point = {0.000'001};
   options.min_iterations = 1;
   options.max_iterations = 1;
@@ -119,6 +119,20 @@ TEST_P(WhicheverStreamIsAhead, ResultsAreExact) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, WhicheverStreamIsAhead, ::testing::Range(1, 9));
+
+/// NCCL multiplies by 1/3, which no type holds exactly.
+TEST(AnAverage, IsAsExactAsItsTypeWhoeverTakesIt) {
+  std::vector<PointKey> keys;
+  for (const std::string& dtype : names_of<DataType>()) {
+    for (PointKey key : keys_of(Collective::all_reduce, *parse_name<DataType>(dtype), 3)) {
+      if (key.algorithm == "ring" || key.algorithm == kNative) {
+        key.op = ReduceOp::avg;
+        keys.push_back(key);
+      }
+    }
+  }
+  expect_exact(keys, options(), LaunchMode::cuda_graph);
+}
 
 TEST(SeveralRanksOnOneGpu, AreExactWithAnOldNcclAndWithANewOne) {
   for (const char* version : {"gpus=2,nccl=22809", "gpus=2,nccl=23001"}) {

@@ -19,6 +19,7 @@ GRAPH = ("test_rehearsal", "*AsAGraph/2")
 ONE = ("test_rehearsal", "*AsAGraph/0")
 CALLS = ("test_rehearsal", "*CallByCall/2")
 KERNELS = ("test_gpu", "Kernels.*-*85*")
+API = ("test_communicator", "*")
 OPS = ("test_gpu", "*EveryTypeAndOp*")
 FAULTS, LOST = ("faults", "EveryCallThatFails"), ("faults", "ARankThatIsLost")
 
@@ -47,7 +48,7 @@ MUTATIONS = (
      "const auto size = static_cast<std::size_t>(transfer.region.bytes) - (transfer.sends ? 1 : 0);", CALLS),
     ("a reduction leaves out its last source", "program_call.cpp",
      ".num_sources = static_cast<int>(op.sources.size()),", ".num_sources = static_cast<int>(op.sources.size()) - 1,", GRAPH),
-    ("a region begins at the start of its buffer", "program_call.cpp", ".data() + region.offset;", ".data();", GRAPH),
+    ("a region begins at the start of its buffer", "program_call.cpp", "] + region.offset;", "];", GRAPH),
     ("an average divides by one more", "program_call.cpp", ".divisor = num_ranks_}", ".divisor = num_ranks_ + 1}", OPS),
     ("groups of two rounds become one", "group_plan.cpp",
      "if (ops_.empty() || ops_.back().kind != StreamOpKind::group) {",
@@ -55,7 +56,7 @@ MUTATIONS = (
      "    } else if (ops_.back().kind == StreamOpKind::await_arrivals) {\n      ops_.pop_back();\n    }\n"
      "    if (ops_.empty() || ops_.back().kind != StreamOpKind::group) {", GRAPH),
     ("the first call, which connects the ranks, is left out", "gpu_call.cpp",
-     "  enqueue();\n  check_cuda(cudaEventRecord(end_.get(), streams_.communication()), streams_.gpu(), what_);\n",
+     "  work_->enqueue();\n  check_cuda(cudaEventRecord(end_.get(), streams_.communication()), streams_.gpu(), what_);\n",
      "  check_cuda(cudaEventRecord(end_.get(), streams_.communication()), streams_.gpu(), what_);\n", GRAPH),
     ("a capture refuses what other threads put on the stream", "gpu_call.cpp",
      "cudaStreamCaptureModeRelaxed", "cudaStreamCaptureModeGlobal", GRAPH),
@@ -87,6 +88,23 @@ MUTATIONS = (
      "  return all != std::byte{0};", "  return all != std::byte{2};", FAULTS),
     ("an all_gather sends the first part", "native.cpp",
      "return nccl.all_gather(own, all,", "return nccl.all_gather(all, all,", GRAPH),
+    ("messages of a program start one after another", "borrowed_calls.cpp",
+     "      messages_.started_.push_back(message_);\n", "      messages_.started_.push_back(message_);\n      messages_.start_all();\n",
+     API),
+    ("messages that are started stay behind a barrier", "borrowed_calls.cpp",
+     "void start_messages() override { messages_.start_all(); }", "void start_messages() override {}", API),
+    ("a call does not wait for the stream that writes its message", "borrowed_calls.cpp",
+     "    streams_.order(streams_.communication(), awaited);\n", "", API),
+    ("a copy does not wait for the stream that writes its message", "borrowed_calls.cpp",
+     "    streams_.order(streams_.arithmetic(), awaited);\n", "", API),
+    ("a call leaves the GPU of its thread as it is", "borrowed_calls.cpp",
+     '  check_cuda(cudaSetDevice(streams.gpu()), streams.gpu(), "being taken");\n', "  static_cast<void>(streams);\n", API),
+    ("the end of a program's call is not waited for", "borrowed_calls.cpp",
+     "    finish(streams_, done_, streams_.communication(), work_->what());\n", "", API),
+    ("borrowed memory is not what a program works on", "program_call.cpp",
+     "buffers_.push_back(borrowed ? message : ", "buffers_.push_back(false ? message : ", API),
+    ("a message that nobody waits for is sent", "borrowed_calls.cpp",
+     "std::erase(messages_.started_, message_);", "static_cast<void>(0);", API),
     ("a thread reduces vectors twice", "device/kernel_bodies.hpp",
      "first < extent.vectors; first += stride * kUnroll", "first < extent.vectors; first += stride", KERNELS),
     ("elements before the first vector are left out", "device/kernel_bodies.hpp",
@@ -124,7 +142,7 @@ def main():
             continue
         path.write_text(text.replace(old, new, 1), encoding="utf-8")
         try:
-            targets = ["ninja", "-C", build, "-j2", "rehearsal_ringside", "test_rehearsal", "rehearsal_test_gpu"]
+            targets = ["ninja", "-C", build, "-j2", "rehearsal_ringside", "test_rehearsal", "rehearsal_test_gpu", "rehearsal_test_communicator"]
             built = subprocess.run(targets, capture_output=True, text=True, check=False)
             verdict = caught(build, test) if built.returncode == 0 else None
         finally:

@@ -11,6 +11,7 @@ namespace {
 bool is_lack(cudaError_t status) {
   switch (status) {
     case cudaErrorMemoryAllocation:
+    case cudaErrorInitializationError:
     case cudaErrorDevicesUnavailable:
     case cudaErrorDeviceAlreadyInUse:
     case cudaErrorInsufficientDriver:
@@ -27,10 +28,15 @@ bool is_lack(cudaError_t status) {
   }
 }
 
-std::string explanation(cudaError_t status) {
+}  // namespace
+
+std::string cuda_explanation(cudaError_t status) {
   switch (status) {
     case cudaErrorMemoryAllocation:
       return "it has not enough free memory";
+    case cudaErrorInitializationError:
+      return "CUDA cannot be used here; where this process is a copy (fork) of another one, that one must "
+             "not have used CUDA before";
     case cudaErrorDevicesUnavailable:
     case cudaErrorDeviceAlreadyInUse:
       return "it is busy: another process has it for itself";
@@ -44,11 +50,9 @@ std::string explanation(cudaError_t status) {
   }
 }
 
-}  // namespace
-
 Error cuda_error(cudaError_t status, int gpu, std::string_view doing) {
   return Error(is_lack(status) ? ErrorKind::environment : ErrorKind::failed,
-               fmt::format("GPU {} failed while {}: {}", gpu, doing, explanation(status)));
+               fmt::format("GPU {} failed while {}: {}", gpu, doing, cuda_explanation(status)));
 }
 
 void check_cuda(cudaError_t status, int gpu, std::string_view doing) {

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -12,6 +13,9 @@
 
 /// Owners of what the CUDA runtime hands out, and its errors as ours. Everything is of the current device.
 namespace ringside {
+
+/// What a status means, as a clause that goes on after "GPU 0 failed: ".
+std::string cuda_explanation(cudaError_t status);
 
 /// What went wrong on a GPU while `doing`, as an error of the right kind: too little memory, a GPU that another process
 /// has for itself, a driver that does not fit are `environment`; everything else is `failed`.

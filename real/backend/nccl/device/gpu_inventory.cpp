@@ -8,6 +8,7 @@
 #include <nccl.h>
 
 #include "common/error.hpp"
+#include "real/backend/nccl/device/cuda.hpp"
 #include "real/backend/nccl/device/nvml.hpp"
 #include "real/backend/nccl/library.hpp"
 
@@ -75,7 +76,7 @@ GpuMachine gpu_inventory() {
   int num_gpus = 0;
   const cudaError_t status = cudaGetDeviceCount(&num_gpus);
   if (status != cudaSuccess && status != cudaErrorNoDevice) {
-    machine.trouble = cudaGetErrorString(status);
+    machine.trouble = cuda_explanation(status);
     num_gpus = 0;
   }
   cudaGetLastError();  // It is reported here; later calls must not report it again.

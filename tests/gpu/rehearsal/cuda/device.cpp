@@ -1,5 +1,8 @@
 // Streams, captures and memory of the rehearsal device.
 #include <algorithm>
+#include <string_view>
+
+#include <unistd.h>
 
 #include "tests/gpu/rehearsal/cuda/state.hpp"
 
@@ -32,7 +35,29 @@ cudaError_t take_last_error() { return std::exchange(last_error, cudaSuccess); }
 
 void spoil(cudaError_t error) { state().spoilt = error; }
 
+namespace {
+
+/// Whether this process is a copy of one that has used the device: then, as with CUDA, nothing of it works here.
+bool used_before_the_fork(const char* call) {
+  static std::atomic<pid_t> user = 0;
+  if (std::string_view(call) == "cudaDriverGetVersion") {
+    return false;  // It needs no device.
+  }
+  pid_t nobody = 0;
+  const pid_t own = ::getpid();
+  if (user.compare_exchange_strong(nobody, own) || nobody == own) {
+    return false;
+  }
+  complain(call, "this process was forked from one that has used CUDA");
+  return true;
+}
+
+}  // namespace
+
 cudaError_t begin(const char* call, bool& skipped) {
+  if (used_before_the_fork(call)) {
+    return cudaErrorInitializationError;
+  }
   if (const auto fault = fault_at(call, chosen_gpu())) {
     const auto error = static_cast<cudaError_t>(fault->code);
     switch (fault->kind) {

@@ -141,6 +141,8 @@ const char* cudaGetErrorName(cudaError_t error) {
 
 const char* cudaGetErrorString(cudaError_t error) {
   switch (error) {
+    case cudaErrorInitializationError:
+      return "initialization error";
     case cudaErrorInsufficientDriver:
       return "CUDA driver version is insufficient for CUDA runtime version";
     case cudaErrorIllegalAddress:

@@ -1,0 +1,192 @@
+#include "real/backend/nccl/borrowed_calls.hpp"
+
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "real/backend/nccl/native.hpp"
+#include "real/backend/nccl/program_call.hpp"
+
+namespace ringside {
+namespace {
+
+/// What is current is each thread's own affair in CUDA, and threads of others come here.
+void take_gpu(const GpuStreams& streams) {
+  check_cuda(cudaSetDevice(streams.gpu()), streams.gpu(), "being taken");
+}
+
+/// Waits for what is on `stream` so far.
+void finish(GpuStreams& streams, const CudaEvent& event, cudaStream_t stream, std::string_view doing) {
+  check_cuda(cudaEventRecord(event.get(), stream), streams.gpu(), doing);
+  streams.communicator().wait(event.get(), doing);
+}
+
+/// One side of a message; started by its rank, and under way as part of a group.
+struct Message {
+  Rank peer = 0;
+  bool sends = false;
+  std::span<std::byte> memory = {};
+  std::shared_ptr<CudaEvent> done = nullptr;  ///< Of its group; null until it is under way.
+};
+
+class GpuMessages final : public Transport {
+ public:
+  explicit GpuMessages(GpuStreams& streams) : streams_(streams) {}
+
+  Rank rank() const override { return streams_.communicator().place().rank; }
+  int num_ranks() const override { return streams_.communicator().place().num_ranks; }
+  std::unique_ptr<Transfer> make_send(Rank target, std::span<const std::byte> memory) override {
+    // A send only reads.
+    return make(target, true, std::span(const_cast<std::byte*>(memory.data()), memory.size()));
+  }
+  std::unique_ptr<Transfer> make_receive(Rank source, std::span<std::byte> memory) override {
+    return make(source, false, memory);
+  }
+
+  /// All that is started and not yet under way, as one group: one after another, two ranks that both send first would wait
+  /// for each other on their streams.
+  void start_all() {
+    const std::vector<std::shared_ptr<Message>> messages = std::exchange(started_, {});
+    if (messages.empty()) {
+      return;
+    }
+    take_gpu(streams_);
+    NcclCommunicator& communicator = streams_.communicator();
+    communicator.group("starting messages", [&] {
+      for (const std::shared_ptr<Message>& message : messages) {
+        communicator.check(enqueue(*message), message->sends ? "sending" : "receiving");
+      }
+    });
+    const auto done = std::make_shared<CudaEvent>(CudaEvent::Use::order, streams_.gpu());
+    check_cuda(cudaEventRecord(done->get(), streams_.communication()), streams_.gpu(), "starting messages");
+    for (const std::shared_ptr<Message>& message : messages) {
+      message->done = done;
+    }
+  }
+
+ private:
+  class GpuTransfer final : public Transfer {
+   public:
+    GpuTransfer(GpuMessages& messages, const Message& message)
+        : messages_(messages), message_(std::make_shared<Message>(message)) {}
+    // Nobody may touch its memory any more.
+    ~GpuTransfer() override { std::erase(messages_.started_, message_); }
+    GpuTransfer(const GpuTransfer&) = delete;
+    GpuTransfer& operator=(const GpuTransfer&) = delete;
+
+    void start() override {
+      message_->done = nullptr;
+      messages_.started_.push_back(message_);
+    }
+    void wait() override {
+      messages_.start_all();
+      messages_.streams_.communicator().wait(
+          message_->done->get(),
+          fmt::format("{} rank {}", message_->sends ? "sending to" : "receiving from", message_->peer));
+    }
+
+   private:
+    GpuMessages& messages_;
+    std::shared_ptr<Message> message_;
+  };
+
+  std::unique_ptr<Transfer> make(Rank peer, bool sends, std::span<std::byte> memory) {
+    return std::make_unique<GpuTransfer>(*this, Message{.peer = peer, .sends = sends, .memory = memory});
+  }
+
+  ncclResult_t enqueue(const Message& message) {
+    const NcclCommunicator& communicator = streams_.communicator();
+    const NcclLibrary& nccl = communicator.library();
+    std::byte* data = message.memory.data();
+    const std::size_t size = message.memory.size();
+    return message.sends
+               ? nccl.send(data, size, ncclInt8, message.peer, communicator.get(), streams_.communication())
+               : nccl.receive(data, size, ncclInt8, message.peer, communicator.get(),
+                              streams_.communication());
+  }
+
+  GpuStreams& streams_;
+  std::vector<std::shared_ptr<Message>> started_;  ///< And not yet under way.
+};
+
+/// Put on its streams call by call. A graph would have to be launched at all ranks alike (NCCL user guide, "Using NCCL with
+/// CUDA Graphs"), and which of its calls come again, in the same memory, each rank of a program knows only for itself.
+class BorrowedCall final : public DeviceCall {
+ public:
+  BorrowedCall(GpuStreams& streams, GpuMessages& messages, std::unique_ptr<GpuWork> work)
+      : streams_(streams),
+        messages_(messages),
+        work_(std::move(work)),
+        done_(CudaEvent::Use::order, streams.gpu()) {}
+
+  void run() override {
+    messages_.start_all();
+    take_gpu(streams_);
+    work_->enqueue();
+    finish(streams_, done_, streams_.communication(), work_->what());
+  }
+
+ private:
+  GpuStreams& streams_;
+  GpuMessages& messages_;
+  std::unique_ptr<GpuWork> work_;
+  CudaEvent done_;
+};
+
+class BorrowedCalls final : public DeviceCalls {
+ public:
+  explicit BorrowedCalls(GpuStreams& streams)
+      : streams_(streams), copied_(CudaEvent::Use::order, streams.gpu()), messages_(streams) {}
+
+  int device() const override { return streams_.gpu(); }
+
+  std::shared_ptr<std::byte> allocate(Bytes size) override {
+    take_gpu(streams_);
+    const auto memory = std::make_shared<DeviceMemory>(size.value, streams_.gpu());
+    return {memory, memory->data()};
+  }
+
+  void copy(const MemoryPiece& source, const MemoryPiece& target) override {
+    take_gpu(streams_);
+    const cudaMemcpyKind from_device = target.on_device ? cudaMemcpyDeviceToDevice : cudaMemcpyDeviceToHost;
+    // Not behind messages, which may wait for others.
+    check_cuda(
+        cudaMemcpyAsync(target.data, source.data, source.size,
+                        source.on_device ? from_device : cudaMemcpyHostToDevice, streams_.arithmetic()),
+        streams_.gpu(), "copying a message");
+    finish(streams_, copied_, streams_.arithmetic(), "copying a message");
+  }
+
+  void wait_for(void* stream) override {
+    take_gpu(streams_);
+    auto* const awaited = static_cast<cudaStream_t>(stream);
+    streams_.order(streams_.communication(), awaited);
+    streams_.order(streams_.arithmetic(), awaited);
+  }
+
+  std::unique_ptr<DeviceCall> make_call(const Program& program, std::byte* message) override {
+    take_gpu(streams_);
+    return std::make_unique<BorrowedCall>(streams_, messages_, make_program_work(streams_, program, message));
+  }
+  std::unique_ptr<DeviceCall> make_call(const CollectiveCall& call, std::byte* message) override {
+    take_gpu(streams_);
+    return std::make_unique<BorrowedCall>(streams_, messages_, make_native_work(streams_, call, message));
+  }
+
+  Transport& messages() override { return messages_; }
+  void start_messages() override { messages_.start_all(); }
+
+ private:
+  GpuStreams& streams_;
+  CudaEvent copied_;
+  GpuMessages messages_;
+};
+
+}  // namespace
+
+std::unique_ptr<DeviceCalls> make_borrowed_calls(GpuStreams& streams) {
+  return std::make_unique<BorrowedCalls>(streams);
+}
+
+}  // namespace ringside

@@ -1,0 +1,16 @@
+// A test program that is its own rank: its ranks are started as `PROGRAM rank …`.
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "real/launch/rank_process.hpp"
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  if (!arguments.empty() && arguments.front() == "rank") {
+    return ringside::run_rank_process(std::span(arguments).subspan(1));
+  }
+  ::testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}
