@@ -24,6 +24,9 @@ const BackendModel& row_where(const Condition& condition) {
 }  // namespace
 
 const BackendModel& backend_model(const Machine& machine, Backend backend) {
+  if (backend == Backend::automatic && machine.calibrated && !machine.calibrated->backend.empty()) {
+    return backend_model(machine.calibrated->backend);
+  }
   return row_where([&](const BackendModel& model) {
     return backend == Backend::automatic ? model.on_gpus == machine.gpu.has_value()
                                          : model.backend == backend;

@@ -29,7 +29,7 @@ struct RegisteredBackend {
   std::string (*library_version)() = nullptr;
 
   bool ranks_are_threads =
-      false;             ///< Threads of one process, which nobody joins; otherwise every rank is a process.
+      false;  ///< Threads of one process, which nobody joins; otherwise every rank is a process.
   /// A rank takes a GPU, and a call is one piece of work of it. A process that has asked for GPUs cannot fork ranks that join
   /// any more; a copy of it may ask (real/launch/process_copy.hpp).
   bool on_gpus = false;

@@ -27,7 +27,7 @@ struct Message {
   Rank peer = 0;
   bool sends = false;
   std::span<std::byte> memory = {};
-  std::shared_ptr<CudaEvent> done = nullptr;  ///< Of its group; null until it is under way.
+  std::shared_ptr<CudaEvent> done = nullptr;  ///< When its group is; null until it is under way.
 };
 
 class GpuMessages final : public Transport {

@@ -341,7 +341,8 @@ TEST(CommunicatorOnTwoGpus, EndsAWaitForAMessageThatNobodySendsAtTheDeadline) {
       std::this_thread::sleep_for(60s);  // Ended with the other rank.
     }
   };
-  EXPECT_THAT(error_of([&] { on_gpus(2, wait, 1, 2s); }), HasSubstr("rank 0 waited 2 s for the others while receiving from rank 1"));
+  EXPECT_THAT(error_of([&] { on_gpus(2, wait, 1, 2s); }),
+              HasSubstr("rank 0 waited 2 s for the others while receiving from rank 1"));
 }
 
 TEST(CommunicatorOnTheCpu, RefusesTheMemoryOfAGpu) {

@@ -1,23 +1,8 @@
 """What goes wrong on GPUs ends as docs/gpus.md promises: within the deadline, with the exit status, in one sentence, with nobody left."""
 
-import os
-import pathlib
-import shutil
-import subprocess
-import time
 import unittest
 
-from ringside_case import PROGRAM, SOURCE, RingsideCase
-
-SCENARIO = """name: rehearsal
-algorithms: [ring]
-ranks: {ranks}
-message_sizes: 4 KiB
-machine: {{intra: {{kind: custom, latency: 10 us, bandwidth: 10 GB/s}}}}
-"""
-DEADLINE = 2  # Seconds that ranks wait for each other.
-# Besides the deadline itself: starting, aborting and ending, also on a busy machine.
-GRACE = 20
+from rehearsal_case import SCENARIO, Rehearsal
 
 UNKNOWN, FAILED = 999, 3
 # Each by rank 1, the first time: what it says it was doing. None: nothing is lost, and the run ends well.
@@ -55,53 +40,6 @@ NCCL_CALLS = {
     "ncclRecv": "receiving",
     "ncclCommAbort": None,
 }
-
-
-def ranks_alive():
-    """Ranks of this program, which name themselves so."""
-    alive = []
-    for process in os.listdir("/proc"):
-        if process.isdigit():
-            try:
-                with open(f"/proc/{process}/cmdline", "rb") as file:
-                    command = file.read().replace(b"\0", b" ").decode(errors="replace")
-                with open(f"/proc/{process}/environ", "rb") as file:
-                    ours = f"RINGSIDE_REHEARSAL_TEST={os.getpid()}".encode() in file.read()
-            except OSError:
-                continue
-            if ours and PROGRAM in command and " rank " in command:
-                alive.append(command)
-    return alive
-
-
-class Rehearsal(RingsideCase):
-    def measure(self, *flags, device="", faults="", ranks=2, environment=None):
-        self.output = self.folder / f"out-{time.monotonic_ns()}"
-        start = time.monotonic()
-        result = self.run_ringside(
-            *("measure", self.write("rehearsal.yaml", SCENARIO.format(ranks=ranks)), "--backend", "nccl"),
-            *("--timeout", f"{DEADLINE} s", "--time-per-point", "1 ms", "--output", self.output, *flags),
-            environment={
-                "RINGSIDE_REHEARSAL": device,
-                "RINGSIDE_REHEARSAL_FAULTS": faults,
-                "RINGSIDE_REHEARSAL_TEST": str(os.getpid()),
-                **(environment or {}),
-            },
-        )
-        self.assertLess(time.monotonic() - start, DEADLINE + GRACE)
-        self.assertEqual(ranks_alive(), [])
-        return result
-
-    def points(self):
-        records = self.records((self.output / "results.jsonl").read_text())
-        # The last record of a point holds what all repetitions have found.
-        points = {(record["algorithm"], record["ranks"], record["bytes"]): record["measured"]
-                  for record in records if record["record"] == "point"}
-        return list(points.values())
-
-    def assert_well(self, result):
-        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
-        self.assertEqual([point["outcome"] for point in self.points()], ["ok"])
 
 
 class WhatTheMachineLacks(Rehearsal):
@@ -234,78 +172,6 @@ class ARankThatIsLost(Rehearsal):
         )
         self.assert_rejected(result, 1, "rank 1 was killed by signal 9")
         self.assertEqual(self.points()[0]["outcome"], "ok")
-
-
-class Commands(Rehearsal):
-    def test_calibrate_probes_every_pair(self):
-        result = self.run_ringside(
-            *("calibrate", "--backend", "nccl", "--ranks", "2,4", "--max-bytes", "64 KiB", "--calibrate-time", "1 s"),
-            *("--timeout", "20 s", "--output", self.folder / "out"),
-        )
-        self.assertEqual(result.returncode, 0, result.stderr)
-        for file in ("machine.yaml", "pair_latency.png", "pair_bandwidth.png", "pair_bandwidth_both_ways.png"):
-            self.assertTrue((self.folder / "out" / file).exists(), file)
-        self.assertIn("pairs", (self.folder / "out" / "machine.yaml").read_text())
-
-    def test_compare_draws_what_it_measured(self):
-        out = self.folder / "out"
-        scenario = self.write("rehearsal.yaml", SCENARIO.format(ranks=2))
-        result = self.run_ringside("compare", scenario, "--backend", "nccl", "--time-per-point", "1 ms", "--output", out)
-        self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertIn("rehearsal device", (out / "results.jsonl").read_text())
-        self.assertTrue((out / "time_vs_size.png").exists())
-
-    def test_trace_says_why_it_records_nothing(self):
-        scenario = self.write("rehearsal.yaml", SCENARIO.format(ranks=2))
-        result = self.run_ringside("trace", scenario, "--measure", "--backend", "nccl", "--output", self.folder / "out")
-        self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertIn("the steps of a call on GPUs cannot be told apart", result.stderr)
-
-
-class TheScriptOfTheFirstMinutes(Rehearsal):
-    """scripts/gpu-test, as from an unpacked bundle."""
-
-    def setUp(self):
-        super().setUp()
-        bundle = self.folder / "ringside"
-        bundle.mkdir()
-        (bundle / "bin").symlink_to(pathlib.Path(PROGRAM).parent)
-        (bundle / "configs").symlink_to(SOURCE / "configs")
-        shutil.copy(SOURCE / "scripts" / "gpu-test", bundle / "gpu-test")
-        self.script, self.results = bundle / "gpu-test", self.folder / "results"
-
-    def gpu_test(self, *flags, faults=""):
-        return subprocess.run(
-            [self.script, *flags, self.results],
-            capture_output=True,
-            text=True,
-            timeout=100,
-            check=False,
-            env={**os.environ, "RINGSIDE_REHEARSAL_FAULTS": faults},
-        )
-
-    def test_keeps_the_result_of_each_stage_and_goes_on_with_those_that_are_missing(self):
-        failed = self.gpu_test("--stages", "doctor,one,faults", faults="cudaGraphLaunch#2=700")
-        self.assertEqual(failed.returncode, 1, failed.stdout + failed.stderr)
-        self.assertRegex(failed.stdout.strip().splitlines()[-1], r"^gpu-test: failed \(one( faults)?\)")
-        self.assertIn("one failed", (self.results / "stages.txt").read_text())
-
-        again = self.gpu_test("--stages", "doctor,one,faults")
-        self.assertEqual(again.returncode, 0, again.stdout + again.stderr)
-        self.assertNotIn("== doctor", again.stdout)
-        self.assertIn("measured points: 2, not ok: 0", again.stdout)
-        self.assertIn("gpu-test: passed", again.stdout.strip().splitlines()[-1])
-        self.assertIn("rehearsal device", (self.results / "doctor.txt").read_text())
-
-        page = subprocess.run([SOURCE / "scripts" / "gpu-report", self.results], capture_output=True, text=True, check=True)
-        self.assertIn("rehearsal device", page.stdout.splitlines()[0])
-        for answer in ("own? | yes: 2 of 2 points are exact", "non-blocking? | yes", "of a copy? | open"):
-            self.assertIn(answer, page.stdout)
-
-    def test_leaves_what_no_longer_fits_for_the_next_time(self):
-        result = self.gpu_test("--limit", "4", "--stages", "doctor,one")
-        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
-        self.assertIn("not tried within 4 s: doctor one", result.stdout)
 
 
 if __name__ == "__main__":
