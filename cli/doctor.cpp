@@ -1,5 +1,8 @@
 #include <chrono>
+#include <filesystem>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +13,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
+#include "cli/reports/show_machine.hpp"
 #include "plots/drawing/gnuplot.hpp"
 #include "real/backend/gpus.hpp"
 #include "real/backend/nccl/settings.hpp"
@@ -17,6 +21,7 @@
 #include "real/system/other_load.hpp"
 #include "real/system/this_machine.hpp"
 #include "study/inputs/shipped_files.hpp"
+#include "study/logs/topology.hpp"
 #include "study/ranks/backends.hpp"
 
 namespace ringside::cli {
@@ -154,11 +159,57 @@ std::vector<Finding> examine() {
   return findings;
 }
 
+struct DoctorFlags {
+  bool topology = false;
+  std::string file;  ///< Empty: of this machine.
+  std::optional<std::string> gpu;
+};
+
+/// What stands in a file about a machine, or what this one says of itself: as a machine file, with its links.
+void examine_topology(const DoctorFlags& flags, const CommonOptions& common) {
+  const std::filesystem::path file = flags.file;
+  std::error_code error;
+  const study::ImportedMachine found =
+      file.empty() ? study::find_topology({}, flags.gpu, common)
+      : std::filesystem::is_directory(file, error)
+          ? study::find_topology({.system = file, .asks_programs = false, .cpu_info = {}}, flags.gpu, common)
+          : study::import_topology(file, flags.gpu, common);
+  if (common.format == OutputFormat::json) {
+    print_line(nlohmann::ordered_json{{"record", "machine"},
+                                      {"name", found.machine.name},
+                                      {"file", found.file.string()},
+                                      {"notes", found.notes},
+                                      {"yaml", found.yaml}}
+                   .dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  } else {
+    print_file(found.file);
+    print_line(fmt::format("\nmachine: {}", found.file.string()));
+  }
+  // One GPU alone has no links to show.
+  if (found.machine.gpus_per_node.value_or(1) > 1) {
+    show_machine(found.file, 0, common);
+  }
+}
+
 }  // namespace
 
 void add_doctor(CLI::App& app, CommonOptions& common) {
   auto* command = app.add_subcommand("doctor", "What can run here, and why not");
-  command->callback([&common] {
+  auto flags = std::make_shared<DoctorFlags>();
+  auto* topology =
+      command
+          ->add_option("--topology", flags->file,
+                       "Instead: the machine's links, drawn. FILE: nvidia-smi topo -m, NCCL's topology XML, "
+                       "lspci -tv, or a copy of /sys; none: this machine")
+          ->type_name("[FILE]")
+          ->expected(0, 1);
+  command->add_option("--gpu", flags->gpu, "The model of the GPUs, where --topology finds only numbers")
+      ->needs(topology);
+  command->callback([flags, topology, &common] {
+    if (topology->count() > 0) {
+      examine_topology(*flags, common);
+      return;
+    }
     std::vector<std::vector<std::string>> rows;
     for (const Finding& finding : examine()) {
       if (common.format == OutputFormat::json) {

@@ -13,6 +13,7 @@
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "common/error.hpp"
+#include "study/logs/topology.hpp"
 
 namespace ringside::cli {
 namespace {
@@ -73,6 +74,18 @@ void import_copies(const fs::path& log, const CommonOptions& common) {
           {"columns", matrix.columns},
           {"rows",
            rows}}.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    }
+    const auto or_null = [](const std::optional<double>& value) {
+      return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json();
+    };
+    for (const CopyPair& pair : copy_pairs(study.copies)) {
+      print_line(nlohmann::ordered_json{{"record", "pair"},
+                                        {"from", pair.from},
+                                        {"to", pair.to},
+                                        {"bytes_per_second", pair.bandwidth},
+                                        {"both_ways", or_null(pair.both_ways)},
+                                        {"latency", or_null(pair.latency)}}
+                     .dump());
     }
     return;
   }

@@ -22,6 +22,7 @@ struct Title {
   std::string text;
   std::string unit;
   bool nvbandwidth = false;
+  bool to_row = false;
 };
 
 /// The title of a matrix; `running` is the test that nvbandwidth said it runs.
@@ -31,8 +32,10 @@ std::optional<Title> title_of(std::string_view line, const std::string& running)
     if (const std::size_t end = line.find(mark); end != std::string_view::npos && line.find("P2P=") < end) {
       const std::size_t kind = std::min(line.find("Unidirectional"), line.find("Bidirectional"));
       const std::size_t start = std::min(kind, line.find("P2P="));
+      // Only writes go from the row's GPU; copies of older versions, and reads, are fetched by it.
       return Title{.text = std::string(line.substr(start, end + mark.size() - start)),
-                   .unit = std::string(unit)};
+                   .unit = std::string(unit),
+                   .to_row = line.find("P2P Writes") == std::string_view::npos};
     }
   }
   if (line.find("memcpy") != std::string_view::npos && line.find("(row)") != std::string_view::npos &&
@@ -40,7 +43,8 @@ std::optional<Title> title_of(std::string_view line, const std::string& running)
     const std::size_t last = line.find_last_not_of(" \t\r");
     return Title{.text = running.empty() ? std::string(line.substr(0, last + 1)) : running,
                  .unit = "GB/s",
-                 .nvbandwidth = true};
+                 .nvbandwidth = true,
+                 .to_row = line.find("(row) <-") != std::string_view::npos};
   }
   return std::nullopt;
 }
@@ -130,8 +134,10 @@ void MatrixReader::read(std::size_t number, std::string_view line) {
   if (auto title = title_of(line, running_)) {
     result.format = title->nvbandwidth ? "nvbandwidth" : "p2pBandwidthLatencyTest";
     p2p_title_ = title->nvbandwidth ? std::string() : title->text;
-    result.matrices.push_back(
-        {.line = number, .title = std::move(title->text), .unit = std::move(title->unit)});
+    result.matrices.push_back({.line = number,
+                               .title = std::move(title->text),
+                               .unit = std::move(title->unit),
+                               .to_row = title->to_row});
     state_ = State::before_columns;
     return;
   }
@@ -215,10 +221,63 @@ std::optional<PairRates> pair_rates(const CopyMatrices& copies) {
       .low = rates.front() * kGigabyte, .typical = median * kGigabyte, .high = rates.back() * kGigabyte};
   each_pair([&](std::size_t from, std::size_t to, double rate) {
     if (rate < median / 2) {
-      best.slow_pairs.push_back(fmt::format("{}→{} at {:.2f} GB/s", from, to, rate));
+      const bool to_row = best.matrix->to_row;
+      best.slow_pairs.push_back(
+          fmt::format("{}→{} at {:.2f} GB/s", to_row ? to : from, to_row ? from : to, rate));
     }
   });
   return best;
+}
+
+std::vector<CopyPair> copy_pairs(const CopyMatrices& copies) {
+  const auto rates = pair_rates(copies);
+  if (!rates) {
+    return {};
+  }
+  const bool peer = rates->matrix->title.find("P2P=Disabled") == std::string::npos;
+  const std::string state = peer ? "P2P=Enabled" : "P2P=Disabled";
+  const auto titled = [&](const std::string& start, bool of_p2p) -> const CopyMatrix* {
+    const auto found =
+        std::find_if(copies.matrices.begin(), copies.matrices.end(), [&](const CopyMatrix& matrix) {
+          return matrix.title.starts_with(start) &&
+                 (matrix.title.find("P2P=") != std::string::npos) == of_p2p;
+        });
+    return found == copies.matrices.end() ? nullptr : &*found;
+  };
+  // p2pBandwidthLatencyTest adds both directions up, nvbandwidth shows one of them first.
+  const CopyMatrix* const sums = titled("Bidirectional " + state, true);
+  const CopyMatrix* const each = titled("device_to_device_bidirectional_memcpy_write_ce", false);
+  const CopyMatrix* const latencies = titled(state + " Latency", true);
+  const auto cell = [](const CopyMatrix* matrix, std::size_t row, std::size_t column) {
+    const bool there = matrix != nullptr && row < matrix->rows.size() && column < matrix->columns;
+    const auto value = there ? matrix->rows[row][column] : std::nullopt;
+    return value.value_or(0) > 0 ? value : std::nullopt;
+  };
+  const auto scaled = [](const std::optional<double>& value, double factor) {
+    return value ? std::optional(*value * factor) : std::nullopt;
+  };
+  std::vector<CopyPair> pairs;
+  for (std::size_t row = 0; row < rates->matrix->rows.size(); ++row) {
+    for (std::size_t column = 0; column < rates->matrix->columns; ++column) {
+      const auto rate = cell(rates->matrix, row, column);
+      if (row == column || !rate) {
+        continue;
+      }
+      const bool to_row = rates->matrix->to_row;
+      const auto from = to_row ? column : row;
+      const auto to = to_row ? row : column;
+      pairs.push_back({.from = static_cast<int>(from),
+                       .to = static_cast<int>(to),
+                       .bandwidth = *rate * 1e9,
+                       .both_ways = sums != nullptr ? scaled(cell(sums, row, column), 0.5e9)
+                                                    : scaled(cell(each, row, column), 1e9),
+                       .latency = scaled(cell(latencies, row, column), 1e-6)});
+    }
+  }
+  std::stable_sort(pairs.begin(), pairs.end(), [](const CopyPair& a, const CopyPair& b) {
+    return std::pair(a.from, a.to) < std::pair(b.from, b.to);
+  });
+  return pairs;
 }
 
 }  // namespace ringside

@@ -20,6 +20,7 @@ struct CopyMatrix {
   /// Rows as far as they are there; a cell is absent where `N/A` stands.
   std::vector<std::vector<std::optional<double>>> rows = {};
   bool elided = false;  ///< Some rows were left out of the text.
+  bool to_row = false;  ///< Bytes go from the GPU of the column to that of the row, not the other way.
 };
 
 struct CopyMatrices {
@@ -45,5 +46,16 @@ struct PairRates {
   std::vector<std::string> slow_pairs = {};
 };
 std::optional<PairRates> pair_rates(const CopyMatrices& copies);
+
+/// What one GPU and another can do between them, as far as the matrices say; peer to peer where it is on.
+struct CopyPair {
+  int from = 0;
+  int to = 0;
+  double bandwidth = 0;                  ///< Bytes per second in this direction alone.
+  std::optional<double> both_ways = {};  ///< In this direction while the other one is busy, too.
+  std::optional<double> latency = {};    ///< Seconds of a small write.
+};
+/// Ascending by `from`, then `to`; empty where pair_rates() finds no matrix.
+std::vector<CopyPair> copy_pairs(const CopyMatrices& copies);
 
 }  // namespace ringside

@@ -7,10 +7,9 @@
 
 #include "common/error.hpp"
 #include "import/anonymise.hpp"
-#include "import/machine/topology_xml.hpp"
 #include "results/codec/reader.hpp"
 #include "results/journal.hpp"
-#include "scenario/machine/topology_matrix.hpp"
+#include "study/logs/topology.hpp"
 
 namespace ringside::study {
 namespace {
@@ -65,7 +64,7 @@ LogKind kind_of_log(const fs::path& log) {
   if (holds_copy_matrices(start)) {
     return LogKind::copies;
   }
-  return is_topology_xml(start) || holds_topology_matrix(start) ? LogKind::topology : LogKind::measurements;
+  return holds_topology(start) ? LogKind::topology : LogKind::measurements;
 }
 
 fs::path anonymise(const fs::path& log, const Invocation& invocation) {
@@ -81,25 +80,6 @@ ImportedCopies import_copies(const fs::path& log) {
   if (const auto rates = pair_rates(study.copies)) {
     study.known = fmt::format("{{p2p: {{bandwidth: {:.4g} GB/s}}}}", rates->rate.typical * 1e-9);
   }
-  return study;
-}
-
-ImportedMachine import_topology(const fs::path& matrix, const std::optional<std::string>& gpu,
-                                const Invocation& invocation) {
-  const std::string text_of_it = read_text(matrix);
-  TopologyMachine imported = is_topology_xml(text_of_it)
-                                 ? machine_of_topology_xml(text_of_it, matrix.string(), gpu)
-                                 : machine_of_topology(text_of_it, matrix.string(), gpu);
-  imported.machine.name = matrix.stem().string();
-  ImportedMachine study{.machine = imported.machine, .yaml = to_yaml(imported.machine), .file = {}};
-  // What cannot be predicted for is refused here, not when it is used.
-  parse_machine(study.yaml, matrix.string());
-  study.file = output_directory(invocation, matrix.stem().string()) / "machine.yaml";
-  std::string text;
-  for (const std::string& note : imported.notes) {
-    text += "# " + note + '\n';
-  }
-  write_file(study.file, text + study.yaml);
   return study;
 }
 

@@ -44,14 +44,4 @@ ImportedCopies import_copies(const std::filesystem::path& log);
 /// Writes `<name>.anonymous.log`, which reads like the log and names nobody (import/anonymise.hpp).
 std::filesystem::path anonymise(const std::filesystem::path& log, const Invocation& invocation);
 
-struct ImportedMachine {
-  Machine machine;
-  std::string yaml;            ///< What the file holds below its notes.
-  std::filesystem::path file;  ///< That was written.
-};
-
-/// Reads the output of `nvidia-smi topo -m`, or NCCL's topology XML, and writes a machine file. `gpu` is the model of the GPUs, where it is known.
-ImportedMachine import_topology(const std::filesystem::path& matrix, const std::optional<std::string>& gpu,
-                                const Invocation& invocation);
-
 }  // namespace ringside::study

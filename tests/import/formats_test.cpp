@@ -217,6 +217,32 @@ TEST(CopyMatrices, AreReadWithTheirTitlesAndWhatIsMissing) {
               HasSubstr("holds no row of a matrix"));
 }
 
+TEST(CopyMatrices, PairsHaveTheDirectionThatTheProgramMeans) {
+  const auto pairs_in = [](const std::string& text) { return copy_pairs(read_copy_matrices(text, "x")); };
+  const std::string rows = "   D\\D     0      1\n     0 802.93  26.00\n     1  13.00 833.33\n";
+  const auto written =
+      pairs_in("Unidirectional P2P=Enabled Bandwidth (P2P Writes) Matrix (GB/s)\n" + rows +
+               "Bidirectional P2P=Enabled Bandwidth Matrix (GB/s)\n   D\\D     0      1\n     0 800.00 "
+               " 50.00\n     1  50.00 800.00\n"
+               "P2P=Enabled Latency (P2P Writes) Matrix (us)\n   GPU     0      1\n     0   1.36   "
+               "1.25\n     1   1.20   1.40\n");
+  ASSERT_THAT(written, SizeIs(2));
+  EXPECT_EQ(written[0].from, 0);
+  EXPECT_EQ(written[0].to, 1);
+  EXPECT_DOUBLE_EQ(written[0].bandwidth, 26e9);
+  EXPECT_DOUBLE_EQ(written[0].both_ways.value(), 25e9);  // Both directions were added up.
+  EXPECT_DOUBLE_EQ(written[0].latency.value(), 1.25e-6);
+  const auto read = pairs_in("Unidirectional P2P=Enabled Bandwidth Matrix (GB/s)\n" + rows);
+  ASSERT_THAT(read, SizeIs(2));
+  EXPECT_DOUBLE_EQ(read[0].bandwidth, 13e9);  // 0 → 1 is what 1 fetched.
+  EXPECT_FALSE(read[0].both_ways || read[0].latency);
+  const auto nvbandwidth = pairs_in(
+      "Running device_to_device_memcpy_write_ce.\nmemcpy CE GPU(row) <- GPU(column) bandwidth (GB/s)\n"
+      "           0         1\n 0      N/A    26.00\n 1    13.00      N/A\n");
+  ASSERT_THAT(nvbandwidth, SizeIs(2));
+  EXPECT_DOUBLE_EQ(nvbandwidth[0].bandwidth, 13e9);
+}
+
 TEST(TopologyMatrix, OldWordsAndCommentMarksAreRead) {
   const std::string matrix = "#\tGPU0\tGPU1\tCPU Affinity\n#GPU0\t X \tSOC\t0-5\n#GPU1\tSOC\t X \t6-11\n";
   EXPECT_TRUE(holds_topology_matrix(matrix));

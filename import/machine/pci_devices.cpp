@@ -1,0 +1,322 @@
+// What sysfs says of a device at /sys/bus/pci/devices/0000:19:00.0, a link to where it hangs:
+//
+//   /sys/devices/pci0000:16/0000:16:01.0/0000:17:00.0/0000:18:00.0/0000:19:00.0
+//            root complex   root port    switch, up   switch, down  the device
+//
+// so that every second one above the device is a switch (src/graph/xml.cc of NVIDIA/nccl). lspci -tv draws the same tree:
+//
+//   -+-[0000:16]-+-00.0  Intel Corporation Device 09a2
+//    |           \-01.0-[17-19]----00.0-[18-19]----00.0-[19]----00.0  NVIDIA Corporation GA100 [A100 SXM4 40GB]
+
+#include "import/machine/pci_devices.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <fstream>
+#include <map>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "common/numbers.hpp"
+
+namespace ringside {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct PciDevice {
+  std::vector<std::string> above = {};  ///< Addresses from the root port on, outermost first.
+  std::string address = {};
+  std::string pci_class = {};  ///< `0x030200`
+  std::string vendor = {};
+  std::string device = {};
+  std::string link_speed = {};
+  std::string link_width = {};
+  int numa_node = 0;
+  std::string net = {};  ///< `mlx5_0`
+  double net_megabits = 0;
+  bool gpudirect = false;
+};
+
+bool is_gpu(const PciDevice& device) {
+  return (device.vendor == "0x10de" || device.vendor == "0x1002") &&
+         (device.pci_class.starts_with("0x0300") || device.pci_class.starts_with("0x0302") ||
+          device.pci_class.starts_with("0x0380"));
+}
+
+bool is_network(const PciDevice& device) { return device.pci_class.starts_with("0x02"); }
+
+/// Devices below a CPU or a switch.
+struct Branch {
+  std::map<std::string, Branch> switches = {};
+  std::vector<const PciDevice*> devices = {};
+};
+
+void write_device(const PciDevice& device, std::string& xml) {
+  xml += fmt::format(
+      "<pci busid=\"{}\" class=\"{}\" vendor=\"{}\" device=\"{}\" link_speed=\"{}\" link_width=\"{}\">",
+      device.address, device.pci_class, device.vendor, device.device, device.link_speed, device.link_width);
+  if (!device.net.empty()) {
+    xml += fmt::format("<nic><net name=\"{}\" speed=\"{:.0f}\" gdr=\"{}\"/></nic>", device.net,
+                       device.net_megabits, device.gpudirect ? 1 : 0);
+  }
+  xml += "</pci>\n";
+}
+
+void write_branch(const Branch& branch, std::string& xml) {
+  for (const PciDevice* device : branch.devices) {
+    write_device(*device, xml);
+  }
+  for (const auto& [address, below] : branch.switches) {
+    xml += fmt::format("<pci busid=\"{}\" class=\"0x060400\">\n", address);
+    write_branch(below, xml);
+    xml += "</pci>\n";
+  }
+}
+
+std::string topology_xml(const std::vector<PciDevice>& devices, const std::string& cpu_vendor) {
+  std::map<int, Branch> cpus;
+  for (const PciDevice& device : devices) {
+    Branch* branch = &cpus[device.numa_node];
+    // Up: port, switch, port, switch, …, root port.
+    for (std::size_t depth = device.above.size() % 2 == 1 ? 1 : 0; depth < device.above.size(); depth += 2) {
+      branch = &branch->switches[device.above[depth]];
+    }
+    branch->devices.push_back(&device);
+  }
+  std::string xml = "<system version=\"1\">\n";
+  for (const auto& [numa_node, branch] : cpus) {
+    xml += fmt::format("<cpu numaid=\"{}\" vendor=\"{}\">\n", numa_node, cpu_vendor);
+    write_branch(branch, xml);
+    xml += "</cpu>\n";
+  }
+  return xml + "</system>\n";
+}
+
+/// The first line of a small file, without the blank at its end.
+std::string line_of(const fs::path& file) {
+  std::ifstream stream(file);
+  std::string line;
+  std::getline(stream, line);
+  line.resize(std::min(line.find_last_not_of(" \t\r") + 1, line.size()));
+  return line;
+}
+
+double gigatransfers(const std::string& speed) {
+  return parse_number<double>(speed.substr(0, speed.find_first_not_of("0123456789."))).value_or(0);
+}
+
+int whole(const std::string& text) { return parse_number<int>(text).value_or(0); }
+
+/// What the slot can do, which is the lesser of its two ends: a GPU that does nothing runs its link slowly.
+void read_slot(const fs::path& at, PciDevice& device) {
+  device.link_speed = line_of(at / "max_link_speed");
+  device.link_width = line_of(at / "max_link_width");
+  const fs::path port = at.parent_path();
+  const std::string speed = line_of(port / "max_link_speed");
+  const std::string width = line_of(port / "max_link_width");
+  if (gigatransfers(speed) > 0 && gigatransfers(speed) < gigatransfers(device.link_speed)) {
+    device.link_speed = speed;
+  }
+  if (whole(width) > 0 && whole(width) < whole(device.link_width)) {
+    device.link_width = width;
+  }
+  // How many lanes came up does not depend on what the GPU does.
+  const std::string trained = line_of(at / "current_link_width");
+  if (whole(trained) > 0 && whole(trained) < whole(device.link_width)) {
+    device.link_width = trained;
+  }
+}
+
+void read_port(const fs::path& at, PciDevice& device) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(at / "infiniband", error)) {
+    const fs::path port = entry.path() / "ports/1";
+    // `200 Gb/sec (4X HDR)`
+    const double gigabits = gigatransfers(line_of(port / "rate"));
+    if (gigabits > 0) {
+      device.net = entry.path().filename().string();
+      device.net_megabits = gigabits * 1000;
+      device.pci_class = line_of(port / "link_layer") == "InfiniBand" ? "0x020700" : "0x020000";
+    }
+  }
+}
+
+/// The addresses above it, from the root port on, in the path that the link of the device leads to.
+std::vector<std::string> addresses_above(const fs::path& at) {
+  std::vector<std::string> above;
+  for (const fs::path& part : at.parent_path()) {
+    const std::string name = part.string();
+    if (name.starts_with("pci")) {
+      above.clear();
+    } else if (std::count(name.begin(), name.end(), ':') == 2) {
+      above.push_back(name);
+    }
+  }
+  return above;
+}
+
+bool is_hex(char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0; }
+
+/// `01.0` at `at` of a line of lspci's tree.
+bool is_device_at(std::string_view line, std::size_t at) {
+  return at + 4 <= line.size() && is_hex(line[at]) && is_hex(line[at + 1]) && line[at + 2] == '.' &&
+         is_hex(line[at + 3]) && (at == 0 || !is_hex(line[at - 1]));
+}
+
+struct Level {
+  std::size_t column = 0;
+  std::string address = {};  ///< Empty: a root complex.
+  std::string bus = {};      ///< Of what is below: `0000:17`.
+};
+
+/// Names of devices that are no GPU, by the makers of GPUs.
+bool is_named_gpu(std::string_view name) {
+  const auto has = [&](std::string_view text) { return name.find(text) != std::string_view::npos; };
+  const bool maker = has("NVIDIA Corporation") || has("[AMD/ATI]");
+  return maker && has("[") && !has("Audio") && !has("USB") && !has("UCSI") && !has("NVSwitch") &&
+         !has("Bridge") && !has("BlueField");
+}
+
+bool is_named_network(std::string_view name) {
+  const auto has = [&](std::string_view text) { return name.find(text) != std::string_view::npos; };
+  return has("ConnectX") || has("Ethernet") || has("InfiniBand") || has("Elastic Fabric");
+}
+
+/// `NVIDIA Corporation GA100 [A100 SXM4 40GB]` without what is in front of the last brackets that hold a name.
+std::string name_in_brackets(std::string_view name) {
+  std::string result;
+  for (std::size_t open = name.find('['); open != std::string_view::npos; open = name.find('[', open + 1)) {
+    const std::string_view inside = name.substr(open + 1, name.find(']', open) - open - 1);
+    // `[10de:20b0]` of lspci -nn, and the maker's short name.
+    if (inside.find(':') == std::string_view::npos && inside != "AMD/ATI") {
+      result = std::string(inside);
+    }
+  }
+  return result;
+}
+
+class LspciReader {
+ public:
+  void read(std::string_view line) {
+    for (std::size_t at = 0; at < line.size(); ++at) {
+      if (line[at] == '[' && (at == 0 || line[at - 1] == '-') && line.find(':', at) < line.find(']', at)) {
+        enter(at, {}, std::string(line.substr(at + 1, line.find(']', at) - at - 1)));
+        at = line.find(']', at);
+      } else if (is_device_at(line, at)) {
+        while (!levels_.empty() && levels_.back().column >= at) {
+          levels_.pop_back();
+        }
+        const std::string bus = levels_.empty() ? std::string("0000:00") : levels_.back().bus;
+        const std::string address = fmt::format("{}:{}", bus, line.substr(at, 4));
+        const std::string_view rest = line.substr(at + 4);
+        if (!rest.starts_with("-[")) {
+          add(address, rest);
+          return;
+        }
+        const std::size_t end = rest.find_first_of("-]", 2);
+        enter(at, address, fmt::format("{}:{}", bus.substr(0, bus.find(':')), rest.substr(2, end - 2)));
+        at += 4 + std::min(rest.find(']'), rest.size() - 1);
+      }
+    }
+  }
+  std::vector<PciDevice> devices;
+  std::string gpu;
+
+ private:
+  void enter(std::size_t column, std::string address, std::string bus) {
+    while (!levels_.empty() && levels_.back().column >= column) {
+      levels_.pop_back();
+    }
+    levels_.push_back({.column = column, .address = std::move(address), .bus = std::move(bus)});
+  }
+
+  void add(const std::string& address, std::string_view name) {
+    PciDevice device{.address = address};
+    if (is_named_gpu(name)) {
+      device.pci_class = "0x030200";
+      device.vendor = name.find("NVIDIA") != std::string_view::npos ? "0x10de" : "0x1002";
+      gpu = gpu.empty() ? name_in_brackets(name) : gpu;
+    } else if (is_named_network(name)) {
+      device.pci_class = "0x020000";
+    } else {
+      return;
+    }
+    for (const Level& level : levels_) {
+      if (!level.address.empty()) {
+        device.above.push_back(level.address);
+      }
+    }
+    devices.push_back(std::move(device));
+  }
+
+  std::vector<Level> levels_;
+};
+
+int count_gpus(const std::vector<PciDevice>& devices) {
+  return static_cast<int>(std::count_if(devices.begin(), devices.end(), is_gpu));
+}
+
+}  // namespace
+
+PciTopology pci_topology_of_sysfs(const fs::path& system, const std::string& cpu_vendor) {
+  std::vector<PciDevice> devices;
+  PciTopology result;
+  std::error_code error;
+  const bool peer_memory = fs::exists(system / "module/nvidia_peermem", error);
+  std::vector<fs::path> links;
+  for (const auto& entry : fs::directory_iterator(system / "bus/pci/devices", error)) {
+    links.push_back(entry.path());
+  }
+  std::sort(links.begin(), links.end());
+  for (const fs::path& link : links) {
+    const fs::path at = fs::canonical(link, error);
+    PciDevice device{.above = addresses_above(at),
+                     .address = link.filename().string(),
+                     .pci_class = line_of(at / "class"),
+                     .vendor = line_of(at / "vendor"),
+                     .device = line_of(at / "device"),
+                     .numa_node = std::max(whole(line_of(at / "numa_node")), 0),
+                     .gpudirect = peer_memory};
+    if (is_gpu(device)) {
+      const int widest = whole(line_of(at / "max_link_width"));
+      read_slot(at, device);
+      if (whole(device.link_width) < widest) {
+        result.notes.push_back(
+            fmt::format("GPU {} runs on {} of its {} lanes.", device.address, device.link_width, widest));
+      }
+      devices.push_back(std::move(device));
+    } else if (is_network(device)) {
+      read_port(at, device);
+      devices.push_back(std::move(device));
+    }
+  }
+  result.gpus = count_gpus(devices);
+  result.xml = topology_xml(devices, cpu_vendor);
+  return result;
+}
+
+bool is_lspci_tree(std::string_view text) {
+  const std::size_t root = text.find("-[0000:");
+  return root != std::string_view::npos && text.find("-00.0") != std::string_view::npos;
+}
+
+PciTopology pci_topology_of_lspci(std::string_view text) {
+  LspciReader reader;
+  for (std::size_t start = 0; start < text.size();) {
+    const std::size_t end = std::min(text.find('\n', start), text.size());
+    reader.read(text.substr(start, end - start));
+    start = end + 1;
+  }
+  PciTopology result{.xml = topology_xml(reader.devices, {}), .gpus = count_gpus(reader.devices)};
+  if (!reader.gpu.empty()) {
+    result.gpu = reader.gpu;
+  }
+  result.notes.emplace_back(
+      "lspci says neither the slots' lanes nor the CPU sockets: `ringside doctor --topology` on the machine "
+      "itself does.");
+  return result;
+}
+
+}  // namespace ringside

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// The PCI devices of a machine, as Linux (sysfs) or `lspci -tv` shows them, written as NCCL's topology XML, which NCCL makes from the
+/// same files.
+namespace ringside {
+
+struct PciTopology {
+  std::string xml = {};
+  int gpus = 0;
+  std::optional<std::string> gpu = {};  ///< As lspci calls the first one: `A100 SXM4 40GB`.
+  std::vector<std::string> notes =
+      {};  ///< Whole sentences: what PCI does not show, and slots that are slower than they could be.
+};
+
+/// Of the devices below `system`, which is /sys or a copy of it. `cpu_vendor` as in /proc/cpuinfo, or empty. No GPUs when there are
+/// none; never throws for files that are missing.
+PciTopology pci_topology_of_sysfs(const std::filesystem::path& system, const std::string& cpu_vendor);
+
+/// Whether a text looks like `lspci -tv`.
+bool is_lspci_tree(std::string_view text);
+PciTopology pci_topology_of_lspci(std::string_view text);
+
+}  // namespace ringside
