@@ -4,13 +4,9 @@
 #include <array>
 #include <cmath>
 #include <optional>
-#include <variant>
 
-#include <Eigen/Dense>
-
-#include "common/error.hpp"
+#include "analysis/check/expected_times.hpp"
 #include "sim/nccl/gpu_models.hpp"
-#include "sim/nccl/model.hpp"
 #include "sim/nccl/system.hpp"
 
 namespace ringside {
@@ -144,64 +140,23 @@ constexpr auto kChanges = std::to_array<CauseChange>({
     {Cause::one_process, [](const Machine&, int, Machine& to) { to.software.processes = Processes::single; }},
 });
 
-std::optional<NcclSystem> system_of(const Machine& machine, int ranks) {
-  try {
-    auto system = nccl_system(machine, ranks);
-    const auto* found = std::get_if<NcclSystem>(&system);
-    return found != nullptr ? std::optional(*found) : std::nullopt;
-  } catch (const Error&) {
-    return std::nullopt;  // The changed machine contradicts itself: the cause cannot apply.
-  }
-}
-
 bool has_nvls(const NcclSystem& system) {
   return system.link == GpuLink::nvswitch && system.architecture >= Architecture::hopper &&
          system.vendor == Vendor::nvidia && system.gpus_per_node() > 2;
 }
 
-/// log of the times that a system is predicted to take; nothing where what is forced does not exist there.
-std::optional<std::vector<double>> log_times(const NcclSystem& system, std::span<const Point> points,
-                                             const NcclFit& fit) {
+/// log of the times that are expected with a cause; nothing where it cannot apply.
+std::optional<std::vector<double>> log_times(ExpectedTimes& expected, Cause cause,
+                                             std::span<const Point> points) {
   std::vector<double> result;
-  try {
-    for (const Point& point : points) {
-      result.push_back(std::log(nccl_collective(fit.parameters, system, point.key.collective,
-                                                static_cast<double>(point.key.bytes.value))
-                                    .seconds));
+  for (const Point& point : points) {
+    const auto time = expected.log_seconds(cause, point.key);
+    if (!time) {
+      return std::nullopt;
     }
-  } catch (const Error&) {
-    return std::nullopt;
+    result.push_back(*time);
   }
   return result;
-}
-
-double squared(double x) { return x * x; }
-
-/// log likelihood of residuals, but for a constant.
-double likelihood(const std::vector<double>& residuals, std::span<const Point> points,
-                  const NcclSpread& spread) {
-  /// As in NcclPosterior, but for what no model has: rows that one machine repeats differently.
-  constexpr double kNoise = 0.06;
-  const auto count = static_cast<Eigen::Index>(residuals.size());
-  Eigen::MatrixXd covariance(count, count);
-  Eigen::VectorXd residual(count);
-  const auto log2_of = [&](Eigen::Index i) {
-    return std::log2(static_cast<double>(points[static_cast<std::size_t>(i)].key.bytes.value));
-  };
-  for (Eigen::Index i = 0; i < count; ++i) {
-    residual(i) = residuals[static_cast<std::size_t>(i)];
-    const double a = byte_share(log2_of(i));
-    for (Eigen::Index j = 0; j < count; ++j) {
-      const double b = byte_share(log2_of(j));
-      covariance(i, j) =
-          squared(spread.latency) * (1 - a) * (1 - b) + squared(spread.bytes) * a * b +
-          squared(spread.shape) * std::exp(-0.5 * squared((log2_of(i) - log2_of(j)) / spread.doublings));
-    }
-    covariance(i, i) += squared(kNoise);
-  }
-  const Eigen::LLT<Eigen::MatrixXd> factors(covariance);
-  const Eigen::VectorXd whitened = factors.matrixL().solve(residual);
-  return -0.5 * whitened.squaredNorm() - factors.matrixLLT().diagonal().array().log().sum();
 }
 
 struct Candidate {
@@ -249,13 +204,14 @@ Machine with_cause(const Machine& machine, Cause cause, int ranks) {
   return changed;
 }
 
-std::vector<SuspectedCause> suspected_causes(const Machine& machine, std::span<const Point> points,
-                                             std::span<const CauseEvidence> evidence, const NcclFit& fit) {
+std::vector<SuspectedCause> suspected_causes(ExpectedTimes& expected, std::span<const Point> points,
+                                             std::span<const CauseEvidence> evidence) {
   const int ranks = points.empty() ? 0 : points.front().key.ranks;
-  const auto system = points.empty() ? std::nullopt : system_of(machine, ranks);
+  const auto system = points.empty() ? std::nullopt : expected.system(Cause::none, ranks);
   if (!system) {
     return {};
   }
+  const NcclFit& fit = expected.fit();
   std::vector<double> measured;
   for (const Point& point : points) {
     measured.push_back(std::log(point.measured->seconds.value));
@@ -265,32 +221,29 @@ std::vector<SuspectedCause> suspected_causes(const Machine& machine, std::span<c
   constexpr double kRareOnCables = 0.1;
   /// Standard deviation of the logarithm where the cause is none of the list.
   constexpr double kAnySpread = 1.2;
-  const auto as_described = log_times(*system, points, fit);
+  const auto as_described = log_times(expected, Cause::none, points);
   if (!as_described) {
     return {};
   }
   const std::vector<double>& described = *as_described;
   std::vector<Candidate> candidates;
-  candidates.push_back(
-      {.suspected = {.cause = Cause::none},
-       .weight = std::log(kNoneBeforehand) +
-                 likelihood(differences(measured, described), points, fit.spread(system->kind()))});
+  candidates.push_back({.suspected = {.cause = Cause::none},
+                        .weight = std::log(kNoneBeforehand) +
+                                  expected.likelihood().log_of(differences(measured, described), points,
+                                                               fit.spread(system->kind()))});
   NcclSpread any = fit.spread(system->kind());
   any.latency = any.bytes = kAnySpread;
-  candidates.push_back({.suspected = {.cause = Cause::something_else},
-                        .weight = likelihood(differences(measured, described), points, any)});
+  candidates.push_back(
+      {.suspected = {.cause = Cause::something_else},
+       .weight = expected.likelihood().log_of(differences(measured, described), points, any)});
   for (const CauseChange& change : kChanges) {
     // Ring forced and NVLS off are one where NVLS is what would be taken.
     if ((change.cause == Cause::nvls_off && !has_nvls(*system)) ||
         (change.cause == Cause::algorithm_ring && has_nvls(*system))) {
       continue;
     }
-    const Machine changed = with_cause(machine, change.cause, ranks);
-    const auto other = changed == machine ? std::nullopt : system_of(changed, ranks);
-    if (!other) {
-      continue;
-    }
-    const auto times = log_times(*other, points, fit);
+    const std::optional<NcclSystem>& other = expected.system(change.cause, ranks);
+    const auto times = other ? log_times(expected, change.cause, points) : std::nullopt;
     if (!times) {
       continue;
     }
@@ -299,9 +252,9 @@ std::vector<SuspectedCause> suspected_causes(const Machine& machine, std::span<c
     if (std::none_of(slowdown.begin(), slowdown.end(), [](double by) { return by > kNoticed; })) {
       continue;
     }
-    Candidate candidate{
-        .suspected = {.cause = change.cause, .slowdown = std::exp(mean_over(slowdown))},
-        .weight = likelihood(differences(measured, *times), points, fit.spread(other->kind()))};
+    Candidate candidate{.suspected = {.cause = change.cause, .slowdown = std::exp(mean_over(slowdown))},
+                        .weight = expected.likelihood().log_of(differences(measured, *times), points,
+                                                               fit.spread(other->kind()))};
     if (change.cause == Cause::peer_to_peer_off && system->link != GpuLink::pcie) {
       candidate.weight += std::log(kRareOnCables);
     }

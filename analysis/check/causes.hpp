@@ -7,7 +7,6 @@
 
 #include "results/point.hpp"
 #include "scenario/machine/machine.hpp"
-#include "sim/nccl/parameters.hpp"
 
 /// Why a machine is slower than its description: each cause is the description changed, predicted again and compared with what was measured.
 namespace ringside {
@@ -38,6 +37,8 @@ std::string_view sentence(Cause cause);
 /// The command that would show it.
 std::string_view telling_command(Cause cause);
 
+class ExpectedTimes;
+
 /// Something that a log says about a cause.
 struct CauseEvidence {
   Cause cause = Cause::none;
@@ -58,7 +59,7 @@ Machine with_cause(const Machine& machine, Cause cause, int ranks);
 /// The causes that could apply to the machine and change its predictions at all, most probable first. log(measured/predicted) of
 /// each is taken to be Gaussian with the covariance of NcclSpread for machines of its kind; all causes are as likely beforehand, `none` as
 /// nine of them, copies through host memory in spite of NVLink or xGMI a tenth; evidence counts a hundredfold. `points` are measured, of NCCL's own collectives, of one machine and number of ranks.
-std::vector<SuspectedCause> suspected_causes(const Machine& machine, std::span<const Point> points,
-                                             std::span<const CauseEvidence> evidence, const NcclFit& fit);
+std::vector<SuspectedCause> suspected_causes(ExpectedTimes& expected, std::span<const Point> points,
+                                             std::span<const CauseEvidence> evidence);
 
 }  // namespace ringside

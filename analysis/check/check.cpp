@@ -5,19 +5,16 @@
 #include <cmath>
 #include <optional>
 #include <utility>
-#include <variant>
 
 #include <fmt/format.h>
 
+#include "analysis/check/expected_times.hpp"
 #include "analysis/comparison/comparison.hpp"
 #include "common/error.hpp"
 #include "common/numbers.hpp"
 #include "common/statistics.hpp"
 #include "schedule/registry.hpp"
 #include "sim/nccl/model.hpp"
-#include "sim/nccl/native.hpp"
-#include "sim/nccl/posterior.hpp"
-#include "sim/nccl/system.hpp"
 
 namespace ringside {
 namespace {
@@ -66,45 +63,6 @@ std::optional<BandVerdict> band_verdict(const std::vector<Point>& points, SizeBa
                      .share_as_slow = share_above(median_over(distances))};
 }
 
-/// predict_nccl_native() for the sizes of one run, which reads the machine's description once and not for every size.
-class Predictor {
- public:
-  Predictor(const Machine& machine, const NcclFit& fit) : machine_(machine), fit_(fit) {}
-
-  /// With its interval; nothing where NCCL's time is not modelled.
-  std::optional<Prediction> predict(const PointKey& key) {
-    if (!machine_.known.empty()) {
-      const auto outcome = predict_nccl_native(machine_, key, NativeModel::ringside, fit_);
-      const auto* prediction = std::get_if<Prediction>(&outcome);
-      return prediction != nullptr && prediction->low && prediction->high ? std::optional(*prediction)
-                                                                          : std::nullopt;
-    }
-    if (ranks_ != key.ranks) {
-      ranks_ = key.ranks;
-      const auto read = nccl_system(machine_, key.ranks);
-      const auto* found = std::get_if<NcclSystem>(&read);
-      system_ = found != nullptr ? std::optional(*found) : std::nullopt;
-    }
-    if (!system_) {
-      return std::nullopt;
-    }
-    const Interval<double> range =
-        NcclPosterior(fit_, *system_, {})
-            .predict(*system_, key.collective, static_cast<double>(key.bytes.value));
-    return Prediction{.seconds = {range.typical},
-                      .low = Seconds{range.low},
-                      .high = Seconds{range.high},
-                      .fidelity = Fidelity::nccl,
-                      .source = CostSource::spec};
-  }
-
- private:
-  const Machine& machine_;
-  const NcclFit& fit_;
-  int ranks_ = 0;
-  std::optional<NcclSystem> system_;
-};
-
 }  // namespace
 
 std::string_view name(Standing standing) {
@@ -119,15 +77,19 @@ bool MachineCheck::alarmed() const {
 
 MachineCheck check_machine(const Machine& machine, std::span<const Point> points,
                            std::span<const CauseEvidence> evidence, const NcclFit& fit) {
+  ExpectedTimes expected(machine, fit);
+  return check_machine(expected, points, evidence);
+}
+
+MachineCheck check_machine(ExpectedTimes& expected, std::span<const Point> points,
+                           std::span<const CauseEvidence> evidence) {
   MachineCheck check;
-  Predictor predictor(machine, fit);
   for (const Point& point : points) {
     if (!is_checked(point)) {
       continue;
     }
-    if (auto prediction = predictor.predict(point.key)) {
-      check.points.push_back(
-          {.key = point.key, .predicted = std::move(*prediction), .measured = point.measured});
+    if (const auto& prediction = expected.predict(point.key)) {
+      check.points.push_back({.key = point.key, .predicted = prediction, .measured = point.measured});
     }
   }
   for (const SizeBand band : {SizeBand::small, SizeBand::middle, SizeBand::large}) {
@@ -141,7 +103,7 @@ MachineCheck check_machine(const Machine& machine, std::span<const Point> points
                                                      : Standing::healthy;
   }
   if (check.alarmed()) {
-    check.causes = suspected_causes(machine, check.points, evidence, fit);
+    check.causes = suspected_causes(expected, check.points, evidence);
   }
   return check;
 }

@@ -44,6 +44,9 @@ struct MachineCheck {
 /// out; `points` is empty when none is left. Throws as nccl_system() does.
 MachineCheck check_machine(const Machine& machine, std::span<const Point> points,
                            std::span<const CauseEvidence> evidence, const NcclFit& fit);
+/// The same for one of many runs of a machine.
+MachineCheck check_machine(ExpectedTimes& expected, std::span<const Point> points,
+                           std::span<const CauseEvidence> evidence);
 
 /// `busbw@1GiB >= p05`: the bandwidth (or, of `time@…`, the time) measured at a size against a quantile of what such machines reach.
 struct Gate {

@@ -156,7 +156,8 @@ FalseAlarms false_alarms(std::span<const EvaluationSystem> systems, const NcclFi
                               .healthy = healthy,
                               .why_not = system.excluded.value_or(system.uncertain.value_or("")),
                               .alarmed = check.alarmed(),
-                              .too_fast = too_fast});
+                              .too_fast = too_fast,
+                              .bands = check.bands});
     if (!healthy) {
       continue;
     }

@@ -21,6 +21,7 @@ struct CheckedSystem {
   std::string why_not = {};
   bool alarmed = false;
   bool too_fast = false;  ///< Some band is faster than expected.
+  std::vector<BandVerdict> bands = {};
 };
 
 /// One cause over all machines that it can be put into: their measured times, longer by what the cause does to their prediction.
