@@ -11,8 +11,14 @@
 
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
+#include "cli/launch_flags.hpp"
+#include "cli/reports/check_fleet.hpp"
 #include "cli/reports/check_report.hpp"
 #include "common/error.hpp"
+#include "import/parts.hpp"
+#include "study/compare.hpp"
+#include "study/logs/live.hpp"
+#include "study/logs/topology.hpp"
 
 namespace ringside::cli {
 namespace {
@@ -28,6 +34,8 @@ struct CheckFlags {
   std::string gate;
   std::string false_alarms;
   bool no_charts = false;
+  bool live = false;
+  LaunchFlags launch;
 };
 
 study::CheckRequest request_of(const CheckFlags& flags) {
@@ -51,14 +59,15 @@ study::CheckRequest request_of(const CheckFlags& flags) {
   return request;
 }
 
-/// Whether a line could have ended a row: rows end in numbers or N/A.
+/// Whether a line may be a row, which names the type of its elements, or the rest of one, which begins with a time.
 bool may_be_row(const std::string& line) {
-  const std::size_t last = line.find_last_not_of(" \t\r");
-  return last != std::string::npos && ((line[last] >= '0' && line[last] <= '9') || line[last] == 'A');
+  const auto words = words_of(line);
+  return std::any_of(words.begin(), words.end(), is_nccl_dtype) ||
+         (!words.empty() && number_in_word(words.front()));
 }
 
 /// Reads standard input and says of each row, as it comes, where it stands; the whole verdict follows at the end.
-std::vector<study::LogCheck> check_live(const study::CheckRequest& request, const CommonOptions& common) {
+std::vector<study::LogCheck> check_pipe(study::LogChecker& checker, const CommonOptions& common) {
   const std::string name = "standard input";
   std::string text;
   std::string line;
@@ -69,7 +78,7 @@ std::vector<study::LogCheck> check_live(const study::CheckRequest& request, cons
       continue;
     }
     try {
-      const auto checks = study::check_text(text, name, request);
+      const auto checks = checker.check_text(text, name);
       const auto& points = checks.back().check.points;
       for (; shown < points.size(); ++shown) {
         print_live_row(points[shown]);
@@ -79,7 +88,45 @@ std::vector<study::LogCheck> check_live(const study::CheckRequest& request, cons
       // Too little has come yet; what is wrong with the whole is said at its end.
     }
   }
-  return study::check_text(text, name, request);
+  return checker.check_text(text, name);
+}
+
+void print_one(const study::LogCheck& check, const CheckFlags& flags, const CommonOptions& common) {
+  print_check(check, common);
+  if (!flags.no_charts) {
+    draw_check(check, common);
+  }
+}
+
+void require_gate(const CheckFlags& flags, const std::vector<study::LogCheck>& checks,
+                  const CommonOptions& common) {
+  if (!flags.gate.empty() && !print_gate(parse_gate(flags.gate), flags.gate, checks, common)) {
+    throw Error(ErrorKind::failed, fmt::format("--gate '{}' failed", flags.gate));
+  }
+}
+
+/// Runs what can be run here.
+void check_live(const CheckFlags& flags, const CommonOptions& common) {
+  const study::LiveRequest request = {.check = request_of(flags), .launch = launch_choices(flags.launch)};
+  Progress progress(common.quiet);
+  if (!study::has_population(study::live_backend(request, {})) && (!flags.gate.empty() || flags.baseline)) {
+    throw Error(ErrorKind::environment,
+                fmt::format("{} is a matter of NCCL, which cannot run here: `ringside doctor` says why",
+                            flags.gate.empty() ? "--baseline" : "--gate"));
+  }
+  const auto live = study::check_live(request, common, progress.observer());
+  progress.finish();
+  if (!live) {
+    return;  // Rank 0 of mpirun, srun or torchrun prints.
+  }
+  for (const study::LogCheck& one : live->checks) {
+    print_one(one, flags, common);
+  }
+  if (!study::has_population(live->backend)) {
+    print_own_probes(live->points, live->backend, common);
+  }
+  study::throw_if_failed(live->points);
+  require_gate(flags, live->checks, common);
 }
 
 void check(const CheckFlags& flags, const CommonOptions& common) {
@@ -90,16 +137,29 @@ void check(const CheckFlags& flags, const CommonOptions& common) {
     print_false_alarms(alarms, common);
     return;
   }
+  if (flags.live && !flags.logs.empty()) {
+    throw Error(ErrorKind::bad_input, "--live measures this machine and takes no log; give one of them");
+  }
+  if (flags.live) {
+    check_live(flags, common);
+    return;
+  }
   if (flags.logs.empty()) {
     throw Error(ErrorKind::bad_input, "check takes a log of nccl-tests, or - for standard input");
   }
-  const study::CheckRequest request = request_of(flags);
-  const std::optional<Gate> gate = flags.gate.empty() ? std::nullopt : std::optional(parse_gate(flags.gate));
+  study::CheckRequest request = request_of(flags);
+  if (flags.logs.size() == 1 && flags.logs.front() == "-" && !request.machine && !request.topology) {
+    request.instance = study::this_instance();
+  }
+  study::LogChecker checker(std::move(request));
+  if (!flags.gate.empty()) {
+    parse_gate(flags.gate);  // What is misspelt is said before anything is read.
+  }
   std::vector<study::LogCheck> checks;
   std::vector<std::string> problems;
   for (const std::string& log : flags.logs) {
     try {
-      auto of_log = log == "-" ? check_live(request, common) : study::check_log(log, request);
+      auto of_log = log == "-" ? check_pipe(checker, common) : checker.check_log(log);
       std::move(of_log.begin(), of_log.end(), std::back_inserter(checks));
     } catch (const Error& error) {
       if (flags.logs.size() == 1) {
@@ -110,10 +170,7 @@ void check(const CheckFlags& flags, const CommonOptions& common) {
   }
   if (flags.logs.size() == 1) {
     for (const study::LogCheck& one : checks) {
-      print_check(one, common);
-      if (!flags.no_charts) {
-        draw_check(one, common);
-      }
+      print_one(one, flags, common);
     }
   } else {
     print_checks(checks, problems, common);
@@ -121,9 +178,7 @@ void check(const CheckFlags& flags, const CommonOptions& common) {
       draw_checks(checks, common);
     }
   }
-  if (gate && !print_gate(*gate, flags.gate, checks, common)) {
-    throw Error(ErrorKind::failed, fmt::format("--gate '{}' failed", flags.gate));
-  }
+  require_gate(flags, checks, common);
 }
 
 }  // namespace
@@ -132,6 +187,7 @@ void add_check(CLI::App& app, CommonOptions& common) {
   auto* command =
       app.add_subcommand("check", "Is this machine as fast as it should be? Reads what nccl-tests printed");
   auto flags = std::make_shared<CheckFlags>();
+  flags->launch.calibrate_time = "5 s";
   command->add_option("LOG", flags->logs, "Logs, or - for standard input (docs/check.md)");
   command->add_option("--machine", flags->machine,
                       "What the machine is: a name of `list machines`, or a file");
@@ -146,6 +202,12 @@ void add_check(CLI::App& app, CommonOptions& common) {
   command->add_option("--gate", flags->gate,
                       "Fail (status 1) unless: 'busbw@1GiB >= p05', 'time@8KiB <= p95'");
   command->add_flag("--no-charts", flags->no_charts, "Only the tables");
+  command->add_flag(
+      "--live", flags->live,
+      "Instead of a log: run what can be run here, NCCL on GPUs, otherwise Gloo and the probes");
+  command->add_option("--backend", flags->launch.backend, "--live: auto, gloo or nccl");
+  add_point_flags(*command, flags->launch);
+  add_calibrate_flags(*command, flags->launch);
   command->add_option("--false-alarms", flags->false_alarms,
                       "Instead: how often healthy machines below this folder of scenarios are called slow");
   command->callback([flags, &common] { check(*flags, common); });

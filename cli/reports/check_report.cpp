@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
-#include <limits>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -57,9 +56,9 @@ double gigabytes(const Point& point, Seconds time) {
   return rate ? rate->value * 1e-9 : 0;
 }
 
-ordered_json bands_of(const MachineCheck& check) {
+ordered_json bands_of(const std::vector<BandVerdict>& verdicts) {
   ordered_json bands = ordered_json::array();
-  for (const BandVerdict& band : check.bands) {
+  for (const BandVerdict& band : verdicts) {
     bands.push_back({{"band", std::string(name(band.band))},
                      {"points", band.points},
                      {"ratio", band.ratio},
@@ -89,8 +88,8 @@ ordered_json record_of(const study::LogCheck& check) {
           {"ranks", check.check.points.empty() ? 0 : check.check.points.front().key.ranks},
           {"alarm", check.check.alarmed()},
           {"wrong_results", check.wrong_results},
-          {"bands", bands_of(check.check)},
-          {"baseline", check.beside_baseline ? bands_of(*check.beside_baseline) : ordered_json()},
+          {"bands", bands_of(check.check.bands)},
+          {"baseline", check.beside_baseline ? bands_of(check.beside_baseline->bands) : ordered_json()},
           {"causes", causes}};
 }
 
@@ -187,86 +186,43 @@ void draw_check(const study::LogCheck& check, const CommonOptions& common) {
   draw_charts(plots::bus_bandwidth(check.check.points, context), context, common, progress);
 }
 
-void print_checks(const std::vector<study::LogCheck>& checks, const std::vector<std::string>& problems,
-                  const CommonOptions& common) {
-  if (common.format == OutputFormat::json) {
-    for (const study::LogCheck& check : checks) {
-      print_record(record_of(check));
-    }
-    for (const std::string& problem : problems) {
-      print_record({{"record", "check"}, {"problem", problem}});
-    }
-    return;
-  }
+void print_own_probes(const std::vector<Point>& points, Backend backend, const CommonOptions& common) {
   std::vector<std::vector<std::string>> rows;
-  std::size_t alarms = 0;
-  for (const study::LogCheck& check : checks) {
-    std::vector<std::string> row = {check.log, check.machine.name, "", "", "", ""};
-    for (const BandVerdict& band : check.check.bands) {
-      const std::string_view mark = band.standing == Standing::healthy  ? ""
-                                    : band.standing == Standing::slower ? " !"
-                                                                        : " ?";
-      row.at(2U + static_cast<std::size_t>(band.band)) = fmt::format("{}{}", times(band.ratio), mark);
+  for (const Point& point : points) {
+    const bool measured = point.measured && point.measured->outcome == Outcome::ok;
+    const bool predicted = point.predicted && point.predicted->low && point.predicted->high;
+    const double seconds = measured ? point.measured->seconds.value : 0;
+    const std::string_view standing = !measured || !predicted                  ? kAbsent
+                                      : seconds > point.predicted->high->value ? "slower"
+                                      : seconds < point.predicted->low->value  ? "faster"
+                                                                               : "as its probes say";
+    const std::string expected =
+        predicted ? fmt::format("{} to {}", format(*point.predicted->low), format(*point.predicted->high))
+                  : std::string(kAbsent);
+    if (common.format == OutputFormat::json) {
+      print_record({{"record", "live"},
+                    {"backend", std::string(name(backend))},
+                    {"algorithm", point.key.algorithm},
+                    {"ranks", point.key.ranks},
+                    {"bytes", point.key.bytes.value},
+                    {"seconds", measured ? ordered_json(seconds) : ordered_json()},
+                    {"low", predicted ? ordered_json(point.predicted->low->value) : ordered_json()},
+                    {"high", predicted ? ordered_json(point.predicted->high->value) : ordered_json()},
+                    {"population", false},
+                    {"verdict", std::string(standing)}});
     }
-    const auto causes = shown_causes(check.check);
-    row.back() = check.wrong_results > 0 ? "wrong results"
-                 : causes.empty()        ? ""
-                                         : std::string(sentence(causes.front().cause));
-    alarms += check.check.alarmed() ? 1U : 0U;
-    rows.push_back(std::move(row));
+    rows.push_back({point.key.algorithm, format(point.key.bytes),
+                    measured ? format(point.measured->seconds) : std::string(kAbsent), expected,
+                    std::string(standing)});
   }
-  print(table({"log", "machine", ">up to 64 KiB", ">up to 16 MiB", ">above", "most likely cause"}, rows));
-  print_line(fmt::format(
-      "\nmeasured/predicted time; ! slower than such machines are, ? faster. {} of {} slow, {} not "
-      "checked",
-      alarms, checks.size(), problems.size()));
-  for (const std::string& problem : problems) {
-    print_line("not checked: " + problem);
-  }
-}
-
-void draw_checks(const std::vector<study::LogCheck>& checks, const CommonOptions& common) {
-  // More rows cannot be read; the slowest are what one looks for.
-  constexpr std::size_t kMostRows = 60;
-  std::vector<const study::LogCheck*> shown;
-  for (const study::LogCheck& check : checks) {
-    shown.push_back(&check);
-  }
-  const auto worst = [](const study::LogCheck* check) {
-    double ratio = 0;
-    for (const BandVerdict& band : check->check.bands) {
-      ratio = std::max(ratio, band.ratio);
-    }
-    return ratio;
-  };
-  if (shown.size() > kMostRows) {
-    std::stable_sort(shown.begin(), shown.end(),
-                     [&](const auto* a, const auto* b) { return worst(a) > worst(b); });
-    shown.resize(kMostRows);
-  }
-  plots::LabelledMatrix matrix;
-  matrix.name = "check_map";
-  matrix.subtitle = "measured over predicted time, median of each band of sizes";
-  matrix.row_title = "log";
-  matrix.column_title = "sizes";
-  matrix.value_title = "measured / predicted";
-  matrix.columns = {"up to 64 KiB", "up to 16 MiB", "above"};
-  for (const study::LogCheck* check : shown) {
-    matrix.rows.push_back(std::filesystem::path(check->log).stem().string());
-    matrix.values.emplace_back(matrix.columns.size(), std::numeric_limits<double>::quiet_NaN());
-    for (const BandVerdict& band : check->check.bands) {
-      matrix.values.back()[static_cast<std::size_t>(band.band)] = band.ratio;
-    }
-  }
-  if (matrix.rows.empty()) {
+  if (common.format == OutputFormat::json) {
     return;
   }
-  const plots::ChartContext context = {.title = "Machines beside what such machines reach",
-                                       .machine = "",
-                                       .source = common.command_line.substr(0, 80),
-                                       .output_directory = study::output_directory(common, "check")};
-  Progress progress(common.quiet);
-  draw_charts(plots::heat_map(matrix, context), context, common, progress);
+  print_line(fmt::format(
+      "NCCL does not run here, so there is no population of such machines to compare with (`ringside doctor` "
+      "says what is missing).\nall_reduce of {} ranks over {}, beside what this machine's own probes expect:",
+      points.empty() ? 0 : points.front().key.ranks, name(backend)));
+  print(table({"algorithm", ">size", ">measured", ">expected", "verdict"}, rows));
 }
 
 bool print_gate(const Gate& gate, const std::string& text, const std::vector<study::LogCheck>& checks,
@@ -303,7 +259,8 @@ void print_false_alarms(const FalseAlarms& alarms, const CommonOptions& common) 
                     {"kind", std::string(name(system.kind))},
                     {"healthy", system.healthy},
                     {"alarm", system.alarmed},
-                    {"too_fast", system.too_fast}});
+                    {"too_fast", system.too_fast},
+                    {"bands", bands_of(system.bands)}});
     }
   }
   std::vector<std::vector<std::string>> rows;

@@ -17,11 +17,8 @@ void print_check(const study::LogCheck& check, const CommonOptions& common);
 /// `bus_bandwidth` of the log on the predicted band.
 void draw_check(const study::LogCheck& check, const CommonOptions& common);
 
-/// A line per log; `problems` are of logs that could not be checked.
-void print_checks(const std::vector<study::LogCheck>& checks, const std::vector<std::string>& problems,
-                  const CommonOptions& common);
-/// `check_map`: logs × bands.
-void draw_checks(const std::vector<study::LogCheck>& checks, const CommonOptions& common);
+/// What was measured on CPUs, beside what this machine's own probes say: there is no population of such machines.
+void print_own_probes(const std::vector<Point>& points, Backend backend, const CommonOptions& common);
 
 /// Whether all logs pass.
 bool print_gate(const Gate& gate, const std::string& text, const std::vector<study::LogCheck>& checks,

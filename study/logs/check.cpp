@@ -6,15 +6,16 @@
 
 #include <fmt/format.h>
 
+#include "analysis/check/expected_times.hpp"
 #include "common/error.hpp"
 #include "common/statistics.hpp"
-#include "import/machine/topology_xml.hpp"
 #include "results/codec/reader.hpp"
 #include "schedule/registry.hpp"
 #include "sim/nccl/gpu_models.hpp"
 #include "sim/nccl/model.hpp"
 #include "study/evaluate.hpp"
 #include "study/inputs/scenario_points.hpp"
+#include "study/logs/topology.hpp"
 
 namespace ringside::study {
 namespace {
@@ -26,27 +27,130 @@ void widen(Machine& machine, int ranks) {
   }
 }
 
-RecognisedMachine described_machine(const CheckRequest& request, const RunFacts& facts, int ranks,
-                                    const std::string& name) {
+/// Whether a log of so many ranks may be of such machines: all GPUs of each host, and no others than it has.
+bool may_be(const Machine& machine, const RunFacts& facts, int ranks) {
+  const auto listed = facts.gpus.empty() ? std::nullopt : find_gpu_sheet(facts.gpus.front());
+  const auto described = machine.gpu ? find_gpu_sheet(machine.gpu->model) : std::nullopt;
+  const int hosts = facts.nodes.value_or(static_cast<int>(std::max<std::size_t>(facts.hosts.size(), 1)));
+  return (!listed || (described && listed->model == described->model)) &&
+         machine.gpus_per_node.value_or(ranks) * hosts == ranks;
+}
+
+/// The tables of a log by number of ranks and collective: several runs of one size each are one run.
+std::map<std::pair<Collective, int>, std::vector<Point>> runs_of(const std::vector<Series>& all) {
+  std::map<std::pair<Collective, int>, std::vector<Point>> runs;
+  std::set<PointKey> seen;
+  for (const Series& series : all) {
+    for (const Point& point : series.points) {
+      if (point.key.algorithm == kNative && nccl_models(point.key.collective) &&
+          seen.insert(point.key).second) {
+        runs[{point.key.collective, point.key.ranks}].push_back(point);
+      }
+    }
+  }
+  return runs;
+}
+
+/// The all_reduces of a baseline as known; of several runs of one size the median.
+std::vector<Known> known_of_baseline(const std::filesystem::path& baseline, const ImportDefaults& defaults) {
+  std::map<PointKey, std::vector<double>> times;
+  for (const Series& series : import_measurements(baseline, defaults).series) {
+    for (const Point& point : series.points) {
+      if (point.key.algorithm == kNative && point.key.collective == Collective::all_reduce &&
+          point.measured->outcome == Outcome::ok) {
+        times[point.key].push_back(point.measured->seconds.value);
+      }
+    }
+  }
+  if (times.empty()) {
+    throw Error(
+        ErrorKind::bad_input,
+        fmt::format("{}: holds no all_reduce of NCCL's own, which is what a baseline is", baseline.string()));
+  }
+  std::vector<Known> known;
+  for (auto& [key, of_key] : times) {
+    known.push_back({.algorithm = std::string(kNative),
+                     .ranks = key.ranks,
+                     .bytes = key.bytes,
+                     .seconds = Seconds{summarize(std::move(of_key)).median},
+                     .bandwidth = {},
+                     .latency = {}});
+  }
+  return known;
+}
+
+}  // namespace
+
+/// What is the same for many logs.
+class LogChecker::Memory {
+ public:
+  explicit Memory(const CheckRequest& request) {
+    if (request.machine) {
+      machine = read_machine(*request.machine);
+    }
+    if (request.instance) {
+      instance = read_machine(request.instance->machine);
+    }
+    if (request.topology) {
+      topology = read_text(*request.topology);
+    }
+    if (request.baseline) {
+      baseline = known_of_baseline(*request.baseline, request.defaults);
+    }
+  }
+
+  std::optional<Machine> machine;
+  std::optional<Machine> instance;
+  std::string topology;         ///< Text of the request's file.
+  std::vector<Known> baseline;  ///< Empty without one.
+  ShippedMachines shipped;
+
+  Machine with_baseline(const Machine& described) const {
+    Machine result = described;
+    result.known.insert(result.known.end(), baseline.begin(), baseline.end());
+    return result;
+  }
+
+  /// Fleets are of few kinds of machines, so that going through them is quick.
+  ExpectedTimes& expected(const Machine& described) {
+    const auto found = std::find_if(expected_.begin(), expected_.end(),
+                                    [&](const auto& one) { return one->machine() == described; });
+    return found != expected_.end()
+               ? **found
+               : *expected_.emplace_back(std::make_unique<ExpectedTimes>(described, nccl_fit()));
+  }
+
+ private:
+  std::vector<std::unique_ptr<ExpectedTimes>> expected_;
+};
+
+LogChecker::LogChecker(CheckRequest request)
+    : request_(std::move(request)), memory_(std::make_unique<Memory>(request_)) {}
+LogChecker::~LogChecker() = default;
+
+RecognisedMachine LogChecker::described_machine(const RunFacts& facts, int ranks, const std::string& name) {
   RecognisedMachine result;
-  if (request.machine) {
-    result.machine = read_machine(*request.machine);
-  } else if (request.topology) {
-    const std::string text = read_text(*request.topology);
-    const std::string origin = request.topology->string();
-    const auto gpu = request.gpu          ? request.gpu
+  if (memory_->machine) {
+    result.machine = *memory_->machine;
+  } else if (request_.topology) {
+    const std::string& text = memory_->topology;
+    const std::string origin = request_.topology->string();
+    const auto gpu = request_.gpu         ? request_.gpu
                      : facts.gpus.empty() ? std::nullopt
                                           : std::optional(facts.gpus.front());
-    TopologyMachine described = is_topology_xml(text) ? machine_of_topology_xml(text, origin, gpu)
-                                                      : machine_of_topology(text, origin, gpu);
+    TopologyMachine described = machine_of_text(text, origin, gpu);
     result.machine = std::move(described.machine);
     result.assumptions = std::move(described.notes);
+  } else if (memory_->instance && may_be(*memory_->instance, facts, ranks)) {
+    result.machine = *memory_->instance;
+    result.assumptions.push_back(fmt::format("This machine is a {}, as {} says.", request_.instance->machine,
+                                             request_.instance->source));
   } else {
     RunFacts stated = facts;
-    if (request.gpu) {
-      stated.gpus = {*request.gpu};
+    if (request_.gpu) {
+      stated.gpus = {*request_.gpu};
     }
-    result = recognise_machine(stated, ranks, name);
+    result = recognise_machine(stated, ranks, name, memory_->shipped);
   }
   widen(result.machine, ranks);
   if (!facts.gpus.empty() && result.machine.gpu) {
@@ -64,61 +168,23 @@ RecognisedMachine described_machine(const CheckRequest& request, const RunFacts&
   return result;
 }
 
-/// The tables of an import by number of ranks and collective: several runs of one size each are one run.
-std::map<std::pair<Collective, int>, std::vector<Point>> runs_of(const Import& import) {
-  std::map<std::pair<Collective, int>, std::vector<Point>> runs;
-  std::set<PointKey> seen;
-  for (const Series& series : import.series) {
-    for (const Point& point : series.points) {
-      if (point.key.algorithm == kNative && nccl_models(point.key.collective) &&
-          seen.insert(point.key).second) {
-        runs[{point.key.collective, point.key.ranks}].push_back(point);
-      }
-    }
+std::vector<LogCheck> LogChecker::check_text(std::string_view text, const std::string& name) {
+  const Import import = import_text(text, name, request_.defaults);
+  std::vector<LogCheck> checks = check_series(import.series, read_run_facts(text), name);
+  for (LogCheck& check : checks) {
+    check.notes = import.notes;
   }
-  return runs;
+  return checks;
 }
 
-/// The machine with the all_reduces of a baseline as known; of several runs of one size the median.
-Machine with_baseline(const Machine& machine, const std::filesystem::path& baseline,
-                      const ImportDefaults& defaults) {
-  std::map<PointKey, std::vector<double>> times;
-  for (const Series& series : import_measurements(baseline, defaults).series) {
-    for (const Point& point : series.points) {
-      if (point.key.algorithm == kNative && point.key.collective == Collective::all_reduce &&
-          point.measured->outcome == Outcome::ok) {
-        times[point.key].push_back(point.measured->seconds.value);
-      }
-    }
-  }
-  if (times.empty()) {
-    throw Error(
-        ErrorKind::bad_input,
-        fmt::format("{}: holds no all_reduce of NCCL's own, which is what a baseline is", baseline.string()));
-  }
-  Machine result = machine;
-  for (auto& [key, of_key] : times) {
-    result.known.push_back({.algorithm = std::string(kNative),
-                            .ranks = key.ranks,
-                            .bytes = key.bytes,
-                            .seconds = Seconds{summarize(std::move(of_key)).median},
-                            .bandwidth = {},
-                            .latency = {}});
-  }
-  return result;
-}
-
-}  // namespace
-
-std::vector<LogCheck> check_text(std::string_view text, const std::string& name,
-                                 const CheckRequest& request) {
-  const Import import = import_text(text, name, request.defaults);
-  const RunFacts facts = read_run_facts(text);
+std::vector<LogCheck> LogChecker::check_series(const std::vector<Series>& series, const RunFacts& facts,
+                                               const std::string& name) {
   std::vector<LogCheck> checks;
-  for (const auto& [kind, points] : runs_of(import)) {
-    LogCheck check{.log = name, .line = import.series.front().line, .notes = import.notes};
-    RecognisedMachine described = described_machine(request, facts, kind.second, name);
-    check.recognised = !request.machine;
+  for (const auto& [kind, points] : runs_of(series)) {
+    LogCheck check{.log = name, .hosts = facts.hosts, .line = series.front().line};
+    RecognisedMachine described = described_machine(facts, kind.second, name);
+    check.recognised =
+        !request_.machine && !(memory_->instance && described.machine.name == memory_->instance->name);
     check.machine = std::move(described.machine);
     check.assumptions = std::move(described.assumptions);
     check.wrong_results =
@@ -126,10 +192,10 @@ std::vector<LogCheck> check_text(std::string_view text, const std::string& name,
           return point.measured->outcome == Outcome::wrong_result;
         }));
     check.evidence = evidence_of(facts, check.machine);
-    check.check = check_machine(check.machine, points, check.evidence, nccl_fit());
-    if (request.baseline) {
-      check.beside_baseline = check_machine(with_baseline(check.machine, *request.baseline, request.defaults),
-                                            points, {}, nccl_fit());
+    check.check = check_machine(memory_->expected(check.machine), points, check.evidence);
+    if (request_.baseline) {
+      check.beside_baseline =
+          check_machine(memory_->expected(memory_->with_baseline(check.machine)), points, {});
     }
     if (check.check.points.empty() && check.wrong_results == 0) {
       throw Error(ErrorKind::bad_input,
@@ -145,8 +211,23 @@ std::vector<LogCheck> check_text(std::string_view text, const std::string& name,
   return checks;
 }
 
-std::vector<LogCheck> check_log(const std::filesystem::path& log, const CheckRequest& request) {
-  return check_text(read_text(log), log.string(), request);
+std::vector<LogCheck> LogChecker::check_log(const std::filesystem::path& log) {
+  return check_text(read_text(log), log.string());
+}
+
+std::vector<PairRun> pair_runs(std::span<const LogCheck> checks) {
+  std::map<std::pair<std::string, std::string>, std::vector<double>> ratios;
+  for (const LogCheck& check : checks) {
+    if (check.hosts.size() == 2 && !check.check.bands.empty()) {
+      ratios[{*check.hosts.begin(), *check.hosts.rbegin()}].push_back(check.check.bands.back().ratio);
+    }
+  }
+  std::vector<PairRun> runs;
+  for (auto& [pair, of_pair] : ratios) {
+    runs.push_back(
+        {.first = pair.first, .second = pair.second, .ratio = summarize(std::move(of_pair)).median});
+  }
+  return runs;
 }
 
 FalseAlarms false_alarm_study(const std::filesystem::path& directory, const Observer& observer) {

@@ -1,15 +1,22 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <optional>
+#include <set>
+#include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analysis/check/check.hpp"
 #include "analysis/check/false_alarms.hpp"
+#include "analysis/check/pair_outliers.hpp"
 #include "import/import.hpp"
 #include "import/machine/run_facts.hpp"
 #include "study/inputs/invocation.hpp"
+#include "study/logs/topology.hpp"
 #include "study/ranks/observer.hpp"
 
 /// `ringside check`: a log of nccl-tests and what stands in it about the machine → is it as fast as it should be?
@@ -19,6 +26,8 @@ struct CheckRequest {
   std::optional<std::string> machine = {};             ///< A name of `list machines` or a file.
   std::optional<std::filesystem::path> topology = {};  ///< nvidia-smi topo -m, or NCCL's XML.
   std::optional<std::string> gpu = {};                 ///< Where neither says which GPUs these are.
+  /// What this machine is called where it was built or rented, for what runs on it now; where a log shows other GPUs, it was another.
+  std::optional<Instance> instance = {};
   ImportDefaults defaults = {};
   /// Runs of this machine, or of its like in the same fleet, that were as they should be.
   std::optional<std::filesystem::path> baseline = {};
@@ -26,6 +35,7 @@ struct CheckRequest {
 
 struct LogCheck {
   std::string log = {};
+  std::set<std::string> hosts = {};  ///< That the log lists.
   Machine machine = {};
   bool recognised = false;                    ///< The machine was read off the log.
   std::vector<std::string> assumptions = {};  ///< What was taken for granted of it, whole sentences.
@@ -38,22 +48,62 @@ struct LogCheck {
   std::vector<std::string> notes = {};  ///< What importing said.
 };
 
-/// One result per table of the log, tables of other numbers of ranks apart. Throws Error{bad_input} with what is missing where neither the log nor the
-/// request says what the machine is, or it holds no all_reduce of NCCL's own or its siblings.
-std::vector<LogCheck> check_log(const std::filesystem::path& log, const CheckRequest& request);
-/// The same for text in memory; `name` is what messages call it.
-std::vector<LogCheck> check_text(std::string_view text, const std::string& name, const CheckRequest& request);
-
 struct RecognisedMachine {
   Machine machine = {};
   std::vector<std::string> assumptions = {};
 };
 
+/// Checks logs, as many as come: machine files, baselines and predictions are read and worked out once for all of them.
+class LogChecker {
+ public:
+  /// Reads the request's files. Throws Error{bad_input}.
+  explicit LogChecker(CheckRequest request);
+  ~LogChecker();
+  LogChecker(const LogChecker&) = delete;
+  LogChecker& operator=(const LogChecker&) = delete;
+
+  /// One result per collective and number of ranks. Throws Error{bad_input} with what is missing where neither the log nor the
+  /// request says what the machine is, or it holds no all_reduce of NCCL's own or its siblings.
+  std::vector<LogCheck> check_log(const std::filesystem::path& log);
+  /// The same for text in memory; `name` is what messages call it.
+  std::vector<LogCheck> check_text(std::string_view text, const std::string& name);
+  /// The same for what was read or measured otherwise, with what is known of the machine. Of each point the first counts.
+  std::vector<LogCheck> check_series(const std::vector<Series>& series, const RunFacts& facts,
+                                     const std::string& name);
+
+ private:
+  class Memory;
+
+  RecognisedMachine described_machine(const RunFacts& facts, int ranks, const std::string& name);
+
+  CheckRequest request_;
+  std::unique_ptr<Memory> memory_;
+};
+
+/// Machines that ship with the program, read when they are first asked for.
+class ShippedMachines {
+ public:
+  /// Those with as many of these GPUs a node and a network, for a message that asks which one it is: `one of a, b, or a file`.
+  std::string like(const std::string& gpu_model, int gpus_per_node);
+
+ private:
+  struct Shipped {
+    std::string name = {};
+    std::string gpu_model = {};
+    int gpus_per_node = 0;
+  };
+  std::vector<Shipped> machines_;
+};
+
 /// The machine that a log of `ranks` ranks was made on, as far as the log says. Throws Error{bad_input} with what it does not say.
-RecognisedMachine recognise_machine(const RunFacts& facts, int ranks, const std::string& name);
+RecognisedMachine recognise_machine(const RunFacts& facts, int ranks, const std::string& name,
+                                    ShippedMachines& shipped);
 
 /// What a log says for or against causes.
 std::vector<CauseEvidence> evidence_of(const RunFacts& facts, const Machine& machine);
+
+/// What each pair of hosts took, measured over predicted, in the largest band of sizes; of several logs the median.
+std::vector<PairRun> pair_runs(std::span<const LogCheck> checks);
 
 /// The published systems below a directory, checked against fits that never saw their source.
 FalseAlarms false_alarm_study(const std::filesystem::path& directory, const Observer& observer);

@@ -16,21 +16,6 @@
 namespace ringside::study {
 namespace {
 
-/// Machines that ship with the program and have as many of these GPUs, for a message that asks which one it is.
-std::string shipped_with(const std::string& model, int gpus_per_node) {
-  std::vector<std::string> names;
-  for (const std::filesystem::path& file : shipped_configs("machines")) {
-    const Machine machine = load_machine(file);
-    const auto sheet = machine.gpu ? find_gpu_sheet(machine.gpu->model) : std::nullopt;
-    if (sheet && sheet->model == model && machine.gpus_per_node == gpus_per_node && machine.inter) {
-      names.push_back(file.stem().string());
-    }
-  }
-  constexpr std::size_t kShown = 6;
-  names.resize(std::min(names.size(), kShown));
-  return names.empty() ? std::string("a file") : fmt::format("one of {}, or a file", fmt::join(names, ", "));
-}
-
 [[noreturn]] void ask(const std::string& name, const std::string& what, const std::string& machines) {
   throw Error(ErrorKind::bad_input,
               fmt::format("{}: the log does not say {}; say which machine it is: --machine NAME ({})", name,
@@ -141,7 +126,31 @@ void evidence_of_network(const RunFacts& facts, const Machine& machine, Evidence
 
 }  // namespace
 
-RecognisedMachine recognise_machine(const RunFacts& facts, int ranks, const std::string& name) {
+std::string ShippedMachines::like(const std::string& gpu_model, int gpus_per_node) {
+  if (machines_.empty()) {
+    for (const std::filesystem::path& file : shipped_configs("machines")) {
+      const Machine machine = load_machine(file);
+      const auto sheet = machine.gpu ? find_gpu_sheet(machine.gpu->model) : std::nullopt;
+      if (sheet && machine.inter) {
+        machines_.push_back({.name = file.stem().string(),
+                             .gpu_model = sheet->model,
+                             .gpus_per_node = machine.gpus_per_node.value_or(0)});
+      }
+    }
+  }
+  std::vector<std::string> names;
+  for (const Shipped& shipped : machines_) {
+    if (shipped.gpu_model == gpu_model && shipped.gpus_per_node == gpus_per_node) {
+      names.push_back(shipped.name);
+    }
+  }
+  constexpr std::size_t kShown = 6;
+  names.resize(std::min(names.size(), kShown));
+  return names.empty() ? std::string("a file") : fmt::format("one of {}, or a file", fmt::join(names, ", "));
+}
+
+RecognisedMachine recognise_machine(const RunFacts& facts, int ranks, const std::string& name,
+                                    ShippedMachines& shipped) {
   if (facts.gpus.empty()) {
     ask(name, "which GPUs these are", "`ringside list machines` shows the names");
   }
@@ -177,7 +186,7 @@ RecognisedMachine recognise_machine(const RunFacts& facts, int ranks, const std:
     ask(name,
         fmt::format("how fast the network between its {} nodes is ({} x {} each)", nodes, ranks / nodes,
                     sheet->model),
-        shipped_with(sheet->model, ranks / nodes));
+        shipped.like(sheet->model, ranks / nodes));
   }
   return result;
 }

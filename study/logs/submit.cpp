@@ -63,7 +63,7 @@ std::vector<std::string> missing_from(const LogCheck& check, const SubmitRequest
 }  // namespace
 
 Submission submit(const SubmitRequest& request, const Invocation& invocation) {
-  const std::vector<LogCheck> checks = check_log(request.log, request.machine);
+  const std::vector<LogCheck> checks = LogChecker(request.machine).check_log(request.log);
   if (checks.size() > 1) {
     throw Error(
         ErrorKind::bad_input,

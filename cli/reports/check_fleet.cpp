@@ -1,0 +1,191 @@
+#include "cli/reports/check_fleet.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <map>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "analysis/check/pair_outliers.hpp"
+#include "cli/console.hpp"
+#include "cli/reports/check_report.hpp"
+#include "cli/reports/report.hpp"
+#include "plots/charts/charts.hpp"
+
+namespace ringside::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::size_t kMostMapRows = 60;  // Of a chart: more cannot be read.
+
+std::string factor(double ratio) { return fmt::format("{:.2f}×", ratio); }
+
+void print_fleet_record(const ordered_json& record) {
+  print_line(record.dump(-1, ' ', false, ordered_json::error_handler_t::replace));
+}
+
+std::string likely_cause(const MachineCheck& check) {
+  const auto found =
+      std::find_if(check.causes.begin(), check.causes.end(),
+                   [](const SuspectedCause& suspected) { return suspected.cause != Cause::none; });
+  return found == check.causes.end() ? std::string() : std::string(sentence(found->cause));
+}
+
+void print_pairs_as_json(const PairOutliers& outliers) {
+  for (const PairOutliers::Node& node : outliers.nodes) {
+    print_fleet_record(
+        {{"record", "slow_node"}, {"node", node.name}, {"pairs", node.pairs}, {"slowdown", node.slowdown}});
+  }
+  for (const PairOutliers::Pair& pair : outliers.pairs) {
+    print_fleet_record(
+        {{"record", "slow_pair"}, {"nodes", {pair.run.first, pair.run.second}}, {"slowdown", pair.slowdown}});
+  }
+}
+
+void print_pairs(const PairOutliers& outliers) {
+  for (const PairOutliers::Node& node : outliers.nodes) {
+    print_line(fmt::format("slow in each of its {} pairs: node {}, {} of what pairs without it take",
+                           node.pairs, node.name, factor(node.slowdown)));
+  }
+  for (const PairOutliers::Pair& pair : outliers.pairs) {
+    print_line(fmt::format("slow pair: {} and {}, {} of what other pairs take; neither is slow with others",
+                           pair.run.first, pair.run.second, factor(pair.slowdown)));
+  }
+}
+
+/// Every node with every other; those whose pairs are slowest where there are many.
+plots::LabelledMatrix pair_map_of(const std::vector<PairRun>& runs) {
+  std::map<std::string, double> slowest;
+  for (const PairRun& run : runs) {
+    for (const std::string& node : {run.first, run.second}) {
+      slowest[node] = std::max(slowest[node], run.ratio);
+    }
+  }
+  std::vector<std::string> names;
+  for (const auto& [node, ratio] : slowest) {
+    names.push_back(node);
+  }
+  if (names.size() > kMostMapRows) {
+    std::stable_sort(names.begin(), names.end(), [&](const std::string& a, const std::string& b) {
+      return slowest.at(a) > slowest.at(b);
+    });
+    names.resize(kMostMapRows);
+  }
+  plots::LabelledMatrix matrix;
+  matrix.name = "check_pairs";
+  matrix.subtitle = "measured over predicted time of runs on two nodes, largest sizes";
+  matrix.row_title = "node";
+  matrix.column_title = "node";
+  matrix.value_title = "measured / predicted";
+  matrix.rows = names;
+  matrix.columns = names;
+  matrix.values.assign(names.size(),
+                       std::vector<double>(names.size(), std::numeric_limits<double>::quiet_NaN()));
+  const auto place_of = [&](const std::string& node) {
+    return static_cast<std::size_t>(std::find(names.begin(), names.end(), node) - names.begin());
+  };
+  for (const PairRun& run : runs) {
+    const std::size_t first = place_of(run.first);
+    const std::size_t second = place_of(run.second);
+    if (first < names.size() && second < names.size()) {
+      matrix.values[first][second] = matrix.values[second][first] = run.ratio;
+    }
+  }
+  return matrix;
+}
+
+plots::LabelledMatrix map_of(const std::vector<study::LogCheck>& checks) {
+  std::vector<const study::LogCheck*> shown;
+  for (const study::LogCheck& check : checks) {
+    shown.push_back(&check);
+  }
+  const auto worst = [](const study::LogCheck* check) {
+    double ratio = 0;
+    for (const BandVerdict& band : check->check.bands) {
+      ratio = std::max(ratio, band.ratio);
+    }
+    return ratio;
+  };
+  // The slowest are what one looks for.
+  if (shown.size() > kMostMapRows) {
+    std::stable_sort(shown.begin(), shown.end(),
+                     [&](const auto* a, const auto* b) { return worst(a) > worst(b); });
+    shown.resize(kMostMapRows);
+  }
+  plots::LabelledMatrix matrix;
+  matrix.name = "check_map";
+  matrix.subtitle = "measured over predicted time, median of each band of sizes";
+  matrix.row_title = "log";
+  matrix.column_title = "sizes";
+  matrix.value_title = "measured / predicted";
+  matrix.columns = {"up to 64 KiB", "up to 16 MiB", "above"};
+  for (const study::LogCheck* check : shown) {
+    matrix.rows.push_back(std::filesystem::path(check->log).stem().string());
+    matrix.values.emplace_back(matrix.columns.size(), std::numeric_limits<double>::quiet_NaN());
+    for (const BandVerdict& band : check->check.bands) {
+      matrix.values.back()[static_cast<std::size_t>(band.band)] = band.ratio;
+    }
+  }
+  return matrix;
+}
+
+}  // namespace
+
+void print_checks(const std::vector<study::LogCheck>& checks, const std::vector<std::string>& problems,
+                  const CommonOptions& common) {
+  if (common.format == OutputFormat::json) {
+    for (const study::LogCheck& check : checks) {
+      print_check(check, common);
+    }
+    for (const std::string& problem : problems) {
+      print_fleet_record({{"record", "check"}, {"problem", problem}});
+    }
+    print_pairs_as_json(pair_outliers(study::pair_runs(checks)));
+    return;
+  }
+  std::vector<std::vector<std::string>> rows;
+  std::size_t alarms = 0;
+  for (const study::LogCheck& check : checks) {
+    std::vector<std::string> row = {check.log, check.machine.name, "", "", "", ""};
+    for (const BandVerdict& band : check.check.bands) {
+      const std::string_view mark = band.standing == Standing::healthy  ? ""
+                                    : band.standing == Standing::slower ? " !"
+                                                                        : " ?";
+      row.at(2U + static_cast<std::size_t>(band.band)) = fmt::format("{}{}", factor(band.ratio), mark);
+    }
+    row.back() = check.wrong_results > 0 ? "wrong results" : likely_cause(check.check);
+    alarms += check.check.alarmed() ? 1U : 0U;
+    rows.push_back(std::move(row));
+  }
+  print(table({"log", "machine", ">up to 64 KiB", ">up to 16 MiB", ">above", "most likely cause"}, rows));
+  print_line(fmt::format(
+      "\nmeasured/predicted time; ! slower than such machines are, ? faster. {} of {} slow, {} not "
+      "checked",
+      alarms, checks.size(), problems.size()));
+  print_pairs(pair_outliers(study::pair_runs(checks)));
+  for (const std::string& problem : problems) {
+    print_line("not checked: " + problem);
+  }
+}
+
+void draw_checks(const std::vector<study::LogCheck>& checks, const CommonOptions& common) {
+  if (checks.empty()) {
+    return;
+  }
+  const plots::ChartContext context = {.title = "Machines beside what such machines reach",
+                                       .machine = "",
+                                       .source = common.command_line.substr(0, 80),
+                                       .output_directory = study::output_directory(common, "check")};
+  Progress progress(common.quiet);
+  draw_charts(plots::heat_map(map_of(checks), context), context, common, progress);
+  // One pair is no map.
+  if (const std::vector<PairRun> runs = study::pair_runs(checks); runs.size() > 1) {
+    draw_charts(plots::heat_map(pair_map_of(runs), context), context, common, progress);
+  }
+}
+
+}  // namespace ringside::cli
