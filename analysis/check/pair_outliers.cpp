@@ -18,7 +18,7 @@ double median_of(std::vector<double> values) { return summarize(std::move(values
 
 /// What healthy pairs are like.
 struct Healthy {
-  double median = 0;  ///< Of the logarithms of their ratios.
+  double median = 0;  ///< Median of the logarithms of their ratios.
   double deviation = 0;
 
   /// Share of healthy pairs that are at least as slow.

@@ -20,7 +20,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::size_t kMostMapRows = 60;  // Of a chart: more cannot be read.
+constexpr std::size_t kMostMapRows = 60;  // More rows of a chart cannot be read.
 
 std::string factor(double ratio) { return fmt::format("{:.2f}×", ratio); }
 

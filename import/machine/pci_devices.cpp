@@ -168,7 +168,7 @@ bool is_device_at(std::string_view line, std::size_t at) {
 struct Level {
   std::size_t column = 0;
   std::string address = {};  ///< Empty: a root complex.
-  std::string bus = {};      ///< Of what is below: `0000:17`.
+  std::string bus = {};      ///< Domain and bus below it: `0000:17`.
 };
 
 /// Names of devices that are no GPU, by the makers of GPUs.

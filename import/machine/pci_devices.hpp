@@ -18,7 +18,7 @@ struct PciTopology {
       {};  ///< Whole sentences: what PCI does not show, and slots that are slower than they could be.
 };
 
-/// Of the devices below `system`, which is /sys or a copy of it. `cpu_vendor` as in /proc/cpuinfo, or empty. No GPUs when there are
+/// The devices below `system`, which is /sys or a copy of it. `cpu_vendor` as in /proc/cpuinfo, or empty. No GPUs when there are
 /// none; never throws for files that are missing.
 PciTopology pci_topology_of_sysfs(const std::filesystem::path& system, const std::string& cpu_vendor);
 

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// More ranks would take turns on few cores, and fewer exchange nothing.
+/// More ranks than cores would wait for each other, and one rank exchanges nothing.
 int ranks_on_cpus() { return std::clamp(this_machine().cores, 2, 4); }
 
 std::optional<PointStudy> measured_here(const LiveRequest& request, Backend backend, int ranks,

@@ -174,10 +174,30 @@ class RealLogs(RingsideCase):
             self.assertIn("does not say whether the size of reduce_scatter_tensor is one rank's or the whole", shown)
             self.assertIn("no benchmark", shown)
 
-    def matrices(self, file):
+    def copies(self, file, record):
         result = self.read(file)
         self.assertEqual(result.returncode, 0, f"{file}: {result.stderr}")
-        return self.records(result.stdout)
+        return [one for one in self.records(result.stdout) if one["record"] == record]
+
+    def matrices(self, file):
+        return self.copies(file, "copies")
+
+    def test_pairs_of_copies(self):
+        for file, title, gpus, both_ways in (
+            ("p2p/rtx6000ada_4gpu_cpu_latency.log", "Unidirectional P2P=Enabled Bandwidth (P2P Writes) Matrix (GB/s)", 4, True),
+            ("p2p/rossum_az_4x_m60.log", "Unidirectional P2P=Enabled Bandwidth Matrix (GB/s)", 4, True),
+            ("p2p/mle_h100_8gpu.log", "Unidirectional P2P=Enabled Bandwidth (P2P Writes) Matrix (GB/s)", 8, False),
+            ("nvbandwidth/nvb_8gpu_nvlink.log", "device_to_device_memcpy_write_ce", 8, False),
+        ):
+            with self.subTest(file=file):
+                pairs = self.copies(file, "pair")
+                (matrix,) = [matrix for matrix in self.matrices(file) if matrix["title"] == title]
+                self.assertEqual([(one["from"], one["to"]) for one in pairs],
+                                 [(i, j) for i in range(gpus) for j in range(gpus) if i != j])
+                self.assertEqual({one["both_ways"] is not None for one in pairs}, {both_ways})
+                # Only writes of p2pBandwidthLatencyTest go from the row's GPU.
+                rate = matrix["rows"][0][1] if "P2P Writes" in title else matrix["rows"][1][0]
+                self.assertAlmostEqual(pairs[0]["bytes_per_second"], rate * 1e9, delta=1)
 
     def test_matrices_of_copies(self):
         for row in self.of_kind("p2p"):
