@@ -35,6 +35,7 @@ struct CheckFlags {
   std::string false_alarms;
   bool no_charts = false;
   bool live = false;
+  std::string max_bytes;
   LaunchFlags launch;
 };
 
@@ -107,7 +108,10 @@ void require_gate(const CheckFlags& flags, const std::vector<study::LogCheck>& c
 
 /// Runs what can be run here.
 void check_live(const CheckFlags& flags, const CommonOptions& common) {
-  const study::LiveRequest request = {.check = request_of(flags), .launch = launch_choices(flags.launch)};
+  study::LiveRequest request = {.check = request_of(flags), .launch = launch_choices(flags.launch)};
+  if (!flags.max_bytes.empty()) {
+    request.max_bytes = parse_bytes(flags.max_bytes);
+  }
   Progress progress(common.quiet);
   if (!study::has_population(study::live_backend(request, {})) && (!flags.gate.empty() || flags.baseline)) {
     throw Error(ErrorKind::environment,
@@ -206,6 +210,8 @@ void add_check(CLI::App& app, CommonOptions& common) {
       "--live", flags->live,
       "Instead of a log: run what can be run here, NCCL on GPUs, otherwise Gloo and the probes");
   command->add_option("--backend", flags->launch.backend, "--live: auto, gloo or nccl");
+  command->add_option("--max-bytes", flags->max_bytes,
+                      "--live: the largest message (1 GiB on GPUs, 16 MiB on CPUs)");
   add_point_flags(*command, flags->launch);
   add_calibrate_flags(*command, flags->launch);
   command->add_option("--false-alarms", flags->false_alarms,

@@ -23,12 +23,14 @@ int ranks_on_cpus() { return std::clamp(this_machine().cores, 2, 4); }
 std::optional<PointStudy> measured_here(const LiveRequest& request, Backend backend, int ranks,
                                         const Invocation& invocation, const Observer& observer) {
   const bool gpus = registered(backend).on_gpus;
+  const Bytes largest = request.max_bytes.value_or(Bytes{std::int64_t{1} << (gpus ? 30 : 24)});
   const fs::path directory = output_directory(invocation, "check_live");
   const fs::path scenario = directory / "scenario.yaml";
-  write_file(scenario, fmt::format("name: check_live\nbackend: {}\nalgorithms: [{}]\nranks: {}\n"
-                                   "message_sizes: {{from: {}, to: {}, factor: {}}}\nmachine: this\n",
-                                   name(backend), gpus ? "native" : "ring, native", ranks,
-                                   gpus ? "1 KiB" : "4 KiB", gpus ? "1 GiB" : "16 MiB", gpus ? 4 : 16));
+  write_file(scenario,
+             fmt::format("name: check_live\nbackend: {}\nalgorithms: [{}]\nranks: {}\n"
+                         "message_sizes: {{from: {}, to: {}, factor: {}}}\nmachine: this\n",
+                         name(backend), gpus ? "native" : "ring, native", ranks, gpus ? "1 KiB" : "4 KiB",
+                         fmt::format("{} B", largest.value), gpus ? 4 : 16));
   LaunchChoices launch = request.launch;
   launch.backend = backend;
   Invocation here = invocation;

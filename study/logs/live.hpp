@@ -16,6 +16,7 @@ namespace ringside::study {
 struct LiveRequest {
   CheckRequest check = {};
   LaunchChoices launch = {};
+  std::optional<Bytes> max_bytes = {};  ///< The largest message; none: 1 GiB on GPUs, 16 MiB on CPUs.
 };
 
 struct LiveCheck {

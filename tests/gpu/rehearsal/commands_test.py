@@ -36,6 +36,21 @@ class Commands(Rehearsal):
         self.assertIn("rehearsal device", (out / "results.jsonl").read_text())
         self.assertTrue((out / "time_vs_size.png").exists())
 
+    def test_check_live_judges_what_nccl_takes_here(self):
+        machine = self.write("pair.yaml", "name: pair\ngpus_per_node: 2\ngpu: {model: A100-PCIE-40GB}\n"
+                             "intra: {kind: pcie, generation: 4, lanes: 16}\n")
+        live = ("check", "--live", "--backend", "nccl", "--max-bytes", "64 KiB", "--time-per-point", "1 ms", "--no-charts")
+        two = {"RINGSIDE_REHEARSAL": "gpus=2"}
+        result = self.run_ringside(*live, "--machine", machine, "--format", "json", environment=two)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        (record,) = self.records(result.stdout)
+        self.assertEqual((record["record"], record["machine"], record["ranks"], record["bands"][0]["points"]),
+                         ("check", "pair", 2, 4))
+        failed = self.run_ringside(*live, "--machine", machine, "--gate", "time@1KiB <= p01", environment=two)
+        self.assertIn(failed.returncode, (0, 1), failed.stderr)
+        self.assertIn("1 KiB", failed.stdout)
+        self.assert_rejected(self.run_ringside(*live, environment={"RINGSIDE_REHEARSAL": "gpus=1"}), 3, "two GPUs or more")
+
     def test_trace_says_why_it_records_nothing(self):
         scenario = self.write("rehearsal.yaml", SCENARIO.format(ranks=2))
         result = self.run_ringside("trace", scenario, "--measure", "--backend", "nccl", "--output", self.folder / "out")
