@@ -80,7 +80,7 @@ function(ringside_test name)
     set(TEST_LABEL unit)
   endif()
   if(NOT TEST_TIMEOUT)
-    set(TEST_TIMEOUT 60)
+    set(TEST_TIMEOUT 300)
   endif()
   add_executable(${name} ${TEST_SOURCES})
   # fmt, because its headers are among the precompiled ones.
@@ -101,7 +101,7 @@ function(ringside_test name)
   if(TEST_THREADED)
     add_dependencies(threaded_unit_tests ${name})
   endif()
-  gtest_discover_tests(${name} PROPERTIES LABELS ${TEST_LABEL} TIMEOUT ${TEST_TIMEOUT} DISCOVERY_TIMEOUT 60)
+  gtest_discover_tests(${name} PROPERTIES LABELS ${TEST_LABEL} TIMEOUT ${TEST_TIMEOUT} DISCOVERY_TIMEOUT 240)
 endfunction()
 
 # A program that scripts/bundle packs: it finds libraries in ../lib beside it before the system's. The old kind of run

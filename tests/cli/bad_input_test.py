@@ -83,16 +83,16 @@ class BadInput(RingsideCase):
         for command in (["list", "machines"], ["predict", scenario], ["predict", scenario, "--format", "json"]):
             with open("/dev/full", "w") as full:
                 result = subprocess.run([PROGRAM, *map(str, command)], cwd=self.folder, stdout=full, stderr=subprocess.PIPE,
-                                        text=True, timeout=60, check=False)
+                                        text=True, timeout=240, check=False)
             self.assertEqual(result.returncode, 3, result.stderr)
             self.assertIn("cannot write to standard output: No space left on device", result.stderr)
 
     def test_a_standard_error_that_nobody_can_read_changes_no_exit_status(self):
         missing = [PROGRAM, "predict", "missing.yaml"]
         with open("/dev/full", "w") as full:
-            result = subprocess.run(missing, cwd=self.folder, stderr=full, timeout=60, check=False)
+            result = subprocess.run(missing, cwd=self.folder, stderr=full, timeout=240, check=False)
         self.assertEqual(result.returncode, 2)
-        result = subprocess.run(missing, cwd=self.folder, preexec_fn=lambda: os.close(2), timeout=60, check=False)
+        result = subprocess.run(missing, cwd=self.folder, preexec_fn=lambda: os.close(2), timeout=240, check=False)
         self.assertEqual(result.returncode, 2)
 
     def test_tables_fit_the_terminal(self):
@@ -107,7 +107,7 @@ class BadInput(RingsideCase):
                 text += part
         except OSError:  # The other end is closed.
             pass
-        self.assertEqual(process.wait(timeout=60), 0)
+        self.assertEqual(process.wait(timeout=240), 0)
         lines = text.decode().splitlines()
         self.assertGreater(len(lines), 10)
         self.assertLessEqual(max(map(len, lines)), 70)

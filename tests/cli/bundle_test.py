@@ -26,7 +26,7 @@ class Bundle(RingsideCase):
         file = self.folder / "bundle.tar.gz"
         packed = subprocess.run(
             [SOURCE / "scripts" / "bundle", pathlib.Path(PROGRAM).parent, file],
-            capture_output=True, text=True, check=False, timeout=60,
+            capture_output=True, text=True, check=False, timeout=240,
         )
         self.assertEqual(packed.returncode, 0, packed.stderr)
         self.assertEqual(packed.stderr, "", "each library comes with its licence")
@@ -48,7 +48,7 @@ class Bundle(RingsideCase):
         )
         return subprocess.run(
             ["unshare", "--map-root-user", "--mount", "sh", "-c", script, "sh", self.root, *map(str, arguments)],
-            capture_output=True, text=True, check=False, timeout=90,
+            capture_output=True, text=True, check=False, timeout=240,
         )
 
     def test_runs_with_nothing_but_glibc(self):

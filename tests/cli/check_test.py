@@ -106,7 +106,7 @@ class Check(RingsideCase):
         process.stdin.write("".join(lines[:-2]))
         process.stdin.flush()
         self.assertIn("slower", process.stdout.readline())  # Before the run is over.
-        shown, _ = process.communicate("".join(lines[-2:]), timeout=60)
+        shown, _ = process.communicate("".join(lines[-2:]), timeout=240)
         self.assertEqual(process.returncode, 0)
         self.assertIn("Likely causes", shown)
 

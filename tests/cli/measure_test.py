@@ -97,7 +97,7 @@ class Measure(RingsideCase):
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **(environment or {})},
             preexec_fn=cores and (lambda: os.sched_setaffinity(0, cores)))
         self.addCleanup(process.kill)
-        deadline = time.monotonic() + 40
+        deadline = time.monotonic() + 120
         while not (results.exists() and self.count_points(results) >= 1):
             self.assertLess(time.monotonic(), deadline, "no point was finished")
             self.assertIsNone(process.poll(), "ended before its first point")
@@ -116,7 +116,7 @@ class Measure(RingsideCase):
         took = time.monotonic() - started
         self.assertEqual(process.returncode, 1, text)
         self.assertRegex(text, r"rank \d")
-        self.assertLess(took, timeout + 5)
+        self.assertLess(took, timeout + 15)
         self.assertGreaterEqual(self.count_points(results), 1)
         for pid in ranks:
             self.assertFalse(pathlib.Path(f"/proc/{pid}").exists(), "a rank was left behind")

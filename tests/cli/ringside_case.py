@@ -22,7 +22,7 @@ class RingsideCase(unittest.TestCase):
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
         return path
 
-    def run_ringside(self, *arguments, deadline=60, environment=None):
+    def run_ringside(self, *arguments, deadline=240, environment=None):
         """Runs the program in the scratch folder; a hang is a failure, not a wait."""
         return subprocess.run(
             [PROGRAM, *map(str, arguments)],

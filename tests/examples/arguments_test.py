@@ -65,7 +65,7 @@ class Arguments(examples_case.ExamplesCase):
     def test_a_rank_that_is_lost_is_named(self):
         run, ranks = self.long_run()
         os.kill(ranks[1], signal.SIGKILL)
-        _, errors = run.communicate(timeout=30)
+        _, errors = run.communicate(timeout=120)
         self.assertEqual(run.returncode, 1)
         self.assertIn("rank 1 was killed by signal 9 (Killed)", errors)
         self.assert_gone(ranks)
@@ -73,7 +73,7 @@ class Arguments(examples_case.ExamplesCase):
     def test_an_interrupt_ends_all_ranks(self):
         run, ranks = self.long_run()
         run.send_signal(signal.SIGINT)
-        run.communicate(timeout=30)
+        run.communicate(timeout=120)
         self.assertEqual(run.returncode, -signal.SIGINT)
         self.assert_gone(ranks)
 

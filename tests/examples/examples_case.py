@@ -18,7 +18,7 @@ class ExamplesCase(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
-    def start(self, name, *arguments, deadline=60):
+    def start(self, name, *arguments, deadline=240):
         return subprocess.run(
             [PROGRAMS / name, *map(str, arguments)],
             cwd=self.folder,
@@ -28,14 +28,14 @@ class ExamplesCase(unittest.TestCase):
             check=False,
         )
 
-    def output(self, name, *arguments, deadline=60):
+    def output(self, name, *arguments, deadline=240):
         """Standard output of a run that must go well."""
         result = self.start(name, *arguments, deadline=deadline)
         self.assertEqual(result.returncode, 0, f"{name} {arguments}\n{result.stdout}{result.stderr}")
         self.assertEqual(result.stderr, "")
         return result.stdout
 
-    def outputs(self, name, *arguments, ranks=RANKS, deadline=60):
+    def outputs(self, name, *arguments, ranks=RANKS, deadline=240):
         """(number of ranks, output) for every number of ranks on every backend."""
         for backend in BACKENDS:
             for n in ranks:
