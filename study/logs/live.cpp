@@ -64,10 +64,16 @@ CheckRequest described_here(CheckRequest request, const GpuMachine& gpus, const 
     request.machine = instance->machine;
     return request;
   }
+  RunFacts facts = facts_of(gpus);
+  if (request.gpu) {
+    facts.gpus.assign(facts.gpus.size(), *request.gpu);
+  }
   try {
-    const std::string model = request.gpu.value_or(gpus.gpus.front().model);
-    request.machine = find_topology({}, model, invocation).file.string();
+    request.machine = find_topology({}, facts.gpus.front(), invocation).file.string();
   } catch (const Error& error) {
+    // Throws what is missing now, and not once everything was measured.
+    ShippedMachines shipped;
+    recognise_machine(facts, *facts.ranks, "this machine", shipped);
     observer.note(fmt::format("Its links are taken from the model of its GPUs: {}.", error.what()));
   }
   return request;
