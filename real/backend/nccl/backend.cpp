@@ -142,7 +142,11 @@ RankBackend join_nccl(const RankPlace& place) {
   const auto connect = [&](const std::string& no_graph_because) {
     return std::make_unique<NcclDevice>(
         library, share_id(*library, *backend.transport),
-        GpuRank{.rank = place.rank, .num_ranks = place.num_ranks, .gpu = gpu, .timeout = place.timeout},
+        GpuRank{.rank = place.rank,
+                .num_ranks = place.num_ranks,
+                .gpu = gpu,
+                .timeout = place.timeout,
+                .meeting_timeout = place.meeting_timeout.value_or(place.timeout)},
         shares_gpu, no_graph_because);
   };
   std::unique_ptr<NcclDevice> device = connect(no_graph_wanted());

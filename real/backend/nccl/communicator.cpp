@@ -42,7 +42,7 @@ Error nccl_error(ncclResult_t result, Rank rank, std::string_view doing, std::st
 
 NcclCommunicator::NcclCommunicator(std::shared_ptr<const NcclLibrary> library, ncclUniqueId id,
                                    const GpuRank& place)
-    : library_(std::move(library)), place_(place) {
+    : library_(std::move(library)), place_(place), patience_(place.meeting_timeout) {
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   config.blocking = 0;
   constexpr std::string_view kDoing = "connecting through NCCL";
@@ -79,7 +79,7 @@ void NcclCommunicator::group(std::string_view doing, const std::function<void()>
 
 /// Waits until what NCCL was asked for is on its stream.
 void NcclCommunicator::settle(std::string_view doing) {
-  const Clock::time_point deadline = Clock::now() + place_.timeout;
+  const Clock::time_point deadline = Clock::now() + patience_;
   while (true) {
     ncclResult_t state = ncclSuccess;
     check(library_->comm_get_async_error(communicator_, &state), doing);
@@ -95,7 +95,7 @@ void NcclCommunicator::settle(std::string_view doing) {
 }
 
 void NcclCommunicator::wait(cudaEvent_t event, std::string_view doing) {
-  const Clock::time_point deadline = Clock::now() + place_.timeout;
+  const Clock::time_point deadline = Clock::now() + patience_;
   Clock::time_point next_look = Clock::now() + kHealthInterval;
   while (true) {
     const cudaError_t status = cudaEventQuery(event);
@@ -132,7 +132,7 @@ void NcclCommunicator::give_up(const Error& error) {
 
 void NcclCommunicator::give_up_at_deadline(std::string_view doing) {
   give_up(Error(ErrorKind::peer_lost, fmt::format("rank {} waited {} for the others while {}", place_.rank,
-                                                  text_of(place_.timeout), doing)));
+                                                  text_of(patience_), doing)));
 }
 
 std::string NcclCommunicator::last_error_text() const {

@@ -19,6 +19,7 @@ struct GpuRank {
   int num_ranks = 1;
   int gpu = 0;
   std::chrono::milliseconds timeout{60'000};
+  std::chrono::milliseconds meeting_timeout{60'000};  ///< Until all have met; others may still be starting.
 };
 
 /// What NCCL reports as an error of ours: a peer that is gone, a machine that cannot do it, or a failure. `detail` is
@@ -40,6 +41,8 @@ class NcclCommunicator {
   /// False after an exception.
   bool usable() const { return communicator_ != nullptr; }
   const GpuRank& place() const { return place_; }
+  /// From now on waits end after the timeout for all but meeting.
+  void all_have_met() { patience_ = place_.timeout; }
 
   /// Inside a group: throws unless NCCL has taken the call.
   void check(ncclResult_t result, std::string_view doing);
@@ -61,6 +64,7 @@ class NcclCommunicator {
 
   std::shared_ptr<const NcclLibrary> library_;
   GpuRank place_;
+  std::chrono::milliseconds patience_;  ///< Before a wait is given up.
   ncclComm_t communicator_ = nullptr;
   bool group_is_open_ = false;
 };

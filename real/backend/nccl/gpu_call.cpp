@@ -39,6 +39,7 @@ GpuStreams::GpuStreams(NcclCommunicator& communicator, std::string no_graph_beca
   enqueue_barrier();
   check_cuda(cudaEventRecord(order_.get(), communication()), gpu(), "connecting");
   communicator_.wait(order_.get(), "connecting the GPUs");
+  communicator_.all_have_met();
   if (no_graph_because_.empty()) {
     try {
       barrier_ = capture([this] { enqueue_barrier(); });

@@ -76,7 +76,7 @@ class TheScriptOfTheFirstMinutes(Rehearsal):
             [self.script, *flags, self.results],
             capture_output=True,
             text=True,
-            timeout=100,
+            timeout=250,
             check=False,
             env={**os.environ, "RINGSIDE_REHEARSAL_FAULTS": faults},
         )
@@ -134,7 +134,7 @@ class TheBundle(Rehearsal):
         return folder / "ringside"
 
     def there(self, *command):
-        result = subprocess.run(command, cwd=self.bundle, env=self.environment, capture_output=True, text=True, check=False, timeout=100)
+        result = subprocess.run(command, cwd=self.bundle, env=self.environment, capture_output=True, text=True, check=False, timeout=250)
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         return result.stdout
 

@@ -332,6 +332,15 @@ TEST(CommunicatorOnTwoGpus, NamesARankThatDied) {
               AllOf(HasSubstr("1: "), HasSubstr("rank 1 was killed by signal 9")));
 }
 
+TEST(CommunicatorOnTwoGpus, HaveTimeToMeetHoweverShortTheDeadline) {
+  // The peer is not there for longer than the deadline.
+  ::setenv("RINGSIDE_REHEARSAL_FAULTS", "ncclCommInitRankConfig@1=slow:700", 1);
+  on_gpus(
+      2, [](Communicator& communicator) { check(communicator.ranks() == 2, "the number of ranks"); }, 1,
+      300ms);
+  ::unsetenv("RINGSIDE_REHEARSAL_FAULTS");
+}
+
 TEST(CommunicatorOnTwoGpus, EndsAWaitForAMessageThatNobodySendsAtTheDeadline) {
   const auto wait = [](Communicator& communicator) {
     GpuArray<float> array(communicator, kCount);

@@ -1,5 +1,6 @@
 #include "tests/gpu/rehearsal/cuda/settings.hpp"
 
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -7,6 +8,7 @@
 #include <mutex>
 #include <sstream>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include <unistd.h>
@@ -111,6 +113,10 @@ Faults& faults() {
 }
 
 Fault act(const std::string& action) {
+  if (action.starts_with("slow:")) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(number_of(action.substr(5))));
+    return {.kind = FaultKind::late, .code = 0};  // Nothing else goes wrong.
+  }
   if (action == "die" || action == "stop") {
     ::kill(::getpid(), action == "die" ? SIGKILL : SIGSTOP);
     // One that was stopped and goes on is as if nothing had been.

@@ -15,7 +15,7 @@
 ///   RINGSIDE_REHEARSAL_FAULTS="cudaMalloc#3=2;ncclGroupEnd#5@1=die"
 ///     CALL#N@GPU=ACTION: at the Nth time (default 1) that a process whose GPU is that one (default: any) makes the call.
 ///     ACTION: a number = it returns that error; late:NUMBER = it succeeds, and its work fails with that error (CUDA) or the
-///     communicator comes to that state (NCCL); die, stop = SIGKILL, SIGSTOP; nothing = it is not done and succeeds.
+///     communicator comes to that state (NCCL); die, stop = SIGKILL, SIGSTOP; slow:NUMBER = so many milliseconds later; nothing = it is not done and succeeds.
 namespace rehearsal {
 
 struct Settings {
