@@ -68,7 +68,9 @@ void run(const RankGroup& group) {
   launch(group, pass_to_the_right);
 
   fmt::print("3. Deadlock: two ranks both call send() first, with a deadline of 300 ms.\n");
-  const RankGroup two = {.ranks = 2, .backend = group.backend, .timeout = std::chrono::milliseconds(300)};
+  RankGroup two = group;
+  two.ranks = 2;
+  two.timeout = std::chrono::milliseconds(300);
   try {
     launch(two, deadlock);
   } catch (const Error& error) {
