@@ -79,6 +79,10 @@ Schedule::Schedule(const Algorithm& algorithm, ScheduleRequest request)
 
 CriticalPath Schedule::critical_path() const { return algorithm_->critical_path(positions_); }
 
+bool Schedule::several_at_once() const {
+  return algorithm_->several_at_once != nullptr && algorithm_->several_at_once(positions_);
+}
+
 void Schedule::write_round(std::int64_t round, std::vector<Move>& moves) const {
   moves.clear();
   RoundWriter writer(moves);

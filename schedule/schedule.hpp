@@ -100,6 +100,8 @@ struct Algorithm {
   ScheduleShape (*shape)(const ScheduleRequest&) = nullptr;
   void (*write_round)(const ScheduleRequest&, std::int64_t round, RoundWriter&) = nullptr;
   CriticalPath (*critical_path)(const ScheduleRequest&) = nullptr;
+  /// Whether some rank sends, or receives, several messages in one round. Null = none ever does.
+  bool (*several_at_once)(const ScheduleRequest&) = nullptr;
 };
 
 /// An algorithm for a number of ranks: what is proved, predicted, run and drawn. Cheap to copy; rounds are made on
@@ -118,6 +120,7 @@ class Schedule {
   std::int32_t num_buffers() const { return shape_.num_buffers; }
   std::int64_t num_rounds() const { return shape_.num_rounds; }
   CriticalPath critical_path() const;
+  bool several_at_once() const;
 
   /// Replaces `moves` by those of `round` (0 … num_rounds−1).
   void write_round(std::int64_t round, std::vector<Move>& moves) const;

@@ -102,8 +102,15 @@ bool has_stragglers(const Network& network) {
                      [](double factor) { return factor != 1; });
 }
 
+/// Whether messages that a rank sends or receives at once share its one port.
+bool shares_ports(const Network& network, const Schedule& schedule, const PredictOptions& options) {
+  return network.uniform && network.uniform->single_port &&
+         (schedule.several_at_once() || options.eager_threshold.value > 0);
+}
+
 /// Why the closed form does not hold here; empty where it does.
-std::string closed_form_obstacle(const Network& network, const PredictOptions& options) {
+std::string closed_form_obstacle(const Network& network, const Schedule& schedule,
+                                 const PredictOptions& options) {
   if (network.processor) {
     return network.processor->cores
                ? fmt::format("its {} ranks share {} CPU cores", network.num_ranks, *network.processor->cores)
@@ -117,6 +124,10 @@ std::string closed_form_obstacle(const Network& network, const PredictOptions& o
   }
   if (options.eager_threshold.value > 0) {
     return "an eager threshold is given";
+  }
+  if (shares_ports(network, schedule, options)) {
+    return fmt::format("a rank has one port, which {} shares among messages that are under way at once",
+                       schedule.algorithm().name);
   }
   return {};
 }
@@ -132,7 +143,7 @@ bool closed_form_is_exact(const Network& network, const Execution& execution) {
 }
 
 Fidelity fidelity_for(const Network& network, const Execution& execution, const PredictOptions& options) {
-  const std::string obstacle = closed_form_obstacle(network, options);
+  const std::string obstacle = closed_form_obstacle(network, execution.schedule(), options);
   if (options.fidelity == Fidelity::closed_form) {
     if (!obstacle.empty()) {
       throw Error(
@@ -153,7 +164,8 @@ Fidelity fidelity_for(const Network& network, const Execution& execution, const 
     return Fidelity::closed_form;
   }
   // Private links stay private when ranks are uneven: without contention the replay is exact.
-  return network.uniform && !network.processor ? Fidelity::replay : Fidelity::flow;
+  const bool contention = network.processor || shares_ports(network, execution.schedule(), options);
+  return network.uniform && !contention ? Fidelity::replay : Fidelity::flow;
 }
 
 FlowResult run_flow(const Execution& execution, const Network& network, const PredictOptions& options,

@@ -77,6 +77,9 @@ void check_intra(Reader& reader, const Value& value, const IntraLink& link) {
       }
     }
   }
+  if (link.ports && link.shared) {
+    reader.fail(under("ports"), "says what a rank's own link carries, but with `shared: true` it has none");
+  }
   if (link.wiring && link.nvswitch.value_or(false)) {
     reader.fail(under("wiring"),
                 "says how links go from GPU to GPU, but `switch: true` says that they go to a switch");
@@ -126,8 +129,8 @@ MapTable<IntraLink> intra_table() {
               row("kind", &IntraLink::kind,
                   choice_type<IntraKind>(
                       "link kind", {IntraKind::nvlink, IntraKind::pcie, IntraKind::xgmi, IntraKind::custom}),
-                  {.meaning = "What connects the GPUs of a node; `custom` is a link given by numbers, a "
-                              "private full-duplex one between every pair of ranks.",
+                  {.meaning = "What connects the GPUs of a node; `custom` is a link given by numbers, "
+                              "full-duplex and the same between every pair of ranks.",
                    .required = true}),
               row("generation", &IntraLink::generation, whole_number_type({.min = 1, .max = 6}),
                   {.meaning = "Generation of the link: NVLink 1 to 5, PCIe 1 to 6, xGMI 1 to 4. May be left "
@@ -181,8 +184,13 @@ MapTable<IntraLink> intra_table() {
                    .default_value = "0 s/B",
                    .kinds = custom()}),
               row("shared", &IntraLink::shared, bool_type(),
-                  {.meaning = "true = one medium for all ranks instead of a private link per pair.",
+                  {.meaning = "true = one medium for all ranks.",
                    .default_value = "false",
+                   .kinds = custom()}),
+              row("ports", &IntraLink::ports, choice_type<Ports>("number of ports", {Ports::one, Ports::all}),
+                  {.meaning = "1 = a rank sends one message and receives one at full bandwidth, and several "
+                              "share it; all = a full mesh, with a link of its own to every other rank.",
+                   .default_value = "1",
                    .kinds = custom()}),
           },
       .check = check_intra,

@@ -40,6 +40,16 @@ std::string_view name(InterKind kind) {
   throw_bug("a declared value", __FILE__, __LINE__, "a network kind has no name");
 }
 
+std::string_view name(Ports ports) {
+  switch (ports) {
+    case Ports::one:
+      return "1";
+    case Ports::all:
+      return "all";
+  }
+  throw_bug("a declared value", __FILE__, __LINE__, "a number of ports has no name");
+}
+
 std::string_view name(Processes processes) {
   switch (processes) {
     case Processes::per_gpu:

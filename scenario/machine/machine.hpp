@@ -15,6 +15,11 @@ namespace ringside {
 
 enum class IntraKind { nvlink, pcie, xgmi, custom };
 enum class InterKind { infiniband, roce, efa, tcpx, tcpxo, ethernet, slingshot, custom };
+/// How many messages of a rank a custom link carries at full bandwidth, in each direction.
+enum class Ports {
+  one,  ///< spelt `1`; several share it
+  all,  ///< a link of its own to every other rank
+};
 enum class Processes { per_gpu, single };
 enum class Vendor { nvidia, amd };
 enum class CpuVendor { amd, intel, arm, other };
@@ -22,6 +27,7 @@ enum class Architecture { kepler, pascal, volta, turing, ampere, ada, hopper, bl
 
 std::string_view name(IntraKind kind);
 std::string_view name(InterKind kind);
+std::string_view name(Ports ports);
 std::string_view name(Processes processes);
 std::string_view name(Vendor vendor);
 std::string_view name(CpuVendor vendor);
@@ -64,7 +70,8 @@ struct IntraLink {
   /// One direction; of the other kinds as measured, of a GPU's slot or of all its links together.
   std::optional<BytesPerSecond> bandwidth = {};
   std::optional<SecondsPerByte> reduction = {};
-  bool shared = false;  ///< custom: one medium for all ranks instead of a private link per pair
+  bool shared = false;              ///< one medium for all ranks
+  std::optional<Ports> ports = {};  ///< left out = one
 
   bool operator==(const IntraLink&) const = default;
 };
@@ -190,6 +197,14 @@ struct Price {
   bool operator==(const Price&) const = default;
 };
 
+/// Where a description comes from.
+struct Described {
+  std::string by = {};  ///< What says so: a page, a file at a revision.
+  std::string as_of = {};
+
+  bool operator==(const Described&) const = default;
+};
+
 struct Machine {
   std::string name = {};
   int nodes = 1;
@@ -207,6 +222,7 @@ struct Machine {
   std::vector<Known> known = {};
   Software software = {};
   std::optional<Price> price = {};
+  std::optional<Described> described = {};
   std::string origin = {};  ///< file it came from, for messages; empty when built in code
 
   bool operator==(const Machine&) const = default;

@@ -153,9 +153,32 @@ MapTable<Software> software_table() {
   };
 }
 
+/// A day, a month or a year.
+ValueType<std::string> date_type() {
+  const std::string form = "a date such as `2026-11-01`";
+  ValueType<std::string> date = text_type(form);
+  date.read = [text_of = date.read, form](Reader& reader, const Value& value) {
+    auto text = text_of(reader, value);
+    if (text && !is_date(*text)) {
+      reader.fail(value, fmt::format("{} is not {}", in_quotes(*text), form));
+      text.reset();
+    }
+    return text;
+  };
+  return date;
+}
+
+MapTable<Described> described_table() {
+  return {
+      .form = "a map such as `{by: the vendor's data sheet, as_of: 2026-11-01}`",
+      .rows = {row("by", &Described::by, text_type("a source such as `the vendor's data sheet`"),
+                   {.meaning = "What says that the machine is like this.", .required = true}),
+               row("as_of", &Described::as_of, date_type(),
+                   {.meaning = "When that was written down; a month or a year will do.", .required = true})}};
+}
+
 MapTable<Price> price_table() {
   const std::string amount_form = "an amount and its currency such as `32.77 USD`";
-  const std::string date_form = "a date such as `2026-11-01`";
   // One key, two members.
   Row<Price> per_hour = {
       .key = {.path = "per_hour",
@@ -178,17 +201,8 @@ MapTable<Price> price_table() {
       .write = [](YAML::Emitter& out,
                   const Price& price) { out << fmt::format("{} {}", price.per_hour, price.currency); },
   };
-  ValueType<std::string> date = text_type(date_form);
-  date.read = [text_of = date.read, date_form](Reader& reader, const Value& value) {
-    auto text = text_of(reader, value);
-    if (text && !is_date(*text)) {
-      reader.fail(value, fmt::format("{} is not {}", in_quotes(*text), date_form));
-      text.reset();
-    }
-    return text;
-  };
   return {.form = "a map such as `{per_hour: 32.77 USD, as_of: 2026-11-01}`",
-          .rows = {per_hour, row("as_of", &Price::as_of, date,
+          .rows = {per_hour, row("as_of", &Price::as_of, date_type(),
                                  {.meaning = "When the price was listed; a month or a year will do."})}};
 }
 
@@ -244,6 +258,8 @@ const MapTable<Machine>& machine_table() {
               row("software", &Machine::software, map_type(software_table()),
                   {.meaning = "What runs on it, as far as it changes the native all_reduce."}),
               row("price", &Machine::price, map_type(price_table()), {.meaning = "What it costs to rent."}),
+              row("described", &Machine::described, map_type(described_table()),
+                  {.meaning = "Where this description comes from."}),
           },
       .check = check_machine,
       .on_one_line = false,

@@ -32,6 +32,8 @@ CriticalPath critical_path(const ScheduleRequest& request) {
   return {.messages = shots, .bytes = shots, .reduced_bytes = n - 1};
 }
 
+bool several_at_once(const ScheduleRequest& request) { return request.num_ranks > 2; }
+
 }  // namespace
 
 Algorithm direct_all_reduce() {
@@ -41,7 +43,8 @@ Algorithm direct_all_reduce() {
               "messages are short and every pair of ranks has a link of its own (NVLink through a switch)",
           .shape = shape,
           .write_round = write_round,
-          .critical_path = critical_path};
+          .critical_path = critical_path,
+          .several_at_once = several_at_once};
 }
 
 }  // namespace ringside

@@ -40,6 +40,8 @@ CriticalPath critical_path(const ScheduleRequest& request) {
   return {.messages = shots, .bytes = shots / n, .reduced_bytes = (n - 1) / n};
 }
 
+bool several_at_once(const ScheduleRequest& request) { return request.num_ranks > 2; }
+
 }  // namespace
 
 Algorithm direct_two_shot_all_reduce() {
@@ -49,7 +51,8 @@ Algorithm direct_two_shot_all_reduce() {
       .wins_when = "every pair of ranks has a link of its own: two messages in sequence, and all links busy",
       .shape = shape,
       .write_round = write_round,
-      .critical_path = critical_path};
+      .critical_path = critical_path,
+      .several_at_once = several_at_once};
 }
 
 }  // namespace ringside

@@ -109,6 +109,9 @@ CriticalPath critical_path(const ScheduleRequest& request) {
       .messages = rounds, .bytes = rounds / (num_trees(request) * num_segments(request)), .reduced_bytes = 0};
 }
 
+/// Inner nodes have two children and, where there are two trees, are leaves of the other.
+bool several_at_once(const ScheduleRequest& request) { return request.num_ranks > 2; }
+
 }  // namespace
 
 Algorithm double_binary_tree_all_reduce() {
@@ -120,7 +123,8 @@ Algorithm double_binary_tree_all_reduce() {
           .unsupported = unsupported,
           .shape = shape,
           .write_round = write_round,
-          .critical_path = critical_path};
+          .critical_path = critical_path,
+          .several_at_once = several_at_once};
 }
 
 }  // namespace ringside

@@ -469,7 +469,7 @@ FlowEstimate estimate_flow(const Execution& execution, const Network& network) {
   }
   const double ranks = execution.num_ranks();
   const double links =
-      network.topology != nullptr ? static_cast<double>(network.topology->links().size()) : 0;
+      network.topology != nullptr ? static_cast<double>(network.topology->links().size()) : 2 * ranks;
   const double under_way = std::max(ranks, largest);
   FlowEstimate estimate;
   estimate.messages = samples > 0 ? sampled / static_cast<double>(samples) * static_cast<double>(rounds) : 0;

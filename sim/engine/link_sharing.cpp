@@ -4,6 +4,8 @@
 #include <limits>
 
 #include "common/error.hpp"
+#include "common/index.hpp"
+#include "sim/topology/ports.hpp"
 
 namespace ringside {
 
@@ -19,6 +21,13 @@ bool alike(const Limit& a, const Limit& b) {
          a.crossings == b.crossings;
 }
 
+Link port(std::int32_t id) {
+  Link link;
+  link.name = port_name(id);
+  link.kind = leads_out(id) ? LinkKind::gpu_up : LinkKind::gpu_down;
+  return link;
+}
+
 }  // namespace
 
 LinkSharing::LinkSharing(const Network& network, Activities& activities)
@@ -30,6 +39,11 @@ LinkSharing::LinkSharing(const Network& network, Activities& activities)
       solver_.add_constraint(rate_of(inverse(link.capacity).value));
     }
     links_.resize(network.topology->links().size());
+  } else if (network.uniform->single_port) {
+    links_.resize(2 * at(network.num_ranks));
+    for (std::size_t id = 0; id < links_.size(); ++id) {
+      solver_.add_constraint(rate_of(network.uniform->inverse_bandwidth.value));
+    }
   }
 }
 
@@ -83,6 +97,9 @@ Stage LinkSharing::finish(Activities::Id id) {
 /// Leaves the links of the route in `route_`.
 RouteCost LinkSharing::find_route(Rank source, Rank target) {
   if (network_.topology == nullptr) {
+    if (network_.uniform->single_port) {
+      route_ = {port_out(source), port_in(target)};
+    }
     return {.latency = network_.uniform->latency.value,
             .inverse_bandwidth = network_.uniform->inverse_bandwidth.value};
   }
@@ -130,7 +147,8 @@ std::vector<Limit> LinkSharing::limits() const {
   });
   std::vector<Limit> limits;
   for (const std::size_t i : order) {
-    const Link& link = network_.topology->links()[i];
+    const Link link =
+        network_.topology == nullptr ? port(static_cast<std::int32_t>(i)) : network_.topology->links()[i];
     Limit limit = {.link_kind = link.kind,
                    .link = link.name,
                    .node = link.node < 0 ? std::nullopt : std::optional<int>(link.node),

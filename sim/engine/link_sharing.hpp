@@ -15,7 +15,7 @@ namespace ringside {
 /// link twice fills it twice as fast. Reductions take γ·bytes and share nothing; local copies are free.
 class LinkSharing final : public Medium {
  public:
-  /// Without a topology the network must be uniform: then nothing is shared.
+  /// Without a topology the network must be uniform: then ranks share nothing, or each its own port.
   LinkSharing(const Network& network, Activities& activities);
 
   bool free(const Work& work) const override;

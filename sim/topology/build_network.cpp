@@ -99,7 +99,8 @@ Network cluster_network(const BuildRequest& request, int num_gpus, int per_node)
   if (node.private_pairs && num_nodes == 1) {
     network.uniform = Network::Uniform{.latency = node.private_pairs->latency,
                                        .inverse_bandwidth = inverse(node.private_pairs->capacity),
-                                       .reduction = reduction_cost(request)};
+                                       .reduction = reduction_cost(request),
+                                       .single_port = node.single_port};
   }
   if (!node.plan.wiring && num_gpus > 1) {
     return network;  // Uniform, and too many pairs to list.

@@ -92,10 +92,15 @@ class NodePlanner {
       return;
     }
     node_.private_pairs = numbers;
+    node_.single_port = machine_.intra->ports.value_or(Ports::one) == Ports::one;
     if (!several_nodes_) {
       return;
     }
-    wire_pairs("private link", numbers);
+    if (node_.single_port) {
+      wire_ports(node_.plan, numbers);
+    } else {
+      wire_pairs("private link", numbers);
+    }
   }
 
   void wire_pairs(const std::string& cable, const LinkNumbers& numbers) {

@@ -48,6 +48,7 @@ struct PlannedNode {
   bool from_specification = false;  ///< Some number is a data sheet's, not the user's.
   /// Set when every pair of GPUs has a private link of these numbers.
   std::optional<LinkNumbers> private_pairs = {};
+  bool single_port = false;       ///< As in Network::Uniform.
   bool needs_ring_order = false;  ///< GPUs in order of their numbers are not the best ring.
 };
 

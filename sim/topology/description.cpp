@@ -4,11 +4,15 @@
 #include <deque>
 #include <limits>
 #include <map>
+#include <span>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "common/index.hpp"
+#include "common/numbers.hpp"
+#include "sim/topology/ports.hpp"
 
 namespace ringside {
 
@@ -41,6 +45,30 @@ std::vector<CrossedLink> crossed_links(const Topology& topology, const Route& ro
     crossed.push_back({.link = id, .name = link.name, .latency = link.latency, .capacity = link.capacity});
   }
   return crossed;
+}
+
+bool limits(const CrossedLink& link, BytesPerSecond slowest) {
+  return link.capacity.value / link.ring_crossings <= slowest.value * (1 + 1e-9);
+}
+
+std::vector<CrossedLink> limiting_links(const std::vector<RingHop>& ring) {
+  std::vector<CrossedLink> limiting;
+  if (ring.empty()) {
+    return limiting;
+  }
+  const BytesPerSecond slowest = std::min_element(ring.begin(), ring.end(), [](const auto& a, const auto& b) {
+                                   return a.with_ring < b.with_ring;
+                                 })->with_ring;
+  for (const RingHop& hop : ring) {
+    for (const CrossedLink& link : hop.links) {
+      const bool known = std::any_of(limiting.begin(), limiting.end(),
+                                     [&](const CrossedLink& other) { return other.link == link.link; });
+      if (!known && limits(link, slowest)) {
+        limiting.push_back(link);
+      }
+    }
+  }
+  return limiting;
 }
 
 void describe_ring(const Network& network, std::vector<RingHop>& ring) {
@@ -79,28 +107,48 @@ void describe_uniform_ring(const Network::Uniform& uniform, std::vector<RingHop>
     hop.latency = uniform.latency;
     hop.alone = inverse(uniform.inverse_bandwidth);
     hop.with_ring = hop.alone;
+    if (uniform.single_port) {
+      for (const std::int32_t port : {port_out(hop.source), port_in(hop.target)}) {
+        hop.links.push_back({.link = port,
+                             .name = port_name(port),
+                             .latency = 0.5 * uniform.latency,
+                             .capacity = hop.alone,
+                             .ring_flows = 1,
+                             .ring_crossings = 1});
+      }
+    }
   }
 }
 
 /// Links as edges; the two directions of a cable become one.
-std::vector<DrawnEdge> edges_of(const Network& network) {
+std::vector<DrawnEdge> edges_of(const Network& network, const std::vector<CrossedLink>& limiting) {
   std::vector<DrawnEdge> edges;
   std::map<std::pair<std::int32_t, std::int32_t>, std::vector<std::size_t>> one_way;
-  for (const Link& link : network.topology->links()) {
+  const std::span<const Link> links = network.topology->links();
+  for (std::size_t id = 0; id < links.size(); ++id) {
+    const Link& link = links[id];
     if (link.from < 0 || link.to < 0) {
       continue;
     }
+    const bool limits_ring = std::any_of(limiting.begin(), limiting.end(),
+                                         [&](const CrossedLink& other) { return at(other.link) == id; });
     std::vector<std::size_t>& back = one_way[{link.to, link.from}];
     const auto partner = std::find_if(back.begin(), back.end(), [&](std::size_t edge) {
       return link.from != link.to && edges[edge].capacity == link.capacity;
     });
     if (partner != back.end()) {
       edges[*partner].duplex = true;
+      edges[*partner].limits_ring = edges[*partner].limits_ring || limits_ring;
       back.erase(partner);
       continue;
     }
     one_way[{link.from, link.to}].push_back(edges.size());
-    edges.push_back({.from = link.from, .to = link.to, .label = link.name, .capacity = link.capacity});
+    edges.push_back({.from = link.from,
+                     .to = link.to,
+                     .label = link.name,
+                     .capacity = link.capacity,
+                     .kind = link.kind,
+                     .limits_ring = limits_ring});
   }
   for (std::size_t vertex = 0; vertex < network.vertices.size(); ++vertex) {
     if (network.vertices[vertex].attached_to >= 0) {
@@ -136,12 +184,23 @@ void set_levels(const std::vector<DrawnEdge>& edges, std::vector<DrawnVertex>& v
   }
 }
 
+/// The node that a label such as `node 1: GPU 3` begins with.
+std::optional<int> node_of(const Network& network, std::string_view label) {
+  constexpr std::string_view kPrefix = "node ";
+  const std::size_t colon = label.find(": ");
+  if (network.ranks_per_node == 0 || !label.starts_with(kPrefix) || colon == std::string_view::npos) {
+    return std::nullopt;
+  }
+  return parse_number<int>(label.substr(kPrefix.size(), colon - kPrefix.size()));
+}
+
 std::vector<DrawnVertex> vertices_of(const Network& network) {
   std::vector<DrawnVertex> vertices;
   Rank num_seen = 0;
   int gpus_seen = 0;
   for (const Vertex& vertex : network.vertices) {
-    DrawnVertex& drawn = vertices.emplace_back(DrawnVertex{.label = vertex.label, .kind = vertex.kind});
+    DrawnVertex& drawn = vertices.emplace_back(
+        DrawnVertex{.label = vertex.label, .kind = vertex.kind, .node = node_of(network, vertex.label)});
     if (vertex.kind != VertexKind::rank) {
       continue;
     }
@@ -166,10 +225,12 @@ TopologyDescription describe(const Network& network) {
   TopologyDescription description{.ring = hops_of(network), .vertices = vertices_of(network)};
   if (network.topology) {
     describe_ring(network, description.ring);
-    description.edges = edges_of(network);
+    description.limiting = limiting_links(description.ring);
+    description.edges = edges_of(network, description.limiting);
     set_levels(description.edges, description.vertices);
   } else if (network.uniform) {
     describe_uniform_ring(*network.uniform, description.ring);
+    description.limiting = limiting_links(description.ring);
   }
   return description;
 }

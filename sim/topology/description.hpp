@@ -24,7 +24,7 @@ struct CrossedLink {
 struct RingHop {
   Rank source = 0;
   Rank target = 0;
-  /// In the order of the first crossing; empty on a uniform network without links.
+  /// In the order of the first crossing; empty where every two ranks have a private link.
   std::vector<CrossedLink> links = {};
   Seconds latency = {};
   BytesPerSecond alone = {};  ///< When nothing else is going on.
@@ -36,7 +36,8 @@ struct DrawnVertex {
   std::string label;
   VertexKind kind = VertexKind::rank;
   std::optional<Rank> rank = {};
-  int level = 0;  ///< Steps to the nearest rank; GPUs without a rank are at level 0 too.
+  int level = 0;                 ///< Steps to the nearest rank; GPUs without a rank are at level 0 too.
+  std::optional<int> node = {};  ///< Whose it is; none = there is one node, or it belongs to none.
 };
 
 struct DrawnEdge {
@@ -45,12 +46,16 @@ struct DrawnEdge {
   std::string label = {};                       ///< `GPU 0 PCIe up`; empty where no link is modelled.
   std::optional<BytesPerSecond> capacity = {};  ///< Per direction; of both together when not duplex.
   bool duplex = false;                          ///< There is a link of the same capacity back.
+  LinkKind kind = LinkKind::other;
+  bool limits_ring = false;  ///< It, or the link back, is among TopologyDescription::limiting.
 };
 
 struct TopologyDescription {
   std::vector<RingHop> ring = {};  ///< One per rank, from position 0 on; empty for a single rank.
   std::vector<DrawnVertex> vertices = {};
   std::vector<DrawnEdge> edges = {};
+  /// The links that give the slowest hop its `with_ring`, in the order of the first hop that crosses them.
+  std::vector<CrossedLink> limiting = {};
 };
 
 /// Takes time and memory in proportion to links and ranks.

@@ -72,6 +72,9 @@ struct Network {
     Seconds latency;
     SecondsPerByte inverse_bandwidth;
     SecondsPerByte reduction;
+    /// What a rank sends at once shares one port, and so does what it receives: the closed form is then exact for schedules
+    /// that never send or receive several messages at once (Schedule::several_at_once).
+    bool single_port = false;
   };
   std::optional<Uniform> uniform;
 };

@@ -159,6 +159,17 @@ void wire_switch(NodePlan& plan, const std::string& cable, const LinkNumbers& po
   plan.wiring = std::make_unique<SwitchWiring>(first);
 }
 
+void wire_ports(NodePlan& plan, const LinkNumbers& numbers) {
+  const LinkNumbers port{.latency = 0.5 * numbers.latency, .capacity = numbers.capacity};
+  const std::int32_t vertex = plan.add_vertex("any other GPU", VertexKind::switching);
+  const auto first = static_cast<std::int32_t>(plan.links.size());
+  for (int gpu = 0; gpu < plan.num_gpus; ++gpu) {
+    plan.add_link(LinkKind::gpu_up, fmt::format("GPU {}'s port out", gpu), port, gpu, vertex);
+    plan.add_link(LinkKind::gpu_down, fmt::format("GPU {}'s port in", gpu), port, vertex, gpu);
+  }
+  plan.wiring = std::make_unique<SwitchWiring>(first);
+}
+
 void wire_mesh(NodePlan& plan, const std::string& cable, const LinkNumbers& pair) {
   auto wiring = std::make_unique<DirectWiring>(plan.num_gpus);
   for (int source = 0; source < plan.num_gpus; ++source) {

@@ -43,6 +43,9 @@ struct NodePlan {
 /// A link up and a link down per GPU, through a switch that never blocks. `latency` of `port` is that of one crossing.
 void wire_switch(NodePlan& plan, const std::string& cable, const LinkNumbers& port);
 
+/// One port out and one in per GPU, through a switch that never blocks. `numbers` are those of the whole way.
+void wire_ports(NodePlan& plan, const LinkNumbers& numbers);
+
 /// A private link between every pair of GPUs, in each direction. Takes links in proportion to GPUs squared.
 void wire_mesh(NodePlan& plan, const std::string& cable, const LinkNumbers& pair);
 

@@ -137,7 +137,7 @@ void PcieTree::add_slots(NodePlan& plan, SpecNumbers numbers) {
   const LinkNumbers staging = choose(at_speed(card_staging(words_.generation, words_.lanes)), numbers);
   for (int gpu = 0; gpu < plan.num_gpus; ++gpu) {
     staging_.push_back(plan.add_link(LinkKind::staging, fmt::format("staging of GPU {} in host memory", gpu),
-                                     staging, -1, -1));
+                                     staging, gpu, gpu));
   }
 }
 

@@ -1,5 +1,6 @@
 """The numbers and records of `predict`, as a user types it."""
 
+import re
 import shutil
 import unittest
 
@@ -113,6 +114,47 @@ class Predict(RingsideCase):
         rings = [point for point in self.records(swept.stdout) if point["algorithm"] == "ring" and point["ranks"] == 16]
         self.assertEqual([(point["sweep"], point["predicted"]["nics"]) for point in rings],
                          [({"nics": "4"}, {"used": 1, "of": 4}), ({"nics": "8"}, {"used": 1, "of": 8})])
+
+    def test_messages_of_one_rank_share_its_port_unless_every_pair_has_a_link(self):
+        scenario = CUSTOM.replace("[naive, tutorial_ring, ring]", "[naive, ring, direct_two_shot]")
+        points = self.points(scenario)
+        # 2 x 7 messages of 10 MB through one port of 10 GB/s; the ring sends as much, in 14 rounds.
+        self.assertAlmostEqual(points["direct_two_shot"]["predicted"]["seconds"], 2e-5 + 0.014, delta=1e-9)
+        self.assertEqual(points["direct_two_shot"]["predicted"]["limits"][0]["link"], "rank 0's port out")
+        self.assertAlmostEqual(points["ring"]["predicted"]["seconds"], 0.01414, delta=1e-9)
+        mesh = self.points(scenario.replace("10 GB/s}", "10 GB/s, ports: all}"))
+        self.assertAlmostEqual(mesh["direct_two_shot"]["predicted"]["seconds"], 2e-5 + 0.002, delta=1e-9)
+        self.assertEqual(mesh["ring"], points["ring"])
+        self.assert_rejected(self.run_ringside("predict", self.write("two.yaml", scenario.replace("10 GB/s}", "10 GB/s, ports: 2}"))),
+                             2, "two.yaml:6:", "unknown number of ports '2'. Known: 1, all")
+
+    def test_every_machine_says_where_it_comes_from_and_when_that_was(self):
+        machines = {one["name"]: one for one in self.records(self.run_ringside("list", "machines", "--format", "json").stdout)}
+        for name, machine in machines.items():
+            if name != "custom" and not name.startswith("lab-"):
+                self.assertTrue(machine["source"], name)
+                self.assertRegex(machine["as_of"], r"^20\d\d", name)
+        for name in ("p5e.48xlarge", "p5en.48xlarge", "p5.4xlarge", "g6.12xlarge", "g6e.48xlarge", "g5.24xlarge", "a2-highgpu-2g", "a2-highgpu-4g",
+                     "a3-highgpu-4g", "a3-megagpu-8g", "a4-highgpu-8g", "a4x-highgpu-4g", "g2-standard-48", "Standard_ND96isr_MI300X_v5",
+                     "Standard_ND128isr_NDR_GB200_v6", "Standard_ND96isr_H200_v5", "coreweave-8x-h100", "crusoe-8x-h100", "runpod-8x-h100",
+                     "nebius-8x-h200", "4x-rtx3090-vast", "8x-rtx-a5000-pcie4", "8x-rtx-a6000-pcie4", "8x-l40-pcie4", "8x-l40s-pcie4-two-sockets",
+                     "8x-rtx-6000-ada-pcie4", "8x-rtx-pro-6000-pcie5", "8x-h100-pcie", "8x-h100-nvl", "8x-h200-vast"):
+            self.assertIn(name, machines)
+            shown = self.run_ringside("show", "machine", name, "--output", "shown", "--format", "json")
+            self.assertEqual(shown.returncode, 0, shown.stderr)
+
+    @unittest.skipUnless(shutil.which("gnuplot"), "gnuplot is not installed")
+    def test_values_of_a_winner_map_grow_upwards_and_to_the_right(self):
+        scenario = self.write("scenario.yaml", CUSTOM)
+        result = self.run_ringside("predict", scenario, "--sweep", "bandwidth=5GB/s:40GB/s:2x", "--sweep", "ranks=2:16:2x", "--svg", "--output", "map")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        picture = (self.folder / "map/winner_map.svg").read_text()
+        place = {text: (float(x), float(y)) for x, y, text in re.findall(
+            r'translate\(([0-9.]+),([0-9.]+)\)"[^>]*>\s*<text[^>]*>([^<]*)</text>', picture)}
+        heights = [place[f"{rate} GB/s"][1] for rate in (5, 10, 20, 40)]
+        self.assertEqual(heights, sorted(heights, reverse=True))  # Pixels are counted from the top.
+        rights = [place[str(ranks)][0] for ranks in (2, 4, 8, 16)]
+        self.assertEqual(rights, sorted(rights))
 
     def test_many_ranks_are_predicted_or_refused_but_never_simulated_for_hours(self):
         text = CUSTOM.replace("ranks: 8", "ranks: 65536").replace("naive, tutorial_ring, ring", "ring")

@@ -1,3 +1,5 @@
+#include <cstdint>
+#include <set>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -58,6 +60,30 @@ TEST(CriticalPath, DoesNotDependOnTheOrderOfRanks) {
       });
     }
   }
+}
+
+/// Whether a round of the schedule has a rank send, or receive, two messages.
+bool sends_several(const Schedule& schedule) {
+  std::vector<Move> moves;
+  for (std::int64_t round = 0; round < schedule.num_rounds(); ++round) {
+    schedule.write_round(round, moves);
+    std::set<Rank> sources;
+    std::set<Rank> targets;
+    for (const Move& move : moves) {
+      if (!move.local() && (!sources.insert(move.source).second || !targets.insert(move.target).second)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+TEST(SeveralAtOnce, IsSaidOfTheAlgorithmsWhoseRoundsHaveIt) {
+  const auto expect_said = [](const Schedule& schedule) {
+    EXPECT_EQ(schedule.several_at_once(), sends_several(schedule)) << label(schedule);
+  };
+  for_each_schedule(plain_requests(), expect_said);
+  for_each_schedule(unusual_requests(), expect_said);
 }
 
 }  // namespace

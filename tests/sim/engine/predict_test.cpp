@@ -101,6 +101,51 @@ TEST(Predict, EveryFidelityGivesTheSameWhereNothingIsShared) {
   }
 }
 
+TEST(Predict, MessagesOfOneRankShareItsPort) {
+  // Two shots of 7 messages of an eighth of 80 MB each: 14/8 of the message through one port of 10 GB/s.
+  const Prediction two_shot = predicted(custom_machine(), point("direct_two_shot"));
+  EXPECT_NEAR(two_shot.seconds.value, 2e-5 + 0.014, 1e-9);
+  EXPECT_EQ(two_shot.fidelity, Fidelity::flow);
+  ASSERT_FALSE(two_shot.limits.empty());
+  EXPECT_EQ(two_shot.limits[0].link, "rank 0's port out");
+  EXPECT_EQ(two_shot.limits[0].flows, 7);
+  EXPECT_TRUE(two_shot.limits[0].others);
+  EXPECT_NEAR(predicted(custom_machine(), point("direct")).seconds.value, 1e-5 + 0.056, 1e-9);
+  EXPECT_THAT(refusal(custom_machine(), point("direct"), {.fidelity = Fidelity::closed_form}),
+              HasSubstr("a rank has one port, which direct shares"));
+
+  Machine mesh = custom_machine();
+  mesh.intra->ports = Ports::all;
+  const Prediction side_by_side = predicted(mesh, point("direct_two_shot"));
+  EXPECT_NEAR(side_by_side.seconds.value, 2e-5 + 0.002, 1e-9) << "seven links each";
+  EXPECT_EQ(side_by_side.fidelity, Fidelity::closed_form);
+  EXPECT_THAT(side_by_side.limits, IsEmpty());
+}
+
+TEST(Predict, OnePortIsEnoughForOneMessageAtATime) {
+  Machine mesh = custom_machine();
+  mesh.intra->ports = Ports::all;
+  for (const Algorithm& algorithm : all_algorithms()) {
+    for (const int ranks : {2, 5, 8}) {
+      PointKey key = point(std::string(algorithm.name), ranks, {ranks * 4 * 3 * 5 * 7 * 64});
+      key.collective = algorithm.collective;
+      const ScheduleRequest request{.collective = algorithm.collective, .num_ranks = ranks};
+      if (algorithm.unsupported != nullptr && algorithm.unsupported(request)) {
+        continue;
+      }
+      const double alone = predicted(mesh, key).seconds.value;
+      const double flow = predicted(custom_machine(), key, {.fidelity = Fidelity::flow}).seconds.value;
+      const double chosen = predicted(custom_machine(), key).seconds.value;
+      EXPECT_NEAR(chosen, flow, 1e-9 * flow) << algorithm.name << " on " << ranks;
+      if (Schedule(algorithm, request).several_at_once()) {
+        EXPECT_GT(flow, 1.01 * alone) << algorithm.name << " on " << ranks;
+      } else {
+        EXPECT_NEAR(flow, alone, 1e-9 * alone) << algorithm.name << " on " << ranks;
+      }
+    }
+  }
+}
+
 TEST(Predict, OneRankHasNothingToDo) {
   for (const char* algorithm : {"naive", "ring", "native"}) {
     EXPECT_EQ(predicted(custom_machine(), point(algorithm, 1)).seconds.value, 0) << algorithm;

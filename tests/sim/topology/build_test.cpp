@@ -16,7 +16,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-TEST(BuildNetwork, PrivateCustomLinksAreUniformAndNeedNoTopology) {
+TEST(BuildNetwork, CustomLinksAreUniformAndNeedNoTopology) {
   Machine machine = custom_machine();
   machine.intra->reduction = SecondsPerByte{0.1e-9};
   const Network network = build_network(machine, 4);
@@ -25,6 +25,9 @@ TEST(BuildNetwork, PrivateCustomLinksAreUniformAndNeedNoTopology) {
   EXPECT_DOUBLE_EQ(network.uniform->latency.value, 6e-6);
   EXPECT_DOUBLE_EQ(network.uniform->inverse_bandwidth.value, 1 / 20e9);
   EXPECT_DOUBLE_EQ(network.uniform->reduction.value, 0.1e-9);
+  EXPECT_TRUE(network.uniform->single_port);
+  machine.intra->ports = Ports::all;
+  EXPECT_FALSE(build_network(machine, 4).uniform->single_port);
   EXPECT_EQ(network.source, CostSource::given);
   EXPECT_THAT(network.order, IsEmpty());
   EXPECT_EQ(network.ranks_per_node, 0);
@@ -43,7 +46,7 @@ TEST(BuildNetwork, ASharedCustomLinkIsOneMediumThatEveryFlowCrosses) {
   EXPECT_DOUBLE_EQ(test::bandwidth_gb(network, 4, 1), 20);
 }
 
-TEST(BuildNetwork, NodesOfCustomLinksKeepTheirPairsPrivateAndShareTheNic) {
+TEST(BuildNetwork, NodesOfCustomLinksHaveAPortPerGpuAndShareTheNic) {
   Machine machine = custom_machine();
   machine.nodes = 2;
   machine.gpus_per_node = 3;
@@ -52,12 +55,18 @@ TEST(BuildNetwork, NodesOfCustomLinksKeepTheirPairsPrivateAndShareTheNic) {
   EXPECT_FALSE(network.uniform);
   EXPECT_EQ(network.source, CostSource::given);
   EXPECT_EQ(network.ranks_per_node, 3);
-  EXPECT_THAT(test::route_names(network, 0, 2), ElementsAre("node 0: private link GPU 0 to GPU 2"));
-  EXPECT_THAT(test::route_names(network, 5, 4), ElementsAre("node 1: private link GPU 2 to GPU 1"));
+  EXPECT_THAT(test::route_names(network, 0, 2),
+              ElementsAre("node 0: GPU 0's port out", "node 0: GPU 2's port in"));
+  EXPECT_DOUBLE_EQ(test::latency_us(network, 0, 2), 6);
+  EXPECT_DOUBLE_EQ(test::bandwidth_gb(network, 0, 2), 20);
   EXPECT_THAT(test::route_names(network, 2, 4), ElementsAre("node 0: NIC 0 out", "node 1: NIC 0 in"));
   // The stated latency is that of the whole way, half of it at each end.
   EXPECT_DOUBLE_EQ(test::latency_us(network, 2, 4), 10);
   EXPECT_DOUBLE_EQ(test::bandwidth_gb(network, 2, 4), 5);
+
+  machine.intra->ports = Ports::all;
+  EXPECT_THAT(test::route_names(build_network(machine, 6), 5, 4),
+              ElementsAre("node 1: private link GPU 2 to GPU 1"));
 }
 
 TEST(BuildNetwork, ANodeThatIsEnoughForTheRanksNeedsNoOther) {

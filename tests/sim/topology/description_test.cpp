@@ -33,8 +33,19 @@ TEST(DescribeTopology, TellsEachHopOfTheRing) {
   EXPECT_NEAR(description.ring[0].latency.value, 2e-6, 1e-15);
 }
 
-TEST(DescribeTopology, OfUniformLinksHasNumbersButNothingToCross) {
+TEST(DescribeTopology, NamesThePortsOfACustomMachine) {
   const TopologyDescription description = describe(build_network(test::custom_machine(), 3));
+  ASSERT_EQ(description.ring.size(), 3U);
+  ASSERT_EQ(description.ring[2].links.size(), 2U);
+  EXPECT_EQ(description.ring[2].links[0].name, "rank 2's port out");
+  EXPECT_EQ(description.ring[2].links[1].name, "rank 0's port in");
+  EXPECT_DOUBLE_EQ(description.ring[2].with_ring.value, 20e9);
+}
+
+TEST(DescribeTopology, OfPrivateLinksHasNumbersButNothingToCross) {
+  Machine mesh = test::custom_machine();
+  mesh.intra->ports = Ports::all;
+  const TopologyDescription description = describe(build_network(mesh, 3));
   ASSERT_EQ(description.ring.size(), 3U);
   for (const RingHop& hop : description.ring) {
     EXPECT_TRUE(hop.links.empty());
