@@ -98,9 +98,11 @@ void list_machines(const CommonOptions& common) {
   Rows rows;
   for (const std::filesystem::path& file : study::shipped_configs("machines")) {
     const Machine machine = load_machine(file);
-    rows.push_back({file.stem().string(), gpus(machine), inside(machine), between(machine), price(machine)});
+    rows.push_back({file.stem().string(), gpus(machine), inside(machine), between(machine), price(machine),
+                    machine.described ? machine.described->by : "",
+                    machine.described ? machine.described->as_of : ""});
   }
-  print_rows(common, "machine", {"name", "gpus", "inside", "between", "price"}, rows);
+  print_rows(common, "machine", {"name", "gpus", "inside", "between", "price", "source", "as_of"}, rows);
 }
 
 void list_workloads(const CommonOptions& common) {
