@@ -235,9 +235,10 @@ void add_plan(CLI::App& app, CommonOptions& common) {
   command->add_option("--model", flags->model,
                       "What is trained: a name of `ringside list workloads`, its beginning, a workload file, "
                       "or config.json of a language model");
-  command->add_option(
-      "--gradients", flags->gradients,
-      "Instead of a model, the size of its gradients, such as '88 MB': what synchronising them takes");
+  command->add_option("--gradients", flags->gradients,
+                      "Instead of a model, the size of its gradients, such as '88 MB', or how many "
+                      "parameters it has, such as "
+                      "'22 M': what synchronising them takes");
   command->add_option(
       "--gpus", flags->gpus,
       "What could be rented, such as '4x3090, 8x4090 @ 2.77 USD, p4d.24xlarge': GPUs, with the price of "

@@ -44,10 +44,11 @@ bool is_sxm(const GpuSheet& gpu) {
          gpu.model.find("B300") != std::string::npos;
 }
 
-/// Lanes that explain what was measured.
+/// Lanes that explain what was measured: so many that a healthy slot reaches it, or that half of them could not carry it.
 int lanes_of_rate(int generation, int lanes, double rate) {
+  const auto sheet = [&](int width) { return pcie_slot(generation, width, true).data_sheet.value; };
   for (const int fewer : {16, 8, 4, 2}) {
-    if (fewer <= lanes && rate >= kHealthySlot * pcie_slot(generation, fewer, true).data_sheet.value) {
+    if (fewer <= lanes && (rate >= kHealthySlot * sheet(fewer) || rate > sheet(fewer / 2))) {
       return fewer;
     }
   }

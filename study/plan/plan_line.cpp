@@ -1,9 +1,13 @@
 #include "study/plan/plan_line.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <filesystem>
 #include <iterator>
+#include <optional>
 #include <sstream>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -64,8 +68,27 @@ Model model_named(const std::string& text) {
                           text, unknown_name("workload", text, names)));
 }
 
-/// `88 MB` as float32 gradients.
+/// `22 M`, `22 M parameters` or `22000000 parameters`; none = not said as a number of parameters.
+std::optional<std::int64_t> parameters_of(std::string_view text) {
+  constexpr std::string_view kWord = "parameters";
+  const bool worded = text.ends_with(kWord);
+  text.remove_suffix(worded ? kWord.size() : 0);
+  text = text.substr(0, text.find_last_not_of(' ') + 1);
+  const bool millions = text.ends_with('M');
+  text.remove_suffix(millions ? 1 : 0);
+  text = text.substr(0, text.find_last_not_of(' ') + 1);
+  const std::optional<double> number = worded || millions ? parse_number<double>(text) : std::nullopt;
+  const double parameters = number.value_or(0) * (millions ? 1e6 : 1);
+  constexpr double kMost = 1e15;
+  return parameters >= 1 && parameters < kMost ? std::optional(std::llround(parameters)) : std::nullopt;
+}
+
+/// `88 MB`, or `22 M` parameters, as float32 gradients.
 std::string gradients_only(const std::string& text) {
+  if (const auto parameters = parameters_of(text)) {
+    return fmt::format("workload:\n  parameters: {}  # in float32: {}\n", *parameters,
+                       format(Bytes{4 * *parameters}));
+  }
   Bytes size;
   try {
     size = parse_bytes(text);

@@ -83,6 +83,9 @@ class Plan(RingsideCase):
         self.assertIn("of 88 MB of gradients in one message", result.stdout)
         self.assertIn("parameters: 22000000", result.stdout)
         offer = self.records(self.line(*flags, "--format", "json").stdout)[-1]
+        for parameters in ("22 M", "22M parameters", "22000000 parameters"):
+            same = self.records(self.line("--gradients", parameters, *flags[2:], "--format", "json").stdout)[-1]
+            self.assertEqual(same["communication"], offer["communication"])
         # The same as the scenario of README's listed box predicts.
         scenario = self.run_ringside("predict", SOURCE / "configs/scenarios/listed-4x3090.yaml", "--sweep", "intra.bandwidth=20GB/s", "--format", "json")
         points = {record["algorithm"]: record["predicted"] for record in self.records(scenario.stdout) if record["record"] == "point"}

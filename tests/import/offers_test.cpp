@@ -81,6 +81,17 @@ TEST(VastOffers, ASlowSlotIsPredictedAsWhatItIs) {
   EXPECT_EQ(offers[3].machine.intra->bandwidth, BytesPerSecond{11.7e9});
 }
 
+TEST(VastOffers, ASlotThatMeasuresALittleLessIsPredictedALittleSlower) {
+  // Gen 4: x8 carries 15.75 GB/s, and a healthy x16 reaches 18.9. What lies between is a slow x16.
+  for (const double rate : {15.9, 18.8, 19.0}) {
+    const Offer offer = one(kFour3090 + fmt::format(R"(,"pcie_bw":{})", rate));
+    EXPECT_EQ(offer.machine.intra->lanes, 16) << rate;
+    ASSERT_TRUE(offer.machine.intra->bandwidth) << rate;
+    EXPECT_DOUBLE_EQ(offer.machine.intra->bandwidth->value, rate * 1e9);
+  }
+  EXPECT_EQ(one(kFour3090 + R"(,"pcie_bw":15.5)").machine.intra->lanes, 8);
+}
+
 TEST(VastOffers, WhatNoSlotCanCarryIsPassedOver) {
   const Offer offer = one(kFour3090 + R"(,"pcie_bw":50.0)");
   EXPECT_EQ(offer.machine.intra->bandwidth, std::nullopt);
