@@ -128,7 +128,42 @@ std::filesystem::path dated_name(const std::filesystem::path& file) {
   return name;
 }
 
+/// Whether the file is about another scenario or machine.
+bool is_of_others(const std::filesystem::path& file, const RunHeader& header) {
+  const std::string text = read_text(file);
+  if (is_unborn(text)) {
+    return false;
+  }
+  try {
+    const RunHeader there = parse_results(text, file.string()).header;
+    const auto machine = [](const RunHeader& run) { return run.machine ? run.machine->name : std::string{}; };
+    return there.scenario.name != header.scenario.name || machine(there) != machine(header);
+  } catch (const Error&) {
+    return true;
+  }
+}
+
+std::filesystem::path moved_away(const std::filesystem::path& file) {
+  std::filesystem::path kept = dated_name(file);
+  std::error_code error;
+  std::filesystem::rename(file, kept, error);
+  if (error) {
+    reject_file(kept, error.message());
+  }
+  return kept;
+}
+
 }  // namespace
+
+std::optional<std::filesystem::path> keep_of_others(const std::filesystem::path& file,
+                                                    const RunHeader& header) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(file, error)) {
+    return std::nullopt;
+  }
+  const Journal own(file);  // Nobody else writes it meanwhile.
+  return is_of_others(file, header) ? std::optional(moved_away(file)) : std::nullopt;
+}
 
 std::optional<std::filesystem::path> keep_measurements(const std::filesystem::path& file,
                                                        std::span<const Point> points) {
@@ -140,12 +175,7 @@ std::optional<std::filesystem::path> keep_measurements(const std::filesystem::pa
   if (!holds_more(file, points)) {
     return std::nullopt;
   }
-  std::filesystem::path kept = dated_name(file);
-  std::filesystem::rename(file, kept, error);
-  if (error) {
-    reject_file(kept, error.message());
-  }
-  return kept;
+  return moved_away(file);
 }
 
 Journal::Journal(const std::filesystem::path& file) : file_(file) {

@@ -24,6 +24,10 @@ struct ResumeRequest;
 std::optional<std::filesystem::path> keep_measurements(const std::filesystem::path& file,
                                                        std::span<const Point> points);
 
+/// The same where the file is about another scenario or machine than `header`, whatever it holds of it.
+std::optional<std::filesystem::path> keep_of_others(const std::filesystem::path& file,
+                                                    const RunHeader& header);
+
 class Journal {
  public:
   /// Replaces what is there by a new journal that starts with `header`; makes missing folders. Throws Error{bad_input}
@@ -41,6 +45,8 @@ class Journal {
   friend ResumedJournal resume_journal(const std::filesystem::path& file, const ResumeRequest& request);
   friend std::optional<std::filesystem::path> keep_measurements(const std::filesystem::path& file,
                                                                 std::span<const Point> points);
+  friend std::optional<std::filesystem::path> keep_of_others(const std::filesystem::path& file,
+                                                             const RunHeader& header);
 
   explicit Journal(const std::filesystem::path& file);
   void truncate(std::size_t size);

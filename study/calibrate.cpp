@@ -32,6 +32,7 @@ constexpr int kMostCorrections = 2;
 Machine machine_here(const ProbeRequest& request) {
   Machine machine;
   machine.name = "this machine";
+  machine.cpu = cpu_here();
   machine.software = request.software;
   if (!registered(request.launch.backend).on_gpus) {
     return machine;

@@ -211,6 +211,7 @@ std::optional<PointStudy> compare(const CompareRequest& request, const Invocatio
   study.machine = scenario.machine.value_or(Machine{});
   if (!scenario.machine) {
     study.machine.name = "this machine";
+    study.machine.cpu = cpu_here();
   }
   std::optional<Calibrator> calibrator;
   const bool probes = request.predicts && calibrates(study, resumed.has_value());

@@ -55,6 +55,15 @@ void say_placement(const Scenario& scenario, const Observer& observer) {
   }
 }
 
+/// The journal of what is predicted; one of something else that has its place is kept beside it.
+Journal begin_predictions(const PointStudy& study, const Invocation& invocation, const Observer& observer) {
+  const RunHeader header = run_header(invocation, study.scenario, study.machine);
+  if (const auto kept = keep_of_others(study.file, header)) {
+    observer.note(fmt::format("Earlier predictions, of something else, are kept in {}.", kept->string()));
+  }
+  return Journal::create(study.file, header);
+}
+
 }  // namespace
 
 Conclusions conclude(const std::vector<Point>& points, bool fitted, Journal* journal) {
@@ -152,13 +161,19 @@ PointStudy predict(const PredictRequest& request, const Invocation& invocation, 
   require_use_of_known(study.points, study.machine, request.native);
 
   study.unwritable = prepared.unwritable;
-  std::optional<Journal> journal;
   if (!study.unwritable) {
-    study.file = prepared.directory / "predictions.jsonl";
-    journal.emplace(Journal::create(study.file, run_header(invocation, study.scenario, study.machine)));
-    journal->append(study.points);
+    try {
+      study.file = prepared.directory / "predictions.jsonl";
+      Journal journal = begin_predictions(study, invocation, observer);
+      journal.append(study.points);
+      study.conclusions = conclude(study.points, false, &journal);
+    } catch (const Error& error) {
+      study.unwritable = error;  // A full disk, say: the answer needs no file.
+    }
   }
-  study.conclusions = conclude(study.points, false, journal ? &*journal : nullptr);
+  if (study.unwritable) {
+    study.conclusions = conclude(study.points, false, nullptr);
+  }
   say_what_disturbed(study);
   study.native = native_findings(study.points, study.machine);
   return study;

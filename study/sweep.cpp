@@ -6,10 +6,13 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include "analysis/comparison/nic_sentences.hpp"
 #include "common/error.hpp"
 #include "common/numbers.hpp"
+#include "results/codec/record.hpp"
+#include "results/journal.hpp"
 #include "scenario/yaml/keys.hpp"
 #include "scenario/yaml/override.hpp"
 #include "schedule/registry.hpp"
@@ -130,6 +133,26 @@ void add_axis(std::vector<WinnerMap::Axis>& axes, const std::string& key, std::v
   }
 }
 
+/// A file for the keys of this sweep; one of another scenario or machine that has its place is kept beside it.
+std::filesystem::path write_records(const SweepStudy& study, const Invocation& invocation,
+                                    const Observer& observer) {
+  std::string name = "sweep";
+  for (const Sweep& sweep : study.sweeps) {
+    name += "_" + sweep.key;
+  }
+  std::filesystem::path file = study.directory / (name + ".jsonl");
+  const RunHeader header = run_header(invocation, study.scenario, study.machine);
+  if (const auto kept = keep_of_others(file, header)) {
+    observer.note(fmt::format("An earlier sweep, of something else, is kept in {}.", kept->string()));
+  }
+  std::string text = to_line(header) + "\n";
+  for (const std::string& line : records(study)) {
+    text += line + "\n";
+  }
+  write_file(file, text);
+  return file;
+}
+
 }  // namespace
 
 bool SweepStudy::sweeps_key(std::string_view key) const {
@@ -184,7 +207,28 @@ SweepStudy sweep(const std::vector<std::string>& sweeps, const PredictRequest& r
   }
   study.sentences = nic_sentences(nics);
   require_use_of_known(study, request.native);
+  if (!study.unwritable) {
+    try {
+      study.file = write_records(study, invocation, observer);
+    } catch (const Error& error) {
+      study.unwritable = error;
+    }
+  }
   return study;
+}
+
+std::vector<std::string> records(const SweepStudy& study) {
+  std::vector<std::string> lines;
+  for (const SweepCell& cell : study.cells) {
+    for (const Point& point : cell.points) {
+      nlohmann::ordered_json line = nlohmann::ordered_json::parse(to_line(point));
+      for (std::size_t i = 0; i < study.sweeps.size(); ++i) {
+        line["sweep"][study.sweeps[i].key] = cell.values[i];
+      }
+      lines.push_back(line.dump());
+    }
+  }
+  return lines;
 }
 
 std::optional<WinnerMap> winner_map(const SweepStudy& study) {

@@ -29,8 +29,10 @@ struct SweepCell {
 struct SweepStudy {
   Scenario scenario;
   Machine machine;
-  std::filesystem::path directory;       ///< For charts.
+  std::filesystem::path directory;       ///< For data and charts.
   std::optional<Error> unwritable = {};  ///< Why they cannot be written there.
+  std::filesystem::path file =
+      {};  ///< `sweep_<key>.jsonl`: the run's header, then records(); empty where it cannot be written.
   std::vector<Sweep> sweeps = {};
   std::vector<SweepCell> cells = {};
   std::vector<std::string> sentences = {};  ///< On algorithms that leave NICs idle.
@@ -42,6 +44,9 @@ struct SweepStudy {
 /// key that nothing has and for a value that the machine cannot have.
 SweepStudy sweep(const std::vector<std::string>& sweeps, const PredictRequest& request,
                  const Invocation& invocation, const Observer& observer);
+
+/// Every point as a line of JSON, with the swept values as its `sweep`.
+std::vector<std::string> records(const SweepStudy& study);
 
 /// The winners over the two keys that take several values; none where there is another number of such keys.
 struct WinnerMap {

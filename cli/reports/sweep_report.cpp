@@ -6,24 +6,16 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "cli/reports/report.hpp"
 #include "plots/charts/charts.hpp"
-#include "results/codec/record.hpp"
 
 namespace ringside::cli {
 namespace {
 
 void print_json(const study::SweepStudy& sweep) {
-  for (const study::SweepCell& cell : sweep.cells) {
-    for (const Point& point : cell.points) {
-      nlohmann::ordered_json line = nlohmann::ordered_json::parse(to_line(point));
-      for (std::size_t i = 0; i < sweep.sweeps.size(); ++i) {
-        line["sweep"][sweep.sweeps[i].key] = cell.values[i];
-      }
-      print_line(line.dump());
-    }
+  for (const std::string& line : study::records(sweep)) {
+    print_line(line);
   }
 }
 
@@ -92,6 +84,10 @@ void print_sweep(const study::SweepStudy& sweep, const CommonOptions& common) {
   for (const std::string& sentence : sweep.sentences) {
     print_line(sentence);
   }
+  if (!sweep.file.empty()) {
+    print_line();
+    print_line(fmt::format("results: {}", sweep.file.string()));
+  }
 }
 
 void draw_sweep(const study::SweepStudy& sweep, const CommonOptions& common, Progress& progress) {
@@ -130,7 +126,7 @@ void draw_sweep(const study::SweepStudy& sweep, const CommonOptions& common, Pro
     }
   }
   const plots::ChartContext context = {.title = sweep.scenario.name,
-                                       .machine = sweep.machine.name,
+                                       .machine = chart_label(sweep.machine),
                                        .source = common.command_line,
                                        .output_directory = sweep.directory};
   draw_charts(plots::heat_map(matrix, context), context, common, progress);

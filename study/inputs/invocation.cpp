@@ -23,25 +23,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A scenario's name as a folder: what a shell would have to quote becomes a dash.
-std::string folder_name(const std::string& name) {
-  std::string folder;
-  for (const char c : name) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool of_a_longer_character = byte >= 0x80;  // UTF-8; names in other alphabets stay apart.
-    const bool plain = std::isalnum(byte) != 0 || of_a_longer_character || c == '_' || c == '.' || c == '-';
-    if (plain) {
-      folder += c;
-    } else if (!folder.empty() && folder.back() != '-') {
-      folder += '-';
-    }
-  }
-  while (!folder.empty() && (folder.back() == '-' || folder.back() == '.')) {
-    folder.pop_back();
-  }
-  return folder.empty() ? "scenario" : folder;
-}
-
 /// What a reader of a measurement on GPUs must know, and every setting of NCCL.
 void add_gpu_facts(const LaunchOptions& launch, std::map<std::string, std::string>& host) {
   const GpuMachine machine = gpu_machine();
@@ -61,6 +42,29 @@ void add_gpu_facts(const LaunchOptions& launch, std::map<std::string, std::strin
 }
 
 }  // namespace
+
+std::optional<Cpu> cpu_here() {
+  const std::string model = this_machine().cpu;
+  return model.empty() ? std::nullopt : std::optional(Cpu{.vendor = {}, .model = model});
+}
+
+std::string folder_name(const std::string& name) {
+  std::string folder;
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool of_a_longer_character = byte >= 0x80;  // UTF-8; names in other alphabets stay apart.
+    const bool plain = std::isalnum(byte) != 0 || of_a_longer_character || c == '_' || c == '.' || c == '-';
+    if (plain) {
+      folder += c;
+    } else if (!folder.empty() && folder.back() != '-') {
+      folder += '-';
+    }
+  }
+  while (!folder.empty() && (folder.back() == '-' || folder.back() == '.')) {
+    folder.pop_back();
+  }
+  return folder.empty() ? "scenario" : folder;
+}
 
 fs::path output_directory(const Invocation& invocation, const std::string& name) {
   const fs::path directory = invocation.output ? *invocation.output : fs::path("out") / folder_name(name);

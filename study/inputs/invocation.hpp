@@ -18,6 +18,12 @@ struct Invocation {
   std::string command_line;                     ///< As typed, for the run record.
 };
 
+/// The CPU of this machine, as a machine's description names it; none where the system does not tell.
+std::optional<Cpu> cpu_here();
+
+/// A name as that of a file or folder: what a shell would have to quote becomes a dash.
+std::string folder_name(const std::string& name);
+
 /// The directory that takes the results of `name`, made if need be and known to be writable before any work is
 /// done. Throws Error{bad_input}.
 std::filesystem::path output_directory(const Invocation& invocation, const std::string& name);

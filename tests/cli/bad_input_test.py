@@ -3,6 +3,8 @@
 import fcntl
 import os
 import pty
+import resource
+import shutil
 import struct
 import subprocess
 import termios
@@ -191,6 +193,51 @@ class BadInput(RingsideCase):
             result = self.run_ringside("predict", scenario, "--output", "/proc/ringside", *more)
             self.assert_rejected(result, 2, "/proc/ringside")
             self.assertIn("ring", result.stdout)  # The answer needs no folder.
+
+    def test_a_disk_that_is_full_costs_the_files_and_not_the_answer(self):
+        def full_after_a_page():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+
+        scenario = self.write("scenario.yaml", CUSTOM)
+        sizes = "message_sizes: {from: 4 KiB, to: 64 MiB, factor: 2}"
+        long = self.write("long.yaml", CUSTOM.replace("message_sizes: [80 MB]", sizes))
+        for command in (("predict", long), ("predict", long, "--charts"), ("predict", scenario, "--sweep", "bandwidth=1GB/s:64GB/s:2x")):
+            # restore_signals: Python ignores SIGXFSZ, and so must the program, or the limit would kill it.
+            result = subprocess.run([PROGRAM, *map(str, command), "--output", "full"], cwd=self.folder, capture_output=True, text=True,
+                                    timeout=60, check=False, preexec_fn=full_after_a_page, restore_signals=False)
+            self.assert_rejected(result, 3, "full/", "File too large")
+            self.assertIn("ring", result.stdout)
+
+    @unittest.skipUnless(shutil.which("gnuplot"), "gnuplot is not installed")
+    def test_a_chart_that_was_cut_is_told(self):
+        def small():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (16384, 16384))
+
+        result = subprocess.run([PROGRAM, "predict", self.write("scenario.yaml", CUSTOM), "--charts", "--output", "cut"],
+                                cwd=self.folder, capture_output=True, text=True, timeout=60, check=False, preexec_fn=small,
+                                restore_signals=False)
+        self.assertNotEqual(result.returncode, 0, result.stdout)
+        self.assertIn(".png", result.stderr)
+
+    def test_predictions_of_another_scenario_are_kept(self):
+        scenario = self.write("scenario.yaml", CUSTOM)
+        other = self.write("other.yaml", CUSTOM.replace("name: custom", "name: other"))
+        for file, notes in ((scenario, 0), (scenario, 0), (other, 1), (scenario, 1)):
+            result = self.run_ringside("predict", file, "--output", "same")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertEqual(result.stderr.count("are kept in"), notes, result.stderr)
+        self.assertEqual(len(list((self.folder / "same").glob("predictions*.jsonl"))), 3)
+
+    def test_a_sweep_keeps_its_data(self):
+        scenario = self.write("scenario.yaml", CUSTOM)
+        result = self.run_ringside("predict", scenario, "--sweep", "bandwidth=5GB/s,10GB/s", "--output", "swept")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("results: swept/sweep_bandwidth.jsonl", result.stdout)
+        run, *points = self.records((self.folder / "swept/sweep_bandwidth.jsonl").read_text())
+        self.assertEqual((run["record"], run["scenario"]["name"]), ("run", "custom"))
+        printed = self.run_ringside("predict", scenario, "--sweep", "bandwidth=5GB/s,10GB/s", "--format", "json").stdout
+        self.assertEqual(points, self.records(printed))
+        self.assertEqual({point["sweep"]["bandwidth"] for point in points}, {"5GB/s", "10GB/s"})
 
     def test_a_million_ranks_cannot_be_measured_here(self):
         scenario = self.write("scenario.yaml", CUSTOM.replace("ranks: 8", "ranks: 1000000"))
