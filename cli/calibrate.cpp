@@ -105,7 +105,7 @@ void draw_pairs(const Machine& machine, const std::filesystem::path& file, const
                 Progress& progress) {
   const std::vector<PairPoint>& pairs = machine.calibrated->pairs;
   const plots::ChartContext context = {.title = machine.name,
-                                       .machine = machine.name,
+                                       .machine = chart_label(machine),
                                        .source = file.string(),
                                        .output_directory = file.parent_path()};
   const auto draw = [&](const std::string& name, const std::string& subtitle, const std::string& unit,

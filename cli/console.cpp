@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
+#include <cstddef>
 #include <cstdio>
+#include <numeric>
 #include <optional>
 #include <system_error>
 
@@ -65,27 +67,133 @@ std::string fitted(std::string_view text, std::size_t columns) {
   return result + "…";
 }
 
-/// Narrows columns of text, the widest first, until a row fits the terminal; numbers stay whole.
-void fit(std::vector<std::size_t>& widths, const std::vector<bool>& right, std::size_t columns) {
-  constexpr std::size_t kGap = 2;
-  std::size_t total = kGap * (widths.size() - 1);
-  for (const std::size_t each : widths) {
-    total += each;
+/// A table with what its headers say of its columns.
+struct Columns {
+  std::vector<std::string> titles;
+  std::vector<bool> right;
+  std::vector<bool> droppable;
+  std::vector<std::size_t> widths;
+
+  std::size_t total() const {
+    return std::accumulate(widths.begin(), widths.end(), kGap * (widths.size() - 1));
   }
-  while (total > columns) {
+  void erase(std::size_t column) {
+    const auto at = static_cast<std::ptrdiff_t>(column);
+    titles.erase(titles.begin() + at);
+    right.erase(right.begin() + at);
+    droppable.erase(droppable.begin() + at);
+    widths.erase(widths.begin() + at);
+  }
+
+  static constexpr std::size_t kGap = 2;
+};
+
+Columns columns_of(const std::vector<std::string>& header,
+                   const std::vector<std::vector<std::string>>& rows) {
+  Columns columns;
+  for (std::size_t c = 0; c < header.size(); ++c) {
+    std::string_view title = header[c];
+    const auto take = [&](char mark) {
+      const bool marked = title.starts_with(mark);
+      title.remove_prefix(marked ? 1 : 0);
+      return marked;
+    };
+    columns.droppable.push_back(take('?'));
+    columns.right.push_back(take('>'));
+    columns.titles.emplace_back(title);
+    std::size_t widest = width(title);
+    for (const auto& row : rows) {
+      widest = std::max(widest, width(row.at(c)));
+    }
+    columns.widths.push_back(widest);
+  }
+  return columns;
+}
+
+/// Drops columns that may be, the last first, and narrows columns of text, the widest first, until a row fits the terminal; numbers
+/// stay whole.
+void fit(Columns& columns, std::vector<std::vector<std::string>>& rows, std::size_t width_here) {
+  for (std::size_t c = columns.titles.size(); c > 0 && columns.total() > width_here; --c) {
+    if (columns.droppable[c - 1]) {
+      columns.erase(c - 1);
+      for (auto& row : rows) {
+        row.erase(row.begin() + static_cast<std::ptrdiff_t>(c - 1));
+      }
+    }
+  }
+  for (std::size_t total = columns.total(); total > width_here; total = columns.total()) {
     std::size_t* widest = nullptr;
-    for (std::size_t c = 0; c < widths.size(); ++c) {
-      if (!right[c] && widths[c] > kNarrowestColumn && (widest == nullptr || widths[c] > *widest)) {
-        widest = &widths[c];
+    for (std::size_t c = 0; c < columns.widths.size(); ++c) {
+      if (!columns.right[c] && columns.widths[c] > kNarrowestColumn &&
+          (widest == nullptr || columns.widths[c] > *widest)) {
+        widest = &columns.widths[c];
       }
     }
     if (widest == nullptr) {
       return;
     }
-    const std::size_t cut = std::min(total - columns, *widest - kNarrowestColumn);
-    *widest -= cut;
-    total -= cut;
+    *widest -= std::min(total - width_here, *widest - kNarrowestColumn);
   }
+}
+
+/// Breaks between words where a line would be longer than `columns`; further lines begin with `indent`.
+std::string wrapped(std::string_view text, std::size_t columns, std::string_view indent) {
+  std::string result;
+  std::size_t used = 0;
+  for (std::size_t start = 0; start < text.size();) {
+    const std::size_t end = std::min(text.find(' ', start), text.size());
+    const std::string_view word = text.substr(start, end - start);
+    const bool first = start == 0;
+    if (!first && used + 1 + width(word) > columns) {
+      result += fmt::format("\n{}", indent);
+      used = indent.size();
+    } else if (!first) {
+      result += ' ';
+      ++used;
+    }
+    result += word;
+    used += width(word);
+    start = end + 1;
+  }
+  return result;
+}
+
+/// Every row as `title value` after `title value`, for a terminal that no row fits.
+std::string stacked(const Columns& columns, const std::vector<std::vector<std::string>>& rows,
+                    std::size_t width_here) {
+  constexpr std::string_view kIndent = "  ";
+  std::string text;
+  for (const auto& row : rows) {
+    std::string line;
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      if (row[c].empty()) {
+        continue;
+      }
+      const std::string cell =
+          columns.titles[c].empty() ? row[c] : fmt::format("{} {}", columns.titles[c], row[c]);
+      const std::size_t gap = line.empty() ? 0 : Columns::kGap;
+      if (width(line) + gap + width(cell) <= width_here) {
+        line += std::string(gap, ' ') + cell;
+        continue;
+      }
+      text += line.empty() ? "" : line + "\n";
+      line = wrapped((line.empty() ? "" : "  ") + cell, width_here, kIndent);
+      const std::size_t last = line.rfind('\n');
+      if (last != std::string::npos) {
+        text += line.substr(0, last + 1);
+        line.erase(0, last + 1);
+      }
+    }
+    text += line + "\n";
+  }
+  return text;
+}
+
+/// A sentence over several lines where it is longer than one of the terminal. What is indented, JSON and YAML stay as they are: people copy
+/// them.
+std::string sentence_within(std::string_view text, std::optional<std::size_t> columns) {
+  const bool stays = text.find_first_of(" {-#") == 0 || text.find('\n') != std::string_view::npos;
+  return columns && !stays ? wrapped(text, *columns, "") : std::string(text);
 }
 
 [[noreturn]] void throw_unwritable() {
@@ -113,37 +221,33 @@ std::string printable(std::string_view text) {
   return result;
 }
 
-std::string table(const std::vector<std::string>& header, const std::vector<std::vector<std::string>>& rows) {
-  const std::size_t columns = header.size();
-  std::vector<bool> right(columns);
-  std::vector<std::string> titles = header;
-  std::vector<std::size_t> widths(columns);
-  for (std::size_t c = 0; c < columns; ++c) {
-    right[c] = titles[c].starts_with('>');
-    if (right[c]) {
-      titles[c].erase(0, 1);
+bool fits_terminal(const std::vector<std::string>& header,
+                   const std::vector<std::vector<std::string>>& rows) {
+  const auto width_here = terminal_width(STDOUT_FILENO);
+  return !width_here || columns_of(header, rows).total() <= *width_here;
+}
+
+std::string table(const std::vector<std::string>& header, std::vector<std::vector<std::string>> rows) {
+  Columns columns = columns_of(header, rows);
+  if (const auto width_here = terminal_width(STDOUT_FILENO)) {
+    fit(columns, rows, *width_here);
+    if (columns.total() > *width_here) {
+      return stacked(columns, rows, *width_here);
     }
-    widths[c] = width(titles[c]);
-    for (const auto& row : rows) {
-      widths[c] = std::max(widths[c], width(row.at(c)));
-    }
-  }
-  if (const auto columns_here = terminal_width(STDOUT_FILENO)) {
-    fit(widths, right, *columns_here);
   }
   std::string text;
   const auto append_row = [&](const std::vector<std::string>& cells) {
     std::string line;
-    for (std::size_t c = 0; c < columns; ++c) {
-      const std::string cell = fitted(cells[c], widths[c]);
-      const std::string padding(widths[c] - width(cell), ' ');
+    for (std::size_t c = 0; c < columns.titles.size(); ++c) {
+      const std::string cell = fitted(cells[c], columns.widths[c]);
+      const std::string padding(columns.widths[c] - width(cell), ' ');
       line += c == 0 ? "" : "  ";
-      line += right[c] ? padding + cell : cell + padding;
+      line += columns.right[c] ? padding + cell : cell + padding;
     }
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";
   };
-  append_row(titles);
+  append_row(columns.titles);
   for (const auto& row : rows) {
     append_row(row);
   }
@@ -208,10 +312,12 @@ void print(std::string_view text) {
   }
 }
 
-void print_error(std::string_view line) { write_error(printable(line) + "\n"); }
+void print_error(std::string_view line) {
+  write_error(sentence_within(printable(line), terminal_width(STDERR_FILENO)) + "\n");
+}
 
 void print_line(std::string_view text) {
-  print(text);
+  print(sentence_within(text, terminal_width(STDOUT_FILENO)));
   print("\n");
 }
 

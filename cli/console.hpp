@@ -17,8 +17,12 @@ std::string printable(std::string_view text);
 /// What stands in a table where there is no value.
 inline constexpr std::string_view kAbsent = "–";
 
-/// A table as text: columns aligned, numbers (columns whose header starts with '>') to the right.
-std::string table(const std::vector<std::string>& header, const std::vector<std::vector<std::string>>& rows);
+/// A table as text: columns aligned, numbers (columns whose header starts with '>') to the right. On a terminal that is too narrow, columns
+/// whose header starts with '?' are left out, the last first; then text is cut, and where that is not enough rows are written out one
+/// below the other.
+std::string table(const std::vector<std::string>& header, std::vector<std::vector<std::string>> rows);
+/// Whether it needs nothing of that.
+bool fits_terminal(const std::vector<std::string>& header, const std::vector<std::vector<std::string>>& rows);
 
 /// Stages and progress on standard error: a bar that redraws itself on a terminal, one line per stage elsewhere.
 class Progress {
@@ -51,6 +55,7 @@ class Progress {
 void print(std::string_view text);
 /// A line on standard error. Where nobody can read it, it is lost: the exit status still says what happened.
 void print_error(std::string_view line);
+/// Sentences are wrapped between words where standard output is a terminal.
 void print_line(std::string_view text = {});
 /// Prints a file of JSON Lines as it is.
 void print_file(const std::filesystem::path& file);

@@ -142,7 +142,7 @@ void show_timeline(const study::Timeline& timeline, const study::TraceStudy& stu
     print_line(record_of(timeline).dump());
   }
   const plots::ChartContext context = {.title = title,
-                                       .machine = study.machine.name,
+                                       .machine = chart_label(study.machine),
                                        .source = timeline.file.string(),
                                        .output_directory = study.directory};
   std::vector<plots::Figure> figures = plots::timelines(parts, context);

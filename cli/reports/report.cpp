@@ -56,56 +56,92 @@ std::string remark(const ComparisonRow& row, std::string_view fastest) {
   return text;
 }
 
-void print_comparison(const std::vector<Point>& points) {
-  const bool any_measured = std::any_of(points.begin(), points.end(),
-                                        [](const Point& point) { return point.measured.has_value(); });
-  const bool any_predicted = std::any_of(points.begin(), points.end(),
-                                         [](const Point& point) { return point.predicted.has_value(); });
-  const bool any_interval = std::any_of(points.begin(), points.end(), has_predicted_interval);
+/// Which columns a comparison has.
+struct ComparisonColumns {
+  bool predicted = false;
+  bool interval = false;
+  bool measured = false;
+  /// For a narrow terminal: ranks and size stand above their rows, and without bus bandwidths.
+  bool narrow = false;
+};
+
+ComparisonColumns columns_of(const std::vector<Point>& points) {
+  const auto any = [&](auto property) { return std::any_of(points.begin(), points.end(), property); };
+  return {.predicted = any([](const Point& point) { return point.predicted.has_value(); }),
+          .interval = any(has_predicted_interval),
+          .measured = any([](const Point& point) { return point.measured.has_value(); })};
+}
+
+std::vector<std::string> comparison_header(const ComparisonColumns& columns) {
   std::vector<std::string> header = {">ranks", ">size", "algorithm"};
-  if (any_predicted) {
-    header.emplace_back(">predicted");
-    if (any_interval) {
-      header.emplace_back(">90 % interval");
+  if (columns.narrow) {
+    header = {"algorithm"};
+  }
+  const auto add = [&](bool shown, const char* title) {
+    if (shown) {
+      header.emplace_back(title);
     }
-    header.emplace_back(">busbw");
+  };
+  add(columns.predicted, ">predicted");
+  add(columns.predicted && columns.interval, columns.narrow ? ">90 % int." : ">90 % interval");
+  add(columns.predicted && !columns.narrow, ">busbw");
+  add(columns.measured, ">measured");
+  add(columns.measured && !columns.narrow, ">busbw");
+  add(columns.predicted && columns.measured, columns.narrow ? "?>ratio" : ">predicted/measured");
+  header.emplace_back(columns.narrow ? "?" : "");
+  return header;
+}
+
+std::vector<std::string> comparison_cells(const ComparisonRow& row, const ComparisonColumns& columns,
+                                          std::string_view fastest) {
+  const auto rate = [](BytesPerSecond value) { return format(value); };
+  std::vector<std::string> cells;
+  if (columns.narrow) {
+    cells.push_back(" " + row.key.algorithm);
+  } else {
+    cells = {row.first_of_group ? std::to_string(row.key.ranks) : "",
+             row.first_of_group ? format(row.key.bytes) : "", row.key.algorithm};
   }
-  if (any_measured) {
-    header.insert(header.end(), {">measured", ">busbw"});
-  }
-  if (any_predicted && any_measured) {
-    header.emplace_back(">predicted/measured");
-  }
-  header.emplace_back("");
+  const auto add = [&](bool shown, std::string cell) {
+    if (shown) {
+      cells.push_back(std::move(cell));
+    }
+  };
+  add(columns.predicted, or_absent(row.predicted, [](const Prediction& p) { return format(p.seconds); }));
+  add(columns.predicted && columns.interval, interval_text(row.predicted));
+  add(columns.predicted && !columns.narrow, or_absent(row.predicted_busbw, rate));
+  add(columns.measured, measured_text(row.measured));
+  add(columns.measured && !columns.narrow, or_absent(row.measured_busbw, rate));
+  add(columns.predicted && columns.measured,
+      or_absent(row.ratio, [](double ratio) { return fmt::format("{:.2f}", ratio); }));
+  cells.emplace_back(remark(row, fastest));
+  return cells;
+}
+
+std::vector<std::vector<std::string>> comparison_rows(const std::vector<Point>& points,
+                                                      const ComparisonColumns& columns) {
   const bool any_native = std::any_of(points.begin(), points.end(),
                                       [](const Point& point) { return point.key.algorithm == kNative; });
   const std::string_view fastest = any_native ? "fastest of ours" : "fastest";
-  const auto rate = [](BytesPerSecond value) { return format(value); };
+  const std::size_t num_columns = comparison_header(columns).size();
   std::vector<std::vector<std::string>> rows;
   for (const ComparisonRow& row : comparison(points)) {
     if (row.first_of_group && !rows.empty()) {
-      rows.emplace_back(header.size());
+      rows.emplace_back(num_columns);
     }
-    std::vector<std::string> cells = {row.first_of_group ? std::to_string(row.key.ranks) : "",
-                                      row.first_of_group ? format(row.key.bytes) : "", row.key.algorithm};
-    if (any_predicted) {
-      cells.push_back(or_absent(row.predicted, [](const Prediction& p) { return format(p.seconds); }));
-      if (any_interval) {
-        cells.push_back(interval_text(row.predicted));
-      }
-      cells.push_back(or_absent(row.predicted_busbw, rate));
+    if (row.first_of_group && columns.narrow) {
+      rows.emplace_back(num_columns).front() =
+          fmt::format("{} ranks, {}", row.key.ranks, format(row.key.bytes));
     }
-    if (any_measured) {
-      cells.push_back(measured_text(row.measured));
-      cells.push_back(or_absent(row.measured_busbw, rate));
-    }
-    if (any_predicted && any_measured) {
-      cells.push_back(or_absent(row.ratio, [](double ratio) { return fmt::format("{:.2f}", ratio); }));
-    }
-    cells.emplace_back(remark(row, fastest));
-    rows.push_back(std::move(cells));
+    rows.push_back(comparison_cells(row, columns, fastest));
   }
-  print(table(header, rows));
+  return rows;
+}
+
+void print_comparison(const std::vector<Point>& points) {
+  ComparisonColumns columns = columns_of(points);
+  columns.narrow = !fits_terminal(comparison_header(columns), comparison_rows(points, columns));
+  print(table(comparison_header(columns), comparison_rows(points, columns)));
 }
 
 void print_accuracy(const std::vector<Accuracy>& records) {
@@ -123,7 +159,7 @@ void print_accuracy(const std::vector<Accuracy>& records) {
   print_line();
   print_line("accuracy of the predictions");
   print(table(
-      {"algorithm", ">points", ">mean error", ">median error", ">bias", ">in interval", ">winner right"},
+      {"algorithm", "?>points", "?>mean error", ">median error", "?>bias", ">in interval", ">winner right"},
       rows));
 }
 
@@ -150,6 +186,11 @@ void print_records(const study::PointStudy& study) {
 
 }  // namespace
 
+std::string chart_label(const Machine& machine) {
+  const bool here = machine.name.starts_with("this machine") && machine.cpu && machine.cpu->model;
+  return here ? fmt::format("{} ({})", machine.name, *machine.cpu->model) : machine.name;
+}
+
 void draw_charts(const std::vector<plots::Figure>& figures, const plots::ChartContext& context,
                  const CommonOptions& common, Progress& progress) {
   if (figures.empty()) {
@@ -173,14 +214,14 @@ void print_points(const study::PointStudy& study, const CommonOptions& common) {
     print_records(study);
     return;
   }
-  print_comparison(study.points);
-  print_accuracy(study.conclusions.accuracy);
-  if (!study.conclusions.sentences.empty()) {
-    print_line();
-  }
   for (const std::string& sentence : study.conclusions.sentences) {
     print_line(sentence);
   }
+  if (!study.conclusions.sentences.empty()) {
+    print_line();
+  }
+  print_comparison(study.points);
+  print_accuracy(study.conclusions.accuracy);
   if (std::any_of(study.points.begin(), study.points.end(),
                   [](const Point& point) { return point.measured && point.measured->shared_gpu; })) {
     print_line(
@@ -199,7 +240,7 @@ void draw_points(const study::PointStudy& study, const std::optional<SpeedupGrid
                  const CommonOptions& common, Progress& progress) {
   progress.stage("drawing charts");
   const plots::ChartContext context = {.title = study.scenario.name,
-                                       .machine = study.machine.name,
+                                       .machine = chart_label(study.machine),
                                        .source = study.file.string(),
                                        .output_directory = study.file.parent_path()};
   std::vector<plots::Figure> figures =

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "cli/commands.hpp"
@@ -17,6 +18,9 @@ void print_points(const study::PointStudy& study, const CommonOptions& common);
 /// Its charts; `grid` is the predicted speedup over a wider range, where there is one.
 void draw_points(const study::PointStudy& study, const std::optional<SpeedupGrid>& grid,
                  const CommonOptions& common, Progress& progress);
+
+/// The machine as a chart names it: `this machine` with its CPU.
+std::string chart_label(const Machine& machine);
 
 /// Draws and names the files on standard output (standard error for --format json); without gnuplot it says what is
 /// missing, once, and goes on.

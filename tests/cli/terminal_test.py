@@ -1,0 +1,91 @@
+"""What the commands say on a terminal: no line is wider than it, the verdict comes first, and nothing is coloured."""
+
+import fcntl
+import os
+import pty
+import re
+import struct
+import subprocess
+import termios
+import unittest
+
+from ringside_case import CUSTOM, PROGRAM, SOURCE, RingsideCase
+
+CARDS = """name: four cards
+algorithms: [naive, ring, double_binary_tree, native]
+ranks: [2, 4]
+message_sizes: [88 MB]
+machine: 4x-rtx3090-pcie4
+"""
+SHOWN = 24  # Rows of the terminal.
+
+
+class Terminal(RingsideCase):
+    def on_terminal(self, columns, *arguments, status=0, environment=None):
+        """What a person sees who runs the command: standard output and error on one terminal."""
+        ours, theirs = pty.openpty()
+        self.addCleanup(os.close, ours)
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", SHOWN, columns, 0, 0))
+        process = subprocess.Popen([PROGRAM, *map(str, arguments)], cwd=self.folder, stdout=theirs, stderr=theirs,
+                                   env={**os.environ, **(environment or {})})
+        os.close(theirs)
+        text = b""
+        try:
+            while part := os.read(ours, 65536):
+                text += part
+        except OSError:  # The other end is closed.
+            pass
+        self.assertEqual(process.wait(timeout=120), status, text.decode())
+        return text.decode()
+
+    def assert_fits(self, text, columns):
+        for drawn in re.split(r"[\r\n]", text):
+            line = drawn.replace("\033[K", "")
+            if re.match(r"  (then |ringside |mpirun )", line):
+                continue  # Commands stay whole: people copy them.
+            if " " not in line.strip():
+                continue  # Nor is a word broken.
+            self.assertLessEqual(len(line), columns, line)
+
+    def test_no_line_is_wider_than_the_terminal(self):
+        scenario = self.write("cards.yaml", CARDS)
+        measured = SOURCE / "configs/evaluation/n1-4xv100-sxm2-16gb.yaml"
+        measured = measured if measured.exists() else sorted((SOURCE / "configs/evaluation").glob("*.yaml"))[0]
+        for columns in (60, 80, 132):
+            for command in (
+                ("predict", scenario),
+                ("predict", scenario, "--sweep", "lanes=8,16"),
+                ("compare", measured, "--no-charts"),
+                ("list", "machines"),
+                ("list", "algorithms"),
+                ("show", "ring", "--ranks", "4", "--no-chart"),
+                ("doctor",),
+            ):
+                with self.subTest(columns=columns, command=command):
+                    self.assert_fits(self.on_terminal(columns, *command, "--output", "out") if command[0] != "doctor"
+                                     else self.on_terminal(columns, *command), columns)
+
+    def test_a_narrow_terminal_loses_no_prediction_and_no_interval(self):
+        scenario = self.write("cards.yaml", CARDS)
+        wide = self.run_ringside("predict", scenario, "--output", "out").stdout
+        narrow = self.on_terminal(60, "predict", scenario, "--output", "out")
+        values = re.findall(r"[0-9.]+ [mu]s–?[0-9.]*|[0-9.]+–[0-9.]+ [mu]s", wide)
+        self.assertGreater(len(values), 8)
+        for value in values:
+            self.assertIn(value, narrow)
+        self.assertIn("4 ranks, 88 MB", narrow)
+
+    def test_the_verdict_comes_first(self):
+        text = self.run_ringside("predict", self.write("scenario.yaml", CUSTOM)).stdout
+        self.assertTrue(text.startswith("ring is predicted to be 7.9× faster than naive at 80 MB on 8 ranks\n"), text)
+
+    def test_nothing_is_coloured_with_or_without_a_wish_for_it(self):
+        scenario = self.write("scenario.yaml", CUSTOM)
+        for environment in ({}, {"NO_COLOR": "1"}):
+            text = self.on_terminal(80, "predict", scenario, environment=environment)
+            self.assertEqual(re.findall(r"\033\[[0-9;]*m", text), [])
+        self.assertNotIn("\033", self.run_ringside("predict", scenario).stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
