@@ -314,9 +314,13 @@ void show_algorithm(const ShowFlags& flags, const CommonOptions& common) {
                                          .machine = "",
                                          .source = common.command_line,
                                          .output_directory = study::output_directory(common, "show")};
-    draw_charts(shown.run ? plots::program_diagram(*shown.run, context)
-                          : plots::schedule_diagram(shown.schedule, context),
-                context, common, progress);
+    std::vector<plots::Figure> figures = shown.run ? plots::program_diagram(*shown.run, context)
+                                                   : plots::schedule_diagram(shown.schedule, context);
+    for (plots::Figure& figure : figures) {
+      figure.name +=
+          shown.run ? fmt::format("_{}_{}", study::folder_name(format(*shown.size)), shown.site->name) : "";
+    }
+    draw_charts(figures, context, common, progress);
   }
 }
 

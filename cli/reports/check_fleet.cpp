@@ -81,6 +81,7 @@ plots::LabelledMatrix pair_map_of(const std::vector<PairRun>& runs) {
   matrix.row_title = "node";
   matrix.column_title = "node";
   matrix.value_title = "measured / predicted";
+  matrix.middle = 1;
   matrix.rows = names;
   matrix.columns = names;
   matrix.values.assign(names.size(),
@@ -122,6 +123,7 @@ plots::LabelledMatrix map_of(const std::vector<study::LogCheck>& checks) {
   matrix.row_title = "log";
   matrix.column_title = "sizes";
   matrix.value_title = "measured / predicted";
+  matrix.middle = 1;
   matrix.columns = {"up to 64 KiB", "up to 16 MiB", "above"};
   for (const study::LogCheck* check : shown) {
     matrix.rows.push_back(std::filesystem::path(check->log).stem().string());

@@ -269,7 +269,8 @@ std::vector<plots::StepBar> bars_of(const study::PlanEstimate& plan) {
                     .compute = (step.compute - step.hidden()).value,
                     .hidden = step.hidden().value,
                     .exposed = step.exposed.value,
-                    .waiting = step.waiting.value});
+                    .waiting = step.waiting.value,
+                    .whole = seconds_of(plan.estimates[index].step->total)});
   }
   return bars;
 }
@@ -291,6 +292,7 @@ std::vector<plots::Curve> curves_of(const study::PlanEstimate& plan,
     }
     if (curve.mark) {
       next.mark = plots::XY{curve.mark->first, curve.mark->second};
+      next.mark_interval = plan.estimates[curve.offer].step->exposed_share;
     }
   }
   return drawn;
@@ -318,11 +320,13 @@ std::vector<plots::TimelineBar> timeline_bars(const TrainingStep& step, const Pl
     const BucketTimes& bucket = step.buckets[index];
     const std::string label =
         fmt::format("{} · {:.3g} MB", index, static_cast<double>(bucket.bucket.bytes.value) / 1e6);
-    bars.push_back({.track = "buckets",
-                    .start = bucket.ready,
-                    .end = std::max(bucket.ready, bucket.start),
-                    .label = label,
-                    .kind = "waits for the links"});
+    if (bucket.start > bucket.ready) {
+      bars.push_back({.track = "buckets",
+                      .start = bucket.ready,
+                      .end = bucket.start,
+                      .label = label,
+                      .kind = "waits for the links"});
+    }
     bars.push_back({.track = "all_reduce",
                     .start = bucket.start,
                     .end = bucket.end,

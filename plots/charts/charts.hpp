@@ -79,6 +79,9 @@ struct LabelledMatrix {
   /// Where values are kinds and no numbers: their names, of which `values` are indices. Each has a colour of its own and
   /// stands in the legend; there is no bar.
   std::vector<std::string> categories = {};
+  /// The value that says neither the one nor the other, such as 1 of a ratio: white, with a colour on either side. Left out = 0 where
+  /// some values are negative, else one colour that grows darker.
+  std::optional<double> middle = {};
 };
 
 std::vector<Figure> heat_map(const LabelledMatrix& matrix, const ChartContext& context);
@@ -116,20 +119,28 @@ std::vector<Figure> timelines(const std::vector<TimelinePart>& parts, const Char
 struct TopologyNode {
   std::string id;
   std::string label;
-  int level = 0;  ///< 0 is the top row.
+  int level = 0;                 ///< 0 is the top row.
+  std::string detail = {};       ///< What the node passes itself: `host memory 164 GB/s`.
+  std::optional<int> part = {};  ///< Which of several alike parts it belongs to: a node of a cluster.
+  bool limits = false;           ///< It holds back what the picture is about.
 };
 struct TopologyEdge {
   std::string from;
   std::string to;
-  std::string label;        ///< The kind of link and its rate: `NVLink 300 GB/s`.
+  std::string label;  ///< The kind of link and its rate: `NVLink 300 GB/s`; empty = no link is modelled.
   BytesPerSecond capacity;  ///< Sets the width.
+  bool limits = false;      ///< As of a node.
+  int times = 1;            ///< So many alike are drawn as one.
 };
 struct TopologyGraph {
   std::vector<TopologyNode> nodes;
   std::vector<TopologyEdge> edges;
+  std::string limit = {};         ///< What those that limit do: `limits the ring: 11 GB/s a hop`.
+  std::string name = "topology";  ///< File name without extension.
 };
 
-/// `topology`: nodes in levels and the links between them. An edge of an unknown node is a bug of the caller.
+/// Nodes in levels and the links between them. Of several alike parts one is drawn, and nodes of a level that has
+/// no room for all their names are drawn as one where they are linked alike. An edge of an unknown node is a bug of the caller.
 std::vector<Figure> topology_graph(const TopologyGraph& graph, const ChartContext& context);
 
 }  // namespace ringside::plots

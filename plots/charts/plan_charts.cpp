@@ -275,59 +275,108 @@ std::vector<Figure> cost_against_time(const CostChart& chart, const ChartContext
   return {figure};
 }
 
+namespace {
+
+struct StepPart {
+  const char* label;
+  double StepBar::*length;
+  Color color;
+};
+constexpr std::array kStepParts = {
+    StepPart{"compute", &StepBar::compute, kSkyBlue},
+    StepPart{"compute with communication hidden behind it", &StepBar::hidden, kBlue},
+    StepPart{"exposed communication", &StepBar::exposed, kVermillion},
+    StepPart{"waiting for the slowest GPU", &StepBar::waiting, kGrey}};
+constexpr Stroke kStepInterval{.color = kBlack, .width = 1.5};
+
+double length_of(const StepBar& bar) { return bar.compute + bar.hidden + bar.exposed + bar.waiting; }
+
+/// Only what some bar has.
+std::vector<LegendEntry> legend_of(const std::vector<StepBar>& bars) {
+  std::vector<LegendEntry> legend;
+  for (const StepPart& part : kStepParts) {
+    if (std::any_of(bars.begin(), bars.end(), [&](const StepBar& bar) { return bar.*part.length > 0; })) {
+      legend.push_back({.label = part.label, .band = part.color});
+    }
+  }
+  if (std::any_of(bars.begin(), bars.end(), [](const StepBar& bar) { return bar.whole.has_value(); })) {
+    legend.push_back({.label = "90 % interval", .line = kStepInterval});
+  }
+  return legend;
+}
+
+/// Where the axis ends: at the slowest end of an interval, but no farther than leaves the bars something to show.
+double end_of_axis(const std::vector<StepBar>& bars) {
+  constexpr double kMostOfLongest = 2.5;
+  double longest = 0;
+  double slowest = 0;
+  for (const StepBar& bar : bars) {
+    longest = std::max(longest, length_of(bar));
+    slowest = std::max(slowest, bar.whole ? bar.whole->high : length_of(bar));
+  }
+  return 1.005 * std::clamp(slowest, longest, kMostOfLongest * longest);
+}
+
+/// The whole interval, also where the axis cuts it.
+std::string text_of(const StepBar& bar) {
+  std::string text = percent(bar.exposed / length_of(bar)) + " exposed";
+  if (bar.whole) {
+    text += fmt::format(", {} to {}", format(Seconds{bar.whole->low}), format(Seconds{bar.whole->high}));
+  }
+  return text;
+}
+
+void add_bar(const StepBar& bar, double top, Panel& panel, Boxes& boxes) {
+  double left = 0;
+  for (const StepPart& part : kStepParts) {
+    if (bar.*part.length > 0) {
+      boxes.boxes.push_back({left, left + bar.*part.length, top + 0.15, top + 0.85, part.color});
+    }
+    left += bar.*part.length;
+  }
+  if (bar.whole) {
+    const double low = std::min(bar.whole->low, panel.x.max);
+    const double high = std::min(bar.whole->high, panel.x.max);
+    panel.elements.emplace_back(line({{low, top + 0.5}, {high, top + 0.5}}, kStepInterval));
+    panel.elements.emplace_back(line({{low, top + 0.35}, {low, top + 0.65}}, kStepInterval));
+    if (high < panel.x.max) {
+      panel.elements.emplace_back(line({{high, top + 0.35}, {high, top + 0.65}}, kStepInterval));
+    }
+  }
+  panel.elements.emplace_back(
+      Text{.at = {1.01 * panel.x.max, top + 0.5}, .text = text_of(bar), .font = kLabelFont, .color = kBlack});
+}
+
+}  // namespace
+
 std::vector<Figure> step_bars(const std::vector<StepBar>& bars, const ChartContext& context) {
   if (bars.empty()) {
     return {};
   }
-  double longest = 0;
   double widest = 0;
+  double widest_text = 0;
   for (const StepBar& bar : bars) {
-    longest = std::max(longest, bar.compute + bar.hidden + bar.exposed + bar.waiting);
     widest = std::max(widest, std::min(kMaxLabel, text_width(bar.label, {})));
-  }
-  struct Part {
-    const char* label;
-    Color color;
-    double StepBar::*seconds;
-  };
-  const std::array parts = {Part{"compute", kSkyBlue, &StepBar::compute},
-                            Part{"compute with communication hidden behind it", kBlue, &StepBar::hidden},
-                            Part{"exposed communication", kVermillion, &StepBar::exposed},
-                            Part{"waiting for the slowest GPU", kGrey, &StepBar::waiting}};
-  std::vector<LegendEntry> legend;
-  for (const Part& part : parts) {
-    if (std::any_of(bars.begin(), bars.end(), [&](const StepBar& bar) { return bar.*part.seconds > 0; })) {
-      legend.push_back({.label = part.label, .band = part.color});
-    }
+    widest_text = std::max(widest_text, text_width(text_of(bar), kLabelFont));
   }
   const auto count = static_cast<double>(bars.size());
   Figure figure{
       .name = "plan_steps", .width = 1200, .height = static_cast<int>(std::max(420.0, 34 * count + 230))};
-  const Rect area = lay_out_page(figure, page_text(context, "what one step consists of"), legend);
-  Panel panel{
-      .area =
-          lay_out_panels(area, 1, 1, {.left = widest + 40, .right = 110, .top = 14, .bottom = 62}).areas[0]};
-  const NamedUnit unit = time_unit({longest});
-  panel.x = {.label = fmt::format("time of a step ({})", unit.name), .min = 0, .max = longest * 1.005};
+  const Rect area = lay_out_page(figure, page_text(context, "what one step consists of"), legend_of(bars));
+  Panel panel{.area =
+                  lay_out_panels(area, 1, 1,
+                                 {.left = widest + 40, .right = widest_text + 30, .top = 14, .bottom = 62})
+                      .areas[0]};
+  panel.x.max = end_of_axis(bars);
+  const NamedUnit unit = time_unit({panel.x.max});
+  panel.x = {.label = fmt::format("time of a step ({})", unit.name), .min = 0, .max = panel.x.max};
   panel.x.tics = linear_tics({0, panel.x.max}, unit.value, panel.area.width);
   panel.y = {.label = "", .min = count, .max = 0};
   Boxes boxes{.border = Stroke{.color = kWhite, .width = 0.8}};
   for (std::size_t index = 0; index < bars.size(); ++index) {
-    const StepBar& bar = bars[index];
     const auto top = static_cast<double>(index);
-    panel.y.tics.push_back({top + 0.5, shortened(bar.label, {}, kMaxLabel)});
-    double left = 0;
-    for (const Part& part : parts) {
-      const double right = left + bar.*part.seconds;
-      if (right > left) {
-        boxes.boxes.push_back({left, right, top + 0.15, top + 0.85, part.color});
-      }
-      left = right;
-    }
-    panel.elements.emplace_back(Text{.at = {left + 0.008 * longest, top + 0.5},
-                                     .text = percent(bar.exposed / left) + " exposed",
-                                     .font = kLabelFont,
-                                     .color = kBlack});
+    panel.y.tics.push_back({top + 0.5, shortened(bars[index].label, {}, kMaxLabel)});
+    add_bar(bars[index], top, panel, boxes);
   }
   panel.elements.insert(panel.elements.begin(), std::move(boxes));
   figure.panels.push_back(std::move(panel));
@@ -368,6 +417,17 @@ std::vector<Figure> scaling_efficiency(const std::vector<Curve>& curves, const C
   return {figure};
 }
 
+namespace {
+
+Marks::Mark with_interval(const Curve& curve) {
+  Marks::Mark mark{curve.mark->x, curve.mark->y};
+  mark.low = curve.mark_interval ? curve.mark_interval->low : mark.y;
+  mark.high = curve.mark_interval ? curve.mark_interval->high : mark.y;
+  return mark;
+}
+
+}  // namespace
+
 std::vector<Figure> exposed_against_bandwidth(const std::vector<Curve>& curves, const ChartContext& context) {
   Range rates{std::numeric_limits<double>::infinity(), 0};
   for (const Curve& curve : curves) {
@@ -380,7 +440,11 @@ std::vector<Figure> exposed_against_bandwidth(const std::vector<Curve>& curves, 
   }
   constexpr Stroke kThreshold{.color = kBlack, .width = 1.2, .dash = Dash::dotted};
   std::vector<LegendEntry> legend = legend_of(curves, false);
-  legend.push_back({.label = "as offered", .mark = MarkStyle{.color = kBlack, .size = 1.6}});
+  const bool intervals = std::any_of(curves.begin(), curves.end(),
+                                     [](const Curve& curve) { return curve.mark_interval.has_value(); });
+  legend.push_back({.label = intervals ? "as offered, 90 % interval" : "as offered",
+                    .mark = MarkStyle{.color = kBlack, .size = 1.6},
+                    .interval = intervals});
   legend.push_back({.label = "5 % and 10 %", .line = kThreshold});
   Figure figure{.name = "plan_bandwidth", .width = 1200, .height = 780};
   const Rect area = lay_out_page(
@@ -401,9 +465,9 @@ std::vector<Figure> exposed_against_bandwidth(const std::vector<Curve>& curves, 
     const SeriesStyle style = style_at(index);
     panel.elements.emplace_back(
         line(curves[index].points, {.color = style.color, .width = 2, .dash = style.dash}));
-    if (const auto& mark = curves[index].mark) {
+    if (curves[index].mark) {
       panel.elements.emplace_back(
-          Marks{.marks = {{mark->x, mark->y}},
+          Marks{.marks = {with_interval(curves[index])},
                 .style = {.color = style.color, .shape = style.shape, .size = 1.9, .outlined = true}});
     }
   }

@@ -34,10 +34,11 @@ std::vector<Figure> cost_against_time(const CostChart& chart, const ChartContext
 /// One step: its parts add up to it.
 struct StepBar {
   std::string label;
-  double compute = 0;  ///< Seconds without communication beside it.
-  double hidden = 0;   ///< Computing while gradients are on their way.
-  double exposed = 0;  ///< Only waiting for gradients.
-  double waiting = 0;  ///< For the slowest GPU.
+  double compute = 0;                          ///< Seconds without communication beside it.
+  double hidden = 0;                           ///< Computing while gradients are on their way.
+  double exposed = 0;                          ///< Only waiting for gradients.
+  double waiting = 0;                          ///< For the slowest GPU.
+  std::optional<Interval<double>> whole = {};  ///< All of it, as a 90 % interval.
 };
 
 /// `plan_steps`: a bar per offer.
@@ -46,7 +47,8 @@ std::vector<Figure> step_bars(const std::vector<StepBar>& bars, const ChartConte
 struct Curve {
   std::string label;
   std::vector<XY> points;
-  std::optional<XY> mark = {};  ///< Where this offer is.
+  std::optional<XY> mark = {};                         ///< Where this offer is.
+  std::optional<Interval<double>> mark_interval = {};  ///< Where the mark's y is, 90 %.
 };
 
 /// `plan_scaling`: efficiency (1 = N GPUs are N times as fast as one) against the number of GPUs.

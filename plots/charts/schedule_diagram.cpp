@@ -301,15 +301,31 @@ void check_drawable(const Schedule& schedule) {
   }
 }
 
+/// A file for each thing that can be drawn.
+std::string name_of(const Diagram& diagram) {
+  const Schedule& schedule = diagram.schedule;
+  const ScheduleRequest& request = schedule.request();
+  std::string text = diagram.policy == nullptr ? "schedule" : "program";
+  if (request.collective != Collective::all_reduce) {
+    text += fmt::format("_{}", name(request.collective));
+  }
+  text += fmt::format("_{}_{}_ranks", schedule.algorithm().name, request.num_ranks);
+  const auto add = [&](int value, std::string_view what) {
+    text += value != 0 ? fmt::format("_{}_{}", what, value) : "";
+  };
+  add(request.root, "root");
+  add(request.ranks_per_node, "per_node");
+  add(request.segments, "segments");
+  return text;
+}
+
 std::vector<Figure> draw_diagram(const Diagram& diagram, const ChartContext& context) {
   const int num_ranks = diagram.schedule.num_ranks();
   const Rounds& rounds = diagram.rounds;
   if (rounds.empty()) {
     return {};
   }
-  Figure figure{.name = fmt::format("{}_{}_{}_ranks", diagram.policy == nullptr ? "schedule" : "program",
-                                    diagram.schedule.algorithm().name, num_ranks),
-                .width = 1200};
+  Figure figure{.name = name_of(diagram), .width = 1200};
   const Strips strips = lay_out_strips(diagram, figure.width);
   const double strip_height = strip_height_of(strips, num_ranks);
   constexpr double kAround = 146;  // Title, legend and footer.

@@ -90,13 +90,16 @@ ColorBar bar_of(const SpeedupGrid& grid, const Scale& scale) {
   return bar;
 }
 
-/// What a measured cell says: the winner, or its first letter where that is clear and all there is room for.
+/// What a measured cell says: the winner and by how much; where there is room for one alone, by how much, and the colour says who.
 std::string winner_text(const SpeedupGrid& grid, double speedup, const Font& font, double room) {
   const std::string& winner = speedup >= 1 ? grid.candidate : grid.baseline;
-  if (text_width(winner, font) <= room) {
-    return winner;
+  const std::string factor = fmt::format("{:.1f}×", std::max(speedup, 1 / speedup));
+  for (const std::string& text : {fmt::format("{} {}", winner, factor), factor}) {
+    if (text_width(text, font) <= room) {
+      return text;
+    }
   }
-  return grid.baseline.front() != grid.candidate.front() ? winner.substr(0, 1) : "";
+  return {};
 }
 
 /// The grid in the units of the panel: logarithms of sizes, ranks and speedups.
@@ -217,7 +220,7 @@ std::vector<LegendEntry> legend_of(const SpeedupGrid& grid, const Cells& cells) 
   }
   if (!grid.measured.empty()) {
     legend.push_back(
-        {.label = "measured: inner colour = speedup, text = winner",
+        {.label = "measured: inner colour = speedup, text = winner and factor",
          .mark = MarkStyle{.color = kWhite, .shape = Shape::square, .size = 2.4, .outlined = true}});
   }
   return legend;

@@ -135,6 +135,16 @@ double widest_label(const std::vector<Rows>& all) {
   return widest;
 }
 
+/// The label, its part before ` · `, or nothing, as there is room.
+std::string label_within(const std::string& label, const Font& font, double room) {
+  for (const std::string& text : {label, label.substr(0, label.find(" · "))}) {
+    if (text_width(text, font) <= room) {
+      return text;
+    }
+  }
+  return {};
+}
+
 /// Adds a row's boxes, and the labels of those that have room for one.
 void add_track(const Track& track, double top, const std::map<std::string, Color>& colors, Panel& panel,
                Boxes& boxes) {
@@ -148,9 +158,10 @@ void add_track(const Track& track, double top, const std::map<std::string, Color
     boxes.boxes.push_back({bar.start.value, bar.end.value, low, low + lane_height, fill});
     const Font font{.size = std::min(14.0, lane_height * row_pixels - 1)};
     const double room = (bar.end - bar.start).value * pixels_per_second - 8;
-    if (font.size >= 10 && !bar.label.empty() && text_width(bar.label, font) <= room) {
+    const std::string label = label_within(bar.label, font, room);
+    if (font.size >= 10 && !label.empty()) {
       panel.elements.push_back(Text{.at = {(bar.start + bar.end).value / 2, low + lane_height / 2},
-                                    .text = bar.label,
+                                    .text = label,
                                     .align = Align::center,
                                     .font = font,
                                     .color = readable_on(fill)});

@@ -1,13 +1,16 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include <fmt/format.h>
 
 #include "common/error.hpp"
 #include "plots/charts/charts.hpp"
+#include "plots/charts/topology_groups.hpp"
 #include "plots/drawing/page.hpp"
 #include "plots/drawing/palette.hpp"
 #include "plots/drawing/text.hpp"
@@ -19,8 +22,11 @@ constexpr Font kNodeFont{.size = 15};
 constexpr Font kEdgeFont{.size = 13};
 constexpr double kNodeHeight = 40;
 constexpr double kSide = 30;
-constexpr std::size_t kMaxLabelledEdges =
-    14;  // More labels would hide the edges: then the legend names them.
+constexpr double kPageSide = 20;               // As lay_out_page leaves.
+constexpr double kGap = 10;                    // Between the boxes of a level.
+constexpr std::size_t kMaxLabelledEdges = 14;  // More labels would hide the edges; the legend names all.
+constexpr Color kLimit = kVermillion;
+constexpr Color kLimitFill{.rgb = 0xF8DCCB};
 
 struct Place {
   XY center;
@@ -31,24 +37,63 @@ struct Place {
 
 using Places = std::map<std::string, Place>;
 
-/// Rows of levels, nodes spread evenly over the width.
-Places lay_out_nodes(const TopologyGraph& graph, const Rect& area) {
+double wanted_width(const TopologyNode& node) { return text_width(text_of(node), kNodeFont) + 24; }
+
+std::map<int, std::vector<const TopologyNode*>> levels_of(const TopologyGraph& graph) {
   std::map<int, std::vector<const TopologyNode*>> levels;
   for (const TopologyNode& node : graph.nodes) {
     levels[node.level].push_back(&node);
   }
+  return levels;
+}
+
+double wanted_width(const std::vector<const TopologyNode*>& nodes) {
+  return std::accumulate(nodes.begin(), nodes.end(), 0.0, [](double sum, const TopologyNode* node) {
+    return sum + wanted_width(*node) + kGap;
+  });
+}
+
+std::set<int> full_levels(const TopologyGraph& graph, double width) {
+  std::set<int> full;
+  for (const auto& [level, nodes] : levels_of(graph)) {
+    if (wanted_width(nodes) > width) {
+      full.insert(level);
+    }
+  }
+  return full;
+}
+
+/// How wide the part of a level is that each node gets: the same for all where that is enough, else what it needs and more.
+std::vector<double> slots_of(const std::vector<const TopologyNode*>& nodes, double width) {
+  const double equal = width / static_cast<double>(nodes.size());
+  std::vector<double> slots(nodes.size(), equal);
+  const bool enough = std::all_of(nodes.begin(), nodes.end(), [&](const TopologyNode* node) {
+    return wanted_width(*node) + kGap <= equal;
+  });
+  const double wanted = wanted_width(nodes);
+  if (!enough && wanted <= width) {
+    std::transform(nodes.begin(), nodes.end(), slots.begin(), [&](const TopologyNode* node) {
+      return wanted_width(*node) + kGap + (width - wanted) / static_cast<double>(nodes.size());
+    });
+  }
+  return slots;
+}
+
+/// Rows of levels, nodes spread over the width.
+Places lay_out_nodes(const TopologyGraph& graph, const Rect& area) {
+  const auto levels = levels_of(graph);
   Places places;
   const double row_height = area.height / static_cast<double>(levels.size());
   double row = 0;
   for (const auto& [level, nodes] : levels) {
-    const double slot = (area.width - 2 * kSide) / static_cast<double>(nodes.size());
+    const std::vector<double> slots = slots_of(nodes, area.width - 2 * kSide);
+    double left = area.left + kSide;
     for (std::size_t index = 0; index < nodes.size(); ++index) {
-      const double wanted = text_width(nodes[index]->label, kNodeFont) + 24;
-      const XY center{area.left + kSide + slot * (static_cast<double>(index) + 0.5),
-                      area.top + row_height * (row + 0.5)};
-      const bool is_new =
-          places.emplace(nodes[index]->id, Place{center, std::min(wanted, slot - 8), level, index}).second;
+      const XY center{left + slots[index] / 2, area.top + row_height * (row + 0.5)};
+      const double width = std::min(wanted_width(*nodes[index]), slots[index] - kGap);
+      const bool is_new = places.emplace(nodes[index]->id, Place{center, width, level, index}).second;
       RINGSIDE_CHECK(is_new, "two nodes of a topology are called '" + nodes[index]->id + "'");
+      left += slots[index];
     }
     ++row;
   }
@@ -82,59 +127,112 @@ std::vector<XY> route(const Place& from, const Place& to, double depth_per_posit
   return points;
 }
 
-/// 1.5 to 8 pixels, by the logarithm of the capacity: links differ by factors.
+/// 2.5 to 8 pixels, by the logarithm of the capacity: links differ by factors. What differs little looks alike.
 std::map<double, double> widths_of(const TopologyGraph& graph) {
   std::map<double, double> widths;
   for (const TopologyEdge& edge : graph.edges) {
-    widths[edge.capacity.value] = 0;
+    if (!edge.label.empty()) {
+      widths[std::max(edge.capacity.value, 1.0)] = 0;
+    }
   }
-  const double low = std::max(widths.empty() ? 1 : widths.begin()->first, 1.0);
-  const double high = std::max(widths.empty() ? 1 : widths.rbegin()->first, low);
+  if (widths.empty()) {
+    return widths;
+  }
+  constexpr double kLeastFactor = 4;
+  const double low = widths.begin()->first;
+  const double factor = std::max(widths.rbegin()->first / low, kLeastFactor);
   for (auto& [capacity, width] : widths) {
-    const double share = high > low ? std::log(std::max(capacity, low) / low) / std::log(high / low) : 0.4;
-    width = 1.5 + 6.5 * share;
+    width = 2.5 + 5.5 * std::log(capacity / low) / std::log(factor);
   }
   return widths;
 }
 
+/// A colour per kind of link, of the same for all that limit, and dots where no link is modelled.
+class EdgeStrokes {
+ public:
+  explicit EdgeStrokes(const TopologyGraph& graph) : widths_(widths_of(graph)) {
+    for (const TopologyEdge& edge : graph.edges) {
+      if (!edge.label.empty() && std::count(kinds_.begin(), kinds_.end(), edge.label) == 0) {
+        kinds_.push_back(edge.label);
+      }
+    }
+  }
+
+  Stroke of(const TopologyEdge& edge) const {
+    if (edge.label.empty()) {
+      return {.color = kGrey, .width = 1.5, .dash = Dash::dotted};
+    }
+    constexpr std::array kColors = {kBlue, kOrange, kGreen, kPurple, kSkyBlue, kBlack};
+    const auto kind =
+        static_cast<std::size_t>(std::find(kinds_.begin(), kinds_.end(), edge.label) - kinds_.begin());
+    return {.color = edge.limits ? kLimit : kColors[kind % kColors.size()],
+            .width = widths_.at(std::max(edge.capacity.value, 1.0))};
+  }
+
+ private:
+  std::map<double, double> widths_;
+  std::vector<std::string> kinds_;  ///< In order of first appearance.
+};
+
+/// Everything that has a colour or a dash, once.
+std::vector<LegendEntry> legend_of(const TopologyGraph& graph, const EdgeStrokes& strokes) {
+  std::vector<LegendEntry> legend;
+  std::set<std::pair<std::string, bool>> known;
+  bool attached = false;
+  for (const TopologyEdge& edge : graph.edges) {
+    attached = attached || edge.label.empty();
+    if (!edge.label.empty() && known.insert({edge.label, edge.limits}).second) {
+      legend.push_back({.label = edge.limits ? fmt::format("{}, {}", edge.label, graph.limit) : edge.label,
+                        .line = strokes.of(edge)});
+    }
+  }
+  if (std::any_of(graph.nodes.begin(), graph.nodes.end(),
+                  [](const TopologyNode& node) { return node.limits; })) {
+    legend.push_back({.label = graph.limit, .band = kLimitFill});
+  }
+  if (attached) {
+    const auto edge = std::find_if(graph.edges.begin(), graph.edges.end(),
+                                   [](const TopologyEdge& one) { return one.label.empty(); });
+    legend.push_back({.label = "sits on it, no limit of its own", .line = strokes.of(*edge)});
+  }
+  return legend;
+}
+
+/// Where the label of an edge may stand.
+std::vector<XY> label_places(const std::vector<XY>& line) {
+  std::vector<XY> centers;
+  for (const double share : {0.5, 0.4, 0.6, 0.3, 0.7}) {
+    if (line.size() == 2) {
+      centers.push_back(
+          {line[0].x + share * (line[1].x - line[0].x), line[0].y + share * (line[1].y - line[0].y)});
+    } else {
+      centers.push_back(line[static_cast<std::size_t>(share * static_cast<double>(line.size() - 1))]);
+    }
+  }
+  return centers;
+}
+
 }  // namespace
 
-std::vector<Figure> topology_graph(const TopologyGraph& graph, const ChartContext& context) {
-  if (graph.nodes.empty()) {
+std::vector<Figure> topology_graph(const TopologyGraph& whole, const ChartContext& context) {
+  if (whole.nodes.empty()) {
     return {};
   }
-  std::vector<std::string> kinds;  // Labels of edges, in order of first appearance: one colour each.
-  std::map<std::string, const TopologyEdge*> example;
-  std::set<int> levels;
-  for (const TopologyEdge& edge : graph.edges) {
-    if (example.emplace(edge.label, &edge).second) {
-      kinds.push_back(edge.label);
-    }
-  }
-  for (const TopologyNode& node : graph.nodes) {
-    levels.insert(node.level);
-  }
-  const std::map<double, double> widths = widths_of(graph);
-  const auto stroke_of = [&](const TopologyEdge& edge) {
-    const auto kind = std::find(kinds.begin(), kinds.end(), edge.label) - kinds.begin();
-    return Stroke{.color = cycle_color(static_cast<std::size_t>(kind)),
-                  .width = widths.at(edge.capacity.value)};
-  };
-  std::vector<LegendEntry> legend;
-  const bool labels_on_edges = graph.edges.size() <= kMaxLabelledEdges;
-  for (const std::string& kind : kinds) {
-    if (!kind.empty() && !labels_on_edges) {
-      legend.push_back({.label = kind, .line = stroke_of(*example.at(kind))});
-    }
-  }
+  constexpr int kWidth = 1200;
+  TopologyGraph graph = first_of_parts(whole);
+  graph = grouped(graph, full_levels(graph, kWidth - 2 * kSide - 2 * kPageSide));
 
-  Figure figure{.name = "topology",
-                .width = 1200,
-                .height = 200 + 170 * static_cast<int>(std::max<std::size_t>(2, levels.size()))};
+  const EdgeStrokes strokes(graph);
+  const std::size_t num_levels = levels_of(graph).size();
+  const bool labels_on_edges = graph.edges.size() <= kMaxLabelledEdges;
+  Figure figure{.name = graph.name,
+                .width = kWidth,
+                .height = 200 + 170 * static_cast<int>(std::max<std::size_t>(2, num_levels))};
   const Rect area =
-      lay_out_page(figure, page_text(context, "links and what they carry (wider = faster)"), legend);
+      lay_out_page(figure, page_text(context, "links and what they carry in each direction (wider = faster)"),
+                   legend_of(graph, strokes));
   const Places places = lay_out_nodes(graph, area);
-  const double row_height = area.height / static_cast<double>(levels.size());
+  const double row_height = area.height / static_cast<double>(num_levels);
   std::size_t largest_level = 1;
   for (const auto& [id, place] : places) {
     largest_level = std::max(largest_level, place.position + 1);
@@ -150,7 +248,7 @@ std::vector<Figure> topology_graph(const TopologyGraph& graph, const ChartContex
     for (std::size_t index = 1; index < routes.back().size(); ++index) {
       placer.block_line(routes.back()[index - 1], routes.back()[index]);
     }
-    page.elements.emplace_back(Polyline{.points = routes.back(), .stroke = stroke_of(edge)});
+    page.elements.emplace_back(Polyline{.points = routes.back(), .stroke = strokes.of(edge)});
   }
   Boxes boxes{.border = Stroke{.color = {.rgb = 0x333333}, .width = 1.5}};
   std::vector<Text> texts;
@@ -159,35 +257,26 @@ std::vector<Figure> topology_graph(const TopologyGraph& graph, const ChartContex
     const Rect box{place.center.x - place.width / 2, place.center.y - kNodeHeight / 2, place.width,
                    kNodeHeight};
     placer.block(box);
-    boxes.boxes.push_back({box.left, box.left + box.width, box.top, box.top + box.height, {.rgb = 0xF3F3F3}});
+    boxes.boxes.push_back({box.left, box.left + box.width, box.top, box.top + box.height,
+                           node.limits ? kLimitFill : Color{.rgb = 0xF3F3F3}});
     texts.push_back({.at = place.center,
-                     .text = shortened(node.label, kNodeFont, place.width - 8),
+                     .text = shortened(text_of(node), kNodeFont, place.width - 8),
                      .align = Align::center,
                      .font = kNodeFont});
   }
   page.elements.emplace_back(std::move(boxes));
-  if (labels_on_edges) {
-    for (std::size_t index = 0; index < graph.edges.size(); ++index) {
-      const std::vector<XY>& line = routes[index];
-      const std::string& label = graph.edges[index].label;
-      std::vector<XY> centers;
-      for (const double share : {0.5, 0.4, 0.6, 0.3, 0.7}) {
-        if (line.size() == 2) {
-          centers.push_back(
-              {line[0].x + share * (line[1].x - line[0].x), line[0].y + share * (line[1].y - line[0].y)});
-        } else {
-          centers.push_back(line[static_cast<std::size_t>(share * static_cast<double>(line.size() - 1))]);
-        }
-      }
-      if (!label.empty()) {
-        texts.push_back({.at = placer.place(centers, text_width(label, kEdgeFont) + 8, 20),
-                         .text = label,
-                         .align = Align::center,
-                         .font = kEdgeFont,
-                         .color = {.rgb = 0x333333},
-                         .opaque = true});
-      }
+  for (std::size_t index = 0; index < graph.edges.size(); ++index) {
+    const TopologyEdge& edge = graph.edges[index];
+    if (edge.label.empty() || (!labels_on_edges && edge.times == 1)) {
+      continue;
     }
+    const std::string label = edge.times > 1 ? fmt::format("{} × {}", edge.times, edge.label) : edge.label;
+    texts.push_back({.at = placer.place(label_places(routes[index]), text_width(label, kEdgeFont) + 8, 20),
+                     .text = label,
+                     .align = Align::center,
+                     .font = kEdgeFont,
+                     .color = {.rgb = 0x333333},
+                     .opaque = true});
   }
   page.elements.insert(page.elements.end(), texts.begin(), texts.end());
   figure.panels.push_back(std::move(page));

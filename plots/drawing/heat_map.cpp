@@ -69,6 +69,7 @@ struct Values {
   double widest_label = 0;
   bool some_unknown = false;
   std::map<std::string, Color> categories = {};  ///< A colour of each.
+  bool diverging = false;                        ///< Half way is white.
 
   bool none() const { return low > high; }
   /// On the colour scale, 0 … 1.
@@ -101,12 +102,26 @@ Values values_of(const LabelledMatrix& matrix) {
   }
   // Noise must not look like structure: the scale spans at least a quarter of the largest value.
   constexpr double kLeastSpan = 0.25;
+  values.diverging = matrix.middle || values.low < 0;
+  if (values.diverging) {
+    const double middle = matrix.middle.value_or(0);
+    const double reach = std::max(
+        {std::abs(values.low - middle), std::abs(values.high - middle), kLeastSpan / 2 * std::abs(middle)});
+    values.low = middle - reach;
+    values.high = middle + reach;
+    return values;
+  }
   values.low = std::min(values.low, values.high - kLeastSpan * std::abs(values.high));
   return values;
 }
 
+/// `at` is 0 … 1.
+Color scale_color(const Values& values, double at) {
+  return values.diverging ? diverging_color(2 * at - 1) : sequential_color(at);
+}
+
 Color color_of(const LabelledMatrix& matrix, const Values& values, double value) {
-  return matrix.categories.empty() ? sequential_color(values.position(value))
+  return matrix.categories.empty() ? scale_color(values, values.position(value))
                                    : values.categories.at(category_of(matrix, value));
 }
 
@@ -131,7 +146,9 @@ std::vector<LegendEntry> legend_of(const LabelledMatrix& matrix, const Values& v
 }
 
 ColorBar bar_of(const LabelledMatrix& matrix, const Values& values) {
-  ColorBar bar{.title = matrix.value_title, .color = sequential_color, .labels = {}};
+  ColorBar bar{.title = matrix.value_title,
+               .color = [values](double at) { return scale_color(values, at); },
+               .labels = {}};
   if (values.low == values.high) {
     bar.labels.push_back({0.5, label_of(matrix, values.low)});
     return bar;

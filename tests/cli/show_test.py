@@ -41,9 +41,34 @@ class Show(RingsideCase):
         self.assertTrue(any(one["receive_posted_in"] < one["round"] for one in moves))
 
     @unittest.skipUnless(shutil.which("gnuplot"), "gnuplot is not installed")
-    def test_what_runs_is_drawn_in_a_file_of_its_own(self):
-        self.shown("--size", "64MiB", "--on", "own_core", "--output", "drawn")
-        self.assertEqual([path.name for path in (self.folder / "drawn").iterdir()], ["program_ring_4_ranks.png"])
+    def test_whatever_is_drawn_has_a_file_of_its_own(self):
+        for more in ((), ("--size", "64MiB", "--on", "own_core"), ("--size", "64MiB", "--on", "gpu"),
+                     ("--collective", "all_gather"), ("--collective", "broadcast", "--root", "2"),
+                     ("--collective", "broadcast", "--segments", "3")):
+            self.shown("--output", "drawn", *more)
+        self.assertEqual(sorted(path.name for path in (self.folder / "drawn").iterdir()), [
+            "program_ring_4_ranks_64-MiB_gpu.png",
+            "program_ring_4_ranks_64-MiB_own_core.png",
+            "schedule_all_gather_ring_4_ranks.png",
+            "schedule_broadcast_ring_4_ranks_root_2.png",
+            "schedule_broadcast_ring_4_ranks_segments_3.png",
+            "schedule_ring_4_ranks.png",
+        ])
+
+    @unittest.skipUnless(shutil.which("gnuplot"), "gnuplot is not installed")
+    def test_every_machine_is_drawn_in_a_file_of_its_own_and_the_text_names_what_limits_its_ring(self):
+        shown = {}
+        for name in ("8x-rtx3090-pcie4", "p4d.24xlarge", "gb200-nvl72"):
+            result = self.run_ringside("show", "machine", name, "--output", "drawn")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            shown[name] = result.stdout
+        self.assertEqual(sorted(path.name for path in (self.folder / "drawn").iterdir()), [
+            "topology_8x-rtx3090-pcie4_8_ranks.png",
+            "topology_gb200-nvl72_72_ranks.png",
+            "topology_p4d.24xlarge_8_ranks.png",
+        ])
+        self.assertIn("what limits the ring: 2 flows share staging of GPU 0 in host memory, and 7 more like it; 11 GB/s a hop", shown["8x-rtx3090-pcie4"])
+        self.assertIn("what limits the ring: GPU 0 NVLink up, and 15 more like it; 272 GB/s a hop", shown["p4d.24xlarge"])
 
     def test_what_cannot_be_shown_is_refused(self):
         self.assert_rejected(self.run_ringside(*RING, "--on", "own_core"), 2, "--size 16MiB")

@@ -163,16 +163,61 @@ TEST(TopologyGraph, FasterLinksAreWider) {
     widths[line.stroke.color.rgb] = line.stroke.width;
   }
   ASSERT_THAT(widths, SizeIs(4));
-  EXPECT_GT(widths.at(kGreen.rgb), widths.at(kBlue.rgb));         // NVLink and PCIe 4.0.
-  EXPECT_GT(widths.at(kBlue.rgb), widths.at(kOrange.rgb));        // PCIe 4.0 and 3.0.
-  EXPECT_GT(widths.at(kOrange.rgb), widths.at(kVermillion.rgb));  // PCIe 3.0 and peer to peer.
+  EXPECT_GT(widths.at(kGreen.rgb), widths.at(kBlue.rgb));     // NVLink and PCIe 4.0.
+  EXPECT_GT(widths.at(kBlue.rgb), widths.at(kOrange.rgb));    // PCIe 4.0 and 3.0.
+  EXPECT_GT(widths.at(kOrange.rgb), widths.at(kPurple.rgb));  // PCIe 3.0 and peer to peer.
 }
 
-TEST(TopologyGraph, FewEdgesAreLabelledAndManyGoToTheLegend) {
+TEST(TopologyGraph, EveryColourIsInTheLegendAndFewEdgesAreLabelledBesides) {
   EXPECT_THAT(texts_of(topology_graph(samples::pcie_host(), kContext).at(0)),
-              Contains("PCIe 4.0 x16").Times(4));
+              Contains("PCIe 4.0 x16").Times(4 + 1));
   EXPECT_THAT(texts_of(topology_graph(samples::two_nodes(), kContext).at(0)),
               Contains("NVLink 3 300 GB/s").Times(1));
+}
+
+/// A line of the legend has the colour and the dash of each line of the picture.
+void expect_legend_complete(const Figure& figure) {
+  std::set<std::pair<std::uint32_t, Dash>> explained;
+  for (const Polyline& line : elements_of<Polyline>(figure.panels.front())) {
+    explained.insert({line.stroke.color.rgb, line.stroke.dash});
+  }
+  for (const Polyline& line : elements_of<Polyline>(figure.panels.back())) {
+    EXPECT_TRUE(explained.contains({line.stroke.color.rgb, line.stroke.dash})) << line.stroke.color.rgb;
+  }
+}
+
+TEST(TopologyGraph, OfPartsThatAreAlikeOneIsDrawn) {
+  TopologyGraph graph;
+  graph.nodes.push_back({"fabric", "fabric", 0});
+  for (int part = 0; part < 3; ++part) {
+    for (int nic = 0; nic < 8; ++nic) {
+      const std::string id = fmt::format("nic{}_{}", part, nic);
+      graph.nodes.push_back({id, fmt::format("NIC {}", nic), 1, "", part});
+      graph.nodes.push_back({"socket" + id, fmt::format("socket {}", nic), 2, "", part});
+      graph.edges.push_back({"fabric", id, "NIC 23 GB/s", {23e9}});
+      graph.edges.push_back({id, "socket" + id, "", {}});
+    }
+  }
+  const Figure figure = topology_graph(graph, kContext).at(0);
+  EXPECT_THAT(texts_of(figure), Contains("NIC 7").Times(1));
+  EXPECT_THAT(texts_of(figure), Contains("nodes 1 to 2, like node 0"));
+  EXPECT_THAT(texts_of(figure), Contains("16 × NIC 23 GB/s"));
+  EXPECT_THAT(unreadable_texts(figure), IsEmpty());
+  expect_legend_complete(figure);
+}
+
+TEST(TopologyGraph, SeventyTwoGpusThatAreLinkedAlikeAreOneBox) {
+  TopologyGraph graph{.nodes = {{"switch", "NVLink switch", 0}}, .edges = {}, .limit = "limits the ring"};
+  for (int gpu = 0; gpu < 72; ++gpu) {
+    const std::string id = fmt::format("gpu{}", gpu);
+    graph.nodes.push_back({id, fmt::format("GPU {}", gpu), 1, "staging 22 GB/s", {}, true});
+    graph.edges.push_back({"switch", id, "GPU to switch 747 GB/s", {747e9}});
+  }
+  const Figure figure = topology_graph(graph, kContext).at(0);
+  EXPECT_THAT(texts_of(figure), Contains("GPU 0 to 71: staging 22 GB/s each"));
+  EXPECT_THAT(texts_of(figure), Contains("72 × GPU to switch 747 GB/s"));
+  EXPECT_THAT(texts_of(figure), Contains("limits the ring"));
+  expect_legend_complete(figure);
 }
 
 TEST(TopologyGraph, AnUnknownNodeIsABug) {

@@ -54,8 +54,8 @@ TEST(SpeedupMap, MeasuredCellsShowTheirWinner) {
   const Panel map = plots_of(speedup_map(grid, kContext).at(0)).at(0);
   const std::vector<Text> winners = elements_of<Text>(map);
   ASSERT_THAT(winners, SizeIs(2));  // Cells that the grid does not have are skipped.
-  EXPECT_EQ(winners[0].text, "naive");
-  EXPECT_EQ(winners[1].text, "ring");
+  EXPECT_THAT(winners[0].text, testing::MatchesRegex("(naive )?[0-9.]+×")) << winners[0].text;
+  EXPECT_THAT(winners[1].text, testing::MatchesRegex("(ring )?[0-9.]+×")) << winners[1].text;
   EXPECT_THAT(elements_of<Boxes>(map).at(1).boxes, SizeIs(2));
 }
 
@@ -98,6 +98,24 @@ TEST(HeatMap, NoiseDoesNotUseTheWholeScale) {
   const auto boxes = elements_of<Boxes>(plots_of(heat_map(matrix, kContext).at(0)).at(0)).at(0).boxes;
   EXPECT_EQ(boxes[1].fill, sequential_color(1));
   EXPECT_EQ(boxes[0].fill, sequential_color(1 - 0.1 / (0.25 * 10.1)));
+}
+
+TEST(HeatMap, SignedValuesHaveAColourOnEitherSideOfWhite) {
+  LabelledMatrix matrix = samples::bandwidth_matrix(2);
+  const auto fills = [&] {
+    std::vector<Color> found;
+    for (const auto& box : elements_of<Boxes>(plots_of(heat_map(matrix, kContext).at(0)).at(0)).at(0).boxes) {
+      found.push_back(box.fill);
+    }
+    return found;
+  };
+  matrix.values = {{-2, 1}, {0, 4}};
+  EXPECT_THAT(fills(), testing::ElementsAre(diverging_color(-0.5), diverging_color(0.25), diverging_color(0),
+                                            diverging_color(1)));
+  matrix.values = {{0.5, 1}, {1.5, 3}};
+  matrix.middle = 1;
+  EXPECT_THAT(fills(), testing::ElementsAre(diverging_color(-0.25), diverging_color(0), diverging_color(0.25),
+                                            diverging_color(1)));
 }
 
 TEST(HeatMap, KindsHaveAColourEachAndALegendInsteadOfAScale) {

@@ -95,6 +95,20 @@ TEST(PlanCharts, PartsOfAStepStandSideBySide) {
   EXPECT_DOUBLE_EQ(boxes[0].right, boxes[1].left);
   EXPECT_DOUBLE_EQ(boxes[2].right, 0.04);
   EXPECT_THAT(texts_of(figure), Contains("25 % exposed"));
+  EXPECT_THAT(texts_of(figure), Not(Contains("waiting for the slowest GPU"))) << "no bar has it";
+}
+
+TEST(PlanCharts, AStepHasItsInterval) {
+  const Figure figure = step_bars({{.label = "offer",
+                                    .compute = 0.01,
+                                    .exposed = 0.03,
+                                    .whole = Interval<double>{.low = 0.02, .typical = 0.04, .high = 0.9}}},
+                                  kPlanContext)[0];
+  EXPECT_THAT(texts_of(figure), Contains("75 % exposed, 20 ms to 900 ms"));
+  EXPECT_THAT(texts_of(figure), Contains("90 % interval"));
+  EXPECT_THAT(texts_of(figure), Not(Contains("compute with communication hidden behind it")));
+  EXPECT_LT(figure.panels.back().x.max, 0.11) << "the bars stay readable";
+  EXPECT_THAT(unreadable_texts(figure), IsEmpty());
 }
 
 TEST(PlanCharts, TheLegendOfAStepHasNoPartThatNoBarHas) {
@@ -119,6 +133,22 @@ TEST(PlanCharts, BandwidthShowsBothThresholdsAndWhereTheOfferIs) {
   const Figure figure = exposed_against_bandwidth(curves, kPlanContext)[0];
   EXPECT_EQ(count_of<Polyline>(figure), 3U);
   EXPECT_EQ(count_of<Marks>(figure), 1U);
+}
+
+TEST(PlanCharts, WhatIsExposedAsOfferedHasItsInterval) {
+  const std::vector<Curve> curves = {
+      {.label = "a",
+       .points = {{1e9, 0.9}, {1e12, 0.01}},
+       .mark = XY{2e10, 0.3},
+       .mark_interval = Interval<double>{.low = 0.1, .typical = 0.3, .high = 0.7}}};
+  const Figure figure = exposed_against_bandwidth(curves, kPlanContext)[0];
+  for (const Element& element : figure.panels.back().elements) {
+    if (const auto* marks = std::get_if<Marks>(&element)) {
+      EXPECT_DOUBLE_EQ(marks->marks.at(0).low, 0.1);
+      EXPECT_DOUBLE_EQ(marks->marks.at(0).high, 0.7);
+    }
+  }
+  EXPECT_THAT(texts_of(figure), Contains("as offered, 90 % interval"));
 }
 
 }  // namespace

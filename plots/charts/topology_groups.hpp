@@ -1,0 +1,19 @@
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "plots/charts/charts.hpp"
+
+namespace ringside::plots {
+
+/// Of parts that are all alike the first, and one node for the others, at its place beside what they are linked to.
+TopologyGraph first_of_parts(const TopologyGraph& graph);
+
+/// What stands in the box of a node: its label and its detail.
+std::string text_of(const TopologyNode& node);
+
+/// Draws nodes of these levels as one where they differ in a number alone and are linked alike: `GPU 0 to 71`.
+TopologyGraph grouped(const TopologyGraph& graph, const std::set<int>& levels);
+
+}  // namespace ringside::plots
