@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "analysis/plan/scaling_check.hpp"
 #include "cli/commands.hpp"
@@ -141,18 +142,19 @@ void refuse_parts_of_a_line(const PlanFlags& flags) {
   refuse("--known", !flags.known.empty());
 }
 
+/// The folder for results, or one in the system's for what lasts no longer, with why.
+std::optional<Error> choose_folder(const std::string& name, CommonOptions& common) {
+  try {
+    common.output = study::output_directory(common, name);
+    return std::nullopt;
+  } catch (const Error& error) {
+    common.output = std::filesystem::temp_directory_path() / fmt::format("ringside-plan-{}", getpid());
+    return error;
+  }
+}
+
 /// Without a file: the plan is written beside its results, and answered on one screen.
-void run_line(PlanFlags flags, CommonOptions common) {
-  const study::WrittenPlan written = study::write_plan({.model = flags.model,
-                                                        .gradients = flags.gradients,
-                                                        .gpus = flags.gpus,
-                                                        .batch = flags.batch,
-                                                        .bandwidth = flags.bandwidth,
-                                                        .sharding = flags.sharding,
-                                                        .sequence = flags.sequence,
-                                                        .known = flags.known},
-                                                       common.command_line, study::known_names());
-  common.output = study::output_directory(common, written.name);
+void answer_line(const study::WrittenPlan& written, PlanFlags flags, const CommonOptions& common) {
   const std::filesystem::path file = *common.output / "plan.yaml";
   study::write_file(file, written.yaml);
   flags.plan = file.string();
@@ -179,6 +181,25 @@ void run_line(PlanFlags flags, CommonOptions common) {
   }
   if (!study.estimate.ranking.recommended) {
     throw Error(ErrorKind::environment, study.estimate.ranking.reason);
+  }
+}
+
+/// What was asked is answered first, then what could not be written is told.
+void run_line(PlanFlags flags, CommonOptions common) {
+  const study::WrittenPlan written = study::write_plan({.model = flags.model,
+                                                        .gradients = flags.gradients,
+                                                        .gpus = flags.gpus,
+                                                        .batch = flags.batch,
+                                                        .bandwidth = flags.bandwidth,
+                                                        .sharding = flags.sharding,
+                                                        .sequence = flags.sequence,
+                                                        .known = flags.known},
+                                                       common.command_line, study::known_names());
+  const std::optional<Error> unwritable = choose_folder(written.name, common);
+  flags.no_charts = flags.no_charts || unwritable;
+  answer_line(written, flags, common);
+  if (unwritable) {
+    throw *unwritable;
   }
 }
 

@@ -100,7 +100,7 @@ struct Algorithm {
   ScheduleShape (*shape)(const ScheduleRequest&) = nullptr;
   void (*write_round)(const ScheduleRequest&, std::int64_t round, RoundWriter&) = nullptr;
   CriticalPath (*critical_path)(const ScheduleRequest&) = nullptr;
-  /// Whether some rank sends, or receives, several messages in one round. Null = none ever does.
+  /// Whether some rank may send, or receive, several messages in one round. Null = none ever does.
   bool (*several_at_once)(const ScheduleRequest&) = nullptr;
 };
 

@@ -193,6 +193,10 @@ class BadInput(RingsideCase):
             result = self.run_ringside("predict", scenario, "--output", "/proc/ringside", *more)
             self.assert_rejected(result, 2, "/proc/ringside")
             self.assertIn("ring", result.stdout)  # The answer needs no folder.
+        result = self.run_ringside("plan", "--gradients", "88 MB", "--gpus", "4x3090", "--output", "/proc/ringside",
+                                   environment={"TMPDIR": str(self.folder)})
+        self.assert_rejected(result, 2, "/proc/ringside")
+        self.assertIn("4 × RTX 3090", result.stdout)
 
     def test_a_disk_that_is_full_costs_the_files_and_not_the_answer(self):
         def full_after_a_page():

@@ -77,11 +77,13 @@ TEST(Predict, ChoosesTheCheapestFidelityThatHolds) {
 
 TEST(Predict, WhereTheClosedFormIsNotExactItIsNotChosen) {
   // One element: of eight chunks seven are empty and move nothing; both trees together send up and down 3 levels.
-  const Prediction tiny = predicted(custom_machine(), point("double_binary_tree", 8, {4}));
+  Machine mesh = custom_machine();
+  mesh.intra->ports = Ports::all;
+  const Prediction tiny = predicted(mesh, point("double_binary_tree", 8, {4}));
   EXPECT_EQ(tiny.fidelity, Fidelity::replay);
   EXPECT_NEAR(tiny.seconds.value, 6 * 1e-5, 1e-8);
   // Reducing at 2 GB/s cannot hide behind links of 10 GB/s: no schedule reduces 7/8 of 80 MB in less than 35 ms.
-  Machine slow = custom_machine();
+  Machine slow = mesh;
   slow.intra->reduction = SecondsPerByte{0.5e-9};
   for (const char* algorithm : {"double_binary_tree", "pipelined_ring", "ring"}) {
     const Prediction prediction = predicted(slow, point(algorithm));

@@ -155,6 +155,7 @@ TEST(Cluster, OneNodeOfVeryManyRanksTakesMemoryInProportionToo) {
   EXPECT_TRUE(build_network(test::custom_machine(), 65536).uniform);
   Machine pairs = test::custom_machine();
   pairs.nodes = 2;
+  pairs.intra->ports = Ports::all;
   pairs.inter = InterLink{.latency = Seconds{1e-6}, .bandwidth = BytesPerSecond{1e9}};
   EXPECT_THAT(test::error_of(pairs, 65536), HasSubstr("every pair of 32768 GPUs"));
 }
