@@ -7,7 +7,7 @@
 
 namespace ringside::plots {
 
-/// Of parts that are all alike the first, and one node for the others, at its place beside what they are linked to.
+/// Keeps the first of several parts that are all alike; one node stands for the others, beside what they are linked to.
 TopologyGraph first_of_parts(const TopologyGraph& graph);
 
 /// What stands in the box of a node: its label and its detail.

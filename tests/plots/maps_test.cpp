@@ -104,7 +104,8 @@ TEST(HeatMap, SignedValuesHaveAColourOnEitherSideOfWhite) {
   LabelledMatrix matrix = samples::bandwidth_matrix(2);
   const auto fills = [&] {
     std::vector<Color> found;
-    for (const auto& box : elements_of<Boxes>(plots_of(heat_map(matrix, kContext).at(0)).at(0)).at(0).boxes) {
+    const auto boxes = elements_of<Boxes>(plots_of(heat_map(matrix, kContext).at(0)).at(0)).at(0).boxes;
+    for (const auto& box : boxes) {
       found.push_back(box.fill);
     }
     return found;
