@@ -23,7 +23,7 @@ constexpr Font kEdgeFont{.size = 13};
 constexpr double kNodeHeight = 40;
 constexpr double kSide = 30;
 constexpr double kPageSide = 20;               // As lay_out_page leaves.
-constexpr double kGap = 10;                    // Between the boxes of a level.
+constexpr double kBoxGap = 10;                 // Between the boxes of a level.
 constexpr std::size_t kMaxLabelledEdges = 14;  // More labels would hide the edges; the legend names all.
 constexpr Color kLimit = kVermillion;
 constexpr Color kLimitFill{.rgb = 0xF8DCCB};
@@ -49,7 +49,7 @@ std::map<int, std::vector<const TopologyNode*>> levels_of(const TopologyGraph& g
 
 double wanted_width(const std::vector<const TopologyNode*>& nodes) {
   return std::accumulate(nodes.begin(), nodes.end(), 0.0, [](double sum, const TopologyNode* node) {
-    return sum + wanted_width(*node) + kGap;
+    return sum + wanted_width(*node) + kBoxGap;
   });
 }
 
@@ -68,12 +68,12 @@ std::vector<double> slots_of(const std::vector<const TopologyNode*>& nodes, doub
   const double equal = width / static_cast<double>(nodes.size());
   std::vector<double> slots(nodes.size(), equal);
   const bool enough = std::all_of(nodes.begin(), nodes.end(), [&](const TopologyNode* node) {
-    return wanted_width(*node) + kGap <= equal;
+    return wanted_width(*node) + kBoxGap <= equal;
   });
   const double wanted = wanted_width(nodes);
   if (!enough && wanted <= width) {
     std::transform(nodes.begin(), nodes.end(), slots.begin(), [&](const TopologyNode* node) {
-      return wanted_width(*node) + kGap + (width - wanted) / static_cast<double>(nodes.size());
+      return wanted_width(*node) + kBoxGap + (width - wanted) / static_cast<double>(nodes.size());
     });
   }
   return slots;
@@ -90,7 +90,7 @@ Places lay_out_nodes(const TopologyGraph& graph, const Rect& area) {
     double left = area.left + kSide;
     for (std::size_t index = 0; index < nodes.size(); ++index) {
       const XY center{left + slots[index] / 2, area.top + row_height * (row + 0.5)};
-      const double width = std::min(wanted_width(*nodes[index]), slots[index] - kGap);
+      const double width = std::min(wanted_width(*nodes[index]), slots[index] - kBoxGap);
       const bool is_new = places.emplace(nodes[index]->id, Place{center, width, level, index}).second;
       RINGSIDE_CHECK(is_new, "two nodes of a topology are called '" + nodes[index]->id + "'");
       left += slots[index];
