@@ -7,6 +7,7 @@
 
 #include "common/error.hpp"
 #include "study/logs/check.hpp"
+#include "tests/paths.hpp"
 #include "tests/study/workspace.hpp"
 
 namespace ringside::study {
@@ -22,7 +23,17 @@ fs::path root_with(const Workspace& workspace, const std::string& file, const st
   return root;
 }
 
-TEST(Instance, TheBoardSaysWhatCloudsAndServersCallIt) {
+/// Machines are found by name from the folder that holds `configs`.
+class InstanceOfFiles : public testing::Test {
+ protected:
+  InstanceOfFiles() { fs::current_path(RINGSIDE_SOURCE_DIR); }
+  ~InstanceOfFiles() override { fs::current_path(before_); }
+
+ private:
+  fs::path before_ = fs::current_path();
+};
+
+TEST_F(InstanceOfFiles, TheBoardSaysWhatCloudsAndServersCallIt) {
   const Workspace workspace;
   const auto named = [&](const std::string& product) {
     const auto found = this_instance(root_with(workspace, "sys/class/dmi/id/product_name", product + "\n"));
@@ -35,7 +46,7 @@ TEST(Instance, TheBoardSaysWhatCloudsAndServersCallIt) {
   EXPECT_EQ(named(""), "");
 }
 
-TEST(Instance, CloudInitKeepsTheTypeThatTheBoardDoesNotSay) {
+TEST_F(InstanceOfFiles, CloudInitKeepsTheTypeThatTheBoardDoesNotSay) {
   const Workspace workspace;
   const auto named = [&](const std::string& json) {
     const auto found = this_instance(root_with(workspace, "run/cloud-init/instance-data.json", json));
@@ -63,7 +74,7 @@ std::string log_of(int ranks, int hosts, const std::string& gpu) {
          "1073741824 268435456 float sum -1 " + times + " " + times + "\n";
 }
 
-TEST(Instance, IsTheMachineOfALogThatFitsIt) {
+TEST_F(InstanceOfFiles, IsTheMachineOfALogThatFitsIt) {
   LogChecker checker({.instance = Instance{.machine = "p4d.24xlarge", .source = "product_name"}});
   const LogCheck two = checker.check_text(log_of(16, 2, "NVIDIA A100-SXM4-40GB"), "x").at(0);
   EXPECT_EQ(two.machine.nodes, 2);
