@@ -73,6 +73,7 @@ std::vector<Vertex> ClusterTopology::vertices() const {
       }
       if (num_nodes_ > 1) {
         copy.label = fmt::format("node {}: {}", node, vertex.label);
+        copy.node = node;
       }
     }
   }

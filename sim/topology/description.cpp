@@ -5,13 +5,11 @@
 #include <limits>
 #include <map>
 #include <span>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "common/index.hpp"
-#include "common/numbers.hpp"
 #include "sim/topology/ports.hpp"
 
 namespace ringside {
@@ -184,23 +182,15 @@ void set_levels(const std::vector<DrawnEdge>& edges, std::vector<DrawnVertex>& v
   }
 }
 
-/// The node that a label such as `node 1: GPU 3` begins with.
-std::optional<int> node_of(const Network& network, std::string_view label) {
-  constexpr std::string_view kPrefix = "node ";
-  const std::size_t colon = label.find(": ");
-  if (network.ranks_per_node == 0 || !label.starts_with(kPrefix) || colon == std::string_view::npos) {
-    return std::nullopt;
-  }
-  return parse_number<int>(label.substr(kPrefix.size(), colon - kPrefix.size()));
-}
-
 std::vector<DrawnVertex> vertices_of(const Network& network) {
   std::vector<DrawnVertex> vertices;
   Rank num_seen = 0;
   int gpus_seen = 0;
   for (const Vertex& vertex : network.vertices) {
     DrawnVertex& drawn = vertices.emplace_back(
-        DrawnVertex{.label = vertex.label, .kind = vertex.kind, .node = node_of(network, vertex.label)});
+        DrawnVertex{.label = vertex.label,
+                    .kind = vertex.kind,
+                    .node = vertex.node >= 0 ? std::optional(vertex.node) : std::nullopt});
     if (vertex.kind != VertexKind::rank) {
       continue;
     }

@@ -21,6 +21,7 @@ struct Vertex {
   std::string label;
   VertexKind kind = VertexKind::rank;
   std::int32_t attached_to = -1;  ///< Sits on this vertex without a link that is modelled; -1 = on none.
+  std::int32_t node = -1;         ///< -1 = there is one node, or it belongs to none.
 };
 
 /// One direction of a cable, or a medium that everything on it shares.
