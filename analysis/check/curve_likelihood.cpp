@@ -17,7 +17,7 @@ double square(double x) { return x * x; }
 class CurveLikelihood::Memory {
  public:
   struct Factors {
-    Eigen::LLT<Eigen::MatrixXd> cholesky = {};
+    Eigen::LDLT<Eigen::MatrixXd> cholesky = {};
     double log_determinant = 0;  ///< Half of the covariance's.
   };
 
@@ -73,8 +73,8 @@ CurveLikelihood::Memory::Factors CurveLikelihood::Memory::worked_out(const std::
     }
     covariance(i, i) += square(kNoise);
   }
-  Factors result{.cholesky = Eigen::LLT<Eigen::MatrixXd>(covariance)};
-  result.log_determinant = result.cholesky.matrixLLT().diagonal().array().log().sum();
+  Factors result{.cholesky = covariance.ldlt()};
+  result.log_determinant = 0.5 * result.cholesky.vectorD().array().log().sum();
   return result;
 }
 
@@ -86,8 +86,7 @@ double CurveLikelihood::log_of(const std::vector<double>& residuals, std::span<c
   const Memory::Factors& factors = memory_->factors(points, spread);
   const Eigen::Map<const Eigen::VectorXd> residual(residuals.data(),
                                                    static_cast<Eigen::Index>(residuals.size()));
-  const Eigen::VectorXd whitened = factors.cholesky.matrixL().solve(residual);
-  return -0.5 * whitened.squaredNorm() - factors.log_determinant;
+  return -0.5 * residual.dot(factors.cholesky.solve(residual)) - factors.log_determinant;
 }
 
 }  // namespace ringside

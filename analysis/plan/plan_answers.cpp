@@ -58,6 +58,40 @@ std::string amount(double cost, const std::string& currency) {
   return fmt::format("{:.{}f} {}", cost, cost < 1 ? 3 : 2, currency);
 }
 
+/// Those of which no price is known, at most four by name; empty where there are none.
+std::string unpriced_sentence(const std::vector<Offer>& offers, const std::vector<OfferEstimate>& estimates) {
+  constexpr std::size_t kMost = 4;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < offers.size(); ++i) {
+    if (estimates[i].step && !estimates[i].cost) {
+      names.push_back(offers[i].name);
+    }
+  }
+  if (names.empty()) {
+    return {};
+  }
+  const std::size_t more = names.size() - std::min(names.size(), kMost);
+  names.resize(names.size() - more);
+  return fmt::format(" No price is known of {}{}, which may cost less.", fmt::join(names, ", "),
+                     more > 0 ? fmt::format(" and {} more", more) : "");
+}
+
+/// `the cheapest of 3 offers that are done within 1 h`.
+std::string standing(const Plan& plan, const char* merit, std::ptrdiff_t compared, bool priced) {
+  const bool one = compared == 1;
+  std::string limits;
+  if (plan.deadline) {
+    limits = fmt::format(" that {} done within {}", one ? "is" : "are", long_time(plan.deadline->value));
+  }
+  if (plan.budget) {
+    limits += fmt::format("{} {} at most {}", limits.empty() ? " that" : " and", one ? "costs" : "cost",
+                          amount(plan.budget->amount, plan.budget->currency));
+  }
+  const std::string offers = fmt::format("{}offer{}{}", priced ? "priced " : "", one ? "" : "s",
+                                         limits.empty() ? " that can be used" : limits);
+  return one ? fmt::format("the only {}", offers) : fmt::format("the {} of {} {}", merit, compared, offers);
+}
+
 /// Why nothing is recommended.
 std::string why_nothing(const Plan& plan, const std::vector<Offer>& offers,
                         const std::vector<OfferEstimate>& estimates, const std::vector<Merit>& merits) {
@@ -210,24 +244,19 @@ Ranking rank_offers(const Plan& plan, const std::vector<Offer>& offers,
   }
 
   const std::size_t best = ranking.order.front();
-  const auto others = std::count_if(merits.begin(), merits.end(), meets);
   ranking.recommended = best;
-  std::string limits;
-  if (plan.deadline) {
-    limits = fmt::format(" that are done within {}", long_time(plan.deadline->value));
-  }
-  if (plan.budget) {
-    limits += fmt::format("{} cost at most {}", limits.empty() ? " that" : " and",
-                          amount(plan.budget->amount, plan.budget->currency));
-  }
   const Merit& merit = merits[best];
   const OfferEstimate& estimate = estimates[best];
-  ranking.reason =
-      fmt::format("Rent {}: it is the {} of {} offers{}: {} for {}{}.", offers[best].name,
-                  by_time || !estimate.cost ? "fastest" : "cheapest", others,
-                  limits.empty() ? " that can be used" : limits, long_time(merit.seconds),
-                  estimate.run ? "the run" : "a million samples",
-                  estimate.cost ? fmt::format(", {}", amount(merit.cost, estimate.cost->currency)) : "");
+  const bool by_cost = !by_time && estimate.cost.has_value();
+  const std::string unpriced = by_cost ? unpriced_sentence(offers, estimates) : std::string{};
+  const auto compared = std::count_if(merits.begin(), merits.end(), [&](const Merit& other) {
+    return meets(other) && (!by_cost || other.cost < kInfinite);
+  });
+  ranking.reason = fmt::format(
+      "Rent {}: it is {}: {} for {}{}.{}", offers[best].name,
+      standing(plan, by_cost ? "cheapest" : "fastest", compared, !unpriced.empty()), long_time(merit.seconds),
+      estimate.run ? "the run" : "a million samples",
+      estimate.cost ? fmt::format(", {}", amount(merit.cost, estimate.cost->currency)) : "", unpriced);
   return ranking;
 }
 

@@ -18,7 +18,7 @@ struct Ranking {
   std::vector<std::size_t> order;  ///< All offers, the best first, those that cannot be used last.
   std::vector<bool> pareto;        ///< By offer: nothing else is both cheaper and faster.
   std::optional<std::size_t> recommended = {};
-  std::string reason;  ///< Why that one, or why none: a whole sentence.
+  std::string reason;  ///< Why that one, or why none, and which could not be compared: whole sentences.
 };
 
 /// Cheapest within the deadline, or fastest within the budget when only that is given; cheapest when neither is. Offers

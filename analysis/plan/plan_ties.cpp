@@ -38,6 +38,7 @@ Ties ties(Planner& planner, const Plan& plan, const std::vector<Offer>& offers,
   for (const std::size_t index : ranking.order) {
     const bool compared =
         index != best && estimates[index].step.has_value() && (!by_cost || offers[index].per_hour);
+    found.compared += compared ? 1 : 0;
     if (compared && merit_now(index).low < merit_now(best).high) {
       found.offers.push_back(index);
     }

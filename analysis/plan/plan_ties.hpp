@@ -21,6 +21,7 @@ struct Ties {
   /// Usable offers whose 90 % interval of what was compared begins below the end of the recommended one's: they may be the better
   /// ones. Best first.
   std::vector<std::size_t> offers = {};
+  int compared = 0;  ///< How many offers the recommended one was compared with.
   /// The one measurement after which the interval of the recommended offer and of the first of these share least; none where no
   /// measurement helps.
   std::optional<TieBreaker> breaker = {};

@@ -156,12 +156,12 @@ void print_sureness(const study::PlanStudy& study) {
   if (!plan.ranking.recommended) {
     return;
   }
-  const std::size_t usable = plan.shown.size();
-  print_line(study.ties.offers.empty()
-                 ? usable > 1 ? std::string("That is sure: no other's 90 % interval overlaps its.")
-                              : std::string{}
-                 : fmt::format("That is not sure: the 90 % intervals of {} overlap its, a tie.",
-                               names_of(plan, study.ties.offers)));
+  if (!study.ties.offers.empty()) {
+    print_line(fmt::format("That is not sure: the 90 % intervals of {} overlap its, a tie.",
+                           names_of(plan, study.ties.offers)));
+  } else if (study.ties.compared > 0) {
+    print_line("That is sure: no 90 % interval of those it was compared with overlaps its.");
+  }
   if (const std::string breaker = breaker_sentence(study); !breaker.empty()) {
     print_line(breaker);
   }

@@ -145,9 +145,11 @@ NamedOffer read_part(const std::string& part, const std::optional<std::string>& 
   if (!named && !is_machine(gpus.what, names)) {
     std::vector<std::string> all = gpu_model_names();
     all.insert(all.end(), names.begin(), names.end());
+    const std::optional<std::string> near = nearest_name(gpus.what, all);
     reject_part("--gpus", offer.text,
-                unknown_name("GPU or machine", gpus.what, all) +
-                    "; `ringside list machines` has the machines, and a machine file is taken, too");
+                fmt::format("unknown GPU or machine '{}'{}; `ringside list machines` has the {} machines and "
+                            "their GPUs, and a machine file is taken, too",
+                            gpus.what, near ? fmt::format("; did you mean '{}'?", *near) : "", names.size()));
   }
   std::error_code ignored;
   offer.reference = named ? offer.text : fmt::format("{} x {}", gpus.count, gpus.what);

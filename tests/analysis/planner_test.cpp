@@ -18,6 +18,7 @@ namespace {
 
 using testing::Contains;
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 
 constexpr std::int64_t kGradientBytes = 80'000'000;
@@ -202,6 +203,22 @@ TEST(Ranking, RecommendsTheCheapestWithinTheDeadlineAndTheFastestWithinTheBudget
   plan.deadline.reset();
   plan.budget = Money{.amount = 1, .currency = "USD"};
   EXPECT_EQ(rank_offers(plan, offers, estimates).recommended, 1U);
+}
+
+TEST(Ranking, OffersWithoutAPriceAreNamedAndNotCompared) {
+  const Plan plan = plan_80mb();
+  Planner planner(plan);
+  std::vector<Offer> offers = {offer_of("priced", 2, 1), offer_of("free?", 8, 1)};
+  offers[1].per_hour.reset();
+  std::vector<OfferEstimate> estimates;
+  for (const Offer& offer : offers) {
+    estimates.push_back(planner.estimate(offer));
+  }
+  const Ranking ranking = rank_offers(plan, offers, estimates);
+  EXPECT_EQ(ranking.recommended, 0U);
+  EXPECT_THAT(ranking.reason, HasSubstr("it is the only priced offer that can be used"));
+  EXPECT_THAT(ranking.reason, EndsWith("No price is known of free?, which may cost less."));
+  EXPECT_EQ(ties(planner, plan, offers, estimates, ranking).compared, 0);
 }
 
 TEST(Ranking, TheFrontHoldsWhatNothingElseBeats) {

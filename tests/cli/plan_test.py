@@ -53,7 +53,7 @@ class Plan(RingsideCase):
         self.assertEqual(len(checked), 80)
 
     def test_deadline_and_budget_decide(self):
-        self.assertIn("Rent eight: it is the cheapest of 1 offers that are done within", self.plan(PLAN + OFFERS, "--deadline", "100 s").stdout)
+        self.assertIn("Rent eight: it is the only offer that is done within", self.plan(PLAN + OFFERS, "--deadline", "100 s").stdout)
         self.assertIn("Rent eight: it is the fastest of 2", self.plan(PLAN + OFFERS, "--budget", "1 USD").stdout)
 
     def line(self, *flags):
