@@ -77,7 +77,7 @@ std::string unpriced_sentence(const std::vector<Offer>& offers, const std::vecto
 }
 
 /// `the cheapest of 3 offers that are done within 1 h`.
-std::string standing(const Plan& plan, const char* merit, std::ptrdiff_t compared, bool priced) {
+std::string standing(const Plan& plan, const char* merit, std::ptrdiff_t compared, bool with_price) {
   const bool one = compared == 1;
   std::string limits;
   if (plan.deadline) {
@@ -87,7 +87,7 @@ std::string standing(const Plan& plan, const char* merit, std::ptrdiff_t compare
     limits += fmt::format("{} {} at most {}", limits.empty() ? " that" : " and", one ? "costs" : "cost",
                           amount(plan.budget->amount, plan.budget->currency));
   }
-  const std::string offers = fmt::format("{}offer{}{}", priced ? "priced " : "", one ? "" : "s",
+  const std::string offers = fmt::format("offer{}{}{}", one ? "" : "s", with_price ? " with a price" : "",
                                          limits.empty() ? " that can be used" : limits);
   return one ? fmt::format("the only {}", offers) : fmt::format("the {} of {} {}", merit, compared, offers);
 }

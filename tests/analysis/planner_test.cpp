@@ -208,7 +208,7 @@ TEST(Ranking, RecommendsTheCheapestWithinTheDeadlineAndTheFastestWithinTheBudget
 TEST(Ranking, OffersWithoutAPriceAreNamedAndNotCompared) {
   const Plan plan = plan_80mb();
   Planner planner(plan);
-  std::vector<Offer> offers = {offer_of("priced", 2, 1), offer_of("free?", 8, 1)};
+  std::vector<Offer> offers = {offer_of("two", 2, 1), offer_of("free?", 8, 1)};
   offers[1].per_hour.reset();
   std::vector<OfferEstimate> estimates;
   for (const Offer& offer : offers) {
@@ -216,7 +216,7 @@ TEST(Ranking, OffersWithoutAPriceAreNamedAndNotCompared) {
   }
   const Ranking ranking = rank_offers(plan, offers, estimates);
   EXPECT_EQ(ranking.recommended, 0U);
-  EXPECT_THAT(ranking.reason, HasSubstr("it is the only priced offer that can be used"));
+  EXPECT_THAT(ranking.reason, HasSubstr("it is the only offer with a price that can be used"));
   EXPECT_THAT(ranking.reason, EndsWith("No price is known of free?, which may cost less."));
   EXPECT_EQ(ties(planner, plan, offers, estimates, ranking).compared, 0);
 }
