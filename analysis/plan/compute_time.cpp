@@ -97,8 +97,8 @@ std::variant<ComputeTime, UnknownSpeed> compute_time(const Workload& workload,
                      .typical = time_at(efficiency.typical),
                      .high = time_at(efficiency.low)},
       .basis = fmt::format(
-          "One {} computes at {} to {} of its {:.4g} TFLOP/s in {}{}.", gpu.model, percent(efficiency.low, 1),
-          percent(efficiency.high, 1), rate / kTera, name(computed_in(gpu, workload.compute.precision)),
+          "One {} computes at {} to {} of its {:.4g} TFLOP/s in {}{}.", gpu.model, percent(efficiency.low),
+          percent(efficiency.high), rate / kTera, name(computed_in(gpu, workload.compute.precision)),
           achieved.extrapolated ? ", which nobody published of a language model on it" : "")};
 }
 

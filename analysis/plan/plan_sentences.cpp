@@ -189,8 +189,8 @@ std::vector<std::string> explain(Planner& planner, const Plan& plan, const Offer
   add(tutorial_ring_sentence(planner, plan, offer));
   add(best_way_sentence(planner, plan, offer));
   if (found.gpus_stop_paying) {
-    add(fmt::format("From {} GPUs on, one more adds less than half of a GPU's speed.",
-                    *found.gpus_stop_paying));
+    add(fmt::format("From {} GPU{} on, one more adds less than half of a GPU's speed.",
+                    *found.gpus_stop_paying, *found.gpus_stop_paying == 1 ? "" : "s"));
   }
   return sentences;
 }

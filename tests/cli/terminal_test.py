@@ -38,6 +38,12 @@ class Terminal(RingsideCase):
         self.assertEqual(process.wait(timeout=120), status, text.decode())
         return text.decode()
 
+    def test_long_cells_of_a_list_are_cut(self):
+        lines = self.on_terminal(70, "list", "algorithms").splitlines()
+        self.assertGreater(len(lines), 10)
+        self.assertLessEqual(max(map(len, lines)), 70)
+        self.assertTrue(any("…" in line for line in lines))
+
     def assert_fits(self, text, columns):
         for drawn in re.split(r"[\r\n]", text):
             line = drawn.replace("\033[K", "")

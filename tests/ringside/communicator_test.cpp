@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "ringside/launch.hpp"
+#include "tests/ringside/error_of.hpp"
 
 namespace ringside {
 namespace {
@@ -24,15 +25,6 @@ using ::testing::HasSubstr;
 /// Thread ranks fail the test of the thread that started them.
 void with_ranks(int ranks, const RankFunction& function) {
   launch({.ranks = ranks, .backend = Backend::threads, .timeout = 10s}, function);
-}
-
-std::string error_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return fmt::format("{}: {}", exit_status(error.kind()), error.what());
-  }
-  return "nothing was thrown";
 }
 
 std::vector<std::string> algorithms(Collective collective) {

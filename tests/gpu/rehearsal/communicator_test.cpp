@@ -19,6 +19,7 @@
 #include "ringside/gpu_array.hpp"
 #include "ringside/launch.hpp"
 #include "schedule/registry.hpp"
+#include "tests/ringside/error_of.hpp"
 
 namespace ringside {
 namespace {
@@ -42,15 +43,6 @@ void on_gpus(int ranks, const RankFunction& function, int ranks_per_gpu = 1,
              std::chrono::milliseconds timeout = 20s) {
   launch({.ranks = ranks, .backend = Backend::nccl, .timeout = timeout, .ranks_per_gpu = ranks_per_gpu},
          function);
-}
-
-std::string error_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return fmt::format("{}: {}", exit_status(error.kind()), error.what());
-  }
-  return "nothing was thrown";
 }
 
 /// What rank `rank` brings: different in every element.
