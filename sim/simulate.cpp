@@ -19,6 +19,7 @@
 #include "sim/engine/flow.hpp"
 #include "sim/engine/gloo_ring.hpp"
 #include "sim/engine/replay.hpp"
+#include "sim/engine/shared_processor.hpp"
 #include "sim/topology/network.hpp"
 
 namespace ringside {
@@ -214,11 +215,16 @@ bool has_intervals(const Calibrated& calibrated) {
          !calibrated.spread.empty() || !calibrated.reduction_spread.empty();
 }
 
-/// How many times longer everything takes at the slow end of its 90 % interval when medians differ by `spread` from pass to pass:
-/// the probes' and the measurement's alike.
-double at_slow_end(double spread) {
+/// How far predictions are off where nothing disturbs, as a deviation of logarithms, when messages are processors' work from end to
+/// end: how threads wake up and wait there is what the model knows least. From ten comparisons on two virtual cores
+/// (docs/measuring.md).
+constexpr double kProcessorDeviation = 0.11;
+
+/// How many times longer everything takes at the slow end of its 90 % interval: medians differ by `spread` from pass to pass, the
+/// probes' and the measurement's alike, and processors are busy for `processor_share` of the time.
+double at_slow_end(double spread, double processor_share) {
   constexpr double kNormal90 = 1.645;
-  return std::exp(kNormal90 * std::sqrt(2.0) * spread);
+  return std::exp(kNormal90 * std::hypot(std::sqrt(2.0) * spread, kProcessorDeviation * processor_share));
 }
 
 double deviation_of(const SpreadPoint& point, bool fast) {
@@ -237,6 +243,20 @@ double spread_at(std::span<const SpreadPoint> spread, Bytes bytes, bool fast) {
   const auto log_of = [](Bytes size) { return std::log(static_cast<double>(size.value)); };
   const double share = (log_of(bytes) - log_of(below.bytes)) / (log_of(above->bytes) - log_of(below.bytes));
   return std::lerp(deviation_of(below, fast), deviation_of(*above, fast), share);
+}
+
+std::optional<ProcessorCurves> processor_of(const Calibrated& calibrated) {
+  if (find_curve(calibrated.curves, ProbeKind::ping_pong) == nullptr) {
+    return std::nullopt;
+  }
+  return ProcessorCurves(SharedProcessor{.cores = calibrated.cores, .curves = calibrated.curves},
+                         calibrated.reduction);
+}
+
+/// For which share of a message's time its sender's processor is busy with it; 0 where no probe tells.
+double busy_share(const std::optional<ProcessorCurves>& processor, Bytes bytes) {
+  const auto size = static_cast<double>(bytes.value);
+  return processor ? processor->send(size) / processor->transfer(size) : 0;
 }
 
 /// The calibration as it would be if everything were at the fast or at the slow end of its interval. Measured
@@ -258,11 +278,13 @@ Calibrated end_of_intervals(Calibrated calibrated, bool fast) {
     const double before = (latency + bytes / bandwidth).value;
     return before > 0 ? (calibrated.latency + bytes / calibrated.bandwidth).value / before : 1;
   };
-  const auto moved = [fast](std::span<const SpreadPoint> spread, Bytes bytes) -> std::optional<double> {
+  const std::optional<ProcessorCurves> processor = processor_of(calibrated);
+  const auto moved = [fast, &processor](std::span<const SpreadPoint> spread,
+                                        Bytes bytes) -> std::optional<double> {
     if (spread.empty()) {
       return std::nullopt;
     }
-    const double slow = at_slow_end(spread_at(spread, bytes, fast));
+    const double slow = at_slow_end(spread_at(spread, bytes, fast), busy_share(processor, bytes));
     return fast ? 1 / slow : slow;
   };
   const std::vector<SpreadPoint>& of_reductions =

@@ -151,10 +151,11 @@ class Description {
   double links_in_use(const IntraLink& intra, int links) const {
     const int gpus = gpus_of_a_node();
     const int used = std::min(gpus, ranks_of_a_node());
-    if (system_.link == GpuLink::nvswitch || used >= gpus || intra.wiring == "bridge_pairs") {
+    const bool cube_mesh = intra.wiring == "hybrid_cube_mesh";
+    if (system_.link == GpuLink::nvswitch || (used >= gpus && !cube_mesh) || intra.wiring == "bridge_pairs") {
       return links;
     }
-    if (intra.wiring != "hybrid_cube_mesh") {
+    if (!cube_mesh) {
       return static_cast<double>(links) * (used - 1) / (gpus - 1);
     }
     constexpr int kDoubleLinks = 6;  // Links per GPU where some pairs have two.

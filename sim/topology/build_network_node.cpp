@@ -202,8 +202,8 @@ class NodePlanner {
   }
 
   void wire_cube_mesh(int links, const LinkNumbers& link) {
-    if (num_gpus_ != 8) {
-      fail(machine_, "gpus_per_node", fmt::format("{} GPUs; a hybrid_cube_mesh has 8", num_gpus_));
+    if (num_gpus_ != 8 && num_gpus_ != 4) {
+      fail(machine_, "gpus_per_node", fmt::format("{} GPUs; a hybrid_cube_mesh has 8 or 4", num_gpus_));
     }
     if (links != 6 && links != 4) {
       fail(machine_, "intra.links_per_gpu",

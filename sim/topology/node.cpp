@@ -200,10 +200,11 @@ int hybrid_cube_links(int source, int target, bool double_links) {
 
 void wire_hybrid_cube_mesh(NodePlan& plan, const std::string& cable, const LinkNumbers& link,
                            bool double_links) {
-  RINGSIDE_CHECK(plan.num_gpus == kCubeGpus, "a hybrid cube mesh has eight GPUs");
-  auto wiring = std::make_unique<DirectWiring>(kCubeGpus);
-  for (int source = 0; source < kCubeGpus; ++source) {
-    for (int target = 0; target < kCubeGpus; ++target) {
+  RINGSIDE_CHECK(plan.num_gpus == kCubeGpus || plan.num_gpus == kCubeGpus / 2,
+                 "a hybrid cube mesh has eight GPUs, its half four");
+  auto wiring = std::make_unique<DirectWiring>(plan.num_gpus);
+  for (int source = 0; source < plan.num_gpus; ++source) {
+    for (int target = 0; target < plan.num_gpus; ++target) {
       const int links = hybrid_cube_links(source, target, double_links);
       if (links > 0) {
         wiring->set_link(

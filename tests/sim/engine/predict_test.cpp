@@ -231,7 +231,9 @@ TEST(Predict, RanksWithCoresOfTheirOwnArePredictedInSegmentsButNotReplayedInThem
       << "segments of one message would travel side by side";
 }
 
-double at_slow_end(double deviation) { return std::exp(1.645 * std::sqrt(2.0) * deviation); }
+double at_slow_end(double deviation, double processor_share = 1) {
+  return std::exp(1.645 * std::hypot(std::sqrt(2.0) * deviation, 0.11 * processor_share));
+}
 
 TEST(Predict, TheIntervalFollowsTheSpreadAtTheSizeOfTheMessages) {
   const Machine machine =
@@ -263,8 +265,22 @@ TEST(Predict, ReductionsMoveByTheirOwnSpreadOrElseByThatOfMessages) {
     return predicted(machine, point("naive", 2, {1'000'000})).high->value;
   };
   // Two messages and a reduction of 1 ms.
-  EXPECT_NEAR(high({}), 2.2e-4 + 1e-3, 1e-12);
-  EXPECT_NEAR(high({{.bytes = {1}, .deviation = 0.3}}), 2.2e-4 + 1e-3 * at_slow_end(0.3), 1e-12);
+  EXPECT_NEAR(high({}), (2.2e-4 + 1e-3) * at_slow_end(0), 1e-12);
+  EXPECT_NEAR(high({{.bytes = {1}, .deviation = 0.3}}), 2.2e-4 * at_slow_end(0) + 1e-3 * at_slow_end(0.3),
+              1e-12);
+}
+
+TEST(Predict, WhatTakesLinksAndNoProcessorIsOnlyAsUncertainAsItsProbes) {
+  Machine machine = shared_machine({{.bytes = {1}, .deviation = 0.02}});
+  const auto width = [&machine] {
+    const Prediction prediction = predicted(machine, point("naive", 2, {1'000'000}));
+    return prediction.high->value / prediction.seconds.value;
+  };
+  EXPECT_NEAR(width(), at_slow_end(0.02), 1e-9) << "nobody probed what sending takes: all of it";
+  // 1 MB takes 110 us, and its sender's kernel has it after 11.
+  machine.calibrated->curves.push_back(
+      {.kind = ProbeKind::send, .points = {{{1'000}, 1e-6}, {{1'000'000}, 1.1e-5}}});
+  EXPECT_NEAR(width(), at_slow_end(0.02, 0.1), 1e-9);
 }
 
 TEST(Predict, TheSpreadIsInterpolatedBetweenSizesAndHoldsBeyondThem) {

@@ -51,6 +51,9 @@ TEST(Subset, TwoGpusOfADgx1UseTheirTwoLinks) {
   EXPECT_DOUBLE_EQ(system_of(dgx1, 2).link_rate, 2 * 25);
   EXPECT_DOUBLE_EQ(system_of(dgx1, 4).link_rate, 4 * 25);
   EXPECT_DOUBLE_EQ(system_of(dgx1, 8).link_rate, 6 * 25);
+  Machine half = dgx1;
+  half.gpus_per_node = 4;
+  EXPECT_DOUBLE_EQ(system_of(half, 4).link_rate, 4 * 25);
 }
 
 TEST(Subset, ASwitchGivesAnyTwoAllTheirLinks) { EXPECT_DOUBLE_EQ(system_of(h100_nodes(), 2).link_rate, 450); }

@@ -142,8 +142,19 @@ TEST(HybridCubeMesh, OfP100HasSingleLinksOnly) {
   EXPECT_EQ(network.topology->links().size(), 8U * 4);
   machine.intra->links_per_gpu = 5;
   EXPECT_THAT(error_of(machine, 8), HasSubstr("intra.links_per_gpu: 5"));
-  machine.gpus_per_node = 4;
-  EXPECT_THAT(error_of(machine, 4), HasSubstr("gpus_per_node: 4 GPUs; a hybrid_cube_mesh has 8"));
+  machine.gpus_per_node = 6;
+  EXPECT_THAT(error_of(machine, 6), HasSubstr("gpus_per_node: 6 GPUs; a hybrid_cube_mesh has 8 or 4"));
+}
+
+TEST(HybridCubeMesh, HalfOfItHasTheLinksThatStayWithin) {
+  Machine half = dgx1_machine();
+  half.gpus_per_node = 4;
+  const Network network = build_network(half, 4);
+  const Network whole = build_network(dgx1_machine(), 8);
+  EXPECT_EQ(network.topology->links().size(), 4U * 3);
+  for (const auto& [source, target] : {std::pair{0, 1}, std::pair{0, 2}, std::pair{2, 3}}) {
+    EXPECT_DOUBLE_EQ(test::bandwidth_gb(network, source, target), test::bandwidth_gb(whole, source, target));
+  }
 }
 
 TEST(HybridCubeMesh, HasEightGpusWhenNobodySaysSo) {
