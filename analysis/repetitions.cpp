@@ -73,7 +73,31 @@ struct Scatter {
   }
 };
 
-Scatter scatter_of(const Repeated& repeated) {
+/// Medians of the repetitions, ascending.
+std::vector<double> medians_of(const Repeated& repeated) {
+  std::vector<double> medians;
+  for (const std::vector<double>& repetition : repeated) {
+    medians.push_back(summarize(repetition).median);
+  }
+  std::sort(medians.begin(), medians.end());
+  return medians;
+}
+
+constexpr std::size_t kLeastRepetitions = 3;
+
+/// What this machine does when nothing disturbs it: the fastest repetition may be one that happened to begin in a lucky moment.
+double undisturbed(const std::vector<double>& ascending) { return ascending[1]; }
+
+/// The deviation with which the fast end of a 90 % interval reaches the fastest repetition.
+double deviation_to_fastest(const Repeated& repeated) {
+  constexpr double kNormal90 = 1.645;
+  const double faster = std::log(common_median(repeated) / medians_of(repeated).front());
+  return std::max(0.0, faster) / (kNormal90 * std::sqrt(2.0));
+}
+
+/// On a machine that something disturbs a measurement may find it undisturbed however many probes did not: the fast side then
+/// reaches what the fastest repetition took.
+Scatter scatter_of(const Repeated& repeated, bool disturbed) {
   Scatter scatter;
   const std::vector<double> all = deviations(repeated);
   for (const double deviation : all) {
@@ -81,6 +105,11 @@ Scatter scatter_of(const Repeated& repeated) {
         deviation * deviation / static_cast<double>(all.size());
   }
   scatter.count = 1;
+  if (disturbed) {
+    const double to_fastest = deviation_to_fastest(repeated);
+    scatter.faster =
+        std::max(scatter.faster, to_fastest * to_fastest / 2);  // Half of the deviations are on this side.
+  }
   return scatter;
 }
 
@@ -130,6 +159,7 @@ std::map<ProbePlace, Repeated> repetitions_of(std::span<const ProbeSample> sampl
 
 std::vector<SpreadPoint> spread_of(std::span<const ProbeSample> samples,
                                    const std::function<bool(const ProbeKindRow&)>& wanted) {
+  const bool disturbed = disturbance(samples).has_value();
   std::map<Bytes, Scatter> scatters;
   for (const ProbeKindRow& row : probe_kinds()) {
     if (!wanted(row)) {
@@ -137,7 +167,7 @@ std::vector<SpreadPoint> spread_of(std::span<const ProbeSample> samples,
     }
     for (const auto& [place, repeated] : repetitions_of(samples, row)) {
       if (repeated.size() > 1) {
-        scatters[place.bytes].add(scatter_of(repeated));
+        scatters[place.bytes].add(scatter_of(repeated, disturbed));
       }
     }
   }
@@ -160,7 +190,6 @@ std::vector<SpreadPoint> spread_of(std::span<const ProbeSample> samples,
 }
 
 std::optional<Disturbance> disturbance(std::span<const ProbeSample> samples) {
-  constexpr std::size_t kLeastRepetitions = 3;
   constexpr double kSlow = 1.5;
   constexpr double kQuietShare = 0.1;
   int probes = 0;
@@ -170,16 +199,11 @@ std::optional<Disturbance> disturbance(std::span<const ProbeSample> samples) {
       if (repeated.size() < kLeastRepetitions) {
         continue;
       }
-      std::vector<double> medians;
-      for (const std::vector<double>& repetition : repeated) {
-        medians.push_back(summarize(repetition).median);
-      }
-      std::sort(medians.begin(), medians.end());
+      const std::vector<double> medians = medians_of(repeated);
       probes += static_cast<int>(medians.size());
       for (const double seconds : medians) {
-        // The fastest may be one that happened to begin in a lucky moment.
-        if (seconds > kSlow * medians[1]) {
-          slow.push_back(seconds / medians[1]);
+        if (seconds > kSlow * undisturbed(medians)) {
+          slow.push_back(seconds / undisturbed(medians));
         }
       }
     }

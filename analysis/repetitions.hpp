@@ -37,7 +37,8 @@ std::map<ProbePlace, Repeated> repetitions_of(std::span<const ProbeSample> sampl
 /// At each size of the wanted kinds that ran in several repetitions: how far the common median of a measurement of half as many
 /// repetitions lies from that of all of these, as a standard deviation of its logarithm, apart for measurements that are faster
 /// and for those that are slower. Every half of the repetitions is taken once; what halves that share repetitions with
-/// the whole understate is made up for, as if repetitions were independent; pooled over the probes whose size is within a factor
+/// the whole understate is made up for, as if repetitions were independent; where something disturbed them (`disturbance`), on the fast side
+/// at least so much that a 90 % interval reaches the fastest repetition; pooled over the probes whose size is within a factor
 /// of four. Divided by √2, so that it stands for the probes alone. Never less than 1.3 %, to which the medians that predictions are
 /// compared with are measured. Empty with one repetition.
 std::vector<SpreadPoint> spread_of(std::span<const ProbeSample> samples,

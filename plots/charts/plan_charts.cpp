@@ -426,6 +426,33 @@ Marks::Mark with_interval(const Curve& curve) {
   return mark;
 }
 
+/// Marks that would stand on each other stand side by side, so that no interval hides another: factors by which they move on the
+/// logarithmic axis, by index of the curve.
+std::vector<double> side_by_side(const std::vector<Curve>& curves, const Range& rates, double pixels) {
+  constexpr double kApart = 9;  // Pixels.
+  const double step = std::pow(rates.max / rates.min, kApart / pixels);
+  std::vector<std::size_t> order;
+  for (std::size_t index = 0; index < curves.size(); ++index) {
+    if (curves[index].mark) {
+      order.push_back(index);
+    }
+  }
+  std::ranges::stable_sort(order, {}, [&](std::size_t index) { return curves[index].mark->x; });
+  std::vector<double> factors(curves.size(), 1);
+  for (std::size_t first = 0; first < order.size();) {
+    std::size_t end = first + 1;
+    while (end < order.size() && curves[order[end]].mark->x < curves[order[end - 1]].mark->x * step) {
+      ++end;
+    }
+    const double middle = static_cast<double>(end - first - 1) / 2;
+    for (std::size_t place = first; place < end; ++place) {
+      factors[order[place]] = std::pow(step, static_cast<double>(place - first) - middle);
+    }
+    first = end;
+  }
+  return factors;
+}
+
 }  // namespace
 
 std::vector<Figure> exposed_against_bandwidth(const std::vector<Curve>& curves, const ChartContext& context) {
@@ -461,13 +488,16 @@ std::vector<Figure> exposed_against_bandwidth(const std::vector<Curve>& curves, 
   for (const double share : {0.05, 0.10}) {
     panel.elements.emplace_back(line({{rates.min, share}, {rates.max, share}}, kThreshold));
   }
+  const std::vector<double> factors = side_by_side(curves, rates, panel.area.width);
   for (std::size_t index = 0; index < curves.size(); ++index) {
     const SeriesStyle style = style_at(index);
     panel.elements.emplace_back(
         line(curves[index].points, {.color = style.color, .width = 2, .dash = style.dash}));
     if (curves[index].mark) {
+      Marks::Mark mark = with_interval(curves[index]);
+      mark.x *= factors[index];
       panel.elements.emplace_back(
-          Marks{.marks = {with_interval(curves[index])},
+          Marks{.marks = {mark},
                 .style = {.color = style.color, .shape = style.shape, .size = 1.9, .outlined = true}});
     }
   }

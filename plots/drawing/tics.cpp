@@ -50,6 +50,20 @@ std::vector<Tic> size_tics(Range bytes, double pixels) {
   return tics;
 }
 
+std::vector<Tic> decimal_size_tics(Range bytes, double pixels) {
+  const int first = std::max(0, ceil_exponent(std::log10(bytes.min)));
+  const int last = std::min(18, floor_exponent(std::log10(bytes.max)));
+  const double label_width = text_width("100 MB", {}) + 14;
+  const double pixels_per_decade = pixels / std::max(1e-6, std::log10(bytes.max / bytes.min));
+  const int step = pixels_per_decade >= label_width ? 1 : 3;
+  std::vector<Tic> tics;
+  for (int exponent = first; exponent <= last; ++exponent) {
+    const auto size = static_cast<std::int64_t>(std::llround(std::pow(10.0, exponent)));
+    tics.push_back({static_cast<double>(size), modulo(exponent, step) == 0 ? format(Bytes{size}) : ""});
+  }
+  return tics;
+}
+
 std::vector<Tic> time_tics(Range seconds, double pixels) {
   const int first = floor_exponent(std::log10(seconds.min));
   const int last = ceil_exponent(std::log10(seconds.max));

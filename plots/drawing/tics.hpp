@@ -19,6 +19,9 @@ struct Range {
 /// Tics of a log axis of bytes: powers of two (`1 KiB`, `32 KiB`, `1 MiB`, …), labelled as densely as `pixels` allow.
 std::vector<Tic> size_tics(Range bytes, double pixels);
 
+/// The same for sizes in powers of ten: `1 KB`, `10 KB`, …
+std::vector<Tic> decimal_size_tics(Range bytes, double pixels);
+
 /// Tics of a log axis of seconds: powers of ten (`10 us`, `1 ms`, …), and 2 and 5 in between on a short axis.
 std::vector<Tic> time_tics(Range seconds, double pixels);
 

@@ -46,12 +46,12 @@ bool any_kind(const ProbeKindRow& /*row*/) { return true; }
 
 TEST(Spread, IsTheDeviationOfOneRepetitionOfManyProbes) {
   for (const int repetitions : {2, 3, 6, 10}) {
-    const std::vector<SpreadPoint> spread = spread_of(probes(repetitions, 0.2, 0, 1), any_kind);
+    const std::vector<SpreadPoint> spread = spread_of(probes(repetitions, 0.1, 0, 1), any_kind);
     const SpreadPoint& middle = spread.at(spread.size() / 2);
-    // A measurement of half the repetitions and the probes: 0.2·√(1/h + 1/n)/√2, times √(π/2) at most for a median of medians.
+    // A measurement of half the repetitions and the probes: 0.1·√(1/h + 1/n)/√2, times √(π/2) at most for a median of medians.
     const double n = repetitions;
     const double h = repetitions / 2;
-    const double of_means = 0.2 * std::sqrt((1 / h + 1 / n) / 2);
+    const double of_means = 0.1 * std::sqrt((1 / h + 1 / n) / 2);
     for (const double deviation : {middle.deviation, middle.slow_deviation.value()}) {
       EXPECT_GT(deviation, 0.85 * of_means) << repetitions;
       EXPECT_LT(deviation, 1.4 * of_means) << repetitions;
@@ -64,6 +64,15 @@ TEST(Spread, OfADisturbedMachineReachesFurtherToTheSlowSide) {
   const SpreadPoint& middle = spread.at(spread.size() / 2);
   EXPECT_LT(middle.deviation, 0.4);
   EXPECT_GT(middle.slow_deviation.value(), 1.5 * middle.deviation);
+}
+
+TEST(Spread, OfAMachineThatIsMostlyDisturbedReachesWhatItDoesUndisturbed) {
+  const auto fast_end = [](double slow_share) {
+    const std::vector<SpreadPoint> spread = spread_of(probes(6, 0.05, slow_share, 5), any_kind);
+    return std::exp(1.645 * std::sqrt(2.0) * spread.at(spread.size() / 2).deviation);
+  };
+  EXPECT_LT(fast_end(0), 1.3);
+  EXPECT_GT(fast_end(0.6), 4) << "most repetitions took five times as long as the rest";
 }
 
 TEST(Disturbance, IsHowMuchSlowerSomeProbesWere) {

@@ -119,6 +119,21 @@ TEST(TimeVsSize, PredictionsAreLinesAndMeasurementsAreMarks) {
   EXPECT_EQ(elements_of<Marks>(panel).at(1).style.color, kBlue);
 }
 
+TEST(TimeVsSize, CountsInMegabytesWhereTheSizesDo) {
+  const auto label_at = [](std::int64_t from, std::int64_t factor, double place) -> std::string {
+    const auto figures = time_vs_size(
+        samples::sweep({.ranks = {4}, .from = from, .to = 100 * from * from, .factor = factor}), kContext);
+    for (const Tic& tic : plots_of(figures.at(0)).at(0).x.tics) {
+      if (tic.at == place) {
+        return tic.label;
+      }
+    }
+    return "no tic";
+  };
+  EXPECT_EQ(label_at(1000, 10, 1e6), "1 MB");
+  EXPECT_EQ(label_at(1024, 4, 1 << 20), "1 MiB");
+}
+
 TEST(TimeVsSize, WorksWithOneSideAlone) {
   const Panel predicted =
       plots_of(time_vs_size(samples::sweep({.ranks = {4}, .measured = false}), kContext).at(0)).at(0);

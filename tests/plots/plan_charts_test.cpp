@@ -151,5 +151,21 @@ TEST(PlanCharts, WhatIsExposedAsOfferedHasItsInterval) {
   EXPECT_THAT(texts_of(figure), Contains("as offered, 90 % interval"));
 }
 
+TEST(PlanCharts, OffersWithTheSameLinkStandSideBySide) {
+  std::vector<Curve> curves(3, {.label = "a", .points = {{1e9, 0.9}, {1e12, 0.01}}, .mark = XY{2e10, 0.3}});
+  curves[1].mark = XY{2e11, 0.2};
+  const Figure figure = exposed_against_bandwidth(curves, kPlanContext)[0];
+  std::vector<double> places;
+  for (const Element& element : figure.panels.back().elements) {
+    if (const auto* marks = std::get_if<Marks>(&element)) {
+      places.push_back(marks->marks.at(0).x);
+    }
+  }
+  ASSERT_EQ(places.size(), 3U);
+  EXPECT_DOUBLE_EQ(places[1], 2e11) << "alone: where it belongs";
+  EXPECT_GT(places[2], 1.02 * places[0]);
+  EXPECT_NEAR(places[0] * places[2], 4e20, 1e12) << "around their place";
+}
+
 }  // namespace
 }  // namespace ringside::plots

@@ -35,6 +35,12 @@ TEST(SizeTics, ArePowersOfTwoUnderBinaryPrefixes) {
               ElementsAre("4 KiB", "8 KiB", "16 KiB", "32 KiB"));
 }
 
+TEST(SizeTics, AreDecadesWhereSizesAreDecimal) {
+  EXPECT_THAT(labels(decimal_size_tics({1e3, 1e8}, 700)),
+              ElementsAre("1 KB", "10 KB", "100 KB", "1 MB", "10 MB", "100 MB"));
+  EXPECT_THAT(labels(decimal_size_tics({1, 1e9}, 250)), ElementsAre("1 B", "1 KB", "1 MB", "1 GB"));
+}
+
 TEST(SizeTics, EveryPowerInTheRangeHasATicAndNothingBeyond) {
   const std::vector<Tic> tics = size_tics({1000, 5000}, 100);
   std::vector<double> places;
