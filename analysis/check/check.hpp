@@ -14,9 +14,9 @@
 /// same kind, held out of the fit, were seen to lie in.
 namespace ringside {
 
-/// A band of sizes is called slow where so few machines are as slow. The bands of a machine go together so much that about as few healthy
-/// machines are slow in any of them: false_alarms.hpp measures it.
-inline constexpr double kRare = 0.05;
+/// A band of sizes is called slow where so few machines are as slow. With three bands, and sources that nobody has seen, that is one
+/// healthy machine in twenty: false_alarms.hpp measures it.
+inline constexpr double kRare = 0.03;
 
 enum class Standing { healthy, slower, faster };
 std::string_view name(Standing standing);
@@ -39,7 +39,7 @@ struct MachineCheck {
 };
 
 /// Compares points of one machine. Each size's distance from its prediction counts in the interval's own widths, as two halves of a Gaussian
-/// whose 5 % and 95 % are the ends of the interval; of a band the median counts. A band is slower where fewer than 5 % of machines
+/// whose 5 % and 95 % are the ends of the interval; of a band the median counts. A band is slower where fewer than 3 % of machines
 /// would be as slow. Points of other algorithms than `native`, without a time, or that no model has, are left
 /// out; `points` is empty when none is left. Throws as nccl_system() does.
 MachineCheck check_machine(const Machine& machine, std::span<const Point> points,

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/evaluation/misses.hpp"
 #include "common/error.hpp"
 #include "common/statistics.hpp"
 #include "scenario/yaml/csv.hpp"
@@ -536,6 +537,7 @@ AccuracyReport evaluate(std::span<const EvaluationSystem> systems, const NcclFit
                               .collective = points.front().key.collective,
                               .machine_class = described.machine_class(),
                               .kind = described.kind(),
+                              .traits = traits_of(described),
                               .points = points_of(system, points, fits),
                               .records = {}};
     result.records = records_of(result);

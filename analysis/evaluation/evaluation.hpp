@@ -67,6 +67,7 @@ struct EvaluatedSystem {
   Collective collective = Collective::all_reduce;
   MachineClass machine_class = MachineClass::node_nvlink;
   NcclKind kind = NcclKind::nvlink;
+  std::vector<std::string> traits = {};  ///< traits_of()
   std::vector<EvaluatedPoint> points = {};
   std::vector<Accuracy> records = {};  ///< One per model, fold and band that has points.
 };

@@ -15,6 +15,7 @@ struct ScatteredTable {
   struct Row {
     double log_ratio = 0;  ///< log(measured / predicted).
     double log2_bytes = 0;
+    double uncertainty = 1;  ///< NcclSystem::uncertainty().
     SizeBand band = SizeBand::small;
   };
   std::string group = {};
@@ -25,8 +26,8 @@ struct ScatteredTable {
 ScatteredTable scatter_of(const NcclTable& table, const NcclParameters& parameters);
 
 /// Per kind, the standard deviations that make the residuals most likely (a Gaussian over machines, as NcclPosterior has it), and the
-/// 5 % and 95 % quantiles of the residuals themselves, conformal: each source weighs the same in a band, and one more source
-/// that may lie anywhere is counted with them, so that few sources give their extremes.
+/// 5 % and 95 % quantiles of the residuals themselves, conformal: a source weighs as the square root of its number of systems, as in
+/// the fit, and of one more source that may lie anywhere a part is counted with them, so that few sources give their extremes.
 std::array<NcclSpread, kNumNcclKinds> spreads_of(std::span<const ScatteredTable> tables);
 
 }  // namespace ringside

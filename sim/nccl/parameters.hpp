@@ -103,7 +103,7 @@ struct NcclSpread {
   double bytes = 0.3;    ///< Where bytes do.
   double shape = 0.15;   ///< The rest, alike at sizes that are alike.
   double doublings = 2;  ///< How near they must be.
-  /// 5 % and 95 % quantiles of y on machines of other sources (conformal, each source with the same weight).
+  /// 5 % and 95 % quantiles of y / NcclSystem::uncertainty() on machines of other sources (conformal).
   struct Quantiles {
     double low = -0.5;
     double high = 0.5;

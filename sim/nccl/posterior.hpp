@@ -93,6 +93,7 @@ class NcclPosterior {
   struct Unknown {
     double low = 0;
     double high = 0;
+    double learned = 1;  ///< The interval's part of that once the time is learned rather than unknown.
   };
 
   static Place place_of(const NcclSystem& system, Collective collective, double bytes,

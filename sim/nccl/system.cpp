@@ -319,6 +319,11 @@ NcclKind NcclSystem::kind() const {
   return rdma && gpus_per_node() >= 2 ? NcclKind::rdma : NcclKind::other_network;
 }
 
+double NcclSystem::uncertainty() const {
+  const double doublings = std::log2(gpus_per_node());
+  return kind() == NcclKind::pcie_host && doublings > 1 ? std::sqrt(doublings) : 1;
+}
+
 std::variant<NcclSystem, std::string> nccl_system(const Machine& machine, int ranks) {
   if (!machine.gpu) {
     return "nccl runs on GPUs, and the machine names none";

@@ -53,6 +53,9 @@ struct NcclSystem {
   double gpus_per_node() const { return static_cast<double>(ranks) / nodes; }
   MachineClass machine_class() const;
   NcclKind kind() const;
+  /// How far such a machine may be off its prediction, of one of its kind with two GPUs in a node. Through host memory all GPUs share
+  /// bridges and the link between sockets, of which no description says what they pass: the more GPUs, the more it counts.
+  double uncertainty() const;
 };
 
 /// The system, or why NCCL's behaviour there is not modelled. Throws Error{bad_input} for a GPU that the catalogue does

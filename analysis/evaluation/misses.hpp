@@ -1,0 +1,27 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/evaluation/evaluation.hpp"
+#include "sim/nccl/system.hpp"
+
+/// What the systems that are off by more than their class should be have in common.
+namespace ringside {
+
+struct MissGoal {
+  std::string_view what;
+  std::string_view machine_class;  ///< As in Accuracy.
+  double goal = 0;                 ///< Mean error of a system; a fraction.
+};
+
+/// What of a system's description may be behind an error, in words: `GPUs of hopper`, `one GPU per node`.
+std::vector<std::string> traits_of(const NcclSystem& system);
+
+/// A Markdown table: per class how many systems miss the goal, in which band of sizes they are furthest off, and the traits that
+/// are commoner among them than among the rest. Without the excluded.
+std::string misses(const AccuracyReport& report, std::span<const MissGoal> goals);
+
+}  // namespace ringside
