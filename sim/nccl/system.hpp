@@ -54,7 +54,7 @@ struct NcclSystem {
   MachineClass machine_class() const;
   NcclKind kind() const;
   /// How far such a machine may be off its prediction, of one of its kind with two GPUs in a node. Through host memory all GPUs share
-  /// bridges and the link between sockets, of which no description says what they pass: the more GPUs, the more it counts.
+  /// bridges and the inter-socket link, of which no description says what they pass: the more GPUs, the more it counts.
   double uncertainty() const;
 };
 

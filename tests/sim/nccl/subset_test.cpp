@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -57,6 +59,14 @@ TEST(Subset, TwoGpusOfADgx1UseTheirTwoLinks) {
 }
 
 TEST(Subset, ASwitchGivesAnyTwoAllTheirLinks) { EXPECT_DOUBLE_EQ(system_of(h100_nodes(), 2).link_rate, 450); }
+
+TEST(Subset, MoreGpusThroughHostMemoryAreLessSure) {
+  const Machine host = machine("gpus_per_node: 8\ngpu: {model: RTX 4090}\nintra: {kind: pcie}\n");
+  EXPECT_DOUBLE_EQ(system_of(host, 2).uncertainty(), 1);
+  EXPECT_DOUBLE_EQ(system_of(host, 4).uncertainty(), std::sqrt(2.0));
+  EXPECT_DOUBLE_EQ(system_of(host, 8).uncertainty(), std::sqrt(3.0));
+  EXPECT_DOUBLE_EQ(system_of(h100_nodes(), 8).uncertainty(), 1);
+}
 
 TEST(Subset, RanksPerNodePlacesThem) {
   Machine spread = h100_nodes();
