@@ -63,10 +63,34 @@ std::optional<BandVerdict> band_verdict(const std::vector<Point>& points, SizeBa
                      .share_as_slow = share_above(median_over(distances))};
 }
 
+bool speaks_for(std::span<const CauseEvidence> evidence, Cause cause) {
+  return std::any_of(evidence.begin(), evidence.end(),
+                     [cause](const CauseEvidence& one) { return one.speaks_for && one.cause == cause; });
+}
+
+/// Published machines of one description differ so much that a known fault need not stand out among them; the log then counts more than
+/// the others' times.
+void find_what_holds_back(MachineCheck& check, ExpectedTimes& expected,
+                          std::span<const CauseEvidence> evidence) {
+  if (std::none_of(evidence.begin(), evidence.end(), [](const auto& one) { return one.speaks_for; })) {
+    return;
+  }
+  const std::vector<SuspectedCause> causes = suspected_causes(expected, check.points, evidence);
+  if (causes.empty() || causes.front().probability < 0.5 || !speaks_for(evidence, causes.front().cause)) {
+    return;
+  }
+  for (BandVerdict& band : check.bands) {
+    if (band.standing == Standing::healthy && band.ratio > 1) {
+      band.standing = Standing::held_back;
+      check.held_back = causes.front();
+    }
+  }
+}
+
 }  // namespace
 
 std::string_view name(Standing standing) {
-  constexpr std::array<std::string_view, 3> kNames = {"healthy", "slower", "faster"};
+  constexpr std::array<std::string_view, 4> kNames = {"healthy", "slower", "faster", "held_back"};
   return kNames.at(static_cast<std::size_t>(standing));
 }
 
@@ -104,6 +128,8 @@ MachineCheck check_machine(ExpectedTimes& expected, std::span<const Point> point
   }
   if (check.alarmed()) {
     check.causes = suspected_causes(expected, check.points, evidence);
+  } else {
+    find_what_holds_back(check, expected, evidence);
   }
   return check;
 }

@@ -18,7 +18,8 @@ namespace ringside {
 /// healthy machine in twenty: false_alarms.hpp measures it.
 inline constexpr double kRare = 0.03;
 
-enum class Standing { healthy, slower, faster };
+/// `held_back`: as fast as many such machines, but the log names a cause that keeps it from being as fast as its description.
+enum class Standing { healthy, slower, faster, held_back };
 std::string_view name(Standing standing);
 
 /// What a band of sizes says.
@@ -34,6 +35,8 @@ struct MachineCheck {
   std::vector<Point> points = {};  ///< Measured and predicted, with the 90 % interval.
   std::vector<BandVerdict> bands = {};
   std::vector<SuspectedCause> causes = {};  ///< Where it is alarmed, most probable first.
+  /// Where it is not: a cause that the log speaks for, more probable with these times than all others and none together.
+  std::optional<SuspectedCause> held_back = {};
 
   bool alarmed() const;
 };

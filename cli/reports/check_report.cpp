@@ -36,6 +36,8 @@ std::string verdict_of(const BandVerdict& band, std::string_view others) {
                          times(band.ratio));
     case Standing::faster:
       return fmt::format("faster than expected, by {}: is the description right?", times(1 / band.ratio));
+    case Standing::held_back:
+      return fmt::format("held back: {} of {} are as slow", percent(band.share_as_slow), others);
     case Standing::healthy:
       break;
   }
@@ -68,14 +70,18 @@ ordered_json bands_of(const std::vector<BandVerdict>& verdicts) {
   return bands;
 }
 
+ordered_json record_of(const SuspectedCause& cause) {
+  return {{"cause", std::string(name(cause.cause))},
+          {"probability", cause.probability},
+          {"slowdown", cause.slowdown},
+          {"evidence", cause.evidence},
+          {"command", std::string(telling_command(cause.cause))}};
+}
+
 ordered_json record_of(const study::LogCheck& check) {
   ordered_json causes = ordered_json::array();
   for (const SuspectedCause& cause : check.check.causes) {
-    causes.push_back({{"cause", std::string(name(cause.cause))},
-                      {"probability", cause.probability},
-                      {"slowdown", cause.slowdown},
-                      {"evidence", cause.evidence},
-                      {"command", std::string(telling_command(cause.cause))}});
+    causes.push_back(record_of(cause));
   }
   return {{"record", "check"},
           {"log", check.log},
@@ -90,7 +96,8 @@ ordered_json record_of(const study::LogCheck& check) {
           {"wrong_results", check.wrong_results},
           {"bands", bands_of(check.check.bands)},
           {"baseline", check.beside_baseline ? bands_of(check.beside_baseline->bands) : ordered_json()},
-          {"causes", causes}};
+          {"causes", causes},
+          {"held_back", check.check.held_back ? record_of(*check.check.held_back) : ordered_json()}};
 }
 
 void print_record(const ordered_json& record) {
@@ -167,8 +174,13 @@ void print_check(const study::LogCheck& check, const CommonOptions& common) {
     print_causes(check.check);
     return;
   }
+  if (const auto& cause = check.check.held_back) {
+    print_line(fmt::format("Held back ({}): {}: {}. That alone is predicted to take {} as long. To tell: {}",
+                           percent(cause->probability), fmt::join(cause->evidence, "; "),
+                           sentence(cause->cause), times(cause->slowdown), telling_command(cause->cause)));
+  }
   for (const CauseEvidence& evidence : check.evidence) {
-    if (evidence.speaks_for) {
+    if (evidence.speaks_for && !(check.check.held_back && check.check.held_back->cause == evidence.cause)) {
       print_line(fmt::format("Not slow, but {}: {}. To tell: {}", evidence.sentence, sentence(evidence.cause),
                              telling_command(evidence.cause)));
     }

@@ -4,6 +4,7 @@
 //   host:1:2 [0] NCCL INFO NCCL_ALGO set by environment to Ring.
 //   host:1:2 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/IB [RO]; OOB eth0:10.0.0.1<0>
 //   host:1:2 [0] NCCL INFO Using network Socket
+//   host:1:2 [0] NCCL INFO               + NET[25.0] - NET/0 (5a862d0003f6ceb8/1/25.000000)
 //   host:1:2 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/IPC          also SHM/direct/direct, NET/IB/0/GDRDMA, NET/Socket/0
 //   host:1:2 [0] NCCL INFO NVLS multicast support is available on dev 0
 //   host:1:2 [0] NCCL INFO comm 0x… rank 0 nranks 2 cudaDev 0 busId 41000 - Init COMPLETE
@@ -86,6 +87,11 @@ void RunFactsReader::read_info(std::size_t number, std::string_view line) {
       if (const std::size_t close = word.find(']'); close != std::string_view::npos && has(word, ":")) {
         facts_.nics.emplace(word.substr(close + 1));
       }
+    }
+  } else if (const auto nic = after(line, "+ NET[")) {
+    const auto rate = number_in_word(nic->substr(0, nic->find(']')));
+    if (const auto name = after(*nic, " - "); name && rate && *rate > 0) {
+      facts_.nic_rates[std::string(line.substr(0, line.find(':')))][std::string(first_word(*name))] = *rate;
     }
   } else if (has(line, "NVLS multicast support is not available")) {
     facts_.no_nvls.see(number);

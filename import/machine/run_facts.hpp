@@ -36,6 +36,8 @@ struct RunFacts {
   std::size_t network_line = 0;
   std::set<std::string> nics = {};  ///< `mlx5_0:1/IB` of `NET/IB : Using`
   std::size_t nics_line = 0;
+  /// Rates of the NICs in NCCL's own topology (`+ NET[25.0] - NET/0`), GB/s, by host and number.
+  std::map<std::string, std::map<std::string, double>> nic_rates = {};
   // Channels by what carries them.
   SeenInLog peer_to_peer = {};   ///< `via P2P/…`
   SeenInLog shared_memory = {};  ///< `via SHM/…`

@@ -149,6 +149,27 @@ std::string ShippedMachines::like(const std::string& gpu_model, int gpus_per_nod
   return names.empty() ? std::string("a file") : fmt::format("one of {}, or a file", fmt::join(names, ", "));
 }
 
+namespace {
+
+/// What joins the nodes, where NCCL's own topology says it.
+std::optional<InterLink> network_of(const RunFacts& facts) {
+  if (facts.nic_rates.empty() || !facts.network || (*facts.network != "IB" && *facts.network != "Socket")) {
+    return std::nullopt;
+  }
+  const bool roce = std::any_of(facts.nics.begin(), facts.nics.end(),
+                                [](const std::string& nic) { return nic.ends_with("/RoCE"); });
+  const auto& nics = facts.nic_rates.begin()->second;
+  const auto slowest = std::min_element(nics.begin(), nics.end(),
+                                        [](const auto& a, const auto& b) { return a.second < b.second; });
+  return InterLink{.kind = *facts.network == "Socket" ? InterKind::ethernet
+                           : roce                     ? InterKind::roce
+                                                      : InterKind::infiniband,
+                   .rate = BytesPerSecond{slowest->second * 1e9},
+                   .nics = static_cast<int>(nics.size())};
+}
+
+}  // namespace
+
 RecognisedMachine recognise_machine(const RunFacts& facts, int ranks, const std::string& name,
                                     ShippedMachines& shipped) {
   if (facts.gpus.empty()) {
@@ -183,6 +204,13 @@ RecognisedMachine recognise_machine(const RunFacts& facts, int ranks, const std:
     machine.intra = usual_links(*sheet, ranks / nodes, result.assumptions);
   }
   if (nodes > 1) {
+    machine.inter = network_of(facts);
+  }
+  if (nodes > 1 && machine.inter) {
+    result.assumptions.push_back(fmt::format("NCCL's topology in the log has {} NIC{} of {} in a node.",
+                                             machine.inter->nics, machine.inter->nics == 1 ? "" : "s",
+                                             format(*machine.inter->rate)));
+  } else if (nodes > 1) {
     ask(name,
         fmt::format("how fast the network between its {} nodes is ({} x {} each)", nodes, ranks / nodes,
                     sheet->model),

@@ -56,6 +56,22 @@ class Check(RingsideCase):
         self.assertEqual(record["causes"][0]["cause"], "tcp")
         self.assertEqual(record["causes"][0]["evidence"], ["line 18: NCCL uses the network Socket"])
 
+    def test_a_pair_without_gpudirect_is_held_back_by_it(self):
+        # Healthy pairs differ so much that it is no alarm; NCCL's lines say what is wrong, and what joins the nodes.
+        info = ("node0:1:1 [0] NCCL INFO NET/IB : Using [0]mlx5_2:1/IB [RO]; OOB ib0:10.0.0.1<0>\n"
+                "node0:1:1 [0] NCCL INFO Using network IB\n"
+                "node0:1:1 [0] NCCL INFO               + NET[25.0] - NET/0 (7a852d0003f6ceb8/1/25.000000)\n"
+                "node0:1:1 [0] NCCL INFO Channel 00/0 : 1[0] -> 0[0] [receive] via NET/IB/0\n")
+        text = log(6, ranks=2, hosts=2, gpu="NVIDIA A100-PCIE-40GB", info=info)
+        record = self.record(self.write("x.log", text))
+        self.assertEqual((record["alarm"], record["bands"][-1]["verdict"]), (False, "held_back"))
+        self.assertEqual(record["held_back"]["cause"], "gpudirect_off")
+        self.assertIn("1 NIC of 25 GB/s in a node", record["assumptions"][-1])
+        shown = self.check(self.write("y.log", text)).stdout
+        self.assertRegex(shown, r"Held back \(\d+ %\): line \d+: channels go via the network without GDRDMA")
+        # The same times where the log says that GPUs' memory is reached.
+        self.assertIsNone(self.record(self.write("z.log", text.replace("NET/IB/0\n", "NET/IB/0/GDRDMA\n")))["held_back"])
+
     def test_what_the_log_does_not_say_is_asked_for(self):
         path = self.write("x.log", log(100, ranks=16, hosts=2, gpu="NVIDIA A100-SXM4-40GB"))
         self.assert_rejected(self.check(path), 2, "how fast the network between its 2 nodes is", "--machine NAME", "p4d.24xlarge")

@@ -32,6 +32,8 @@ TEST(RunFacts, InfoLinesSayTransportsNicsAndSettings) {
       "h:1:2 [0] NCCL INFO Channel 00 : 0[0] -> 1[1] via SHM/direct/direct\n"
       "h:1:2 [0] NCCL INFO Channel 01/0 : 7[7] -> 8[0] [send] via NET/IB/0/GDRDMA\n"
       "h:1:2 [0] NCCL INFO Channel 01/0 : 7[7] -> 8[0] [send] via NET/Socket/0\n"
+      "h:1:2 [0] NCCL INFO               + NET[25.0] - NET/0 (7a852d0003f6ceb8/1/25.000000)\n"
+      "h:1:2 [0] NCCL INFO               + NET[12.5] - NET/1 (7a852d0003f6ceb9/1/12.500000)\n"
       "h:1:2 [0] NCCL INFO NVLS multicast support is not available on dev 0\n"
       "h:1:2 [0] NCCL INFO comm 0x1 rank 0 nRanks 16 nNodes 2 localRanks 8 localRank 0 MNNVL 0\n"
       "h:1:2 [0] NCCL INFO comm 0x1 rank 0 nranks 16 cudaDev 0 busId 41000 - Init COMPLETE\n");
@@ -45,6 +47,8 @@ TEST(RunFacts, InfoLinesSayTransportsNicsAndSettings) {
   EXPECT_EQ(facts.gpudirect.line, 7U);
   EXPECT_EQ(facts.sockets.line, 8U);
   EXPECT_EQ(facts.without_gpudirect.count, 1);
+  const std::map<std::string, double> nics = {{"NET/0", 25}, {"NET/1", 12.5}};
+  EXPECT_EQ(facts.nic_rates.at("h"), nics);
   EXPECT_EQ(facts.no_nvls.count, 1);
   EXPECT_EQ(facts.nvls.count, 0);
   EXPECT_EQ(facts.nodes, 2);
