@@ -15,6 +15,7 @@
 #include "real/launch/external/external_rank.hpp"
 #include "real/system/other_load.hpp"
 #include "real/system/this_machine.hpp"
+#include "results/folder_lock.hpp"
 #include "study/inputs/invocation.hpp"
 
 namespace ringside::study {
@@ -155,9 +156,10 @@ Calibration calibrate(const CalibrateRequest& options, const Invocation& invocat
   if (described) {
     require_this_machine(*described, backend, options.launch);
   }
-  const std::filesystem::path file =
-      output_directory(invocation, described ? described->name : std::string("this-machine")) /
-      "machine.yaml";
+  const std::filesystem::path folder =
+      output_directory(invocation, described ? described->name : std::string("this-machine"));
+  const FolderLock lock(folder);
+  const std::filesystem::path file = folder / "machine.yaml";
   Calibrator calibrator(ProbeRequest{.launch = launch_options(options.launch, backend),
                                      .budget = options.launch.calibrate_time,
                                      .ranks = options.ranks,
@@ -176,6 +178,7 @@ Machine machine_of(const Scenario& scenario, const LaunchChoices& choices,
   if (scenario.machine) {
     return *scenario.machine;
   }
+  const FolderLock lock(directory);
   Calibrator calibrator(scenario, choices, directory, observer);
   calibrator.probe(1, observer);
   return calibrator.machine();

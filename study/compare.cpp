@@ -13,6 +13,7 @@
 #include "real/launch/external/external_rank.hpp"
 #include "real/measure/measure.hpp"
 #include "real/system/memory_check.hpp"
+#include "results/folder_lock.hpp"
 #include "results/journal.hpp"
 #include "study/calibrate.hpp"
 #include "study/inputs/scenario_points.hpp"
@@ -90,6 +91,15 @@ std::string stage_of(const std::vector<PointKey>& missing, const MeasureOptions&
              : fmt::format("{}, repetition {} of {}", stage, repetition, options.repetitions);
 }
 
+/// The whole point where it is new or has all its repetitions, else what the last of them adds to earlier lines.
+Record record_of(const Point& point, const Measurement& last, int repetitions) {
+  const auto made = static_cast<int>(point.measured->repetitions.size());
+  if (made == 0 || made >= repetitions) {
+    return point;
+  }
+  return RepetitionRecord{.key = point.key, .measured = last};
+}
+
 /// Measures what is missing of the points, writing each to the journal as it is known.
 void measure_points(std::vector<Point>& points, MeasureOptions options, Journal& journal,
                     const Observer& observer) {
@@ -108,16 +118,18 @@ void measure_points(std::vector<Point>& points, MeasureOptions options, Journal&
   observer.stage(stage_of(missing, options));
   std::size_t done = 0;
   observer.progress(0, missing.empty() ? "" : describe(missing.front()));
-  measure(keys, options, [&](const PointKey& key, const Measurement& measurement) {
+  Measurement last;
+  const auto report = [&](const PointKey& key, const Measurement& measurement) {
     const auto point = std::find_if(points.begin(), points.end(),
                                     [&](const Point& candidate) { return candidate.key == key; });
     RINGSIDE_CHECK(point != points.end(), "a point was measured that nobody asked for");
     point->measured = measurement;
-    journal.append(*point);
+    journal.append(record_of(*point, last, options.repetitions));
     ++done;
     observer.progress(static_cast<double>(done) / static_cast<double>(missing.size()),
                       done < missing.size() ? describe(missing[done]) : "");
-  });
+  };
+  measure(keys, options, report, [&](const PointKey&, const Measurement& repetition) { last = repetition; });
   observer.finished();
 }
 
@@ -150,12 +162,17 @@ bool calibrates(const PointStudy& study, bool resumed) {
   return !study.scenario.machine && !(predicted && resumed && !external_rank());
 }
 
-/// From probes that are newer; what could not be predicted has been said.
-void predict_again(PointStudy& study, Backend backend) {
+/// From probes that are newer; what could not be predicted has been said, and what is measured is in the journal.
+void predict_again(PointStudy& study, Backend backend, Journal& journal) {
   for (Point& point : study.points) {
     point.predicted.reset();
   }
   predict_points(study.points, study.machine, {.backend = backend}, {});
+  std::vector<Point> predicted = study.points;
+  for (Point& point : predicted) {
+    point.measured.reset();
+  }
+  journal.append(predicted);
 }
 
 }  // namespace
@@ -188,6 +205,7 @@ std::optional<PointStudy> compare(const CompareRequest& request, const Invocatio
     }
   }
   const std::filesystem::path directory = output_directory(invocation, scenario.name);
+  const FolderLock lock(directory);  // Before machine.yaml, which belongs to what stands beside it.
   if (measures) {
     require_points(keys, ranks.launch);
   }
@@ -245,8 +263,7 @@ std::optional<PointStudy> compare(const CompareRequest& request, const Invocatio
     if (calibrator && turn > 0) {
       calibrator->probe(1.0 / turns, observer);
       study.machine = calibrator->machine();
-      predict_again(study, ranks.backend);
-      journal.append(study.points);
+      predict_again(study, ranks.backend, journal);
     }
     MeasureOptions options = measure_options(request, invocation, scenario, ranks.launch);
     options.repetitions_now = request.repetitions * (turn + 1) / turns;

@@ -442,13 +442,20 @@ std::optional<int> wait_until(pid_t child, std::chrono::steady_clock::time_point
   }
 }
 
-/// A file that goes away again unless it was renamed to where it belongs.
+/// A file that goes away again unless it was renamed to where it belongs. Where the file system can, it has no name until
+/// then, so that not even a killed process leaves it.
 class TemporaryFile {
  public:
   explicit TemporaryFile(const fs::path& beside)
-      : path_((beside.parent_path() / ("." + beside.filename().string() + ".XXXXXX")).string()),
-        file_(opened(::mkostemp(path_.data(), O_CLOEXEC),
-                     fmt::format("cannot write beside '{}'", beside.string()))) {}
+      : draft_((beside.parent_path() / ("." + beside.filename().string() + ".XXXXXX")).string()) {
+    const fs::path folder = beside.parent_path().empty() ? fs::path(".") : beside.parent_path();
+    file_ = FileDescriptor(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0644));
+    if (!file_.open()) {
+      path_ = draft_;
+      file_ = opened(::mkostemp(path_.data(), O_CLOEXEC),
+                     fmt::format("cannot write beside '{}'", beside.string()));
+    }
+  }
   ~TemporaryFile() {
     if (!path_.empty()) {
       ::unlink(path_.c_str());
@@ -479,6 +486,9 @@ class TemporaryFile {
   }
 
   void rename_to(const fs::path& target) {
+    if (path_.empty()) {
+      give_name();
+    }
     ::fchmod(file_.number(), 0644);  // mkostemp makes files that only their owner reads.
     if (::rename(path_.c_str(), target.c_str()) != 0) {
       fail(fmt::format("cannot write '{}': {}", target.string(), std::strerror(errno)));
@@ -487,7 +497,21 @@ class TemporaryFile {
   }
 
  private:
-  std::string path_;
+  /// A link replaces nothing, so it first has a name of its own.
+  void give_name() {
+    path_ = draft_;
+    const FileDescriptor placeholder =
+        opened(::mkostemp(path_.data(), O_CLOEXEC), fmt::format("cannot write '{}'", draft_));
+    ::unlink(path_.c_str());
+    const std::string itself = fmt::format("/proc/self/fd/{}", file_.number());
+    if (::linkat(AT_FDCWD, itself.c_str(), AT_FDCWD, path_.c_str(), AT_SYMLINK_FOLLOW) != 0) {
+      const std::string reason = std::strerror(errno);
+      fail(fmt::format("cannot write '{}': {}", std::exchange(path_, {}), reason));
+    }
+  }
+
+  std::string draft_;  ///< Its name for an instant, as mkostemp() takes it.
+  std::string path_;   ///< Its name, where it has one.
   FileDescriptor file_;
 };
 

@@ -54,7 +54,8 @@ std::vector<PointKey> missing_repetitions(std::span<const PointKey> points, cons
   return missing;
 }
 
-void measure(std::span<const PointKey> points, const MeasureOptions& options, const PointMeasured& report) {
+void measure(std::span<const PointKey> points, const MeasureOptions& options, const PointMeasured& report,
+             const PointMeasured& made) {
   const std::vector<Repetition> all = all_repetitions(points, options);
   std::vector<PointKey> keys;
   for (const Repetition& repetition : all) {
@@ -67,6 +68,9 @@ void measure(std::span<const PointKey> points, const MeasureOptions& options, co
   of_repetition.repetitions_now.reset();
   std::map<PointKey, Measurement> known = options.earlier;
   const auto add = [&](const PointKey& key, const Measurement& measurement) {
+    if (made) {
+      made(key, measurement);
+    }
     const auto [point, first] = known.try_emplace(key, measurement);
     if (!first) {
       point->second = with_repetition(point->second, measurement);

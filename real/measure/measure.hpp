@@ -15,7 +15,8 @@ namespace ringside {
 using PointMeasured = std::function<void(const PointKey&, const Measurement&)>;
 
 /// Measures the points (any numbers of ranks; ranks are started once per number of ranks), in the order given, in as
-/// many repetitions as asked for; `report` gets what all of them so far have measured of the point.
+/// many repetitions as asked for; `report` gets what all of them so far have measured of the point, and just before it
+/// `made`, where there is one, what the last of them has.
 /// Repetitions that `options.earlier` holds are not made again.
 /// A point that this backend cannot run becomes outcome `unsupported` with the reason. Throws
 /// Error{peer_lost} naming the rank and its signal or exit status when a rank dies or hangs, after every other
@@ -27,7 +28,8 @@ using PointMeasured = std::function<void(const PointKey&, const Measurement&)>;
 ///
 /// While it runs, SIGINT, SIGTERM and SIGHUP end all ranks and remove temporary files first, and then do what they
 /// would have done.
-void measure(std::span<const PointKey> points, const MeasureOptions& options, const PointMeasured& report);
+void measure(std::span<const PointKey> points, const MeasureOptions& options, const PointMeasured& report,
+             const PointMeasured& made = {});
 
 /// What measure() has to go through, in order: each point once per repetition that is missing.
 std::vector<PointKey> missing_repetitions(std::span<const PointKey> points, const MeasureOptions& options);

@@ -40,6 +40,14 @@ class PointMerger {
     }
   }
 
+  void add(RepetitionRecord repetition) {
+    const auto known = index_.find(repetition.key);
+    if (known != index_.end() && points_[known->second].measured) {
+      repetition.measured = with_repetition(*points_[known->second].measured, repetition.measured);
+    }
+    add(Point{.key = repetition.key, .predicted = {}, .measured = std::move(repetition.measured)});
+  }
+
  private:
   std::vector<Point>& points_;
   std::map<PointKey, std::size_t> index_;
@@ -86,6 +94,8 @@ Results parse_results(std::string_view text, std::string_view name) {
       has_header = true;
     } else if (record && std::holds_alternative<Point>(*record)) {
       merger.add(std::get<Point>(*std::move(record)));
+    } else if (record && std::holds_alternative<RepetitionRecord>(*record)) {
+      merger.add(std::get<RepetitionRecord>(*std::move(record)));
     }
     results.complete_bytes = start;
   }

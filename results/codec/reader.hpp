@@ -14,7 +14,7 @@ namespace ringside {
 struct Results {
   RunHeader header;
   /// One point per key, in the order in which the keys first appear; of several lines about one key the last one that
-  /// speaks of the prediction counts, and likewise of the measurement.
+  /// speaks of the prediction counts, and likewise of the measurement; repetitions after it are added to it.
   std::vector<Point> points;
   /// What a person should know: that a last line was cut, say. Whole sentences.
   std::vector<std::string> notes;

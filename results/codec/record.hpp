@@ -166,7 +166,18 @@ struct ScalingRecord {
 template <>
 const FieldTable<ScalingRecord>& field_table();
 
-using Record = std::variant<RunHeader, Point, Verdict, Crossover, Accuracy, OfferRecord, ScalingRecord>;
+/// One more repetition of a point that an earlier line has measured: it alone, so that a journal of many repetitions grows
+/// with what was measured and not with its square.
+struct RepetitionRecord {
+  PointKey key;
+  Measurement measured;
+};
+
+template <>
+const FieldTable<RepetitionRecord>& field_table();
+
+using Record = std::variant<RunHeader, Point, RepetitionRecord, Verdict, Crossover, Accuracy, OfferRecord,
+                            ScalingRecord>;
 
 /// One line of JSON without the line break. Seconds and bytes, never other units; doubles in digits that read back as
 /// the same number; what is absent is omitted. A number that is not finite is a bug of the caller.

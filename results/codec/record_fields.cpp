@@ -45,6 +45,17 @@ const FieldTable<RunHeader>& field_table() {
 }
 
 template <>
+const FieldTable<RepetitionRecord>& field_table() {
+  static const FieldTable<RepetitionRecord> table = {
+      .record = "repetition",
+      .fields = fields<RepetitionRecord>(inlined(&RepetitionRecord::key),
+                                         required("measured", &RepetitionRecord::measured, "",
+                                                  "what this repetition measured; the samples of all of them "
+                                                  "together are what the point's are"))};
+  return table;
+}
+
+template <>
 const FieldTable<Verdict>& field_table() {
   static const FieldTable<Verdict> table = {
       .record = "verdict",

@@ -125,12 +125,23 @@ void write_file(const fs::path& file, const std::string& text) {
   if (file.has_parent_path()) {
     fs::create_directories(file.parent_path());
   }
-  std::ofstream out(file, std::ios::binary);
+  // What is no plain file, such as a pipe, is written to directly.
+  std::error_code error;
+  const bool plain =
+      !fs::is_symlink(file, error) && (fs::is_regular_file(file, error) || !fs::exists(file, error));
+  const fs::path draft =
+      plain ? file.parent_path() / fmt::format(".{}.{}", file.filename().string(), ::getpid()) : file;
+  errno = 0;
+  std::ofstream out(draft, std::ios::binary);
   out << text;
   out.close();
-  if (!out) {
+  if (!out || (plain && ::rename(draft.c_str(), file.c_str()) != 0)) {
+    const int reason = errno;
+    if (plain) {
+      ::unlink(draft.c_str());
+    }
     throw Error(ErrorKind::environment,
-                fmt::format("cannot write {}: {}", file.string(), std::generic_category().message(errno)));
+                fmt::format("cannot write {}: {}", file.string(), std::generic_category().message(reason)));
   }
 }
 

@@ -71,6 +71,8 @@ std::vector<Record> full_records() {
   return {header(),
           full_point(),
           gpu_point(),
+          RepetitionRecord{.key = full_point().key, .measured = *full_point().measured},
+          RepetitionRecord{.key = gpu_point().key, .measured = *gpu_point().measured},
           Verdict{.ranks = 4,
                   .bytes = {1 << 20},
                   .baseline = "naive",

@@ -10,6 +10,7 @@
 
 #include "common/error.hpp"
 #include "results/codec/reader.hpp"
+#include "results/folder_lock.hpp"
 #include "tests/results/examples.hpp"
 
 namespace ringside {
@@ -118,6 +119,17 @@ TEST(Journal, SaysWhichPathCannotBeWrittenAndWhy) {
               AllOf(HasSubstr("file/below"), HasSubstr("Not a directory")));
   EXPECT_THAT(said(folder / ""), HasSubstr("Is a directory"));
   EXPECT_THAT(said("/proc/ringside/results.jsonl"), HasSubstr("/proc/ringside"));
+}
+
+TEST(FolderLock, LetsOneRunAtATimeIntoAFolderAndLeavesNothing) {
+  const ScratchFolder folder;
+  {
+    const FolderLock first(folder / "");
+    EXPECT_THAT(message_of(ErrorKind::bad_input, [&] { const FolderLock second(folder / ""); }),
+                HasSubstr("another ringside is writing its results"));
+  }
+  const FolderLock again(folder / "");
+  EXPECT_TRUE(std::filesystem::is_empty(folder / ""));
 }
 
 TEST(Journal, IsWrittenByOneProcessAtATime) {

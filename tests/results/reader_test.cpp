@@ -50,6 +50,32 @@ TEST(Reader, JoinsPredictionAndMeasurementOfAPointAndTheLastLineWins) {
   EXPECT_EQ(results.points[0].measured->seconds, Seconds{0.5});
 }
 
+TEST(Reader, RepetitionsAreAddedToWhatIsKnownOfTheirPoint) {
+  const auto measurement = [](std::vector<double> samples) {
+    const double middle = samples[samples.size() / 2];
+    return Measurement{.seconds = {middle},
+                       .low = {samples.front()},
+                       .high = {samples.back()},
+                       .iterations = static_cast<int>(samples.size()),
+                       .samples = std::move(samples)};
+  };
+  const PointKey key = examples::key("ring", 2, 4096);
+  const Measurement first = measurement({1, 2, 3});
+  const Measurement second = measurement({4, 5, 6});
+  const std::string text = header_line() + to_line(Point{.key = key, .predicted = {}, .measured = first}) +
+                           '\n' + to_line(RepetitionRecord{.key = key, .measured = second}) + '\n';
+  const Results results = parse_results(text, "x");
+  ASSERT_THAT(results.points, SizeIs(1));
+  EXPECT_THAT(results.points[0].measured->samples, ElementsAre(1, 2, 3, 4, 5, 6));
+  EXPECT_THAT(results.points[0].measured->repetitions, ElementsAre(2, 5));
+  // The whole point, written when it has all its repetitions, says the same and adds nothing.
+  const Results whole = parse_results(
+      text + to_line(Point{.key = key, .predicted = {}, .measured = with_repetition(first, second)}) + '\n',
+      "x");
+  EXPECT_THAT(whole.points[0].measured->samples, ElementsAre(1, 2, 3, 4, 5, 6));
+  EXPECT_THAT(whole.points[0].measured->repetitions, ElementsAre(2, 5));
+}
+
 TEST(Reader, GivesTheCompleteLinesOfAFileCutAnywhere) {
   const std::string whole = whole_file();
   const std::size_t first_line = header_line().size();
