@@ -145,6 +145,8 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   // Who started this program may ignore its children; those of this program are waited for.
   std::signal(SIGCHLD, SIG_DFL);
+  // A file that may not grow is an error to report, with its name, like a full disk.
+  std::signal(SIGXFSZ, SIG_IGN);
   open_standard_streams();
   try {
     const int status = run(argc, argv);

@@ -30,6 +30,7 @@ class ProcessRanks final : public Ranks {
         // Behind a wrapper ranks stand where it puts them, and GPUs lie nearer to some cores than to others.
         .tune_machine = options.tune_machine,
         .share_out_cores = registered(options.backend).ranks_take_cores() && !options.wrap});
+    directory_.remove();  // They have met; a parent that is killed later leaves nothing behind.
   }
 
   int num_ranks() const override { return watch_.num_ranks(); }

@@ -130,9 +130,7 @@ RankChild::RankChild(Rank rank, const std::function<int(int control)>& body) : r
 
 RankChild::~RankChild() {
   kill();
-  if (!end_) {
-    ::waitpid(process_, nullptr, 0);
-  }
+  ::waitpid(process_, nullptr, 0);
 }
 
 bool RankChild::send(const std::string& line) {
@@ -173,13 +171,14 @@ void RankChild::read_error_output() {
 }
 
 std::optional<std::string> RankChild::end() {
-  int status = 0;
-  if (!end_ && ::waitpid(process_, &status, WNOHANG) == process_) {
-    if (WIFSIGNALED(status)) {
-      const int signal = WTERMSIG(status);
-      end_ = fmt::format("was killed by signal {} ({})", signal, ::strsignal(signal));
+  // Not reaped: until it is, nobody else can get its number, and kill() ends this group and no other.
+  siginfo_t ended{};
+  if (!end_ && ::waitid(P_PID, static_cast<id_t>(process_), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+      ended.si_pid == process_) {
+    if (ended.si_code == CLD_EXITED) {
+      end_ = fmt::format("ended with exit status {}", ended.si_status);
     } else {
-      end_ = fmt::format("ended with exit status {}", WEXITSTATUS(status));
+      end_ = fmt::format("was killed by signal {} ({})", ended.si_status, ::strsignal(ended.si_status));
     }
   }
   return end_;

@@ -167,7 +167,8 @@ const FieldTable<Answer>& field_table() {
           fields<Answer>(required("answer", &Answer::kind), optional("measurement", &Answer::measurement),
                          optional("probed", &Answer::probed), optional("recording", &Answer::recording),
                          optional("text", &Answer::text), optional("error", &Answer::error),
-                         optional("lost_peer", &Answer::lost_peer), optional("late", &Answer::late))};
+                         optional("lost_peer", &Answer::lost_peer), optional("late", &Answer::late),
+                         optional("paused", &Answer::paused, "ms"))};
   return table;
 }
 

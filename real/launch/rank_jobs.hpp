@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -59,6 +60,8 @@ struct Answer {
   std::optional<ErrorKind> error = {};  ///< None: a bug, or an exception that nobody converted.
   std::optional<Rank> lost_peer = {};   ///< Whom this rank waited for in vain …
   bool late = false;                    ///< … because it did not come in time, not because it had gone.
+  /// For so long this rank did not run while it worked: somebody had stopped it, or others had its core.
+  std::optional<std::chrono::milliseconds> paused = {};
 };
 
 /// Does the work of a job that is no JoinJob; called by all ranks at once. Throws what the work throws.

@@ -1,6 +1,7 @@
 #include "real/launch/rank_process.hpp"
 
 #include <cerrno>
+#include <chrono>
 #include <condition_variable>
 #include <csignal>
 #include <cstdlib>
@@ -27,7 +28,43 @@
 namespace ringside {
 namespace {
 
-constexpr int kHeartbeatMilliseconds = 500;
+using std::chrono::milliseconds;
+
+constexpr milliseconds kHeartbeat{500};
+/// Longer than a busy machine lets a thread wait for its core.
+constexpr milliseconds kShortPause{200};
+
+/// How long this process did not run. One thread looks at the clock at least once per heartbeat; any thread may ask.
+class OwnPauses {
+ public:
+  void look() {
+    const std::lock_guard lock(mutex_);
+    total_ += since_last_look();
+    last_look_ = Clock::now();
+  }
+  void begin_anew() {
+    const std::lock_guard lock(mutex_);
+    total_ = milliseconds(0);
+    last_look_ = Clock::now();
+  }
+  /// Who asks may be the first thread that goes on after a pause.
+  milliseconds total() const {
+    const std::lock_guard lock(mutex_);
+    return total_ + since_last_look();
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  milliseconds since_last_look() const {
+    const auto gap = std::chrono::floor<milliseconds>(Clock::now() - last_look_);
+    return gap > kHeartbeat + kShortPause ? gap - kHeartbeat : milliseconds(0);
+  }
+
+  mutable std::mutex mutex_;
+  Clock::time_point last_look_ = Clock::now();
+  milliseconds total_{0};
+};
 
 /// The rank's end of the control socket: its standard input and output. Jobs come in, answers go out, and the end of input means
 /// that the parent is gone. A thread of its own reads, so that a parent that dies ends this process even
@@ -48,10 +85,14 @@ class ControlChannel {
       return std::nullopt;
     }
     idle_ = false;
+    pauses_.begin_anew();
     std::string line = std::move(lines_.front());
     lines_.pop_front();
     return line;
   }
+
+  /// Since the last job began.
+  milliseconds paused() const { return pauses_.total(); }
 
   void send(const Answer& answer) {
     const std::string line = to_line(answer);
@@ -72,7 +113,9 @@ class ControlChannel {
     std::uint64_t seen = progress_.steps();
     while (true) {
       pollfd input = {.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
-      if (::poll(&input, 1, kHeartbeatMilliseconds) == 0) {
+      const int ready = ::poll(&input, 1, static_cast<int>(kHeartbeat.count()));
+      pauses_.look();
+      if (ready == 0) {
         if (progress_.steps() != seen) {
           seen = progress_.steps();
           send({.kind = AnswerKind::alive});
@@ -112,6 +155,7 @@ class ControlChannel {
   std::deque<std::string> lines_;
   bool idle_ = false;
   bool ended_ = false;
+  OwnPauses pauses_;
   std::mutex output_mutex_;
   std::thread reader_;  // Last, so that it starts when all else is there.
 };
@@ -175,7 +219,11 @@ int run_rank_process(std::span<const std::string> arguments) {
       channel.send(worker.work(job_from_line(*line)));
     } catch (...) {
       // The parent hears why, ends this process, and sends no more jobs.
-      channel.send(answer_of_current_exception());
+      Answer answer = answer_of_current_exception();
+      if (const milliseconds paused = channel.paused(); paused > milliseconds(0)) {
+        answer.paused = paused;
+      }
+      channel.send(answer);
       status = EXIT_FAILURE;
     }
   }

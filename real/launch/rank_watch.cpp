@@ -26,6 +26,8 @@ constexpr milliseconds kGrace{100};
 constexpr milliseconds kFarewell{1000};
 /// The parent waits in pieces of at most this length.
 constexpr milliseconds kPiece{500};
+/// Longer than a busy machine lets a process wait for its core; a shorter stop keeps no rank from its deadline by much.
+constexpr milliseconds kShortPause{200};
 /// Where no rank needs to say anything, the parent looks up this often.
 constexpr milliseconds kNoDeadline{60'000};
 
@@ -63,6 +65,7 @@ RankWatch::~RankWatch() {
 void RankWatch::send(const std::string& line) {
   healthy_ = false;
   paused_ = milliseconds(0);
+  last_look_ = Clock::now();
   for (Member& member : members_) {
     member.last_heard = Clock::now();
     member.gone = !member.child.send(line);
@@ -141,13 +144,15 @@ void RankWatch::listen(milliseconds time) {
     descriptors.push_back({.fd = member.gone ? -1 : member.child.control(), .events = POLLIN, .revents = 0});
     descriptors.push_back({.fd = member.child.error_output(), .events = POLLIN, .revents = 0});
   }
-  // In short pieces, so that a longer one shows that this process did not run.
+  // In short pieces, so that a longer one shows that this process did not run; it may also have been stopped since it
+  // last looked.
   const milliseconds piece = std::min(time, kPiece);
-  const Clock::time_point begin = Clock::now();
   ::poll(descriptors.data(), descriptors.size(), static_cast<int>(piece.count()));
-  const auto beyond = std::chrono::floor<milliseconds>(Clock::now() - begin) - piece;
-  if (beyond > kPiece) {
-    forgive(beyond);
+  const Clock::time_point now = Clock::now();
+  const auto unheard = std::chrono::ceil<milliseconds>(now - last_look_);
+  last_look_ = now;
+  if (unheard > piece + kShortPause) {
+    forgive(unheard - piece);
   }
   if (const std::optional<int> signal = interrupts_.take()) {
     throw Interrupted{*signal};
@@ -185,17 +190,12 @@ void RankWatch::throw_root_cause(const std::string& doing) {
       throw_failure(*member.answer, doing, member.child);
     }
   }
-  if (paused_ >= patience_.timeout) {
-    // Ranks that were stopped with this process wake to find their deadlines over; none of them is the cause.
-    throw Error(ErrorKind::peer_lost, fmt::format("this program did not run for {} while {}, and its ranks, "
-                                                  "which wait for each other for {}, gave up; "
-                                                  "nothing is wrong with them",
-                                                  text_of(paused_), doing, text_of(patience_.timeout)));
+  if (const Member* stopped = find_stopped()) {
+    throw_silent(*stopped, doing, " (it is stopped)");
   }
+  throw_if_paused(doing);
   if (const Member* silent = find_silent()) {
-    throw_lost(
-        fmt::format("rank {} did not answer within {}", silent->child.rank(), text_of(patience_.timeout)),
-        doing, silent->child, silent->child.stopped() ? " (it is stopped)" : "");
+    throw_silent(*silent, doing);
   }
   std::vector<std::string> complaints;
   for (const Member& member : members_) {
@@ -214,15 +214,52 @@ void RankWatch::throw_root_cause(const std::string& doing) {
   throw_lost(fmt::format("rank {} closed its control socket", gone->child.rank()), doing, gone->child);
 }
 
-/// The rank that hangs, if one does: one that is stopped, else one that a complaint names, else any that is overdue.
-/// Ranks that work or wait for somebody else are silent too, for a while.
-const RankWatch::Member* RankWatch::find_silent() const {
-  const auto silent = [](const Member& member) { return !member.answer; };
+void RankWatch::throw_silent(const Member& member, const std::string& doing, std::string_view remark) const {
+  throw_lost(fmt::format("rank {} did not answer within {}", member.child.rank(), text_of(patience_.timeout)),
+             doing, member.child, remark);
+}
+
+/// Who was stopped for as long as ranks wait for each other finds deadlines over when it goes on; neither it nor those who
+/// waited for it are at fault.
+void RankWatch::throw_if_paused(const std::string& doing) const {
+  const auto too_long = [&](milliseconds pause) {
+    return pause > milliseconds(0) && pause + kPiece + kShortPause >= patience_.timeout;
+  };
+  if (too_long(paused_)) {
+    throw Error(ErrorKind::peer_lost, fmt::format("this program did not run for {} while {}, and its ranks, "
+                                                  "which wait for each other for {}, gave up; "
+                                                  "nothing is wrong with them",
+                                                  text_of(paused_), doing, text_of(patience_.timeout)));
+  }
+  std::vector<Rank> ranks;
+  milliseconds longest{0};
   for (const Member& member : members_) {
-    if (silent(member) && member.child.stopped()) {
-      return &member;
+    if (member.answer && member.answer->paused && too_long(*member.answer->paused)) {
+      ranks.push_back(member.child.rank());
+      longest = std::max(longest, *member.answer->paused);
     }
   }
+  if (!ranks.empty()) {
+    throw Error(ErrorKind::peer_lost,
+                fmt::format("{} {} did not run for {} while {}, and ranks wait for each other for {}; "
+                            "nothing else is wrong with {}",
+                            ranks.size() == 1 ? "rank" : "ranks", fmt::join(ranks, ", "), text_of(longest),
+                            doing, text_of(patience_.timeout), ranks.size() == 1 ? "it" : "them"));
+  }
+}
+
+/// A rank that somebody has stopped and that goes on being so.
+const RankWatch::Member* RankWatch::find_stopped() const {
+  const auto found = std::find_if(members_.begin(), members_.end(), [](const Member& member) {
+    return !member.answer && member.child.stopped();
+  });
+  return found == members_.end() ? nullptr : &*found;
+}
+
+/// The rank that hangs, if one does: one that a complaint names, else any that is overdue. Ranks that work or wait for
+/// somebody else are silent too, for a while.
+const RankWatch::Member* RankWatch::find_silent() const {
+  const auto silent = [](const Member& member) { return !member.answer; };
   for (const Member& complaining : members_) {
     if (failed(complaining) && complaining.answer->lost_peer) {
       const Member& named = members_[static_cast<std::size_t>(*complaining.answer->lost_peer)];

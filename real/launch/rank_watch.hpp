@@ -4,6 +4,7 @@
 #include <deque>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "real/launch/rank_child.hpp"
 #include "real/launch/rank_jobs.hpp"
@@ -65,6 +66,10 @@ class RankWatch {
   void listen(std::chrono::milliseconds time);
   static void hear(Member& member);
   [[noreturn]] void throw_root_cause(const std::string& doing);
+  [[noreturn]] void throw_silent(const Member& member, const std::string& doing,
+                                 std::string_view remark = "") const;
+  void throw_if_paused(const std::string& doing) const;
+  const Member* find_stopped() const;
   const Member* find_silent() const;
   void say_goodbye();
 
@@ -72,8 +77,9 @@ class RankWatch {
   InterruptGuard& interrupts_;
   std::deque<Member> members_;
   bool healthy_ = false;  ///< Every question was answered.
-  std::chrono::milliseconds paused_{
-      0};  ///< Since the last question, this process itself did not run for so long.
+  /// Since the last question, this process itself did not run for so long.
+  std::chrono::milliseconds paused_{0};
+  Clock::time_point last_look_ = Clock::now();
 };
 
 }  // namespace ringside

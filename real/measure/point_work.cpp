@@ -22,15 +22,15 @@ namespace {
 /// Ranks by their number, started when first needed.
 class RankPool {
  public:
-  RankPool(const LaunchOptions& options, InterruptGuard& interrupts)
+  /// `interrupts` may be missing where ranks are threads: they leave nothing behind, so signals end them as usual.
+  RankPool(const LaunchOptions& options, InterruptGuard* interrupts)
       : options_(options), interrupts_(interrupts) {}
 
   Ranks& get(int num_ranks) {
     std::unique_ptr<Ranks>& ranks = ranks_[num_ranks];
     if (!ranks) {
-      ranks = registered(options_.backend).ranks_are_threads
-                  ? start_threads(num_ranks, options_)
-                  : start_processes(num_ranks, options_, interrupts_);
+      ranks = interrupts_ == nullptr ? start_threads(num_ranks, options_)
+                                     : start_processes(num_ranks, options_, *interrupts_);
     }
     return *ranks;
   }
@@ -38,7 +38,7 @@ class RankPool {
 
  private:
   const LaunchOptions& options_;
-  InterruptGuard& interrupts_;
+  InterruptGuard* interrupts_;
   std::map<int, std::unique_ptr<Ranks>> ranks_;
 };
 
@@ -69,7 +69,7 @@ std::vector<PointKey> wanted_points(std::span<const PointKey> points, const Poin
 }
 
 void work_locally(std::span<const PointKey> points, const LaunchOptions& launch, const PointWork& work,
-                  InterruptGuard& interrupts) {
+                  InterruptGuard* interrupts) {
   require_points(points, launch);
   RankPool pool(launch, interrupts);
   for (std::size_t i = 0; i < points.size(); ++i) {
@@ -126,7 +126,11 @@ void work_through(std::span<const PointKey> points, const LaunchOptions& launch,
     return;
   }
   const std::vector<PointKey> wanted = wanted_points(points, work);
-  with_interrupts([&](InterruptGuard& interrupts) { work_locally(wanted, launch, work, interrupts); });
+  if (backend.ranks_are_threads) {
+    work_locally(wanted, launch, work, nullptr);
+    return;
+  }
+  with_interrupts([&](InterruptGuard& interrupts) { work_locally(wanted, launch, work, &interrupts); });
 }
 
 }  // namespace ringside

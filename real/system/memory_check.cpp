@@ -1,10 +1,12 @@
 #include "real/system/memory_check.hpp"
 
+#include <algorithm>
 #include <numeric>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include "common/error.hpp"
 #include "real/backend/backends.hpp"
@@ -20,6 +22,10 @@ namespace {
 
 /// Every rank is a process with a connection to every other one.
 constexpr int kMaxLocalRanks = 1024;
+/// Up to so many ranks the memory of each is known exactly.
+constexpr int kRanksLookedAt = 64;
+/// What a process has open beside its connections.
+constexpr int kOtherFiles = 64;
 
 /// Gloo's own collectives take two segments of at most 1 MiB beside the message (gloo/allreduce.h).
 constexpr std::int64_t kNativeScratch = 2LL << 20;
@@ -44,10 +50,20 @@ Bytes memory_of_rank(const PointKey& key, Rank rank) {
 
 Bytes memory_of_point(const PointKey& key) {
   std::int64_t bytes = 0;
-  for (Rank rank = 0; rank < key.ranks; ++rank) {
-    bytes += memory_of_rank(key, rank).value;
+  if (key.ranks <= kRanksLookedAt) {
+    for (Rank rank = 0; rank < key.ranks; ++rank) {
+      bytes += memory_of_rank(key, rank).value;
+    }
+    return {bytes};
   }
-  return {bytes};
+  // A program takes as long to compile as all ranks have messages, so of many ranks some stand for the others: rank 0, which
+  // collects in rooted algorithms, for itself, and the largest of those spread over the rest for each of them.
+  constexpr Rank kSpread = 8;
+  for (Rank sample = 1; sample <= kSpread; ++sample) {
+    const auto rank = static_cast<Rank>(std::int64_t{key.ranks - 1} * sample / kSpread);
+    bytes = std::max(bytes, memory_of_rank(key, rank).value);
+  }
+  return {memory_of_rank(key, 0).value + bytes * (key.ranks - 1)};
 }
 
 void require_ranks(int num_ranks) {
@@ -55,6 +71,22 @@ void require_ranks(int num_ranks) {
     throw Error(ErrorKind::environment,
                 fmt::format("{} ranks are too many for one machine; ringside starts up to {}", num_ranks,
                             kMaxLocalRanks));
+  }
+}
+
+void require_files(int num_ranks) {
+  // The parent has a control socket and a pipe to each rank, a rank a connection to every other one.
+  const auto needed = 2 * static_cast<rlim_t>(num_ranks) + kOtherFiles;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed) {
+    return;
+  }
+  limit.rlim_cur = std::min(needed, limit.rlim_max);
+  if (limit.rlim_cur < needed || ::setrlimit(RLIMIT_NOFILE, &limit) != 0) {
+    throw Error(
+        ErrorKind::environment,
+        fmt::format("{} ranks need {} open files in a process, but only {} are permitted here (ulimit -n)",
+                    num_ranks, needed, limit.rlim_max));
   }
 }
 
@@ -103,6 +135,9 @@ void require_points(std::span<const PointKey> points, const LaunchOptions& optio
       require_gpu_memory(key, options.gpu.ranks_per_gpu, gpus.gpus);
     } else {
       require_memory(key, available);
+    }
+    if (!registered(options.backend).ranks_are_threads && !external_rank()) {
+      require_files(key.ranks);
     }
   }
 }

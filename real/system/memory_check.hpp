@@ -8,7 +8,8 @@
 
 namespace ringside {
 
-/// What all ranks of a point allocate together: messages, scratch buffers, and room for what arrives.
+/// What all ranks of a point allocate together: messages, scratch buffers, and room for what arrives. Of more than 64 ranks
+/// some stand for the others.
 Bytes memory_of_point(const PointKey& key);
 
 /// Throws Error{environment} when a point needs more memory, ranks or GPUs than this machine has. measure() asks this
@@ -19,6 +20,10 @@ void require_points(std::span<const PointKey> points, const LaunchOptions& optio
 void require_ranks(int num_ranks);
 /// What one rank of a point allocates.
 Bytes memory_of_rank(const PointKey& key, Rank rank);
+
+/// Makes room for the files that so many rank processes and their parent have open. Throws Error{environment} where the system
+/// grants fewer.
+void require_files(int num_ranks);
 
 /// Throws Error{environment} with both numbers when a point's ranks, all on this machine, need more memory than it has,
 /// or when they are too many.

@@ -2,29 +2,79 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <ctime>
+#include <string_view>
 #include <system_error>
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/error.hpp"
 
 namespace ringside {
 
+namespace {
+
+namespace fs = std::filesystem;
+
+// The letters X are mkdtemp()'s to choose.
+constexpr std::string_view kName = "ringside-ranks-XXXXXX";
+constexpr std::string_view kStem = kName.substr(0, kName.size() - 6);
+/// Between making a directory and locking it nobody must take it for forsaken.
+constexpr time_t kForsakenSeconds = 60;
+
+FileDescriptor opened_directory(const fs::path& directory) {
+  return FileDescriptor(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+}
+
+bool locked(const FileDescriptor& directory) { return ::flock(directory.number(), LOCK_EX | LOCK_NB) == 0; }
+
+/// Ours, made as this process makes them, and nobody holds its lock.
+bool forsaken(const fs::path& path) {
+  const std::string name = path.filename().string();
+  if (!name.starts_with(kStem) || name.size() != kName.size()) {
+    return false;
+  }
+  const FileDescriptor directory = opened_directory(path);
+  struct stat facts {};
+  return directory.open() && ::fstat(directory.number(), &facts) == 0 && facts.st_uid == ::geteuid() &&
+         (facts.st_mode & 07777) == 0700 && facts.st_mtime + kForsakenSeconds < ::time(nullptr) &&
+         locked(directory);
+}
+
+void remove_forsaken(const fs::path& parent) {
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(parent, ignored)) {
+    if (forsaken(entry.path())) {
+      fs::remove_all(entry.path(), ignored);
+    }
+  }
+}
+
+}  // namespace
+
 TemporaryDirectory::TemporaryDirectory() {
   std::error_code error;
-  const std::filesystem::path parent = std::filesystem::temp_directory_path(error);
-  std::string name = (parent / "ringside-XXXXXX").string();
+  const fs::path parent = fs::temp_directory_path(error);
+  if (!error) {
+    remove_forsaken(parent);
+  }
+  std::string name = (parent / kName).string();
   if (error || ::mkdtemp(name.data()) == nullptr) {
     throw Error(ErrorKind::environment, fmt::format("no temporary directory can be made as {}: {}", name,
                                                     error ? error.message() : errno_text()));
   }
   path_ = name;
+  lock_ = opened_directory(path_);
+  static_cast<void>(locked(lock_));  // Where a file system has no locks, nothing is removed there either.
 }
 
-TemporaryDirectory::~TemporaryDirectory() {
+void TemporaryDirectory::remove() {
   std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
+  fs::remove_all(path_, ignored);
 }
 
 std::optional<std::string> LineBuffer::next() {

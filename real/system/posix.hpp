@@ -4,22 +4,28 @@
 #include <optional>
 #include <string>
 
+#include "common/file_descriptor.hpp"
+
 /// What the launcher needs of the operating system beside processes.
 namespace ringside {
 
-/// A directory under the system's temporary directory that only this user can read, removed with all it holds.
+/// A directory under the system's temporary directory that only this user can read, removed with all it holds. Whoever makes
+/// one removes those that killed processes of this user have left for a minute or longer.
 class TemporaryDirectory {
  public:
   /// Throws Error{environment}.
   TemporaryDirectory();
-  ~TemporaryDirectory();
+  ~TemporaryDirectory() { remove(); }
   TemporaryDirectory(const TemporaryDirectory&) = delete;
   TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
 
   const std::filesystem::path& path() const { return path_; }
+  /// Before its time: nobody needs what it holds any more.
+  void remove();
 
  private:
   std::filesystem::path path_;
+  FileDescriptor lock_;  ///< Held while somebody uses the directory.
 };
 
 /// Lines out of bytes that arrive in pieces.

@@ -9,17 +9,22 @@
 #include <thread>
 #include <vector>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "common/error.hpp"
 #include "processes.hpp"
 #include "real/backend/backends.hpp"
+#include "real/launch/rank_child.hpp"
 #include "real/measure/measure.hpp"
 #include "real/probe/probe.hpp"
 #include "real/system/own_cores.hpp"
+#include "real/system/posix.hpp"
 #include "real/system/this_machine.hpp"
 #include "schedule/registry.hpp"
 
@@ -290,12 +295,13 @@ TEST_F(Launcher, RanksDieWithAParentThatHasNoTimeToEndThem) {
   for (const std::string wrap : {"", R"(sh -c '"$@"; exit $?' --)"}) {
     const pid_t parent = start({RINGSIDE_TEST_RANKS, "measure", "ring", "3", "65536", "1000", wrap});
     ASSERT_TRUE(temporary_.wait_for_ranks(3));
+    while (!temporary_.empty()) {  // Until they have met; then nobody needs a file any more.
+      std::this_thread::sleep_for(5ms);
+    }
     ::kill(parent, SIGKILL);
     ::waitpid(parent, nullptr, 0);
     EXPECT_TRUE(temporary_.wait_for_ranks(0));
-    for (const auto& left : std::filesystem::directory_iterator(temporary_.path())) {
-      std::filesystem::remove_all(left);  // Nobody was left to do it.
-    }
+    EXPECT_TRUE(temporary_.empty());
   }
 }
 
@@ -389,6 +395,100 @@ TEST_F(Launcher, TimeInWhichNobodyRanCountsAgainstNoRank) {
   ::waitpid(parent, &status, 0);
   EXPECT_TRUE(WIFSIGNALED(status) || WEXITSTATUS(status) == 1) << WEXITSTATUS(status);
   EXPECT_TRUE(temporary_.wait_for_ranks(0));
+}
+
+TEST_F(Launcher, RanksThatWereStoppedAreNotTakenForLost) {
+  const std::filesystem::path said = temporary_.path() / "said";
+  const std::string command =
+      fmt::format("exec {} measure ring 3 65536 1000 '' 1 2> {}", RINGSIDE_TEST_RANKS, said.string());
+  const pid_t parent = start({"sh", "-c", command});
+  ASSERT_TRUE(temporary_.wait_for_ranks(3));
+  std::this_thread::sleep_for(300ms);
+  const std::vector<pid_t> ranks = temporary_.ranks();
+  for (const int signal : {SIGSTOP, SIGCONT}) {
+    for (const pid_t rank : ranks) {
+      ::kill(rank, signal);
+    }
+    std::this_thread::sleep_for(signal == SIGSTOP ? 1800ms : 1s);
+  }
+  ::kill(parent, SIGTERM);
+  ::waitpid(parent, nullptr, 0);
+  EXPECT_TRUE(temporary_.wait_for_ranks(0));
+  std::ifstream stream(said);
+  const std::string text{std::istreambuf_iterator<char>(stream), {}};
+  // Messages on the way may have let them go on; if not, it says that they did not run.
+  EXPECT_THAT(text, ::testing::AnyOf("", HasSubstr("did not run for"), HasSubstr("it is stopped")));
+  std::filesystem::remove(said);
+}
+
+TEST_F(Launcher, ALinkWhereRanksMeetIsNotFollowed) {
+  const std::filesystem::path meet = temporary_.path() / "meet";
+  const std::filesystem::path elsewhere = temporary_.path() / "elsewhere";
+  std::filesystem::create_directories(meet);
+  std::filesystem::create_directories(elsewhere);
+  std::filesystem::create_symlink(elsewhere, meet / "ringside-run-measure");
+  const pid_t rank =
+      start({RINGSIDE_TEST_RANKS, "join", "ring", "2", "4096", "0.05", "file://" + meet.string()},
+            {"OMPI_COMM_WORLD_RANK=1", "OMPI_COMM_WORLD_SIZE=2"});
+  int status = 0;
+  ::waitpid(rank, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), exit_status(ErrorKind::environment));
+  EXPECT_TRUE(std::filesystem::is_empty(elsewhere));
+  std::filesystem::remove_all(meet);
+  std::filesystem::remove_all(elsewhere);
+}
+
+TEST_F(Launcher, AFolderOfAnotherUserIsNoPlaceToMeet) {
+  if (::geteuid() != 0) {
+    GTEST_SKIP() << "only root can give a folder away";
+  }
+  const std::filesystem::path folder = temporary_.path() / "meet" / "ringside-run-measure";
+  std::filesystem::create_directories(folder);
+  ASSERT_EQ(::chown(folder.c_str(), 65534, 65534), 0);
+  const pid_t rank = start(
+      {RINGSIDE_TEST_RANKS, "join", "ring", "2", "4096", "0.05", "file://" + folder.parent_path().string()},
+      {"OMPI_COMM_WORLD_RANK=1", "OMPI_COMM_WORLD_SIZE=2"});
+  int status = 0;
+  ::waitpid(rank, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), exit_status(ErrorKind::environment));
+  EXPECT_TRUE(std::filesystem::is_empty(folder)) << "nothing is told to whoever owns it";
+  std::filesystem::remove_all(folder.parent_path());
+}
+
+TEST_F(Launcher, AnEndedRankKeepsItsNumberUntilItsGroupIsEnded) {
+  RankChild child(0, {"sh", "-c", "exit 3"});
+  while (!child.end()) {
+    std::this_thread::sleep_for(1ms);
+  }
+  EXPECT_EQ(child.end(), "ended with exit status 3");
+  siginfo_t unreaped{};
+  EXPECT_EQ(::waitid(P_ALL, 0, &unreaped, WEXITED | WNOHANG | WNOWAIT), 0);
+  EXPECT_NE(unreaped.si_pid, 0) << "somebody else may get its number, and be killed for it";
+}
+
+TEST_F(Launcher, FoldersOfKilledProcessesAreRemovedByTheNext) {
+  const auto make = [&](const std::string& name, int minutes_ago) {
+    const std::filesystem::path folder = temporary_.path() / name;
+    std::filesystem::create_directory(folder);
+    std::ofstream(folder / "0") << "address";
+    std::filesystem::permissions(folder, std::filesystem::perms::owner_all);
+    std::filesystem::last_write_time(
+        folder, std::filesystem::file_time_type::clock::now() - std::chrono::minutes(minutes_ago));
+    return folder;
+  };
+  const std::filesystem::path forsaken = make("ringside-ranks-abcdef", 2);
+  const std::filesystem::path young = make("ringside-ranks-ghijkl", 0);
+  const std::filesystem::path used = make("ringside-ranks-mnopqr", 2);
+  const std::filesystem::path other = make("ringside-backup", 2);
+  const int lock = ::open(used.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  ASSERT_EQ(::flock(lock, LOCK_EX), 0);
+  { const TemporaryDirectory directory; }
+  EXPECT_FALSE(std::filesystem::exists(forsaken));
+  for (const std::filesystem::path& kept : {young, used, other}) {
+    EXPECT_TRUE(std::filesystem::exists(kept)) << kept;
+    std::filesystem::remove_all(kept);
+  }
+  ::close(lock);
 }
 
 TEST_F(Launcher, WhatMeasuringDoesToTheMachineIsInTheRecord) {

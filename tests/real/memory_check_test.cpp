@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include "common/error.hpp"
 #include "real/system/this_machine.hpp"
@@ -34,6 +35,35 @@ TEST(MemoryCheck, RefusesWhatDoesNotFitWithBothNumbers) {
                                     HasSubstr("23.5 GB")));
   }
   require_memory(key, {500'000'000'000});
+}
+
+TEST(MemoryCheck, IsKnownAtOnceForManyRanks) {
+  // Each of 2,048 programs would take as long as all of them together do now.
+  const PointKey few = {.algorithm = "ring", .ranks = 64, .bytes = {64 << 10}};
+  const PointKey many = {.algorithm = "ring", .ranks = 2048, .bytes = {64 << 10}};
+  EXPECT_GE(memory_of_point(many).value, std::int64_t{2048} * (64 << 10));
+  EXPECT_LE(memory_of_point(many).value / 2048, memory_of_point(few).value / 64 * 2);
+}
+
+TEST(MemoryCheck, RefusesMoreFilesThanTheSystemGrants) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  rlimit few = before;
+  few.rlim_cur = 80;
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+  require_files(100);  // Within what may be asked for.
+  rlimit raised{};
+  ::getrlimit(RLIMIT_NOFILE, &raised);
+  EXPECT_GE(raised.rlim_cur, 200U);
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  try {
+    require_files(1'000'000'000);
+    FAIL() << "the kernel grants no process so many";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::environment);
+    EXPECT_THAT(error.what(), HasSubstr("need 2000000064 open files"));
+  }
+  ::setrlimit(RLIMIT_NOFILE, &before);
 }
 
 TEST(MemoryCheck, RefusesMoreRanksThanOneMachineTakes) {

@@ -1,5 +1,6 @@
 #include "real/launch/external/meeting_folder.hpp"
 
+#include <cerrno>
 #include <fstream>
 #include <optional>
 #include <random>
@@ -7,10 +8,15 @@
 #include <system_error>
 #include <thread>
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "common/error.hpp"
+#include "common/file_descriptor.hpp"
 #include "real/execute/transport.hpp"
+#include "real/system/posix.hpp"
 
 namespace ringside {
 namespace {
@@ -29,19 +35,37 @@ std::string random_name() {
   return fmt::format("{:08x}{:08x}", source(), source());
 }
 
-/// Whole or not at all, for those who read it.
-void write_file(const fs::path& file, const std::string& text) {
-  const fs::path draft = file.parent_path() / (".draft-" + file.filename().string());
-  std::ofstream stream(draft);
-  stream << text;
-  stream.close();
-  std::error_code error;
-  if (stream) {
-    fs::rename(draft, file, error);
-  }
-  if (!stream || error) {
+uid_t owner_of(const fs::path& directory) {
+  struct stat facts {};
+  if (::lstat(directory.c_str(), &facts) != 0 || !S_ISDIR(facts.st_mode)) {
     throw Error(ErrorKind::environment,
-                fmt::format("the rendezvous directory {} cannot be written", file.parent_path().string()));
+                fmt::format("the rendezvous directory {} is no directory of its own; remove what is there",
+                            directory.string()));
+  }
+  return facts.st_uid;
+}
+
+/// Whole or not at all, for those who read it. Never through a link, and only where the directory belongs to whom a file of
+/// ours belongs: whoever owns it can exchange what is in it. (On a network's file system that may be another user for both.)
+void write_file(const fs::path& file, const std::string& text) {
+  const fs::path directory = file.parent_path();
+  const fs::path draft = directory / (".draft-" + file.filename().string());
+  const FileDescriptor opened(
+      ::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  struct stat facts {};
+  const bool written =
+      opened.open() && ::fstat(opened.number(), &facts) == 0 &&
+      ::write(opened.number(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  if (written && facts.st_uid != owner_of(directory)) {
+    ::unlink(draft.c_str());
+    throw Error(ErrorKind::environment,
+                fmt::format("the rendezvous directory {} belongs to another user; meet in "
+                            "a folder that only you can write to",
+                            directory.string()));
+  }
+  if (!written || ::rename(draft.c_str(), file.c_str()) != 0) {
+    throw Error(ErrorKind::environment, fmt::format("the rendezvous directory {} cannot be written: {}",
+                                                    directory.string(), errno_text()));
   }
 }
 
@@ -56,11 +80,12 @@ class Meeting {
   explicit Meeting(const MeetingFolder& folder)
       : folder_(folder), deadline_(std::chrono::steady_clock::now() + folder.timeout) {
     std::error_code error;
-    fs::create_directories(folder.path, error);
-    if (error) {
+    fs::create_directories(folder.path.parent_path(), error);
+    if (::mkdir(folder.path.c_str(), 0700) != 0 && errno != EEXIST) {
       throw Error(ErrorKind::environment, fmt::format("the rendezvous directory {} cannot be made: {}",
-                                                      folder.path.string(), error.message()));
+                                                      folder.path.string(), errno_text()));
     }
+    static_cast<void>(owner_of(folder.path));
   }
 
   std::string host() {
