@@ -58,7 +58,7 @@ Bytes memory_of_point(const PointKey& key) {
   }
   // A program takes as long to compile as all ranks have messages, so of many ranks some stand for the others: rank 0, which
   // collects in rooted algorithms, for itself, and the largest of those spread over the rest for each of them.
-  constexpr Rank kSpread = 8;
+  constexpr Rank kSpread = 4;
   for (Rank sample = 1; sample <= kSpread; ++sample) {
     const auto rank = static_cast<Rank>(std::int64_t{key.ranks - 1} * sample / kSpread);
     bytes = std::max(bytes, memory_of_rank(key, rank).value);
