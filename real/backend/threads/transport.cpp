@@ -182,16 +182,22 @@ void run_as_threads(int num_ranks, std::chrono::milliseconds timeout,
                     const std::function<void(std::unique_ptr<Transport>)>& body) {
   ThreadsGroup group(num_ranks, timeout);
   FirstException exception;
+  const auto be_rank = [&](Rank rank) {
+    try {
+      body(std::make_unique<ThreadsTransport>(group, rank));
+    } catch (...) {
+      exception.store(std::current_exception());
+      group.close();
+    }
+  };
   std::vector<std::thread> threads;
-  for (Rank rank = 0; rank < num_ranks; ++rank) {
-    threads.emplace_back([&, rank] {
-      try {
-        body(std::make_unique<ThreadsTransport>(group, rank));
-      } catch (...) {
-        exception.store(std::current_exception());
-        group.close();
-      }
-    });
+  try {
+    for (Rank rank = 0; rank < num_ranks; ++rank) {
+      threads.emplace_back(be_rank, rank);
+    }
+  } catch (...) {  // The system grants no more threads; those that run must end first.
+    exception.store(std::current_exception());
+    group.close();
   }
   for (std::thread& thread : threads) {
     thread.join();
