@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <fstream>
+#include <limits>
 #include <map>
 #include <memory>
 #include <set>
@@ -87,17 +88,31 @@ void for_each_line(Source& source, Use use) {
   }
 }
 
-/// Takes out what cannot be the time of any collective, so that nobody has to reckon with it.
-void drop_impossible_times(std::vector<ImportedTable>& tables, Import& import) {
+/// Why a row is of no collective that there can be; empty when it is of one.
+std::string impossible(const ImportedRow& row, const ImportDefaults& defaults) {
+  if (!has_possible_times(row.measurement)) {
+    return fmt::format("its time is not between {} and {:g} s", format(kShortestTime), kLongestTime.value);
+  }
+  const int ranks = row.ranks.value_or(defaults.ranks.value_or(1));
+  if (ranks < 1) {
+    return fmt::format("it is of {} ranks", ranks);
+  }
+  const bool countable =
+      !row.bytes_of_one_rank || row.bytes <= std::numeric_limits<std::int64_t>::max() / ranks;
+  return countable ? std::string{} : "all ranks together have more bytes than can be counted";
+}
+
+/// Takes out what nobody should have to reckon with.
+void drop_impossible_rows(std::vector<ImportedTable>& tables, const ImportDefaults& defaults,
+                          Import& import) {
   SkippedRows skipped;
   for (ImportedTable& table : tables) {
     std::erase_if(table.rows, [&](const ImportedRow& row) {
-      const bool possible = has_possible_times(row.measurement);
-      if (!possible) {
-        skipped.add(row.line, fmt::format("its time is not between {} and {:g} s", format(kShortestTime),
-                                          kLongestTime.value));
+      const std::string why = impossible(row, defaults);
+      if (!why.empty()) {
+        skipped.add(row.line, why);
       }
-      return !possible;
+      return !why.empty();
     });
   }
   for (std::string& sentence : skipped.sentences()) {
@@ -174,7 +189,7 @@ Import import_lines(Source& source, std::string_view name, const ImportDefaults&
       tables.push_back(std::move(table));
     }
   }
-  drop_impossible_times(tables, import);
+  drop_impossible_rows(tables, defaults, import);
   import.series = series_of(tables, name, defaults);
   if (!import.series.empty()) {
     return import;
@@ -261,7 +276,7 @@ Import import_from(std::string_view start, Source source, Whole whole, std::stri
   } else {
     tables = read_csv(text, name, import);
   }
-  drop_impossible_times(tables, import);
+  drop_impossible_rows(tables, defaults, import);
   import.series = series_of(tables, name, defaults);
   if (import.series.empty()) {
     reject(name, import.notes.empty() ? std::string("holds no measurement")

@@ -187,6 +187,10 @@ Journal::Journal(const std::filesystem::path& file) : file_(file) {
       reject_file(file.parent_path(), error.message());
     }
   }
+  // Opening one waits for whoever reads it, and it keeps nothing.
+  if (std::filesystem::is_fifo(file, error)) {
+    reject_file(file, "it is a pipe, which keeps nothing; write to another folder");
+  }
   descriptor_ = FileDescriptor(::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
   if (!descriptor_.open()) {
     reject_file(file, reason(errno));
@@ -215,7 +219,7 @@ void Journal::append(std::span<const Point> points) {
 }
 
 void Journal::truncate(std::size_t size) {
-  // Pipes and devices have no length to set.
+  // Devices have no length to set.
   if (::ftruncate(descriptor_.number(), static_cast<off_t>(size)) != 0 && errno != EINVAL) {
     reject_file(file_, reason(errno));
   }

@@ -201,9 +201,10 @@ class LspciReader {
  public:
   void read(std::string_view line) {
     for (std::size_t at = 0; at < line.size(); ++at) {
-      if (line[at] == '[' && (at == 0 || line[at - 1] == '-') && line.find(':', at) < line.find(']', at)) {
-        enter(at, {}, std::string(line.substr(at + 1, line.find(']', at) - at - 1)));
-        at = line.find(']', at);
+      const std::size_t close = line[at] == '[' ? line.find(']', at) : std::string_view::npos;
+      if (close != std::string_view::npos && (at == 0 || line[at - 1] == '-') && line.find(':', at) < close) {
+        enter(at, {}, std::string(line.substr(at + 1, close - at - 1)));
+        at = close;
       } else if (is_device_at(line, at)) {
         while (!levels_.empty() && levels_.back().column >= at) {
           levels_.pop_back();

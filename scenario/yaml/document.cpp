@@ -79,8 +79,9 @@ std::optional<Position> tab_in_indentation(std::string_view text,
   for (std::size_t line = 0; line < line_starts.size(); ++line) {
     const std::string_view rest = text.substr(line_starts[line]);
     const std::size_t content = rest.find_first_not_of(" \t");
-    const std::size_t tab = rest.find('\t');
-    if (tab < content && content != std::string_view::npos &&
+    // Not beyond the indentation: what follows may be megabytes, once for each line.
+    const std::size_t tab = rest.substr(0, content).find('\t');
+    if (tab != std::string_view::npos && content != std::string_view::npos &&
         std::string_view("\r\n#").find(rest[content]) == std::string_view::npos) {
       return Position{.line = static_cast<int>(line) + 1, .column = static_cast<int>(tab) + 1};
     }

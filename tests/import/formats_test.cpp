@@ -132,6 +132,24 @@ TEST(ImportOsu, TheSizeOfAnAllgatherIsOneRanks) {
       HasSubstr("line 1: this OSU test is of no collective of ringside's: OSU MPI Allgatherv Latency Test"));
 }
 
+TEST(ImportOsu, MoreBytesThanCanBeCountedAreSkipped) {
+  const Import import = import_text(
+      "# OSU MPI Allgather Latency Test v5.7\n# Size       Avg Latency(us)\n9000000000000000000   "
+      "12.01\n1024 1\n",
+      "x", {.ranks = 8});
+  EXPECT_THAT(rows_of(import), ElementsAre(Is(Collective::all_gather, 8, 8192, 1)));
+  EXPECT_THAT(
+      import.notes,
+      ElementsAre(HasSubstr("line 3 was skipped: all ranks together have more bytes than can be counted")));
+}
+
+TEST(ImportImb, NoProcessesAreNoRanks) {
+  EXPECT_THAT(rejection("# Benchmarking Allreduce\n# #processes = 0\n"
+                        "       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]\n"
+                        "         1024         1000         2.40         2.61         2.50\n"),
+              HasSubstr("line 4 was skipped: it is of 0 ranks"));
+}
+
 TEST(ImportAllReduceBench, ReadsItsThreeForms) {
   EXPECT_THAT(
       rows_of(import_text("| payload |    busbw   |    algbw   |\n| ------: | ---------: | ---------: |\n"

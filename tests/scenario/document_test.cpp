@@ -1,5 +1,9 @@
 // Files that are no YAML, or not the YAML that people meant.
 
+#include "scenario/yaml/document.hpp"
+
+#include <ctime>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -101,6 +105,21 @@ TEST(Document, TextThatBeginsWithACommaIsRefusedAtOnce) {
   for (const char* text : {",", ", switch: true", "# names\n,a,b\n1,2,3\n", "]"}) {
     EXPECT_THAT(scenario_problems(text), ElementsAre(HasSubstr("is not valid YAML"))) << text;
   }
+}
+
+TEST(Document, FourTimesAsManyLinesTakeFourTimesAsLong) {
+  // The processor's time, whatever else it does; lines that are looked at once for each line would take 16 times as long.
+  const auto time_of = [](int lines) {
+    std::string text;
+    for (int line = 0; line < lines; ++line) {
+      text += "#\n";
+    }
+    std::vector<Problem> problems;
+    const std::clock_t start = std::clock();
+    EXPECT_TRUE(parse_document("x.yaml", text + "name: x\n", problems));
+    return static_cast<double>(std::clock() - start);
+  };
+  EXPECT_LT(time_of(800'000), 9 * time_of(200'000));
 }
 
 TEST(Document, ASecondDocumentIsNotSilentlyDropped) {
