@@ -122,7 +122,6 @@ TEST(Journal, SaysWhichPathCannotBeWrittenAndWhy) {
   EXPECT_THAT(said("/proc/ringside/results.jsonl"), HasSubstr("/proc/ringside"));
 }
 
-<<<<<<< HEAD
 TEST(FolderLock, LetsOneRunAtATimeIntoAFolderAndLeavesNothing) {
   const ScratchFolder folder;
   {
@@ -132,7 +131,8 @@ TEST(FolderLock, LetsOneRunAtATimeIntoAFolderAndLeavesNothing) {
   }
   const FolderLock again(folder / "");
   EXPECT_TRUE(std::filesystem::is_empty(folder / ""));
-=======
+}
+
 TEST(Journal, APipeIsRefusedAtOnceBecauseItKeepsNothing) {
   const ScratchFolder folder;
   const std::filesystem::path file = folder / "results.jsonl";
@@ -140,7 +140,6 @@ TEST(Journal, APipeIsRefusedAtOnceBecauseItKeepsNothing) {
   EXPECT_THAT(message_of(ErrorKind::bad_input, [&] { Journal::create(file, examples::header()); }),
               HasSubstr("is a pipe"));
   EXPECT_THAT(refusal(file, request()), HasSubstr("is a pipe"));
->>>>>>> 06769f7 (Everything that reads text from outside is a target of tests/fuzz: regressions, a short run among the tests, libFuzzer where Clang is)
 }
 
 TEST(Journal, IsWrittenByOneProcessAtATime) {
