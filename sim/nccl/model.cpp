@@ -61,6 +61,10 @@ class Model {
         (system_.protocol && *system_.protocol != protocol)) {
       return false;
     }
+    if (collective_ == Collective::gather) {
+      // Sends and receives have LL for what is short, and Simple.
+      return algorithm == NcclAlgorithm::ring && protocol != NcclProtocol::ll128 && allows(protocol);
+    }
     if (collective_ != Collective::all_reduce) {
       return algorithm == NcclAlgorithm::ring && allows(protocol);
     }
@@ -78,7 +82,7 @@ class Model {
   Candidate predict(NcclAlgorithm algorithm, NcclProtocol protocol) const {
     switch (algorithm) {
       case NcclAlgorithm::ring:
-        return ring(protocol);
+        return collective_ == Collective::gather ? gather(protocol) : ring(protocol);
       case NcclAlgorithm::tree:
         return tree(protocol);
       case NcclAlgorithm::nvls:
@@ -257,6 +261,15 @@ class Model {
                   gap(protocol));
   }
 
+  /// Every rank sends its part to the root, which starts its receives one after another; they move side by side.
+  Candidate gather(NcclProtocol protocol) const {
+    const double latency =
+        launch(protocol) + (g_ - 1) * step(protocol) + (n_ - g_) * (num_nodes_ > 1 ? hop(protocol) : 0);
+    return finish(latency, bytes_time((g_ - 1) / n_, inside_rate() * inside_share(protocol)),
+                  num_nodes_ > 1 ? bytes_time((n_ - g_) / n_, between_rate() * between_share(protocol)) : 0,
+                  gap(protocol));
+  }
+
   Candidate tree(NcclProtocol protocol) const {
     const double levels = std::log2(num_nodes_);
     const double latency = launch(protocol) + 2 * (g_ - 1) * step(protocol) +
@@ -308,9 +321,8 @@ bool nccl_models(Collective collective) {
     case Collective::reduce_scatter:
     case Collective::broadcast:
     case Collective::reduce:
-      return true;
     case Collective::gather:
-      break;
+      return true;
   }
   return false;
 }

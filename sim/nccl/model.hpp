@@ -36,6 +36,7 @@ bool nccl_models(Collective collective);
 
 /// The same phases as a part of an all_reduce: all_gather and reduce_scatter are one half of its ring ((n−1) steps, w = (n−1)/n of the
 /// whole buffer, which is what `bytes` counts, as in nccl-tests); broadcast and reduce are one way round it (w = 1).
+/// gather is sends to the root: a step for each peer in its node and a hop for each beyond, w = (g−1)/n inside and (n−g)/n at its NICs.
 NcclEstimate nccl_collective(const NcclParameters& parameters, const NcclSystem& system,
                              Collective collective, double bytes);
 

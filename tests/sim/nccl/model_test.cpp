@@ -239,10 +239,16 @@ TEST(NcclModel, RefusesWhatItDoesNotKnow) {
               testing::ThrowsMessage<Error>(HasSubstr("what connects its GPUs")));
   EXPECT_THAT([] { predicted(l40s_node("{nccl_proto: LL129}"), native(2, kKi)); },
               testing::ThrowsMessage<Error>(HasSubstr("did you mean 'LL128'")));
-  PointKey gather = native(8, kKi);
-  gather.collective = Collective::gather;
-  EXPECT_THAT([&] { predicted(h100_node(), gather); },
-              testing::ThrowsMessage<Error>(HasSubstr("NCCL's own gather is not modelled")));
+}
+
+TEST(NcclModel, AGatherMovesWhatTheRootGets) {
+  const auto seconds = [](Collective collective, std::int64_t bytes) {
+    PointKey key = native(8, bytes);
+    key.collective = collective;
+    return predicted(l40s_node(), key).seconds.value;
+  };
+  EXPECT_NEAR(seconds(Collective::gather, kGi) / seconds(Collective::all_gather, kGi), 1, 0.02);
+  EXPECT_GT(seconds(Collective::gather, kKi), 0.5 * seconds(Collective::all_gather, kKi));
 }
 
 TEST(NcclModel, UnknownGpuNamesItsNeighbours) {
