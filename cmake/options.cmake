@@ -35,6 +35,9 @@ if(RINGSIDE_WERROR)
   target_compile_options(ringside_options INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-Werror>")
 endif()
 
+# What the loader has bound nobody can exchange any more; programs are position independent where the compiler's default is.
+target_link_options(ringside_options INTERFACE LINKER:-z,relro,-z,now,-z,noexecstack)
+
 set(RINGSIDE_SANITIZE "" CACHE STRING "Sanitizers to build with: address,undefined or thread")
 if(RINGSIDE_SANITIZE)
   target_compile_options(ringside_options INTERFACE -fsanitize=${RINGSIDE_SANITIZE} -fno-omit-frame-pointer)

@@ -20,6 +20,7 @@
 #include "common/error.hpp"
 #include "processes.hpp"
 #include "real/backend/backends.hpp"
+#include "real/backend/threads/transport.hpp"
 #include "real/launch/rank_child.hpp"
 #include "real/measure/measure.hpp"
 #include "real/probe/probe.hpp"
@@ -419,6 +420,32 @@ TEST_F(Launcher, RanksThatWereStoppedAreNotTakenForLost) {
   // Messages on the way may have let them go on; if not, it says that they did not run.
   EXPECT_THAT(text, ::testing::AnyOf("", HasSubstr("did not run for"), HasSubstr("it is stopped")));
   std::filesystem::remove(said);
+}
+
+TEST_F(Launcher, ThreadsThatWereStoppedAreNotLateForEachOther) {
+  const pid_t parent = ::getpid();
+  const pid_t other = ::fork();
+  if (other == 0) {
+    ::usleep(300'000);
+    ::kill(parent, SIGSTOP);
+    ::usleep(4'000'000);
+    ::kill(parent, SIGCONT);
+    ::_exit(0);
+  }
+  run_as_threads(2, 3s, [](std::unique_ptr<Transport> transport) {
+    std::byte message{};
+    if (transport->rank() == 0) {
+      const auto receive = transport->make_receive(1, std::span(&message, 1));
+      receive->start();
+      receive->wait();
+    } else {
+      std::this_thread::sleep_for(1s);
+      const auto send = transport->make_send(0, std::span(&message, 1));
+      send->start();
+      send->wait();
+    }
+  });
+  ::waitpid(other, nullptr, 0);
 }
 
 TEST_F(Launcher, ALinkWhereRanksMeetIsNotFollowed) {
