@@ -9,15 +9,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "analysis/plan/scaling_check.hpp"
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/reports/plan_brief.hpp"
 #include "cli/reports/plan_report.hpp"
 #include "cli/reports/sharding_report.hpp"
+#include "cli/reports/validation_report.hpp"
 #include "common/error.hpp"
 #include "common/numbers.hpp"
-#include "results/codec/record.hpp"
 #include "study/inputs/invocation.hpp"
 #include "study/inputs/scenario_points.hpp"
 #include "study/plan/plan_line.hpp"
@@ -44,66 +43,6 @@ struct PlanFlags {
   int top = 20;
   bool no_charts = false;
 };
-
-void print_json(const std::vector<ScalingCheck>& checks) {
-  for (const ScalingCheck& check : checks) {
-    print_line(to_line(ScalingRecord{.model = check.row.model,
-                                     .precision = check.row.precision,
-                                     .system = check.row.system,
-                                     .gpus = check.row.gpus,
-                                     .measured = check.row.efficiency,
-                                     .predicted = check.predicted.typical,
-                                     .low = check.predicted.low,
-                                     .high = check.predicted.high}));
-  }
-}
-
-/// Predicted scaling beside published, a row each.
-void validate(const std::string& table_file, const CommonOptions& common) {
-  if (is_table_of_runs(table_file)) {
-    print_runs(study::check_published_runs(table_file), common);
-    return;
-  }
-  const std::vector<ScalingCheck> checks = study::check_published_scaling(table_file);
-  if (common.format == OutputFormat::json) {
-    print_json(checks);
-    return;
-  }
-  const auto points = [](double share) { return fmt::format("{:.1f}", 100 * share); };
-  std::vector<std::vector<std::string>> rows;
-  for (const ScalingCheck& check : checks) {
-    const PublishedScaling& row = check.row;
-    rows.push_back({row.model, row.precision, row.system, std::to_string(row.gpus), points(row.efficiency),
-                    points(check.predicted.typical),
-                    fmt::format("{} – {}", points(check.predicted.low), points(check.predicted.high)),
-                    fmt::format("{:+.1f}", 100 * check.error()), check.inside() ? "" : "outside"});
-  }
-  print(table({"model", "precision", "system", ">GPUs", ">measured %", ">predicted %", ">90 %", ">error", ""},
-              rows));
-  const auto errors = [](const ScalingErrors& of) {
-    return fmt::format("{:.1f} / {:.1f}", 100 * of.median, 100 * of.mean);
-  };
-  std::vector<std::vector<std::string>> summaries;
-  const auto add_summary = [&](const std::string& which, const std::vector<ScalingCheck>& some) {
-    const ScalingSummary summary = summary_of(some);
-    summaries.push_back(
-        {which, std::to_string(summary.rows), errors(summary.errors), errors(errors_of_perfect_scaling(some)),
-         errors(errors_of_median_elsewhere(some, checks)), fmt::format("{:.0f}", 100 * summary.coverage),
-         fmt::format("{:.0f}", 100 * summary.width), fmt::format("{:.2f}", correlation(some))});
-  };
-  add_summary("all", checks);
-  for (const std::string& system_class : system_classes(checks)) {
-    add_summary(system_class, of_class(checks, system_class));
-  }
-  if (const std::vector<ScalingCheck> rest = held_out(checks); !rest.empty()) {
-    add_summary("no part in the spread of GPUs", rest);
-  }
-  print_line();
-  print_line("Error of efficiency in points, median / mean, beside two trivial answers:");
-  print(table({"rows of", ">rows", ">predicted", ">perfect scaling", ">median elsewhere", ">% inside",
-               ">width, points", ">correlation"},
-              summaries));
-}
 
 study::PlanRequest request_of(const PlanFlags& flags) {
   return {.plan = flags.plan,
@@ -153,30 +92,31 @@ std::optional<Error> choose_folder(const std::string& name, CommonOptions& commo
   }
 }
 
-/// Without a file: the plan is written beside its results, and answered on one screen.
-void answer_line(const study::WrittenPlan& written, PlanFlags flags, const CommonOptions& common) {
-  const std::filesystem::path file = *common.output / "plan.yaml";
-  study::write_file(file, written.yaml);
-  flags.plan = file.string();
-  study::PlanRequest request = request_of(flags);
-  request.assumptions = written.assumptions;
+/// `written`: of a plan without a file, which is answered on one screen; else none.
+void answer(const study::PlanRequest& request, const study::PlanQuestion& question,
+            const study::WrittenPlan* written, bool charts, const CommonOptions& common) {
   Progress progress(common.quiet);
-  if (study::plan_shards(request)) {
+  const auto print_written = [&] {
+    if (written != nullptr) {
+      print_written_plan(request.plan, written->yaml, common);
+    }
+  };
+  if (question.shards) {
     const study::ShardingStudy study = study::shard(request, common, progress.observer());
     print_sharding(study, common);
-    print_written_plan(file, written.yaml, common);
+    print_written();
     require_a_way(study);
     return;
   }
-  if (!study::plan_computes(request)) {
+  if (!question.computes) {
     print_synchronisation(study::synchronise(request, common, progress.observer()), common);
-    print_written_plan(file, written.yaml, common);
+    print_written();
     return;
   }
   const study::PlanStudy study = study::plan(request, common, progress.observer());
-  print_brief_plan(study, common);
-  print_written_plan(file, written.yaml, common);
-  if (!flags.no_charts) {
+  written != nullptr ? print_brief_plan(study, common) : print_plan(study, common);
+  print_written();
+  if (charts) {
     draw_plan(study, common, progress);
   }
   if (!study.estimate.ranking.recommended) {
@@ -196,8 +136,23 @@ void run_line(PlanFlags flags, CommonOptions common) {
                                                         .known = flags.known},
                                                        common.command_line, study::known_names());
   const std::optional<Error> unwritable = choose_folder(written.name, common);
-  flags.no_charts = flags.no_charts || unwritable;
-  answer_line(written, flags, common);
+  const std::filesystem::path file = *common.output / "plan.yaml";
+  study::write_file(file, written.yaml);
+  flags.plan = file.string();
+  study::PlanRequest request = request_of(flags);
+  request.assumptions = written.assumptions;
+  answer(request, study::question_of(request), &written, !flags.no_charts && !unwritable, common);
+  if (unwritable) {
+    throw *unwritable;
+  }
+}
+
+/// Likewise.
+void run_file(const PlanFlags& flags, CommonOptions common) {
+  const study::PlanRequest request = request_of(flags);
+  const study::PlanQuestion question = study::question_of(request);
+  const std::optional<Error> unwritable = choose_folder(question.name, common);
+  answer(request, question, nullptr, !flags.no_charts && !unwritable, common);
   if (unwritable) {
     throw *unwritable;
   }
@@ -205,7 +160,7 @@ void run_line(PlanFlags flags, CommonOptions common) {
 
 void run(const PlanFlags& flags, const CommonOptions& common) {
   if (!flags.validated.empty()) {
-    validate(flags.validated, common);
+    print_validation(flags.validated, common);
     return;
   }
   if (flags.plan.empty() && !flags.gpus.empty() && flags.sweeps.empty()) {
@@ -218,30 +173,12 @@ void run(const PlanFlags& flags, const CommonOptions& common) {
         ErrorKind::bad_input,
         "plan needs a PLAN file, such as configs/plans/resnet34-tutorial.yaml, or --model and --gpus");
   }
-  const study::PlanRequest request = request_of(flags);
-  Progress progress(common.quiet);
   if (!flags.sweeps.empty()) {
-    print_plan_sweep(study::sweep_plan(flags.sweeps, request, progress.observer()), common);
+    Progress progress(common.quiet);
+    print_plan_sweep(study::sweep_plan(flags.sweeps, request_of(flags), progress.observer()), common);
     return;
   }
-  if (study::plan_shards(request)) {
-    const study::ShardingStudy study = study::shard(request, common, progress.observer());
-    print_sharding(study, common);
-    require_a_way(study);
-    return;
-  }
-  if (!study::plan_computes(request)) {
-    print_synchronisation(study::synchronise(request, common, progress.observer()), common);
-    return;
-  }
-  const study::PlanStudy study = study::plan(request, common, progress.observer());
-  print_plan(study, common);
-  if (!flags.no_charts) {
-    draw_plan(study, common, progress);
-  }
-  if (!study.estimate.ranking.recommended) {
-    throw Error(ErrorKind::environment, study.estimate.ranking.reason);
-  }
+  run_file(flags, common);
 }
 
 }  // namespace
@@ -298,10 +235,10 @@ void add_plan(CLI::App& app, CommonOptions& common) {
           "What if: KEY=FROM:TO:STEP for any key of the plan, its workload or its machines, or gpus, such as "
           "accumulate=1:64:2x or lanes=4,8,16; prints the best offer of each; may be repeated")
       ->allow_extra_args(false);
-  command->add_option(
-      "--validate", flags->validated,
-      "Instead of a plan: predicted beside published, every row of a table such as "
-      "configs/scaling/published.csv (scaling) or configs/scaling/language_models.csv (runs)");
+  command->add_option("--validate", flags->validated,
+                      "Instead of a plan: predicted beside published, every row of a table such as "
+                      "configs/scaling/published.csv (scaling), configs/scaling/speeds.csv (one GPU) or "
+                      "configs/scaling/language_models.csv (runs)");
   command->add_flag("--no-charts", flags->no_charts, "Draw nothing");
   command->callback([flags, &common] { run(*flags, common); });
 }

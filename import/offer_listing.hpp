@@ -12,10 +12,19 @@
 /// such assumption stands in the offer.
 namespace ringside {
 
+/// What became of the rows of a listing; the last three together are the first.
+struct ListingRows {
+  std::size_t total = 0;
+  std::size_t offered = 0;  ///< Stand behind offers; many regions of one machine are one offer.
+  std::size_t without_gpus = 0;
+  std::size_t not_understood = 0;  ///< Stand behind offers with a problem.
+};
+
 struct OfferListing {
   std::vector<Offer> offers;
   /// What a person should know of the listing as a whole, whole sentences.
   std::vector<std::string> notes;
+  ListingRows rows = {};
 };
 
 /// Finds the catalogue's machine of a cloud name such as `p4d.24xlarge`.
@@ -25,7 +34,8 @@ using MachineByName = std::optional<Machine> (*)(const std::string& name);
 /// kept with its problem. Throws Error{bad_input} that names `origin`: no JSON, cut off, no list, an empty one.
 OfferListing read_vast_offers(std::string_view text, const std::string& origin);
 
-/// vms.csv of SkyPilot's catalogue, of any cloud. An instance type stands once, at its cheapest region.
+/// vms.csv of SkyPilot's catalogue, of any cloud. An instance type stands once, at its cheapest region, and once more where a spot
+/// price is listed. GPUs that are listed without an instance type, as Google's are, get the machine that they are rented with.
 OfferListing read_skypilot_offers(std::string_view text, const std::string& origin,
                                   MachineByName machine_by_name);
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "common/error.hpp"
+#include "import/listed_gpu_name.hpp"
 #include "sim/nccl/gpu_models.hpp"
 #include "sim/topology/link_kinds.hpp"
 
@@ -23,8 +24,7 @@ constexpr int kGpusOfOneSocket = 4;
 
 /// The sheet of the GPU that the listing means; its memory tells cards of one name apart.
 std::optional<GpuSheet> sheet_of(const ListedGpus& gpus) {
-  std::string name = gpus.name;
-  std::replace(name.begin(), name.end(), '_', ' ');
+  std::string name = catalogue_gpu_name(gpus.name);
   // Listings leave out what a Tesla V100 is; only the SXM2 card has NVLink.
   if (name.find("V100") != std::string::npos && name.find("SXM") == std::string::npos &&
       name.find("PCI") == std::string::npos) {
@@ -169,6 +169,10 @@ void describe_machine(const ListedGpus& listed, Offer& offer) {
   offer.machine.gpu = Gpu{.model = gpu->model};
   offer.machine.gpus_per_node = listed.in_machine;
   offer.machine.intra = link_of(listed, *gpu, offer);
+  if (gpu->model == "RTX PRO 6000 Blackwell" && listed.name.find("Max") != std::string::npos) {
+    offer.assumptions.push_back(
+        "A Max-Q card has half of the power of the workstation card, whose data sheet is taken.");
+  }
   if (listed.rented > 1 && listed.rented < listed.in_machine) {
     offer.assumptions.push_back(
         fmt::format("The {} rented of {} GPUs are taken for neighbours, and the others for idle; whoever "

@@ -128,6 +128,7 @@ void add_warnings(const ListedOffer& listed, Offer& offer) {
     offer.warnings.emplace_back("It is rented out at the moment.");
   }
   if (listed.flag("is_bid")) {
+    offer.interruptible = true;
     offer.warnings.emplace_back("It is interruptible: a higher bid ends it.");
   }
   if (const std::string verified = listed.text("verification"); !verified.empty() && verified != "verified") {
@@ -226,6 +227,14 @@ OfferListing read_vast_offers(std::string_view text, const std::string& origin) 
     listing.offers.push_back(read_offer(object, listing.offers.size(), origin));
   }
   note_shared_machines(list, listing.offers);
+  listing.rows.total = listing.offers.size();
+  for (const Offer& offer : listing.offers) {
+    ++(offer.problem.empty() ? listing.rows.offered : listing.rows.not_understood);
+  }
+  if (listing.rows.not_understood > 0) {
+    listing.notes.push_back(fmt::format("{}: {} of {} offers are not understood.", origin,
+                                        listing.rows.not_understood, listing.rows.total));
+  }
   return listing;
 }
 

@@ -62,6 +62,76 @@ double flop_rate(const GpuSheet& gpu, Precision precision) {
   return 0;
 }
 
+namespace {
+
+/// Work at a share of the data sheet's rate, typically the range's geometric mean.
+ComputeTime at_share(const Workload& workload, const GpuSheet& gpu, const AchievedShare& achieved) {
+  const double rate = flop_rate(gpu, workload.compute.precision);
+  const double work = workload.forward_flops * (1 + workload.backward_over_forward);
+  const auto time_at = [&](double share) { return Seconds{work / (rate * share)}; };
+  const Interval<double>& share = achieved.share;
+  return {.per_sample = {.low = time_at(share.high),
+                         .typical = time_at(share.typical),
+                         .high = time_at(share.low)},
+          .basis = fmt::format(
+              "One {} computes at {} to {} of its {:.4g} TFLOP/s in {}{}.", gpu.model, percent(share.low),
+              percent(share.high), rate / kTera, name(computed_in(gpu, workload.compute.precision)),
+              achieved.extrapolated ? ", which nobody published of a language model on it" : ""),
+          .extrapolated = achieved.extrapolated};
+}
+
+/// Elements of one sample that are kept; where nothing says it, as many as work of this family has in the published tensor lists.
+double activations_of(const Workload& workload, ModelFamily family) {
+  double elements = 0;
+  for (const Tensor& tensor : workload.tensors) {
+    elements += static_cast<double>(tensor.activations);
+  }
+  constexpr double kWorkOfConvolutional = 480;  // ResNet-50 to 152: 370 to 510
+  constexpr double kWorkOfTransformer = 1400;   // BERT-base and BERT-large: 1,200 and 1,560
+  const double work_of_one = family == ModelFamily::convolutional ? kWorkOfConvolutional : kWorkOfTransformer;
+  return elements > 0 ? elements : workload.forward_flops / work_of_one;
+}
+
+ComputeTime as_published(const Workload& workload, ModelFamily family, const GpuSheet& gpu) {
+  const FamilySpeed speed = family_speed(family);
+  const Precision precision = workload.compute.precision;
+  const Seconds typical = time_of_sample(workload.forward_flops * (1 + workload.backward_over_forward),
+                                         activations_of(workload, family), precision, gpu, speed);
+  const bool extrapolated = !is_published(family, gpu);
+  return {.per_sample = {.low = speed.time.low * typical,
+                         .typical = speed.time.typical * typical,
+                         .high = speed.time.high * typical},
+          .basis = fmt::format(
+              "One {} trains as fast as published runs of {} models in {}, from its rate of arithmetic and "
+              "its memory bandwidth{}.",
+              gpu.model, name(family), name(computed_in(gpu, precision)),
+              extrapolated ? "; none of them was on it" : ""),
+          .extrapolated = extrapolated};
+}
+
+std::variant<ComputeTime, UnknownSpeed> computed_from_sheet(const Workload& workload, const GpuSheet& gpu) {
+  const std::string known_class = gpu_class(gpu);
+  const ComputeSpeed& compute = workload.compute;
+  auto range = compute.efficiency.find(known_class);
+  range = range == compute.efficiency.end() ? compute.efficiency.find("default") : range;
+  const bool stated = range != compute.efficiency.end();
+  if (!stated && !compute.family && !workload.transformer) {
+    return UnknownSpeed{fmt::format("the workload states no speed of a {}, nor an efficiency of class {}",
+                                    gpu.model, known_class)};
+  }
+  if (!(flop_rate(gpu, compute.precision) > 0)) {
+    return UnknownSpeed{
+        fmt::format("the catalogue has no {} rate of a {}", name(compute.precision), gpu.model)};
+  }
+  if (stated) {
+    return at_share(workload, gpu, {.share = range->second});
+  }
+  return compute.family ? as_published(workload, *compute.family, gpu)
+                        : at_share(workload, gpu, achieved_share(gpu));
+}
+
+}  // namespace
+
 std::variant<ComputeTime, UnknownSpeed> compute_time(const Workload& workload,
                                                      const std::optional<GpuSheet>& sheet) {
   if (const auto speed = measured_speed(workload, sheet)) {
@@ -72,34 +142,7 @@ std::variant<ComputeTime, UnknownSpeed> compute_time(const Workload& workload,
   if (!sheet) {
     return UnknownSpeed{"the machine names no `gpu`, and the workload states no measured speed of `any`"};
   }
-  const GpuSheet& gpu = *sheet;
-  const std::string known_class = gpu_class(gpu);
-  const auto& ranges = workload.compute.efficiency;
-  auto range = ranges.find(known_class);
-  range = range == ranges.end() ? ranges.find("default") : range;
-  const bool published = range == ranges.end() && workload.transformer.has_value();
-  const double rate = flop_rate(gpu, workload.compute.precision);
-  if (range == ranges.end() && !published) {
-    return UnknownSpeed{fmt::format("the workload states no speed of a {}, nor an efficiency of class {}",
-                                    gpu.model, known_class)};
-  }
-  if (!(rate > 0)) {
-    return UnknownSpeed{
-        fmt::format("the catalogue has no {} rate of a {}", name(workload.compute.precision), gpu.model)};
-  }
-  const double work = workload.forward_flops * (1 + workload.backward_over_forward);
-  const auto time_at = [&](double efficiency) { return Seconds{work / (rate * efficiency)}; };
-  const AchievedShare achieved =
-      published ? achieved_share(known_class) : AchievedShare{.share = range->second};
-  const Interval<double>& efficiency = achieved.share;
-  return ComputeTime{
-      .per_sample = {.low = time_at(efficiency.high),
-                     .typical = time_at(efficiency.typical),
-                     .high = time_at(efficiency.low)},
-      .basis = fmt::format(
-          "One {} computes at {} to {} of its {:.4g} TFLOP/s in {}{}.", gpu.model, percent(efficiency.low),
-          percent(efficiency.high), rate / kTera, name(computed_in(gpu, workload.compute.precision)),
-          achieved.extrapolated ? ", which nobody published of a language model on it" : "")};
+  return computed_from_sheet(workload, *sheet);
 }
 
 }  // namespace ringside

@@ -21,6 +21,7 @@ double flop_rate(const GpuSheet& gpu, Precision precision);
 struct ComputeTime {
   Interval<Seconds> per_sample;  ///< Forward and backward pass of one sample, in a batch.
   std::string basis;             ///< Where it comes from, a whole sentence.
+  bool extrapolated = false;     ///< Nobody published how fast this GPU trains such a model.
 };
 
 /// Why there is none: nobody measured this GPU and no efficiency is stated for its class.
@@ -29,7 +30,7 @@ struct UnknownSpeed {
 };
 
 /// Measured on this model (or on `any`) when the workload says so; else work over rate times efficiency, typically at the
-/// geometric mean of the stated range. `gpu`: none = the machine does not say what computes.
+/// geometric mean of the stated range; else what published runs of its family or of language models reached. `gpu`: none = the machine does not say what computes.
 std::variant<ComputeTime, UnknownSpeed> compute_time(const Workload& workload,
                                                      const std::optional<GpuSheet>& gpu);
 

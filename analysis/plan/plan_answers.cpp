@@ -76,6 +76,16 @@ std::string unpriced_sentence(const std::vector<Offer>& offers, const std::vecto
                      more > 0 ? fmt::format(" and {} more", more) : "");
 }
 
+/// What is said of the best offer whose speed nobody published.
+std::string extrapolated_sentence(const std::vector<Offer>& offers, std::size_t index) {
+  const std::string gpu = offers[index].machine.gpu ? offers[index].machine.gpu->model : "of its GPUs";
+  return fmt::format(
+      " {} may be better, but only by an extrapolated number: nobody published how fast {} trains such a "
+      "model, and one "
+      "step of one settles it (measured: {{gpu: {}, samples_per_second: N}}, or --known '{}: N samples/s').",
+      offers[index].name, gpu, gpu, gpu);
+}
+
 /// `the cheapest of 3 offers that are done within 1 h`.
 std::string standing(const Plan& plan, const char* merit, std::ptrdiff_t compared, bool with_price) {
   const bool one = compared == 1;
@@ -242,21 +252,33 @@ Ranking rank_offers(const Plan& plan, const std::vector<Offer>& offers,
     ranking.reason = offers.empty() ? "There are no offers." : why_nothing(plan, offers, estimates, merits);
     return ranking;
   }
+  const auto known = std::find_if(ranking.order.begin(), ranking.order.end(), [&](std::size_t index) {
+    return meets(merits[index]) && !estimates[index].extrapolated;
+  });
+  if (known == ranking.order.end()) {
+    ranking.reason = "Nothing is recommended." + extrapolated_sentence(offers, ranking.order.front());
+    return ranking;
+  }
 
-  const std::size_t best = ranking.order.front();
+  const std::size_t best = *known;
   ranking.recommended = best;
   const Merit& merit = merits[best];
   const OfferEstimate& estimate = estimates[best];
   const bool by_cost = !by_time && estimate.cost.has_value();
   const std::string unpriced = by_cost ? unpriced_sentence(offers, estimates) : std::string{};
+  ranking.besides = unpriced;
+  if (best != ranking.order.front()) {
+    ranking.besides += extrapolated_sentence(offers, ranking.order.front());
+  }
   const auto compared = std::count_if(merits.begin(), merits.end(), [&](const Merit& other) {
-    return meets(other) && (!by_cost || other.cost < kInfinite);
+    const auto index = static_cast<std::size_t>(&other - merits.data());
+    return meets(other) && !estimates[index].extrapolated && (!by_cost || other.cost < kInfinite);
   });
-  ranking.reason = fmt::format(
-      "Rent {}: it is {}: {} for {}{}.{}", offers[best].name,
-      standing(plan, by_cost ? "cheapest" : "fastest", compared, !unpriced.empty()), long_time(merit.seconds),
-      estimate.run ? "the run" : "a million samples",
-      estimate.cost ? fmt::format(", {}", amount(merit.cost, estimate.cost->currency)) : "", unpriced);
+  ranking.standing = fmt::format(
+      "{}: {} for {}{}.", standing(plan, by_cost ? "cheapest" : "fastest", compared, !unpriced.empty()),
+      long_time(merit.seconds), estimate.run ? "the run" : "a million samples",
+      estimate.cost ? fmt::format(", {}", amount(merit.cost, estimate.cost->currency)) : "");
+  ranking.reason = fmt::format("Rent {}: it is {}{}", offers[best].name, ranking.standing, ranking.besides);
   return ranking;
 }
 

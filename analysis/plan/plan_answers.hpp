@@ -19,10 +19,14 @@ struct Ranking {
   std::vector<bool> pareto;        ///< By offer: nothing else is both cheaper and faster.
   std::optional<std::size_t> recommended = {};
   std::string reason;  ///< Why that one, or why none, and which could not be compared: whole sentences.
+  std::string standing =
+      {};  ///< The recommended one is `the cheapest of 3 offers …: 7.9 s for the run, 0.01 USD.`
+  std::string besides =
+      {};  ///< What was not compared with it, whole sentences; empty or with a blank in front.
 };
 
 /// Cheapest within the deadline, or fastest within the budget when only that is given; cheapest when neither is. Offers
-/// without a price come after those with one. Estimates stand in the order of the offers, whose prices have one currency.
+/// without a price come after those with one. One whose speed is extrapolated is never recommended. Estimates stand in the order of the offers, whose prices have one currency.
 Ranking rank_offers(const Plan& plan, const std::vector<Offer>& offers,
                     const std::vector<OfferEstimate>& estimates);
 

@@ -3,17 +3,29 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 namespace ringside {
 namespace {
 
-/// Cost, or seconds of so many samples; only offers compared by the same are compared.
-Interval<double> merit_of(const Offer& offer, const OfferEstimate& estimate, const Interval<Seconds>& step,
-                          bool by_cost) {
-  const double per_sample = 1 / estimate.step->batch;
-  const double factor = by_cost ? per_sample * offer.per_hour->amount / 3600 : per_sample;
-  return {.low = factor * step.low.value,
-          .typical = factor * step.typical.value,
-          .high = factor * step.high.value};
+/// Cost or seconds of the run, or of a sample; only offers compared by the same are compared.
+Interval<double> merit_of(const Plan& plan, const Offer& offer, const OfferEstimate& estimate,
+                          const Interval<Seconds>& step, bool by_cost) {
+  const double samples = plan.workload.samples * plan.workload.epochs;
+  const double steps = (samples > 0 ? samples : 1) / estimate.step->batch;
+  const Interval<Seconds> run = with_interruptions(plan, offer, steps * step);
+  if (by_cost) {
+    return cost_of(offer, run, samples > 0)->amount;
+  }
+  return {.low = run.low.value, .typical = run.typical.value, .high = run.high.value};
+}
+
+/// Whether it is typically done in time and within the budget.
+bool meets_limits(const Plan& plan, const OfferEstimate& estimate) {
+  const bool late = plan.deadline && estimate.run && estimate.run->typical > *plan.deadline;
+  const bool dear = plan.budget && estimate.cost && estimate.cost->amount.typical > plan.budget->amount;
+  return !late && !dear;
 }
 
 /// How far two intervals share values, as a ratio's logarithm; negative = they are apart.
@@ -31,13 +43,13 @@ Ties ties(Planner& planner, const Plan& plan, const std::vector<Offer>& offers,
   const std::size_t best = *ranking.recommended;
   const bool by_cost = offers[best].per_hour && (plan.deadline || !plan.budget);
   const auto merit = [&](std::size_t index, const Interval<Seconds>& step) {
-    return merit_of(offers[index], estimates[index], step, by_cost);
+    return merit_of(plan, offers[index], estimates[index], step, by_cost);
   };
   const auto merit_now = [&](std::size_t index) { return merit(index, estimates[index].step->total); };
   Ties found;
   for (const std::size_t index : ranking.order) {
-    const bool compared =
-        index != best && estimates[index].step.has_value() && (!by_cost || offers[index].per_hour);
+    const bool compared = index != best && meets_limits(plan, estimates[index]) &&
+                          estimates[index].step.has_value() && (!by_cost || offers[index].per_hour);
     found.compared += compared ? 1 : 0;
     if (compared && merit_now(index).low < merit_now(best).high) {
       found.offers.push_back(index);
@@ -68,6 +80,22 @@ Ties ties(Planner& planner, const Plan& plan, const std::vector<Offer>& offers,
     }
   }
   return found;
+}
+
+std::string verdict_of(const std::vector<Offer>& offers, const Ranking& ranking, const Ties& ties) {
+  if (!ranking.recommended || ties.offers.empty()) {
+    return ranking.reason;
+  }
+  constexpr std::size_t kMost = 4;
+  const std::string& best = offers[*ranking.recommended].name;
+  std::vector<std::string> names = {best};
+  for (std::size_t i = 0; i < std::min(ties.offers.size(), kMost); ++i) {
+    names.push_back(offers[ties.offers[i]].name);
+  }
+  const std::size_t more = ties.offers.size() - std::min(ties.offers.size(), kMost);
+  return fmt::format("Cannot be told apart: {}{}: their 90 % intervals overlap. Typically {} is {}{}",
+                     fmt::join(names, ", "), more > 0 ? fmt::format(" and {} more", more) : "", best,
+                     ranking.standing, ranking.besides);
 }
 
 }  // namespace ringside

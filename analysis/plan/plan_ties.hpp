@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "analysis/plan/plan_answers.hpp"
@@ -26,6 +27,9 @@ struct Ties {
   /// measurement helps.
   std::optional<TieBreaker> breaker = {};
 };
+
+/// What to rent and why, as of Ranking::reason; where others tie with it, that they cannot be told apart comes first.
+std::string verdict_of(const std::vector<Offer>& offers, const Ranking& ranking, const Ties& ties);
 
 /// What ties with the recommended offer; nothing where none is. Compared is what rank_offers() compares: cost where it is known and asked for,
 /// else time.

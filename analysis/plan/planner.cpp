@@ -39,6 +39,14 @@ Machine without_names(Machine machine) {
   return machine;
 }
 
+/// What tells most machines of a listing apart.
+std::string outline_of(const Machine& machine, int gpus) {
+  const IntraLink intra = machine.intra.value_or(IntraLink{});
+  return fmt::format("{}|{}|{}|{}|{}|{}", gpus, machine.gpu ? machine.gpu->model : "", machine.nodes,
+                     machine.gpus_per_node.value_or(0), intra.lanes.value_or(0),
+                     intra.bandwidth ? intra.bandwidth->value : 0);
+}
+
 double samples_of_run(const Workload& workload) { return workload.samples * workload.epochs; }
 
 /// Samples of one GPU and pass.
@@ -75,17 +83,19 @@ Planner::~Planner() = default;
 
 Planner::Known& Planner::known(const Offer& offer) {
   Machine machine = without_names(offer.machine);
-  const auto found = std::find_if(known_.begin(), known_.end(), [&](const Known& one) {
-    return one.gpus == offer.gpus && one.machine == machine;
-  });
-  if (found != known_.end()) {
-    return *found;
+  const std::string outline = outline_of(machine, offer.gpus);
+  const auto [first, last] = by_outline_.equal_range(outline);
+  const auto found =
+      std::find_if(first, last, [&](const auto& one) { return one.second->machine == machine; });
+  if (found != last) {
+    return *found->second;
   }
   const auto sheet = machine.gpu ? find_gpu_sheet(machine.gpu->model) : std::nullopt;
   known_.push_back({.machine = std::move(machine),
                     .gpus = offer.gpus,
                     .sheet = sheet,
                     .computed = compute_time(plan_.workload, sheet)});
+  by_outline_.emplace(outline, &known_.back());
   return known_.back();
 }
 
@@ -127,8 +137,11 @@ TrainingStep Planner::simulate(Known& machine, const Variation& variation, const
         std::min(all, full_time({static_cast<std::int64_t>(size_of(workload.gradients))}));
     return latency + (1 / variation.bandwidth_factor) * (all - latency);
   };
-  const Seconds pass = batch_of_pass(workload, gpus, settings.accumulate) *
-                       (std::get<ComputeTime>(machine.computed).per_sample.*ends.compute);
+  const double batch = batch_of_pass(workload, gpus, settings.accumulate);
+  const int on_node = std::min(gpus, machine.machine.gpus_per_node.value_or(gpus));
+  const Seconds fed{workload.input_per_node ? batch * on_node / *workload.input_per_node : 0};
+  const Seconds pass =
+      std::max(fed, batch * (std::get<ComputeTime>(machine.computed).per_sample.*ends.compute));
   const double forward_share = 1 / (1 + workload.backward_over_forward);
   return simulate_step({.gradients = gradients_,
                         .buckets = make_buckets(gradients_, settings),
@@ -139,6 +152,20 @@ TrainingStep Planner::simulate(Known& machine, const Variation& variation, const
                         .slowdown = ends.slowdown.value_or(machine.machine.gpu ? kSlowdown : 0),
                         .waiting = (ends.spread * expected_largest(gpus) * settings.accumulate) * pass},
                        time_of);
+}
+
+/// How fast GPUs compute and what communication costs are known from different sources: as logarithms, their errors add up as squares.
+Interval<Seconds> Planner::total_of(Known& machine, Seconds typical) {
+  const auto error = [&](const Ends& ends) {
+    return std::log(simulate(machine, {}, ends).total.value / typical.value);
+  };
+  constexpr auto kLow = &Interval<Seconds>::low;
+  constexpr auto kHigh = &Interval<Seconds>::high;
+  const double fast = std::hypot(error({.compute = kLow}), error({.cost = kLow, .spread = 0, .slowdown = 0}));
+  const double slow =
+      std::hypot(error({.compute = kHigh}),
+                 error({.cost = kHigh, .spread = kWidestSpread, .slowdown = most_slowdown(machine)}));
+  return {.low = std::exp(-fast) * typical, .typical = typical, .high = std::exp(slow) * typical};
 }
 
 StepEstimate Planner::step(Known& machine) {
@@ -169,10 +196,12 @@ StepEstimate Planner::step(Known& machine) {
   estimate.communication = {fast.communication, typical.communication, slow.communication};
   estimate.exposed = {best.exposed, typical.exposed, worst.exposed};
   estimate.waiting = {fast.waiting, typical.waiting, slow.waiting};
-  estimate.total = {fast.total, typical.total, slow.total};
+  estimate.total = total_of(machine, typical.total);
   estimate.exposed_share = {exposed(best), exposed(typical), exposed(worst)};
   estimate.efficiency = {computing(worst), computing(typical), computing(best)};
-  estimate.samples_per_second = {speed(slow), speed(typical), speed(fast)};
+  const double samples = estimate.batch;
+  estimate.samples_per_second = {samples / estimate.total.high.value, speed(typical),
+                                 samples / estimate.total.low.value};
   estimate.timeline = std::move(typical);
   estimate.algorithm = times_here.algorithm();
   estimate.limit = times_here.limit();
@@ -209,7 +238,9 @@ OfferEstimate Planner::estimate(const Offer& offer) {
     } else {
       try {
         estimate.step = step(machine);
-        estimate.assumptions.push_back(std::get<ComputeTime>(machine.computed).basis);
+        const ComputeTime& computed = std::get<ComputeTime>(machine.computed);
+        estimate.assumptions.push_back(computed.basis);
+        estimate.extrapolated = computed.extrapolated;
         if (machine.machine.gpu && offer.gpus > 1 && plan_.synchronisation.style == Synchronisation::ddp) {
           estimate.assumptions.emplace_back(
               "All_reduces slow the kernels beside them down by as much as overlap saves, as in most "
@@ -231,15 +262,13 @@ OfferEstimate Planner::estimate(const Offer& offer) {
   if (result.step) {
     const double samples = samples_of_run(plan_.workload);
     const double steps = (samples > 0 ? samples : kMillionSamples) / result.step->batch;
-    const Interval<Seconds> run = steps * result.step->total;
+    const Interval<Seconds> run = with_interruptions(plan_, offer, steps * result.step->total);
     if (samples > 0) {
       result.run = run;
     }
-    if (offer.per_hour) {
-      const auto price = [&](Seconds time) { return offer.per_hour->amount * time.value / 3600; };
-      result.cost =
-          Cost{.amount = {.low = price(run.low), .typical = price(run.typical), .high = price(run.high)},
-               .currency = offer.per_hour->currency};
+    result.cost = cost_of(offer, run, samples > 0);
+    if (offer.interruptible) {
+      result.assumptions.push_back(interruption_sentence(plan_));
     }
   }
   return result;

@@ -5,21 +5,18 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "analysis/plan/all_reduce_times.hpp"
 #include "analysis/plan/gpu_memory.hpp"
+#include "analysis/plan/run_cost.hpp"
 #include "analysis/plan/step_model.hpp"
 #include "common/interval.hpp"
 #include "scenario/plan/plan.hpp"
 
 /// workload × offer → step time, exposed communication, and what the whole run takes and costs.
 namespace ringside {
-
-struct Cost {
-  Interval<double> amount;
-  std::string currency = {};
-};
 
 /// One step of training on all GPUs of an offer, with 90 % intervals.
 struct StepEstimate {
@@ -50,6 +47,8 @@ struct OfferEstimate {
   std::optional<Interval<Seconds>> run =
       {};                         ///< All epochs; none = the workload does not say how many samples.
   std::optional<Cost> cost = {};  ///< Cost of the run, or of a million samples where its length is not known.
+  /// Nobody published how fast this GPU trains such a model: its speed is from other GPUs or other models.
+  bool extrapolated = false;
   /// What was taken for granted beside the offer's own assumptions, whole sentences.
   std::vector<std::string> assumptions = {};
 };
@@ -102,12 +101,15 @@ class Planner {
   AllReduceTimes& times(Known& machine, const std::string& algorithm, int ranks);
   TrainingStep simulate(Known& machine, const Variation& variation, const Ends& ends);
   StepEstimate step(Known& machine);
+  Interval<Seconds> total_of(Known& machine, Seconds typical);
   /// The most seconds that computing takes longer per second of all_reduces beside it.
   static double most_slowdown(const Known& machine);
 
   const Plan& plan_;
   std::vector<Gradient> gradients_;
   std::list<Known> known_;
+  std::unordered_multimap<std::string, Known*>
+      by_outline_;  ///< What machines that are told apart seldom share.
 };
 
 /// The rate of the link of one GPU (of one node where there are several), one direction, as it is achieved: what

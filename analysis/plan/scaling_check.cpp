@@ -21,6 +21,15 @@
 namespace ringside {
 namespace {
 
+Precision arithmetic_of(const std::string& text) {
+  for (const Precision precision : {Precision::tf32, Precision::float16}) {
+    if (text == name(precision)) {
+      return precision;
+    }
+  }
+  return Precision::float32;
+}
+
 PublishedScaling row_of(const Cells& cells, int line) {
   const auto gradients = parse_name<DataType>(cells.text("gradients"));
   return {.model = cells.text("model"),
@@ -33,6 +42,8 @@ PublishedScaling row_of(const Cells& cells, int line) {
           .accumulate = cells.whole("accumulate"),
           .gradients = gradients.value_or(DataType::float32),
           .samples_per_second_of_one = cells.number("samples_per_second_of_one"),
+          .arithmetic = arithmetic_of(cells.text("arithmetic")),
+          .work = cells.number("work"),
           .baseline_gpus = cells.whole("baseline_gpus"),
           .efficiency = cells.number("efficiency"),
           .gave_spread = cells.text("role") == "spread",
@@ -71,6 +82,36 @@ StepEstimate estimate_of(const Plan& plan, const Machine& machine, int gpus, con
   return *estimate.step;
 }
 
+/// The same plan where nobody measured one GPU.
+Interval<double> throughput_of(Plan plan, const Machine& machine, const PublishedScaling& row,
+                               const std::vector<PublishedSpeed>& speeds, HeldOutFits& fits) {
+  const auto alike = std::find_if(speeds.begin(), speeds.end(), [&](const PublishedSpeed& speed) {
+    return speed.workload == row.workload;
+  });
+  if (alike == speeds.end() || !machine.gpu) {
+    throw Error(ErrorKind::bad_input,
+                fmt::format("line {}: {}: nothing says how fast a GPU trains it", row.line, row.workload));
+  }
+  PublishedSpeed one = *alike;
+  one.forward_flops *= row.work / alike->work;
+  one.activations *= row.work / alike->work;
+  one.precision = row.arithmetic;
+  one.sheet = *find_gpu_sheet(machine.gpu->model);
+  const FamilySpeed& speed = fits.without(one.family, repository_of(row.source));
+  const auto at = [&](double factor) {
+    plan.workload.compute.measured = {
+        {.gpu = std::string(kAnyGpu), .samples_per_second = 1 / (factor * time_of(one, speed).value)}};
+    return estimate_of(plan, machine, row.gpus, row).samples_per_second;
+  };
+  const Interval<double> scaling = at(speed.time.typical);
+  // As in the planner: errors of computing and of communicating add up as squares of logarithms.
+  const auto both = [&](double a, double b) { return std::exp(std::hypot(std::log(a), std::log(b))); };
+  const double typical = scaling.typical;
+  return {.low = typical / both(typical / at(speed.time.high).typical, typical / scaling.low),
+          .typical = typical,
+          .high = typical * both(at(speed.time.low).typical / typical, scaling.high / typical)};
+}
+
 std::string class_of(const Machine& machine, int gpus) {
   if (gpus > machine.gpus_per_node) {
     return "several nodes";
@@ -82,8 +123,7 @@ std::string class_of(const Machine& machine, int gpus) {
   return sheet && gpu_class(*sheet) == "geforce" ? "GeForce" : "PCIe";
 }
 
-/// `github-owner/repository` of `owner/repository@commit file`.
-std::string repository(const PublishedScaling& row) { return row.source.substr(0, row.source.find('@')); }
+std::string repository(const PublishedScaling& row) { return repository_of(row.source); }
 
 double median_of(std::vector<double> values) {
   std::sort(values.begin(), values.end());
@@ -123,6 +163,8 @@ std::vector<PublishedScaling> load_published_scaling(const std::filesystem::path
 
 std::vector<ScalingCheck> check_scaling(const std::vector<PublishedScaling>& rows,
                                         const ScalingPlaces& places) {
+  const std::vector<PublishedSpeed> speeds = load_published_speeds(places.speeds, places.models);
+  HeldOutFits fits(speeds);
   std::map<std::string, Machine> machines;
   std::map<std::string, std::vector<Tensor>> tensors;
   std::vector<ScalingCheck> checks;
@@ -139,6 +181,7 @@ std::vector<ScalingCheck> check_scaling(const std::vector<PublishedScaling>& row
     const StepEstimate all = estimate_of(plan, machine->second, row.gpus, row);
     ScalingCheck check{.row = row,
                        .predicted = all.efficiency,
+                       .throughput = throughput_of(plan, machine->second, row, speeds, fits),
                        .algorithm = all.algorithm,
                        .system_class = class_of(machine->second, row.gpus)};
     if (row.baseline_gpus > 1) {
@@ -151,6 +194,19 @@ std::vector<ScalingCheck> check_scaling(const std::vector<PublishedScaling>& row
     checks.push_back(std::move(check));
   }
   return checks;
+}
+
+double ScalingCheck::throughput_factor() const {
+  return std::max(throughput.typical / measured_throughput(), measured_throughput() / throughput.typical);
+}
+
+FactorSummary throughput_summary_of(const std::vector<ScalingCheck>& checks) {
+  std::vector<double> factors;
+  std::transform(checks.begin(), checks.end(), std::back_inserter(factors),
+                 [](const ScalingCheck& check) { return check.throughput_factor(); });
+  const auto inside = std::count_if(checks.begin(), checks.end(),
+                                    [](const ScalingCheck& check) { return check.throughput_inside(); });
+  return summary_of_factors(std::move(factors), static_cast<std::size_t>(inside));
 }
 
 std::vector<ScalingCheck> held_out(const std::vector<ScalingCheck>& checks) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analysis/plan/planner.hpp"
+#include "analysis/published/published_speeds.hpp"
 #include "scenario/plan/plan.hpp"
 #include "scenario/plan/workload.hpp"
 #include "scenario/scenario.hpp"
@@ -25,6 +26,8 @@ struct PublishedScaling {
   int accumulate = 1;
   DataType gradients = DataType::float32;
   double samples_per_second_of_one = 0;
+  Precision arithmetic = Precision::float32;
+  double work = 1;           ///< A sample's share of the tensor list's.
   int baseline_gpus = 1;     ///< Whose speed counts as 100 %.
   double efficiency = 0;     ///< Measured.
   bool gave_spread = false;  ///< Took part in finding how far GPUs spread (analysis/plan/planner.cpp).
@@ -39,9 +42,17 @@ std::vector<PublishedScaling> load_published_scaling(const std::filesystem::path
 struct ScalingCheck {
   PublishedScaling row;
   Interval<double> predicted;
+  /// Samples per second of all GPUs with no speed given, fitted to speeds of all other sources.
+  Interval<double> throughput;
   std::string algorithm;     ///< What was predicted.
   std::string system_class;  ///< `NVLink`, `PCIe`, `GeForce`, `several nodes`.
 
+  double measured_throughput() const { return row.samples_per_second_of_one * row.gpus * row.efficiency; }
+  /// The larger of predicted and measured throughput over the smaller.
+  double throughput_factor() const;
+  bool throughput_inside() const {
+    return measured_throughput() >= throughput.low && measured_throughput() <= throughput.high;
+  }
   double error() const { return predicted.typical - row.efficiency; }
   bool inside() const { return row.efficiency >= predicted.low && row.efficiency <= predicted.high; }
 };
@@ -49,6 +60,7 @@ struct ScalingCheck {
 struct ScalingPlaces {
   std::filesystem::path table;   ///< Its folder is what machine files are relative to.
   std::filesystem::path models;  ///< As of load_workload().
+  std::filesystem::path speeds;  ///< The table that says how fast GPUs train.
   KnownNames known;
 };
 
@@ -76,6 +88,9 @@ ScalingErrors errors_of_perfect_scaling(const std::vector<ScalingCheck>& checks)
 /// And that every run is as efficient as the median of all rows of other sources (a source = a repository).
 ScalingErrors errors_of_median_elsewhere(const std::vector<ScalingCheck>& checks,
                                          const std::vector<ScalingCheck>& all);
+
+/// How far throughput from words alone is off.
+FactorSummary throughput_summary_of(const std::vector<ScalingCheck>& checks);
 
 /// Pearson's, of predicted and measured efficiency; 0 where one of them is constant.
 double correlation(const std::vector<ScalingCheck>& checks);

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "analysis/published/published_speeds.hpp"
 #include "analysis/sharding/sharded_step.hpp"
 #include "scenario/scenario.hpp"
 
@@ -21,6 +23,8 @@ struct PublishedRun {
 struct RunCheck {
   PublishedRun run;
   ShardedStep step;
+  /// Where GPUs compute at what runs of other sources reached on their kind; none where there is no other source.
+  std::optional<ShardedStep> held_out = {};
 
   /// Planned over published; none where it cannot be planned.
   std::optional<double> ratio() const;
@@ -31,6 +35,9 @@ struct RunCheck {
 std::vector<PublishedRun> load_published_runs(const std::filesystem::path& table, const KnownNames& known);
 
 std::vector<RunCheck> check_runs(std::vector<PublishedRun> runs);
+
+/// How far time is off with every source held out in turn.
+FactorSummary held_out_summary_of(const std::vector<RunCheck>& checks);
 
 /// Whether the first line of a table is that of published runs.
 bool is_table_of_runs(const std::filesystem::path& table);

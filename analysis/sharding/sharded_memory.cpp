@@ -58,16 +58,22 @@ ShardedMemory sharded_memory(const Workload& workload, const Sharding& sharding,
   const double parts = layout.tensor * layout.pipeline;
   const double layers = std::ceil(static_cast<double>(model.layers) / layout.pipeline);
   const double outside = static_cast<double>(parameters_outside_layers(model)) / layout.tensor;
-  const double matrices = layers * static_cast<double>(matrix_elements_of_layer(model)) / layout.tensor;
+  // Experts are cut among the ranks that share them (Lepikhin et al. 2020, arXiv 2006.16668, section 3).
+  const auto experts = static_cast<double>(expert_elements_of_layer(model));
+  const double of_layer =
+      static_cast<double>(matrix_elements_of_layer(model)) - experts + experts / sharding.expert;
+  const double matrices = layers * of_layer / layout.tensor;
   const double small = layers *
                        static_cast<double>(parameters_of_layer(model) - matrix_elements_of_layer(model)) /
                        layout.tensor;
   const double weights = bytes_per_matrix_weight(sharding) * matrices + kHalf * (small + outside);
   const double trained = sharding.adapters == Adapters::none ? matrices + small + outside
                                                              : trained_parameters(model, sharding) / parts;
-  const auto cut = [&](bool is_cut) { return is_cut ? static_cast<double>(layout.data) : 1.0; };
   const auto style = sharding.style;
-  const bool whole_weights = style != ShardingStyle::zero3 && style != ShardingStyle::fsdp;
+  const int among = style == ShardingStyle::hybrid ? layout.data_on_node : layout.data;
+  const auto cut = [&](bool is_cut) { return is_cut ? static_cast<double>(among) : 1.0; };
+  const bool whole_weights =
+      style != ShardingStyle::zero3 && style != ShardingStyle::fsdp && style != ShardingStyle::hybrid;
   ShardedMemory memory{};
   memory.weights = bytes(weights / cut(!whole_weights));
   memory.gradients =
@@ -76,10 +82,12 @@ ShardedMemory sharded_memory(const Workload& workload, const Sharding& sharding,
       bytes(optimizer_bytes(workload.memory.optimizer) * trained / cut(style != ShardingStyle::ddp));
   if (!whole_weights) {
     // The layer at work, the next one that is fetched, and the gradient of the layer before; or the embedding.
-    const double layer = static_cast<double>(parameters_of_layer(model)) / layout.tensor;
+    const double layer =
+        of_layer / layout.tensor +
+        static_cast<double>(parameters_of_layer(model) - matrix_elements_of_layer(model)) / layout.tensor;
     memory.gathered = bytes(kHalf * std::max(3 * layer, outside));
   }
-  if (style != ShardingStyle::ddp && style != ShardingStyle::fsdp) {
+  if (style != ShardingStyle::ddp && style != ShardingStyle::fsdp && style != ShardingStyle::hybrid) {
     memory.gathered.value += bytes(kZeroBuckets).value;
   }
   const double under_way = std::min(micro_batches, layout.pipeline);

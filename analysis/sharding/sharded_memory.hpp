@@ -14,6 +14,7 @@ struct Layout {
   int data = 1;
   int tensor = 1;
   int pipeline = 1;
+  int data_on_node = 1;  ///< Those of `data` on one node.
 };
 
 struct ShardedMemory {

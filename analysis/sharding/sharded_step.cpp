@@ -8,6 +8,7 @@
 
 #include "analysis/plan/achieved_share.hpp"
 #include "analysis/plan/compute_time.hpp"
+#include "analysis/sharding/sharded_traffic.hpp"
 #include "common/error.hpp"
 #include "common/numbers.hpp"
 #include "sim/nccl/gpu_models.hpp"
@@ -15,7 +16,6 @@
 namespace ringside {
 namespace {
 
-constexpr double kTwoBytes = 2;
 constexpr double kBillionTokens = 1e9;
 /// As of step_model.hpp, and for the same reasons: collectives slow the kernels beside them down.
 constexpr Interval<double> kSlowdownBeside{.low = 0, .typical = 1, .high = 2};
@@ -28,7 +28,6 @@ constexpr Interval<double> kDequantised{.low = 6, .typical = 9, .high = 25};
 constexpr double kOptimizerTraffic = 28;
 
 using End = double Interval<double>::*;
-using TimeEnd = Seconds Interval<Seconds>::*;
 
 struct Ends {
   End share;     ///< End of achieved_share(): the fast end is its high one.
@@ -38,8 +37,6 @@ struct Ends {
 constexpr Ends kFast{&Interval<double>::high, &Interval<double>::low, &Interval<Seconds>::low};
 constexpr Ends kTypical{&Interval<double>::typical, &Interval<double>::typical, &Interval<Seconds>::typical};
 constexpr Ends kSlow{&Interval<double>::low, &Interval<double>::high, &Interval<Seconds>::high};
-
-Bytes whole_bytes(double value) { return {static_cast<std::int64_t>(std::llround(value))}; }
 
 /// What one pass of one replica computes, on the GPU of one stage.
 struct Work {
@@ -53,7 +50,7 @@ Work work_of(const Transformer& model, const ShardedStep& step) {
   const double forward = step.micro_batch * forward_flops_of(model) / parts;
   const double layers = step.micro_batch * model.layers * forward_flops_of_layer(model) / parts;
   const double matrices = 2.0 * step.micro_batch * static_cast<double>(model.sequence) * model.layers *
-                          static_cast<double>(matrix_elements_of_layer(model)) / parts;
+                          static_cast<double>(active_elements_of_layer(model)) / parts;
   const bool adapters = step.sharding.adapters != Adapters::none;
   const bool again = step.sharding.checkpointing.value_or(false);
   Work work{.forward = forward,
@@ -75,79 +72,6 @@ struct StepParts {
   double total = 0;
 };
 
-/// Communication of a step of one GPU.
-struct Traffic {
-  double beside_passes = 0;    ///< Can be hidden behind computing of every micro-batch.
-  double beside_backward = 0;  ///< Can be hidden behind the last backward pass.
-  double between = 0;          ///< Nothing to compute meanwhile.
-};
-
-Traffic traffic_of(const Transformer& model, const ShardedStep& step, GroupTimes& times, TimeEnd end) {
-  const Layout& layout = step.layout;
-  const auto time = [&](Collective collective, int ranks, int stride, double size) {
-    return (times.time(collective, ranks, stride, whole_bytes(size)).*end).value;
-  };
-  const double layers = std::ceil(static_cast<double>(model.layers) / layout.pipeline);
-  const double layer = static_cast<double>(parameters_of_layer(model)) / layout.tensor;
-  const double outside = static_cast<double>(parameters_outside_layers(model)) / layout.tensor;
-  const bool again = step.sharding.checkpointing.value_or(false);
-  const bool adapters = step.sharding.adapters != Adapters::none;
-  Traffic traffic;
-  if (layout.tensor > 1) {
-    // Two all_reduces of a layer's output in each direction (Shoeybi et al. 2019, arXiv 1909.08053, section 3).
-    const double size = kTwoBytes * step.micro_batch * static_cast<double>(model.sequence * model.hidden);
-    traffic.between +=
-        step.micro_batches * layers * (again ? 6 : 4) * time(Collective::all_reduce, layout.tensor, 1, size);
-  }
-  if (layout.pipeline > 1) {
-    // Each stage passes activations on and gradients back (Narayanan et al. 2021, section 4.1: cut among tensor-parallel ranks).
-    const double size =
-        kTwoBytes * step.micro_batch * static_cast<double>(model.sequence * model.hidden) / layout.tensor;
-    traffic.between += 2.0 * step.sharding.interleave * (step.micro_batches + layout.pipeline - 1) *
-                       (times.send(layout.tensor * layout.data, whole_bytes(size)).*end).value;
-  }
-  if (layout.data == 1) {
-    return traffic;
-  }
-  const auto over_data = [&](Collective collective, double size) {
-    return time(collective, layout.data, layout.tensor, size);
-  };
-  const double trained = adapters
-                             ? trained_parameters(model, step.sharding) / (layout.tensor * layout.pipeline)
-                             : layers * layer + outside;
-  switch (step.sharding.style) {
-    case ShardingStyle::ddp:
-      traffic.beside_backward += over_data(Collective::all_reduce, kTwoBytes * trained);
-      break;
-    case ShardingStyle::zero1:
-      // As much as one all_reduce (Rajbhandari et al. 2020, section 7.2.1): gradients are reduced in parts, new weights gathered.
-      traffic.beside_backward += over_data(Collective::reduce_scatter, kTwoBytes * trained);
-      traffic.between += over_data(Collective::all_gather, kTwoBytes * trained);
-      break;
-    case ShardingStyle::zero2:
-      traffic.beside_passes +=
-          step.micro_batches * over_data(Collective::reduce_scatter, kTwoBytes * trained);
-      traffic.between += over_data(Collective::all_gather, kTwoBytes * trained);
-      break;
-    case ShardingStyle::zero3:
-    case ShardingStyle::fsdp: {
-      // Weights are gathered for both passes and gradients reduced after the second, layer by layer (section 7.2.2): half as much again.
-      const double weight = bytes_per_matrix_weight(step.sharding);
-      const double gather = layers * over_data(Collective::all_gather, weight * layer) +
-                            over_data(Collective::all_gather, kTwoBytes * outside);
-      const double reduce = adapters ? over_data(Collective::reduce_scatter, kTwoBytes * trained)
-                                     : layers * over_data(Collective::reduce_scatter, kTwoBytes * layer) +
-                                           over_data(Collective::reduce_scatter, kTwoBytes * outside);
-      // The first layer's weights and the last gradient have nothing beside them.
-      const double ends = (gather + reduce) / (layers + 1);
-      traffic.between += step.micro_batches * ends;
-      traffic.beside_passes += step.micro_batches * (2 * gather + reduce - ends);
-      break;
-    }
-  }
-  return traffic;
-}
-
 StepParts parts_of(const Transformer& model, const ShardedStep& step, const GpuSheet& gpu, double rate,
                    const Interval<double>& share, GroupTimes& times, const Ends& ends) {
   const Work work = work_of(model, step);
@@ -155,7 +79,9 @@ StepParts parts_of(const Transformer& model, const ShardedStep& step, const GpuS
   const double memory = gpu.memory_bandwidth.value;
   const double pass =
       (work.forward + work.backward) / speed + work.dequantised * kDequantised.*ends.cost / memory;
-  const double cut = step.sharding.style == ShardingStyle::ddp ? 1.0 : step.layout.data;
+  const int among =
+      step.sharding.style == ShardingStyle::hybrid ? step.layout.data_on_node : step.layout.data;
+  const double cut = step.sharding.style == ShardingStyle::ddp ? 1.0 : among;
   const double update = kOptimizerTraffic * trained_parameters(model, step.sharding) /
                         (step.layout.tensor * step.layout.pipeline) / cut / memory;
   const Traffic traffic = traffic_of(model, step, times, ends.time);
@@ -177,6 +103,12 @@ StepParts parts_of(const Transformer& model, const ShardedStep& step, const GpuS
   return parts;
 }
 
+int data_on_node(const Sharding& sharding, const Offer& offer) {
+  const int on_node = offer.machine.gpus_per_node.value_or(offer.gpus);
+  const int data = offer.gpus / sharding.tensor / sharding.pipeline;
+  return std::clamp(on_node / sharding.tensor, 1, std::max(1, data));
+}
+
 /// Why a model cannot be cut so; empty = it can.
 std::string cannot_be_cut(const Transformer& model, const Sharding& sharding, const Offer& offer) {
   const int on_node = offer.machine.gpus_per_node.value_or(offer.gpus);
@@ -193,6 +125,17 @@ std::string cannot_be_cut(const Transformer& model, const Sharding& sharding, co
   }
   if (sharding.pipeline * sharding.interleave > model.layers) {
     return fmt::format("pipeline {} has more stages than the {} layers", sharding.pipeline, model.layers);
+  }
+  const int data = offer.gpus / parts;
+  if (sharding.expert > 1 && (model.experts % sharding.expert != 0 || data % sharding.expert != 0)) {
+    return fmt::format("expert {} does not divide {} experts and {} data-parallel ranks", sharding.expert,
+                       model.experts, data);
+  }
+  if (sharding.local_steps > 1 && sharding.style != ShardingStyle::ddp) {
+    return "local steps need whole weights on every rank: style ddp";
+  }
+  if (sharding.style == ShardingStyle::hybrid && data % data_on_node(sharding, offer) != 0) {
+    return "nodes have different numbers of data-parallel ranks";
   }
   return {};
 }
@@ -212,7 +155,7 @@ AchievedShare share_of(const Workload& workload, const GpuSheet& gpu) {
       return {.share = Interval<double>::exactly(share)};
     }
   }
-  return stated != ranges.end() ? AchievedShare{.share = stated->second} : achieved_share(gpu_class(gpu));
+  return stated != ranges.end() ? AchievedShare{.share = stated->second} : achieved_share(gpu);
 }
 
 std::optional<int> largest_micro_batch(const Workload& workload, const ShardedStep& step,
@@ -257,7 +200,8 @@ ShardedStep ShardedPlanner::estimate(const Offer& offer, const Sharding& shardin
   }
   step.layout = {.data = offer.gpus / sharding.tensor / sharding.pipeline,
                  .tensor = sharding.tensor,
-                 .pipeline = sharding.pipeline};
+                 .pipeline = sharding.pipeline,
+                 .data_on_node = data_on_node(sharding, offer)};
   const double samples = samples_of_step(plan_, offer.gpus);
   const double of_replica = samples / step.layout.data;
   const int accumulate = plan_.synchronisation.accumulate;
@@ -286,6 +230,7 @@ ShardedStep ShardedPlanner::estimate(const Offer& offer, const Sharding& shardin
     return step;
   }
   const AchievedShare achieved = share_of(workload, *sheet);
+  step.extrapolated = achieved.extrapolated;
   step.basis = fmt::format("One {} computes at {} to {} of its {:.4g} TFLOP/s{}.", sheet->model,
                            percent(achieved.share.low), percent(achieved.share.high), rate / 1e12,
                            achieved.extrapolated ? ", which nobody published of a language model on it" : "");
@@ -313,16 +258,11 @@ ShardedStep ShardedPlanner::estimate(const Offer& offer, const Sharding& shardin
                             .high = tokens / step.total.low.value};
   const double whole = workload.samples * workload.epochs;
   const double steps = whole > 0 ? whole / done : kBillionTokens / tokens;
-  const Interval<Seconds> run = steps * step.total;
+  const Interval<Seconds> run = with_interruptions(plan_, offer, steps * step.total);
   if (whole > 0) {
     step.run = run;
   }
-  if (offer.per_hour) {
-    const auto price = [&](Seconds time) { return offer.per_hour->amount * time.value / 3600; };
-    step.cost =
-        Cost{.amount = {.low = price(run.low), .typical = price(run.typical), .high = price(run.high)},
-             .currency = offer.per_hour->currency};
-  }
+  step.cost = cost_of(offer, run, whole > 0);
   return step;
 }
 
@@ -345,8 +285,8 @@ std::vector<ShardedStep> ShardedPlanner::search(const Offer& offer, Adapters ada
   };
   for (int tensor = 1; tensor <= offer.gpus; tensor *= 2) {
     for (int pipeline = 1; tensor * pipeline <= offer.gpus; pipeline *= 2) {
-      for (const auto style :
-           {ShardingStyle::ddp, ShardingStyle::zero1, ShardingStyle::zero2, ShardingStyle::fsdp}) {
+      for (const auto style : {ShardingStyle::ddp, ShardingStyle::zero1, ShardingStyle::zero2,
+                               ShardingStyle::fsdp, ShardingStyle::hybrid}) {
         for (const bool checkpointing : {false, true}) {
           const Sharding sharding{.style = style,
                                   .adapters = adapters,
@@ -355,7 +295,8 @@ std::vector<ShardedStep> ShardedPlanner::search(const Offer& offer, Adapters ada
                                   .checkpointing = checkpointing};
           const bool alone = offer.gpus == tensor * pipeline;  // Nobody to cut anything with.
           if (model.layers >= pipeline && offer.gpus % (tensor * pipeline) == 0 &&
-              (!alone || style == ShardingStyle::ddp)) {
+              (!alone || style == ShardingStyle::ddp) &&
+              (style != ShardingStyle::hybrid || offer.machine.nodes > 1)) {
             attempt(sharding);
           }
         }

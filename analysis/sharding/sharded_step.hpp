@@ -28,8 +28,9 @@ struct ShardedStep {
   Interval<double> tokens_per_second;  ///< All GPUs together.
   std::optional<Cost> cost = {};  ///< Cost of the run, or of a billion tokens where its length is not known.
   std::optional<Interval<Seconds>> run = {};
-  std::string basis = {};    ///< Where the speed of computing comes from.
-  std::string problem = {};  ///< Why there is none; empty = there is one.
+  std::string basis = {};     ///< Where the speed of computing comes from.
+  bool extrapolated = false;  ///< As of OfferEstimate.
+  std::string problem = {};   ///< Why there is none; empty = there is one.
 };
 
 /// Spreads a plan's model in one way after another. The plan outlives this.

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "analysis/plan/plan_ties.hpp"
 #include "common/numbers.hpp"
 
 namespace ringside::cli {
@@ -123,16 +124,6 @@ std::string enough_sentence(const study::PlanEstimate& plan, std::size_t place) 
       accumulate ? fmt::format(", or with {} micro-batches per step", *found.accumulate_for_10_percent) : "");
 }
 
-std::string names_of(const study::PlanEstimate& plan, const std::vector<std::size_t>& indices) {
-  constexpr std::size_t kMost = 4;
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < std::min(indices.size(), kMost); ++i) {
-    names.push_back(plan.offers[indices[i]].name);
-  }
-  return fmt::format("{}{}", fmt::join(names, ", "),
-                     indices.size() > kMost ? fmt::format(" and {} more", indices.size() - kMost) : "");
-}
-
 std::string breaker_sentence(const study::PlanStudy& study) {
   const study::PlanEstimate& plan = study.estimate;
   if (!study.ties.breaker) {
@@ -149,22 +140,6 @@ std::string breaker_sentence(const study::PlanStudy& study) {
   }
   return fmt::format("What would tell most: one all_reduce of {1} on {0} (--known '{0}: {1} in T ms'){2}.",
                      offer.name, model_size(gradient_bytes(plan.plan.workload)), price);
-}
-
-void print_sureness(const study::PlanStudy& study) {
-  const study::PlanEstimate& plan = study.estimate;
-  if (!plan.ranking.recommended) {
-    return;
-  }
-  if (!study.ties.offers.empty()) {
-    print_line(fmt::format("That is not sure: the 90 % intervals of {} overlap its, a tie.",
-                           names_of(plan, study.ties.offers)));
-  } else if (study.ties.compared > 0) {
-    print_line("That is sure: no 90 % interval of those it was compared with overlaps its.");
-  }
-  if (const std::string breaker = breaker_sentence(study); !breaker.empty()) {
-    print_line(breaker);
-  }
 }
 
 // --- Tables -----------------------------------------------------------------------------------------------------------
@@ -215,6 +190,17 @@ void print_assumed(const std::vector<std::string>& assumptions) {
 
 }  // namespace
 
+void print_verdict(const study::PlanStudy& study) {
+  const study::PlanEstimate& plan = study.estimate;
+  print_line(verdict_of(plan.offers, plan.ranking, study.ties));
+  if (plan.ranking.recommended && study.ties.offers.empty() && study.ties.compared > 0) {
+    print_line("That is sure: no 90 % interval of those it was compared with overlaps its.");
+  }
+  if (const std::string breaker = breaker_sentence(study); !breaker.empty()) {
+    print_line(breaker);
+  }
+}
+
 void print_brief_plan(const study::PlanStudy& study, const CommonOptions& common) {
   if (common.format == OutputFormat::json) {
     print_file(study.file);
@@ -238,8 +224,7 @@ void print_brief_plan(const study::PlanStudy& study, const CommonOptions& common
       "lost: to synchronising {} of gradients; ring, naive: in one message, by algorithms of ours",
       model_size(gradient_bytes(plan.plan.workload))));
   print_line();
-  print_line(plan.ranking.reason);
-  print_sureness(study);
+  print_verdict(study);
   for (const std::string& sentence : link_sentences(plan)) {
     print_line(sentence);
   }

@@ -14,6 +14,9 @@ namespace ringside::cli {
 /// --format json.
 void print_brief_plan(const study::PlanStudy& study, const CommonOptions& common);
 
+/// Which to rent or what cannot be told apart, how sure that is, and what would make it surer.
+void print_verdict(const study::PlanStudy& study);
+
 /// What synchronisation takes, without any computing.
 void print_synchronisation(const study::SynchronisationStudy& study, const CommonOptions& common);
 

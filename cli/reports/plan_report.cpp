@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/plan/plan_sentences.hpp"
+#include "cli/reports/plan_brief.hpp"
 #include "cli/reports/report.hpp"
 #include "cli/reports/sweep_report.hpp"
 #include "common/numbers.hpp"
@@ -224,7 +225,7 @@ void print_explanations(const study::PlanStudy& study) {
     }
   }
   print_line();
-  print_line(study.estimate.ranking.reason);
+  print_verdict(study);
 }
 
 // --- Charts ---------------------------------------------------------------------------------------------------------

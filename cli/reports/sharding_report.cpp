@@ -28,8 +28,9 @@ std::string step_share(const Interval<Seconds>& part, const Interval<Seconds>& w
 
 std::vector<std::string> way_row(const study::ShardingStudy& study, const study::ShardedOffer& way) {
   const ShardedStep& step = way.step;
-  std::vector<std::string> row = {&way == &study.ways.front() && step.problem.empty() ? "→" : "",
-                                  study.offers[way.offer].name, describe(step.sharding), memory_cell(step)};
+  std::vector<std::string> row = {
+      &way == &study.ways.front() && step.problem.empty() && !step.extrapolated ? "→" : "",
+      study.offers[way.offer].name, describe(step.sharding), memory_cell(step)};
   if (!step.problem.empty()) {
     row.resize(13);
     return row;
@@ -73,23 +74,46 @@ void print_best(const study::ShardingStudy& study) {
   const auto time = [&](const ShardedStep& step) {
     return step.run ? long_time(step.run->typical.value) : long_time(1e9 / step.tokens_per_second.typical);
   };
-  print_line(fmt::format("Rent {} with {}: {} for {}{}.", study.offers[best.offer].name,
-                         describe(best.step.sharding), time(best.step), run ? "the run" : "a billion tokens",
-                         cost(best.step)));
-  if (study.ways.size() < 2 || !study.ways[1].step.problem.empty()) {
-    return;
-  }
-  const study::ShardedOffer& next = study.ways[1];
   const auto lowest = [](const ShardedStep& step) {
     return step.cost ? step.cost->amount.low : 1 / step.tokens_per_second.high;
   };
   const auto highest = [](const ShardedStep& step) {
     return step.cost ? step.cost->amount.high : 1 / step.tokens_per_second.low;
   };
+  const auto named = [&](const study::ShardedOffer& way) {
+    return fmt::format("{} with {}", study.offers[way.offer].name, describe(way.step.sharding));
+  };
+  const std::string for_what = run ? "the run" : "a billion tokens";
+  const auto other = std::find_if(study.ways.begin(), study.ways.end(), [&](const study::ShardedOffer& way) {
+    return way.offer != best.offer && way.step.problem.empty();
+  });
+  const std::string standing = fmt::format("{} for {}{}", time(best.step), for_what, cost(best.step));
+  if (best.step.extrapolated) {
+    print_line(fmt::format(
+        "Nothing is recommended: typically {} is best, {}, but no published run of a language model was on "
+        "its GPU; one measured step settles it (--known).",
+        named(best), standing));
+    return;
+  }
+  const bool tie = other != study.ways.end() && lowest(other->step) < highest(best.step);
   print_line(
-      fmt::format("Next is {} with {}: {}{}{}.", study.offers[next.offer].name, describe(next.step.sharding),
-                  time(next.step), cost(next.step),
-                  lowest(next.step) < highest(best.step) ? "; the 90 % intervals overlap, a tie" : ""));
+      tie ? fmt::format(
+                "Cannot be told apart: {} and {}: their 90 % intervals overlap. Typically {} is best: {}.",
+                study.offers[best.offer].name, study.offers[other->offer].name, named(best), standing)
+          : fmt::format("Rent {}: {}.", named(best), standing));
+  if (tie) {
+    const Offer& offer = study.offers[best.offer];
+    print_line(fmt::format("What would tell: one step on one of their GPUs (--known '{}: N samples/s'){}.",
+                           offer.machine.gpu ? offer.machine.gpu->model : "GPU",
+                           offer.per_hour
+                               ? fmt::format("; an hour of the offer costs {} {}",
+                                             cost_number(offer.per_hour->amount), offer.per_hour->currency)
+                               : ""));
+  }
+  if (study.ways.size() > 1 && study.ways[1].step.problem.empty()) {
+    const study::ShardedOffer& next = study.ways[1];
+    print_line(fmt::format("Next is {}: {}{}.", named(next), time(next.step), cost(next.step)));
+  }
 }
 
 }  // namespace
@@ -144,6 +168,11 @@ void print_runs(const std::vector<RunCheck>& checks, const CommonOptions& common
                              role, factors.size(), factors[factors.size() / 2], close, inside));
     }
   }
+  const FactorSummary summary = held_out_summary_of(checks);
+  print_line(
+      fmt::format("every source held out in turn: {} runs, median factor {:.2f}, 90th percentile {:.2f}, "
+                  "{:.0f} % inside their interval",
+                  summary.rows, summary.median, summary.percentile_90, 100 * summary.coverage));
 }
 
 void print_sharding(const study::ShardingStudy& study, const CommonOptions& common) {

@@ -83,9 +83,11 @@ YAML::Node json_of(const std::filesystem::path& file) {
 Transformer load_config_json(const std::filesystem::path& file, std::optional<std::int64_t> sequence) {
   const YAML::Node root = json_of(file);
   const Config config(root, file.string());
-  for (const char* experts : {"num_local_experts", "num_experts", "n_routed_experts"}) {
+  for (const char* experts : {"num_experts", "n_routed_experts"}) {
     if (root[experts] && !root[experts].IsNull()) {
-      config.reject(fmt::format("has {}: a mixture of experts is not modelled", experts));
+      config.reject(fmt::format(
+          "has {}: of mixtures of experts only those with num_local_experts, all alike, are modelled",
+          experts));
     }
   }
   const std::string type = config.type();
@@ -107,6 +109,11 @@ Transformer load_config_json(const std::filesystem::path& file, std::optional<st
       config.number({"max_position_embeddings", "n_positions", "max_seq_len"}).value_or(kLongestAssumed);
   model.positions = gpt2 ? positions : 0;
   model.sequence = sequence.value_or(std::min(positions, kLongestAssumed));
+  model.experts = static_cast<int>(config.number({"num_local_experts"}).value_or(1));
+  model.active_experts = static_cast<int>(config.number({"num_experts_per_tok"}).value_or(1));
+  if (model.active_experts > model.experts) {
+    config.reject("sends a token through more experts than there are");
+  }
   if (model.hidden % model.heads != 0 || model.heads % model.kv_heads != 0) {
     config.reject("its heads do not divide its width");
   }

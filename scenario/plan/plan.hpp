@@ -49,12 +49,27 @@ struct Offer {
   std::optional<Money> per_hour = {};
   std::optional<std::string> as_of = {};  ///< When that was its price.
   std::optional<Seconds> available = {};  ///< For how long it can be rented; none = not said.
+  std::optional<Seconds> minimum = {};    ///< That is billed at least.
+  bool interruptible = false;             ///< Spot: it can be taken away at any time.
   /// What the listing does not say and was taken for granted, whole sentences.
   std::vector<std::string> assumptions = {};
   /// What to know before renting, whole sentences.
   std::vector<std::string> warnings = {};
   /// Why nothing can be predicted for it; empty = it can.
   std::string problem = {};
+};
+
+/// What interruptible offers lose: work since the last checkpoint, and time to start again elsewhere.
+struct Interruptions {
+  Seconds every{24 * 3600.0};  ///< Mean time between two of them.
+  Seconds checkpoint_every{30 * 60.0};
+  Seconds checkpoint_takes{60};
+  Seconds restart{10 * 60.0};
+
+  bool operator==(const Interruptions&) const = default;
+
+  /// Time of a run over that without interruptions and checkpoints: half an interval of checkpoints is lost each time.
+  double slowdown() const;
 };
 
 struct Plan {
@@ -68,6 +83,7 @@ struct Plan {
   bool search = false;                   ///< Among all ways, instead of those.
   std::optional<Seconds> deadline = {};  ///< Longest time of the whole run.
   std::optional<Money> budget = {};      ///< Likewise.
+  Interruptions interruptions = {};
   std::vector<Offer> offers = {};
   std::filesystem::path file = {};
 };

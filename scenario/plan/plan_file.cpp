@@ -50,6 +50,8 @@ struct OfferDraft {
   std::optional<Value> machine;
   std::optional<int> gpus;
   std::optional<Price> price;
+  std::optional<Seconds> minimum;
+  bool interruptible = false;
 };
 
 MapTable<OfferDraft> offer_table() {
@@ -64,7 +66,12 @@ MapTable<OfferDraft> offer_table() {
               row("gpus", &OfferDraft::gpus, whole_number_type({.min = 1, .max = kMaxRanks}),
                   {.meaning = "GPUs that are rented; left out = all of the machine."}),
               row("price", &OfferDraft::price, map_type(price_table()),
-                  {.meaning = "Of the whole offer; left out = that of the machine."})}};
+                  {.meaning = "Of the whole offer; left out = that of the machine."}),
+              row("minimum", &OfferDraft::minimum, duration_type(),
+                  {.meaning = "Time that is billed at least, such as `1 h`; left out = what is used."}),
+              row("interruptible", &OfferDraft::interruptible, bool_type(),
+                  {.meaning = "It can be taken away at any time, as spot machines can.",
+                   .default_value = "false"})}};
 }
 
 using MachinesFolder = std::optional<std::filesystem::path>;
@@ -106,6 +113,8 @@ std::optional<Offer> read_offer(Reader& reader, const Value& value, const MapTab
   }
   Offer offer{.name = draft->name.value_or(machine->name), .machine = *machine};
   offer.source = reader.file();
+  offer.minimum = draft->minimum;
+  offer.interruptible = draft->interruptible;
   const auto gpus = num_gpus(*machine);
   if (draft->gpus && gpus && *draft->gpus > *gpus) {
     reader.fail(value, fmt::format("{} GPUs cannot be rented of a machine that has {}", *draft->gpus, *gpus));
@@ -149,6 +158,20 @@ std::vector<Offer> read_offers(Reader& reader, const Value& list, const Machines
 
 // --- The plan ---------------------------------------------------------------------------------------------------------
 
+MapTable<Interruptions> interruptions_table() {
+  return {.form = "a map such as `{every: 24 h, checkpoint_every: 30 min}`",
+          .rows = {row("every", &Interruptions::every, duration_type(),
+                       {.meaning = "Mean time after which an interruptible offer is taken away; an "
+                                   "assumption, no listing says it.",
+                        .default_value = "24 h"}),
+                   row("checkpoint_every", &Interruptions::checkpoint_every, duration_type(),
+                       {.meaning = "Time between checkpoints.", .default_value = "30 min"}),
+                   row("checkpoint_takes", &Interruptions::checkpoint_takes, duration_type(),
+                       {.meaning = "Time for which training waits for one.", .default_value = "60 s"}),
+                   row("restart", &Interruptions::restart, duration_type(),
+                       {.meaning = "Time until another machine goes on.", .default_value = "10 min"})}};
+}
+
 struct PlanDraft {
   std::optional<std::string> name;
   std::optional<Value> workload;
@@ -158,6 +181,7 @@ struct PlanDraft {
   std::optional<Value> sharding;
   std::optional<Seconds> deadline;
   std::optional<Money> budget;
+  Interruptions interruptions;
   std::optional<Value> offers;
 };
 
@@ -197,6 +221,8 @@ MapTable<PlanDraft> plan_table() {
                row("deadline", &PlanDraft::deadline, duration_type(),
                    {.meaning = "By when the whole run must be done."}),
                row("budget", &PlanDraft::budget, money_type(), {.meaning = "What the whole run may cost."}),
+               row("interruptions", &PlanDraft::interruptions, map_type(interruptions_table()),
+                   {.meaning = "What an offer that can be taken away, at a spot price, costs in time."}),
                later("offers", &PlanDraft::offers, offers_form(),
                      {.meaning = "What can be rented; `--offers` adds more."}, keys_of(offer_table()))},
       .on_one_line = false,
@@ -310,6 +336,7 @@ Plan read_plan(Reader& reader, const std::filesystem::path& file, const KnownNam
   plan.synchronisation = draft.synchronisation;
   plan.deadline = draft.deadline;
   plan.budget = draft.budget;
+  plan.interruptions = draft.interruptions;
   plan.algorithm = "native";
   plan.alternatives = {"naive", "tutorial_ring", "ring"};
   const auto algorithm = word_type("algorithm", known.algorithms(Collective::all_reduce));
@@ -349,6 +376,12 @@ struct OffersDraft {
 };
 
 }  // namespace
+
+double Interruptions::slowdown() const {
+  const double checkpoints = checkpoint_takes.value / checkpoint_every.value;
+  const double lost = (checkpoint_every.value / 2 + restart.value) / every.value;
+  return 1 + checkpoints + lost;
+}
 
 std::string_view name(Synchronisation synchronisation) {
   switch (synchronisation) {

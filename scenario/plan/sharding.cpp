@@ -13,32 +13,39 @@ namespace ringside {
 namespace {
 
 constexpr int kMostParts = 100'000;
-constexpr std::array kStyles = {ShardingStyle::ddp, ShardingStyle::zero1, ShardingStyle::zero2,
-                                ShardingStyle::zero3, ShardingStyle::fsdp};
+constexpr std::array kStyles = {ShardingStyle::ddp,   ShardingStyle::zero1, ShardingStyle::zero2,
+                                ShardingStyle::zero3, ShardingStyle::fsdp,  ShardingStyle::hybrid};
 constexpr std::array kAdapters = {Adapters::none, Adapters::lora, Adapters::qlora};
 
 MapTable<Sharding> sharding_table() {
   const auto parts = whole_number_type({.min = 1, .max = kMostParts});
   return {
       .form = "a map such as `{style: fsdp, tensor: 2}`",
-      .rows = {row("style", &Sharding::style,
-                   choice_type<ShardingStyle>("style of sharding", {kStyles.begin(), kStyles.end()}),
-                   {.meaning = "What data-parallel ranks cut among them: nothing, optimizer states, "
-                               "gradients too, weights too.",
-                    .default_value = "ddp"}),
-               row("adapters", &Sharding::adapters,
-                   choice_type<Adapters>("kind of adapters", {kAdapters.begin(), kAdapters.end()}),
-                   {.meaning = "Small matrices are trained beside frozen weights, in 16 bits or in four.",
-                    .default_value = "none"}),
-               row("rank", &Sharding::rank, parts, {.meaning = "Rank of adapters.", .default_value = "16"}),
-               row("tensor", &Sharding::tensor, parts,
-                   {.meaning = "GPUs of a node that share every matrix.", .default_value = "1"}),
-               row("pipeline", &Sharding::pipeline, parts, {.meaning = "Stages.", .default_value = "1"}),
-               row("interleave", &Sharding::interleave, parts,
-                   {.meaning = "Parts of the model that each stage has.", .default_value = "1"}),
-               row("checkpointing", &Sharding::checkpointing, bool_type(),
-                   {.meaning = "Activations are computed again in the backward pass; left out = where memory "
-                               "asks for it."})}};
+      .rows = {
+          row("style", &Sharding::style,
+              choice_type<ShardingStyle>("style of sharding", {kStyles.begin(), kStyles.end()}),
+              {.meaning = "What data-parallel ranks cut among them: nothing, optimizer states, "
+                          "gradients too, weights too.",
+               .default_value = "ddp"}),
+          row("adapters", &Sharding::adapters,
+              choice_type<Adapters>("kind of adapters", {kAdapters.begin(), kAdapters.end()}),
+              {.meaning = "Small matrices are trained beside frozen weights, in 16 bits or in four.",
+               .default_value = "none"}),
+          row("rank", &Sharding::rank, parts, {.meaning = "Rank of adapters.", .default_value = "16"}),
+          row("tensor", &Sharding::tensor, parts,
+              {.meaning = "GPUs of a node that share every matrix.", .default_value = "1"}),
+          row("pipeline", &Sharding::pipeline, parts, {.meaning = "Stages.", .default_value = "1"}),
+          row("interleave", &Sharding::interleave, parts,
+              {.meaning = "Parts of the model that each stage has.", .default_value = "1"}),
+          row("expert", &Sharding::expert, parts,
+              {.meaning = "Data-parallel ranks that share the experts of a mixture.", .default_value = "1"}),
+          row("local_steps", &Sharding::local_steps, parts,
+              {.meaning =
+                   "Steps that ranks take alone before they average their weights, with `ddp` (local SGD).",
+               .default_value = "1"}),
+          row("checkpointing", &Sharding::checkpointing, bool_type(),
+              {.meaning = "Activations are computed again in the backward pass; left out = where memory "
+                          "asks for it."})}};
 }
 
 std::optional<Sharding> read_one(Reader& reader, const Value& value) {
@@ -63,6 +70,8 @@ std::string_view name(ShardingStyle style) {
       return "zero3";
     case ShardingStyle::fsdp:
       return "fsdp";
+    case ShardingStyle::hybrid:
+      return "hybrid";
   }
   throw_bug("a declared value", __FILE__, __LINE__, "a style of sharding has no name");
 }
@@ -92,6 +101,12 @@ std::string describe(const Sharding& sharding) {
   }
   if (sharding.interleave > 1) {
     text += fmt::format(" · interleave {}", sharding.interleave);
+  }
+  if (sharding.expert > 1) {
+    text += fmt::format(" · expert {}", sharding.expert);
+  }
+  if (sharding.local_steps > 1) {
+    text += fmt::format(" · {} local steps", sharding.local_steps);
   }
   return sharding.checkpointing.value_or(false) ? text + " · checkpointing" : text;
 }

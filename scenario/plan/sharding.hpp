@@ -13,11 +13,12 @@ namespace ringside {
 
 /// What every data-parallel rank keeps whole, and what is cut among them (Rajbhandari et al. 2020, arXiv 1910.02054).
 enum class ShardingStyle {
-  ddp,    ///< Nothing is cut.
-  zero1,  ///< Optimizer states.
-  zero2,  ///< And gradients.
-  zero3,  ///< And weights, gathered layer by layer.
-  fsdp,   ///< The same, as PyTorch does it.
+  ddp,     ///< Nothing is cut.
+  zero1,   ///< Optimizer states.
+  zero2,   ///< And gradients.
+  zero3,   ///< And weights, gathered layer by layer.
+  fsdp,    ///< The same, as PyTorch does it.
+  hybrid,  ///< The same within every node, whose copies are kept equal (FSDP's HYBRID_SHARD).
 };
 
 /// Whether all weights are trained, or small matrices beside frozen ones (Hu et al. 2021, arXiv 2106.09685), which are kept in four
@@ -30,10 +31,12 @@ std::string_view name(Adapters adapters);
 struct Sharding {
   ShardingStyle style = ShardingStyle::ddp;
   Adapters adapters = Adapters::none;
-  int rank = 16;       ///< Rank of adapters.
-  int tensor = 1;      ///< GPUs that share every matrix, of one node.
-  int pipeline = 1;    ///< Stages.
-  int interleave = 1;  ///< Parts of the model that every stage has.
+  int rank = 16;        ///< Rank of adapters.
+  int tensor = 1;       ///< GPUs that share every matrix, of one node.
+  int pipeline = 1;     ///< Stages.
+  int interleave = 1;   ///< Parts of the model that every stage has.
+  int expert = 1;       ///< Data-parallel ranks that share the experts of a layer.
+  int local_steps = 1;  ///< Steps between two synchronisations (local SGD); weights are averaged then.
   /// Whether activations are computed again in the backward pass; none = only where memory asks for it.
   std::optional<bool> checkpointing = {};
 

@@ -29,7 +29,17 @@ std::int64_t norm_elements(const Transformer& model) { return (model.biases ? 2 
 }  // namespace
 
 std::int64_t matrix_elements_of_layer(const Transformer& model) {
-  return attention_elements(model) + mlp_elements(model);
+  // A mixture has a row per expert that says which tokens go there.
+  const std::int64_t router = model.experts > 1 ? model.experts * model.hidden : 0;
+  return attention_elements(model) + model.experts * mlp_elements(model) + router;
+}
+
+std::int64_t expert_elements_of_layer(const Transformer& model) {
+  return model.experts > 1 ? model.experts * mlp_elements(model) : 0;
+}
+
+std::int64_t active_elements_of_layer(const Transformer& model) {
+  return matrix_elements_of_layer(model) - (model.experts - model.active_experts) * mlp_elements(model);
 }
 
 std::int64_t parameters_of_layer(const Transformer& model) {
@@ -47,7 +57,7 @@ std::int64_t parameters_of(const Transformer& model) {
 
 double forward_flops_of_layer(const Transformer& model) {
   const auto tokens = static_cast<double>(model.sequence);
-  const double matrices = 2 * tokens * static_cast<double>(matrix_elements_of_layer(model));
+  const double matrices = 2 * tokens * static_cast<double>(active_elements_of_layer(model));
   const double attention = 4 * tokens * tokens * static_cast<double>(model.hidden);
   return matrices + attention;
 }
@@ -62,7 +72,7 @@ double kept_elements_of_layer(const Transformer& model) {
   const auto hidden = static_cast<double>(model.hidden);
   const double attention = 3 * hidden + 2 * static_cast<double>(model.kv_width()) + hidden;
   const double mlp = 2 * hidden + (model.gated ? 4 : 2) * static_cast<double>(model.intermediate);
-  return static_cast<double>(model.sequence) * (attention + mlp);
+  return static_cast<double>(model.sequence) * (attention + model.active_experts * mlp);
 }
 
 std::string to_yaml_line(const Transformer& model) {
@@ -79,6 +89,9 @@ std::string to_yaml_line(const Transformer& model) {
   }
   if (model.positions > 0) {
     text += fmt::format(", positions: {}", model.positions);
+  }
+  if (model.experts > 1) {
+    text += fmt::format(", experts: {}, active_experts: {}", model.experts, model.active_experts);
   }
   return text + fmt::format(", sequence: {}}}", model.sequence);
 }

@@ -9,7 +9,7 @@
 /// A transformer language model by the few numbers of its config: what it has, computes and keeps.
 namespace ringside {
 
-/// Dense decoder (GPT-2, MPT, Llama, Mistral, Qwen 2); no mixture of experts.
+/// Decoder (GPT-2, MPT, Llama, Mistral, Qwen 2), or a mixture of experts of their kind (Mixtral).
 struct Transformer {
   int layers = 0;
   std::int64_t hidden = 0;
@@ -23,6 +23,8 @@ struct Transformer {
   bool qkv_biases = false;        ///< Those of query, key and value alone.
   std::int64_t positions = 0;     ///< Learnt position embeddings.
   std::int64_t sequence = 0;      ///< Tokens of a sample.
+  int experts = 1;                ///< MLPs of a layer; every token goes through `active_experts` of them.
+  int active_experts = 1;
 
   bool operator==(const Transformer&) const = default;
 
@@ -32,6 +34,10 @@ struct Transformer {
 
 /// Elements of one layer's matrices.
 std::int64_t matrix_elements_of_layer(const Transformer& model);
+/// Those of the experts of a mixture; 0 where there is one MLP.
+std::int64_t expert_elements_of_layer(const Transformer& model);
+/// Those that a token is multiplied with.
+std::int64_t active_elements_of_layer(const Transformer& model);
 std::int64_t parameters_of_layer(const Transformer& model);
 /// Embeddings, the output matrix where it is not tied, and the last norm.
 std::int64_t parameters_outside_layers(const Transformer& model);

@@ -26,6 +26,8 @@ struct Draft {
   bool biases = false;
   bool qkv_biases = false;
   std::optional<std::int64_t> positions;
+  int experts = 1;
+  int active_experts = 1;
 };
 
 MapTable<Draft> transformer_rows() {
@@ -57,7 +59,11 @@ MapTable<Draft> transformer_rows() {
           row("qkv_biases", &Draft::qkv_biases, bool_type(),
               {.meaning = "Query, key and value have one.", .default_value = "false"}),
           row("positions", &Draft::positions, count,
-              {.meaning = "Learnt position embeddings; left out = none."})}};
+              {.meaning = "Learnt position embeddings; left out = none."}),
+          row("experts", &Draft::experts, small,
+              {.meaning = "MLPs of every layer, in a mixture of experts.", .default_value = "1"}),
+          row("active_experts", &Draft::active_experts, small,
+              {.meaning = "Of these, how many a token goes through.", .default_value = "1"})}};
 }
 
 bool has_numbers(const Draft& draft) {
@@ -103,7 +109,13 @@ std::optional<Transformer> read_transformer(Reader& reader, const Value& value,
                           .biases = draft->biases,
                           .qkv_biases = draft->qkv_biases,
                           .positions = draft->positions.value_or(0),
-                          .sequence = *draft->sequence};
+                          .sequence = *draft->sequence,
+                          .experts = draft->experts,
+                          .active_experts = draft->active_experts};
+  if (model.active_experts > model.experts) {
+    reader.fail(value, "sends a token through more experts than there are");
+    return std::nullopt;
+  }
   if (model.hidden % model.heads != 0 || model.heads % model.kv_heads != 0) {
     reader.fail(value, "its heads do not divide its width");
     return std::nullopt;

@@ -64,6 +64,16 @@ std::string_view name(Precision precision) {
   throw_bug("a declared value", __FILE__, __LINE__, "a precision has no name");
 }
 
+std::string_view name(ModelFamily family) {
+  switch (family) {
+    case ModelFamily::convolutional:
+      return "convolutional";
+    case ModelFamily::transformer:
+      return "transformer";
+  }
+  throw_bug("a declared value", __FILE__, __LINE__, "a family of models has no name");
+}
+
 std::string_view name(Optimizer optimizer) {
   switch (optimizer) {
     case Optimizer::sgd:
@@ -83,8 +93,8 @@ std::span<const std::string> gpu_classes() {
 }
 
 bool computes(const Workload& workload) {
-  return !workload.compute.efficiency.empty() || !workload.compute.measured.empty() ||
-         workload.transformer.has_value();
+  return !workload.compute.efficiency.empty() || workload.compute.family.has_value() ||
+         !workload.compute.measured.empty() || workload.transformer.has_value();
 }
 
 Bytes gradient_bytes(const Workload& workload) {

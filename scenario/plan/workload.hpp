@@ -31,9 +31,13 @@ struct Tensor {
 /// The arithmetic that does most of the work; says which rate of a data sheet counts.
 enum class Precision { float32, tf32, float16, bfloat16 };
 enum class Optimizer { sgd, momentum, adam };
+/// What kind of network it is: says which published speeds tell how fast GPUs train it (configs/scaling/speeds.csv). Transformers here attend
+/// without fused kernels; language models (`Transformer`) with them.
+enum class ModelFamily { convolutional, transformer };
 
 std::string_view name(Precision precision);
 std::string_view name(Optimizer optimizer);
+std::string_view name(ModelFamily family);
 
 /// Families of GPUs that reach alike shares of their data sheet's rate; GeForce cards of every generation are one.
 std::span<const std::string> gpu_classes();
@@ -51,6 +55,8 @@ struct MeasuredSpeed {
 
 struct ComputeSpeed {
   Precision precision = Precision::float32;
+  /// Where nothing else says how fast a GPU is: what published runs of its kind reached.
+  std::optional<ModelFamily> family = {};
   /// Share of the data sheet's dense rate; by GPU class, and `default` for all others.
   std::map<std::string, Interval<double>> efficiency = {};
   std::vector<MeasuredSpeed> measured = {};
@@ -79,12 +85,14 @@ struct Workload {
   std::optional<int> global_batch = {};   ///< Samples of a step, all GPUs and passes together.
   double samples = 0;                     ///< Samples of one epoch; 0 = the length of the run is not known.
   double epochs = 1;
+  /// Samples per second that the input pipeline of one node can deliver; none = no limit is known.
+  std::optional<double> input_per_node = {};
   ComputeSpeed compute;
   MemoryUse memory;
   std::filesystem::path file = {};
 };
 
-/// Whether it says how fast GPUs compute, or is a transformer, of which published runs say it; otherwise only what synchronisation takes can be asked.
+/// Whether it says how fast GPUs compute or what kind of network it is, or is a language model, of which published runs say it; otherwise only what synchronisation takes can be asked.
 bool computes(const Workload& workload);
 
 /// Bytes of all gradients, S of one synchronisation.

@@ -122,6 +122,7 @@ MapTable<MeasuredDraft> measured_table() {
 
 struct ComputeDraft {
   Precision precision = Precision::float32;
+  std::optional<ModelFamily> family;
   EfficiencyMap efficiency;
   std::vector<MeasuredDraft> measured;
 };
@@ -136,6 +137,11 @@ MapTable<ComputeDraft> compute_table() {
                                                         Precision::float16, Precision::bfloat16}),
                    {.meaning = "Arithmetic of most of the work; says which rate of the data sheet counts.",
                     .default_value = "float32"}),
+               row("family", &ComputeDraft::family,
+                   choice_type<ModelFamily>("family of models",
+                                            {ModelFamily::convolutional, ModelFamily::transformer}),
+                   {.meaning = "Kind of network, whose published speeds say how fast a GPU is that nothing "
+                               "else here tells of."}),
                row("efficiency", &ComputeDraft::efficiency, map_type(efficiency_table()),
                    {.meaning = "Share of the data sheet's rate, for GPUs that nobody has measured."}),
                row("measured", &ComputeDraft::measured,
@@ -214,6 +220,10 @@ MapTable<SpeedDrafts> workload_table() {
                                         "known, and plans rank by the price of a million samples."})),
            wrap(of_workload("epochs", &Workload::epochs, positive_number_type("a number of epochs"),
                             {.meaning = "Epochs of the run.", .default_value = "1"})),
+           wrap(of_workload("input_per_node", &Workload::input_per_node,
+                            positive_number_type("a number of samples per second such as `4000`"),
+                            {.meaning = "Samples per second that one node's input pipeline delivers; left "
+                                        "out = as many as GPUs ask for."})),
            row("compute", &SpeedDrafts::compute, map_type(compute_table()),
                {.meaning = "How fast one GPU computes; left out = only what synchronising gradients takes is "
                            "answered."}),
@@ -346,16 +356,17 @@ std::optional<Workload> read_workload(Reader& reader, const Value& value, const 
   }
   if (all.compute) {
     workload.compute = {.precision = all.compute->precision,
+                        .family = all.compute->family,
                         .efficiency = all.compute->efficiency.ranges,
                         .measured = measured_speeds(reader, value, *all.compute, workload)};
     if (reader.num_problems() == before && !computes(workload)) {
       reader.fail(reader.find(value, "compute").value_or(value),
-                  "says no speed; write `efficiency`, `measured` or both");
+                  "says no speed; write `family`, `efficiency` or `measured`");
     }
-    if (!workload.compute.efficiency.empty() && workload.forward_flops == 0 &&
+    if ((!workload.compute.efficiency.empty() || workload.compute.family) && workload.forward_flops == 0 &&
         reader.num_problems() == before) {
       reader.fail(reader.find(value, "compute").value_or(value),
-                  "`efficiency` is a share of a FLOP rate, so write `forward_flops` too");
+                  "its speed follows from its work, so write `forward_flops` too");
     }
   }
   if (workload.name.empty()) {

@@ -80,8 +80,19 @@ Spelling spelling_of(std::string_view text) {
   return spelling;
 }
 
-bool is_meant(const GpuSheet& sheet, const Spelling& asked) {
-  const Spelling known = spelling_of(sheet.model);
+/// Those of the catalogue, in its order: listings ask for thousands of names.
+const std::vector<Spelling>& known_spellings() {
+  static const std::vector<Spelling> spellings = [] {
+    std::vector<Spelling> all;
+    for (const GpuSheet& sheet : gpu_sheets()) {
+      all.push_back(spelling_of(sheet.model));
+    }
+    return all;
+  }();
+  return spellings;
+}
+
+bool is_meant(const GpuSheet& sheet, const Spelling& known, const Spelling& asked) {
   return known.model == asked.model &&
          (asked.form.empty() || known.form.empty() || known.form == asked.form) &&
          (asked.memory_gb == 0 || sheet.memory == Bytes{asked.memory_gb * std::int64_t{1'000'000'000}});
@@ -131,10 +142,11 @@ GpuModel summary_of(const Sheets& sheets, std::string name) {
 /// The sheets that a name stands for; several when it is a family's, none when it is not known.
 Sheets sheets_of(std::string_view text) {
   const Spelling asked = spelling_of(text);
+  const std::vector<GpuSheet>& all = gpu_sheets();
   Sheets sheets;
-  for (const GpuSheet& sheet : gpu_sheets()) {
-    if (is_meant(sheet, asked)) {
-      sheets.push_back(&sheet);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (is_meant(all[i], known_spellings()[i], asked)) {
+      sheets.push_back(&all[i]);
     }
   }
   return sheets;

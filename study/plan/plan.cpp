@@ -299,13 +299,11 @@ Plan loaded_plan(const PlanRequest& request, const Observer& observer) {
   return plan;
 }
 
-bool plan_computes(const PlanRequest& request) {
-  return computes(load_plan(request.plan, known_names(), plan_places(), overrides_of(request)).workload);
-}
-
-bool plan_shards(const PlanRequest& request) {
+PlanQuestion question_of(const PlanRequest& request) {
   const Plan plan = load_plan(request.plan, known_names(), plan_places(), overrides_of(request));
-  return plan.search || !plan.sharding.empty();
+  return {.name = plan.name,
+          .computes = computes(plan.workload),
+          .shards = plan.search || !plan.sharding.empty()};
 }
 
 PlanStudy plan(const PlanRequest& request, const Invocation& invocation, const Observer& observer) {
@@ -368,7 +366,14 @@ std::vector<RunCheck> check_published_runs(const std::filesystem::path& table) {
 
 std::vector<ScalingCheck> check_published_scaling(const std::filesystem::path& table) {
   return check_scaling(load_published_scaling(table),
-                       {.table = table, .models = plan_places().models, .known = known_names()});
+                       {.table = table,
+                        .models = plan_places().models,
+                        .speeds = configs_directory().value_or("configs") / "scaling" / "speeds.csv",
+                        .known = known_names()});
+}
+
+std::vector<SpeedCheck> check_published_speeds(const std::filesystem::path& table) {
+  return check_speeds(load_published_speeds(table, plan_places().models));
 }
 
 }  // namespace ringside::study

@@ -87,8 +87,15 @@ struct SynchronisationStudy {
   std::filesystem::path file = {};  ///< `plan.jsonl`, complete.
 };
 
-/// Whether the plan's workload says how fast GPUs compute. Throws Error{bad_input} as load_plan() does.
-bool plan_computes(const PlanRequest& request);
+/// What a plan asks for, before its offers are read.
+struct PlanQuestion {
+  std::string name;
+  bool computes = false;  ///< Its workload says how fast GPUs compute.
+  bool shards = false;    ///< It asks for ways to spread a language model.
+};
+
+/// Throws Error{bad_input} as load_plan() does.
+PlanQuestion question_of(const PlanRequest& request);
 
 /// Writes `plan.jsonl`. Throws Error{bad_input}.
 SynchronisationStudy synchronise(const PlanRequest& request, const Invocation& invocation,
@@ -121,9 +128,6 @@ struct ShardingStudy {
   std::filesystem::path file = {};  ///< `plan.jsonl`, complete.
 };
 
-/// Whether the plan asks for ways to spread a language model. Throws Error{bad_input} as load_plan() does.
-bool plan_shards(const PlanRequest& request);
-
 /// Writes `plan.jsonl`. Throws Error{bad_input}.
 ShardingStudy shard(const PlanRequest& request, const Invocation& invocation, const Observer& observer);
 
@@ -137,6 +141,9 @@ std::vector<std::string> idle_nics(const OfferEstimate& estimate, const Threshol
 
 /// Planned beside published trainings of language models, a row each.
 std::vector<RunCheck> check_published_runs(const std::filesystem::path& table);
+
+/// Speeds of one GPU beside published, a row each, with the row's source held out.
+std::vector<SpeedCheck> check_published_speeds(const std::filesystem::path& table);
 
 /// Predicted scaling beside published, a row each.
 std::vector<ScalingCheck> check_published_scaling(const std::filesystem::path& table);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <tuple>
 
 #include "results/codec/reader.hpp"
 #include "results/journal.hpp"
@@ -91,7 +92,11 @@ ShardingStudy shard(const PlanRequest& request, const Invocation& invocation, co
     }
   }
   std::stable_sort(study.ways.begin(), study.ways.end(), [](const ShardedOffer& a, const ShardedOffer& b) {
-    return merit_of(a.step) < merit_of(b.step);
+    // What cannot be comes last, before it what no published run stands behind.
+    const auto key = [](const ShardedOffer& way) {
+      return std::tuple(!way.step.problem.empty(), way.step.extrapolated, merit_of(way.step));
+    };
+    return key(a) < key(b);
   });
   study.directory = output_directory(invocation, study.plan.name);
   Journal journal = Journal::create(study.directory / "plan.jsonl",
@@ -99,7 +104,8 @@ ShardingStudy shard(const PlanRequest& request, const Invocation& invocation, co
                                                               .file = study.plan.file.string(),
                                                               .text = read_text(study.plan.file)}));
   for (const ShardedOffer& way : study.ways) {
-    journal.append(record_of(study.offers[way.offer], way.step, &way == &study.ways.front()));
+    journal.append(
+        record_of(study.offers[way.offer], way.step, &way == &study.ways.front() && !way.step.extrapolated));
   }
   study.file = journal.file();
   return study;

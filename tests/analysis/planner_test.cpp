@@ -1,3 +1,4 @@
+// 400 lines: what is estimated, ranked and answered of the same few offers.
 #include "analysis/plan/planner.hpp"
 
 #include <algorithm>
@@ -327,6 +328,7 @@ TEST(Links, HaveTheBandwidthThatTheyAchieve) {
 TEST(Ties, AreOffersWhoseIntervalsOverlapAndAMeasurementOfComputingBreaksThem) {
   Plan plan = plan_80mb();
   plan.workload.compute = {.precision = Precision::float32,
+                           .family = {},
                            .efficiency = {{"default", {.low = 0.1, .typical = 0.2, .high = 0.4}}},
                            .measured = {}};
   plan.workload.forward_flops = 1e9;
@@ -353,6 +355,61 @@ TEST(Links, AMeasuredBandwidthIsWhatASlotHas) {
   machine.gpu = Gpu{.model = "RTX 3090"};
   machine.intra = IntraLink{.kind = IntraKind::pcie, .bandwidth = BytesPerSecond{20e9}};
   EXPECT_EQ(link_bandwidth(machine), BytesPerSecond{20e9});
+}
+
+TEST(Ties, AreCalledSoBeforeAnythingIsRecommended) {
+  const std::vector<Offer> offers = {offer_of("one", 8, 1.0), offer_of("other", 8, 1.1)};
+  const Ranking ranking{.order = {0, 1},
+                        .pareto = {true, true},
+                        .recommended = 0,
+                        .reason = "Rent one: it is the cheapest of 2 offers.",
+                        .standing = "the cheapest of 2 offers."};
+  EXPECT_EQ(verdict_of(offers, ranking, {}), ranking.reason);
+  EXPECT_EQ(verdict_of(offers, ranking, {.offers = {1}, .compared = 1}),
+            "Cannot be told apart: one, other: their 90 % intervals overlap. Typically one is the cheapest "
+            "of 2 offers.");
+}
+
+TEST(Ranking, AnExtrapolatedNumberIsNeverWhyAnOfferIsRecommended) {
+  Plan plan = plan_80mb();
+  plan.workload.compute = {.precision = Precision::float16,
+                           .family = ModelFamily::convolutional,
+                           .efficiency = {},
+                           .measured = {}};
+  plan.workload.forward_flops = 1e10;
+  const std::vector<Offer> offers = {with_gpu(offer_of("unknown", 8, 0.1), "L40S"),
+                                     with_gpu(offer_of("known", 8, 10), "A100-SXM4-40GB")};
+  Planner planner(plan);
+  std::vector<OfferEstimate> estimates;
+  std::transform(offers.begin(), offers.end(), std::back_inserter(estimates),
+                 [&](const Offer& offer) { return planner.estimate(offer); });
+  EXPECT_TRUE(estimates[0].extrapolated);
+  EXPECT_FALSE(estimates[1].extrapolated);
+  const Ranking ranking = rank_offers(plan, offers, estimates);
+  EXPECT_EQ(ranking.recommended, 1U);
+  EXPECT_THAT(ranking.reason, HasSubstr("unknown may be better, but only by an extrapolated number"));
+  EXPECT_FALSE(rank_offers(plan, {offers[0]}, {estimates[0]}).recommended);
+}
+
+TEST(RunCost, InterruptionsTakeTimeAndLeastTimesAreBilled) {
+  Plan plan = plan_80mb();
+  Planner planner(plan);
+  Offer offer = offer_of("eight", 8, 6);
+  const OfferEstimate calm = planner.estimate(offer);
+  offer.interruptible = true;
+  // A minute of every 30 for checkpoints; a quarter of an hour and ten minutes are lost once a day.
+  EXPECT_NEAR(planner.estimate(offer).run->typical.value / calm.run->typical.value,
+              1 + 1.0 / 30 + 25.0 / (24 * 60), 1e-9);
+  offer.interruptible = false;
+  offer.minimum = Seconds{3600};
+  EXPECT_DOUBLE_EQ(planner.estimate(offer).cost->amount.typical, 6);
+}
+
+TEST(Step, IsNoFasterThanItsInput) {
+  Plan plan = plan_80mb();
+  plan.workload.input_per_node = 8 * 1000;  // The GPUs could take 2,500 each.
+  Planner planner(plan);
+  EXPECT_NEAR(planner.estimate(offer_of("eight", 8, 6)).step->compute.typical.value, 0.1, 1e-12);
 }
 
 }  // namespace

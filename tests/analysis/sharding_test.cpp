@@ -142,5 +142,81 @@ TEST(ShardedStep, TheSearchFindsNothingDearerThanAWayThatIsNamed) {
   EXPECT_LE(merit_of(found.front()), merit_of(found.back()));
 }
 
+/// Two nodes of eight H100 and a slow network.
+Offer sixteen_h100() {
+  Offer offer = eight_h100();
+  offer.machine.nodes = 2;
+  offer.machine.inter =
+      InterLink{.kind = InterKind::infiniband, .rate = BytesPerSecond{12.5e9}, .nics = 1, .gpudirect = true};
+  offer.gpus = 16;
+  return offer;
+}
+
+TEST(ShardedStep, HybridShardsKeepTheirGathersInTheNode) {
+  const Plan plan = plan_of(llama_8b(8192), 1);
+  ShardedPlanner planner(plan);
+  const ShardedStep fsdp = planner.estimate(sixteen_h100(), {.style = ShardingStyle::fsdp});
+  const ShardedStep hybrid = planner.estimate(sixteen_h100(), {.style = ShardingStyle::hybrid});
+  ASSERT_EQ(fsdp.problem, "");
+  ASSERT_EQ(hybrid.problem, "");
+  EXPECT_EQ(hybrid.layout.data_on_node, 8);
+  // Twice the states on each GPU, and less time in collectives.
+  EXPECT_NEAR(static_cast<double>(hybrid.memory.optimizer.value),
+              2.0 * static_cast<double>(fsdp.memory.optimizer.value), 100);
+  EXPECT_LT(hybrid.communication.typical, fsdp.communication.typical);
+  // On one node both are the same.
+  EXPECT_EQ(planner.estimate(eight_h100(), {.style = ShardingStyle::hybrid}).total.typical,
+            planner.estimate(eight_h100(), {.style = ShardingStyle::fsdp}).total.typical);
+}
+
+TEST(ShardedStep, LocalStepsAverageWeightsOnceInAWhile) {
+  const Plan plan = plan_of({.layers = 12,
+                             .hidden = 768,
+                             .heads = 12,
+                             .kv_heads = 12,
+                             .vocabulary = 50257,
+                             .intermediate = 3072,
+                             .gated = false,
+                             .tied = true,
+                             .sequence = 1024},
+                            8);
+  ShardedPlanner planner(plan);
+  const ShardedStep every = planner.estimate(eight_h100(), {});
+  const ShardedStep local = planner.estimate(eight_h100(), {.local_steps = 10});
+  ASSERT_EQ(every.problem, "");
+  EXPECT_NEAR(local.communication.typical.value, every.communication.typical.value / 10, 1e-9);
+  EXPECT_NE(planner.estimate(eight_h100(), {.style = ShardingStyle::zero1, .local_steps = 10}).problem, "");
+}
+
+TEST(ShardedStep, ExpertsAreSharedAndTokensGoToThem) {
+  Transformer mixture = {.layers = 32,
+                         .hidden = 4096,
+                         .heads = 32,
+                         .kv_heads = 8,
+                         .vocabulary = 32000,
+                         .intermediate = 14336,
+                         .sequence = 4096};
+  mixture.experts = 8;
+  mixture.active_experts = 2;
+  // Mixtral 8x7B: 46.7 G parameters, of which a token uses 12.9 G.
+  EXPECT_NEAR(static_cast<double>(parameters_of(mixture)), 46.7e9, 0.1e9);
+  EXPECT_NEAR(static_cast<double>(mixture.layers * active_elements_of_layer(mixture) + 2 * 32000 * 4096),
+              12.9e9, 0.1e9);
+  const Plan plan = plan_of(mixture, 1);
+  ShardedPlanner planner(plan);
+  const ShardedStep alone = planner.estimate(eight_h100(), {.style = ShardingStyle::zero1});
+  const ShardedStep shared = planner.estimate(eight_h100(), {.style = ShardingStyle::zero1, .expert = 8});
+  EXPECT_NE(alone.problem, "");
+  EXPECT_LT(shared.memory.weights, Bytes{15'000'000'000});
+  const ShardedStep fsdp =
+      planner.estimate(sixteen_h100(), {.style = ShardingStyle::fsdp, .checkpointing = true});
+  const ShardedStep both =
+      planner.estimate(sixteen_h100(), {.style = ShardingStyle::fsdp, .expert = 8, .checkpointing = true});
+  ASSERT_EQ(fsdp.problem, "");
+  ASSERT_EQ(both.problem, "");
+  EXPECT_LT(both.communication.typical, fsdp.communication.typical);
+  EXPECT_NE(planner.estimate(eight_h100(), {.expert = 3}).problem, "");
+}
+
 }  // namespace
 }  // namespace ringside

@@ -63,7 +63,7 @@ class Plan(RingsideCase):
         asked = ("--model", "resnet34", "--gpus", "4x3090, 8x3090, 4 x RTX 4090,8x4090,8xA100,p4d.24xlarge", "--bandwidth", "20 GB/s")
         result = self.line(*asked)
         self.assertEqual(result.returncode, 0, result.stderr)
-        for words in ("Rent ", "That is not sure", "What would tell most", "PCIe 4.0 x16 at 20 GB/s is the bottleneck", "ring beats naive there", "USD"):
+        for words in ("Cannot be told apart: ", "What would tell most", "PCIe 4.0 x16 at 20 GB/s is the bottleneck", "ring beats naive there", "USD"):
             self.assertIn(words, result.stdout)
         screen = sum(1 + len(line) // 160 for line in result.stdout.splitlines())
         self.assertLessEqual(screen, 45, result.stdout)
@@ -131,7 +131,7 @@ class Plan(RingsideCase):
         huge = self.write("huge.json", json.dumps({"model_type": "llama", "hidden_size": 16384, "num_hidden_layers": 126, "num_attention_heads": 128,
                                                    "num_key_value_heads": 8, "vocab_size": 128256, "intermediate_size": 53248}))
         self.assert_rejected(self.line("--model", huge, "--shard", "search", "--gpus", "4xA100"), 3, "None of these ways")
-        for text, words in (('{"num_local_experts": 8}', "mixture of experts"), ("[1]", "not the config.json"), ('{"hidden_size": 8}', "has no num_hidden_layers")):
+        for text, words in (('{"num_experts": 8}', "mixtures of experts"), ("[1]", "not the config.json"), ('{"hidden_size": 8}', "has no num_hidden_layers")):
             self.assert_rejected(self.line("--model", self.write("bad.json", text), "--shard", "fsdp", "--gpus", "4xA100"), 2, "bad.json", words)
         self.assert_rejected(self.line("--model", "llama3-8b", "--shard", "fspd", "--gpus", "4xA100"), 2, "--shard 'fspd': ", "did you mean 'fsdp'")
         self.assert_rejected(self.line("--model", "resnet34", "--shard", "fsdp", "--gpus", "4xA100"), 2, "transformer")
@@ -224,7 +224,7 @@ class Plan(RingsideCase):
     def test_the_plan_of_the_exercises_answers_in_words(self):
         result = self.run_ringside("plan", SOURCE / "configs/plans/resnet34-tutorial.yaml", "--no-charts")
         self.assertEqual(result.returncode, 0, result.stderr)
-        for words in ("synchronising 85.2 MB", "from a link bandwidth of", "ring is", "The ring that tutorials write", "Rent "):
+        for words in ("synchronising 85.2 MB", "from a link bandwidth of", "ring is", "The ring that tutorials write", "Cannot be told apart: "):
             self.assertIn(words, result.stdout)
 
     def test_listings_of_vast_and_skypilot(self):
@@ -233,7 +233,36 @@ class Plan(RingsideCase):
         self.assertEqual(len(offers), 4)
         self.assertEqual(sum("problem" in offer for offer in offers), 0)
         offers = self.offers(plan, "--offers", LISTINGS / "aws.csv", "--offers", LISTINGS / "vast.csv", "--deadline", "30 days")
-        self.assertEqual(len(offers), 2)
+        # The instance of AWS, on demand and as spot, and the machine of vast.ai.
+        self.assertEqual(len(offers), 3)
+
+    def test_rows_of_listings_are_counted(self):
+        result = self.run_ringside("plan", SOURCE / "configs/plans/bert-vast.yaml", "--no-charts", "--deadline", "30 days",
+                                   "--offers", LISTINGS / "gcp.csv", "--offers", LISTINGS / "do.csv")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        said = result.stdout + result.stderr
+        self.assertIn("gcp.csv: 8 rows: ", said)
+        self.assertIn("3 rows without GPUs are skipped, 1 rows not understood", said)
+        self.assertIn("AcceleratorCount is 'one', which is no number of GPUs", said)
+        self.assertIn("the catalogue does not know the GPU 'tpu v5litepod 8'", said)
+
+    def test_a_plan_in_a_folder_that_cannot_be_written_is_answered_and_then_refused(self):
+        plan = self.write("plan.yaml", PLAN + OFFERS)
+        blocked = self.write("file", "not a folder")
+        result = self.run_ringside("plan", plan, "--output", blocked / "out")
+        self.assertEqual(result.returncode, 2, result.stdout)
+        self.assertIn("Rent two", result.stdout)
+        self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
+        self.assertIn("cannot write results to", result.stderr)
+
+    def test_a_gpu_that_nobody_measured_is_not_recommended(self):
+        result = self.line("--model", "llama3-8b", "--shard", "qlora", "--gpus", "8x4090 @ 0.01 USD,8xA100")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stdout, r"(Rent|Typically) 8 × A100-SXM4-40GB with qlora")
+        result = self.line("--model", "resnet50", "--gpus", "4xL40S @ 0.01 USD,4x3090 @ 4 USD")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("4 × L40S may be better, but only by an extrapolated number", result.stdout)
+        self.assert_rejected(self.line("--model", "resnet50", "--gpus", "4xL40S"), 3, "Nothing is recommended")
 
     def test_one_bad_offer_among_many_is_reported_and_the_rest_ranked(self):
         listing = json.loads((LISTINGS / "vast.json").read_text())
@@ -300,6 +329,15 @@ class Plan(RingsideCase):
         self.assertRegex(result.stdout, r"(?m)^all +80 ")
         page = (SOURCE / "docs/accuracy_plans.md").read_text()
         self.assertEqual(page.split("```text\n")[1].split("```")[0].strip(), result.stdout.strip())
+
+    def test_every_published_speed_is_predicted(self):
+        table = SOURCE / "configs/scaling/speeds.csv"
+        result = self.run_ringside("plan", "--validate", table)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        page = (SOURCE / "docs/accuracy_speeds.md").read_text()
+        self.assertEqual(page.split("```text\n")[1].split("```")[0].strip(), result.stdout.strip())
+        records = self.records(self.run_ringside("plan", "--validate", table, "--format", "json").stdout)
+        self.assertEqual(len(records), len(table.read_text().splitlines()) - 1)
 
     def test_workloads_are_listed(self):
         result = self.run_ringside("list", "workloads", "--format", "json")

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -145,8 +147,9 @@ TEST(VastOffers, FilesThatAreNoListingAreRefusedInAWord) {
 
 TEST(SkypilotOffers, OneInstanceTypeStandsOnceAtItsCheapest) {
   const OfferListing listing = read_skypilot_offers(shipped("aws.csv"), "aws.csv", no_machine);
-  ASSERT_THAT(listing.offers, SizeIs(1));
-  const Offer& offer = listing.offers.front();
+  ASSERT_THAT(listing.offers, SizeIs(2));
+  EXPECT_DOUBLE_EQ(listing.offers.front().per_hour->amount, 8.1915);
+  const Offer& offer = listing.offers.back();
   EXPECT_DOUBLE_EQ(offer.per_hour->amount, 21.957642);
   EXPECT_EQ(offer.machine.gpu->model, "A100-SXM4-40GB");
   EXPECT_THAT(offer.assumptions, Contains(HasSubstr("cheapest of 2 regions")));
@@ -169,6 +172,90 @@ TEST(SkypilotOffers, ColumnsAreReadByTheirNames) {
   EXPECT_EQ(listing.offers.front().gpus, 8);
   EXPECT_EQ(listing.offers.front().machine.gpu->model, "RTX 4090");
   EXPECT_THROW(read_skypilot_offers("InstanceType,Price\nx,1\n", "x.csv", no_machine), Error);
+}
+
+/// The offer of a listing whose name begins so.
+Offer skypilot(const std::string& file, const std::string& name) {
+  for (const Offer& offer : read_skypilot_offers(shipped(file), file, no_machine).offers) {
+    if (offer.name.starts_with(name)) {
+      return offer;
+    }
+  }
+  ADD_FAILURE() << file << " has no " << name;
+  return {};
+}
+
+TEST(SkypilotOffers, NoRowOfAnyCloudIsLostSilently) {
+  for (const char* cloud :
+       {"aws", "azure", "do", "gcp", "lambda", "nebius", "oci", "runpod", "shadeform", "vast"}) {
+    const std::string file = fmt::format("{}.csv", cloud);
+    const std::string text = shipped(file);
+    const OfferListing listing = read_skypilot_offers(text, file, no_machine);
+    const auto lines = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+    EXPECT_EQ(listing.rows.total, lines - 1) << cloud;
+    EXPECT_EQ(listing.rows.offered + listing.rows.without_gpus + listing.rows.not_understood,
+              listing.rows.total)
+        << cloud;
+    EXPECT_THAT(listing.notes, Contains(HasSubstr(fmt::format("{} row", listing.rows.total)))) << cloud;
+  }
+}
+
+TEST(SkypilotOffers, GpusOfGoogleAreRentedWithTheirMachine) {
+  const Offer two = skypilot("gcp.csv", "n1-highmem-16 + 2 × V100");
+  EXPECT_EQ(two.gpus, 2);
+  EXPECT_TRUE(two.interruptible);
+  EXPECT_DOUBLE_EQ(two.per_hour->amount, 1.48 + 0.2);
+  const Offer four = skypilot("gcp.csv", "n1-highmem-32 + 4 × V100");
+  EXPECT_EQ(four.gpus, 4);
+  const OfferListing listing = read_skypilot_offers(shipped("gcp.csv"), "gcp.csv", no_machine);
+  EXPECT_DOUBLE_EQ(listing.offers[1].per_hour->amount, 4.96 + 0.9464);
+  EXPECT_FALSE(listing.offers[1].interruptible);
+  EXPECT_FALSE(skypilot("gcp.csv", "n1-highmem-16 + 2 × T4").per_hour);
+  EXPECT_EQ(listing.rows.not_understood, 1U);
+}
+
+TEST(SkypilotOffers, CellsOfEveryKindTellCardsFromBoards) {
+  const auto model = [](const std::string& file, const std::string& name) {
+    return skypilot(file, name).machine.gpu->model;
+  };
+  EXPECT_EQ(model("runpod.csv", "8x_A100-80GB_SECURE"), "A100-PCIE-80GB");
+  EXPECT_EQ(model("runpod.csv", "8x_A100-80GB-SXM_SECURE"), "A100-SXM4-80GB");
+  EXPECT_EQ(model("shadeform.csv", "hyperstack_A100_80Gx8"), "A100-PCIE-80GB");
+  EXPECT_EQ(model("shadeform.csv", "hyperstack_A100_80Gx8_NVLINK"), "A100-SXM4-80GB");
+  EXPECT_EQ(model("azure.csv", "Standard_NC48ads_A100_v4"), "A100-PCIE-80GB");
+  EXPECT_EQ(model("azure.csv", "Standard_ND40rs_v2"), "V100-SXM2-32GB");
+  EXPECT_EQ(model("lambda.csv", "gpu_1x_h100_pcie"), "H100-PCIe");
+  EXPECT_EQ(model("lambda.csv", "gpu_8x_h100_sxm5"), "H100-SXM");
+  EXPECT_EQ(model("oci.csv", "BM.GPU.A100-v2.8"), "A100-SXM4-80GB");
+}
+
+TEST(SkypilotOffers, SpotPricesStandBesideTheOthersAndAlone) {
+  EXPECT_TRUE(skypilot("azure.csv", "Standard_NC48ads_A100_v4 (spot)").interruptible);
+  EXPECT_DOUBLE_EQ(skypilot("azure.csv", "Standard_NC48ads_A100_v4 (spot)").per_hour->amount, 1.5);
+  const Offer alone = skypilot("runpod.csv", "1x_RTX3090_COMMUNITY");
+  EXPECT_TRUE(alone.interruptible);
+  EXPECT_DOUBLE_EQ(alone.per_hour->amount, 0.11);
+}
+
+TEST(VastOffers, NamesOfTodayAreKnown) {
+  const std::vector<std::pair<const char*, const char*>> names = {
+      {"RTX PRO 6000 S", "RTX PRO 6000 Blackwell"},
+      {"RTX PRO 6000 WS", "RTX PRO 6000 Blackwell"},
+      {"RTX 3080 Ti", "RTX 3080 Ti"},
+      {"RTX 3090 Ti", "RTX 3090 Ti"},
+      {"RTX 4080S", "RTX 4080 SUPER"},
+      {"RTX 5080", "RTX 5080"},
+      {"Titan RTX", "Titan RTX"},
+      {"RTX 6000Ada", "RTX 6000 Ada"},
+      {"Q RTX 8000", "Quadro RTX 8000"},
+      {"RTX_4090", "RTX 4090"},
+      {"A100 SXM4", "A100-SXM4-40GB"},
+      {"H100 NVL", "H100-NVL"}};
+  for (const auto& [listed, model] : names) {
+    const Offer offer = one(fmt::format(R"("gpu_name":"{}","num_gpus":2,"dph_total":1)", listed));
+    EXPECT_EQ(offer.problem, "") << listed;
+    EXPECT_EQ(offer.machine.gpu ? offer.machine.gpu->model : "", model) << listed;
+  }
 }
 
 }  // namespace

@@ -1,0 +1,101 @@
+#include "analysis/sharding/sharded_traffic.hpp"
+
+#include <cmath>
+
+namespace ringside {
+namespace {
+
+constexpr double kTwoBytes = 2;
+
+Bytes whole_bytes(double value) { return {static_cast<std::int64_t>(std::llround(value))}; }
+
+}  // namespace
+
+Traffic traffic_of(const Transformer& model, const ShardedStep& step, GroupTimes& times, TimeEnd end) {
+  const Layout& layout = step.layout;
+  const auto time = [&](Collective collective, int ranks, int stride, double size) {
+    return (times.time(collective, ranks, stride, whole_bytes(size)).*end).value;
+  };
+  const double layers = std::ceil(static_cast<double>(model.layers) / layout.pipeline);
+  const auto experts = static_cast<double>(expert_elements_of_layer(model));
+  const double layer =
+      (static_cast<double>(parameters_of_layer(model)) - experts + experts / step.sharding.expert) /
+      layout.tensor;
+  const double outside = static_cast<double>(parameters_outside_layers(model)) / layout.tensor;
+  const bool again = step.sharding.checkpointing.value_or(false);
+  const bool adapters = step.sharding.adapters != Adapters::none;
+  Traffic traffic;
+  if (layout.tensor > 1) {
+    // Two all_reduces of a layer's output in each direction (Shoeybi et al. 2019, arXiv 1909.08053, section 3).
+    const double size = kTwoBytes * step.micro_batch * static_cast<double>(model.sequence * model.hidden);
+    traffic.between +=
+        step.micro_batches * layers * (again ? 6 : 4) * time(Collective::all_reduce, layout.tensor, 1, size);
+  }
+  if (layout.pipeline > 1) {
+    // Each stage passes activations on and gradients back (Narayanan et al. 2021, section 4.1: cut among tensor-parallel ranks).
+    const double size =
+        kTwoBytes * step.micro_batch * static_cast<double>(model.sequence * model.hidden) / layout.tensor;
+    traffic.between += 2.0 * step.sharding.interleave * (step.micro_batches + layout.pipeline - 1) *
+                       (times.send(layout.tensor * layout.data, whole_bytes(size)).*end).value;
+  }
+  if (step.sharding.expert > 1) {
+    // Tokens go to their experts and come back, in both directions (Lepikhin et al. 2020, arXiv 2006.16668, section 3.3): an all_to_all
+    // moves as many bytes into and out of each GPU as an all_gather of the same vector.
+    const double size = kTwoBytes * step.micro_batch * model.active_experts *
+                        static_cast<double>(model.sequence * model.hidden) / layout.tensor;
+    traffic.between += step.micro_batches * layers * (again ? 6 : 4) *
+                       time(Collective::all_gather, step.sharding.expert, layout.tensor, size);
+  }
+  if (layout.data == 1) {
+    return traffic;
+  }
+  // HYBRID_SHARD cuts within a node, and nodes add up what each of their GPUs keeps (Zhao et al. 2023, arXiv 2304.11277, section 3.2.2).
+  const int among = step.sharding.style == ShardingStyle::hybrid ? layout.data_on_node : layout.data;
+  const auto over_data = [&](Collective collective, double size) {
+    return time(collective, among, layout.tensor, size);
+  };
+  const double trained = adapters
+                             ? trained_parameters(model, step.sharding) / (layout.tensor * layout.pipeline)
+                             : layers * layer + outside;
+  switch (step.sharding.style) {
+    case ShardingStyle::ddp:
+      if (step.sharding.local_steps > 1) {
+        // Weights are averaged once in so many steps, with nothing to compute meanwhile (Stich 2019, arXiv 1805.09767).
+        traffic.between += over_data(Collective::all_reduce, kTwoBytes * trained) / step.sharding.local_steps;
+      } else {
+        traffic.beside_backward += over_data(Collective::all_reduce, kTwoBytes * trained);
+      }
+      break;
+    case ShardingStyle::zero1:
+      // As much as one all_reduce (Rajbhandari et al. 2020, section 7.2.1): gradients are reduced in parts, new weights gathered.
+      traffic.beside_backward += over_data(Collective::reduce_scatter, kTwoBytes * trained);
+      traffic.between += over_data(Collective::all_gather, kTwoBytes * trained);
+      break;
+    case ShardingStyle::zero2:
+      traffic.beside_passes +=
+          step.micro_batches * over_data(Collective::reduce_scatter, kTwoBytes * trained);
+      traffic.between += over_data(Collective::all_gather, kTwoBytes * trained);
+      break;
+    case ShardingStyle::hybrid:
+    case ShardingStyle::zero3:
+    case ShardingStyle::fsdp: {
+      // Weights are gathered for both passes and gradients reduced after the second, layer by layer (section 7.2.2): half as much again.
+      const double weight = bytes_per_matrix_weight(step.sharding);
+      const double gather = layers * over_data(Collective::all_gather, weight * layer) +
+                            over_data(Collective::all_gather, kTwoBytes * outside);
+      const double reduce = adapters ? over_data(Collective::reduce_scatter, kTwoBytes * trained)
+                                     : layers * over_data(Collective::reduce_scatter, kTwoBytes * layer) +
+                                           over_data(Collective::reduce_scatter, kTwoBytes * outside);
+      // The first layer's weights and the last gradient have nothing beside them.
+      const double ends = (gather + reduce) / (layers + 1);
+      traffic.between += step.micro_batches * ends;
+      traffic.beside_passes += step.micro_batches * (2 * gather + reduce - ends);
+      traffic.beside_backward += time(Collective::all_reduce, layout.data / among, layout.tensor * among,
+                                      kTwoBytes * trained / among);
+      break;
+    }
+  }
+  return traffic;
+}
+
+}  // namespace ringside

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "analysis/sharding/group_times.hpp"
+#include "analysis/sharding/sharded_step.hpp"
+
+/// What the GPUs of a sharded step send each other, and what of it computing can hide.
+namespace ringside {
+
+using TimeEnd = Seconds Interval<Seconds>::*;
+
+/// Communication of a step of one GPU.
+struct Traffic {
+  double beside_passes = 0;    ///< Can be hidden behind computing of every micro-batch.
+  double beside_backward = 0;  ///< Can be hidden behind the last backward pass.
+  double between = 0;          ///< Nothing to compute meanwhile.
+};
+
+/// `end`: which end of what collectives cost.
+Traffic traffic_of(const Transformer& model, const ShardedStep& step, GroupTimes& times, TimeEnd end);
+
+}  // namespace ringside

@@ -1,0 +1,158 @@
+#include "cli/reports/validation_report.hpp"
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "analysis/plan/compute_time.hpp"
+#include "cli/console.hpp"
+#include "cli/reports/sharding_report.hpp"
+#include "common/numbers.hpp"
+#include "results/codec/record.hpp"
+#include "study/plan/plan.hpp"
+
+namespace ringside::cli {
+namespace {
+
+const std::vector<std::string> kFactorColumns = {"rows of", ">rows", ">median", ">90th percentile",
+                                                 ">% inside"};
+
+std::vector<std::string> factor_cells(const std::string& which, const FactorSummary& summary) {
+  return {which, std::to_string(summary.rows), fmt::format("{:.2f}", summary.median),
+          fmt::format("{:.2f}", summary.percentile_90), fmt::format("{:.0f}", 100 * summary.coverage)};
+}
+
+void print_json(const std::vector<ScalingCheck>& checks) {
+  for (const ScalingCheck& check : checks) {
+    print_line(to_line(ScalingRecord{.model = check.row.model,
+                                     .precision = check.row.precision,
+                                     .system = check.row.system,
+                                     .gpus = check.row.gpus,
+                                     .measured = check.row.efficiency,
+                                     .predicted = check.predicted.typical,
+                                     .low = check.predicted.low,
+                                     .high = check.predicted.high}));
+  }
+}
+
+void print_scaling(const std::vector<ScalingCheck>& checks, const CommonOptions& common) {
+  if (common.format == OutputFormat::json) {
+    print_json(checks);
+    return;
+  }
+  const auto points = [](double share) { return fmt::format("{:.1f}", 100 * share); };
+  std::vector<std::vector<std::string>> rows;
+  for (const ScalingCheck& check : checks) {
+    const PublishedScaling& row = check.row;
+    rows.push_back({row.model, row.precision, row.system, std::to_string(row.gpus), points(row.efficiency),
+                    points(check.predicted.typical),
+                    fmt::format("{} – {}", points(check.predicted.low), points(check.predicted.high)),
+                    fmt::format("{:+.1f}", 100 * check.error()), check.inside() ? "" : "outside",
+                    fmt::format("{:.2f}", check.throughput.typical / check.measured_throughput()),
+                    check.throughput_inside() ? "" : "outside"});
+  }
+  print(table({"model", "precision", "system", ">GPUs", ">measured %", ">predicted %", ">90 %", ">error", "",
+               ">from words ×", ""},
+              rows));
+  const auto errors = [](const ScalingErrors& of) {
+    return fmt::format("{:.1f} / {:.1f}", 100 * of.median, 100 * of.mean);
+  };
+  std::vector<std::vector<std::string>> summaries;
+  const auto add_summary = [&](const std::string& which, const std::vector<ScalingCheck>& some) {
+    const ScalingSummary summary = summary_of(some);
+    summaries.push_back(
+        {which, std::to_string(summary.rows), errors(summary.errors), errors(errors_of_perfect_scaling(some)),
+         errors(errors_of_median_elsewhere(some, checks)), fmt::format("{:.0f}", 100 * summary.coverage),
+         fmt::format("{:.0f}", 100 * summary.width), fmt::format("{:.2f}", correlation(some))});
+  };
+  add_summary("all", checks);
+  for (const std::string& system_class : system_classes(checks)) {
+    add_summary(system_class, of_class(checks, system_class));
+  }
+  if (const std::vector<ScalingCheck> rest = held_out(checks); !rest.empty()) {
+    add_summary("no part in the spread of GPUs", rest);
+  }
+  std::vector<std::vector<std::string>> words;
+  words.push_back(factor_cells("all", throughput_summary_of(checks)));
+  for (const std::string& system_class : system_classes(checks)) {
+    words.push_back(factor_cells(system_class, throughput_summary_of(of_class(checks, system_class))));
+  }
+  print_line();
+  print_line("Error of efficiency in points, median / mean, beside two trivial answers:");
+  print(table({"rows of", ">rows", ">predicted", ">perfect scaling", ">median elsewhere", ">% inside",
+               ">width, points", ">correlation"},
+              summaries));
+  print_line();
+  print_line("Throughput of all GPUs from words alone, each source held out: by which factor it is off");
+  print(table(kFactorColumns, words));
+}
+
+FactorSummary summary_of_speeds(const std::vector<SpeedCheck>& checks) {
+  std::vector<double> factors;
+  std::size_t inside = 0;
+  for (const SpeedCheck& check : checks) {
+    factors.push_back(check.factor());
+    inside += check.inside() ? 1U : 0U;
+  }
+  return summary_of_factors(std::move(factors), inside);
+}
+
+void print_json(const std::vector<SpeedCheck>& checks) {
+  for (const SpeedCheck& check : checks) {
+    print_line(nlohmann::ordered_json{{"model", check.row.workload},
+                                      {"gpu", check.row.gpu},
+                                      {"precision", name(check.row.precision)},
+                                      {"measured", check.row.samples_per_second},
+                                      {"predicted", check.predicted.typical},
+                                      {"low", check.predicted.low},
+                                      {"high", check.predicted.high}}
+                   .dump());
+  }
+}
+
+void print_speeds(const std::vector<SpeedCheck>& checks, const CommonOptions& common) {
+  if (common.format == OutputFormat::json) {
+    print_json(checks);
+    return;
+  }
+  std::vector<std::vector<std::string>> rows;
+  std::map<std::string, std::vector<SpeedCheck>> by_family;
+  for (const SpeedCheck& check : checks) {
+    const PublishedSpeed& row = check.row;
+    by_family[std::string(name(row.family))].push_back(check);
+    const double share = 3 * row.forward_flops * row.samples_per_second / flop_rate(row.sheet, row.precision);
+    rows.push_back({row.workload, row.gpu, std::string(name(row.precision)), std::to_string(row.batch),
+                    fmt::format("{:.4g}", row.samples_per_second), percent(share),
+                    fmt::format("{:.4g}", check.predicted.typical),
+                    fmt::format("{:.4g} – {:.4g}", check.predicted.low, check.predicted.high),
+                    fmt::format("{:.2f}", check.predicted.typical / row.samples_per_second),
+                    check.inside() ? "" : "outside", repository_of(row.source)});
+  }
+  print(table({"model", "GPU", "precision", ">batch", ">measured/s", ">of data sheet", ">predicted/s",
+               ">90 %", ">×", "", "source, held out"},
+              rows));
+  std::vector<std::vector<std::string>> summaries = {factor_cells("all", summary_of_speeds(checks))};
+  for (const auto& [family, some] : by_family) {
+    summaries.push_back(factor_cells(family, summary_of_speeds(some)));
+  }
+  print_line();
+  print_line("Speed of one GPU from words alone, each source held out: by which factor it is off");
+  print(table(kFactorColumns, summaries));
+}
+
+}  // namespace
+
+void print_validation(const std::string& file, const CommonOptions& common) {
+  if (is_table_of_runs(file)) {
+    print_runs(study::check_published_runs(file), common);
+  } else if (is_table_of_speeds(file)) {
+    print_speeds(study::check_published_speeds(file), common);
+  } else {
+    print_scaling(study::check_published_scaling(file), common);
+  }
+}
+
+}  // namespace ringside::cli
