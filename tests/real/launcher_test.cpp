@@ -92,6 +92,9 @@ class Launcher : public ::testing::Test {
   Caught caught_with_signal(const PointKey& point, const MeasureOptions& options, Rank rank, int signal) {
     std::thread assassin([&, num_ranks = static_cast<std::size_t>(point.ranks)] {
       EXPECT_TRUE(temporary_.wait_for_ranks(num_ranks));
+      while (!temporary_.empty()) {  // Until they have met.
+        std::this_thread::sleep_for(5ms);
+      }
       std::this_thread::sleep_for(300ms);  // Into the timed calls.
       ::kill(temporary_.rank(rank), signal);
       struck_ = Clock::now();
