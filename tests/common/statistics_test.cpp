@@ -77,6 +77,11 @@ TEST(Statistics, NinetyFivePercentAreNotAboveP95) {
   EXPECT_EQ(summarize(numbers(10)).p95, 10);
 }
 
+TEST(Statistics, TheLeastNeedNotComeFirst) {
+  const std::vector<double> samples = {3, 1, 2};
+  EXPECT_EQ(summarize(samples).min, 1);
+}
+
 TEST(Statistics, ThereIsNoMedianOfNothing) { EXPECT_THROW(summarize({}), Bug); }
 
 }  // namespace

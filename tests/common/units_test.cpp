@@ -90,6 +90,8 @@ TEST(Units, SpacesAroundAndBetweenDoNotMatter) {
   EXPECT_EQ(parse_bytes("1e3 B").value, 1000);
 }
 
+TEST(Units, TabsAreSpaces) { EXPECT_EQ(parse_seconds("\t10\tus\t").value, 10e-6); }
+
 TEST(Units, ANumberWithoutAUnitSaysSoAndShowsOne) {
   EXPECT_THAT(error_of(parse_bytes, "4096"),
               AllOf(HasSubstr("'4096' has no unit"), HasSubstr("4 KiB"), HasSubstr("GiB")));
@@ -113,6 +115,10 @@ TEST(Units, AUnitInAnotherSpellingIsAnsweredWithOurs) {
   EXPECT_THAT(error_of(parse_bandwidth, "10 GBps"), HasSubstr("did you mean 'GB/s'?"));
   EXPECT_THAT(error_of(parse_bytes, "1G"), HasSubstr("did you mean 'GiB'?"));
   EXPECT_THAT(error_of(parse_bandwidth, "10 Gbs"), Not(HasSubstr("did you mean")));
+}
+
+TEST(Units, AnotherSpellingIsNoAnswerWhereItsUnitDoesNotFit) {
+  EXPECT_THAT(error_of(parse_seconds, "5 Gbps"), AllOf(HasSubstr("Gbps"), Not(HasSubstr("did you mean"))));
 }
 
 TEST(Units, WhatNoMachineCouldHaveIsRefused) {
@@ -170,6 +176,12 @@ TEST(Units, RoundingNeverShowsAThousandOfASmallerUnit) {
   EXPECT_EQ(format(Seconds{0.9989e-3}), "999 us");
   EXPECT_EQ(format(Bytes{(1 << 20) - 1}), "1 MiB");
   EXPECT_EQ(format(Bytes{(1 << 30) - 1}), "1 GiB");
+}
+
+TEST(Units, WhatIsLongIsRoundedAndWholeNumbersKeepTheirZeros) {
+  EXPECT_EQ(format(Bytes{10'000LL << 20}), "9.77 GiB");
+  EXPECT_EQ(format(Bytes{1023}), "1023 B");
+  EXPECT_EQ(format(Seconds{100e-6}), "100 us");
 }
 
 TEST(Units, SmallCostsAreNotShownAsNothing) {

@@ -1,3 +1,5 @@
+// 400 lines: what a journal can be resumed from stands in one place.
+
 #include "results/journal.hpp"
 
 #include <csignal>
@@ -351,6 +353,25 @@ TEST(ResumeJournal, RefusesMeasurementsWithAnotherBackend) {
   ResumeRequest asked = request();
   asked.backend = Backend::mpi;
   EXPECT_THAT(refusal(folder / "results.jsonl", asked), AllOf(HasSubstr("gloo"), HasSubstr("mpi")));
+}
+
+TEST(ResumeJournal, APointThatFailedWithAnotherBackendIsMeasuredWithThisOne) {
+  const ScratchFolder folder;
+  const std::filesystem::path file = folder / "results.jsonl";
+  Point failed = full_point();
+  failed.measured = Measurement{.outcome = Outcome::failed, .backend = Backend::mpi, .note = "lost"};
+  { Journal::create(file, examples::header()).append(failed); }
+  ResumeRequest asked = request();
+  asked.keys = {failed.key};
+  EXPECT_NO_THROW(resume_journal(file, asked));
+}
+
+TEST(ResumeJournal, AFactThatWasNotRecordedBeforeIsNoDifference) {
+  const ScratchFolder folder;
+  write_file(folder / "results.jsonl", whole_file());
+  ResumeRequest asked = request();
+  asked.header.host["new fact"] = "7";
+  EXPECT_THAT(resume_journal(folder / "results.jsonl", asked).notes, IsEmpty());
 }
 
 TEST(ResumeJournal, PointsThatNobodyAsksForStayButAreNotGivenBack) {

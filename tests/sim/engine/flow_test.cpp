@@ -57,6 +57,14 @@ FlowResult run(const Network& network, const SimulationOptions& options = {}, By
   return simulate_flow(Execution(schedule, size, DataType::float32), network, options);
 }
 
+/// The same without contention, which these rounds do not have.
+template <const auto& kRounds>
+double replayed(const Network& network, const SimulationOptions& options = {}) {
+  const Algorithm algorithm = Handmade<kRounds>::algorithm();
+  const Schedule schedule(algorithm, {.num_ranks = network.num_ranks});
+  return replay(Execution(schedule, kSize, DataType::float32), network, options).value;
+}
+
 FlowResult run(const char* algorithm, const Network& network, Bytes size, std::vector<Rank> order = {}) {
   const Schedule schedule(*find_algorithm(Collective::all_reduce, algorithm),
                           {.num_ranks = network.num_ranks, .order = std::move(order)});
@@ -192,6 +200,7 @@ TEST(Flow, RanksCarryOnWhileTheyReduceOtherChunks) {
   const double reduction = 2 * kTransfer;
   const Network network = test::private_links(3, {.reduction = 2e-10});
   EXPECT_NEAR(run<kRounds>(network).seconds.value, 2 * (kLatency + kTransfer) + reduction, 1e-12);
+  EXPECT_NEAR(replayed<kRounds>(network), 2 * (kLatency + kTransfer) + reduction, 1e-12);
 }
 
 TEST(Flow, AReductionWaitsUntilTheChunkAsItWasIsSent) {
@@ -204,6 +213,43 @@ TEST(Flow, AReductionWaitsUntilTheChunkAsItWasIsSent) {
                                 {{{}, {0}, {}}, {{}, {}, {1}}, {{}, {}, {}}});
   network.reduction.assign(3, SecondsPerByte{1e-10});
   EXPECT_NEAR(run<kRounds>(network).seconds.value, 10 * kTransfer + kTransfer, 1e-12);
+  EXPECT_NEAR(replayed<kRounds>(network), 10 * kTransfer + kTransfer, 1e-12);
+}
+
+/// Rank 0 to 1 and 2 to 1 over a slow and a fast link, rank 0 to 2 over a fast one, rank 1 to 2 over a slow one.
+Network slow_and_fast() {
+  Network network = test::wired({{.name = "fast", .latency = {0}, .capacity = {1e10}},
+                                 {.name = "slow", .latency = {0}, .capacity = {1e9}},
+                                 {.name = "other", .latency = {0}, .capacity = {1e10}},
+                                 {.name = "back", .latency = {0}, .capacity = {1e9}}},
+                                {{{}, {1}, {2}}, {{}, {}, {3}}, {{}, {0}, {}}});
+  network.reduction.assign(3, SecondsPerByte{1e-10});
+  return network;
+}
+
+TEST(Replay, ReducesInTheOrderOfArrival) {
+  static const Rounds kRounds = {{{.source = 0, .target = 1, .kind = MoveKind::reduce},
+                                  {.source = 2, .target = 1, .kind = MoveKind::reduce}}};
+  EXPECT_NEAR(replayed<kRounds>(slow_and_fast()), 11 * kTransfer, 1e-12);
+  static const Rounds kOtherWayRound = {{{.source = 2, .target = 1, .kind = MoveKind::reduce},
+                                         {.source = 0, .target = 1, .kind = MoveKind::reduce}}};
+  EXPECT_NEAR(replayed<kOtherWayRound>(slow_and_fast()), 11 * kTransfer, 1e-12);
+}
+
+TEST(Replay, EveryMessageTakesItsOwnRoute) {
+  static const Rounds kRounds = {{{.source = 0, .target = 1}}, {{.source = 0, .target = 2}}};
+  EXPECT_NEAR(replayed<kRounds>(slow_and_fast()), 11 * kTransfer, 1e-12);
+}
+
+TEST(Replay, AnEagerMessageIsReducedWhenItsReceiverIsThere) {
+  // Rank 1 sends for ten transfers; what comes from rank 0 meanwhile is reduced after that.
+  static const Rounds kRounds = {{{.source = 1, .target = 2}},
+                                 {{.source = 0, .target = 1, .kind = MoveKind::reduce}}};
+  Network network = test::wired({{.name = "fast", .latency = {0}, .capacity = {1e10}},
+                                 {.name = "slow", .latency = {0}, .capacity = {1e9}}},
+                                {{{}, {0}, {}}, {{}, {}, {1}}, {{}, {}, {}}});
+  network.reduction.assign(3, SecondsPerByte{1e-9});
+  EXPECT_NEAR(replayed<kRounds>(network, {.eager_threshold = kSize}), (10 + 10) * kTransfer, 1e-12);
 }
 
 TEST(Flow, EagerMessagesDoNotWaitForTheReceiver) {
@@ -216,6 +262,9 @@ TEST(Flow, EagerMessagesDoNotWaitForTheReceiver) {
               1e-12);
   EXPECT_NEAR(run<kRounds>(network, {.eager_threshold = {kSize.value - 1}}).seconds.value,
               3 * (kLatency + kTransfer), 1e-12);
+  EXPECT_NEAR(replayed<kRounds>(network, {.eager_threshold = kSize}), 2 * (kLatency + kTransfer), 1e-12);
+  EXPECT_NEAR(replayed<kRounds>(network, {.eager_threshold = {kSize.value - 1}}), 3 * (kLatency + kTransfer),
+              1e-12);
 }
 
 /// The ranks of a ring in random order on switches whose up-links are shared.
