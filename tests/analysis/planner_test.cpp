@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/plan/compute_time.hpp"
+#include "analysis/plan/gpu_memory.hpp"
 #include "analysis/plan/plan_answers.hpp"
 #include "analysis/plan/plan_sentences.hpp"
 #include "analysis/plan/plan_ties.hpp"
@@ -131,6 +132,35 @@ TEST(Planner, AGlobalBatchIsSplit) {
   EXPECT_DOUBLE_EQ(estimate.step->batch, 400);
 }
 
+TEST(Planner, AGlobalBatchIsSplitOverPassesAndEachOfThemWaits) {
+  Plan plan = plan_80mb();
+  plan.workload.batch_per_gpu.reset();
+  plan.workload.global_batch = 400;
+  plan.synchronisation.accumulate = 2;
+  Planner planner(plan);
+  const OfferEstimate estimate = planner.estimate(offer_of("eight", 8, 1));
+  EXPECT_NEAR(estimate.step->compute.typical.value, 0.02, 1e-12);
+  EXPECT_NEAR(estimate.step->waiting.typical.value, kWaiting / 2, 1e-7);
+  EXPECT_DOUBLE_EQ(estimate.step->batch, 400);
+}
+
+TEST(Planner, LeastIsExposedWhereComputingIsSlow) {
+  Plan plan = plan_80mb();
+  plan.synchronisation = {.style = Synchronisation::ddp, .bucket = {8 << 20}, .first_bucket = {8 << 20}};
+  plan.workload.forward_flops = 2e8;
+  plan.workload.compute = {.precision = Precision::float32,
+                           .efficiency = {{"default", {.low = 0.01, .typical = 0.1, .high = 1}}}};
+  Planner planner(plan);
+  const StepEstimate step = planner.estimate(with_gpu(offer_of("GPUs", 8, 1), "H100-SXM")).step.value();
+  EXPECT_LT(step.exposed.low, 0.3 * step.communication.low);
+}
+
+TEST(Memory, AHalfPrecisionCopyStandsBesideTheParameters) {
+  Plan plan = plan_80mb();
+  plan.workload.compute.precision = Precision::bfloat16;
+  EXPECT_EQ(memory_need(plan, 1).weights.value, plan.workload.parameters * (4 + 2));
+}
+
 TEST(Planner, SaysWhatDoesNotFitAndWhatWould) {
   Plan plan = plan_80mb();
   plan.workload.batch_per_gpu = 100'000;  // 100 GB of activations
@@ -231,6 +261,8 @@ TEST(Ranking, TheFrontHoldsWhatNothingElseBeats) {
     estimates.push_back(planner.estimate(offer));
   }
   EXPECT_THAT(rank_offers(plan, offers, estimates).pareto, ElementsAre(true, true, false));
+  estimates[0].cost = estimates[1].cost;
+  EXPECT_THAT(rank_offers(plan, offers, estimates).pareto, ElementsAre(false, true, false));
 }
 
 TEST(Ranking, SaysWhyNothingIsGoodEnough) {
@@ -323,6 +355,11 @@ TEST(Links, HaveTheBandwidthThatTheyAchieve) {
   machine.intra = IntraLink{.kind = IntraKind::pcie, .generation = 4, .lanes = 8};
   EXPECT_EQ(link_name(machine), "PCIe 4.0 x8");
   EXPECT_NEAR(link_bandwidth(machine)->value, 0.78 * 8 * 1.96923e9, 1e6);
+  machine.nodes = 2;
+  machine.inter = InterLink{.kind = InterKind::infiniband, .rate = BytesPerSecond{25e9}, .nics = 1};
+  const double one = link_bandwidth(machine)->value;
+  machine.inter->nics = 4;
+  EXPECT_DOUBLE_EQ(link_bandwidth(machine)->value, 4 * one);
 }
 
 TEST(Ties, AreOffersWhoseIntervalsOverlapAndAMeasurementOfComputingBreaksThem) {

@@ -38,6 +38,13 @@ TEST(ChoosePair, OtherwiseTakesTheFastestOtherAtTheLargestSize) {
             "ring/direct");
 }
 
+TEST(ChoosePair, MeasuredTimesCountBeforePredictedOnes) {
+  EXPECT_EQ(pair_of(points({{.algorithm = "naive", .predicted_ms = 9, .measured_ms = 9},
+                            {.algorithm = "direct", .predicted_ms = 1, .measured_ms = 5},
+                            {.algorithm = "binomial_tree", .predicted_ms = 2, .measured_ms = 4}})),
+            "naive/binomial_tree");
+}
+
 TEST(ChoosePair, NeedsTwoAlgorithmsOfOurOwn) {
   EXPECT_EQ(pair_of({}), "none");
   EXPECT_EQ(pair_of(points({{.algorithm = "ring"}, {.algorithm = "native"}})), "none");
