@@ -32,8 +32,9 @@ std::string times(double ratio) { return fmt::format("{:.2f}×", ratio); }
 std::string verdict_of(const BandVerdict& band, std::string_view others) {
   switch (band.standing) {
     case Standing::slower:
-      return fmt::format("slower than {} of {}, by {}", percent(1 - band.share_as_slow, 1), others,
-                         times(band.ratio));
+      // Nobody knows a thousand such machines.
+      return fmt::format("slower than {} of {}, by {}", percent(std::min(1 - band.share_as_slow, 0.999), 1),
+                         others, times(band.ratio));
     case Standing::faster:
       return fmt::format("faster than expected, by {}: is the description right?", times(1 / band.ratio));
     case Standing::held_back:

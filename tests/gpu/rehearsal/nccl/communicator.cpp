@@ -77,7 +77,9 @@ void Communicator::launch_now(const std::vector<Call>& calls, ncclResult_t late)
   if (error != cudaSuccess) {
     return fail(ncclUnhandledCudaError, std::string(calls.front().name) + ": " + cudaGetErrorName(error));
   }
-  state_ = ncclSuccess;
+  // Unless what is on the stream has failed already.
+  ncclResult_t launching = ncclInProgress;
+  state_.compare_exchange_strong(launching, ncclSuccess);
 }
 
 /// Groups of one communicator run in the order in which they were asked for, whichever stream they are on.
