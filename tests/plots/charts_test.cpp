@@ -123,7 +123,8 @@ TEST(TimeVsSize, CountsInMegabytesWhereTheSizesDo) {
   const auto label_at = [](std::int64_t from, std::int64_t factor, double place) -> std::string {
     const auto figures = time_vs_size(
         samples::sweep({.ranks = {4}, .from = from, .to = 100 * from * from, .factor = factor}), kContext);
-    for (const Tic& tic : plots_of(figures.at(0)).at(0).x.tics) {
+    const Panel panel = plots_of(figures.at(0)).at(0);
+    for (const Tic& tic : panel.x.tics) {
       if (tic.at == place) {
         return tic.label;
       }
