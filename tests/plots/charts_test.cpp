@@ -145,6 +145,7 @@ TEST(TimeVsSize, WorksWithOneSideAlone) {
   EXPECT_EQ(num_marks(measured), 30U);
   EXPECT_THAT(elements_of<Polyline>(measured), Each(Field(&Polyline::points, IsEmpty())));
   EXPECT_THAT(texts_of(figures.at(0)), Not(Contains(HasSubstr("predicted"))));
+  EXPECT_THAT(elements_of<Polyline>(figures.at(0).panels.at(0)), IsEmpty()) << "no lines in the legend";
 }
 
 TEST(TimeVsSize, FailedAndMissingPointsAreAbsent) {
@@ -169,6 +170,7 @@ TEST(TimeVsSize, WhatALogAxisCannotShowIsSkipped) {
   points[0].predicted->high = Seconds{2e-5};
   const Panel panel = plots_of(time_vs_size(points, kContext).at(0)).at(0);
   EXPECT_DOUBLE_EQ(elements_of<Band>(panel).at(0).points.at(0).low, panel.y.min);
+  EXPECT_GT(panel.y.min, 1e-6);
 }
 
 TEST(TimeVsSize, OfSeveralPointsAtOneSizeTheLastCounts) {
@@ -204,6 +206,51 @@ TEST(TimeVsSize, CollectivesGetFilesOfTheirOwn) {
   EXPECT_THAT(names_of(time_vs_size(points, kContext)),
               ElementsAre("time_vs_size_all_reduce_float32", "time_vs_size_all_gather_float32",
                           "time_vs_size_all_gather_float64"));
+  EXPECT_THAT(texts_of(time_vs_size(points, kContext).at(2)), Contains(HasSubstr("all_gather of float64")));
+}
+
+TEST(TimeVsSize, PanelsStandInTheOrderOfTheirRanks) {
+  const auto figures = time_vs_size({point("ring", 8, 1024, 1, 1), point("ring", 2, 1024, 1, 1)}, kContext);
+  EXPECT_EQ(plots_of(figures.at(0)).at(0).title, "2 ranks");
+  EXPECT_EQ(plots_of(figures.at(0)).at(1).title, "8 ranks");
+}
+
+TEST(TimeVsSize, OnePredictedPointIsAShortLine) {
+  const auto figures = time_vs_size({point("ring", 2, 1024, 1, 1)}, kContext);
+  const auto lines = elements_of<Polyline>(plots_of(figures.at(0)).at(0));
+  ASSERT_THAT(lines.at(0).points, SizeIs(2));
+  EXPECT_LT(lines[0].points[0].x, 1024);
+  EXPECT_GT(lines[0].points[1].x, 1024);
+  EXPECT_EQ(lines[0].points[0].y, lines[0].points[1].y);
+}
+
+TEST(TimeVsSize, DashedLinesAreDrawnOverSolidOnes) {
+  // Where both are the same, the solid one shows between the dashes.
+  const auto figures = time_vs_size(samples::sweep({.ranks = {4}}), kContext);
+  const auto lines = elements_of<Polyline>(plots_of(figures.at(0)).at(0));
+  const auto solid = [](const Polyline& line) { return line.stroke.dash == Dash::solid; };
+  EXPECT_TRUE(std::is_partitioned(lines.begin(), lines.end(), solid));
+  EXPECT_TRUE(solid(lines.front()));
+  EXPECT_FALSE(solid(lines.back()));
+}
+
+TEST(TimeVsSize, TheLegendShowsABarWhereMeasurementsHaveOne) {
+  const auto figures = time_vs_size(samples::sweep({.ranks = {4}}), kContext);
+  const std::vector<Marks> legend = elements_of<Marks>(figures.at(0).panels.at(0));
+  const Marks::Mark& measured = legend.back().marks.at(0);
+  EXPECT_LT(measured.low, measured.y);
+  EXPECT_GT(measured.high, measured.y);
+}
+
+TEST(TimeVsSize, FittedCurvesStandWithTheirNumberOfRanks) {
+  const std::vector<Point> points = samples::sweep({.algorithms = {"ring"}, .ranks = {2, 4}});
+  FittedCurve curve;
+  curve.key = {.algorithm = "ring", .ranks = 4, .bytes = {1024}};
+  curve.latency = {1e-5};
+  curve.inverse_bandwidth = {1e-10};
+  const std::vector<Panel> panels = plots_of(time_vs_size(points, kContext, {}, {curve}).at(0));
+  EXPECT_THAT(elements_of<Polyline>(panels.at(0)), SizeIs(1));
+  EXPECT_THAT(elements_of<Polyline>(panels.at(1)), SizeIs(2));
 }
 
 TEST(TimeVsSize, CrossoversAreVerticalLinesWithLabelsAboveAllData) {
@@ -218,12 +265,15 @@ TEST(TimeVsSize, CrossoversAreVerticalLinesWithLabelsAboveAllData) {
   const auto figures = time_vs_size(samples::sweep(options), kContext, {crossover});
   const Panel panel = plots_of(figures.at(0)).at(0);
   std::vector<double> vertical;
+  std::vector<Dash> dashes;
   for (const Polyline& line : elements_of<Polyline>(panel)) {
     if (line.points.size() == 2 && line.points[0].x == line.points[1].x) {
       vertical.push_back(line.points[0].x);
+      dashes.push_back(line.stroke.dash);
     }
   }
   EXPECT_THAT(vertical, ElementsAre(65536, 131072));
+  EXPECT_THAT(dashes, ElementsAre(Dash::dashed, Dash::dotted));
   const std::vector<Text> labels = elements_of<Text>(panel);
   ASSERT_THAT(labels, SizeIs(2));
   EXPECT_EQ(labels[0].text, "predicted: ring beats naive above 64 KiB");
@@ -267,6 +317,19 @@ TEST(Ratio, IsPredictedOverMeasured) {
   EXPECT_DOUBLE_EQ(marks[0].marks[0].y, 1.5);
   EXPECT_DOUBLE_EQ(marks[0].marks[1].y, 0.5);
   EXPECT_NEAR(panel.y.min * panel.y.max, 1, 1e-12);
+  EXPECT_LT(panel.y.min, 0.5);
+}
+
+TEST(Ratio, BarsAreTheOtherWayRoundThanTheTimesMeasured) {
+  std::vector<Point> points = {point("ring", 2, 1024, 2e-5, 2e-5), point("ring", 2, 2048, 2e-5, 2e-5)};
+  points[0].measured->low = {1.8e-5};
+  points[0].measured->high = {2.2e-5};
+  points[1].measured->low = {0};
+  const Panel panel = plots_of(ratio(points, kContext).at(0)).at(0);
+  const Marks marks = elements_of<Marks>(panel).at(0);
+  EXPECT_DOUBLE_EQ(marks.marks.at(0).low, 2 / 2.2);
+  EXPECT_DOUBLE_EQ(marks.marks.at(0).high, 2 / 1.8);
+  EXPECT_DOUBLE_EQ(marks.marks.at(1).high, panel.y.max) << "a time of nothing is infinitely fast";
 }
 
 TEST(Ratio, NeedsBothSides) {
@@ -303,6 +366,24 @@ TEST(BusBandwidth, ALimitInReachIsDrawnAndOneFarAboveIsSaid) {
   const auto far = bus_bandwidth(points, kContext, BandwidthLimit{.rate = {900e9}, .label = "NVLink"});
   EXPECT_LT(plots_of(far.at(0)).at(0).y.max, 2e9);
   EXPECT_THAT(texts_of(far.at(0)), Contains("limit: NVLink 900 GB/s (above this chart)"));
+}
+
+TEST(BusBandwidth, OfOneRankIsNothing) {
+  EXPECT_THAT(bus_bandwidth({point("ring", 1, 1'000'000, 1, 1)}, kContext), IsEmpty());
+}
+
+TEST(BusBandwidth, IntervalsEndAtTheEdgeOfTheChart) {
+  std::vector<Point> points = {point("ring", 4, 1'000'000, 1, 1), point("ring", 4, 2'000'000, 1, 1)};
+  points[0].predicted->low = Seconds{0.5};
+  points[0].predicted->high = Seconds{2};
+  points[0].measured->low = {0};
+  points[1].measured->low = {0.01};
+  const Panel panel = plots_of(bus_bandwidth(points, kContext).at(0)).at(0);
+  const Marks marks = elements_of<Marks>(panel).at(0);
+  EXPECT_EQ(marks.marks.at(0).high, panel.y.max);
+  EXPECT_EQ(marks.marks.at(1).high, panel.y.max);
+  const Band band = elements_of<Band>(panel).at(0);
+  EXPECT_LT(band.points.at(0).low, band.points.at(0).high);
 }
 
 }  // namespace

@@ -130,6 +130,27 @@ TEST(Timeline, NeighboursInTimeShareALane) {
   EXPECT_EQ(boxes[0].low, boxes[1].low);
 }
 
+TEST(Timeline, ALaneIsFreeOnlyWhenItsLastBarEnds) {
+  const std::vector<TimelineBar> bars = {{"rank 0", {0}, {0.1}, "", "transfer"},
+                                         {"rank 0", {0.1}, {0.3}, "", "transfer"},
+                                         {"rank 0", {0.2}, {0.25}, "", "transfer"}};
+  const Panel panel = plots_of(timeline(bars, kContext).at(0)).at(0);
+  const auto boxes = elements_of<Boxes>(panel).at(0).boxes;
+  EXPECT_NE(boxes[1].low, boxes[2].low);
+  EXPECT_GE(panel.x.max, 0.3) << "the end is the last one, not that of the last bar";
+}
+
+TEST(Timeline, KindsHaveColoursOfTheirOwnAndLabelsWhereThereIsRoom) {
+  const std::vector<TimelineBar> bars = {{"rank 0", {0}, {1}, "long", "wait"},
+                                         {"rank 0", {1}, {1.0001}, "a label of some length", "pack"}};
+  const Panel panel = plots_of(timeline(bars, kContext).at(0)).at(0);
+  const auto boxes = elements_of<Boxes>(panel).at(0).boxes;
+  EXPECT_NE(boxes[0].fill, boxes[1].fill);
+  const auto texts = elements_of<Text>(panel);
+  ASSERT_THAT(texts, SizeIs(1));
+  EXPECT_EQ(texts[0].text, "long");
+}
+
 TEST(Timeline, SeveralRunsStandBeneathEachOtherOnOneTimeAxis) {
   const std::vector<TimelinePart> parts = {{"predicted: 2 us", {{"rank 0", {0}, {2e-6}, "a", "transfer"}}},
                                            {"nothing", {}},

@@ -150,5 +150,77 @@ TEST(HeatMap, NothingKnownIsNothingDrawn) {
   EXPECT_THAT(heat_map(matrix, kContext), IsEmpty());
 }
 
+TEST(SpeedupMap, MeasuredCellsSayByHowMuchTheirWinnerIsFaster) {
+  SpeedupGrid grid = small_grid();
+  grid.measured = {{2, {1024}, 0.7}, {4, {4096}, 3}};
+  const std::vector<Text> winners = elements_of<Text>(plots_of(speedup_map(grid, kContext).at(0)).at(0));
+  ASSERT_THAT(winners, SizeIs(2));
+  EXPECT_EQ(winners[0].text, "naive 1.4×");
+  EXPECT_EQ(winners[1].text, "ring 3.0×");
+}
+
+TEST(SpeedupMap, CellsMeetHalfWayAndOneAloneHasAWidth) {
+  const auto boxes_of = [](const SpeedupGrid& grid) {
+    return elements_of<Boxes>(plots_of(speedup_map(grid, kContext).at(0)).at(0)).at(0).boxes;
+  };
+  const auto boxes = boxes_of(small_grid());
+  EXPECT_DOUBLE_EQ(boxes[0].right, 10.5);  // Between 2^10 and 2^11 bytes.
+  EXPECT_DOUBLE_EQ(boxes[1].left, 10.5);
+  const SpeedupGrid one = {
+      .baseline = "naive", .candidate = "ring", .ranks = {4}, .sizes = {{1024}}, .speedup = {{2}}};
+  EXPECT_DOUBLE_EQ(boxes_of(one)[0].right - boxes_of(one)[0].left, 1);
+}
+
+TEST(SpeedupMap, WhatWasNotPredictedIsGrey) {
+  SpeedupGrid grid = small_grid();
+  grid.speedup[0][1] = std::numeric_limits<double>::quiet_NaN();
+  const auto boxes = elements_of<Boxes>(plots_of(speedup_map(grid, kContext).at(0)).at(0)).at(0).boxes;
+  EXPECT_EQ(boxes[1].fill.rgb, 0xBBBBBBU);
+}
+
+TEST(SpeedupMap, EveryLabelThatFitsBehindTheLastOneIsThere) {
+  SpeedupGrid grid = small_grid();
+  grid.sizes.clear();
+  for (auto& row : grid.speedup) {
+    row.clear();
+  }
+  for (int i = 0; i < 40; ++i) {
+    grid.sizes.push_back({1024 + 64 * i});
+    for (auto& row : grid.speedup) {
+      row.push_back(2);
+    }
+  }
+  const Panel map = plots_of(speedup_map(grid, kContext).at(0)).at(0);
+  const auto labelled =
+      std::count_if(map.x.tics.begin(), map.x.tics.end(), [](const Tic& tic) { return !tic.label.empty(); });
+  EXPECT_GE(labelled, 6);
+  EXPECT_LT(labelled, 40);
+}
+
+TEST(HeatMap, SaysWhatGreyMeans) {
+  EXPECT_THAT(texts_of(heat_map(samples::bandwidth_matrix(4), kContext).at(0)), Contains("not known"));
+  LabelledMatrix matrix = samples::bandwidth_matrix(2);
+  matrix.values = {{1, 2}, {3, 4}};
+  EXPECT_THAT(texts_of(heat_map(matrix, kContext).at(0)), Not(Contains("not known")));
+}
+
+TEST(HeatMap, OneValueEverywhereIsInTheMiddleOfTheScale) {
+  LabelledMatrix matrix = samples::bandwidth_matrix(2);
+  matrix.values = {{0, 0}, {0, 0}};
+  const auto boxes = elements_of<Boxes>(plots_of(heat_map(matrix, kContext).at(0)).at(0)).at(0).boxes;
+  EXPECT_EQ(boxes[0].fill, sequential_color(0.5));
+}
+
+TEST(HeatMap, TextsStandInTheirRowAndColumn) {
+  LabelledMatrix matrix = samples::bandwidth_matrix(2);
+  matrix.values = {{1, 2}, {3, 4}};
+  matrix.texts = {{"a", "b"}, {"c", "d"}};
+  const std::vector<Text> texts = elements_of<Text>(plots_of(heat_map(matrix, kContext).at(0)).at(0));
+  ASSERT_THAT(texts, SizeIs(4));
+  EXPECT_EQ(texts[1].text, "b");
+  EXPECT_EQ(texts[1].at.x, 1.5);
+  EXPECT_EQ(texts[1].at.y, 0.5);
+}
+
 }  // namespace
 }  // namespace ringside::plots

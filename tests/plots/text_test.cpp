@@ -19,6 +19,10 @@ TEST(Text, CharactersOfSeveralBytesCountOnce) {
 
 TEST(Text, ShortTextStaysAsItIs) { EXPECT_EQ(shortened("ring", {}, 200), "ring"); }
 
+TEST(Text, WhatJustFitsStaysAsItIs) {
+  EXPECT_EQ(shortened("double_binary_tree", {}, text_width("double_binary_tree", {})), "double_binary_tree");
+}
+
 TEST(Text, LongTextKeepsBothEndsAndFits) {
   const std::string path = "/a/very/long/path/to/a/directory/with/results.jsonl";
   const std::string text = shortened(path, {.size = 12}, 160);

@@ -9,6 +9,7 @@
 #include "common/error.hpp"
 #include "files.hpp"
 #include "scenario/scenario.hpp"
+#include "scenario/yaml/override.hpp"
 
 namespace ringside {
 namespace {
@@ -471,6 +472,20 @@ TEST(MachineFile, YamlInMemoryIsReadLikewise) {
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), StartsWith("run record:1:8: intra: is a single value"));
   }
+}
+
+TEST(Override, AKeyIsLookedForWhereTheMachineHasIt) {
+  Machine machine = machine_of(
+      "nodes: 2\ngpus_per_node: 8\nintra: {kind: custom, latency: 1 us, bandwidth: 1 GB/s}\n"
+      "inter: {kind: infiniband, rate: 200 Gb/s}\n");
+  machine.origin = "box.yaml";
+  const auto with = [&](const std::string& key, const std::string& value) {
+    return with_value(machine, {.key = key, .value = value, .origin = "--sweep"});
+  };
+  EXPECT_EQ(with("bandwidth", "2 GB/s").intra->bandwidth, BytesPerSecond{2e9}) << "within the node first";
+  EXPECT_EQ(with("rate", "400 Gb/s").inter->rate, BytesPerSecond{50e9});
+  EXPECT_EQ(with("nodes", "3").nodes, 3);
+  EXPECT_EQ(with("rate", "400 Gb/s").origin, "box.yaml");
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "common/error.hpp"
 #include "files.hpp"
 #include "scenario/plan/plan.hpp"
+#include "scenario/plan/transformer.hpp"
 #include "scenario/yaml/csv.hpp"
 #include "tests/paths.hpp"
 
@@ -171,6 +172,65 @@ TEST_F(PlanFile, TensorsMayStandInAListOrAFileOfTheirOwn) {
   EXPECT_EQ(plan("workload: {tensors: mine.csv, " + rest).workload.parameters, 5);
   write("broken.csv", "elements,name\n-5,a\n");
   EXPECT_THAT(refused("workload: {tensors: broken.csv, " + rest), HasSubstr("broken.csv:2: elements: '-5'"));
+  write("empty.csv", "elements,name\n5,a\n0,b\n");
+  EXPECT_THAT(refused("workload: {tensors: empty.csv, " + rest),
+              HasSubstr("empty.csv:3: a tensor has no elements"));
+}
+
+TEST_F(PlanFile, GradientsHaveTheSizeOfTheirType) {
+  EXPECT_EQ(gradient_bytes(plan("workload: {parameters: 1000}").workload), Bytes{4000});
+  EXPECT_EQ(gradient_bytes(plan("workload: {parameters: 1000, gradients: bfloat16}").workload), Bytes{2000});
+}
+
+TEST_F(PlanFile, WhatAnOfferSaysCountsMoreThanWhatItsMachineSays) {
+  const std::string machine =
+      "{gpus_per_node: 4, intra: {kind: custom, latency: 1 us, bandwidth: 1 GB/s}, price: {per_hour: 3 USD, "
+      "as_of: "
+      "2024-05}}";
+  const Plan read =
+      plan("workload: resnet50\noffers:\n  - {name: dear, gpus: 4, machine: " + machine +
+           "}\n  - {name: cheap, machine: " + machine + ", price: {per_hour: 2 USD, as_of: 2025-01}}\n");
+  ASSERT_THAT(read.offers, SizeIs(2));
+  EXPECT_EQ(read.offers[0].name, "dear");
+  EXPECT_EQ(read.offers[0].gpus, 4);
+  EXPECT_EQ(read.offers[0].per_hour, (Money{.amount = 3, .currency = "USD"}));
+  EXPECT_EQ(read.offers[0].as_of, "2024-05");
+  EXPECT_EQ(read.offers[1].per_hour, (Money{.amount = 2, .currency = "USD"}));
+  EXPECT_EQ(read.offers[1].as_of, "2025-01");
+}
+
+/// Qwen2-0.5B, whose config.json and number of parameters are published.
+Transformer qwen() {
+  return {.layers = 24,
+          .hidden = 896,
+          .heads = 14,
+          .kv_heads = 2,
+          .vocabulary = 151'936,
+          .intermediate = 4864,
+          .tied = true,
+          .qkv_biases = true,
+          .sequence = 1024};
+}
+
+TEST(Transformer, HasTheParametersThatArePublished) { EXPECT_EQ(parameters_of(qwen()), 494'032'768); }
+
+TEST(Transformer, AttentionGrowsWithTheSquareOfTheSequence) {
+  Transformer longer = qwen();
+  longer.sequence *= 2;
+  // Scores and what they weigh: two products of 1024 x 1024 x 896 multiplications and additions.
+  const double attention = 2 * 2.0 * 1024 * 1024 * 896;
+  EXPECT_DOUBLE_EQ(forward_flops_of_layer(longer) - 2 * forward_flops_of_layer(qwen()), 2 * attention);
+}
+
+TEST(Transformer, TheOutputIsComputedToo) {
+  EXPECT_DOUBLE_EQ(forward_flops_of(qwen()) - 24 * forward_flops_of_layer(qwen()),
+                   2.0 * 1024 * 151'936 * 896);
+}
+
+TEST(Transformer, AGatedLayerKeepsBothHalvesBeforeAndAfterTheirActivation) {
+  Transformer plain = qwen();
+  plain.gated = false;
+  EXPECT_DOUBLE_EQ(kept_elements_of_layer(qwen()) - kept_elements_of_layer(plain), 1024.0 * 2 * 4864);
 }
 
 TEST_F(PlanFile, SynchronisingPerTensorNeedsTensors) {
@@ -209,6 +269,21 @@ TEST(Csv, ReadsQuotesAndLineEnds) {
   EXPECT_EQ(table.rows[0].line, 2);
 }
 
+TEST(Csv, LinesWithinQuotesCount) {
+  const CsvTable table = parse_csv("a\n\"1\n2\"\n3\n", "x.csv");
+  ASSERT_THAT(table.rows, SizeIs(2));
+  EXPECT_THAT(table.rows[0].cells, ElementsAre("1\n2"));
+  EXPECT_EQ(table.rows[1].line, 4);
+}
+
+TEST(Csv, AByteOrderMarkIsNoPartOfTheFirstName) {
+  EXPECT_THAT(parse_csv("\xEF\xBB\xBF"
+                        "a,b\n",
+                        "x.csv")
+                  .header,
+              ElementsAre("a", "b"));
+}
+
 TEST(Csv, SaysWhereItIsBroken) {
   const auto refused = [](const std::string& text) -> std::string {
     try {
@@ -220,6 +295,7 @@ TEST(Csv, SaysWhereItIsBroken) {
   };
   EXPECT_EQ(refused("a,b\n1\n"), "x.csv:2: has 1 cells, but the header has 2");
   EXPECT_THAT(refused("a\n\"1\n"), HasSubstr("x.csv:2: the quote"));
+  EXPECT_THAT(refused("a\n\"1\" 2\n"), HasSubstr("x.csv:2: a quoted cell is followed by more text"));
   EXPECT_THAT(refused(""), HasSubstr("is empty"));
 }
 

@@ -284,6 +284,8 @@ TEST(ScenarioFile, ASizeIsAWholeNumberOfElements) {
               ElementsAre(HasSubstr("the nearest is 4 B")));
   EXPECT_THAT(scenario_problems(scenario_with("message_sizes: 4 B\ndtype: float64\n")),
               ElementsAre(HasSubstr("the nearest is 8 B")));
+  EXPECT_THAT(scenario_problems(scenario_with("message_sizes: 1003 B\n")),
+              ElementsAre(HasSubstr("the nearest is 1004 B")));
   EXPECT_THAT(scenario_problems(scenario_with("message_sizes: {from: 6 B, to: 4 KiB}\n")),
               ElementsAre(StartsWith("case.yaml:3:23: message_sizes.from")));
   EXPECT_THAT(sizes_of("message_sizes: 2 B\ndtype: bfloat16\n"), ElementsAre(2));
@@ -301,6 +303,34 @@ TEST(ScenarioFile, AMessageHoldsSomethingAndFitsSomewhere) {
               ElementsAre(HasSubstr("not negative")));
   EXPECT_THAT(scenario_problems(scenario_with("message_sizes: 2000000 GB\n")),
               ElementsAre(HasSubstr("more than 1 PiB")));
+  EXPECT_THAT(sizes_of("message_sizes: 1125899906842624 B\n"), ElementsAre(std::int64_t{1} << 50));
+}
+
+TEST(ScenarioFile, AThousandSizesAreTheMost) {
+  // 1.01 to the power of 998.5 and of 999.5; both ends of a range count.
+  EXPECT_THAT(sizes_of("message_sizes: {from: 1 MiB, to: 21651681764 B, factor: 1.01}\n"), SizeIs(1000));
+  EXPECT_THAT(
+      scenario_problems(scenario_with("message_sizes: {from: 1 MiB, to: 21868198584 B, factor: 1.01}\n")),
+      ElementsAre(HasSubstr("is more than 1000 sizes")));
+}
+
+TEST(ScenarioFile, AStragglerIsOneOfItsRanks) {
+  const auto with_straggler = [](int rank) {
+    return "ranks: [2, 4]\nmessage_sizes: 1 MiB\nmachine: {intra: {kind: custom, latency: 1 us, bandwidth: "
+           "1 GB/s}, stragglers: [{rank: " +
+           std::to_string(rank) + ", slowdown: 2}]}\n";
+  };
+  EXPECT_THAT(scenario_problems(with_straggler(3)), IsEmpty());
+  EXPECT_THAT(scenario_problems(with_straggler(4)),
+              ElementsAre(HasSubstr("rank 4 is a straggler, but this scenario has 4 ranks, 0 to 3")));
+}
+
+TEST(ScenarioFile, ItsSoftwareCountsMoreThanThatOfTheMachine) {
+  const Scenario scenario = scenario_of(scenario_with(
+      "software: {nccl_algo: Ring}\nmachine: {intra: {kind: custom, latency: 1 us, bandwidth: 1 "
+      "GB/s}, software: {nccl_algo: Tree, nccl_proto: LL}}\n"));
+  EXPECT_EQ(scenario.software.nccl_algo, "Ring");
+  EXPECT_EQ(scenario.software.nccl_proto, "LL");
 }
 
 // --- Machine and measurements ---------------------------------------------------------------------------------------

@@ -105,12 +105,35 @@ TEST(TopologyMatrix, WhatIsNoMatrixOrCutOrUnknownIsOneMessage) {
   const std::string whole = matrix(4, [](int, int) { return "SYS"; });
   EXPECT_THAT(problem(whole.substr(0, whole.find("GPU3\tSYS"))), HasSubstr("has the rows of 3 of 4 GPUs"));
   EXPECT_THAT(problem(whole.substr(0, whole.rfind("SYS"))), HasSubstr("the row of GPU3 is cut"));
+  EXPECT_THAT(problem(whole.substr(0, whole.rfind(" X "))),
+              HasSubstr("the row of GPU3 is cut: it has 3 of 4 columns"));
   EXPECT_THAT(problem(whole, std::nullopt), HasSubstr("give --gpu MODEL"));
   EXPECT_THAT(
       problem(matrix(4, [](int i, int j) { return i + j == 3   ? "NV2"
                                                   : i + j == 1 ? "NV4"
                                                                : "SYS"; })),
       HasSubstr("`links`"));
+}
+
+TEST(TopologyMatrix, OldNamesMeanTheSame) {
+  std::string old = kBridged;
+  for (std::size_t at = old.find("NIC0"); at != std::string::npos; at = old.find("NIC0")) {
+    old.replace(at, 4, "mlx5_0");
+  }
+  EXPECT_THAT(machine_of_topology(old, "box", std::nullopt).notes, ElementsAre(HasSubstr("It has 1 NIC,")));
+  const auto cell = [](int i, int j) { return i / 2 == j / 2 ? "PHB" : "SOC"; };
+  EXPECT_EQ(machine_of(matrix(4, cell)).intra->sockets, 2) << "SYS before 2018";
+}
+
+TEST(TopologyMatrix, SeveralBridgesInARowAreASwitchToo) {
+  const auto cell = [](int i, int j) { return i / 2 == j / 2 ? "PXB" : "PHB"; };
+  EXPECT_EQ(machine_of(matrix(4, cell)).intra->gpus_per_switch, 2);
+}
+
+TEST(TopologyMatrix, EighteenLinksAreThoseOfOneGpu) {
+  const Machine mesh = machine_of(matrix(4, [](int, int) { return "NV6"; }));
+  EXPECT_EQ(mesh.intra->nvswitch, false);
+  EXPECT_EQ(mesh.intra->links_per_gpu, 18);
 }
 
 }  // namespace
