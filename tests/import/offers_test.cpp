@@ -113,6 +113,24 @@ TEST(VastOffers, HostsOfVirtualMachinesAndSharedMachinesAreFlagged) {
       "{{\"offers\":[{{{0},\"machine_id\":7,\"vms_enabled\":true}},{{{0},\"machine_id\":7}}]}}", kFour3090));
   EXPECT_THAT(offers[0].warnings, Contains(HasSubstr("IOMMU")));
   EXPECT_THAT(offers[1].warnings, Contains(HasSubstr("2 offers of this listing are of machine 7")));
+  EXPECT_THAT(one(kFour3090 + R"(,"machine_id":7)").warnings, IsEmpty());
+}
+
+TEST(VastOffers, OffersThatCanBeTakenAwayAndUnreliableHostsAreFlagged) {
+  const Offer bid = one(kFour3090 + R"(,"is_bid":true)");
+  EXPECT_TRUE(bid.interruptible);
+  EXPECT_THAT(bid.warnings, Contains(HasSubstr("interruptible")));
+  EXPECT_THAT(one(kFour3090 + R"(,"reliability":0.949)").warnings, Contains(HasSubstr("Its reliability is")));
+  EXPECT_THAT(one(kFour3090 + R"(,"reliability":0.95)").warnings, IsEmpty());
+}
+
+TEST(VastOffers, ASlotOfLanesThatThereAreNotIsAsIfItWereNotListed) {
+  const auto lanes = [](const std::string& listed) {
+    return one(R"("gpu_name":"RTX 3090","num_gpus":4,"gpu_frac":0.5,"pci_gen":4.0,"dph_total":1.2)" + listed)
+        .machine.intra->lanes;
+  };
+  EXPECT_EQ(lanes(R"(,"gpu_lanes":3)"), lanes(""));
+  EXPECT_EQ(lanes(R"(,"gpu_lanes":4)"), 4);
 }
 
 TEST(VastOffers, UnknownGpusAreKeptWithAReason) {
@@ -128,6 +146,8 @@ TEST(VastOffers, WhatIsWrongWithOneOfferStaysWithIt) {
   EXPECT_THAT(one(R"("gpu_name":"RTX 3090","num_gpus":2,"gpu_frac":0,"dph_total":1)").problem,
               HasSubstr("gpu_frac"));
   EXPECT_THAT(vast("[7]").front().problem, HasSubstr("instead of a map"));
+  EXPECT_THAT(one(R"("gpu_name":"RTX 3090","num_gpus":4,"gpu_frac":1.5,"dph_total":1)").problem,
+              HasSubstr("gpu_frac is 1.5, which is no share of a machine"));
 }
 
 TEST(VastOffers, NullsAndUnknownKeysAreNothing) {

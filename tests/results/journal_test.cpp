@@ -70,6 +70,9 @@ TEST(Journal, MeasurementsThatWouldBeLostAreMovedAside) {
   const auto write = [&] { Journal::create(file, examples::header()).append(same); };
   write();
   EXPECT_EQ(keep_measurements(file, same), std::nullopt);
+  Point predicted_anew = full_point();
+  predicted_anew.predicted->seconds.value *= 2;
+  EXPECT_EQ(keep_measurements(file, {&predicted_anew, 1}), std::nullopt) << "what was measured is the same";
   const std::string text = read_text(file);
   const auto first = keep_measurements(file, {});
   write();
@@ -401,6 +404,16 @@ TEST(ResumeJournal, SaysWhatElseIsDifferent) {
       resume_journal(folder / "results.jsonl", asked).notes,
       ElementsAre(AllOf(HasSubstr("0.1.0"), HasSubstr("0.2.0")), HasSubstr("the scenario has changed"),
                   AllOf(HasSubstr("Xeon"), HasSubstr("EPYC"))));
+}
+
+TEST(Journal, PredictionsForAnotherMachineAreMovedAside) {
+  const ScratchFolder folder;
+  const std::filesystem::path file = folder / "results.jsonl";
+  { Journal::create(file, examples::header()).append(full_point()); }
+  EXPECT_EQ(keep_of_others(file, examples::header()), std::nullopt);
+  RunHeader other = examples::header();
+  other.machine->name = "another machine";
+  EXPECT_TRUE(keep_of_others(file, other).has_value());
 }
 
 }  // namespace

@@ -25,6 +25,11 @@ TEST(Measurement, PassesAreTakenTogether) {
   EXPECT_LE(both.low.value, 2);
   EXPECT_GE(both.high.value, 12.5);
 
+  // Many samples alike, and one pass of a single one on either side.
+  const Measurement steady = of(std::vector<double>(50, 5), 5);
+  EXPECT_EQ(with_repetition(steady, of({1}, 1)).low.value, 1);
+  EXPECT_EQ(with_repetition(steady, of({9}, 9)).high.value, 9);
+
   const Measurement three = with_repetition(both, of({30}, 30));
   EXPECT_THAT(three.repetitions, ElementsAre(2, 12.5, 30));
   EXPECT_GE(three.high.value, 30);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "requests.hpp"
+#include "schedule/registry.hpp"
 #include "scripted.hpp"
 
 namespace ringside {
@@ -109,6 +110,18 @@ TEST(Describe, TellsOfRedundantMovesBeforeTheEnd) {
       .collective = Collective::broadcast,
       .rounds = {{{.source = 0, .target = 1}}, {{.source = 0, .target = 1}}, {{.source = 0, .target = 2}}}};
   EXPECT_THAT(findings(scripted_schedule(script, 3)), Contains(HasSubstr("1 of the moves")));
+}
+
+TEST(Describe, MovesOfDifferentKindsAreNoPattern) {
+  const Script script = {.rounds = {{{.source = 0, .target = 1, .kind = MoveKind::copy},
+                                     {.source = 1, .target = 0, .kind = MoveKind::reduce}}}};
+  EXPECT_EQ(describe_round(scripted_schedule(script, 2), 0).size(), 2U);
+}
+
+TEST(Describe, TheLeastOfAnAllReduceIsSaidOfAllReducesAlone) {
+  const Schedule broadcast(*find_algorithm(Collective::broadcast, "binomial_tree"),
+                           {.collective = Collective::broadcast, .num_ranks = 2});
+  EXPECT_THAT(findings(broadcast), Not(Contains(HasSubstr("any all_reduce"))));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "common/error.hpp"
+#include "schedule/program/rank_rounds.hpp"
 #include "schedule/registry.hpp"
 #include "tests/schedule/requests.hpp"
 
@@ -42,6 +43,33 @@ TEST(Execution, OfWholeChunksIsTheScheduleWithoutItsEmptyMoves) {
 
 TEST(Execution, RefusesAMessageWithAPartOfAnElement) {
   EXPECT_THROW(Execution(ring_of(2), {6}, DataType::float32), Error);
+}
+
+TEST(Execution, RefusesSeveralRoundsInFlightWithoutReceivesThatArePostedAhead) {
+  EXPECT_THROW(
+      Execution(ring_of(2), {1 << 20}, DataType::float32, {.segments = 4, .stride = 2, .in_flight = 2}), Bug);
+}
+
+TEST(RankRounds, OnlyWhatArrivesToBeReducedCounts) {
+  const auto to_reduce = [](Collective collective) {
+    const Execution execution(ring_of(4, collective), {4096}, DataType::float32);
+    RankRounds rounds(execution, 0);
+    RankRound round;
+    rounds.next(round);
+    return round.to_reduce;
+  };
+  EXPECT_EQ(to_reduce(Collective::reduce_scatter), 1024);
+  EXPECT_EQ(to_reduce(Collective::all_gather), 0);
+}
+
+TEST(RankRounds, ARoundTouchesWhatItsLocalMovesReadAndWrite) {
+  const Region from{.buffer = 0, .offset = 0, .bytes = 64};
+  const Region to{.buffer = 1, .offset = 128, .bytes = 64};
+  RankRound round;
+  round.locals.push_back({.source = from, .target = to, .kind = MoveKind::copy, .origin = {}});
+  EXPECT_TRUE(round.touches(from));
+  EXPECT_TRUE(round.touches(to));
+  EXPECT_FALSE(round.touches({.buffer = 1, .offset = 0, .bytes = 64}));
 }
 
 TEST(Execution, EverySegmentGoesTheWayOfItsWholeChunk) {

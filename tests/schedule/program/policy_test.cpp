@@ -80,5 +80,9 @@ TEST(Policy, ReadsAsOnePhrase) {
             "receives posted with their round, whole chunks, ranks in the order 1 0");
 }
 
+TEST(Policy, ASegmentMayBeAsLongAsTheRuleSays) {
+  EXPECT_EQ(policy_on(RankSite::own_core, {16 * (384 << 10)}).segments, 4) << "a chunk of four times 384 KiB";
+}
+
 }  // namespace
 }  // namespace ringside

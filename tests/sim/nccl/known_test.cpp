@@ -283,5 +283,43 @@ TEST(KnownThatIsUseless, MoreRanksThanGpusAreAnError) {
               testing::ThrowsMessage<Error>(HasSubstr("known: an all_reduce on 9 ranks: ")));
 }
 
+TEST(KnownOfSchedules, TheTimelineMovesWithTheTime) {
+  const auto timeline = [](const Machine& where) {
+    std::vector<TraceEvent> trace;
+    predict(where, point("ring", 8, kGi), {.backend = Backend::nccl, .trace = &trace});
+    return trace;
+  };
+  const Machine after = surprised(l40s_node(), point("ring", 8, kGi), 3);
+  const double longer = ratio(after, l40s_node(), point("ring", 8, kGi));
+  const std::vector<TraceEvent> events = timeline(after);
+  const std::vector<TraceEvent> described = timeline(l40s_node());
+  ASSERT_EQ(events.size(), described.size());
+  ASSERT_FALSE(events.empty());
+  EXPECT_NEAR(events.back().start.value / described.back().start.value, longer, 0.01 * longer);
+  EXPECT_NEAR(events.back().end.value / described.back().end.value, longer, 0.01 * longer);
+}
+
+TEST(KnownOfSchedules, ACopyWithinANodeSaysNothingOfSeveral) {
+  const Machine pair = told(machine("nodes: 2\ngpus_per_node: 4\ngpu: {model: L40S}\n"
+                                    "intra: {kind: pcie, generation: 4, lanes: 16, peer_to_peer: true}\n"
+                                    "inter: {kind: infiniband, rate: 400 Gb/s, nics: 4}\n"),
+                            native(8, kGi), 0.1);
+  const PointKey ring = point("ring", 8, kGi);
+  EXPECT_EQ(predicted(copies(pair, 5e9), ring).seconds, predicted(pair, ring).seconds);
+}
+
+TEST(KnownOfSchedules, ACalibrationCountsMoreThanWhatIsKnown) {
+  Machine measured = l40s_node();
+  measured.calibrated = Calibrated{};
+  measured.calibrated->latency = {1e-5};
+  measured.calibrated->bandwidth = {1e10};
+  const PointKey ring = point("ring", 8, kGi);
+  const Prediction prediction = predicted(told(measured, native(8, kGi), 5), ring);
+  EXPECT_EQ(prediction.source, CostSource::calibrated);
+  EXPECT_EQ(prediction.seconds, predicted(measured, ring).seconds);
+}
+
+TEST(NcclKnown, OneGpuHasNothingToDo) { EXPECT_EQ(predicted(l40s_node(), native(1, kGi)).seconds.value, 0); }
+
 }  // namespace
 }  // namespace ringside

@@ -299,6 +299,90 @@ TEST(NcclTuner, FindsTheGraphsThatLogsShow) {
   EXPECT_NEAR(*nccl_tuner_seconds(system, graph, 1e9), 25e-6 + 1e9 / 272e9, 1e-6);
 }
 
+/// Two cards over PCIe; nothing forced.
+NcclSystem two_cards() {
+  NcclSystem system;
+  system.architecture = Architecture::ada;
+  system.link = GpuLink::pcie;
+  system.link_rate = 31.5;
+  return system;
+}
+
+double tuner_seconds(NcclSystem system, NcclAlgorithm algorithm, NcclProtocol protocol, double bytes) {
+  system.algorithm = algorithm;
+  system.protocol = protocol;
+  return nccl_tuner_seconds(system, nccl_graph(system), bytes).value_or(-1);
+}
+
+TEST(NcclTuner, LlSendsAFlagWithEveryFourBytes) {
+  const auto slope = [](NcclProtocol protocol) {
+    return tuner_seconds(two_cards(), NcclAlgorithm::ring, protocol, 2e9) -
+           tuner_seconds(two_cards(), NcclAlgorithm::ring, protocol, 1e9);
+  };
+  EXPECT_NEAR(slope(NcclProtocol::ll) / slope(NcclProtocol::simple), 2, 1e-9);
+}
+
+TEST(NcclTuner, Ll128IsForNvlink) {
+  for (double bytes = 1e3; bytes < 1e9; bytes *= 2) {
+    double least = 1e9;
+    for (const NcclAlgorithm algorithm : {NcclAlgorithm::ring, NcclAlgorithm::tree}) {
+      for (const NcclProtocol protocol : {NcclProtocol::ll, NcclProtocol::simple}) {
+        least = std::min(least, tuner_seconds(two_cards(), algorithm, protocol, bytes));
+      }
+    }
+    EXPECT_EQ(nccl_tuner_seconds(two_cards(), nccl_graph(two_cards()), bytes), least) << bytes;
+  }
+}
+
+TEST(NcclTuner, TreesFrom512MiBOnAreNotCorrected) {
+  const auto seconds = [](double mib) {
+    return tuner_seconds(two_cards(), NcclAlgorithm::tree, NcclProtocol::simple,
+                         mib * static_cast<double>(kMi));
+  };
+  EXPECT_NEAR(2 * (seconds(1024) - seconds(512)), seconds(2048) - seconds(1024), 1e-9);
+}
+
+TEST(NcclTuner, UpToTwoNodesTheSpeedInsideCounts) {
+  NcclSystem system;
+  system.ranks = 24;
+  system.link = GpuLink::nvswitch;
+  system.algorithm = NcclAlgorithm::ring;
+  system.protocol = NcclProtocol::simple;
+  const NcclGraph graph{
+      .channels = 8, .intra = 24, .inter = 12, .plain_tree = true, .nvls_channels = 0, .nvls = 0};
+  const auto bus_rate = [&](int nodes) {
+    system.nodes = nodes;
+    const double seconds =
+        *nccl_tuner_seconds(system, graph, 2e10) - *nccl_tuner_seconds(system, graph, 1e10);
+    return 1e10 / seconds * 2 * 23 / 24;
+  };
+  EXPECT_NEAR(bus_rate(2), 8 * 24e9, 1e3);
+  EXPECT_NEAR(bus_rate(3), 8 * 12e9, 1e3);
+}
+
+TEST(NcclTuner, SplitsFastChannels) {
+  const Machine node = machine(
+      "gpus_per_node: 8\ngpu: {model: A100-SXM4-80GB}\nintra: {kind: nvlink, generation: 3, switch: true}\n");
+  const NcclGraph graph = nccl_graph(std::get<NcclSystem>(nccl_system(node, 8)));
+  EXPECT_EQ(graph.channels, 12);
+  EXPECT_EQ(graph.intra, 20);
+}
+
+TEST(AlphaBeta, TheSlowerOfLinksAndNicsCountsAndABroadcastMovesAllBytesOnce) {
+  NcclSystem system;
+  system.ranks = 16;
+  system.nodes = 2;
+  system.link = GpuLink::nvswitch;
+  system.link_rate = 300;
+  system.network_rate = 100;
+  const auto slope = [&](Collective collective) {
+    return alpha_beta_seconds(system, collective, 2e9) - alpha_beta_seconds(system, collective, 1e9);
+  };
+  EXPECT_NEAR(slope(Collective::all_reduce), 2 * 15.0 / 16 / 100, 1e-9);
+  EXPECT_NEAR(slope(Collective::all_gather), 15.0 / 16 / 100, 1e-9);
+  EXPECT_NEAR(slope(Collective::broadcast), 1.0 / 100, 1e-9);
+}
+
 TEST(NcclTuner, IsAChoiceOfPredict) {
   const PointKey key = native(8, kGi);
   const Prediction tuner =
