@@ -33,6 +33,8 @@ struct PlanFlags {
   std::optional<std::string> bandwidth;
   std::optional<std::string> sharding;
   std::optional<std::string> sequence;
+  std::optional<std::string> tokens;
+  std::optional<std::string> epochs;
   std::vector<std::string> known;
   std::vector<std::string> offers;
   std::vector<std::string> sweeps;
@@ -78,6 +80,8 @@ void refuse_parts_of_a_line(const PlanFlags& flags) {
   refuse("--bandwidth", flags.bandwidth.has_value());
   refuse("--shard", flags.sharding.has_value());
   refuse("--sequence", flags.sequence.has_value());
+  refuse("--tokens", flags.tokens.has_value());
+  refuse("--epochs", flags.epochs.has_value());
   refuse("--known", !flags.known.empty());
 }
 
@@ -133,6 +137,8 @@ void run_line(PlanFlags flags, CommonOptions common) {
                                                         .bandwidth = flags.bandwidth,
                                                         .sharding = flags.sharding,
                                                         .sequence = flags.sequence,
+                                                        .tokens = flags.tokens,
+                                                        .epochs = flags.epochs,
                                                         .known = flags.known},
                                                        common.command_line, study::known_names());
   const std::optional<Error> unwritable = choose_folder(written.name, common);
@@ -207,6 +213,9 @@ void add_plan(CLI::App& app, CommonOptions& common) {
                       "search for the best of all ways");
   command->add_option("--sequence", flags->sequence,
                       "Tokens of a sample of a language model, instead of the model's");
+  command->add_option("--tokens", flags->tokens,
+                      "How long a language model is trained, such as '300 B', instead of the model's");
+  command->add_option("--epochs", flags->epochs, "The same in epochs, for models whose data is known");
   command->add_option("--batch", flags->batch, "Samples of one GPU per pass, instead of the model's");
   command->add_option("--bandwidth", flags->bandwidth,
                       "Measured bandwidth of the PCIe slots of --gpus, such as '20 GB/s'");

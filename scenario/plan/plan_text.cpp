@@ -37,6 +37,12 @@ std::string changed_workload(const std::filesystem::path& file, const WorkloadCh
     }
     root["transformer"]["sequence"] = *changes.sequence;
   }
+  if (changes.samples) {
+    root["samples"] = *changes.samples;
+  }
+  if (changes.epochs) {
+    root["epochs"] = *changes.epochs;
+  }
   if (!changes.measured.empty()) {
     YAML::Node speeds(YAML::NodeType::Sequence);
     for (const auto& [gpu, speed] : changes.measured) {

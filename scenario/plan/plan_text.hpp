@@ -24,7 +24,14 @@ struct WorkloadChanges {
   /// Tokens of a sample of a language model: what was counted for another length no longer holds.
   std::optional<std::int64_t> sequence = {};
 
-  bool any() const { return batch_per_gpu.has_value() || !measured.empty() || sequence.has_value(); }
+  /// Of one epoch, and how many of them.
+  std::optional<std::int64_t> samples = {};
+  std::optional<double> epochs = {};
+
+  bool any() const {
+    return batch_per_gpu.has_value() || !measured.empty() || sequence.has_value() || samples.has_value() ||
+           epochs.has_value();
+  }
 };
 
 /// The workload of the file with these changes, lines that stand below `workload:`. The file was loaded before.

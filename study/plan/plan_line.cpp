@@ -68,19 +68,33 @@ Model model_named(const std::string& text) {
                           text, unknown_name("workload", text, names)));
 }
 
+std::string_view without_spaces_behind(std::string_view text) {
+  return text.substr(0, text.find_last_not_of(' ') + 1);
+}
+
+/// `300 B` with a letter for millions, billions or trillions, or `3e11`; none = not a count of at least one.
+std::optional<std::int64_t> count_of(std::string_view text) {
+  double factor = 1;
+  for (const auto& [letter, times] : {std::pair('M', 1e6), std::pair('B', 1e9), std::pair('T', 1e12)}) {
+    if (text.ends_with(letter)) {
+      text.remove_suffix(1);
+      factor = times;
+      break;
+    }
+  }
+  const double count = parse_number<double>(without_spaces_behind(text)).value_or(0) * factor;
+  constexpr double kMost = 1e15;
+  return count >= 1 && count < kMost ? std::optional(std::llround(count)) : std::nullopt;
+}
+
 /// `22 M`, `22 M parameters` or `22000000 parameters`; none = not said as a number of parameters.
 std::optional<std::int64_t> parameters_of(std::string_view text) {
   constexpr std::string_view kWord = "parameters";
-  const bool worded = text.ends_with(kWord);
-  text.remove_suffix(worded ? kWord.size() : 0);
-  text = text.substr(0, text.find_last_not_of(' ') + 1);
-  const bool millions = text.ends_with('M');
-  text.remove_suffix(millions ? 1 : 0);
-  text = text.substr(0, text.find_last_not_of(' ') + 1);
-  const std::optional<double> number = worded || millions ? parse_number<double>(text) : std::nullopt;
-  const double parameters = number.value_or(0) * (millions ? 1e6 : 1);
-  constexpr double kMost = 1e15;
-  return parameters >= 1 && parameters < kMost ? std::optional(std::llround(parameters)) : std::nullopt;
+  if (text.ends_with(kWord)) {
+    text.remove_suffix(kWord.size());
+    return count_of(without_spaces_behind(text));
+  }
+  return text.ends_with('M') ? count_of(text) : std::nullopt;  // `22 B` are bytes.
 }
 
 /// `88 MB`, or `22 M` parameters, as float32 gradients.
@@ -125,11 +139,45 @@ std::string config_yaml(const Model& model, const WorkloadChanges& changes) {
     measured +=
         fmt::format("{}{{gpu: {}, samples_per_second: {}}}", measured.empty() ? "" : ", ", gpu, speed);
   }
+  const std::string samples = changes.samples ? fmt::format("  samples: {}\n", *changes.samples) : "";
   return fmt::format(
-      "workload:\n  name: {}\n  transformer: {}\n  batch_per_gpu: {}\n  compute: {{precision: bfloat16{}}}\n"
+      "workload:\n  name: {}\n  transformer: {}\n  batch_per_gpu: {}\n{}  compute: {{precision: "
+      "bfloat16{}}}\n"
       "  memory: {{optimizer: adam}}\n",
-      in_yaml_quotes(model.name), to_yaml_line(numbers), changes.batch_per_gpu.value_or(1),
+      in_yaml_quotes(model.name), to_yaml_line(numbers), changes.batch_per_gpu.value_or(1), samples,
       measured.empty() ? "" : fmt::format(", measured: [{}]", measured));
+}
+
+/// So many samples hold these tokens.
+std::int64_t samples_of(const std::string& tokens, std::int64_t sequence) {
+  const std::optional<std::int64_t> count = count_of(tokens);
+  if (!count) {
+    reject_part("--tokens", tokens, "is not a number of tokens, such as '300 B' or 1e9");
+  }
+  return (*count + sequence - 1) / sequence;
+}
+
+/// How long the run is, where the line says so.
+void set_length(const PlanLine& line, const Model& model, const Workload& loaded, WorkloadChanges& changes) {
+  if (line.tokens) {
+    if (!loaded.transformer) {
+      reject_part("--tokens", *line.tokens, fmt::format("{} is no language model; say --epochs", model.name));
+    }
+    changes.samples = samples_of(*line.tokens, changes.sequence.value_or(loaded.transformer->sequence));
+    changes.epochs = 1;
+  }
+  if (line.epochs) {
+    changes.epochs = parse_number<double>(*line.epochs);
+    if (!changes.epochs || *changes.epochs <= 0) {
+      reject_part("--epochs", *line.epochs, "is not a number of epochs, such as 90");
+    }
+    if (loaded.samples <= 0 || changes.sequence) {
+      reject_part("--epochs", *line.epochs,
+                  fmt::format("how long an epoch {} is not known; say {}",
+                              changes.sequence ? "of such samples" : "of " + model.name,
+                              loaded.transformer ? "--tokens" : "`samples` in its file"));
+    }
+  }
 }
 
 std::string workload_yaml(const PlanLine& line, const Model& model, const std::vector<KnownPart>& known) {
@@ -157,9 +205,15 @@ std::string workload_yaml(const PlanLine& line, const Model& model, const std::v
     }
   }
   if (model.file.extension() == ".json") {
+    if (line.epochs) {
+      reject_part("--epochs", *line.epochs, "a config.json does not say how long an epoch is; say --tokens");
+    }
+    if (line.tokens) {
+      changes.samples = samples_of(*line.tokens, load_config_json(model.file, changes.sequence).sequence);
+    }
     return config_yaml(model, changes);
   }
-  if (!changes.any()) {
+  if (!changes.any() && !line.tokens && !line.epochs) {
     return fmt::format("workload: {}\n",
                        model.shipped ? model.file.stem().string() : in_yaml_quotes(model.file.string()));
   }
@@ -169,6 +223,7 @@ std::string workload_yaml(const PlanLine& line, const Model& model, const std::v
   if (changes.sequence && !loaded.transformer) {
     reject_part("--sequence", *line.sequence, fmt::format("{} is no language model", model.name));
   }
+  set_length(line, model, loaded, changes);
   return "workload:\n" + changed_workload(model.file, changes);
 }
 
@@ -194,8 +249,11 @@ void check_flags(const PlanLine& line) {
   if (!line.model && !line.gradients) {
     refuse("--gpus needs --model, such as resnet34, or --gradients, such as '88 MB'");
   }
-  if (line.gradients && (line.batch || line.sharding || line.sequence)) {
-    refuse("--batch, --shard and --sequence are of a model, and --gradients names none");
+  if (line.gradients && (line.batch || line.sharding || line.sequence || line.tokens || line.epochs)) {
+    refuse("--batch, --shard, --sequence, --tokens and --epochs are of a model, and --gradients names none");
+  }
+  if (line.tokens && line.epochs) {
+    refuse("--tokens and --epochs both say how long the run is; write one of them");
   }
 }
 

@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import random
 import resource
 import signal
 import subprocess
@@ -78,6 +79,34 @@ class Faults(RingsideCase):
                        if json.loads(line)["algorithm"] == point["algorithm"] and json.loads(line)["bytes"] == point["bytes"]]
             known = [sample for samples in earlier for sample in samples]
             self.assertEqual(point["measured"]["samples"][:len(known)], known)
+
+    def test_a_journal_cut_anywhere_resumes_to_the_same_points(self):
+        flags = ["--backend", "threads", "--output", self.out, "--time-per-point", "0.05 s", "--repetitions", 3]
+        self.assertEqual(self.run_ringside("measure", self.scenario, *flags).returncode, 0)
+        results = self.out / "results.jsonl"
+        whole = results.read_bytes()
+        key = lambda record: (record["algorithm"], record["ranks"], record["bytes"])  # pylint: disable=unnecessary-lambda-assignment
+        keys = {key(record) for record in self.records(whole.decode()) if record["record"] == "point"}
+        first_line = whole.index(b"\n") + 1
+        ends = [place + 1 for place, byte in enumerate(whole) if byte == ord("\n")]
+        cuts = random.Random(20261123)
+        for length in sorted({0, first_line - 1, *ends[:-1], *(cuts.randrange(len(whole)) for _ in range(8))}):
+            results.write_bytes(whole[:length])
+            resumed = self.run_ringside("measure", self.scenario, *flags, "--resume")
+            self.assertEqual(resumed.returncode, 0, f"{length} bytes: {resumed.stderr}")
+            # What was finished before the cut, in whole lines, is kept to the last sample; the rest is measured.
+            kept = {}
+            for record in self.records(whole[:whole.rfind(b"\n", 0, length) + 1].decode()):
+                if record["record"] == "point":
+                    kept[key(record)] = record["measured"]["samples"]
+                elif record["record"] == "repetition":
+                    kept[key(record)] = kept[key(record)] + record["measured"]["samples"]
+            points = {key(record): record["measured"] for record in self.records(results.read_text()) if record["record"] == "point"}
+            self.assertEqual(set(points), keys, length)
+            for name, point in points.items():
+                self.assertEqual((point["outcome"], len(point["repetitions"])), ("ok", 3), length)
+                known = kept.get(name, [])
+                self.assertEqual(point["samples"][:len(known)], known, length)
 
     def start(self, *arguments, **options):
         process = subprocess.Popen([PROGRAM, *map(str, arguments)], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,

@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import re
 import unittest
 
 from ringside_case import SOURCE, RingsideCase
@@ -135,6 +136,30 @@ class Plan(RingsideCase):
             self.assert_rejected(self.line("--model", self.write("bad.json", text), "--shard", "fsdp", "--gpus", "4xA100"), 2, "bad.json", words)
         self.assert_rejected(self.line("--model", "llama3-8b", "--shard", "fspd", "--gpus", "4xA100"), 2, "--shard 'fspd': ", "did you mean 'fsdp'")
         self.assert_rejected(self.line("--model", "resnet34", "--shard", "fsdp", "--gpus", "4xA100"), 2, "transformer")
+
+    def test_the_length_of_the_run_can_be_said(self):
+        def hours(*arguments):
+            result = self.line(*arguments)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            return result.stdout, float(re.search(r"Rent .*: ([\d.]+) h for the run", result.stdout)[1])
+
+        offers = ("--shard", "fsdp", "--gpus", "8xH100 @ 20 USD")
+        text, short = hours("--model", "llama3-8b", "--tokens", "1 B", *offers)
+        self.assertIn("samples: 122071\n", text)  # Sequences of 8,192 tokens, the last one not full.
+        text, long = hours("--model", "llama3-8b", "--tokens", "15e9", *offers)
+        self.assertAlmostEqual(long / short, 15, delta=0.2)
+        text, _ = hours("--model", "llama3-8b", "--tokens", "1B", "--sequence", "4096", *offers)
+        self.assertIn("samples: 244141\n", text)
+        text, _ = hours("--model", "llama3-8b", "--epochs", "2", *offers)
+        self.assertIn("epochs: 2\n", text)
+        for arguments, words in (
+                (("--model", "llama3-8b", "--tokens", "many"), ("--tokens 'many': ", "300 B")),
+                (("--model", "llama3-8b", "--epochs", "-1"), ("--epochs '-1': ", "90")),
+                (("--model", "llama3-8b", "--epochs", "1", "--tokens", "1 B"), ("write one of them",)),
+                (("--model", "llama3-8b", "--epochs", "1", "--sequence", "4096"), ("say --tokens",)),
+                (("--model", "resnet34", "--tokens", "1 B"), ("no language model; say --epochs",)),
+                (("--gradients", "88 MB", "--tokens", "1 B"), ("--gradients names none",))):
+            self.assert_rejected(self.line(*arguments, "--gpus", "8xH100"), 2, *words)
 
     def test_published_runs_of_language_models_are_planned_within_one_and_a_half(self):
         table = SOURCE / "configs/scaling/language_models.csv"

@@ -1,8 +1,14 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <map>
+#include <optional>
+#include <random>
 #include <sstream>
 
 #include <fcntl.h>
@@ -161,6 +167,41 @@ INSTANTIATE_TEST_SUITE_P(
                     NamedSweep{"huge",
                                {.ranks = {2, 4096}, .from = 1, .to = std::int64_t{64} << 30, .factor = 8}}),
     [](const testing::TestParamInfo<NamedSweep>& sweep) { return sweep.param.name; });
+
+/// A positive time of any magnitude that a double holds, the smallest and the largest among them.
+Seconds any_time(std::mt19937_64& random) {
+  const std::array ends = {std::numeric_limits<double>::denorm_min(), std::numeric_limits<double>::min(),
+                           std::numeric_limits<double>::max()};
+  if (random() % 8 == 0) {
+    return {ends.at(random() % ends.size())};
+  }
+  return {
+      std::ldexp(1 + static_cast<double>(random() % 1024) / 1024, static_cast<int>(random() % 2097) - 1073)};
+}
+
+TEST_F(Drawn, AnyPositiveTimes) {
+  std::mt19937_64 random(20261123);  // The same times in every run.
+  for (int drawing = 0; drawing < 6; ++drawing) {
+    std::vector<Point> points = samples::sweep({.ranks = {4}, .factor = 64});
+    for (Point& point : points) {
+      std::array<Seconds, 3> times = {any_time(random), any_time(random), any_time(random)};
+      std::ranges::sort(times, {}, &Seconds::value);
+      point.predicted->low = times[0];
+      point.predicted->seconds = times[1];
+      point.predicted->high = times[2];
+      times = {any_time(random), any_time(random), any_time(random)};
+      std::ranges::sort(times, {}, &Seconds::value);
+      point.measured->low = times[0];
+      point.measured->seconds = times[1];
+      point.measured->high = times[2];
+    }
+    std::vector<Figure> figures = time_vs_size(points, context_, {});
+    for (const auto& more : {ratio(points, context_), bus_bandwidth(points, context_, std::nullopt)}) {
+      figures.insert(figures.end(), more.begin(), more.end());
+    }
+    check(fmt::format("any_times_{}", drawing), figures);
+  }
+}
 
 TEST_F(Drawn, SeriesHaveTheirColours) {
   const auto files = check("colours", time_vs_size(samples::sweep({.ranks = {4}}), context_));

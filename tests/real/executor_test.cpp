@@ -1,8 +1,15 @@
 #include "real/execute/executor.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <functional>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <numeric>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -26,8 +33,9 @@ Bytes bytes_of(const Vector& vector) {
   return {vector.num_elements * static_cast<std::int64_t>(size_of(vector.dtype))};
 }
 
-/// What a rank found wrong, or nothing.
-std::string run_once(const Schedule& schedule, const Vector& vector, Transport& transport) {
+/// What a rank found wrong where ranks run so, or nothing.
+std::string run_at(const RankSiteRow& site, const Schedule& schedule, const Vector& vector,
+                   Transport& transport) {
   const CollectiveValues values({.collective = schedule.algorithm().collective,
                                  .num_ranks = schedule.num_ranks(),
                                  .root = schedule.request().root,
@@ -36,19 +44,27 @@ std::string run_once(const Schedule& schedule, const Vector& vector, Transport& 
                                  .num_elements = vector.num_elements,
                                  .parts = parts_of(schedule, vector.num_elements)},
                                 kInputSeed);
-  for (const RankSiteRow& site : kRankSites) {
-    const ExecutionPolicy policy = policy_for(schedule, bytes_of(vector), site.rules);
-    Executor executor(compile(schedule, vector, transport.rank(), policy), transport);
-    values.write_input(transport.rank(), executor.message());
-    executor.run();
-    if (const std::optional<std::int64_t> wrong = values.first_wrong(transport.rank(), executor.message())) {
-      return fmt::format("{}: {} {}, {} elements, {}: rank {}, element {}: found {}, due {}", label(schedule),
-                         name(vector.dtype), name(vector.op), vector.num_elements, describe(policy),
-                         transport.rank(), *wrong, values.value_at(executor.message(), *wrong),
-                         values.value_due(transport.rank(), *wrong));
-    }
+  const ExecutionPolicy policy = policy_for(schedule, bytes_of(vector), site.rules);
+  Executor executor(compile(schedule, vector, transport.rank(), policy), transport);
+  values.write_input(transport.rank(), executor.message());
+  executor.run();
+  const std::optional<std::int64_t> wrong = values.first_wrong(transport.rank(), executor.message());
+  if (!wrong) {
+    return {};
   }
-  return {};
+  return fmt::format("{}: {} {}, {} elements, {}: rank {}, element {}: found {}, due {}", label(schedule),
+                     name(vector.dtype), name(vector.op), vector.num_elements, describe(policy),
+                     transport.rank(), *wrong, values.value_at(executor.message(), *wrong),
+                     values.value_due(transport.rank(), *wrong));
+}
+
+/// What a rank found wrong, or nothing.
+std::string run_once(const Schedule& schedule, const Vector& vector, Transport& transport) {
+  std::string wrong;
+  for (const RankSiteRow& site : kRankSites) {
+    wrong += run_at(site, schedule, vector, transport);
+  }
+  return wrong;
 }
 
 /// All ranks of a schedule, for several vectors one after another.
@@ -63,6 +79,60 @@ void expect_exact(const Schedule& schedule, std::span<const Vector> vectors) {
   for (const std::string& text : wrong) {
     EXPECT_EQ(text, "");
   }
+}
+
+/// Tells when the first transfer of its rank has been started, which needs nobody else.
+class TellingTransport : public Transport {
+ public:
+  TellingTransport(Transport& transport, std::function<void()> arrived)
+      : transport_(transport), arrived_(std::move(arrived)) {}
+  Rank rank() const override { return transport_.rank(); }
+  int num_ranks() const override { return transport_.num_ranks(); }
+  std::unique_ptr<Transfer> make_send(Rank target, std::span<const std::byte> memory) override {
+    return std::make_unique<Telling>(transport_.make_send(target, memory), arrived_);
+  }
+  std::unique_ptr<Transfer> make_receive(Rank source, std::span<std::byte> memory) override {
+    return std::make_unique<Telling>(transport_.make_receive(source, memory), arrived_);
+  }
+
+ private:
+  class Telling : public Transfer {
+   public:
+    Telling(std::unique_ptr<Transfer> transfer, const std::function<void()>& arrived)
+        : transfer_(std::move(transfer)), arrived_(arrived) {}
+    void start() override {
+      transfer_->start();
+      arrived_();
+    }
+    void wait() override { transfer_->wait(); }
+
+   private:
+    std::unique_ptr<Transfer> transfer_;
+    const std::function<void()>& arrived_;
+  };
+
+  Transport& transport_;
+  std::function<void()> arrived_;
+};
+
+/// Each rank begins when the one before it in this order has started its first transfer, or has none.
+std::string run_in_order_of_arrival(const std::vector<Rank>& order, const RankSiteRow& site,
+                                    const Schedule& schedule, const Vector& vector) {
+  std::vector<std::promise<void>> promises(order.size());
+  std::vector<std::string> wrong(order.size());
+  run_as_threads(schedule.num_ranks(), 60s, [&](std::unique_ptr<Transport> transport) {
+    const auto place =
+        static_cast<std::size_t>(std::find(order.begin(), order.end(), transport->rank()) - order.begin());
+    std::once_flag once;
+    const auto arrive = [&] { std::call_once(once, [&] { promises[place].set_value(); }); };
+    if (place > 0) {
+      promises[place - 1].get_future().wait();
+    }
+    TellingTransport telling(*transport, arrive);
+    wrong[place] = run_at(site, schedule, vector, telling);
+    arrive();
+  });
+  return std::accumulate(wrong.begin(), wrong.end(), std::string());
 }
 
 std::vector<Vector> vectors_of_sizes(std::initializer_list<std::int64_t> sizes) {
@@ -120,6 +190,17 @@ TEST(Executor, GivesExactResultsInAnyOrderOfRanks) {
           vectors_of_sizes({100}));
     }
   }
+}
+
+TEST(Executor, GivesExactResultsInAnyOrderOfArrival) {
+  std::vector<Rank> order = {0, 1, 2, 3};
+  do {
+    for_each_schedule({{.num_ranks = 4}}, [&](const Schedule& schedule) {
+      for (const RankSiteRow& site : kRankSites) {
+        EXPECT_EQ(run_in_order_of_arrival(order, site, schedule, {.num_elements = 37}), "");
+      }
+    });
+  } while (std::next_permutation(order.begin(), order.end()));
 }
 
 TEST(Executor, GivesExactResultsForEveryTypeAndOperation) {
