@@ -216,9 +216,9 @@ bool has_intervals(const Calibrated& calibrated) {
 }
 
 /// How far predictions are off where nothing disturbs, as a deviation of logarithms, when messages are processors' work from end to
-/// end: how threads wake up and wait there is what the model knows least. From ten comparisons on two virtual cores
+/// end: how threads wake up and wait there is what the model knows least. From 23 comparisons on two virtual cores
 /// (docs/measuring.md).
-constexpr double kProcessorDeviation = 0.11;
+constexpr double kProcessorDeviation = 0.07;
 
 /// How many times longer everything takes at the slow end of its 90 % interval: medians differ by `spread` from pass to pass, the
 /// probes' and the measurement's alike, and processors are busy for `processor_share` of the time.

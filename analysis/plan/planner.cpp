@@ -142,6 +142,8 @@ TrainingStep Planner::simulate(Known& machine, const Variation& variation, const
   const Seconds fed{workload.input_per_node ? batch * on_node / *workload.input_per_node : 0};
   const Seconds pass =
       std::max(fed, batch * (std::get<ComputeTime>(machine.computed).per_sample.*ends.compute));
+  double& largest = largest_of_[gpus];
+  largest = largest > 0 ? largest : expected_largest(gpus);
   const double forward_share = 1 / (1 + workload.backward_over_forward);
   return simulate_step({.gradients = gradients_,
                         .buckets = make_buckets(gradients_, settings),
@@ -150,7 +152,7 @@ TrainingStep Planner::simulate(Known& machine, const Variation& variation, const
                         .accumulate = settings.accumulate,
                         .overlap = settings.style == Synchronisation::ddp,
                         .slowdown = ends.slowdown.value_or(machine.machine.gpu ? kSlowdown : 0),
-                        .waiting = (ends.spread * expected_largest(gpus) * settings.accumulate) * pass},
+                        .waiting = (ends.spread * largest * settings.accumulate) * pass},
                        time_of);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -108,6 +109,7 @@ class Planner {
   const Plan& plan_;
   std::vector<Gradient> gradients_;
   std::list<Known> known_;
+  std::map<int, double> largest_of_;  ///< expected_largest(), which is an integral.
   std::unordered_multimap<std::string, Known*>
       by_outline_;  ///< What machines that are told apart seldom share.
 };

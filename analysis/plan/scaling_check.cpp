@@ -178,15 +178,23 @@ std::vector<ScalingCheck> check_scaling(const std::vector<PublishedScaling>& row
       list = tensors.emplace(row.workload, load_tensors(places.models / (row.workload + ".csv"))).first;
     }
     const Plan plan = plan_of(row, list->second);
+    Plan hiding_nothing = plan;
+    hiding_nothing.synchronisation.style = Synchronisation::ddp_without_overlap;
+    const auto typical = [&](const Plan& of, int gpus) {
+      return estimate_of(of, machine->second, gpus, row).efficiency.typical;
+    };
     const StepEstimate all = estimate_of(plan, machine->second, row.gpus, row);
     ScalingCheck check{.row = row,
                        .predicted = all.efficiency,
+                       .without_overlap = typical(hiding_nothing, row.gpus),
                        .throughput = throughput_of(plan, machine->second, row, speeds, fits),
                        .algorithm = all.algorithm,
                        .system_class = class_of(machine->second, row.gpus)};
     if (row.baseline_gpus > 1) {
       // The baseline's own efficiency is predicted too; both ends of the interval against its typical value.
-      const double base = estimate_of(plan, machine->second, row.baseline_gpus, row).efficiency.typical;
+      const double base = typical(plan, row.baseline_gpus);
+      check.without_overlap =
+          std::min(1.0, check.without_overlap / typical(hiding_nothing, row.baseline_gpus));
       check.predicted = {.low = std::min(1.0, all.efficiency.low / base),
                          .typical = std::min(1.0, all.efficiency.typical / base),
                          .high = std::min(1.0, all.efficiency.high / base)};
@@ -249,6 +257,10 @@ ScalingSummary summary_of(const std::vector<ScalingCheck>& checks) {
 
 ScalingErrors errors_of_perfect_scaling(const std::vector<ScalingCheck>& checks) {
   return errors_of(checks, [](const ScalingCheck&) { return 1.0; });
+}
+
+ScalingErrors errors_without_overlap(const std::vector<ScalingCheck>& checks) {
+  return errors_of(checks, [](const ScalingCheck& check) { return check.without_overlap; });
 }
 
 ScalingErrors errors_of_median_elsewhere(const std::vector<ScalingCheck>& checks,

@@ -42,6 +42,7 @@ std::vector<PublishedScaling> load_published_scaling(const std::filesystem::path
 struct ScalingCheck {
   PublishedScaling row;
   Interval<double> predicted;
+  double without_overlap = 0;  ///< The same where all_reduces begin after the backward pass.
   /// Samples per second of all GPUs with no speed given, fitted to speeds of all other sources.
   Interval<double> throughput;
   std::string algorithm;     ///< What was predicted.
@@ -88,6 +89,9 @@ ScalingErrors errors_of_perfect_scaling(const std::vector<ScalingCheck>& checks)
 /// And that every run is as efficient as the median of all rows of other sources (a source = a repository).
 ScalingErrors errors_of_median_elsewhere(const std::vector<ScalingCheck>& checks,
                                          const std::vector<ScalingCheck>& all);
+
+/// And that nothing is hidden: the same prediction with all_reduces after the backward pass.
+ScalingErrors errors_without_overlap(const std::vector<ScalingCheck>& checks);
 
 /// How far throughput from words alone is off.
 FactorSummary throughput_summary_of(const std::vector<ScalingCheck>& checks);

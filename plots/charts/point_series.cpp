@@ -2,12 +2,42 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
+#include <optional>
 #include <tuple>
+
+#include <fmt/format.h>
+
+#include "common/error.hpp"
 
 namespace ringside::plots {
 namespace {
 
+/// Nobody waits for the Planck time, nor for 10^22 years; beyond, quotients of such times are no numbers any more.
+constexpr double kShortest = 1e-30;
+constexpr double kLongest = 1e30;
+
 bool drawable(Seconds time) { return std::isfinite(time.value) && time.value > 0; }
+
+void require_range(const PointKey& key, std::initializer_list<std::optional<Seconds>> times) {
+  for (const std::optional<Seconds>& time : times) {
+    // The lower end of an interval may be 0.
+    if (time && time->value != 0 && !(time->value >= kShortest && time->value <= kLongest)) {
+      throw Error(ErrorKind::bad_input,
+                  fmt::format("{} of {} on {} takes {:.3g} s, which no chart can show: {:g} s to {:g} s",
+                              key.algorithm, format(key.bytes), key.ranks, time->value, kShortest, kLongest));
+    }
+  }
+}
+
+void require_range(const Point& point) {
+  if (has_prediction(point)) {
+    require_range(point.key, {point.predicted->seconds, point.predicted->low, point.predicted->high});
+  }
+  if (has_measurement(point)) {
+    require_range(point.key, {point.measured->seconds, point.measured->low, point.measured->high});
+  }
+}
 
 RanksPanel& panel_of(std::vector<RanksPanel>& panels, int ranks) {
   auto place =
@@ -86,6 +116,7 @@ std::vector<PointGroup> group_points(const std::vector<Point>& points) {
     if ((!has_prediction(point) && !has_measurement(point)) || key.bytes.value <= 0) {
       continue;
     }
+    require_range(point);
     types.insert(key.dtype);
     ops.insert(key.op);
     PointGroup& group = groups[{key.collective, key.dtype, key.op}];

@@ -36,7 +36,8 @@ struct PointGroup {
   std::vector<RanksPanel> panels;  ///< By number of ranks, ascending.
 };
 
-/// Leaves out points that a log axis cannot show: without a time, and of no bytes.
+/// Leaves out points that a log axis cannot show: without a time, and of no bytes. Throws Error{bad_input} for times that are
+/// no machine's, below 1e-30 s or above 1e30 s.
 std::vector<PointGroup> group_points(const std::vector<Point>& points);
 
 bool has_prediction(const Point& point);

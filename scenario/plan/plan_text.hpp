@@ -24,7 +24,7 @@ struct WorkloadChanges {
   /// Tokens of a sample of a language model: what was counted for another length no longer holds.
   std::optional<std::int64_t> sequence = {};
 
-  /// Of one epoch, and how many of them.
+  /// Samples of one epoch, and how many epochs.
   std::optional<std::int64_t> samples = {};
   std::optional<double> epochs = {};
 

@@ -19,8 +19,8 @@ struct PlanLine {
       bandwidth;  ///< Bandwidth of the slot of every GPU that is no machine's: `20 GB/s`
   std::optional<std::string> sharding;  ///< `fsdp,qlora` or `search`
   std::optional<std::string> sequence;  ///< Tokens of a sample of a language model.
-  std::optional<std::string> tokens;    ///< Of the whole run of a language model: `300 B`.
-  std::optional<std::string> epochs;    ///< Of the whole run.
+  std::optional<std::string> tokens;    ///< Tokens of the whole run of a language model: `300 B`.
+  std::optional<std::string> epochs;    ///< Epochs of the whole run.
   std::vector<std::string> known;       ///< `3090: 568 samples/s`, `4x3090: 88 MB in 15 ms`
 };
 

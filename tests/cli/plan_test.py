@@ -138,19 +138,19 @@ class Plan(RingsideCase):
         self.assert_rejected(self.line("--model", "resnet34", "--shard", "fsdp", "--gpus", "4xA100"), 2, "transformer")
 
     def test_the_length_of_the_run_can_be_said(self):
-        def hours(*arguments):
+        def cost(*arguments):
             result = self.line(*arguments)
             self.assertEqual(result.returncode, 0, result.stderr)
-            return result.stdout, float(re.search(r"Rent .*: ([\d.]+) h for the run", result.stdout)[1])
+            return result.stdout, float(re.search(r"for the run, ([\d.]+) USD", result.stdout)[1])
 
         offers = ("--shard", "fsdp", "--gpus", "8xH100 @ 20 USD")
-        text, short = hours("--model", "llama3-8b", "--tokens", "1 B", *offers)
+        text, short = cost("--model", "llama3-8b", "--tokens", "1 B", *offers)
         self.assertIn("samples: 122071\n", text)  # Sequences of 8,192 tokens, the last one not full.
-        text, long = hours("--model", "llama3-8b", "--tokens", "15e9", *offers)
+        text, long = cost("--model", "llama3-8b", "--tokens", "15e9", *offers)
         self.assertAlmostEqual(long / short, 15, delta=0.2)
-        text, _ = hours("--model", "llama3-8b", "--tokens", "1B", "--sequence", "4096", *offers)
+        text, _ = cost("--model", "llama3-8b", "--tokens", "1B", "--sequence", "4096", *offers)
         self.assertIn("samples: 244141\n", text)
-        text, _ = hours("--model", "llama3-8b", "--epochs", "2", *offers)
+        text, _ = cost("--model", "llama3-8b", "--epochs", "2", *offers)
         self.assertIn("epochs: 2\n", text)
         for arguments, words in (
                 (("--model", "llama3-8b", "--tokens", "many"), ("--tokens 'many': ", "300 B")),

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "common/error.hpp"
 #include "figure_parts.hpp"
 #include "placed_texts.hpp"
 #include "plots/drawing/palette.hpp"
@@ -23,6 +24,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
+using testing::ThrowsMessage;
 
 std::vector<Figure> make_samples() {
   std::vector<Figure> figures;
@@ -105,6 +107,18 @@ TEST(EveryChart, OfNothingIsNothing) {
   EXPECT_THAT(heat_map({}, kContext), IsEmpty());
   EXPECT_THAT(timeline({}, kContext), IsEmpty());
   EXPECT_THAT(topology_graph({}, kContext), IsEmpty());
+}
+
+TEST(EveryChart, OfTimesThatAreNoMachinesIsRefused) {
+  for (const double seconds : {5e-324, 1e-31, 1e31, 1e305}) {
+    std::vector<Point> points = samples::sweep();
+    points.at(1).predicted->seconds.value = seconds;
+    for (const auto& draw : {+[](const std::vector<Point>& some) { return time_vs_size(some, {}, {}); },
+                             +[](const std::vector<Point>& some) { return ratio(some, {}); },
+                             +[](const std::vector<Point>& some) { return bus_bandwidth(some, {}, {}); }}) {
+      EXPECT_THAT([&] { draw(points); }, ThrowsMessage<Error>(HasSubstr("which no chart can show")));
+    }
+  }
 }
 
 TEST(TimeVsSize, PredictionsAreLinesAndMeasurementsAreMarks) {

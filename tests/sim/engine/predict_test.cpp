@@ -232,7 +232,7 @@ TEST(Predict, RanksWithCoresOfTheirOwnArePredictedInSegmentsButNotReplayedInThem
 }
 
 double at_slow_end(double deviation, double processor_share = 1) {
-  return std::exp(1.645 * std::hypot(std::sqrt(2.0) * deviation, 0.11 * processor_share));
+  return std::exp(1.645 * std::hypot(std::sqrt(2.0) * deviation, 0.07 * processor_share));
 }
 
 TEST(Predict, TheIntervalFollowsTheSpreadAtTheSizeOfTheMessages) {
