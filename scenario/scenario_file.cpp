@@ -99,7 +99,7 @@ std::optional<std::filesystem::path> read_measured(Reader& reader, const Value& 
   const std::filesystem::path file = folder_of(reader) / *text;
   std::error_code ignored;
   if (!std::filesystem::exists(file, ignored)) {
-    reader.fail(value, fmt::format("there is no file {}", in_quotes(file.lexically_normal().string())));
+    reader.fail(value, fmt::format("there is no file '{}'", file.lexically_normal().string()));
     return std::nullopt;
   }
   return file;

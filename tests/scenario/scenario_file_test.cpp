@@ -463,6 +463,9 @@ TEST(ScenarioFile, MoreRanksThanGpusAreRefused) {
 TEST(ScenarioFile, MeasurementsThatAreNotThereAreMissedAtOnce) {
   EXPECT_THAT(scenario_problems(scenario_with("measured: run.jsonl\n")),
               ElementsAre(AllOf(StartsWith("case.yaml:4:11: measured: "), HasSubstr("run.jsonl"))));
+  const std::string longer = std::string(100, 'x') + ".jsonl";
+  EXPECT_THAT(scenario_problems(scenario_with("measured: " + longer + "\n")), ElementsAre(HasSubstr(longer)))
+      << "a path is said to its end";
 }
 
 }  // namespace
