@@ -54,6 +54,15 @@ std::vector<PointKey> missing_repetitions(std::span<const PointKey> points, cons
   return missing;
 }
 
+MeasureOptions options_of_repetition(const MeasureOptions& options) {
+  MeasureOptions one = options;
+  one.budget_per_point = {options.budget_per_point.value / options.repetitions};
+  one.min_iterations = (options.min_iterations + options.repetitions - 1) / options.repetitions;
+  one.earlier.clear();
+  one.repetitions_now.reset();
+  return one;
+}
+
 void measure(std::span<const PointKey> points, const MeasureOptions& options, const PointMeasured& report,
              const PointMeasured& made) {
   const std::vector<Repetition> all = all_repetitions(points, options);
@@ -61,11 +70,7 @@ void measure(std::span<const PointKey> points, const MeasureOptions& options, co
   for (const Repetition& repetition : all) {
     keys.push_back(repetition.key);
   }
-  MeasureOptions of_repetition = options;
-  of_repetition.budget_per_point = {options.budget_per_point.value / options.repetitions};
-  of_repetition.min_iterations = (options.min_iterations + options.repetitions - 1) / options.repetitions;
-  of_repetition.earlier.clear();
-  of_repetition.repetitions_now.reset();
+  const MeasureOptions of_repetition = options_of_repetition(options);
   std::map<PointKey, Measurement> known = options.earlier;
   const auto add = [&](const PointKey& key, const Measurement& measurement) {
     if (made) {

@@ -34,4 +34,7 @@ void measure(std::span<const PointKey> points, const MeasureOptions& options, co
 /// What measure() has to go through, in order: each point once per repetition that is missing.
 std::vector<PointKey> missing_repetitions(std::span<const PointKey> points, const MeasureOptions& options);
 
+/// What one of several repetitions is measured with: its share of the budget and of the least number of calls.
+MeasureOptions options_of_repetition(const MeasureOptions& options);
+
 }  // namespace ringside

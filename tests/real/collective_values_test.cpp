@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "real/execute/half.hpp"
+#include "tests/schedule/scripted.hpp"
 
 namespace ringside {
 namespace {
@@ -108,6 +109,49 @@ TEST(CollectiveValues, GatheredPartsAreThoseOfTheirOwners) {
   std::copy(other.begin() + 3, other.end(), message.begin() + 3);
   EXPECT_EQ(first_wrong(call, 0, message), std::nullopt);
   EXPECT_EQ(first_wrong(call, 1, message), std::nullopt);
+  message[4] += 1;
+  EXPECT_EQ(first_wrong(call, 0, message), 4) << "in the second of its parts";
+}
+
+TEST(CollectiveValues, AGatherPromisesTheRootAloneAndABroadcastWhatTheRootHas) {
+  const std::vector<ElementRange> parts = {{.first = 0, .count = 3}, {.first = 3, .count = 2}};
+  const CollectiveCall gather = {
+      .collective = Collective::gather, .num_ranks = 2, .root = 0, .num_elements = 5, .parts = parts};
+  EXPECT_EQ(first_wrong(gather, 1, std::vector<float>(5, -1)), std::nullopt);
+  const CollectiveCall broadcast = {
+      .collective = Collective::broadcast, .num_ranks = 2, .root = 0, .num_elements = 5};
+  EXPECT_EQ(first_wrong(broadcast, 1, input<float>(broadcast, 0)), std::nullopt);
+}
+
+TEST(CollectiveValues, WhatWasRightBeforeIsSpoiltWhereARankHoldsNothing) {
+  const CollectiveCall call = {
+      .collective = Collective::broadcast, .num_ranks = 2, .root = 0, .num_elements = 5};
+  std::vector<float> message = input<float>(call, 0);
+  CollectiveValues(call, kSeed).write_input(1, std::as_writable_bytes(std::span(message)));
+  EXPECT_EQ(first_wrong(call, 1, message), 0);
+}
+
+TEST(CollectiveValues, OfEveryOperationAreWhatItGives) {
+  for (const ReduceOp op : {ReduceOp::avg, ReduceOp::min, ReduceOp::max}) {
+    const CollectiveCall call = {.num_ranks = 2, .op = op, .num_elements = 300};
+    std::vector<float> result = input<float>(call, 0);
+    const std::vector<float> other = input<float>(call, 1);
+    std::transform(result.begin(), result.end(), other.begin(), result.begin(), [op](float a, float b) {
+      return op == ReduceOp::avg ? (a + b) / 2 : op == ReduceOp::min ? std::min(a, b) : std::max(a, b);
+    });
+    EXPECT_EQ(first_wrong(call, 0, result), std::nullopt) << name(op);
+    EXPECT_NE(result, other) << name(op);
+  }
+}
+
+TEST(CollectiveValues, ARanksPartIsAllOfItsChunks) {
+  const Schedule schedule =
+      scripted_schedule({.collective = Collective::all_gather, .shape = {.num_chunks = 6}, .rounds = {}}, 3);
+  const std::vector<ElementRange> parts = parts_of(schedule, 300);
+  ASSERT_EQ(parts.size(), 3U);
+  for (std::size_t rank = 0; rank < 3; ++rank) {
+    EXPECT_EQ(parts[rank], (ElementRange{.first = 100 * static_cast<std::int64_t>(rank), .count = 100}));
+  }
 }
 
 /// The reduction of 16-bit inputs, rounded after every step as the most careless of libraries would.

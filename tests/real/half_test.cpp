@@ -50,6 +50,12 @@ TEST(Half, TiesGoToTheEvenNeighbour) {
   EXPECT_EQ(to_float(to_float16(2049.01F)), 2050);
 }
 
+TEST(Half, WhatIsNoNumberStaysNone) {
+  // The only bits of its mantissa are among those that are cut off.
+  EXPECT_TRUE(std::isnan(to_float(to_bfloat16(std::bit_cast<float>(0x7f800001U)))));
+  EXPECT_TRUE(std::isnan(to_float(to_float16(std::bit_cast<float>(0x7f800001U)))));
+}
+
 TEST(Half, TooLargeBecomesInfinite) {
   EXPECT_EQ(to_float(to_float16(65519)), 65504);
   EXPECT_TRUE(std::isinf(to_float(to_float16(65520))));

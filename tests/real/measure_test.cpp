@@ -9,8 +9,11 @@
 #include <gtest/gtest.h>
 
 #include "common/error.hpp"
+#include "common/statistics.hpp"
 #include "real/backend/backends.hpp"
 #include "real/backend/threads/transport.hpp"
+#include "real/execute/coordination.hpp"
+#include "real/execute/prepared_call.hpp"
 #include "real/launch/external/external_rank.hpp"
 #include "real/measure/point_measurement.hpp"
 #include "real/measure/point_recording.hpp"
@@ -61,6 +64,7 @@ TEST(Measure, ReportsEachPointInOrderWithItsTimes) {
     EXPECT_LE(measurement.low, measurement.seconds);
     EXPECT_LE(measurement.seconds, measurement.high);
     EXPECT_LE(measurement.seconds, measurement.p95);
+    EXPECT_EQ(measurement.seconds.value, summarize(measurement.samples).median);
   }
 }
 
@@ -78,6 +82,47 @@ TEST(Measure, RepetitionsCanBeMadeInTurns) {
     EXPECT_EQ(reported[0].measurement.iterations, 2 * turn) << "each of them is as long";
     options.earlier[points[0]] = reported[0].measurement;
   }
+  EXPECT_THAT(measured(points, options), IsEmpty());
+}
+
+TEST(Measure, RepetitionsShareTheBudgetAndTheLeastNumberOfCalls) {
+  MeasureOptions options = quick();
+  options.budget_per_point = {0.6};
+  options.min_iterations = 5;
+  options.repetitions = 3;
+  EXPECT_DOUBLE_EQ(options_of_repetition(options).budget_per_point.value, 0.2);
+  EXPECT_EQ(options_of_repetition(options).min_iterations, 2) << "at least as many in all";
+}
+
+TEST(WrongResult, SaysWhichElementOfWhichRankAndWhatWasDueThere) {
+  const std::vector<ElementRange> parts = {{.first = 0, .count = 3}, {.first = 3, .count = 2}};
+  const CollectiveCall call = {
+      .collective = Collective::reduce_scatter, .num_ranks = 2, .num_elements = 5, .parts = parts};
+  const CollectiveValues values(call, 7);
+  const auto said = [&](Rank wrong_rank, std::int64_t element) {
+    std::vector<std::optional<std::string>> texts(2);
+    run_as_threads(2, 10s, [&](std::unique_ptr<Transport> transport) {
+      Coordination coordination(*transport);
+      const auto rank = static_cast<std::size_t>(transport->rank());
+      texts[rank] = wrong_result(values,
+                                 transport->rank() == wrong_rank
+                                     ? std::optional(WrongElement{.element = element, .found = 0.5})
+                                     : std::nullopt,
+                                 coordination);
+    });
+    EXPECT_EQ(texts[0], texts[1]);
+    return texts[0].value_or("all is right");
+  };
+  EXPECT_THAT(said(1, 4), HasSubstr("rank 1, element 4 of 5: found 0.5, due "));
+  EXPECT_THAT(said(0, 0), HasSubstr("rank 0, element 0 of 5: found 0.5, due "));
+  EXPECT_EQ(said(2, 0), "all is right");
+}
+
+TEST(Measure, WhatCouldNotBeMeasuredBeforeIsNotTriedAgain) {
+  const std::vector<PointKey> points = {{.algorithm = "ring", .ranks = 2, .bytes = {400}}};
+  MeasureOptions options = quick();
+  options.repetitions = 3;
+  options.earlier[points[0]] = {.outcome = Outcome::unsupported, .backend = Backend::threads, .note = "why"};
   EXPECT_THAT(measured(points, options), IsEmpty());
 }
 

@@ -1,6 +1,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <optional>
 #include <stdexcept>
 
 #include <gmock/gmock.h>
@@ -60,6 +61,39 @@ TEST(ThreadsTransport, LostPeerBecomesAnErrorNotAHang) {
     });
   });
   EXPECT_EQ(message, "rank 0 waited 20 ms to receive from rank 1");
+}
+
+TEST(ThreadsTransport, APeerThatHasEndedIsGoneAndNotLate) {
+  std::optional<PeerLost::How> how;
+  message_of([&] {
+    run_as_threads(2, 10s, [&](std::unique_ptr<Transport> transport) {
+      if (transport->rank() == 1) {
+        throw std::runtime_error("rank 1 has had enough");
+      }
+      std::byte byte{};
+      const auto receive = transport->make_receive(1, std::span(&byte, 1));
+      receive->start();
+      try {
+        receive->wait();
+      } catch (const PeerLost& lost) {
+        how = lost.how();
+      }
+    });
+  });
+  EXPECT_TRUE(how == PeerLost::How::gone);
+}
+
+TEST(ThreadsTransport, AMessageOfAnotherSizeIsAnError) {
+  const std::string message = message_of([] {
+    run_as_threads(2, 10s, [](std::unique_ptr<Transport> transport) {
+      std::array<std::byte, 3> data{};
+      const auto transfer = transport->rank() == 0 ? transport->make_send(1, data)
+                                                   : transport->make_receive(0, std::span(data).first(2));
+      transfer->start();
+      transfer->wait();
+    });
+  });
+  EXPECT_EQ(message, "rank 0 sends 3 B to rank 1, which wants to receive 2 B");
 }
 
 TEST(ThreadsTransport, TheFirstExceptionIsTheOneThatIsRethrown) {

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -29,9 +30,9 @@ Timed time_on_threads(int num_ranks, const TimingLimits& limits, bool rank_0_cou
     Coordination coordination(*transport);
     timed.samples[rank] = time_calls({.before = [] {},
                                       .run =
-                                          [&calls = timed.calls[rank]] {
+                                          [&calls = timed.calls[rank], rank] {
                                             ++calls;
-                                            return 1e-6 * calls;
+                                            return 1e-6 * calls * static_cast<double>(3 - rank);
                                           },
                                       .counts = rank > 0 || rank_0_counts},
                                      limits, coordination, nullptr);
@@ -45,6 +46,7 @@ TEST(Timing, AllRanksKnowTheSameTimesAndStopTogether) {
   EXPECT_EQ(timed.samples[0], timed.samples[2]);
   EXPECT_EQ(timed.calls[0], timed.calls[2]);
   EXPECT_GT(timed.calls[0], static_cast<int>(timed.samples[0].size())) << "the first calls are dropped";
+  EXPECT_DOUBLE_EQ(timed.samples[0].back(), 3e-6 * timed.calls[0]) << "what the slowest rank took";
 }
 
 TEST(Timing, TheResultOfEveryCallCanBeLookedAt) {
@@ -61,8 +63,26 @@ TEST(Timing, TheResultOfEveryCallCanBeLookedAt) {
                 .after = [&] { ++looks; }},
                {.budget = {0}, .min_calls = 8}, coordination, nullptr);
   });
-  EXPECT_GT(calls, 8) << "the dropped ones, too";
+  EXPECT_EQ(calls, 1 + 8) << "the dropped one, too";
   EXPECT_EQ(calls, looks);
+}
+
+TEST(Timing, ATenthOfTheBudgetIsDropped) {
+  int calls = 0;
+  run_as_threads(1, 10s, [&](std::unique_ptr<Transport> transport) {
+    Coordination coordination(*transport);
+    time_calls({.before = [] {},
+                .run =
+                    [&] {
+                      ++calls;
+                      std::this_thread::sleep_for(20ms);
+                      return 0.02;
+                    },
+                .after = [] {}},
+               {.budget = {0.4}, .min_calls = 1, .max_calls = 1}, coordination, nullptr);
+  });
+  // The first call takes 20 ms or more, so that two more fit into 40 ms at most; then the one that counts.
+  EXPECT_LE(calls, 1 + 2 + 1);
 }
 
 TEST(Timing, GoesOnUntilTheMinimumWhateverTheBudget) {
@@ -72,6 +92,7 @@ TEST(Timing, GoesOnUntilTheMinimumWhateverTheBudget) {
 TEST(Timing, StopsAtTheMaximum) {
   const Timed timed = time_on_threads(2, {.budget = {10}, .target_interval = -1, .max_calls = 13});
   EXPECT_EQ(timed.samples[0].size(), 13U);
+  EXPECT_LE(timed.calls[0], 13 + 10) << "ten calls that are dropped are enough";
 }
 
 TEST(Timing, StopsWhenTheIntervalIsNarrowEnough) {
