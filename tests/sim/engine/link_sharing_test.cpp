@@ -98,6 +98,66 @@ TEST_P(RandomFlows, HaveMaxMinFairRatesWheneverOneComesOrGoes) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomFlows, testing::Range(1, 21));
 
+/// One link each way between two ranks, 1 GB/s each.
+Network there_and_back() {
+  return test::wired({{.name = "there", .latency = {0}, .capacity = {1e9}},
+                      {.name = "back", .latency = {0}, .capacity = {1e9}}},
+                     {{{}, {0}}, {{1}, {}}});
+}
+
+/// Sends one message of each of these sizes at once, and goes on until all are there.
+void send_at_once(LinkSharing& sharing, Activities& activities, Rank source,
+                  const std::vector<std::int64_t>& sizes) {
+  for (const std::int64_t bytes : sizes) {
+    sharing.begin({.source = source, .target = 1 - source, .bytes = bytes});
+  }
+  std::vector<Activities::Id> completed;
+  sharing.share();
+  while (activities.advance(completed)) {
+    for (const Activities::Id id : completed) {
+      sharing.finish(id);
+    }
+    sharing.share();
+  }
+}
+
+TEST(LinkSharing, TheLinkThatLimitedLongestInAllComesFirst) {
+  const Network network = there_and_back();
+  Activities activities;
+  LinkSharing sharing(network, activities);
+  send_at_once(sharing, activities, 0, {10'000, 10'000});
+  send_at_once(sharing, activities, 1, {5'000, 5'000});
+  send_at_once(sharing, activities, 0, {1'000, 1'000});
+  ASSERT_EQ(sharing.limits().size(), 2U);
+  EXPECT_EQ(sharing.limits()[0].link, "there");
+}
+
+TEST(LinkSharing, SaysTheMostFlowsThatALinkHeldBack) {
+  const Network network = there_and_back();
+  Activities activities;
+  LinkSharing sharing(network, activities);
+  send_at_once(sharing, activities, 0, {1'000, 2'000, 3'000});
+  ASSERT_EQ(sharing.limits().size(), 1U);
+  EXPECT_EQ(sharing.limits()[0].flows, 3);
+}
+
+TEST(LinkSharing, AnEmptyMessageTakesItsLatencyAndUsesNoNic) {
+  Network network = test::wired(
+      {{.name = "NIC", .kind = LinkKind::nic_out, .node = 0, .latency = {1e-6}, .capacity = {1e9}}},
+      {{{}, {0}}, {{0}, {}}});
+  network.nics_per_node = 1;
+  Activities activities;
+  LinkSharing sharing(network, activities);
+  std::vector<Activities::Id> completed;
+  const Activities::Id empty = sharing.begin({.source = 0, .target = 1, .bytes = 0});
+  sharing.share();
+  ASSERT_TRUE(activities.advance(completed));
+  EXPECT_EQ(sharing.finish(empty), Stage::done);
+  EXPECT_EQ(sharing.nics()->used, 0);
+  sharing.begin({.source = 0, .target = 1, .bytes = 8});
+  EXPECT_EQ(sharing.nics()->used, 1);
+}
+
 }  // namespace
 
 }  // namespace ringside

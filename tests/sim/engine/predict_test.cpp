@@ -346,6 +346,39 @@ TEST(Predict, ATraceComesWithTheReplay) {
   EXPECT_EQ(trace.size(), 14U * 8);
 }
 
+TEST(Predict, RanksOfACalibratedMachineWorkWhereTheyWereCalibrated) {
+  const PointKey key = point("ring", 2, {16'000'000});
+  Machine gloo = shared_machine({});
+  gloo.calibrated->backend = "gloo";
+  const ExecutionPolicy without = *predicted(gloo, key).policy;
+  gloo.gpu = Gpu{};
+  gloo.gpu->model = "L40S";
+  EXPECT_EQ(predicted(gloo, key).policy, without) << "gloo's ranks are on the CPU, GPUs or not";
+}
+
+TEST(Predict, RanksHaveCoresOfTheirOwnWhereThereIsOneForEach) {
+  const PointKey key = point("ring", 3, {24'000'000});
+  Machine gloo = shared_machine({});
+  gloo.calibrated->backend = "gloo";
+  gloo.calibrated->cores = 3;
+  const ExecutionPolicy own = *predicted(gloo, key).policy;
+  gloo.calibrated->cores = 2;
+  EXPECT_NE(predicted(gloo, key).policy, own);
+}
+
+TEST(Predict, TheIntervalHoldsThePrediction) {
+  Machine machine = calibrated_machine();
+  machine.calibrated->latency_interval = Interval<double>{.low = 1.2e-5, .typical = 1.3e-5, .high = 1.5e-5};
+  const Prediction prediction = predicted(machine, point("ring"));
+  EXPECT_EQ(prediction.low->value, prediction.seconds.value);
+  EXPECT_GT(prediction.high->value, prediction.seconds.value);
+}
+
+TEST(Predict, OnlySchedulesOfOursHaveAPolicy) {
+  EXPECT_TRUE(predicted(custom_machine(), point("ring")).policy.has_value());
+  EXPECT_FALSE(predicted(custom_machine(), point("native"), {.backend = Backend::gloo}).policy.has_value());
+}
+
 }  // namespace
 
 }  // namespace ringside

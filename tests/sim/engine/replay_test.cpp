@@ -4,6 +4,7 @@
 
 #include "schedule/registry.hpp"
 #include "sim/engine/flow.hpp"
+#include "tests/schedule/scripted.hpp"
 #include "tests/sim/engine/networks.hpp"
 
 namespace ringside {
@@ -39,6 +40,31 @@ TEST(Replay, EveryPairHasTheCostOfItsRoute) {
   const Schedule naive(*find_algorithm(Collective::all_reduce, "naive"), {.num_ranks = 2});
   const Execution execution(naive, {1'000'000}, DataType::float32);
   EXPECT_NEAR(replay(execution, network).value, (2e-6 + 1e6 / 5e9) + (6e-6 + 1e6 / 4e9), 1e-15);
+}
+
+TEST(Replay, StragglersReduceSlowlyToo) {
+  const Schedule ring(*find_algorithm(Collective::all_reduce, "ring"), {.num_ranks = 8});
+  const Execution execution(ring, {8'000'000}, DataType::float32);
+  Network network = test::private_links(8, {.reduction = 3e-10});
+  const double even = replay(execution, network).value;
+  network.slowdown.assign(8, 2.5);
+  EXPECT_NEAR(replay(execution, network).value, 2.5 * even, 1e-12);
+}
+
+TEST(Replay, ReductionsGoByTheirArrival) {
+  // One message comes after 1 us, the other after 10; reducing the first takes 1 us and is over by then.
+  const Schedule two = scripted_schedule({.rounds = {{{.source = 1, .target = 0, .kind = MoveKind::reduce},
+                                                      {.source = 2, .target = 0, .kind = MoveKind::reduce}}}},
+                                         3);
+  const Execution execution(two, {1'000}, DataType::float32);
+  for (const bool first_is_late : {false, true}) {
+    Network network =
+        test::wired({{.name = "fast", .latency = {1e-6}, .capacity = {1e18}},
+                     {.name = "slow", .latency = {1e-5}, .capacity = {1e18}}},
+                    {{{}, {}, {}}, {{first_is_late ? 1 : 0}, {}, {}}, {{first_is_late ? 0 : 1}, {}, {}}});
+    network.reduction.assign(3, {1e-9});
+    EXPECT_NEAR(replay(execution, network).value, 1.1e-5, 1e-12) << first_is_late;
+  }
 }
 
 }  // namespace

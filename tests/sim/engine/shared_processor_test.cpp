@@ -8,6 +8,7 @@
 #include "schedule/registry.hpp"
 #include "sim/engine/flow.hpp"
 #include "sim/engine/replay.hpp"
+#include "tests/schedule/scripted.hpp"
 #include "tests/sim/engine/networks.hpp"
 
 namespace ringside {
@@ -215,6 +216,47 @@ TEST(SharedProcessor, ReplayTakesEveryMessageAsIfAlone) {
   const Schedule ring(*find_algorithm(Collective::all_reduce, "ring"), {.num_ranks = 4});
   const Execution execution(ring, {400'000}, DataType::float32);
   EXPECT_NEAR(replay(execution, shared_processor(4)).value, 6 * 1e-4 + 3 * 4e-10 * 100'000, 1e-12);
+}
+
+TEST(ProcessorCurves, WithoutNeighbourExchangesMessagesShareTheCores) {
+  SharedProcessor processor = two_cores();
+  erase(processor, ProbeKind::neighbour_exchange);
+  const ProcessorCurves curves(processor, {});
+  EXPECT_EQ(curves.contention(2, 1'000), 1);
+  EXPECT_EQ(curves.contention(3, 1'000), 1.5);
+}
+
+TEST(SharedProcessor, AReductionSharesTheCoresWithMessages) {
+  const Network network = shared_processor(4);
+  Activities activities;
+  ProcessorSharing sharing(network, activities);
+  const Activities::Id reduction =
+      sharing.begin({.kind = WorkKind::reduction, .source = 3, .target = 3, .bytes = 100'000});
+  for (const Rank source : {0, 1, 2}) {
+    sharing.begin({.source = source, .target = source + 1, .bytes = 100'000});
+  }
+  sharing.share();
+  EXPECT_NEAR(activities.rate(reduction), 0.5, 1e-12) << "four at once on two cores";
+}
+
+TEST(SharedProcessor, ALittleContentionIsNotWorthASentence) {
+  const Schedule ring(*find_algorithm(Collective::all_reduce, "ring"), {.num_ranks = 4});
+  const Execution execution(ring, {400'000}, DataType::float32);
+  const auto limits = [&](double factor) {
+    SharedProcessor processor = private_links();
+    points(processor, ProbeKind::neighbour_exchange, 4) = {{{100'000}, factor * 1e-4}};
+    return simulate_flow(execution, shared_processor(4, processor)).limits;
+  };
+  EXPECT_THAT(limits(1.05), IsEmpty());
+  ASSERT_EQ(limits(1.5).size(), 1U);
+  EXPECT_EQ(limits(1.5)[0].kind, Limit::Kind::contention);
+}
+
+TEST(SharedProcessor, ACopyWithinARankTakesAsLongAsReducing) {
+  const Schedule copies = scripted_schedule(
+      {.shape = {.num_buffers = 2}, .rounds = {{{.source = 0, .target = 0, .target_buffer = 1}}}}, 2);
+  const Execution execution(copies, {100'000}, DataType::float32);
+  EXPECT_NEAR(replay(execution, shared_processor(2)).value, 4e-10 * 100'000, 1e-15);
 }
 
 }  // namespace
