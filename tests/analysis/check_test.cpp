@@ -11,8 +11,10 @@ namespace ringside {
 namespace {
 
 using examples::message_of;
+using testing::Contains;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::SizeIs;
 
 Machine machine(const std::string& yaml) { return parse_machine(yaml, "test"); }
@@ -128,6 +130,47 @@ TEST(Check, WhatTheLogSaysDecidesBetweenCausesThatLookAlike) {
   CauseEvidence against = sockets;
   against.speaks_for = false;
   EXPECT_LT(probability(check_of(nodes, slow, 16, {against}), Cause::tcp), probability(without, Cause::tcp));
+  for (const SuspectedCause& suspected : with.causes) {
+    EXPECT_EQ(suspected.evidence.empty(), suspected.cause != Cause::tcp);
+  }
+}
+
+TEST(Cause, ChangesWhatItsNameSays) {
+  Machine slots = machine(kPcie);
+  EXPECT_EQ(with_cause(slots, Cause::slots_half, 4).intra->lanes, 8);
+  slots.intra->bandwidth = BytesPerSecond{20e9};
+  EXPECT_EQ(with_cause(slots, Cause::slots_half, 4).intra->bandwidth, BytesPerSecond{10e9});
+  Machine nodes = machine(kTwoNodes);
+  EXPECT_EQ(with_cause(nodes, Cause::tcp, 16).inter->rate, BytesPerSecond{12.5e9})
+      << "one interface of the host";
+  nodes.inter->rate = BytesPerSecond{5e9};
+  EXPECT_EQ(with_cause(nodes, Cause::tcp, 16).inter->rate, BytesPerSecond{5e9});
+  nodes.inter->nics = 2;
+  EXPECT_EQ(with_cause(nodes, Cause::half_nics, 16).inter->nics, 1);
+  EXPECT_EQ(with_cause(nodes, Cause::one_nic, 16).inter->nics, 2) << "half of them says it already";
+}
+
+std::vector<Cause> causes_of_slowness(const std::string& yaml, int ranks) {
+  std::vector<Cause> causes;
+  for (const SuspectedCause& suspected :
+       check_machine(machine(yaml), run_on(machine(yaml), ranks, 20), {}, nccl_fit()).causes) {
+    causes.push_back(suspected.cause);
+  }
+  return causes;
+}
+
+TEST(Check, WhatWouldSlowNothingDownIsNoCause) {
+  const std::string forced = std::string(kPcie).insert(1, "software: {nccl_algo: Ring}, ");
+  EXPECT_THAT(causes_of_slowness(forced, 4), Not(Contains(Cause::algorithm_ring)));
+  EXPECT_THAT(causes_of_slowness(kTwoNodes, 16), Not(Contains(Cause::nvls_off))) << "an A100 has none";
+}
+
+TEST(Check, IsOfNcclsOwnCollectivesAlone) {
+  std::vector<Point> points = run_on(machine(kPcie), 4);
+  const std::size_t own = points.size();
+  points.push_back(points.back());
+  points.back().key.algorithm = "ring";
+  EXPECT_THAT(check_machine(machine(kPcie), points, {}, nccl_fit()).points, SizeIs(own));
 }
 
 TEST(Check, WhatCannotApplyIsNoCause) {
@@ -146,6 +189,7 @@ TEST(Check, AGateIsAQuantileOfWhatSuchMachinesReach) {
   EXPECT_FALSE(outcome("busbw@1GiB >= p95").passed);
   EXPECT_TRUE(outcome("time@1GiB <= p95").passed);
   EXPECT_FALSE(outcome("time@1GiB<=p05").passed);
+  EXPECT_TRUE(outcome("time@1GiB <= p99").passed);
   // The slowest 5 % of machines take at least the upper end of the interval.
   EXPECT_NEAR(outcome("time@1GiB <= p95").bound / check.points.back().predicted->high->value, 1, 1e-3);
   EXPECT_LT(outcome("busbw@1GiB >= p05").bound, outcome("busbw@1GiB >= p05").measured);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "analysis/comparison/cell.hpp"
 #include "tests/analysis/points.hpp"
 
 namespace ringside {
@@ -92,6 +93,20 @@ TEST(Comparison, MarksTheFastestOfOursByWhatWasMeasured) {
   }
   EXPECT_EQ(fastest(alone), "");
   EXPECT_THAT(comparison({}), IsEmpty());
+}
+
+TEST(Cells, AreOneForEachTypeOfData) {
+  std::vector<Point> both = points({{.algorithm = "ring"}, {.algorithm = "naive"}});
+  EXPECT_EQ(cells(both).size(), 1U);
+  both[1].key.dtype = DataType::float64;
+  EXPECT_EQ(cells(both).size(), 2U);
+}
+
+TEST(Timing, OfWhatFailedThereIsNone) {
+  Point point = examples::point({.algorithm = "ring", .measured_ms = 2});
+  EXPECT_TRUE(timing(point, Side::measured).has_value());
+  point.measured->outcome = Outcome::failed;
+  EXPECT_FALSE(timing(point, Side::measured).has_value());
 }
 
 }  // namespace

@@ -216,6 +216,46 @@ TEST(Fit, StreamsCarryTheBandwidthOnBeyondThePingPongs) {
   EXPECT_NEAR(fit_probes(samples).bandwidth.value, 1 / planted.beta, 1e-6 / planted.beta);
 }
 
+TEST(Fit, StreamsSayNothingOfLatencyNorOfSizesThatPingPongsHave) {
+  const Planted planted = {.alpha = 1e-3, .beta = 1e-9, .noise = 0};
+  PlantedProbes probes(planted, 1);
+  std::vector<ProbeSample> samples = {probes.ping_pong(1'000), probes.ping_pong(1'000'000)};
+  for (const std::int64_t bytes : {2'000'000, 4'000'000, 8'000'000, 16'000'000, 32'000'000}) {
+    samples.push_back(probes.sample(ProbeKind::stream, 2, bytes, planted.beta * static_cast<double>(bytes)));
+  }
+  EXPECT_NEAR(fit_probes(samples).latency.value, planted.alpha, 1e-9);
+  for (const std::int64_t bytes : {1'000, 2'000, 4'000, 8'000, 16'000, 32'000, 64'000}) {
+    samples.push_back(probes.sample(ProbeKind::stream, 2, bytes, 1e-6));
+  }
+  EXPECT_NEAR(fit_probes(samples).latency.value, planted.alpha, 1e-9);
+}
+
+TEST(Fit, TheIntervalIsThatOfStudentsDistribution) {
+  // Three times are on the line of 1 us and 1 GB/s and one is 10 % above it: two degrees of freedom.
+  const std::vector<CurvePoint> times = {
+      {{1'000}, 2e-6}, {{2'000}, 3e-6}, {{4'000}, 5.5e-6}, {{8'000}, 9e-6}};
+  const LinearCost cost = fit_line(times);
+  ASSERT_TRUE(cost.latency_interval && cost.per_byte_interval);
+  EXPECT_NEAR(cost.latency.value, 1e-6, 1e-12);
+  // deviation = (0.5/5.5)/2; t of two degrees is 4.303. The covariance is pi/2 squared, times the deviation squared, times (A'A)^-1.
+  double a00 = 0;
+  double a01 = 0;
+  double a11 = 0;
+  for (const CurvePoint& point : times) {
+    const double one = 1 / point.value;
+    const double bytes = static_cast<double>(point.bytes.value) / point.value;
+    a00 += one * one;
+    a01 += one * bytes;
+    a11 += bytes * bytes;
+  }
+  const double error = 3.14159265 / 2 * (0.5 / 5.5) / 2;
+  const double determinant = a00 * a11 - a01 * a01;
+  EXPECT_NEAR(cost.latency_interval->high - cost.latency.value, 4.303 * error * std::sqrt(a11 / determinant),
+              1e-9);
+  EXPECT_NEAR(cost.per_byte_interval->high - cost.inverse_bandwidth.value,
+              4.303 * error * std::sqrt(a00 / determinant), 1e-13);
+}
+
 TEST(Fit, ReductionsCountOutOfCacheAndOfOneRankAlone) {
   PlantedProbes probes({.noise = 0}, 1);
   std::vector<ProbeSample> samples = {probes.ping_pong(8), probes.ping_pong(1 << 20)};
@@ -299,6 +339,11 @@ TEST(Fit, NeighbourExchangesAreMediansByRanksAndSize) {
   EXPECT_EQ(of_two[1].bytes, Bytes{4096});
   EXPECT_NEAR(of_two[1].value, 3e-6, 1e-18);
   EXPECT_EQ(points(found, ProbeKind::neighbour_exchange, 4).size(), 1U);
+
+  samples.push_back({.key = {.kind = ProbeKind::neighbour_exchange, .ranks = 2, .bytes = {64}, .messages = 3},
+                     .seconds = {5e-6}});
+  EXPECT_EQ(points(fit_probes(samples), ProbeKind::neighbour_exchange, 2).size(), 2U)
+      << "several messages at once are a curve of their own";
 }
 
 TEST(Fit, ChainedExchangesAreMediansByRanksAndSize) {

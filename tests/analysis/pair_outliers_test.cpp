@@ -87,5 +87,45 @@ TEST(PairOutliers, FewPairsTellNothing) {
   EXPECT_THAT(outliers.pairs, IsEmpty());
 }
 
+TEST(PairOutliers, TwoPairsDoNotSayWhatIsHealthy) {
+  const std::vector<PairRun> runs = {{.first = "a", .second = "b", .ratio = 1},
+                                     {.first = "c", .second = "d", .ratio = 1},
+                                     {.first = "s", .second = "a", .ratio = 9},
+                                     {.first = "s", .second = "b", .ratio = 9},
+                                     {.first = "s", .second = "c", .ratio = 9}};
+  EXPECT_THAT(pair_outliers(runs).nodes, IsEmpty());
+}
+
+TEST(PairOutliers, PairsThatVaryAnywayHaveToBeFarOff) {
+  // Ratios 10 % apart: a Gaussian of 15 % has that median distance from its middle.
+  const auto pairs_with = [](double logarithm) {
+    std::vector<PairRun> runs;
+    for (int i = 0; i < 30; ++i) {
+      runs.push_back({.first = std::to_string(2 * i),
+                      .second = std::to_string(2 * i + 1),
+                      .ratio = std::exp(0.1 * (i % 3 - 1))});
+    }
+    runs.push_back({.first = "x", .second = "y", .ratio = std::exp(logarithm)});
+    return pair_outliers(runs).pairs;
+  };
+  EXPECT_THAT(pairs_with(0.42), IsEmpty());
+  EXPECT_THAT(pairs_with(0.7), SizeIs(1));
+}
+
+TEST(PairOutliers, OfManyNodesSomeLookSlowByChance) {
+  // A ring of nodes, of which one is slow in both of its pairs: that says something of ten, and nothing of 200.
+  const auto slow_of = [](int nodes) {
+    std::vector<PairRun> runs;
+    for (int i = 0; i < nodes; ++i) {
+      runs.push_back({.first = std::to_string(i),
+                      .second = std::to_string((i + 1) % nodes),
+                      .ratio = i < 2 ? 1.5 : 1 + 0.001 * (i % 3)});
+    }
+    return pair_outliers(runs).nodes;
+  };
+  EXPECT_THAT(slow_of(10), SizeIs(1));
+  EXPECT_THAT(slow_of(200), IsEmpty());
+}
+
 }  // namespace
 }  // namespace ringside

@@ -93,6 +93,11 @@ TEST(Planner, OverlapOnGpusGainsNothingAtWorstAndHidesAllButTheLastBucketAtBest)
   EXPECT_LT(on_gpus.exposed.low, 0.5 * on_gpus.communication.low);
   EXPECT_GT(on_gpus.exposed.high, on_gpus.communication.high);
   EXPECT_EQ(on_gpus.timeline.hidden().value, 0);
+  EXPECT_LE(on_cpus.exposed.high.value, on_cpus.communication.high.value * (1 + 1e-12));
+  plan.synchronisation.style = Synchronisation::ddp_without_overlap;
+  Planner without(plan);
+  const StepEstimate exposed = without.estimate(offer_of("CPUs", 8, 1)).step.value();
+  EXPECT_NEAR(exposed.exposed.typical.value, exposed.communication.typical.value, 1e-12);
 }
 
 TEST(Planner, PricesTheWholeRun) {
@@ -104,6 +109,36 @@ TEST(Planner, PricesTheWholeRun) {
   ASSERT_TRUE(estimate.run && estimate.cost);
   EXPECT_NEAR(estimate.run->typical.value, seconds, 1e-4);
   EXPECT_NEAR(estimate.cost->amount.typical, 0.001 * seconds, 1e-7);
+
+  Plan longer = plan;
+  longer.workload.samples = 2'000'000;
+  longer.workload.epochs = 3;
+  Planner of_longer(longer);
+  EXPECT_NEAR(of_longer.estimate(offer_of("eight", 8, 3.6)).run->typical.value, 6 * seconds, 1e-3);
+}
+
+TEST(Planner, TheEndsOfEfficiencyAreThoseOfFastAndSlowComputing) {
+  Plan plan = plan_80mb();
+  plan.workload.forward_flops = 2e8;
+  plan.workload.compute = {.precision = Precision::float32,
+                           .efficiency = {{"default", {.low = 0.01, .typical = 0.1, .high = 1}}}};
+  Planner planner(plan);
+  // 100 samples take 0.9 ms of an H100's 67 TFLOP/s, or 100 times as long; synchronising them takes 14 ms.
+  const StepEstimate step = planner.estimate(with_gpu(offer_of("GPUs", 8, 1), "H100-SXM")).step.value();
+  EXPECT_LT(step.efficiency.low, 0.1);
+  EXPECT_GT(step.efficiency.high, 0.8);
+  EXPECT_GT(step.waiting.high, step.waiting.typical);
+  EXPECT_LT(step.samples_per_second.low, step.samples_per_second.high);
+}
+
+TEST(Planner, OneGpuIsNotSlowedDownByAllReduces) {
+  Plan plan = plan_80mb();
+  plan.synchronisation.style = Synchronisation::ddp;
+  Planner planner(plan);
+  const auto slowed = Contains(HasSubstr("All_reduces slow the kernels"));
+  EXPECT_THAT(planner.estimate(with_gpu(offer_of("one", 1, 1), "H100-SXM")).assumptions,
+              testing::Not(slowed));
+  EXPECT_THAT(planner.estimate(with_gpu(offer_of("two", 2, 1), "H100-SXM")).assumptions, slowed);
 }
 
 TEST(Planner, SaysThatItDoesNotKnowTheTensors) {
@@ -161,6 +196,45 @@ TEST(Memory, AHalfPrecisionCopyStandsBesideTheParameters) {
   EXPECT_EQ(memory_need(plan, 1).weights.value, plan.workload.parameters * (4 + 2));
 }
 
+TEST(Memory, HoldsWhatOptimizersBucketsAndActivationsNeed) {
+  Plan plan = plan_80mb();
+  plan.workload.memory = {.optimizer = Optimizer::momentum, .activations = std::nullopt};
+  plan.workload.tensors = {{.name = "all", .elements = plan.workload.parameters, .activations = 1000}};
+  EXPECT_EQ(memory_need(plan, 3).optimizer, Bytes{kGradientBytes}) << "one number of four bytes each";
+  EXPECT_EQ(memory_need(plan, 3).activations, Bytes{3 * 4000});
+  plan.workload.compute.precision = Precision::float16;
+  EXPECT_EQ(memory_need(plan, 3).activations, Bytes{3 * 2000});
+  for (const Synchronisation style : {Synchronisation::ddp, Synchronisation::one_bucket}) {
+    plan.synchronisation.style = style;
+    EXPECT_EQ(memory_need(plan, 3).gradients, Bytes{2 * kGradientBytes}) << "buckets are copies";
+  }
+  plan.synchronisation.style = Synchronisation::per_tensor;
+  EXPECT_EQ(memory_need(plan, 3).gradients, Bytes{kGradientBytes});
+  const MemoryNeed need = memory_need(plan, 3);
+  EXPECT_EQ(need.total().value, need.weights.value + need.gradients.value + need.optimizer.value +
+                                    need.activations.value + need.context.value);
+  EXPECT_GT(need.context.value, 0);
+}
+
+TEST(Memory, WhatFitsExactlyFits) {
+  Plan plan = plan_80mb();
+  plan.workload.batch_per_gpu = 1;
+  plan.workload.memory.activations = Bytes{0};
+  const Bytes memory = find_gpu_sheet("RTX 3090")->memory;
+  plan.workload.memory.activations = Bytes{memory.value - memory_need(plan, 1).total().value};
+  EXPECT_EQ(largest_batch(plan, memory), 1);
+  Planner planner(plan);
+  EXPECT_TRUE(planner.estimate(with_gpu(offer_of("full", 4, 1), "RTX 3090")).step);
+}
+
+TEST(Memory, PartOfASampleTakesAWholeOne) {
+  Plan plan = plan_80mb();
+  plan.workload.batch_per_gpu.reset();
+  plan.workload.global_batch = 10;
+  Planner planner(plan);
+  EXPECT_EQ(planner.estimate(offer_of("four", 4, 1)).memory.activations, Bytes{3'000'000});
+}
+
 TEST(Planner, SaysWhatDoesNotFitAndWhatWould) {
   Plan plan = plan_80mb();
   plan.workload.batch_per_gpu = 100'000;  // 100 GB of activations
@@ -210,6 +284,18 @@ TEST(ComputeTime, NamesTheArithmeticThatTheGpuHas) {
   EXPECT_THAT(basis("V100-SXM2-16GB"), HasSubstr("15.7 TFLOP/s in float32"));
 }
 
+TEST(ComputeTime, OfAGpuWithoutBfloat16IsThatOfFloat16) {
+  EXPECT_EQ(flop_rate(*find_gpu_sheet("V100-SXM2-16GB"), Precision::bfloat16),
+            flop_rate(*find_gpu_sheet("V100-SXM2-16GB"), Precision::float16));
+}
+
+TEST(ComputeTime, AMeasuredSpeedIsThatOfItsGpu) {
+  Workload workload;
+  workload.compute.measured = {{.gpu = "A100-SXM4-80GB", .samples_per_second = 1000}};
+  EXPECT_TRUE(std::holds_alternative<ComputeTime>(compute_time(workload, find_gpu_sheet("A100-SXM4-80GB"))));
+  EXPECT_TRUE(std::holds_alternative<UnknownSpeed>(compute_time(workload, find_gpu_sheet("RTX 4090"))));
+}
+
 TEST(ComputeTime, TakesTheEfficiencyOfTheClass) {
   Workload workload;
   workload.forward_flops = 1e9;
@@ -218,6 +304,9 @@ TEST(ComputeTime, TakesTheEfficiencyOfTheClass) {
   EXPECT_TRUE(std::holds_alternative<UnknownSpeed>(compute_time(workload, find_gpu_sheet("RTX 6000 Ada"))));
   EXPECT_EQ(gpu_class(*find_gpu_sheet("RTX A6000")), "ampere");
   EXPECT_EQ(gpu_class(*find_gpu_sheet("RTX 2080 Ti")), "geforce");
+  GpuSheet quadro = *find_gpu_sheet("RTX 2080 Ti");
+  quadro.model = "RTX 8000";
+  EXPECT_EQ(gpu_class(quadro), "turing");
 }
 
 TEST(Ranking, RecommendsTheCheapestWithinTheDeadlineAndTheFastestWithinTheBudget) {
@@ -250,6 +339,28 @@ TEST(Ranking, OffersWithoutAPriceAreNamedAndNotCompared) {
   EXPECT_THAT(ranking.reason, HasSubstr("it is the only offer with a price that can be used"));
   EXPECT_THAT(ranking.reason, EndsWith("No price is known of free?, which may cost less."));
   EXPECT_EQ(ties(planner, plan, offers, estimates, ranking).compared, 0);
+
+  offers.push_back(offers[1]);
+  offers[2].name = "broken";
+  offers[2].problem = "the catalogue does not know its GPU";
+  estimates.push_back(planner.estimate(offers[2]));
+  EXPECT_THAT(rank_offers(plan, offers, estimates).reason, testing::Not(HasSubstr("broken")));
+}
+
+TEST(Ranking, WhatJustMeetsItsLimitsIsGoodEnough) {
+  Plan plan = plan_80mb();
+  Planner planner(plan);
+  const std::vector<Offer> offers = {offer_of("eight", 8, 6)};
+  const std::vector<OfferEstimate> estimates = {planner.estimate(offers.front())};
+  plan.deadline = estimates.front().run->typical;
+  EXPECT_EQ(rank_offers(plan, offers, estimates).recommended, 0U);
+  plan.budget = Money{.amount = estimates.front().cost->amount.typical, .currency = "USD"};
+  EXPECT_EQ(rank_offers(plan, offers, estimates).recommended, 0U);
+}
+
+TEST(LongTime, IsInDaysFromTwoOn) {
+  EXPECT_EQ(long_time(2 * 86400), "2 days");
+  EXPECT_EQ(long_time(86400), "24 h");
 }
 
 TEST(Ranking, TheFrontHoldsWhatNothingElseBeats) {
@@ -289,6 +400,57 @@ TEST(Thresholds, AreWhereTheShareOfTheStepIsReached) {
   EXPECT_EQ(found.ring_from_gpus,
             2);  // Two exchange halves both ways at once; naive sends all there, then all back.
   EXPECT_EQ(found.accumulate_for_10_percent, 4);
+  EXPECT_FALSE(found.gpus_stop_paying);
+  const TrainingStep there = *planner.vary(offer, {.bandwidth_factor = *found.factor_for_10_percent});
+  EXPECT_LE(there.exposed.value / there.total.value, 0.1);
+}
+
+TEST(Thresholds, GpusStopPayingWhereOneMoreAddsLessThanHalfOfOne) {
+  Plan plan = plan_80mb();
+  plan.algorithm = "naive";
+  Planner planner(plan);
+  // Two GPUs send 80 MB there and back in 16 ms after 40 of computing: 1.42 times the speed of one.
+  EXPECT_EQ(thresholds(planner, plan, offer_of("eight", 8, 1)).gpus_stop_paying, 1);
+}
+
+TEST(Thresholds, MicroBatchesAreTriedUpTo4096) {
+  Plan plan = plan_80mb();
+  // A pass of 42 us: 3,000 of them are nine times what is exposed.
+  plan.workload.compute.measured = {{.gpu = "any", .samples_per_second = 100 / 41.2e-6}};
+  Planner planner(plan);
+  EXPECT_EQ(thresholds(planner, plan, offer_of("eight", 8, 1)).accumulate_for_10_percent, 4096);
+}
+
+TEST(Thresholds, RingWinsFromTheFirstSizeAtWhichItIsFaster) {
+  // Four of eight messages at once take as long as one: rings lose while latency counts.
+  Offer offer = offer_of("eight", 8, 1);
+  offer.machine.calibrated = Calibrated{};
+  offer.machine.calibrated->latency = {1e-5};
+  offer.machine.calibrated->bandwidth = {1e10};
+  offer.machine.calibrated->cores = 2;
+  const auto curve = [](ProbeKind kind, int ranks, double factor) {
+    return Curve{
+        .kind = kind, .ranks = ranks, .points = {{{1'000}, factor * 1e-5}, {{1'000'000}, factor * 1.1e-4}}};
+  };
+  offer.machine.calibrated->curves = {curve(ProbeKind::ping_pong, 2, 1),
+                                      curve(ProbeKind::neighbour_exchange, 8, 4)};
+  const Plan plan = plan_80mb();
+  Planner planner(plan);
+  const auto found = thresholds(planner, plan, offer).ring_from_bytes;
+  ASSERT_TRUE(found);
+  const auto seconds = [&](const char* algorithm, std::int64_t bytes) {
+    return *planner.all_reduce(offer, algorithm, 8, {bytes});
+  };
+  EXPECT_LT(seconds("ring", found->value), seconds("naive", found->value));
+  EXPECT_GE(seconds("ring", found->value / 2), seconds("naive", found->value / 2));
+}
+
+TEST(Thresholds, RingDoesNotWinWhereItIsAsFastAsNaive) {
+  Offer offer = offer_of("eight", 8, 1);
+  offer.machine.intra->bandwidth = BytesPerSecond{1e60};  // Both are 14 latencies.
+  const Plan plan = plan_80mb();
+  Planner planner(plan);
+  EXPECT_FALSE(thresholds(planner, plan, offer).ring_from_gpus);
 }
 
 TEST(Thresholds, LatencyCanBeTooMuchForAnyBandwidth) {
@@ -306,6 +468,21 @@ TEST(Alternatives, HoldThePlanAndEveryOtherWay) {
   EXPECT_EQ(tried.size(), 1U + 2 + 3 + 5);
   // Overlap is what helps here.
   EXPECT_EQ(best_of(tried).synchronisation.style, Synchronisation::ddp);
+  Plan doubled = plan;
+  doubled.alternatives = {"naive", "ring", "tutorial_ring"};
+  EXPECT_EQ(alternatives(planner, doubled, offer_of("eight", 8, 1)).size(), tried.size());
+}
+
+TEST(Alternatives, TheFirstBucketIsNoLargerThanTheOthers) {
+  Plan plan = plan_80mb();
+  plan.synchronisation.first_bucket = {8 << 20};
+  Planner planner(plan);
+  for (const Alternative& other : alternatives(planner, plan, offer_of("eight", 8, 1))) {
+    if (other.synchronisation.style == Synchronisation::ddp &&
+        other.synchronisation.bucket != plan.synchronisation.bucket) {
+      EXPECT_LE(other.synchronisation.first_bucket, other.synchronisation.bucket);
+    }
+  }
 }
 
 TEST(Alternatives, NcclsOwnAndOursAreNotRankedAgainstEachOther) {
@@ -319,6 +496,13 @@ TEST(Alternatives, NcclsOwnAndOursAreNotRankedAgainstEachOther) {
             Seconds{2});
   EXPECT_EQ(best_of({alternative("ring", 3), alternative("native", 1), alternative("naive", 2)}).algorithm,
             "naive");
+  EXPECT_EQ(best_of({alternative("ring", 3), alternative("naive", 2), alternative("direct", 1),
+                     alternative("tutorial_ring", 2.5)})
+                .algorithm,
+            "direct");
+  Alternative hardly = alternative("naive", 2.98);
+  hardly.at_best = {1};
+  EXPECT_EQ(best_of({alternative("ring", 3), hardly}).algorithm, "ring") << "less than 1 % faster";
 }
 
 TEST(Alternatives, OverlapIsNotGivenUpWhereItMayHideMuch) {
@@ -355,11 +539,21 @@ TEST(Links, HaveTheBandwidthThatTheyAchieve) {
   machine.intra = IntraLink{.kind = IntraKind::pcie, .generation = 4, .lanes = 8};
   EXPECT_EQ(link_name(machine), "PCIe 4.0 x8");
   EXPECT_NEAR(link_bandwidth(machine)->value, 0.78 * 8 * 1.96923e9, 1e6);
+  machine.intra->lanes.reset();
+  EXPECT_NEAR(link_bandwidth(machine)->value, 0.78 * 16 * 1.96923e9, 1e6);
+  machine.gpu = Gpu{.model = "RTX 3090"};
+  machine.intra->generation = 3;
+  EXPECT_LT(link_bandwidth(machine)->value, 16e9) << "stated, though the card could more";
+  machine.intra = IntraLink{.kind = IntraKind::nvlink, .generation = 3, .links_per_gpu = 1};
+  const double one_link = link_bandwidth(machine)->value;
+  machine.intra->links_per_gpu = 12;
+  EXPECT_DOUBLE_EQ(link_bandwidth(machine)->value, 12 * one_link);
   machine.nodes = 2;
   machine.inter = InterLink{.kind = InterKind::infiniband, .rate = BytesPerSecond{25e9}, .nics = 1};
   const double one = link_bandwidth(machine)->value;
   machine.inter->nics = 4;
   EXPECT_DOUBLE_EQ(link_bandwidth(machine)->value, 4 * one);
+  EXPECT_EQ(link_name(machine), "infiniband of a node");
 }
 
 TEST(Ties, AreOffersWhoseIntervalsOverlapAndAMeasurementOfComputingBreaksThem) {
@@ -385,6 +579,27 @@ TEST(Ties, AreOffersWhoseIntervalsOverlapAndAMeasurementOfComputingBreaksThem) {
   ASSERT_TRUE(known);
   EXPECT_GT(known->low, estimates[0].step->total.low);
   EXPECT_LT(known->high, estimates[0].step->total.high);
+}
+
+TEST(Ties, AreJudgedByTimeWhereOnlyABudgetIsGiven) {
+  Plan plan = plan_80mb();
+  plan.workload.compute = {.precision = Precision::float32,
+                           .family = {},
+                           .efficiency = {{"default", {.low = 0.1, .typical = 0.2, .high = 0.4}}},
+                           .measured = {}};
+  plan.workload.forward_flops = 1e9;
+  const std::vector<Offer> offers = {with_gpu(offer_of("cheap", 8, 1), "A100-SXM4-40GB"),
+                                     with_gpu(offer_of("dear", 8, 1000), "A100-SXM4-40GB")};
+  Planner planner(plan);
+  std::vector<OfferEstimate> estimates;
+  std::transform(offers.begin(), offers.end(), std::back_inserter(estimates),
+                 [&](const Offer& offer) { return planner.estimate(offer); });
+  const auto tied = [&] {
+    return ties(planner, plan, offers, estimates, rank_offers(plan, offers, estimates));
+  };
+  EXPECT_TRUE(tied().offers.empty()) << "a thousand times the price";
+  plan.budget = Money{.amount = 1e9, .currency = "USD"};
+  EXPECT_EQ(tied().offers.size(), 1U) << "as fast, and both can be paid";
 }
 
 TEST(Links, AMeasuredBandwidthIsWhatASlotHas) {

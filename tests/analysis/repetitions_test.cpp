@@ -83,6 +83,14 @@ TEST(Disturbance, IsHowMuchSlowerSomeProbesWere) {
   ASSERT_TRUE(found.has_value());
   EXPECT_NEAR(found->share, 0.3, 0.05);
   EXPECT_NEAR(found->slower, 5, 0.5);
+
+  // What was probed only twice does not count as undisturbed.
+  std::vector<ProbeSample> samples = probes(6, 0.1, 0.3, 5);
+  for (std::int64_t bytes = 1; bytes <= 2000; ++bytes) {
+    samples.insert(samples.end(), 2, probe(ProbeKind::ping_pong, bytes, 1e-3));
+  }
+  ASSERT_TRUE(disturbance(samples).has_value());
+  EXPECT_EQ(disturbance(samples)->share, found->share);
 }
 
 TEST(Disturbance, IsOneSentence) {
@@ -119,6 +127,16 @@ TEST(Contradiction, IsOneMessageThatTakesLongerThanAllAtOnce) {
   samples.push_back(probe(ProbeKind::ping_pong, 8, 0.1e-3));
   samples.push_back(probe(ProbeKind::ping_pong, 8, 0.1e-3));
   EXPECT_FALSE(contradiction(samples).has_value());
+}
+
+TEST(Contradiction, IsMoreThanThreeTimesAsLong) {
+  const auto alone_over_together = [](double factor) {
+    return contradiction(std::vector{probe(ProbeKind::ping_pong, 8, factor * 1e-3),
+                                     probe(ProbeKind::ping_pong, 1 << 20, 60e-3),
+                                     probe(ProbeKind::neighbour_exchange, 8, 1e-3, 4)});
+  };
+  EXPECT_FALSE(alone_over_together(2.9).has_value());
+  EXPECT_TRUE(alone_over_together(3.1).has_value());
 }
 
 TEST(Contradiction, IsALongMessageThatTakesNoLonger) {

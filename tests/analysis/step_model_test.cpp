@@ -80,6 +80,15 @@ TEST(Gradients, OfATotalAloneAreCutIntoEvenPieces) {
       std::accumulate(gradients.begin(), gradients.end(), 0.0,
                       [](double sum, const Gradient& gradient) { return sum + gradient.share; });
   EXPECT_NEAR(all, 1, 1e-12);
+  workload.parameters = 1 << 20;
+  EXPECT_EQ(arriving_gradients(workload).size(), 4U);
+}
+
+TEST(Gradients, OfTensorsHaveTheSizeOfTheirType) {
+  Workload workload;
+  workload.tensors = {{.name = "a", .elements = 3, .forward_flops = 1}};
+  workload.gradients = DataType::bfloat16;
+  EXPECT_EQ(arriving_gradients(workload).at(0).bytes, Bytes{6});
 }
 
 // Launch order, sizes and tensors of DDP's buckets after its rebuild, worked out by hand from reducer.cpp.
@@ -147,6 +156,7 @@ TEST(TrainingStep, SynchronisesOnlyInTheLastOfItsPasses) {
   EXPECT_DOUBLE_EQ(step.compute.value, 36);
   EXPECT_DOUBLE_EQ(step.communication.value, 4);
   EXPECT_DOUBLE_EQ(step.total.value, 37);
+  EXPECT_DOUBLE_EQ(step.buckets.front().ready.value, 30) << "a quarter of the last backward pass";
 }
 
 TEST(TrainingStep, WaitsForTheSlowest) {

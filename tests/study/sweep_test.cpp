@@ -1,5 +1,8 @@
 #include "study/sweep.hpp"
 
+#include <algorithm>
+#include <vector>
+
 #include <gmock/gmock.h>
 
 #include "common/error.hpp"
@@ -23,7 +26,37 @@ TEST(Sweep, OneCellPerCombinationRanksAndSize) {
   for (const SweepCell& cell : study.cells) {
     EXPECT_EQ(std::to_string(cell.ranks), cell.values.front());
     ASSERT_TRUE(cell.winner);
-    EXPECT_GE(cell.winner->margin.value_or(0), 1);
+    std::vector<double> times;
+    for (const Point& point : cell.points) {
+      times.push_back(point.predicted->seconds.value);
+    }
+    std::sort(times.begin(), times.end());
+    EXPECT_DOUBLE_EQ(cell.winner->margin.value_or(0), times[1] / times[0]);
+  }
+}
+
+TEST(Sweep, OfEqualAlgorithmsTheFirstWins) {
+  Workspace workspace;
+  // All ranks pass on everything: as long as naive, and with as many messages one after another.
+  const auto file = workspace.write("a.yaml",
+                                    "name: equal\nalgorithms: [naive, tutorial_ring, native]\nranks: 4\n"
+                                    "message_sizes: [8 MB]\nbackend: gloo\nmachine:\n"
+                                    "  intra: {kind: custom, latency: 10 us, bandwidth: 10 GB/s}\n");
+  const SweepStudy study =
+      sweep({"bandwidth=10GB/s"}, {.scenario = file}, workspace.invocation(), workspace.observer());
+  ASSERT_THAT(study.cells, SizeIs(1));
+  EXPECT_EQ(study.cells[0].winner->algorithm, "naive") << "native is not one of ours";
+  EXPECT_DOUBLE_EQ(study.cells[0].winner->margin.value_or(0), 1);
+}
+
+TEST(Sweep, SizesAreWholeElementsAndRanksAtLeastOne) {
+  Workspace workspace;
+  EXPECT_EQ(sweep_uniform(workspace, {"bytes=10B,20B"}).cells.at(0).bytes, Bytes{8});
+  try {
+    sweep_uniform(workspace, {"ranks=0,2"});
+    FAIL() << "nothing was refused";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("'0' is not a whole number above zero"));
   }
 }
 
@@ -35,6 +68,8 @@ TEST(Sweep, AMapNeedsTwoKeysWithSeveralValues) {
   EXPECT_EQ(map->columns.key, "message size");
   EXPECT_THAT(map->winners, SizeIs(3));
   EXPECT_FALSE(winner_map(sweep_uniform(workspace, {"ranks=2:8:2x", "bandwidth=1GB/s,100GB/s"})));
+  EXPECT_TRUE(winner_map(sweep_uniform(workspace, {"ranks=2:8:2x", "bandwidth=1GB/s"})))
+      << "one value is no axis";
 }
 
 TEST(Sweep, AnUnknownKeyIsRefusedWithTheNearestOne) {
