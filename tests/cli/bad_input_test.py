@@ -53,7 +53,7 @@ class BadInput(RingsideCase):
         self.assert_rejected(result, 2, ":3:", ":4:", ":6:")
 
     def test_unknown_command_and_flag(self):
-        self.assert_rejected(self.run_ringside("comprae", "x.yaml"), 2, "compare")
+        self.assert_rejected(self.run_ringside("comprae", "x.yaml"), 2, "did you mean 'compare'?")
         self.assert_rejected(self.run_ringside("predict", "--forze", "x.yaml"), 2, "--forze")
         self.assert_rejected(self.run_ringside(), 2)
 

@@ -168,6 +168,7 @@ class Predict(RingsideCase):
         header = self.records(result.stdout)[0]
         self.assertEqual(header["record"], "run")
         self.assertEqual(header["schema"], "ringside/1")
+        self.assertEqual(header["command"].split(" ")[1:], ["predict", str(self.folder / "scenario.yaml"), "--format", "json"])
 
 
 if __name__ == "__main__":

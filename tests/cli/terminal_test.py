@@ -1,6 +1,7 @@
 """What the commands say on a terminal: no line is wider than it, the verdict comes first, and nothing is coloured."""
 
 import fcntl
+import json
 import os
 import pty
 import re
@@ -80,6 +81,32 @@ class Terminal(RingsideCase):
         for value in values:
             self.assertIn(value, narrow)
         self.assertIn("4 ranks, 88 MB", narrow)
+
+    def test_a_row_that_no_terminal_fits_is_stacked(self):
+        self.assertIn("hop 0 → 1  latency 3.1 us", self.on_terminal(30, "show", "machine", "p4d.24xlarge"))
+
+    def test_what_people_copy_is_not_wrapped(self):
+        lines = self.on_terminal(40, "predict", self.write("scenario.yaml", CUSTOM), "--format", "json").splitlines()
+        for line in lines:
+            self.assertIn("record", json.loads(line))
+
+    def test_numbers_end_below_their_title_and_no_line_with_a_blank(self):
+        lines = self.run_ringside("predict", self.write("scenario.yaml", CUSTOM)).stdout.splitlines()
+        header = next(i for i, line in enumerate(lines) if line.startswith("ranks"))
+        end = lines[header].index("predicted") + len("predicted")
+        for line in lines[header + 1:header + 4]:
+            self.assertEqual(line[end - 3:end + 2], " ms  ", line)
+        for line in lines:
+            self.assertEqual(line, line.rstrip())
+
+    def test_those_who_want_it_quiet_are_told_nothing_but_the_answer(self):
+        scenario = self.write("scenario.yaml", CUSTOM)
+        sweep = ("predict", scenario, "--sweep", "bandwidth=1GB/s,2GB/s")
+        self.assertIn("A winner map is drawn where", self.run_ringside(*sweep).stderr)
+        self.assertEqual(self.run_ringside(*sweep, "--quiet").stderr, "")
+        evaluate = ("evaluate", SOURCE / "configs/evaluation/aic-l40s-2x.yaml", "--output", "out")
+        self.assertIn("reading scenarios …", self.run_ringside(*evaluate).stderr)
+        self.assertNotIn("reading scenarios …", self.run_ringside(*evaluate, "--quiet").stderr)
 
     def test_the_verdict_comes_first(self):
         text = self.run_ringside("predict", self.write("scenario.yaml", CUSTOM)).stdout

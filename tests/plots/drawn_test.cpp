@@ -231,6 +231,20 @@ TEST_F(Drawn, Diagrams) {
                                     timeline(samples::ring_timeline(16), context_).at(0)});
 }
 
+TEST_F(Drawn, OnlyInTheFormatThatIsAskedFor) {
+  const std::vector<Figure> figures = time_vs_size(samples::sweep({.ranks = {2}}), context_);
+  context_.output_directory = fs::path(RINGSIDE_BINARY_DIR) / "charts" / "one_format";
+  for (const auto& [format, extension] :
+       {std::pair{ChartFormat::png, ".png"}, std::pair{ChartFormat::svg, ".svg"}}) {
+    fs::remove_all(context_.output_directory);
+    context_.format = format;
+    draw(figures, context_);
+    for (const auto& file : fs::directory_iterator(context_.output_directory)) {
+      EXPECT_EQ(file.path().extension(), extension);
+    }
+  }
+}
+
 TEST_F(Drawn, HostileTextsAreJustText) {
   fs::remove("pwned");
   context_.title = "it's `touch pwned` \"$(touch pwned)\" @x _y ^{z} \\n'; system 'touch pwned";
