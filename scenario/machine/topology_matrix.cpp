@@ -78,8 +78,13 @@ Matrix matrix_in(std::string_view text, const std::string& name) {
       const std::size_t start = line.find(':') + 2;
       matrix.gpu = std::string(line.substr(start, line.find(" (UUID") - start));
     } else if (words.size() > 1 && words[0] == "GPU0" && words[1] == "GPU1") {
-      columns = static_cast<std::size_t>(std::count_if(
+      const auto gpus = static_cast<std::size_t>(std::count_if(
           words.begin(), words.end(), [](const std::string& word) { return is_device(word, "GPU"); }));
+      if (columns > 0 && gpus != columns) {
+        reject_matrix(
+            name, fmt::format("holds a matrix of {} GPUs and one of {}; give one of them", columns, gpus));
+      }
+      columns = gpus;
       matrix.nics = static_cast<int>(std::count_if(words.begin(), words.end(), is_nic));
     } else if (columns > 0 && matrix.gpus.size() < columns && !words.empty() &&
                words[0] == fmt::format("GPU{}", matrix.gpus.size())) {

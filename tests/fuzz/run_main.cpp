@@ -2,7 +2,7 @@
 //   fuzz_targets list                          the names of all targets
 //   fuzz_targets read TARGET FILE…             each file once
 //   fuzz_targets mutate TARGET N SEED FILE…    each file once, then N texts made from them
-// Ends with 1 and says what was read where the program would have ended with 70, or where a text takes a minute.
+// Ends with 1 and says what was read where the program would have ended with 70, where a text takes a minute, or where a signal ends it.
 
 #include <csignal>
 #include <cstdio>
@@ -39,9 +39,10 @@ std::optional<Target> target_of(const std::string& name) {
 /// What is being read, for the signal that ends it.
 const std::string* reading = nullptr;
 
-void say_what_hangs(int /*signal*/) {
-  constexpr std::string_view kMessage = "still reading after a minute:\n";
-  const bool said = ::write(STDERR_FILENO, kMessage.data(), kMessage.size()) > 0 &&
+void say_what_was_read(int signal) {
+  const std::string_view message =
+      signal == SIGALRM ? "still reading after a minute:\n" : "ended by a signal while reading:\n";
+  const bool said = ::write(STDERR_FILENO, message.data(), message.size()) > 0 &&
                     ::write(STDERR_FILENO, reading->data(), reading->size()) >= 0;
   ::_exit(said ? 1 : 3);
 }
@@ -100,6 +101,8 @@ int run(const std::vector<std::string>& words) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::signal(SIGALRM, say_what_hangs);
+  for (const int signal : {SIGALRM, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) {
+    std::signal(signal, say_what_was_read);
+  }
   return run(std::vector<std::string>(argv + 1, argv + argc));
 }

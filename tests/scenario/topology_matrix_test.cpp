@@ -107,6 +107,8 @@ TEST(TopologyMatrix, WhatIsNoMatrixOrCutOrUnknownIsOneMessage) {
   EXPECT_THAT(problem(whole.substr(0, whole.rfind("SYS"))), HasSubstr("the row of GPU3 is cut"));
   EXPECT_THAT(problem(whole.substr(0, whole.rfind(" X "))),
               HasSubstr("the row of GPU3 is cut: it has 3 of 4 columns"));
+  EXPECT_THAT(problem(matrix(2, [](int, int) { return "SYS"; }) + whole),
+              HasSubstr("holds a matrix of 2 GPUs and one of 4"));
   EXPECT_THAT(problem(whole, std::nullopt), HasSubstr("give --gpu MODEL"));
   EXPECT_THAT(
       problem(matrix(4, [](int i, int j) { return i + j == 3   ? "NV2"
