@@ -4,6 +4,8 @@
 #include "real/launch/external/meeting_folder.hpp"
 #include "real/launch/rank_command.hpp"
 #include "real/launch/rank_watch.hpp"
+#include "real/system/memory_check.hpp"
+#include "real/system/own_cores.hpp"
 #include "real/system/posix.hpp"
 
 namespace ringside {
@@ -49,6 +51,8 @@ class ProcessRanks final : public Ranks {
 
 std::unique_ptr<Ranks> start_processes(int num_ranks, const LaunchOptions& options,
                                        InterruptGuard& interrupts) {
+  require_cores(num_ranks, static_cast<int>(allowed_cores().size()));
+  require_files(num_ranks);
   return std::make_unique<ProcessRanks>(num_ranks, options, interrupts);
 }
 

@@ -13,6 +13,7 @@
 #include "real/backend/nccl/settings.hpp"
 #include "real/launch/external/external_rank.hpp"
 #include "real/launch/rank_jobs.hpp"
+#include "real/system/own_cores.hpp"
 #include "real/system/this_machine.hpp"
 #include "schedule/program/program.hpp"
 #include "schedule/registry.hpp"
@@ -20,8 +21,10 @@
 namespace ringside {
 namespace {
 
-/// Every rank is a process with a connection to every other one.
 constexpr int kMaxLocalRanks = 1024;
+/// Every rank is a process that connects to every other one before anything is measured: on two cores 64 ranks take 5 s until
+/// they have met, 128 take 27 s, and 256 longer than --timeout is by default.
+constexpr int kRanksOfACore = 64;
 /// Up to so many ranks the memory of each is known exactly.
 constexpr int kRanksLookedAt = 64;
 /// What a process has open beside its connections.
@@ -71,6 +74,15 @@ void require_ranks(int num_ranks) {
     throw Error(ErrorKind::environment,
                 fmt::format("{} ranks are too many for one machine; ringside starts up to {}", num_ranks,
                             kMaxLocalRanks));
+  }
+}
+
+void require_cores(int num_ranks, int cores) {
+  if (num_ranks > kRanksOfACore * cores) {
+    throw Error(ErrorKind::environment,
+                fmt::format("{} ranks are too many for {} core{}: each is a process that connects to all "
+                            "others, and ringside starts up to {} for each core",
+                            num_ranks, cores, cores == 1 ? "" : "s", kRanksOfACore));
   }
 }
 
@@ -131,13 +143,14 @@ void require_points(std::span<const PointKey> points, const LaunchOptions& optio
     if (on_gpus && external_rank()) {
       continue;  // They may be on several machines; each rank takes its own GPU and says what is wrong with it.
     }
+    if (!registered(options.backend).ranks_are_threads && !external_rank()) {
+      require_cores(key.ranks, static_cast<int>(allowed_cores().size()));
+      require_files(key.ranks);
+    }
     if (on_gpus) {
       require_gpu_memory(key, options.gpu.ranks_per_gpu, gpus.gpus);
     } else {
       require_memory(key, available);
-    }
-    if (!registered(options.backend).ranks_are_threads && !external_rank()) {
-      require_files(key.ranks);
     }
   }
 }

@@ -21,6 +21,9 @@ void require_ranks(int num_ranks);
 /// What one rank of a point allocates.
 Bytes memory_of_rank(const PointKey& key, Rank rank);
 
+/// Throws Error{environment} when so many processes would not have met in a minute on so many cores.
+void require_cores(int num_ranks, int cores);
+
 /// Makes room for the files that so many rank processes and their parent have open. Throws Error{environment} where the system
 /// grants fewer.
 void require_files(int num_ranks);

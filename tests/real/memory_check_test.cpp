@@ -66,6 +66,19 @@ TEST(MemoryCheck, RefusesMoreFilesThanTheSystemGrants) {
   ::setrlimit(RLIMIT_NOFILE, &before);
 }
 
+TEST(MemoryCheck, RefusesMoreProcessesThanMeetInAMinute) {
+  require_cores(128, 2);
+  require_cores(1024, 16);
+  try {
+    require_cores(129, 2);
+    FAIL() << "it takes minutes";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::environment);
+    EXPECT_THAT(error.what(), HasSubstr("129 ranks are too many for 2 cores"));
+    EXPECT_THAT(error.what(), HasSubstr("up to 64 for each core"));
+  }
+}
+
 TEST(MemoryCheck, RefusesMoreRanksThanOneMachineTakes) {
   EXPECT_THROW(require_memory({.algorithm = "ring", .ranks = 1025, .bytes = {8}}, {1LL << 40}), Error);
 }
