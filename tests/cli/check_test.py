@@ -144,6 +144,11 @@ class Check(RingsideCase):
             self.assertIn(missing, result.stdout)
         (scenario,) = (self.folder / "given").glob("*.yaml")
         self.assertNotIn("node0", scenario.read_text() + scenario.with_suffix(".csv").read_text())
+        self.assertEqual(scenario.name, scenario.name.lower())
+        self.assertRegex(scenario.name, "^[a-z]")
+        rows = scenario.with_suffix(".csv").read_text().splitlines()
+        size, microseconds = map(float, rows[-1].split(","))
+        self.assertAlmostEqual(size / (1e3 * microseconds), 12, delta=0.2)  # Between two ranks busbw is algbw.
         evaluated = self.run_ringside("evaluate", "given")
         self.assertEqual(evaluated.returncode, 0, evaluated.stderr)
 

@@ -74,11 +74,11 @@ class Import(RingsideCase):
             self.assert_rejected(self.run_ringside("import", self.write("x.jsonl", run + "\n" + line + "\n")), 2, f"bytes is {size}")
 
     def test_orders_to_the_terminal_in_a_log_are_spelt_out(self):
-        table = "bytes,time_us,ranks,algorithm\n1048576,99,4,\x1b[2Jri\x9bng\n"
+        table = "bytes,time_us,ranks,algorithm\n1048576,99,4,\x1b[2Jri\x9bng\x7f\n"
         result = self.run_ringside("import", self.write("x.csv", table))
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("\\u001b[2Jri", result.stdout)
-        for order in "\x1b\x9b":
+        for order in "\x1b\x9b\x7f":
             self.assertNotIn(order, result.stdout + result.stderr)
         # In JSON it is the same text.
         shown = self.run_ringside("import", self.folder / "x.csv", "--format", "json").stdout

@@ -94,6 +94,29 @@ class Plan(RingsideCase):
         self.assertAlmostEqual(offer["ring"], points["ring"]["seconds"], delta=1e-12)
         self.assertAlmostEqual(offer["naive"], points["naive"]["seconds"], delta=1e-12)
 
+    def test_offers_of_one_line_have_the_least_listed_price_of_a_gpu_and_what_is_known_of_them_alone(self):
+        result = self.line("--model", "resnet34", "--gpus", "4x3090,8x3090,P4D.24XLARGE", "--known", "4x3090: 85159208 B in 90 ms")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        each = []
+        for file in (SOURCE / "configs/machines").glob("*.yaml"):
+            text = file.read_text()
+            price, gpus = re.search(r"per_hour: ([0-9.]+) USD", text), re.search(r"gpus_per_node: ([0-9]+)", text)
+            if price and gpus and re.search(r"model: (GeForce )?RTX 3090\b(?! Ti)", text):
+                each.append(float(price[1]) / int(gpus[1]))
+        four, eight, _ = re.findall(r"  - \{name: .*", (self.folder / "out" / "plan.yaml").read_text())
+        self.assertIn(f"per_hour: {4 * min(each):.2f} USD", four)
+        self.assertIn(f"per_hour: {8 * min(each):.2f} USD", eight)
+        self.assertIn("known: [{native: {ranks: 4, bytes: 85159208 B, seconds: 90 ms}}]", four)
+        self.assertNotIn("known", eight)
+
+    def test_a_config_json_is_named_after_its_folder(self):
+        (self.folder / "it's mine").mkdir()
+        config = self.write("it's mine/config.json", json.dumps({"model_type": "llama", "hidden_size": 2048, "num_hidden_layers": 22, "num_attention_heads": 32,
+                                                                 "num_key_value_heads": 4, "vocab_size": 32000, "intermediate_size": 5632}))
+        result = self.line("--model", config, "--gpus", "4xH100", "--batch", "1", "--sequence", "2048")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("name: 'it''s mine'", (self.folder / "out" / "plan.yaml").read_text())
+
     def test_what_is_known_counts_in_one_line(self):
         result = self.line("--model", "resnet34", "--gpus", "4x3090 @ 0.5 USD", "--batch", "64", "--known", "3090: 568 samples/s",
                            "--known", "4x3090: 85159208 B in 90 ms")
@@ -176,6 +199,9 @@ class Plan(RingsideCase):
         for flags, words in (
             (("--model", "resnet34"), "--model needs --gpus"),
             (("--gpus", "4x3090"), "--gpus needs --model"),
+            (("--gradients", "6 B", "--gpus", "4x3090"), "no whole number of float32 gradients"),
+            (("--model", "resnet34", "--gpus", "4x3090", "--batch", "0"), "is not a number of samples of one GPU"),
+            (("--model", "resnet34", "--gpus", "99999999x3090"), "unknown GPU or machine"),
             (("--model", "resnet34", "--gpus", "4x3091"), "--gpus '4x3091': "),
             (("--model", "resnet34", "--gpus", "p4d.24xlargee"), "did you mean 'p4d.24xlarge'"),
             (("--model", "resnet34", "--gpus", "4x3090,,8x3090"), "empty part"),

@@ -83,6 +83,25 @@ TEST(MemoryCheck, RefusesMoreRanksThanOneMachineTakes) {
   EXPECT_THROW(require_memory({.algorithm = "ring", .ranks = 1025, .bytes = {8}}, {1LL << 40}), Error);
 }
 
+TEST(MemoryCheck, TakesAsManyRanksAsAreStarted) {
+  EXPECT_NO_THROW(require_memory({.algorithm = "ring", .ranks = 1024, .bytes = {8}}, {1LL << 40}));
+}
+
+TEST(MemoryCheck, NamesTheGpuThatHasTooLittleLeft) {
+  GpuFacts gpu;
+  gpu.memory = {40'000'000'000};
+  std::vector<GpuFacts> gpus(2, gpu);
+  const PointKey key = {.algorithm = "ring", .ranks = 2, .bytes = {1'000'000'000}};
+  EXPECT_NO_THROW(require_gpu_memory(key, 1, gpus));
+  gpus[1].free = Bytes{1'000'000};
+  try {
+    require_gpu_memory(key, 1, gpus);
+    FAIL() << "a full GPU was taken";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("on GPU 1"));
+  }
+}
+
 TEST(ThisMachine, KnowsItself) {
   const ThisMachine machine = this_machine();
   EXPECT_FALSE(machine.host.empty());

@@ -87,6 +87,8 @@ TEST(Timing, ATenthOfTheBudgetIsDropped) {
 
 TEST(Timing, GoesOnUntilTheMinimumWhateverTheBudget) {
   EXPECT_EQ(time_on_threads(2, {.budget = {0}, .min_calls = 8}).samples[0].size(), 8U);
+  EXPECT_EQ(time_on_threads(2, {.budget = {0}, .min_calls = 8, .max_calls = 3}).samples[0].size(), 3U)
+      << "nor more than the most";
 }
 
 TEST(Timing, StopsAtTheMaximum) {
