@@ -20,6 +20,8 @@ class FileDescriptor {
   int number() const { return number_; }
   bool open() const { return number_ >= 0; }
   void close();
+  /// The number, which from now on somebody else closes.
+  int release() { return std::exchange(number_, -1); }
 
  private:
   int number_ = -1;  ///< Negative: none, as open(2) and its like return in vain.

@@ -19,6 +19,9 @@
 
 #include "common/error.hpp"
 #include "common/numbers.hpp"
+#if RINGSIDE_GLOO_GUARDED
+#include "real/backend/gloo/guarded_device.hpp"
+#endif
 #include "real/backend/gloo/native.hpp"
 #include "real/system/network_interface.hpp"
 
@@ -128,7 +131,11 @@ std::shared_ptr<::gloo::transport::Device> make_device(const RankPlace& place) {
     attributes.hostname = "127.0.0.1";
   }
   try {
+#if RINGSIDE_GLOO_GUARDED
+    return make_guarded_device(attributes);
+#else
     return ::gloo::transport::tcp::CreateDevice(attributes);
+#endif
   } catch (const std::exception& exception) {
     throw Error(
         ErrorKind::environment,
