@@ -10,11 +10,19 @@
 namespace ringside {
 namespace {
 
+/// Whether SIGHUP is ignored, as under nohup. Once it is blocked it would be read here all the same.
+bool outlives_its_terminal() {
+  struct sigaction now {};
+  return ::sigaction(SIGHUP, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
 sigset_t interrupts() {
   sigset_t set;
   sigemptyset(&set);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-    sigaddset(&set, signal);
+  sigaddset(&set, SIGINT);
+  sigaddset(&set, SIGTERM);
+  if (!outlives_its_terminal()) {
+    sigaddset(&set, SIGHUP);
   }
   return set;
 }

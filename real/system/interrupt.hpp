@@ -8,9 +8,9 @@
 
 namespace ringside {
 
-/// While it lives, SIGINT, SIGTERM and SIGHUP to this thread do not end the process but become readable here, so that
-/// ranks can be ended and files removed first; and SIGCHLD has its default effect, because of children that nobody waits
-/// for nobody learns how they ended.
+/// While it lives, SIGINT, SIGTERM and SIGHUP (unless it is ignored, as under nohup) to this thread do not end the process but
+/// become readable here, so that ranks can be ended and files removed first; and SIGCHLD has its default effect, because of
+/// children that nobody waits for nobody learns how they ended.
 class InterruptGuard {
  public:
   /// Throws Error{environment}.

@@ -129,6 +129,20 @@ class Faults(RingsideCase):
             process.communicate(timeout=60)
             self.assertEqual(process.returncode, status)
 
+    def test_a_hangup_that_is_ignored_ends_nothing(self):
+        for backend in ("gloo", "threads"):
+            out = self.folder / f"hangup-{backend}"
+            process = self.start("measure", self.scenario, "--backend", backend, "--output", out, "--time-per-point", "0.5 s",
+                                 preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))  # As nohup does.
+            deadline = time.monotonic() + 120
+            results = out / "results.jsonl"
+            while not results.exists() or results.read_text().count("\n") < 2:  # The first point is there, and others follow.
+                self.assertLess(time.monotonic(), deadline)
+                time.sleep(0.02)
+            process.send_signal(signal.SIGHUP)
+            _, said = process.communicate(timeout=240)
+            self.assertEqual(process.returncode, 0, said)
+
     def test_files_that_may_not_grow_are_said(self):
         process = self.start("measure", self.scenario, "--output", self.out, "--time-per-point", "0.05 s",
                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (700, 700)))
