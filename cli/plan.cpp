@@ -97,8 +97,9 @@ std::optional<Error> choose_folder(const std::string& name, CommonOptions& commo
 }
 
 /// `written`: of a plan without a file, which is answered on one screen; else none.
-void answer(const study::PlanRequest& request, const study::PlanQuestion& question,
-            const study::WrittenPlan* written, bool charts, const CommonOptions& common) {
+void answer(study::PlanRequest request, study::PlanQuestion question, const study::WrittenPlan* written,
+            bool charts, const CommonOptions& common) {
+  request.read = std::move(question.plan);
   Progress progress(common.quiet);
   const auto print_written = [&] {
     if (written != nullptr) {
@@ -156,9 +157,9 @@ void run_line(PlanFlags flags, CommonOptions common) {
 /// Likewise.
 void run_file(const PlanFlags& flags, CommonOptions common) {
   const study::PlanRequest request = request_of(flags);
-  const study::PlanQuestion question = study::question_of(request);
+  study::PlanQuestion question = study::question_of(request);
   const std::optional<Error> unwritable = choose_folder(question.name, common);
-  answer(request, question, nullptr, !flags.no_charts && !unwritable, common);
+  answer(request, std::move(question), nullptr, !flags.no_charts && !unwritable, common);
   if (unwritable) {
     throw *unwritable;
   }

@@ -290,7 +290,8 @@ double run_seconds(const OfferEstimate& estimate) {
 
 Plan loaded_plan(const PlanRequest& request, const Observer& observer) {
   const KnownNames known = known_names();
-  Plan plan = load_plan(request.plan, known, plan_places(), overrides_of(request));
+  Plan plan =
+      request.read ? *request.read : load_plan(request.plan, known, plan_places(), overrides_of(request));
   for (std::size_t index = 0; index < std::min(plan.offers.size(), request.assumptions.size()); ++index) {
     plan.offers[index].assumptions = request.assumptions[index];
   }
@@ -300,10 +301,11 @@ Plan loaded_plan(const PlanRequest& request, const Observer& observer) {
 }
 
 PlanQuestion question_of(const PlanRequest& request) {
-  const Plan plan = load_plan(request.plan, known_names(), plan_places(), overrides_of(request));
+  Plan plan = load_plan(request.plan, known_names(), plan_places(), overrides_of(request));
   return {.name = plan.name,
           .computes = computes(plan.workload),
-          .shards = plan.search || !plan.sharding.empty()};
+          .shards = plan.search || !plan.sharding.empty(),
+          .plan = std::move(plan)};
 }
 
 PlanStudy plan(const PlanRequest& request, const Invocation& invocation, const Observer& observer) {

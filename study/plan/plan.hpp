@@ -32,6 +32,7 @@ struct PlanRequest {
   bool curves = true;                       ///< Also what the charts of scaling and bandwidth show.
   /// What was taken for granted of the plan's own offers, in their order; may be fewer.
   std::vector<std::vector<std::string>> assumptions = {};
+  std::optional<Plan> read = {};  ///< What question_of() has read of the file, which is then not read again.
 };
 
 /// Every offer of a plan with what it would take and cost.
@@ -92,6 +93,7 @@ struct PlanQuestion {
   std::string name;
   bool computes = false;  ///< Its workload says how fast GPUs compute.
   bool shards = false;    ///< It asks for ways to spread a language model.
+  Plan plan;              ///< For PlanRequest::read.
 };
 
 /// Throws Error{bad_input} as load_plan() does.
