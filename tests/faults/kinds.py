@@ -142,10 +142,11 @@ def limited(trial):
     loader = trial.process.returncode == 127 and "error while loading shared libraries" in trial.said()
     if not loader:
         trial.check_end({0, 1, 2, 3})
+    failed = trial.process.returncode != 0
     trial.check_nothing_left()
     trial.extra = []
     trial.check_resumed()
-    return trial.process.returncode != 0
+    return failed
 
 
 def small_disk(trial):
