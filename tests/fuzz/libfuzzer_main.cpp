@@ -1,8 +1,9 @@
-// What libFuzzer calls. RINGSIDE_FUZZ_TARGET in the environment says which target; libFuzzer has the command line.
+// What libFuzzer calls. RINGSIDE_FUZZ_TARGET in the environment says which target, or `list` for their names; libFuzzer has the command line.
 
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
 
 #include "target.hpp"
 
@@ -17,21 +18,31 @@ Target chosen_target() {
       return target;
     }
   }
-  std::fputs("RINGSIDE_FUZZ_TARGET must be one of:", stderr);
-  for (const Target& target : ringside::fuzz::all_targets()) {
-    std::fprintf(stderr, " %.*s", static_cast<int>(target.name.size()), target.name.data());
+  const bool asked = name != nullptr && std::string_view(name) == "list";
+  if (!asked) {
+    std::fputs("RINGSIDE_FUZZ_TARGET must be one of:\n", stderr);
   }
-  std::fputs("\n", stderr);
-  std::exit(2);
+  for (const Target& target : ringside::fuzz::all_targets()) {
+    std::fprintf(asked ? stdout : stderr, "%.*s\n", static_cast<int>(target.name.size()), target.name.data());
+  }
+  std::exit(asked ? 0 : 2);
 }
+
+/// Set before the first text.
+Target target;
 
 }  // namespace
 
 // NOLINTNEXTLINE(readability-identifier-naming): libFuzzer's name.
+extern "C" int LLVMFuzzerInitialize(int* /*argc*/, char*** /*argv*/) {
+  target = chosen_target();
+  return 0;
+}
+
+// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer's name.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const Target kTarget = chosen_target();
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  if (const auto fault = ringside::fuzz::fault_of(kTarget, text)) {
+  if (const auto fault = ringside::fuzz::fault_of(target, text)) {
     std::fprintf(stderr, "exit status 70: %s\n", fault->c_str());
     std::abort();
   }
