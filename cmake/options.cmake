@@ -35,8 +35,17 @@ if(RINGSIDE_WERROR)
   target_compile_options(ringside_options INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-Werror>")
 endif()
 
-# What the loader has bound nobody can exchange any more; programs are position independent where the compiler's default is.
+# What the loader has bound nobody can exchange any more.
 target_link_options(ringside_options INTERFACE LINKER:-z,relro,-z,now,-z,noexecstack)
+# What users run is hardened: calls of the C library check the sizes that they know, a function with an array notices when the stack
+# behind it was written to, and the program lies somewhere else each time. docs/security.md says what that costs.
+set(release $<CONFIG:Release>)
+set(program $<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>)
+set(shared $<STREQUAL:$<TARGET_PROPERTY:TYPE>,SHARED_LIBRARY>)
+target_compile_options(
+  ringside_options INTERFACE "$<$<AND:${release},$<COMPILE_LANGUAGE:CXX>>:-U_FORTIFY_SOURCE;-D_FORTIFY_SOURCE=2;-fstack-protector-strong>"
+                             "$<$<AND:${release},$<COMPILE_LANGUAGE:CXX>,$<NOT:${shared}>>:-fPIE>")
+target_link_options(ringside_options INTERFACE "$<$<AND:${release},${program}>:-pie>")
 
 set(RINGSIDE_SANITIZE "" CACHE STRING "Sanitizers to build with: address,undefined or thread")
 if(RINGSIDE_SANITIZE)
