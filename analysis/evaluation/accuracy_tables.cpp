@@ -10,6 +10,7 @@
 
 #include "analysis/comparison/limit_sentences.hpp"
 #include "analysis/evaluation/misses.hpp"
+#include "analysis/evaluation/told_every_fourth.hpp"
 #include "common/error.hpp"
 #include "common/numbers.hpp"
 #include "common/units.hpp"
@@ -337,6 +338,7 @@ std::vector<PageSection> accuracy_tables(const AccuracyReport& report, const Ncc
                                        {"intervals", intervals(report)},
                                        {"coverage", coverage(report)},
                                        {"told", told(report)},
+                                       {"told every fourth", told_every_fourth(report)},
                                        {"misses", missed_systems(report)},
                                        {"single points", asked_points(report)},
                                        {"classes", classes(report)}};

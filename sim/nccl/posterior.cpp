@@ -226,9 +226,9 @@ double NcclPosterior::variance(const Place& place) const {
   return std::max(result, 0.0) + square(kRepeatNoise);
 }
 
-/// Between two known rows of the same series and ranks that are near each other the mean of the posterior and of the straight line
-/// through their times, on logarithmic axes: a curve between them is hard to know better.
-double NcclPosterior::between_known(double seconds, const Place& place) const {
+/// Between two known rows of the same series and ranks that are near each other the model with its errors there interpolated over the
+/// logarithm of the size, and no faster or slower than both: a curve between them is hard to know better. Elsewhere the posterior.
+double NcclPosterior::between_known(double model, double posterior, const Place& place) const {
   const KnownTime* below = nullptr;
   const KnownTime* above = nullptr;
   for (const KnownTime& known : known_) {
@@ -248,12 +248,12 @@ double NcclPosterior::between_known(double seconds, const Place& place) const {
   }
   constexpr double kNear = 4;  // Doublings.
   if (below == nullptr || above == nullptr || above->place.log2_bytes - below->place.log2_bytes > kNear) {
-    return seconds;
+    return posterior;
   }
   const double share =
       (place.log2_bytes - below->place.log2_bytes) / (above->place.log2_bytes - below->place.log2_bytes);
-  const double line = std::exp(std::lerp(std::log(below->seconds), std::log(above->seconds), share));
-  return std::sqrt(seconds * line);
+  const auto [fast, slow] = std::minmax(below->seconds, above->seconds);
+  return std::clamp(model * std::exp(std::lerp(below->log_ratio, above->log_ratio, share)), fast, slow);
 }
 
 Interval<double> NcclPosterior::around(double seconds, const Place& place, const Unknown& unknown) const {
@@ -270,7 +270,7 @@ Interval<double> NcclPosterior::around(double seconds, const Place& place, const
   const double low = std::min(0.0, kept * (share * unknown.low - (1 - share) * gaussian));
   const double high = std::max(0.0, kept * (share * unknown.high + (1 - share) * gaussian));
   const double narrower = std::min(1.0, std::log(kWidest) / (high - low));
-  const double typical = between_known(seconds * std::exp(shift), place);
+  const double typical = between_known(seconds, seconds * std::exp(shift), place);
   return {.low = typical * std::exp(narrower * low),
           .typical = typical,
           .high = typical * std::exp(narrower * high)};

@@ -106,7 +106,7 @@ class NcclPosterior {
   void condition();
   void solve();
   double variance(const Place& place) const;
-  double between_known(double seconds, const Place& place) const;
+  double between_known(double model, double posterior, const Place& place) const;
   Interval<double> around(double seconds, const Place& place, const Unknown& unknown) const;
 
   const NcclFit& fit_;

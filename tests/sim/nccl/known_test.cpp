@@ -249,7 +249,18 @@ TEST(NcclKnown, BetweenTwoNearRowsTheirLineCounts) {
   // Times that no model expects: as long at 4 MiB as at 16 MiB.
   const double time = predicted(l40s_node(), native(8, 16 * kMi)).seconds.value;
   const Machine where = told(told(l40s_node(), native(8, 4 * kMi), time), native(8, 16 * kMi), time);
-  EXPECT_NEAR(predicted(where, native(8, 8 * kMi)).seconds.value, time, 0.12 * time);
+  EXPECT_NEAR(predicted(where, native(8, 8 * kMi)).seconds.value, time, 1e-9 * time)
+      << "not slower than both";
+}
+
+TEST(NcclKnown, BetweenTwoNearRowsTheModelsErrorIsInterpolated) {
+  const auto alone = [](std::int64_t bytes) {
+    return predicted(l40s_node(), native(8, bytes)).seconds.value;
+  };
+  const Machine where = told(told(l40s_node(), native(8, 4 * kMi), 1.1 * alone(4 * kMi)), native(8, 16 * kMi),
+                             1.3 * alone(16 * kMi));
+  EXPECT_NEAR(predicted(where, native(8, 8 * kMi)).seconds.value / alone(8 * kMi), std::sqrt(1.1 * 1.3),
+              1e-9);
 }
 
 // ---- what bears on nothing ------------------------------------------------------------------------------------------
