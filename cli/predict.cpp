@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "analysis/comparison/limit_sentences.hpp"
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/launch_flags.hpp"
@@ -26,6 +27,7 @@ struct PredictFlags {
   std::string fidelity = "auto";
   bool force = false;
   bool charts = false;
+  bool explain = false;
   std::vector<std::string> sweeps;
   std::string model = "ringside";
   std::vector<std::string> known;
@@ -50,7 +52,7 @@ study::PredictRequest request_of(const PredictFlags& flags) {
 
 /// Interval, source and reason of every prediction of NCCL's own all_reduce, and which single measurement would
 /// narrow them most. Prints nothing when there are none.
-void print_native(const study::NativeFindings& native) {
+void print_native(const study::NativeFindings& native, bool explain) {
   if (native.points.empty()) {
     return;
   }
@@ -65,7 +67,15 @@ void print_native(const study::NativeFindings& native) {
   print_line();
   print_line(native.ours ? "native, with its 90 % interval" : "native; this model has no interval");
   print(table({">ranks", ">size", ">predicted", ">from", ">to", "source"}, rows));
-  for (const study::SizeRange& range : native.reasons) {
+  if (explain) {
+    std::vector<std::vector<std::string>> reasons;
+    for (const Point& point : native.points) {
+      reasons.push_back({std::to_string(point.key.ranks), format(point.key.bytes),
+                         limit_sentences(point.predicted->limits)});
+    }
+    print(table({">ranks", ">size", "what NCCL takes, and what limits it"}, reasons));
+  }
+  for (const study::SizeRange& range : explain ? std::vector<study::SizeRange>{} : native.reasons) {
     const std::string sizes = range.first == range.last
                                   ? format(range.first)
                                   : fmt::format("{} to {}", format(range.first), format(range.last));
@@ -109,7 +119,7 @@ void run(const PredictFlags& flags, const CommonOptions& common) {
     draw_points(study, study::speedup_grid(study), common, progress);
   }
   if (common.format == OutputFormat::table) {
-    print_native(study.native);
+    print_native(study.native, flags.explain);
   }
   if (study.unwritable) {
     throw *study.unwritable;
@@ -128,6 +138,8 @@ void add_predict(CLI::App& app, CommonOptions& common) {
       ->capture_default_str();
   command->add_flag("--force", flags->force, "Simulate even where that takes very long");
   command->add_flag("--charts", flags->charts, "Draw charts as well");
+  command->add_flag("--explain", flags->explain,
+                    "Say for each message size which algorithm, protocol and channels NCCL takes, and why");
   command
       ->add_option(
           "--sweep", flags->sweeps,

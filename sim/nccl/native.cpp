@@ -10,6 +10,7 @@
 #include "common/numbers.hpp"
 #include "schedule/registry.hpp"
 #include "sim/nccl/knowledge.hpp"
+#include "sim/nccl/mixture.hpp"
 #include "sim/nccl/model.hpp"
 #include "sim/nccl/posterior.hpp"
 #include "sim/nccl/tuner.hpp"
@@ -33,8 +34,17 @@ std::string what_limits(const NcclSystem& system, const NcclEstimate& estimate) 
   const std::string measured =
       system.measured_rate > 0 ? fmt::format(", {:.4g} as measured", system.measured_rate) : "";
   if (system.link != GpuLink::pcie) {
-    return fmt::format("the links between the GPUs of a node limit: {:.4g} GB/s each way by the data sheet{}",
-                       system.link_rate, measured);
+    std::string text =
+        fmt::format("the links between the GPUs of a node limit: {:.4g} GB/s each way by the data sheet{}",
+                    system.link_rate, measured);
+    if (system.bridge_links > 0) {
+      text += fmt::format(
+          ", if all {} links of the pair are bridged; one that has fewer says `links_per_gpu`, one that was "
+          "measured "
+          "`bandwidth`",
+          system.bridge_links);
+    }
+    return text;
   }
   const double share = system.transport.peer_to_peer;
   std::string text =
@@ -59,10 +69,7 @@ std::string what_limits(const NcclSystem& system, const NcclEstimate& estimate) 
 std::string transport_of(const NcclSystem& system) {
   const PcieTransport& transport = system.transport;
   if (transport.peer_to_peer <= 0) {
-    return fmt::format(
-        "the transport is host memory, {}; such hosts come in two kinds, of which the slower "
-        "reaches a third of the other's bandwidth",
-        transport.why);
+    return fmt::format("the transport is host memory, {}", transport.why);
   }
   if (transport.peer_to_peer >= 1) {
     return fmt::format("the transport is peer to peer, {}", transport.why);
@@ -71,16 +78,47 @@ std::string transport_of(const NcclSystem& system) {
                      percent(transport.peer_to_peer), transport.why);
 }
 
+/// Which kinds of boxes the prediction is a mixture of, or of which this one is by what is known: that is told where an all_reduce was
+/// measured and its interval is clearly narrower than without.
+std::string kinds_of_boxes(const NcclSystem& system, const NcclFit& fit, Collective collective,
+                           const Interval<double>& alone, const Interval<double>& range) {
+  const std::vector<BoxKind> kinds = box_kinds(system, fit.parameters, collective);
+  constexpr double kNarrower = 0.7;
+  const auto width = [](const Interval<double>& interval) { return std::log(interval.high / interval.low); };
+  return width(range) < kNarrower * width(alone) ? known_kind_sentence(kinds, range.typical / alone.typical)
+                                                 : mixture_sentence(kinds);
+}
+
 /// As NCCL calls it: NVLS inside several nodes and a tree between them is an algorithm of its own there.
 std::string_view name_on(const NcclSystem& system, NcclAlgorithm algorithm) {
   return algorithm == NcclAlgorithm::nvls && system.nodes > 1 ? "NVLSTree" : name(algorithm);
+}
+
+/// Algorithm, protocol, and the channels that NCCL's own search plans with: RCCL's is another.
+std::string what_it_takes(const NcclSystem& system, Collective collective, const NcclEstimate& estimate) {
+  if (sends_directly(collective)) {
+    return fmt::format("{} sends from rank to rank with protocol {}",
+                       system.vendor == Vendor::amd ? "RCCL" : "NCCL", name(estimate.protocol));
+  }
+  if (system.vendor == Vendor::amd) {
+    return fmt::format("RCCL takes {} with protocol {}", name_on(system, estimate.algorithm),
+                       name(estimate.protocol));
+  }
+  const NcclGraph graph = nccl_graph(system);
+  const int channels = estimate.algorithm == NcclAlgorithm::nvls && graph.nvls_channels > 0
+                           ? graph.nvls_channels
+                           : graph.channels;
+  return fmt::format("NCCL takes {} with protocol {} on up to {} channel{}",
+                     name_on(system, estimate.algorithm), name(estimate.protocol), channels,
+                     channels == 1 ? "" : "s");
 }
 
 Prediction ours(const Machine& machine, const NcclSystem& system, Collective collective, double bytes,
                 const NcclFit& fit) {
   const NcclPosterior posterior(fit, system, nccl_knowledge(machine, system));
   const Interval<double> range = posterior.predict(system, collective, bytes);
-  const bool moved = range != NcclPosterior(fit, system, {}).predict(system, collective, bytes);
+  const Interval<double> alone = NcclPosterior(fit, system, {}).predict(system, collective, bytes);
+  const bool moved = range != alone;
   const NcclEstimate estimate = nccl_collective(fit.parameters, system, collective, bytes);
   Prediction prediction = {
       .seconds = {range.typical},
@@ -88,16 +126,17 @@ Prediction ours(const Machine& machine, const NcclSystem& system, Collective col
       .high = Seconds{range.high},
       .fidelity = Fidelity::nccl,
       .source = moved ? CostSource::spec_plus_known : CostSource::spec,
-      .limits = {{.kind = Limit::Kind::model,
-                  .text = fmt::format("{} takes {} with protocol {}",
-                                      system.vendor == Vendor::amd ? "RCCL" : "NCCL",
-                                      name_on(system, estimate.algorithm), name(estimate.protocol))},
+      .limits = {{.kind = Limit::Kind::model, .text = what_it_takes(system, collective, estimate)},
                  {.kind = Limit::Kind::model, .text = what_limits(system, estimate)}},
       // Its channels are rings and trees that leave a node through different NICs.
       .nics = system.nodes > 1 ? std::optional(NicUse{.used = system.nics, .of = machine.inter->nics})
                                : std::nullopt};
   if (system.link == GpuLink::pcie) {
     prediction.limits.push_back({.kind = Limit::Kind::model, .text = transport_of(system)});
+    const std::string kinds = kinds_of_boxes(system, fit, collective, alone, range);
+    if (!kinds.empty() && estimate.limit == NcclLimit::gpu_links) {
+      prediction.limits.push_back({.kind = Limit::Kind::model, .text = kinds});
+    }
   }
   return prediction;
 }
@@ -183,9 +222,6 @@ std::optional<NativeModel> parse_native_model(std::string_view text) {
 
 std::variant<Prediction, std::string> predict_nccl_native(const Machine& machine, const PointKey& key,
                                                           NativeModel model, const NcclFit& fit) {
-  if (!nccl_models(key.collective)) {
-    return fmt::format("NCCL's own {} is not modelled", name(key.collective));
-  }
   if (!machine.stragglers.empty()) {
     return std::string("what NCCL does with stragglers is not modelled");
   }

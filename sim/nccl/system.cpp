@@ -179,6 +179,8 @@ class Description {
     }
     const double in_use = links_in_use(intra, *links);
     system_.link_rate = in_use * gpu_.link_rate->value / kGiga;
+    system_.bridge_links =
+        intra.wiring == "bridge_pairs" && !intra.links_per_gpu && !intra.bandwidth ? *links : 0;
     if (intra.bandwidth) {
       system_.measured_rate = intra.bandwidth->value / kGiga * in_use / *links;
       system_.link_speed = cable_speed(intra, *links);

@@ -29,7 +29,9 @@ struct NcclSystem {
   // Inside a node.
   GpuLink link = GpuLink::none;  ///< none: one GPU per node.
   double link_rate = 0;          ///< GB/s of one GPU, one direction, data sheet.
-  double measured_rate = 0;      ///< The same as the machine says it was measured; 0 = it does not say.
+  int bridge_links =
+      0;  ///< The data sheet's, where two cards have an NVLink bridge whose links the description does not count.
+  double measured_rate = 0;  ///< The same as the machine says it was measured; 0 = it does not say.
   /// nvlink, nvswitch, xgmi: what was measured, of what such links usually reach.
   double link_speed = 1;
   /// pcie: GB/s that the slowest hop gets when one ring of copies goes through the GPUs of a node, by the same links that schedules

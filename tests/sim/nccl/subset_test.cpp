@@ -45,6 +45,20 @@ TEST(Subset, TwoOfEightOnAMeshUseOneLink) {
   EXPECT_LT(kGi / native(mi300x(), 2).low->value, 64 * kGiga);
 }
 
+TEST(Subset, TwoBridgedCardsHaveTheirBridge) {
+  const auto pair = [](const std::string& gpus, const std::string& links) {
+    return machine("gpus_per_node: " + gpus +
+                   "\ngpu: {model: H100-PCIe}\nintra: {kind: nvlink, generation: 4, " + links +
+                   "wiring: bridge_pairs}\n");
+  };
+  EXPECT_DOUBLE_EQ(system_of(pair("2", ""), 2).link_rate, 300);
+  EXPECT_DOUBLE_EQ(system_of(pair("4", ""), 2).link_rate, 300) << "the bridge, and no PCIe";
+  EXPECT_DOUBLE_EQ(system_of(pair("2", "links_per_gpu: 4, "), 2).link_rate, 100);
+  const auto why = [](const Machine& where) { return native(where, 2).limits.at(1).text; };
+  EXPECT_THAT(why(pair("2", "")), testing::HasSubstr("if all 12 links of the pair are bridged"));
+  EXPECT_THAT(why(pair("2", "links_per_gpu: 4, ")), testing::Not(testing::HasSubstr("bridged")));
+}
+
 TEST(Subset, TwoGpusOfADgx1UseTheirTwoLinks) {
   const Machine dgx1 = machine(
       "gpus_per_node: 8\ngpu: {model: V100-SXM2}\nintra: {kind: nvlink, generation: 2, links_per_gpu: 6, "

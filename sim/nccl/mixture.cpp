@@ -1,0 +1,111 @@
+#include "sim/nccl/mixture.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "common/numbers.hpp"
+#include "sim/nccl/model.hpp"
+
+namespace ringside {
+
+namespace {
+
+/// Hosts whose memory passes GPUs less than a third of what others' does. Of twelve sources of published tables seven reached 0.08 to
+/// 0.16 of their slots' rate and five 0.34 to 0.46; nothing that people state tells them apart.
+constexpr double kSlowHosts = 7.0 / 12;
+constexpr double kSlowHostRate = 0.29;
+
+/// `one in three such boxes goes …`, of the nearest share that is said so.
+std::string such_boxes(const BoxKind& kind) {
+  struct Words {
+    double share;
+    std::string_view text;
+    bool many;
+  };
+  constexpr auto kWords = std::to_array<Words>({{0.5, "half of", true},
+                                                {0.4, "two in five", true},
+                                                {1 / 3.0, "one in three", false},
+                                                {0.25, "one in four", false},
+                                                {0.2, "one in five", false},
+                                                {1 / 6.0, "one in six", false},
+                                                {1 / 8.0, "one in eight", false},
+                                                {0.1, "one in ten", false}});
+  const auto nearest = std::min_element(kWords.begin(), kWords.end(), [&](const Words& a, const Words& b) {
+    return std::abs(std::log(kind.share / a.share)) < std::abs(std::log(kind.share / b.share));
+  });
+  return fmt::format("{} such boxes {} and {}", nearest->text, nearest->many ? kind.many : kind.one,
+                     nearest->many ? "take" : "takes");
+}
+
+std::string times_of(double ratio) {
+  constexpr double kAlike = 1.1;
+  return ratio < kAlike && ratio > 1 / kAlike
+             ? std::string("as predicted in long messages")
+             : fmt::format("{:.2g} times what is predicted in long messages", ratio);
+}
+
+}  // namespace
+
+std::vector<BoxKind> box_kinds(const NcclSystem& system, const NcclParameters& parameters,
+                               Collective collective) {
+  if (system.link != GpuLink::pcie || system.nodes > 1 || system.bridged_pairs ||
+      system.transport.peer_to_peer >= 1) {
+    return {{.one = "copies from GPU to GPU", .many = "copy from GPU to GPU", .share = 1}};
+  }
+  constexpr double kLong = 1e15;  // Bytes.
+  const double predicted = nccl_collective(parameters, system, collective, kLong).seconds;
+  const auto ratio = [&](double peer_to_peer, double host_speed) {
+    NcclSystem box = system;
+    box.transport.peer_to_peer = peer_to_peer;
+    box.host_ring_rate *= host_speed;
+    return nccl_collective(parameters, box, collective, kLong).seconds / predicted;
+  };
+  const double peer = system.transport.peer_to_peer;
+  std::vector<BoxKind> kinds = {{.one = "goes through slow host memory",
+                                 .many = "go through slow host memory",
+                                 .share = (1 - peer) * kSlowHosts,
+                                 .ratio = ratio(0, kSlowHostRate)},
+                                {.one = "goes through fast host memory",
+                                 .many = "go through fast host memory",
+                                 .share = (1 - peer) * (1 - kSlowHosts),
+                                 .ratio = ratio(0, 1)}};
+  if (peer > 0) {
+    kinds.push_back({.one = "copies from GPU to GPU",
+                     .many = "copy from GPU to GPU",
+                     .share = peer,
+                     .ratio = ratio(1, 1)});
+  }
+  std::stable_sort(kinds.begin(), kinds.end(),
+                   [](const BoxKind& a, const BoxKind& b) { return a.share > b.share; });
+  return kinds;
+}
+
+std::string mixture_sentence(const std::vector<BoxKind>& kinds) {
+  if (kinds.size() < 2) {
+    return {};
+  }
+  const BoxKind& likeliest = kinds.front();
+  std::string text = fmt::format("most likely ({}) it {} and takes {}", percent(likeliest.share),
+                                 likeliest.one, times_of(likeliest.ratio));
+  for (auto kind = std::next(kinds.begin()); kind != kinds.end(); ++kind) {
+    text += fmt::format("; {} {}", such_boxes(*kind), times_of(kind->ratio));
+  }
+  return text;
+}
+
+std::string known_kind_sentence(const std::vector<BoxKind>& kinds, double ratio) {
+  if (kinds.size() < 2) {
+    return {};
+  }
+  const auto nearest = std::min_element(kinds.begin(), kinds.end(), [&](const BoxKind& a, const BoxKind& b) {
+    return std::abs(std::log(ratio / a.ratio)) < std::abs(std::log(ratio / b.ratio));
+  });
+  return fmt::format("by what is known of it this box {}, or is as fast as those that do", nearest->one);
+}
+
+}  // namespace ringside
