@@ -19,6 +19,7 @@
 #include "schedule/describe.hpp"
 #include "schedule/program/policy.hpp"
 #include "schedule/program/run_rounds.hpp"
+#include "schedule/promise.hpp"
 #include "schedule/proof.hpp"
 #include "schedule/registry.hpp"
 
@@ -162,8 +163,9 @@ void print_policy_json(const RankSiteRow& site, const ExecutionPolicy& policy, B
 /// How ranks would run the schedule with a message of this size, wherever they are.
 void print_policies(const Schedule& schedule, Bytes size, OutputFormat format) {
   std::vector<std::vector<std::string>> rows;
+  const Bytes buffer = buffer_of_message(schedule.algorithm().collective, schedule.num_ranks(), size);
   for (const RankSiteRow& site : kRankSites) {
-    const ExecutionPolicy policy = policy_for(schedule, size, site.rules);
+    const ExecutionPolicy policy = policy_for(schedule, buffer, site.rules);
     rows.push_back({std::string(site.name), describe(policy)});
     if (format == OutputFormat::json) {
       print_policy_json(site, policy, size);
@@ -187,7 +189,8 @@ const RankSiteRow& site_named(const std::string& text) {
 }
 
 /// What ranks there run with a message of this size, under the policy that applies.
-RunRounds run_of(const Schedule& schedule, Bytes size, const RankSiteRow& site) {
+RunRounds run_of(const Schedule& schedule, Bytes message, const RankSiteRow& site) {
+  const Bytes size = buffer_of_message(schedule.algorithm().collective, schedule.num_ranks(), message);
   const ExecutionPolicy policy = policy_for(schedule, size, site.rules);
   const std::int64_t rounds = Execution(schedule, size, DataType::float32, policy).num_rounds();
   if (rounds > kMaxRunRounds / schedule.num_ranks()) {

@@ -24,6 +24,8 @@ struct Spellings<Collective> {
       Spelling<Collective>{Collective::broadcast, "broadcast"},
       Spelling<Collective>{Collective::reduce, "reduce"},
       Spelling<Collective>{Collective::gather, "gather"},
+      Spelling<Collective>{Collective::all_to_all, "all_to_all"},
+      Spelling<Collective>{Collective::send_recv, "send_recv"},
   };
 };
 

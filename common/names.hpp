@@ -10,7 +10,16 @@
 /// The closed sets that scenarios, schedules, results and backends share, and their spelling.
 namespace ringside {
 
-enum class Collective { all_reduce, reduce_scatter, all_gather, broadcast, reduce, gather };
+enum class Collective {
+  all_reduce,
+  reduce_scatter,
+  all_gather,
+  broadcast,
+  reduce,
+  gather,
+  all_to_all,
+  send_recv  ///< Every rank sends its message to the next one.
+};
 enum class DataType { float32, float64, float16, bfloat16, int32, int64 };
 enum class ReduceOp { sum, prod, min, max, avg };
 /// `automatic` is spelt `auto`; `threads` runs ranks as threads of one process and is for tests.

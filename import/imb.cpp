@@ -31,7 +31,8 @@ constexpr auto kImbNames =
                             {"Allgather", Collective::all_gather, true, false},
                             {"Bcast", Collective::broadcast, false, false},
                             {"Reduce", Collective::reduce, false, true},
-                            {"Gather", Collective::gather, true, false}});
+                            {"Gather", Collective::gather, true, false},
+                            {"Alltoall", Collective::all_to_all, true, false}});
 
 std::optional<DataType> mpi_type(std::string_view word) {
   if (word == "MPI_FLOAT") {

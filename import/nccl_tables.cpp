@@ -46,7 +46,7 @@ bool busbw_is_below(const std::vector<Bandwidths>& rows) {
 
 bool has_ring_bandwidth(std::optional<Collective> collective) {
   return collective == Collective::all_reduce || collective == Collective::all_gather ||
-         collective == Collective::reduce_scatter;
+         collective == Collective::reduce_scatter || collective == Collective::all_to_all;
 }
 
 }  // namespace
@@ -77,7 +77,7 @@ std::optional<Collective> NcclTestsReader::collective_of(const Table& table, int
   why_not = parts > 1
                 ? std::string(
                       "neither a program nor an operation says which collective it is: all_gather_perf and "
-                      "alltoall_perf print these columns; give --collective all_gather if it is that")
+                      "alltoall_perf print these columns; give --collective all_gather or all_to_all")
                 : std::string("neither a program nor an operation says which collective it is");
   return std::nullopt;
 }
@@ -85,7 +85,7 @@ std::optional<Collective> NcclTestsReader::collective_of(const Table& table, int
 ImportedTable NcclTestsReader::finished(Table& table) {
   const int parts = parts_of(table.rows);
   std::string why_not;
-  const auto collective = collective_of(table, parts, why_not);
+  auto collective = collective_of(table, parts, why_not);
   const auto bandwidths = bandwidths_of(table.rows);
   std::optional<int> ranks =
       table.rank_lines.empty() ? std::nullopt : std::optional(*table.rank_lines.rbegin() + 1);
@@ -98,13 +98,18 @@ ImportedTable NcclTestsReader::finished(Table& table) {
     by_bandwidth = parts;
   }
   // What sendrecv_perf prints where its name is not shown: an operation, no root, and one bandwidth.
-  const bool as_sendrecv =
+  bool as_sendrecv =
       !table.collective && collective == Collective::all_reduce && by_bandwidth == 2 && ranks.value_or(0) > 2;
+  if (as_sendrecv && collective_ == Collective::send_recv) {
+    as_sendrecv = false;
+    collective = collective_;
+    by_bandwidth.reset();
+  }
   if (as_sendrecv) {
     why_not = fmt::format(
-        "algbw and busbw are the same although {} ranks are listed, as sendrecv_perf prints; put the name of "
-        "the "
-        "program in front if it is another",
+        "algbw and busbw are the same although {} ranks are listed, as sendrecv_perf prints; give "
+        "--collective "
+        "send_recv if it is that, or put the name of the program in front",
         *ranks);
   }
   ImportedTable result{.line = table.line};

@@ -112,8 +112,7 @@ bool is_rank_line(std::string_view line, const std::vector<std::string_view>& wo
 
 /// Also those that time something that is no collective of ringside's, though its rows look like all_reduce's.
 bool is_program(std::string_view name) {
-  constexpr auto kOthers =
-      std::to_array<std::string_view>({"alltoall", "alltoallv", "hypercube", "scatter", "sendrecv"});
+  constexpr auto kOthers = std::to_array<std::string_view>({"alltoallv", "hypercube", "scatter"});
   return collective_of_program(name) ||
          std::find(kOthers.begin(), kOthers.end(), without_perf(name)) != kOthers.end();
 }
@@ -132,6 +131,12 @@ bool words_follow(const std::vector<std::string_view>& words, std::size_t at) {
 }  // namespace
 
 std::optional<Collective> collective_of_program(std::string_view name) {
+  if (without_perf(name) == "alltoall") {
+    return Collective::all_to_all;
+  }
+  if (without_perf(name) == "sendrecv") {
+    return Collective::send_recv;
+  }
   return parse_name<Collective>(std::string(without_perf(name)));
 }
 

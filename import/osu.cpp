@@ -26,7 +26,8 @@ constexpr auto kOsuNames = std::to_array<OsuName>({{"Allreduce", Collective::all
                                                    {"Allgather", Collective::all_gather, true},
                                                    {"Broadcast", Collective::broadcast, false},
                                                    {"Reduce", Collective::reduce, false},
-                                                   {"Gather", Collective::gather, true}});
+                                                   {"Gather", Collective::gather, true},
+                                                   {"All-to-All", Collective::all_to_all, true}});
 
 std::optional<DataType> mpi_dtype(std::string_view line) {
   constexpr auto kTypes = std::to_array<std::pair<std::string_view, DataType>>(

@@ -11,7 +11,8 @@ const FieldTable<PointKey>& field_table() {
   static const FieldTable<PointKey> table = {
       .fields = fields<PointKey>(
           required("collective", &PointKey::collective, "",
-                   "`all_reduce`, `reduce_scatter`, `all_gather`, `broadcast`, `reduce` or `gather`"),
+                   "`all_reduce`, `reduce_scatter`, `all_gather`, `broadcast`, `reduce`, `gather`, "
+                   "`all_to_all` or `send_recv`"),
           required("algorithm", &PointKey::algorithm, "",
                    "a name that `ringside list algorithms` knows; `native` is the backend's own "
                    "implementation"),

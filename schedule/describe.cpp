@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "schedule/promise.hpp"
 #include "schedule/registry.hpp"
 
 namespace ringside {
@@ -215,8 +216,11 @@ ScheduleTotals total(const Schedule& schedule) {
       }
     }
   }
+  const double messages = messages_in_buffer(schedule.algorithm().collective, schedule.num_ranks());
+  totals.critical_path.bytes *= messages;
+  totals.critical_path.reduced_bytes *= messages;
   const auto parts_of_message = [&](std::int64_t chunks) {
-    return static_cast<double>(chunks) / schedule.num_chunks();
+    return static_cast<double>(chunks) * messages / schedule.num_chunks();
   };
   totals.bytes_sent = parts_of_message(sent_by_all);
   totals.bytes_sent_by_busiest = parts_of_message(*std::max_element(sent.begin(), sent.end()));

@@ -4,8 +4,18 @@ namespace ringside {
 
 bool scattered(Collective collective) {
   return collective == Collective::gather || collective == Collective::all_gather ||
-         collective == Collective::reduce_scatter;
+         collective == Collective::reduce_scatter || messages_in_buffer(collective, 2) > 1;
 }
+
+int messages_in_buffer(Collective collective, int num_ranks) {
+  return collective == Collective::all_to_all || collective == Collective::send_recv ? num_ranks : 1;
+}
+
+Bytes buffer_of_message(Collective collective, int num_ranks, Bytes message) {
+  return {message.value * messages_in_buffer(collective, num_ranks)};
+}
+
+Bytes buffer_of(const PointKey& key) { return buffer_of_message(key.collective, key.ranks, key.bytes); }
 
 bool reduces(Collective collective) {
   return collective == Collective::all_reduce || collective == Collective::reduce ||
@@ -26,6 +36,8 @@ bool holds_at_start(const Schedule& schedule, Rank rank, std::int32_t chunk) {
       return rank == schedule.request().root;
     case Collective::gather:
     case Collective::all_gather:
+    case Collective::all_to_all:
+    case Collective::send_recv:
       return rank == owner_of_chunk(schedule, chunk);
   }
   return false;
@@ -42,6 +54,10 @@ bool promised_at_end(const Schedule& schedule, Rank rank, std::int32_t chunk) {
       return rank == schedule.request().root;
     case Collective::reduce_scatter:
       return rank == owner_of_chunk(schedule, chunk);
+    case Collective::all_to_all:
+      return rank == chunk % schedule.num_ranks();
+    case Collective::send_recv:
+      return rank == (owner_of_chunk(schedule, chunk) + 1) % schedule.num_ranks();
   }
   return false;
 }

@@ -34,6 +34,10 @@ std::span<const Algorithm> all_algorithms() {
       naive_gather(),
       ring_gather(),
       binomial_tree_gather(),
+      naive_all_to_all(),
+      pairwise_all_to_all(),
+      direct_all_to_all(),
+      direct_send_recv(),
   };
   return kTable;
 }

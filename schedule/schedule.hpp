@@ -52,7 +52,8 @@ struct ScheduleShape {
   std::int64_t num_rounds = 0;
 };
 
-/// Costs along the critical path on private full-duplex links, per byte of the message size S:
+/// Costs along the critical path on private full-duplex links, per byte of the buffer S that chunks are parts of (the message, but
+/// for all_to_all and send_recv; messages_in_buffer()):
 /// time = α·messages + β·S·bytes + γ·S·reduced_bytes.
 struct CriticalPath {
   double messages = 0;

@@ -12,6 +12,7 @@
 #include "common/error.hpp"
 #include "schedule/program/execution.hpp"
 #include "schedule/program/policy.hpp"
+#include "schedule/promise.hpp"
 #include "schedule/registry.hpp"
 #include "schedule/schedule.hpp"
 #include "sim/backend_models.hpp"
@@ -87,7 +88,7 @@ ExecutionPolicy assumed_policy(const Machine& machine, const Network& network, c
   if (key.algorithm == kNative || fidelity == Fidelity::replay) {
     rules.segments.reset();
   }
-  ExecutionPolicy policy = policy_for(schedule, key.bytes, rules);
+  ExecutionPolicy policy = policy_for(schedule, buffer_of(key), rules);
   if (policy.segments == 1) {
     policy.in_flight = model.in_flight;
   }
@@ -356,14 +357,15 @@ std::variant<Prediction, Unpredicted> simulate(const Machine& machine, const Poi
     }
   }
   const Schedule schedule(*model.algorithm, std::move(request));
-  const Execution execution(schedule, key.bytes, key.dtype,
+  const Bytes buffer = buffer_of(key);
+  const Execution execution(schedule, buffer, key.dtype,
                             assumed_policy(machine, network, schedule, key, model, options.fidelity));
-  Prediction prediction = predict_on(network, execution, key.bytes, options);
+  Prediction prediction = predict_on(network, execution, buffer, options);
   if (key.algorithm != kNative) {
     prediction.policy = execution.policy();
   }
   if (options.interval) {
-    add_interval(machine, execution, key.bytes, options, prediction);
+    add_interval(machine, execution, buffer, options, prediction);
   }
   return prediction;
 }

@@ -16,9 +16,11 @@ double bus_factor(Collective collective, int ranks) {
     case Collective::reduce_scatter:
     case Collective::all_gather:
     case Collective::gather:
+    case Collective::all_to_all:
       return (n - 1) / n;
     case Collective::broadcast:
     case Collective::reduce:
+    case Collective::send_recv:
       return ranks > 1 ? 1 : 0;
   }
   throw_bug("a declared value", __FILE__, __LINE__, "a collective has no bus bandwidth");

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "analysis/evaluation/misses.hpp"
+#include "analysis/evaluation/told_every_fourth.hpp"
 #include "common/error.hpp"
 #include "common/statistics.hpp"
 #include "scenario/yaml/csv.hpp"
@@ -20,16 +21,15 @@ namespace ringside {
 
 namespace {
 
-constexpr std::array<std::string_view, 7> kModelNames = {
-    "ringside",   "ringside+known",    "ringside+known2", "ringside+known3",
-    "nccl_tuner", "nccl_tuner+known2", "alpha_beta"};
+constexpr std::array<std::string_view, 9> kModelNames = {
+    "ringside",    "ringside+known", "ringside+known2",   "ringside+known3", "ringside+every4",
+    "line+every4", "nccl_tuner",     "nccl_tuner+known2", "alpha_beta"};
 constexpr std::array<std::string_view, 3> kFoldNames = {"held_out", "new_generation", "in_sample"};
 constexpr std::string_view kAllBands = "all";
 
 bool is_native_collective(const Point& point) {
   return point.measured && point.measured->outcome == Outcome::ok && point.measured->seconds.value > 0 &&
-         point.key.algorithm == kNative && nccl_models(point.key.collective) && point.key.ranks > 1 &&
-         point.key.bytes.value > 0;
+         point.key.algorithm == kNative && point.key.ranks > 1 && point.key.bytes.value > 0;
 }
 
 std::vector<Point> native_points(const EvaluationSystem& system) {
@@ -180,6 +180,13 @@ std::vector<EvaluatedPoint> points_of(const EvaluationSystem& system, const std:
     add_points(result, conditioned(machine, std::span(told).first(count)), points, kKnown.at(count - 1),
                Fold::held_out, fits.held_out);
   }
+  const std::vector<Point> fourth = every_fourth(points);
+  if (!fourth.empty()) {
+    add_points(result, conditioned(machine, fourth), points, EvaluatedModel::ringside_every4, Fold::held_out,
+               fits.held_out);
+    const std::vector<EvaluatedPoint> lines = on_lines_between(points, fourth);
+    result.insert(result.end(), lines.begin(), lines.end());
+  }
   add_points(result, machine, points, EvaluatedModel::nccl_tuner, Fold::held_out, fits.all);
   if (told.size() > 1) {
     add_interpolated_tuner(result, machine, points, {told[0], told[1]}, fits.all);
@@ -188,7 +195,7 @@ std::vector<EvaluatedPoint> points_of(const EvaluationSystem& system, const std:
   return result;
 }
 
-double median_of(std::vector<double> values) { return summarize(std::move(values)).median; }
+double median_value(std::vector<double> values) { return summarize(std::move(values)).median; }
 
 double mean_of(const std::vector<double>& values) {
   double sum = 0;
@@ -219,11 +226,11 @@ Accuracy accuracy_of(const std::vector<const EvaluatedPoint*>& points) {
   Accuracy record = {.points = static_cast<int>(points.size()),
                      .mape = mean_of(errors),
                      .factor = std::exp(mean_of(logarithms)),
-                     .median_abs_error = median_of(errors),
+                     .median_abs_error = median_value(errors),
                      .bias = std::expm1(sum / count)};
   if (!widths.empty()) {
     record.coverage = static_cast<double>(covered) / static_cast<double>(widths.size());
-    record.width = median_of(widths);
+    record.width = median_value(widths);
   }
   return record;
 }
@@ -238,15 +245,17 @@ struct Contestant {
   EvaluatedModel model;
   Fold fold;
 };
-constexpr std::array<Contestant, 9> kContestants = {{{EvaluatedModel::ringside, Fold::held_out},
-                                                     {EvaluatedModel::ringside, Fold::new_generation},
-                                                     {EvaluatedModel::ringside, Fold::in_sample},
-                                                     {EvaluatedModel::ringside_known, Fold::held_out},
-                                                     {EvaluatedModel::ringside_known2, Fold::held_out},
-                                                     {EvaluatedModel::ringside_known3, Fold::held_out},
-                                                     {EvaluatedModel::nccl_tuner, Fold::held_out},
-                                                     {EvaluatedModel::tuner_known2, Fold::held_out},
-                                                     {EvaluatedModel::alpha_beta, Fold::held_out}}};
+constexpr std::array<Contestant, 11> kContestants = {{{EvaluatedModel::ringside, Fold::held_out},
+                                                      {EvaluatedModel::ringside, Fold::new_generation},
+                                                      {EvaluatedModel::ringside, Fold::in_sample},
+                                                      {EvaluatedModel::ringside_known, Fold::held_out},
+                                                      {EvaluatedModel::ringside_known2, Fold::held_out},
+                                                      {EvaluatedModel::ringside_known3, Fold::held_out},
+                                                      {EvaluatedModel::ringside_every4, Fold::held_out},
+                                                      {EvaluatedModel::line_every4, Fold::held_out},
+                                                      {EvaluatedModel::nccl_tuner, Fold::held_out},
+                                                      {EvaluatedModel::tuner_known2, Fold::held_out},
+                                                      {EvaluatedModel::alpha_beta, Fold::held_out}}};
 
 std::vector<Accuracy> records_of(const EvaluatedSystem& system) {
   std::vector<Accuracy> records;
@@ -281,8 +290,12 @@ struct Part {
 };
 
 bool reduces_all(const EvaluatedSystem& s) { return s.collective == Collective::all_reduce; }
+/// What NCCL makes of sends and receives.
+bool sends(const EvaluatedSystem& s) {
+  return s.collective == Collective::all_to_all || s.collective == Collective::send_recv;
+}
 
-constexpr std::array<Part, 10> kParts = {{
+constexpr std::array<Part, 13> kParts = {{
     {"node_nvlink",
      [](const EvaluatedSystem& s) { return reduces_all(s) && s.machine_class == MachineClass::node_nvlink; }},
     {"node_pcie",
@@ -304,6 +317,12 @@ constexpr std::array<Part, 10> kParts = {{
      [](const EvaluatedSystem& s) { return !reduces_all(s) && s.machine_class == MachineClass::node_pcie; }},
     {"other_collectives_multi_node",
      [](const EvaluatedSystem& s) { return !reduces_all(s) && s.machine_class == MachineClass::multi_node; }},
+    {"sends_nvlink",
+     [](const EvaluatedSystem& s) { return sends(s) && s.machine_class == MachineClass::node_nvlink; }},
+    {"sends_pcie",
+     [](const EvaluatedSystem& s) { return sends(s) && s.machine_class == MachineClass::node_pcie; }},
+    {"sends_multi_node",
+     [](const EvaluatedSystem& s) { return sends(s) && s.machine_class == MachineClass::multi_node; }},
 }};
 
 /// Medians or means over systems. Coverage is a mean in both: a median of shares says little.
@@ -313,7 +332,7 @@ Accuracy summary_of(const std::vector<const Accuracy*>& records, bool median) {
     for (const Accuracy* record : records) {
       values.push_back(member(*record));
     }
-    return median ? median_of(values) : mean_of(values);
+    return median ? median_value(values) : mean_of(values);
   };
   Accuracy summary = {.statistic = median ? "median" : "mean", .systems = static_cast<int>(records.size())};
   std::vector<double> coverages;
@@ -331,7 +350,7 @@ Accuracy summary_of(const std::vector<const Accuracy*>& records, bool median) {
   summary.bias = over([](const Accuracy& record) { return record.bias; });
   if (!coverages.empty()) {
     summary.coverage = mean_of(coverages);
-    summary.width = median ? median_of(widths) : mean_of(widths);
+    summary.width = median ? median_value(widths) : mean_of(widths);
   }
   return summary;
 }

@@ -28,12 +28,15 @@ struct EvaluationSystem {
 };
 
 /// ringside_known is conditioned on the system's largest message, ringside_known2 on 1 KiB as well, ringside_known3 on 1 MiB, too;
-/// tuner_known2 is NCCL's table, its error interpolated between those two.
+/// tuner_known2 is NCCL's table, its error interpolated between those two. ringside_every4 is conditioned on every fourth row, and
+/// line_every4 a straight line between those (told_every_fourth.hpp).
 enum class EvaluatedModel {
   ringside,
   ringside_known,
   ringside_known2,
   ringside_known3,
+  ringside_every4,
+  line_every4,
   nccl_tuner,
   tuner_known2,
   alpha_beta

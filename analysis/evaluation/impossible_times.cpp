@@ -28,8 +28,9 @@ Way way_of(const NcclSystem& system) {
 
 /// Share of the whole message that the receiver of most of it cannot do without.
 double least_share(Collective collective, int parts) {
-  const bool holds_its_part =
-      collective == Collective::all_gather || collective == Collective::reduce_scatter;
+  const bool holds_its_part = collective == Collective::all_gather ||
+                              collective == Collective::reduce_scatter ||
+                              collective == Collective::all_to_all;
   return holds_its_part ? (parts - 1.0) / parts : 1;
 }
 

@@ -278,6 +278,8 @@ ElementRange CollectiveValues::held_at_start(Rank rank) const {
       return rank == call_.root ? everything : ElementRange{};
     case Collective::gather:
     case Collective::all_gather:
+    case Collective::all_to_all:
+    case Collective::send_recv:
       return call_.parts[static_cast<std::size_t>(rank)];
   }
   return {};
@@ -303,6 +305,18 @@ std::vector<PatternRange> CollectiveValues::promise(Rank rank) const {
         result.push_back({call_.parts[owner], contributions_[owner]});
       }
       return result;
+    case Collective::all_to_all: {
+      const ChunkLayout layout(call_.num_elements, call_.num_ranks * call_.num_ranks);
+      for (Rank source = 0; source < call_.num_ranks; ++source) {
+        result.push_back({layout.elements(source * call_.num_ranks + rank),
+                          contributions_[static_cast<std::size_t>(source)]});
+      }
+      return result;
+    }
+    case Collective::send_recv: {
+      const auto previous = static_cast<std::size_t>((rank + call_.num_ranks - 1) % call_.num_ranks);
+      return {{call_.parts[previous], contributions_[previous]}};
+    }
   }
   return result;
 }

@@ -9,6 +9,7 @@
 
 #include "common/error.hpp"
 #include "schedule/program/policy.hpp"
+#include "schedule/promise.hpp"
 #include "schedule/registry.hpp"
 
 namespace ringside {
@@ -21,7 +22,7 @@ PreparedCall prepared_here(const PointKey& key, const RankPlacement& placement, 
           .num_ranks = key.ranks,
           .dtype = key.dtype,
           .op = key.op,
-          .num_elements = key.bytes.value / static_cast<std::int64_t>(size_of(key.dtype))};
+          .num_elements = buffer_of(key).value / static_cast<std::int64_t>(size_of(key.dtype))};
   if (key.algorithm == kNative) {
     const ChunkLayout layout(call.num_elements, key.ranks);
     for (Rank rank = 0; rank < key.ranks; ++rank) {
@@ -34,7 +35,7 @@ PreparedCall prepared_here(const PointKey& key, const RankPlacement& placement, 
   call.parts = parts_of(schedule, call.num_elements);
   const Program program =
       compile(schedule, {.num_elements = call.num_elements, .dtype = key.dtype, .op = key.op},
-              backend.transport->rank(), policy_for(schedule, key.bytes, backend.rules()));
+              backend.transport->rank(), policy_for(schedule, buffer_of(key), backend.rules()));
   prepared.policy = program.policy;
   prepared.ready = make_ready(program, backend);
   return prepared;

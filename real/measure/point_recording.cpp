@@ -15,6 +15,7 @@
 #include "real/measure/timing.hpp"
 #include "real/system/this_machine.hpp"
 #include "schedule/program/policy.hpp"
+#include "schedule/promise.hpp"
 
 namespace ringside {
 namespace {
@@ -86,7 +87,7 @@ std::vector<StepTime> steps_since(Seconds zero, const std::vector<double>& value
 std::vector<Program> programs_of(const PointKey& key, const RankPlacement& placement,
                                  const CollectiveCall& call, const ExecutionRules& rules) {
   const Schedule schedule = schedule_of(key, placement);
-  const ExecutionPolicy policy = policy_for(schedule, key.bytes, rules);
+  const ExecutionPolicy policy = policy_for(schedule, buffer_of(key), rules);
   std::vector<Program> programs;
   for (Rank rank = 0; rank < key.ranks; ++rank) {
     programs.push_back(compile(

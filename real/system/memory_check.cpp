@@ -16,6 +16,7 @@
 #include "real/system/own_cores.hpp"
 #include "real/system/this_machine.hpp"
 #include "schedule/program/program.hpp"
+#include "schedule/promise.hpp"
 #include "schedule/registry.hpp"
 
 namespace ringside {
@@ -39,12 +40,12 @@ std::string gigabytes(Bytes size) { return fmt::format("{:.1f} GB", static_cast<
 
 Bytes memory_of_rank(const PointKey& key, Rank rank) {
   if (key.algorithm == kNative) {
-    return {key.bytes.value + kNativeScratch};
+    return {buffer_of(key).value + kNativeScratch};
   }
   const Algorithm* algorithm = find_algorithm(key.collective, key.algorithm);
   RINGSIDE_CHECK(algorithm != nullptr, "points are checked before their memory is");
   const Schedule schedule(*algorithm, {.collective = key.collective, .num_ranks = key.ranks});
-  const Vector vector = {.num_elements = key.bytes.value / static_cast<std::int64_t>(size_of(key.dtype)),
+  const Vector vector = {.num_elements = buffer_of(key).value / static_cast<std::int64_t>(size_of(key.dtype)),
                          .dtype = key.dtype,
                          .op = key.op};
   const Program program = compile(schedule, vector, rank, {.receives_ahead = true});

@@ -37,4 +37,10 @@ Algorithm naive_gather();
 Algorithm ring_gather();
 Algorithm binomial_tree_gather();
 
+Algorithm naive_all_to_all();
+Algorithm pairwise_all_to_all();
+Algorithm direct_all_to_all();
+
+Algorithm direct_send_recv();
+
 }  // namespace ringside

@@ -183,7 +183,7 @@ NcclKnowledge nccl_knowledge(const Machine& machine, const NcclSystem& asked) {
     const auto outcome = system_of_known(machine, known);
     const auto* system = std::get_if<NcclSystem>(&outcome);
     const bool native = known.algorithm == kNative;
-    if (system == nullptr || (native && !nccl_models(known.collective))) {
+    if (system == nullptr) {
       continue;
     }
     const std::optional<ScheduleTime> schedule = schedule_time(copied, key_of(known));
@@ -242,9 +242,6 @@ std::string why_useless(const Machine& machine, const Known& known, const PointK
     return why_copy_is_useless(machine, known, key, system);
   }
   const bool native = known.algorithm == kNative;
-  if (native && !nccl_models(known.collective)) {
-    return fmt::format("NCCL's own {} is not modelled", name(known.collective));
-  }
   const auto measured = system_of_known(machine, known);
   if (const auto* reason = std::get_if<std::string>(&measured)) {
     return *reason;

@@ -61,7 +61,7 @@ class Model {
         (system_.protocol && *system_.protocol != protocol)) {
       return false;
     }
-    if (collective_ == Collective::gather) {
+    if (sends_directly(collective_)) {
       // Sends and receives have LL for what is short, and Simple.
       return algorithm == NcclAlgorithm::ring && protocol != NcclProtocol::ll128 && allows(protocol);
     }
@@ -82,7 +82,7 @@ class Model {
   Candidate predict(NcclAlgorithm algorithm, NcclProtocol protocol) const {
     switch (algorithm) {
       case NcclAlgorithm::ring:
-        return collective_ == Collective::gather ? gather(protocol) : ring(protocol);
+        return sends_directly(collective_) ? direct(protocol) : ring(protocol);
       case NcclAlgorithm::tree:
         return tree(protocol);
       case NcclAlgorithm::nvls:
@@ -261,13 +261,39 @@ class Model {
                   gap(protocol));
   }
 
-  /// Every rank sends its part to the root, which starts its receives one after another; they move side by side.
-  Candidate gather(NcclProtocol protocol) const {
+  /// Sends and receives that are started one after another and move side by side.
+  Candidate direct(NcclProtocol protocol) const {
+    const Sends sends = sends_of_busiest();
     const double latency =
-        launch(protocol) + (g_ - 1) * step(protocol) + (n_ - g_) * (num_nodes_ > 1 ? hop(protocol) : 0);
-    return finish(latency, bytes_time((g_ - 1) / n_, inside_rate() * inside_share(protocol)),
-                  num_nodes_ > 1 ? bytes_time((n_ - g_) / n_, between_rate() * between_share(protocol)) : 0,
+        launch(protocol) + sends.near * step(protocol) + (sends.far > 0 ? sends.far * hop(protocol) : 0);
+    return finish(latency, bytes_time(sends.inside, inside_rate() * inside_share(protocol)),
+                  num_nodes_ > 1 ? bytes_time(sends.between, between_rate() * between_share(protocol)) : 0,
                   gap(protocol));
+  }
+
+  /// What the busiest rank sends (the root of a gather: gets) inside its node, and its node's NICs to others, in messages.
+  struct Sends {
+    double near = 0;  ///< Peers in the node.
+    double far = 0;   ///< Peers beyond it.
+    double inside = 0;
+    double between = 0;
+  };
+
+  Sends sends_of_busiest() const {
+    if (collective_ == Collective::send_recv) {
+      // The next rank alone, over cables without a switch by the links that lead to it, and beyond the node through one rank's NICs.
+      const double near = std::min(1.0, g_ - 1);
+      const bool cables = system_.link == GpuLink::nvlink || system_.link == GpuLink::xgmi;
+      return {.near = near,
+              .far = num_nodes_ > 1 ? 1.0 : 0.0,
+              .inside = cables ? g_ - 1 : near,
+              .between = std::min(g_, static_cast<double>(system_.nics))};
+    }
+    const double far = (n_ - g_) / n_;
+    return {.near = g_ - 1,
+            .far = n_ - g_,
+            .inside = (g_ - 1) / n_,
+            .between = collective_ == Collective::all_to_all ? g_ * far : far};
   }
 
   Candidate tree(NcclProtocol protocol) const {
@@ -314,17 +340,9 @@ NcclLimit limit_of(const Candidate& candidate) {
 
 }  // namespace
 
-bool nccl_models(Collective collective) {
-  switch (collective) {
-    case Collective::all_reduce:
-    case Collective::all_gather:
-    case Collective::reduce_scatter:
-    case Collective::broadcast:
-    case Collective::reduce:
-    case Collective::gather:
-      return true;
-  }
-  return false;
+bool sends_directly(Collective collective) {
+  return collective == Collective::all_to_all || collective == Collective::gather ||
+         collective == Collective::send_recv;
 }
 
 NcclEstimate nccl_all_reduce(const NcclParameters& parameters, const NcclSystem& system, double bytes) {
@@ -363,36 +381,6 @@ NcclEstimate nccl_collective(const NcclParameters& parameters, const NcclSystem&
   best.seconds = kMicro * (fastest.time / root8(sum) + model.driving_alone());
   best.limit = limit_of(fastest);
   return best;
-}
-
-double nccl_least_seconds(const NcclSystem& system, Collective collective, double bytes) {
-  const auto share = [collective](double parts, bool switch_reduces) {
-    switch (collective) {
-      case Collective::all_reduce:
-        return switch_reduces ? 1 : 2 * (parts - 1) / parts;
-      case Collective::all_gather:
-      case Collective::reduce_scatter:
-      case Collective::gather:
-        return (parts - 1) / parts;
-      case Collective::broadcast:
-      case Collective::reduce:
-        break;
-    }
-    return 1.0;
-  };
-  const auto seconds = [bytes](double part, double rate) {
-    return rate > 0 ? bytes * part / (rate * kGiga) : 0;
-  };
-  const double most = std::max(system.link_rate, system.measured_rate);
-  const double inside = system.gpus_per_node() > 1
-                            ? seconds(share(system.gpus_per_node(), system.link == GpuLink::nvswitch), most)
-                            : 0;
-  const double between =
-      system.nodes > 1
-          ? seconds(share(system.nodes, system.network == InterKind::infiniband), system.network_rate)
-          : 0;
-  // Bridges between pairs of cards carry what they carry beside PCIe.
-  return std::max(system.bridged_pairs ? 0 : inside, between);
 }
 
 }  // namespace ringside

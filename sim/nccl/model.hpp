@@ -31,12 +31,14 @@ struct NcclEstimate {
 /// of host memory; where the description leaves the transport open, their geometric mean by its probability.
 NcclEstimate nccl_all_reduce(const NcclParameters& parameters, const NcclSystem& system, double bytes);
 
-/// Whether nccl_collective() has a model of it.
-bool nccl_models(Collective collective);
+/// Whether NCCL makes it of its sends and receives, from rank to rank, and not of rings.
+bool sends_directly(Collective collective);
 
 /// The same phases as a part of an all_reduce: all_gather and reduce_scatter are one half of its ring ((n−1) steps, w = (n−1)/n of the
 /// whole buffer, which is what `bytes` counts, as in nccl-tests); broadcast and reduce are one way round it (w = 1).
-/// gather is sends to the root: a step for each peer in its node and a hop for each beyond, w = (g−1)/n inside and (n−g)/n at its NICs.
+/// all_to_all, gather and send_recv are sends and receives from rank to rank: one step for each peer in the node and one hop for each
+/// beyond it, w = (g−1)/n inside and g·(n−g)/n at a node's NICs (gather: (n−g)/n; send_recv: the next rank alone, w = 1 inside and at
+/// the NICs of one rank), with LL and Simple.
 NcclEstimate nccl_collective(const NcclParameters& parameters, const NcclSystem& system,
                              Collective collective, double bytes);
 

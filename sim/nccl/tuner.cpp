@@ -319,7 +319,12 @@ double alpha_beta_seconds(const NcclSystem& system, Collective collective, doubl
   const double alpha_network = kRingLatency[static_cast<std::size_t>(Hardware::net)][0];
   double rate = system.link == GpuLink::none ? system.network_rate : system.link_rate;
   if (system.nodes > 1) {
-    rate = std::min(rate, system.network_rate);
+    // A ring leaves a node through one rank at a time, an all_to_all through all of them.
+    const double sharers = collective == Collective::all_to_all ? system.gpus_per_node() : 1;
+    rate = std::min(rate, system.network_rate / sharers);
+  }
+  if (collective == Collective::send_recv) {
+    return kMicro * (kRingBase[0] + (num_nodes > 1 ? alpha_network : alpha)) + bytes / (rate * 1e9);
   }
   const double rounds = collective == Collective::all_reduce ? 2 : 1;
   const bool all_bytes = collective == Collective::broadcast || collective == Collective::reduce;

@@ -42,8 +42,7 @@ std::map<std::pair<Collective, int>, std::vector<Point>> runs_of(const std::vect
   std::set<PointKey> seen;
   for (const Series& series : all) {
     for (const Point& point : series.points) {
-      if (point.key.algorithm == kNative && nccl_models(point.key.collective) &&
-          seen.insert(point.key).second) {
+      if (point.key.algorithm == kNative && seen.insert(point.key).second) {
         runs[{point.key.collective, point.key.ranks}].push_back(point);
       }
     }

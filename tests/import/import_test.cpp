@@ -156,13 +156,20 @@ TEST(ImportNcclTests, ReadsTheMillisecondsOfTheFirstPrograms) {
 }
 
 TEST(ImportNcclTests, SendrecvIsNoAllReduceOfTwo) {
-  EXPECT_THAT(rejection("+ ./build/sendrecv_perf -b 8 -e 128M\n" + std::string(kLog)),
-              HasSubstr("the collective of sendrecv_perf is none of ringside's"));
+  EXPECT_EQ(import_text("+ ./build/sendrecv_perf -b 8 -e 128M\n" + std::string(kLog), "x.log")
+                .series[0]
+                .points[0]
+                .key.collective,
+            Collective::send_recv);
   // Without its name its rows are those of an all_reduce on two ranks, but more are listed.
   const std::string more = replaced(kLog, "#  Rank  1", "#  Rank  7");
   ASSERT_NE(more, kLog);
   EXPECT_THAT(rejection(more), HasSubstr("although 8 ranks are listed, as sendrecv_perf prints"));
   EXPECT_EQ(import_text("all_reduce_perf\n" + more, "x.log").series[0].points[0].key.ranks, 2);
+  const PointKey told =
+      import_text(more, "x.log", {.collective = Collective::send_recv}).series[0].points[0].key;
+  EXPECT_EQ(told.collective, Collective::send_recv);
+  EXPECT_EQ(told.ranks, 8);
 }
 
 TEST(ImportNcclTests, TakesTheInPlaceTimesOnRequest) {
@@ -216,8 +223,9 @@ TEST(ImportNcclTests, TheProgramOrTheColumnsSayWhichCollectiveItIs) {
   EXPECT_EQ(collective_of(replaced(kLog, "  sum      -1", "  sum       0")), Collective::reduce);
   EXPECT_EQ(collective_of(replaced(kLog, "  sum      -1", " none       0")), Collective::broadcast);
   EXPECT_THAT(rejection(gather), HasSubstr("says which collective it is"));
-  EXPECT_THAT(rejection("# Collective test starting: alltoall_perf\n" + gather),
-              HasSubstr("the collective of alltoall_perf is none of ringside's"));
+  EXPECT_EQ(collective_of("# Collective test starting: alltoall_perf\n" + gather), Collective::all_to_all);
+  EXPECT_THAT(rejection("# Collective test starting: scatter_perf\n" + gather),
+              HasSubstr("the collective of scatter_perf is none of ringside's"));
 }
 
 TEST(ImportNcclTests, BandwidthsSayTheNumberOfRanksWhereTheListIsMissingOrOfAnotherRun) {
@@ -365,8 +373,7 @@ TEST(ImportOsu, AFileCutAnywhereGivesItsWholeRowsOrOneMessage) {
 }
 
 TEST(ImportOsu, OtherTestsAreNamed) {
-  for (const char* title :
-       {"OSU MPI All-to-All Personalized Exchange Latency Test v7.3", "OSU MPI Latency Test v7.3"}) {
+  for (const char* title : {"OSU MPI Scatter Latency Test v7.3", "OSU MPI Latency Test v7.3"}) {
     EXPECT_THAT(rejection(std::string("# ") + title + "\n# Size       Avg Latency(us)\n8      5.12\n"),
                 HasSubstr("this OSU test is of no collective of ringside's"))
         << title;

@@ -154,6 +154,27 @@ TEST(CollectiveValues, ARanksPartIsAllOfItsChunks) {
   }
 }
 
+TEST(CollectiveValues, OfAnAllToAllEveryRankHasItsColumn) {
+  const std::vector<ElementRange> parts = {{.first = 0, .count = 4}, {.first = 4, .count = 4}};
+  const CollectiveCall call = {
+      .collective = Collective::all_to_all, .num_ranks = 2, .num_elements = 8, .parts = parts};
+  std::vector<float> message = input<float>(call, 0);
+  const std::vector<float> other = input<float>(call, 1);
+  EXPECT_EQ(first_wrong(call, 0, message), 4) << "what rank 1 sends to rank 0";
+  std::copy(other.begin() + 4, other.begin() + 6, message.begin() + 4);
+  EXPECT_EQ(first_wrong(call, 0, message), std::nullopt);
+  EXPECT_EQ(first_wrong(call, 1, message), 6) << "what rank 1 keeps";
+}
+
+TEST(CollectiveValues, SentMessagesAreThoseOfTheRankBefore) {
+  const std::vector<ElementRange> parts = {
+      {.first = 0, .count = 2}, {.first = 2, .count = 2}, {.first = 4, .count = 2}};
+  const CollectiveCall call = {
+      .collective = Collective::send_recv, .num_ranks = 3, .num_elements = 6, .parts = parts};
+  EXPECT_EQ(first_wrong(call, 2, input<float>(call, 1)), std::nullopt);
+  EXPECT_EQ(first_wrong(call, 0, input<float>(call, 1)), 4);
+}
+
 /// The reduction of 16-bit inputs, rounded after every step as the most careless of libraries would.
 template <typename T, typename Round>
 std::vector<T> rounded_sum(const CollectiveCall& call, const Round& round) {

@@ -101,6 +101,8 @@ TEST(NcclNative, RefusesPartsOfDifferentSizes) {
   EXPECT_EQ(nccl_native_unsupported(key), std::nullopt);
   key.collective = Collective::gather;
   EXPECT_TRUE(nccl_native_unsupported(key));
+  key.collective = Collective::all_to_all;
+  EXPECT_EQ(nccl_native_unsupported(key), std::nullopt);
   key.collective = Collective::all_reduce;
   key.bytes = {4};
   EXPECT_EQ(nccl_native_unsupported(key), std::nullopt);

@@ -40,6 +40,9 @@ std::vector<std::string> algorithms(Collective collective) {
     case Collective::reduce_scatter:
     case Collective::all_gather:
       return {"naive", "ring"};
+    case Collective::all_to_all:
+    case Collective::send_recv:
+      break;
   }
   return {};
 }

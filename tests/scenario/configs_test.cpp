@@ -134,10 +134,10 @@ TEST(Configs, EverySystemOfTheEvaluationIsThereOnce) {
   for (const auto& file : files) {
     excluded += load_scenario(file, test::known_names()).evaluation->excluded.has_value() ? 1 : 0;
   }
-  EXPECT_EQ(files.size(), 185U + 54U + 12U + 10U)
+  EXPECT_EQ(files.size(), 185U + 84U + 12U + 10U)
       << "tables of nccl-tests, of other collectives, sweeps of four machines at 2, 4 and 8 GPUs, and tables "
          "of other programs";
-  EXPECT_EQ(excluded, 40 + 13);
+  EXPECT_EQ(excluded, 44 + 13);
 }
 
 TEST(Configs, EditorsAreToldWhereTheSchemaIs) {

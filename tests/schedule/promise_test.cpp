@@ -33,6 +33,8 @@ TEST(Promise, SaysWhoHoldsWhatAtTheStart) {
   EXPECT_THAT(where(Collective::broadcast, holds_at_start), ElementsAre("....", "xxxx"));
   EXPECT_THAT(where(Collective::gather, holds_at_start), ElementsAre("xx..", "..xx"));
   EXPECT_THAT(where(Collective::all_gather, holds_at_start), ElementsAre("xx..", "..xx"));
+  EXPECT_THAT(where(Collective::all_to_all, holds_at_start), ElementsAre("xx..", "..xx"));
+  EXPECT_THAT(where(Collective::send_recv, holds_at_start), ElementsAre("xx..", "..xx"));
 }
 
 TEST(Promise, SaysWhoMustHoldWhatAtTheEnd) {
@@ -42,6 +44,14 @@ TEST(Promise, SaysWhoMustHoldWhatAtTheEnd) {
   EXPECT_THAT(where(Collective::broadcast, promised_at_end), ElementsAre("xxxx", "xxxx"));
   EXPECT_THAT(where(Collective::gather, promised_at_end), ElementsAre("....", "xxxx"));
   EXPECT_THAT(where(Collective::all_gather, promised_at_end), ElementsAre("xxxx", "xxxx"));
+  EXPECT_THAT(where(Collective::all_to_all, promised_at_end), ElementsAre("x.x.", ".x.x"));
+  EXPECT_THAT(where(Collective::send_recv, promised_at_end), ElementsAre("..xx", "xx.."));
+}
+
+TEST(Promise, BuffersOfAllToAllAndSendRecvHoldTheMessagesOfAllRanks) {
+  EXPECT_EQ(buffer_of_message(Collective::all_to_all, 8, {1024}), Bytes{8192});
+  EXPECT_EQ(buffer_of_message(Collective::send_recv, 8, {1024}), Bytes{8192});
+  EXPECT_EQ(buffer_of_message(Collective::all_gather, 8, {1024}), Bytes{1024});
 }
 
 }  // namespace

@@ -41,7 +41,8 @@ Schedule scripted_schedule(Script script, int num_ranks, Rank root) {
   static constexpr std::array kAlgorithms = {
       scripted(Collective::all_reduce), scripted(Collective::reduce_scatter),
       scripted(Collective::all_gather), scripted(Collective::broadcast),
-      scripted(Collective::reduce),     scripted(Collective::gather)};
+      scripted(Collective::reduce),     scripted(Collective::gather),
+      scripted(Collective::all_to_all), scripted(Collective::send_recv)};
   current() = std::move(script);
   return Schedule(kAlgorithms.at(static_cast<std::size_t>(current().collective)),
                   {.num_ranks = num_ranks, .root = root});

@@ -64,6 +64,8 @@ class GlooNative {
       case Collective::gather:
         return make_gather();
       case Collective::reduce_scatter:
+      case Collective::all_to_all:
+      case Collective::send_recv:
         break;
     }
     throw_bug("a supported collective", __FILE__, __LINE__, "Gloo has no such collective");
@@ -168,6 +170,10 @@ std::optional<std::string> gloo_native_unsupported(const PointKey& key) {
   switch (key.collective) {
     case Collective::reduce_scatter:
       return "Gloo has no reduce_scatter of the kind that takes options; use an algorithm of ringside";
+    case Collective::all_to_all:
+    case Collective::send_recv:
+      return fmt::format("Gloo's own {} is not measured here; use an algorithm of ringside",
+                         name(key.collective));
     case Collective::gather:
       if (num_elements % key.ranks != 0) {
         return fmt::format("Gloo's gather needs parts of equal size, and {} ranks do not divide {} elements",

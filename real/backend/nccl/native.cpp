@@ -107,10 +107,46 @@ class NativeWork final : public GpuWork {
         return nccl.all_gather(own, all, part, type, comm, stream);
       case Collective::reduce_scatter:
         return nccl.reduce_scatter(all, own, part, type, nccl_op(call_.op), comm, stream);
+      case Collective::all_to_all:
+        return start_all_to_all(part / static_cast<std::size_t>(call_.num_ranks));
+      case Collective::send_recv: {
+        const Rank rank = communicator.place().rank;
+        const Rank previous = (rank + call_.num_ranks - 1) % call_.num_ranks;
+        return exchange((rank + 1) % call_.num_ranks, rank, previous, previous, part);
+      }
       case Collective::gather:
         break;
     }
     throw_bug("a supported collective", __FILE__, __LINE__, "points are checked before they are measured");
+  }
+
+  /// A send to every other rank and a receive from it in one group, as alltoall_perf of nccl-tests does: chunk i·n + j of the buffer
+  /// goes from rank i to rank j. What a rank keeps for itself is there already.
+  ncclResult_t start_all_to_all(std::size_t count) {
+    const Rank rank = streams_.communicator().place().rank;
+    ncclResult_t result = ncclSuccess;
+    for (Rank peer = 0; peer < call_.num_ranks && result == ncclSuccess; ++peer) {
+      if (peer != rank) {
+        result = exchange(peer, rank * call_.num_ranks + peer, peer, peer * call_.num_ranks + rank, count);
+      }
+    }
+    return result;
+  }
+
+  /// Sends part `sent` of `count` elements to `target` and receives part `received` from `source`; nothing where both are this rank.
+  ncclResult_t exchange(Rank target, Rank sent, Rank source, Rank received, std::size_t count) {
+    const NcclCommunicator& communicator = streams_.communicator();
+    if (target == communicator.place().rank) {
+      return ncclSuccess;
+    }
+    const NcclLibrary& nccl = communicator.library();
+    const ncclDataType_t type = nccl_type(call_.dtype);
+    const std::size_t bytes = count * size_of(call_.dtype);
+    const ncclResult_t result = nccl.send(message_ + static_cast<std::size_t>(sent) * bytes, count, type,
+                                          target, communicator.get(), streams_.communication());
+    return result != ncclSuccess ? result
+                                 : nccl.receive(message_ + static_cast<std::size_t>(received) * bytes, count,
+                                                type, source, communicator.get(), streams_.communication());
   }
 
   GpuStreams& streams_;

@@ -9,6 +9,7 @@ std::optional<std::string> nccl_native_unsupported(const PointKey& key) {
   switch (key.collective) {
     case Collective::gather:
       return "NCCL has a gather of its own only from version 2.28 on; use an algorithm of ringside";
+    case Collective::all_to_all:
     case Collective::all_gather:
     case Collective::reduce_scatter:
       if (num_elements % key.ranks != 0) {
@@ -19,6 +20,7 @@ std::optional<std::string> nccl_native_unsupported(const PointKey& key) {
     case Collective::all_reduce:
     case Collective::broadcast:
     case Collective::reduce:
+    case Collective::send_recv:
       return std::nullopt;
   }
   return std::nullopt;

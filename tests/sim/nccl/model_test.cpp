@@ -251,6 +251,37 @@ TEST(NcclModel, AGatherMovesWhatTheRootGets) {
   EXPECT_GT(seconds(Collective::gather, kKi), 0.5 * seconds(Collective::all_gather, kKi));
 }
 
+TEST(NcclModel, AnAllToAllLeavesANodeForAllItsGpus) {
+  const Machine two = machine(
+      "nodes: 2\ngpus_per_node: 8\ngpu: {model: H100-SXM}\nintra: {kind: nvlink, generation: 4, switch: "
+      "true}\n"
+      "inter: {kind: infiniband, rate: 400 Gb/s, nics: 8}\n");
+  const auto seconds = [](const Machine& where, Collective collective, int ranks) {
+    PointKey key = native(ranks, kGi);
+    key.collective = collective;
+    return predicted(where, key).seconds.value;
+  };
+  EXPECT_NEAR(
+      seconds(h100_node(), Collective::all_to_all, 8) / seconds(h100_node(), Collective::all_gather, 8), 1,
+      0.06);
+  // Half of what its eight GPUs send leaves the node, through NICs of 400 GB/s.
+  EXPECT_GT(seconds(two, Collective::all_to_all, 16), 8 * 0.5 * kGi / 400e9);
+  EXPECT_LT(seconds(two, Collective::all_to_all, 16), 1.3 * 8 * 0.5 * kGi / 400e9);
+}
+
+TEST(NcclModel, ASendTakesTheLinksThatLeadToItsPeer) {
+  const auto seconds = [](const std::string& wiring) {
+    PointKey key = native(4, kGi);
+    key.collective = Collective::send_recv;
+    const Machine where =
+        machine(fmt::format("gpus_per_node: 4\ngpu: {{model: A100-SXM4-40GB}}\n"
+                            "intra: {{kind: nvlink, generation: 3, links_per_gpu: 12, {}}}\n",
+                            wiring));
+    return predicted(where, key).seconds.value;
+  };
+  EXPECT_NEAR(seconds("wiring: full_mesh") / seconds("switch: true"), 3, 0.1);
+}
+
 TEST(NcclModel, UnknownGpuNamesItsNeighbours) {
   const Machine where =
       machine("gpus_per_node: 4\ngpu: {model: RTX 4091}\nintra: {kind: pcie, generation: 4}\n");
