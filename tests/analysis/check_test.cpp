@@ -163,6 +163,10 @@ TEST(Check, WhatWouldSlowNothingDownIsNoCause) {
   const std::string forced = std::string(kPcie).insert(1, "software: {nccl_algo: Ring}, ");
   EXPECT_THAT(causes_of_slowness(forced, 4), Not(Contains(Cause::algorithm_ring)));
   EXPECT_THAT(causes_of_slowness(kTwoNodes, 16), Not(Contains(Cause::nvls_off))) << "an A100 has none";
+  const std::vector<Point> large = {run_on(machine(kPcie), 4, 20).back()};
+  for (const SuspectedCause& suspected : check_machine(machine(kPcie), large, {}, nccl_fit()).causes) {
+    EXPECT_NE(suspected.cause, Cause::protocol_simple) << "which is taken anyway";
+  }
 }
 
 TEST(Check, IsOfNcclsOwnCollectivesAlone) {

@@ -75,6 +75,8 @@ class BadInput(RingsideCase):
         ):
             self.assert_rejected(self.run_ringside(command, scenario, flag, value), 2, flag, word)
         self.assert_rejected(self.run_ringside("calibrate", "--max-bytes", "10"), 2, "--max-bytes", "has no unit")
+        self.assert_rejected(self.run_ringside("calibrate", "--ranks", "1"), 2, "--ranks", "probes need at least 2 ranks")
+        self.assert_rejected(self.run_ringside("measure", scenario, "--backend", "glo"), 2, "unknown --backend 'glo'", "'gloo'")
 
     def test_output_that_cannot_be_written_is_an_error_not_a_loss(self):
         scenario = self.write("scenario.yaml", CUSTOM)
@@ -144,6 +146,8 @@ class BadInput(RingsideCase):
         known = "{p2p: {bandwidth: 12 GB/s}}"
         scenario = self.write("scenario.yaml", CUSTOM)
         self.assert_rejected(self.run_ringside("predict", scenario, "--known", known), 2, f"--known {known}: ", "bears on none", "names no `gpu`")
+        swept = self.run_ringside("predict", scenario, "--known", known, "--sweep", "bandwidth=1GB/s,2GB/s")
+        self.assert_rejected(swept, 2, f"--known {known}: ")
         gloo = self.write("gloo.yaml", CUSTOM.replace("ring]", "ring, native]") + "backend: gloo\n")
         self.assert_rejected(self.run_ringside("predict", gloo, "--known", known), 2, f"--known {known}: ")
         gpus = self.write("gpus.yaml", "algorithms: native\nranks: 8\nmessage_sizes: [88 MB]\nbackend: nccl\nmachine: {gpus_per_node: 8, "

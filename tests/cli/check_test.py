@@ -149,6 +149,11 @@ class Check(RingsideCase):
         rows = scenario.with_suffix(".csv").read_text().splitlines()
         size, microseconds = map(float, rows[-1].split(","))
         self.assertAlmostEqual(size / (1e3 * microseconds), 12, delta=0.2)  # Between two ranks busbw is algbw.
+        cloud = self.run_ringside("submit", self.write("y.log", log(230, gpu="NVIDIA H100 80GB HBM3")), "--machine", "BM.GPU.H100.8", "--output", "cloud")
+        self.assertEqual(cloud.returncode, 0, cloud.stderr)
+        self.assertNotIn("gpudirect", cloud.stdout, "within one node")
+        (of_a_cloud,) = (self.folder / "cloud").glob("*.yaml")
+        self.assertNotIn("price", of_a_cloud.read_text())
         evaluated = self.run_ringside("evaluate", "given")
         self.assertEqual(evaluated.returncode, 0, evaluated.stderr)
 

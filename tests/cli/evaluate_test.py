@@ -192,6 +192,20 @@ class Ledger(RingsideCase):
         self.scenario.write_text(self.scenario.read_text() + '  excluded: "a fan had failed"\n')
         self.assertEqual(self.score().returncode, 0)
 
+    def test_a_row_that_nobody_measured_is_counted(self):
+        self.measure()
+        table = self.folder / "times.csv"
+        table.write_text("\n".join(table.read_text().splitlines()[:-1]) + "\n")
+        self.assertIn("1 frozen points were not measured", self.score().stdout)
+
+    def test_a_name_with_quotes_is_read_back(self):
+        self.scenario = self.scenario.rename(self.folder / 'the "box".yaml')
+        self.ledger = self.folder / "again.csv"
+        self.assertEqual(self.run_ringside("evaluate", self.folder, "--freeze", self.ledger).returncode, 0)
+        self.measure()
+        self.assertEqual(self.frozen()[0]["scenario"], 'the "box".yaml')
+        self.assertEqual(self.score().returncode, 0)
+
     def test_nothing_is_scored_before_it_was_measured(self):
         self.assert_rejected(self.score(), 2, "box.yaml: has no `measured:` yet")
 

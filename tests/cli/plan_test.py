@@ -1,3 +1,4 @@
+# 400 lines: each way to ask for a plan, and each way to be refused.
 """`ringside plan` as a user types it: answers, listings of others, and what is wrong with files."""
 
 import json

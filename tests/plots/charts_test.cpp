@@ -1,3 +1,4 @@
+// 400 lines: each chart of points, and what it draws of odd ones.
 #include "plots/charts/charts.hpp"
 
 #include <algorithm>

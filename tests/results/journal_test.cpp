@@ -2,16 +2,12 @@
 
 #include "results/journal.hpp"
 
-#include <array>
 #include <csignal>
-#include <cstdlib>
 
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -193,47 +189,6 @@ TEST(Journal, ADiskThatFillsUpInTheMiddleOfALineLeavesWholeLines) {
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
   EXPECT_EQ(read_text(file), to_line(examples::header()) + '\n' + point_line + point_line);
-}
-
-/// A terminal that nobody reads, which makes writers wait, until the tenth signal.
-int terminal = -1;
-volatile std::sig_atomic_t signals = 0;
-
-void read_terminal_at_last(int /*signal*/) {
-  std::array<char, 4096> text{};
-  signals = signals + 1;
-  while (signals >= 10 && ::read(terminal, text.data(), text.size()) > 0) {
-  }
-}
-
-TEST(Journal, ASignalWhileItWaitsForTheFileIsNoFailure) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    terminal = ::posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK);
-    if (terminal < 0 || ::grantpt(terminal) != 0 || ::unlockpt(terminal) != 0) {
-      ::_exit(77);
-    }
-    struct sigaction action {};
-    action.sa_handler = read_terminal_at_last;
-    ::sigaction(SIGALRM, &action, nullptr);
-    const itimerval often = {.it_interval = {.tv_sec = 0, .tv_usec = 2000},
-                             .it_value = {.tv_sec = 0, .tv_usec = 2000}};
-    ::setitimer(ITIMER_REAL, &often, nullptr);
-    try {
-      Journal journal = Journal::create(::ptsname(terminal), examples::header());
-      journal.append(std::vector<Point>(100, full_point()));
-    } catch (const Error&) {
-      ::_exit(1);
-    }
-    ::_exit(0);
-  }
-  int status = 0;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
-  ASSERT_TRUE(WIFEXITED(status));
-  if (WEXITSTATUS(status) == 77) {
-    GTEST_SKIP() << "this system has no terminals";
-  }
-  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 TEST(Journal, AKilledProcessLeavesAllThatItAppended) {

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "common/error.hpp"
+#include "schedule/placement.hpp"
 #include "schedule/program/rank_rounds.hpp"
 #include "schedule/registry.hpp"
 #include "tests/schedule/requests.hpp"
@@ -140,6 +141,12 @@ TEST_P(ExecutionWithStride, ASegmentIsInOneOfTheRoundsInFlight) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Strides, ExecutionWithStride, ::testing::Values(1, 2, 4, 7));
+
+TEST(Placement, MessagesThatAreSpreadOverRanksStayWithThem) {
+  const RankPlacement placement = {.ranks_per_node = 2, .order = {0, 2, 1, 3}};
+  EXPECT_EQ(request_for(Collective::all_reduce, 4, placement).order, placement.order);
+  EXPECT_TRUE(request_for(Collective::reduce_scatter, 4, placement).order.empty());
+}
 
 }  // namespace
 }  // namespace ringside

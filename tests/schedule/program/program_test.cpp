@@ -14,6 +14,7 @@
 
 #include "common/error.hpp"
 #include "schedule/chunk_layout.hpp"
+#include "schedule/program/staging.hpp"
 #include "schedule/registry.hpp"
 #include "tests/schedule/requests.hpp"
 #include "tests/schedule/scripted.hpp"
@@ -246,6 +247,13 @@ TEST(Program, LocalMovesReadTheValuesFromBeforeTheirRound) {
       {.shape = {.num_buffers = 3, .num_rounds = 1}, .rounds = {{local(0, 1), local(1, 2)}}}, 1);
   const Program program = compile(schedule, {.num_elements = 1}, 0);
   EXPECT_THAT(texts(program), ElementsAre("reduce 1[0+4] into 2[0+4]", "reduce 0[0+4] into 1[0+4]"));
+}
+
+TEST(Staging, IsAsLargeAsWhatWasEverTakenAtOnce) {
+  StagingAllocator staging;
+  staging.give_back(staging.take(1'000, 0));
+  staging.take(10, 0);
+  EXPECT_EQ(staging.peak(), 1'024);
 }
 
 }  // namespace
