@@ -51,6 +51,8 @@ class FuzzInputs(RingsideCase):
             return [("import", self.write("input.log", data), "--ranks", "8")]
         if kind == "lspci":
             return [("import", self.write("input.txt", data))]
+        if kind == "topology_matrix":
+            return [("import", self.write("input.txt", data), "--gpu", "V100-SXM2-16GB")]
         if kind == "scaling":
             return [("plan", "--validate", self.write("input.csv", data))]
         if kind == "scenario":

@@ -18,6 +18,7 @@
 #include "real/backend/backends.hpp"
 #include "real/measure/recording.hpp"
 #include "schedule/chunk_layout.hpp"
+#include "schedule/promise.hpp"
 #include "schedule/registry.hpp"
 
 namespace ringside {
@@ -207,8 +208,10 @@ TEST(Recording, ShowsEveryTransferAndReductionOfEveryAlgorithm) {
     EXPECT_GE(recording.iterations, 5);
     EXPECT_EQ(recording.backend, Backend::threads);
     const Schedule schedule = schedule_of(points[i]);
-    EXPECT_EQ(messages_in(recording.events, TraceKind::transfer), messages_of(schedule, 101, false));
-    EXPECT_EQ(messages_in(recording.events, TraceKind::reduction), messages_of(schedule, 101, true));
+    const std::int64_t elements =
+        buffer_of_message(points[i].collective, points[i].ranks, points[i].bytes).value / 4;
+    EXPECT_EQ(messages_in(recording.events, TraceKind::transfer), messages_of(schedule, elements, false));
+    EXPECT_EQ(messages_in(recording.events, TraceKind::reduction), messages_of(schedule, elements, true));
     expect_no_overlap_of_own_work(recording.events);
     expect_times_within_the_run(recording);
   }
