@@ -20,27 +20,27 @@ double log2_bytes(const Point& point) { return std::log2(static_cast<double>(poi
 
 bool smaller(const Point& a, const Point& b) { return a.key.bytes < b.key.bytes; }
 
+/// Systems that the page reports together.
+struct SystemClass {
+  std::string_view name;
+  std::array<NcclKind, 2> kinds;
+
+  bool holds(NcclKind kind) const { return std::find(kinds.begin(), kinds.end(), kind) != kinds.end(); }
+};
+
+constexpr std::array<SystemClass, 4> kClasses = {{
+    {"one node, NVLink or xGMI", {NcclKind::nvlink, NcclKind::nvlink}},
+    {"several nodes, InfiniBand or RoCE, two or more GPUs each", {NcclKind::rdma, NcclKind::rdma}},
+    {"several nodes, the rest", {NcclKind::other_network, NcclKind::other_network}},
+    {"one node, PCIe", {NcclKind::pcie_peer, NcclKind::pcie_host}},
+}};
+
 /// Mean errors of both on one system.
 struct Errors {
-  std::string_view part;
+  NcclKind kind;
   double ours = 0;
   double line = 0;
 };
-
-std::string_view part_of(const EvaluatedSystem& system) {
-  switch (system.kind) {
-    case NcclKind::nvlink:
-      return "one node, NVLink or xGMI";
-    case NcclKind::rdma:
-      return "several nodes, InfiniBand or RoCE, two or more GPUs each";
-    case NcclKind::other_network:
-      return "several nodes, the rest";
-    case NcclKind::pcie_peer:
-    case NcclKind::pcie_host:
-      break;
-  }
-  return "one node, PCIe";
-}
 
 std::vector<Errors> errors_of(const AccuracyReport& report) {
   std::vector<Errors> errors;
@@ -48,7 +48,7 @@ std::vector<Errors> errors_of(const AccuracyReport& report) {
     const Accuracy* ours = find(system.records, {.model = EvaluatedModel::ringside_every4});
     const Accuracy* line = find(system.records, {.model = EvaluatedModel::line_every4});
     if (!system.excluded && ours != nullptr && line != nullptr) {
-      errors.push_back({.part = part_of(system), .ours = ours->mape, .line = line->mape});
+      errors.push_back({.kind = system.kind, .ours = ours->mape, .line = line->mape});
     }
   }
   return errors;
@@ -98,19 +98,15 @@ std::string told_every_fourth(const AccuracyReport& report) {
   const std::vector<Errors> errors = errors_of(report);
   std::string text =
       "| class | systems | told every fourth row, % | straight lines, % | not worse on | worse by more than "
-      "a "
-      "point on |\n| --- | ---: | ---: | ---: | ---: | ---: |\n";
-  constexpr std::array<std::string_view, 4> kParts = {
-      "one node, NVLink or xGMI", "several nodes, InfiniBand or RoCE, two or more GPUs each",
-      "several nodes, the rest", "one node, PCIe"};
-  const auto add = [&](std::string_view name, bool all) {
+      "a point on |\n| --- | ---: | ---: | ---: | ---: | ---: |\n";
+  const auto add = [&](std::string_view name, const auto& holds) {
     std::vector<double> ours;
     std::vector<double> line;
     int not_worse = 0;
     int clearly_worse = 0;
     constexpr double kPoint = 0.01;
     for (const Errors& error : errors) {
-      if (all || error.part == name) {
+      if (holds(error.kind)) {
         ours.push_back(error.ours);
         line.push_back(error.line);
         not_worse += error.ours <= error.line ? 1 : 0;
@@ -123,10 +119,10 @@ std::string told_every_fourth(const AccuracyReport& report) {
                       100 * summarize(ours).median, 100 * summarize(line).median, not_worse, clearly_worse);
     }
   };
-  for (const std::string_view part : kParts) {
-    add(part, false);
+  for (const SystemClass& one : kClasses) {
+    add(one.name, [&](NcclKind kind) { return one.holds(kind); });
   }
-  add("all", true);
+  add("all", [](NcclKind) { return true; });
   return text;
 }
 

@@ -63,6 +63,24 @@ Offer with_gpu(Offer offer, const std::string& model) {
   return offer;
 }
 
+/// Nobody measured how fast a GPU is: a fifth of its data sheet, half or twice that.
+Plan plan_of_a_guessed_speed() {
+  Plan plan = plan_80mb();
+  plan.workload.compute = {.precision = Precision::float32,
+                           .family = {},
+                           .efficiency = {{"default", {.low = 0.1, .typical = 0.2, .high = 0.4}}},
+                           .measured = {}};
+  plan.workload.forward_flops = 1e9;
+  return plan;
+}
+
+std::vector<OfferEstimate> estimates_of(Planner& planner, const std::vector<Offer>& offers) {
+  std::vector<OfferEstimate> estimates;
+  std::transform(offers.begin(), offers.end(), std::back_inserter(estimates),
+                 [&](const Offer& offer) { return planner.estimate(offer); });
+  return estimates;
+}
+
 // Eight ranks: 14 messages of 10 us and 14 × 10 MB at 10 GB/s are 14.14 ms, as in README.md.
 constexpr double kRing = 0.01414;
 // All wait for the slowest of eight GPUs whose times spread by 2 %: 1.4236 standard deviations of 40 ms.
@@ -557,19 +575,12 @@ TEST(Links, HaveTheBandwidthThatTheyAchieve) {
 }
 
 TEST(Ties, AreOffersWhoseIntervalsOverlapAndAMeasurementOfComputingBreaksThem) {
-  Plan plan = plan_80mb();
-  plan.workload.compute = {.precision = Precision::float32,
-                           .family = {},
-                           .efficiency = {{"default", {.low = 0.1, .typical = 0.2, .high = 0.4}}},
-                           .measured = {}};
-  plan.workload.forward_flops = 1e9;
+  const Plan plan = plan_of_a_guessed_speed();
   const std::vector<Offer> offers = {with_gpu(offer_of("cheap", 8, 1.0), "A100-SXM4-40GB"),
                                      with_gpu(offer_of("a little dearer", 8, 1.1), "A100-SXM4-40GB"),
                                      with_gpu(offer_of("far dearer", 8, 1000), "A100-SXM4-40GB")};
   Planner planner(plan);
-  std::vector<OfferEstimate> estimates;
-  std::transform(offers.begin(), offers.end(), std::back_inserter(estimates),
-                 [&](const Offer& offer) { return planner.estimate(offer); });
+  const std::vector<OfferEstimate> estimates = estimates_of(planner, offers);
   const Ranking ranking = rank_offers(plan, offers, estimates);
   const Ties found = ties(planner, plan, offers, estimates, ranking);
   EXPECT_THAT(found.offers, ElementsAre(1));
@@ -582,18 +593,11 @@ TEST(Ties, AreOffersWhoseIntervalsOverlapAndAMeasurementOfComputingBreaksThem) {
 }
 
 TEST(Ties, AreJudgedByTimeWhereOnlyABudgetIsGiven) {
-  Plan plan = plan_80mb();
-  plan.workload.compute = {.precision = Precision::float32,
-                           .family = {},
-                           .efficiency = {{"default", {.low = 0.1, .typical = 0.2, .high = 0.4}}},
-                           .measured = {}};
-  plan.workload.forward_flops = 1e9;
+  Plan plan = plan_of_a_guessed_speed();
   const std::vector<Offer> offers = {with_gpu(offer_of("cheap", 8, 1), "A100-SXM4-40GB"),
                                      with_gpu(offer_of("dear", 8, 1000), "A100-SXM4-40GB")};
   Planner planner(plan);
-  std::vector<OfferEstimate> estimates;
-  std::transform(offers.begin(), offers.end(), std::back_inserter(estimates),
-                 [&](const Offer& offer) { return planner.estimate(offer); });
+  const std::vector<OfferEstimate> estimates = estimates_of(planner, offers);
   const auto tied = [&] {
     return ties(planner, plan, offers, estimates, rank_offers(plan, offers, estimates));
   };
@@ -632,9 +636,7 @@ TEST(Ranking, AnExtrapolatedNumberIsNeverWhyAnOfferIsRecommended) {
   const std::vector<Offer> offers = {with_gpu(offer_of("unknown", 8, 0.1), "L40S"),
                                      with_gpu(offer_of("known", 8, 10), "A100-SXM4-40GB")};
   Planner planner(plan);
-  std::vector<OfferEstimate> estimates;
-  std::transform(offers.begin(), offers.end(), std::back_inserter(estimates),
-                 [&](const Offer& offer) { return planner.estimate(offer); });
+  const std::vector<OfferEstimate> estimates = estimates_of(planner, offers);
   EXPECT_TRUE(estimates[0].extrapolated);
   EXPECT_FALSE(estimates[1].extrapolated);
   const Ranking ranking = rank_offers(plan, offers, estimates);
