@@ -99,6 +99,13 @@ void make_non_decreasing(std::vector<CurvePoint>& points) {
   }
 }
 
+/// `transfers`: the ping_pong medians, of at least one size.
+LinearCost fit_transfers(std::span<const CurvePoint> transfers, std::span<const ProbeSample> samples) {
+  std::vector<CurvePoint> streamed = points_of(ProbeKind::stream, samples);
+  std::erase_if(streamed, [&](const CurvePoint& point) { return point.bytes <= transfers.back().bytes; });
+  return fit_line(transfers, streamed);
+}
+
 void fit_latency_and_bandwidth(std::span<const ProbeSample> samples, Calibrated& calibrated) {
   const std::vector<CurvePoint> transfers = points_of(ProbeKind::ping_pong, samples);
   if (transfers.size() < 2) {
@@ -106,10 +113,7 @@ void fit_latency_and_bandwidth(std::span<const ProbeSample> samples, Calibrated&
         ErrorKind::failed,
         "the ping_pong probes have fewer than two message sizes, latency and bandwidth cannot be told apart");
   }
-  std::vector<CurvePoint> streamed = points_of(ProbeKind::stream, samples);
-  std::erase_if(streamed, [&](const CurvePoint& point) { return point.bytes <= transfers.back().bytes; });
-
-  const LinearCost cost = fit_line(transfers, streamed);
+  const LinearCost cost = fit_transfers(transfers, samples);
   if (cost.inverse_bandwidth.value <= 0) {
     throw Error(ErrorKind::failed,
                 fmt::format("the ping_pong probes up to {} show no cost per byte, probe larger messages",
@@ -227,6 +231,15 @@ std::vector<double> non_decreasing(std::span<const double> values) {
     result.insert(result.end(), block.size(), median(block));
   }
   return result;
+}
+
+std::optional<SecondsPerByte> cost_per_byte(std::span<const ProbeSample> samples) {
+  const std::vector<CurvePoint> transfers = points_of(ProbeKind::ping_pong, samples);
+  if (transfers.size() <= 1) {
+    return std::nullopt;
+  }
+  const SecondsPerByte cost = fit_transfers(transfers, samples).inverse_bandwidth;
+  return cost.value > 0 ? std::optional(cost) : std::nullopt;
 }
 
 std::optional<std::string> contradiction(std::span<const ProbeSample> samples) {

@@ -35,6 +35,10 @@ namespace ringside {
 /// Throws Error{failed} when the ping_pong probes have fewer than two sizes or show no cost per byte.
 Calibrated fit_probes(std::span<const ProbeSample> samples);
 
+/// What a further byte takes by the ping_pong probes; none where they are of fewer than two sizes or show no such cost, so that fit_probes()
+/// would throw.
+std::optional<SecondsPerByte> cost_per_byte(std::span<const ProbeSample> samples);
+
 /// Probes that contradict each other, as a sentence: no cost per byte, or one message alone between two ranks that takes more than
 /// three times as long as when both send at once. Such probes are made again.
 std::optional<std::string> contradiction(std::span<const ProbeSample> samples);

@@ -28,6 +28,10 @@ constexpr Seconds kBudgetOfRepetitions{10};
 /// A share of the time in which probes that contradict each other are made again, and how often.
 constexpr double kShareOfCorrection = 0.25;
 constexpr int kMostCorrections = 2;
+/// Where there would be no answer at all they are made more often, each time for twice as long: on a busy machine a short calibration
+/// may see nothing but waiting.
+constexpr int kMostAttempts = 5;
+constexpr Seconds kFirstAttempt{0.5};
 
 /// What is known of this machine without probing it.
 Machine machine_here(const ProbeRequest& request) {
@@ -91,19 +95,25 @@ Calibrator::Calibrator(const Scenario& scenario, const LaunchChoices& choices,
 void Calibrator::probe(double share, const Observer& observer) {
   ProbeOptions options = probe_options(request_);
   const OtherLoad load;
-  const auto spell = [&](std::string_view stage, double of_all) {
+  const auto spell = [&](std::string_view stage, Seconds budget) {
     observer.stage(stage);
-    options.budget = {of_all * request_.budget.value};
+    options.budget = budget;
     const std::vector<ProbeSample> found = ringside::probe(options, observer.progress);
     samples_.insert(samples_.end(), found.begin(), found.end());
     observer.finished();
   };
   options.repetitions = std::max(1, static_cast<int>(std::lround(share * options.repetitions)));
-  spell("calibrating this machine", share);
+  spell("calibrating this machine", share * request_.budget);
   options.repetitions = 1;
   // Whoever started the ranks has told all of them how often there are probes.
   for (int i = 0; i < kMostCorrections && !external_rank() && contradiction(samples_); ++i) {
-    spell("calibrating again, for the probes contradict each other", kShareOfCorrection * share);
+    spell("calibrating again, for the probes contradict each other",
+          kShareOfCorrection * share * request_.budget);
+  }
+  Seconds attempt = kFirstAttempt;
+  for (int i = 0; i < kMostAttempts && !external_rank() && !cost_per_byte(samples_); ++i) {
+    spell("calibrating again, for large messages took no longer than small ones", attempt);
+    attempt = 2 * attempt;
   }
   const double seconds = load.elapsed().count();
   const auto add = [&](double& mean, double now) {

@@ -5,7 +5,6 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -184,14 +183,7 @@ std::optional<std::string> RankChild::end() {
   return end_;
 }
 
-bool RankChild::stopped() const {
-  // pid (name) state …; the name may hold anything, so look behind its last parenthesis.
-  std::ifstream file(fmt::format("/proc/{}/stat", process_));
-  std::string text;
-  std::getline(file, text);
-  const std::size_t name_end = text.rfind(") ");
-  return name_end != std::string::npos && name_end + 2 < text.size() && text[name_end + 2] == 'T';
-}
+bool RankChild::stopped() const { return process_state(fmt::format("/proc/{}", process_)) == 'T'; }
 
 std::string RankChild::output_tail() const { return error_text_; }
 

@@ -27,6 +27,8 @@ class RankChild {
   RankChild& operator=(const RankChild&) = delete;
 
   Rank rank() const { return rank_; }
+  /// The rank's process, or that of a wrapper that started it.
+  pid_t process() const { return process_; }
   int control() const { return control_.number(); }
   /// -1 when nothing more comes.
   int error_output() const { return error_output_.number(); }

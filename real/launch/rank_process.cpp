@@ -1,5 +1,6 @@
 #include "real/launch/rank_process.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
@@ -23,6 +24,7 @@
 #include "real/launch/rank_command.hpp"
 #include "real/launch/rank_jobs.hpp"
 #include "real/measure/rank_tuning.hpp"
+#include "real/system/core_wait.hpp"
 #include "real/system/posix.hpp"
 
 namespace ringside {
@@ -34,7 +36,7 @@ constexpr milliseconds kHeartbeat{500};
 /// Longer than a busy machine lets a thread wait for its core.
 constexpr milliseconds kShortPause{200};
 
-/// How long this process did not run. One thread looks at the clock at least once per heartbeat; any thread may ask.
+/// How long this process did not run, or since it last got on was kept from its core. One thread looks at the clock at least once per heartbeat; any thread may ask.
 class OwnPauses {
  public:
   void look() {
@@ -46,11 +48,18 @@ class OwnPauses {
     const std::lock_guard lock(mutex_);
     total_ = milliseconds(0);
     last_look_ = Clock::now();
+    core_wait_ = CoreWait(::getpid());
+  }
+  /// What it waited for a core until now has kept nobody waiting.
+  void get_on() {
+    const std::lock_guard lock(mutex_);
+    core_wait_ = CoreWait(::getpid());
   }
   /// Who asks may be the first thread that goes on after a pause.
-  milliseconds total() const {
+  milliseconds total() {
     const std::lock_guard lock(mutex_);
-    return total_ + since_last_look();
+    core_wait_.look();
+    return std::max(total_ + since_last_look(), core_wait_.longest());
   }
 
  private:
@@ -64,6 +73,7 @@ class OwnPauses {
   mutable std::mutex mutex_;
   Clock::time_point last_look_ = Clock::now();
   milliseconds total_{0};
+  CoreWait core_wait_ = CoreWait(::getpid());
 };
 
 /// The rank's end of the control socket: its standard input and output. Jobs come in, answers go out, and the end of input means
@@ -92,7 +102,7 @@ class ControlChannel {
   }
 
   /// Since the last job began.
-  milliseconds paused() const { return pauses_.total(); }
+  milliseconds paused() { return pauses_.total(); }
 
   void send(const Answer& answer) {
     const std::string line = to_line(answer);
@@ -118,6 +128,7 @@ class ControlChannel {
       if (ready == 0) {
         if (progress_.steps() != seen) {
           seen = progress_.steps();
+          pauses_.get_on();
           send({.kind = AnswerKind::alive});
         }
         continue;

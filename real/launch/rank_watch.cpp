@@ -11,6 +11,7 @@
 #include <poll.h>
 
 #include "real/execute/transport.hpp"
+#include "real/system/core_wait.hpp"
 
 namespace ringside {
 namespace {
@@ -22,6 +23,9 @@ using std::chrono::milliseconds;
 constexpr milliseconds kPatience{2000};
 /// From the first sign of trouble until the others have been heard: the first to complain is rarely the culprit.
 constexpr milliseconds kGrace{100};
+/// For so long we look, in pieces, whether a rank that does not answer gets a core.
+constexpr milliseconds kLook{400};
+constexpr milliseconds kPieceOfLook{50};
 /// Ranks without work end by themselves in this time, or are killed.
 constexpr milliseconds kFarewell{1000};
 /// The parent waits in pieces of at most this length.
@@ -195,6 +199,7 @@ void RankWatch::throw_root_cause(const std::string& doing) {
   }
   throw_if_paused(doing);
   if (const Member* silent = find_silent()) {
+    throw_if_starved(*silent, doing);
     throw_silent(*silent, doing);
   }
   std::vector<std::string> complaints;
@@ -245,6 +250,22 @@ void RankWatch::throw_if_paused(const std::string& doing) const {
                             "nothing else is wrong with {}",
                             ranks.size() == 1 ? "rank" : "ranks", fmt::join(ranks, ", "), text_of(longest),
                             doing, text_of(patience_.timeout), ranks.size() == 1 ? "it" : "them"));
+  }
+}
+
+/// Who does not answer because others have its core is not at fault.
+void RankWatch::throw_if_starved(const Member& silent, const std::string& doing) {
+  CoreWait wait(silent.child.process());
+  while (wait.elapsed() < kLook) {
+    listen(kPieceOfLook);
+    wait.look();
+  }
+  if (2 * wait.longest() >= wait.elapsed()) {
+    throw_lost(
+        fmt::format("rank {} did not answer within {}", silent.child.rank(), text_of(patience_.timeout)),
+        doing, silent.child,
+        fmt::format("; others have its core: it did not run for {} of the last {}", text_of(wait.longest()),
+                    text_of(wait.elapsed())));
   }
 }
 

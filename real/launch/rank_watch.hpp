@@ -69,6 +69,7 @@ class RankWatch {
   [[noreturn]] void throw_silent(const Member& member, const std::string& doing,
                                  std::string_view remark = "") const;
   void throw_if_paused(const std::string& doing) const;
+  void throw_if_starved(const Member& silent, const std::string& doing);
   const Member* find_stopped() const;
   const Member* find_silent() const;
   void say_goodbye();

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <ctime>
+#include <fstream>
 #include <string_view>
 #include <system_error>
 
@@ -85,6 +86,15 @@ std::optional<std::string> LineBuffer::next() {
   std::string line = text_.substr(0, end);
   text_.erase(0, end + 1);
   return line;
+}
+
+char process_state(const std::filesystem::path& folder) {
+  // pid (name) state …; the name may hold anything, so look behind its last parenthesis.
+  std::ifstream file(folder / "stat");
+  std::string text;
+  std::getline(file, text);
+  const std::size_t name_end = text.rfind(") ");
+  return name_end != std::string::npos && name_end + 2 < text.size() ? text[name_end + 2] : '\0';
 }
 
 std::string errno_text() { return std::generic_category().message(errno); }

@@ -39,6 +39,10 @@ class LineBuffer {
   std::string text_;
 };
 
+/// The letter by which the kernel says what a process or a thread does (R: it could run, T: it is stopped), from its folder in /proc;
+/// 0 when it is gone.
+char process_state(const std::filesystem::path& folder);
+
 /// "Permission denied" for the current errno.
 std::string errno_text();
 

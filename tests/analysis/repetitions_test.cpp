@@ -8,6 +8,7 @@
 
 #include "analysis/comparison/disturbance_sentences.hpp"
 #include "analysis/fit.hpp"
+#include "common/error.hpp"
 
 namespace ringside {
 namespace {
@@ -144,6 +145,20 @@ TEST(Contradiction, IsALongMessageThatTakesNoLonger) {
                                         probe(ProbeKind::ping_pong, 1 << 20, 4e-3)})
                   .value(),
               HasSubstr("messages of 1 MiB take no longer than those of 8 B"));
+}
+
+TEST(CostPerByte, IsNoneWhereTheFitWouldThrow) {
+  std::vector<ProbeSample> samples = {probe(ProbeKind::ping_pong, 8, 5e-3)};
+  EXPECT_FALSE(cost_per_byte(samples).has_value()) << "one size alone";
+  samples.push_back(probe(ProbeKind::ping_pong, 1 << 20, 4e-3));
+  EXPECT_FALSE(cost_per_byte(samples).has_value());
+  EXPECT_THROW(fit_probes(samples), Error);
+  // Made again for longer.
+  for (int i = 0; i < 2; ++i) {
+    samples.push_back(probe(ProbeKind::ping_pong, 8, 1e-3));
+    samples.push_back(probe(ProbeKind::ping_pong, 1 << 20, 4e-3));
+  }
+  EXPECT_DOUBLE_EQ(cost_per_byte(samples).value().value, 1 / fit_probes(samples).bandwidth.value);
 }
 
 }  // namespace

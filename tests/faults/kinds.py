@@ -4,6 +4,7 @@ Only what must hold at any moment is asserted; where a fault came too late to ma
 """
 
 import os
+import pathlib
 import random
 import resource
 import signal
@@ -149,6 +150,68 @@ def limited(trial):
     return failed
 
 
+class ControlGroup:
+    """A limit that a container or a batch system would set. `what`: memory, processes or time of the processor."""
+
+    ROOT = pathlib.Path("/sys/fs/cgroup")
+    # The controller, its file in the second and in the first version of control groups.
+    FILES = {"memory": ("memory", "memory.max", "memory.limit_in_bytes"), "processes": ("pids", "pids.max", "pids.max"),
+             "time": ("cpu", "cpu.max", "cpu.cfs_quota_us")}
+
+    def __init__(self, what, most, name):
+        """`most`: bytes, processes or a share of one core. OSError: not permitted here."""
+        controller, second, first = self.FILES[what]
+        unified = (self.ROOT / "cgroup.controllers").exists()
+        self.folder = self.ROOT / ("" if unified else controller) / name
+        self.folder.mkdir()
+        try:
+            limit = str(most)
+            if what == "time":
+                limit = f"{int(most * 1e5)} 100000" if unified else str(int(most * 1e5))
+            (self.folder / (second if unified else first)).write_text(limit)
+        except OSError:
+            self.folder.rmdir()
+            raise
+
+    def enter(self):
+        (self.folder / "cgroup.procs").write_text(str(os.getpid()))
+
+    def remove(self):
+        for _ in range(100):  # Until the last process is gone from it.
+            try:
+                return self.folder.rmdir()
+            except OSError:
+                time.sleep(0.05)
+        raise Failed(f"processes are left in {self.folder}")
+
+
+def control_group(trial):
+    """Too little memory, too few processes or little time of the processor for all that the run starts."""
+    what = trial.random.choice(list(ControlGroup.FILES))
+    most = {"memory": trial.random.randrange(6, 120) << 20, "processes": trial.random.randrange(1, 40),
+            "time": trial.random.uniform(0.1, 1)}[what]
+    if what == "time":
+        trial.timeout = 60.0
+    try:
+        group = ControlGroup(what, most, trial.folder.name)
+    except OSError:
+        return None  # Not permitted here.
+    try:
+        trial.start(before=group.enter)
+        trial.wait(trial.timeout + GRACE)
+        status = trial.process.returncode
+        # Where memory is short, the kernel may choose this program instead of a rank.
+        killed = what == "memory" and status == -9
+        trial.check_end({0} if what == "time" else {0, 1, 2, 3} | ({-9} if killed else set()))
+        trial.check_nothing_left(killed=killed)
+    finally:
+        for pid in processes_of(trial.folder):
+            send([pid], signal.SIGKILL)
+        group.remove()
+    trial.check_resumed()
+    return what == "time" or status != 0
+
+
 def small_disk(trial):
     """The results lie on a file system of a few pages."""
     pages = trial.random.randrange(0, 8)
@@ -215,6 +278,8 @@ KINDS = [
     ("limits of memory, files and their length", ("gloo", "gloo", "threads"), ("measure",), limited, "exit 1, 2 or 3, the cause named"),
     ("no more processes or threads", ("gloo", "gloo", "threads"), ("measure", "compare"), beneath("processes", "parent", 12, is_refused),
      "exit 1 or 3, the cause named"),
+    ("limits of a control group", ("gloo", "gloo", "threads"), ("measure", "compare"), control_group,
+     "little time: slower, exit 0; else exit 1, 2 or 3, the cause named, or the kernel kills the program itself"),
     ("steps of the clock", ("gloo", "threads"), ("measure", "compare"), beneath("clock", "parent", 4, ends_well), "nothing changes, exit 0"),
     ("steps of a rank's clock", ("gloo", "rehearsal"), ("measure",), beneath("clock", "rank", 2, ends_well), "nothing changes, exit 0"),
     ("busy core", ("gloo", "threads"), ("measure",), busy_core, "slower, exit 0"),

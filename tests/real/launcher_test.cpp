@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -43,6 +44,19 @@ struct Caught {
   ErrorKind kind = ErrorKind::failed;
   std::string text;
 };
+
+/// Puts all threads of a process on this core, where they run when nobody else wants to.
+void starve(pid_t process, std::size_t core) {
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  CPU_SET(core, &cores);
+  const sched_param priority = {};
+  for (const auto& thread : std::filesystem::directory_iterator(fmt::format("/proc/{}/task", process))) {
+    const pid_t number = std::stoi(thread.path().filename().string());
+    ::sched_setaffinity(number, sizeof(cores), &cores);
+    ::sched_setscheduler(number, SCHED_IDLE, &priority);
+  }
+}
 
 class Launcher : public ::testing::Test {
  protected:
@@ -422,6 +436,29 @@ TEST_F(Launcher, RanksThatWereStoppedAreNotTakenForLost) {
   const std::string text{std::istreambuf_iterator<char>(stream), {}};
   // Messages on the way may have let them go on; if not, it says that they did not run.
   EXPECT_THAT(text, ::testing::AnyOf("", HasSubstr("did not run for"), HasSubstr("it is stopped")));
+  std::filesystem::remove(said);
+}
+
+TEST_F(Launcher, ARankThatGetsNoCoreIsNotAtFault) {
+  const std::filesystem::path said = temporary_.path() / "said";
+  const std::string command =
+      fmt::format("exec {} measure ring 2 65536 1000 '' 1 2> {}", RINGSIDE_TEST_RANKS, said.string());
+  const pid_t parent = start({"sh", "-c", command});
+  ASSERT_TRUE(temporary_.wait_for_ranks(2));
+  std::this_thread::sleep_for(300ms);
+  const std::size_t core = allowed_cores().front();
+  {
+    const BusyCores others({core, core, core, core});
+    starve(temporary_.rank(1), core);
+    std::this_thread::sleep_for(8s);
+    ::kill(parent, SIGTERM);
+    ::waitpid(parent, nullptr, 0);
+  }
+  EXPECT_TRUE(temporary_.wait_for_ranks(0));
+  std::ifstream stream(said);
+  const std::string text{std::istreambuf_iterator<char>(stream), {}};
+  // The kernel may have let it run often enough.
+  EXPECT_THAT(text, ::testing::AnyOf("", HasSubstr("did not run for")));
   std::filesystem::remove(said);
 }
 

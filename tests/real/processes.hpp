@@ -45,6 +45,8 @@ class BusyCores {
   BusyCores(const BusyCores&) = delete;
   BusyCores& operator=(const BusyCores&) = delete;
 
+  const std::vector<pid_t>& processes() const { return processes_; }
+
  private:
   std::vector<pid_t> processes_;
 };
