@@ -16,5 +16,5 @@ ringside_fuzz_without(real "^(${unread})")
 foreach(module real sim)
   ringside_compiles_together(ringside_${module})
 endforeach()
-set_source_files_properties(real/launch/rank_job_names.cpp sim/engine/max_min_solver.cpp TARGET_DIRECTORY ringside_real ringside_sim
+set_source_files_properties(real/launch/rank_job_names.cpp sim/engine/max_min_solver.cpp sim/engine/replay.cpp TARGET_DIRECTORY ringside_real ringside_sim
                             PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
