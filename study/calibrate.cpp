@@ -57,12 +57,6 @@ Machine machine_here(const ProbeRequest& request) {
   return machine;
 }
 
-/// No message is larger than the scenario's largest, and beyond some size time only grows in proportion.
-Bytes largest_probe(const Scenario& scenario) {
-  const Bytes largest = *std::max_element(scenario.message_sizes.begin(), scenario.message_sizes.end());
-  return std::clamp(largest, Bytes{1 << 20}, ProbeOptions{}.max_bytes);
-}
-
 ProbeRequest request_of(const Scenario& scenario, const LaunchChoices& choices,
                         const std::filesystem::path& directory, const Observer& observer) {
   const int max_ranks = *std::max_element(scenario.ranks.begin(), scenario.ranks.end());
@@ -76,6 +70,13 @@ ProbeRequest request_of(const Scenario& scenario, const LaunchChoices& choices,
           .software = scenario.software};
 }
 
+}  // namespace
+
+Bytes largest_probe(const Scenario& scenario) {
+  const Bytes largest = *std::max_element(scenario.message_sizes.begin(), scenario.message_sizes.end());
+  return std::clamp(largest, Bytes{1 << 20}, ProbeOptions{}.max_bytes);
+}
+
 ProbeOptions probe_options(const ProbeRequest& request) {
   return {.launch = request.launch,
           .budget = request.budget,
@@ -84,7 +85,17 @@ ProbeOptions probe_options(const ProbeRequest& request) {
           .repetitions = request.budget >= kBudgetOfRepetitions ? kRepetitions : 1};
 }
 
-}  // namespace
+bool probes_again(std::span<const ProbeSample> samples) { return !external_rank() && contradiction(samples); }
+
+Disturbance mean_load(const Disturbance& before, double seconds_before, const Disturbance& now,
+                      double seconds) {
+  const auto mean = [&](double Disturbance::*value) {
+    return (before.*value * seconds_before + now.*value * seconds) / (seconds_before + seconds);
+  };
+  return {.other_load = mean(&Disturbance::other_load),
+          .stolen = mean(&Disturbance::stolen),
+          .throttled = mean(&Disturbance::throttled)};
+}
 
 Calibrator::Calibrator(ProbeRequest request) : request_(std::move(request)) {}
 
@@ -105,8 +116,7 @@ void Calibrator::probe(double share, const Observer& observer) {
   options.repetitions = std::max(1, static_cast<int>(std::lround(share * options.repetitions)));
   spell("calibrating this machine", share * request_.budget);
   options.repetitions = 1;
-  // Whoever started the ranks has told all of them how often there are probes.
-  for (int i = 0; i < kMostCorrections && !external_rank() && contradiction(samples_); ++i) {
+  for (int i = 0; i < kMostCorrections && probes_again(samples_); ++i) {
     spell("calibrating again, for the probes contradict each other",
           kShareOfCorrection * share * request_.budget);
   }
@@ -116,12 +126,10 @@ void Calibrator::probe(double share, const Observer& observer) {
     attempt = 2 * attempt;
   }
   const double seconds = load.elapsed().count();
-  const auto add = [&](double& mean, double now) {
-    mean = (mean * probed_ + now * seconds) / (probed_ + seconds);
-  };
-  add(load_.other_load, load.cores_used());
-  add(load_.stolen, load.cores_stolen());
-  add(load_.throttled, load.cores_throttled());
+  load_ = mean_load(
+      load_, probed_,
+      {.other_load = load.cores_used(), .stolen = load.cores_stolen(), .throttled = load.cores_throttled()},
+      seconds);
   probed_ += seconds;
 }
 

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "common/units.hpp"
@@ -32,6 +33,21 @@ struct ProbeRequest {
   std::optional<Machine> described = {};  ///< What to add the numbers to.
   Software software = {};                 ///< What the ranks get, when nothing is described.
 };
+
+/// Six repetitions with ranks started anew, where there are ten seconds or more for them.
+ProbeOptions probe_options(const ProbeRequest& request);
+
+/// No message is larger than the scenario's largest, and beyond some size time only grows in proportion: 1 MiB at least, and no more than
+/// probes have by default.
+Bytes largest_probe(const Scenario& scenario);
+
+/// Whether probes are made again because they contradict each other. Whoever started ranks from outside has told all of them how often
+/// there are probes.
+bool probes_again(std::span<const ProbeSample> samples);
+
+/// What the kernel knows of the load over two spells of so many seconds.
+Disturbance mean_load(const Disturbance& before, double seconds_before, const Disturbance& now,
+                      double seconds);
 
 struct Calibration {
   Machine machine;

@@ -31,18 +31,6 @@ std::string describe_outcome(const Point& point) {
                      point.measured->note);
 }
 
-MeasureOptions measure_options(const CompareRequest& request, const Invocation& invocation,
-                               const Scenario& scenario, const LaunchOptions& launch) {
-  MeasureOptions options;
-  options.launch = launch;
-  options.budget_per_point = request.launch.time_per_point;
-  options.repetitions = request.repetitions;
-  options.check_every_call = request.check_every_call;
-  options.seed = invocation.seed;
-  options.placements = placements_of(scenario);
-  return options;
-}
-
 const Point* find_point(const std::vector<Point>& points, const PointKey& key) {
   const auto found =
       std::find_if(points.begin(), points.end(), [&](const Point& point) { return point.key == key; });
@@ -57,7 +45,7 @@ std::vector<Point> points_measured_elsewhere(const Scenario& scenario, const Obs
   for (Point& point : points) {
     if (const Point* found = find_point(measured, point.key)) {
       point.measured = found->measured;
-      any = any || point.measured.has_value();
+      any = true;
     }
   }
   if (!any) {
@@ -176,6 +164,18 @@ void predict_again(PointStudy& study, Backend backend, Journal& journal) {
 }
 
 }  // namespace
+
+MeasureOptions measure_options(const CompareRequest& request, const Invocation& invocation,
+                               const Scenario& scenario, const LaunchOptions& launch) {
+  MeasureOptions options;
+  options.launch = launch;
+  options.budget_per_point = request.launch.time_per_point;
+  options.repetitions = request.repetitions;
+  options.check_every_call = request.check_every_call;
+  options.seed = invocation.seed;
+  options.placements = placements_of(scenario);
+  return options;
+}
 
 std::optional<PointStudy> compare(const CompareRequest& request, const Invocation& invocation,
                                   const Observer& observer) {

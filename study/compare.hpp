@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "real/measure/measure_options.hpp"
 #include "results/point.hpp"
 #include "study/inputs/invocation.hpp"
 #include "study/predict.hpp"
@@ -23,6 +24,10 @@ struct CompareRequest {
   bool fitted = false;           ///< Also the curves fitted to the measurements.
   LaunchChoices launch = {};
 };
+
+/// What the ranks are asked for.
+MeasureOptions measure_options(const CompareRequest& request, const Invocation& invocation,
+                               const Scenario& scenario, const LaunchOptions& launch);
 
 /// Predicts a scenario, measures it or reads `measured:`, and writes `results.jsonl`, each point as soon as it is known.
 /// None where this process is another rank than 0 of mpirun, srun or torchrun: it takes part, and rank 0 has the results.

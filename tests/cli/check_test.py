@@ -157,6 +157,20 @@ class Check(RingsideCase):
         evaluated = self.run_ringside("evaluate", "given")
         self.assertEqual(evaluated.returncode, 0, evaluated.stderr)
 
+    def test_one_submission_is_one_table(self):
+        text = log(230, gpu="NVIDIA A100-SXM4-80GB")
+        other = text.replace("# nThread", "# Collective test starting: all_gather_perf\n# nThread").replace(" float sum ", " float none ")
+        result = self.run_ringside("submit", self.write("two.log", text + other), "--output", "given")
+        self.assert_rejected(result, 2, "holds runs of several collectives", "submit each of its own")
+
+    def test_the_version_of_rccl_is_a_version(self):
+        rows = self.write("x.log", log(230, gpu="AMD Instinct MI300X"))
+        for software, missing in (("", True), ("software: {rccl: 2.20.5}\n", False)):
+            machine = self.write("box.yaml", "name: box\ngpus_per_node: 8\ngpu: {model: MI300X}\nintra: {kind: xgmi, generation: 4}\n" + software)
+            result = self.run_ringside("submit", rows, "--machine", machine, "--output", "given")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertEqual("the version of NCCL" in result.stdout, missing, result.stdout)
+
     def test_what_is_no_log(self):
         self.assert_rejected(self.check(), 2, "check takes a log")
         self.assert_rejected(self.check("absent.log"), 2, "absent.log")

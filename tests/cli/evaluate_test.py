@@ -168,6 +168,17 @@ class Ledger(RingsideCase):
     def score(self):
         return self.run_ringside("evaluate", self.folder, "--score", self.ledger)
 
+    def test_what_is_known_is_not_predicted(self):
+        sizes = len(self.frozen())
+        known = "  known: [{native: {ranks: 2, bytes: 1 KiB, seconds: 20 us}}]\n"
+        self.assertIn("\nmachine:\n", self.text)
+        self.scenario.write_text(self.scenario.read_text().replace("\nmachine:\n", "\nmachine:\n" + known))
+        self.ledger.unlink()
+        result = self.run_ringside("evaluate", self.folder, "--freeze", self.ledger)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(len(self.frozen()), sizes - 1)
+        self.assertNotIn("1024", [row["bytes"] for row in self.frozen()])
+
     def test_what_was_frozen_is_scored_once_against_the_times(self):
         rows = self.measure()
         self.assertTrue(all(float(r["low_seconds"]) < float(r["predicted_seconds"]) < float(r["high_seconds"]) for r in rows))

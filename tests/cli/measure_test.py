@@ -341,6 +341,23 @@ class Measure(RingsideCase):
             self.assertEqual(point["measured"]["outcome"], "ok", point)
             self.assertGreater(point["predicted"]["seconds"], 0)
 
+    def test_no_time_for_a_point_is_five_calls_of_it(self):
+        scenario = self.write("small.yaml", SCENARIO.replace("[2, 3]", "2"))
+        result = self.run_ringside("measure", scenario, "--output", "out", "--time-per-point", "1 us", "--repetitions", "1")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for point in self.points_in(self.folder / "out" / "results.jsonl"):
+            self.assertEqual(point["measured"]["iterations"], 5, point)
+
+    def test_what_is_said_to_a_closed_stream_gets_into_no_file(self):
+        scenario = self.write("small.yaml", SCENARIO.replace("[2, 3]", "2"))
+        for closed in ("2>&-", "<&- 2>&-"):
+            done = subprocess.run(["sh", "-c", f'exec "$@" {closed}', "sh", PROGRAM, "measure", scenario, "--output", self.folder / "out",
+                                   "--time-per-point", "0.02 s"], cwd=self.folder, stdout=subprocess.DEVNULL, timeout=240, check=False)
+            self.assertEqual(done.returncode, 0)
+            for file in (self.folder / "out").iterdir():
+                self.assertNotIn("measuring", file.read_text() if file.suffix != ".jsonl" else "", file)
+            self.assertEqual(len(self.points_in(self.folder / "out" / "results.jsonl")), 8)
+
     def test_compare_says_who_wins_and_how_good_the_prediction_was(self):
         scenario = self.write("small.yaml", SCENARIO.replace("256 KiB", "4 MiB"))
         result = self.run_ringside(

@@ -85,7 +85,23 @@ class Terminal(RingsideCase):
     def test_a_row_that_no_terminal_fits_is_stacked(self):
         self.assertIn("hop 0 → 1  latency 3.1 us", self.on_terminal(30, "show", "machine", "p4d.24xlarge"))
 
+    def test_columns_that_may_go_go_from_the_last(self):
+        measured = SOURCE / "configs/evaluation/aic-l40s-2x.yaml"
+        for columns, droppable in ((80, ["points", "mean error", "bias"]), (70, ["points", "mean error"]), (60, ["points"]), (52, [])):
+            (head,) = [line for line in self.on_terminal(columns, "compare", measured, "--no-charts", "--output", "out").splitlines()
+                       if "median error" in line]
+            self.assertEqual([title for title in ("points", "mean error", "bias") if title in head], droppable, head)
+
+    def test_numbers_and_their_titles_stay_whole(self):
+        for columns in range(38, 46):
+            shown = self.on_terminal(columns, "show", "ring", "--ranks", "4", "--no-chart", "--size", "64MiB", "--on", "own_core")
+            self.assertIn("receive posted in", shown, columns)
+
     def test_what_people_copy_is_not_wrapped(self):
+        cards = self.write("cards.yaml", CARDS)
+        copied = [line for line in self.run_ringside("predict", cards).stdout.splitlines() if line.startswith("  then --known")]
+        self.assertEqual(len(copied), 1)
+        self.assertIn(copied[0], self.on_terminal(40, "predict", cards).splitlines())
         lines = self.on_terminal(40, "predict", self.write("scenario.yaml", CUSTOM), "--format", "json").splitlines()
         for line in lines:
             self.assertIn("record", json.loads(line))

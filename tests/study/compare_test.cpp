@@ -46,6 +46,22 @@ TEST(CompareStudy, MeasurementsOfNoPointOfTheScenarioAreRefused) {
   }
 }
 
+TEST(CompareStudy, PredictionsOfOthersAreNoMeasurements) {
+  Workspace workspace;
+  const auto earlier = compare({.scenario = workspace.write("a.yaml", with_measured(workspace))},
+                               workspace.invocation(), workspace.observer());
+  ASSERT_TRUE(earlier);
+  // There 1 KiB was predicted, and the other size measured.
+  std::string scenario = std::string(kUniform) + "measured: " + earlier->file.string() + "\n";
+  scenario.replace(scenario.find("[1 KiB, 8 MB]"), 13, "[1 KiB]");
+  try {
+    compare({.scenario = workspace.write("b.yaml", scenario)}, workspace.invocation(), workspace.observer());
+    FAIL() << "nothing was refused";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("holds no measurement of any point of this scenario"));
+  }
+}
+
 TEST(CompareStudy, AWrongResultIsNamed) {
   std::vector<Point> points(1);
   points.front().key.algorithm = "ring";

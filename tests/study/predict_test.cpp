@@ -27,6 +27,30 @@ TEST(PredictStudy, EveryPointIsPredictedAndInTheJournal) {
   EXPECT_THAT(workspace.notes(), IsEmpty());
 }
 
+TEST(PredictStudy, RanksThatFillTheirNodesNeedNoWord) {
+  Workspace workspace;
+  const std::string machine = std::string(kUniform) + "  gpus_per_node: 4\n";
+  predict({.scenario = workspace.write("a.yaml", machine)}, workspace.invocation(), workspace.observer());
+  EXPECT_THAT(workspace.notes(), IsEmpty());
+  const std::string larger = std::string(kUniform) + "  gpus_per_node: 8\n";
+  predict({.scenario = workspace.write("b.yaml", larger)}, workspace.invocation(), workspace.observer());
+  EXPECT_THAT(workspace.notes(), testing::Contains("4 ranks stand on the first 4 of one node's 8 GPUs."));
+}
+
+TEST(PredictStudy, OtherPoliciesThanPredictedAreTold) {
+  std::vector<Point> points(1);
+  Point& point = points.front();
+  point.key = {.algorithm = "ring", .ranks = 4, .bytes = {8 << 20}};
+  point.predicted.emplace().seconds = {1e-3};
+  point.predicted->policy = ExecutionPolicy{};
+  ExecutionPolicy other;
+  other.segments = 4;
+  point.measured.emplace().seconds = {1e-3};
+  point.measured->policy = other;
+  EXPECT_THAT(conclude(points, false, nullptr).sentences,
+              testing::Contains(HasSubstr("ring on 4 ranks, 8 MiB: ")));
+}
+
 TEST(PredictStudy, RingWinsLargeMessagesOnPrivateLinks) {
   Workspace workspace;
   const PointStudy study = predict({.scenario = workspace.write("a.yaml", kUniform)}, workspace.invocation(),

@@ -28,6 +28,8 @@ std::filesystem::path Workspace::write(const std::string& name, std::string_view
 Observer Workspace::observer() {
   Observer observer;
   observer.note = [this](std::string_view sentence) { notes_.emplace_back(sentence); };
+  observer.stage = [this](std::string_view what) { stages_.emplace_back(what); };
+  observer.progress = [this](double fraction, std::string_view) { fractions_.push_back(fraction); };
   return observer;
 }
 

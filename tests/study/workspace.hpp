@@ -23,10 +23,15 @@ class Workspace {
   Invocation invocation() const { return {.output = output(), .command_line = "test"}; }
   Observer observer();
   const std::vector<std::string>& notes() const { return notes_; }
+  const std::vector<std::string>& stages() const { return stages_; }
+  /// How far each stage got, 0 … 1, in the order in which it was said.
+  const std::vector<double>& fractions() const { return fractions_; }
 
  private:
   std::filesystem::path folder_;
   std::vector<std::string> notes_;
+  std::vector<std::string> stages_;
+  std::vector<double> fractions_;
 };
 
 /// Four ranks with private links of 10 GB/s and 10 µs; naive and ring.
