@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "processes.hpp"
 #include "real/system/own_cores.hpp"
+#include "tests/real/processes.hpp"
 
 namespace ringside {
 namespace {

@@ -10,8 +10,8 @@
 #include <sched.h>
 #include <unistd.h>
 
-#include "processes.hpp"
 #include "real/system/other_load.hpp"
+#include "tests/real/processes.hpp"
 
 namespace ringside {
 namespace {
