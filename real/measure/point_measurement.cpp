@@ -10,9 +10,13 @@
 namespace ringside {
 namespace {
 
-/// The slowest rank's host counts, and one rank that launches call by call is said.
-std::optional<CallLaunch> launch_of_all(const ReadyCall& ready, Coordination& coordination) {
-  std::optional<CallLaunch> launch = ready.launch();
+Measurement without_time(Outcome outcome, Backend backend, std::string note) {
+  return {.outcome = outcome, .backend = backend, .note = std::move(note)};
+}
+
+}  // namespace
+
+std::optional<CallLaunch> launch_of_all(std::optional<CallLaunch> launch, Coordination& coordination) {
   if (launch) {
     DeviceLaunch& device = launch->device;
     const std::vector<double> host = coordination.all_values(device.host_seconds.value);
@@ -23,12 +27,6 @@ std::optional<CallLaunch> launch_of_all(const ReadyCall& ready, Coordination& co
   }
   return launch;
 }
-
-Measurement without_time(Outcome outcome, Backend backend, std::string note) {
-  return {.outcome = outcome, .backend = backend, .note = std::move(note)};
-}
-
-}  // namespace
 
 Measurement measure_point(const PointKey& key, const MeasureOptions& options, const RankBackend& backend,
                           Coordination& coordination) {
@@ -63,7 +61,7 @@ Measurement measure_point(const PointKey& key, const MeasureOptions& options, co
     return measurement;
   }
   const SampleSummary summary = summarize(samples);
-  const std::optional<CallLaunch> launch = launch_of_all(ready, coordination);
+  const std::optional<CallLaunch> launch = launch_of_all(ready.launch(), coordination);
   return {.seconds = {summary.median},
           .low = {summary.low},
           .high = {summary.high},

@@ -54,17 +54,12 @@ class CallLog {
   std::size_t next_ = 0;
 };
 
-std::size_t index_of_median(const std::vector<double>& samples) {
-  std::vector<std::size_t> order(samples.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  const auto middle = order.begin() + static_cast<std::ptrdiff_t>((samples.size() - 1) / 2);
-  std::nth_element(order.begin(), middle, order.end(),
-                   [&](std::size_t a, std::size_t b) { return samples[a] < samples[b]; });
-  return *middle;
-}
-
 /// Equal where processes run on one kernel, and so share its steady clock.
 double clock_identity(Rank rank) { return identity_on_this_machine().value_or(-1.0 - rank); }
+
+bool share_one_clock(std::span<const double> clocks) {
+  return std::adjacent_find(clocks.begin(), clocks.end(), std::not_equal_to<>()) == clocks.end();
+}
 
 std::vector<double> flattened(const CallTimes& call) {
   std::vector<double> values = {call.start.value};
@@ -103,15 +98,14 @@ void gather_events(const PointKey& key, const RankPlacement& placement, const Co
   const std::vector<double> starts = coordination.all_values(own.start.value);
   const std::vector<double> clocks = coordination.all_values(clock_identity(backend.transport->rank()));
   const std::vector<std::vector<double>> all = coordination.gathered(flattened(own));
-  const auto [first, last] = std::minmax_element(starts.begin(), starts.end());
-  const bool one_clock =
-      std::adjacent_find(clocks.begin(), clocks.end(), std::not_equal_to<>()) == clocks.end();
-  if (one_clock) {
+  if (share_one_clock(clocks)) {
+    const auto [first, last] = std::minmax_element(starts.begin(), starts.end());
     recording.barrier_skew = Seconds{*last} - Seconds{*first};
   }
+  const std::vector<Seconds> zeros = zeros_of(starts, clocks);
   std::vector<std::vector<StepTime>> times;
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    times.push_back(steps_since({one_clock ? *first : starts[rank]}, all[rank]));
+    times.push_back(steps_since(zeros[rank], all[rank]));
   }
   if (!times.empty()) {
     recording.events = trace_events(programs_of(key, placement, call, backend.rules()), times);
@@ -182,6 +176,23 @@ TraceEvent local_event(const Program& program, const Step& step, const StepTime&
 }
 
 }  // namespace
+
+std::size_t index_of_median(const std::vector<double>& samples) {
+  std::vector<std::size_t> order(samples.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto middle = order.begin() + static_cast<std::ptrdiff_t>((samples.size() - 1) / 2);
+  std::nth_element(order.begin(), middle, order.end(),
+                   [&](std::size_t a, std::size_t b) { return samples[a] < samples[b]; });
+  return *middle;
+}
+
+std::vector<Seconds> zeros_of(std::span<const double> starts, std::span<const double> clocks) {
+  std::vector<Seconds> zeros;
+  for (const double start : starts) {
+    zeros.push_back({share_one_clock(clocks) ? *std::min_element(starts.begin(), starts.end()) : start});
+  }
+  return zeros;
+}
 
 std::vector<TraceEvent> trace_events(std::span<const Program> programs,
                                      std::span<const std::vector<StepTime>> times) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -21,5 +22,12 @@ Recording record_point(const PointKey& key, const MeasureOptions& options, const
 /// belongs to the k-th receive there. Clocks that disagree never make an event end before it starts.
 std::vector<TraceEvent> trace_events(std::span<const Program> programs,
                                      std::span<const std::vector<StepTime>> times);
+
+/// Of the calls that took `samples` (not empty), the one that is shown: the lower median.
+std::size_t index_of_median(const std::vector<double>& samples);
+
+/// From when the times of each rank count, where its call began at `starts[rank]`: the first start of all where ranks share one clock
+/// (`clocks` are equal), else its own.
+std::vector<Seconds> zeros_of(std::span<const double> starts, std::span<const double> clocks);
 
 }  // namespace ringside

@@ -1,5 +1,8 @@
 #include "analysis/check/check.hpp"
 
+#include <cmath>
+
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -157,6 +160,30 @@ std::vector<Cause> causes_of_slowness(const std::string& yaml, int ranks) {
     causes.push_back(suspected.cause);
   }
   return causes;
+}
+
+TEST(Check, NoMachineRepeatsBetterThanMeasurementsDo) {
+  // Every time is known, so that the intervals are of what repeating it differs by, 4.6 %.
+  std::string known = kPcie;
+  known.back() = ',';
+  known += " known: [";
+  const std::vector<Point> points = run_on(machine(kPcie), 4, 1.05);
+  for (const Point& point : run_on(machine(kPcie), 4)) {
+    known += fmt::format("{{native: {{ranks: 4, bytes: {} B, seconds: {} us}}}},", point.key.bytes.value,
+                         1e6 * point.measured->seconds.value);
+  }
+  known += "]}";
+  const MachineCheck check = check_machine(machine(known), points, {}, nccl_fit());
+  EXPECT_NEAR(check.bands.back().share_as_slow, 0.5 * std::erfc(std::log(1.05) / 0.03 / std::sqrt(2.0)),
+              1e-6);
+}
+
+TEST(Check, ARingIsACauseWhereNoSwitchReduces) {
+  constexpr std::string_view kNodes =
+      "{{nodes: 2, gpus_per_node: {}, gpu: {{model: H100-SXM}}, intra: {{kind: nvlink, generation: 4, "
+      "links_per_gpu: 18, switch: true}}, inter: {{kind: infiniband, rate: 400 Gb/s, nics: 8}}}}";
+  EXPECT_THAT(causes_of_slowness(fmt::format(kNodes, 2), 4), Contains(Cause::algorithm_ring));
+  EXPECT_THAT(causes_of_slowness(fmt::format(kNodes, 8), 16), Not(Contains(Cause::algorithm_ring)));
 }
 
 TEST(Check, WhatWouldSlowNothingDownIsNoCause) {

@@ -592,6 +592,37 @@ TEST(Ties, AreOffersWhoseIntervalsOverlapAndAMeasurementOfComputingBreaksThem) {
   EXPECT_LT(known->high, estimates[0].step->total.high);
 }
 
+/// Two offers of one GPU whose speed is known to this factor, one with NVLink and a little dearer one with slots.
+Ties ties_of_guess(double factor, double forward_flops) {
+  Plan plan = plan_of_a_guessed_speed();
+  plan.algorithm = "native";
+  plan.alternatives = {};
+  plan.workload.compute.efficiency = {
+      {"default", {.low = 0.2 / factor, .typical = 0.2, .high = 0.2 * factor}}};
+  plan.workload.forward_flops = forward_flops;
+  std::vector<Offer> offers = {with_gpu(offer_of("links", 8, 1.0), "A100-SXM4-40GB"),
+                               with_gpu(offer_of("slots", 8, 1.001), "A100-SXM4-40GB")};
+  offers[0].machine.intra = IntraLink{.kind = IntraKind::nvlink, .generation = 3};
+  offers[1].machine.intra = IntraLink{.kind = IntraKind::pcie, .generation = 4, .lanes = 16};
+  Planner planner(plan);
+  const std::vector<OfferEstimate> estimates = estimates_of(planner, offers);
+  return ties(planner, plan, offers, estimates, rank_offers(plan, offers, estimates));
+}
+
+TEST(Ties, AreBrokenByWhatLeavesLeastInCommon) {
+  const Ties found = ties_of_guess(1.05, 1e9);
+  ASSERT_TRUE(found.breaker);
+  EXPECT_EQ(found.breaker->offer, 0U);
+  EXPECT_EQ(found.breaker->part, Planner::Part::computing);
+}
+
+TEST(Ties, OneMeasurementOfComputingTellsBothOffersOfAGpu) {
+  const Ties found = ties_of_guess(1.02, 1e10);
+  ASSERT_TRUE(found.breaker);
+  EXPECT_EQ(found.breaker->offer, 0U) << "either would do, and the first is the one to rent";
+  EXPECT_EQ(found.breaker->part, Planner::Part::computing);
+}
+
 TEST(Ties, AreJudgedByTimeWhereOnlyABudgetIsGiven) {
   Plan plan = plan_of_a_guessed_speed();
   const std::vector<Offer> offers = {with_gpu(offer_of("cheap", 8, 1), "A100-SXM4-40GB"),

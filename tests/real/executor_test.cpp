@@ -21,6 +21,7 @@
 #include "schedule/promise.hpp"
 #include "schedule/registry.hpp"
 #include "tests/schedule/requests.hpp"
+#include "tests/schedule/scripted.hpp"
 
 namespace ringside {
 namespace {
@@ -150,6 +151,24 @@ TEST(Executor, GivesExactResultsForEveryAlgorithmAndLength) {
   }
   const std::vector<Vector> vectors = vectors_of_sizes({0, 1, 2, 7, 64, 1009});
   for_each_schedule(requests, [&](const Schedule& schedule) { expect_exact(schedule, vectors); });
+}
+
+TEST(Executor, CopiesWholeBuffers) {
+  const Schedule schedule = scripted_schedule(
+      {.shape = {.num_buffers = 2, .num_rounds = 2},
+       .rounds = {{Move{.source_buffer = 0, .target_buffer = 1}},
+                  {Move{.kind = MoveKind::reduce, .source_buffer = 1, .target_buffer = 0}}}},
+      1);
+  std::vector<std::int32_t> numbers(100);
+  run_as_threads(1, 10s, [&](std::unique_ptr<Transport> transport) {
+    std::iota(numbers.begin(), numbers.end(), 1);
+    const Program program = compile(
+        schedule, {.num_elements = static_cast<std::int64_t>(numbers.size()), .dtype = DataType::int32}, 0);
+    Executor(program, *transport, std::as_writable_bytes(std::span(numbers))).run();
+  });
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    EXPECT_EQ(numbers[i], 2 * static_cast<std::int32_t>(i + 1)) << "its copy was added to it";
+  }
 }
 
 TEST(Executor, GivesExactResultsForManyRanks) {

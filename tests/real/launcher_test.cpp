@@ -268,6 +268,40 @@ TEST_F(Launcher, AWrapperThatFailsIsTheReason) {
                                 HasSubstr("Cannot open network namespace")));
 }
 
+TEST_F(Launcher, TheEndOfALongOutputIsTold) {
+  MeasureOptions options = quick();
+  options.launch.wrap = "sh -c 'seq 1 5000 >&2; exit 3'";
+  const Caught error = caught({{.algorithm = "ring", .ranks = 2, .bytes = {400}}}, options);
+  EXPECT_THAT(error.text, AllOf(HasSubstr("\n4999\n5000"), ::testing::Not(HasSubstr("\n1\n2\n"))));
+}
+
+TEST_F(Launcher, WhatAWrapperHasStartedIsEndedWithIt) {
+  const std::filesystem::path file = temporary_.path() / "started";
+  MeasureOptions options = endless();
+  options.launch.wrap = R"(sh -c 'sleep 1000 & echo $! >> "$0"; "$@"; exit $?' )" + file.string();
+  std::vector<pid_t> started;
+  std::thread assassin([&] {
+    EXPECT_TRUE(temporary_.wait_for_ranks(2));
+    std::this_thread::sleep_for(300ms);
+    std::ifstream stream(file);
+    for (pid_t process = 0; stream >> process;) {
+      started.push_back(process);
+    }
+    ::kill(temporary_.rank(1), SIGKILL);
+  });
+  EXPECT_EQ(caught({{.algorithm = "ring", .ranks = 2, .bytes = {4096}}}, options).kind, ErrorKind::peer_lost);
+  assassin.join();
+  EXPECT_EQ(started.size(), 2U);
+  for (const pid_t process : started) {
+    const std::string folder = fmt::format("/proc/{}", process);
+    for (int i = 0; i < 100 && process_state(folder) != 0 && process_state(folder) != 'Z'; ++i) {
+      std::this_thread::sleep_for(20ms);
+    }
+    EXPECT_THAT(process_state(folder), ::testing::AnyOf('\0', 'Z'));
+  }
+  std::filesystem::remove(file);
+}
+
 TEST_F(Launcher, WhatItCannotUseIsRefusedInOneSentence) {
   const PointKey point = {.algorithm = "ring", .ranks = 2, .bytes = {400}};
   MeasureOptions options = quick();

@@ -258,6 +258,62 @@ TEST(Measure, AWrongResultFailsThePointAndNamesRankAndElement) {
   }
 }
 
+/// Has no memory for messages of `bytes`.
+class TransportWithoutMemory final : public Transport {
+ public:
+  TransportWithoutMemory(std::unique_ptr<Transport> transport, std::size_t bytes)
+      : transport_(std::move(transport)), bytes_(bytes) {}
+
+  Rank rank() const override { return transport_->rank(); }
+  int num_ranks() const override { return transport_->num_ranks(); }
+  std::unique_ptr<Transfer> make_send(Rank target, std::span<const std::byte> memory) override {
+    return transport_->make_send(target, memory);
+  }
+  std::unique_ptr<Transfer> make_receive(Rank source, std::span<std::byte> memory) override {
+    if (memory.size() == bytes_) {
+      throw std::bad_alloc();
+    }
+    return transport_->make_receive(source, memory);
+  }
+
+ private:
+  std::unique_ptr<Transport> transport_;
+  std::size_t bytes_;
+};
+
+TEST(Measure, AllRanksHearOfOneThatHasNoMemory) {
+  const PointKey point = {.algorithm = "naive", .ranks = 3, .bytes = {600}};
+  std::vector<Measurement> measurements(3);
+  run_as_threads(3, 5s, [&](std::unique_ptr<Transport> transport) {
+    const auto rank = static_cast<std::size_t>(transport->rank());
+    RankBackend backend;
+    backend.backend = Backend::threads;
+    backend.transport = rank == 1 ? std::make_unique<TransportWithoutMemory>(std::move(transport), 600)
+                                  : std::move(transport);
+    Coordination coordination(*backend.transport);
+    measurements[rank] = measure_point(point, quick(), backend, coordination);
+  });
+  for (const Measurement& measurement : measurements) {
+    EXPECT_EQ(measurement.outcome, Outcome::failed);
+    EXPECT_EQ(measurement.note, "rank 1 could not allocate its memory for 600 B");
+  }
+}
+
+TEST(Measure, OneRankThatLaunchesCallByCallIsSaidAndTheSlowestHostCounts) {
+  run_as_threads(3, 5s, [&](std::unique_ptr<Transport> transport) {
+    Coordination coordination(*transport);
+    EXPECT_FALSE(launch_of_all({}, coordination).has_value());
+    CallLaunch own;
+    own.device.host_seconds = {1e-6 * (1 + transport->rank())};
+    own.device.mode = LaunchMode::cuda_graph;
+    EXPECT_EQ(launch_of_all(own, coordination)->device.mode, LaunchMode::cuda_graph);
+    own.device.mode = transport->rank() == 1 ? LaunchMode::stream : LaunchMode::cuda_graph;
+    const std::optional<CallLaunch> all = launch_of_all(own, coordination);
+    EXPECT_EQ(all->device.mode, LaunchMode::stream);
+    EXPECT_DOUBLE_EQ(all->device.host_seconds.value, 3e-6);
+  });
+}
+
 TEST(Measure, ASingleWrongCallIsSeenUnlessOnlyTheLastIsLookedAt) {
   const PointKey point = {.collective = Collective::broadcast,
                           .algorithm = algorithm_names(Collective::broadcast).front(),

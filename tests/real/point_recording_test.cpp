@@ -244,6 +244,25 @@ TEST(Recording, ShowsRanksInTheOrderInWhichTheyRan) {
   EXPECT_EQ(pairs, (std::set<std::pair<Rank, Rank>>{{0, 2}, {2, 1}, {1, 3}, {3, 0}}));
 }
 
+TEST(Recording, ShowsTheLowerMedianCall) {
+  EXPECT_EQ(index_of_median({7}), 0U);
+  EXPECT_EQ(index_of_median({3, 1, 2}), 2U);
+  EXPECT_EQ(index_of_median({4, 1, 3, 2}), 3U);
+}
+
+TEST(Recording, CountsFromTheFirstStartWhereRanksShareAClock) {
+  const std::vector<double> starts = {5, 3, 4};
+  const auto zeros = [&](const std::vector<double>& clocks) {
+    std::vector<double> values;
+    for (const Seconds zero : zeros_of(starts, clocks)) {
+      values.push_back(zero.value);
+    }
+    return values;
+  };
+  EXPECT_THAT(zeros({9, 9, 9}), ElementsAre(3, 3, 3));
+  EXPECT_THAT(zeros({9, 9, 8}), ElementsAre(5, 3, 4));
+}
+
 TEST(Recording, OfTheBackendsOwnAllReduceIsUnsupported) {
   const Recording recording = recorded({{.algorithm = "native", .ranks = 2, .bytes = {8}}}).at(0);
   EXPECT_EQ(recording.outcome, Outcome::unsupported);

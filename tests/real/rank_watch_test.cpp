@@ -1,0 +1,85 @@
+#include "real/launch/rank_watch.hpp"
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include "common/error.hpp"
+
+namespace ringside {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+/// What one rank answers to the first line that it gets; none: it says nothing more.
+using Script = std::optional<Answer>;
+
+Answer complaint(const std::string& text, std::optional<Rank> lost_peer, bool late) {
+  return {.kind = AnswerKind::failed,
+          .text = text,
+          .error = ErrorKind::peer_lost,
+          .lost_peer = lost_peer,
+          .late = late};
+}
+
+/// Copies of this process that answer as their scripts say, and what is made of it.
+std::string root_cause(const std::vector<Script>& scripts) {
+  InterruptGuard interrupts;
+  RankWatch watch({.timeout = 300ms}, interrupts);
+  for (const Script& script : scripts) {
+    watch.start(std::function<int(int)>([&script](int control) {
+      char byte = 0;
+      while (::read(control, &byte, 1) == 1 && byte != '\n') {
+      }
+      if (script) {
+        const std::string line = to_line(*script);
+        static_cast<void>(::write(control, line.data(), line.size()) == 0);
+      }
+      while (::read(control, &byte, 1) == 1) {
+      }
+      return 0;
+    }));
+  }
+  watch.send("work\n");
+  try {
+    watch.wait_for_answers("testing");
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing";
+}
+
+TEST(RankWatch, WhoSaysNothingIsNamedByWhoWaitsForIt) {
+  EXPECT_EQ(root_cause({complaint("rank 0 waited 300 ms to receive from rank 1", 1, true), std::nullopt}),
+            "rank 1 did not answer within 300 ms while testing");
+}
+
+TEST(RankWatch, WhoHasAnsweredDoesNotHang) {
+  // Rank 0 waits for rank 2, which waits for rank 1.
+  EXPECT_EQ(root_cause({complaint("rank 0 waited 300 ms to receive from rank 2", 2, true), std::nullopt,
+                        complaint("rank 2 waited 300 ms to receive from rank 1", 1, true)}),
+            "rank 1 did not answer within 300 ms while testing");
+}
+
+TEST(RankWatch, WhoWaitedInVainIsHeardAndNotWhoLostIt) {
+  EXPECT_THAT(root_cause({complaint("rank 0 waited 300 ms to receive from rank 1", 1, true),
+                          complaint("rank 1 lost its connection to rank 0", 0, false)}),
+              AllOf(HasSubstr("rank 0 waited 300 ms"), Not(HasSubstr("lost its connection"))));
+}
+
+TEST(RankWatch, AnErrorOfOnesOwnComesBeforeThoseWhoMissIt) {
+  Answer own = {.kind = AnswerKind::failed, .text = "no space left", .error = ErrorKind::environment};
+  EXPECT_EQ(root_cause({complaint("rank 0 waited 300 ms to receive from rank 1", 1, true), own}),
+            "rank 1 failed while testing: no space left");
+}
+
+}  // namespace
+}  // namespace ringside
