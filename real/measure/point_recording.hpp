@@ -23,7 +23,7 @@ Recording record_point(const PointKey& key, const MeasureOptions& options, const
 std::vector<TraceEvent> trace_events(std::span<const Program> programs,
                                      std::span<const std::vector<StepTime>> times);
 
-/// Of the calls that took `samples` (not empty), the one that is shown: the lower median.
+/// The call that is shown of those that took `samples` (not empty): the lower median.
 std::size_t index_of_median(const std::vector<double>& samples);
 
 /// From when the times of each rank count, where its call began at `starts[rank]`: the first start of all where ranks share one clock
