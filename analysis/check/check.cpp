@@ -88,6 +88,18 @@ void find_what_holds_back(MachineCheck& check, ExpectedTimes& expected,
 
 }  // namespace
 
+double rare_share(SizeBand band) {
+  switch (band) {
+    case SizeBand::small:
+      return 0.02;
+    case SizeBand::middle:
+      return 0.03;
+    case SizeBand::large:
+      break;
+  }
+  return 0.05;
+}
+
 std::string_view name(Standing standing) {
   constexpr std::array<std::string_view, 4> kNames = {"healthy", "slower", "faster", "held_back"};
   return kNames.at(static_cast<std::size_t>(standing));
@@ -121,9 +133,10 @@ MachineCheck check_machine(ExpectedTimes& expected, std::span<const Point> point
     }
   }
   for (BandVerdict& band : check.bands) {
-    band.standing = band.share_as_slow < kRare       ? Standing::slower
-                    : 1 - band.share_as_slow < kRare ? Standing::faster
-                                                     : Standing::healthy;
+    const double rare = rare_share(band.band);
+    band.standing = band.share_as_slow < rare       ? Standing::slower
+                    : 1 - band.share_as_slow < rare ? Standing::faster
+                                                    : Standing::healthy;
   }
   if (check.alarmed()) {
     check.causes = suspected_causes(expected, check.points, evidence);

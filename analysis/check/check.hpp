@@ -14,9 +14,10 @@
 /// same kind, held out of the fit, were seen to lie in.
 namespace ringside {
 
-/// A band of sizes is called slow where so few machines are as slow. With three bands, and sources that nobody has seen, that is one
-/// healthy machine in twenty: false_alarms.hpp measures it.
-inline constexpr double kRare = 0.03;
+/// A band of sizes is called slow where a smaller share of machines is as slow. Hardly anything that goes wrong slows short messages by
+/// more than healthy machines differ there, and most of it slows long ones, so that these have most of the one healthy machine in twenty
+/// that the bands may call slow together: false_alarms.hpp counts how many they do, for sources that nobody has seen.
+double rare_share(SizeBand band);
 
 /// `held_back`: as fast as many such machines, but the log names a cause that keeps it from being as fast as its description.
 enum class Standing { healthy, slower, faster, held_back };
@@ -42,8 +43,8 @@ struct MachineCheck {
 };
 
 /// Compares points of one machine. Each size's distance from its prediction counts in the interval's own widths, as two halves of a Gaussian
-/// whose 5 % and 95 % are the ends of the interval; of a band the median counts. A band is slower where fewer than 3 % of machines
-/// would be as slow. Points of other algorithms than `native`, without a time, or that no model has, are left
+/// whose 5 % and 95 % are the ends of the interval; of a band the median counts. A band is slower where a smaller share of machines than
+/// rare_share() would be as slow. Points of other algorithms than `native`, without a time, or that no model has, are left
 /// out; `points` is empty when none is left. Throws as nccl_system() does.
 MachineCheck check_machine(const Machine& machine, std::span<const Point> points,
                            std::span<const CauseEvidence> evidence, const NcclFit& fit);

@@ -15,6 +15,7 @@ namespace {
 
 using examples::message_of;
 using testing::Contains;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -73,6 +74,30 @@ TEST(Check, AtTheEndOfTheIntervalFivePercentOfMachinesAreAsSlow) {
   for (const BandVerdict& band : check.bands) {
     EXPECT_NEAR(band.share_as_slow, 0.05, 1e-4);
   }
+}
+
+TEST(Check, LongMessagesAreCalledSlowFirst) {
+  std::vector<Point> points = run_on(machine(kPcie), 4);
+  const auto slow_bands = [&](double deviations) {
+    for (Point& point : points) {
+      const auto prediction = predict_nccl_native(machine(kPcie), point.key, NativeModel::ringside);
+      const Prediction& predicted = std::get<Prediction>(prediction);
+      const double high = std::log(predicted.high->value / predicted.seconds.value);
+      point.measured->seconds = {predicted.seconds.value * std::exp(deviations / 1.6449 * high)};
+    }
+    std::vector<SizeBand> slow;
+    for (const BandVerdict& band : check_machine(machine(kPcie), points, {}, nccl_fit()).bands) {
+      if (band.standing == Standing::slower) {
+        slow.push_back(band.band);
+      }
+    }
+    return slow;
+  };
+  // As slow are 5.1, 4.9, 2.9 and 1.9 % of machines.
+  EXPECT_THAT(slow_bands(1.635), IsEmpty());
+  EXPECT_THAT(slow_bands(1.655), ElementsAre(SizeBand::large));
+  EXPECT_THAT(slow_bands(1.896), ElementsAre(SizeBand::middle, SizeBand::large));
+  EXPECT_THAT(slow_bands(2.075), ElementsAre(SizeBand::small, SizeBand::middle, SizeBand::large));
 }
 
 TEST(Check, PredictsWhatPredictingPredicts) {
