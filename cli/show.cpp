@@ -269,12 +269,28 @@ void print_json(const Shown& shown) {
   }
 }
 
+/// What the chunks of the moves are parts of.
+std::string what_chunks_are(const Schedule& schedule) {
+  const Collective collective = schedule.algorithm().collective;
+  const int ranks = schedule.num_ranks();
+  if (messages_in_buffer(collective, ranks) == 1) {
+    return fmt::format("the message S is cut into {} chunks", schedule.num_chunks());
+  }
+  if (collective == Collective::send_recv) {
+    return "every rank has a message S of its own, in one chunk: chunk i is rank i's";
+  }
+  return fmt::format(
+      "every rank has a message S of its own, cut into {} parts, one for each rank: chunk {}i+j goes from "
+      "rank i to rank j",
+      ranks, ranks);
+}
+
 void print_text(const Shown& shown) {
   const Schedule& schedule = shown.schedule;
   const Algorithm& algorithm = schedule.algorithm();
   print_line(fmt::format("{} {} on {} ranks: {}", algorithm.name, name(algorithm.collective),
                          schedule.num_ranks(), algorithm.summary));
-  print_line(fmt::format("the message S is cut into {} chunks", schedule.num_chunks()));
+  print_line(what_chunks_are(schedule));
   if (shown.run) {
     print_line(fmt::format("ranks on {} run {} with {}", shown.site->name, format(*shown.size),
                            describe(shown.run->execution().policy())));

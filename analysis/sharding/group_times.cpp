@@ -66,7 +66,7 @@ const Interval<Seconds>& GroupTimes::time(Collective collective, int ranks, int 
                    .dtype = DataType::bfloat16};
     auto outcome = predict(machine, point, {});
     if (std::holds_alternative<Unpredicted>(outcome)) {
-      point.algorithm = "ring";
+      point.algorithm = collective == Collective::all_to_all ? "pairwise" : "ring";
       outcome = predict(machine, point, {});
     }
     if (const auto* unpredicted = std::get_if<Unpredicted>(&outcome)) {

@@ -9,14 +9,15 @@
 
 namespace ringside {
 
-/// What collectives of groups of a machine's ranks cost, as NCCL runs them where that is modelled, else as rings.
+/// What collectives of groups of a machine's ranks cost, as NCCL runs them where that is modelled, else as rings, and pairs in an
+/// all_to_all.
 class GroupTimes {
  public:
   /// The machine outlives this.
   explicit GroupTimes(const Machine& machine) : machine_(&machine) {}
 
   /// What one costs on `ranks` of the machine's GPUs that stand `stride` apart, while the groups between them do the same. `bytes` is the whole
-  /// vector. Nothing to pay for a single rank. Throws Error{bad_input} as predict() does.
+  /// vector, of an all_to_all what one rank has for all. Nothing to pay for a single rank. Throws Error{bad_input} as predict() does.
   const Interval<Seconds>& time(Collective collective, int ranks, int stride, Bytes bytes);
 
   /// One message from a GPU to one `stride` further.

@@ -39,12 +39,11 @@ Traffic traffic_of(const Transformer& model, const ShardedStep& step, GroupTimes
                        (times.send(layout.tensor * layout.data, whole_bytes(size)).*end).value;
   }
   if (step.sharding.expert > 1) {
-    // Tokens go to their experts and come back, in both directions (Lepikhin et al. 2020, arXiv 2006.16668, section 3.3): an all_to_all
-    // moves as many bytes into and out of each GPU as an all_gather of the same vector.
+    // Tokens go to their experts and come back, in both directions (Lepikhin et al. 2020, arXiv 2006.16668, section 3.3).
     const double size = kTwoBytes * step.micro_batch * model.active_experts *
                         static_cast<double>(model.sequence * model.hidden) / layout.tensor;
     traffic.between += step.micro_batches * layers * (again ? 6 : 4) *
-                       time(Collective::all_gather, step.sharding.expert, layout.tensor, size);
+                       time(Collective::all_to_all, step.sharding.expert, layout.tensor, size);
   }
   if (layout.data == 1) {
     return traffic;

@@ -38,7 +38,10 @@ constexpr CopyRatio kCableCopy{.ratio = 0.91, .spread = 0.1};
 constexpr double kCopyLatencyNoise = 0.1;
 /// How far another collective of NCCL's is off where its all_reduce is not: 0.08 to 0.16 at large messages of the all_gathers and
 /// reduce_scatters in configs/evaluation whose all_reduce is there, too.
-constexpr double kOtherCollective = 0.15;
+constexpr double kOtherCollective = 0.1;
+/// Likewise sends to other nodes where latency decides. Two sources have them, so that what the other one is off by was not enough to set
+/// it: chosen by what intervals cover of both.
+constexpr double kFarSends = 0.2;
 /// How far another algorithm of ours is off where one is not. No published table holds two of them: a guess.
 constexpr double kOtherAlgorithm = 0.1;
 /// How far a schedule of ours leaves its own trend over sizes, and over how many doublings: no protocol changes with the size. A guess.
@@ -49,6 +52,15 @@ constexpr double kScheduleDoublings = 3;
 CopyRatio copy_ratio(NcclKind kind) { return kind == NcclKind::nvlink ? kCableCopy : kPcieCopy; }
 
 double square(double x) { return x * x; }
+
+/// How far `collective` is off on its own.
+double deviation_of(const NcclSystem& system, Collective collective, double byte_share) {
+  if (collective == Collective::all_reduce) {
+    return 0;
+  }
+  const bool far = sends_directly(collective) && system.nodes > 1;
+  return far ? std::lerp(kFarSends, kOtherCollective, byte_share) : kOtherCollective;
+}
 
 }  // namespace
 
@@ -85,7 +97,8 @@ NcclPosterior::Place NcclPosterior::place_of(const NcclSystem& system, Collectiv
           .byte_share = schedule != nullptr ? schedule->byte_share : byte_share(log2_bytes),
           .log2_bytes = log2_bytes,
           .log2_ranks = std::log2(system.ranks),
-          .kind = system.kind()};
+          .kind = system.kind(),
+          .deviation = schedule != nullptr ? 0 : deviation_of(system, collective, byte_share(log2_bytes))};
 }
 
 void NcclPosterior::learn(const NcclObservation& observation) {
@@ -137,8 +150,8 @@ double NcclPosterior::own_part(const Place& a, const Place& b, bool copied) cons
     own += square(spread_.latency) * (1 - a.byte_share) * (1 - b.byte_share);
     own += copied ? 0 : square(copy_ratio(a.kind).spread) * a.byte_share * b.byte_share;
   }
-  if (a.series == b.series && a.series != name(Collective::all_reduce)) {
-    own += square(schedules ? kOtherAlgorithm : kOtherCollective);
+  if (a.series == b.series) {
+    own += schedules ? square(kOtherAlgorithm) : a.deviation * b.deviation;
   }
   if (a.series == b.series || (a.subject == Subject::native && b.subject == Subject::native)) {
     const double apart = a.log2_ranks - b.log2_ranks;
@@ -279,7 +292,7 @@ Interval<double> NcclPosterior::around(double seconds, const Place& place, const
 Interval<double> NcclPosterior::predict(const NcclSystem& system, Collective collective, double bytes) const {
   const NcclSpread::Quantiles& quantiles = spread_.quantiles[static_cast<std::size_t>(size_band(bytes))];
   // The quantiles are those of all_reduce.
-  const double other = collective == Collective::all_reduce ? 0 : kGaussian90 * kOtherCollective;
+  const double other = kGaussian90 * deviation_of(system, collective, byte_share(std::log2(bytes)));
   Interval<double> range = around(nccl_collective(fit_.parameters, system, collective, bytes).seconds,
                                   place_of(system, collective, bytes, nullptr),
                                   {.low = -std::hypot(system.uncertainty() * quantiles.low, other),

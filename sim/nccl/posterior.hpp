@@ -81,6 +81,8 @@ class NcclPosterior {
     double log2_bytes = 0;
     double log2_ranks = 0;
     NcclKind kind = NcclKind::nvlink;
+    double deviation =
+        0;  ///< Standard deviation from what its machine's all_reduces say, of NCCL's other collectives.
   };
   struct KnownTime {
     Place place;

@@ -19,6 +19,18 @@ class Show(RingsideCase):
         self.assertIn("every i → i+1: reduce chunk i−1 (mod 4)", text)
         self.assertNotIn("segment", text)
 
+    def test_what_is_cut_stands_in_the_words_of_the_collective(self):
+        self.assertIn("the message S is cut into 4 chunks", self.shown("--no-chart"))
+        said = {
+            "all_to_all": "every rank has a message S of its own, cut into 3 parts, one for each rank: "
+                          "chunk 3i+j goes from rank i to rank j",
+            "send_recv": "every rank has a message S of its own, in one chunk: chunk i is rank i's",
+        }
+        for collective, sentence in said.items():
+            result = self.run_ringside("show", "direct", "--collective", collective, "--ranks", "3", "--no-chart")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn(sentence, result.stdout)
+
     def test_a_size_says_which_policy_applies_where(self):
         text = self.shown("--no-chart", "--size", "64MiB")
         self.assertRegex(text, r"own_core +receives posted ahead, each chunk in 43 segments, 4 in flight")

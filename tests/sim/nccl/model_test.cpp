@@ -264,9 +264,31 @@ TEST(NcclModel, AnAllToAllLeavesANodeForAllItsGpus) {
   EXPECT_NEAR(
       seconds(h100_node(), Collective::all_to_all, 8) / seconds(h100_node(), Collective::all_gather, 8), 1,
       0.06);
-  // Half of what its eight GPUs send leaves the node, through NICs of 400 GB/s.
-  EXPECT_GT(seconds(two, Collective::all_to_all, 16), 8 * 0.5 * kGi / 400e9);
-  EXPECT_LT(seconds(two, Collective::all_to_all, 16), 1.3 * 8 * 0.5 * kGi / 400e9);
+  // Half of what its eight GPUs send leaves the node, through NICs of 400 GB/s, of which sends reach two thirds.
+  EXPECT_GT(seconds(two, Collective::all_to_all, 16), 1.3 * 8 * 0.5 * kGi / 400e9);
+  EXPECT_LT(seconds(two, Collective::all_to_all, 16), 1.6 * 8 * 0.5 * kGi / 400e9);
+}
+
+TEST(NcclModel, SendsInsideANodeStartSideBySideAndThoseToOtherNodesOneByOne) {
+  const auto short_one = [](const Machine& where, int ranks) {
+    PointKey key = native(ranks, kKi);
+    key.collective = Collective::all_to_all;
+    return predicted(where, key);
+  };
+  const auto seconds = [&](const Machine& where, int ranks) { return short_one(where, ranks).seconds.value; };
+  EXPECT_LT(seconds(h100_node(), 8), 1.4 * seconds(h100_node(), 2));
+  const auto nodes = [](int count) {
+    return machine(
+        fmt::format("nodes: {}\ngpus_per_node: 4\ngpu: {{model: A100-SXM4-40GB}}\n"
+                    "intra: {{kind: nvlink, generation: 3, links_per_gpu: 12, wiring: full_mesh}}\n"
+                    "inter: {{kind: slingshot, rate: 200 Gb/s, nics: 2}}\n",
+                    count));
+  };
+  // 28 and 124 peers beyond the node.
+  EXPECT_NEAR(seconds(nodes(32), 128) / seconds(nodes(8), 32), 124.0 / 28, 0.4);
+  const Prediction far = short_one(nodes(8), 32);
+  const Prediction all_reduce = predicted(nodes(8), native(32, kKi));
+  EXPECT_GT(far.high->value / far.low->value, 1.1 * all_reduce.high->value / all_reduce.low->value);
 }
 
 TEST(NcclModel, ASendTakesTheLinksThatLeadToItsPeer) {
