@@ -343,6 +343,13 @@ void NcclTestsReader::read(std::size_t line_number, std::string_view line, bool 
   if (line.size() < 3) {
     return;
   }
+  // Spreadsheets and editors make tabs of blanks.
+  std::string blanks;
+  if (line.find('\t') != std::string_view::npos) {
+    blanks = line;
+    std::replace(blanks.begin(), blanks.end(), '\t', ' ');
+    line = blanks;
+  }
   const std::vector<std::string_view> words = words_of(line);
   if (!read_row(line_number, words, is_whole) && !read_rest(words)) {
     read_preamble(line_number, line, words);

@@ -172,7 +172,7 @@ void print_hops_as_json(const TopologyDescription& description) {
 }  // namespace
 
 void show_machine(const std::filesystem::path& file, int num_ranks, const CommonOptions& common) {
-  const Machine machine = study::read_machine(file);
+  const Machine machine = study::read_machine(file, "show machine");
   const int ranks = num_ranks > 0 ? num_ranks : machine.gpus_per_node.value_or(kDefaultRanks) * machine.nodes;
   const Network network = build_network(machine, ranks);
   const TopologyDescription description = describe(network);

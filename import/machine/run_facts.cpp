@@ -156,9 +156,16 @@ void RunFactsReader::read(std::size_t number, std::string_view line) {
 RunFacts read_run_facts(std::string_view text) {
   RunFactsReader reader;
   std::size_t number = 0;
+  std::string blanks;
   for (std::size_t start = 0; start < text.size();) {
     const std::size_t end = std::min(text.find('\n', start), text.size());
-    reader.read(++number, text.substr(start, end - start));
+    std::string_view line = text.substr(start, end - start);
+    if (line.find('\t') != std::string_view::npos) {
+      blanks = line;
+      std::replace(blanks.begin(), blanks.end(), '\t', ' ');
+      line = blanks;
+    }
+    reader.read(++number, line);
     start = end + 1;
   }
   return reader.facts();

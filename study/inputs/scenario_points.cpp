@@ -44,7 +44,7 @@ std::vector<std::filesystem::path> scenario_files_below(const std::filesystem::p
 
 Scenario read_scenario(const std::filesystem::path& file) { return load_scenario(file, known_names()); }
 
-Machine read_machine(const std::filesystem::path& file) {
+Machine read_machine(const std::filesystem::path& file, const std::string& asked) {
   std::error_code ignored;
   const KnownNames known = known_names();
   if (std::filesystem::exists(file, ignored) || file.extension() == ".yaml") {
@@ -52,14 +52,15 @@ Machine read_machine(const std::filesystem::path& file) {
   }
   if (!known.machines) {
     throw Error(ErrorKind::environment,
-                fmt::format("show machine: {} is no file, and {}", file.string(), missing_files("machines")));
+                fmt::format("{}: {} is no file, and {}", asked, file.string(), missing_files("machines")));
   }
   if (file == "this") {
     throw Error(ErrorKind::bad_input,
-                "show machine this: nothing is known of this machine before `ringside calibrate`, which "
-                "writes a machine file");
+                fmt::format("{} this: nothing is known of this machine before `ringside calibrate`, which "
+                            "writes a machine file",
+                            asked));
   }
-  return machine_named(file.string(), "show machine", known);
+  return machine_named(file.string(), asked, known);
 }
 
 std::vector<Point> read_measured(const Scenario& scenario, const Observer& observer) {

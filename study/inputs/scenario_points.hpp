@@ -24,8 +24,8 @@ std::vector<std::filesystem::path> scenario_files_below(const std::filesystem::p
 
 Scenario read_scenario(const std::filesystem::path& file);
 
-/// A machine file, or a name of `ringside list machines`. Throws Error{bad_input}.
-Machine read_machine(const std::filesystem::path& file);
+/// A machine file, or a name of `ringside list machines`. Throws Error{bad_input}; `asked` says where the name stands (`--machine`).
+Machine read_machine(const std::filesystem::path& file, const std::string& asked);
 
 /// What `measured:` of a scenario holds, of each point the first; the scenario says what the file does not.
 std::vector<Point> read_measured(const Scenario& scenario, const Observer& observer);

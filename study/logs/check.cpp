@@ -85,10 +85,10 @@ class LogChecker::Memory {
  public:
   explicit Memory(const CheckRequest& request) {
     if (request.machine) {
-      machine = read_machine(*request.machine);
+      machine = read_machine(*request.machine, "--machine");
     }
     if (request.instance) {
-      instance = read_machine(request.instance->machine);
+      instance = read_machine(request.instance->machine, "the instance type");
     }
     if (request.topology) {
       topology = read_text(*request.topology);

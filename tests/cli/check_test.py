@@ -171,6 +171,10 @@ class Check(RingsideCase):
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertEqual("the version of NCCL" in result.stdout, missing, result.stdout)
 
+    def test_a_machine_that_nobody_knows(self):
+        result = self.check(self.write("x.log", log(230)), "--machine", "p4d.24xlage")
+        self.assert_rejected(result, 2, "--machine: 'p4d.24xlage'", "p4d.24xlarge")
+
     def test_what_is_no_log(self):
         self.assert_rejected(self.check(), 2, "check takes a log")
         self.assert_rejected(self.check("absent.log"), 2, "absent.log")

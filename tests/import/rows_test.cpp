@@ -80,6 +80,17 @@ TEST(ImportedRows, TheFirstGpuNamesThemAndARunHasItsOwnRanks) {
   EXPECT_EQ(runs.series[1].points[0].key.ranks, 2);
 }
 
+TEST(ImportedRows, TabsInPlaceOfBlanksAreRead) {
+  std::string text = ranks_of_run(2) + kRow;
+  for (std::size_t at = text.find(' '); at != std::string::npos; at = text.find(' ', at + 1)) {
+    const bool in_name = text.compare(at, 5, " L40S") == 0;
+    text[at] = in_name ? ' ' : '\t';
+  }
+  const std::vector<Point> points = points_of(text);
+  ASSERT_THAT(points, SizeIs(1));
+  EXPECT_EQ(points.front().key.ranks, 2);
+}
+
 TEST(ImportedRows, AFooterThatFailedIsTold) {
   EXPECT_THAT(import_text(kTitle + kRow + "# Out of bounds values : 3 FAILED\n", "x").notes,
               Contains(HasSubstr("FAILED")));

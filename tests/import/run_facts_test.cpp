@@ -15,7 +15,7 @@ TEST(RunFacts, RanksHostsAndGpusOfTheListOfDevices) {
   const RunFacts facts = read_run_facts(
       "0: #  Rank  0 Group  0 Pid  10 on  node1 device  0 [0x0f] NVIDIA A100-SXM4-40GB\n"
       "0: #  Rank  1 Group  0 Pid  11 on  node2 device  0 [0x0f] NVIDIA A100-SXM4-40GB\n"
-      "#   Rank  2 on      node2 device  1 [0000:05:00]\n");
+      "#\tRank\t2 on\tnode2 device\t1 [0000:05:00]\n");
   EXPECT_THAT(facts.gpus, ElementsAre("NVIDIA A100-SXM4-40GB", "NVIDIA A100-SXM4-40GB"));
   EXPECT_THAT(facts.hosts, ElementsAre("node1", "node2"));
   EXPECT_EQ(facts.processes.size(), 2U);
