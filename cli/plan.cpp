@@ -40,6 +40,7 @@ struct PlanFlags {
   std::vector<std::string> sweeps;
   std::optional<std::string> deadline;
   std::optional<std::string> budget;
+  std::vector<std::string> exchange;
   std::vector<std::string> explained;
   std::string validated;
   int top = 20;
@@ -51,6 +52,7 @@ study::PlanRequest request_of(const PlanFlags& flags) {
           .offers = flags.offers,
           .deadline = flags.deadline,
           .budget = flags.budget,
+          .exchange = flags.exchange,
           .explained = flags.explained,
           .top = flags.top,
           .curves = !flags.no_charts};
@@ -232,6 +234,11 @@ void add_plan(CLI::App& app, CommonOptions& common) {
       ->allow_extra_args(false);
   command->add_option("--deadline", flags->deadline, "By when the run must be done, such as '2 h'");
   command->add_option("--budget", flags->budget, "What the run may cost, such as '20 USD'");
+  command
+      ->add_option("--exchange", flags->exchange,
+                   "What a currency of offers is worth, such as '1 EUR = 1.08 USD', instead of the plan's "
+                   "exchange_rates; may be repeated")
+      ->allow_extra_args(false);
   command
       ->add_option("--explain", flags->explained,
                    "Explain every shown offer whose name contains this; else the best and the first one")

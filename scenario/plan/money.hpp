@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace ringside {
 
@@ -16,5 +17,23 @@ struct Money {
 
 /// `32.77 USD`; nothing for any other text, a number without a currency included.
 std::optional<Money> parse_money(std::string_view text);
+
+/// Somebody states it: what `of` is worth. Amounts are more than zero, currencies differ.
+struct ExchangeRate {
+  Money of;
+  Money is;
+
+  bool operator==(const ExchangeRate&) const = default;
+};
+
+/// `1 EUR = 1.08 USD`; nothing for any other text.
+std::optional<ExchangeRate> parse_exchange_rate(std::string_view text);
+
+/// Whether the rate says what one of the currencies is worth in the other.
+bool is_between(const ExchangeRate& rate, std::string_view one, std::string_view other);
+
+/// By the rate between these two currencies, one way or the other; nothing without one.
+std::optional<Money> exchanged(const Money& money, const std::string& currency,
+                               const std::vector<ExchangeRate>& rates);
 
 }  // namespace ringside

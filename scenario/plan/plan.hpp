@@ -80,9 +80,10 @@ struct Plan {
   std::vector<std::string> alternatives;  ///< Algorithms that it is compared with on the best offers.
   /// Ways to spread a language model over GPUs; empty = plain data parallelism.
   std::vector<Sharding> sharding = {};
-  bool search = false;                   ///< Among all ways, instead of those.
-  std::optional<Seconds> deadline = {};  ///< Longest time of the whole run.
-  std::optional<Money> budget = {};      ///< Likewise.
+  bool search = false;                            ///< Among all ways, instead of those.
+  std::optional<Seconds> deadline = {};           ///< Longest time of the whole run.
+  std::optional<Money> budget = {};               ///< Likewise.
+  std::vector<ExchangeRate> exchange_rates = {};  ///< At most one between two currencies.
   Interruptions interruptions = {};
   std::vector<Offer> offers = {};
   std::filesystem::path file = {};

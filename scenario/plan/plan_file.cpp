@@ -181,6 +181,7 @@ struct PlanDraft {
   std::optional<Value> sharding;
   std::optional<Seconds> deadline;
   std::optional<Money> budget;
+  std::optional<Value> exchange_rates;
   Interruptions interruptions;
   std::optional<Value> offers;
 };
@@ -192,6 +193,29 @@ std::string workload_form() {
 
 ListShape alternatives_shape() {
   return {.form = "a list of algorithms such as `[naive, ring]`", .single_allowed = true, .distinct = true};
+}
+
+ListShape exchange_rates_shape() {
+  return {.form = "a list of exchange rates such as `[1 EUR = 1.08 USD]`", .single_allowed = true};
+}
+
+/// As far as they could be read.
+std::vector<ExchangeRate> read_exchange_rates(Reader& reader, const Value& value) {
+  const auto rates = list_type(exchange_rate_type(), exchange_rates_shape()).read(reader, value);
+  if (!rates) {
+    return {};
+  }
+  for (auto rate = rates->begin(); rate != rates->end(); ++rate) {
+    const auto same = [&](const ExchangeRate& earlier) {
+      return is_between(earlier, rate->of.currency, rate->is.currency);
+    };
+    if (std::any_of(rates->begin(), rate, same)) {
+      reader.fail(value, fmt::format("has two rates between {} and {}; write one of them", rate->of.currency,
+                                     rate->is.currency));
+      return {};
+    }
+  }
+  return *rates;
 }
 
 MapTable<PlanDraft> plan_table() {
@@ -221,6 +245,9 @@ MapTable<PlanDraft> plan_table() {
                row("deadline", &PlanDraft::deadline, duration_type(),
                    {.meaning = "By when the whole run must be done."}),
                row("budget", &PlanDraft::budget, money_type(), {.meaning = "What the whole run may cost."}),
+               later("exchange_rates", &PlanDraft::exchange_rates, exchange_rates_shape().form,
+                     {.meaning = "What currencies are worth; without them, an offer in another one than "
+                                 "most, or than the budget, cannot be compared."}),
                row("interruptions", &PlanDraft::interruptions, map_type(interruptions_table()),
                    {.meaning = "What an offer that can be taken away, at a spot price, costs in time."}),
                later("offers", &PlanDraft::offers, offers_form(),
@@ -364,6 +391,9 @@ Plan read_plan(Reader& reader, const std::filesystem::path& file, const KnownNam
     if (draft.workload && !plan.workload.transformer) {
       reader.fail(*draft.sharding, "needs a workload with `transformer`, the numbers of a language model");
     }
+  }
+  if (draft.exchange_rates) {
+    plan.exchange_rates = read_exchange_rates(reader, *draft.exchange_rates);
   }
   if (draft.offers) {
     plan.offers = read_offers(reader, *draft.offers, known.machines);

@@ -112,6 +112,20 @@ ValueType<Money> money_type() {
           .write = {}};
 }
 
+ValueType<ExchangeRate> exchange_rate_type() {
+  const std::string form = "an exchange rate such as `1 EUR = 1.08 USD`";
+  return {.form = form,
+          .read = [form](Reader& reader, const Value& value) -> std::optional<ExchangeRate> {
+            const auto text = reader.scalar(value, form);
+            const auto rate = text ? parse_exchange_rate(*text) : std::nullopt;
+            if (text && !rate) {
+              reader.fail(value, fmt::format("{} is not {}", in_quotes(*text), form));
+            }
+            return rate;
+          },
+          .write = {}};
+}
+
 ValueType<Interval<double>> share_range_type() {
   const std::string form = "a share such as `25 %`, or a range such as `[10 %, 30 %]`";
   const ValueType<double> share = united_type("a share such as `25 %`", kShareUnits);

@@ -15,6 +15,8 @@ ValueType<double> work_type();
 ValueType<Seconds> duration_type();
 /// `20 USD`
 ValueType<Money> money_type();
+/// `1 EUR = 1.08 USD`
+ValueType<ExchangeRate> exchange_rate_type();
 /// `[10 %, 30 %]`, or `25 %` for both ends; in (0, 1].
 /// Typical is the geometric mean of the ends.
 ValueType<Interval<double>> share_range_type();

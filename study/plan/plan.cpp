@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "analysis/plan/plan_sentences.hpp"
 #include "common/error.hpp"
@@ -17,6 +18,7 @@
 #include "study/inputs/offers.hpp"
 #include "study/inputs/scenario_points.hpp"
 #include "study/inputs/shipped_files.hpp"
+#include "study/plan/currencies.hpp"
 
 namespace ringside::study {
 namespace {
@@ -26,7 +28,7 @@ PlanPlaces plan_places() {
   return {.models = configs / "workloads" / "tensors", .workloads = configs / "workloads"};
 }
 
-/// The request's deadline and budget as if the plan said so.
+/// The request's deadline, budget and exchange rates as if the plan said so.
 std::vector<KeyOverride> overrides_of(const PlanRequest& request) {
   std::vector<KeyOverride> overrides;
   if (request.deadline) {
@@ -36,30 +38,13 @@ std::vector<KeyOverride> overrides_of(const PlanRequest& request) {
   if (request.budget) {
     overrides.push_back({.key = "budget", .value = *request.budget, .origin = "--budget " + *request.budget});
   }
+  if (!request.exchange.empty()) {
+    overrides.push_back(
+        {.key = "exchange_rates",
+         .value = fmt::format("[\"{}\"]", fmt::join(request.exchange, "\", \"")),
+         .origin = fmt::format("--exchange {}", fmt::join(request.exchange, " --exchange "))});
+  }
   return overrides;
-}
-
-/// Offers whose price is in another currency than most cannot be compared with them.
-void set_other_currencies_aside(const Plan& plan, std::vector<Offer>& offers) {
-  std::map<std::string, int> counts;
-  for (const Offer& offer : offers) {
-    if (offer.per_hour) {
-      ++counts[offer.per_hour->currency];
-    }
-  }
-  if (counts.empty()) {
-    return;
-  }
-  const std::string most =
-      plan.budget ? plan.budget->currency
-                  : std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) {
-                      return a.second < b.second;
-                    })->first;
-  for (Offer& offer : offers) {
-    if (offer.problem.empty() && offer.per_hour && offer.per_hour->currency != most) {
-      offer.problem = fmt::format("its price is in {}, and others are in {}", offer.per_hour->currency, most);
-    }
-  }
 }
 
 std::string best_way(Planner& planner, const Plan& plan, const Offer& offer) {
@@ -70,7 +55,7 @@ std::string best_way(Planner& planner, const Plan& plan, const Offer& offer) {
 /// `planner` is one of `plan`. The best `top` offers get thresholds.
 PlanEstimate estimate(const Plan& plan, std::vector<Offer> offers, Planner& planner, std::size_t top) {
   PlanEstimate result{.plan = plan, .offers = std::move(offers)};
-  set_other_currencies_aside(plan, result.offers);
+  bring_to_one_currency(plan, result.offers);
   std::transform(result.offers.begin(), result.offers.end(), std::back_inserter(result.estimates),
                  [&](const Offer& offer) { return planner.estimate(offer); });
   result.ranking = rank_offers(plan, result.offers, result.estimates);
@@ -297,6 +282,10 @@ Plan loaded_plan(const PlanRequest& request, const Observer& observer) {
   }
   std::vector<Offer> more = more_offers(request, plan, known, observer);
   std::move(more.begin(), more.end(), std::back_inserter(plan.offers));
+  if (!request.exchange.empty()) {
+    require_used_rates(plan);
+  }
+  bring_to_one_currency(plan, plan.offers);
   return plan;
 }
 

@@ -27,6 +27,7 @@ struct PlanRequest {
   std::vector<std::string> offers = {};  ///< Files of more offers.
   std::optional<std::string> deadline = {};
   std::optional<std::string> budget = {};
+  std::vector<std::string> exchange = {};   ///< Exchange rates, instead of the plan's.
   std::vector<std::string> explained = {};  ///< Parts of names; empty = the best and the first offer.
   int top = 20;                             ///< How many offers get thresholds.
   bool curves = true;                       ///< Also what the charts of scaling and bandwidth show.

@@ -58,6 +58,22 @@ class Plan(RingsideCase):
         self.assertIn("Rent eight: it is the only offer that is done within", self.plan(PLAN + OFFERS, "--deadline", "100 s").stdout)
         self.assertIn("Rent eight: it is the fastest of 2", self.plan(PLAN + OFFERS, "--budget", "1 USD").stdout)
 
+    def test_prices_are_compared_in_one_currency_at_a_stated_rate_alone(self):
+        mixed = PLAN + OFFERS.replace("6 USD", "4 EUR")
+        costs = lambda *flags: {offer["name"]: offer for offer in self.offers(self.write("plan.yaml", mixed), *flags)}
+        alone = costs("--budget", "9 USD")
+        self.assertIn("its price is in EUR, and others are in USD; --exchange '1 EUR = … USD'", alone["eight"]["problem"])
+        offers, plain = costs("--budget", "9 USD", "--exchange", "1 EUR = 1.5 USD"), self.offers(self.write("plain.yaml", PLAN + OFFERS))
+        self.assertAlmostEqual(offers["eight"]["cost"]["typical"], plain[[offer["name"] for offer in plain].index("eight")]["cost"]["typical"])
+        self.assertIn("Its price, 4 EUR an hour, is 6 USD at the stated exchange rate.", offers["eight"]["assumptions"])
+        self.assertEqual(costs("--budget", "9 EUR", "--exchange", "3 USD = 2 EUR")["two"]["currency"], "EUR")
+        for rate, words in (("EUR 1.5", "is not an exchange rate such as"), ("1 EUR = 2 GBP", "no price is in GBP"), ("a'\"]", "--exchange")):
+            self.assert_rejected(self.plan(mixed, "--exchange", rate), 2, "--exchange", words)
+        # Ways to spread a model are compared by cost, too.
+        rent = "{machine: p5.48xlarge, price: {per_hour: %s}}"
+        llama = f"workload: llama3-8b\nsharding: [fsdp]\noffers: [{rent % '1 EUR'}, {rent % '2 USD'}, {rent % '3 USD'}]\n"
+        self.assertIn("its price is in EUR", self.plan(llama).stdout)
+
     def line(self, *flags):
         return self.run_ringside("plan", *flags, "--no-charts", "--output", self.folder / "out")
 

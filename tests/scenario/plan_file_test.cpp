@@ -148,6 +148,27 @@ TEST_F(PlanFile, APriceNeedsACurrency) {
               HasSubstr("an amount and its currency"));
 }
 
+TEST_F(PlanFile, AnExchangeRateHoldsBothWays) {
+  const Plan read = plan("workload: resnet50\nexchange_rates: [2 EUR = 3 USD, 1 GBP = 4 USD]");
+  ASSERT_THAT(read.exchange_rates, SizeIs(2));
+  const auto dollars = exchanged({.amount = 4, .currency = "EUR"}, "USD", read.exchange_rates);
+  EXPECT_EQ(dollars, (Money{.amount = 6, .currency = "USD"}));
+  const auto pounds = exchanged({.amount = 8, .currency = "USD"}, "GBP", read.exchange_rates);
+  EXPECT_EQ(pounds, (Money{.amount = 2, .currency = "GBP"}));
+  EXPECT_FALSE(exchanged({.amount = 1, .currency = "EUR"}, "GBP", read.exchange_rates));
+}
+
+TEST_F(PlanFile, AnExchangeRateThatSaysNothingOrTwoThingsIsRefused) {
+  for (const char* wrong :
+       {"EUR 1.08", "1 EUR = 1.08", "1 EUR = 0 USD", "0 EUR = 1 USD", "1 EUR = 2 EUR", "'='"}) {
+    EXPECT_THAT(refused(std::string("workload: resnet50\nexchange_rates: [") + wrong + "]"),
+                AllOf(HasSubstr("plan.yaml:2:"), HasSubstr("an exchange rate such as `1 EUR = 1.08 USD`")))
+        << wrong;
+  }
+  EXPECT_THAT(refused("workload: resnet50\nexchange_rates: [1 EUR = 2 USD, 1 USD = 3 EUR]"),
+              HasSubstr("two rates between USD and EUR"));
+}
+
 TEST_F(PlanFile, ANegativeBatchIsRefused) {
   EXPECT_THAT(refused("workload: {model: resnet50, batch_per_gpu: -8, compute: {measured: [{gpu: any, "
                       "samples_per_second: 1}]}}"),
