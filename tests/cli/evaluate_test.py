@@ -116,7 +116,7 @@ class Evaluate(RingsideCase):
         self.assertEqual(page.read_text(), "# A page\n")
 
     def test_the_committed_parameters_are_what_the_fit_finds(self):
-        result = self.run_ringside("evaluate", SOURCE / "configs/evaluation", "--fit", "--output", self.folder / "nccl", deadline=400)
+        result = self.run_ringside("evaluate", SOURCE / "configs/evaluation", "--fit", "--output", self.folder / "nccl", deadline=1200)
         self.assertEqual(result.returncode, 0, result.stderr)
         for name in ("parameters.yaml", "held_out.yaml"):
             found = yaml.safe_load((self.folder / "nccl" / name).read_text())
