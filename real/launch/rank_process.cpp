@@ -59,7 +59,8 @@ class OwnPauses {
   milliseconds total() {
     const std::lock_guard lock(mutex_);
     core_wait_.look();
-    return std::max(total_ + since_last_look(), core_wait_.longest());
+    const milliseconds waited = core_wait_.longest();
+    return std::max(total_ + since_last_look(), waited > kShortPause ? waited : milliseconds(0));
   }
 
  private:
