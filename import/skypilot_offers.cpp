@@ -372,7 +372,9 @@ OfferListing read_skypilot_offers(std::string_view text, const std::string& orig
   if (listing.offers.empty()) {
     throw Error(ErrorKind::bad_input, fmt::format("{}: lists no instance with GPUs", origin));
   }
-  listing.notes.push_back(summary_of(origin, listing.rows, listing.offers.size()));
+  const auto understood = std::count_if(listing.offers.begin(), listing.offers.end(),
+                                        [](const Offer& offer) { return offer.problem.empty(); });
+  listing.notes.push_back(summary_of(origin, listing.rows, static_cast<std::size_t>(understood)));
   return listing;
 }
 

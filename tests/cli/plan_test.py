@@ -309,8 +309,8 @@ class Plan(RingsideCase):
                                    "--offers", LISTINGS / "gcp.csv", "--offers", LISTINGS / "do.csv")
         self.assertEqual(result.returncode, 0, result.stderr)
         said = result.stdout + result.stderr
-        self.assertIn("gcp.csv: 8 rows: ", said)
-        self.assertIn("3 rows without GPUs are skipped, 1 rows not understood", said)
+        # The row that is not understood is no offer.
+        self.assertIn("gcp.csv: 8 rows: 7 offers in 4 rows, 3 rows without GPUs are skipped, 1 rows not understood", said)
         self.assertIn("AcceleratorCount is 'one', which is no number of GPUs", said)
         self.assertIn("the catalogue does not know the GPU 'tpu v5litepod 8'", said)
 
