@@ -114,6 +114,11 @@ void run(const PredictFlags& flags, const CommonOptions& common) {
     return;
   }
   const study::PointStudy study = study::predict(request, common, progress.observer());
+  if (std::none_of(study.points.begin(), study.points.end(),
+                   [](const Point& point) { return point.predicted.has_value(); })) {
+    throw Error(ErrorKind::environment,
+                fmt::format("nothing can be predicted. {}", fmt::join(study.unpredicted, ". ")));
+  }
   print_points(study, common);
   if (flags.charts && !study.unwritable) {
     draw_points(study, study::speedup_grid(study), common, progress);

@@ -107,9 +107,10 @@ std::optional<SpeedupGrid> speedup_grid(const PointStudy& study) {
                                 : std::nullopt;
 }
 
-void predict_points(std::vector<Point>& points, const Machine& machine, const PredictOptions& options,
-                    const Observer& observer) {
+std::vector<std::string> predict_points(std::vector<Point>& points, const Machine& machine,
+                                        const PredictOptions& options, const Observer& observer) {
   std::set<std::string> reasons;
+  std::vector<std::string> noted;
   for (Point& point : points) {
     if (point.predicted) {
       continue;
@@ -120,10 +121,12 @@ void predict_points(std::vector<Point>& points, const Machine& machine, const Pr
     } else {
       const std::string& reason = std::get<Unpredicted>(outcome).reason;
       if (reasons.insert(point.key.algorithm + reason).second) {
-        observer.note(fmt::format("No prediction of {}: {}", point.key.algorithm, reason));
+        noted.push_back(fmt::format("No prediction of {}: {}", point.key.algorithm, reason));
+        observer.note(noted.back());
       }
     }
   }
+  return noted;
 }
 
 PreparedPrediction prepare(const PredictRequest& request, const Invocation& invocation,
@@ -157,7 +160,7 @@ PointStudy predict(const PredictRequest& request, const Invocation& invocation, 
   PointStudy study{.scenario = std::move(prepared.scenario), .machine = std::move(prepared.machine)};
   say_placement(study.scenario, observer);
   study.points = open_points(points_of(study.scenario));
-  predict_points(study.points, study.machine, prepared.options, observer);
+  study.unpredicted = predict_points(study.points, study.machine, prepared.options, observer);
   require_use_of_known(study.points, study.machine, request.native);
 
   study.unwritable = prepared.unwritable;

@@ -48,16 +48,17 @@ struct PointStudy {
   /// Why there is no journal and no place for charts; the rest is known all the same.
   std::optional<Error> unwritable = {};
   Conclusions conclusions = {};
-  NativeFindings native = {};  ///< What was found out by predict() alone.
+  NativeFindings native = {};                 ///< What was found out by predict() alone.
+  std::vector<std::string> unpredicted = {};  ///< Why points have no prediction, each reason once.
 };
 
 /// The predicted speedup over a wider range than was asked for; none with fewer than two algorithms of ours.
 std::optional<SpeedupGrid> speedup_grid(const PointStudy& study);
 
 /// Predicts the points that have no prediction yet; a point that cannot be predicted keeps none, and the reasons are noted
-/// once each.
-void predict_points(std::vector<Point>& points, const Machine& machine, const PredictOptions& options,
-                    const Observer& observer);
+/// once each, and given back.
+std::vector<std::string> predict_points(std::vector<Point>& points, const Machine& machine,
+                                        const PredictOptions& options, const Observer& observer);
 
 struct PredictRequest {
   std::filesystem::path scenario;

@@ -64,10 +64,13 @@ int memory_of(std::string_view word) {
 
 Spelling spelling_of(std::string_view text) {
   Spelling spelling;
+  bool hbm3 = false;
   for (const std::string& word : words_of(text)) {
-    if (is_one_of(word, {"nvidia", "amd", "geforce", "tesla", "instinct", "rtx", "hbm2", "hbm2e", "hbm3",
-                         "hbm3e"})) {
-      continue;  // Says who makes it or what memory it has, not which card it is.
+    hbm3 = hbm3 || word == "hbm3";
+    if (is_one_of(word,
+                  {"nvidia", "amd", "geforce", "tesla", "instinct", "rtx", "hbm2", "hbm2e", "hbm3", "hbm3e",
+                   "blackwell", "server", "workstation", "edition", "generation", "max", "q"})) {
+      continue;  // Says who makes it, what memory it has or how it is cooled, not which card it is.
     }
     if (word == "pcie" || word == "nvl" || word.substr(0, 3) == "sxm") {
       spelling.form = word.substr(0, word == "pcie" ? 4 : 3);
@@ -76,6 +79,10 @@ Spelling spelling_of(std::string_view text) {
     } else {
       spelling.model += spelling.model.empty() ? word : ' ' + word;
     }
+  }
+  constexpr int kSxmGigabytes = 80;
+  if (hbm3 && spelling.model == "h100" && spelling.form.empty() && spelling.memory_gb == kSxmGigabytes) {
+    spelling.form = "sxm";  // As drivers call it; the H100 PCIe of as much memory has HBM2e.
   }
   return spelling;
 }

@@ -226,6 +226,9 @@ TEST(GpuModels, AreFoundHoweverTheyAreSpelt) {
   EXPECT_DOUBLE_EQ(gigabytes("A100-SXM4-80GB"), 2039);
   EXPECT_DOUBLE_EQ(gigabytes("A100 PCIE 80GB"), 1935);
   EXPECT_DOUBLE_EQ(gigabytes("H100-SXM5-80GB"), 3350);
+  EXPECT_DOUBLE_EQ(gigabytes("NVIDIA H100 80GB HBM3"), 3350) << "as drivers call the SXM board";
+  EXPECT_DOUBLE_EQ(gigabytes("NVIDIA RTX PRO 6000 Blackwell Server Edition"), 1792);
+  EXPECT_DOUBLE_EQ(gigabytes("RTX PRO 6000"), 1792);
   EXPECT_DOUBLE_EQ(gigabytes("H100 NVL"), 3938);
   EXPECT_DOUBLE_EQ(gigabytes("Tesla V100-SXM2-16GB"), 900);
 }
