@@ -171,6 +171,13 @@ class Predict(RingsideCase):
         self.assertEqual(header["schema"], "ringside/1")
         self.assertEqual(header["command"].split(" ")[1:], ["predict", str(self.folder / "scenario.yaml"), "--format", "json"])
 
+    def test_nothing_predicted_is_no_answer(self):
+        scenario = self.write("s.yaml", "name: s\nalgorithms: [native]\nranks: 4\nmessage_sizes: [1 MiB]\nbackend: nccl\n"
+                                        "machine: {intra: {kind: custom, latency: 10 us, bandwidth: 10 GB/s}}\n")
+        for more in ((), ("--format", "json")):
+            result = self.run_ringside("predict", scenario, "--output", "out", *more)
+            self.assert_rejected(result, 3, "nothing can be predicted")
+
 
 if __name__ == "__main__":
     unittest.main()
