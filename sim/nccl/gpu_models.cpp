@@ -65,20 +65,28 @@ int memory_of(std::string_view word) {
 Spelling spelling_of(std::string_view text) {
   Spelling spelling;
   bool hbm3 = false;
-  for (const std::string& word : words_of(text)) {
+  const std::vector<std::string> words = words_of(text);
+  const bool professional = std::find(words.begin(), words.end(), "pro") != words.end();
+  for (const std::string& word : words) {
     hbm3 = hbm3 || word == "hbm3";
-    if (is_one_of(word,
-                  {"nvidia", "amd", "geforce", "tesla", "instinct", "rtx", "hbm2", "hbm2e", "hbm3", "hbm3e",
-                   "blackwell", "server", "workstation", "edition", "generation", "max", "q"})) {
-      continue;  // Says who makes it, what memory it has or how it is cooled, not which card it is.
+    if (is_one_of(word, {"nvidia", "amd", "geforce", "tesla", "instinct", "rtx", "hbm2", "hbm2e", "hbm3",
+                         "hbm3e", "blackwell", "server", "workstation", "edition", "generation"}) ||
+        (professional && is_one_of(word, {"pro", "max", "q", "s", "ws"}))) {
+      // Says who makes it, what memory it has or how it is cooled, not which card it is. Max-Q of a GeForce is one of a notebook.
+      continue;
     }
     if (word == "pcie" || word == "nvl" || word.substr(0, 3) == "sxm") {
       spelling.form = word.substr(0, word == "pcie" ? 4 : 3);
     } else if (const int gigabytes = memory_of(word)) {
       spelling.memory_gb = gigabytes;
     } else {
-      spelling.model += spelling.model.empty() ? word : ' ' + word;
+      // "RTX6000 Pro"
+      const std::string name = professional && word.starts_with("rtx") ? word.substr(3) : word;
+      spelling.model += spelling.model.empty() ? name : ' ' + name;
     }
+  }
+  if (professional) {
+    spelling.model += " pro";
   }
   constexpr int kSxmGigabytes = 80;
   if (hbm3 && spelling.model == "h100" && spelling.form.empty() && spelling.memory_gb == kSxmGigabytes) {

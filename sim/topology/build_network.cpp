@@ -193,6 +193,17 @@ void fail_for_too_few_gpus(const Machine& machine, std::int64_t num_gpus, int nu
                                                 machine.name, num_gpus, num_gpus == 1 ? "" : "s", num_ranks));
 }
 
+void require_links_of_vendor(const GpuModel& gpu, const std::optional<IntraLink>& intra) {
+  if (intra && gpu.vendor == Vendor::amd && intra->kind == IntraKind::nvlink) {
+    throw Error(ErrorKind::bad_input,
+                fmt::format("{} is a GPU of AMD's, which has `xgmi`, not NVLink", gpu.name));
+  }
+  if (intra && gpu.vendor == Vendor::nvidia && intra->kind == IntraKind::xgmi) {
+    throw Error(ErrorKind::bad_input,
+                fmt::format("{} is a GPU of NVIDIA's, which has `nvlink`, not xGMI", gpu.name));
+  }
+}
+
 Network build_network(const Machine& machine, int num_ranks, SpecNumbers numbers) {
   RINGSIDE_CHECK(num_ranks >= 1, "a network has at least one rank");
   BuildRequest request{.machine = machine, .num_ranks = num_ranks, .numbers = numbers};
@@ -204,6 +215,7 @@ Network build_network(const Machine& machine, int num_ranks, SpecNumbers numbers
   }
   if (machine.gpu && !machine.calibrated) {
     request.gpu = located(machine, "gpu.model", [&] { return gpu_model(*machine.gpu); });
+    located(machine, "intra.kind", [&] { require_links_of_vendor(*request.gpu, machine.intra); });
   }
 
   Network network;

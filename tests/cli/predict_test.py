@@ -171,6 +171,12 @@ class Predict(RingsideCase):
         self.assertEqual(header["schema"], "ringside/1")
         self.assertEqual(header["command"].split(" ")[1:], ["predict", str(self.folder / "scenario.yaml"), "--format", "json"])
 
+    def test_links_of_another_vendor_are_impossible(self):
+        for gpu, kind, word in (("MI300X", "nvlink", "has `xgmi`, not NVLink"), ("H100-SXM", "xgmi", "has `nvlink`, not xGMI")):
+            scenario = self.write("s.yaml", "name: s\nalgorithms: [native]\nranks: 8\nmessage_sizes: [1 MiB]\nbackend: nccl\n"
+                                            f"machine: {{gpus_per_node: 8, gpu: {{model: {gpu}}}, intra: {{kind: {kind}, generation: 4}}}}\n")
+            self.assert_rejected(self.run_ringside("predict", scenario, "--output", "out"), 2, "intra.kind", word)
+
     def test_nothing_predicted_is_no_answer(self):
         scenario = self.write("s.yaml", "name: s\nalgorithms: [native]\nranks: 4\nmessage_sizes: [1 MiB]\nbackend: nccl\n"
                                         "machine: {intra: {kind: custom, latency: 10 us, bandwidth: 10 GB/s}}\n")

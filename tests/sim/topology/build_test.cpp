@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "common/error.hpp"
 #include "sim/nccl/gpu_models.hpp"
 #include "tests/sim/topology/machines.hpp"
 
@@ -228,10 +229,18 @@ TEST(GpuModels, AreFoundHoweverTheyAreSpelt) {
   EXPECT_DOUBLE_EQ(gigabytes("H100-SXM5-80GB"), 3350);
   EXPECT_DOUBLE_EQ(gigabytes("NVIDIA H100 80GB HBM3"), 3350) << "as drivers call the SXM board";
   EXPECT_DOUBLE_EQ(gigabytes("NVIDIA RTX PRO 6000 Blackwell Server Edition"), 1792);
-  EXPECT_DOUBLE_EQ(gigabytes("RTX PRO 6000"), 1792);
+  for (const char* name :
+       {"RTX PRO 6000", "RTX6000 Pro", "rtx pro 6000 ws", "RTX PRO 6000 S", "RTX PRO 6000 Blackwell Max-Q"}) {
+    EXPECT_DOUBLE_EQ(gigabytes(name), 1792) << name;
+  }
+  EXPECT_DOUBLE_EQ(gigabytes("GB300"), 8000);
+  EXPECT_DOUBLE_EQ(gigabytes("NVIDIA H800"), 3350);
+  EXPECT_DOUBLE_EQ(gigabytes("H20"), 4000);
   EXPECT_DOUBLE_EQ(gigabytes("H100 NVL"), 3938);
   EXPECT_DOUBLE_EQ(gigabytes("Tesla V100-SXM2-16GB"), 900);
 }
+
+TEST(GpuModels, ACardOfANotebookIsNotThatOfADesktop) { EXPECT_THROW(gpu_model("RTX 3080 Max-Q"), Error); }
 
 TEST(GpuModels, AFamilyStandsForAllItsCards) {
   const GpuModel family = gpu_model("A100");
