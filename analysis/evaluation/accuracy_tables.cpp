@@ -128,13 +128,14 @@ std::string intervals(const AccuracyReport& report) {
 
 std::string reached(bool yes) { return yes ? "yes" : "no"; }
 
+/// Classes and transports.
+constexpr auto kParts = std::to_array<std::string_view>(
+    {"node_nvlink", "multi_node_rdma", "multi_node_other", "node_pcie", "node_pcie_peer", "node_pcie_host"});
+
 /// Coverage of each band of sizes and each transport.
 std::string coverage(const AccuracyReport& report) {
-  constexpr auto kRows =
-      std::to_array<std::string_view>({"node_nvlink", "multi_node_rdma", "multi_node_other", "node_pcie",
-                                       "node_pcie_peer", "node_pcie_host"});
   std::string text = head({"class or transport", "all", "small", "middle", "large", "within 86 to 94"}, 1);
-  for (const std::string_view part : kRows) {
+  for (const std::string_view part : kParts) {
     std::vector<std::string> cells = {std::string(part)};
     int inside = 0;
     int bands = 0;
@@ -161,8 +162,22 @@ std::string missed_systems(const AccuracyReport& report) {
   std::vector<MissGoal> goals;
   for (const Bar& bar : kBars) {
     if (bar.goal && bar.question.band == "all" && bar.question.model == EvaluatedModel::ringside) {
-      goals.push_back({.what = bar.what, .machine_class = bar.question.machine_class, .goal = *bar.goal});
+      goals.push_back(
+          {.what = std::string(bar.what), .machine_class = bar.question.machine_class, .goal = *bar.goal});
     }
+  }
+  for (const ClassGoal& goal : kClassGoals) {
+    const auto add = [&](EvaluatedModel model, double most, std::string_view told) {
+      const Accuracy* record = find(report.summaries, {"median", goal.machine_class, "all", model});
+      if (record != nullptr && record->mape > most) {
+        goals.push_back({.what = fmt::format("{}, told {}", goal.what, told),
+                         .machine_class = goal.machine_class,
+                         .goal = most,
+                         .model = model});
+      }
+    };
+    add(EvaluatedModel::ringside_known2, goal.known2, "two");
+    add(EvaluatedModel::ringside_known3, goal.known3, "three");
   }
   return misses(report, goals);
 }
@@ -340,6 +355,7 @@ std::vector<PageSection> accuracy_tables(const AccuracyReport& report, const Ncc
                                        {"told", told(report)},
                                        {"told every fourth", told_every_fourth(report)},
                                        {"misses", missed_systems(report)},
+                                       {"misses of coverage", misses_of_coverage(report, kParts)},
                                        {"single points", asked_points(report)},
                                        {"classes", classes(report)}};
   for (const auto machine_class :

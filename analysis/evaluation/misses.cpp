@@ -1,6 +1,7 @@
 #include "analysis/evaluation/misses.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -19,7 +20,8 @@ bool belongs(const EvaluatedSystem& system, std::string_view machine_class) {
   }
   return machine_class == name(system.machine_class) ||
          (machine_class == "multi_node_rdma" && system.kind == NcclKind::rdma) ||
-         (machine_class == "multi_node_other" && system.kind == NcclKind::other_network);
+         (machine_class == "multi_node_other" && system.kind == NcclKind::other_network) ||
+         machine_class == fmt::format("node_{}", name(system.kind));
 }
 
 /// How many systems have a trait, of those that miss the goal and of the others.
@@ -58,11 +60,11 @@ std::vector<std::string> telling(const std::map<std::string, Count>& traits, con
 }
 
 /// The band in which a system's mean error is greatest.
-std::string worst_band(const EvaluatedSystem& system) {
+std::string worst_band(const EvaluatedSystem& system, EvaluatedModel model) {
   std::string worst;
   double most = 0;
   for (const std::string_view band : {"small", "middle", "large"}) {
-    const Accuracy* record = find(system.records, {.machine_class = {}, .band = band});
+    const Accuracy* record = find(system.records, {.machine_class = {}, .band = band, .model = model});
     if (record != nullptr && record->mape > most) {
       most = record->mape;
       worst = band;
@@ -77,11 +79,14 @@ std::string row_of(const AccuracyReport& report, const MissGoal& goal) {
   std::map<std::string, int> bands;
   std::set<std::string> sources;
   for (const EvaluatedSystem& system : report.systems) {
-    const Accuracy* record = belongs(system, goal.machine_class) ? find(system.records, {}) : nullptr;
-    if (record == nullptr) {
+    const Accuracy* record =
+        belongs(system, goal.machine_class)
+            ? find(system.records, {.machine_class = {}, .band = goal.band, .model = goal.model})
+            : nullptr;
+    if (record == nullptr || (goal.of_coverage && !record->coverage)) {
       continue;
     }
-    const bool missed = record->mape > goal.goal;
+    const bool missed = goal.of_coverage ? *record->coverage < goal.goal : record->mape > goal.goal;
     const auto count = [missed](Count& where) { ++(missed ? where.missed : where.reached); };
     count(all);
     for (const std::string& trait : system.traits) {
@@ -89,7 +94,7 @@ std::string row_of(const AccuracyReport& report, const MissGoal& goal) {
     }
     count(traits[record->bias < 0 ? "predicted too fast" : "predicted too slow"]);
     if (missed) {
-      ++bands[worst_band(system)];
+      ++bands[goal.band == "all" ? worst_band(system, goal.model) : std::string(goal.band)];
       sources.insert(system.group);
     }
   }
@@ -145,15 +150,33 @@ std::vector<std::string> traits_of(const NcclSystem& system) {
   return texts;
 }
 
-std::string misses(const AccuracyReport& report, std::span<const MissGoal> goals) {
-  std::string text =
-      "| class | goal, % | systems above it | of sources | furthest off in | commoner there than in the "
-      "class "
-      "|\n| --- | ---: | ---: | ---: | --- | --- |\n";
+std::string misses(const AccuracyReport& report, std::span<const MissGoal> goals, std::string_view who) {
+  std::string text = fmt::format(
+      "| class | goal, % | {} | of sources | furthest off in | commoner there than in the class |\n"
+      "| --- | ---: | ---: | ---: | --- | --- |\n",
+      who);
   for (const MissGoal& goal : goals) {
     text += row_of(report, goal);
   }
   return text;
+}
+
+std::string misses_of_coverage(const AccuracyReport& report, std::span<const std::string_view> parts) {
+  constexpr double kLeast = 0.86;
+  std::vector<MissGoal> goals;
+  for (const std::string_view part : parts) {
+    for (const std::string_view band : {"all", "small", "middle", "large"}) {
+      const Accuracy* record = find(report.summaries, {"median", part, band});
+      if (record != nullptr && record->coverage && std::round(100 * *record->coverage) < 100 * kLeast) {
+        goals.push_back({.what = fmt::format("{}, {}", part, band),
+                         .machine_class = part,
+                         .goal = kLeast,
+                         .band = band,
+                         .of_coverage = true});
+      }
+    }
+  }
+  return misses(report, goals, "systems below it");
 }
 
 }  // namespace ringside

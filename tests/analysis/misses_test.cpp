@@ -34,6 +34,28 @@ TEST(Misses, NameWhatIsCommonerAmongThem) {
   EXPECT_THAT(table, Not(HasSubstr("broken")));
 }
 
+TEST(Misses, OfIntervalsAreSystemsWithTooFewMeasurementsInside) {
+  AccuracyReport report;
+  for (int i = 0; i < 4; ++i) {
+    for (const double inside : {0.5, 0.9}) {
+      EvaluatedSystem system = system_with(inside < 0.8 ? "slow bridges" : "a switch", 0.1);
+      for (Accuracy& record : system.records) {
+        record.coverage = inside;
+        record.model = std::string(name(EvaluatedModel::ringside_known2));
+      }
+      report.systems.push_back(system);
+    }
+  }
+  MissGoal goal = {
+      .what = "told two", .machine_class = "node_nvlink", .goal = 0.86, .band = "large", .of_coverage = true};
+  EXPECT_THAT(misses(report, std::vector{goal}), Not(HasSubstr("told two")))
+      << "no record is of the model alone";
+  goal.model = EvaluatedModel::ringside_known2;
+  EXPECT_THAT(misses(report, std::vector{goal}, "systems below it"),
+              testing::AllOf(HasSubstr("| systems below it |"),
+                             HasSubstr("| told two | 86 | 4 of 8 | 1 | large 4 | slow bridges (4 of 4) |")));
+}
+
 TEST(Misses, TraitsComeFromTheDescription) {
   NcclSystem system;
   system.ranks = 16;
