@@ -32,6 +32,7 @@ struct PlanFlags {
   std::optional<std::string> batch;
   std::optional<std::string> bandwidth;
   std::optional<std::string> sharding;
+  bool search = false;
   std::optional<std::string> sequence;
   std::optional<std::string> tokens;
   std::optional<std::string> epochs;
@@ -81,6 +82,7 @@ void refuse_parts_of_a_line(const PlanFlags& flags) {
   refuse("--batch", flags.batch.has_value());
   refuse("--bandwidth", flags.bandwidth.has_value());
   refuse("--shard", flags.sharding.has_value());
+  refuse("--search", flags.search);
   refuse("--sequence", flags.sequence.has_value());
   refuse("--tokens", flags.tokens.has_value());
   refuse("--epochs", flags.epochs.has_value());
@@ -139,6 +141,7 @@ void run_line(PlanFlags flags, CommonOptions common) {
                                                         .batch = flags.batch,
                                                         .bandwidth = flags.bandwidth,
                                                         .sharding = flags.sharding,
+                                                        .search = flags.search,
                                                         .sequence = flags.sequence,
                                                         .tokens = flags.tokens,
                                                         .epochs = flags.epochs,
@@ -211,9 +214,10 @@ void add_plan(CLI::App& app, CommonOptions& common) {
       "What could be rented, such as '4x3090, 8x4090 @ 2.77 USD, p4d.24xlarge': GPUs, with the price of "
       "an hour, or machines");
   command->add_option("--shard", flags->sharding,
-                      "How a language model is spread over GPUs: ddp, zero1, zero2, zero3, fsdp, lora, "
-                      "qlora, several with commas, or "
-                      "search for the best of all ways");
+                      "How a language model is spread over GPUs: ddp, zero1, zero2, zero3, fsdp, hybrid, "
+                      "lora, qlora, or several with commas");
+  command->add_flag("--search", flags->search,
+                    "Try all ways to spread a language model, and name the best and the runner-up");
   command->add_option("--sequence", flags->sequence,
                       "Tokens of a sample of a language model, instead of the model's");
   command->add_option("--tokens", flags->tokens,

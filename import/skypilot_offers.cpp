@@ -331,10 +331,11 @@ std::string summary_of(const std::string& origin, const ListingRows& rows, std::
 
 OfferListing read_skypilot_offers(std::string_view text, const std::string& origin,
                                   MachineByName machine_by_name) {
-  const CsvTable table = parse_csv(text, origin);
+  const CsvTable table = parse_csv(text, origin, RaggedRows::kept_apart);
   const Columns columns = columns_of(table, origin);
   OfferListing listing;
-  listing.rows.total = table.rows.size();
+  listing.rows.total = table.rows.size() + table.ragged.size();
+  listing.rows.not_understood = table.ragged.size();
   Places hosts;
   std::vector<VmRow> with_gpus;
   std::set<std::string> accelerators;
@@ -368,6 +369,11 @@ OfferListing read_skypilot_offers(std::string_view text, const std::string& orig
     add_offers(group, origin, accelerators, machine_by_name, listing.offers);
     const auto rows = static_cast<std::size_t>(group.rows);
     (listing.offers[before].problem.empty() ? listing.rows.offered : listing.rows.not_understood) += rows;
+  }
+  for (const CsvRow& row : table.ragged) {
+    listing.offers.push_back({.name = row.cells.front(),
+                              .source = fmt::format("{}:{}", origin, row.line),
+                              .problem = why_ragged(table, row)});
   }
   if (listing.offers.empty()) {
     throw Error(ErrorKind::bad_input, fmt::format("{}: lists no instance with GPUs", origin));

@@ -145,6 +145,13 @@ bool has_nvls(const NcclSystem& system) {
          system.vendor == Vendor::nvidia && system.gpus_per_node() > 2;
 }
 
+bool is_forced(Cause cause) {
+  constexpr auto kForced =
+      std::to_array<Cause>({Cause::algorithm_ring, Cause::algorithm_tree, Cause::protocol_ll,
+                            Cause::protocol_ll128, Cause::protocol_simple});
+  return std::find(kForced.begin(), kForced.end(), cause) != kForced.end();
+}
+
 /// log of the times that are expected with a cause; nothing where it cannot apply.
 std::optional<std::vector<double>> log_times(ExpectedTimes& expected, Cause cause,
                                              std::span<const Point> points) {
@@ -217,8 +224,8 @@ std::vector<SuspectedCause> suspected_causes(ExpectedTimes& expected, std::span<
     measured.push_back(std::log(point.measured->seconds.value));
   }
   constexpr double kNoneBeforehand = 9;
-  /// Nothing but a setting keeps GPUs from using the cables between them.
-  constexpr double kRareOnCables = 0.1;
+  /// Nothing but a setting keeps GPUs from using the cables between them, or forces an algorithm or a protocol.
+  constexpr double kNeedsASetting = 0.15;
   /// Standard deviation of the logarithm where the cause is none of the list.
   constexpr double kAnySpread = 1.2;
   const auto as_described = log_times(expected, Cause::none, points);
@@ -255,8 +262,9 @@ std::vector<SuspectedCause> suspected_causes(ExpectedTimes& expected, std::span<
     Candidate candidate{.suspected = {.cause = change.cause, .slowdown = std::exp(mean_over(slowdown))},
                         .weight = expected.likelihood().log_of(differences(measured, *times), points,
                                                                fit.spread(other->kind()))};
-    if (change.cause == Cause::peer_to_peer_off && system->link != GpuLink::pcie) {
-      candidate.weight += std::log(kRareOnCables);
+    if (is_forced(change.cause) ||
+        (change.cause == Cause::peer_to_peer_off && system->link != GpuLink::pcie)) {
+      candidate.weight += std::log(kNeedsASetting);
     }
     weigh_evidence(candidate, evidence);
     candidates.push_back(std::move(candidate));

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "analysis/plan/compute_time.hpp"
+#include "common/error.hpp"
 
 namespace ringside {
 
@@ -24,17 +25,22 @@ AchievedShare achieved_share(const GpuSheet& gpu) {
 }
 
 FamilySpeed family_speed(ModelFamily family) {
-  if (family == ModelFamily::convolutional) {
-    return {.arithmetic = 1.058, .traversals = 17.5, .time = {.low = 0.7, .typical = 1, .high = 2.7}};
+  switch (family) {
+    case ModelFamily::convolutional:
+      return {.arithmetic = 1.058, .traversals = 15.63, .time = {.low = 0.75, .typical = 1, .high = 1.7}};
+    case ModelFamily::detection:
+      return {.arithmetic = 0.5467, .traversals = 30.25, .time = {.low = 0.6, .typical = 1, .high = 1.7}};
+    case ModelFamily::transformer:
+      return {.arithmetic = 0.78, .traversals = 25, .time = {.low = 0.72, .typical = 1, .high = 1.45}};
   }
-  return {.arithmetic = 0.78, .traversals = 25, .time = {.low = 0.72, .typical = 1, .high = 1.45}};
+  throw_bug("a declared value", __FILE__, __LINE__, "a family of models has no speed");
 }
 
 bool is_published(ModelFamily family, const GpuSheet& gpu) {
-  static const std::set<std::string> both = {
+  static const std::set<std::string> all = {
       "A10", "A100", "H100", "V100", "RTX 3090", "RTX 4090", "RTX 6000 Ada", "RTX A6000", "Quadro RTX 8000"};
   const std::string chip = chip_of(gpu);
-  return both.contains(chip) || (family == ModelFamily::convolutional && chip == "P100");
+  return all.contains(chip) || (family == ModelFamily::convolutional && chip == "P100");
 }
 
 Seconds time_of_sample(double work, double activations, Precision precision, const GpuSheet& gpu,

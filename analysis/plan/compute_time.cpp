@@ -88,7 +88,7 @@ double activations_of(const Workload& workload, ModelFamily family) {
   }
   constexpr double kWorkOfConvolutional = 480;  // ResNet-50 to 152: 370 to 510
   constexpr double kWorkOfTransformer = 1400;   // BERT-base and BERT-large: 1,200 and 1,560
-  const double work_of_one = family == ModelFamily::convolutional ? kWorkOfConvolutional : kWorkOfTransformer;
+  const double work_of_one = family == ModelFamily::transformer ? kWorkOfTransformer : kWorkOfConvolutional;
   return elements > 0 ? elements : workload.forward_flops / work_of_one;
 }
 

@@ -68,6 +68,8 @@ std::string_view name(ModelFamily family) {
   switch (family) {
     case ModelFamily::convolutional:
       return "convolutional";
+    case ModelFamily::detection:
+      return "detection";
     case ModelFamily::transformer:
       return "transformer";
   }

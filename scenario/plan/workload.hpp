@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -32,8 +33,10 @@ struct Tensor {
 enum class Precision { float32, tf32, float16, bfloat16 };
 enum class Optimizer { sgd, momentum, adam };
 /// What kind of network it is: says which published speeds tell how fast GPUs train it (configs/scaling/speeds.csv). Transformers here attend
-/// without fused kernels; language models (`Transformer`) with them.
-enum class ModelFamily { convolutional, transformer };
+/// without fused kernels; language models (`Transformer`) with them. Detection is a convolutional network with boxes behind it.
+enum class ModelFamily { convolutional, detection, transformer };
+inline constexpr std::array kModelFamilies = {ModelFamily::convolutional, ModelFamily::detection,
+                                              ModelFamily::transformer};
 
 std::string_view name(Precision precision);
 std::string_view name(Optimizer optimizer);

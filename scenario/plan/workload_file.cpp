@@ -138,8 +138,9 @@ MapTable<ComputeDraft> compute_table() {
                    {.meaning = "Arithmetic of most of the work; says which rate of the data sheet counts.",
                     .default_value = "float32"}),
                row("family", &ComputeDraft::family,
-                   choice_type<ModelFamily>("family of models",
-                                            {ModelFamily::convolutional, ModelFamily::transformer}),
+                   choice_type<ModelFamily>(
+                       "family of models",
+                       {ModelFamily::convolutional, ModelFamily::detection, ModelFamily::transformer}),
                    {.meaning = "Kind of network, whose published speeds say how fast a GPU is that nothing "
                                "else here tells of."}),
                row("efficiency", &ComputeDraft::efficiency, map_type(efficiency_table()),

@@ -84,7 +84,11 @@ std::optional<std::size_t> CsvTable::column(std::string_view name) const {
                                : std::optional(static_cast<std::size_t>(found - header.begin()));
 }
 
-CsvTable parse_csv(std::string_view text, const std::string& origin) {
+std::string why_ragged(const CsvTable& table, const CsvRow& row) {
+  return fmt::format("has {} cells, but the header has {}", row.cells.size(), table.header.size());
+}
+
+CsvTable parse_csv(std::string_view text, const std::string& origin, RaggedRows ragged) {
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   if (text.starts_with(kByteOrderMark)) {
     text.remove_prefix(kByteOrderMark.size());
@@ -98,11 +102,12 @@ CsvTable parse_csv(std::string_view text, const std::string& origin) {
     }
     if (table.header.empty()) {
       table.header = std::move(row.cells);
-    } else if (row.cells.size() != table.header.size()) {
-      reject(origin, row.line,
-             fmt::format("has {} cells, but the header has {}", row.cells.size(), table.header.size()));
-    } else {
+    } else if (row.cells.size() == table.header.size()) {
       table.rows.push_back(std::move(row));
+    } else if (ragged == RaggedRows::kept_apart) {
+      table.ragged.push_back(std::move(row));
+    } else {
+      reject(origin, row.line, why_ragged(table, row));
     }
   }
   if (table.header.empty()) {

@@ -227,16 +227,17 @@ std::string workload_yaml(const PlanLine& line, const Model& model, const std::v
   return "workload:\n" + changed_workload(model.file, changes);
 }
 
-/// Words between commas, or `search`.
+/// Words between commas.
 void check_ways(const std::string& text) {
   std::string word;
   std::istringstream words(text);
   while (std::getline(words, word, ',')) {
     word.erase(std::remove(word.begin(), word.end(), ' '), word.end());
-    if (text != "search" && !parse_sharding(word)) {
-      std::vector<std::string> known = sharding_words();
-      known.emplace_back("search");
-      reject_part("--shard", text, unknown_name("way to shard", word, known));
+    if (word == "search") {
+      reject_part("--shard", text, "--search tries all ways");
+    }
+    if (!parse_sharding(word)) {
+      reject_part("--shard", text, unknown_name("way to shard", word, sharding_words()));
     }
   }
 }
@@ -249,8 +250,14 @@ void check_flags(const PlanLine& line) {
   if (!line.model && !line.gradients) {
     refuse("--gpus needs --model, such as resnet34, or --gradients, such as '88 MB'");
   }
-  if (line.gradients && (line.batch || line.sharding || line.sequence || line.tokens || line.epochs)) {
-    refuse("--batch, --shard, --sequence, --tokens and --epochs are of a model, and --gradients names none");
+  if (line.gradients &&
+      (line.batch || line.sharding || line.search || line.sequence || line.tokens || line.epochs)) {
+    refuse(
+        "--batch, --shard, --search, --sequence, --tokens and --epochs are of a model, and --gradients names "
+        "none");
+  }
+  if (line.search && line.sharding) {
+    refuse("--search tries all ways, and --shard names some; write one of them");
   }
   if (line.tokens && line.epochs) {
     refuse("--tokens and --epochs both say how long the run is; write one of them");
@@ -282,10 +289,11 @@ WrittenPlan write_plan(const PlanLine& line, const std::string& command, const K
     workload = gradients_only(*line.gradients);
   }
   std::string sharding;
-  if (line.sharding) {
+  if (line.search) {
+    sharding = "sharding: search\n";
+  } else if (line.sharding) {
     check_ways(*line.sharding);
-    sharding = fmt::format("sharding: {}\n",
-                           *line.sharding == "search" ? *line.sharding : fmt::format("[{}]", *line.sharding));
+    sharding = fmt::format("sharding: [{}]\n", *line.sharding);
   }
   plan.yaml =
       fmt::format("# {}\nname: {}\n{}{}offers:\n", command, in_yaml_quotes(plan.name), workload, sharding);

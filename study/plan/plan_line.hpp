@@ -17,7 +17,8 @@ struct PlanLine {
   std::optional<std::string> batch;      ///< Samples of one GPU and pass.
   std::optional<std::string>
       bandwidth;  ///< Bandwidth of the slot of every GPU that is no machine's: `20 GB/s`
-  std::optional<std::string> sharding;  ///< `fsdp,qlora` or `search`
+  std::optional<std::string> sharding;  ///< `fsdp,qlora`
+  bool search = false;                  ///< All ways to shard.
   std::optional<std::string> sequence;  ///< Tokens of a sample of a language model.
   std::optional<std::string> tokens;    ///< Tokens of the whole run of a language model: `300 B`.
   std::optional<std::string> epochs;    ///< Epochs of the whole run.

@@ -17,10 +17,10 @@ std::vector<PublishedSpeed> published() {
 
 TEST(PublishedSpeeds, AreWhatFamilySpeedIsFittedTo) {
   const std::vector<PublishedSpeed> rows = published();
-  for (const ModelFamily family : {ModelFamily::convolutional, ModelFamily::transformer}) {
+  for (const ModelFamily family : kModelFamilies) {
     const FamilySpeed fitted = fit_family(rows, family, "");
-    EXPECT_NEAR(family_speed(family).arithmetic / fitted.arithmetic, 1, 0.02);
-    EXPECT_NEAR(family_speed(family).traversals / fitted.traversals, 1, 0.02);
+    EXPECT_NEAR(family_speed(family).arithmetic / fitted.arithmetic, 1, 0.02) << name(family);
+    EXPECT_NEAR(family_speed(family).traversals / fitted.traversals, 1, 0.02) << name(family);
   }
 }
 
@@ -32,7 +32,7 @@ TEST(PublishedSpeeds, SayWhichGpusAreNotExtrapolated) {
   }
   for (const std::string& model : gpu_model_names()) {
     const GpuSheet sheet = *find_gpu_sheet(model);
-    for (const ModelFamily family : {ModelFamily::convolutional, ModelFamily::transformer}) {
+    for (const ModelFamily family : kModelFamilies) {
       EXPECT_EQ(is_published(family, sheet), measured.contains({family, chip_of(sheet)})) << model;
     }
   }

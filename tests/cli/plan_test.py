@@ -165,15 +165,17 @@ class Plan(RingsideCase):
     def test_a_config_json_is_planned_and_searched(self):
         config = self.write("config.json", json.dumps({"model_type": "llama", "hidden_size": 2048, "num_hidden_layers": 22, "num_attention_heads": 32,
                                                        "num_key_value_heads": 4, "vocab_size": 32000, "intermediate_size": 5632}))
-        result = self.line("--model", config, "--shard", "search", "--gpus", "4xA100", "--batch", "2", "--sequence", "2048")
+        result = self.line("--model", config, "--search", "--gpus", "4xA100", "--batch", "2", "--sequence", "2048")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertRegex(result.stdout, r"Rent 4 × A100-SXM4-40GB with .*\nNext is 4 × A100-SXM4-40GB with ")
         self.assertIn("transformer: {layers: 22, hidden: 2048", result.stdout)
         huge = self.write("huge.json", json.dumps({"model_type": "llama", "hidden_size": 16384, "num_hidden_layers": 126, "num_attention_heads": 128,
                                                    "num_key_value_heads": 8, "vocab_size": 128256, "intermediate_size": 53248}))
-        self.assert_rejected(self.line("--model", huge, "--shard", "search", "--gpus", "4xA100"), 3, "None of these ways")
+        self.assert_rejected(self.line("--model", huge, "--search", "--gpus", "4xA100"), 3, "None of these ways")
         for text, words in (('{"num_experts": 8}', "mixtures of experts"), ("[1]", "not the config.json"), ('{"hidden_size": 8}', "has no num_hidden_layers")):
             self.assert_rejected(self.line("--model", self.write("bad.json", text), "--shard", "fsdp", "--gpus", "4xA100"), 2, "bad.json", words)
+        self.assert_rejected(self.line("--model", config, "--search", "--shard", "fsdp", "--gpus", "4xA100"), 2, "write one of them")
+        self.assert_rejected(self.line("--model", config, "--shard", "search", "--gpus", "4xA100"), 2, "--search tries all ways")
         self.assert_rejected(self.line("--model", "llama3-8b", "--shard", "fspd", "--gpus", "4xA100"), 2, "--shard 'fspd': ", "did you mean 'fsdp'")
         self.assert_rejected(self.line("--model", "resnet34", "--shard", "fsdp", "--gpus", "4xA100"), 2, "transformer")
 

@@ -220,6 +220,19 @@ TEST(SkypilotOffers, NoRowOfAnyCloudIsLostSilently) {
   }
 }
 
+TEST(SkypilotOffers, ARowThatLostACellCostsNoOther) {
+  const OfferListing listing = read_skypilot_offers(
+      "InstanceType,AcceleratorName,AcceleratorCount,Price,Region\ncut,T4\nwhole,T4,1,0.4,here\n", "x.csv",
+      no_machine);
+  ASSERT_EQ(listing.offers.size(), 2U);
+  EXPECT_EQ(listing.offers[0].name, "whole");
+  EXPECT_EQ(listing.offers[1].name, "cut");
+  EXPECT_EQ(listing.offers[1].source, "x.csv:2");
+  EXPECT_EQ(listing.offers[1].problem, "has 2 cells, but the header has 5");
+  EXPECT_EQ(listing.rows.total, 2U);
+  EXPECT_EQ(listing.rows.not_understood, 1U);
+}
+
 TEST(SkypilotOffers, GpusOfGoogleAreRentedWithTheirMachine) {
   const Offer two = skypilot("gcp.csv", "n1-highmem-16 + 2 × V100");
   EXPECT_EQ(two.gpus, 2);

@@ -305,6 +305,15 @@ TEST(Csv, AByteOrderMarkIsNoPartOfTheFirstName) {
               ElementsAre("a", "b"));
 }
 
+TEST(Csv, KeepsRowsOfAnotherLengthApartWhereThatIsAsked) {
+  const CsvTable table = parse_csv("a,b\n1\n2,3\n4,5,6\n", "x.csv", RaggedRows::kept_apart);
+  ASSERT_EQ(table.rows.size(), 1U);
+  EXPECT_THAT(table.rows[0].cells, ElementsAre("2", "3"));
+  ASSERT_EQ(table.ragged.size(), 2U);
+  EXPECT_EQ(table.ragged[0].line, 2);
+  EXPECT_EQ(why_ragged(table, table.ragged[1]), "has 3 cells, but the header has 2");
+}
+
 TEST(Csv, SaysWhereItIsBroken) {
   const auto refused = [](const std::string& text) -> std::string {
     try {
