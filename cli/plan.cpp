@@ -59,13 +59,6 @@ study::PlanRequest request_of(const PlanFlags& flags) {
           .curves = !flags.no_charts};
 }
 
-void require_a_way(const study::ShardingStudy& study) {
-  if (study.ways.empty() || !study.ways.front().step.problem.empty()) {
-    throw Error(ErrorKind::environment,
-                "None of these ways to spread the model can run on what is on offer.");
-  }
-}
-
 /// What --model and its like say is a part of a plan file.
 void refuse_parts_of_a_line(const PlanFlags& flags) {
   const auto refuse = [&](const char* flag, bool given) {
@@ -110,11 +103,18 @@ void answer(study::PlanRequest request, study::PlanQuestion question, const stud
       print_written_plan(request.plan, written->yaml, common);
     }
   };
+  if (!request.explained.empty() && (question.shards || !question.computes)) {
+    throw Error(ErrorKind::bad_input,
+                fmt::format("--explain explains the steps of plain data parallelism, and {} {}",
+                            request.plan.string(), question.shards ? "has `sharding`" : "has no `compute`"));
+  }
   if (question.shards) {
     const study::ShardingStudy study = study::shard(request, common, progress.observer());
-    print_sharding(study, common);
+    print_sharding(study, request.top, common);
     print_written();
-    require_a_way(study);
+    if (!study.why_none.empty()) {
+      throw Error(ErrorKind::environment, study.why_none);
+    }
     return;
   }
   if (!question.computes) {
@@ -123,7 +123,11 @@ void answer(study::PlanRequest request, study::PlanQuestion question, const stud
     return;
   }
   const study::PlanStudy study = study::plan(request, common, progress.observer());
-  written != nullptr ? print_brief_plan(study, common) : print_plan(study, common);
+  if (written == nullptr) {
+    print_plan(study, common);
+  } else {
+    print_brief_plan(study, !request.explained.empty(), common);
+  }
   print_written();
   if (charts) {
     draw_plan(study, common, progress);
@@ -131,6 +135,11 @@ void answer(study::PlanRequest request, study::PlanQuestion question, const stud
   if (!study.estimate.ranking.recommended) {
     throw Error(ErrorKind::environment, study.estimate.ranking.reason);
   }
+}
+
+void print_sweep(const PlanFlags& flags, const CommonOptions& common) {
+  Progress progress(common.quiet);
+  print_plan_sweep(study::sweep_plan(flags.sweeps, request_of(flags), progress.observer()), common);
 }
 
 /// What was asked is answered first, then what could not be written is told.
@@ -153,6 +162,10 @@ void run_line(PlanFlags flags, CommonOptions common) {
   flags.plan = file.string();
   study::PlanRequest request = request_of(flags);
   request.assumptions = written.assumptions;
+  if (!flags.sweeps.empty()) {
+    print_sweep(flags, common);
+    return;
+  }
   answer(request, study::question_of(request), &written, !flags.no_charts && !unwritable, common);
   if (unwritable) {
     throw *unwritable;
@@ -175,7 +188,7 @@ void run(const PlanFlags& flags, const CommonOptions& common) {
     print_validation(flags.validated, common);
     return;
   }
-  if (flags.plan.empty() && !flags.gpus.empty() && flags.sweeps.empty()) {
+  if (flags.plan.empty() && !flags.gpus.empty()) {
     run_line(flags, common);
     return;
   }
@@ -186,8 +199,7 @@ void run(const PlanFlags& flags, const CommonOptions& common) {
         "plan needs a PLAN file, such as configs/plans/resnet34-tutorial.yaml, or --model and --gpus");
   }
   if (!flags.sweeps.empty()) {
-    Progress progress(common.quiet);
-    print_plan_sweep(study::sweep_plan(flags.sweeps, request_of(flags), progress.observer()), common);
+    print_sweep(flags, common);
     return;
   }
   run_file(flags, common);

@@ -236,7 +236,7 @@ OfferEstimate Planner::estimate(const Offer& offer) {
           fmt::format("does not fit: plain data parallelism needs {} on each GPU, which has {}; {}",
                       gigabytes(estimate.memory.total()), gigabytes(*estimate.gpu_memory),
                       fitting ? fmt::format("a batch of {} per GPU would fit", *fitting)
-                              : "shard weights and optimizer states instead (FSDP, ZeRO)");
+                              : "shard weights and optimizer states instead (FSDP, ZeRO: --search)");
     } else {
       try {
         estimate.step = step(machine);

@@ -48,6 +48,25 @@ double trained_parameters(const Transformer& model, const Sharding& sharding) {
                                              : model.layers * adapter_elements_of_layer(model, sharding.rank);
 }
 
+TrainedElements trained_on_rank(const Transformer& model, const Sharding& sharding, const Layout& layout) {
+  if (sharding.adapters != Adapters::none) {
+    return {.others = trained_parameters(model, sharding) / (layout.tensor * layout.pipeline)};
+  }
+  const double layers = std::ceil(static_cast<double>(model.layers) / layout.pipeline);
+  const auto experts = static_cast<double>(expert_elements_of_layer(model));
+  const double others = layers * (static_cast<double>(parameters_of_layer(model)) - experts) +
+                        static_cast<double>(parameters_outside_layers(model));
+  return {.experts = layers * experts / sharding.expert / layout.tensor, .others = others / layout.tensor};
+}
+
+int ranks_alike(const Sharding& sharding, const Layout& layout) {
+  return sharding.style == ShardingStyle::hybrid ? layout.data_on_node : layout.data;
+}
+
+int ranks_alike_in_experts(const Sharding& sharding, const Layout& layout) {
+  return std::max(1, ranks_alike(sharding, layout) / sharding.expert);
+}
+
 double bytes_per_matrix_weight(const Sharding& sharding) {
   return sharding.adapters == Adapters::qlora ? kFourBits : kHalf;
 }
@@ -55,37 +74,37 @@ double bytes_per_matrix_weight(const Sharding& sharding) {
 ShardedMemory sharded_memory(const Workload& workload, const Sharding& sharding, const Layout& layout,
                              bool checkpointing, int micro_batch, int micro_batches) {
   const Transformer& model = *workload.transformer;
-  const double parts = layout.tensor * layout.pipeline;
   const double layers = std::ceil(static_cast<double>(model.layers) / layout.pipeline);
   const double outside = static_cast<double>(parameters_outside_layers(model)) / layout.tensor;
   // Experts are cut among the ranks that share them (Lepikhin et al. 2020, arXiv 2006.16668, section 3).
-  const auto experts = static_cast<double>(expert_elements_of_layer(model));
-  const double of_layer =
-      static_cast<double>(matrix_elements_of_layer(model)) - experts + experts / sharding.expert;
-  const double matrices = layers * of_layer / layout.tensor;
-  const double small = layers *
-                       static_cast<double>(parameters_of_layer(model) - matrix_elements_of_layer(model)) /
-                       layout.tensor;
-  const double weights = bytes_per_matrix_weight(sharding) * matrices + kHalf * (small + outside);
-  const double trained = sharding.adapters == Adapters::none ? matrices + small + outside
-                                                             : trained_parameters(model, sharding) / parts;
+  const double experts =
+      static_cast<double>(expert_elements_of_layer(model)) / sharding.expert / layout.tensor;
+  const double matrices =
+      static_cast<double>(matrix_elements_of_layer(model) - expert_elements_of_layer(model)) / layout.tensor;
+  const double small =
+      static_cast<double>(parameters_of_layer(model) - matrix_elements_of_layer(model)) / layout.tensor;
   const auto style = sharding.style;
-  const int among = style == ShardingStyle::hybrid ? layout.data_on_node : layout.data;
-  const auto cut = [&](bool is_cut) { return is_cut ? static_cast<double>(among) : 1.0; };
+  /// Bytes that are left of what a rank has of both where its like cut it among them.
+  const auto left = [&](bool is_cut, double of_experts, double of_others) {
+    return bytes(is_cut ? of_experts / ranks_alike_in_experts(sharding, layout) +
+                              of_others / ranks_alike(sharding, layout)
+                        : of_experts + of_others);
+  };
   const bool whole_weights =
       style != ShardingStyle::zero3 && style != ShardingStyle::fsdp && style != ShardingStyle::hybrid;
+  const double of_matrix = bytes_per_matrix_weight(sharding);
+  const TrainedElements trained = trained_on_rank(model, sharding, layout);
+  const double optimizer = optimizer_bytes(workload.memory.optimizer);
   ShardedMemory memory{};
-  memory.weights = bytes(weights / cut(!whole_weights));
-  memory.gradients =
-      bytes(kHalf * trained / cut(style != ShardingStyle::ddp && style != ShardingStyle::zero1));
+  memory.weights = left(!whole_weights, of_matrix * layers * experts,
+                        of_matrix * layers * matrices + kHalf * (layers * small + outside));
+  memory.gradients = left(style != ShardingStyle::ddp && style != ShardingStyle::zero1,
+                          kHalf * trained.experts, kHalf * trained.others);
   memory.optimizer =
-      bytes(optimizer_bytes(workload.memory.optimizer) * trained / cut(style != ShardingStyle::ddp));
+      left(style != ShardingStyle::ddp, optimizer * trained.experts, optimizer * trained.others);
   if (!whole_weights) {
     // The layer at work, the next one that is fetched, and the gradient of the layer before; or the embedding.
-    const double layer =
-        of_layer / layout.tensor +
-        static_cast<double>(parameters_of_layer(model) - matrix_elements_of_layer(model)) / layout.tensor;
-    memory.gathered = bytes(kHalf * std::max(3 * layer, outside));
+    memory.gathered = bytes(kHalf * std::max(3 * (experts + matrices + small), outside));
   }
   if (style != ShardingStyle::ddp && style != ShardingStyle::fsdp && style != ShardingStyle::hybrid) {
     memory.gathered.value += bytes(kZeroBuckets).value;

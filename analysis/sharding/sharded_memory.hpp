@@ -31,6 +31,19 @@ struct ShardedMemory {
 /// Elements that are trained: all parameters, or those of adapters on every matrix of every layer.
 double trained_parameters(const Transformer& model, const Sharding& sharding);
 
+/// What one rank trains before data-parallel ranks cut it among them: its tensor- and pipeline-parallel part, and of experts its own.
+struct TrainedElements {
+  double experts = 0;
+  double others = 0;
+};
+TrainedElements trained_on_rank(const Transformer& model, const Sharding& sharding, const Layout& layout);
+
+/// Ranks that have the same part of what is not cut, and cut it among them where the style does: all data-parallel ones, with `hybrid` those
+/// of a node.
+int ranks_alike(const Sharding& sharding, const Layout& layout);
+/// Those of them that have the same experts (Rajbhandari et al. 2022, arXiv 2201.05596, section 5.1).
+int ranks_alike_in_experts(const Sharding& sharding, const Layout& layout);
+
 /// Bytes of a weight of a layer's matrices: 2, or 0.516 in NF4 with doubly quantised constants (Dettmers et al. 2023, section 3).
 double bytes_per_matrix_weight(const Sharding& sharding);
 

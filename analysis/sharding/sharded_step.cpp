@@ -79,11 +79,12 @@ StepParts parts_of(const Transformer& model, const ShardedStep& step, const GpuS
   const double memory = gpu.memory_bandwidth.value;
   const double pass =
       (work.forward + work.backward) / speed + work.dequantised * kDequantised.*ends.cost / memory;
-  const int among =
-      step.sharding.style == ShardingStyle::hybrid ? step.layout.data_on_node : step.layout.data;
-  const double cut = step.sharding.style == ShardingStyle::ddp ? 1.0 : among;
-  const double update = kOptimizerTraffic * trained_parameters(model, step.sharding) /
-                        (step.layout.tensor * step.layout.pipeline) / cut / memory;
+  const bool cut = step.sharding.style != ShardingStyle::ddp;
+  const TrainedElements trained = trained_on_rank(model, step.sharding, step.layout);
+  const double update = kOptimizerTraffic *
+                        (trained.experts / (cut ? ranks_alike_in_experts(step.sharding, step.layout) : 1) +
+                         trained.others / (cut ? ranks_alike(step.sharding, step.layout) : 1)) /
+                        memory;
   const Traffic traffic = traffic_of(model, step, times, ends.time);
   const double passes = step.micro_batches * pass;
   const double last_backward = work.backward / speed;
@@ -138,6 +139,22 @@ std::string cannot_be_cut(const Transformer& model, const Sharding& sharding, co
     return "nodes have different numbers of data-parallel ranks";
   }
   return {};
+}
+
+/// Tensor-, pipeline- and expert-parallel parts in powers of two that can be; uncut where an offer cannot be used at all.
+std::vector<Sharding> cuts_of(const Transformer& model, const Offer& offer) {
+  std::vector<Sharding> cuts;
+  for (int tensor = 1; tensor <= offer.gpus; tensor *= 2) {
+    for (int pipeline = 1; tensor * pipeline <= offer.gpus; pipeline *= 2) {
+      for (int expert = 1; expert <= std::max(1, model.experts); expert *= 2) {
+        const Sharding cut{.tensor = tensor, .pipeline = pipeline, .expert = expert};
+        if (cannot_be_cut(model, cut, offer).empty()) {
+          cuts.push_back(cut);
+        }
+      }
+    }
+  }
+  return cuts;
 }
 
 std::string gb_words(Bytes size) { return fmt::format("{:.3g} GB", static_cast<double>(size.value) / 1e9); }
@@ -252,6 +269,14 @@ ShardedStep ShardedPlanner::estimate(const Offer& offer, const Sharding& shardin
     return step;
   }
   const double done = static_cast<double>(step.micro_batch) * step.micro_batches * step.layout.data;
+  if (workload.input_per_node) {
+    const int on_node = std::min(offer.gpus, offer.machine.gpus_per_node.value_or(offer.gpus));
+    const Seconds fed{done * on_node / offer.gpus / *workload.input_per_node};
+    for (Seconds Interval<Seconds>::*end :
+         {&Interval<Seconds>::low, &Interval<Seconds>::typical, &Interval<Seconds>::high}) {
+      step.total.*end = std::max(step.total.*end, fed);
+    }
+  }
   const double tokens = done * static_cast<double>(model.sequence);
   step.tokens_per_second = {.low = tokens / step.total.high.value,
                             .typical = tokens / step.total.typical.value,
@@ -266,15 +291,18 @@ ShardedStep ShardedPlanner::estimate(const Offer& offer, const Sharding& shardin
   return step;
 }
 
-std::vector<ShardedStep> ShardedPlanner::search(const Offer& offer, Adapters adapters) {
-  const Transformer& model = *plan_.workload.transformer;
+std::vector<ShardedStep> ShardedPlanner::search(const Offer& offer) {
   std::vector<ShardedStep> found;
+  std::optional<ShardedStep> least;
   const auto attempt = [&](const Sharding& sharding) {
-    // The largest micro-batch that fits: fewer gathers, fuller kernels; a pipeline wants many, so smaller ones are tried, too.
-    const ShardedStep one = estimate(offer, sharding, 1);
+    ShardedStep one = estimate(offer, sharding, 1);
     if (!one.problem.empty()) {
+      if (!least || one.memory.total() < least->memory.total()) {
+        least = std::move(one);
+      }
       return;
     }
+    // The largest micro-batch that fits: fewer gathers, fuller kernels; a pipeline wants many, so smaller ones are tried, too.
     const double of_replica = samples_of_step(plan_, offer.gpus) / one.layout.data;
     for (int batch = 1; batch <= std::min<double>(of_replica, one.largest_batch.value_or(1)); batch *= 2) {
       ShardedStep step = estimate(offer, sharding, batch);
@@ -283,25 +311,24 @@ std::vector<ShardedStep> ShardedPlanner::search(const Offer& offer, Adapters ada
       }
     }
   };
-  for (int tensor = 1; tensor <= offer.gpus; tensor *= 2) {
-    for (int pipeline = 1; tensor * pipeline <= offer.gpus; pipeline *= 2) {
-      for (const auto style : {ShardingStyle::ddp, ShardingStyle::zero1, ShardingStyle::zero2,
-                               ShardingStyle::fsdp, ShardingStyle::hybrid}) {
-        for (const bool checkpointing : {false, true}) {
-          const Sharding sharding{.style = style,
-                                  .adapters = adapters,
-                                  .tensor = tensor,
-                                  .pipeline = pipeline,
-                                  .checkpointing = checkpointing};
-          const bool alone = offer.gpus == tensor * pipeline;  // Nobody to cut anything with.
-          if (model.layers >= pipeline && offer.gpus % (tensor * pipeline) == 0 &&
-              (!alone || style == ShardingStyle::ddp) &&
-              (style != ShardingStyle::hybrid || offer.machine.nodes > 1)) {
-            attempt(sharding);
-          }
-        }
+  for (const Sharding& cut : cuts_of(*plan_.workload.transformer, offer)) {
+    for (const auto style : {ShardingStyle::ddp, ShardingStyle::zero1, ShardingStyle::zero2,
+                             ShardingStyle::fsdp, ShardingStyle::hybrid}) {
+      const bool alone = offer.gpus == cut.tensor * cut.pipeline;  // Nobody to cut anything else with.
+      if ((alone && style != ShardingStyle::ddp) ||
+          (style == ShardingStyle::hybrid && offer.machine.nodes == 1)) {
+        continue;
+      }
+      for (const bool checkpointing : {false, true}) {
+        Sharding sharding = cut;
+        sharding.style = style;
+        sharding.checkpointing = checkpointing;
+        attempt(sharding);
       }
     }
+  }
+  if (found.empty() && least) {
+    return {*std::move(least)};
   }
   std::stable_sort(found.begin(), found.end(),
                    [](const ShardedStep& a, const ShardedStep& b) { return merit_of(a) < merit_of(b); });

@@ -41,9 +41,9 @@ class ShardedPlanner {
   /// The samples of a step are the plan's; `micro_batch`: none = the plan's, where it says one.
   ShardedStep estimate(const Offer& offer, const Sharding& sharding, std::optional<int> micro_batch = {});
 
-  /// Every way whose parts divide the model and the GPUs, with the largest power of two of a micro-batch that fits; the best by cost
-  /// where it is known, else by time, first. `adapters`: of the first way of the plan, else none.
-  std::vector<ShardedStep> search(const Offer& offer, Adapters adapters);
+  /// Every way whose parts divide the model and the GPUs, with every power of two of a micro-batch that fits; the best by cost where it
+  /// is known, else by time, first. Where nothing fits, the one way that needs least memory, with why not.
+  std::vector<ShardedStep> search(const Offer& offer);
 
  private:
   struct Times;

@@ -17,10 +17,10 @@ Traffic traffic_of(const Transformer& model, const ShardedStep& step, GroupTimes
     return (times.time(collective, ranks, stride, whole_bytes(size)).*end).value;
   };
   const double layers = std::ceil(static_cast<double>(model.layers) / layout.pipeline);
-  const auto experts = static_cast<double>(expert_elements_of_layer(model));
-  const double layer =
-      (static_cast<double>(parameters_of_layer(model)) - experts + experts / step.sharding.expert) /
-      layout.tensor;
+  const double experts =
+      static_cast<double>(expert_elements_of_layer(model)) / step.sharding.expert / layout.tensor;
+  const double others =
+      static_cast<double>(parameters_of_layer(model) - expert_elements_of_layer(model)) / layout.tensor;
   const double outside = static_cast<double>(parameters_outside_layers(model)) / layout.tensor;
   const bool again = step.sharding.checkpointing.value_or(false);
   const bool adapters = step.sharding.adapters != Adapters::none;
@@ -49,48 +49,63 @@ Traffic traffic_of(const Transformer& model, const ShardedStep& step, GroupTimes
     return traffic;
   }
   // HYBRID_SHARD cuts within a node, and nodes add up what each of their GPUs keeps (Zhao et al. 2023, arXiv 2304.11277, section 3.2.2).
-  const int among = step.sharding.style == ShardingStyle::hybrid ? layout.data_on_node : layout.data;
-  const auto over_data = [&](Collective collective, double size) {
-    return time(collective, among, layout.tensor, size);
+  const int among = ranks_alike(step.sharding, layout);
+  const int among_experts = ranks_alike_in_experts(step.sharding, layout);
+  const auto over_data = [&](Collective collective, double of_experts, double of_others) {
+    if (among_experts == among) {
+      return time(collective, among, layout.tensor, of_experts + of_others);
+    }
+    return time(collective, among_experts, layout.tensor * step.sharding.expert, of_experts) +
+           time(collective, among, layout.tensor, of_others);
   };
-  const double trained = adapters
-                             ? trained_parameters(model, step.sharding) / (layout.tensor * layout.pipeline)
-                             : layers * layer + outside;
+  const TrainedElements elements = trained_on_rank(model, step.sharding, layout);
+  const auto over_trained = [&](Collective collective) {
+    return over_data(collective, kTwoBytes * elements.experts, kTwoBytes * elements.others);
+  };
   switch (step.sharding.style) {
     case ShardingStyle::ddp:
       if (step.sharding.local_steps > 1) {
         // Weights are averaged once in so many steps, with nothing to compute meanwhile (Stich 2019, arXiv 1805.09767).
-        traffic.between += over_data(Collective::all_reduce, kTwoBytes * trained) / step.sharding.local_steps;
+        traffic.between += over_trained(Collective::all_reduce) / step.sharding.local_steps;
       } else {
-        traffic.beside_backward += over_data(Collective::all_reduce, kTwoBytes * trained);
+        traffic.beside_backward += over_trained(Collective::all_reduce);
       }
       break;
     case ShardingStyle::zero1:
       // As much as one all_reduce (Rajbhandari et al. 2020, section 7.2.1): gradients are reduced in parts, new weights gathered.
-      traffic.beside_backward += over_data(Collective::reduce_scatter, kTwoBytes * trained);
-      traffic.between += over_data(Collective::all_gather, kTwoBytes * trained);
+      traffic.beside_backward += over_trained(Collective::reduce_scatter);
+      traffic.between += over_trained(Collective::all_gather);
       break;
     case ShardingStyle::zero2:
-      traffic.beside_passes +=
-          step.micro_batches * over_data(Collective::reduce_scatter, kTwoBytes * trained);
-      traffic.between += over_data(Collective::all_gather, kTwoBytes * trained);
+      traffic.beside_passes += step.micro_batches * over_trained(Collective::reduce_scatter);
+      traffic.between += over_trained(Collective::all_gather);
       break;
     case ShardingStyle::hybrid:
     case ShardingStyle::zero3:
     case ShardingStyle::fsdp: {
       // Weights are gathered for both passes and gradients reduced after the second, layer by layer (section 7.2.2): half as much again.
       const double weight = bytes_per_matrix_weight(step.sharding);
-      const double gather = layers * over_data(Collective::all_gather, weight * layer) +
-                            over_data(Collective::all_gather, kTwoBytes * outside);
-      const double reduce = adapters ? over_data(Collective::reduce_scatter, kTwoBytes * trained)
-                                     : layers * over_data(Collective::reduce_scatter, kTwoBytes * layer) +
-                                           over_data(Collective::reduce_scatter, kTwoBytes * outside);
+      const double gather = layers * over_data(Collective::all_gather, weight * experts, weight * others) +
+                            over_data(Collective::all_gather, 0, kTwoBytes * outside);
+      const double reduce =
+          adapters ? over_trained(Collective::reduce_scatter)
+                   : layers * over_data(Collective::reduce_scatter, kTwoBytes * experts, kTwoBytes * others) +
+                         over_data(Collective::reduce_scatter, 0, kTwoBytes * outside);
       // The first layer's weights and the last gradient have nothing beside them.
       const double ends = (gather + reduce) / (layers + 1);
       traffic.between += step.micro_batches * ends;
       traffic.beside_passes += step.micro_batches * (2 * gather + reduce - ends);
-      traffic.beside_backward += time(Collective::all_reduce, layout.data / among, layout.tensor * among,
-                                      kTwoBytes * trained / among);
+      const int kept_experts = step.sharding.expert * among_experts;
+      if (kept_experts == among) {
+        traffic.beside_backward += time(Collective::all_reduce, layout.data / among, layout.tensor * among,
+                                        kTwoBytes * (elements.experts + elements.others) / among);
+      } else {
+        traffic.beside_backward +=
+            time(Collective::all_reduce, layout.data / among, layout.tensor * among,
+                 kTwoBytes * elements.others / among) +
+            time(Collective::all_reduce, layout.data / kept_experts, layout.tensor * kept_experts,
+                 kTwoBytes * elements.experts / among_experts);
+      }
       break;
     }
   }

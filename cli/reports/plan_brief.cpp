@@ -201,7 +201,16 @@ void print_verdict(const study::PlanStudy& study) {
   }
 }
 
-void print_brief_plan(const study::PlanStudy& study, const CommonOptions& common) {
+void print_explanations(const study::PlanStudy& study) {
+  for (const study::Explanation& explanation : study.explanations) {
+    print_line();
+    for (const std::string& sentence : explanation.sentences) {
+      print_line(sentence);
+    }
+  }
+}
+
+void print_brief_plan(const study::PlanStudy& study, bool explained, const CommonOptions& common) {
   if (common.format == OutputFormat::json) {
     print_file(study.file);
     return;
@@ -240,6 +249,9 @@ void print_brief_plan(const study::PlanStudy& study, const CommonOptions& common
     add(plan.offers[index].assumptions);
   }
   print_assumed(assumptions);
+  if (explained) {
+    print_explanations(study);
+  }
 }
 
 void print_synchronisation(const study::SynchronisationStudy& study, const CommonOptions& common) {

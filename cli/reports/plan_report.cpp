@@ -217,17 +217,6 @@ void print_dominated(const study::PlanEstimate& plan) {
   }
 }
 
-void print_explanations(const study::PlanStudy& study) {
-  for (const study::Explanation& explanation : study.explanations) {
-    print_line();
-    for (const std::string& sentence : explanation.sentences) {
-      print_line(sentence);
-    }
-  }
-  print_line();
-  print_verdict(study);
-}
-
 // --- Charts ---------------------------------------------------------------------------------------------------------
 
 Interval<double> seconds_of(const Interval<Seconds>& range) {
@@ -360,25 +349,43 @@ std::vector<plots::Figure> figures_of(const study::PlanStudy& study, plots::Char
 }
 
 /// The cells of one row about the best offer, for sweeps.
-std::vector<std::string> best_offer_cells(const study::PlanEstimate& plan) {
-  const OfferEstimate& estimate = plan.estimates[plan.best()];
-  if (!estimate.step) {
-    return {fmt::format("none: {}", estimate.problem), "", "", "", "", "", ""};
+/// Time of the run, or of a million samples or a billion tokens where its length is not known.
+double run_seconds(const OfferRecord& best) {
+  return best.run                 ? best.run->typical
+         : best.tokens_per_second ? 1e9 / best.tokens_per_second->typical
+                                  : 1e6 / best.samples_per_second->typical;
+}
+
+std::vector<std::string> best_offer_cells(const OfferRecord& best) {
+  if (!best.step) {
+    return {fmt::format("none: {}", best.problem.value_or("")), "", "", "", "", "", ""};
   }
-  const StepEstimate& step = *estimate.step;
-  return {plan.offers[plan.best()].name,
-          format(step.total.typical),
-          percent(step.exposed_share.typical),
-          percent(step.efficiency.typical),
-          fmt::format("{:.0f}", step.samples_per_second.typical),
-          long_time(study::run_seconds(estimate)),
-          cost_text(estimate.cost)};
+  const std::string step = format(Seconds{best.step->typical});
+  const std::string exposed = percent(best.exposed->typical / best.step->typical);
+  const std::string time = long_time(run_seconds(best));
+  const std::string cost =
+      best.cost ? money(best.cost->typical, best.currency.value_or("")) : std::string(kAbsent);
+  if (best.sharding) {
+    return {best.name,
+            *best.sharding,
+            step,
+            exposed,
+            fmt::format("{:.0f}", best.tokens_per_second->typical),
+            time,
+            cost};
+  }
+  return {best.name,
+          step,
+          exposed,
+          percent(best.efficiency->typical),
+          fmt::format("{:.0f}", best.samples_per_second->typical),
+          time,
+          cost};
 }
 
 void print_json(const study::PlanSweep& sweep) {
   for (const study::PlanSweepRow& row : sweep.rows) {
-    nlohmann::ordered_json line =
-        nlohmann::ordered_json::parse(to_line(study::record_of(row.estimate, row.estimate.best())));
+    nlohmann::ordered_json line = nlohmann::ordered_json::parse(to_line(row.best));
     std::map<std::string, std::string> values;
     for (std::size_t index = 0; index < row.values.size(); ++index) {
       values[sweep.sweeps[index].key] = row.values[index];
@@ -403,6 +410,8 @@ void print_plan(const study::PlanStudy& study, const CommonOptions& common) {
   print_warnings(study.estimate);
   print_explanations(study);
   print_line();
+  print_verdict(study);
+  print_line();
   print_line(fmt::format("results: {}", study.file.string()));
 }
 
@@ -420,16 +429,24 @@ void print_plan_sweep(const study::PlanSweep& sweep, const CommonOptions& common
     return;
   }
   std::vector<std::string> header = sweep_columns(sweep.sweeps);
-  header.insert(header.end(),
-                {"best offer", ">step", ">exposed", ">efficiency", ">samples/s", ">time", ">cost"});
+  const std::vector<std::string> cells =
+      sweep.shards ? std::vector<std::string>{"best offer", "way", ">step", ">exposed", ">tokens/s"}
+                   : std::vector<std::string>{"best offer", ">step", ">exposed", ">efficiency", ">samples/s"};
+  header.insert(header.end(), cells.begin(), cells.end());
+  const auto of_run = [&](const char* what) {
+    const bool run = std::any_of(sweep.rows.begin(), sweep.rows.end(),
+                                 [](const study::PlanSweepRow& row) { return row.best.run.has_value(); });
+    return fmt::format("{}{}", what, run ? "" : sweep.shards ? " of 1 G tokens" : " of 1 M samples");
+  };
+  header.push_back(of_run(">time"));
+  header.push_back(of_run(">cost"));
   std::vector<std::vector<std::string>> rows;
   OfferNotes notes;
   for (const study::PlanSweepRow& row : sweep.rows) {
     rows.push_back(row.values);
-    const std::vector<std::string> cells = best_offer_cells(row.estimate);
-    rows.back().insert(rows.back().end(), cells.begin(), cells.end());
-    const std::size_t best = row.estimate.best();
-    notes.add(study::idle_nics(row.estimate.estimates[best], {}), row.estimate.offers[best].name);
+    const std::vector<std::string> of_best = best_offer_cells(row.best);
+    rows.back().insert(rows.back().end(), of_best.begin(), of_best.end());
+    notes.add(row.idle_nics, row.best.name);
   }
   print(table(header, rows));
   notes.print("warnings");

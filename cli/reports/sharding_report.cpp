@@ -28,9 +28,8 @@ std::string step_share(const Interval<Seconds>& part, const Interval<Seconds>& w
 
 std::vector<std::string> way_row(const study::ShardingStudy& study, const study::ShardedOffer& way) {
   const ShardedStep& step = way.step;
-  std::vector<std::string> row = {
-      &way == &study.ways.front() && step.problem.empty() && !step.extrapolated ? "→" : "",
-      study.offers[way.offer].name, describe(step.sharding), memory_cell(step)};
+  std::vector<std::string> row = {&way == &study.ways.front() && way.recommended() ? "→" : "",
+                                  study.offers[way.offer].name, describe(step.sharding), memory_cell(step)};
   if (!step.problem.empty()) {
     row.resize(13);
     return row;
@@ -61,12 +60,19 @@ void print_once(const char* title, const std::vector<std::string>& sentences) {
   }
 }
 
+/// `the run of 15 B tokens`
+std::string run_words(const Workload& workload) {
+  const double tokens =
+      workload.samples * workload.epochs * static_cast<double>(workload.transformer->sequence);
+  return tokens >= 1e9 ? fmt::format("the run of {:.3g} B tokens", tokens / 1e9)
+                       : fmt::format("the run of {:.3g} M tokens", tokens / 1e6);
+}
+
 void print_best(const study::ShardingStudy& study) {
   const study::ShardedOffer& best = study.ways.front();
-  if (!best.step.problem.empty()) {
-    return;  // Why, stands above.
+  if (!study.why_none.empty()) {
+    return;  // The error says it.
   }
-  const bool run = best.step.run.has_value();
   const auto cost = [](const ShardedStep& step) {
     return step.cost ? fmt::format(", {} {}", cost_number(step.cost->amount.typical), step.cost->currency)
                      : std::string{};
@@ -83,9 +89,9 @@ void print_best(const study::ShardingStudy& study) {
   const auto named = [&](const study::ShardedOffer& way) {
     return fmt::format("{} with {}", study.offers[way.offer].name, describe(way.step.sharding));
   };
-  const std::string for_what = run ? "the run" : "a billion tokens";
+  const std::string for_what = best.step.run ? run_words(study.plan.workload) : "a billion tokens";
   const auto other = std::find_if(study.ways.begin(), study.ways.end(), [&](const study::ShardedOffer& way) {
-    return way.offer != best.offer && way.step.problem.empty();
+    return way.offer != best.offer && way.step.problem.empty() && way.meets;
   });
   const std::string standing = fmt::format("{} for {}{}", time(best.step), for_what, cost(best.step));
   if (best.step.extrapolated) {
@@ -175,7 +181,7 @@ void print_runs(const std::vector<RunCheck>& checks, const CommonOptions& common
                   summary.rows, summary.median, summary.percentile_90, 100 * summary.coverage));
 }
 
-void print_sharding(const study::ShardingStudy& study, const CommonOptions& common) {
+void print_sharding(const study::ShardingStudy& study, int top, const CommonOptions& common) {
   if (common.format == OutputFormat::json) {
     print_file(study.file);
     return;
@@ -186,7 +192,9 @@ void print_sharding(const study::ShardingStudy& study, const CommonOptions& comm
   std::string currency = "cost";
   bool run = false;
   for (const study::ShardedOffer& way : study.ways) {
-    rows.push_back(way_row(study, way));
+    if (rows.size() < static_cast<std::size_t>(top)) {
+      rows.push_back(way_row(study, way));
+    }
     bases.push_back(way.step.basis);
     currency = way.step.cost ? way.step.cost->currency : currency;
     run = run || way.step.run.has_value();
@@ -199,11 +207,23 @@ void print_sharding(const study::ShardingStudy& study, const CommonOptions& comm
       table({"", "offer", "way", ">memory of a GPU", ">batch × passes", ">fits", ">step", ">90 %", ">exposed",
              ">bubble", ">tokens/s", fmt::format(">{}{}", currency, run ? "" : " per 1 G tokens"), ">90 %"},
             rows));
+  if (rows.size() < study.ways.size()) {
+    print_line(fmt::format("{} more are in {} (--top {} shows them)", study.ways.size() - rows.size(),
+                           study.file.string(), study.ways.size()));
+  }
   print_line("fits: the largest micro-batch; exposed: what communication adds to the step");
   print_once("not used: ", problems);
   print_line();
   if (!study.ways.empty()) {
     print_best(study);
+  }
+  const auto trains_adapters = [](const study::ShardedOffer& way) {
+    return way.step.sharding.adapters != Adapters::none;
+  };
+  const auto with_adapters = std::count_if(study.ways.begin(), study.ways.end(), trains_adapters);
+  if (with_adapters > 0 && with_adapters < static_cast<std::ptrdiff_t>(study.ways.size())) {
+    print_line(
+        "lora and qlora train small matrices beside frozen weights: the same tokens teach the model less.");
   }
   print_once("assumed: ", bases);
 }

@@ -87,6 +87,9 @@ struct Plan {
   Interruptions interruptions = {};
   std::vector<Offer> offers = {};
   std::filesystem::path file = {};
+
+  /// It asks for ways to spread a language model.
+  bool shards() const { return search || !sharding.empty(); }
 };
 
 struct PlanPlaces {

@@ -179,8 +179,8 @@ struct PlanDraft {
   std::optional<Value> algorithm;
   std::optional<Value> alternatives;
   std::optional<Value> sharding;
-  std::optional<Seconds> deadline;
-  std::optional<Money> budget;
+  std::optional<Value> deadline;
+  std::optional<Value> budget;
   std::optional<Value> exchange_rates;
   Interruptions interruptions;
   std::optional<Value> offers;
@@ -242,9 +242,10 @@ MapTable<PlanDraft> plan_table() {
                                  "the best; left "
                                  "out = plain data parallelism."},
                      sharding_keys()),
-               row("deadline", &PlanDraft::deadline, duration_type(),
-                   {.meaning = "By when the whole run must be done."}),
-               row("budget", &PlanDraft::budget, money_type(), {.meaning = "What the whole run may cost."}),
+               later("deadline", &PlanDraft::deadline, duration_type().form,
+                     {.meaning = "By when the whole run must be done."}),
+               later("budget", &PlanDraft::budget, money_type().form,
+                     {.meaning = "What the whole run may cost."}),
                later("exchange_rates", &PlanDraft::exchange_rates, exchange_rates_shape().form,
                      {.meaning = "What currencies are worth; without them, an offer in another one than "
                                  "most, or than the budget, cannot be compared."}),
@@ -257,6 +258,20 @@ MapTable<PlanDraft> plan_table() {
 }
 
 // --- Other values ----------------------------------------------------------------------------------------------------
+
+/// What has no part in a plan that spreads a model: its collectives are NCCL's own, as its way to shard says.
+void check_beside_sharding(Reader& reader, const PlanDraft& draft) {
+  SynchronisationSettings without_passes = draft.synchronisation;
+  without_passes.accumulate = SynchronisationSettings{}.accumulate;
+  if (without_passes != SynchronisationSettings{}) {
+    reader.fail(*draft.sharding, "of `synchronisation` only `accumulate` counts beside it");
+  }
+  for (const auto& key : {draft.algorithm, draft.alternatives}) {
+    if (key) {
+      reader.fail(*key, "bears on nothing beside `sharding`, whose collectives are NCCL's own");
+    }
+  }
+}
 
 /// The whole path of a key that is given by its path or by its last word; empty when no such key takes a plain value.
 std::string whole_path(std::string_view key, const std::vector<KeyDescription>& keys) {
@@ -361,8 +376,12 @@ Plan read_plan(Reader& reader, const std::filesystem::path& file, const KnownNam
   plan.file = file;
   plan.name = draft.name.value_or(file.stem().string());
   plan.synchronisation = draft.synchronisation;
-  plan.deadline = draft.deadline;
-  plan.budget = draft.budget;
+  if (draft.deadline) {
+    plan.deadline = duration_type().read(reader, *draft.deadline);
+  }
+  if (draft.budget) {
+    plan.budget = money_type().read(reader, *draft.budget);
+  }
   plan.interruptions = draft.interruptions;
   plan.algorithm = "native";
   plan.alternatives = {"naive", "tutorial_ring", "ring"};
@@ -375,10 +394,12 @@ Plan read_plan(Reader& reader, const std::filesystem::path& file, const KnownNam
                             .read(reader, *draft.alternatives)
                             .value_or(plan.alternatives);
   }
+  bool workload_read = false;
   if (draft.workload) {
     if (auto workload =
             read_workload_reference(reader, *draft.workload, file.parent_path(), places, overrides)) {
       plan.workload = std::move(*workload);
+      workload_read = true;
       if (plan.workload.tensors.empty() && plan.synchronisation.style == Synchronisation::per_tensor) {
         reader.fail(*draft.workload,
                     "has no tensors, which synchronising per_tensor needs; write `model` or `tensors`");
@@ -388,8 +409,16 @@ Plan read_plan(Reader& reader, const std::filesystem::path& file, const KnownNam
   if (draft.sharding) {
     plan.search = draft.sharding->node.IsScalar() && draft.sharding->node.Scalar() == "search";
     plan.sharding = plan.search ? std::vector<Sharding>{} : read_shardings(reader, *draft.sharding);
-    if (draft.workload && !plan.workload.transformer) {
+    check_beside_sharding(reader, draft);
+    if (workload_read && !plan.workload.transformer) {
       reader.fail(*draft.sharding, "needs a workload with `transformer`, the numbers of a language model");
+    }
+  }
+  if (workload_read && !(plan.workload.samples > 0)) {
+    for (const auto& limit : {draft.deadline, draft.budget}) {
+      if (limit) {
+        reader.fail(*limit, "needs a workload whose length is known; write `samples` in it");
+      }
     }
   }
   if (draft.exchange_rates) {

@@ -265,6 +265,21 @@ std::vector<std::string> sweepable_keys() {
   return paths;
 }
 
+/// The best of one combination.
+PlanSweepRow best_row(const Plan& plan, std::vector<Offer> offers) {
+  if (plan.shards()) {
+    bring_to_one_currency(plan, offers);
+    const std::vector<ShardedOffer> ways = ways_of(plan, offers);
+    const ShardedOffer& best = ways.front();
+    return {.values = {}, .best = record_of(offers[best.offer], best, best.recommended())};
+  }
+  Planner planner(plan);
+  const PlanEstimate all = estimate(plan, std::move(offers), planner, 0);
+  return {.values = {},
+          .best = record_of(all, all.best()),
+          .idle_nics = idle_nics(all.estimates[all.best()], {})};
+}
+
 }  // namespace
 
 std::size_t PlanEstimate::best() const { return ranking.recommended.value_or(ranking.order.front()); }
@@ -293,7 +308,7 @@ PlanQuestion question_of(const PlanRequest& request) {
   Plan plan = load_plan(request.plan, known_names(), plan_places(), overrides_of(request));
   return {.name = plan.name,
           .computes = computes(plan.workload),
-          .shards = plan.search || !plan.sharding.empty(),
+          .shards = plan.shards(),
           .plan = std::move(plan)};
 }
 
@@ -304,6 +319,15 @@ PlanStudy plan(const PlanRequest& request, const Invocation& invocation, const O
                       estimate(loaded, loaded.offers, planner, static_cast<std::size_t>(request.top))};
   study.directory = output_directory(invocation, loaded.name);
   study.file = write_records(study.estimate, study.directory, invocation);
+  for (const std::string& part : request.explained) {
+    if (places_to_explain(study.estimate, {part}).empty()) {
+      throw Error(
+          ErrorKind::bad_input,
+          fmt::format("--explain '{}': no offer that is shown has that in its name ({} of {} offers are; "
+                      "--top shows more)",
+                      part, study.estimate.shown.size(), study.estimate.offers.size()));
+    }
+  }
   for (const std::size_t place : places_to_explain(study.estimate, request.explained)) {
     const std::size_t index = study.estimate.shown[place];
     study.explanations.push_back(
@@ -343,10 +367,16 @@ PlanSweep sweep_plan(const std::vector<std::string>& sweeps, const PlanRequest& 
     const Plan loaded = load_plan(request.plan, known, plan_places(), overrides);
     std::vector<Offer> offers = loaded.offers;
     offers.insert(offers.end(), more.begin(), more.end());
-    Planner planner(loaded);
-    result.rows.push_back(
-        {.values = values,
-         .estimate = estimate(loaded, offers_with(offers, result.sweeps, values), planner, 0)});
+    if (!loaded.shards() && !computes(loaded.workload)) {
+      throw Error(
+          ErrorKind::bad_input,
+          fmt::format(
+              "--sweep names the best offer of each combination, and {} has no `compute` to tell it by",
+              loaded.file.string()));
+    }
+    result.shards = loaded.shards();
+    result.rows.push_back(best_row(loaded, offers_with(offers, result.sweeps, values)));
+    result.rows.back().values = values;
   }
   return result;
 }

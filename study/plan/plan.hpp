@@ -104,15 +104,18 @@ PlanQuestion question_of(const PlanRequest& request);
 SynchronisationStudy synchronise(const PlanRequest& request, const Invocation& invocation,
                                  const Observer& observer);
 
-/// The best offer of one combination of swept values.
+/// The best offer of one combination of swept values; of a plan with `sharding` with its best way.
 struct PlanSweepRow {
   std::vector<std::string> values;
-  PlanEstimate estimate;
+  OfferRecord best;
+  std::vector<std::string> idle_nics = {};  ///< As of idle_nics().
 };
 struct PlanSweep {
   std::vector<Sweep> sweeps;
+  bool shards = false;
   std::vector<PlanSweepRow> rows;
 };
+/// Throws Error{bad_input}.
 PlanSweep sweep_plan(const std::vector<std::string>& sweeps, const PlanRequest& request,
                      const Observer& observer);
 
@@ -120,6 +123,10 @@ PlanSweep sweep_plan(const std::vector<std::string>& sweeps, const PlanRequest& 
 struct ShardedOffer {
   std::size_t offer = 0;
   ShardedStep step = {};
+  bool meets = true;  ///< The plan's deadline and budget.
+
+  /// It can be rented for what somebody measured, in time and for its price.
+  bool recommended() const { return step.problem.empty() && meets && !step.extrapolated; }
 };
 
 struct ShardingStudy {
@@ -127,12 +134,17 @@ struct ShardingStudy {
   std::vector<Offer> offers = {};
   /// Every way on every offer, or of a search the best and the runner-up of each; the best first, what cannot be last.
   std::vector<ShardedOffer> ways = {};
+  std::string why_none = {};  ///< Why nothing can be rented, a whole sentence; empty = something can.
   std::filesystem::path directory = {};
   std::filesystem::path file = {};  ///< `plan.jsonl`, complete.
 };
 
 /// Writes `plan.jsonl`. Throws Error{bad_input}.
 ShardingStudy shard(const PlanRequest& request, const Invocation& invocation, const Observer& observer);
+
+/// As in ShardingStudy.
+std::vector<ShardedOffer> ways_of(const Plan& plan, const std::vector<Offer>& offers);
+OfferRecord record_of(const Offer& offer, const ShardedOffer& way, bool best);
 
 /// The plan with its own offers and those of the request. Throws Error{bad_input} where there is none.
 Plan loaded_plan(const PlanRequest& request, const Observer& observer);

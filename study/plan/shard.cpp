@@ -1,6 +1,10 @@
 #include <algorithm>
+#include <limits>
 #include <tuple>
 
+#include <fmt/format.h>
+
+#include "analysis/plan/plan_answers.hpp"
 #include "results/codec/reader.hpp"
 #include "results/journal.hpp"
 #include "study/plan/plan.hpp"
@@ -12,7 +16,78 @@ Interval<double> seconds_of(const Interval<Seconds>& range) {
   return {.low = range.low.value, .typical = range.typical.value, .high = range.high.value};
 }
 
-OfferRecord record_of(const Offer& offer, const ShardedStep& step, bool best) {
+/// The best, and the best that cuts the model another way.
+std::vector<ShardedStep> best_two(std::vector<ShardedStep> found) {
+  if (found.empty()) {
+    return found;
+  }
+  const auto same_cut = [&](const ShardedStep& other) {
+    const Sharding& a = found.front().sharding;
+    const Sharding& b = other.sharding;
+    return a.style == b.style && a.tensor == b.tensor && a.pipeline == b.pipeline && a.expert == b.expert;
+  };
+  const auto next = std::find_if_not(found.begin(), found.end(), same_cut);
+  std::vector<ShardedStep> two = {found.front()};
+  if (next != found.end()) {
+    two.push_back(*next);
+  }
+  return two;
+}
+
+bool meets(const Plan& plan, const ShardedStep& step) {
+  return (!plan.deadline || (step.run && step.run->typical <= *plan.deadline)) &&
+         (!plan.budget || (step.cost && step.cost->amount.typical <= plan.budget->amount));
+}
+
+/// As rank_offers(): cheapest within the deadline, fastest within the budget where there is only that.
+double merit_in(const Plan& plan, const ShardedOffer& way) {
+  const bool by_time = plan.budget && !plan.deadline && way.step.run;
+  return by_time ? way.step.run->typical.value : merit_of(way.step);
+}
+
+std::string why_none_of(const Plan& plan, const std::vector<Offer>& offers,
+                        const std::vector<ShardedOffer>& ways) {
+  if (ways.empty() || !ways.front().step.problem.empty()) {
+    return "None of these ways to spread the model can run on what is on offer.";
+  }
+  if (ways.front().meets) {
+    return {};
+  }
+  const auto named = [&](const ShardedOffer& way) {
+    return fmt::format("{} with {}", offers[way.offer].name, describe(way.step.sharding));
+  };
+  const auto least_by = [&](auto value) -> const ShardedOffer& {
+    return *std::min_element(ways.begin(), ways.end(), [&](const ShardedOffer& a, const ShardedOffer& b) {
+      return value(a.step) < value(b.step);
+    });
+  };
+  const auto seconds = [](const ShardedStep& step) {
+    return step.run ? step.run->typical.value : std::numeric_limits<double>::infinity();
+  };
+  const auto amount = [](const ShardedStep& step) {
+    return step.cost ? step.cost->amount.typical : std::numeric_limits<double>::infinity();
+  };
+  const ShardedOffer& fastest = least_by(seconds);
+  if (plan.deadline && seconds(fastest.step) > plan.deadline->value) {
+    return fmt::format("No way is done within {}: the fastest, {}, takes {}.",
+                       long_time(plan.deadline->value), named(fastest), long_time(seconds(fastest.step)));
+  }
+  const ShardedOffer& cheapest = least_by(amount);
+  if (plan.budget && !(amount(cheapest.step) <= plan.budget->amount)) {
+    return cheapest.step.cost
+               ? fmt::format("No way costs at most {:.2f} {}: the cheapest, {}, costs {:.2f} {}.",
+                             plan.budget->amount, plan.budget->currency, named(cheapest),
+                             amount(cheapest.step), cheapest.step.cost->currency)
+               : "No offer that can be used has a price to compare with the budget.";
+  }
+  return fmt::format("No way is both done within {} and costs at most {:.2f} {}.",
+                     long_time(plan.deadline->value), plan.budget->amount, plan.budget->currency);
+}
+
+}  // namespace
+
+OfferRecord record_of(const Offer& offer, const ShardedOffer& way, bool best) {
+  const ShardedStep& step = way.step;
   OfferRecord record{.name = offer.name, .source = offer.source, .gpus = offer.gpus};
   if (offer.per_hour) {
     record.per_hour = offer.per_hour->amount;
@@ -47,65 +122,46 @@ OfferRecord record_of(const Offer& offer, const ShardedStep& step, bool best) {
   return record;
 }
 
-/// The best, and the best that cuts the model another way.
-std::vector<ShardedStep> best_two(std::vector<ShardedStep> found) {
-  if (found.empty()) {
-    return found;
-  }
-  const auto same_cut = [&](const ShardedStep& other) {
-    const Sharding& a = found.front().sharding;
-    const Sharding& b = other.sharding;
-    return a.style == b.style && a.tensor == b.tensor && a.pipeline == b.pipeline;
+std::vector<ShardedOffer> ways_of(const Plan& plan, const std::vector<Offer>& offers) {
+  ShardedPlanner planner(plan);
+  std::vector<ShardedOffer> ways;
+  const auto add = [&](std::size_t offer, ShardedStep step) {
+    const bool in_time_and_budget = meets(plan, step);
+    ways.push_back({.offer = offer, .step = std::move(step), .meets = in_time_and_budget});
   };
-  const auto next = std::find_if_not(found.begin(), found.end(), same_cut);
-  std::vector<ShardedStep> two = {found.front()};
-  if (next != found.end()) {
-    two.push_back(*next);
+  for (std::size_t index = 0; index < offers.size(); ++index) {
+    if (plan.search) {
+      for (ShardedStep& step : best_two(planner.search(offers[index]))) {
+        add(index, std::move(step));
+      }
+    }
+    for (const Sharding& sharding : plan.sharding) {
+      add(index, planner.estimate(offers[index], sharding));
+    }
   }
-  return two;
+  std::stable_sort(ways.begin(), ways.end(), [&](const ShardedOffer& a, const ShardedOffer& b) {
+    // What cannot be comes last, before it what is too late or too dear, and what no published run stands behind.
+    const auto key = [&](const ShardedOffer& way) {
+      return std::tuple(!way.step.problem.empty(), !way.meets, way.step.extrapolated, merit_in(plan, way));
+    };
+    return key(a) < key(b);
+  });
+  return ways;
 }
-
-std::vector<ShardedStep> searched(ShardedPlanner& planner, const Offer& offer) {
-  std::vector<ShardedStep> two = best_two(planner.search(offer, Adapters::none));
-  if (two.empty()) {
-    // Why not: the way that cuts most.
-    two.push_back(planner.estimate(offer, {.style = ShardingStyle::fsdp, .checkpointing = true}, 1));
-  }
-  return two;
-}
-
-}  // namespace
 
 ShardingStudy shard(const PlanRequest& request, const Invocation& invocation, const Observer& observer) {
   ShardingStudy study;
   study.plan = loaded_plan(request, observer);
   study.offers = study.plan.offers;
-  ShardedPlanner planner(study.plan);
-  for (std::size_t index = 0; index < study.offers.size(); ++index) {
-    if (study.plan.search) {
-      for (ShardedStep& step : searched(planner, study.offers[index])) {
-        study.ways.push_back({.offer = index, .step = std::move(step)});
-      }
-    }
-    for (const Sharding& sharding : study.plan.sharding) {
-      study.ways.push_back({.offer = index, .step = planner.estimate(study.offers[index], sharding)});
-    }
-  }
-  std::stable_sort(study.ways.begin(), study.ways.end(), [](const ShardedOffer& a, const ShardedOffer& b) {
-    // What cannot be comes last, before it what no published run stands behind.
-    const auto key = [](const ShardedOffer& way) {
-      return std::tuple(!way.step.problem.empty(), way.step.extrapolated, merit_of(way.step));
-    };
-    return key(a) < key(b);
-  });
+  study.ways = ways_of(study.plan, study.offers);
+  study.why_none = why_none_of(study.plan, study.offers, study.ways);
   study.directory = output_directory(invocation, study.plan.name);
   Journal journal = Journal::create(study.directory / "plan.jsonl",
                                     plain_header(invocation, {.name = study.plan.name,
                                                               .file = study.plan.file.string(),
                                                               .text = read_text(study.plan.file)}));
   for (const ShardedOffer& way : study.ways) {
-    journal.append(
-        record_of(study.offers[way.offer], way.step, &way == &study.ways.front() && !way.step.extrapolated));
+    journal.append(record_of(study.offers[way.offer], way, &way == &study.ways.front() && way.recommended()));
   }
   study.file = journal.file();
   return study;

@@ -136,7 +136,7 @@ TEST(ShardedStep, WhatDoesNotFitSaysWhatWould) {
 TEST(ShardedStep, TheSearchFindsNothingDearerThanAWayThatIsNamed) {
   const Plan plan = plan_of(llama_8b(4096), 1, 4);
   ShardedPlanner planner(plan);
-  const std::vector<ShardedStep> found = planner.search(eight_h100(), Adapters::none);
+  const std::vector<ShardedStep> found = planner.search(eight_h100());
   ASSERT_GT(found.size(), 2U);
   EXPECT_LE(merit_of(found.front()),
             merit_of(planner.estimate(eight_h100(), {.style = ShardingStyle::fsdp})));
@@ -217,6 +217,62 @@ TEST(ShardedStep, ExpertsAreSharedAndTokensGoToThem) {
   ASSERT_EQ(both.problem, "");
   EXPECT_LT(both.communication.typical, fsdp.communication.typical);
   EXPECT_NE(planner.estimate(eight_h100(), {.expert = 3}).problem, "");
+}
+
+TEST(ShardedMemory, OnlyRanksWithTheSameExpertsCutThem) {
+  Workload workload;
+  Transformer mixture = llama_8b(1024);
+  mixture.experts = 8;
+  mixture.active_experts = 2;
+  workload.transformer = mixture;
+  workload.memory.optimizer = Optimizer::adam;
+  const Layout layout{.data = 16, .data_on_node = 8};
+  const Sharding zero{.style = ShardingStyle::zero1, .expert = 8};
+  const auto experts = static_cast<double>(mixture.layers * expert_elements_of_layer(mixture));
+  const double others = static_cast<double>(parameters_of(mixture)) - experts;
+  const TrainedElements trained = trained_on_rank(mixture, zero, layout);
+  EXPECT_NEAR(trained.experts, experts / 8, 1);
+  EXPECT_NEAR(trained.others, others, 1);
+  // 12 bytes of Adam: two of the sixteen ranks have the same experts, all have the rest.
+  EXPECT_NEAR(static_cast<double>(sharded_memory(workload, zero, layout, true, 1, 1).optimizer.value),
+              12 * (experts / 8 / 2 + others / 16), 2);
+  // Whatever is cut, nothing of an expert is kept twice once all ranks cut everything.
+  const Sharding fsdp{.style = ShardingStyle::fsdp, .expert = 8};
+  EXPECT_NEAR(static_cast<double>(sharded_memory(workload, fsdp, layout, true, 1, 1).weights.value),
+              2 * (experts + others) / 16, 2);
+  const Sharding hybrid{.style = ShardingStyle::hybrid, .expert = 8};
+  EXPECT_EQ(ranks_alike(hybrid, layout), 8);
+  EXPECT_EQ(ranks_alike_in_experts(hybrid, layout), 1);
+}
+
+TEST(ShardedStep, TheSearchSharesExpertsAndSaysWhatNeedsLeastWhereNothingFits) {
+  Transformer mixture = llama_8b(2048);
+  mixture.experts = 8;
+  mixture.active_experts = 2;
+  const Plan plan = plan_of(mixture, 1);
+  ShardedPlanner planner(plan);
+  const std::vector<ShardedStep> found = planner.search(sixteen_h100());
+  ASSERT_FALSE(found.empty());
+  EXPECT_TRUE(std::any_of(found.begin(), found.end(),
+                          [](const ShardedStep& step) { return step.sharding.expert == 8; }));
+  // 47 G parameters do not fit into 8 x 80 GB with Adam.
+  const std::vector<ShardedStep> none = planner.search(eight_h100());
+  ASSERT_EQ(none.size(), 1U);
+  EXPECT_THAT(none.front().problem, HasSubstr("does not fit: "));
+  EXPECT_GE(
+      planner.estimate(eight_h100(), {.style = ShardingStyle::fsdp, .checkpointing = true}).memory.total(),
+      none.front().memory.total());
+}
+
+TEST(ShardedStep, IsNoFasterThanItsInput) {
+  Plan plan = plan_of(llama_8b(2048), 1);
+  plan.workload.input_per_node = 2;
+  ShardedPlanner planner(plan);
+  const ShardedStep step =
+      planner.estimate(eight_h100(), {.style = ShardingStyle::fsdp, .checkpointing = true});
+  ASSERT_EQ(step.problem, "");
+  EXPECT_DOUBLE_EQ(step.total.low.value, 8 / 2.0);
+  EXPECT_DOUBLE_EQ(step.tokens_per_second.high, 2 * 2048.0);
 }
 
 TEST(GroupTimes, AnAllToAllAcrossNodesTakesLongerThanAnAllGatherOfAsManyBytes) {

@@ -179,11 +179,50 @@ class Plan(RingsideCase):
         self.assert_rejected(self.line("--model", "llama3-8b", "--shard", "fspd", "--gpus", "4xA100"), 2, "--shard 'fspd': ", "did you mean 'fsdp'")
         self.assert_rejected(self.line("--model", "resnet34", "--shard", "fsdp", "--gpus", "4xA100"), 2, "transformer")
 
+    def test_ways_to_shard_meet_a_deadline_and_a_budget_or_nothing_is_rented(self):
+        asked = ("--model", "llama3-8b", "--shard", "fsdp,zero3", "--gpus", "8xH100 @ 20 USD,8xA100 @ 8 USD", "--tokens", "1 B")
+        soon = self.line(*asked, "--deadline", "8 h")
+        self.assertEqual(soon.returncode, 0, soon.stderr)
+        self.assertRegex(soon.stdout, r"\n→ +8 × H100-SXM")
+        self.assert_rejected(self.line(*asked, "--deadline", "1 min"), 3, "No way is done within 1 min: the fastest, 8 × H100-SXM with ")
+        self.assert_rejected(self.line(*asked, "--budget", "1 USD"), 3, "No way costs at most 1.00 USD: the cheapest, ")
+        unknown = ("--model", self.write("gpt.yaml", "transformer: {layers: 12, hidden: 768, heads: 12, vocabulary: 50257, intermediate: 3072, sequence: 1024}\n"
+                                         "batch_per_gpu: 1\ncompute: {precision: bfloat16}\n"), "--shard", "ddp", "--gpus", "8xH100")
+        self.assert_rejected(self.line(*unknown, "--deadline", "1 h"), 2, "--deadline 1 h: needs a workload whose length is known")
+
+    def test_ways_to_shard_are_swept(self):
+        asked = ("--model", "llama3-8b", "--shard", "fsdp,zero3", "--gpus", "8xH100 @ 20 USD")
+        result = self.line(*asked, "--sweep", "batch_per_gpu=1,2", "--sweep", "gpus=4,8")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(len(re.findall(r"^ +[12] +[48]  (?:8 × H100-SXM  (?:fsdp|zero3)|none: does not fit)", result.stdout, re.MULTILINE)), 4, result.stdout)
+        swept = self.run_ringside("plan", *asked, "--output", self.folder / "out", "--sweep", "gpus=4,8", "--format", "json")
+        self.assertEqual([record["sweep"] for record in self.records(swept.stdout)], [{"gpus": "4"}, {"gpus": "8"}])
+        self.assert_rejected(self.line("--gradients", "88 MB", "--gpus", "8x4090", "--sweep", "gpus=4"), 2, "--sweep", "has no `compute`")
+
+    def test_what_bears_on_nothing_beside_sharding_is_refused(self):
+        plan = "workload: llama3-8b\noffers: [{name: a, machine: dgx-h100}]\nsharding: [fsdp]\n"
+        self.assertEqual(self.plan(plan + "synchronisation: {accumulate: 2}\n").returncode, 0)
+        self.assert_rejected(self.plan(plan + "synchronisation: {style: one_bucket}\n"), 2, "plan.yaml:3:", "only `accumulate` counts")
+        self.assert_rejected(self.plan(plan + "algorithm: ring\n"), 2, "plan.yaml:4:", "bears on nothing")
+        self.assert_rejected(self.plan(plan, "--explain", "a"), 2, "--explain", "has `sharding`")
+        broken = self.plan(plan.replace("llama3-8b", "llama3-9b"))
+        self.assert_rejected(broken, 2, "did you mean 'llama3-8b'")
+        self.assertNotIn("transformer", broken.stderr)
+
+    def test_an_offer_is_explained_or_refused_by_its_name(self):
+        asked = ("--model", "vgg16", "--gpus", "4x3090,8x4090")
+        self.assertRegex(self.line(*asked, "--explain", "4090").stdout, r"\n8 × RTX 4090: PCIe .* is the bottleneck")
+        self.assert_rejected(self.line(*asked, "--explain", "5090"), 2, "--explain '5090': no offer that is shown")
+
+    def test_the_command_in_the_file_can_be_typed_again(self):
+        self.line("--model", "vgg16", "--gpus", "4x3090, 8x4090 @ 3 USD")
+        self.assertIn(" plan --model vgg16 --gpus '4x3090, 8x4090 @ 3 USD' ", (self.folder / "out/plan.yaml").read_text())
+
     def test_the_length_of_the_run_can_be_said(self):
         def cost(*arguments):
             result = self.line(*arguments)
             self.assertEqual(result.returncode, 0, result.stderr)
-            return result.stdout, float(re.search(r"for the run, ([\d.]+) USD", result.stdout)[1])
+            return result.stdout, float(re.search(r"for the run of [\d.]+ [MB] tokens, ([\d.]+) USD", result.stdout)[1])
 
         offers = ("--shard", "fsdp", "--gpus", "8xH100 @ 20 USD")
         text, short = cost("--model", "llama3-8b", "--tokens", "1 B", *offers)

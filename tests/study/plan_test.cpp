@@ -50,7 +50,7 @@ TEST(PlanStudy, ASweepHasARowPerCombination) {
       sweep_plan({"accumulate=1:4:2x"}, {.plan = workspace.write("plan.yaml", kPlan)}, workspace.observer());
   ASSERT_THAT(sweep.rows, SizeIs(3));
   EXPECT_EQ(sweep.rows[2].values.front(), "4");
-  EXPECT_TRUE(sweep.rows[2].estimate.estimates[sweep.rows[2].estimate.best()].step);
+  EXPECT_TRUE(sweep.rows[2].best.step);
 }
 
 }  // namespace
