@@ -10,6 +10,7 @@
 #include "analysis/comparison/policy_sentences.hpp"
 #include "analysis/comparison/verdict.hpp"
 #include "common/error.hpp"
+#include "sim/nccl/gpu_models.hpp"
 #include "study/calibrate.hpp"
 #include "study/inputs/scenario_points.hpp"
 
@@ -31,6 +32,25 @@ void require_use_of_nodes(const Scenario& scenario) {
                             scenario.file.string(), most, scenario.machine->nodes,
                             *scenario.machine->gpus_per_node, scenario.machine->nodes * per_node));
   }
+}
+
+/// A GPU that no data sheet is known of is taken for one of its kind.
+void say_what_a_gpu_is_taken_for(const Machine& machine, const Observer& observer) {
+  if (!machine.gpu || machine.calibrated) {
+    return;
+  }
+  const GpuModel gpu = gpu_model(machine);
+  if (gpu.taken_from == 0) {
+    return;
+  }
+  const auto rate = [](double value) { return format(BytesPerSecond{value}); };
+  observer.note(fmt::format(
+      "No data sheet of {} is known: it is taken for one of the {} GPUs{} that have such "
+      "links or architecture, whose memory passes {}.",
+      gpu.name, gpu.taken_from, gpu.architecture ? fmt::format(" ({})", name(*gpu.architecture)) : "",
+      gpu.memory_bandwidth.low < gpu.memory_bandwidth.high
+          ? fmt::format("{} to {}", rate(gpu.memory_bandwidth.low), rate(gpu.memory_bandwidth.high))
+          : rate(gpu.memory_bandwidth.typical)));
 }
 
 /// Where ranks stand that do not fill their nodes.
@@ -161,6 +181,7 @@ PointStudy predict(const PredictRequest& request, const Invocation& invocation, 
   say_placement(study.scenario, observer);
   study.points = open_points(points_of(study.scenario));
   study.unpredicted = predict_points(study.points, study.machine, prepared.options, observer);
+  say_what_a_gpu_is_taken_for(study.machine, observer);
   require_use_of_known(study.points, study.machine, request.native);
 
   study.unwritable = prepared.unwritable;

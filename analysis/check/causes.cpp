@@ -78,7 +78,7 @@ void halve_slots(const Machine& machine, Machine& changed) {
 void halve_links(const Machine& machine, Machine& changed) {
   const bool cabled = machine.intra && machine.gpu && machine.intra->kind != IntraKind::pcie &&
                       machine.intra->kind != IntraKind::custom;
-  const auto known = cabled ? gpu_model(*machine.gpu).num_links : std::nullopt;
+  const auto known = cabled ? gpu_model(machine).num_links : std::nullopt;
   const int links = cabled ? machine.intra->links_per_gpu.value_or(known.value_or(0)) : 0;
   if (links > 1) {
     changed.intra->links_per_gpu = links / 2;

@@ -248,9 +248,11 @@ ShardedStep ShardedPlanner::estimate(const Offer& offer, const Sharding& shardin
   }
   const AchievedShare achieved = share_of(workload, *sheet);
   step.extrapolated = achieved.extrapolated;
-  step.basis = fmt::format("One {} computes at {} to {} of its {:.4g} TFLOP/s{}.", sheet->model,
-                           percent(achieved.share.low), percent(achieved.share.high), rate / 1e12,
-                           achieved.extrapolated ? ", which nobody published of a language model on it" : "");
+  step.basis =
+      fmt::format("One {} computes at {}{} of its {:.4g} TFLOP/s{}.", sheet->model,
+                  achieved.share.low < achieved.share.high ? percent(achieved.share.low) + " to " : "",
+                  percent(achieved.share.high), rate / 1e12,
+                  achieved.extrapolated ? ", which nobody published of a language model on it" : "");
   GroupTimes times(offer.machine);
   try {
     const StepParts fast = parts_of(model, step, *sheet, rate, achieved.share, times, kFast);

@@ -94,13 +94,6 @@ void print_best(const study::ShardingStudy& study) {
     return way.offer != best.offer && way.step.problem.empty() && way.meets;
   });
   const std::string standing = fmt::format("{} for {}{}", time(best.step), for_what, cost(best.step));
-  if (best.step.extrapolated) {
-    print_line(fmt::format(
-        "Nothing is recommended: typically {} is best, {}, but no published run of a language model was on "
-        "its GPU; one measured step settles it (--known).",
-        named(best), standing));
-    return;
-  }
   const bool tie = other != study.ways.end() && lowest(other->step) < highest(best.step);
   print_line(
       tie ? fmt::format(

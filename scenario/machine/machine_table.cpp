@@ -29,8 +29,8 @@ MapTable<Gpu> gpu_table() {
                    row("architecture", &Gpu::architecture, architecture_type(),
                        {.meaning = "Its architecture; left out = what the catalogue says of the model."}),
                    row("memory_bandwidth", &Gpu::memory_bandwidth, bandwidth_type(),
-                       {.meaning = "Data-sheet bandwidth of its memory. With it the model may be one that "
-                                   "the catalogue does not know."})}};
+                       {.meaning = "Data-sheet bandwidth of its memory; of a model that the catalogue does "
+                                   "not know, left out = that of others with such links or architecture."})}};
 }
 
 MapTable<Cpu> cpu_table() {

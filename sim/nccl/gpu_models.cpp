@@ -167,6 +167,23 @@ Sheets sheets_of(std::string_view text) {
   return sheets;
 }
 
+/// Cards with such links, of the vendor and architecture that a person says; none where nothing of that is said.
+Sheets sheets_alike(const Gpu& words, const std::optional<IntraLink>& intra) {
+  const bool cabled =
+      intra && intra->generation && (intra->kind == IntraKind::nvlink || intra->kind == IntraKind::xgmi);
+  Sheets sheets;
+  for (const GpuSheet& sheet : gpu_sheets()) {
+    const auto& generation =
+        cabled && intra->kind == IntraKind::xgmi ? sheet.xgmi_generation : sheet.nvlink_generation;
+    if ((cabled || words.architecture) && (!cabled || generation == intra->generation) &&
+        (!words.vendor || sheet.vendor == *words.vendor) &&
+        (!words.architecture || sheet.architecture == *words.architecture)) {
+      sheets.push_back(&sheet);
+    }
+  }
+  return sheets;
+}
+
 /// What a person says of a GPU counts more than the catalogue.
 void apply_words(const Gpu& words, GpuModel& gpu) {
   gpu.vendor = words.vendor ? words.vendor : gpu.vendor;
@@ -197,17 +214,36 @@ GpuModel gpu_model(std::string_view text) {
   if (sheets.empty()) {
     throw Error(
         ErrorKind::bad_input,
-        fmt::format("{}. One that is not listed is described by hand: `gpu: {{model: {}, "
-                    "vendor: nvidia, architecture: ada, memory_bandwidth: 1000 GB/s}}` with the words of "
-                    "its data sheet, and the generation of its links under `intra`",
-                    unknown_name("GPU model", text, gpu_model_names()), text));
+        fmt::format(
+            "{}. One that is not listed is described by hand: `gpu: {{model: {}, "
+            "architecture: ada}}`, better with `memory_bandwidth`, and kind, generation and number of "
+            "its links under `intra`",
+            unknown_name("GPU model", text, gpu_model_names()), text));
   }
   return summary_of(sheets, std::string(text));
 }
 
-GpuModel gpu_model(const Gpu& words) {
-  const bool described = words.memory_bandwidth && sheets_of(words.model).empty();
-  GpuModel gpu = described ? GpuModel{.name = words.model} : gpu_model(words.model);
+GpuModel gpu_model(const Machine& machine) {
+  const Gpu& words = *machine.gpu;
+  if (!sheets_of(words.model).empty()) {
+    GpuModel gpu = gpu_model(words.model);
+    apply_words(words, gpu);
+    return gpu;
+  }
+  const bool said_of_it = words.vendor || words.architecture || words.memory_bandwidth;
+  const Sheets alike = sheets_alike(words, machine.intra);
+  const bool a_slip = !said_of_it && nearest_name(words.model, gpu_model_names());
+  if (a_slip || (alike.empty() && !words.memory_bandwidth)) {
+    return gpu_model(words.model);  // Says that nobody knows it.
+  }
+  GpuModel gpu{.name = words.model};
+  if (!alike.empty()) {
+    gpu = summary_of(alike, words.model);
+    // How many links a card has is its own affair.
+    gpu.num_links.reset();
+    gpu.link_rate.reset();
+    gpu.taken_from = static_cast<int>(alike.size());
+  }
   apply_words(words, gpu);
   return gpu;
 }

@@ -26,15 +26,17 @@ struct GpuModel {
   std::optional<int> num_links = {};             ///< NVLink or xGMI, per GPU.
   std::optional<BytesPerSecond> link_rate = {};  ///< Per NVLink or xGMI link, one direction.
   std::optional<bool> peer_to_peer = {};         ///< Over PCIe, with the vendor's driver.
+  int taken_from = 0;  ///< Sheets of others that it is taken from; 0 = it has its own, or a person says all.
 };
 
 /// Finds a model however it is spelt: `RTX 3090`, `NVIDIA GeForce RTX 3090`, `H100-SXM5-80GB`; a family (`A100`)
 /// stands for all its cards. Throws Error{bad_input} with the nearest names for a model that is not known.
 GpuModel gpu_model(std::string_view text);
 
-/// What the catalogue says of the model, with what the machine's description says of it instead. A model that the catalogue does
-/// not know is fine when that gives its memory bandwidth.
-GpuModel gpu_model(const Gpu& description);
+/// What the catalogue says of the GPU of a machine, with what its description says of it instead. A model that the catalogue does not know is
+/// taken for one of those with such links (NVLink or xGMI of a stated generation) or of such an architecture. Throws Error{bad_input} where
+/// nothing of that is said, nor its memory bandwidth, or where the name looks like a slip of the pen. The machine has a `gpu`.
+GpuModel gpu_model(const Machine& machine);
 
 /// The data sheet of a model, however it is spelt; of a family (`A100`) that of its first card. Nothing for a model that is
 /// not in the catalogue.

@@ -67,7 +67,7 @@ double ring_rate_inside(const Machine& machine, int gpus, bool peer_to_peer) {
 class Description {
  public:
   Description(const Machine& machine, int ranks)
-      : machine_(machine), ranks_(ranks), gpu_(gpu_model(*machine.gpu)) {}
+      : machine_(machine), ranks_(ranks), gpu_(gpu_model(machine)) {}
 
   std::variant<NcclSystem, std::string> read() {
     if (!gpu_.vendor || !gpu_.architecture) {
@@ -173,12 +173,15 @@ class Description {
   /// NVLink and xGMI: all links of a GPU together.
   std::string read_cables(const IntraLink& intra) {
     const std::optional<int> links = intra.links_per_gpu ? intra.links_per_gpu : gpu_.num_links;
-    if (!links || !gpu_.link_rate) {
-      return fmt::format("the catalogue does not know the {} links of {}", name(intra.kind),
-                         machine_.gpu->model);
+    if (!links || (!gpu_.link_rate && !intra.generation)) {
+      return fmt::format(
+          "the catalogue does not know the {} links of {}; say their generation and links_per_gpu under "
+          "`intra`",
+          name(intra.kind), machine_.gpu->model);
     }
     const double in_use = links_in_use(intra, *links);
-    system_.link_rate = in_use * gpu_.link_rate->value / kGiga;
+    const BytesPerSecond rate = gpu_.link_rate ? *gpu_.link_rate : usual_cable(intra).data_sheet;
+    system_.link_rate = in_use * rate.value / kGiga;
     system_.bridge_links =
         intra.wiring == "bridge_pairs" && !intra.links_per_gpu && !intra.bandwidth ? *links : 0;
     if (intra.bandwidth) {
@@ -188,15 +191,20 @@ class Description {
     return {};
   }
 
-  double cable_speed(const IntraLink& intra, int links) const {
+  /// One link of a cable, at what the data sheet of the card says where it does.
+  LinkSheet usual_cable(const IntraLink& intra) const {
     const bool is_xgmi = intra.kind == IntraKind::xgmi;
     const std::optional<int> known = is_xgmi ? gpu_.xgmi_generation : gpu_.nvlink_generation;
     const int generation = intra.generation.value_or(known.value_or(0));
+    return is_xgmi ? xgmi(generation)
+           : system_.link == GpuLink::nvswitch
+               ? nvswitch(generation)
+               : nvlink(generation, gpu_.link_rate.value_or(BytesPerSecond{}));
+  }
+
+  double cable_speed(const IntraLink& intra, int links) const {
     try {
-      const LinkSheet usual = is_xgmi                             ? xgmi(generation)
-                              : system_.link == GpuLink::nvswitch ? nvswitch(generation)
-                                                                  : nvlink(generation, *gpu_.link_rate);
-      return measured_speed(usual, links, *intra.bandwidth);
+      return measured_speed(usual_cable(intra), links, *intra.bandwidth);
     } catch (const Error& error) {
       throw Error(error.kind(), fmt::format("intra.bandwidth: {}", error.what()));
     }

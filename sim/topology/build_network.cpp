@@ -214,7 +214,7 @@ Network build_network(const Machine& machine, int num_ranks, SpecNumbers numbers
     fail_for_too_few_gpus(machine, num_all, num_ranks);
   }
   if (machine.gpu && !machine.calibrated) {
-    request.gpu = located(machine, "gpu.model", [&] { return gpu_model(*machine.gpu); });
+    request.gpu = located(machine, "gpu.model", [&] { return gpu_model(machine); });
     located(machine, "intra.kind", [&] { require_links_of_vendor(*request.gpu, machine.intra); });
   }
 

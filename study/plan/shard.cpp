@@ -50,12 +50,18 @@ std::string why_none_of(const Plan& plan, const std::vector<Offer>& offers,
   if (ways.empty() || !ways.front().step.problem.empty()) {
     return "None of these ways to spread the model can run on what is on offer.";
   }
-  if (ways.front().meets) {
-    return {};
-  }
   const auto named = [&](const ShardedOffer& way) {
     return fmt::format("{} with {}", offers[way.offer].name, describe(way.step.sharding));
   };
+  if (ways.front().recommended()) {
+    return {};
+  }
+  if (ways.front().meets) {
+    return fmt::format(
+        "Nothing is recommended: {} is typically best, but no published run of a language model was on its "
+        "GPU; one measured step settles it (--known '{}: N samples/s').",
+        named(ways.front()), offers[ways.front().offer].machine.gpu->model);
+  }
   const auto least_by = [&](auto value) -> const ShardedOffer& {
     return *std::min_element(ways.begin(), ways.end(), [&](const ShardedOffer& a, const ShardedOffer& b) {
       return value(a.step) < value(b.step);

@@ -161,6 +161,10 @@ class Import(RingsideCase):
         self.assert_rejected(unknown, 2, "did you mean 'RTX 4090'?", "memory_bandwidth")
         known = self.run_ringside("predict", self.write("s.yaml", text + machine % ", memory_bandwidth: 1000 GB/s"))
         self.assertEqual(known.returncode, 0, known.stderr)
+        cables = "machine: {gpus_per_node: 2, intra: {kind: nvlink, generation: 5, links_per_gpu: 18, switch: true}, gpu: {model: Zeta 9}}\n"
+        taken = self.run_ringside("predict", self.write("s.yaml", text.replace("ring", "[native, ring]") + cables))
+        self.assertEqual(taken.returncode, 0, taken.stderr)
+        self.assertRegex(taken.stderr, r"No data sheet of Zeta 9 is known: it is taken for one of the \d+ GPUs \(blackwell\)")
 
 
 if __name__ == "__main__":

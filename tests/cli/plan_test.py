@@ -372,6 +372,11 @@ class Plan(RingsideCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("4 × L40S may be better, but only by an extrapolated number", result.stdout)
         self.assert_rejected(self.line("--model", "resnet50", "--gpus", "4xL40S"), 3, "Nothing is recommended")
+        adapters = ("--model", "llama3-8b", "--shard", "lora", "--gpus", "1x4090", "--sequence", "2048")
+        self.assert_rejected(self.line(*adapters), 3, "Nothing is recommended", "--known 'RTX 4090: N samples/s'")
+        known = self.line(*adapters, "--known", "4090: 0.8 samples/s")
+        self.assertEqual(known.returncode, 0, known.stderr)
+        self.assertIn("One RTX 4090 computes at 48 % of its", known.stdout)
 
     def test_one_bad_offer_among_many_is_reported_and_the_rest_ranked(self):
         listing = json.loads((LISTINGS / "vast.json").read_text())

@@ -324,6 +324,17 @@ TEST(NcclModel, AGpuDescribedByHandAsTheErrorSays) {
   EXPECT_GT(predicted(with(", vendor: nvidia, architecture: ada"), native(4, kKi)).seconds.value, 0);
 }
 
+TEST(NcclModel, StatedLinksSufficeForAGpuThatNobodyKnows) {
+  const auto with = [&](const char* model) {
+    return machine(fmt::format(
+        "gpus_per_node: 8\ngpu: {{model: {}}}\nintra: {{kind: nvlink, generation: 5, links_per_gpu: "
+        "18, switch: true}}\n",
+        model));
+  };
+  EXPECT_DOUBLE_EQ(predicted(with("Zeta 9"), native(8, 1024 * kKi)).seconds.value,
+                   predicted(with("B200"), native(8, 1024 * kKi)).seconds.value);
+}
+
 // ---- the two others -------------------------------------------------------------------------------------------------
 
 TEST(NcclTuner, ReproducesTwoTimesOfALog) {

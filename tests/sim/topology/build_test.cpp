@@ -252,6 +252,30 @@ TEST(GpuModels, AFamilyStandsForAllItsCards) {
   EXPECT_EQ(gpu_model("H100 80GB").memory_bandwidth.low, 2000e9);
 }
 
+TEST(GpuModels, OneThatNobodyKnowsIsTakenFromThoseWithItsLinksOrArchitecture) {
+  Machine machine;
+  machine.gpu = Gpu{.model = "Zeta 9"};
+  machine.intra =
+      IntraLink{.kind = IntraKind::nvlink, .generation = 5, .links_per_gpu = 18, .nvswitch = true};
+  const GpuModel by_links = gpu_model(machine);
+  EXPECT_EQ(by_links.vendor, Vendor::nvidia);
+  EXPECT_EQ(by_links.architecture, Architecture::blackwell);
+  EXPECT_GT(by_links.taken_from, 1);
+  EXPECT_DOUBLE_EQ(by_links.memory_bandwidth.high, 8e12);
+  EXPECT_EQ(by_links.num_links, std::nullopt) << "how many it has is its own affair";
+  machine.intra = IntraLink{.kind = IntraKind::pcie, .generation = 4};
+  EXPECT_ANY_THROW(gpu_model(machine)) << "cards of every kind have such slots";
+  machine.gpu->architecture = Architecture::ada;
+  EXPECT_DOUBLE_EQ(gpu_model(machine).memory_bandwidth.high, 1008e9);
+  machine.gpu = Gpu{.model = "H10O-SXM"};
+  machine.intra = IntraLink{.kind = IntraKind::nvlink, .generation = 4, .links_per_gpu = 18};
+  EXPECT_ANY_THROW(gpu_model(machine)) << "looks like a slip of the pen";
+  machine.gpu->architecture = Architecture::hopper;
+  EXPECT_GT(gpu_model(machine).taken_from, 1) << "but is meant";
+  machine.gpu = Gpu{.model = "H100-SXM"};
+  EXPECT_EQ(gpu_model(machine).taken_from, 0);
+}
+
 TEST(GpuModels, ALookAlikeIsNotTaken) {
   for (const char* text : {"A1000", "RTX 4090 D", "A100 Ultra", "RTX 6000", "", "H100-SXM5-96GB"}) {
     EXPECT_ANY_THROW(gpu_model(text)) << text;
