@@ -319,10 +319,10 @@ std::string summary_of(const std::string& origin, const ListingRows& rows, std::
   std::string text = fmt::format("{}: {}: {} in {}", origin, plural(rows.total, "row"),
                                  plural(offers, "offer"), plural(rows.offered, "row"));
   if (rows.without_gpus > 0) {
-    text += fmt::format(", {} rows without GPUs are skipped", rows.without_gpus);
+    text += fmt::format(", {} without GPUs", plural(rows.without_gpus, "row"));
   }
   if (rows.not_understood > 0) {
-    text += fmt::format(", {} rows not understood", rows.not_understood);
+    text += fmt::format(", {} not understood", plural(rows.not_understood, "row"));
   }
   return text + ".";
 }

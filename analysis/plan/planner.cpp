@@ -31,14 +31,6 @@ constexpr double kMostSlowdown = 2;
 /// What the cost of a run of unknown length is stated for.
 constexpr double kMillionSamples = 1e6;
 
-/// The machine without what does not change its speed, so that alike offers are predicted once.
-Machine without_names(Machine machine) {
-  machine.name.clear();
-  machine.origin.clear();
-  machine.price.reset();
-  return machine;
-}
-
 /// What tells most machines of a listing apart.
 std::string outline_of(const Machine& machine, int gpus) {
   const IntraLink intra = machine.intra.value_or(IntraLink{});
@@ -58,6 +50,13 @@ double batch_of_pass(const Workload& workload, int gpus, int accumulate) {
 std::string gigabytes(Bytes size) { return fmt::format("{:.3g} GB", static_cast<double>(size.value) / 1e9); }
 
 }  // namespace
+
+Machine without_names(Machine machine) {
+  machine.name.clear();
+  machine.origin.clear();
+  machine.price.reset();
+  return machine;
+}
 
 struct Planner::Known {
   Machine machine;

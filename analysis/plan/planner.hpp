@@ -114,6 +114,9 @@ class Planner {
       by_outline_;  ///< What machines that are told apart seldom share.
 };
 
+/// The machine without what does not change its speed, so that alike offers are predicted once.
+Machine without_names(Machine machine);
+
 /// The rate of the link of one GPU (of one node where there are several), one direction, as it is achieved: what
 /// thresholds are stated in. None where a machine does not say it in one number.
 std::optional<BytesPerSecond> link_bandwidth(const Machine& machine);

@@ -20,7 +20,7 @@ Interval<Seconds> interval_of(const Prediction& prediction) {
 
 /// What the members of one group see of the machine: within a node the node as it is, across nodes their share of its NICs.
 Machine GroupTimes::group_machine(int ranks, int stride) const {
-  Machine machine = *machine_;
+  Machine machine = machine_;
   const int on_node = machine.gpus_per_node.value_or(ranks * stride);
   if (machine.nodes == 1 || stride == 1) {
     return machine;

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "common/interval.hpp"
 #include "common/names.hpp"
@@ -13,8 +14,9 @@ namespace ringside {
 /// all_to_all.
 class GroupTimes {
  public:
-  /// The machine outlives this.
-  explicit GroupTimes(const Machine& machine) : machine_(&machine) {}
+  explicit GroupTimes(Machine machine) : machine_(std::move(machine)) {}
+
+  const Machine& machine() const { return machine_; }
 
   /// What one costs on `ranks` of the machine's GPUs that stand `stride` apart, while the groups between them do the same. `bytes` is the whole
   /// vector, of an all_to_all what one rank has for all. Nothing to pay for a single rank. Throws Error{bad_input} as predict() does.
@@ -26,7 +28,7 @@ class GroupTimes {
  private:
   Machine group_machine(int ranks, int stride) const;
 
-  const Machine* machine_;
+  Machine machine_;
   std::map<std::tuple<Collective, int, int, std::int64_t>, Interval<Seconds>> known_;
 };
 

@@ -72,8 +72,9 @@ struct StepParts {
   double total = 0;
 };
 
+/// `slowest`: expected_largest() of its GPUs.
 StepParts parts_of(const Transformer& model, const ShardedStep& step, const GpuSheet& gpu, double rate,
-                   const Interval<double>& share, GroupTimes& times, const Ends& ends) {
+                   const Interval<double>& share, double slowest, GroupTimes& times, const Ends& ends) {
   const Work work = work_of(model, step);
   const double speed = rate * share.*ends.share;
   const double memory = gpu.memory_bandwidth.value;
@@ -98,8 +99,7 @@ StepParts parts_of(const Transformer& model, const ShardedStep& step, const GpuS
   // (p − 1)/v passes of a stage are lost in filling and draining (Narayanan et al. 2021, section 2.2).
   parts.bubble = static_cast<double>(step.layout.pipeline - 1) / step.sharding.interleave *
                  (pass + (step.layout.tensor > 1 ? traffic.between / step.micro_batches : 0));
-  const int gpus = step.layout.data * step.layout.tensor * step.layout.pipeline;
-  const double waiting = kSpreadOfGpus.*ends.cost * expected_largest(gpus) * parts.compute;
+  const double waiting = kSpreadOfGpus.*ends.cost * slowest * parts.compute;
   parts.total = parts.compute + parts.exposed + parts.bubble + waiting;
   return parts;
 }
@@ -253,11 +253,13 @@ ShardedStep ShardedPlanner::estimate(const Offer& offer, const Sharding& shardin
                   achieved.share.low < achieved.share.high ? percent(achieved.share.low) + " to " : "",
                   percent(achieved.share.high), rate / 1e12,
                   achieved.extrapolated ? ", which nobody published of a language model on it" : "");
-  GroupTimes times(offer.machine);
+  GroupTimes& times = times_of(offer.machine);
+  const auto [known, is_new] = slowest_of_.try_emplace(offer.gpus);
+  const double slowest = is_new ? known->second = expected_largest(offer.gpus) : known->second;
   try {
-    const StepParts fast = parts_of(model, step, *sheet, rate, achieved.share, times, kFast);
-    const StepParts typical = parts_of(model, step, *sheet, rate, achieved.share, times, kTypical);
-    const StepParts slow = parts_of(model, step, *sheet, rate, achieved.share, times, kSlow);
+    const StepParts fast = parts_of(model, step, *sheet, rate, achieved.share, slowest, times, kFast);
+    const StepParts typical = parts_of(model, step, *sheet, rate, achieved.share, slowest, times, kTypical);
+    const StepParts slow = parts_of(model, step, *sheet, rate, achieved.share, slowest, times, kSlow);
     const auto range = [&](double StepParts::*member) {
       return Interval<Seconds>{.low = {fast.*member}, .typical = {typical.*member}, .high = {slow.*member}};
     };
@@ -291,6 +293,13 @@ ShardedStep ShardedPlanner::estimate(const Offer& offer, const Sharding& shardin
   }
   step.cost = cost_of(offer, run, whole > 0);
   return step;
+}
+
+GroupTimes& ShardedPlanner::times_of(const Machine& machine) {
+  Machine alike = without_names(machine);
+  const auto found = std::find_if(known_.begin(), known_.end(),
+                                  [&](const GroupTimes& times) { return times.machine() == alike; });
+  return found != known_.end() ? *found : known_.emplace_back(std::move(alike));
 }
 
 std::vector<ShardedStep> ShardedPlanner::search(const Offer& offer) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <list>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,7 +35,7 @@ struct ShardedStep {
   std::string problem = {};   ///< Why there is none; empty = there is one.
 };
 
-/// Spreads a plan's model in one way after another. The plan outlives this.
+/// Spreads a plan's model in one way after another; what alike machines take is predicted once. The plan outlives this.
 class ShardedPlanner {
  public:
   explicit ShardedPlanner(const Plan& plan) : plan_(plan) {}
@@ -46,9 +48,11 @@ class ShardedPlanner {
   std::vector<ShardedStep> search(const Offer& offer);
 
  private:
-  struct Times;
+  GroupTimes& times_of(const Machine& machine);
 
   const Plan& plan_;
+  std::list<GroupTimes> known_;       ///< One for each machine that differs in more than name and price.
+  std::map<int, double> slowest_of_;  ///< expected_largest(), which is an integral.
 };
 
 /// What a way is compared by: cost, or seconds of a step per sample; infinite for one that cannot be.

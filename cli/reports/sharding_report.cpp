@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -49,14 +50,21 @@ std::vector<std::string> way_row(const study::ShardingStudy& study, const study:
   return row;
 }
 
-/// What each offer says only once.
-void print_once(const char* title, const std::vector<std::string>& sentences) {
+/// Each sentence once, the first few of them; `file` has all.
+void print_once(const char* title, const std::vector<std::string>& sentences,
+                const std::filesystem::path& file) {
+  constexpr std::size_t kMost = 8;
   std::vector<std::string> said;
   for (const std::string& sentence : sentences) {
     if (!sentence.empty() && std::find(said.begin(), said.end(), sentence) == said.end()) {
       said.push_back(sentence);
-      print_line(fmt::format("{}{}", title, sentence));
     }
+  }
+  for (std::size_t i = 0; i < std::min(said.size(), kMost); ++i) {
+    print_line(fmt::format("{}{}", title, said[i]));
+  }
+  if (said.size() > kMost) {
+    print_line(fmt::format("{}{} more stand in {}", title, said.size() - kMost, file.string()));
   }
 }
 
@@ -64,8 +72,9 @@ void print_once(const char* title, const std::vector<std::string>& sentences) {
 std::string run_words(const Workload& workload) {
   const double tokens =
       workload.samples * workload.epochs * static_cast<double>(workload.transformer->sequence);
-  return tokens >= 1e9 ? fmt::format("the run of {:.3g} B tokens", tokens / 1e9)
-                       : fmt::format("the run of {:.3g} M tokens", tokens / 1e6);
+  constexpr double kRoundsToABillion = 0.9995e9;
+  return tokens >= kRoundsToABillion ? fmt::format("the run of {:.3g} B tokens", tokens / 1e9)
+                                     : fmt::format("the run of {:.3g} M tokens", tokens / 1e6);
 }
 
 void print_best(const study::ShardingStudy& study) {
@@ -182,13 +191,20 @@ void print_sharding(const study::ShardingStudy& study, int top, const CommonOpti
   std::vector<std::vector<std::string>> rows;
   std::vector<std::string> problems;
   std::vector<std::string> bases;
+  std::vector<std::string> warnings;
   std::string currency = "cost";
   bool run = false;
   for (const study::ShardedOffer& way : study.ways) {
     if (rows.size() < static_cast<std::size_t>(top)) {
       rows.push_back(way_row(study, way));
+      const Offer& offer = study.offers[way.offer];
+      bases.push_back(way.step.basis);
+      bases.insert(bases.end(), offer.assumptions.begin(), offer.assumptions.end());
+      if (offer.interruptible) {
+        bases.push_back(interruption_sentence(study.plan));
+      }
+      warnings.insert(warnings.end(), offer.warnings.begin(), offer.warnings.end());
     }
-    bases.push_back(way.step.basis);
     currency = way.step.cost ? way.step.cost->currency : currency;
     run = run || way.step.run.has_value();
     if (!way.step.problem.empty()) {
@@ -205,7 +221,7 @@ void print_sharding(const study::ShardingStudy& study, int top, const CommonOpti
                            study.file.string(), study.ways.size()));
   }
   print_line("fits: the largest micro-batch; exposed: what communication adds to the step");
-  print_once("not used: ", problems);
+  print_once("not used: ", problems, study.file);
   print_line();
   if (!study.ways.empty()) {
     print_best(study);
@@ -218,7 +234,8 @@ void print_sharding(const study::ShardingStudy& study, int top, const CommonOpti
     print_line(
         "lora and qlora train small matrices beside frozen weights: the same tokens teach the model less.");
   }
-  print_once("assumed: ", bases);
+  print_once("assumed: ", bases, study.file);
+  print_once("to know: ", warnings, study.file);
 }
 
 }  // namespace ringside::cli

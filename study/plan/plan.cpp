@@ -271,7 +271,7 @@ PlanSweepRow best_row(const Plan& plan, std::vector<Offer> offers) {
     bring_to_one_currency(plan, offers);
     const std::vector<ShardedOffer> ways = ways_of(plan, offers);
     const ShardedOffer& best = ways.front();
-    return {.values = {}, .best = record_of(offers[best.offer], best, best.recommended())};
+    return {.values = {}, .best = record_of(plan, offers[best.offer], best, best.recommended())};
   }
   Planner planner(plan);
   const PlanEstimate all = estimate(plan, std::move(offers), planner, 0);

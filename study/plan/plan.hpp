@@ -144,7 +144,7 @@ ShardingStudy shard(const PlanRequest& request, const Invocation& invocation, co
 
 /// As in ShardingStudy.
 std::vector<ShardedOffer> ways_of(const Plan& plan, const std::vector<Offer>& offers);
-OfferRecord record_of(const Offer& offer, const ShardedOffer& way, bool best);
+OfferRecord record_of(const Plan& plan, const Offer& offer, const ShardedOffer& way, bool best);
 
 /// The plan with its own offers and those of the request. Throws Error{bad_input} where there is none.
 Plan loaded_plan(const PlanRequest& request, const Observer& observer);

@@ -92,7 +92,7 @@ std::string why_none_of(const Plan& plan, const std::vector<Offer>& offers,
 
 }  // namespace
 
-OfferRecord record_of(const Offer& offer, const ShardedOffer& way, bool best) {
+OfferRecord record_of(const Plan& plan, const Offer& offer, const ShardedOffer& way, bool best) {
   const ShardedStep& step = way.step;
   OfferRecord record{.name = offer.name, .source = offer.source, .gpus = offer.gpus};
   if (offer.per_hour) {
@@ -125,6 +125,9 @@ OfferRecord record_of(const Offer& offer, const ShardedOffer& way, bool best) {
   }
   record.recommended = best;
   record.assumptions.push_back(step.basis);
+  if (offer.interruptible) {
+    record.assumptions.push_back(interruption_sentence(plan));
+  }
   return record;
 }
 
@@ -167,7 +170,8 @@ ShardingStudy shard(const PlanRequest& request, const Invocation& invocation, co
                                                               .file = study.plan.file.string(),
                                                               .text = read_text(study.plan.file)}));
   for (const ShardedOffer& way : study.ways) {
-    journal.append(record_of(study.offers[way.offer], way, &way == &study.ways.front() && way.recommended()));
+    journal.append(record_of(study.plan, study.offers[way.offer], way,
+                             &way == &study.ways.front() && way.recommended()));
   }
   study.file = journal.file();
   return study;

@@ -351,7 +351,7 @@ class Plan(RingsideCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         said = result.stdout + result.stderr
         # The row that is not understood is no offer.
-        self.assertIn("gcp.csv: 8 rows: 7 offers in 4 rows, 3 rows without GPUs are skipped, 1 rows not understood", said)
+        self.assertIn("gcp.csv: 8 rows: 7 offers in 4 rows, 3 rows without GPUs, 1 row not understood", said)
         self.assertIn("AcceleratorCount is 'one', which is no number of GPUs", said)
         self.assertIn("the catalogue does not know the GPU 'tpu v5litepod 8'", said)
 

@@ -174,7 +174,7 @@ TEST(SkypilotOffers, OneInstanceTypeStandsOnceAtItsCheapest) {
   EXPECT_EQ(offer.machine.gpu->model, "A100-SXM4-40GB");
   EXPECT_THAT(offer.assumptions, Contains(HasSubstr("cheapest of 2 regions")));
   EXPECT_THAT(offer.assumptions, Contains(HasSubstr("does not say how GPUs are connected")));
-  EXPECT_THAT(listing.notes, Contains(HasSubstr("1 rows without GPUs")));
+  EXPECT_THAT(listing.notes, Contains(HasSubstr("1 row without GPUs")));
 }
 
 TEST(SkypilotOffers, TheCatalogueSaysHowKnownInstancesAreConnected) {
