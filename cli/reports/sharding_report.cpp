@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "common/numbers.hpp"
@@ -77,6 +78,26 @@ std::string run_words(const Workload& workload) {
                                      : fmt::format("the run of {:.3g} M tokens", tokens / 1e6);
 }
 
+/// Offers that could be rented at a price that nobody says, the first few by name.
+void print_unpriced(const study::ShardingStudy& study) {
+  constexpr std::size_t kMost = 4;
+  std::vector<std::string> names;
+  for (const study::ShardedOffer& way : study.ways) {
+    const std::string& name = study.offers[way.offer].name;
+    if (way.step.problem.empty() && !way.step.cost &&
+        std::find(names.begin(), names.end(), name) == names.end()) {
+      names.push_back(name);
+    }
+  }
+  if (names.empty()) {
+    return;
+  }
+  const std::size_t more = names.size() - std::min(names.size(), kMost);
+  names.resize(names.size() - more);
+  print_line(fmt::format("No price is known of {}{}, which may cost less.", fmt::join(names, ", "),
+                         more > 0 ? fmt::format(" and {} more", more) : ""));
+}
+
 void print_best(const study::ShardingStudy& study) {
   const study::ShardedOffer& best = study.ways.front();
   if (!study.why_none.empty()) {
@@ -100,7 +121,8 @@ void print_best(const study::ShardingStudy& study) {
   };
   const std::string for_what = best.step.run ? run_words(study.plan.workload) : "a billion tokens";
   const auto other = std::find_if(study.ways.begin(), study.ways.end(), [&](const study::ShardedOffer& way) {
-    return way.offer != best.offer && way.step.problem.empty() && way.meets;
+    return way.offer != best.offer && way.step.problem.empty() && way.meets &&
+           way.step.cost.has_value() == best.step.cost.has_value();
   });
   const std::string standing = fmt::format("{} for {}{}", time(best.step), for_what, cost(best.step));
   const bool tie = other != study.ways.end() && lowest(other->step) < highest(best.step);
@@ -121,6 +143,9 @@ void print_best(const study::ShardingStudy& study) {
   if (study.ways.size() > 1 && study.ways[1].step.problem.empty()) {
     const study::ShardedOffer& next = study.ways[1];
     print_line(fmt::format("Next is {}: {}{}.", named(next), time(next.step), cost(next.step)));
+  }
+  if (best.step.cost) {
+    print_unpriced(study);
   }
 }
 

@@ -149,9 +149,10 @@ std::vector<ShardedOffer> ways_of(const Plan& plan, const std::vector<Offer>& of
     }
   }
   std::stable_sort(ways.begin(), ways.end(), [&](const ShardedOffer& a, const ShardedOffer& b) {
-    // What cannot be comes last, before it what is too late or too dear, and what no published run stands behind.
+    // What cannot be comes last; before it what is too late or too dear, what no published run stands behind, and what has no price.
     const auto key = [&](const ShardedOffer& way) {
-      return std::tuple(!way.step.problem.empty(), !way.meets, way.step.extrapolated, merit_in(plan, way));
+      return std::tuple(!way.step.problem.empty(), !way.meets, way.step.extrapolated, !way.step.cost,
+                        merit_in(plan, way));
     };
     return key(a) < key(b);
   });

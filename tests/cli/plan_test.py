@@ -190,6 +190,12 @@ class Plan(RingsideCase):
                                          "batch_per_gpu: 1\ncompute: {precision: bfloat16}\n"), "--shard", "ddp", "--gpus", "8xH100")
         self.assert_rejected(self.line(*unknown, "--deadline", "1 h"), 2, "--deadline 1 h: needs a workload whose length is known")
 
+    def test_offers_without_a_price_come_after_those_with_one(self):
+        result = self.line("--model", "llama3-8b", "--shard", "fsdp", "--gpus", "8xA100-80GB @ 12 USD,2 x dgx-h100", "--tokens", "1 B")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stdout, r"\n→ +8 × A100-SXM4-80GB .*\n +2 × DGX H100 ")
+        self.assertRegex(result.stdout, r"Rent 8 × A100-SXM4-80GB with .*USD\.\n(.*\n)*No price is known of 2 × DGX H100, which may cost less")
+
     def test_ways_to_shard_are_swept(self):
         asked = ("--model", "llama3-8b", "--shard", "fsdp,zero3", "--gpus", "8xH100 @ 20 USD")
         result = self.line(*asked, "--sweep", "batch_per_gpu=1,2", "--sweep", "gpus=4,8")
