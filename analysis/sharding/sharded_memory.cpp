@@ -31,9 +31,10 @@ Bytes bytes(double value) { return {static_cast<std::int64_t>(std::llround(value
 
 double adapter_elements_of_layer(const Transformer& model, int rank) {
   const auto hidden = static_cast<double>(model.hidden);
+  const auto query = static_cast<double>(model.query_width());
   const auto kv = static_cast<double>(model.kv_width());
   const auto wide = static_cast<double>(model.intermediate);
-  return rank * (2 * (hidden + hidden) + 2 * (hidden + kv) + (model.gated ? 3 : 2) * (hidden + wide));
+  return rank * (2 * (hidden + query) + 2 * (hidden + kv) + (model.gated ? 3 : 2) * (hidden + wide));
 }
 
 }  // namespace

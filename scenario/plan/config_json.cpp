@@ -1,11 +1,15 @@
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <iterator>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
 #include "common/error.hpp"
+#include "common/names.hpp"
 #include "scenario/plan/transformer.hpp"
 
 /// config.json of Hugging Face transformers (src/transformers/models/*/configuration_*.py), which is YAML, too.
@@ -52,6 +56,12 @@ class Config {
     return value && YAML::convert<bool>::decode(value, set) ? set : otherwise;
   }
 
+  bool has(const char* key) const { return root_[key] && !root_[key].IsNull(); }
+
+  bool has_entries(const char* key) const {
+    return root_[key] && root_[key].IsSequence() && root_[key].size() > 0;
+  }
+
   std::string type() const {
     const YAML::Node value = root_["model_type"];
     return value && value.IsScalar() ? value.Scalar() : std::string{};
@@ -78,43 +88,110 @@ YAML::Node json_of(const std::filesystem::path& file) {
   return root;
 }
 
+/// What config.json leaves to the code of a `model_type` (transformers' modeling_*.py).
+struct Kind {
+  const char* type;
+  bool gated = true;
+  bool tied = false;  ///< Where the file does not say.
+  bool biases = false;
+  bool qkv_biases = false;
+  bool positions = false;  ///< Learnt ones.
+};
+
+constexpr auto kKinds = std::to_array<Kind>({
+    {.type = "llama"},
+    {.type = "mistral"},
+    {.type = "mixtral"},
+    {.type = "qwen2", .qkv_biases = true},
+    {.type = "qwen3"},
+    {.type = "qwen3_moe"},
+    {.type = "gpt_oss"},
+    {.type = "phi3"},
+    {.type = "olmo"},
+    {.type = "olmo2"},
+    {.type = "granite"},
+    {.type = "smollm3"},
+    {.type = "gemma", .tied = true},
+    {.type = "gemma2", .tied = true},
+    {.type = "gemma3_text", .tied = true},
+    {.type = "cohere", .tied = true},
+    {.type = "gpt2", .gated = false, .tied = true, .biases = true, .positions = true},
+    {.type = "gpt_bigcode", .gated = false, .tied = true, .biases = true, .positions = true},
+    {.type = "opt", .gated = false, .tied = true, .biases = true, .positions = true},
+    {.type = "gpt_neox", .gated = false, .biases = true},
+    {.type = "mpt", .gated = false, .tied = true},
+});
+
+/// One without a type is taken for Llama's.
+Kind kind_of(const Config& config) {
+  const std::string type = config.type();
+  const auto found = std::find_if(kKinds.begin(), kKinds.end(), [&](const Kind& kind) {
+    return kind.type == (type.empty() ? std::string("llama") : type);
+  });
+  if (found == kKinds.end()) {
+    std::vector<std::string> known;
+    std::transform(kKinds.begin(), kKinds.end(), std::back_inserter(known),
+                   [](const Kind& kind) { return std::string(kind.type); });
+    config.reject(
+        fmt::format("{}; write its numbers under `transformer`", unknown_name("model_type", type, known)));
+  }
+  return *found;
+}
+
+/// Mixtures whose layers are all alike, without experts that every token goes through.
+void read_experts(const Config& config, Transformer& model) {
+  const bool qwen = config.type() == "qwen3_moe";
+  for (const char* experts : {"num_experts", "n_routed_experts"}) {
+    if (config.has(experts) && !qwen) {
+      config.reject(
+          fmt::format("has {}: of mixtures of experts only those with num_local_experts, all alike, and Qwen "
+                      "3's are modelled",
+                      experts));
+    }
+  }
+  if (qwen &&
+      (config.number({"decoder_sparse_step"}).value_or(1) != 1 || config.has_entries("mlp_only_layers"))) {
+    config.reject("has layers without experts (decoder_sparse_step, mlp_only_layers), which is not modelled");
+  }
+  if (qwen) {
+    model.intermediate = config.required({"moe_intermediate_size"});
+  }
+  model.experts = static_cast<int>(config.number({"num_local_experts", "num_experts"}).value_or(1));
+  model.active_experts =
+      static_cast<int>(config.number({"num_experts_per_tok", "experts_per_token"}).value_or(1));
+  if (model.active_experts > model.experts) {
+    config.reject("sends a token through more experts than there are");
+  }
+}
+
 }  // namespace
 
 Transformer load_config_json(const std::filesystem::path& file, std::optional<std::int64_t> sequence) {
   const YAML::Node root = json_of(file);
   const Config config(root, file.string());
-  for (const char* experts : {"num_experts", "n_routed_experts"}) {
-    if (root[experts] && !root[experts].IsNull()) {
-      config.reject(fmt::format(
-          "has {}: of mixtures of experts only those with num_local_experts, all alike, are modelled",
-          experts));
-    }
-  }
-  const std::string type = config.type();
-  // GPT-2 and its like have two matrices in the MLP, biases everywhere and learnt positions; MPT has neither biases nor positions.
-  const bool gpt2 = type == "gpt2" || type == "gpt_bigcode";
-  const bool mpt = type == "mpt";
+  const Kind kind = kind_of(config);
   Transformer model;
   model.layers = static_cast<int>(config.required({"num_hidden_layers", "n_layer", "n_layers"}));
   model.hidden = config.required({"hidden_size", "n_embd", "d_model"});
   model.heads = static_cast<int>(config.required({"num_attention_heads", "n_head", "n_heads"}));
-  model.kv_heads = static_cast<int>(config.number({"num_key_value_heads"}).value_or(model.heads));
+  const int kv_heads = config.flag("multi_query", false) ? 1 : model.heads;
+  model.kv_heads = static_cast<int>(config.number({"num_key_value_heads"}).value_or(kv_heads));
+  model.head_dim = config.number({"head_dim"}).value_or(0);
+  if (model.head_dim * model.heads == model.hidden) {
+    model.head_dim = 0;
+  }
   model.vocabulary = config.required({"vocab_size"});
-  model.intermediate = config.number({"intermediate_size", "n_inner"}).value_or(4 * model.hidden);
-  model.gated = !gpt2 && !mpt;
-  model.tied = config.flag("tie_word_embeddings", gpt2 || mpt);
-  model.biases = gpt2;
-  model.qkv_biases = type == "qwen2" || config.flag("attention_bias", false);
+  model.intermediate = config.number({"intermediate_size", "n_inner", "ffn_dim"}).value_or(4 * model.hidden);
+  model.gated = kind.gated;
+  model.tied = config.flag("tie_word_embeddings", kind.tied);
+  model.biases = kind.biases;
+  model.qkv_biases = kind.qkv_biases || config.flag("attention_bias", false);
   const std::int64_t positions =
       config.number({"max_position_embeddings", "n_positions", "max_seq_len"}).value_or(kLongestAssumed);
-  model.positions = gpt2 ? positions : 0;
+  model.positions = kind.positions ? positions : 0;
   model.sequence = sequence.value_or(std::min(positions, kLongestAssumed));
-  model.experts = static_cast<int>(config.number({"num_local_experts"}).value_or(1));
-  model.active_experts = static_cast<int>(config.number({"num_experts_per_tok"}).value_or(1));
-  if (model.active_experts > model.experts) {
-    config.reject("sends a token through more experts than there are");
-  }
-  if (model.hidden % model.heads != 0 || model.heads % model.kv_heads != 0) {
+  read_experts(config, model);
+  if ((model.head_dim == 0 && model.hidden % model.heads != 0) || model.heads % model.kv_heads != 0) {
     config.reject("its heads do not divide its width");
   }
   return model;

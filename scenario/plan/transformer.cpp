@@ -8,7 +8,7 @@ namespace ringside {
 namespace {
 
 std::int64_t attention_elements(const Transformer& model) {
-  return 2 * model.hidden * model.hidden + 2 * model.hidden * model.kv_width();
+  return 2 * model.hidden * model.query_width() + 2 * model.hidden * model.kv_width();
 }
 
 std::int64_t mlp_elements(const Transformer& model) {
@@ -16,7 +16,7 @@ std::int64_t mlp_elements(const Transformer& model) {
 }
 
 std::int64_t biases_of_layer(const Transformer& model) {
-  const std::int64_t qkv = model.hidden + 2 * model.kv_width();
+  const std::int64_t qkv = model.query_width() + 2 * model.kv_width();
   if (!model.biases) {
     return model.qkv_biases ? qkv : 0;
   }
@@ -58,7 +58,7 @@ std::int64_t parameters_of(const Transformer& model) {
 double forward_flops_of_layer(const Transformer& model) {
   const auto tokens = static_cast<double>(model.sequence);
   const double matrices = 2 * tokens * static_cast<double>(active_elements_of_layer(model));
-  const double attention = 4 * tokens * tokens * static_cast<double>(model.hidden);
+  const double attention = 4 * tokens * tokens * static_cast<double>(model.query_width());
   return matrices + attention;
 }
 
@@ -70,7 +70,8 @@ double forward_flops_of(const Transformer& model) {
 
 double kept_elements_of_layer(const Transformer& model) {
   const auto hidden = static_cast<double>(model.hidden);
-  const double attention = 3 * hidden + 2 * static_cast<double>(model.kv_width()) + hidden;
+  const double attention =
+      2 * hidden + 2 * static_cast<double>(model.query_width()) + 2 * static_cast<double>(model.kv_width());
   const double mlp = 2 * hidden + (model.gated ? 4 : 2) * static_cast<double>(model.intermediate);
   return static_cast<double>(model.sequence) * (attention + model.active_experts * mlp);
 }
@@ -81,6 +82,9 @@ std::string to_yaml_line(const Transformer& model) {
       "{}",
       model.layers, model.hidden, model.heads, model.kv_heads, model.vocabulary, model.intermediate,
       model.gated, model.tied);
+  if (model.head_dim > 0) {
+    text += fmt::format(", head_dim: {}", model.head_dim);
+  }
   if (model.biases) {
     text += ", biases: true";
   }

@@ -9,12 +9,13 @@
 /// A transformer language model by the few numbers of its config: what it has, computes and keeps.
 namespace ringside {
 
-/// Decoder (GPT-2, MPT, Llama, Mistral, Qwen 2), or a mixture of experts of their kind (Mixtral).
+/// Decoder (GPT-2, MPT, Llama, Mistral, Qwen, Gemma, …), or a mixture of experts of their kind (Mixtral, Qwen 3, gpt-oss).
 struct Transformer {
   int layers = 0;
   std::int64_t hidden = 0;
   int heads = 0;
-  int kv_heads = 0;  ///< Fewer than `heads` with grouped queries.
+  int kv_heads = 0;           ///< Fewer than `heads` with grouped queries.
+  std::int64_t head_dim = 0;  ///< Width of a head; 0 = hidden / heads.
   std::int64_t vocabulary = 0;
   std::int64_t intermediate = 0;  ///< Width of the MLP.
   bool gated = true;              ///< Three matrices in the MLP (SwiGLU) instead of two.
@@ -28,8 +29,11 @@ struct Transformer {
 
   bool operator==(const Transformer&) const = default;
 
+  std::int64_t head_width() const { return head_dim > 0 ? head_dim : hidden / heads; }
+  /// Width of queries, and of what attention gives.
+  std::int64_t query_width() const { return head_width() * heads; }
   /// Width of keys, and of values.
-  std::int64_t kv_width() const { return hidden / heads * kv_heads; }
+  std::int64_t kv_width() const { return head_width() * kv_heads; }
 };
 
 /// Elements of one layer's matrices.
@@ -55,7 +59,7 @@ double forward_flops_of(const Transformer& model);
 double kept_elements_of_layer(const Transformer& model);
 
 /// A config.json as Hugging Face transformers writes it. `sequence`: none = the config's positions, at most 4,096. Throws Error{bad_input} that names the
-/// file and the key: no JSON, a number that is missing, a mixture of experts.
+/// file and the key: no JSON, a number that is missing, a kind of model or mixture of experts that is not modelled.
 Transformer load_config_json(const std::filesystem::path& file, std::optional<std::int64_t> sequence);
 
 /// The keys of `transformer` that say the same, on one line.

@@ -19,6 +19,7 @@ struct Draft {
   std::optional<std::int64_t> hidden;
   std::optional<int> heads;
   std::optional<int> kv_heads;
+  std::optional<std::int64_t> head_dim;
   std::optional<std::int64_t> vocabulary;
   std::optional<std::int64_t> intermediate;
   bool gated = true;
@@ -47,6 +48,8 @@ MapTable<Draft> transformer_rows() {
           row("heads", &Draft::heads, small, {.meaning = "Attention heads."}),
           row("kv_heads", &Draft::kv_heads, small,
               {.meaning = "Heads of keys and values; left out = as many as `heads`."}),
+          row("head_dim", &Draft::head_dim, count,
+              {.meaning = "Width of a head; left out = `hidden` over `heads`."}),
           row("vocabulary", &Draft::vocabulary, count, {.meaning = "Tokens there are."}),
           row("intermediate", &Draft::intermediate, count,
               {.meaning = "Width of the MLP; left out = four times `hidden`."}),
@@ -102,6 +105,7 @@ std::optional<Transformer> read_transformer(Reader& reader, const Value& value,
                           .hidden = *draft->hidden,
                           .heads = *draft->heads,
                           .kv_heads = draft->kv_heads.value_or(*draft->heads),
+                          .head_dim = draft->head_dim.value_or(0),
                           .vocabulary = *draft->vocabulary,
                           .intermediate = draft->intermediate.value_or(4 * *draft->hidden),
                           .gated = draft->gated,
@@ -116,7 +120,7 @@ std::optional<Transformer> read_transformer(Reader& reader, const Value& value,
     reader.fail(value, "sends a token through more experts than there are");
     return std::nullopt;
   }
-  if (model.hidden % model.heads != 0 || model.heads % model.kv_heads != 0) {
+  if ((model.head_dim == 0 && model.hidden % model.heads != 0) || model.heads % model.kv_heads != 0) {
     reader.fail(value, "its heads do not divide its width");
     return std::nullopt;
   }

@@ -126,6 +126,29 @@ class Plan(RingsideCase):
         self.assertIn("known: [{native: {ranks: 4, bytes: 85159208 B, seconds: 90 ms}}]", four)
         self.assertNotIn("known", eight)
 
+    def test_a_config_json_is_read_as_its_kind_of_model_means_it(self):
+        def numbers(**config):
+            result = self.line("--model", self.write("config.json", json.dumps(config)), "--shard", "fsdp", "--gpus", "8xH100")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            return re.search(r"transformer: (\{.*\})", result.stdout)[1]
+
+        qwen = {"model_type": "qwen3_moe", "hidden_size": 2048, "head_dim": 128, "num_hidden_layers": 8, "num_attention_heads": 32, "num_key_value_heads": 4,
+                "vocab_size": 151936, "intermediate_size": 6144, "moe_intermediate_size": 768, "num_experts": 128, "num_experts_per_tok": 8}
+        text = numbers(**qwen)
+        for words in ("intermediate: 768", "head_dim: 128", "experts: 128, active_experts: 8", "gated: true, tied: false"):
+            self.assertIn(words, text)
+        small = {"hidden_size": 1024, "num_hidden_layers": 4, "num_attention_heads": 16, "vocab_size": 50257}
+        self.assertIn("kv_heads: 1,", numbers(model_type="gpt_bigcode", multi_query=True, **small))
+        self.assertIn("gated: false, tied: false, biases: true", numbers(model_type="gpt_neox", **small))
+        self.assertIn("tied: true", numbers(model_type="gemma2", **small))
+        self.assertIn("tied: false", numbers(model_type="gemma2", tie_word_embeddings=False, **small))
+        self.assertNotIn("head_dim", numbers(model_type="mistral", head_dim=64, **small))
+        for config, words in (({"model_type": "gemma3", **small}, ("unknown model_type 'gemma3'", "'gemma3_text'", "`transformer`")),
+                              ({**qwen, "mlp_only_layers": [0]}, ("layers without experts",)),
+                              ({"model_type": "qwen2_moe", **small, "num_experts": 60}, ("unknown model_type 'qwen2_moe'",))):
+            result = self.line("--model", self.write("config.json", json.dumps(config)), "--shard", "fsdp", "--gpus", "8xH100")
+            self.assert_rejected(result, 2, "config.json", *words)
+
     def test_a_config_json_is_named_after_its_folder(self):
         (self.folder / "it's mine").mkdir()
         config = self.write("it's mine/config.json", json.dumps({"model_type": "llama", "hidden_size": 2048, "num_hidden_layers": 22, "num_attention_heads": 32,

@@ -235,6 +235,37 @@ Transformer qwen() {
 
 TEST(Transformer, HasTheParametersThatArePublished) { EXPECT_EQ(parameters_of(qwen()), 494'032'768); }
 
+TEST(Transformer, HeadsMayBeWiderTogetherThanTheModel) {
+  // Qwen3-0.6B and gemma-2-2b, as published, but for norms that are not counted: of every head, and two more of every layer.
+  Transformer model = {.layers = 28,
+                       .hidden = 1024,
+                       .heads = 16,
+                       .kv_heads = 8,
+                       .head_dim = 128,
+                       .vocabulary = 151'936,
+                       .intermediate = 3072,
+                       .tied = true,
+                       .sequence = 1024};
+  EXPECT_EQ(parameters_of(model), 596'049'920 - 28 * 2 * 128);
+  const double square = 4.0 * 1024 * 1024;
+  Transformer narrow = model;
+  narrow.head_dim = 0;
+  EXPECT_DOUBLE_EQ(
+      forward_flops_of_layer(model) - forward_flops_of_layer(narrow),
+      2.0 * 1024 * static_cast<double>(matrix_elements_of_layer(model) - matrix_elements_of_layer(narrow)) +
+          square * 1024);
+  model = {.layers = 26,
+           .hidden = 2304,
+           .heads = 8,
+           .kv_heads = 4,
+           .head_dim = 256,
+           .vocabulary = 256'000,
+           .intermediate = 9216,
+           .tied = true,
+           .sequence = 1024};
+  EXPECT_EQ(parameters_of(model), 2'614'341'888 - 26 * 2 * 2304);
+}
+
 TEST(Transformer, AttentionGrowsWithTheSquareOfTheSequence) {
   Transformer longer = qwen();
   longer.sequence *= 2;
