@@ -139,7 +139,7 @@ Kind kind_of(const Config& config) {
 }
 
 /// Mixtures whose layers are all alike, without experts that every token goes through.
-void read_experts(const Config& config, Transformer& model) {
+void require_alike_experts(const Config& config) {
   const bool qwen = config.type() == "qwen3_moe";
   for (const char* experts : {"num_experts", "n_routed_experts"}) {
     if (config.has(experts) && !qwen) {
@@ -153,7 +153,10 @@ void read_experts(const Config& config, Transformer& model) {
       (config.number({"decoder_sparse_step"}).value_or(1) != 1 || config.has_entries("mlp_only_layers"))) {
     config.reject("has layers without experts (decoder_sparse_step, mlp_only_layers), which is not modelled");
   }
-  if (qwen) {
+}
+
+void read_experts(const Config& config, Transformer& model) {
+  if (config.type() == "qwen3_moe") {
     model.intermediate = config.required({"moe_intermediate_size"});
   }
   model.experts = static_cast<int>(config.number({"num_local_experts", "num_experts"}).value_or(1));
@@ -170,6 +173,7 @@ Transformer load_config_json(const std::filesystem::path& file, std::optional<st
   const YAML::Node root = json_of(file);
   const Config config(root, file.string());
   const Kind kind = kind_of(config);
+  require_alike_experts(config);
   Transformer model;
   model.layers = static_cast<int>(config.required({"num_hidden_layers", "n_layer", "n_layers"}));
   model.hidden = config.required({"hidden_size", "n_embd", "d_model"});

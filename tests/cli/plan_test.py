@@ -143,7 +143,7 @@ class Plan(RingsideCase):
         self.assertIn("tied: true", numbers(model_type="gemma2", **small))
         self.assertIn("tied: false", numbers(model_type="gemma2", tie_word_embeddings=False, **small))
         self.assertNotIn("head_dim", numbers(model_type="mistral", head_dim=64, **small))
-        for config, words in (({"model_type": "gemma3", **small}, ("unknown model_type 'gemma3'", "'gemma3_text'", "`transformer`")),
+        for config, words in (({"model_type": "gemma3", **small}, ("unknown model_type 'gemma3'", "did you mean 'gemma'", "`transformer`")),
                               ({**qwen, "mlp_only_layers": [0]}, ("layers without experts",)),
                               ({"model_type": "qwen2_moe", **small, "num_experts": 60}, ("unknown model_type 'qwen2_moe'",))):
             result = self.line("--model", self.write("config.json", json.dumps(config)), "--shard", "fsdp", "--gpus", "8xH100")
