@@ -82,6 +82,20 @@ void refuse_parts_of_a_line(const PlanFlags& flags) {
   refuse("--known", !flags.known.empty());
 }
 
+void refuse_beside_validation(const PlanFlags& flags) {
+  const PlanFlags none;
+  const bool plans = !flags.plan.empty() || !flags.gpus.empty() || flags.model || flags.gradients ||
+                     flags.batch || flags.bandwidth || flags.sharding || flags.search || flags.sequence ||
+                     flags.tokens || flags.epochs || !flags.known.empty() || !flags.offers.empty() ||
+                     !flags.sweeps.empty() || flags.deadline || flags.budget || !flags.exchange.empty() ||
+                     !flags.explained.empty() || flags.top != none.top;
+  if (plans) {
+    throw Error(
+        ErrorKind::bad_input,
+        "--validate compares a table with what plans of its rows say; leave out what is of another plan");
+  }
+}
+
 /// The folder for results, or one in the system's for what lasts no longer, with why.
 std::optional<Error> choose_folder(const std::string& name, CommonOptions& common) {
   try {
@@ -185,6 +199,7 @@ void run_file(const PlanFlags& flags, CommonOptions common) {
 
 void run(const PlanFlags& flags, const CommonOptions& common) {
   if (!flags.validated.empty()) {
+    refuse_beside_validation(flags);
     print_validation(flags.validated, common);
     return;
   }

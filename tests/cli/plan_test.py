@@ -238,6 +238,11 @@ class Plan(RingsideCase):
         self.assert_rejected(broken, 2, "did you mean 'llama3-8b'")
         self.assertNotIn("transformer", broken.stderr)
 
+    def test_a_validation_is_of_no_other_plan(self):
+        table = SOURCE / "configs/scaling/speeds.csv"
+        for other in (("configs/plans/resnet34-tutorial.yaml",), ("--gpus", "4x3090"), ("--deadline", "1 h"), ("--top", "3")):
+            self.assert_rejected(self.run_ringside("plan", "--validate", table, *other), 2, "--validate", "leave out")
+
     def test_an_offer_is_explained_or_refused_by_its_name(self):
         asked = ("--model", "vgg16", "--gpus", "4x3090,8x4090")
         self.assertRegex(self.line(*asked, "--explain", "4090").stdout, r"\n8 × RTX 4090: PCIe .* is the bottleneck")
