@@ -27,7 +27,8 @@ double optimizer_bytes(Optimizer optimizer) {
   return 12;
 }
 
-Bytes bytes(double value) { return {static_cast<std::int64_t>(std::llround(value))}; }
+/// An exabyte stands for all that is more.
+Bytes bytes(double value) { return {static_cast<std::int64_t>(std::llround(std::min(value, 1e18)))}; }
 
 double adapter_elements_of_layer(const Transformer& model, int rank) {
   const auto hidden = static_cast<double>(model.hidden);

@@ -198,6 +198,9 @@ Transformer load_config_json(const std::filesystem::path& file, std::optional<st
   if ((model.head_dim == 0 && model.hidden % model.heads != 0) || model.heads % model.kv_heads != 0) {
     config.reject("its heads do not divide its width");
   }
+  if (const std::string why = too_large(model); !why.empty()) {
+    config.reject(why);
+  }
   return model;
 }
 

@@ -76,6 +76,25 @@ double kept_elements_of_layer(const Transformer& model) {
   return static_cast<double>(model.sequence) * (attention + model.active_experts * mlp);
 }
 
+std::string too_large(const Transformer& model) {
+  constexpr double kMost = 1e15;
+  const auto of = [](auto number) { return static_cast<double>(number); };
+  const double head = model.head_dim > 0 ? of(model.head_dim) : of(model.hidden) / model.heads;
+  const double attention = 2 * of(model.hidden) * head * (model.heads + model.kv_heads);
+  const double experts = of(model.experts) * 3 * of(model.hidden) * of(model.intermediate);
+  const double outside = (2 * of(model.vocabulary) + of(model.positions)) * of(model.hidden);
+  if (model.layers * (attention + experts) + outside > kMost) {
+    return "has more than 10^15 parameters";
+  }
+  const double widths = of(model.hidden) + head * (model.heads + model.kv_heads) +
+                        model.active_experts * (of(model.hidden) + 2 * of(model.intermediate));
+  // 16 bits each, and two of everything.
+  if (4 * of(model.sequence) * (model.layers * widths + of(model.vocabulary)) > kMost) {
+    return "keeps more than 10^15 bytes of one sample; are there so many tokens in it?";
+  }
+  return {};
+}
+
 std::string to_yaml_line(const Transformer& model) {
   std::string text = fmt::format(
       "{{layers: {}, hidden: {}, heads: {}, kv_heads: {}, vocabulary: {}, intermediate: {}, gated: {}, tied: "

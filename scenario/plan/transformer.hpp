@@ -58,6 +58,9 @@ double forward_flops_of(const Transformer& model);
 /// matrices after them, query, key, value, what attention gives, and what the MLP's matrices and its activation give.
 double kept_elements_of_layer(const Transformer& model);
 
+/// Why a model cannot be meant, and would be counted wrongly: more than 10^15 parameters, or more than 10^15 bytes kept of one sample. Empty = it can.
+std::string too_large(const Transformer& model);
+
 /// A config.json as Hugging Face transformers writes it. `sequence`: none = the config's positions, at most 4,096. Throws Error{bad_input} that names the
 /// file and the key: no JSON, a number that is missing, a kind of model or mixture of experts that is not modelled.
 Transformer load_config_json(const std::filesystem::path& file, std::optional<std::int64_t> sequence);

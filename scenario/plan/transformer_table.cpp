@@ -124,6 +124,10 @@ std::optional<Transformer> read_transformer(Reader& reader, const Value& value,
     reader.fail(value, "its heads do not divide its width");
     return std::nullopt;
   }
+  if (const std::string why = too_large(model); !why.empty()) {
+    reader.fail(value, why);
+    return std::nullopt;
+  }
   return model;
 }
 

@@ -149,6 +149,11 @@ class Plan(RingsideCase):
             result = self.line("--model", self.write("config.json", json.dumps(config)), "--shard", "fsdp", "--gpus", "8xH100")
             self.assert_rejected(result, 2, "config.json", *words)
 
+    def test_a_model_of_more_than_a_quadrillion_parameters_is_refused(self):
+        for number in ("hidden: 9000000000000000", "hidden: 4096, head_dim: 9000000000000000"):
+            plan = "workload: {transformer: {layers: 10000, heads: 32, vocabulary: 1000, sequence: 1024, %s}, batch_per_gpu: 1, compute: {precision: bfloat16}}\n"
+            self.assert_rejected(self.plan(plan % number + "sharding: [fsdp]\noffers: [{machine: dgx-h100}]\n"), 2, "plan.yaml:1:", "10^15 parameters")
+
     def test_a_config_json_is_named_after_its_folder(self):
         (self.folder / "it's mine").mkdir()
         config = self.write("it's mine/config.json", json.dumps({"model_type": "llama", "hidden_size": 2048, "num_hidden_layers": 22, "num_attention_heads": 32,

@@ -266,6 +266,21 @@ TEST(Transformer, HeadsMayBeWiderTogetherThanTheModel) {
   EXPECT_EQ(parameters_of(model), 2'614'341'888 - 26 * 2 * 2304);
 }
 
+TEST(Transformer, WhatNobodyCanMeanIsRefusedBeforeItIsCounted) {
+  Transformer model = qwen();
+  EXPECT_EQ(too_large(model), "");
+  model.sequence = 10'000'000;
+  EXPECT_EQ(too_large(model), "") << "a long context";
+  model.sequence = 100'000'000'000;
+  EXPECT_THAT(too_large(model), HasSubstr("bytes of one sample"));
+  model = qwen();
+  model.hidden = 9'000'000'000'000'000;
+  EXPECT_THAT(too_large(model), HasSubstr("10^15 parameters"));
+  model = qwen();
+  model.head_dim = 9'000'000'000'000'000;
+  EXPECT_THAT(too_large(model), HasSubstr("10^15 parameters"));
+}
+
 TEST(Transformer, AttentionGrowsWithTheSquareOfTheSequence) {
   Transformer longer = qwen();
   longer.sequence *= 2;
