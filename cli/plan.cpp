@@ -1,5 +1,6 @@
 #include "study/plan/plan.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -153,7 +154,12 @@ void answer(study::PlanRequest request, study::PlanQuestion question, const stud
 
 void print_sweep(const PlanFlags& flags, const CommonOptions& common) {
   Progress progress(common.quiet);
-  print_plan_sweep(study::sweep_plan(flags.sweeps, request_of(flags), progress.observer()), common);
+  const study::PlanSweep sweep = study::sweep_plan(flags.sweeps, request_of(flags), progress.observer());
+  print_plan_sweep(sweep, common);
+  if (std::all_of(sweep.rows.begin(), sweep.rows.end(),
+                  [](const study::PlanSweepRow& row) { return !row.why_none.empty(); })) {
+    throw Error(ErrorKind::environment, sweep.rows.back().why_none);
+  }
 }
 
 /// What was asked is answered first, then what could not be written is told.

@@ -383,6 +383,15 @@ std::vector<std::string> best_offer_cells(const OfferRecord& best) {
           cost};
 }
 
+/// `deadline=1h accumulate=4`.
+std::string swept(const study::PlanSweep& sweep, const study::PlanSweepRow& row) {
+  std::vector<std::string> parts;
+  for (std::size_t index = 0; index < row.values.size(); ++index) {
+    parts.push_back(fmt::format("{}={}", sweep.sweeps[index].key, row.values[index]));
+  }
+  return fmt::format("{}", fmt::join(parts, " "));
+}
+
 void print_json(const study::PlanSweep& sweep) {
   for (const study::PlanSweepRow& row : sweep.rows) {
     nlohmann::ordered_json line = nlohmann::ordered_json::parse(to_line(row.best));
@@ -441,14 +450,20 @@ void print_plan_sweep(const study::PlanSweep& sweep, const CommonOptions& common
   header.push_back(of_run(">time"));
   header.push_back(of_run(">cost"));
   std::vector<std::vector<std::string>> rows;
+  OfferNotes none;
   OfferNotes notes;
   for (const study::PlanSweepRow& row : sweep.rows) {
     rows.push_back(row.values);
-    const std::vector<std::string> of_best = best_offer_cells(row.best);
+    std::vector<std::string> of_best = best_offer_cells(row.best);
+    if (row.best.step && !row.why_none.empty()) {
+      of_best.front() = fmt::format("({})", of_best.front());
+      none.add({row.why_none}, swept(sweep, row));
+    }
     rows.back().insert(rows.back().end(), of_best.begin(), of_best.end());
     notes.add(row.idle_nics, row.best.name);
   }
   print(table(header, rows));
+  none.print("in brackets: not recommended");
   notes.print("warnings");
 }
 

@@ -123,14 +123,23 @@ void describe_board(const Counted& gpus, const std::optional<std::string>& bandw
   }
 }
 
+/// `16 USD` of `16 USD/h` and `16 USD per hour`.
+std::string without_hour(const std::string& price) {
+  for (const std::string_view hour : {"/h", "/hr", "/hour", "/ hour", "per hour", "an hour"}) {
+    if (price.ends_with(hour)) {
+      return trimmed(std::string_view(price).substr(0, price.size() - hour.size()));
+    }
+  }
+  return price;
+}
+
 NamedOffer read_part(const std::string& part, const std::optional<std::string>& bandwidth,
                      const KnownNames& known, const std::vector<std::string>& names) {
   NamedOffer offer;
   const std::size_t at = part.find('@');
   offer.text = trimmed(std::string_view(part).substr(0, at));
   if (at != std::string::npos) {
-    const std::string price = trimmed(std::string_view(part).substr(at + 1));
-    const auto money = parse_money(price);
+    const auto money = parse_money(without_hour(trimmed(std::string_view(part).substr(at + 1))));
     if (!money) {
       reject_part("--gpus", part, "after `@` stands the price of an hour, such as `0.67 USD`");
     }

@@ -1,7 +1,6 @@
 #include "study/plan/plan.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <utility>
 
@@ -48,7 +47,7 @@ std::vector<KeyOverride> overrides_of(const PlanRequest& request) {
 }
 
 std::string best_way(Planner& planner, const Plan& plan, const Offer& offer) {
-  const std::vector<Alternative> tried = alternatives(planner, plan, offer);
+  const auto tried = alternatives(planner, plan, offer);
   return tried.empty() || offer.gpus < 2 ? std::string{} : describe(best_of(tried), plan);
 }
 
@@ -122,7 +121,7 @@ std::filesystem::path write_records(const PlanEstimate& estimate, const std::fil
   return journal.file();
 }
 
-// --- Explanations and curves ----------------------------------------------------------------------------------------
+// --- Explanations ---------------------------------------------------------------------------------------------------
 
 /// Places in `shown` of the offers to explain.
 std::vector<std::size_t> places_to_explain(const PlanEstimate& estimate,
@@ -142,67 +141,6 @@ std::vector<std::size_t> places_to_explain(const PlanEstimate& estimate,
   std::stable_sort(places.begin(), places.end(),
                    [&](std::size_t a, std::size_t b) { return estimate.shown[a] < estimate.shown[b]; });
   return places;
-}
-
-/// The best offers with several GPUs.
-std::vector<std::size_t> offers_with_curves(const PlanEstimate& estimate) {
-  constexpr std::size_t kMostCurves = 8;
-  std::vector<std::size_t> indices;
-  for (const std::size_t index : estimate.shown) {
-    if (estimate.offers[index].gpus > 1 && indices.size() < kMostCurves) {
-      indices.push_back(index);
-    }
-  }
-  return indices;
-}
-
-OfferCurve scaling_curve(const PlanEstimate& estimate, std::size_t index, Planner& planner) {
-  constexpr int kEachUpTo = 8;
-  const Offer& offer = estimate.offers[index];
-  OfferCurve curve{.offer = index};
-  std::vector<int> counts;
-  for (int gpus = 1; gpus < offer.gpus; gpus += gpus < kEachUpTo ? 1 : gpus) {
-    counts.push_back(gpus);
-  }
-  counts.push_back(offer.gpus);
-  for (const int gpus : counts) {
-    if (const auto step = planner.vary(offer, {.gpus = gpus})) {
-      curve.points.emplace_back(static_cast<double>(gpus), step->compute.value / step->total.value);
-    }
-  }
-  return curve;
-}
-
-/// None for a machine that does not say the rate of its links in one number.
-std::optional<OfferCurve> bandwidth_curve(const PlanEstimate& estimate, std::size_t index, Planner& planner) {
-  constexpr int kPoints = 49;
-  constexpr double kSlowest = 1e9;
-  constexpr double kFastest = 1e12;
-  const Offer& offer = estimate.offers[index];
-  const auto rate = link_bandwidth(offer.machine);
-  if (!rate) {
-    return std::nullopt;
-  }
-  OfferCurve curve{.offer = index};
-  for (int point = 0; point < kPoints; ++point) {
-    const double bandwidth = kSlowest * std::pow(kFastest / kSlowest, point / (kPoints - 1.0));
-    if (const auto step = planner.vary(offer, {.bandwidth_factor = bandwidth / rate->value})) {
-      curve.points.emplace_back(bandwidth, step->exposed.value / step->total.value);
-    }
-  }
-  if (rate->value >= kSlowest && rate->value <= kFastest) {
-    curve.mark = {rate->value, estimate.estimates[index].step->exposed_share.typical};
-  }
-  return curve;
-}
-
-void add_curves(PlanStudy& study, Planner& planner) {
-  for (const std::size_t index : offers_with_curves(study.estimate)) {
-    study.scaling.push_back(scaling_curve(study.estimate, index, planner));
-    if (auto curve = bandwidth_curve(study.estimate, index, planner)) {
-      study.bandwidth.push_back(std::move(*curve));
-    }
-  }
 }
 
 // --- Sweeps ---------------------------------------------------------------------------------------------------------
@@ -265,18 +203,21 @@ std::vector<std::string> sweepable_keys() {
   return paths;
 }
 
-/// The best of one combination.
-PlanSweepRow best_row(const Plan& plan, std::vector<Offer> offers) {
+/// The best of one combination of values.
+PlanSweepRow best_row(const std::vector<std::string>& values, const Plan& plan, std::vector<Offer> offers) {
   if (plan.shards()) {
     bring_to_one_currency(plan, offers);
     const std::vector<ShardedOffer> ways = ways_of(plan, offers);
     const ShardedOffer& best = ways.front();
-    return {.values = {}, .best = record_of(plan, offers[best.offer], best, best.recommended())};
+    return {.values = values,
+            .best = record_of(plan, offers[best.offer], best, best.recommended()),
+            .why_none = why_none_of(plan, offers, ways)};
   }
   Planner planner(plan);
   const PlanEstimate all = estimate(plan, std::move(offers), planner, 0);
-  return {.values = {},
+  return {.values = values,
           .best = record_of(all, all.best()),
+          .why_none = all.ranking.recommended ? std::string{} : all.ranking.reason,
           .idle_nics = idle_nics(all.estimates[all.best()], {})};
 }
 
@@ -375,8 +316,7 @@ PlanSweep sweep_plan(const std::vector<std::string>& sweeps, const PlanRequest& 
               loaded.file.string()));
     }
     result.shards = loaded.shards();
-    result.rows.push_back(best_row(loaded, offers_with(offers, result.sweeps, values)));
-    result.rows.back().values = values;
+    result.rows.push_back(best_row(values, loaded, offers_with(offers, result.sweeps, values)));
   }
   return result;
 }

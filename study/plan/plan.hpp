@@ -108,6 +108,7 @@ SynchronisationStudy synchronise(const PlanRequest& request, const Invocation& i
 struct PlanSweepRow {
   std::vector<std::string> values;
   OfferRecord best;
+  std::string why_none = {};  ///< Why not even the best is recommended, whole sentences; empty = it is.
   std::vector<std::string> idle_nics = {};  ///< As of idle_nics().
 };
 struct PlanSweep {
@@ -144,10 +145,17 @@ ShardingStudy shard(const PlanRequest& request, const Invocation& invocation, co
 
 /// As in ShardingStudy.
 std::vector<ShardedOffer> ways_of(const Plan& plan, const std::vector<Offer>& offers);
+
+/// Why none of these ways of ways_of() is recommended, whole sentences; empty = the first is.
+std::string why_none_of(const Plan& plan, const std::vector<Offer>& offers,
+                        const std::vector<ShardedOffer>& ways);
 OfferRecord record_of(const Plan& plan, const Offer& offer, const ShardedOffer& way, bool best);
 
 /// The plan with its own offers and those of the request. Throws Error{bad_input} where there is none.
 Plan loaded_plan(const PlanRequest& request, const Observer& observer);
+
+/// How the best offers with several GPUs scale, and what bandwidth would change on them.
+void add_curves(PlanStudy& study, Planner& planner);
 
 OfferRecord record_of(const PlanEstimate& estimate, std::size_t index);
 

@@ -45,51 +45,6 @@ double merit_in(const Plan& plan, const ShardedOffer& way) {
   return by_time ? way.step.run->typical.value : merit_of(way.step);
 }
 
-std::string why_none_of(const Plan& plan, const std::vector<Offer>& offers,
-                        const std::vector<ShardedOffer>& ways) {
-  if (ways.empty() || !ways.front().step.problem.empty()) {
-    return "None of these ways to spread the model can run on what is on offer.";
-  }
-  const auto named = [&](const ShardedOffer& way) {
-    return fmt::format("{} with {}", offers[way.offer].name, describe(way.step.sharding));
-  };
-  if (ways.front().recommended()) {
-    return {};
-  }
-  if (ways.front().meets) {
-    return fmt::format(
-        "Nothing is recommended: {} is typically best, but no published run of a language model was on its "
-        "GPU; one measured step settles it (--known '{}: N samples/s').",
-        named(ways.front()), offers[ways.front().offer].machine.gpu->model);
-  }
-  const auto least_by = [&](auto value) -> const ShardedOffer& {
-    return *std::min_element(ways.begin(), ways.end(), [&](const ShardedOffer& a, const ShardedOffer& b) {
-      return value(a.step) < value(b.step);
-    });
-  };
-  const auto seconds = [](const ShardedStep& step) {
-    return step.run ? step.run->typical.value : std::numeric_limits<double>::infinity();
-  };
-  const auto amount = [](const ShardedStep& step) {
-    return step.cost ? step.cost->amount.typical : std::numeric_limits<double>::infinity();
-  };
-  const ShardedOffer& fastest = least_by(seconds);
-  if (plan.deadline && seconds(fastest.step) > plan.deadline->value) {
-    return fmt::format("No way is done within {}: the fastest, {}, takes {}.",
-                       long_time(plan.deadline->value), named(fastest), long_time(seconds(fastest.step)));
-  }
-  const ShardedOffer& cheapest = least_by(amount);
-  if (plan.budget && !(amount(cheapest.step) <= plan.budget->amount)) {
-    return cheapest.step.cost
-               ? fmt::format("No way costs at most {:.2f} {}: the cheapest, {}, costs {:.2f} {}.",
-                             plan.budget->amount, plan.budget->currency, named(cheapest),
-                             amount(cheapest.step), cheapest.step.cost->currency)
-               : "No offer that can be used has a price to compare with the budget.";
-  }
-  return fmt::format("No way is both done within {} and costs at most {:.2f} {}.",
-                     long_time(plan.deadline->value), plan.budget->amount, plan.budget->currency);
-}
-
 }  // namespace
 
 OfferRecord record_of(const Plan& plan, const Offer& offer, const ShardedOffer& way, bool best) {
@@ -157,6 +112,51 @@ std::vector<ShardedOffer> ways_of(const Plan& plan, const std::vector<Offer>& of
     return key(a) < key(b);
   });
   return ways;
+}
+
+std::string why_none_of(const Plan& plan, const std::vector<Offer>& offers,
+                        const std::vector<ShardedOffer>& ways) {
+  if (ways.empty() || !ways.front().step.problem.empty()) {
+    return "None of these ways to spread the model can run on what is on offer.";
+  }
+  const auto named = [&](const ShardedOffer& way) {
+    return fmt::format("{} with {}", offers[way.offer].name, describe(way.step.sharding));
+  };
+  if (ways.front().recommended()) {
+    return {};
+  }
+  if (ways.front().meets) {
+    return fmt::format(
+        "Nothing is recommended: {} is typically best, but no published run of a language model was on its "
+        "GPU; one measured step settles it (--known '{}: N samples/s').",
+        named(ways.front()), offers[ways.front().offer].machine.gpu->model);
+  }
+  const auto least_by = [&](auto value) -> const ShardedOffer& {
+    return *std::min_element(ways.begin(), ways.end(), [&](const ShardedOffer& a, const ShardedOffer& b) {
+      return value(a.step) < value(b.step);
+    });
+  };
+  const auto seconds = [](const ShardedStep& step) {
+    return step.run ? step.run->typical.value : std::numeric_limits<double>::infinity();
+  };
+  const auto amount = [](const ShardedStep& step) {
+    return step.cost ? step.cost->amount.typical : std::numeric_limits<double>::infinity();
+  };
+  const ShardedOffer& fastest = least_by(seconds);
+  if (plan.deadline && seconds(fastest.step) > plan.deadline->value) {
+    return fmt::format("No way is done within {}: the fastest, {}, takes {}.",
+                       long_time(plan.deadline->value), named(fastest), long_time(seconds(fastest.step)));
+  }
+  const ShardedOffer& cheapest = least_by(amount);
+  if (plan.budget && !(amount(cheapest.step) <= plan.budget->amount)) {
+    return cheapest.step.cost
+               ? fmt::format("No way costs at most {:.2f} {}: the cheapest, {}, costs {:.2f} {}.",
+                             plan.budget->amount, plan.budget->currency, named(cheapest),
+                             amount(cheapest.step), cheapest.step.cost->currency)
+               : "No offer that can be used has a price to compare with the budget.";
+  }
+  return fmt::format("No way is both done within {} and costs at most {:.2f} {}.",
+                     long_time(plan.deadline->value), plan.budget->amount, plan.budget->currency);
 }
 
 ShardingStudy shard(const PlanRequest& request, const Invocation& invocation, const Observer& observer) {

@@ -364,6 +364,17 @@ class Plan(RingsideCase):
         swept = self.offers(self.write("plan.yaml", PLAN + pair), "--sweep", "nics=4,8")
         self.assertEqual([offer["nics"]["of"] for offer in swept], [4, 8])
 
+    def test_a_sweep_says_which_of_its_best_are_too_late_or_too_dear(self):
+        sharded = ("--model", "llama3-8b", "--gpus", "8xH100 @ 16 USD/h", "--shard", "fsdp", "--tokens", "100 M", "--batch", "2")
+        for asked in (("--model", "resnet34", "--gpus", "4x3090 @ 1 USD/h"), sharded):
+            result = self.line(*asked, "--sweep", "deadline=1s,100h", "--sweep", "budget=1000 USD")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            late, in_time = result.stdout.splitlines()[1:3]
+            self.assertRegex(late, r"1s +1000 USD +\(. × ")
+            self.assertRegex(in_time, r"100h +1000 USD +[^ (]")
+            self.assertRegex(result.stdout, r"\nin brackets: not recommended\n  No (offer|way) is done within 1 s: .* \[deadline=1s budget=1000 USD\]\n")
+            self.assert_rejected(self.line(*asked, "--sweep", "deadline=1s,2s"), 3, "is done within 2 s")
+
     def test_sweeps_of_nonsense_are_refused(self):
         for sweep, words in (("gpus=many", "not a number of GPUs"), ("bandwith=5GB/s,8GB/s", "bandwidth"), ("batch_per_gpu=-1,2", "out of range"),
                              ("accumulate", "--sweep accumulate")):
