@@ -153,6 +153,10 @@ void answer(study::PlanRequest request, study::PlanQuestion question, const stud
 }
 
 void print_sweep(const PlanFlags& flags, const CommonOptions& common) {
+  if (!flags.explained.empty() || flags.top != PlanFlags{}.top) {
+    throw Error(ErrorKind::bad_input,
+                "--sweep names one offer of each combination; leave out --explain and --top");
+  }
   Progress progress(common.quiet);
   const study::PlanSweep sweep = study::sweep_plan(flags.sweeps, request_of(flags), progress.observer());
   print_plan_sweep(sweep, common);

@@ -87,7 +87,8 @@ std::string extrapolated_sentence(const std::vector<Offer>& offers, std::size_t 
 }
 
 /// `the cheapest of 3 offers that are done within 1 h`.
-std::string standing(const Plan& plan, const char* merit, std::ptrdiff_t compared, bool with_price) {
+std::string standing(const Plan& plan, const char* merit, std::ptrdiff_t compared,
+                     const std::vector<std::string>& with) {
   const bool one = compared == 1;
   std::string limits;
   if (plan.deadline) {
@@ -97,8 +98,9 @@ std::string standing(const Plan& plan, const char* merit, std::ptrdiff_t compare
     limits += fmt::format("{} {} at most {}", limits.empty() ? " that" : " and", one ? "costs" : "cost",
                           amount(plan.budget->amount, plan.budget->currency));
   }
-  const std::string offers = fmt::format("offer{}{}{}", one ? "" : "s", with_price ? " with a price" : "",
-                                         limits.empty() ? " that can be used" : limits);
+  const std::string offers = fmt::format(
+      "offer{}{}{}", one ? "" : "s", with.empty() ? "" : fmt::format(" with {}", fmt::join(with, " and ")),
+      limits.empty() ? " that can be used" : limits);
   return one ? fmt::format("the only {}", offers) : fmt::format("the {} of {} {}", merit, compared, offers);
 }
 
@@ -274,10 +276,19 @@ Ranking rank_offers(const Plan& plan, const std::vector<Offer>& offers,
     const auto index = static_cast<std::size_t>(&other - merits.data());
     return meets(other) && !estimates[index].extrapolated && (!by_cost || other.cost < kInfinite);
   });
-  ranking.standing = fmt::format(
-      "{}: {} for {}{}.", standing(plan, by_cost ? "cheapest" : "fastest", compared, !unpriced.empty()),
-      long_time(merit.seconds), estimate.run ? "the run" : "a million samples",
-      estimate.cost ? fmt::format(", {}", amount(merit.cost, estimate.cost->currency)) : "");
+  std::vector<std::string> with;
+  if (!unpriced.empty()) {
+    with.emplace_back("a price");
+  }
+  if (std::any_of(merits.begin(), merits.end(), [&](const Merit& other) {
+        return meets(other) && estimates[static_cast<std::size_t>(&other - merits.data())].extrapolated;
+      })) {
+    with.emplace_back("a known speed");
+  }
+  ranking.standing =
+      fmt::format("{}: {} for {}{}.", standing(plan, by_cost ? "cheapest" : "fastest", compared, with),
+                  long_time(merit.seconds), estimate.run ? "the run" : "a million samples",
+                  estimate.cost ? fmt::format(", {}", amount(merit.cost, estimate.cost->currency)) : "");
   ranking.reason = fmt::format("Rent {}: it is {}{}", offers[best].name, ranking.standing, ranking.besides);
   return ranking;
 }

@@ -52,7 +52,7 @@ Ties ties(Planner& planner, const Plan& plan, const std::vector<Offer>& offers,
                           estimates[index].step.has_value() && (!by_cost || offers[index].per_hour);
     found.compared += compared ? 1 : 0;
     if (compared && merit_now(index).low < merit_now(best).high) {
-      found.offers.push_back(index);
+      (merit_now(index).high > merit_now(best).low ? found.offers : found.better).push_back(index);
     }
   }
   if (found.offers.empty()) {

@@ -19,10 +19,10 @@ struct TieBreaker {
 };
 
 struct Ties {
-  /// Usable offers whose 90 % interval of what was compared begins below the end of the recommended one's: they may be the better
-  /// ones. Best first.
+  /// Usable offers whose 90 % interval of what was compared overlaps the recommended one's. Best first.
   std::vector<std::size_t> offers = {};
-  int compared = 0;  ///< How many offers the recommended one was compared with.
+  std::vector<std::size_t> better = {};  ///< Those whose interval lies below it, which are extrapolated.
+  int compared = 0;                      ///< How many offers the recommended one was compared with.
   /// The one measurement after which the interval of the recommended offer and of the first of these share least; none where no
   /// measurement helps.
   std::optional<TieBreaker> breaker = {};

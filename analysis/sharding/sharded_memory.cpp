@@ -6,15 +6,14 @@
 namespace ringside {
 namespace {
 
-constexpr double kHalf = 2;  ///< Bytes of a number in 16 bits.
 constexpr double kFourBits = 0.516;
 /// CUDA 0.3 to 0.5 GB, cuBLAS, NCCL's buffers, what the allocator cannot use.
 constexpr double kOutsideModel = 1.5e9;
 /// DeepSpeed gathers and reduces in buckets of 5e8 elements (runtime/zero/config.py).
 constexpr double kZeroBuckets = 1e9;
-/// Bytes per output of the vocabulary and token: in 16 bits, and in float32 for the loss (Korthikanti et al. 2022, section 4.3).
-constexpr double kLogit = 6;
+constexpr double kFloat32 = 4;
 
+/// Bytes of a parameter, with a float32 copy of it beside weights of 16 bits.
 double optimizer_bytes(Optimizer optimizer) {
   switch (optimizer) {
     case Optimizer::sgd:
@@ -50,11 +49,16 @@ double trained_parameters(const Transformer& model, const Sharding& sharding) {
                                              : model.layers * adapter_elements_of_layer(model, sharding.rank);
 }
 
+double layers_on_stage(const Transformer& model, const Layout& layout) {
+  return std::ceil(static_cast<double>(model.layers) / layout.pipeline);
+}
+
 TrainedElements trained_on_rank(const Transformer& model, const Sharding& sharding, const Layout& layout) {
   if (sharding.adapters != Adapters::none) {
-    return {.others = trained_parameters(model, sharding) / (layout.tensor * layout.pipeline)};
+    return {.others = layers_on_stage(model, layout) * adapter_elements_of_layer(model, sharding.rank) /
+                      layout.tensor};
   }
-  const double layers = std::ceil(static_cast<double>(model.layers) / layout.pipeline);
+  const double layers = layers_on_stage(model, layout);
   const auto experts = static_cast<double>(expert_elements_of_layer(model));
   const double others = layers * (static_cast<double>(parameters_of_layer(model)) - experts) +
                         static_cast<double>(parameters_outside_layers(model));
@@ -69,14 +73,19 @@ int ranks_alike_in_experts(const Sharding& sharding, const Layout& layout) {
   return std::max(1, ranks_alike(sharding, layout) / sharding.expert);
 }
 
-double bytes_per_matrix_weight(const Sharding& sharding) {
-  return sharding.adapters == Adapters::qlora ? kFourBits : kHalf;
+double bytes_per_number(Precision precision) {
+  const bool half = precision == Precision::float16 || precision == Precision::bfloat16;
+  return half ? 2 : kFloat32;
+}
+
+double bytes_per_matrix_weight(const Sharding& sharding, double number) {
+  return sharding.adapters == Adapters::qlora ? kFourBits : number;
 }
 
 ShardedMemory sharded_memory(const Workload& workload, const Sharding& sharding, const Layout& layout,
                              bool checkpointing, int micro_batch, int micro_batches) {
   const Transformer& model = *workload.transformer;
-  const double layers = std::ceil(static_cast<double>(model.layers) / layout.pipeline);
+  const double layers = layers_on_stage(model, layout);
   const double outside = static_cast<double>(parameters_outside_layers(model)) / layout.tensor;
   // Experts are cut among the ranks that share them (Lepikhin et al. 2020, arXiv 2006.16668, section 3).
   const double experts =
@@ -94,28 +103,30 @@ ShardedMemory sharded_memory(const Workload& workload, const Sharding& sharding,
   };
   const bool whole_weights =
       style != ShardingStyle::zero3 && style != ShardingStyle::fsdp && style != ShardingStyle::hybrid;
-  const double of_matrix = bytes_per_matrix_weight(sharding);
+  const double number = bytes_per_number(workload.compute.precision);
+  const double of_matrix = bytes_per_matrix_weight(sharding, number);
   const TrainedElements trained = trained_on_rank(model, sharding, layout);
-  const double optimizer = optimizer_bytes(workload.memory.optimizer);
+  const double optimizer = optimizer_bytes(workload.memory.optimizer) - (number < kFloat32 ? 0 : kFloat32);
   ShardedMemory memory{};
   memory.weights = left(!whole_weights, of_matrix * layers * experts,
-                        of_matrix * layers * matrices + kHalf * (layers * small + outside));
+                        of_matrix * layers * matrices + number * (layers * small + outside));
   memory.gradients = left(style != ShardingStyle::ddp && style != ShardingStyle::zero1,
-                          kHalf * trained.experts, kHalf * trained.others);
+                          number * trained.experts, number * trained.others);
   memory.optimizer =
       left(style != ShardingStyle::ddp, optimizer * trained.experts, optimizer * trained.others);
   if (!whole_weights) {
     // The layer at work, the next one that is fetched, and the gradient of the layer before; or the embedding.
-    memory.gathered = bytes(kHalf * std::max(3 * (experts + matrices + small), outside));
+    memory.gathered = bytes(number * std::max(3 * (experts + matrices + small), outside));
   }
   if (style != ShardingStyle::ddp && style != ShardingStyle::fsdp && style != ShardingStyle::hybrid) {
     memory.gathered.value += bytes(kZeroBuckets).value;
   }
   const double under_way = std::min(micro_batches, layout.pipeline);
-  const double kept = kHalf * kept_elements_of_layer(model) / layout.tensor;
-  const double input = kHalf * static_cast<double>(model.sequence * model.hidden) / layout.tensor;
-  const double logits =
-      kLogit * static_cast<double>(model.sequence) * static_cast<double>(model.vocabulary) / layout.tensor;
+  const double kept = number * kept_elements_of_layer(model) / layout.tensor;
+  const double input = number * static_cast<double>(model.sequence * model.hidden) / layout.tensor;
+  // In the model's own type, and in float32 for the loss (Korthikanti et al. 2022, section 4.3).
+  const double logits = (number + kFloat32) * static_cast<double>(model.sequence) *
+                        static_cast<double>(model.vocabulary) / layout.tensor;
   memory.activations =
       bytes(micro_batch *
             ((checkpointing ? under_way * layers * input + kept : under_way * layers * kept) + logits));

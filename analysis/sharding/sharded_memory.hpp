@@ -28,6 +28,9 @@ struct ShardedMemory {
   Bytes total() const;
 };
 
+/// Layers of the stage that has most.
+double layers_on_stage(const Transformer& model, const Layout& layout);
+
 /// Elements that are trained: all parameters, or those of adapters on every matrix of every layer.
 double trained_parameters(const Transformer& model, const Sharding& sharding);
 
@@ -44,8 +47,10 @@ int ranks_alike(const Sharding& sharding, const Layout& layout);
 /// Those of them that have the same experts (Rajbhandari et al. 2022, arXiv 2201.05596, section 5.1).
 int ranks_alike_in_experts(const Sharding& sharding, const Layout& layout);
 
+/// Bytes of a number of weights, gradients and activations: mixed precision keeps them in 16 bits.
+double bytes_per_number(Precision precision);
 /// Bytes of a weight of a layer's matrices: 2, or 0.516 in NF4 with doubly quantised constants (Dettmers et al. 2023, section 3).
-double bytes_per_matrix_weight(const Sharding& sharding);
+double bytes_per_matrix_weight(const Sharding& sharding, double number);
 
 /// Mixed precision with Adam takes 2 + 2 + 12 bytes per parameter, of which stages 1, 2 and 3 cut the last, the middle and the
 /// first term among data-parallel ranks (Rajbhandari et al. 2020, section 5); momentum takes 8 instead of 12, sgd 4. Activations as

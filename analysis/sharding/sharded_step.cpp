@@ -1,13 +1,14 @@
 #include "analysis/sharding/sharded_step.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
 #include <fmt/format.h>
 
-#include "analysis/plan/achieved_share.hpp"
 #include "analysis/plan/compute_time.hpp"
+#include "analysis/sharding/sharded_compute.hpp"
 #include "analysis/sharding/sharded_traffic.hpp"
 #include "common/error.hpp"
 #include "common/numbers.hpp"
@@ -21,12 +22,6 @@ constexpr double kBillionTokens = 1e9;
 constexpr Interval<double> kSlowdownBeside{.low = 0, .typical = 1, .high = 2};
 /// All wait for the slowest, as in planner.cpp.
 constexpr Interval<double> kSpreadOfGpus{.low = 0, .typical = 0.02, .high = 0.13};
-/// Bytes of GPU memory that turning a four-bit weight back moves, per pass: from the difference of QLoRA and LoRA steps of four models
-/// on an A100 (Lightning-AI/litgpt@4839345a tutorials/resource-tables.md): 6 to 12; with GPTQ's kernels up to 25 (QwenLM/Qwen@2df8e8ac README).
-constexpr Interval<double> kDequantised{.low = 6, .typical = 9, .high = 25};
-/// Memory traffic of the optimizer per trained parameter: float32 weight and two states read and written, gradient read, weight written in 16 bits.
-constexpr double kOptimizerTraffic = 28;
-
 using End = double Interval<double>::*;
 
 struct Ends {
@@ -37,31 +32,6 @@ struct Ends {
 constexpr Ends kFast{&Interval<double>::high, &Interval<double>::low, &Interval<Seconds>::low};
 constexpr Ends kTypical{&Interval<double>::typical, &Interval<double>::typical, &Interval<Seconds>::typical};
 constexpr Ends kSlow{&Interval<double>::low, &Interval<double>::high, &Interval<Seconds>::high};
-
-/// What one pass of one replica computes, on the GPU of one stage.
-struct Work {
-  double forward = 0;
-  double backward = 0;     ///< With what checkpointing repeats.
-  double dequantised = 0;  ///< Weights that are turned back from four bits.
-};
-
-Work work_of(const Transformer& model, const ShardedStep& step) {
-  const double parts = step.layout.tensor * step.layout.pipeline;
-  const double forward = step.micro_batch * forward_flops_of(model) / parts;
-  const double layers = step.micro_batch * model.layers * forward_flops_of_layer(model) / parts;
-  const double matrices = 2.0 * step.micro_batch * static_cast<double>(model.sequence) * model.layers *
-                          static_cast<double>(active_elements_of_layer(model)) / parts;
-  const bool adapters = step.sharding.adapters != Adapters::none;
-  const bool again = step.sharding.checkpointing.value_or(false);
-  Work work{.forward = forward,
-            // Frozen matrices need no gradient of their weights.
-            .backward = 2 * forward - (adapters ? matrices : 0) + (again ? layers : 0)};
-  if (step.sharding.adapters == Adapters::qlora) {
-    work.dequantised =
-        (again ? 3 : 2) * model.layers * static_cast<double>(matrix_elements_of_layer(model)) / parts;
-  }
-  return work;
-}
 
 /// Seconds of one end of every range.
 struct StepParts {
@@ -80,12 +50,7 @@ StepParts parts_of(const Transformer& model, const ShardedStep& step, const GpuS
   const double memory = gpu.memory_bandwidth.value;
   const double pass =
       (work.forward + work.backward) / speed + work.dequantised * kDequantised.*ends.cost / memory;
-  const bool cut = step.sharding.style != ShardingStyle::ddp;
-  const TrainedElements trained = trained_on_rank(model, step.sharding, step.layout);
-  const double update = kOptimizerTraffic *
-                        (trained.experts / (cut ? ranks_alike_in_experts(step.sharding, step.layout) : 1) +
-                         trained.others / (cut ? ranks_alike(step.sharding, step.layout) : 1)) /
-                        memory;
+  const double update = update_bytes(model, step) / memory;
   const Traffic traffic = traffic_of(model, step, times, ends.time);
   const double passes = step.micro_batches * pass;
   const double last_backward = work.backward / speed;
@@ -124,7 +89,11 @@ std::string cannot_be_cut(const Transformer& model, const Sharding& sharding, co
   if (model.heads % sharding.tensor != 0) {
     return fmt::format("tensor {} does not divide {} heads", sharding.tensor, model.heads);
   }
-  if (sharding.pipeline * sharding.interleave > model.layers) {
+  if (sharding.interleave > 1 && model.layers % (sharding.pipeline * sharding.interleave) != 0) {
+    return fmt::format("pipeline {} × interleave {} does not divide {} layers", sharding.pipeline,
+                       sharding.interleave, model.layers);
+  }
+  if (sharding.pipeline > model.layers) {
     return fmt::format("pipeline {} has more stages than the {} layers", sharding.pipeline, model.layers);
   }
   const int data = offer.gpus / parts;
@@ -158,22 +127,6 @@ std::vector<Sharding> cuts_of(const Transformer& model, const Offer& offer) {
 }
 
 std::string gb_words(Bytes size) { return fmt::format("{:.3g} GB", static_cast<double>(size.value) / 1e9); }
-
-/// What the workload states, else what was published; a measured speed of one GPU counts most.
-AchievedShare share_of(const Workload& workload, const GpuSheet& gpu) {
-  const auto& ranges = workload.compute.efficiency;
-  auto stated = ranges.find(gpu_class(gpu));
-  stated = stated == ranges.end() ? ranges.find("default") : stated;
-  for (const MeasuredSpeed& speed : workload.compute.measured) {
-    const auto sheet = find_gpu_sheet(speed.gpu);
-    if (speed.gpu == kAnyGpu || (sheet && sheet->model == gpu.model)) {
-      const double share =
-          3 * workload.forward_flops * speed.samples_per_second / flop_rate(gpu, workload.compute.precision);
-      return {.share = Interval<double>::exactly(share)};
-    }
-  }
-  return stated != ranges.end() ? AchievedShare{.share = stated->second} : achieved_share(gpu);
-}
 
 std::optional<int> largest_micro_batch(const Workload& workload, const ShardedStep& step,
                                        bool checkpointing) {
@@ -219,6 +172,7 @@ ShardedStep ShardedPlanner::estimate(const Offer& offer, const Sharding& shardin
                  .tensor = sharding.tensor,
                  .pipeline = sharding.pipeline,
                  .data_on_node = data_on_node(sharding, offer)};
+  step.bytes_per_number = bytes_per_number(workload.compute.precision);
   const double samples = samples_of_step(plan_, offer.gpus);
   const double of_replica = samples / step.layout.data;
   const int accumulate = plan_.synchronisation.accumulate;
@@ -246,13 +200,19 @@ ShardedStep ShardedPlanner::estimate(const Offer& offer, const Sharding& shardin
         fmt::format("the catalogue has no {} rate of a {}", name(workload.compute.precision), sheet->model);
     return step;
   }
-  const AchievedShare achieved = share_of(workload, *sheet);
+  const AchievedShare achieved = share_of(plan_, *sheet, step);
   step.extrapolated = achieved.extrapolated;
   step.basis =
       fmt::format("One {} computes at {}{} of its {:.4g} TFLOP/s{}.", sheet->model,
                   achieved.share.low < achieved.share.high ? percent(achieved.share.low) + " to " : "",
                   percent(achieved.share.high), rate / 1e12,
                   achieved.extrapolated ? ", which nobody published of a language model on it" : "");
+  if (const double most = static_cast<double>(step.micro_batch) * step.micro_batches; most > of_replica) {
+    step.basis += fmt::format(
+        " {:g} samples of a step are not {} × {} each for {} {}: the one with most sets the pace.", samples,
+        step.micro_batch, step.micro_batches, step.layout.data,
+        step.layout.data == 1 ? "replica" : "replicas");
+  }
   GroupTimes& times = times_of(offer.machine);
   const auto [known, is_new] = slowest_of_.try_emplace(offer.gpus);
   const double slowest = is_new ? known->second = expected_largest(offer.gpus) : known->second;
@@ -272,21 +232,20 @@ ShardedStep ShardedPlanner::estimate(const Offer& offer, const Sharding& shardin
     step.problem = error.what();
     return step;
   }
-  const double done = static_cast<double>(step.micro_batch) * step.micro_batches * step.layout.data;
   if (workload.input_per_node) {
     const int on_node = std::min(offer.gpus, offer.machine.gpus_per_node.value_or(offer.gpus));
-    const Seconds fed{done * on_node / offer.gpus / *workload.input_per_node};
+    const Seconds fed{samples * on_node / offer.gpus / *workload.input_per_node};
     for (Seconds Interval<Seconds>::*end :
          {&Interval<Seconds>::low, &Interval<Seconds>::typical, &Interval<Seconds>::high}) {
       step.total.*end = std::max(step.total.*end, fed);
     }
   }
-  const double tokens = done * static_cast<double>(model.sequence);
+  const double tokens = samples * static_cast<double>(model.sequence);
   step.tokens_per_second = {.low = tokens / step.total.high.value,
                             .typical = tokens / step.total.typical.value,
                             .high = tokens / step.total.low.value};
   const double whole = workload.samples * workload.epochs;
-  const double steps = whole > 0 ? whole / done : kBillionTokens / tokens;
+  const double steps = whole > 0 ? whole / samples : kBillionTokens / tokens;
   const Interval<Seconds> run = with_interruptions(plan_, offer, steps * step.total);
   if (whole > 0) {
     step.run = run;
@@ -315,7 +274,11 @@ std::vector<ShardedStep> ShardedPlanner::search(const Offer& offer) {
     }
     // The largest micro-batch that fits: fewer gathers, fuller kernels; a pipeline wants many, so smaller ones are tried, too.
     const double of_replica = samples_of_step(plan_, offer.gpus) / one.layout.data;
-    for (int batch = 1; batch <= std::min<double>(of_replica, one.largest_batch.value_or(1)); batch *= 2) {
+    const int most = std::max(1, static_cast<int>(std::ceil(of_replica)));
+    for (int batch = 1; batch <= std::min(most, one.largest_batch.value_or(1)); ++batch) {
+      if (most % batch != 0 && !std::has_single_bit(static_cast<unsigned>(batch))) {
+        continue;
+      }
       ShardedStep step = estimate(offer, sharding, batch);
       if (step.problem.empty()) {
         found.push_back(std::move(step));
@@ -341,8 +304,13 @@ std::vector<ShardedStep> ShardedPlanner::search(const Offer& offer) {
   if (found.empty() && least) {
     return {*std::move(least)};
   }
-  std::stable_sort(found.begin(), found.end(),
-                   [](const ShardedStep& a, const ShardedStep& b) { return merit_of(a) < merit_of(b); });
+  std::stable_sort(found.begin(), found.end(), [](const ShardedStep& a, const ShardedStep& b) {
+    // Fuller kernels among what takes the same but for rounding.
+    const auto key = [](const ShardedStep& step) {
+      return std::pair(static_cast<float>(merit_of(step)), -step.micro_batch);
+    };
+    return key(a) < key(b);
+  });
   return found;
 }
 

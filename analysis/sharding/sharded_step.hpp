@@ -17,8 +17,9 @@ namespace ringside {
 struct ShardedStep {
   Sharding sharding;  ///< With `checkpointing` decided.
   Layout layout;
-  int micro_batch = 1;    ///< Samples of one pass of one replica.
-  int micro_batches = 1;  ///< Passes of one replica per step.
+  double bytes_per_number = 2;  ///< As of bytes_per_number().
+  int micro_batch = 1;          ///< Samples of one pass of one replica.
+  int micro_batches = 1;        ///< Passes of one replica per step.
   ShardedMemory memory;
   std::optional<Bytes> gpu_memory = {};
   std::optional<int> largest_batch = {};  ///< Micro-batch that fits; none = not even one sample.

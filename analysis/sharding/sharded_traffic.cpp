@@ -5,18 +5,17 @@
 namespace ringside {
 namespace {
 
-constexpr double kTwoBytes = 2;
-
 Bytes whole_bytes(double value) { return {static_cast<std::int64_t>(std::llround(value))}; }
 
 }  // namespace
 
 Traffic traffic_of(const Transformer& model, const ShardedStep& step, GroupTimes& times, TimeEnd end) {
   const Layout& layout = step.layout;
+  const double number = step.bytes_per_number;
   const auto time = [&](Collective collective, int ranks, int stride, double size) {
     return (times.time(collective, ranks, stride, whole_bytes(size)).*end).value;
   };
-  const double layers = std::ceil(static_cast<double>(model.layers) / layout.pipeline);
+  const double layers = layers_on_stage(model, layout);
   const double experts =
       static_cast<double>(expert_elements_of_layer(model)) / step.sharding.expert / layout.tensor;
   const double others =
@@ -27,20 +26,20 @@ Traffic traffic_of(const Transformer& model, const ShardedStep& step, GroupTimes
   Traffic traffic;
   if (layout.tensor > 1) {
     // Two all_reduces of a layer's output in each direction (Shoeybi et al. 2019, arXiv 1909.08053, section 3).
-    const double size = kTwoBytes * step.micro_batch * static_cast<double>(model.sequence * model.hidden);
+    const double size = number * step.micro_batch * static_cast<double>(model.sequence * model.hidden);
     traffic.between +=
         step.micro_batches * layers * (again ? 6 : 4) * time(Collective::all_reduce, layout.tensor, 1, size);
   }
   if (layout.pipeline > 1) {
     // Each stage passes activations on and gradients back (Narayanan et al. 2021, section 4.1: cut among tensor-parallel ranks).
     const double size =
-        kTwoBytes * step.micro_batch * static_cast<double>(model.sequence * model.hidden) / layout.tensor;
+        number * step.micro_batch * static_cast<double>(model.sequence * model.hidden) / layout.tensor;
     traffic.between += 2.0 * step.sharding.interleave * (step.micro_batches + layout.pipeline - 1) *
                        (times.send(layout.tensor * layout.data, whole_bytes(size)).*end).value;
   }
   if (step.sharding.expert > 1) {
     // Tokens go to their experts and come back, in both directions (Lepikhin et al. 2020, arXiv 2006.16668, section 3.3).
-    const double size = kTwoBytes * step.micro_batch * model.active_experts *
+    const double size = number * step.micro_batch * model.active_experts *
                         static_cast<double>(model.sequence * model.hidden) / layout.tensor;
     traffic.between += step.micro_batches * layers * (again ? 6 : 4) *
                        time(Collective::all_to_all, step.sharding.expert, layout.tensor, size);
@@ -60,7 +59,7 @@ Traffic traffic_of(const Transformer& model, const ShardedStep& step, GroupTimes
   };
   const TrainedElements elements = trained_on_rank(model, step.sharding, layout);
   const auto over_trained = [&](Collective collective) {
-    return over_data(collective, kTwoBytes * elements.experts, kTwoBytes * elements.others);
+    return over_data(collective, number * elements.experts, number * elements.others);
   };
   switch (step.sharding.style) {
     case ShardingStyle::ddp:
@@ -84,13 +83,13 @@ Traffic traffic_of(const Transformer& model, const ShardedStep& step, GroupTimes
     case ShardingStyle::zero3:
     case ShardingStyle::fsdp: {
       // Weights are gathered for both passes and gradients reduced after the second, layer by layer (section 7.2.2): half as much again.
-      const double weight = bytes_per_matrix_weight(step.sharding);
+      const double weight = bytes_per_matrix_weight(step.sharding, number);
       const double gather = layers * over_data(Collective::all_gather, weight * experts, weight * others) +
-                            over_data(Collective::all_gather, 0, kTwoBytes * outside);
+                            over_data(Collective::all_gather, 0, number * outside);
       const double reduce =
           adapters ? over_trained(Collective::reduce_scatter)
-                   : layers * over_data(Collective::reduce_scatter, kTwoBytes * experts, kTwoBytes * others) +
-                         over_data(Collective::reduce_scatter, 0, kTwoBytes * outside);
+                   : layers * over_data(Collective::reduce_scatter, number * experts, number * others) +
+                         over_data(Collective::reduce_scatter, 0, number * outside);
       // The first layer's weights and the last gradient have nothing beside them.
       const double ends = (gather + reduce) / (layers + 1);
       traffic.between += step.micro_batches * ends;
@@ -98,13 +97,13 @@ Traffic traffic_of(const Transformer& model, const ShardedStep& step, GroupTimes
       const int kept_experts = step.sharding.expert * among_experts;
       if (kept_experts == among) {
         traffic.beside_backward += time(Collective::all_reduce, layout.data / among, layout.tensor * among,
-                                        kTwoBytes * (elements.experts + elements.others) / among);
+                                        number * (elements.experts + elements.others) / among);
       } else {
         traffic.beside_backward +=
             time(Collective::all_reduce, layout.data / among, layout.tensor * among,
-                 kTwoBytes * elements.others / among) +
+                 number * elements.others / among) +
             time(Collective::all_reduce, layout.data / kept_experts, layout.tensor * kept_experts,
-                 kTwoBytes * elements.experts / among_experts);
+                 number * elements.experts / among_experts);
       }
       break;
     }

@@ -193,7 +193,8 @@ void print_assumed(const std::vector<std::string>& assumptions) {
 void print_verdict(const study::PlanStudy& study) {
   const study::PlanEstimate& plan = study.estimate;
   print_line(verdict_of(plan.offers, plan.ranking, study.ties));
-  if (plan.ranking.recommended && study.ties.offers.empty() && study.ties.compared > 0) {
+  if (plan.ranking.recommended && study.ties.offers.empty() && study.ties.better.empty() &&
+      study.ties.compared > 0) {
     print_line("That is sure: no 90 % interval of those it was compared with overlaps its.");
   }
   if (const std::string breaker = breaker_sentence(study); !breaker.empty()) {

@@ -463,6 +463,10 @@ void print_plan_sweep(const study::PlanSweep& sweep, const CommonOptions& common
     notes.add(row.idle_nics, row.best.name);
   }
   print(table(header, rows));
+  if (std::any_of(sweep.sweeps.begin(), sweep.sweeps.end(),
+                  [](const study::Sweep& one) { return one.key == "nodes" || one.key == "gpus_per_node"; })) {
+    print_line("machines of another size are rented whole, at the same price of a GPU");
+  }
   none.print("in brackets: not recommended");
   notes.print("warnings");
 }

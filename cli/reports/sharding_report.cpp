@@ -110,28 +110,24 @@ void print_best(const study::ShardingStudy& study) {
   const auto time = [&](const ShardedStep& step) {
     return step.run ? long_time(step.run->typical.value) : long_time(1e9 / step.tokens_per_second.typical);
   };
-  const auto lowest = [](const ShardedStep& step) {
-    return step.cost ? step.cost->amount.low : 1 / step.tokens_per_second.high;
-  };
-  const auto highest = [](const ShardedStep& step) {
-    return step.cost ? step.cost->amount.high : 1 / step.tokens_per_second.low;
-  };
   const auto named = [&](const study::ShardedOffer& way) {
     return fmt::format("{} with {}", study.offers[way.offer].name, describe(way.step.sharding));
   };
   const std::string for_what = best.step.run ? run_words(study.plan.workload) : "a billion tokens";
-  const auto other = std::find_if(study.ways.begin(), study.ways.end(), [&](const study::ShardedOffer& way) {
-    return way.offer != best.offer && way.step.problem.empty() && way.meets &&
-           way.step.cost.has_value() == best.step.cost.has_value();
-  });
   const std::string standing = fmt::format("{} for {}{}", time(best.step), for_what, cost(best.step));
-  const bool tie = other != study.ways.end() && lowest(other->step) < highest(best.step);
-  print_line(
-      tie ? fmt::format(
-                "Cannot be told apart: {} and {}: their 90 % intervals overlap. Typically {} is best: {}.",
-                study.offers[best.offer].name, study.offers[other->offer].name, named(best), standing)
-          : fmt::format("Rent {}: {}.", named(best), standing));
-  if (tie) {
+  if (study.tied.empty()) {
+    print_line(fmt::format("Rent {}: {}.", named(best), standing));
+  } else {
+    constexpr std::size_t kMost = 4;
+    std::vector<std::string> names = {study.offers[best.offer].name};
+    for (const std::size_t index : study.tied) {
+      names.push_back(study.offers[index].name);
+    }
+    const std::size_t more = names.size() - std::min(names.size(), kMost + 1);
+    names.resize(names.size() - more);
+    print_line(fmt::format(
+        "Cannot be told apart: {}{}: their 90 % intervals overlap. Typically {} is best: {}.",
+        fmt::join(names, ", "), more > 0 ? fmt::format(" and {} more", more) : "", named(best), standing));
     const Offer& offer = study.offers[best.offer];
     print_line(fmt::format("What would tell: one step on one of their GPUs (--known '{}: N samples/s'){}.",
                            offer.machine.gpu ? offer.machine.gpu->model : "GPU",
@@ -140,7 +136,15 @@ void print_best(const study::ShardingStudy& study) {
                                              cost_number(offer.per_hour->amount), offer.per_hour->currency)
                                : ""));
   }
-  if (study.ways.size() > 1 && study.ways[1].step.problem.empty()) {
+  if (study.unmeasured) {
+    const study::ShardedOffer& way = study.ways[*study.unmeasured];
+    print_line(fmt::format(
+        "{} may be better{}, but only by an extrapolated number: nobody published how fast {} trains a "
+        "language model, and one step settles it (--known '{}: N samples/s').",
+        named(way), cost(way.step), study.offers[way.offer].machine.gpu->model,
+        study.offers[way.offer].machine.gpu->model));
+  }
+  if (study.ways.size() > 1 && study.ways[1].step.problem.empty() && study.unmeasured != 1) {
     const study::ShardedOffer& next = study.ways[1];
     print_line(fmt::format("Next is {}: {}{}.", named(next), time(next.step), cost(next.step)));
   }

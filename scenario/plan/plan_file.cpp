@@ -309,11 +309,23 @@ void apply(const std::vector<KeyOverride>& overrides, const std::vector<KeyDescr
     if (dot == std::string::npos) {
       root[path] = value;
     } else {
-      root[path.substr(0, dot)][path.substr(dot + 1)] = value;
+      YAML::Node inner = root[path.substr(0, dot)];
+      if (inner.IsDefined() && !inner.IsNull() && !inner.IsMap()) {
+        throw Error(ErrorKind::bad_input,
+                    fmt::format("{}: `{}` is {} here, and so has no one `{}` to change; list what is to be "
+                                "compared in the plan",
+                                override.origin, path.substr(0, dot),
+                                inner.IsSequence() ? "a list" : "one value", path.substr(dot + 1)));
+      }
+      inner[path.substr(dot + 1)] = value;
+      root[path.substr(0, dot)] = inner;
     }
-    // One batch replaces the other.
-    if (path == "batch_per_gpu" || path == "global_batch") {
-      root.remove(path == "batch_per_gpu" ? "global_batch" : "batch_per_gpu");
+    // One batch replaces the other, and one length of the run.
+    for (const auto& [one, other] :
+         {std::pair("batch_per_gpu", "global_batch"), std::pair("tokens", "samples")}) {
+      if (path == one || path == other) {
+        root.remove(path == one ? other : one);
+      }
     }
   }
 }
@@ -345,12 +357,36 @@ std::optional<std::filesystem::path> workload_file(Reader& reader, const Value& 
   return std::nullopt;
 }
 
+/// The numbers of the model say what these would.
+void check_workload_beside_sharding(Reader& reader, const Value& root) {
+  const auto refuse = [&](const Value& map, const char* key) {
+    if (const auto given = reader.find(map, key)) {
+      reader.fail(*given, "bears on nothing beside `sharding`: it follows from `transformer`");
+    }
+  };
+  for (const char* key : {"parameters", "gradients", "forward_flops", "backward_over_forward"}) {
+    refuse(root, key);
+  }
+  for (const auto& [map, key] : {std::pair("compute", "family"), std::pair("memory", "activations")}) {
+    if (const auto inner = reader.find(root, map); inner && inner->node.IsMap()) {
+      refuse(*inner, key);
+    }
+  }
+}
+
 std::optional<Workload> read_workload_reference(Reader& reader, const Value& value,
                                                 const std::filesystem::path& folder, const PlanPlaces& places,
-                                                const std::vector<KeyOverride>& overrides) {
+                                                const std::vector<KeyOverride>& overrides, bool shards) {
+  const auto read = [&](Reader& from, const Value& root, const std::filesystem::path& beside) {
+    auto workload = read_workload(from, root, beside, places.models);
+    if (shards && workload && workload->transformer) {
+      check_workload_beside_sharding(from, root);
+    }
+    return workload;
+  };
   if (value.node.IsMap()) {
     apply(overrides, workload_keys(), value.node);
-    return read_workload(reader, value, folder, places.models);
+    return read(reader, value, folder);
   }
   const auto file = workload_file(reader, value, folder, places);
   if (!file) {
@@ -362,7 +398,7 @@ std::optional<Workload> read_workload_reference(Reader& reader, const Value& val
   }
   apply(overrides, workload_keys(), document->root());
   Reader inner(*document, reader.problems());
-  return read_workload(inner, inner.root(), file->parent_path(), places.models);
+  return read(inner, inner.root(), file->parent_path());
 }
 
 Plan read_plan(Reader& reader, const std::filesystem::path& file, const KnownNames& known,
@@ -396,8 +432,8 @@ Plan read_plan(Reader& reader, const std::filesystem::path& file, const KnownNam
   }
   bool workload_read = false;
   if (draft.workload) {
-    if (auto workload =
-            read_workload_reference(reader, *draft.workload, file.parent_path(), places, overrides)) {
+    if (auto workload = read_workload_reference(reader, *draft.workload, file.parent_path(), places,
+                                                overrides, draft.sharding.has_value())) {
       plan.workload = std::move(*workload);
       workload_read = true;
       if (plan.workload.tensors.empty() && plan.synchronisation.style == Synchronisation::per_tensor) {
@@ -417,7 +453,7 @@ Plan read_plan(Reader& reader, const std::filesystem::path& file, const KnownNam
   if (workload_read && !(plan.workload.samples > 0)) {
     for (const auto& limit : {draft.deadline, draft.budget}) {
       if (limit) {
-        reader.fail(*limit, "needs a workload whose length is known; write `samples` in it");
+        reader.fail(*limit, "needs a workload whose length is known; write `samples` or `tokens` in it");
       }
     }
   }

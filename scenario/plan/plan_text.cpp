@@ -37,8 +37,10 @@ std::string changed_workload(const std::filesystem::path& file, const WorkloadCh
     }
     root["transformer"]["sequence"] = *changes.sequence;
   }
-  if (changes.samples) {
-    root["samples"] = *changes.samples;
+  if (changes.tokens) {
+    root.remove("samples");
+    root.remove("epochs");
+    root["tokens"] = *changes.tokens;
   }
   if (changes.epochs) {
     root["epochs"] = *changes.epochs;

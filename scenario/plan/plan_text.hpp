@@ -24,12 +24,11 @@ struct WorkloadChanges {
   /// Tokens of a sample of a language model: what was counted for another length no longer holds.
   std::optional<std::int64_t> sequence = {};
 
-  /// Samples of one epoch, and how many epochs.
-  std::optional<std::int64_t> samples = {};
+  std::optional<std::int64_t> tokens = {};  ///< Tokens of the whole run, of whatever length it was.
   std::optional<double> epochs = {};
 
   bool any() const {
-    return batch_per_gpu.has_value() || !measured.empty() || sequence.has_value() || samples.has_value() ||
+    return batch_per_gpu.has_value() || !measured.empty() || sequence.has_value() || tokens.has_value() ||
            epochs.has_value();
   }
 };

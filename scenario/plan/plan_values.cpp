@@ -171,6 +171,40 @@ ValueType<std::int64_t> count_type(std::int64_t min) {
           .write = {}};
 }
 
+std::optional<std::int64_t> parse_count(std::string_view text) {
+  const std::optional<Number> number = number_and_unit(text);
+  if (!number) {
+    return std::nullopt;
+  }
+  constexpr std::array kLetters = {Unit{"", 1}, Unit{"M", 1e6}, Unit{"B", 1e9}, Unit{"T", 1e12}};
+  const std::string_view unit = number->unit.substr(0, number->unit.find_last_not_of(' ') + 1);
+  const auto letter =
+      std::find_if(kLetters.begin(), kLetters.end(), [&](const Unit& one) { return one.text == unit; });
+  if (letter == kLetters.end()) {
+    return std::nullopt;
+  }
+  const double count = number->value * letter->value;
+  constexpr double kMost = 1e15;
+  return count >= 1 && count < kMost ? std::optional(std::llround(count)) : std::nullopt;
+}
+
+ValueType<std::int64_t> tokens_type() {
+  const std::string form = "a number of tokens such as `300 B` or 3e11";
+  return {.form = form,
+          .read = [form](Reader& reader, const Value& value) -> std::optional<std::int64_t> {
+            const auto text = reader.scalar(value, form);
+            if (!text) {
+              return std::nullopt;
+            }
+            const auto count = parse_count(*text);
+            if (!count) {
+              reader.fail(value, fmt::format("{} is not {}", in_quotes(*text), form));
+            }
+            return count;
+          },
+          .write = {}};
+}
+
 ValueType<double> positive_number_type(const std::string& form) {
   return {.form = form,
           .read = [form](Reader& reader, const Value& value) -> std::optional<double> {

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string_view>
 
 #include "scenario/machine/machine.hpp"
 #include "scenario/plan/money.hpp"
@@ -20,6 +22,10 @@ ValueType<ExchangeRate> exchange_rate_type();
 /// `[10 %, 30 %]`, or `25 %` for both ends; in (0, 1].
 /// Typical is the geometric mean of the ends.
 ValueType<Interval<double>> share_range_type();
+/// `300 B` with a letter for millions, billions or trillions, or `3e11`; none = not a count from 1 to 1e15.
+std::optional<std::int64_t> parse_count(std::string_view text);
+/// As parse_count().
+ValueType<std::int64_t> tokens_type();
 /// A whole number from `min` to 9e15, also where it is written `1.5e9`.
 ValueType<std::int64_t> count_type(std::int64_t min);
 /// A plain number of more than zero.

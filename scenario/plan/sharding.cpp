@@ -50,7 +50,14 @@ MapTable<Sharding> sharding_table() {
 
 std::optional<Sharding> read_one(Reader& reader, const Value& value) {
   if (value.node.IsMap()) {
-    return read_map(reader, value, sharding_table());
+    const auto way = read_map(reader, value, sharding_table());
+    if (way && way->adapters == Adapters::none && reader.find(value, "rank")) {
+      reader.fail(*reader.find(value, "rank"), "is of adapters, and this way has none");
+    }
+    if (way && way->pipeline == 1 && way->interleave > 1) {
+      reader.fail(*reader.find(value, "interleave"), "is of a pipeline, and this way has one stage");
+    }
+    return way;
   }
   const auto word = word_type("way to shard", sharding_words()).read(reader, value);
   return word ? parse_sharding(*word) : std::nullopt;
@@ -143,7 +150,10 @@ std::vector<KeyDescription> sharding_keys() { return keys_of(sharding_table()); 
 std::vector<Sharding> read_shardings(Reader& reader, const Value& value) {
   std::vector<Sharding> ways;
   const auto add = [&](const Value& one) {
-    if (const auto way = read_one(reader, one)) {
+    const auto way = read_one(reader, one);
+    if (way && std::find(ways.begin(), ways.end(), *way) != ways.end()) {
+      reader.fail(one, "is listed twice");
+    } else if (way) {
       ways.push_back(*way);
     }
   };

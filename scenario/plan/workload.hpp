@@ -88,6 +88,8 @@ struct Workload {
   std::optional<int> global_batch = {};   ///< Samples of a step, all GPUs and passes together.
   double samples = 0;                     ///< Samples of one epoch; 0 = the length of the run is not known.
   double epochs = 1;
+  std::optional<std::int64_t> tokens =
+      {};  ///< Those of an epoch where they are what was said; `samples` follow.
   /// Samples per second that the input pipeline of one node can deliver; none = no limit is known.
   std::optional<double> input_per_node = {};
   ComputeSpeed compute;

@@ -7,13 +7,16 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "analysis/plan/compute_time.hpp"
 #include "analysis/plan/plan_sentences.hpp"
 #include "common/error.hpp"
 #include "common/numbers.hpp"
 #include "results/codec/reader.hpp"
 #include "results/journal.hpp"
+#include "scenario/machine/machine_table.hpp"
 #include "scenario/yaml/keys.hpp"
 #include "scenario/yaml/override.hpp"
+#include "sim/nccl/gpu_models.hpp"
 #include "study/inputs/offers.hpp"
 #include "study/inputs/scenario_points.hpp"
 #include "study/inputs/shipped_files.hpp"
@@ -154,17 +157,32 @@ int number_of_gpus(const std::string& text) {
   return *gpus;
 }
 
+/// An offer of a whole machine stays one when the machine grows or shrinks, at the same price of a GPU.
+void rent_whole(Offer& offer, std::optional<std::int64_t> before) {
+  const auto now = num_gpus(offer.machine);
+  if (!before || !now || *now == *before || offer.gpus != *before) {
+    return;
+  }
+  offer.gpus = static_cast<int>(*now);
+  if (offer.per_hour) {
+    offer.per_hour->amount *= static_cast<double>(*now) / static_cast<double>(*before);
+  }
+}
+
 /// The offer with the values of those keys that are keys of machines.
 Offer offer_with(Offer offer, const std::vector<Sweep>& sweeps, const std::vector<std::string>& values) {
+  const auto before = num_gpus(offer.machine);
   for (std::size_t index = 0; index < sweeps.size(); ++index) {
     const std::string& key = sweeps[index].key;
-    if (is_plan_key(key)) {
-      continue;
-    }
-    if (key != "gpus") {
+    if (!is_plan_key(key) && key != "gpus") {
       offer.machine =
           with_value(offer.machine,
                      {.key = key, .value = values[index], .origin = origin_of(sweeps[index], values[index])});
+    }
+  }
+  rent_whole(offer, before);
+  for (std::size_t index = 0; index < sweeps.size(); ++index) {
+    if (sweeps[index].key != "gpus") {
       continue;
     }
     offer.gpus = number_of_gpus(values[index]);
@@ -221,6 +239,26 @@ PlanSweepRow best_row(const std::vector<std::string>& values, const Plan& plan, 
           .idle_nics = idle_nics(all.estimates[all.best()], {})};
 }
 
+/// A speed that no GPU can have is a slip.
+void require_possible_speeds(const Plan& plan) {
+  // No training does without the forward pass and one backward to the activations.
+  constexpr double kLeastPasses = 2;
+  const Workload& workload = plan.workload;
+  for (const MeasuredSpeed& speed : workload.compute.measured) {
+    const auto sheet = find_gpu_sheet(speed.gpu);
+    const double rate = sheet ? flop_rate(*sheet, workload.compute.precision) : 0;
+    const double least = kLeastPasses * workload.forward_flops * speed.samples_per_second;
+    if (rate > 0 && least > rate) {
+      throw Error(ErrorKind::bad_input,
+                  fmt::format("{}: compute.measured: {:g} samples/s of {} are at least {:.4g} TFLOP/s, and "
+                              "one {} has {:.4g} in {}; "
+                              "is it the speed of several GPUs, or the `precision` another one?",
+                              plan.file.string(), speed.samples_per_second, workload.name, least / 1e12,
+                              sheet->model, rate / 1e12, name(workload.compute.precision)));
+    }
+  }
+}
+
 }  // namespace
 
 std::size_t PlanEstimate::best() const { return ranking.recommended.value_or(ranking.order.front()); }
@@ -242,6 +280,7 @@ Plan loaded_plan(const PlanRequest& request, const Observer& observer) {
     require_used_rates(plan);
   }
   bring_to_one_currency(plan, plan.offers);
+  require_possible_speeds(plan);
   return plan;
 }
 

@@ -136,6 +136,10 @@ struct ShardingStudy {
   /// Every way on every offer, or of a search the best and the runner-up of each; the best first, what cannot be last.
   std::vector<ShardedOffer> ways = {};
   std::string why_none = {};  ///< Why nothing can be rented, a whole sentence; empty = something can.
+  /// Other offers that can be rented, and whose 90 % interval of what the plan compares overlaps that of the first way; best first.
+  std::vector<std::size_t> tied = {};
+  /// The first of `ways` that would be better than the recommended one if its extrapolated speed were right.
+  std::optional<std::size_t> unmeasured = {};
   std::filesystem::path directory = {};
   std::filesystem::path file = {};  ///< `plan.jsonl`, complete.
 };

@@ -18,6 +18,7 @@
 #include "common/numbers.hpp"
 #include "common/units.hpp"
 #include "scenario/plan/plan_text.hpp"
+#include "scenario/plan/plan_values.hpp"
 #include "scenario/plan/sharding.hpp"
 #include "scenario/plan/transformer.hpp"
 #include "scenario/plan/workload.hpp"
@@ -68,33 +69,14 @@ Model model_named(const std::string& text) {
                           text, unknown_name("workload", text, names)));
 }
 
-std::string_view without_spaces_behind(std::string_view text) {
-  return text.substr(0, text.find_last_not_of(' ') + 1);
-}
-
-/// `300 B` with a letter for millions, billions or trillions, or `3e11`; none = not a count of at least one.
-std::optional<std::int64_t> count_of(std::string_view text) {
-  double factor = 1;
-  for (const auto& [letter, times] : {std::pair('M', 1e6), std::pair('B', 1e9), std::pair('T', 1e12)}) {
-    if (text.ends_with(letter)) {
-      text.remove_suffix(1);
-      factor = times;
-      break;
-    }
-  }
-  const double count = parse_number<double>(without_spaces_behind(text)).value_or(0) * factor;
-  constexpr double kMost = 1e15;
-  return count >= 1 && count < kMost ? std::optional(std::llround(count)) : std::nullopt;
-}
-
 /// `22 M`, `22 M parameters` or `22000000 parameters`; none = not said as a number of parameters.
 std::optional<std::int64_t> parameters_of(std::string_view text) {
   constexpr std::string_view kWord = "parameters";
   if (text.ends_with(kWord)) {
     text.remove_suffix(kWord.size());
-    return count_of(without_spaces_behind(text));
+    return parse_count(text);
   }
-  return text.ends_with('M') ? count_of(text) : std::nullopt;  // `22 B` are bytes.
+  return text.ends_with('M') ? parse_count(text) : std::nullopt;  // `22 B` are bytes.
 }
 
 /// `88 MB`, or `22 M` parameters, as float32 gradients.
@@ -139,22 +121,21 @@ std::string config_yaml(const Model& model, const WorkloadChanges& changes) {
     measured +=
         fmt::format("{}{{gpu: {}, samples_per_second: {}}}", measured.empty() ? "" : ", ", gpu, speed);
   }
-  const std::string samples = changes.samples ? fmt::format("  samples: {}\n", *changes.samples) : "";
+  const std::string tokens = changes.tokens ? fmt::format("  tokens: {}\n", *changes.tokens) : "";
   return fmt::format(
       "workload:\n  name: {}\n  transformer: {}\n  batch_per_gpu: {}\n{}  compute: {{precision: "
       "bfloat16{}}}\n"
       "  memory: {{optimizer: adam}}\n",
-      in_yaml_quotes(model.name), to_yaml_line(numbers), changes.batch_per_gpu.value_or(1), samples,
+      in_yaml_quotes(model.name), to_yaml_line(numbers), changes.batch_per_gpu.value_or(1), tokens,
       measured.empty() ? "" : fmt::format(", measured: [{}]", measured));
 }
 
-/// So many samples hold these tokens.
-std::int64_t samples_of(const std::string& tokens, std::int64_t sequence) {
-  const std::optional<std::int64_t> count = count_of(tokens);
+std::int64_t tokens_of(const std::string& text) {
+  const std::optional<std::int64_t> count = parse_count(text);
   if (!count) {
-    reject_part("--tokens", tokens, "is not a number of tokens, such as '300 B' or 1e9");
+    reject_part("--tokens", text, "is not a number of tokens, such as '300 B' or 1e9");
   }
-  return (*count + sequence - 1) / sequence;
+  return *count;
 }
 
 /// How long the run is, where the line says so.
@@ -163,15 +144,14 @@ void set_length(const PlanLine& line, const Model& model, const Workload& loaded
     if (!loaded.transformer) {
       reject_part("--tokens", *line.tokens, fmt::format("{} is no language model; say --epochs", model.name));
     }
-    changes.samples = samples_of(*line.tokens, changes.sequence.value_or(loaded.transformer->sequence));
-    changes.epochs = 1;
+    changes.tokens = tokens_of(*line.tokens);
   }
   if (line.epochs) {
     changes.epochs = parse_number<double>(*line.epochs);
     if (!changes.epochs || *changes.epochs <= 0) {
       reject_part("--epochs", *line.epochs, "is not a number of epochs, such as 90");
     }
-    if (loaded.samples <= 0 || changes.sequence) {
+    if (loaded.samples <= 0 || (changes.sequence && !loaded.tokens)) {
       reject_part("--epochs", *line.epochs,
                   fmt::format("how long an epoch {} is not known; say {}",
                               changes.sequence ? "of such samples" : "of " + model.name,
@@ -209,7 +189,7 @@ std::string workload_yaml(const PlanLine& line, const Model& model, const std::v
       reject_part("--epochs", *line.epochs, "a config.json does not say how long an epoch is; say --tokens");
     }
     if (line.tokens) {
-      changes.samples = samples_of(*line.tokens, load_config_json(model.file, changes.sequence).sequence);
+      changes.tokens = tokens_of(*line.tokens);
     }
     return config_yaml(model, changes);
   }
@@ -229,6 +209,9 @@ std::string workload_yaml(const PlanLine& line, const Model& model, const std::v
 
 /// Words between commas.
 void check_ways(const std::string& text) {
+  if (text.find_first_not_of(' ') == std::string::npos) {
+    reject_part("--shard", text, fmt::format("names no way; known: {}", fmt::join(sharding_words(), ", ")));
+  }
   std::string word;
   std::istringstream words(text);
   while (std::getline(words, word, ',')) {

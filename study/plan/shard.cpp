@@ -40,9 +40,44 @@ bool meets(const Plan& plan, const ShardedStep& step) {
 }
 
 /// As rank_offers(): cheapest within the deadline, fastest within the budget where there is only that.
+bool by_time(const Plan& plan, const ShardedOffer& way) {
+  return (plan.budget && !plan.deadline && way.step.run) || !way.step.cost;
+}
+
 double merit_in(const Plan& plan, const ShardedOffer& way) {
-  const bool by_time = plan.budget && !plan.deadline && way.step.run;
-  return by_time ? way.step.run->typical.value : merit_of(way.step);
+  return by_time(plan, way) && way.step.run ? way.step.run->typical.value : merit_of(way.step);
+}
+
+Interval<double> merits_in(const Plan& plan, const ShardedOffer& way) {
+  const Interval<double>& speed = way.step.tokens_per_second;
+  return !by_time(plan, way) ? way.step.cost->amount
+         : way.step.run      ? seconds_of(*way.step.run)
+                             : Interval<double>{1 / speed.high, 1 / speed.typical, 1 / speed.low};
+}
+
+/// Fills `tied` and `unmeasured`.
+void compare_with_best(ShardingStudy& study) {
+  if (study.ways.empty() || !study.why_none.empty()) {
+    return;
+  }
+  const ShardedOffer& best = study.ways.front();
+  const Interval<double> of_best = merits_in(study.plan, best);
+  for (std::size_t index = 1; index < study.ways.size(); ++index) {
+    const ShardedOffer& way = study.ways[index];
+    if (!way.step.problem.empty() || !way.meets || way.offer == best.offer ||
+        by_time(study.plan, way) != by_time(study.plan, best)) {
+      continue;
+    }
+    const Interval<double> merits = merits_in(study.plan, way);
+    if (way.step.extrapolated) {
+      if (!study.unmeasured && merits.typical < of_best.typical) {
+        study.unmeasured = index;
+      }
+    } else if (merits.low < of_best.high &&
+               std::find(study.tied.begin(), study.tied.end(), way.offer) == study.tied.end()) {
+      study.tied.push_back(way.offer);
+    }
+  }
 }
 
 }  // namespace
@@ -106,8 +141,8 @@ std::vector<ShardedOffer> ways_of(const Plan& plan, const std::vector<Offer>& of
   std::stable_sort(ways.begin(), ways.end(), [&](const ShardedOffer& a, const ShardedOffer& b) {
     // What cannot be comes last; before it what is too late or too dear, what no published run stands behind, and what has no price.
     const auto key = [&](const ShardedOffer& way) {
-      return std::tuple(!way.step.problem.empty(), !way.meets, way.step.extrapolated, !way.step.cost,
-                        merit_in(plan, way));
+      return std::tuple(!way.step.problem.empty(), !way.meets, way.step.extrapolated,
+                        !way.step.cost.has_value(), merit_in(plan, way));
     };
     return key(a) < key(b);
   });
@@ -165,6 +200,7 @@ ShardingStudy shard(const PlanRequest& request, const Invocation& invocation, co
   study.offers = study.plan.offers;
   study.ways = ways_of(study.plan, study.offers);
   study.why_none = why_none_of(study.plan, study.offers, study.ways);
+  compare_with_best(study);
   study.directory = output_directory(invocation, study.plan.name);
   Journal journal = Journal::create(study.directory / "plan.jsonl",
                                     plain_header(invocation, {.name = study.plan.name,

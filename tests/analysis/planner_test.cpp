@@ -637,6 +637,21 @@ TEST(Ties, AreJudgedByTimeWhereOnlyABudgetIsGiven) {
   EXPECT_EQ(tied().offers.size(), 1U) << "as fast, and both can be paid";
 }
 
+TEST(Ties, AnExtrapolatedOfferFarBelowIsNoTie) {
+  const Plan plan = plan_of_a_guessed_speed();
+  const std::vector<Offer> offers = {with_gpu(offer_of("known", 8, 1000), "A100-SXM4-40GB"),
+                                     with_gpu(offer_of("guessed", 8, 1), "A100-SXM4-40GB")};
+  Planner planner(plan);
+  std::vector<OfferEstimate> estimates = estimates_of(planner, offers);
+  estimates[1].extrapolated = true;
+  const Ranking ranking = rank_offers(plan, offers, estimates);
+  EXPECT_EQ(ranking.recommended, 0U);
+  EXPECT_THAT(ranking.reason, HasSubstr("the only offer with a known speed that can be used"));
+  const Ties found = ties(planner, plan, offers, estimates, ranking);
+  EXPECT_THAT(found.offers, ElementsAre());
+  EXPECT_THAT(found.better, ElementsAre(1));
+}
+
 TEST(Links, AMeasuredBandwidthIsWhatASlotHas) {
   Machine machine;
   machine.gpu = Gpu{.model = "RTX 3090"};

@@ -226,6 +226,7 @@ TEST(ShardedMemory, OnlyRanksWithTheSameExpertsCutThem) {
   mixture.active_experts = 2;
   workload.transformer = mixture;
   workload.memory.optimizer = Optimizer::adam;
+  workload.compute.precision = Precision::bfloat16;
   const Layout layout{.data = 16, .data_on_node = 8};
   const Sharding zero{.style = ShardingStyle::zero1, .expert = 8};
   const auto experts = static_cast<double>(mixture.layers * expert_elements_of_layer(mixture));
@@ -273,6 +274,78 @@ TEST(ShardedStep, IsNoFasterThanItsInput) {
   ASSERT_EQ(step.problem, "");
   EXPECT_DOUBLE_EQ(step.total.low.value, 8 / 2.0);
   EXPECT_DOUBLE_EQ(step.tokens_per_second.high, 2 * 2048.0);
+}
+
+TEST(ShardedStep, TheStageWithMostLayersSetsThePace) {
+  Transformer model = llama_8b(1024);
+  model.layers = 20;
+  const Plan uneven = plan_of(model, 1, 64);
+  model.layers = 24;
+  const Plan even = plan_of(model, 1, 64);
+  const Sharding way{.pipeline = 8, .checkpointing = true};
+  const ShardedStep twenty = ShardedPlanner(uneven).estimate(eight_h100(), way);
+  const ShardedStep all = ShardedPlanner(even).estimate(eight_h100(), way);
+  ASSERT_EQ(twenty.problem, "");
+  ASSERT_EQ(all.problem, "");
+  // Three layers on the longest of eight stages, of 20 layers as of 24.
+  EXPECT_DOUBLE_EQ(twenty.compute.typical.value, all.compute.typical.value);
+  EXPECT_THAT(ShardedPlanner(uneven)
+                  .estimate(eight_h100(), {.pipeline = 2, .interleave = 4, .checkpointing = true})
+                  .problem,
+              HasSubstr("does not divide 20 layers"));
+}
+
+TEST(ShardedStep, WhatDoesNotDivideAStepIsTheSlowestRanks) {
+  Plan plan = plan_of(llama_8b(1024), 1);
+  plan.workload.batch_per_gpu.reset();
+  plan.workload.global_batch = 12;
+  ShardedPlanner planner(plan);
+  const ShardedStep step = planner.estimate(eight_h100(), {.style = ShardingStyle::fsdp});
+  ASSERT_EQ(step.problem, "");
+  EXPECT_EQ(step.micro_batch * step.micro_batches, 2);
+  EXPECT_DOUBLE_EQ(step.tokens_per_second.typical, 12 * 1024 / step.total.typical.value);
+  EXPECT_THAT(step.basis, HasSubstr("12 samples of a step are not 2 × 1 each for 8 replicas"));
+  plan.workload.global_batch = 24;
+  const ShardedStep best = ShardedPlanner(plan).search(eight_h100()).front();
+  EXPECT_EQ(best.micro_batch * best.micro_batches * best.layout.data, 24) << "not 32 in powers of two";
+}
+
+TEST(ShardedStep, AMeasuredSpeedOfOneGpuIsWhatOneGpuReaches) {
+  for (const Adapters adapters : {Adapters::none, Adapters::lora}) {
+    Plan plan = plan_of({.layers = 12,
+                         .hidden = 768,
+                         .heads = 12,
+                         .kv_heads = 12,
+                         .vocabulary = 50257,
+                         .intermediate = 3072,
+                         .sequence = 1024},
+                        8);
+    plan.sharding = {{.adapters = adapters, .checkpointing = true}};
+    plan.workload.compute.measured = {{.gpu = "H100-SXM", .samples_per_second = 100}};
+    Offer one = eight_h100();
+    one.gpus = 1;
+    one.machine.gpus_per_node = 1;
+    ShardedPlanner planner(plan);
+    const ShardedStep step = planner.estimate(one, plan.sharding[0]);
+    ASSERT_EQ(step.problem, "");
+    EXPECT_NEAR(step.total.typical.value, 8 / 100.0, 1e-9);
+    // With several ways it is the speed without checkpointing, which those with it are slower than.
+    plan.sharding.push_back({.adapters = adapters, .checkpointing = false});
+    EXPECT_GT(planner.estimate(one, plan.sharding[0]).total.typical.value, 8.5 / 100.0);
+    EXPECT_NEAR(planner.estimate(one, plan.sharding[1]).total.typical.value, 8 / 100.0, 1e-9);
+  }
+}
+
+TEST(ShardedMemory, Float32IsTwiceTheWeightsAndNoCopyOfThem) {
+  Plan plan = plan_of(llama_8b(1), 1);
+  const auto memory = [&] { return sharded_memory(plan.workload, {}, {}, false, 1, 1); };
+  const ShardedMemory mixed = memory();
+  plan.workload.compute.precision = Precision::float32;
+  const ShardedMemory whole = memory();
+  EXPECT_EQ(whole.weights.value, 2 * mixed.weights.value);
+  EXPECT_EQ(whole.gradients.value, 2 * mixed.gradients.value);
+  EXPECT_EQ(whole.weights.value + whole.gradients.value + whole.optimizer.value,
+            mixed.weights.value + mixed.gradients.value + mixed.optimizer.value);
 }
 
 TEST(GroupTimes, AnAllToAllAcrossNodesTakesLongerThanAnAllGatherOfAsManyBytes) {
