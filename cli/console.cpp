@@ -329,4 +329,27 @@ void finish_output() {
   }
 }
 
+std::string for_a_shell(std::string_view argument) {
+  const auto is_plain = [](unsigned char c) {
+    return std::isalnum(c) != 0 || c >= 0x80 ||
+           std::string_view("_./:=,@%+-").find(static_cast<char>(c)) != std::string_view::npos;
+  };
+  const auto is_control = [](unsigned char c) { return std::iscntrl(c) != 0; };
+  if (!argument.empty() && std::all_of(argument.begin(), argument.end(), is_plain)) {
+    return std::string(argument);
+  }
+  const bool control = std::any_of(argument.begin(), argument.end(), is_control);
+  std::string quoted = control ? "$'" : "'";
+  for (const char c : argument) {
+    if (is_control(static_cast<unsigned char>(c))) {
+      quoted += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    } else if (c == '\'') {
+      quoted += control ? "\\'" : "'\\''";
+    } else {
+      quoted += control && c == '\\' ? "\\\\" : std::string(1, c);
+    }
+  }
+  return quoted + "'";
+}
+
 }  // namespace ringside::cli

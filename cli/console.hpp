@@ -64,4 +64,7 @@ void print_file(const std::filesystem::path& file);
 /// written, a full disk for example.
 void finish_output();
 
+/// An argument as one would type it: in quotes where a shell would take it apart.
+std::string for_a_shell(std::string_view argument);
+
 }  // namespace ringside::cli

@@ -28,30 +28,6 @@ constexpr std::string_view kFooter =
     "Exit status: 0 done, 1 ran and failed, 2 bad usage or input, 3 this machine lacks what was asked for, "
     "70 our bug, 130 interrupted";
 
-/// An argument as one would type it: in quotes where a shell would take it apart.
-std::string for_a_shell(std::string_view argument) {
-  const auto is_plain = [](unsigned char c) {
-    return std::isalnum(c) != 0 || c >= 0x80 ||
-           std::string_view("_./:=,@%+-").find(static_cast<char>(c)) != std::string_view::npos;
-  };
-  const auto is_control = [](unsigned char c) { return std::iscntrl(c) != 0; };
-  if (!argument.empty() && std::all_of(argument.begin(), argument.end(), is_plain)) {
-    return std::string(argument);
-  }
-  const bool control = std::any_of(argument.begin(), argument.end(), is_control);
-  std::string quoted = control ? "$'" : "'";
-  for (const char c : argument) {
-    if (is_control(static_cast<unsigned char>(c))) {
-      quoted += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-    } else if (c == '\'') {
-      quoted += control ? "\\'" : "'\\''";
-    } else {
-      quoted += control && c == '\\' ? "\\\\" : std::string(1, c);
-    }
-  }
-  return quoted + "'";
-}
-
 /// A misspelt command is answered with the nearest right one; CLI11 would only say that it was not expected.
 void reject_unknown_command(const CLI::App& app, const std::vector<std::string>& arguments) {
   if (arguments.empty() || arguments.front().starts_with('-')) {
@@ -128,7 +104,7 @@ int run(int argc, char** argv) {
 
   cli::CommonOptions common;
   for (int i = 0; i < argc; ++i) {
-    common.command_line += fmt::format("{}{}", i == 0 ? "" : " ", for_a_shell(argv[i]));
+    common.command_line += fmt::format("{}{}", i == 0 ? "" : " ", cli::for_a_shell(argv[i]));
   }
   cli::add_common(app, common);
   cli::add_compare(app, common);

@@ -115,7 +115,7 @@ void answer(study::PlanRequest request, study::PlanQuestion question, const stud
   Progress progress(common.quiet);
   const auto print_written = [&] {
     if (written != nullptr) {
-      print_written_plan(request.plan, written->yaml, common);
+      print_written_plan(request.plan, request.offers, written->yaml, common);
     }
   };
   if (!request.explained.empty() && (question.shards || !question.computes)) {
@@ -178,6 +178,9 @@ void run_line(PlanFlags flags, CommonOptions common) {
                                                         .sequence = flags.sequence,
                                                         .tokens = flags.tokens,
                                                         .epochs = flags.epochs,
+                                                        .deadline = flags.deadline,
+                                                        .budget = flags.budget,
+                                                        .exchange = flags.exchange,
                                                         .known = flags.known},
                                                        common.command_line, study::known_names());
   const std::optional<Error> unwritable = choose_folder(written.name, common);

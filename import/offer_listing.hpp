@@ -15,9 +15,10 @@ namespace ringside {
 /// What became of the rows of a listing; the last three together are the first.
 struct ListingRows {
   std::size_t total = 0;
-  std::size_t offered = 0;  ///< Stand behind offers; many regions of one machine are one offer.
+  /// Stand behind offers, also ones that are not for rent at the moment; many regions of one machine are one offer.
+  std::size_t offered = 0;
   std::size_t without_gpus = 0;
-  std::size_t not_understood = 0;  ///< Stand behind offers with a problem.
+  std::size_t not_understood = 0;  ///< Stand behind offers that cannot be used for what they say.
 };
 
 struct OfferListing {

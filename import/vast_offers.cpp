@@ -62,6 +62,12 @@ class ListedOffer {
     return found != object_.end() && found->is_boolean() && found->get<bool>();
   }
 
+  /// Whether it is there and false.
+  bool denied(const char* key) const {
+    const auto found = object_.find(key);
+    return found != object_.end() && found->is_boolean() && !found->get<bool>();
+  }
+
   /// Numbers that name something.
   std::string id(const char* key) const {
     const auto found = object_.find(key);
@@ -158,7 +164,9 @@ Offer read_offer(const json& object, std::size_t index, const std::string& origi
   try {
     const ListedGpus gpus = listed_gpus(listed);
     offer.name = fmt::format("{} × {} ({})", gpus.rented, gpus.name, offer.name);
-    offer.per_hour = Money{.amount = listed.required("dph_total"), .currency = "USD"};
+    if (const double price = listed.required("dph_total"); price > 0) {
+      offer.per_hour = Money{.amount = price, .currency = "USD"};
+    }
     if (const auto seconds = listed.number("duration"); seconds && *seconds > 0) {
       offer.available = Seconds{*seconds};
     }
@@ -228,8 +236,12 @@ OfferListing read_vast_offers(std::string_view text, const std::string& origin) 
   }
   note_shared_machines(list, listing.offers);
   listing.rows.total = listing.offers.size();
-  for (const Offer& offer : listing.offers) {
+  for (std::size_t index = 0; index < list.size(); ++index) {
+    Offer& offer = listing.offers[index];
     ++(offer.problem.empty() ? listing.rows.offered : listing.rows.not_understood);
+    if (offer.problem.empty() && ListedOffer(list[index]).denied("rentable")) {
+      offer.problem = "it cannot be rented at the moment, as its listing says";
+    }
   }
   if (listing.rows.not_understood > 0) {
     listing.notes.push_back(fmt::format("{}: {} of {} offers are not understood.", origin,

@@ -195,4 +195,13 @@ std::vector<std::string> explain(Planner& planner, const Plan& plan, const Offer
   return sentences;
 }
 
+std::vector<std::string> warnings_of(const Offer& offer, const std::optional<Interval<Seconds>>& run) {
+  std::vector<std::string> sentences = offer.warnings;
+  if (offer.available && run && run->typical > *offer.available) {
+    sentences.push_back(
+        fmt::format("It can be rented for {}, less than the run takes.", long_time(offer.available->value)));
+  }
+  return sentences;
+}
+
 }  // namespace ringside

@@ -14,6 +14,9 @@ namespace ringside {
 std::vector<std::string> explain(Planner& planner, const Plan& plan, const Offer& offer,
                                  const OfferEstimate& estimate, const Thresholds& found);
 
+/// What a renter should know of an offer, whole sentences; `run`: how long it would be rented, where that is known.
+std::vector<std::string> warnings_of(const Offer& offer, const std::optional<Interval<Seconds>>& run);
+
 /// `buckets of 5 MiB`, `one_bucket`: what differs from the plan.
 std::string describe(const Alternative& alternative, const Plan& plan);
 

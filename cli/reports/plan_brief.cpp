@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "analysis/plan/plan_sentences.hpp"
 #include "analysis/plan/plan_ties.hpp"
 #include "common/numbers.hpp"
 
@@ -242,14 +243,26 @@ void print_brief_plan(const study::PlanStudy& study, bool explained, const Commo
     print_line(enough);
   }
   std::vector<std::string> assumptions;
+  std::vector<std::string> warnings;
   for (const std::size_t index : plan.shown) {
     const auto add = [&](const std::vector<std::string>& more) {
       assumptions.insert(assumptions.end(), more.begin(), more.end());
     };
     add(plan.estimates[index].assumptions);
     add(plan.offers[index].assumptions);
+    for (const std::string& warning : warnings_of(plan.offers[index], plan.estimates[index].run)) {
+      warnings.push_back(fmt::format("to know: {}: {}", plan.offers[index].name, warning));
+    }
   }
   print_assumed(assumptions);
+  constexpr std::size_t kMostWarnings = 6;
+  for (std::size_t i = 0; i < std::min(warnings.size(), kMostWarnings); ++i) {
+    print_line(warnings[i]);
+  }
+  if (warnings.size() > kMostWarnings) {
+    print_line(
+        fmt::format("to know: {} more stand in {}", warnings.size() - kMostWarnings, study.file.string()));
+  }
   if (explained) {
     print_explanations(study);
   }
@@ -286,13 +299,17 @@ void print_synchronisation(const study::SynchronisationStudy& study, const Commo
   print_assumed(assumptions);
 }
 
-void print_written_plan(const std::filesystem::path& file, const std::string& yaml,
-                        const CommonOptions& common) {
+void print_written_plan(const std::filesystem::path& file, const std::vector<std::string>& offers,
+                        const std::string& yaml, const CommonOptions& common) {
   if (common.format == OutputFormat::json) {
     return;
   }
   print_line();
-  print_line(fmt::format("the same as a file, which says more: ringside plan {}", file.string()));
+  std::string command = fmt::format("ringside plan {}", for_a_shell(file.string()));
+  for (const std::string& listing : offers) {
+    command += fmt::format(" --offers {}", for_a_shell(listing));
+  }
+  print_line(fmt::format("the same as a file, which says more: {}", command));
   print(yaml);
 }
 

@@ -23,8 +23,8 @@ void print_explanations(const study::PlanStudy& study);
 /// What synchronisation takes, without any computing.
 void print_synchronisation(const study::SynchronisationStudy& study, const CommonOptions& common);
 
-/// The plan file that was written; nothing for --format json.
-void print_written_plan(const std::filesystem::path& file, const std::string& yaml,
-                        const CommonOptions& common);
+/// The plan file that was written, and how to ask it; nothing for --format json. `offers`: files of listings beside it.
+void print_written_plan(const std::filesystem::path& file, const std::vector<std::string>& offers,
+                        const std::string& yaml, const CommonOptions& common);
 
 }  // namespace ringside::cli

@@ -194,12 +194,7 @@ void print_warnings(const study::PlanEstimate& plan) {
   for (std::size_t place = 0; place < plan.shown.size(); ++place) {
     const Offer& offer = plan.offers[plan.shown[place]];
     const OfferEstimate& estimate = plan.estimates[plan.shown[place]];
-    notes.add(offer.warnings, offer.name);
-    if (offer.available && estimate.run && estimate.run->typical > *offer.available) {
-      notes.add({fmt::format("It can be rented for {}, less than the run takes.",
-                             long_time(offer.available->value))},
-                offer.name);
-    }
+    notes.add(warnings_of(offer, estimate.run), offer.name);
     notes.add(study::idle_nics(estimate, plan.thresholds[place]), offer.name);
   }
   notes.print("warnings");

@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "analysis/plan/plan_sentences.hpp"
 #include "common/numbers.hpp"
 
 namespace ringside::cli {
@@ -232,7 +233,9 @@ void print_sharding(const study::ShardingStudy& study, int top, const CommonOpti
       if (offer.interruptible) {
         bases.push_back(interruption_sentence(study.plan));
       }
-      warnings.insert(warnings.end(), offer.warnings.begin(), offer.warnings.end());
+      for (const std::string& warning : warnings_of(offer, way.step.run)) {
+        warnings.push_back(fmt::format("{}: {}", offer.name, warning));
+      }
     }
     currency = way.step.cost ? way.step.cost->currency : currency;
     run = run || way.step.run.has_value();

@@ -53,7 +53,10 @@ class Config {
   bool flag(const char* key, bool otherwise) const {
     const YAML::Node value = root_[key];
     bool set = otherwise;
-    return value && YAML::convert<bool>::decode(value, set) ? set : otherwise;
+    if (value && !value.IsNull() && !YAML::convert<bool>::decode(value, set)) {
+      reject(fmt::format("{} is neither true nor false", key));
+    }
+    return set;
   }
 
   bool has(const char* key) const { return root_[key] && !root_[key].IsNull(); }
@@ -74,6 +77,10 @@ class Config {
 
 YAML::Node json_of(const std::filesystem::path& file) {
   std::ifstream stream(file, std::ios::binary);
+  if (!stream) {
+    throw Error(ErrorKind::bad_input,
+                fmt::format("{}: there is no such file that can be read", file.string()));
+  }
   const std::string text{std::istreambuf_iterator<char>(stream), {}};
   YAML::Node root;
   try {
@@ -185,7 +192,8 @@ Transformer load_config_json(const std::filesystem::path& file, std::optional<st
     model.head_dim = 0;
   }
   model.vocabulary = config.required({"vocab_size"});
-  model.intermediate = config.number({"intermediate_size", "n_inner", "ffn_dim"}).value_or(4 * model.hidden);
+  model.intermediate = config.number({"intermediate_size", "n_inner", "ffn_dim"})
+                           .value_or(config.number({"expansion_ratio"}).value_or(4) * model.hidden);
   model.gated = kind.gated;
   model.tied = config.flag("tie_word_embeddings", kind.tied);
   model.biases = kind.biases;
@@ -193,6 +201,14 @@ Transformer load_config_json(const std::filesystem::path& file, std::optional<st
   const std::int64_t positions =
       config.number({"max_position_embeddings", "n_positions", "max_seq_len"}).value_or(kLongestAssumed);
   model.positions = kind.positions ? positions : 0;
+  if (kind.positions && sequence && *sequence > positions) {
+    config.reject(
+        fmt::format("has learnt {} positions, and a sequence of {} tokens needs more", positions, *sequence));
+  }
+  if (config.number({"word_embed_proj_dim"}).value_or(model.hidden) != model.hidden) {
+    config.reject(
+        "has word_embed_proj_dim, embeddings of another width than its layers, which is not modelled");
+  }
   model.sequence = sequence.value_or(std::min(positions, kLongestAssumed));
   read_experts(config, model);
   if ((model.head_dim == 0 && model.hidden % model.heads != 0) || model.heads % model.kv_heads != 0) {

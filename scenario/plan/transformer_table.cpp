@@ -124,6 +124,11 @@ std::optional<Transformer> read_transformer(Reader& reader, const Value& value,
     reader.fail(value, "its heads do not divide its width");
     return std::nullopt;
   }
+  if (model.positions > 0 && model.sequence > model.positions) {
+    reader.fail(reader.find(value, "sequence").value_or(value),
+                fmt::format("is {}, and the model has learnt {} positions", model.sequence, model.positions));
+    return std::nullopt;
+  }
   if (const std::string why = too_large(model); !why.empty()) {
     reader.fail(value, why);
     return std::nullopt;

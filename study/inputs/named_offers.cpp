@@ -140,7 +140,7 @@ NamedOffer read_part(const std::string& part, const std::optional<std::string>& 
   offer.text = trimmed(std::string_view(part).substr(0, at));
   if (at != std::string::npos) {
     const auto money = parse_money(without_hour(trimmed(std::string_view(part).substr(at + 1))));
-    if (!money) {
+    if (!money || !(money->amount > 0)) {
       reject_part("--gpus", part, "after `@` stands the price of an hour, such as `0.67 USD`");
     }
     offer.price = fmt::format("{{per_hour: {} {}}}", money->amount, money->currency);

@@ -207,6 +207,19 @@ std::string workload_yaml(const PlanLine& line, const Model& model, const std::v
   return "workload:\n" + changed_workload(model.file, changes);
 }
 
+std::string limits_yaml(const PlanLine& line) {
+  std::string yaml;
+  if (line.deadline) {
+    yaml += fmt::format("deadline: {}\n", in_yaml_quotes(*line.deadline));
+  }
+  if (line.budget) {
+    yaml += fmt::format("budget: {}\n", in_yaml_quotes(*line.budget));
+  }
+  std::vector<std::string> rates;
+  std::transform(line.exchange.begin(), line.exchange.end(), std::back_inserter(rates), in_yaml_quotes);
+  return rates.empty() ? yaml : yaml + fmt::format("exchange_rates: [{}]\n", fmt::join(rates, ", "));
+}
+
 /// Words between commas.
 void check_ways(const std::string& text) {
   if (text.find_first_not_of(' ') == std::string::npos) {
@@ -278,8 +291,8 @@ WrittenPlan write_plan(const PlanLine& line, const std::string& command, const K
     check_ways(*line.sharding);
     sharding = fmt::format("sharding: [{}]\n", *line.sharding);
   }
-  plan.yaml =
-      fmt::format("# {}\nname: {}\n{}{}offers:\n", command, in_yaml_quotes(plan.name), workload, sharding);
+  plan.yaml = fmt::format("# {}\nname: {}\n{}{}{}offers:\n", command, in_yaml_quotes(plan.name), workload,
+                          sharding, limits_yaml(line));
   for (NamedOffer& offer : offers) {
     plan.yaml += yaml_of(offer);
     plan.assumptions.push_back(std::move(offer.assumptions));

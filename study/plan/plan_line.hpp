@@ -22,7 +22,10 @@ struct PlanLine {
   std::optional<std::string> sequence;  ///< Tokens of a sample of a language model.
   std::optional<std::string> tokens;    ///< Tokens of the whole run of a language model: `300 B`.
   std::optional<std::string> epochs;    ///< Epochs of the whole run.
-  std::vector<std::string> known;       ///< `3090: 568 samples/s`, `4x3090: 88 MB in 15 ms`
+  std::optional<std::string> deadline;
+  std::optional<std::string> budget;
+  std::vector<std::string> exchange;  ///< `1 EUR = 1.08 USD`
+  std::vector<std::string> known;     ///< `3090: 568 samples/s`, `4x3090: 88 MB in 15 ms`
 };
 
 struct WrittenPlan {

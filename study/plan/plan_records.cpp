@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "analysis/comparison/nic_sentences.hpp"
+#include "analysis/plan/plan_sentences.hpp"
 #include "study/plan/plan.hpp"
 
 namespace ringside::study {
@@ -51,7 +52,7 @@ OfferRecord record_of(const PlanEstimate& plan, std::size_t index) {
   record.assumptions = offer.assumptions;
   record.assumptions.insert(record.assumptions.end(), estimate.assumptions.begin(),
                             estimate.assumptions.end());
-  record.warnings = offer.warnings;
+  record.warnings = warnings_of(offer, estimate.run);
   return record;
 }
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "analysis/plan/plan_answers.hpp"
+#include "analysis/plan/plan_sentences.hpp"
 #include "results/codec/reader.hpp"
 #include "results/journal.hpp"
 #include "study/plan/plan.hpp"
@@ -91,7 +92,7 @@ OfferRecord record_of(const Plan& plan, const Offer& offer, const ShardedOffer& 
   }
   record.sharding = describe(step.sharding);
   record.assumptions = offer.assumptions;
-  record.warnings = offer.warnings;
+  record.warnings = warnings_of(offer, step.run);
   if (step.gpu_memory) {
     record.memory = step.memory.total();
     record.gpu_memory = step.gpu_memory;

@@ -145,9 +145,17 @@ class Plan(RingsideCase):
         self.assertNotIn("head_dim", numbers(model_type="mistral", head_dim=64, **small))
         for config, words in (({"model_type": "gemma3", **small}, ("unknown model_type 'gemma3'", "did you mean 'gemma'", "`transformer`")),
                               ({**qwen, "mlp_only_layers": [0]}, ("layers without experts",)),
-                              ({"model_type": "qwen2_moe", **small, "num_experts": 60}, ("unknown model_type 'qwen2_moe'",))):
+                              ({"model_type": "qwen2_moe", **small, "num_experts": 60}, ("unknown model_type 'qwen2_moe'",)),
+                              ({"model_type": "opt", **small, "word_embed_proj_dim": 512}, ("word_embed_proj_dim", "not modelled")),
+                              ({"model_type": "llama", **small, "tie_word_embeddings": "yes maybe"}, ("tie_word_embeddings is neither true nor false",))):
             result = self.line("--model", self.write("config.json", json.dumps(config)), "--shard", "fsdp", "--gpus", "8xH100")
             self.assert_rejected(result, 2, "config.json", *words)
+
+        self.assertIn("intermediate: 2048", numbers(model_type="mpt", expansion_ratio=2, **small))
+        self.assert_rejected(self.line("--model", self.folder / "none.json", "--gpus", "8xH100"), 2, "none.json: there is no such file")
+        learnt = self.write("config.json", json.dumps({"model_type": "gpt2", "n_positions": 1024, **small}))
+        for model in (learnt, "gpt2-small"):
+            self.assert_rejected(self.line("--model", model, "--sequence", "2048", "--gpus", "8xH100"), 2, "learnt 1024 positions")
 
     def test_a_model_of_more_than_a_quadrillion_parameters_is_refused(self):
         for number in ("hidden: 9000000000000000", "hidden: 4096, head_dim: 9000000000000000"):
@@ -432,6 +440,28 @@ class Plan(RingsideCase):
         offers = self.offers(plan, "--offers", LISTINGS / "aws.csv", "--offers", LISTINGS / "vast.csv", "--deadline", "30 days")
         # The instance of AWS, on demand and as spot, and the machine of vast.ai.
         self.assertEqual(len(offers), 3)
+
+    def test_what_speaks_against_a_listed_offer_is_said_in_every_kind_of_answer(self):
+        gpus = {"gpu_name": "A100 SXM4", "num_gpus": 8, "gpu_ram": 81920, "pci_gen": 4.0, "gpu_lanes": 16, "bw_nvlink": 300.0, "dph_total": 1.0}
+        listing = self.write("vast.json", json.dumps([{"id": 1, "duration": 60, "rented": True, **gpus}, {"id": 2, "rentable": False, **gpus},
+                                                      {"id": 3, **gpus, "dph_total": 0}]))
+        for asked in (("--model", "resnet50"), ("--model", "llama3-8b", "--shard", "fsdp")):
+            said = self.line(*asked, "--gpus", "8xV100", "--offers", listing).stdout
+            self.assertIn("to know: 8 × A100 SXM4 (1): It can be rented for 1 min, less than the run takes.\n", said)
+            self.assertIn("to know: 8 × A100 SXM4 (1): It is rented out at the moment.\n", said)
+            self.assertRegex(said, r"not used: 8 × A100 SXM4 \(2\).*: it cannot be rented at the moment")
+            self.assertIn("No price is known of 8 × A100 SXM4 (3)", said)
+        self.assertIn("It can be rented for 1 min", self.plan("workload: resnet50\n" + OFFERS, "--offers", listing).stdout)
+        self.assert_rejected(self.line("--model", "resnet50", "--gpus", "4x3090 @ 0 USD"), 2, "--gpus '4x3090 @ 0 USD'", "the price of an hour")
+
+    def test_the_file_that_is_written_says_all_that_the_line_said(self):
+        listing = self.write("a list.yaml", OFFERS)
+        asked = ("--model", "resnet50", "--gpus", "4x3090 @ 1 EUR,8xA100 @ 8 USD", "--deadline", "20 h", "--budget", "50 USD", "--exchange", "1 EUR = 1.1 USD")
+        line = self.records(self.line(*asked, "--offers", listing, "--format", "json").stdout)
+        self.assertIn(f"--offers '{listing}'\n", self.line(*asked, "--offers", listing).stdout)
+        file = self.offers(self.folder / "out/plan.yaml", "--offers", listing)
+        kept = ("name", "recommended", "cost", "run", "problem")
+        self.assertEqual([{key: one.get(key) for key in kept} for one in line[1:]], [{key: one.get(key) for key in kept} for one in file])
 
     def test_rows_of_listings_are_counted(self):
         result = self.run_ringside("plan", SOURCE / "configs/plans/bert-vast.yaml", "--no-charts", "--deadline", "30 days",
