@@ -113,9 +113,46 @@ std::string what_it_takes(const NcclSystem& system, Collective collective, const
                      channels == 1 ? "" : "s");
 }
 
+/// What was measured of native, unless its time is so far from what can be that it has another unit: ms for us is a thousand. Says where
+/// a time is shorter than the links allow: the description may be wrong, and what was measured counts.
+std::string check_of(const NcclKnowledge& knowledge, const NcclFit& fit) {
+  constexpr double kTooFast = 30;
+  constexpr double kTooSlow = 300;
+  std::string sentence;
+  for (const NcclObservation& known : knowledge.observations) {
+    if (known.schedule) {
+      continue;
+    }
+    const auto said = [&] {
+      return fmt::format("an {} of {} on {} ranks in {}", name(known.collective),
+                         format(Bytes{static_cast<std::int64_t>(known.bytes)}), known.system.ranks,
+                         format(Seconds{known.seconds}));
+    };
+    const double least = nccl_least_seconds(known.system, known.collective, known.bytes);
+    const double usual =
+        NcclPosterior(fit, known.system, {}).predict(known.system, known.collective, known.bytes).typical;
+    if (known.seconds * kTooFast < least || known.seconds > kTooSlow * usual) {
+      throw Error(ErrorKind::bad_input,
+                  fmt::format("known: {} cannot be: {}; is the unit right?", said(),
+                              known.seconds < usual
+                                  ? fmt::format("links of this description take {}", format(Seconds{least}))
+                                  : fmt::format("{} is predicted", format(Seconds{usual}))));
+    }
+    if (known.seconds < least) {
+      sentence = fmt::format(
+          "{}, which is known, is shorter than links of this description allow ({}), which may "
+          "be wrong",
+          said(), format(Seconds{least}));
+    }
+  }
+  return sentence;
+}
+
 Prediction ours(const Machine& machine, const NcclSystem& system, Collective collective, double bytes,
                 const NcclFit& fit) {
-  const NcclPosterior posterior(fit, system, nccl_knowledge(machine, system));
+  const NcclKnowledge knowledge = nccl_knowledge(machine, system);
+  const std::string doubt = check_of(knowledge, fit);
+  const NcclPosterior posterior(fit, system, knowledge);
   const Interval<double> range = posterior.predict(system, collective, bytes);
   const Interval<double> alone = NcclPosterior(fit, system, {}).predict(system, collective, bytes);
   const bool moved = range != alone;
@@ -131,6 +168,9 @@ Prediction ours(const Machine& machine, const NcclSystem& system, Collective col
       // Its channels are rings and trees that leave a node through different NICs.
       .nics = system.nodes > 1 ? std::optional(NicUse{.used = system.nics, .of = machine.inter->nics})
                                : std::nullopt};
+  if (!doubt.empty()) {
+    prediction.limits.push_back({.kind = Limit::Kind::model, .text = doubt});
+  }
   if (system.link == GpuLink::pcie) {
     prediction.limits.push_back({.kind = Limit::Kind::model, .text = transport_of(system)});
     const std::string kinds = kinds_of_boxes(system, fit, collective, alone, range);

@@ -154,8 +154,8 @@ class Plan(RingsideCase):
         self.assertIn("intermediate: 2048", numbers(model_type="mpt", expansion_ratio=2, **small))
         self.assert_rejected(self.line("--model", self.folder / "none.json", "--gpus", "8xH100"), 2, "none.json: there is no such file")
         learnt = self.write("config.json", json.dumps({"model_type": "gpt2", "n_positions": 1024, **small}))
-        for model in (learnt, "gpt2-small"):
-            self.assert_rejected(self.line("--model", model, "--sequence", "2048", "--gpus", "8xH100"), 2, "learnt 1024 positions")
+        for model, words in ((learnt, "config.json: has learnt 1024 positions"), ("gpt2-small", "is 2048, and the model has learnt 1024 positions")):
+            self.assert_rejected(self.line("--model", model, "--sequence", "2048", "--gpus", "8xH100"), 2, words)
 
     def test_a_model_of_more_than_a_quadrillion_parameters_is_refused(self):
         for number in ("hidden: 9000000000000000", "hidden: 4096, head_dim: 9000000000000000"):

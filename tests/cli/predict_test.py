@@ -171,6 +171,17 @@ class Predict(RingsideCase):
         self.assertEqual(header["schema"], "ringside/1")
         self.assertEqual(header["command"].split(" ")[1:], ["predict", str(self.folder / "scenario.yaml"), "--format", "json"])
 
+    def test_a_known_time_of_another_unit_is_refused_and_one_beyond_the_links_is_doubted(self):
+        cards = self.write("cards.yaml", "name: cards\nalgorithms: [native]\nranks: 4\nmessage_sizes: [1 GiB]\nmachine: 4x-rtx3090-pcie4\n")
+
+        def told(seconds):
+            return self.run_ringside("predict", cards, "--known", "{native: {ranks: 4, bytes: 1 GiB, seconds: %s}}" % seconds)
+
+        self.assert_rejected(told("150 us"), 2, "known: an all_reduce of 1 GiB on 4 ranks in 150 us cannot be: links of this description take", "is the unit right?")
+        self.assert_rejected(told("150 s"), 2, "in 150 s cannot be:", "is predicted; is the unit right?")
+        self.assertIn("in 20 ms, which is known, is shorter than links of this description allow", told("20 ms").stdout)
+        self.assertNotIn("which is known", told("150 ms").stdout)
+
     def test_links_of_another_vendor_are_impossible(self):
         for gpu, kind, word in (("MI300X", "nvlink", "has `xgmi`, not NVLink"), ("H100-SXM", "xgmi", "has `nvlink`, not xGMI")):
             scenario = self.write("s.yaml", "name: s\nalgorithms: [native]\nranks: 8\nmessage_sizes: [1 MiB]\nbackend: nccl\n"
