@@ -1,6 +1,7 @@
 #include "study/plan/plan.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -8,7 +9,6 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
@@ -97,14 +97,20 @@ void refuse_beside_validation(const PlanFlags& flags) {
   }
 }
 
-/// The folder for results, or one in the system's for what lasts no longer, with why.
+/// The folder for results, or one in the system's for temporary files, with why and where.
 std::optional<Error> choose_folder(const std::string& name, CommonOptions& common) {
   try {
     common.output = study::output_directory(common, name);
     return std::nullopt;
   } catch (const Error& error) {
-    common.output = std::filesystem::temp_directory_path() / fmt::format("ringside-plan-{}", getpid());
-    return error;
+    std::error_code none;
+    std::string name_of_folder =
+        (std::filesystem::temp_directory_path(none) / "ringside-plan-XXXXXX").string();
+    if (none || ::mkdtemp(name_of_folder.data()) == nullptr) {
+      throw;
+    }
+    common.output = name_of_folder;
+    return Error(error.kind(), fmt::format("{}; they are in {}", error.what(), name_of_folder));
   }
 }
 

@@ -60,13 +60,15 @@ void remove_forsaken(const fs::path& parent) {
 TemporaryDirectory::TemporaryDirectory() {
   std::error_code error;
   const fs::path parent = fs::temp_directory_path(error);
-  if (!error) {
-    remove_forsaken(parent);
+  if (error) {
+    throw Error(ErrorKind::environment,
+                fmt::format("TMPDIR names no directory for temporary files: {}", error.message()));
   }
+  remove_forsaken(parent);
   std::string name = (parent / kName).string();
-  if (error || ::mkdtemp(name.data()) == nullptr) {
-    throw Error(ErrorKind::environment, fmt::format("no temporary directory can be made as {}: {}", name,
-                                                    error ? error.message() : errno_text()));
+  if (::mkdtemp(name.data()) == nullptr) {
+    throw Error(ErrorKind::environment,
+                fmt::format("no temporary directory can be made as {}: {}", name, errno_text()));
   }
   path_ = name;
   lock_ = opened_directory(path_);

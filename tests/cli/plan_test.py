@@ -476,11 +476,15 @@ class Plan(RingsideCase):
     def test_a_plan_in_a_folder_that_cannot_be_written_is_answered_and_then_refused(self):
         plan = self.write("plan.yaml", PLAN + OFFERS)
         blocked = self.write("file", "not a folder")
-        result = self.run_ringside("plan", plan, "--output", blocked / "out")
+        spare = self.folder / "spare"
+        spare.mkdir()
+        result = self.run_ringside("plan", plan, "--output", blocked / "out", environment={"TMPDIR": str(spare)})
         self.assertEqual(result.returncode, 2, result.stdout)
         self.assertIn("Rent two", result.stdout)
         self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
-        self.assertIn("cannot write results to", result.stderr)
+        self.assertRegex(result.stderr, f"cannot write results to .*; they are in {spare}/ringside-plan-")
+        self.assertEqual(len(list(spare.glob("*/plan.jsonl"))), 1)
+        self.assert_rejected(self.run_ringside("plan", plan, "--output", blocked / "out", environment={"TMPDIR": "/nowhere"}), 2, "cannot write results to")
 
     def test_a_gpu_that_nobody_measured_is_not_recommended(self):
         result = self.line("--model", "llama3-8b", "--shard", "qlora", "--gpus", "8x4090 @ 0.01 USD,8xA100")
