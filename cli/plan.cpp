@@ -139,8 +139,15 @@ void answer(study::PlanRequest request, study::PlanQuestion question, const stud
     return;
   }
   if (!question.computes) {
-    print_synchronisation(study::synchronise(request, common, progress.observer()), common);
+    const study::SynchronisationStudy study = study::synchronise(request, common, progress.observer());
+    print_synchronisation(study, common);
     print_written();
+    if (std::all_of(study.times.begin(), study.times.end(),
+                    [](const SynchronisationTimes& times) { return !times.problem.empty(); })) {
+      throw Error(ErrorKind::environment,
+                  fmt::format("No offer can be used. {}: {}.", study.offers[study.order.front()].name,
+                              study.times[study.order.front()].problem));
+    }
     return;
   }
   const study::PlanStudy study = study::plan(request, common, progress.observer());

@@ -21,6 +21,8 @@ constexpr double kNvlinkUsable = 0.9412;
 /// (configs/catalog/links.yaml).
 constexpr double kHealthySlot = 0.6;
 constexpr int kGpusOfOneSocket = 4;
+/// V100 in greater numbers go through NVSwitches, as in a DGX-2.
+constexpr int kGpusOfAMesh = 8;
 
 /// The sheet of the GPU that the listing means; its memory tells cards of one name apart.
 std::optional<GpuSheet> sheet_of(const ListedGpus& gpus) {
@@ -143,7 +145,7 @@ IntraLink link_of(const ListedGpus& listed, const GpuSheet& gpu, Offer& offer) {
     intra.sockets = listed.in_machine > kGpusOfOneSocket ? 2 : 1;
     intra.peer_to_peer = gpu.peer_to_peer.value_or(false);
     offer.assumptions.push_back("NVLink on a PCIe card is taken for bridges that join pairs.");
-  } else if (gpu.architecture == Architecture::volta) {
+  } else if (gpu.architecture == Architecture::volta && listed.in_machine <= kGpusOfAMesh) {
     intra.nvswitch = false;
     intra.wiring = listed.in_machine > kGpusOfOneSocket ? "hybrid_cube_mesh" : "full_mesh";
     offer.assumptions.push_back(

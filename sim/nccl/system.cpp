@@ -158,6 +158,10 @@ class Description {
     if (!cube_mesh) {
       return static_cast<double>(links) * (used - 1) / (gpus - 1);
     }
+    if (gpus > kCubeGpus) {
+      throw Error(ErrorKind::bad_input,
+                  fmt::format("gpus_per_node: {} GPUs; a hybrid_cube_mesh has 8 or 4", gpus));
+    }
     constexpr int kDoubleLinks = 6;  // Links per GPU where some pairs have two.
     int fewest = links;
     for (int gpu = 0; gpu < used; ++gpu) {

@@ -15,8 +15,6 @@ namespace ringside {
 
 namespace {
 
-constexpr int kCubeMeshGpus = 8;
-
 std::string subject(const Machine& machine) {
   return machine.origin.empty() ? fmt::format("machine '{}'", machine.name) : machine.origin;
 }
@@ -34,7 +32,7 @@ int gpus_per_node(const BuildRequest& request) {
     return *machine.gpus_per_node;
   }
   if (machine.intra && machine.intra->wiring == "hybrid_cube_mesh") {
-    return kCubeMeshGpus;
+    return kCubeGpus;
   }
   return (request.num_ranks + machine.nodes - 1) / machine.nodes;
 }

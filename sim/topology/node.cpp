@@ -99,7 +99,6 @@ LinkNumbers times(int num_links, LinkNumbers link) {
   return link;
 }
 
-constexpr int kCubeGpus = 8;
 /// NVLinks between the GPUs of a DGX-1 with V100 (microsoft/msccl-tools, topologies/nvidia.py, dgx1()).
 constexpr std::array<std::array<int, kCubeGpus>, kCubeGpus> kCubeLinks{{{0, 2, 1, 1, 2, 0, 0, 0},
                                                                         {2, 0, 1, 2, 0, 1, 0, 0},

@@ -58,6 +58,9 @@ void wire_medium(NodePlan& plan, const LinkNumbers& medium);
 void wire_hybrid_cube_mesh(NodePlan& plan, const std::string& cable, const LinkNumbers& link,
                            bool double_links);
 
+/// GPUs of such a mesh, whose half there is, too.
+inline constexpr int kCubeGpus = 8;
+
 /// How many links join two GPUs of such a mesh.
 int hybrid_cube_links(int source, int target, bool double_links);
 

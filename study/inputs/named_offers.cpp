@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -102,11 +103,51 @@ void take_listed_price(NamedOffer& offer) {
                   offer.machine.gpu->model, least, cheapest.price->currency, cheapest.name, offer.text));
 }
 
+/// The most GPUs of this model that one node has: boards of eight, sixteen V100 in a DGX-2, 72 in a rack that is one NVLink domain.
+int most_of_a_node(const Offer& listed, const GpuSheet& sheet) {
+  constexpr int kBoard = 8;
+  constexpr int kDgx2 = 16;
+  constexpr int kRack = 72;
+  constexpr int kSlots = 16;
+  if (listed.machine.intra->kind == IntraKind::pcie || listed.machine.intra->wiring == "bridge_pairs") {
+    return kSlots;
+  }
+  const bool rack = sheet.model.starts_with("GB");
+  return rack ? kRack : sheet.architecture == Architecture::volta ? kDgx2 : kBoard;
+}
+
+/// `'2 x p5.48xlarge', or `: nodes of a shipped machine that have this many of a GPU together, the cheapest with a network.
+std::string nodes_with(const GpuSheet& sheet, int gpus) {
+  std::string cheapest;
+  double least = std::numeric_limits<double>::infinity();
+  for (const fs::path& file : shipped_configs("machines")) {
+    const Machine machine = load_machine(file);
+    const auto own = machine.gpu ? find_gpu_sheet(machine.gpu->model) : std::nullopt;
+    if (!own || own->model != sheet.model || !machine.inter || machine.nodes != 1 || !machine.gpus_per_node) {
+      continue;
+    }
+    const double each = (machine.price ? machine.price->per_hour : 1e6) / *machine.gpus_per_node;
+    if (each < least) {
+      least = each;
+      cheapest = fmt::format("'{} x {}', or ", (gpus + *machine.gpus_per_node - 1) / *machine.gpus_per_node,
+                             file.stem().string());
+    }
+  }
+  return cheapest;
+}
+
 /// GPUs on the board or in the slots that they are made for.
 void describe_board(const Counted& gpus, const std::optional<std::string>& bandwidth, NamedOffer& offer) {
   const auto sheet = find_gpu_sheet(gpus.what);
   Offer listed;
   describe_machine({.name = sheet->model, .rented = gpus.count, .in_machine = gpus.count}, listed);
+  if (const int most = most_of_a_node(listed, *sheet); gpus.count > most) {
+    reject_part("--gpus", offer.text,
+                fmt::format("one node has at most {} {}; say which nodes, and so their network: {}a machine "
+                            "file with `nodes` "
+                            "and `inter`",
+                            most, sheet->model, nodes_with(*sheet, gpus.count)));
+  }
   offer.name = fmt::format("{} × {}", gpus.count, sheet->model);
   offer.gpus = gpus.count;
   offer.machine = listed.machine;

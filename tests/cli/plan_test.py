@@ -463,6 +463,16 @@ class Plan(RingsideCase):
         kept = ("name", "recommended", "cost", "run", "problem")
         self.assertEqual([{key: one.get(key) for key in kept} for one in line[1:]], [{key: one.get(key) for key in kept} for one in file])
 
+    def test_gpus_that_no_node_has_are_asked_for_by_node(self):
+        for gpus, words in (("16xH100", ("at most 8 H100-SXM", "'2 x p5.48xlarge'")), ("17xL40S", ("at most 16 L40S", "'3 x g6e.48xlarge'")),
+                            ("64xMI300X", ("at most 8 MI300X", "8 x")), ("73xGB300", ("at most 72 GB300", "`inter`"))):
+            self.assert_rejected(self.line("--gradients", "88 MB", "--gpus", gpus), 2, f"--gpus '{gpus}': one node has ", *words)
+        for gpus in ("16xV100", "72xGB200", "10x3090"):
+            self.assertEqual(self.line("--gradients", "88 MB", "--gpus", gpus).returncode, 0)
+        mesh = "{gpus_per_node: 16, gpu: {model: V100-SXM2-16GB}, intra: {kind: nvlink, generation: 2, wiring: hybrid_cube_mesh}}"
+        plan = self.plan("workload: {parameters: 22000000}\noffers: [{name: mesh, machine: %s}]\n" % mesh)
+        self.assert_rejected(plan, 3, "16 GPUs; a hybrid_cube_mesh has 8 or 4")
+
     def test_rows_of_listings_are_counted(self):
         result = self.run_ringside("plan", SOURCE / "configs/plans/bert-vast.yaml", "--no-charts", "--deadline", "30 days",
                                    "--offers", LISTINGS / "gcp.csv", "--offers", LISTINGS / "do.csv")
