@@ -18,6 +18,9 @@ namespace {
 
 constexpr std::int64_t kLongestAssumed = 4096;
 
+/// A number, true or false stands without quotes in JSON.
+bool in_quotes(const YAML::Node& value) { return value.Tag() == "!"; }
+
 class Config {
  public:
   Config(const YAML::Node& root, std::string file) : root_(root), file_(std::move(file)) {}
@@ -33,7 +36,7 @@ class Config {
         continue;
       }
       std::int64_t number = 0;
-      if (!YAML::convert<std::int64_t>::decode(value, number) || number < 1 ||
+      if (in_quotes(value) || !YAML::convert<std::int64_t>::decode(value, number) || number < 1 ||
           number > std::int64_t{1'000'000'000}) {
         reject(fmt::format("{} is no number above 0", key));
       }
@@ -53,7 +56,7 @@ class Config {
   bool flag(const char* key, bool otherwise) const {
     const YAML::Node value = root_[key];
     bool set = otherwise;
-    if (value && !value.IsNull() && !YAML::convert<bool>::decode(value, set)) {
+    if (value && !value.IsNull() && (in_quotes(value) || !YAML::convert<bool>::decode(value, set))) {
       reject(fmt::format("{} is neither true nor false", key));
     }
     return set;
@@ -62,12 +65,21 @@ class Config {
   bool has(const char* key) const { return root_[key] && !root_[key].IsNull(); }
 
   bool has_entries(const char* key) const {
-    return root_[key] && root_[key].IsSequence() && root_[key].size() > 0;
+    if (has(key) && !root_[key].IsSequence()) {
+      reject(fmt::format("{} is no list", key));
+    }
+    return has(key) && root_[key].size() > 0;
   }
 
   std::string type() const {
     const YAML::Node value = root_["model_type"];
-    return value && value.IsScalar() ? value.Scalar() : std::string{};
+    if (!value || value.IsNull()) {
+      return {};
+    }
+    if (!value.IsScalar()) {
+      reject("model_type is no name of a kind of model");
+    }
+    return value.Scalar();
   }
 
  private:
@@ -77,7 +89,7 @@ class Config {
 
 YAML::Node json_of(const std::filesystem::path& file) {
   std::ifstream stream(file, std::ios::binary);
-  if (!stream) {
+  if (std::error_code ignored; !stream || std::filesystem::is_directory(file, ignored)) {
     throw Error(ErrorKind::bad_input,
                 fmt::format("{}: there is no such file that can be read", file.string()));
   }
@@ -102,7 +114,7 @@ struct Kind {
   bool tied = false;  ///< Where the file does not say.
   bool biases = false;
   bool qkv_biases = false;
-  bool positions = false;  ///< Learnt ones.
+  std::int64_t positions = 0;  ///< Learnt ones, where the file does not say; 0 = none are learnt.
 };
 
 constexpr auto kKinds = std::to_array<Kind>({
@@ -122,9 +134,9 @@ constexpr auto kKinds = std::to_array<Kind>({
     {.type = "gemma2", .tied = true},
     {.type = "gemma3_text", .tied = true},
     {.type = "cohere", .tied = true},
-    {.type = "gpt2", .gated = false, .tied = true, .biases = true, .positions = true},
-    {.type = "gpt_bigcode", .gated = false, .tied = true, .biases = true, .positions = true},
-    {.type = "opt", .gated = false, .tied = true, .biases = true, .positions = true},
+    {.type = "gpt2", .gated = false, .tied = true, .biases = true, .positions = 1024},
+    {.type = "gpt_bigcode", .gated = false, .tied = true, .biases = true, .positions = 1024},
+    {.type = "opt", .gated = false, .tied = true, .biases = true, .positions = 2048},
     {.type = "gpt_neox", .gated = false, .biases = true},
     {.type = "mpt", .gated = false, .tied = true},
 });
@@ -198,10 +210,10 @@ Transformer load_config_json(const std::filesystem::path& file, std::optional<st
   model.tied = config.flag("tie_word_embeddings", kind.tied);
   model.biases = kind.biases;
   model.qkv_biases = kind.qkv_biases || config.flag("attention_bias", false);
-  const std::int64_t positions =
-      config.number({"max_position_embeddings", "n_positions", "max_seq_len"}).value_or(kLongestAssumed);
-  model.positions = kind.positions ? positions : 0;
-  if (kind.positions && sequence && *sequence > positions) {
+  const std::int64_t positions = config.number({"max_position_embeddings", "n_positions", "max_seq_len"})
+                                     .value_or(kind.positions > 0 ? kind.positions : kLongestAssumed);
+  model.positions = kind.positions > 0 ? positions : 0;
+  if (kind.positions > 0 && sequence && *sequence > positions) {
     config.reject(
         fmt::format("has learnt {} positions, and a sequence of {} tokens needs more", positions, *sequence));
   }

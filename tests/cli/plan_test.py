@@ -147,14 +147,21 @@ class Plan(RingsideCase):
                               ({**qwen, "mlp_only_layers": [0]}, ("layers without experts",)),
                               ({"model_type": "qwen2_moe", **small, "num_experts": 60}, ("unknown model_type 'qwen2_moe'",)),
                               ({"model_type": "opt", **small, "word_embed_proj_dim": 512}, ("word_embed_proj_dim", "not modelled")),
-                              ({"model_type": "llama", **small, "tie_word_embeddings": "yes maybe"}, ("tie_word_embeddings is neither true nor false",))):
+                              *(({"model_type": "llama", **small, key: value}, (f"{key} is {words}",)) for key, value, words in (
+                                  ("tie_word_embeddings", "yes maybe", "neither true nor false"), ("attention_bias", "true", "neither true nor false"),
+                                  ("num_hidden_layers", "12", "no number above 0"), ("model_type", ["gpt2"], "no name of a kind of model"))),
+                              ({**qwen, "mlp_only_layers": "none"}, ("mlp_only_layers is no list",))):
             result = self.line("--model", self.write("config.json", json.dumps(config)), "--shard", "fsdp", "--gpus", "8xH100")
             self.assert_rejected(result, 2, "config.json", *words)
 
         self.assertIn("intermediate: 2048", numbers(model_type="mpt", expansion_ratio=2, **small))
         self.assert_rejected(self.line("--model", self.folder / "none.json", "--gpus", "8xH100"), 2, "none.json: there is no such file")
+        (self.folder / "folder.json").mkdir()
+        self.assert_rejected(self.line("--model", self.folder / "folder.json", "--gpus", "8xH100"), 2, "folder.json: there is no such file")
         learnt = self.write("config.json", json.dumps({"model_type": "gpt2", "n_positions": 1024, **small}))
-        for model, words in ((learnt, "config.json: has learnt 1024 positions"), ("gpt2-small", "is 2048, and the model has learnt 1024 positions")):
+        unsaid = self.write("unsaid.json", json.dumps({"model_type": "gpt2", **small}))
+        for model, words in ((learnt, "config.json: has learnt 1024 positions"), (unsaid, "unsaid.json: has learnt 1024 positions"),
+                             ("gpt2-small", "is 2048, and the model has learnt 1024 positions")):
             self.assert_rejected(self.line("--model", model, "--sequence", "2048", "--gpus", "8xH100"), 2, words)
 
     def test_a_model_of_more_than_a_quadrillion_parameters_is_refused(self):
