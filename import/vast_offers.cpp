@@ -18,6 +18,7 @@ namespace {
 using nlohmann::json;
 
 constexpr double kGigabyte = 1e9;
+constexpr std::string_view kNotRentable = "it cannot be rented at the moment, as its listing says";
 
 [[noreturn]] void reject_listing(const std::string& origin, const std::string& what) {
   throw Error(ErrorKind::bad_input, fmt::format("{}: {}", origin, what));
@@ -57,15 +58,17 @@ class ListedOffer {
     return found != object_.end() && found->is_string() ? found->get<std::string>() : std::string{};
   }
 
-  bool flag(const char* key) const {
+  /// True, false, or absent.
+  std::optional<bool> flag(const char* key) const {
     const auto found = object_.find(key);
-    return found != object_.end() && found->is_boolean() && found->get<bool>();
-  }
-
-  /// Whether it is there and false.
-  bool denied(const char* key) const {
-    const auto found = object_.find(key);
-    return found != object_.end() && found->is_boolean() && !found->get<bool>();
+    if (found == object_.end() || found->is_null()) {
+      return std::nullopt;
+    }
+    if (!found->is_boolean()) {
+      throw Error(ErrorKind::bad_input,
+                  fmt::format("{} is {} instead of true or false", key, found->dump().substr(0, 40)));
+    }
+    return found->get<bool>();
   }
 
   /// Numbers that name something.
@@ -125,15 +128,15 @@ ListedGpus listed_gpus(const ListedOffer& listed) {
 }
 
 void add_warnings(const ListedOffer& listed, Offer& offer) {
-  if (listed.flag("vms_enabled")) {
+  if (listed.flag("vms_enabled").value_or(false)) {
     offer.warnings.emplace_back(
         "The host runs virtual machines: its IOMMU can slow peer-to-peer traffic, and NVLink is not "
         "ensured.");
   }
-  if (listed.flag("rented")) {
+  if (listed.flag("rented").value_or(false)) {
     offer.warnings.emplace_back("It is rented out at the moment.");
   }
-  if (listed.flag("is_bid")) {
+  if (listed.flag("is_bid").value_or(false)) {
     offer.interruptible = true;
     offer.warnings.emplace_back("It is interruptible: a higher bid ends it.");
   }
@@ -172,6 +175,9 @@ Offer read_offer(const json& object, std::size_t index, const std::string& origi
     }
     describe_machine(gpus, offer);
     add_warnings(listed, offer);
+    if (!listed.flag("rentable").value_or(true)) {
+      offer.problem = kNotRentable;
+    }
   } catch (const Error& error) {
     offer.problem = error.what();
   }
@@ -236,12 +242,9 @@ OfferListing read_vast_offers(std::string_view text, const std::string& origin) 
   }
   note_shared_machines(list, listing.offers);
   listing.rows.total = listing.offers.size();
-  for (std::size_t index = 0; index < list.size(); ++index) {
-    Offer& offer = listing.offers[index];
-    ++(offer.problem.empty() ? listing.rows.offered : listing.rows.not_understood);
-    if (offer.problem.empty() && ListedOffer(list[index]).denied("rentable")) {
-      offer.problem = "it cannot be rented at the moment, as its listing says";
-    }
+  for (const Offer& offer : listing.offers) {
+    const bool understood = offer.problem.empty() || offer.problem == kNotRentable;
+    ++(understood ? listing.rows.offered : listing.rows.not_understood);
   }
   if (listing.rows.not_understood > 0) {
     listing.notes.push_back(fmt::format("{}: {} of {} offers are not understood.", origin,

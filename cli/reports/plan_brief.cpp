@@ -170,9 +170,40 @@ void print_brief_offers(const study::PlanEstimate& plan) {
               rows));
 }
 
-void print_problems(const std::vector<std::pair<std::string, std::string>>& problems) {
+/// An offer and what is said of it.
+using Remark = std::pair<std::string, std::string>;
+
+/// Each reason once: a listing may hold hundreds of offers that cannot be rented.
+void print_problems(const std::vector<Remark>& problems, const std::filesystem::path& file) {
+  constexpr std::size_t kMostReasons = 10;
+  std::vector<std::string> reasons;
+  std::map<std::string, std::vector<std::string>> names_of;
   for (const auto& [name, problem] : problems) {
-    print_line(fmt::format("not used: {}: {}", name, problem));
+    std::vector<std::string>& names = names_of[problem];
+    if (names.empty()) {
+      reasons.push_back(problem);
+    }
+    names.push_back(name);
+  }
+  for (std::size_t i = 0; i < std::min(reasons.size(), kMostReasons); ++i) {
+    const std::vector<std::string>& names = names_of.at(reasons[i]);
+    print_line(fmt::format("not used: {}{}: {}", names.front(),
+                           names.size() > 1 ? fmt::format(" and {} more", names.size() - 1) : "",
+                           reasons[i]));
+  }
+  if (reasons.size() > kMostReasons) {
+    print_line(fmt::format("not used: offers for {} more reasons stand in {}", reasons.size() - kMostReasons,
+                           file.string()));
+  }
+}
+
+void print_warnings(const std::vector<Remark>& warnings, const std::filesystem::path& file) {
+  constexpr std::size_t kMostWarnings = 6;
+  for (std::size_t i = 0; i < std::min(warnings.size(), kMostWarnings); ++i) {
+    print_line(fmt::format("to know: {}: {}", warnings[i].first, warnings[i].second));
+  }
+  if (warnings.size() > kMostWarnings) {
+    print_line(fmt::format("to know: {} more stand in {}", warnings.size() - kMostWarnings, file.string()));
   }
 }
 
@@ -218,7 +249,7 @@ void print_brief_plan(const study::PlanStudy& study, bool explained, const Commo
     return;
   }
   const study::PlanEstimate& plan = study.estimate;
-  std::vector<std::pair<std::string, std::string>> problems;
+  std::vector<Remark> problems;
   for (std::size_t index = 0; index < plan.offers.size(); ++index) {
     if (!plan.estimates[index].problem.empty()) {
       problems.emplace_back(plan.offers[index].name, plan.estimates[index].problem);
@@ -227,7 +258,7 @@ void print_brief_plan(const study::PlanStudy& study, bool explained, const Commo
   if (!plan.shown.empty()) {
     print_brief_offers(plan);
   }
-  print_problems(problems);
+  print_problems(problems, study.file);
   if (plan.shown.empty()) {
     return;
   }
@@ -243,7 +274,7 @@ void print_brief_plan(const study::PlanStudy& study, bool explained, const Commo
     print_line(enough);
   }
   std::vector<std::string> assumptions;
-  std::vector<std::string> warnings;
+  std::vector<Remark> warnings;
   for (const std::size_t index : plan.shown) {
     const auto add = [&](const std::vector<std::string>& more) {
       assumptions.insert(assumptions.end(), more.begin(), more.end());
@@ -251,18 +282,11 @@ void print_brief_plan(const study::PlanStudy& study, bool explained, const Commo
     add(plan.estimates[index].assumptions);
     add(plan.offers[index].assumptions);
     for (const std::string& warning : warnings_of(plan.offers[index], plan.estimates[index].run)) {
-      warnings.push_back(fmt::format("to know: {}: {}", plan.offers[index].name, warning));
+      warnings.emplace_back(plan.offers[index].name, warning);
     }
   }
   print_assumed(assumptions);
-  constexpr std::size_t kMostWarnings = 6;
-  for (std::size_t i = 0; i < std::min(warnings.size(), kMostWarnings); ++i) {
-    print_line(warnings[i]);
-  }
-  if (warnings.size() > kMostWarnings) {
-    print_line(
-        fmt::format("to know: {} more stand in {}", warnings.size() - kMostWarnings, study.file.string()));
-  }
+  print_warnings(warnings, study.file);
   if (explained) {
     print_explanations(study);
   }
@@ -274,8 +298,9 @@ void print_synchronisation(const study::SynchronisationStudy& study, const Commo
     return;
   }
   std::vector<std::vector<std::string>> rows;
-  std::vector<std::pair<std::string, std::string>> problems;
+  std::vector<Remark> problems;
   std::vector<std::string> assumptions;
+  std::vector<Remark> warnings;
   for (const std::size_t index : study.order) {
     const Offer& offer = study.offers[index];
     const SynchronisationTimes& times = study.times[index];
@@ -287,6 +312,9 @@ void print_synchronisation(const study::SynchronisationStudy& study, const Commo
                     time_or_none(times.ring), time_or_none(times.naive), speedup(times.ring, times.naive),
                     times.limit});
     assumptions.insert(assumptions.end(), offer.assumptions.begin(), offer.assumptions.end());
+    for (const std::string& warning : warnings_of(offer, std::nullopt)) {
+      warnings.emplace_back(offer.name, warning);
+    }
   }
   if (!rows.empty()) {
     print(table({"offer", "link", ">" + study.plan.algorithm, ">90 %", ">ring", ">naive", ">ring is",
@@ -295,8 +323,9 @@ void print_synchronisation(const study::SynchronisationStudy& study, const Commo
     print_line(fmt::format("of {} of gradients in one message; ring, naive: by algorithms of ours",
                            model_size(gradient_bytes(study.plan.workload))));
   }
-  print_problems(problems);
+  print_problems(problems, study.file);
   print_assumed(assumptions);
+  print_warnings(warnings, study.file);
 }
 
 void print_written_plan(const std::filesystem::path& file, const std::vector<std::string>& offers,

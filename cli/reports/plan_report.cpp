@@ -455,6 +455,7 @@ void print_plan_sweep(const study::PlanSweep& sweep, const CommonOptions& common
       none.add({row.why_none}, swept(sweep, row));
     }
     rows.back().insert(rows.back().end(), of_best.begin(), of_best.end());
+    notes.add(row.best.warnings, row.best.name);
     notes.add(row.idle_nics, row.best.name);
   }
   print(table(header, rows));

@@ -458,6 +458,15 @@ class Plan(RingsideCase):
             self.assertIn("to know: 8 × A100 SXM4 (1): It is rented out at the moment.\n", said)
             self.assertRegex(said, r"not used: 8 × A100 SXM4 \(2\).*: it cannot be rented at the moment")
             self.assertIn("No price is known of 8 × A100 SXM4 (3)", said)
+        said = self.line("--gradients", "88 MB", "--gpus", "8xV100", "--offers", listing).stdout
+        self.assertIn("to know: 8 × A100 SXM4 (1): It is rented out at the moment.\n", said)
+        self.assertIn("not used: 8 × A100 SXM4 (2): it cannot be rented at the moment", said)
+        only = self.write("only.json", json.dumps([{"id": 1, "duration": 60, **gpus}, *({"id": i, "rentable": False, **gpus} for i in range(2, 9))]))
+        self.assertRegex(self.plan("workload: resnet50\n", "--offers", only, "--sweep", "accumulate=1,2").stdout,
+                         r"It can be rented for 1 min.* \[8 × A100 SXM4 \(1\)\]")
+        said = self.line("--model", "resnet50", "--gpus", "8xV100", "--offers", only).stdout
+        self.assertIn("not used: 8 × A100 SXM4 (2) and 6 more: it cannot be rented at the moment", said)
+        self.assertEqual(said.count("not used: "), 1)
         self.assertIn("It can be rented for 1 min", self.plan("workload: resnet50\n" + OFFERS, "--offers", listing).stdout)
         self.assert_rejected(self.line("--model", "resnet50", "--gpus", "4x3090 @ 0 USD"), 2, "--gpus '4x3090 @ 0 USD'", "the price of an hour")
 

@@ -124,6 +124,18 @@ TEST(VastOffers, OffersThatCanBeTakenAwayAndUnreliableHostsAreFlagged) {
   EXPECT_THAT(one(kFour3090 + R"(,"reliability":0.95)").warnings, IsEmpty());
 }
 
+TEST(VastOffers, WhatCannotBeRentedIsNotUsed) {
+  const OfferListing listing = read_vast_offers(
+      fmt::format("[{{{0},\"rentable\":false}},{{{0},\"rentable\":true}},{{{0},\"rentable\":\"no\"}}]",
+                  kFour3090),
+      "offers.json");
+  EXPECT_EQ(listing.offers[0].problem, "it cannot be rented at the moment, as its listing says");
+  EXPECT_THAT(listing.offers[1].problem, IsEmpty());
+  EXPECT_EQ(listing.offers[2].problem, "rentable is \"no\" instead of true or false");
+  EXPECT_EQ(listing.rows.offered, 2);
+  EXPECT_EQ(listing.rows.not_understood, 1);
+}
+
 TEST(VastOffers, ASlotOfLanesThatThereAreNotIsAsIfItWereNotListed) {
   const auto lanes = [](const std::string& listed) {
     return one(R"("gpu_name":"RTX 3090","num_gpus":4,"gpu_frac":0.5,"pci_gen":4.0,"dph_total":1.2)" + listed)
