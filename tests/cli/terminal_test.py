@@ -5,6 +5,7 @@ import json
 import os
 import pty
 import re
+import select
 import struct
 import subprocess
 import termios
@@ -29,13 +30,17 @@ class Terminal(RingsideCase):
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", SHOWN, columns, 0, 0))
         process = subprocess.Popen([PROGRAM, *map(str, arguments)], cwd=self.folder, stdout=theirs, stderr=theirs,
                                    env={**os.environ, **(environment or {})})
-        os.close(theirs)
+        # Our end of the other side stays open: a terminal that nobody has open any more may lose what was written last.
+        self.addCleanup(os.close, theirs)
         text = b""
-        try:
-            while part := os.read(ours, 65536):
-                text += part
-        except OSError:  # The other end is closed.
-            pass
+        ended = False
+        while True:
+            ready, _, _ = select.select([ours], [], [], 0.02)
+            if ready:
+                text += os.read(ours, 65536)
+            elif ended:
+                break
+            ended = ended or process.poll() is not None
         self.assertEqual(process.wait(timeout=120), status, text.decode())
         return text.decode()
 
