@@ -232,7 +232,9 @@ void count_samples(Reader& reader, const Value& root, Workload& workload) {
     reader.fail(tokens, "stands beside `samples`, which says how long an epoch is, too; write one of them");
   }
   if (!workload.transformer) {
-    reader.fail(tokens, "is of a language model, and here is no `transformer`; write `samples`");
+    if (!reader.find(root, "transformer")) {  // One that cannot be read has been said to be so.
+      reader.fail(tokens, "is of a language model, and here is no `transformer`; write `samples`");
+    }
     return;
   }
   workload.samples =

@@ -163,6 +163,9 @@ class Plan(RingsideCase):
         for model, words in ((learnt, "config.json: has learnt 1024 positions"), (unsaid, "unsaid.json: has learnt 1024 positions"),
                              ("gpt2-small", "is 2048, and the model has learnt 1024 positions")):
             self.assert_rejected(self.line("--model", model, "--sequence", "2048", "--gpus", "8xH100"), 2, words)
+        swept = self.line("--model", "gpt2-small", "--shard", "ddp", "--gpus", "8xH100", "--sweep", "sequence=1024,2048")
+        self.assert_rejected(swept, 2, "--sweep sequence=2048: is 2048, and the model has learnt 1024 positions")
+        self.assertEqual(len(swept.stderr.splitlines()), 1)
 
     def test_a_model_of_more_than_a_quadrillion_parameters_is_refused(self):
         for number in ("hidden: 9000000000000000", "hidden: 4096, head_dim: 9000000000000000"):
