@@ -153,7 +153,8 @@ void print_check(const study::LogCheck& check, const CommonOptions& common) {
   }
   if (!check.check.points.empty()) {
     const PointKey& key = check.check.points.front().key;
-    print_line(fmt::format("{}: {} sizes of {} on {} ranks of {}{}", check.log, check.check.points.size(),
+    const std::size_t sizes = check.check.points.size();
+    print_line(fmt::format("{}: {} size{} of {} on {} ranks of {}{}", check.log, sizes, sizes == 1 ? "" : "s",
                            name(key.collective), key.ranks, check.machine.name,
                            check.recognised ? ", as the log says" : ""));
   }
