@@ -75,8 +75,10 @@ std::string run_words(const Workload& workload) {
   const double tokens =
       workload.samples * workload.epochs * static_cast<double>(workload.transformer->sequence);
   constexpr double kRoundsToABillion = 0.9995e9;
-  return tokens >= kRoundsToABillion ? fmt::format("the run of {:.3g} B tokens", tokens / 1e9)
-                                     : fmt::format("the run of {:.3g} M tokens", tokens / 1e6);
+  constexpr double kRoundsToATrillion = 0.9995e12;
+  return tokens >= kRoundsToATrillion  ? fmt::format("the run of {:.3g} T tokens", tokens / 1e12)
+         : tokens >= kRoundsToABillion ? fmt::format("the run of {:.3g} B tokens", tokens / 1e9)
+                                       : fmt::format("the run of {:.3g} M tokens", tokens / 1e6);
 }
 
 /// Offers that could be rented at a price that nobody says, the first few by name.

@@ -284,6 +284,7 @@ class Plan(RingsideCase):
         offers = ("--shard", "fsdp", "--gpus", "8xH100 @ 20 USD")
         text, short = cost("--model", "llama3-8b", "--tokens", "1 B", *offers)
         self.assertIn("tokens: 1000000000\n", text)
+        self.assertIn("for the run of 1 T tokens, ", self.line("--model", "llama3-8b", "--tokens", "1 T", *offers).stdout)
         text, long = cost("--model", "llama3-8b", "--tokens", "15e9", *offers)
         self.assertAlmostEqual(long / short, 15, delta=0.2)
         text, _ = cost("--model", "llama3-8b", "--tokens", "1B", "--sequence", "4096", *offers)
