@@ -219,9 +219,7 @@ OfferEstimate Planner::estimate(const Offer& offer) {
     OfferEstimate& estimate = machine.estimate.emplace();
     const double batch = batch_of_pass(plan_.workload, offer.gpus, plan_.synchronisation.accumulate);
     estimate.memory = memory_need(plan_, static_cast<int>(std::ceil(batch)));
-    if (machine.sheet) {
-      estimate.gpu_memory = machine.sheet->memory;
-    }
+    estimate.gpu_memory = machine.sheet ? std::optional(machine.sheet->memory) : std::nullopt;
     if (plan_.workload.tensors.empty()) {
       estimate.assumptions.emplace_back(
           "The tensors are not known: gradients are taken to arrive evenly, in pieces of 1 MiB.");
@@ -229,7 +227,10 @@ OfferEstimate Planner::estimate(const Offer& offer) {
     if (!estimate.memory.activations_known) {
       estimate.assumptions.emplace_back("Memory of activations is not known and counts as none.");
     }
-    if (estimate.gpu_memory && estimate.memory.total() > *estimate.gpu_memory) {
+    if (batch < 1) {
+      estimate.problem = fmt::format("{} GPUs × {} passes are more than the {} samples of a step", offer.gpus,
+                                     plan_.synchronisation.accumulate, *plan_.workload.global_batch);
+    } else if (estimate.gpu_memory && estimate.memory.total() > *estimate.gpu_memory) {
       const auto fitting = largest_batch(plan_, *estimate.gpu_memory);
       estimate.problem =
           fmt::format("does not fit: plain data parallelism needs {} on each GPU, which has {}; {}",
@@ -245,8 +246,8 @@ OfferEstimate Planner::estimate(const Offer& offer) {
         if (machine.machine.gpu && offer.gpus > 1 && plan_.synchronisation.style == Synchronisation::ddp) {
           estimate.assumptions.emplace_back(
               "All_reduces slow the kernels beside them down by as much as overlap saves, as in most "
-              "published runs; the "
-              "interval reaches from hidden as far as possible to twice that.");
+              "published "
+              "runs; the interval reaches from hidden as far as possible to twice that.");
         }
         if (estimate.step->algorithm != plan_.algorithm) {
           estimate.assumptions.push_back(

@@ -175,6 +175,11 @@ ShardedStep ShardedPlanner::estimate(const Offer& offer, const Sharding& shardin
   step.bytes_per_number = bytes_per_number(workload.compute.precision);
   const double samples = samples_of_step(plan_, offer.gpus);
   const double of_replica = samples / step.layout.data;
+  if (of_replica < 1) {
+    step.problem =
+        fmt::format("its {} replicas have no sample each of the {:g} of a step", step.layout.data, samples);
+    return step;
+  }
   const int accumulate = plan_.synchronisation.accumulate;
   step.micro_batch = micro_batch.value_or(
       workload.batch_per_gpu.value_or(std::max(1, static_cast<int>(std::lround(of_replica / accumulate)))));

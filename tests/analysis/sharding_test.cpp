@@ -305,6 +305,10 @@ TEST(ShardedStep, WhatDoesNotDivideAStepIsTheSlowestRanks) {
   EXPECT_EQ(step.micro_batch * step.micro_batches, 2);
   EXPECT_DOUBLE_EQ(step.tokens_per_second.typical, 12 * 1024 / step.total.typical.value);
   EXPECT_THAT(step.basis, HasSubstr("12 samples of a step are not 2 × 1 each for 8 replicas"));
+  plan.workload.global_batch = 7;
+  EXPECT_EQ(planner.estimate(eight_h100(), {.style = ShardingStyle::fsdp}).problem,
+            "its 8 replicas have no sample each of the 7 of a step");
+  EXPECT_EQ(ShardedPlanner(plan).search(eight_h100()).front().problem, "") << "fewer replicas of more GPUs";
   plan.workload.global_batch = 24;
   const ShardedStep best = ShardedPlanner(plan).search(eight_h100()).front();
   EXPECT_EQ(best.micro_batch * best.micro_batches * best.layout.data, 24) << "not 32 in powers of two";

@@ -483,6 +483,15 @@ class Plan(RingsideCase):
         kept = ("name", "recommended", "cost", "run", "problem")
         self.assertEqual([{key: one.get(key) for key in kept} for one in line[1:]], [{key: one.get(key) for key in kept} for one in file])
 
+    def test_a_step_of_fewer_samples_than_gpus_cannot_be(self):
+        few = PLAN.replace("batch_per_gpu: 100", "global_batch: 8")
+        self.assertNotEqual(few, PLAN)
+        self.assertEqual(self.plan(few + OFFERS).returncode, 0)
+        accumulated = few.replace("{style: one_bucket}", "{style: one_bucket, accumulate: 2}")
+        result = self.plan(accumulated + OFFERS)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("eight: 8 GPUs × 2 passes are more than the 8 samples of a step", result.stdout)
+
     def test_gpus_that_no_node_has_are_asked_for_by_node(self):
         for gpus, words in (("16xH100", ("at most 8 H100-SXM", "'2 x p5.48xlarge'")), ("17xL40S", ("at most 16 L40S", "'3 x g6e.48xlarge'")),
                             ("64xMI300X", ("at most 8 MI300X", "8 x")), ("73xGB300", ("at most 72 GB300", "`inter`"))):
