@@ -158,6 +158,18 @@ IntraLink link_of(const ListedGpus& listed, const GpuSheet& gpu, Offer& offer) {
   return intra;
 }
 
+/// GPUs of the board that a mesh joins, of which fewer may be rented: without a switch those have fewer links among them.
+int gpus_of_board(const ListedGpus& listed, const GpuSheet& gpu, const IntraLink& intra) {
+  constexpr int kHalfMesh = 4;
+  if (intra.kind == IntraKind::xgmi) {
+    return std::max(listed.in_machine, gpu.model == "MI100" ? kHalfMesh : kGpusOfAMesh);
+  }
+  if (intra.wiring == "full_mesh" || intra.wiring == "hybrid_cube_mesh") {
+    return listed.in_machine <= kHalfMesh ? kHalfMesh : kGpusOfAMesh;
+  }
+  return listed.in_machine;
+}
+
 }  // namespace
 
 void describe_machine(const ListedGpus& listed, Offer& offer) {
@@ -169,18 +181,19 @@ void describe_machine(const ListedGpus& listed, Offer& offer) {
   }
   offer.machine.name = offer.name;
   offer.machine.gpu = Gpu{.model = gpu->model};
-  offer.machine.gpus_per_node = listed.in_machine;
   offer.machine.intra = link_of(listed, *gpu, offer);
+  const int board = gpus_of_board(listed, *gpu, *offer.machine.intra);
+  offer.machine.gpus_per_node = board;
   if (gpu->model == "RTX PRO 6000 Blackwell" && listed.name.find("Max") != std::string::npos) {
     offer.assumptions.push_back(
         "A Max-Q card has half of the power of the workstation card, whose data sheet is taken.");
   }
-  if (listed.rented > 1 && listed.rented < listed.in_machine) {
+  if (listed.rented > 1 && listed.rented < board) {
     offer.assumptions.push_back(
         fmt::format("The {} rented of {} GPUs are taken for neighbours, and the others for idle; whoever "
                     "rents those shares the "
                     "machine's links.",
-                    listed.rented, listed.in_machine));
+                    listed.rented, board));
   }
 }
 

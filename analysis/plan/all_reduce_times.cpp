@@ -37,7 +37,16 @@ Seconds AllReduceTimes::typical(Bytes bytes) {
 
 Interval<Seconds> AllReduceTimes::predict_range(Bytes bytes, bool interval) {
   const PointKey key{.algorithm = algorithm_, .ranks = ranks_, .bytes = bytes, .dtype = dtype_};
-  const auto outcome = predict(*machine_, key, {.interval = interval});
+  const auto outcome = [&] {
+    try {
+      return predict(*machine_, key, {.interval = interval});
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::bad_input) {
+        throw;
+      }
+      throw NotPredicted(error.what());  // One machine that cannot be spoils no other offer.
+    }
+  }();
   if (const auto* unpredicted = std::get_if<Unpredicted>(&outcome)) {
     if (algorithm_ != kNative) {
       throw NotPredicted(unpredicted->reason);

@@ -21,7 +21,7 @@ class NotPredicted : public Error {
 /// What all_reduces of one algorithm cost on some ranks of one machine; every size is predicted once.
 class AllReduceTimes {
  public:
-  /// All but the constructor throw Error{bad_input} for a machine that cannot be (sim/predict.hpp), and NotPredicted.
+  /// All but the constructor throw NotPredicted, also for a machine that cannot be (sim/predict.hpp).
   AllReduceTimes(const Machine& machine, int ranks, const std::string& algorithm, DataType dtype);
 
   /// Nothing to pay for a single rank. With its interval, which takes three times as long to find.

@@ -152,7 +152,19 @@ class Description {
     const int gpus = gpus_of_a_node();
     const int used = std::min(gpus, ranks_of_a_node());
     const bool cube_mesh = intra.wiring == "hybrid_cube_mesh";
-    if (system_.link == GpuLink::nvswitch || (used >= gpus && !cube_mesh) || intra.wiring == "bridge_pairs") {
+    if (system_.link == GpuLink::nvswitch || intra.wiring == "bridge_pairs") {
+      return links;
+    }
+    // There is no switch of xGMI; a description with NVLink may have left its switch out.
+    if (system_.vendor == Vendor::amd && gpus > 1 && (links < gpus - 1 || links % (gpus - 1) != 0)) {
+      throw Error(
+          ErrorKind::bad_input,
+          fmt::format(
+              "intra.links_per_gpu: {} links per GPU cannot be divided over {} peers; `gpus_per_node` "
+              "counts the whole board, also where fewer are used",
+              links, gpus - 1));
+    }
+    if (used >= gpus && !cube_mesh) {
       return links;
     }
     if (!cube_mesh) {

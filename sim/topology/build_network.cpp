@@ -16,7 +16,9 @@ namespace ringside {
 namespace {
 
 std::string subject(const Machine& machine) {
-  return machine.origin.empty() ? fmt::format("machine '{}'", machine.name) : machine.origin;
+  return !machine.origin.empty() ? machine.origin
+         : machine.name.empty()  ? std::string("the machine")
+                                 : fmt::format("machine '{}'", machine.name);
 }
 
 /// GPUs of a node; a machine that leaves it open has as many as the ranks need.

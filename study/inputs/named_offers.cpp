@@ -151,6 +151,12 @@ void describe_board(const Counted& gpus, const std::optional<std::string>& bandw
   offer.name = fmt::format("{} × {}", gpus.count, sheet->model);
   offer.gpus = gpus.count;
   offer.machine = listed.machine;
+  if (gpus.count > 1 && *listed.machine.gpus_per_node != gpus.count) {
+    offer.assumptions.push_back(
+        fmt::format("The {} {} are taken for neighbours on a board of {}, which have fewer links among "
+                    "them than all of it.",
+                    gpus.count, sheet->model, *listed.machine.gpus_per_node));
+  }
   IntraLink& intra = *offer.machine.intra;
   if (bandwidth && intra.kind == IntraKind::pcie) {
     try {

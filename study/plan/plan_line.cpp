@@ -109,7 +109,9 @@ std::string in_yaml_quotes(const std::string& text) {
 std::string yaml_of(const NamedOffer& offer) {
   const std::string machine =
       offer.reference ? in_yaml_quotes(*offer.reference) : machine_on_one_line(offer.machine);
-  return fmt::format("  - {{name: {}, machine: {}{}}}\n", in_yaml_quotes(offer.name), machine,
+  const bool part = !offer.reference && offer.machine.gpus_per_node.value_or(offer.gpus) != offer.gpus;
+  return fmt::format("  - {{name: {}, machine: {}{}{}}}\n", in_yaml_quotes(offer.name), machine,
+                     part ? fmt::format(", gpus: {}", offer.gpus) : "",
                      offer.price ? ", price: " + *offer.price : std::string{});
 }
 

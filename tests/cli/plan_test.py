@@ -483,6 +483,20 @@ class Plan(RingsideCase):
         kept = ("name", "recommended", "cost", "run", "problem")
         self.assertEqual([{key: one.get(key) for key in kept} for one in line[1:]], [{key: one.get(key) for key in kept} for one in file])
 
+    def test_some_gpus_of_a_mesh_have_fewer_links_and_a_machine_that_cannot_be_spoils_no_other_offer(self):
+        def native(gpus):
+            return [one["communication"]["typical"] for one in self.records(self.line("--gradients", "1 GB", "--gpus", gpus, "--format", "json").stdout)[1:]]
+
+        (two,), (eight,) = native("2xMI300X"), native("8xMI300X")
+        self.assertGreater(two, 3 * eight)  # One link of seven, and half of the bytes.
+        self.assertIn("gpus_per_node: 8,", self.line("--model", "resnet50", "--gpus", "4xMI300X").stdout)
+        self.assertIn("gpus: 6,", self.line("--model", "resnet50", "--gpus", "6xV100").stdout)
+        offer = "  - {name: bad, machine: {gpus_per_node: 4, gpu: {model: MI300X}, intra: {kind: xgmi}}, price: {per_hour: 1 USD}}\n"
+        for workload in ("resnet50", "{parameters: 22000000}"):
+            result = self.plan(f"workload: {workload}\n" + OFFERS + offer)
+            self.assertIn(result.returncode, (0, 3), result.stderr)
+            self.assertRegex(result.stdout, r"bad: (the machine: )?intra.links_per_gpu: 7 links")
+
     def test_a_step_of_fewer_samples_than_gpus_cannot_be(self):
         few = PLAN.replace("batch_per_gpu: 100", "global_batch: 8")
         self.assertNotEqual(few, PLAN)
