@@ -31,7 +31,7 @@ struct CheckFlags {
   std::optional<int> ranks;
   std::optional<std::string> collective;
   std::optional<std::string> baseline;
-  std::string gate;
+  std::optional<std::string> gate;
   std::string false_alarms;
   bool no_charts = false;
   bool live = false;
@@ -101,8 +101,8 @@ void print_one(const study::LogCheck& check, const CheckFlags& flags, const Comm
 
 void require_gate(const CheckFlags& flags, const std::vector<study::LogCheck>& checks,
                   const CommonOptions& common) {
-  if (!flags.gate.empty() && !print_gate(parse_gate(flags.gate), flags.gate, checks, common)) {
-    throw Error(ErrorKind::failed, fmt::format("--gate '{}' failed", flags.gate));
+  if (flags.gate && !print_gate(parse_gate(*flags.gate), *flags.gate, checks, common)) {
+    throw Error(ErrorKind::failed, fmt::format("--gate '{}' failed", *flags.gate));
   }
 }
 
@@ -113,10 +113,10 @@ void check_live(const CheckFlags& flags, const CommonOptions& common) {
     request.max_bytes = parse_bytes(flags.max_bytes);
   }
   Progress progress(common.quiet);
-  if (!study::has_population(study::live_backend(request, {})) && (!flags.gate.empty() || flags.baseline)) {
+  if (!study::has_population(study::live_backend(request, {})) && (flags.gate || flags.baseline)) {
     throw Error(ErrorKind::environment,
                 fmt::format("{} is a matter of NCCL, which cannot run here: `ringside doctor` says why",
-                            flags.gate.empty() ? "--baseline" : "--gate"));
+                            flags.gate ? "--gate" : "--baseline"));
   }
   const auto live = study::check_live(request, common, progress.observer());
   progress.finish();
@@ -148,6 +148,9 @@ void check(const CheckFlags& flags, const CommonOptions& common) {
     check_live(flags, common);
     return;
   }
+  if (!flags.max_bytes.empty()) {
+    throw Error(ErrorKind::bad_input, "--max-bytes is of --live; a log has the messages that it has");
+  }
   if (flags.logs.empty()) {
     throw Error(ErrorKind::bad_input, "check takes a log of nccl-tests, or - for standard input");
   }
@@ -156,8 +159,8 @@ void check(const CheckFlags& flags, const CommonOptions& common) {
     request.instance = study::this_instance();
   }
   study::LogChecker checker(std::move(request));
-  if (!flags.gate.empty()) {
-    parse_gate(flags.gate);  // What is misspelt is said before anything is read.
+  if (flags.gate) {
+    parse_gate(*flags.gate);  // What is misspelt is said before anything is read.
   }
   std::vector<study::LogCheck> checks;
   std::vector<std::string> problems;

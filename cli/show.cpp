@@ -34,16 +34,17 @@ constexpr int kMaxProvedRanks = 64;
 constexpr std::int64_t kMaxRunRounds = 1'000'000;
 
 struct ShowFlags {
-  std::string what;
-  std::string file;
+  std::string what = {};
+  std::string file = {};
   std::string collective = "all_reduce";
   int ranks = 0;
   int ranks_per_node = 0;
   Rank root = 0;
   int segments = 0;
-  std::string size;
-  std::string site;
+  std::string size = {};
+  std::string site = {};
   bool no_chart = false;
+  bool operator==(const ShowFlags&) const = default;
 };
 
 const Algorithm& algorithm_named(Collective collective, const std::string& text) {
@@ -314,7 +315,20 @@ void print_text(const Shown& shown) {
   }
 }
 
+/// What a machine has not.
+void refuse_of_algorithms(const ShowFlags& flags) {
+  if (flags !=
+      ShowFlags{.what = flags.what, .file = flags.file, .ranks = flags.ranks, .no_chart = flags.no_chart}) {
+    throw Error(ErrorKind::bad_input,
+                "show machine shows links; of the flags of algorithms it takes --ranks alone");
+  }
+}
+
 void show_algorithm(const ShowFlags& flags, const CommonOptions& common) {
+  if (!flags.file.empty()) {
+    throw Error(ErrorKind::bad_input,
+                fmt::format("show {} takes no file, and '{}' is one", flags.what, flags.file));
+  }
   const Shown shown = what_to_show(flags);
   if (common.format == OutputFormat::json) {
     print_json(shown);
@@ -367,10 +381,10 @@ void add_show(CLI::App& app, CommonOptions& common) {
   command->callback([flags, &common] {
     if (flags->what == "machine") {
       if (flags->file.empty()) {
-        throw Error(
-            ErrorKind::bad_input,
-            "show machine: name the machine or its file, such as `ringside show machine p4d.24xlarge`");
+        throw Error(ErrorKind::bad_input,
+                    "show machine: name it or its file, such as `ringside show machine p4d.24xlarge`");
       }
+      refuse_of_algorithms(*flags);
       show_machine(flags->file, flags->ranks, common);
     } else {
       if (flags->ranks == 0) {

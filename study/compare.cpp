@@ -41,14 +41,18 @@ const Point* find_point(const std::vector<Point>& points, const PointKey& key) {
 std::vector<Point> points_measured_elsewhere(const Scenario& scenario, const Observer& observer) {
   const std::vector<Point> measured = read_measured(scenario, observer);
   std::vector<Point> points = open_points(points_of(scenario));
-  bool any = false;
+  std::size_t taken = 0;
   for (Point& point : points) {
     if (const Point* found = find_point(measured, point.key)) {
       point.measured = found->measured;
-      any = true;
+      ++taken;
     }
   }
-  if (!any) {
+  if (taken > 0 && taken < measured.size()) {
+    observer.note(fmt::format("{}: {} of its {} points are none of this scenario and are not looked at.",
+                              scenario.measured->string(), measured.size() - taken, measured.size()));
+  }
+  if (taken == 0) {
     throw Error(ErrorKind::bad_input,
                 fmt::format("{}: holds no measurement of any point of this scenario, only of {}",
                             scenario.measured->string(), fmt::join(describe_kinds(measured), "; ")));
@@ -249,8 +253,9 @@ std::optional<PointStudy> compare(const CompareRequest& request, const Invocatio
   }
   if (!resumed) {
     if (const auto kept = keep_measurements(file, study.points)) {
-      observer.note(fmt::format("Earlier results are kept in {} (--resume would have gone on with them).",
-                                kept->string()));
+      observer.note(
+          fmt::format("Earlier results are kept in {} (--resume goes on with results that it can read).",
+                      kept->string()));
     }
   }
   Journal journal = resumed ? std::move(resumed->journal)

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <fstream>
 #include <map>
 #include <utility>
 
@@ -10,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/error.hpp"
+#include "study/inputs/invocation.hpp"
 
 namespace ringside::study {
 namespace {
@@ -137,12 +137,7 @@ void write_perfetto(const std::vector<TracedRun>& runs, const std::string& title
     add_process(2 * i, fmt::format("{} ranks: {}", run.label, title), ranks_of(run.events), list);
     add_process(2 * i + 1, fmt::format("{} links: {}", run.label, title), links_of(run.events), list);
   }
-  std::ofstream stream(file);
-  stream << ordered_json{{"displayTimeUnit", "ms"}, {"traceEvents", list}}.dump(1) << "\n";
-  stream.close();
-  if (!stream) {
-    throw Error(ErrorKind::bad_input, fmt::format("cannot write {}", file.string()));
-  }
+  write_file(file, ordered_json{{"displayTimeUnit", "ms"}, {"traceEvents", list}}.dump(1) + "\n");
 }
 
 }  // namespace ringside::study

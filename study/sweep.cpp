@@ -30,19 +30,29 @@ struct Case {
 
 int whole_number(const std::string& key, const std::string& text) {
   const std::optional<int> value = parse_number<int>(text);
-  if (!value || *value < 1) {
-    throw Error(ErrorKind::bad_input,
-                fmt::format("--sweep {}={}: '{}' is not a whole number above zero", key, text, text));
+  if (!value || *value < 1 || *value > kMaxRanks) {
+    throw Error(ErrorKind::bad_input, fmt::format("--sweep {}={}: '{}' is not a whole number from 1 to {}",
+                                                  key, text, text, kMaxRanks));
   }
   return *value;
 }
 
-std::int64_t size_of_message(const std::string& text) {
+/// A size that is listed holds whole elements; the steps of a range are taken to as many as they hold.
+Bytes size_of_message(const std::string& text, bool step_of_range, DataType dtype) {
+  Bytes size;
   try {
-    return parse_bytes(text).value;
+    size = parse_bytes(text);
   } catch (const Error& error) {
     throw Error(ErrorKind::bad_input, fmt::format("--sweep bytes={}: {}", text, error.what()));
   }
+  const auto element = static_cast<std::int64_t>(size_of(dtype));
+  const Bytes whole{size.value / element * element};
+  if (whole != size && !(step_of_range && whole.value > 0)) {
+    throw Error(ErrorKind::bad_input,
+                fmt::format("--sweep bytes={}: is no whole number of {} ({} bytes each)", text, name(dtype),
+                            element));
+  }
+  return whole;
 }
 
 Case case_of(const SweepStudy& study, const std::vector<std::string>& values) {
@@ -55,8 +65,7 @@ Case case_of(const SweepStudy& study, const std::vector<std::string>& values) {
     if (key == "ranks") {
       result.ranks = {whole_number(key, values[i])};
     } else if (key == "bytes") {
-      const auto element = static_cast<std::int64_t>(size_of(study.scenario.dtype));
-      result.sizes = {{size_of_message(values[i]) / element * element}};
+      result.sizes = {size_of_message(values[i], study.sweeps[i].range, study.scenario.dtype)};
     } else {
       const std::string origin = origin_of(study.sweeps[i], values[i]);
       result.machine = with_value(result.machine, {.key = key, .value = values[i], .origin = origin});
@@ -186,8 +195,11 @@ SweepStudy sweep(const std::vector<std::string>& sweeps, const PredictRequest& r
   require_use_of_nodes(study);
 
   std::vector<AlgorithmNics> nics;
+  std::vector<Case> cases;  // What one of them cannot be is said before any is predicted.
   for (const std::vector<std::string>& values : combinations(study.sweeps)) {
-    const Case current = case_of(study, values);
+    cases.push_back(case_of(study, values));
+  }
+  for (const Case& current : cases) {
     for (const int ranks : current.ranks) {
       for (const Bytes bytes : current.sizes) {
         const PointKey place = {.collective = study.scenario.collective,

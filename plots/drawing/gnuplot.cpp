@@ -569,7 +569,8 @@ void write_image(const Figure& figure, ImageFormat format, const fs::path& file,
     throw Error(error.kind(), fmt::format("cannot draw '{}': {}", file.string(), error.what()));
   }
   if (image.empty()) {
-    fail(fmt::format("cannot draw '{}': gnuplot drew nothing: {}", file.string(), one_line(said)));
+    fail(fmt::format("cannot draw '{}': gnuplot drew nothing{}", file.string(),
+                     said.empty() ? "; is the disk full?" : ": " + one_line(said)));
   }
   if (!image.complete(format)) {
     // gnuplot does not say that it could not write everything.

@@ -15,6 +15,7 @@ namespace ringside::study {
 namespace {
 
 constexpr std::size_t kMaxValues = 1000;
+constexpr std::size_t kMaxCombinations = 100'000;  // half a minute and under a GB, at eight ranks
 
 /// A number in base units and the base unit's text (empty for a plain number).
 struct Quantity {
@@ -151,6 +152,7 @@ Sweep parse_sweep(std::string_view text) {
   if (from.value > to.value) {
     reject(text, "FROM is larger than TO");
   }
+  sweep.range = true;
   for (const double value : range_values(text, from, to, range[2])) {
     sweep.values.push_back(written({.value = value, .unit = from.unit}));
   }
@@ -175,11 +177,28 @@ void require_known_keys(std::span<const Sweep> sweeps, std::span<const std::stri
                               nearest ? fmt::format("; did you mean '{}'?", *nearest) : ""));
     }
   }
+  const auto last = [](const std::string& key) { return key.substr(key.rfind('.') + 1); };
+  for (std::size_t i = 0; i < sweeps.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      const bool whole =
+          sweeps[i].key.find('.') != std::string::npos && sweeps[j].key.find('.') != std::string::npos;
+      if (whole ? sweeps[i].key == sweeps[j].key : last(sweeps[i].key) == last(sweeps[j].key)) {
+        throw Error(ErrorKind::bad_input,
+                    fmt::format("--sweep {}: is swept twice; write its values into one list", sweeps[i].key));
+      }
+    }
+  }
 }
 
 std::vector<std::vector<std::string>> combinations(std::span<const Sweep> sweeps) {
   std::vector<std::vector<std::string>> result = {{}};
   for (const Sweep& sweep : sweeps) {
+    if (result.size() * sweep.values.size() > kMaxCombinations) {
+      throw Error(
+          ErrorKind::bad_input,
+          fmt::format("--sweep {}: these sweeps make more than {} combinations; fewer values show as much",
+                      sweep.key, kMaxCombinations));
+    }
     std::vector<std::vector<std::string>> longer;
     for (const auto& prefix : result) {
       for (const std::string& value : sweep.values) {

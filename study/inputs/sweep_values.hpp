@@ -11,6 +11,7 @@ namespace ringside::study {
 struct Sweep {
   std::string key;                  ///< `ranks`, `bytes`, or a key of the machine such as `intra.bandwidth`
   std::vector<std::string> values;  ///< as YAML takes them: `5000000000 B/s`, `4`
+  bool range = false;               ///< The values are steps of a range.
 };
 
 /// STEP is `2x` (multiply by 2), `log10` (10 values, evenly spaced in the logarithm), `lin10` (10 values, evenly

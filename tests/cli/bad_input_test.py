@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import unittest
 
-from ringside_case import CUSTOM, PROGRAM, RingsideCase
+from ringside_case import CUSTOM, PROGRAM, SOURCE, RingsideCase
 
 
 class BadInput(RingsideCase):
@@ -243,6 +243,14 @@ class BadInput(RingsideCase):
     def test_unknown_machine_of_show(self):
         self.assert_rejected(self.run_ringside("show", "machine", "p4d.24xlrge"), 2, "'p4d.24xlarge'")
         self.assert_rejected(self.run_ringside("show", "machine", "this"), 2, "calibrate")
+
+    def test_what_bears_on_nothing_is_refused(self):
+        log = SOURCE / "tests/import/logs"
+        for arguments, words in ((("show", "ring", "extra", "--ranks", "4"), ("show ring takes no file", "'extra'")),
+                                 (("show", "machine", "dgx-a100", "--size", "4MiB"), ("show machine shows links",)),
+                                 (("check", log, "--max-bytes", "3"), ("--max-bytes is of --live",)),
+                                 (("check", log, "--gate", ""), ("--gate ''", "busbw@1GiB >= p05"))):
+            self.assert_rejected(self.run_ringside(*arguments), 2, *words)
 
     def test_unknown_list(self):
         self.assert_rejected(self.run_ringside("list", "algorithm"), 2, "algorithms")

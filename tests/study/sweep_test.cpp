@@ -51,13 +51,23 @@ TEST(Sweep, OfEqualAlgorithmsTheFirstWins) {
 
 TEST(Sweep, SizesAreWholeElementsAndRanksAtLeastOne) {
   Workspace workspace;
-  EXPECT_EQ(sweep_uniform(workspace, {"bytes=10B,20B"}).cells.at(0).bytes, Bytes{8});
-  try {
-    sweep_uniform(workspace, {"ranks=0,2"});
-    FAIL() << "nothing was refused";
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("'0' is not a whole number above zero"));
-  }
+  EXPECT_EQ(sweep_uniform(workspace, {"bytes=10B:20B:10B"}).cells.at(0).bytes, Bytes{8});
+  const auto refused = [&](const std::vector<std::string>& sweeps) -> std::string {
+    try {
+      sweep_uniform(workspace, sweeps);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "nothing";
+  };
+  EXPECT_THAT(refused({"ranks=0,2"}), HasSubstr("'0' is not a whole number from 1 to 16777216"));
+  EXPECT_THAT(refused({"ranks=2,16777217"}), HasSubstr("'16777217' is not a whole number"));
+  EXPECT_THAT(refused({"bytes=10B,20B"}), HasSubstr("--sweep bytes=10B: is no whole number of float32"));
+  EXPECT_THAT(refused({"bytes=3B:4KiB:log2"}), HasSubstr("no whole number")) << "not even one";
+  EXPECT_THAT(refused({"ranks=2", "ranks=4"}), HasSubstr("--sweep ranks: is swept twice"));
+  EXPECT_THAT(refused({"bandwidth=1GB/s", "intra.bandwidth=2GB/s"}), HasSubstr("is swept twice"));
+  EXPECT_THAT(refused({"bytes=1MiB:1GiB:lin400", "bandwidth=1GB/s:9GB/s:lin300"}),
+              HasSubstr("100000 combinations"));
 }
 
 TEST(Sweep, AMapNeedsTwoKeysWithSeveralValues) {
