@@ -1,9 +1,11 @@
 #include "study/logs/check.hpp"
 
 #include <algorithm>
+#include <array>
 #include <iostream>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -106,6 +108,12 @@ void require_gate(const CheckFlags& flags, const std::vector<study::LogCheck>& c
   }
 }
 
+/// What Gloo's verdict, which knows no population of machines, does not look at.
+bool is_of_nccl(const std::string& flag) {
+  return flag == "--gate" || flag == "--baseline" || flag == "--machine" || flag == "--topology" ||
+         flag == "--gpu";
+}
+
 /// Runs what can be run here.
 void check_live(const CheckFlags& flags, const CommonOptions& common) {
   study::LiveRequest request = {.check = request_of(flags), .launch = launch_choices(flags.launch)};
@@ -113,10 +121,14 @@ void check_live(const CheckFlags& flags, const CommonOptions& common) {
     request.max_bytes = parse_bytes(flags.max_bytes);
   }
   Progress progress(common.quiet);
-  if (!study::has_population(study::live_backend(request, {})) && (flags.gate || flags.baseline)) {
-    throw Error(ErrorKind::environment,
-                fmt::format("{} is a matter of NCCL, which cannot run here: `ringside doctor` says why",
-                            flags.gate ? "--gate" : "--baseline"));
+  if (!study::has_population(study::live_backend(request, {}))) {
+    for (const std::string& flag : flags.launch.given) {
+      if (is_of_nccl(flag)) {
+        throw Error(
+            ErrorKind::environment,
+            fmt::format("{} is a matter of NCCL, which cannot run here: `ringside doctor` says why", flag));
+      }
+    }
   }
   const auto live = study::check_live(request, common, progress.observer());
   progress.finish();
@@ -135,6 +147,8 @@ void check_live(const CheckFlags& flags, const CommonOptions& common) {
 
 void check(const CheckFlags& flags, const CommonOptions& common) {
   if (!flags.false_alarms.empty()) {
+    refuse_all_but(flags.launch.given, {"--false-alarms"},
+                   "--false-alarms looks at published machines alone");
     Progress progress(common.quiet);
     const FalseAlarms alarms = study::false_alarm_study(flags.false_alarms, progress.observer());
     progress.finish();
@@ -145,12 +159,15 @@ void check(const CheckFlags& flags, const CommonOptions& common) {
     throw Error(ErrorKind::bad_input, "--live measures this machine and takes no log; give one of them");
   }
   if (flags.live) {
+    const std::array<std::string_view, 2> of_logs = {"--ranks", "--collective"};
+    study::refuse_idle(launch_choices(flags.launch), of_logs, "it says what a log does not");
     check_live(flags, common);
     return;
   }
-  if (!flags.max_bytes.empty()) {
-    throw Error(ErrorKind::bad_input, "--max-bytes is of --live; a log has the messages that it has");
-  }
+  refuse_all_but(
+      flags.launch.given,
+      {"--machine", "--topology", "--gpu", "--ranks", "--collective", "--baseline", "--gate", "--no-charts"},
+      "it is of --live");
   if (flags.logs.empty()) {
     throw Error(ErrorKind::bad_input, "check takes a log of nccl-tests, or - for standard input");
   }
@@ -219,7 +236,10 @@ void add_check(CLI::App& app, CommonOptions& common) {
   add_calibrate_flags(*command, flags->launch);
   command->add_option("--false-alarms", flags->false_alarms,
                       "Instead: how often healthy machines below this folder of scenarios are called slow");
-  command->callback([flags, &common] { check(*flags, common); });
+  command->callback([flags, command, &common] {
+    flags->launch.given = typed_flags(*command);
+    check(*flags, common);
+  });
 }
 
 }  // namespace ringside::cli

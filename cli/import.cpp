@@ -12,6 +12,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
+#include "cli/launch_flags.hpp"
 #include "common/error.hpp"
 #include "study/logs/topology.hpp"
 
@@ -191,22 +192,29 @@ void add_import(CLI::App& app, CommonOptions& common) {
   command->add_flag("--anonymise", flags->anonymise,
                     "Instead write the log without names of hosts and people and without addresses");
   command->add_option("--gpu", flags->gpu, "topo: the model of the GPUs, such as A100-SXM4-40GB");
-  command->callback([flags, &common] {
+  command->callback([flags, command, &common] {
+    const std::vector<std::string> typed = typed_flags(*command);
     if (flags->arguments.size() == 1) {
       const fs::path log = flags->arguments.front();
       if (flags->anonymise) {
+        refuse_all_but(typed, {"--anonymise"}, "the log is written again, and nothing of it is read");
         print_line(study::anonymise(log, common).string());
         return;
       }
       switch (study::kind_of_log(log)) {
         case study::LogKind::measurements:
+          refuse_all_but(typed, {"--ranks", "--dtype", "--collective", "--in-place"},
+                         "a log of measurements says what it ran on");
           return import_log(log, *flags, common);
         case study::LogKind::copies:
+          refuse_all_but(typed, {}, "copies from GPU to GPU are no collectives");
           return import_copies(log, common);
         case study::LogKind::topology:
+          refuse_all_but(typed, {"--gpu"}, "a topology holds no measurements");
           return import_topology(log, *flags, common);
       }
     } else if (flags->arguments.front() == "topo") {
+      refuse_all_but(typed, {"--gpu"}, "a topology holds no measurements");
       import_topology(flags->arguments.back(), *flags, common);
     } else {
       throw Error(ErrorKind::bad_input,

@@ -1,6 +1,9 @@
 #include "cli/launch_flags.hpp"
 
+#include <algorithm>
+
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include "cli/commands.hpp"
 #include "common/error.hpp"
@@ -52,7 +55,8 @@ study::LaunchChoices launch_choices(const LaunchFlags& flags) {
                                .interface = flags.interface,
                                .rendezvous = flags.rendezvous,
                                .ranks_per_gpu = flags.ranks_per_gpu,
-                               .tune_machine = !flags.no_machine_tuning};
+                               .tune_machine = !flags.no_machine_tuning,
+                               .given = flags.given};
   if (flags.backend) {
     choices.backend = parse_name<Backend>(*flags.backend);
     if (!choices.backend) {
@@ -60,6 +64,25 @@ study::LaunchChoices launch_choices(const LaunchFlags& flags) {
     }
   }
   return choices;
+}
+
+std::vector<std::string> typed_flags(const CLI::App& command) {
+  std::vector<std::string> typed;
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->count() > 0 && !option->get_positional()) {
+      typed.push_back(option->get_name());
+    }
+  }
+  return typed;
+}
+
+void refuse_all_but(const std::vector<std::string>& typed, std::initializer_list<std::string_view> used,
+                    std::string_view why) {
+  for (const std::string& flag : typed) {
+    if (std::find(used.begin(), used.end(), flag) == used.end()) {
+      throw Error(ErrorKind::bad_input, fmt::format("{} bears on nothing here: {}", flag, why));
+    }
+  }
 }
 
 }  // namespace ringside::cli

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <initializer_list>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "study/ranks/launch.hpp"
 
@@ -22,6 +25,7 @@ struct LaunchFlags {
   std::optional<std::string> backend;
   int ranks_per_gpu = 1;
   bool no_machine_tuning = false;
+  std::vector<std::string> given;  ///< As of typed_flags().
 };
 
 /// Which ranks, and where they meet: what every command that starts ranks takes.
@@ -33,5 +37,12 @@ void add_calibrate_flags(CLI::App& command, LaunchFlags& flags);
 
 /// What was typed. Throws Error{bad_input} for a backend that nobody knows.
 study::LaunchChoices launch_choices(const LaunchFlags& flags);
+
+/// The flags of a command that were typed, such as `--wrap`.
+std::vector<std::string> typed_flags(const CLI::App& command);
+
+/// Throws Error{bad_input} for a typed flag that is not in `used`; `why` ends the sentence.
+void refuse_all_but(const std::vector<std::string>& typed, std::initializer_list<std::string_view> used,
+                    std::string_view why);
 
 }  // namespace ringside::cli

@@ -76,7 +76,10 @@ void add_measure(CLI::App& app, CommonOptions& common) {
       app.add_subcommand("measure", "Run the scenario on this machine and time it; no prediction");
   auto flags = std::make_shared<MeasureFlags>();
   add_flags(*command, *flags);
-  command->callback([flags, &common] { run(*flags, common); });
+  command->callback([flags, command, &common] {
+    flags->launch.given = typed_flags(*command);
+    run(*flags, common);
+  });
 }
 
 void add_compare(CLI::App& app, CommonOptions& common) {
@@ -90,7 +93,10 @@ void add_compare(CLI::App& app, CommonOptions& common) {
       "--fitted", flags->fitted,
       "Also draw the line fitted to each algorithm's own measurements, and say how far off it would be");
   command->add_flag("--no-charts", flags->no_charts, "Do not draw charts");
-  command->callback([flags, &common] { run(*flags, common); });
+  command->callback([flags, command, &common] {
+    flags->launch.given = typed_flags(*command);
+    run(*flags, common);
+  });
 }
 
 }  // namespace ringside::cli

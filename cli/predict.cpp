@@ -165,7 +165,10 @@ void add_predict(CLI::App& app, CommonOptions& common) {
           "may be repeated")
       ->allow_extra_args(false);
   add_calibrate_flags(*command, flags->launch);
-  command->callback([flags, &common] { run(*flags, common); });
+  command->callback([flags, command, &common] {
+    flags->launch.given = typed_flags(*command);
+    run(*flags, common);
+  });
 }
 
 }  // namespace ringside::cli

@@ -194,7 +194,10 @@ void add_trace(CLI::App& app, CommonOptions& common) {
   add_calibrate_flags(*command, flags->launch);
   add_launch_flags(*command, flags->launch);
   add_point_flags(*command, flags->launch);
-  command->callback([flags, &common] { run(*flags, common); });
+  command->callback([flags, command, &common] {
+    flags->launch.given = typed_flags(*command);
+    run(*flags, common);
+  });
 }
 
 }  // namespace ringside::cli

@@ -167,6 +167,20 @@ void predict_again(PointStudy& study, Backend backend, Journal& journal) {
   journal.append(predicted);
 }
 
+/// `measured:` and `machine:` each leave some flags nothing to do.
+void refuse_idle_flags(const CompareRequest& request, const Scenario& scenario, bool measures) {
+  if (scenario.machine) {
+    refuse_idle(request.launch, kFlagsOfProbes, kNotProbed);
+  }
+  if (!measures) {
+    refuse_idle(request.launch, kFlagsOfPoints, "`measured:` says what was measured");
+    if (scenario.machine) {
+      refuse_idle(request.launch, kFlagsOfRanks,
+                  "`measured:` says what was measured, and no rank is started");
+    }
+  }
+}
+
 }  // namespace
 
 MeasureOptions measure_options(const CompareRequest& request, const Invocation& invocation,
@@ -187,6 +201,7 @@ std::optional<PointStudy> compare(const CompareRequest& request, const Invocatio
   const Scenario& scenario = study.scenario;
   const std::vector<PointKey> keys = points_of(scenario);
   const bool measures = !(request.predicts && scenario.measured);
+  refuse_idle_flags(request, scenario, measures);
   Ranks ranks{.backend = scenario.backend};
   if (measures) {
     const int max_ranks = *std::max_element(scenario.ranks.begin(), scenario.ranks.end());

@@ -153,6 +153,9 @@ PreparedPrediction prepare(const PredictRequest& request, const Invocation& invo
                            const Observer& observer) {
   Scenario scenario = read_scenario(request.scenario);
   require_use_of_nodes(scenario);
+  if (scenario.machine) {
+    refuse_idle(request.launch, kFlagsOfProbes, kNotProbed);
+  }
   std::filesystem::path directory;
   std::optional<Error> unwritable;
   try {

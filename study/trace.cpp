@@ -125,7 +125,15 @@ std::optional<TraceStudy> trace(const TraceRequest& request, const Invocation& i
   const Scenario scenario = read_scenario(request.scenario);
   const std::vector<PointKey> keys = points_to_trace(scenario, request);
   Backend backend = scenario.backend;
-  if (request.measures) {
+  if (scenario.machine) {
+    refuse_idle(request.launch, kFlagsOfProbes, kNotProbed);
+  }
+  if (!request.measures) {
+    refuse_idle(request.launch, kFlagsOfPoints, "without --measure nothing is measured");
+    if (scenario.machine) {
+      refuse_idle(request.launch, kFlagsOfRanks, "without --measure no rank is started");
+    }
+  } else {
     // The steps of a call on GPUs cannot be told apart, so those of CPU ranks are looked at.
     backend = measuring_backend({.asked = resolve(backend)}, request.launch, observer);
     if (scenario.machine) {

@@ -1,5 +1,6 @@
 #include "study/ranks/launch.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -9,6 +10,14 @@
 #include "real/launch/external/external_rank.hpp"
 
 namespace ringside::study {
+
+void refuse_idle(const LaunchChoices& choices, std::span<const std::string_view> idle, std::string_view why) {
+  for (const std::string& flag : choices.given) {
+    if (std::find(idle.begin(), idle.end(), flag) != idle.end()) {
+      throw Error(ErrorKind::bad_input, fmt::format("{} bears on nothing here: {}", flag, why));
+    }
+  }
+}
 
 LaunchOptions launch_options(const LaunchChoices& choices, Backend backend, const Software& software) {
   if (choices.timeout.value < 0.1 || choices.timeout.value > 86400) {

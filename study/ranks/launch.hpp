@@ -1,8 +1,12 @@
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "common/names.hpp"
 #include "common/units.hpp"
@@ -22,8 +26,21 @@ struct LaunchChoices {
   std::optional<std::string> rendezvous = {};
   std::optional<Backend> backend = {};  ///< Instead of the scenario's.
   int ranks_per_gpu = 1;
-  bool tune_machine = true;  ///< As in LaunchOptions.
+  bool tune_machine = true;             ///< As in LaunchOptions.
+  std::vector<std::string> given = {};  ///< The flags that were typed, such as `--wrap`.
 };
+
+/// What says which ranks are started, and how; how points are measured; how this machine is probed.
+inline constexpr std::array<std::string_view, 7> kFlagsOfRanks = {
+    "--timeout", "--wrap",          "--interface",        "--rendezvous",
+    "--backend", "--ranks-per-gpu", "--no-machine-tuning"};
+inline constexpr std::array<std::string_view, 5> kFlagsOfPoints = {"--time-per-point", "--repetitions",
+                                                                   "--passes", "--check", "--resume"};
+inline constexpr std::array<std::string_view, 1> kFlagsOfProbes = {"--calibrate-time"};
+inline constexpr std::string_view kNotProbed = "`machine:` describes the machine, and nothing is probed";
+
+/// Throws Error{bad_input} for a typed flag among those that bear on nothing; `why` ends the sentence.
+void refuse_idle(const LaunchChoices& choices, std::span<const std::string_view> idle, std::string_view why);
 
 /// `software` is what NCCL gets through its environment. Throws Error{bad_input} for a timeout out of range.
 LaunchOptions launch_options(const LaunchChoices& choices, Backend backend, const Software& software = {});

@@ -245,12 +245,32 @@ class BadInput(RingsideCase):
         self.assert_rejected(self.run_ringside("show", "machine", "this"), 2, "calibrate")
 
     def test_what_bears_on_nothing_is_refused(self):
-        log = SOURCE / "tests/import/logs"
+        log = SOURCE / "README.md"
         for arguments, words in ((("show", "ring", "extra", "--ranks", "4"), ("show ring takes no file", "'extra'")),
                                  (("show", "machine", "dgx-a100", "--size", "4MiB"), ("show machine shows links",)),
-                                 (("check", log, "--max-bytes", "3"), ("--max-bytes is of --live",)),
-                                 (("check", log, "--gate", ""), ("--gate ''", "busbw@1GiB >= p05"))):
+                                 (("check", log, "--max-bytes", "3"), ("--max-bytes bears on nothing", "--live")),
+                                 (("check", log, "--gate", ""), ("--gate ''", "busbw@1GiB >= p05")),
+                                 (("check", "--live", "--ranks", "2"), ("--ranks bears on nothing",)),
+                                 (("check", "--false-alarms", log, "--no-charts"), ("--no-charts bears on nothing",)),
+                                 (("import", log, "--anonymise", "--ranks", "2"), ("--ranks bears on nothing",)),
+                                 (("import", "topo", log, "--ranks", "2"), ("--ranks bears on nothing",))):
             self.assert_rejected(self.run_ringside(*arguments), 2, *words)
+
+    def test_flags_that_a_scenario_leaves_nothing_to_do_are_refused(self):
+        given = self.write("given.yaml", CUSTOM)
+        self.write("m.jsonl", "")
+        measured = self.write("measured.yaml", CUSTOM + "measured: m.jsonl\n")
+        probed = self.write("probed.yaml", "ranks: 2\nmessage_sizes: [1 MiB]\nmachine: this\nmeasured: m.jsonl\n")
+        for command, scenario, flag, word in (("predict", given, "--calibrate-time=2s", "probed"),
+                                              ("compare", given, "--calibrate-time=2s", "probed"),
+                                              ("compare", measured, "--wrap=env", "`measured:`"),
+                                              ("compare", measured, "--timeout=2s", "`measured:`"),
+                                              ("compare", measured, "--resume", "`measured:`"),
+                                              ("compare", probed, "--repetitions=2", "`measured:`"),
+                                              ("trace", given, "--wrap=env", "--measure"),
+                                              ("trace", given, "--time-per-point=2s", "--measure")):
+            self.assert_rejected(self.run_ringside(command, scenario, flag), 2,
+                                 f"{flag.split('=')[0]} bears on nothing here", word)
 
     def test_unknown_list(self):
         self.assert_rejected(self.run_ringside("list", "algorithm"), 2, "algorithms")

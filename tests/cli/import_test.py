@@ -101,6 +101,10 @@ class Import(RingsideCase):
     def test_a_binary_and_an_absent_file(self):
         self.assert_rejected(self.run_ringside("import", self.write("x.bin", bytes(range(256)) * 64)), 2, "is no text")
         self.assert_rejected(self.run_ringside("import", "absent.log"), 2, "absent.log")
+
+    def test_the_gpu_of_a_topology_bears_on_no_log(self):
+        log = self.write("x.log", LOG)
+        self.assert_rejected(self.run_ringside("import", log, "--gpu", "A100"), 2, "--gpu bears on nothing here")
         self.assert_rejected(self.run_ringside("import", "a", "b"), 2, "topo FILE")
 
     def test_another_log_does_not_replace_what_was_there(self):
