@@ -160,7 +160,7 @@ void check(const CheckFlags& flags, const CommonOptions& common) {
   }
   if (flags.live) {
     const std::array<std::string_view, 2> of_logs = {"--ranks", "--collective"};
-    study::refuse_idle(launch_choices(flags.launch), of_logs, "it says what a log does not");
+    study::refuse_idle(flags.launch.given, of_logs, "it says what a log does not");
     check_live(flags, common);
     return;
   }

@@ -1,9 +1,9 @@
 #include "cli/launch_flags.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include <CLI/CLI.hpp>
-#include <fmt/format.h>
 
 #include "cli/commands.hpp"
 #include "common/error.hpp"
@@ -78,11 +78,11 @@ std::vector<std::string> typed_flags(const CLI::App& command) {
 
 void refuse_all_but(const std::vector<std::string>& typed, std::initializer_list<std::string_view> used,
                     std::string_view why) {
-  for (const std::string& flag : typed) {
-    if (std::find(used.begin(), used.end(), flag) == used.end()) {
-      throw Error(ErrorKind::bad_input, fmt::format("{} bears on nothing here: {}", flag, why));
-    }
-  }
+  std::vector<std::string_view> idle;
+  std::copy_if(typed.begin(), typed.end(), std::back_inserter(idle), [&](const std::string& flag) {
+    return std::find(used.begin(), used.end(), flag) == used.end();
+  });
+  study::refuse_idle(typed, idle, why);
 }
 
 }  // namespace ringside::cli

@@ -170,12 +170,12 @@ void predict_again(PointStudy& study, Backend backend, Journal& journal) {
 /// `measured:` and `machine:` each leave some flags nothing to do.
 void refuse_idle_flags(const CompareRequest& request, const Scenario& scenario, bool measures) {
   if (scenario.machine) {
-    refuse_idle(request.launch, kFlagsOfProbes, kNotProbed);
+    refuse_idle(request.launch.given, kFlagsOfProbes, kNotProbed);
   }
   if (!measures) {
-    refuse_idle(request.launch, kFlagsOfPoints, "`measured:` says what was measured");
+    refuse_idle(request.launch.given, kFlagsOfPoints, "`measured:` says what was measured");
     if (scenario.machine) {
-      refuse_idle(request.launch, kFlagsOfRanks,
+      refuse_idle(request.launch.given, kFlagsOfRanks,
                   "`measured:` says what was measured, and no rank is started");
     }
   }

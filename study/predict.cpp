@@ -154,7 +154,7 @@ PreparedPrediction prepare(const PredictRequest& request, const Invocation& invo
   Scenario scenario = read_scenario(request.scenario);
   require_use_of_nodes(scenario);
   if (scenario.machine) {
-    refuse_idle(request.launch, kFlagsOfProbes, kNotProbed);
+    refuse_idle(request.launch.given, kFlagsOfProbes, kNotProbed);
   }
   std::filesystem::path directory;
   std::optional<Error> unwritable;

@@ -126,12 +126,12 @@ std::optional<TraceStudy> trace(const TraceRequest& request, const Invocation& i
   const std::vector<PointKey> keys = points_to_trace(scenario, request);
   Backend backend = scenario.backend;
   if (scenario.machine) {
-    refuse_idle(request.launch, kFlagsOfProbes, kNotProbed);
+    refuse_idle(request.launch.given, kFlagsOfProbes, kNotProbed);
   }
   if (!request.measures) {
-    refuse_idle(request.launch, kFlagsOfPoints, "without --measure nothing is measured");
+    refuse_idle(request.launch.given, kFlagsOfPoints, "without --measure nothing is measured");
     if (scenario.machine) {
-      refuse_idle(request.launch, kFlagsOfRanks, "without --measure no rank is started");
+      refuse_idle(request.launch.given, kFlagsOfRanks, "without --measure no rank is started");
     }
   } else {
     // The steps of a call on GPUs cannot be told apart, so those of CPU ranks are looked at.

@@ -246,8 +246,7 @@ OfferEstimate Planner::estimate(const Offer& offer) {
         if (machine.machine.gpu && offer.gpus > 1 && plan_.synchronisation.style == Synchronisation::ddp) {
           estimate.assumptions.emplace_back(
               "All_reduces slow the kernels beside them down by as much as overlap saves, as in most "
-              "published "
-              "runs; the interval reaches from hidden as far as possible to twice that.");
+              "published runs; the interval reaches from hidden as far as possible to twice that.");
         }
         if (estimate.step->algorithm != plan_.algorithm) {
           estimate.assumptions.push_back(

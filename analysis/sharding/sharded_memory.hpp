@@ -49,7 +49,7 @@ int ranks_alike_in_experts(const Sharding& sharding, const Layout& layout);
 
 /// Bytes of a number of weights, gradients and activations: mixed precision keeps them in 16 bits.
 double bytes_per_number(Precision precision);
-/// Bytes of a weight of a layer's matrices: 2, or 0.516 in NF4 with doubly quantised constants (Dettmers et al. 2023, section 3).
+/// Bytes of a weight of a layer's matrices: those of a `number`, or 0.516 in NF4 with doubly quantised constants (Dettmers et al. 2023, section 3).
 double bytes_per_matrix_weight(const Sharding& sharding, double number);
 
 /// Mixed precision with Adam takes 2 + 2 + 12 bytes per parameter, of which stages 1, 2 and 3 cut the last, the middle and the

@@ -18,8 +18,8 @@ namespace {
 
 constexpr std::int64_t kLongestAssumed = 4096;
 
-/// A number, true or false stands without quotes in JSON.
-bool in_quotes(const YAML::Node& value) { return value.Tag() == "!"; }
+/// Text, in JSON; a number, true or false stands without quotes.
+bool is_quoted(const YAML::Node& value) { return value.Tag() == "!"; }
 
 class Config {
  public:
@@ -36,7 +36,7 @@ class Config {
         continue;
       }
       std::int64_t number = 0;
-      if (in_quotes(value) || !YAML::convert<std::int64_t>::decode(value, number) || number < 1 ||
+      if (is_quoted(value) || !YAML::convert<std::int64_t>::decode(value, number) || number < 1 ||
           number > std::int64_t{1'000'000'000}) {
         reject(fmt::format("{} is no number above 0", key));
       }
@@ -56,7 +56,7 @@ class Config {
   bool flag(const char* key, bool otherwise) const {
     const YAML::Node value = root_[key];
     bool set = otherwise;
-    if (value && !value.IsNull() && (in_quotes(value) || !YAML::convert<bool>::decode(value, set))) {
+    if (value && !value.IsNull() && (is_quoted(value) || !YAML::convert<bool>::decode(value, set))) {
       reject(fmt::format("{} is neither true nor false", key));
     }
     return set;

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -47,6 +49,21 @@ std::string listed(std::span<const Unit> units) {
     text += fmt::format("{}{}", text.empty() ? "" : " ", unit.text);
   }
   return text;
+}
+
+/// What `parse` makes of the text; none of it is refused with the form.
+template <typename T>
+ValueType<T> parsed_type(const std::string& form, std::function<std::optional<T>(std::string_view)> parse) {
+  return {.form = form,
+          .read = [form, parse = std::move(parse)](Reader& reader, const Value& value) -> std::optional<T> {
+            const auto text = reader.scalar(value, form);
+            const auto parsed = text ? parse(*text) : std::nullopt;
+            if (text && !parsed) {
+              reader.fail(value, fmt::format("{} is not {}", in_quotes(*text), form));
+            }
+            return parsed;
+          },
+          .write = {}};
 }
 
 /// A positive number with one of these units, in base units.
@@ -99,31 +116,11 @@ ValueType<Seconds> duration_type() {
 }
 
 ValueType<Money> money_type() {
-  const std::string form = "an amount and its currency such as `20 USD`";
-  return {.form = form,
-          .read = [form](Reader& reader, const Value& value) -> std::optional<Money> {
-            const auto text = reader.scalar(value, form);
-            const auto money = text ? parse_money(*text) : std::nullopt;
-            if (text && !money) {
-              reader.fail(value, fmt::format("{} is not {}", in_quotes(*text), form));
-            }
-            return money;
-          },
-          .write = {}};
+  return parsed_type<Money>("an amount and its currency such as `20 USD`", parse_money);
 }
 
 ValueType<ExchangeRate> exchange_rate_type() {
-  const std::string form = "an exchange rate such as `1 EUR = 1.08 USD`";
-  return {.form = form,
-          .read = [form](Reader& reader, const Value& value) -> std::optional<ExchangeRate> {
-            const auto text = reader.scalar(value, form);
-            const auto rate = text ? parse_exchange_rate(*text) : std::nullopt;
-            if (text && !rate) {
-              reader.fail(value, fmt::format("{} is not {}", in_quotes(*text), form));
-            }
-            return rate;
-          },
-          .write = {}};
+  return parsed_type<ExchangeRate>("an exchange rate such as `1 EUR = 1.08 USD`", parse_exchange_rate);
 }
 
 ValueType<Interval<double>> share_range_type() {
@@ -152,23 +149,17 @@ ValueType<Interval<double>> share_range_type() {
 }
 
 ValueType<std::int64_t> count_type(std::int64_t min) {
-  const std::string form = fmt::format("a whole number of at least {}", min);
-  return {.form = form,
-          .read = [form, min](Reader& reader, const Value& value) -> std::optional<std::int64_t> {
-            const auto text = reader.scalar(value, form);
-            if (!text) {
-              return std::nullopt;
-            }
-            constexpr double kMost = 9e15;  // Every whole number up to here is a double.
-            const auto number = number_and_unit(*text);
-            if (!number || !number->unit.empty() || number->value != std::floor(number->value) ||
-                number->value < static_cast<double>(min) || number->value > kMost) {
-              reader.fail(value, fmt::format("{} is not {}", in_quotes(*text), form));
-              return std::nullopt;
-            }
-            return static_cast<std::int64_t>(number->value);
-          },
-          .write = {}};
+  return parsed_type<std::int64_t>(
+      fmt::format("a whole number of at least {}", min),
+      [min](std::string_view text) -> std::optional<std::int64_t> {
+        constexpr double kMost = 9e15;  // Every whole number up to here is a double.
+        const auto number = number_and_unit(text);
+        if (!number || !number->unit.empty() || number->value != std::floor(number->value) ||
+            number->value < static_cast<double>(min) || number->value > kMost) {
+          return std::nullopt;
+        }
+        return static_cast<std::int64_t>(number->value);
+      });
 }
 
 std::optional<std::int64_t> parse_count(std::string_view text) {
@@ -189,20 +180,7 @@ std::optional<std::int64_t> parse_count(std::string_view text) {
 }
 
 ValueType<std::int64_t> tokens_type() {
-  const std::string form = "a number of tokens such as `300 B` or 3e11";
-  return {.form = form,
-          .read = [form](Reader& reader, const Value& value) -> std::optional<std::int64_t> {
-            const auto text = reader.scalar(value, form);
-            if (!text) {
-              return std::nullopt;
-            }
-            const auto count = parse_count(*text);
-            if (!count) {
-              reader.fail(value, fmt::format("{} is not {}", in_quotes(*text), form));
-            }
-            return count;
-          },
-          .write = {}};
+  return parsed_type<std::int64_t>("a number of tokens such as `300 B` or 3e11", parse_count);
 }
 
 ValueType<double> positive_number_type(const std::string& form) {

@@ -124,7 +124,7 @@ std::string check_of(const NcclKnowledge& knowledge, const NcclFit& fit) {
       continue;
     }
     const auto said = [&] {
-      return fmt::format("an {} of {} on {} ranks in {}", name(known.collective),
+      return fmt::format("{} of {} on {} ranks in {}", name(known.collective),
                          format(Bytes{static_cast<std::int64_t>(known.bytes)}), known.system.ranks,
                          format(Seconds{known.seconds}));
     };

@@ -144,8 +144,7 @@ void describe_board(const Counted& gpus, const std::optional<std::string>& bandw
   if (const int most = most_of_a_node(listed, *sheet); gpus.count > most) {
     reject_part("--gpus", offer.text,
                 fmt::format("one node has at most {} {}; say which nodes, and so their network: {}a machine "
-                            "file with `nodes` "
-                            "and `inter`",
+                            "file with `nodes` and `inter`",
                             most, sheet->model, nodes_with(*sheet, gpus.count)));
   }
   offer.name = fmt::format("{} × {}", gpus.count, sheet->model);

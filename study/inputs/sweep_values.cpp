@@ -180,11 +180,15 @@ void require_known_keys(std::span<const Sweep> sweeps, std::span<const std::stri
   const auto last = [](const std::string& key) { return key.substr(key.rfind('.') + 1); };
   for (std::size_t i = 0; i < sweeps.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
-      const bool whole =
-          sweeps[i].key.find('.') != std::string::npos && sweeps[j].key.find('.') != std::string::npos;
-      if (whole ? sweeps[i].key == sweeps[j].key : last(sweeps[i].key) == last(sweeps[j].key)) {
+      const std::string& one = sweeps[i].key;
+      const std::string& other = sweeps[j].key;
+      if (one == other) {
         throw Error(ErrorKind::bad_input,
-                    fmt::format("--sweep {}: is swept twice; write its values into one list", sweeps[i].key));
+                    fmt::format("--sweep {}: is swept twice; write its values into one list", one));
+      }
+      if (last(one) == other || one == last(other)) {
+        throw Error(ErrorKind::bad_input,
+                    fmt::format("--sweep {}: may be the same key as {}; write both in full", one, other));
       }
     }
   }

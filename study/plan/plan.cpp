@@ -249,12 +249,13 @@ void require_possible_speeds(const Plan& plan) {
     const double rate = sheet ? flop_rate(*sheet, workload.compute.precision) : 0;
     const double least = kLeastPasses * workload.forward_flops * speed.samples_per_second;
     if (rate > 0 && least > rate) {
-      throw Error(ErrorKind::bad_input,
-                  fmt::format("{}: compute.measured: {:g} samples/s of {} are at least {:.4g} TFLOP/s, and "
-                              "one {} has {:.4g} in {}; "
-                              "is it the speed of several GPUs, or the `precision` another one?",
-                              plan.file.string(), speed.samples_per_second, workload.name, least / 1e12,
-                              sheet->model, rate / 1e12, name(workload.compute.precision)));
+      throw Error(
+          ErrorKind::bad_input,
+          fmt::format(
+              "{}: compute.measured: {:g} samples/s of {} are at least {:.4g} TFLOP/s, and "
+              "one {} has {:.4g} in {}; is it the speed of several GPUs, or the `precision` another one?",
+              plan.file.string(), speed.samples_per_second, workload.name, least / 1e12, sheet->model,
+              rate / 1e12, name(workload.compute.precision)));
     }
   }
 }

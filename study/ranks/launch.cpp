@@ -11,8 +11,9 @@
 
 namespace ringside::study {
 
-void refuse_idle(const LaunchChoices& choices, std::span<const std::string_view> idle, std::string_view why) {
-  for (const std::string& flag : choices.given) {
+void refuse_idle(const std::vector<std::string>& given, std::span<const std::string_view> idle,
+                 std::string_view why) {
+  for (const std::string& flag : given) {
     if (std::find(idle.begin(), idle.end(), flag) != idle.end()) {
       throw Error(ErrorKind::bad_input, fmt::format("{} bears on nothing here: {}", flag, why));
     }

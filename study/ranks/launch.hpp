@@ -39,8 +39,9 @@ inline constexpr std::array<std::string_view, 5> kFlagsOfPoints = {"--time-per-p
 inline constexpr std::array<std::string_view, 1> kFlagsOfProbes = {"--calibrate-time"};
 inline constexpr std::string_view kNotProbed = "`machine:` describes the machine, and nothing is probed";
 
-/// Throws Error{bad_input} for a typed flag among those that bear on nothing; `why` ends the sentence.
-void refuse_idle(const LaunchChoices& choices, std::span<const std::string_view> idle, std::string_view why);
+/// Throws Error{bad_input} for the first flag of `given` that is among those that bear on nothing; `why` ends the sentence.
+void refuse_idle(const std::vector<std::string>& given, std::span<const std::string_view> idle,
+                 std::string_view why);
 
 /// `software` is what NCCL gets through its environment. Throws Error{bad_input} for a timeout out of range.
 LaunchOptions launch_options(const LaunchChoices& choices, Backend backend, const Software& software = {});

@@ -177,7 +177,7 @@ class Predict(RingsideCase):
         def told(seconds):
             return self.run_ringside("predict", cards, "--known", "{native: {ranks: 4, bytes: 1 GiB, seconds: %s}}" % seconds)
 
-        self.assert_rejected(told("150 us"), 2, "known: an all_reduce of 1 GiB on 4 ranks in 150 us cannot be: links of this description take", "is the unit right?")
+        self.assert_rejected(told("150 us"), 2, "known: all_reduce of 1 GiB on 4 ranks in 150 us cannot be: links of this description take", "is the unit right?")
         self.assert_rejected(told("150 s"), 2, "in 150 s cannot be:", "is predicted; is the unit right?")
         self.assertIn("in 20 ms, which is known, is shorter than links of this description allow", told("20 ms").stdout)
         self.assertNotIn("which is known", told("150 ms").stdout)

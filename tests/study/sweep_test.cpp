@@ -65,7 +65,8 @@ TEST(Sweep, SizesAreWholeElementsAndRanksAtLeastOne) {
   EXPECT_THAT(refused({"bytes=10B,20B"}), HasSubstr("--sweep bytes=10B: is no whole number of float32"));
   EXPECT_THAT(refused({"bytes=3B:4KiB:log2"}), HasSubstr("no whole number")) << "not even one";
   EXPECT_THAT(refused({"ranks=2", "ranks=4"}), HasSubstr("--sweep ranks: is swept twice"));
-  EXPECT_THAT(refused({"bandwidth=1GB/s", "intra.bandwidth=2GB/s"}), HasSubstr("is swept twice"));
+  EXPECT_THAT(refused({"bandwidth=1GB/s", "intra.bandwidth=2GB/s"}),
+              HasSubstr("--sweep intra.bandwidth: may be the same key as bandwidth; write both in full"));
   EXPECT_THAT(refused({"bytes=1MiB:1GiB:lin400", "bandwidth=1GB/s:9GB/s:lin300"}),
               HasSubstr("100000 combinations"));
 }
