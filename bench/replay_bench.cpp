@@ -14,8 +14,8 @@
 #include "sim/engine/flow.hpp"
 #include "sim/engine/replay.hpp"
 #include "sim/predict.hpp"
-#include "sim/topology/fat_tree.hpp"
 #include "sim/topology/network.hpp"
+#include "tests/sim/topology/fat_tree.hpp"
 
 namespace ringside {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
-#include "cli/launch_flags.hpp"
+#include "cli/options.hpp"
 #include "cli/reports/report.hpp"
 #include "common/error.hpp"
 #include "plots/charts/charts.hpp"
@@ -20,15 +20,6 @@
 
 namespace ringside::cli {
 namespace {
-
-struct CalibrateFlags {
-  std::string machine;
-  std::vector<int> ranks = {2, 4};
-  bool pairs = false;
-  bool no_charts = false;
-  std::string max_bytes = "64 MiB";
-  LaunchFlags launch;
-};
 
 template <typename T, typename Format>
 std::string with_interval(const T& value, const std::optional<Interval<double>>& interval, Format make) {
@@ -59,7 +50,7 @@ void print_calibrated(const Calibrated& calibrated) {
       exchanges.push_back(&curve);
     }
   }
-  std::vector<std::vector<std::string>> rows;
+  Rows rows;
   for (const CurvePoint& message : alone == nullptr ? std::vector<CurvePoint>{} : alone->points) {
     std::vector<std::string> row = {format(message.bytes), format(Seconds{message.value})};
     for (const Curve* exchange : exchanges) {
@@ -92,7 +83,7 @@ void print_pairs(const std::vector<PairPoint>& pairs) {
   if (pairs.empty()) {
     return;
   }
-  std::vector<std::vector<std::string>> rows;
+  Rows rows;
   for (const PairPoint& pair : pairs) {
     rows.push_back({std::to_string(pair.from), std::to_string(pair.to), format(pair.latency),
                     format(pair.bandwidth), format(pair.both_ways)});
@@ -133,30 +124,23 @@ void draw_pairs(const Machine& machine, const std::filesystem::path& file, const
        matrix_of(pairs, [](const PairPoint& pair) { return pair.both_ways.value / 1e9; }));
 }
 
-void run(const CalibrateFlags& flags, const CommonOptions& common) {
+void run(const study::CalibrateRequest& request, bool no_charts, const CommonOptions& common) {
   Progress progress(common.quiet);
-  const auto [machine, file] = study::calibrate(
-      {.machine = flags.machine.empty() ? std::nullopt : std::optional<std::filesystem::path>(flags.machine),
-       .ranks = flags.ranks,
-       .pairs = flags.pairs,
-       .max_bytes = parse_bytes(flags.max_bytes),
-       .launch = launch_choices(flags.launch)},
-      common, progress.observer());
+  const auto [machine, file] = study::calibrate(request, common, progress.observer());
   if (common.format == OutputFormat::json) {
     const Calibrated& calibrated = *machine.calibrated;
-    print_line(nlohmann::ordered_json{{"record", "calibration"},
-                                      {"latency", calibrated.latency.value},
-                                      {"bandwidth", calibrated.bandwidth.value},
-                                      {"reduction", calibrated.reduction.value},
-                                      {"file", file.string()}}
-                   .dump());
+    print_record({{"record", "calibration"},
+                  {"latency", calibrated.latency.value},
+                  {"bandwidth", calibrated.bandwidth.value},
+                  {"reduction", calibrated.reduction.value},
+                  {"file", file.string()}});
     return;
   }
   print_calibrated(*machine.calibrated);
   print_pairs(machine.calibrated->pairs);
   print_line();
   print_line(fmt::format("machine file: {}  (use it as `machine:` of a scenario)", file.string()));
-  if (!machine.calibrated->pairs.empty() && !flags.no_charts) {
+  if (!machine.calibrated->pairs.empty() && !no_charts) {
     print_line("charts:");
     draw_pairs(machine, file, common, progress);
   }
@@ -167,22 +151,25 @@ void run(const CalibrateFlags& flags, const CommonOptions& common) {
 void add_calibrate(CLI::App& app, CommonOptions& common) {
   auto* command = app.add_subcommand(
       "calibrate", "Probe this machine point to point: latency, bandwidth, reduction → a machine file");
-  auto flags = std::make_shared<CalibrateFlags>();
-  command->add_option("MACHINE", flags->machine, "Machine file to add the measured numbers to");
+  struct Flags {
+    bool no_charts = false;
+    study::CalibrateRequest request;
+  };
+  auto flags = std::make_shared<Flags>();
+  study::CalibrateRequest& request = flags->request;
+  command->add_option("MACHINE", request.machine, "Machine file to add the measured numbers to");
   command
-      ->add_option("--ranks", flags->ranks,
+      ->add_option("--ranks", request.ranks,
                    "Numbers of ranks that send to their neighbours at once, such as 2,4")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->capture_default_str();
-  command->add_flag("--pairs", flags->pairs, "Also probe every pair of ranks, as nccl always does");
+  command->add_flag("--pairs", request.pairs, "Also probe every pair of ranks, as nccl always does");
   command->add_flag("--no-charts", flags->no_charts, "Do not draw the heat maps of the pairs");
-  command->add_option("--max-bytes", flags->max_bytes, "Largest message")
-      ->check(size_problem)
-      ->capture_default_str();
-  add_launch_flags(*command, flags->launch);
-  add_calibrate_flags(*command, flags->launch);
-  command->callback([flags, &common] { run(*flags, common); });
+  add_bytes(*command, "--max-bytes", request.max_bytes, "Largest message");
+  add_launch_flags(*command, request.launch);
+  add_calibrate_flags(*command, request.launch);
+  command->callback([flags, &common] { run(flags->request, flags->no_charts, common); });
 }
 
 }  // namespace ringside::cli

@@ -23,15 +23,10 @@ struct CommonOptions : study::Invocation {
 /// The flags of CommonOptions; they may stand before or after the command.
 void add_common(CLI::App& app, CommonOptions& common);
 
-/// For CLI11's check(): why a flag's text is no time, or no size; empty where it is one.
-std::string time_problem(const std::string& text);
-std::string size_problem(const std::string& text);
-
 void add_compare(CLI::App& app, CommonOptions& common);
 void add_predict(CLI::App& app, CommonOptions& common);
 void add_measure(CLI::App& app, CommonOptions& common);
 void add_calibrate(CLI::App& app, CommonOptions& common);
-void add_evaluate(CLI::App& app, CommonOptions& common);
 void add_check(CLI::App& app, CommonOptions& common);
 void add_submit(CLI::App& app, CommonOptions& common);
 void add_import(CLI::App& app, CommonOptions& common);

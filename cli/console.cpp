@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -88,8 +89,7 @@ struct Columns {
   static constexpr std::size_t kGap = 2;
 };
 
-Columns columns_of(const std::vector<std::string>& header,
-                   const std::vector<std::vector<std::string>>& rows) {
+Columns columns_of(const std::vector<std::string>& header, const Rows& rows) {
   Columns columns;
   for (std::size_t c = 0; c < header.size(); ++c) {
     std::string_view title = header[c];
@@ -112,7 +112,7 @@ Columns columns_of(const std::vector<std::string>& header,
 
 /// Drops columns that may be, the last first, and narrows columns of text, the widest first, until a row fits the terminal; numbers
 /// stay whole.
-void fit(Columns& columns, std::vector<std::vector<std::string>>& rows, std::size_t width_here) {
+void fit(Columns& columns, Rows& rows, std::size_t width_here) {
   for (std::size_t c = columns.titles.size(); c > 0 && columns.total() > width_here; --c) {
     if (columns.droppable[c - 1]) {
       columns.erase(c - 1);
@@ -159,8 +159,7 @@ std::string wrapped(std::string_view text, std::size_t columns, std::string_view
 }
 
 /// Every row as `title value` after `title value`, for a terminal that no row fits.
-std::string stacked(const Columns& columns, const std::vector<std::vector<std::string>>& rows,
-                    std::size_t width_here) {
+std::string stacked(const Columns& columns, const Rows& rows, std::size_t width_here) {
   constexpr std::string_view kIndent = "  ";
   std::string text;
   for (const auto& row : rows) {
@@ -221,13 +220,12 @@ std::string printable(std::string_view text) {
   return result;
 }
 
-bool fits_terminal(const std::vector<std::string>& header,
-                   const std::vector<std::vector<std::string>>& rows) {
+bool fits_terminal(const std::vector<std::string>& header, const Rows& rows) {
   const auto width_here = terminal_width(STDOUT_FILENO);
   return !width_here || columns_of(header, rows).total() <= *width_here;
 }
 
-std::string table(const std::vector<std::string>& header, std::vector<std::vector<std::string>> rows) {
+std::string table(const std::vector<std::string>& header, Rows rows) {
   Columns columns = columns_of(header, rows);
   if (const auto width_here = terminal_width(STDOUT_FILENO)) {
     fit(columns, rows, *width_here);
@@ -319,6 +317,10 @@ void print_error(std::string_view line) {
 void print_line(std::string_view text) {
   print(sentence_within(text, terminal_width(STDOUT_FILENO)));
   print("\n");
+}
+
+void print_record(const nlohmann::ordered_json& record) {
+  print_line(record.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }
 
 void print_file(const std::filesystem::path& file) { print(read_text(file)); }

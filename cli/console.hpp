@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "study/ranks/observer.hpp"
 
 /// What the commands share in talking to people. Only cli/ prints.
@@ -17,12 +19,15 @@ std::string printable(std::string_view text);
 /// What stands in a table where there is no value.
 inline constexpr std::string_view kAbsent = "–";
 
+/// The cells of a table.
+using Rows = std::vector<std::vector<std::string>>;
+
 /// A table as text: columns aligned, numbers (columns whose header starts with '>') to the right. On a terminal that is too narrow, columns
 /// whose header starts with '?' are left out, the last first; then text is cut, and where that is not enough rows are written out one
 /// below the other.
-std::string table(const std::vector<std::string>& header, std::vector<std::vector<std::string>> rows);
+std::string table(const std::vector<std::string>& header, Rows rows);
 /// Whether it needs nothing of that.
-bool fits_terminal(const std::vector<std::string>& header, const std::vector<std::vector<std::string>>& rows);
+bool fits_terminal(const std::vector<std::string>& header, const Rows& rows);
 
 /// Stages and progress on standard error: a bar that redraws itself on a terminal, one line per stage elsewhere.
 class Progress {
@@ -57,6 +62,8 @@ void print(std::string_view text);
 void print_error(std::string_view line);
 /// Sentences are wrapped between words where standard output is a terminal.
 void print_line(std::string_view text = {});
+/// A line of JSON; bytes of other programs that are no UTF-8 are replaced.
+void print_record(const nlohmann::ordered_json& record);
 /// Prints a file of JSON Lines as it is.
 void print_file(const std::filesystem::path& file);
 

@@ -14,7 +14,9 @@
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/reports/show_machine.hpp"
+#include "common/text.hpp"
 #include "plots/drawing/gnuplot.hpp"
+#include "real/backend/backends.hpp"
 #include "real/backend/gpus.hpp"
 #include "real/backend/nccl/settings.hpp"
 #include "real/launch/external/external_rank.hpp"
@@ -22,7 +24,6 @@
 #include "real/system/this_machine.hpp"
 #include "study/inputs/shipped_files.hpp"
 #include "study/logs/topology.hpp"
-#include "study/ranks/backends.hpp"
 
 namespace ringside::cli {
 namespace {
@@ -43,10 +44,7 @@ std::string list_of(const std::vector<int>& numbers) {
     while (end + 1 < numbers.size() && numbers[end + 1] == numbers[end] + 1) {
       ++end;
     }
-    text += fmt::format("{}{}", text.empty() ? "" : ", ", numbers[i]);
-    if (end > i) {
-      text += fmt::format("–{}", numbers[end]);
-    }
+    text += (text.empty() ? "" : ", ") + consecutive("", numbers[i], numbers[end]);
     i = end + 1;
   }
   return text;
@@ -88,8 +86,8 @@ std::vector<Finding> examine_gpus() {
   findings.push_back({"GPUs", std::to_string(machine.gpus.size()), ""});
   for (std::size_t i = 0; i < machine.gpus.size(); ++i) {
     const GpuFacts& gpu = machine.gpus[i];
-    const std::string busy = gpu.processes > 0 ? fmt::format("; {} process{} computing on it", gpu.processes,
-                                                             gpu.processes == 1 ? "" : "es")
+    const std::string busy = gpu.processes > 0 ? fmt::format("; {} computing on it",
+                                                             count_of(gpu.processes, "process", "processes"))
                                                : "";
     findings.push_back(
         {fmt::format("GPU {}", i), gpu.model,
@@ -140,9 +138,10 @@ std::vector<Finding> examine() {
   };
   const std::vector<Finding> disturbances = examine_disturbances(machine.cores);
   findings.insert(findings.end(), disturbances.begin(), disturbances.end());
-  for (const study::BackendStatus& backend : study::backend_statuses()) {
-    findings.push_back({fmt::format("measure with {}", name(backend.backend)),
-                        backend.available ? "yes" : "no", backend.detail});
+  for (const RegisteredBackend& backend : all_backends()) {
+    const std::optional<std::string> reason = backend.unavailable();
+    findings.push_back({fmt::format("measure with {}", name(backend.backend)), reason ? "no" : "yes",
+                        reason ? *reason : backend.describe()});
   }
   const std::vector<Finding> gpus = examine_gpus();
   findings.insert(findings.end(), gpus.begin(), gpus.end());
@@ -175,19 +174,18 @@ void examine_topology(const DoctorFlags& flags, const CommonOptions& common) {
           ? study::find_topology({.system = file, .asks_programs = false, .cpu_info = {}}, flags.gpu, common)
           : study::import_topology(file, flags.gpu, common);
   if (common.format == OutputFormat::json) {
-    print_line(nlohmann::ordered_json{{"record", "machine"},
-                                      {"name", found.machine.name},
-                                      {"file", found.file.string()},
-                                      {"notes", found.notes},
-                                      {"yaml", found.yaml}}
-                   .dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    print_record({{"record", "machine"},
+                  {"name", found.machine.name},
+                  {"file", found.file.string()},
+                  {"notes", found.notes},
+                  {"yaml", found.yaml}});
   } else {
     print_file(found.file);
     print_line(fmt::format("\nmachine: {}", found.file.string()));
   }
   // One GPU alone has no links to show.
   if (found.machine.gpus_per_node.value_or(1) > 1) {
-    show_machine(found.file, 0, common);
+    show_machine(found.file, 0, true, common);
   }
 }
 
@@ -210,14 +208,13 @@ void add_doctor(CLI::App& app, CommonOptions& common) {
       examine_topology(*flags, common);
       return;
     }
-    std::vector<std::vector<std::string>> rows;
+    Rows rows;
     for (const Finding& finding : examine()) {
       if (common.format == OutputFormat::json) {
-        print_line(nlohmann::ordered_json{{"record", "doctor"},
-                                          {"what", finding.what},
-                                          {"state", finding.state},
-                                          {"detail", finding.detail}}
-                       .dump());
+        print_record({{"record", "doctor"},
+                      {"what", finding.what},
+                      {"state", finding.state},
+                      {"detail", finding.detail}});
       }
       rows.push_back({finding.what, finding.state, finding.detail});
     }

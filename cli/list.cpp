@@ -9,16 +9,14 @@
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "common/error.hpp"
+#include "real/backend/backends.hpp"
 #include "scenario/plan/workload.hpp"
 #include "scenario/scenario.hpp"
 #include "schedule/registry.hpp"
 #include "study/inputs/shipped_files.hpp"
-#include "study/ranks/backends.hpp"
 
 namespace ringside::cli {
 namespace {
-
-using Rows = std::vector<std::vector<std::string>>;
 
 void print_rows(const CommonOptions& common, std::string_view record, const std::vector<std::string>& header,
                 const Rows& rows) {
@@ -31,7 +29,7 @@ void print_rows(const CommonOptions& common, std::string_view record, const std:
     for (std::size_t c = 0; c < header.size(); ++c) {
       line[header[c]] = row[c];
     }
-    print_line(line.dump());
+    print_record(line);
   }
 }
 
@@ -122,8 +120,10 @@ void list_workloads(const CommonOptions& common) {
 
 void list_backends(const CommonOptions& common) {
   Rows rows;
-  for (const study::BackendStatus& status : study::backend_statuses()) {
-    rows.push_back({std::string(name(status.backend)), status.available ? "yes" : "no", status.detail});
+  for (const RegisteredBackend& backend : all_backends()) {
+    const std::optional<std::string> reason = backend.unavailable();
+    rows.push_back(
+        {std::string(name(backend.backend)), reason ? "no" : "yes", reason ? *reason : backend.describe()});
   }
   print_rows(common, "backend", {"backend", "available", "detail"}, rows);
 }

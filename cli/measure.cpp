@@ -1,72 +1,82 @@
+#include <csignal>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <CLI/CLI.hpp>
+#include <unistd.h>
 
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
-#include "cli/interruption.hpp"
-#include "cli/launch_flags.hpp"
+#include "cli/options.hpp"
 #include "cli/reports/report.hpp"
 #include "study/compare.hpp"
+#include "study/inputs/scenario_points.hpp"
 
 namespace ringside::cli {
 namespace {
 
+constexpr int kInterrupted = 130;
+
+/// Ranks that run have been ended by then (real/system/interrupt.hpp), and every finished point is in the journal.
+extern "C" void end_resumable(int /*signal*/) {
+  constexpr std::string_view kSentence =
+      "\nringside: interrupted; finished points are kept, --resume goes on\n";
+  // Whether or not it can be written, this is the end.
+  [[maybe_unused]] const ssize_t count = ::write(STDERR_FILENO, kSentence.data(), kSentence.size());
+  ::_exit(kInterrupted);
+}
+
 struct MeasureFlags {
   std::string scenario;
-  bool resume = false;
-  int repetitions = study::CompareRequest{}.repetitions;
-  std::string check = "every";
-  bool fitted = false;
-  bool predicts = false;  ///< compare: predict as well
   bool no_charts = false;
-  LaunchFlags launch;
+  study::CompareRequest request;
 };
 
-void run(const MeasureFlags& flags, const CommonOptions& common) {
+void run(const CLI::App& command, MeasureFlags& flags, const CommonOptions& common) {
   Progress progress(common.quiet);
-  say_how_to_resume_when_interrupted();
-  const std::optional<study::PointStudy> study = study::compare({.scenario = flags.scenario,
-                                                                 .predicts = flags.predicts,
-                                                                 .resume = flags.resume,
-                                                                 .repetitions = flags.repetitions,
-                                                                 .check_every_call = flags.check == "every",
-                                                                 .fitted = flags.fitted,
-                                                                 .launch = launch_choices(flags.launch)},
-                                                                common, progress.observer());
+  std::signal(SIGINT, end_resumable);
+  study::CompareRequest& request = flags.request;
+  request.scenario = study::read_scenario(flags.scenario);
+  refuse_idle(command, request.scenario,
+              request.measures() ? std::nullopt : std::optional("`measured:` says what was measured"));
+  const std::optional<study::PointStudy> study = study::compare(request, common, progress.observer());
   if (!study) {
     return;  // Rank 0 of mpirun, srun or torchrun prints.
   }
   print_points(*study, common);
-  if (flags.predicts && !flags.no_charts) {
+  if (request.predicts && !flags.no_charts) {
     draw_points(*study, study::speedup_grid(*study), common, progress);
   }
   study::throw_if_failed(study->points);
 }
 
 void add_flags(CLI::App& command, MeasureFlags& flags) {
+  study::CompareRequest& request = flags.request;
   command.add_option("SCENARIO", flags.scenario, "Scenario file (docs/scenario.md)")->required();
-  command.add_flag("--resume", flags.resume,
-                   "Go on with the results that are there, from a run that was ended");
-  add_launch_flags(command, flags.launch);
-  add_point_flags(command, flags.launch);
-  command
-      .add_option(
-          "--repetitions", flags.repetitions,
-          "Go through all points this many times, each time with a part of --time-per-point, so that drift "
-          "hits all alike")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  // What it was called before.
-  command.add_option("--passes", flags.repetitions)->check(CLI::Range(1, 1000))->group("");
-  command
-      .add_option(
-          "--check", flags.check,
-          "Which results are compared with what they must be, outside the timer: every or last (of a point)")
-      ->check(CLI::IsMember({"every", "last"}))
-      ->capture_default_str();
+  auto* resume = command.add_flag("--resume", request.resume,
+                                  "Go on with the results that are there, from a run that was ended");
+  add_launch_flags(command, request.launch);
+  add_point_flags(command, request.launch);
+  // What it was called before is --passes.
+  auto* repetitions =
+      command
+          .add_option("--repetitions,--passes", request.repetitions,
+                      "Go through all points this many times, each time with a part of --time-per-point, so "
+                      "that drift hits all alike")
+          ->check(CLI::Range(1, 1000))
+          ->capture_default_str();
+  auto* check =
+      add_read(command, "--check",
+               "Which results are compared with what they must be, outside the timer: every or last (of a "
+               "point)",
+               [&request](const std::string& text) { request.check_every_call = text == "every"; })
+          ->check(CLI::IsMember({"every", "last"}))
+          ->default_str("every");
+  for (CLI::Option* option : {resume, repetitions, check}) {
+    option->group(kPointsGroup);
+  }
 }
 
 }  // namespace
@@ -75,28 +85,22 @@ void add_measure(CLI::App& app, CommonOptions& common) {
   auto* command =
       app.add_subcommand("measure", "Run the scenario on this machine and time it; no prediction");
   auto flags = std::make_shared<MeasureFlags>();
+  flags->request.predicts = false;
   add_flags(*command, *flags);
-  command->callback([flags, command, &common] {
-    flags->launch.given = typed_flags(*command);
-    run(*flags, common);
-  });
+  command->callback([flags, command, &common] { run(*command, *flags, common); });
 }
 
 void add_compare(CLI::App& app, CommonOptions& common) {
   auto* command = app.add_subcommand(
       "compare", "The main job: predict, measure (or read `measured:`), draw, and say who wins");
   auto flags = std::make_shared<MeasureFlags>();
-  flags->predicts = true;
   add_flags(*command, *flags);
-  add_calibrate_flags(*command, flags->launch);
+  add_calibrate_flags(*command, flags->request.launch);
   command->add_flag(
-      "--fitted", flags->fitted,
+      "--fitted", flags->request.fitted,
       "Also draw the line fitted to each algorithm's own measurements, and say how far off it would be");
   command->add_flag("--no-charts", flags->no_charts, "Do not draw charts");
-  command->callback([flags, command, &common] {
-    flags->launch.given = typed_flags(*command);
-    run(*flags, common);
-  });
+  command->callback([flags, command, &common] { run(*command, *flags, common); });
 }
 
 }  // namespace ringside::cli

@@ -10,14 +10,11 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "analysis/plan/verdict.hpp"
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
-#include "cli/reports/plan_brief.hpp"
 #include "cli/reports/plan_report.hpp"
-#include "cli/reports/sharding_report.hpp"
-#include "cli/reports/validation_report.hpp"
 #include "common/error.hpp"
-#include "common/numbers.hpp"
 #include "study/inputs/invocation.hpp"
 #include "study/inputs/scenario_points.hpp"
 #include "study/plan/plan_line.hpp"
@@ -26,76 +23,12 @@ namespace ringside::cli {
 namespace {
 
 struct PlanFlags {
-  std::string plan;
-  std::string gpus;
-  std::optional<std::string> model;
-  std::optional<std::string> gradients;
-  std::optional<std::string> batch;
-  std::optional<std::string> bandwidth;
-  std::optional<std::string> sharding;
-  bool search = false;
-  std::optional<std::string> sequence;
-  std::optional<std::string> tokens;
-  std::optional<std::string> epochs;
-  std::vector<std::string> known;
-  std::vector<std::string> offers;
+  std::string file;
+  study::PlanRequest request;
+  study::PlanLine line;
   std::vector<std::string> sweeps;
-  std::optional<std::string> deadline;
-  std::optional<std::string> budget;
-  std::vector<std::string> exchange;
-  std::vector<std::string> explained;
-  std::string validated;
-  int top = 20;
   bool no_charts = false;
 };
-
-study::PlanRequest request_of(const PlanFlags& flags) {
-  return {.plan = flags.plan,
-          .offers = flags.offers,
-          .deadline = flags.deadline,
-          .budget = flags.budget,
-          .exchange = flags.exchange,
-          .explained = flags.explained,
-          .top = flags.top,
-          .curves = !flags.no_charts};
-}
-
-/// What --model and its like say is a part of a plan file.
-void refuse_parts_of_a_line(const PlanFlags& flags) {
-  const auto refuse = [&](const char* flag, bool given) {
-    if (given) {
-      throw Error(ErrorKind::bad_input,
-                  flags.plan.empty()
-                      ? fmt::format("{} needs --gpus, such as '4x3090,8x4090,p4d.24xlarge'", flag)
-                      : fmt::format("{} is for a plan without a file; {} says it itself", flag, flags.plan));
-    }
-  };
-  refuse("--gpus", !flags.gpus.empty());
-  refuse("--model", flags.model.has_value());
-  refuse("--gradients", flags.gradients.has_value());
-  refuse("--batch", flags.batch.has_value());
-  refuse("--bandwidth", flags.bandwidth.has_value());
-  refuse("--shard", flags.sharding.has_value());
-  refuse("--search", flags.search);
-  refuse("--sequence", flags.sequence.has_value());
-  refuse("--tokens", flags.tokens.has_value());
-  refuse("--epochs", flags.epochs.has_value());
-  refuse("--known", !flags.known.empty());
-}
-
-void refuse_beside_validation(const PlanFlags& flags) {
-  const PlanFlags none;
-  const bool plans = !flags.plan.empty() || !flags.gpus.empty() || flags.model || flags.gradients ||
-                     flags.batch || flags.bandwidth || flags.sharding || flags.search || flags.sequence ||
-                     flags.tokens || flags.epochs || !flags.known.empty() || !flags.offers.empty() ||
-                     !flags.sweeps.empty() || flags.deadline || flags.budget || !flags.exchange.empty() ||
-                     !flags.explained.empty() || flags.top != none.top;
-  if (plans) {
-    throw Error(
-        ErrorKind::bad_input,
-        "--validate compares a table with what plans of its rows say; leave out what is of another plan");
-  }
-}
 
 /// The folder for results, or one in the system's for temporary files, with why and where.
 std::optional<Error> choose_folder(const std::string& name, CommonOptions& common) {
@@ -114,64 +47,43 @@ std::optional<Error> choose_folder(const std::string& name, CommonOptions& commo
   }
 }
 
-/// `written`: of a plan without a file, which is answered on one screen; else none.
-void answer(study::PlanRequest request, study::PlanQuestion question, const study::WrittenPlan* written,
-            bool charts, const CommonOptions& common) {
-  request.read = std::move(question.plan);
-  Progress progress(common.quiet);
-  const auto print_written = [&] {
-    if (written != nullptr) {
-      print_written_plan(request.plan, request.offers, written->yaml, common);
-    }
-  };
-  if (!request.explained.empty() && (question.shards || !question.computes)) {
+/// What was asked is answered first, then what could not be written is told. `written`: of a one-line plan; else none.
+void answer(study::PlanRequest request, const study::WrittenPlan* written, const PlanFlags& flags,
+            CommonOptions common, const std::optional<Error>& unwritable) {
+  Plan asked = study::plan_of(request);
+  const bool in_buckets = computes(asked.workload) && !asked.shards();
+  if (!request.explained.empty() && !in_buckets) {
     throw Error(ErrorKind::bad_input,
                 fmt::format("--explain explains the steps of plain data parallelism, and {} {}",
-                            request.plan.string(), question.shards ? "has `sharding`" : "has no `compute`"));
+                            request.plan.string(), asked.shards() ? "has `sharding`" : "has no `compute`"));
   }
-  if (question.shards) {
-    const study::ShardingStudy study = study::shard(request, common, progress.observer());
-    print_sharding(study, request.top, common);
-    print_written();
-    if (!study.why_none.empty()) {
-      throw Error(ErrorKind::environment, study.why_none);
-    }
-    return;
-  }
-  if (!question.computes) {
-    const study::SynchronisationStudy study = study::synchronise(request, common, progress.observer());
-    print_synchronisation(study, common);
-    print_written();
-    if (std::all_of(study.times.begin(), study.times.end(),
-                    [](const SynchronisationTimes& times) { return !times.problem.empty(); })) {
-      throw Error(ErrorKind::environment,
-                  fmt::format("No offer can be used. {}: {}.", study.offers[study.order.front()].name,
-                              study.times[study.order.front()].problem));
-    }
-    return;
-  }
-  const study::PlanStudy study = study::plan(request, common, progress.observer());
+  std::optional<Error> problem = unwritable;
   if (written == nullptr) {
-    print_plan(study, common);
-  } else {
-    print_brief_plan(study, !request.explained.empty(), common);
+    problem = choose_folder(asked.name, common);
   }
-  print_written();
-  if (charts) {
+  request.read = std::move(asked);
+  Progress progress(common.quiet);
+  const study::PlanStudy study = study::plan(request, common, progress.observer());
+  print_plan(study,
+             {.one_line = written != nullptr, .explained = !request.explained.empty(), .top = request.top},
+             common);
+  if (written != nullptr) {
+    print_written_plan(request.plan, request.offers, written->yaml, common);
+  }
+  if (in_buckets && !flags.no_charts && !problem) {
     draw_plan(study, common, progress);
   }
-  if (!study.estimate.ranking.recommended) {
-    throw Error(ErrorKind::environment, study.estimate.ranking.reason);
+  if (const std::string why = why_none(study.ranked); !why.empty()) {
+    throw Error(ErrorKind::environment, why);
+  }
+  if (problem) {
+    throw *problem;
   }
 }
 
-void print_sweep(const PlanFlags& flags, const CommonOptions& common) {
-  if (!flags.explained.empty() || flags.top != PlanFlags{}.top) {
-    throw Error(ErrorKind::bad_input,
-                "--sweep names one offer of each combination; leave out --explain and --top");
-  }
+void print_sweep(const study::PlanRequest& request, const PlanFlags& flags, const CommonOptions& common) {
   Progress progress(common.quiet);
-  const study::PlanSweep sweep = study::sweep_plan(flags.sweeps, request_of(flags), progress.observer());
+  const study::PlanSweep sweep = study::sweep_plan(flags.sweeps, request, progress.observer());
   print_plan_sweep(sweep, common);
   if (std::all_of(sweep.rows.begin(), sweep.rows.end(),
                   [](const study::PlanSweepRow& row) { return !row.why_none.empty(); })) {
@@ -179,140 +91,120 @@ void print_sweep(const PlanFlags& flags, const CommonOptions& common) {
   }
 }
 
-/// What was asked is answered first, then what could not be written is told.
-void run_line(PlanFlags flags, CommonOptions common) {
-  const study::WrittenPlan written = study::write_plan({.model = flags.model,
-                                                        .gradients = flags.gradients,
-                                                        .gpus = flags.gpus,
-                                                        .batch = flags.batch,
-                                                        .bandwidth = flags.bandwidth,
-                                                        .sharding = flags.sharding,
-                                                        .search = flags.search,
-                                                        .sequence = flags.sequence,
-                                                        .tokens = flags.tokens,
-                                                        .epochs = flags.epochs,
-                                                        .deadline = flags.deadline,
-                                                        .budget = flags.budget,
-                                                        .exchange = flags.exchange,
-                                                        .known = flags.known},
-                                                       common.command_line, study::known_names());
-  const std::optional<Error> unwritable = choose_folder(written.name, common);
-  const std::filesystem::path file = *common.output / "plan.yaml";
-  study::write_file(file, written.yaml);
-  flags.plan = file.string();
-  study::PlanRequest request = request_of(flags);
-  request.assumptions = written.assumptions;
-  if (!flags.sweeps.empty()) {
-    print_sweep(flags, common);
-    return;
-  }
-  answer(request, study::question_of(request), &written, !flags.no_charts && !unwritable, common);
-  if (unwritable) {
-    throw *unwritable;
-  }
-}
-
-/// Likewise.
-void run_file(const PlanFlags& flags, CommonOptions common) {
-  const study::PlanRequest request = request_of(flags);
-  study::PlanQuestion question = study::question_of(request);
-  const std::optional<Error> unwritable = choose_folder(question.name, common);
-  answer(request, std::move(question), nullptr, !flags.no_charts && !unwritable, common);
-  if (unwritable) {
-    throw *unwritable;
-  }
-}
-
-void run(const PlanFlags& flags, const CommonOptions& common) {
-  if (!flags.validated.empty()) {
-    refuse_beside_validation(flags);
-    print_validation(flags.validated, common);
-    return;
-  }
-  if (flags.plan.empty() && !flags.gpus.empty()) {
-    run_line(flags, common);
-    return;
-  }
-  refuse_parts_of_a_line(flags);
-  if (flags.plan.empty()) {
+void run(const PlanFlags& flags, CommonOptions common) {
+  study::PlanRequest request = flags.request;
+  request.plan = flags.file;
+  request.curves = !flags.no_charts;
+  if (request.plan.empty() && flags.line.gpus.empty()) {
     throw Error(
         ErrorKind::bad_input,
         "plan needs a PLAN file, such as configs/plans/resnet34-tutorial.yaml, or --model and --gpus");
   }
-  if (!flags.sweeps.empty()) {
-    print_sweep(flags, common);
-    return;
+  std::optional<study::WrittenPlan> written;
+  std::optional<Error> unwritable;
+  if (request.plan.empty()) {
+    study::PlanLine line = flags.line;
+    line.deadline = request.deadline;
+    line.budget = request.budget;
+    line.exchange = request.exchange;
+    written = study::write_plan(line, common.command_line, study::known_names());
+    unwritable = choose_folder(written->name, common);
+    request.plan = *common.output / "plan.yaml";
+    study::write_file(request.plan, written->yaml);
+    request.assumptions = written->assumptions;
   }
-  run_file(flags, common);
+  if (!flags.sweeps.empty()) {
+    print_sweep(request, flags, common);
+  } else {
+    answer(std::move(request), written ? &*written : nullptr, flags, common, unwritable);
+  }
+}
+
+/// The flags of a one-line plan: all say what a file would.
+void add_line(CLI::App& command, CLI::Option& plan, study::PlanLine& line) {
+  CLI::Option* gpus = command.add_option(
+      "--gpus", line.gpus,
+      "What could be rented, such as '4x3090, 8x4090 @ 2.77 USD, p4d.24xlarge': GPUs, with the price of "
+      "an hour, or machines");
+  CLI::Option* model = command.add_option(
+      "--model", line.model,
+      "What is trained: a name of `ringside list workloads`, its beginning, a workload file, or config.json "
+      "of a language model");
+  CLI::Option* gradients =
+      command.add_option("--gradients", line.gradients,
+                         "Instead of a model, the size of its gradients, such as '88 MB', or how many "
+                         "parameters it has, such as '22 M': what synchronising them takes");
+  CLI::Option* shard = command.add_option(
+      "--shard", line.sharding,
+      "How a language model is spread over GPUs: ddp, zero1, zero2, zero3, fsdp, hybrid, lora, qlora, or "
+      "several with commas");
+  CLI::Option* search =
+      command.add_flag("--search", line.search,
+                       "Try all ways to spread a language model, and name the best and the runner-up");
+  CLI::Option* sequence = command.add_option(
+      "--sequence", line.sequence, "Tokens of a sample of a language model, instead of the model's");
+  CLI::Option* tokens =
+      command.add_option("--tokens", line.tokens,
+                         "How long a language model is trained, such as '300 B', instead of the model's");
+  CLI::Option* epochs =
+      command.add_option("--epochs", line.epochs, "The same in epochs, for models whose data is known");
+  CLI::Option* batch =
+      command.add_option("--batch", line.batch, "Samples of one GPU per pass, instead of the model's");
+  CLI::Option* bandwidth = command.add_option(
+      "--bandwidth", line.bandwidth, "Measured bandwidth of the PCIe slots of --gpus, such as '20 GB/s'");
+  CLI::Option* known = command.add_option(
+      "--known", line.known,
+      "What somebody measured: '3090: 568 samples/s' of one GPU, or '4x3090: 88 MB in 15 ms'; may be "
+      "repeated");
+  known->allow_extra_args(false);
+  gpus->excludes(&plan);
+  for (CLI::Option* one :
+       {model, gradients, shard, search, sequence, tokens, epochs, batch, bandwidth, known}) {
+    one->needs(gpus)->excludes(&plan);
+  }
+  for (CLI::Option* of_model : {model, shard, search, sequence, tokens, epochs, batch}) {
+    of_model->excludes(gradients);
+  }
+  search->excludes(shard);
+  tokens->excludes(epochs);
 }
 
 }  // namespace
 
 void add_plan(CLI::App& app, CommonOptions& common) {
-  auto* command = app.add_subcommand(
+  CLI::App* command = app.add_subcommand(
       "plan",
       "Before you rent: step time, exposed communication and cost of a workload on every machine on offer");
   auto flags = std::make_shared<PlanFlags>();
-  command->add_option("PLAN", flags->plan,
-                      "Plan file (docs/planning.md); without one, --model and --gpus ask");
-  command->add_option("--model", flags->model,
-                      "What is trained: a name of `ringside list workloads`, its beginning, a workload file, "
-                      "or config.json of a language model");
-  command->add_option("--gradients", flags->gradients,
-                      "Instead of a model, the size of its gradients, such as '88 MB', or how many "
-                      "parameters it has, such as "
-                      "'22 M': what synchronising them takes");
-  command->add_option(
-      "--gpus", flags->gpus,
-      "What could be rented, such as '4x3090, 8x4090 @ 2.77 USD, p4d.24xlarge': GPUs, with the price of "
-      "an hour, or machines");
-  command->add_option("--shard", flags->sharding,
-                      "How a language model is spread over GPUs: ddp, zero1, zero2, zero3, fsdp, hybrid, "
-                      "lora, qlora, or several with commas");
-  command->add_flag("--search", flags->search,
-                    "Try all ways to spread a language model, and name the best and the runner-up");
-  command->add_option("--sequence", flags->sequence,
-                      "Tokens of a sample of a language model, instead of the model's");
-  command->add_option("--tokens", flags->tokens,
-                      "How long a language model is trained, such as '300 B', instead of the model's");
-  command->add_option("--epochs", flags->epochs, "The same in epochs, for models whose data is known");
-  command->add_option("--batch", flags->batch, "Samples of one GPU per pass, instead of the model's");
-  command->add_option("--bandwidth", flags->bandwidth,
-                      "Measured bandwidth of the PCIe slots of --gpus, such as '20 GB/s'");
-  command
-      ->add_option("--known", flags->known,
-                   "What somebody measured: '3090: 568 samples/s' of one GPU, or '4x3090: 88 MB in 15 ms'; "
-                   "may be repeated")
-      ->allow_extra_args(false);
-  command
-      ->add_option("--offers", flags->offers,
-                   "More offers: YAML, `vastai search offers --raw` JSON, or vms.csv of SkyPilot's "
-                   "catalogue; may be repeated")
-      ->allow_extra_args(false);
-  command->add_option("--deadline", flags->deadline, "By when the run must be done, such as '2 h'");
-  command->add_option("--budget", flags->budget, "What the run may cost, such as '20 USD'");
-  command
-      ->add_option("--exchange", flags->exchange,
-                   "What a currency of offers is worth, such as '1 EUR = 1.08 USD', instead of the plan's "
-                   "exchange_rates; may be repeated")
-      ->allow_extra_args(false);
-  command
-      ->add_option("--explain", flags->explained,
-                   "Explain every shown offer whose name contains this; else the best and the first one")
-      ->allow_extra_args(false);
-  command->add_option("--top", flags->top, "How many offers to show")
+  study::PlanRequest& request = flags->request;
+  CLI::Option* plan = command->add_option(
+      "PLAN", flags->file, "Plan file (docs/planning.md); without one, --model and --gpus ask");
+  CLI::Option* sweep = command->add_option(
+      "--sweep", flags->sweeps,
+      "What if: KEY=FROM:TO:STEP for any key of the plan, its workload or its machines, or gpus, such as "
+      "accumulate=1:64:2x or lanes=4,8,16; prints the best offer of each; may be repeated");
+  CLI::Option* offers = command->add_option(
+      "--offers", request.offers,
+      "More offers: YAML, `vastai search offers --raw` JSON, or vms.csv of SkyPilot's catalogue; may be "
+      "repeated");
+  command->add_option("--deadline", request.deadline, "By when the run must be done, such as '2 h'");
+  command->add_option("--budget", request.budget, "What the run may cost, such as '20 USD'");
+  CLI::Option* exchange = command->add_option(
+      "--exchange", request.exchange,
+      "What a currency of offers is worth, such as '1 EUR = 1.08 USD', instead of the plan's "
+      "exchange_rates; may be repeated");
+  CLI::Option* explain = command->add_option(
+      "--explain", request.explained,
+      "Explain every shown offer whose name contains this; else the best and the first one");
+  for (CLI::Option* repeated : {sweep, offers, exchange, explain}) {
+    repeated->allow_extra_args(false);
+  }
+  explain->excludes(sweep);
+  command->add_option("--top", request.top, "How many offers to show")
       ->capture_default_str()
-      ->check(CLI::Range(1, 1000));
-  command
-      ->add_option(
-          "--sweep", flags->sweeps,
-          "What if: KEY=FROM:TO:STEP for any key of the plan, its workload or its machines, or gpus, such as "
-          "accumulate=1:64:2x or lanes=4,8,16; prints the best offer of each; may be repeated")
-      ->allow_extra_args(false);
-  command->add_option("--validate", flags->validated,
-                      "Instead of a plan: predicted beside published, every row of a table such as "
-                      "configs/scaling/published.csv (scaling), configs/scaling/speeds.csv (one GPU) or "
-                      "configs/scaling/language_models.csv (runs)");
+      ->check(CLI::Range(1, 1000))
+      ->excludes(sweep);
+  add_line(*command, *plan, flags->line);
   command->add_flag("--no-charts", flags->no_charts, "Draw nothing");
   command->callback([flags, &common] { run(*flags, common); });
 }

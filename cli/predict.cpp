@@ -12,11 +12,13 @@
 #include "analysis/comparison/limit_sentences.hpp"
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
-#include "cli/launch_flags.hpp"
+#include "cli/options.hpp"
 #include "cli/reports/report.hpp"
 #include "cli/reports/sweep_report.hpp"
 #include "common/error.hpp"
+#include "common/text.hpp"
 #include "sim/nccl/parameters.hpp"
+#include "study/inputs/scenario_points.hpp"
 #include "study/sweep.hpp"
 
 namespace ringside::cli {
@@ -24,31 +26,11 @@ namespace {
 
 struct PredictFlags {
   std::string scenario;
-  std::string fidelity = "auto";
-  bool force = false;
   bool charts = false;
   bool explain = false;
   std::vector<std::string> sweeps;
-  std::string model = "ringside";
-  std::vector<std::string> known;
-  LaunchFlags launch;
+  study::PredictRequest request;
 };
-
-study::PredictRequest request_of(const PredictFlags& flags) {
-  const std::optional<Fidelity> fidelity = parse_name<Fidelity>(flags.fidelity);
-  if (!fidelity) {
-    throw Error(ErrorKind::bad_input, unknown_name("--fidelity", flags.fidelity, names_of<Fidelity>()));
-  }
-  const std::optional<NativeModel> model = parse_native_model(flags.model);
-  if (!model) {
-    throw Error(ErrorKind::bad_input, unknown_name("--model", flags.model, native_model_names()));
-  }
-  return {.scenario = flags.scenario,
-          .fidelity = *fidelity,
-          .force = flags.force,
-          .launch = launch_choices(flags.launch),
-          .native = {.model = *model, .known = flags.known}};
-}
 
 /// Interval, source and reason of every prediction of NCCL's own all_reduce, and which single measurement would
 /// narrow them most. Prints nothing when there are none.
@@ -56,7 +38,7 @@ void print_native(const study::NativeFindings& native, bool explain) {
   if (native.points.empty()) {
     return;
   }
-  std::vector<std::vector<std::string>> rows;
+  Rows rows;
   for (const Point& point : native.points) {
     const Prediction& prediction = *point.predicted;
     const auto or_nothing = [](const std::optional<Seconds>& time) { return time ? format(*time) : ""; };
@@ -68,7 +50,7 @@ void print_native(const study::NativeFindings& native, bool explain) {
   print_line(native.ours ? "native, with its 90 % interval" : "native; this model has no interval");
   print(table({">ranks", ">size", ">predicted", ">from", ">to", "source"}, rows));
   if (explain) {
-    std::vector<std::vector<std::string>> reasons;
+    Rows reasons;
     for (const Point& point : native.points) {
       reasons.push_back({std::to_string(point.key.ranks), format(point.key.bytes),
                          limit_sentences(point.predicted->limits)});
@@ -76,9 +58,7 @@ void print_native(const study::NativeFindings& native, bool explain) {
     print(table({">ranks", ">size", "what NCCL takes, and what limits it"}, reasons));
   }
   for (const study::SizeRange& range : explain ? std::vector<study::SizeRange>{} : native.reasons) {
-    const std::string sizes = range.first == range.last
-                                  ? format(range.first)
-                                  : fmt::format("{} to {}", format(range.first), format(range.last));
+    const std::string sizes = from_to(range.first, range.last);
     print_line(fmt::format("{} ranks, {}: {}", range.ranks, sizes, range.reason));
   }
   if (!native.ours) {
@@ -101,8 +81,10 @@ void print_native(const study::NativeFindings& native, bool explain) {
   }
 }
 
-void run(const PredictFlags& flags, const CommonOptions& common) {
-  const study::PredictRequest request = request_of(flags);
+void run(const CLI::App& command, PredictFlags& flags, const CommonOptions& common) {
+  study::PredictRequest& request = flags.request;
+  request.scenario = study::read_scenario(flags.scenario);
+  refuse_idle(command, request.scenario);
   Progress progress(common.quiet);
   if (!flags.sweeps.empty()) {
     const study::SweepStudy sweep = study::sweep(flags.sweeps, request, common, progress.observer());
@@ -137,11 +119,11 @@ void add_predict(CLI::App& app, CommonOptions& common) {
   auto* command = app.add_subcommand("predict", "What a collective will cost; needs no hardware");
   auto flags = std::make_shared<PredictFlags>();
   command->add_option("SCENARIO", flags->scenario, "Scenario file (docs/scenario.md)")->required();
-  command
-      ->add_option("--fidelity", flags->fidelity,
-                   "auto, closed_form, replay or flow; auto takes flow where anything is shared")
-      ->capture_default_str();
-  command->add_flag("--force", flags->force, "Simulate even where that takes very long");
+  study::PredictRequest& request = flags->request;
+  add_name<Fidelity>(*command, "--fidelity", request.fidelity,
+                     "auto, closed_form, replay or flow; auto takes flow where anything is shared")
+      ->default_str("auto");
+  command->add_flag("--force", request.force, "Simulate even where that takes very long");
   command->add_flag("--charts", flags->charts, "Draw charts as well");
   command->add_flag("--explain", flags->explain,
                     "Say for each message size which algorithm, protocol and channels NCCL takes, and why");
@@ -151,24 +133,27 @@ void add_predict(CLI::App& app, CommonOptions& common) {
           "What if: KEY=FROM:TO:STEP for ranks, bytes or any key of the machine, such as "
           "bandwidth=5GB/s:100GB/s:log10 or ranks=2:64:2x; prints and draws who wins; may be repeated")
       ->allow_extra_args(false);
+  add_read(
+      *command, "--model",
+      fmt::format("Whose answer for NCCL's own collectives: {}", fmt::join(names_of<NativeModel>(), ", ")),
+      [&request](const std::string& text) {
+        const std::optional<NativeModel> model = parse_name<NativeModel>(text);
+        if (!model) {
+          throw Error(ErrorKind::bad_input, unknown_name("--model", text, names_of<NativeModel>()));
+        }
+        request.native.model = *model;
+      })
+      ->default_str("ringside");
   command
       ->add_option(
-          "--model", flags->model,
-          fmt::format("Whose answer for NCCL's own collectives: {}", fmt::join(native_model_names(), ", ")))
-      ->capture_default_str();
-  command
-      ->add_option(
-          "--known", flags->known,
+          "--known", request.native.known,
           "What somebody measured on this machine, of native or of an algorithm: "
           "'{native: {ranks: 4, bytes: 1 GiB, seconds: 95 ms}}', '{ring: {…}}', '{all_gather: {…}}', "
           "'{p2p: {bandwidth: 12 GB/s}}', or a file that `ringside import` reads; sharpens all predictions; "
           "may be repeated")
       ->allow_extra_args(false);
-  add_calibrate_flags(*command, flags->launch);
-  command->callback([flags, command, &common] {
-    flags->launch.given = typed_flags(*command);
-    run(*flags, common);
-  });
+  add_calibrate_flags(*command, request.launch);
+  command->callback([flags, command, &common] { run(*command, *flags, common); });
 }
 
 }  // namespace ringside::cli

@@ -10,6 +10,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
+#include "cli/options.hpp"
 #include "cli/reports/report.hpp"
 #include "cli/reports/show_machine.hpp"
 #include "common/error.hpp"
@@ -26,6 +27,7 @@
 namespace ringside::cli {
 namespace {
 
+constexpr int kMaxShownRanks = 4096;
 /// Rounds printed before the rest is summarised.
 constexpr std::int64_t kMaxRoundsShown = 64;
 /// A proof takes memory as ranks² · chunks; beyond this the schedule is shown without one.
@@ -34,17 +36,11 @@ constexpr int kMaxProvedRanks = 64;
 constexpr std::int64_t kMaxRunRounds = 1'000'000;
 
 struct ShowFlags {
-  std::string what = {};
-  std::string file = {};
-  std::string collective = "all_reduce";
-  int ranks = 0;
-  int ranks_per_node = 0;
-  Rank root = 0;
-  int segments = 0;
-  std::string size = {};
-  std::string site = {};
+  std::string algorithm;
+  ScheduleRequest schedule = {.collective = Collective::all_reduce};
+  std::optional<Bytes> size;
+  std::string site;
   bool no_chart = false;
-  bool operator==(const ShowFlags&) const = default;
 };
 
 const Algorithm& algorithm_named(Collective collective, const std::string& text) {
@@ -69,7 +65,7 @@ std::string multiple_of_s(double factor) { return fmt::format("{:.4g} S", factor
 /// A table of the first rounds; `add` writes the rows of one.
 template <typename Add>
 void print_rounds(std::int64_t num_rounds, const std::vector<std::string>& header, Add add) {
-  std::vector<std::vector<std::string>> rows;
+  Rows rows;
   for (std::int64_t round = 0; round < num_rounds; ++round) {
     if (round == kMaxRoundsShown && num_rounds > kMaxRoundsShown + 1) {
       std::vector<std::string> rest(header.size());
@@ -119,7 +115,7 @@ void print_moves(const Schedule& schedule) {
   for (std::int64_t round = 0; round < schedule.num_rounds(); ++round) {
     schedule.write_round(round, moves);
     for (const Move& move : moves) {
-      print_line(move_record(move, round).dump());
+      print_record(move_record(move, round));
     }
   }
 }
@@ -132,7 +128,7 @@ void print_moves(const RunRounds& run) {
       if (!one.move.local()) {
         record["receive_posted_in"] = one.posted_in + 1;
       }
-      print_line(record.dump());
+      print_record(record);
     }
   }
 }
@@ -152,18 +148,18 @@ void print_totals_json(const Schedule& schedule, const std::vector<std::string>&
                                  {"bytes_sent", totals.bytes_sent},
                                  {"bytes_sent_by_busiest", totals.bytes_sent_by_busiest},
                                  {"findings", sentences}};
-  print_line(line.dump());
+  print_record(line);
 }
 
 void print_policy_json(const RankSiteRow& site, const ExecutionPolicy& policy, Bytes size) {
   Json line = {{"record", "policy"}, {"site", site.name}, {"bytes", size.value}};
   write_fields(line, policy, field_table<ExecutionPolicy>().fields);
-  print_line(line.dump());
+  print_record(line);
 }
 
 /// How ranks would run the schedule with a message of this size, wherever they are.
 void print_policies(const Schedule& schedule, Bytes size, OutputFormat format) {
-  std::vector<std::vector<std::string>> rows;
+  Rows rows;
   const Bytes buffer = buffer_of_message(schedule.algorithm().collective, schedule.num_ranks(), size);
   for (const RankSiteRow& site : kRankSites) {
     const ExecutionPolicy policy = policy_for(schedule, buffer, site.rules);
@@ -224,34 +220,13 @@ struct Shown {
 };
 
 Shown what_to_show(const ShowFlags& flags) {
-  const std::vector<std::string> collectives = names_of<Collective>();
-  const auto collective = parse_name<Collective>(flags.collective);
-  if (!collective) {
-    throw Error(ErrorKind::bad_input, unknown_name("--collective", flags.collective, collectives));
-  }
-  const Algorithm& algorithm = algorithm_named(*collective, flags.what);
-  if (flags.ranks < 1 || flags.ranks > 4096) {
-    throw Error(ErrorKind::bad_input, fmt::format("--ranks {}: 1 to 4096 ranks can be shown", flags.ranks));
-  }
-  Shown shown = {.schedule = Schedule(algorithm, {.collective = *collective,
-                                                  .num_ranks = flags.ranks,
-                                                  .root = flags.root,
-                                                  .ranks_per_node = flags.ranks_per_node,
-                                                  .segments = flags.segments})};
-  if (!flags.size.empty()) {
-    shown.size = parse_bytes(flags.size);
-  }
+  const Algorithm& algorithm = algorithm_named(flags.schedule.collective, flags.algorithm);
+  Shown shown = {.schedule = Schedule(algorithm, flags.schedule), .size = flags.size};
   if (!flags.site.empty()) {
     shown.site = &site_named(flags.site);
-    if (!shown.size) {
-      throw Error(ErrorKind::bad_input,
-                  fmt::format("show {} --on {}: say how long the message is, such as --size 16MiB, which "
-                              "decides how ranks run it",
-                              flags.what, flags.site));
-    }
     shown.run = run_of(shown.schedule, *shown.size, *shown.site);
   }
-  if (flags.ranks <= kMaxProvedRanks) {
+  if (flags.schedule.num_ranks <= kMaxProvedRanks) {
     shown.sentences = findings(shown.schedule, prove(shown.schedule));
   }
   return shown;
@@ -315,31 +290,18 @@ void print_text(const Shown& shown) {
   }
 }
 
-/// What a machine has not.
-void refuse_of_algorithms(const ShowFlags& flags) {
-  if (flags !=
-      ShowFlags{.what = flags.what, .file = flags.file, .ranks = flags.ranks, .no_chart = flags.no_chart}) {
-    throw Error(ErrorKind::bad_input,
-                "show machine shows links; of the flags of algorithms it takes --ranks alone");
-  }
-}
-
 void show_algorithm(const ShowFlags& flags, const CommonOptions& common) {
-  if (!flags.file.empty()) {
-    throw Error(ErrorKind::bad_input,
-                fmt::format("show {} takes no file, and '{}' is one", flags.what, flags.file));
-  }
   const Shown shown = what_to_show(flags);
   if (common.format == OutputFormat::json) {
     print_json(shown);
     return;
   }
   print_text(shown);
-  if (!flags.no_chart && flags.ranks <= plots::kMaxDiagramRanks) {
+  if (!flags.no_chart && flags.schedule.num_ranks <= plots::kMaxDiagramRanks) {
     Progress progress(common.quiet);
     const Algorithm& algorithm = shown.schedule.algorithm();
-    std::string title =
-        fmt::format("{} {} on {} ranks", algorithm.name, name(algorithm.collective), flags.ranks);
+    std::string title = fmt::format("{} {} on {} ranks", algorithm.name, name(algorithm.collective),
+                                    flags.schedule.num_ranks);
     if (shown.run) {
       title += fmt::format(", {} on {}", format(*shown.size), shown.site->name);
     }
@@ -360,40 +322,42 @@ void show_algorithm(const ShowFlags& flags, const CommonOptions& common) {
 }  // namespace
 
 void add_show(CLI::App& app, CommonOptions& common) {
-  auto* command = app.add_subcommand(
-      "show", "A schedule round by round (show ring --ranks 4), or a machine (show machine FILE)");
+  auto* command = app.add_subcommand("show", "A schedule round by round, such as show ring --ranks 4");
   auto flags = std::make_shared<ShowFlags>();
-  command->add_option("WHAT", flags->what, "An algorithm, or the word `machine`")->required();
-  command->add_option("FILE", flags->file,
-                      "With `machine`: a machine file, or a name of `ringside list machines`");
-  command->add_option("--ranks", flags->ranks, "Number of ranks");
-  command->add_option("--collective", flags->collective, "Which collective's algorithm")
-      ->capture_default_str();
-  command->add_option("--root", flags->root, "Root of broadcast, reduce and gather")->capture_default_str();
-  command->add_option("--ranks-per-node", flags->ranks_per_node, "For hierarchical");
-  command->add_option("--segments", flags->segments, "For pipelined algorithms: segments per chunk");
-  command->add_option("--size", flags->size, "Also how ranks run a message of this size, such as 16MiB");
-  command->add_option(
-      "--on", flags->site,
-      "With --size: what ranks on `gpu`, `cpu`, `own_core` (a CPU core for each) or `shared_cores` "
-      "run: segments, and receives posted ahead");
+  ScheduleRequest& schedule = flags->schedule;
+  command->add_option("ALGORITHM", flags->algorithm, "Its name, or the word `machine`")->required();
+  command->add_option("--ranks", schedule.num_ranks, "Number of ranks")
+      ->required()
+      ->check(CLI::Range(1, kMaxShownRanks));
+  add_name<Collective>(*command, "--collective", schedule.collective, "Which collective's algorithm")
+      ->default_str(std::string(name(schedule.collective)));
+  command->add_option("--root", schedule.root, "Root of broadcast, reduce and gather")->capture_default_str();
+  command->add_option("--ranks-per-node", schedule.ranks_per_node, "For hierarchical");
+  command->add_option("--segments", schedule.segments, "For pipelined algorithms: segments per chunk");
+  auto* size =
+      add_bytes(*command, "--size", flags->size, "Also how ranks run a message of this size, such as 16MiB");
+  command
+      ->add_option("--on", flags->site,
+                   "With --size: what ranks on `gpu`, `cpu`, `own_core` (a CPU core for each) or "
+                   "`shared_cores` run: segments, and receives posted ahead")
+      ->needs(size);
   command->add_flag("--no-chart", flags->no_chart, "Do not draw the PNG");
-  command->callback([flags, &common] {
-    if (flags->what == "machine") {
-      if (flags->file.empty()) {
-        throw Error(ErrorKind::bad_input,
-                    "show machine: name it or its file, such as `ringside show machine p4d.24xlarge`");
-      }
-      refuse_of_algorithms(*flags);
-      show_machine(flags->file, flags->ranks, common);
-    } else {
-      if (flags->ranks == 0) {
-        throw Error(ErrorKind::bad_input,
-                    fmt::format("show {}: say for how many ranks, such as --ranks 4", flags->what));
-      }
-      show_algorithm(*flags, common);
-    }
-  });
+  command->callback([flags, &common] { show_algorithm(*flags, common); });
+
+  auto* of_machine =
+      add_mode(app, "show machine", "A machine's links, and which of them each hop of the ring crosses");
+  struct MachineFlags {
+    std::string machine;
+    int ranks = 0;
+    bool no_chart = false;
+  };
+  auto machine = std::make_shared<MachineFlags>();
+  of_machine->add_option("MACHINE", machine->machine, "A machine file, or a name of `ringside list machines`")
+      ->required();
+  of_machine->add_option("--ranks", machine->ranks, "Number of ranks (default: one for each GPU)");
+  of_machine->add_flag("--no-chart", machine->no_chart, "Do not draw the PNG");
+  of_machine->callback(
+      [machine, &common] { show_machine(machine->machine, machine->ranks, !machine->no_chart, common); });
 }
 
 }  // namespace ringside::cli

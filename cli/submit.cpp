@@ -8,25 +8,22 @@
 
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
+#include "cli/options.hpp"
 
 namespace ringside::cli {
 
 void add_submit(CLI::App& app, CommonOptions& common) {
   auto* command = app.add_subcommand(
-      "submit", "A log as the two files that configs/evaluation holds of a system, to give to others");
+      "submit", "A log as the two files that configs/evaluation holds of a source, to give to others");
   auto request = std::make_shared<study::SubmitRequest>();
   command->add_option("LOG", request->log, "A log of nccl-tests")->required();
-  command->add_option("--machine", request->machine.machine,
-                      "What the machine is: a name of `list machines`, or a file");
-  command->add_option("--topology", request->machine.topology,
-                      "The same as nvidia-smi topo -m or NCCL's topology XML says it");
-  command->add_option("--gpu", request->machine.gpu, "The model of the GPUs, where nothing else says it");
+  add_machine_flags(*command, request->machine);
   command->add_option("--ranks", request->machine.defaults.ranks,
                       "Number of ranks, where the log does not say it");
   command->add_option("--source", request->source, "Where it is published: a URL");
   command->callback([request, &common] {
     const study::Submission submission = study::submit(*request, common);
-    print_line(submission.scenario.string());
+    print_line(submission.source.string());
     print_line(submission.table.string());
     for (const std::string& missing : submission.missing) {
       print_line("missing: " + missing);

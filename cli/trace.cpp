@@ -13,24 +13,16 @@
 #include "analysis/comparison/policy_sentences.hpp"
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
-#include "cli/launch_flags.hpp"
+#include "cli/options.hpp"
 #include "cli/reports/report.hpp"
 #include "plots/charts/charts.hpp"
 #include "results/codec/field_table.hpp"
 #include "schedule/program/policy.hpp"
+#include "study/inputs/scenario_points.hpp"
 #include "study/perfetto.hpp"
 
 namespace ringside::cli {
 namespace {
-
-struct TraceFlags {
-  std::string scenario;
-  std::vector<std::string> algorithms;
-  int ranks = 0;
-  std::string bytes;
-  bool measures = false;
-  LaunchFlags launch;
-};
 
 std::string predicted_text(const study::Simulation& simulation) {
   return fmt::format("predicted: {} ({}, {} events)", format(simulation.prediction.seconds),
@@ -139,7 +131,7 @@ void show_timeline(const study::Timeline& timeline, const study::TraceStudy& stu
     }
     print_line(fmt::format("  {}  (open in ui.perfetto.dev or chrome://tracing)", timeline.file.string()));
   } else {
-    print_line(record_of(timeline).dump());
+    print_record(record_of(timeline));
   }
   const plots::ChartContext context = {.title = title,
                                        .machine = chart_label(study.machine),
@@ -152,17 +144,11 @@ void show_timeline(const study::Timeline& timeline, const study::TraceStudy& stu
   draw_charts(figures, context, common, progress);
 }
 
-void run(const TraceFlags& flags, const CommonOptions& common) {
-  study::TraceRequest request{.scenario = flags.scenario,
-                              .algorithms = flags.algorithms,
-                              .measures = flags.measures,
-                              .launch = launch_choices(flags.launch)};
-  if (flags.ranks > 0) {
-    request.ranks = flags.ranks;
-  }
-  if (!flags.bytes.empty()) {
-    request.bytes = parse_bytes(flags.bytes);
-  }
+void run(const CLI::App& command, const std::string& scenario, study::TraceRequest& request,
+         const CommonOptions& common) {
+  request.scenario = study::read_scenario(scenario);
+  refuse_idle(command, request.scenario,
+              request.measures ? std::nullopt : std::optional("without --measure nothing is measured"));
   Progress progress(common.quiet);
   const std::optional<study::TraceStudy> study = study::trace(request, common, progress.observer());
   if (!study) {
@@ -177,27 +163,28 @@ void run(const TraceFlags& flags, const CommonOptions& common) {
 
 void add_trace(CLI::App& app, CommonOptions& common) {
   auto* command = app.add_subcommand("trace", "One collective as a timeline: PNG and Perfetto JSON");
-  auto flags = std::make_shared<TraceFlags>();
+  struct Flags {
+    std::string scenario;
+    study::TraceRequest request;
+  };
+  auto flags = std::make_shared<Flags>();
+  study::TraceRequest& request = flags->request;
   command->add_option("SCENARIO", flags->scenario, "Scenario file (docs/scenario.md)")->required();
   command
-      ->add_option("--algorithm", flags->algorithms,
+      ->add_option("--algorithm", request.algorithms,
                    "Only these, such as naive,ring (default: all of the scenario's)")
       ->delimiter(',')
       ->allow_extra_args(false);
-  command->add_option("--ranks", flags->ranks, "Number of ranks (default: the scenario's last)")
+  command->add_option("--ranks", request.ranks, "Number of ranks (default: the scenario's last)")
       ->check(CLI::Range(1, study::kMostTracedRanks));
-  command->add_option("--bytes", flags->bytes, "Message size (default: the scenario's last)")
-      ->check(size_problem);
+  add_bytes(*command, "--bytes", request.bytes, "Message size (default: the scenario's last)");
   command->add_flag(
-      "--measure", flags->measures,
+      "--measure", request.measures,
       "Also run it on real ranks, and show what was predicted and what happened on one time axis");
-  add_calibrate_flags(*command, flags->launch);
-  add_launch_flags(*command, flags->launch);
-  add_point_flags(*command, flags->launch);
-  command->callback([flags, command, &common] {
-    flags->launch.given = typed_flags(*command);
-    run(*flags, common);
-  });
+  add_calibrate_flags(*command, request.launch);
+  add_launch_flags(*command, request.launch);
+  add_point_flags(*command, request.launch);
+  command->callback([flags, command, &common] { run(*command, flags->scenario, flags->request, common); });
 }
 
 }  // namespace ringside::cli

@@ -2,9 +2,9 @@
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
 find_package(yaml-cpp REQUIRED)
+find_package(pugixml REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(Eigen3 REQUIRED)
-find_package(Ceres REQUIRED QUIET)
 find_package(CLI11 REQUIRED)
 
 include(optional)
@@ -30,6 +30,16 @@ if(RINGSIDE_EXAMPLES AND NOT RINGSIDE_TORCH STREQUAL "OFF")
     find_package(Torch QUIET)
   elseif(RINGSIDE_TORCH STREQUAL "ON")
     message(FATAL_ERROR "RINGSIDE_TORCH=ON but ${RINGSIDE_HAS_TORCH_MISSING}")
+  endif()
+endif()
+
+# Fits the parameters of our models (lab/).
+set(RINGSIDE_HAS_LAB OFF)
+set(RINGSIDE_HAS_LAB_MISSING "RINGSIDE_LAB=OFF")
+if(RINGSIDE_LAB)
+  ringside_optional(RINGSIDE_HAS_LAB NAME Ceres FIND "find_package(Ceres QUIET)" HEADER ceres/version.h TARGETS Ceres::ceres INSTALL libceres-dev)
+  if(RINGSIDE_HAS_LAB)
+    find_package(Ceres QUIET)
   endif()
 endif()
 

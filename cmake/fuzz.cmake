@@ -6,7 +6,10 @@ function(ringside_fuzz_without module pattern)
   list(TRANSFORM sources PREPEND ${PROJECT_SOURCE_DIR}/${module}/)
   set_source_files_properties(${sources} TARGET_DIRECTORY ringside_${module} PROPERTIES HEADER_FILE_ONLY ON)
 endfunction()
-ringside_fuzz_without(analysis "^(check|evaluation)/")
+ringside_fuzz_without(analysis "^check/")
+if(RINGSIDE_HAS_LAB)
+  ringside_fuzz_without(lab "^(charts|commands|evaluation|nccl|studies)/")
+endif()
 set(unread "backend/(nccl|gloo)/" ".*/registration" "backend/(backends|gpus)" "launch/(external/|process|thread|rank_[cpw])" "probe/probe[.]"
            "measure/(measure|point_work|rank_tuning|recording)[.]" "system/memory_check")
 list(JOIN unread "|" unread)
@@ -16,5 +19,5 @@ ringside_fuzz_without(real "^(${unread})")
 foreach(module real sim)
   ringside_compiles_together(ringside_${module})
 endforeach()
-set_source_files_properties(real/launch/rank_job_names.cpp sim/engine/max_min_solver.cpp sim/engine/replay.cpp TARGET_DIRECTORY ringside_real ringside_sim
+set_source_files_properties(sim/engine/max_min_solver.cpp sim/engine/replay.cpp TARGET_DIRECTORY ringside_real ringside_sim
                             PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)

@@ -13,8 +13,8 @@ install(EXPORT ringside FILE ringside-targets.cmake NAMESPACE ringside:: DESTINA
 
 install(FILES ringside/communicator.hpp ringside/elements.hpp ringside/gpu_array.hpp ringside/launch.hpp
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ringside)
-# They include "common/…", which compilers look up beside them first.
-install(FILES common/error.hpp common/names.hpp common/units.hpp
+# They include "common/…", and one another likewise: include/ringside is one of the folders of headers that ringside::api names.
+install(FILES common/collective.hpp common/error.hpp common/names.hpp common/spellings.hpp common/units.hpp
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ringside/common)
 
 configure_package_config_file(cmake/ringside-config.cmake.in ringside-config.cmake

@@ -18,7 +18,7 @@ function(ringside_optional variable)
       set(trace "find_program(trace_program NAMES ${trace})")
     endif()
     file(WRITE ${folder}/main.cpp "#include <${PART_HEADER}>\nint main() { return 0; }\n")
-    file(WRITE ${folder}/CMakeLists.txt "cmake_minimum_required(VERSION 3.25)\nproject(${PART_NAME} LANGUAGES CXX)\n"
+    file(WRITE ${folder}/CMakeLists.txt "cmake_minimum_required(VERSION 3.25)\nproject(probe LANGUAGES CXX)\n"
          "set(CMAKE_CXX_STANDARD 20)\nfind_package(Threads)\n${trace}\n${PART_FIND}\n"
          "if(trace_program OR ${PART_NAME}_DIR)\n  message(STATUS \"some of it is here\")\nendif()\n"
          "add_executable(part main.cpp)\ntarget_link_libraries(part PRIVATE ${PART_TARGETS})\n")

@@ -1,81 +1,16 @@
 #include "common/names.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <numeric>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "common/error.hpp"
-#include "common/spellings.hpp"
 
 namespace ringside {
-
-template <>
-struct Spellings<Collective> {
-  static constexpr std::array kTable = {
-      Spelling<Collective>{Collective::all_reduce, "all_reduce"},
-      Spelling<Collective>{Collective::reduce_scatter, "reduce_scatter"},
-      Spelling<Collective>{Collective::all_gather, "all_gather"},
-      Spelling<Collective>{Collective::broadcast, "broadcast"},
-      Spelling<Collective>{Collective::reduce, "reduce"},
-      Spelling<Collective>{Collective::gather, "gather"},
-      Spelling<Collective>{Collective::all_to_all, "all_to_all"},
-      Spelling<Collective>{Collective::send_recv, "send_recv"},
-  };
-};
-
-template <>
-struct Spellings<DataType> {
-  static constexpr std::array kTable = {
-      Spelling<DataType>{DataType::float32, "float32"}, Spelling<DataType>{DataType::float64, "float64"},
-      Spelling<DataType>{DataType::float16, "float16"}, Spelling<DataType>{DataType::bfloat16, "bfloat16"},
-      Spelling<DataType>{DataType::int32, "int32"},     Spelling<DataType>{DataType::int64, "int64"},
-  };
-};
-
-template <>
-struct Spellings<ReduceOp> {
-  static constexpr std::array kTable = {
-      Spelling<ReduceOp>{ReduceOp::sum, "sum"}, Spelling<ReduceOp>{ReduceOp::prod, "prod"},
-      Spelling<ReduceOp>{ReduceOp::min, "min"}, Spelling<ReduceOp>{ReduceOp::max, "max"},
-      Spelling<ReduceOp>{ReduceOp::avg, "avg"},
-  };
-};
-
-template <>
-struct Spellings<Backend> {
-  static constexpr std::array kTable = {
-      Spelling<Backend>{Backend::automatic, "auto"},  Spelling<Backend>{Backend::gloo, "gloo"},
-      Spelling<Backend>{Backend::nccl, "nccl"},       Spelling<Backend>{Backend::mpi, "mpi"},
-      Spelling<Backend>{Backend::threads, "threads"},
-  };
-};
-
-template <>
-struct Spellings<Fidelity> {
-  static constexpr std::array kTable = {
-      Spelling<Fidelity>{Fidelity::automatic, "auto"},
-      Spelling<Fidelity>{Fidelity::closed_form, "closed_form"},
-      Spelling<Fidelity>{Fidelity::replay, "replay"},
-      Spelling<Fidelity>{Fidelity::flow, "flow"},
-      Spelling<Fidelity>{Fidelity::nccl, "nccl"},
-  };
-};
-
-template <>
-struct Spellings<Outcome> {
-  static constexpr std::array kTable = {
-      Spelling<Outcome>{Outcome::ok, "ok"},
-      Spelling<Outcome>{Outcome::wrong_result, "wrong_result"},
-      Spelling<Outcome>{Outcome::failed, "failed"},
-      Spelling<Outcome>{Outcome::unsupported, "unsupported"},
-  };
-};
 
 namespace {
 
@@ -106,26 +41,6 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 }  // namespace
-
-std::string_view name(Collective value) { return spelling_of(value); }
-std::string_view name(DataType value) { return spelling_of(value); }
-std::string_view name(ReduceOp value) { return spelling_of(value); }
-std::string_view name(Backend value) { return spelling_of(value); }
-std::string_view name(Fidelity value) { return spelling_of(value); }
-std::string_view name(Outcome value) { return spelling_of(value); }
-
-template std::vector<std::string> names_of<Collective>();
-template std::vector<std::string> names_of<DataType>();
-template std::vector<std::string> names_of<ReduceOp>();
-template std::vector<std::string> names_of<Backend>();
-template std::vector<std::string> names_of<Fidelity>();
-template std::vector<std::string> names_of<Outcome>();
-template std::optional<Collective> parse_name<Collective>(std::string_view);
-template std::optional<DataType> parse_name<DataType>(std::string_view);
-template std::optional<ReduceOp> parse_name<ReduceOp>(std::string_view);
-template std::optional<Backend> parse_name<Backend>(std::string_view);
-template std::optional<Fidelity> parse_name<Fidelity>(std::string_view);
-template std::optional<Outcome> parse_name<Outcome>(std::string_view);
 
 std::string_view library_of(Backend backend) {
   switch (backend) {

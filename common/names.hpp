@@ -1,25 +1,18 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
+
+#include "common/collective.hpp"
+#include "common/spellings.hpp"
 
 /// The closed sets that scenarios, schedules, results and backends share, and their spelling.
 namespace ringside {
 
-enum class Collective {
-  all_reduce,
-  reduce_scatter,
-  all_gather,
-  broadcast,
-  reduce,
-  gather,
-  all_to_all,
-  send_recv  ///< Every rank sends its message to the next one.
-};
 enum class DataType { float32, float64, float16, bfloat16, int32, int64 };
 enum class ReduceOp { sum, prod, min, max, avg };
 /// `automatic` is spelt `auto`; `threads` runs ranks as threads of one process and is for tests.
@@ -28,23 +21,41 @@ enum class Backend { automatic, gloo, nccl, mpi, threads };
 enum class Fidelity { automatic, closed_form, replay, flow, nccl };
 enum class Outcome { ok, wrong_result, failed, unsupported };
 
-std::string_view name(Collective value);
-std::string_view name(DataType value);
-std::string_view name(ReduceOp value);
-std::string_view name(Backend value);
-std::string_view name(Fidelity value);
-std::string_view name(Outcome value);
+constexpr auto spellings_of(DataType /*any*/) {
+  using enum DataType;
+  return std::to_array<Spelling<DataType>>({{float32, "float32"},
+                                            {float64, "float64"},
+                                            {float16, "float16"},
+                                            {bfloat16, "bfloat16"},
+                                            {int32, "int32"},
+                                            {int64, "int64"}});
+}
+constexpr auto spellings_of(ReduceOp /*any*/) {
+  using enum ReduceOp;
+  return std::to_array<Spelling<ReduceOp>>(
+      {{sum, "sum"}, {prod, "prod"}, {min, "min"}, {max, "max"}, {avg, "avg"}});
+}
+constexpr auto spellings_of(Backend /*any*/) {
+  using enum Backend;
+  return std::to_array<Spelling<Backend>>(
+      {{automatic, "auto"}, {gloo, "gloo"}, {nccl, "nccl"}, {mpi, "mpi"}, {threads, "threads"}});
+}
+constexpr auto spellings_of(Fidelity /*any*/) {
+  using enum Fidelity;
+  return std::to_array<Spelling<Fidelity>>({{automatic, "auto"},
+                                            {closed_form, "closed_form"},
+                                            {replay, "replay"},
+                                            {flow, "flow"},
+                                            {nccl, "nccl"}});
+}
+constexpr auto spellings_of(Outcome /*any*/) {
+  using enum Outcome;
+  return std::to_array<Spelling<Outcome>>(
+      {{ok, "ok"}, {wrong_result, "wrong_result"}, {failed, "failed"}, {unsupported, "unsupported"}});
+}
 
 /// "Gloo": the library whose collectives are `native` with a backend; empty where there is none.
 std::string_view library_of(Backend backend);
-
-/// All names of a set, in the order of declaration. Instantiated beside the spellings of each set (common/spellings.hpp).
-template <typename E>
-std::vector<std::string> names_of();
-
-/// The value spelt `text`, if there is one. Instantiated likewise.
-template <typename E>
-std::optional<E> parse_name(std::string_view text);
 
 std::size_t size_of(DataType type);
 bool is_floating(DataType type);

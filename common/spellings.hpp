@@ -1,25 +1,28 @@
 #pragma once
 
+#include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "common/error.hpp"
-#include "common/names.hpp"
 
-/// For the .cpp that spells the values of a closed set: it specialises Spellings, defines name() by spelling_of() and
-/// instantiates names_of() and parse_name(). Everybody else includes the header that declares the set.
+/// Closed sets and the names of their values. Beside an enum stands `spellings_of(E)`: all its values with their names, in the order
+/// of declaration. The rest follows from it.
 namespace ringside {
 
 template <typename E>
 using Spelling = std::pair<E, std::string_view>;
 
-/// `kTable`: an array of all values with their names.
 template <typename E>
-struct Spellings;
+concept Spelt = requires(E value) {
+  spellings_of(value);
+};
 
-template <typename E>
-std::string_view spelling_of(E value) {
-  for (const auto& [known, text] : Spellings<E>::kTable) {
+template <Spelt E>
+std::string_view name(E value) {
+  for (const auto& [known, text] : spellings_of(value)) {
     if (known == value) {
       return text;
     }
@@ -27,19 +30,19 @@ std::string_view spelling_of(E value) {
   throw_bug("a declared value", __FILE__, __LINE__, "an enum holds a value that has no name");
 }
 
-template <typename E>
+template <Spelt E>
 std::vector<std::string> names_of() {
   std::vector<std::string> result;
-  result.reserve(Spellings<E>::kTable.size());
-  for (const auto& [value, text] : Spellings<E>::kTable) {
+  for (const auto& [value, text] : spellings_of(E{})) {
     result.emplace_back(text);
   }
   return result;
 }
 
-template <typename E>
+/// The value spelt `text`, if there is one.
+template <Spelt E>
 std::optional<E> parse_name(std::string_view text) {
-  for (const auto& [value, known] : Spellings<E>::kTable) {
+  for (const auto& [value, known] : spellings_of(E{})) {
     if (known == text) {
       return value;
     }

@@ -1,4 +1,4 @@
-// Three ways to add up a tensor over all ranks: through a root, in the ring that tutorials write, and in the chunked ring
+// Three ways to add up a tensor over all ranks: through a root, in the ring of PyTorch's tutorial, and in the chunked ring
 // that libraries use. Both rings are written out here; ringside's own schedules of the same names must agree with them.
 
 #include <functional>
@@ -30,9 +30,9 @@ struct Scratch {
   Tensor received;
 };
 
-/// The tutorial's ring: the WHOLE tensor goes round, N−1 times; each rank adds what passes. (Some go round once more to
-/// copy the result, which every rank has by then.)
-void tutorial_ring(Communicator& communicator, Tensor& tensor, Scratch& scratch) {
+/// The ring of PyTorch's tutorial: the WHOLE tensor goes round, N−1 times; each rank adds what passes. (Exercises often go
+/// round once more to copy the result, which every rank has by then: that is the schedule tutorial_ring.)
+void circulating_ring(Communicator& communicator, Tensor& tensor, Scratch& scratch) {
   const int n = communicator.ranks();
   const Rank right = (communicator.rank() + 1) % n;
   const Rank left = (communicator.rank() + n - 1) % n;
@@ -129,7 +129,7 @@ void explain(const Result& root_based, const Result& ring, int ranks, Bytes size
       "cores and its\n"
       "memory, so the bytes in all count, and those are the same ({:.2f} S); what the ring saves is waiting "
       "for the root.\n"
-      "The tutorial's ring sends the whole tensor in every round, where the chunked ring sends an N-th of "
+      "The circulating ring sends the whole tensor in every round, where the chunked ring sends an N-th of "
       "it.\n"
       "Where each rank has a link of its own (10 GB/s, 10 us) the busiest rank decides: it sends {:.2f} S "
       "through a root\n"
@@ -141,16 +141,14 @@ void explain(const Result& root_based, const Result& ring, int ranks, Bytes size
 }
 
 void compare(Communicator& communicator, Bytes size, int iterations) {
-  const std::vector<Way> ways = {schedule("naive"),
-                                 {"tutorial's ring, above", tutorial_ring},
-                                 schedule("tutorial_ring"),
-                                 {"chunked ring, above", chunked_ring},
-                                 schedule("ring")};
+  const std::vector<Way> ways = {
+      schedule("naive"),         {"circulating ring, above", circulating_ring}, schedule("circulating_ring"),
+      schedule("tutorial_ring"), {"chunked ring, above", chunked_ring},         schedule("ring")};
   const std::optional<Machine> machine = examples::probe(communicator, size);
   const auto count = static_cast<std::size_t>(size.value) / sizeof(float);
   const bool speaks = communicator.rank() == 0;
   if (speaks) {
-    fmt::print("{:24}{:>12}{:>12}{:>16}{:>12}\n", "all_reduce", "measured", "predicted", "busiest sends",
+    fmt::print("{:26}{:>12}{:>12}{:>16}{:>12}\n", "all_reduce", "measured", "predicted", "busiest sends",
                "all send");
   }
   std::vector<Result> results;
@@ -162,7 +160,7 @@ void compare(Communicator& communicator, Bytes size, int iterations) {
                                             *machine, way.name.substr(9), communicator.ranks(), size)})
                                       : "";
     if (speaks) {
-      fmt::print("{:24}{:>12}{:>12}{:>16}{:>12}\n", way.name, format(Seconds{result.seconds}), predicted,
+      fmt::print("{:26}{:>12}{:>12}{:>16}{:>12}\n", way.name, format(Seconds{result.seconds}), predicted,
                  times_of(static_cast<double>(result.busiest), static_cast<double>(size.value)),
                  times_of(static_cast<double>(result.all), static_cast<double>(size.value)));
     }

@@ -18,7 +18,6 @@ namespace {
 constexpr std::size_t kLongName = 6;
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-bool is_hex(char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0; }
 
 /// What stands for what, in the order in which it was found.
 class Names {

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "common/error.hpp"
+#include "common/text.hpp"
 #include "import/parts.hpp"
 
 namespace ringside {
@@ -18,13 +19,6 @@ struct ColumnName {
   Column column = Column::ignored;
   double seconds = 0;  ///< What one unit of a time is; 0 = the name says no unit.
 };
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return result;
-}
 
 bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
   return std::find(words.begin(), words.end(), word) != words.end();
@@ -88,11 +82,6 @@ ColumnName column_named(std::string_view text) {
 /// The fields of a line; quotes around a field are taken off.
 std::vector<std::string_view> fields_of(std::string_view line, char separator) {
   std::vector<std::string_view> fields;
-  const auto trimmed = [](std::string_view text) {
-    const std::size_t first = text.find_first_not_of(" \t\r\"");
-    const std::size_t last = text.find_last_not_of(" \t\r\"");
-    return first == std::string_view::npos ? std::string_view{} : text.substr(first, last - first + 1);
-  };
   bool quoted = false;
   std::size_t start = 0;
   for (std::size_t i = 0; i <= line.size(); ++i) {
@@ -100,7 +89,7 @@ std::vector<std::string_view> fields_of(std::string_view line, char separator) {
       quoted = !quoted;
     }
     if (i == line.size() || (line[i] == separator && !quoted)) {
-      fields.push_back(trimmed(line.substr(start, i - start)));
+      fields.push_back(trimmed(line.substr(start, i - start), " \t\r\""));
       start = i + 1;
     }
   }
@@ -139,15 +128,11 @@ std::vector<Line> lines_of(std::string_view text) {
     text.remove_prefix(kByteOrderMark.size());
   }
   std::vector<Line> lines;
-  std::size_t number = 0;
-  for (std::size_t start = 0; start < text.size();) {
-    const std::size_t end = std::min(text.find('\n', start), text.size());
-    ++number;
-    if (const std::string_view line = text.substr(start, end - start); is_data(line)) {
+  each_line_of(text, [&](std::size_t number, std::string_view line) {
+    if (is_data(line)) {
       lines.push_back({number, line});
     }
-    start = end + 1;
-  }
+  });
   return lines;
 }
 
@@ -185,11 +170,10 @@ void read_cell(const ColumnName& column, std::string_view cell, ImportedRow& row
       return;
     }
     case Column::ranks: {
-      const auto whole = whole_in_word(cell);
-      if (!whole || *whole < 1 || *whole > 100'000'000) {
+      row.ranks = ranks_in_word(cell);
+      if (row.ranks.value_or(0) < 1) {
         reject_cell("number of ranks", cell);
       }
-      row.ranks = static_cast<int>(*whole);
       return;
     }
     case Column::collective:
@@ -214,7 +198,8 @@ bool is_csv(std::string_view start) {
   return !lines.empty() && separator_of(lines.front().text);
 }
 
-std::vector<ImportedTable> read_csv(std::string_view text, std::string_view name, Import& import) {
+ImportedTable read_csv(std::string_view text, std::string_view name, const ImportDefaults& defaults,
+                       Import& import) {
   const auto lines = lines_of(text);
   const char separator = lines.empty() ? ',' : separator_of(lines.front().text).value_or(',');
   const auto names =
@@ -236,10 +221,15 @@ std::vector<ImportedTable> read_csv(std::string_view text, std::string_view name
                                    : "no column is a time",
                     fmt::join(names, ", ")));
   }
+  const auto system = defaults.system ? std::find(names.begin(), names.end(), "system") : names.end();
+  const auto system_column = static_cast<std::size_t>(system - names.begin());
   SkippedRows skipped;
-  ImportedTable table{.line = lines.front().number};
+  ImportedTable table;
   for (std::size_t i = 1; i < lines.size(); ++i) {
     const auto cells = fields_of(lines[i].text, separator);
+    if (system_column < cells.size() && cells[system_column] != *defaults.system) {
+      continue;
+    }
     if (cells.size() != columns.size()) {
       skipped.add(lines[i].number, fmt::format("it has not {} columns", columns.size()));
       continue;
@@ -258,15 +248,11 @@ std::vector<ImportedTable> read_csv(std::string_view text, std::string_view name
       skipped.add(lines[i].number, "a message of 0 bytes");
       continue;
     }
-    table.rows.push_back(std::move(row));
+    table.push_back(std::move(row));
   }
   import.format = "CSV";
   import.notes = skipped.sentences();
-  std::vector<ImportedTable> tables;
-  if (!table.rows.empty()) {
-    tables.push_back(std::move(table));
-  }
-  return tables;
+  return table;
 }
 
 }  // namespace ringside

@@ -28,29 +28,25 @@ std::optional<double> bytes_per_unit(std::string_view unit) {
 
 class DeepSpeedReader final : public LogReader {
  public:
+  DeepSpeedReader() : LogReader("DeepSpeed") { tables_.emplace_back(); }
   void read(std::size_t line_number, std::string_view line, bool is_whole) override;
   std::vector<ImportedTable> finish(Import& import) override;
-  bool found() const override { return found_; }
-  std::string_view format() const override { return "DeepSpeed"; }
 
  private:
   void read_row(std::size_t line_number, const std::vector<std::string_view>& words, double unit);
 
-  bool found_ = false;
+  std::size_t line_ = 0;  ///< The table starts in.
   std::string operation_;
-  ImportedTable table_;
   std::vector<Bandwidths> bandwidths_;
-  SkippedRows skipped_;
 };
 
 void DeepSpeedReader::read_row(std::size_t line_number, const std::vector<std::string_view>& words,
                                double unit) {
   const auto size = number_in_word(words[0]);
-  const auto count = whole_in_word(words[2]);
   const auto milliseconds = number_in_word(words[4]);
   const auto tput = number_in_word(words[5]);
   const auto busbw = number_in_word(words[6]);
-  if (!size || !count || !milliseconds || !tput || !busbw) {
+  if (!size || !whole_in_word(words[2]) || !milliseconds || !tput || !busbw) {
     return;
   }
   const auto collective = parse_name<Collective>(operation_);
@@ -71,8 +67,8 @@ void DeepSpeedReader::read_row(std::size_t line_number, const std::vector<std::s
                     .collective = collective,
                     .bytes = std::llround(*size * unit),
                     .measurement = {.seconds = {*milliseconds * 1e-3}, .backend = Backend::nccl}};
-    row.measurement.iterations = static_cast<int>(std::min<std::int64_t>(*count, 1'000'000'000));
-    table_.rows.push_back(std::move(row));
+    row.measurement.iterations = iterations_in_word(words[2]);
+    tables_.front().push_back(std::move(row));
   }
 }
 
@@ -80,7 +76,7 @@ void DeepSpeedReader::read(std::size_t line_number, std::string_view line, bool 
   if (line.find("Comm. Op") != std::string_view::npos &&
       line.find("Message Size") != std::string_view::npos) {
     found_ = true;
-    table_.line = line_number;
+    line_ = line_number;
     operation_.clear();
     return;
   }
@@ -98,20 +94,15 @@ void DeepSpeedReader::read(std::size_t line_number, std::string_view line, bool 
 }
 
 std::vector<ImportedTable> DeepSpeedReader::finish(Import& import) {
-  const auto skipped = skipped_.sentences();
-  import.notes.insert(import.notes.end(), skipped.begin(), skipped.end());
-  if (table_.rows.empty()) {
-    return {};
+  auto tables = LogReader::finish(import);
+  if (!tables.empty()) {
+    // What both columns differ by is (n−1)/n, here in Gbit/s.
+    add_ranks_of_bandwidths(Collective::all_gather, bandwidths_, tables.front());
+    import.notes.push_back(fmt::format(
+        "line {}: these are calls of a training run, rounded and beside its computation: no benchmark",
+        line_));
   }
-  // What both columns differ by is (n−1)/n, here in Gbit/s.
-  const auto ranks = ranks_of_bandwidths(Collective::all_gather, bandwidths_);
-  for (ImportedRow& row : table_.rows) {
-    row.ranks = ranks;
-  }
-  import.notes.push_back(fmt::format(
-      "line {}: these are calls of a training run, rounded and beside its computation: no benchmark",
-      table_.line));
-  return {std::move(table_)};
+  return tables;
 }
 
 }  // namespace

@@ -18,20 +18,15 @@ namespace {
 
 class GlooBenchmarkReader final : public LogReader {
  public:
+  GlooBenchmarkReader() : LogReader("Gloo's benchmark") {}
   void read(std::size_t line_number, std::string_view line, bool is_whole) override;
-  std::vector<ImportedTable> finish(Import& import) override;
-  bool found() const override { return found_; }
-  std::string_view format() const override { return "Gloo's benchmark"; }
 
  private:
   void read_row(std::size_t line_number, std::string_view line);
 
-  bool found_ = false;
   bool in_table_ = false;
   std::string algorithm_;
   std::optional<int> ranks_;
-  std::vector<ImportedTable> tables_;
-  SkippedRows skipped_;
 };
 
 void GlooBenchmarkReader::read_row(std::size_t line_number, std::string_view line) {
@@ -61,9 +56,8 @@ void GlooBenchmarkReader::read_row(std::size_t line_number, std::string_view lin
                     .bytes = *elements * 4,
                     .measurement = {.seconds = {us[1] * 1e-6}, .backend = Backend::gloo}};
     row.measurement.min = {us[0] * 1e-6};
-    row.measurement.iterations =
-        static_cast<int>(std::min<std::int64_t>(whole_in_word(words[6]).value_or(0), 1'000'000'000));
-    tables_.back().rows.push_back(std::move(row));
+    row.measurement.iterations = iterations_in_word(words[6]);
+    tables_.back().push_back(std::move(row));
   }
 }
 
@@ -74,21 +68,13 @@ void GlooBenchmarkReader::read(std::size_t line_number, std::string_view line, b
   if (const auto algorithm = after(line, "Algorithm:"); algorithm && !first_word(*algorithm).empty()) {
     algorithm_ = std::string(first_word(*algorithm));
   } else if (const auto processes = after(line, "processes=")) {
-    const auto number = whole_in_word(processes->substr(0, processes->find_first_not_of("0123456789")));
-    ranks_ = number && *number < 100'000'000 ? std::optional(static_cast<int>(*number)) : std::nullopt;
+    ranks_ = ranks_in_word(processes->substr(0, processes->find_first_not_of("0123456789")));
   } else if (line.find("elements") != std::string_view::npos &&
              line.find("p50 (us)") != std::string_view::npos) {
     found_ = true;
     in_table_ = true;
-    tables_.push_back({.line = line_number});
+    tables_.emplace_back();
   }
-}
-
-std::vector<ImportedTable> GlooBenchmarkReader::finish(Import& import) {
-  const auto skipped = skipped_.sentences();
-  import.notes.insert(import.notes.end(), skipped.begin(), skipped.end());
-  std::erase_if(tables_, [](const ImportedTable& table) { return table.rows.empty(); });
-  return std::move(tables_);
 }
 
 }  // namespace

@@ -1,18 +1,19 @@
 #include "import/import.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <fstream>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <memory>
 #include <set>
-#include <system_error>
+#include <sstream>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "common/error.hpp"
+#include "common/text.hpp"
 #include "import/parts.hpp"
 #include "results/codec/reader.hpp"
 #include "results/codec/record.hpp"
@@ -35,39 +36,25 @@ constexpr std::string_view kReadable =
   throw Error(ErrorKind::bad_input, fmt::format("{}: {}", name, problem));
 }
 
-/// A file or a text, piece by piece.
-class Source {
- public:
-  explicit Source(std::string_view text) : rest_(text), in_memory_(true) {}
-  explicit Source(const std::filesystem::path& file) : stream_(file, std::ios::binary) {}
+/// The next bytes; empty at the end.
+std::string take(std::istream& stream, std::size_t most) {
+  std::string bytes(most, '\0');
+  stream.read(bytes.data(), static_cast<std::streamsize>(most));
+  bytes.resize(static_cast<std::size_t>(stream.gcount()));
+  return bytes;
+}
 
-  /// The next piece; empty at the end.
-  std::string_view next() {
-    if (in_memory_) {
-      return std::exchange(rest_, {});
-    }
-    buffer_.resize(std::size_t{1} << 20);
-    stream_.read(buffer_.data(), static_cast<std::streamsize>(buffer_.size()));
-    return std::string_view(buffer_).substr(0, static_cast<std::size_t>(stream_.gcount()));
-  }
-
- private:
-  std::ifstream stream_;
-  std::string buffer_;
-  std::string_view rest_;
-  bool in_memory_ = false;
-};
-
-/// Feeds the lines of a source to `use(number, line, is_whole)`, where only a last line without its break is not whole.
+/// Feeds the lines of a text to `use(number, line, is_whole)`, where only a last line without its break is not whole.
 template <typename Use>
-void for_each_line(Source& source, Use use) {
+void for_each_line(const std::string& start, std::istream& rest, Use use) {
+  constexpr std::size_t kPieceSize = std::size_t{1} << 20;
   std::string pending;
   std::size_t number = 0;
   const auto keep = [&](std::string_view part) {
     pending.append(part.substr(0, kLongestLine - std::min(kLongestLine, pending.size())));
   };
-  for (std::string_view piece = source.next(); !piece.empty(); piece = source.next()) {
-    while (!piece.empty()) {
+  for (std::string taken = start; !taken.empty(); taken = take(rest, kPieceSize)) {
+    for (std::string_view piece = taken; !piece.empty();) {
       const std::size_t end = piece.find('\n');
       if (end == std::string_view::npos) {
         keep(piece);
@@ -107,7 +94,7 @@ void drop_impossible_rows(std::vector<ImportedTable>& tables, const ImportDefaul
                           Import& import) {
   SkippedRows skipped;
   for (ImportedTable& table : tables) {
-    std::erase_if(table.rows, [&](const ImportedRow& row) {
+    std::erase_if(table, [&](const ImportedRow& row) {
       const std::string why = impossible(row, defaults);
       if (!why.empty()) {
         skipped.add(row.line, why);
@@ -127,7 +114,7 @@ std::vector<Series> series_of(const std::vector<ImportedTable>& tables, std::str
   for (const ImportedTable& table : tables) {
     const std::size_t first = result.size();
     std::vector<std::set<PointKey>> keys;
-    for (const ImportedRow& row : table.rows) {
+    for (const ImportedRow& row : table) {
       const auto ranks = row.ranks ? row.ranks : defaults.ranks;
       if (!ranks) {
         reject(
@@ -158,8 +145,8 @@ std::vector<Series> series_of(const std::vector<ImportedTable>& tables, std::str
   return result;
 }
 
-Import import_lines(Source& source, std::string_view name, const ImportDefaults& defaults,
-                    Placement placement) {
+Import import_lines(const std::string& start, std::istream& rest, std::string_view name,
+                    const ImportDefaults& defaults, Placement placement) {
   std::vector<std::unique_ptr<LogReader>> readers;
   readers.push_back(nccl_tests_reader(defaults, placement));
   readers.push_back(osu_reader());
@@ -170,7 +157,7 @@ Import import_lines(Source& source, std::string_view name, const ImportDefaults&
   readers.push_back(gloo_benchmark_reader());
   bool no_text = false;
   bool empty = true;
-  for_each_line(source, [&](std::size_t number, std::string_view line, bool is_whole) {
+  for_each_line(start, rest, [&](std::size_t number, std::string_view line, bool is_whole) {
     empty = false;
     no_text = no_text || line.find('\0') != std::string_view::npos;
     for (const auto& reader : readers) {
@@ -250,18 +237,17 @@ Format format_of(std::string_view start) {
   return !param && is_csv(start) ? Format::csv : Format::lines;
 }
 
-/// `whole` gives all of the text when the format needs that.
-template <typename Whole>
-Import import_from(std::string_view start, Source source, Whole whole, std::string_view name,
-                   const ImportDefaults& defaults, Placement placement) {
+Import import_from(std::istream& stream, std::string_view name, const ImportDefaults& defaults,
+                   Placement placement) {
+  const std::string start = take(stream, kStartSize);
   const Format format = format_of(start);
   if (format == Format::utf16) {
     reject(name, "is UTF-16, as PowerShell writes it; convert it to UTF-8 (iconv -f UTF-16 -t UTF-8)");
   }
   if (format == Format::lines) {
-    return import_lines(source, name, defaults, placement);
+    return import_lines(start, stream, name, defaults, placement);
   }
-  const std::string text = whole();
+  const std::string text = start + std::string{std::istreambuf_iterator<char>(stream), {}};
   if (format == Format::results) {
     return of_results(parse_results(text, name));
   }
@@ -272,9 +258,9 @@ Import import_from(std::string_view start, Source source, Whole whole, std::stri
     if (!read) {
       reject(name, fmt::format("is JSON, but has no list `results` of nccl-tests; {}", kReadable));
     }
-    tables = std::move(*read);
+    tables.push_back(std::move(*read));
   } else {
-    tables = read_csv(text, name, import);
+    tables.push_back(read_csv(text, name, defaults, import));
   }
   drop_impossible_rows(tables, defaults, import);
   import.series = series_of(tables, name, defaults);
@@ -285,36 +271,22 @@ Import import_from(std::string_view start, Source source, Whole whole, std::stri
   return import;
 }
 
-/// The first bytes of a file. Throws with the system's reason.
-std::string start_of(const std::filesystem::path& file) {
-  std::error_code error;
-  if (std::filesystem::is_directory(file, error)) {
-    return read_text(file);  // Refuses it.
-  }
-  errno = 0;
-  std::ifstream stream(file, std::ios::binary);
-  std::string start(kStartSize, '\0');
-  stream.read(start.data(), static_cast<std::streamsize>(start.size()));
-  if (stream.bad() || (!stream && !stream.eof())) {
-    return read_text(file);
-  }
-  start.resize(static_cast<std::size_t>(stream.gcount()));
-  return start;
-}
-
 }  // namespace
 
 Import import_measurements(const std::filesystem::path& file, const ImportDefaults& defaults,
                            Placement placement) {
-  const std::string start = start_of(file);
-  return import_from(
-      start, Source(file), [&] { return read_text(file); }, file.string(), defaults, placement);
+  std::ifstream stream(file, std::ios::binary);
+  stream.peek();  // A folder opens, but cannot be read.
+  if (!stream && !stream.eof()) {
+    read_text(file);  // Throws with the system's reason.
+  }
+  return import_from(stream, file.string(), defaults, placement);
 }
 
 Import import_text(std::string_view text, std::string_view name, const ImportDefaults& defaults,
                    Placement placement) {
-  return import_from(
-      text.substr(0, kStartSize), Source(text), [&] { return std::string(text); }, name, defaults, placement);
+  std::istringstream stream{std::string(text)};
+  return import_from(stream, name, defaults, placement);
 }
 
 Merged merge(const std::vector<Series>& series) {
@@ -347,9 +319,7 @@ std::vector<std::string> describe_kinds(const std::vector<Point>& points) {
   }
   std::vector<std::string> sentences;
   for (const auto& [kind, sizes] : kinds) {
-    const std::string range = sizes.least == sizes.most
-                                  ? format(sizes.least)
-                                  : fmt::format("{} to {}", format(sizes.least), format(sizes.most));
+    const std::string range = from_to(sizes.least, sizes.most);
     sentences.push_back(fmt::format("{} {} ({}) of {} on {} ranks, {}", kind.algorithm, name(kind.collective),
                                     name(kind.op), name(kind.dtype), kind.ranks, range));
   }

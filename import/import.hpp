@@ -20,6 +20,8 @@ struct ImportDefaults {
   std::optional<ReduceOp> op = {};     ///< none: sum
   /// For columns that several programs print alike.
   std::optional<Collective> collective = {};
+  /// The rows of a CSV with a column `system` that count say this one; none: all do.
+  std::optional<std::string> system = {};
 };
 
 /// Buffers of nccl-tests, which times each size with two buffers and again with one.

@@ -39,11 +39,9 @@ std::optional<int> ranks_listed(const json& value) {
   if (!ranks.empty()) {
     return static_cast<int>(ranks.size());
   }
-  if (value.is_object() || value.is_array()) {
-    for (const json& below : value) {
-      if (const auto found = ranks_listed(below)) {
-        return found;
-      }
+  for (const json& below : value) {
+    if (const auto found = value.is_structured() ? ranks_listed(below) : std::nullopt) {
+      return found;
     }
   }
   return std::nullopt;
@@ -54,27 +52,65 @@ std::optional<std::string> program_in(const json& value) {
   if (value.is_string()) {
     const auto text = value.get<std::string>();
     const std::size_t end = text.find("_perf");
-    if (end != std::string::npos) {
-      const std::size_t start = text.find_last_of(" /", end);
-      return text.substr(start == std::string::npos ? 0 : start + 1,
-                         end - (start == std::string::npos ? 0 : start + 1));
-    }
-    return std::nullopt;
+    const std::size_t start = text.find_last_of(" /", end) + 1;  // 0 where there is none.
+    return end == std::string::npos ? std::nullopt : std::optional(text.substr(start, end - start));
   }
-  if (value.is_object() || value.is_array()) {
-    for (const json& below : value) {
-      if (const auto found = program_in(below)) {
-        return found;
-      }
+  for (const json& below : value) {
+    if (const auto found = value.is_structured() ? program_in(below) : std::nullopt) {
+      return found;
     }
   }
   return std::nullopt;
 }
 
+/// What a run's results are read with.
+struct JsonRun {
+  std::optional<std::string> program;
+  std::optional<Collective> collective;  ///< That the program says.
+  const char* half;
+};
+
+/// One entry of the list; throws the reason why it is left out.
+ImportedRow row_of(const json& entry, const JsonRun& run, Bandwidths& bandwidths) {
+  const auto leave_out = [](const std::string& why) { throw Error(ErrorKind::bad_input, why); };
+  const json timing = entry.is_object() && entry.contains(run.half) ? entry[run.half] : json();
+  const double bytes = entry.is_object() ? number_at(entry, "size").value_or(0) : 0;
+  const double microseconds = timing.is_object() ? number_at(timing, "time").value_or(0) : 0;
+  if (!(bytes >= 1) || !(bytes < 1e18) || !(microseconds > 0)) {
+    leave_out("it has no size or no time");
+  }
+  const std::string type = text_at(entry, "type");
+  const auto dtype = nccl_dtype(type);
+  if (!dtype) {
+    leave_out(fmt::format("elements of type {} are none of ringside's", type));
+  }
+  const auto op = parse_name<ReduceOp>(text_at(entry, "redop"));
+  if (!run.collective && run.program) {
+    leave_out(fmt::format("the collective of {}_perf is none of ringside's", *run.program));
+  }
+  // The one whose rows have an operation and no root is all_reduce.
+  if (!run.collective && (!op || text_at(entry, "root") != "-1")) {
+    leave_out("nothing says which collective it is");
+  }
+  ImportedRow row{.collective = run.collective.value_or(Collective::all_reduce),
+                  .dtype = dtype,
+                  .op = op,
+                  .bytes = static_cast<std::int64_t>(bytes),
+                  .measurement = {.seconds = {microseconds * 1e-6}, .backend = Backend::nccl}};
+  if (const auto wrong = number_at(timing, "nwrong"); wrong && *wrong > 0) {
+    row.measurement = {.outcome = Outcome::wrong_result,
+                       .backend = Backend::nccl,
+                       .note = fmt::format("{:.0f} elements were wrong", *wrong)};
+  }
+  bandwidths = {.algbw = number_at(timing, "alg_bw").value_or(0),
+                .busbw = number_at(timing, "bus_bw").value_or(0)};
+  return row;
+}
+
 }  // namespace
 
-std::optional<std::vector<ImportedTable>> read_nccl_tests_json(std::string_view text, std::string_view name,
-                                                               Placement placement, Import& import) {
+std::optional<ImportedTable> read_nccl_tests_json(std::string_view text, std::string_view name,
+                                                  Placement placement, Import& import) {
   const json root = json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (root.is_discarded()) {
     throw Error(ErrorKind::bad_input,
@@ -85,60 +121,31 @@ std::optional<std::vector<ImportedTable>> read_nccl_tests_json(std::string_view 
   }
   json preamble = root;
   preamble.erase("results");
-  const std::optional<int> listed = ranks_listed(preamble);
-  const std::optional<std::string> program = program_in(preamble);
-  std::optional<Collective> collective = program ? parse_name<Collective>(*program) : std::nullopt;
-  const std::string half = placement == Placement::out_of_place ? "out_of_place" : "in_place";
+  JsonRun run{.program = program_in(preamble),
+              .collective = {},
+              .half = placement == Placement::out_of_place ? "out_of_place" : "in_place"};
+  run.collective = run.program ? parse_name<Collective>(*run.program) : std::nullopt;
 
   SkippedRows skipped;
-  ImportedTable table{.line = 1};
+  ImportedTable table;
   std::vector<Bandwidths> bandwidths;
   std::size_t number = 0;
   for (const json& entry : root["results"]) {
     ++number;
-    const json timing = entry.is_object() && entry.contains(half) ? entry[half] : json();
-    const double bytes = entry.is_object() ? number_at(entry, "size").value_or(0) : 0;
-    const double microseconds = timing.is_object() ? number_at(timing, "time").value_or(0) : 0;
-    if (!(bytes >= 1) || !(bytes < 1e18) || !(microseconds > 0)) {
-      skipped.add(number, "it has no size or no time");
-      continue;
+    try {
+      Bandwidths printed;
+      table.push_back(row_of(entry, run, printed));
+      table.back().line = number;
+      bandwidths.push_back(printed);
+    } catch (const Error& error) {
+      skipped.add(number, error.what());
     }
-    const std::string type = text_at(entry, "type");
-    const auto dtype = nccl_dtype(type);
-    if (!dtype) {
-      skipped.add(number, fmt::format("elements of type {} are none of ringside's", type));
-      continue;
-    }
-    const std::string redop = text_at(entry, "redop");
-    const bool all_reduce_like = parse_name<ReduceOp>(redop) && text_at(entry, "root") == "-1";
-    if (!collective && (program || !all_reduce_like)) {
-      skipped.add(number, program ? fmt::format("the collective of {}_perf is none of ringside's", *program)
-                                  : std::string("nothing says which collective it is"));
-      continue;
-    }
-    ImportedRow row{.line = number,
-                    .collective = collective,
-                    .dtype = dtype,
-                    .op = parse_name<ReduceOp>(redop),
-                    .bytes = static_cast<std::int64_t>(bytes),
-                    .measurement = {.seconds = {microseconds * 1e-6}, .backend = Backend::nccl}};
-    if (const auto wrong = number_at(timing, "nwrong"); wrong && *wrong > 0) {
-      row.measurement = {.outcome = Outcome::wrong_result,
-                         .backend = Backend::nccl,
-                         .note = fmt::format("{:.0f} elements were wrong", *wrong)};
-    }
-    bandwidths.push_back(
-        {.algbw = number_at(timing, "alg_bw").value_or(0), .busbw = number_at(timing, "bus_bw").value_or(0)});
-    table.rows.push_back(std::move(row));
   }
-  if (!collective) {
-    collective = Collective::all_reduce;  // The one whose rows have an operation and no root.
+  const auto listed = ranks_listed(preamble);
+  for (ImportedRow& row : table) {
+    row.ranks = listed;
   }
-  const auto by_bandwidth = ranks_of_bandwidths(*collective, bandwidths);
-  for (ImportedRow& row : table.rows) {
-    row.collective = collective;
-    row.ranks = listed ? listed : by_bandwidth;
-  }
+  add_ranks_of_bandwidths(run.collective.value_or(Collective::all_reduce), bandwidths, table);
   import.format = "nccl-tests JSON";
   if (const std::string version = text_at(root, "nccl_version"); !version.empty()) {
     import.nccl = version;
@@ -146,11 +153,7 @@ std::optional<std::vector<ImportedTable>> read_nccl_tests_json(std::string_view 
   for (const std::string& sentence : skipped.sentences()) {
     import.notes.push_back("of the list of results, " + sentence);
   }
-  std::vector<ImportedTable> tables;
-  if (!table.rows.empty()) {
-    tables.push_back(std::move(table));
-  }
-  return tables;
+  return table;
 }
 
 }  // namespace ringside

@@ -9,15 +9,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "common/text.hpp"
+
 namespace ringside {
 namespace {
-
-std::string upper(std::string_view text) {
-  std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return result;
-}
 
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 

@@ -45,8 +45,7 @@ bool busbw_is_below(const std::vector<Bandwidths>& rows) {
 }
 
 bool has_ring_bandwidth(std::optional<Collective> collective) {
-  return collective == Collective::all_reduce || collective == Collective::all_gather ||
-         collective == Collective::reduce_scatter || collective == Collective::all_to_all;
+  return collective && row_of(*collective).bus_factor > 0 && !has_root(*collective);
 }
 
 }  // namespace
@@ -112,7 +111,7 @@ ImportedTable NcclTestsReader::finished(Table& table) {
         "send_recv if it is that, or put the name of the program in front",
         *ranks);
   }
-  ImportedTable result{.line = table.line};
+  ImportedTable result;
   if (!collective || as_sendrecv) {
     for (const Row& row : table.rows) {
       skipped_.add(row.row.line, why_not);
@@ -137,29 +136,26 @@ ImportedTable NcclTestsReader::finished(Table& table) {
   for (Row& row : table.rows) {
     row.row.collective = collective;
     row.row.ranks = by_bandwidth ? by_bandwidth : ranks;
-    result.rows.push_back(std::move(row.row));
+    result.push_back(std::move(row.row));
   }
   return result;
 }
 
 std::vector<ImportedTable> NcclTestsReader::finish(Import& import) {
   drop_split();
-  std::vector<ImportedTable> result;
-  for (Table& table : tables_) {
-    ImportedTable done = table.rows.empty() ? ImportedTable{} : finished(table);
-    if (!done.rows.empty()) {
-      result.push_back(std::move(done));
+  bool any = false;
+  for (Table& table : printed_) {
+    if (!table.rows.empty()) {
+      tables_.push_back(finished(table));
+      any = any || !tables_.back().empty();
     }
   }
   import.gpu = gpu_;
   import.nccl = nccl_;
-  import.notes.insert(import.notes.end(), notes_.begin(), notes_.end());
-  if (elided_ && !result.empty()) {
-    import.notes.push_back(fmt::format("line {}: rows were left out here; they stay absent", *elided_));
+  if (elided_ && any) {
+    notes_.push_back(fmt::format("line {}: rows were left out here; they stay absent", *elided_));
   }
-  const auto skipped = skipped_.sentences();
-  import.notes.insert(import.notes.end(), skipped.begin(), skipped.end());
-  return result;
+  return LogReader::finish(import);
 }
 
 }  // namespace ringside

@@ -117,6 +117,16 @@ bool is_program(std::string_view name) {
          std::find(kOthers.begin(), kOthers.end(), without_perf(name)) != kOthers.end();
 }
 
+/// Where the type stands, with the size and the count in front of it.
+std::size_t type_in(const std::vector<std::string_view>& words) {
+  for (std::size_t i = 2; i < words.size(); ++i) {
+    if (is_nccl_dtype(words[i]) && whole_in_word(words[i - 1]) && whole_in_word(words[i - 2])) {
+      return i;
+    }
+  }
+  return kNoWord;
+}
+
 /// Whether what stands where the times of a row should be is a text of another program, glued to the root: `-1host:1:1 [0] NCCL INFO`.
 /// A row that was cut has nothing there, and one without times `N/A` or `XXXXX`.
 bool words_follow(const std::vector<std::string_view>& words, std::size_t at) {
@@ -131,22 +141,22 @@ bool words_follow(const std::vector<std::string_view>& words, std::size_t at) {
 }  // namespace
 
 std::optional<Collective> collective_of_program(std::string_view name) {
-  if (without_perf(name) == "alltoall") {
-    return Collective::all_to_all;
+  const std::string_view called = without_perf(name);
+  for (const CollectiveRow& row : kCollectives) {
+    if (called == row.name || (called == row.nccl_tests && !called.empty())) {
+      return row.collective;
+    }
   }
-  if (without_perf(name) == "sendrecv") {
-    return Collective::send_recv;
-  }
-  return parse_name<Collective>(std::string(without_perf(name)));
+  return std::nullopt;
 }
 
 NcclTestsReader::Table& NcclTestsReader::table_for_rows(std::size_t line_number) {
   if (!in_table_) {
     in_table_ = true;
-    tables_.push_back(coming_);
-    tables_.back().line = line_number;
+    printed_.push_back(coming_);
+    printed_.back().line = line_number;
   }
-  return tables_.back();
+  return printed_.back();
 }
 
 void NcclTestsReader::start_run() {
@@ -156,14 +166,7 @@ void NcclTestsReader::start_run() {
 
 bool NcclTestsReader::read_row(std::size_t line_number, const std::vector<std::string_view>& words,
                                bool is_whole) {
-  // The type, with the size and the count in front of it.
-  std::size_t type = kNoWord;
-  for (std::size_t i = 2; i < words.size(); ++i) {
-    if (is_nccl_dtype(words[i]) && whole_in_word(words[i - 1]) && whole_in_word(words[i - 2])) {
-      type = i;
-      break;
-    }
-  }
+  const std::size_t type = type_in(words);
   if (type == kNoWord) {
     return false;
   }
@@ -229,27 +232,18 @@ void NcclTestsReader::read_run(std::string_view line, const std::vector<std::str
       const auto before = line.substr(0, static_cast<std::size_t>(left.data() - line.data()) - 6);
       const std::string_view kind = words_of(before).empty() ? "" : words_of(before).back();
       if (kind != "warmup" && kind != "agg") {
-        coming_.iterations =
-            static_cast<int>(std::min<std::int64_t>(whole_in_word(first_word(left)).value_or(0), 1'000'000));
+        coming_.iterations = iterations_in_word(first_word(left));
       }
     }
     return;
   }
   // `#  Rank  0 Group  0 Pid  12345 on  node1 device  0 [0x0f] NVIDIA A100-SXM4-40GB`
   const auto rank = std::find(words.begin(), words.end(), "Rank");
-  if (const auto number = whole_in_word(*(rank + 1))) {
-    coming_.rank_lines.insert(static_cast<int>(std::min<std::int64_t>(*number, 100'000'000)));
+  if (const auto number = ranks_in_word(*(rank + 1))) {
+    coming_.rank_lines.insert(*number);
   }
-  if (const std::size_t bracket = line.rfind(']'); bracket != std::string_view::npos && !gpu_) {
-    // A log that wraps lines in JSON goes on behind it.
-    const std::string_view behind = line.substr(bracket + 1);
-    const auto name = words_of(behind.substr(0, behind.find_first_of("\\\"<\x1b")));
-    if (!name.empty()) {
-      gpu_ = std::string(name.front());
-      for (std::size_t i = 1; i < name.size(); ++i) {
-        *gpu_ += fmt::format(" {}", name[i]);
-      }
-    }
+  if (std::string gpu = gpu_of_rank(line); !gpu.empty() && !gpu_) {
+    gpu_ = std::move(gpu);
   }
 }
 
@@ -343,13 +337,8 @@ void NcclTestsReader::read(std::size_t line_number, std::string_view line, bool 
   if (line.size() < 3) {
     return;
   }
-  // Spreadsheets and editors make tabs of blanks.
   std::string blanks;
-  if (line.find('\t') != std::string_view::npos) {
-    blanks = line;
-    std::replace(blanks.begin(), blanks.end(), '\t', ' ');
-    line = blanks;
-  }
+  line = without_tabs(line, blanks);
   const std::vector<std::string_view> words = words_of(line);
   if (!read_row(line_number, words, is_whole) && !read_rest(words)) {
     read_preamble(line_number, line, words);

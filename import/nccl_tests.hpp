@@ -15,12 +15,10 @@ namespace ringside {
 class NcclTestsReader final : public LogReader {
  public:
   NcclTestsReader(const ImportDefaults& defaults, Placement placement)
-      : collective_(defaults.collective), placement_(placement) {}
+      : LogReader("nccl-tests"), collective_(defaults.collective), placement_(placement) {}
 
   void read(std::size_t line_number, std::string_view line, bool is_whole) override;
   std::vector<ImportedTable> finish(Import& import) override;
-  bool found() const override { return found_; }
-  std::string_view format() const override { return "nccl-tests"; }
 
  private:
   struct Row {
@@ -61,13 +59,10 @@ class NcclTestsReader final : public LogReader {
 
   std::optional<Collective> collective_;
   Placement placement_;
-  bool found_ = false;
   Table coming_;  ///< What is known of the next table.
   bool in_table_ = false;
-  std::vector<Table> tables_;
+  std::vector<Table> printed_;
   std::optional<Split> split_;
-  SkippedRows skipped_;
-  std::vector<std::string> notes_;
   std::optional<std::size_t> elided_;  ///< Line of the first rows that were left out.
   std::optional<std::string> gpu_;
   std::optional<std::string> nccl_;

@@ -8,7 +8,7 @@
 
 #include "common/error.hpp"
 #include "import/listed_gpu_name.hpp"
-#include "sim/nccl/gpu_models.hpp"
+#include "sim/topology/gpu_models.hpp"
 #include "sim/topology/link_kinds.hpp"
 
 namespace ringside {

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <limits>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "common/numbers.hpp"
 
@@ -95,6 +97,8 @@ bool has_possible_times(const Measurement& measurement) {
                      [&](Seconds time) { return time.value == 0 || possible(time.value); });
 }
 
+bool is_hex(char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0; }
+
 std::vector<std::string_view> words_of(std::string_view line) {
   std::vector<std::string_view> words;
   for (std::size_t start = 0; start < line.size();) {
@@ -110,6 +114,24 @@ std::vector<std::string_view> words_of(std::string_view line) {
     start = end;
   }
   return words;
+}
+
+std::string_view without_tabs(std::string_view line, std::string& blanks) {
+  if (line.find('\t') == std::string_view::npos) {
+    return line;
+  }
+  blanks = line;
+  std::replace(blanks.begin(), blanks.end(), '\t', ' ');
+  return blanks;
+}
+
+std::string_view clean(std::string_view text) { return text.substr(0, text.find_first_of("\\\"<\x1b")); }
+
+std::string gpu_of_rank(std::string_view line) {
+  const std::size_t bracket = line.rfind(']');
+  return bracket == std::string_view::npos
+             ? std::string()
+             : fmt::format("{}", fmt::join(words_of(clean(line.substr(bracket + 1))), " "));
 }
 
 std::optional<std::string_view> after(std::string_view line, std::string_view marker) {
@@ -136,6 +158,23 @@ std::optional<std::int64_t> whole_in_word(std::string_view word) {
   return number && *number >= 0 ? number : std::nullopt;
 }
 
+std::optional<int> ranks_in_word(std::string_view word) {
+  const auto ranks = whole_in_word(word);
+  return ranks && *ranks <= 100'000'000 ? std::optional(static_cast<int>(*ranks)) : std::nullopt;
+}
+
+int iterations_in_word(std::string_view word) {
+  return static_cast<int>(std::min<std::int64_t>(whole_in_word(word).value_or(0), 1'000'000'000));
+}
+
+std::vector<ImportedTable> LogReader::finish(Import& import) {
+  import.notes.insert(import.notes.end(), notes_.begin(), notes_.end());
+  const auto skipped = skipped_.sentences();
+  import.notes.insert(import.notes.end(), skipped.begin(), skipped.end());
+  std::erase_if(tables_, [](const ImportedTable& table) { return table.empty(); });
+  return std::move(tables_);
+}
+
 std::optional<DataType> nccl_dtype(std::string_view word) {
   const TypeName* found = type_name(word);
   return found == nullptr ? std::nullopt : found->dtype;
@@ -147,7 +186,7 @@ std::optional<int> ranks_of_bandwidths(Collective collective, const std::vector<
   // Half of the last digit printed.
   constexpr double kRounding = 0.005;
   // busbw/algbw = scale · (n−1)/n, so that n = scale / (scale − ratio).
-  const double scale = collective == Collective::all_reduce ? 2 : 1;
+  const double scale = std::max(1, row_of(collective).bus_factor);
   double low = 2;
   double high = std::numeric_limits<int>::max();
   for (const Bandwidths& row : rows) {
@@ -162,6 +201,14 @@ std::optional<int> ranks_of_bandwidths(Collective collective, const std::vector<
   const double first = std::ceil(low - 1e-6);
   return first <= high + 1e-6 && first + 1 > high + 1e-6 ? std::optional(static_cast<int>(first))
                                                          : std::nullopt;
+}
+
+void add_ranks_of_bandwidths(Collective collective, const std::vector<Bandwidths>& bandwidths,
+                             ImportedTable& table) {
+  const auto ranks = ranks_of_bandwidths(collective, bandwidths);
+  for (ImportedRow& row : table) {
+    row.ranks = row.ranks ? row.ranks : ranks;
+  }
 }
 
 }  // namespace ringside

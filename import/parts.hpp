@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <memory>
@@ -26,17 +27,12 @@ struct ImportedRow {
   Measurement measurement = {};
 };
 
-/// What is common to a table: found before, in, or after it.
-struct ImportedTable {
-  std::size_t line = 0;
-  std::vector<ImportedRow> rows = {};
-};
+using ImportedTable = std::vector<ImportedRow>;
 
 /// Rows that were skipped, by reason.
 class SkippedRows {
  public:
   void add(std::size_t line, const std::string& why);
-  bool empty() const { return reasons_.empty(); }
   /// One sentence per reason.
   std::vector<std::string> sentences() const;
 
@@ -55,8 +51,29 @@ inline constexpr Seconds kLongestTime{1e9};
 /// Whether each time of it that is known could be one.
 bool has_possible_times(const Measurement& measurement);
 
+bool is_hex(char c);
+
+/// Calls `use(number, line)` for each line of a text, the first one being 1.
+template <typename Use>
+void each_line_of(std::string_view text, Use use) {
+  std::size_t number = 0;
+  for (std::size_t start = 0; start < text.size();) {
+    const std::size_t end = std::min(text.find('\n', start), text.size());
+    use(++number, text.substr(start, end - start));
+    start = end + 1;
+  }
+}
+
 /// Words of a line: white space and the bars of a table of Markdown end them.
 std::vector<std::string_view> words_of(std::string_view line);
+
+/// The line with blanks for tabs, which spreadsheets and editors make of them; `blanks` holds it then.
+std::string_view without_tabs(std::string_view line, std::string& blanks);
+
+/// Without what a log that wraps lines (JSON, quotes, colours) puts behind them.
+std::string_view clean(std::string_view text);
+/// `NVIDIA L40S` of `# Rank 0 Group 0 Pid 1 on host device 0 [0x17] NVIDIA L40S`; empty where there is none.
+std::string gpu_of_rank(std::string_view line);
 
 /// What is left of a line behind `marker`; nothing when it is not there.
 std::optional<std::string_view> after(std::string_view line, std::string_view marker);
@@ -67,6 +84,10 @@ std::string_view first_word(std::string_view text);
 std::optional<double> number_in_word(std::string_view word);
 /// Likewise for whole numbers of at least 0.
 std::optional<std::int64_t> whole_in_word(std::string_view word);
+/// A whole number of ranks; nothing for more than any machine has.
+std::optional<int> ranks_in_word(std::string_view word);
+/// How often something ran; 0 where the word does not say it.
+int iterations_in_word(std::string_view word);
 
 /// How nccl-tests spells a type (`half`, `float`, …); nothing for one that ringside does not have.
 std::optional<DataType> nccl_dtype(std::string_view word);
@@ -76,16 +97,26 @@ bool is_nccl_dtype(std::string_view word);
 /// A reader of one format of text, fed line by line; each sees all lines.
 class LogReader {
  public:
+  /// `format` is what people call it: `OSU`.
+  explicit LogReader(std::string_view format) : format_(format) {}
   virtual ~LogReader() = default;
 
   /// Only a last line without its break is not whole.
   virtual void read(std::size_t line_number, std::string_view line, bool is_whole) = 0;
   /// When all lines were read. Adds to `import`; returns the tables, without those that hold nothing.
-  virtual std::vector<ImportedTable> finish(Import& import) = 0;
+  virtual std::vector<ImportedTable> finish(Import& import);
   /// Whether the text holds anything of this format.
-  virtual bool found() const = 0;
-  /// What people call it: `OSU`.
-  virtual std::string_view format() const = 0;
+  bool found() const { return found_; }
+  std::string_view format() const { return format_; }
+
+ protected:
+  bool found_ = false;
+  std::vector<ImportedTable> tables_;
+  SkippedRows skipped_;
+  std::vector<std::string> notes_;
+
+ private:
+  std::string_view format_;
 };
 
 std::unique_ptr<LogReader> nccl_tests_reader(const ImportDefaults& defaults, Placement placement);
@@ -104,12 +135,16 @@ struct Bandwidths {
   double busbw = 0;
 };
 std::optional<int> ranks_of_bandwidths(Collective collective, const std::vector<Bandwidths>& rows);
+/// The same for rows that do not say it themselves.
+void add_ranks_of_bandwidths(Collective collective, const std::vector<Bandwidths>& bandwidths,
+                             ImportedTable& table);
 
 /// Whole texts; nothing when it is not of that format.
-std::optional<std::vector<ImportedTable>> read_nccl_tests_json(std::string_view text, std::string_view name,
-                                                               Placement placement, Import& import);
+std::optional<ImportedTable> read_nccl_tests_json(std::string_view text, std::string_view name,
+                                                  Placement placement, Import& import);
 /// Throws Error{bad_input} for a CSV without a column of sizes or of times.
-std::vector<ImportedTable> read_csv(std::string_view text, std::string_view name, Import& import);
+ImportedTable read_csv(std::string_view text, std::string_view name, const ImportDefaults& defaults,
+                       Import& import);
 /// Whether the first line of data looks like the names of columns, among them one of sizes.
 bool is_csv(std::string_view start);
 

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <map>
 #include <set>
@@ -10,49 +9,17 @@
 
 #include "common/error.hpp"
 #include "common/numbers.hpp"
+#include "common/text.hpp"
 #include "import/listed_gpu_name.hpp"
 #include "import/offer_listing.hpp"
 #include "import/offer_machine.hpp"
 #include "scenario/yaml/csv.hpp"
-#include "sim/nccl/gpu_models.hpp"
+#include "sim/topology/gpu_models.hpp"
 
 /// catalogs/<version>/<cloud>/vms.csv of skypilot-org/skypilot-catalog. Columns differ by cloud in order and presence, and
 /// none says how GPUs are connected.
 namespace ringside {
 namespace {
-
-/// The columns that are read. Every cloud has the first ones.
-struct Columns {
-  std::size_t instance;
-  std::size_t accelerator;
-  std::size_t count;
-  std::size_t price;
-  std::size_t region;
-  std::optional<std::size_t> spot;
-  std::optional<std::size_t> zone;
-  std::optional<std::size_t> gpu_info;
-  std::optional<std::size_t> upstream;  ///< What the cloud behind a broker calls it.
-};
-
-Columns columns_of(const CsvTable& table, const std::string& origin) {
-  const auto column = [&](std::string_view name) {
-    const auto index = table.column(name);
-    if (!index) {
-      throw Error(ErrorKind::bad_input,
-                  fmt::format("{}:1: has no column {}, which vms.csv of every cloud has", origin, name));
-    }
-    return *index;
-  };
-  return {.instance = column("InstanceType"),
-          .accelerator = column("AcceleratorName"),
-          .count = column("AcceleratorCount"),
-          .price = column("Price"),
-          .region = column("Region"),
-          .spot = table.column("SpotPrice"),
-          .zone = table.column("AvailabilityZone"),
-          .gpu_info = table.column("GpuInfo"),
-          .upstream = table.column("UpstreamCloudId")};
-}
 
 /// One row with its cells by name; absent columns are empty.
 struct VmRow {
@@ -61,7 +28,7 @@ struct VmRow {
   std::string count;
   std::string place;     ///< Zone, else region.
   std::string gpu_info;  ///< A Python literal.
-  std::string upstream;
+  std::string upstream;  ///< What the cloud behind a broker calls it.
   std::optional<double> price;
   std::optional<double> spot;
   int line = 0;
@@ -72,23 +39,39 @@ std::optional<double> amount_of(const std::string& cell) {
   return amount && *amount > 0 ? amount : std::nullopt;
 }
 
-VmRow row_of(const CsvRow& row, const Columns& columns) {
-  const auto cell = [&](std::optional<std::size_t> column) {
-    return column ? row.cells[*column] : std::string();
-  };
-  const std::string zone = cell(columns.zone);
-  return {.instance = cell(columns.instance),
-          .accelerator = cell(columns.accelerator),
-          .count = cell(columns.count),
-          .place = zone.empty() ? cell(columns.region) : zone,
-          .gpu_info = cell(columns.gpu_info),
-          .upstream = cell(columns.upstream),
-          .price = amount_of(cell(columns.price)),
-          .spot = amount_of(cell(columns.spot)),
-          .line = row.line};
+/// Every cloud has the first columns.
+std::vector<VmRow> rows_of(const CsvTable& table, const std::string& origin) {
+  for (const char* name : {"InstanceType", "AcceleratorName", "AcceleratorCount", "Price", "Region"}) {
+    if (!table.column(name)) {
+      throw Error(ErrorKind::bad_input,
+                  fmt::format("{}:1: has no column {}, which vms.csv of every cloud has", origin, name));
+    }
+  }
+  std::map<std::string_view, std::size_t> columns;
+  for (std::size_t index = 0; index < table.header.size(); ++index) {
+    columns.emplace(table.header[index], index);
+  }
+  std::vector<VmRow> rows;
+  for (const CsvRow& row : table.rows) {
+    const auto cell = [&](std::string_view name) {
+      const auto column = columns.find(name);
+      return column == columns.end() ? std::string() : row.cells[column->second];
+    };
+    const std::string zone = cell("AvailabilityZone");
+    rows.push_back({.instance = cell("InstanceType"),
+                    .accelerator = cell("AcceleratorName"),
+                    .count = cell("AcceleratorCount"),
+                    .place = zone.empty() ? cell("Region") : zone,
+                    .gpu_info = cell("GpuInfo"),
+                    .upstream = cell("UpstreamCloudId"),
+                    .price = amount_of(cell("Price")),
+                    .spot = amount_of(cell("SpotPrice")),
+                    .line = row.line});
+  }
+  return rows;
 }
 
-std::optional<int> count_of(const std::string& cell) {
+std::optional<int> count_in(const std::string& cell) {
   constexpr double kMostGpus = 1024;
   const auto count = parse_number<double>(cell);
   return count && *count >= 1 && *count == std::round(*count) && *count <= kMostGpus
@@ -127,16 +110,10 @@ std::optional<double> memory_of_one(const std::string& gpu_info, int count) {
              : mib;
 }
 
-std::string capitals(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return text;
-}
-
 /// `SXM`, `PCIE` or `NVL` where some cell of the row says it; else empty.
 std::string form_in(const VmRow& row) {
   const std::string text =
-      capitals(fmt::format("{} {} {} {}", row.accelerator, row.instance, row.upstream, row.gpu_info));
+      upper(fmt::format("{} {} {} {}", row.accelerator, row.instance, row.upstream, row.gpu_info));
   const auto mentions = [&](std::string_view word) { return text.find(word) != std::string::npos; };
   if (mentions("SXM") || mentions("NVLINK")) {
     return "SXM";
@@ -163,7 +140,7 @@ std::string name_of(const VmRow& row, const std::set<std::string>& accelerators,
   }
   // Cards of other makers' form have only one data sheet, so that a form that fits none is passed over.
   for (const std::string& tried : {form, std::string(form == "PCIE" ? "NVL" : ""), std::string("SXM")}) {
-    if (!tried.empty() && capitals(name).find(tried) == std::string::npos &&
+    if (!tried.empty() && upper(name).find(tried) == std::string::npos &&
         find_gpu_sheet(fmt::format("{} {}", name, tried))) {
       return fmt::format("{} {}", name, tried);
     }
@@ -281,7 +258,7 @@ void add_price(const VmRow& row, double amount, int rows, const std::string& ori
 /// On demand and, where it is listed, what can be taken away again: each has its price.
 void add_offers(const VmGroup& group, const std::string& origin, const std::set<std::string>& accelerators,
                 MachineByName machine_by_name, std::vector<Offer>& offers) {
-  const auto count = count_of(group.row.count);
+  const auto count = count_in(group.row.count);
   Offer offer;
   offer.name = group.row.instance.empty() ? group.row.accelerator : group.row.instance;
   offer.source = fmt::format("{}:{}", origin, group.row.line);
@@ -311,18 +288,14 @@ void add_offers(const VmGroup& group, const std::string& origin, const std::set<
   }
 }
 
-std::string plural(std::size_t count, const char* what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
 std::string summary_of(const std::string& origin, const ListingRows& rows, std::size_t offers) {
-  std::string text = fmt::format("{}: {}: {} in {}", origin, plural(rows.total, "row"),
-                                 plural(offers, "offer"), plural(rows.offered, "row"));
+  std::string text = fmt::format("{}: {}: {} in {}", origin, count_of(rows.total, "row"),
+                                 count_of(offers, "offer"), count_of(rows.offered, "row"));
   if (rows.without_gpus > 0) {
-    text += fmt::format(", {} without GPUs", plural(rows.without_gpus, "row"));
+    text += fmt::format(", {} without GPUs", count_of(rows.without_gpus, "row"));
   }
   if (rows.not_understood > 0) {
-    text += fmt::format(", {} not understood", plural(rows.not_understood, "row"));
+    text += fmt::format(", {} not understood", count_of(rows.not_understood, "row"));
   }
   return text + ".";
 }
@@ -332,15 +305,13 @@ std::string summary_of(const std::string& origin, const ListingRows& rows, std::
 OfferListing read_skypilot_offers(std::string_view text, const std::string& origin,
                                   MachineByName machine_by_name) {
   const CsvTable table = parse_csv(text, origin, RaggedRows::kept_apart);
-  const Columns columns = columns_of(table, origin);
   OfferListing listing;
   listing.rows.total = table.rows.size() + table.ragged.size();
   listing.rows.not_understood = table.ragged.size();
   Places hosts;
   std::vector<VmRow> with_gpus;
   std::set<std::string> accelerators;
-  for (const CsvRow& cells : table.rows) {
-    VmRow row = row_of(cells, columns);
+  for (VmRow& row : rows_of(table, origin)) {
     if (row.accelerator.empty()) {
       ++listing.rows.without_gpus;
       hosts.emplace(std::pair(row.place, row.instance), row);
@@ -353,7 +324,7 @@ OfferListing read_skypilot_offers(std::string_view text, const std::string& orig
   std::vector<VmGroup> groups;
   for (VmRow& row : with_gpus) {
     Offer common;
-    const auto count = count_of(row.count);
+    const auto count = count_in(row.count);
     if (row.instance.empty() && count) {
       join_host(row, hosts, *count, common);
     }

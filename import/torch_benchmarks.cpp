@@ -42,34 +42,28 @@ std::optional<double> rate_in_word(std::string_view word, std::string_view unit)
 
 class AllReduceBenchReader final : public LogReader {
  public:
+  AllReduceBenchReader() : LogReader("all_reduce_bench") { tables_.emplace_back(); }
   void read(std::size_t line_number, std::string_view line, bool is_whole) override;
   std::vector<ImportedTable> finish(Import& import) override;
-  bool found() const override { return found_; }
-  std::string_view format() const override { return "all_reduce_bench"; }
 
  private:
   void read_row(std::size_t line_number, const std::vector<std::string_view>& words);
   void read_payload(std::size_t line_number, const std::vector<std::string_view>& words);
   void add(std::size_t line_number, std::int64_t bytes, std::optional<int> ranks, double seconds);
 
-  bool found_ = false;
   bool in_table_ = false;
   std::optional<std::int64_t> payload_;  ///< That the next bandwidth is of.
   std::optional<int> ranks_;             ///< Its ranks.
   std::vector<Bandwidths> bandwidths_;   ///< In the table.
-  ImportedTable table_;
 };
 
 void AllReduceBenchReader::add(std::size_t line_number, std::int64_t bytes, std::optional<int> ranks,
                                double seconds) {
-  if (table_.rows.empty()) {
-    table_.line = line_number;
-  }
-  table_.rows.push_back({.line = line_number,
-                         .collective = Collective::all_reduce,
-                         .ranks = ranks,
-                         .bytes = bytes,
-                         .measurement = {.seconds = {seconds}, .backend = Backend::nccl}});
+  tables_.front().push_back({.line = line_number,
+                             .collective = Collective::all_reduce,
+                             .ranks = ranks,
+                             .bytes = bytes,
+                             .measurement = {.seconds = {seconds}, .backend = Backend::nccl}});
 }
 
 void AllReduceBenchReader::read_row(std::size_t line_number, const std::vector<std::string_view>& words) {
@@ -125,9 +119,8 @@ void AllReduceBenchReader::read(std::size_t line_number, std::string_view line, 
     payload_ = words.empty() ? std::nullopt : size_in_word(words[0]);
     ranks_.reset();
     for (std::size_t i = 1; i < words.size(); ++i) {
-      if (const auto number = whole_in_word(words[i - 1]);
-          words[i].starts_with("ranks") && number && *number < 100'000'000) {
-        ranks_ = static_cast<int>(*number);
+      if (const auto ranks = ranks_in_word(words[i - 1]); words[i].starts_with("ranks") && ranks) {
+        ranks_ = ranks;
       }
     }
   } else if (const auto size = after(line, "data size:")) {
@@ -141,32 +134,28 @@ void AllReduceBenchReader::read(std::size_t line_number, std::string_view line, 
 }
 
 std::vector<ImportedTable> AllReduceBenchReader::finish(Import& import) {
-  if (table_.rows.empty()) {
-    return {};
+  auto tables = LogReader::finish(import);
+  if (!tables.empty()) {
+    add_ranks_of_bandwidths(Collective::all_reduce, bandwidths_, tables.front());
+    import.notes.push_back(fmt::format(
+        "line {}: this script prints bandwidths; times were computed from them, with the error of their last "
+        "digit",
+        tables.front().front().line));
   }
-  const auto ranks = ranks_of_bandwidths(Collective::all_reduce, bandwidths_);
-  for (ImportedRow& row : table_.rows) {
-    row.ranks = row.ranks ? row.ranks : ranks;
-  }
-  import.notes.push_back(fmt::format(
-      "line {}: this script prints bandwidths; times were computed from them, with the error of their last "
-      "digit",
-      table_.line));
-  return {std::move(table_)};
+  return tables;
 }
 
 class ParamReader final : public LogReader {
  public:
+  ParamReader() : LogReader("PARAM") { tables_.emplace_back(); }
   void read(std::size_t line_number, std::string_view line, bool is_whole) override;
-  std::vector<ImportedTable> finish(Import& import) override;
-  bool found() const override { return found_; }
-  std::string_view format() const override { return "PARAM"; }
+  std::vector<ImportedTable> finish(Import& import) override {
+    add_ranks_of_bandwidths(Collective::all_reduce, bandwidths_, tables_.front());
+    return LogReader::finish(import);
+  }
 
  private:
-  bool found_ = false;
-  ImportedTable table_;
   std::vector<Bandwidths> bandwidths_;
-  SkippedRows skipped_;
 };
 
 void ParamReader::read(std::size_t line_number, std::string_view line, bool /*is_whole*/) {
@@ -207,7 +196,6 @@ void ParamReader::read(std::size_t line_number, std::string_view line, bool /*is
              (numbers[7] >= 0.1 && (of_algbw > 2 * numbers[6] || of_algbw < numbers[5] / 2))) {
     skipped_.add(line_number, "its times and its bandwidth do not fit each other");
   } else {
-    table_.line = table_.rows.empty() ? line_number : table_.line;
     ImportedRow row{.line = line_number,
                     .collective = collective,
                     .dtype = dtype,
@@ -215,25 +203,11 @@ void ParamReader::read(std::size_t line_number, std::string_view line, bool /*is
                     .measurement = {.seconds = {numbers[2] * 1e-6}, .backend = Backend::nccl}};
     row.measurement.min = {numbers[5] * 1e-6};
     row.measurement.p95 = {numbers[4] * 1e-6};
-    table_.rows.push_back(std::move(row));
+    tables_.front().push_back(std::move(row));
     if (collective == Collective::all_reduce) {
       bandwidths_.push_back({.algbw = numbers[7], .busbw = numbers[8]});
     }
   }
-}
-
-std::vector<ImportedTable> ParamReader::finish(Import& import) {
-  const auto skipped = skipped_.sentences();
-  import.notes.insert(import.notes.end(), skipped.begin(), skipped.end());
-  const auto ranks = ranks_of_bandwidths(Collective::all_reduce, bandwidths_);
-  for (ImportedRow& row : table_.rows) {
-    row.ranks = ranks;
-  }
-  std::vector<ImportedTable> tables;
-  if (!table_.rows.empty()) {
-    tables.push_back(std::move(table_));
-  }
-  return tables;
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "common/error.hpp"
+#include "common/text.hpp"
 #include "results/codec/reader.hpp"
 
 namespace ringside {
@@ -143,9 +144,19 @@ bool is_of_others(const std::filesystem::path& file, const RunHeader& header) {
   }
 }
 
-std::filesystem::path moved_away(const std::filesystem::path& file) {
-  std::filesystem::path kept = dated_name(file);
+}  // namespace
+
+std::optional<std::filesystem::path> Journal::kept(const std::filesystem::path& file,
+                                                   const std::function<bool()>& matters) {
   std::error_code error;
+  if (!std::filesystem::is_regular_file(file, error)) {
+    return std::nullopt;
+  }
+  const Journal own(file);  // Nobody else writes it meanwhile.
+  if (!matters()) {
+    return std::nullopt;
+  }
+  std::filesystem::path kept = dated_name(file);
   std::filesystem::rename(file, kept, error);
   if (error) {
     reject_file(kept, error.message());
@@ -153,29 +164,14 @@ std::filesystem::path moved_away(const std::filesystem::path& file) {
   return kept;
 }
 
-}  // namespace
-
 std::optional<std::filesystem::path> keep_of_others(const std::filesystem::path& file,
                                                     const RunHeader& header) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(file, error)) {
-    return std::nullopt;
-  }
-  const Journal own(file);  // Nobody else writes it meanwhile.
-  return is_of_others(file, header) ? std::optional(moved_away(file)) : std::nullopt;
+  return Journal::kept(file, [&] { return is_of_others(file, header); });
 }
 
 std::optional<std::filesystem::path> keep_measurements(const std::filesystem::path& file,
                                                        std::span<const Point> points) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(file, error)) {
-    return std::nullopt;
-  }
-  const Journal own(file);  // Nobody else writes it meanwhile.
-  if (!holds_more(file, points)) {
-    return std::nullopt;
-  }
-  return moved_away(file);
+  return Journal::kept(file, [&] { return holds_more(file, points); });
 }
 
 Journal::Journal(const std::filesystem::path& file) : file_(file) {
@@ -290,16 +286,16 @@ ResumedJournal resume_journal(const std::filesystem::path& file, const ResumeReq
                [&](const Point& point) { return asked.contains(point.key); });
   const std::size_t failed = request.backend ? forget_failures(resumed.points) : std::size_t{0};
   if (failed > 0) {
-    resumed.notes.push_back(fmt::format("{}: {} failed and will be measured again", file.string(),
-                                        failed == 1 ? "1 point" : fmt::format("{} points", failed)));
+    resumed.notes.push_back(
+        fmt::format("{}: {} failed and will be measured again", file.string(), count_of(failed, "point")));
   }
   if (const std::size_t strangers = there.points.size() - resumed.points.size(); strangers > 0) {
     if (resumed.points.empty()) {
       refuse(file, fmt::format("none of its {} points is one that scenario '{}' asks for", strangers,
                                request.header.scenario.name));
     }
-    resumed.notes.push_back(fmt::format("{}: {} {} that the scenario does not ask for will stay in the file",
-                                        file.string(), strangers, strangers == 1 ? "point" : "points"));
+    resumed.notes.push_back(fmt::format("{}: {} that the scenario does not ask for will stay in the file",
+                                        file.string(), count_of(strangers, "point")));
   }
   note_differences(resumed.header, request.header, resumed.notes);
 

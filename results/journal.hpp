@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -41,12 +42,12 @@ class Journal {
 
   const std::filesystem::path& file() const { return file_; }
 
+  /// Moves the file away where it `matters`, for keep_measurements() and keep_of_others().
+  static std::optional<std::filesystem::path> kept(const std::filesystem::path& file,
+                                                   const std::function<bool()>& matters);
+
  private:
   friend ResumedJournal resume_journal(const std::filesystem::path& file, const ResumeRequest& request);
-  friend std::optional<std::filesystem::path> keep_measurements(const std::filesystem::path& file,
-                                                                std::span<const Point> points);
-  friend std::optional<std::filesystem::path> keep_of_others(const std::filesystem::path& file,
-                                                             const RunHeader& header);
 
   explicit Journal(const std::filesystem::path& file);
   void truncate(std::size_t size);

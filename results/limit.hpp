@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 
+#include "common/spellings.hpp"
 #include "results/codec/fields.hpp"
 
 namespace ringside {
@@ -31,7 +31,27 @@ enum class LinkKind : std::uint8_t {
   other,             ///< not said; no two of these are of one kind
 };
 
-std::string_view name(LinkKind kind);
+constexpr auto spellings_of(LinkKind /*any*/) {
+  using enum LinkKind;
+  return std::to_array<Spelling<LinkKind>>({{gpu_to_gpu, "gpu_to_gpu"},
+                                            {gpu_up, "gpu_up"},
+                                            {gpu_down, "gpu_down"},
+                                            {pcie_up, "pcie_up"},
+                                            {pcie_down, "pcie_down"},
+                                            {pcie_switch_up, "pcie_switch_up"},
+                                            {pcie_switch_down, "pcie_switch_down"},
+                                            {staging, "staging"},
+                                            {host_bridge, "host_bridge"},
+                                            {host_memory, "host_memory"},
+                                            {inter_socket, "inter_socket"},
+                                            {nic_out, "nic_out"},
+                                            {nic_in, "nic_in"},
+                                            {fabric_out, "fabric_out"},
+                                            {fabric_in, "fabric_in"},
+                                            {switch_to_switch, "switch_to_switch"},
+                                            {medium, "medium"},
+                                            {other, "other"}});
+}
 
 /// What holds a predicted time back. Which fields are set follows from `kind`, the others are as they are here; analysis/comparison/limit_sentences.hpp puts it into words.
 struct Limit {
@@ -57,9 +77,14 @@ struct Limit {
   bool operator==(const Limit&) const = default;
 };
 
-std::string_view name(Limit::Kind kind);
+constexpr auto spellings_of(Limit::Kind /*any*/) {
+  using enum Limit::Kind;
+  return std::to_array<Spelling<Limit::Kind>>({{shared_link, "shared_link"},
+                                               {shared_cores, "shared_cores"},
+                                               {contention, "contention"},
+                                               {model, "model"}});
+}
 
-template <>
-const FieldTable<Limit>& field_table();
+FieldTable<Limit> table_of(const Limit* any);
 
 }  // namespace ringside

@@ -16,7 +16,10 @@ enum class LaunchMode {
   stream,      ///< Its parts are launched one by one.
 };
 
-std::string_view name(LaunchMode mode);
+constexpr auto spellings_of(LaunchMode /*any*/) {
+  using enum LaunchMode;
+  return std::to_array<Spelling<LaunchMode>>({{cuda_graph, "cuda_graph"}, {stream, "stream"}});
+}
 
 /// How calls get onto a device, and what that costs the host.
 struct DeviceLaunch {
@@ -65,12 +68,9 @@ struct Measurement {
   std::string note = {};
 };
 
-template <>
-const FieldTable<DeviceLaunch>& field_table();
-template <>
-const FieldTable<MachineTuning>& field_table();
-template <>
-const FieldTable<Measurement>& field_table();
+FieldTable<DeviceLaunch> table_of(const DeviceLaunch* any);
+FieldTable<MachineTuning> table_of(const MachineTuning* any);
+FieldTable<Measurement> table_of(const Measurement* any);
 
 /// What `earlier` and one more repetition of it measured: their samples together. Where one of them is not ok, nothing
 /// is left but its outcome.

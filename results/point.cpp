@@ -6,36 +6,28 @@
 
 namespace ringside {
 
-template <>
-const FieldTable<PointKey>& field_table() {
-  static const FieldTable<PointKey> table = {
-      .fields = fields<PointKey>(
-          required("collective", &PointKey::collective, "",
-                   "`all_reduce`, `reduce_scatter`, `all_gather`, `broadcast`, `reduce`, `gather`, "
-                   "`all_to_all` or `send_recv`"),
-          required("algorithm", &PointKey::algorithm, "",
-                   "a name that `ringside list algorithms` knows; `native` is the backend's own "
-                   "implementation"),
-          required("ranks", &PointKey::ranks, "", "N").from(1),
-          required("bytes", &PointKey::bytes, "B",
-                   "S, the message size; of the whole vector for reduce_scatter and all_gather"),
-          required("dtype", &PointKey::dtype, "",
-                   "`float32`, `float64`, `float16`, `bfloat16`, `int32` or `int64`"),
-          required("op", &PointKey::op, "", "`sum`, `prod`, `min`, `max` or `avg`"))};
-  return table;
+FieldTable<PointKey> table_of(const PointKey* /*any*/) {
+  return {.fields = fields<PointKey>(
+              required("collective", &PointKey::collective, "",
+                       "`all_reduce`, or another that `ringside list algorithms` knows"),
+              required("algorithm", &PointKey::algorithm, "",
+                       "a name that `ringside list algorithms` knows; `native` is the backend's own "
+                       "implementation"),
+              required("ranks", &PointKey::ranks, "", "N").from(1),
+              required("bytes", &PointKey::bytes, "B",
+                       "S, the message size; of the whole vector for reduce_scatter and all_gather"),
+              required("dtype", &PointKey::dtype, "",
+                       "`float32`, `float64`, `float16`, `bfloat16`, `int32` or `int64`"),
+              required("op", &PointKey::op, "", "`sum`, `prod`, `min`, `max` or `avg`"))};
 }
 
-template <>
-const FieldTable<NicUse>& field_table() {
-  static const FieldTable<NicUse> table = {
-      .fields = fields<NicUse>(required("used", &NicUse::used, "", "of the node that uses most"),
-                               required("of", &NicUse::of, "", "that a node has").from(1))};
-  return table;
+FieldTable<NicUse> table_of(const NicUse* /*any*/) {
+  return {.fields = fields<NicUse>(required("used", &NicUse::used, "", "of the node that uses most"),
+                                   required("of", &NicUse::of, "", "that a node has").from(1))};
 }
 
-template <>
-const FieldTable<ExecutionPolicy>& field_table() {
-  static const FieldTable<ExecutionPolicy> table = {
+FieldTable<ExecutionPolicy> table_of(const ExecutionPolicy* /*any*/) {
+  return {
       .fields = fields<ExecutionPolicy>(
           always("receives_ahead", &ExecutionPolicy::receives_ahead, "",
                  "whether ranks post receives of later rounds before they reach them"),
@@ -51,12 +43,10 @@ const FieldTable<ExecutionPolicy>& field_table() {
           optional(
               "order", &ExecutionPolicy::order, "",
               "the rank that runs each position of the algorithm; omitted when position p runs on rank p"))};
-  return table;
 }
 
-template <>
-const FieldTable<Limit>& field_table() {
-  static const FieldTable<Limit> table = {
+FieldTable<Limit> table_of(const Limit* /*any*/) {
+  return {
       .fields = fields<Limit>(
           required("kind", &Limit::kind, "",
                    "`shared_link`, `shared_cores`, `contention` or `model`; the other fields follow from it"),
@@ -72,7 +62,6 @@ const FieldTable<Limit>& field_table() {
           optional("factor", &Limit::factor, "ratio",
                    "how many times as long messages take together as one alone, as probes found"),
           optional("text", &Limit::text, "", "what a model says that simulates no links"))};
-  return table;
 }
 
 /// Results of before limits were data have sentences.
@@ -91,9 +80,8 @@ struct Codec<Limit> {
   static std::vector<FieldDescription> below() { return descriptions(field_table<Limit>().fields); }
 };
 
-template <>
-const FieldTable<Prediction>& field_table() {
-  static const FieldTable<Prediction> table = {
+FieldTable<Prediction> table_of(const Prediction* /*any*/) {
+  return {
       .fields = fields<Prediction>(
           required("seconds", &Prediction::seconds, "s", "the most likely time"),
           optional("low", &Prediction::low, "s", "lower end of the 90 % interval, where one can be stated"),
@@ -113,12 +101,10 @@ const FieldTable<Prediction>& field_table() {
           optional("nics", &Prediction::nics, "",
                    "where ranks are on several nodes: the NICs of a node that carry something; omitted "
                    "where the prediction does not say"))};
-  return table;
 }
 
-template <>
-const FieldTable<DeviceLaunch>& field_table() {
-  static const FieldTable<DeviceLaunch> table = {
+FieldTable<DeviceLaunch> table_of(const DeviceLaunch* /*any*/) {
+  return {
       .fields = fields<DeviceLaunch>(
           required("launch", &DeviceLaunch::mode, "",
                    "`nccl` only: `cuda_graph` when a call is one launch, `stream` when its parts are "
@@ -126,12 +112,10 @@ const FieldTable<DeviceLaunch>& field_table() {
           required("host_seconds", &DeviceLaunch::host_seconds, "s",
                    "`nccl` only: median of the host's time to launch a call, at the slowest rank; not part "
                    "of `seconds`"))};
-  return table;
 }
 
-template <>
-const FieldTable<MachineTuning>& field_table() {
-  static const FieldTable<MachineTuning> table = {
+FieldTable<MachineTuning> table_of(const MachineTuning* /*any*/) {
+  return {
       .fields = fields<MachineTuning>(
           always("bound_to_cores", &MachineTuning::bound_to_cores, "", "each rank kept to cores of its own"),
           always("idle_states_prevented", &MachineTuning::idle_states_prevented, "",
@@ -140,13 +124,11 @@ const FieldTable<MachineTuning>& field_table() {
                  "the thread that reduces went before the others of its rank"),
           always("batch_scheduling", &MachineTuning::batch_scheduling, "",
                  "ranks that share cores did not interrupt each other"))};
-  return table;
 }
 
-template <>
-const FieldTable<Measurement>& field_table() {
+FieldTable<Measurement> table_of(const Measurement* /*any*/) {
   const auto has_times = [](const Measurement& measurement) { return measurement.outcome == Outcome::ok; };
-  static const FieldTable<Measurement> table = {
+  return {
       .fields = fields<Measurement>(
           // A time of 0 is one that nobody knows: a log may have only a mean.
           only_if<Measurement>(
@@ -184,56 +166,44 @@ const FieldTable<Measurement>& field_table() {
                    "`ok`, `wrong_result`, `failed` or `unsupported`; only `ok` has times"),
           optional("note", &Measurement::note, "",
                    "why there is no time, or what a reader must know about it"))};
-  return table;
 }
 
-template <>
-const FieldTable<Point>& field_table() {
-  static const FieldTable<Point> table = {
-      .record = "point",
-      .fields = fields<Point>(inlined(&Point::key),
-                              optional("predicted", &Point::predicted, "",
-                                       "the prediction; it has never seen what it is compared with"),
-                              optional("measured", &Point::measured, "", "what happened"))};
-  return table;
+FieldTable<Point> table_of(const Point* /*any*/) {
+  return {.record = "point",
+          .fields = fields<Point>(inlined(&Point::key),
+                                  optional("predicted", &Point::predicted, "",
+                                           "the prediction; it has never seen what it is compared with"),
+                                  optional("measured", &Point::measured, "", "what happened"))};
 }
 
-template <>
-const FieldTable<ProbeKey>& field_table() {
-  static const FieldTable<ProbeKey> table = {
-      .fields =
-          fields<ProbeKey>(required("kind", &ProbeKey::kind, "", "what the ranks do"),
-                           required("ranks", &ProbeKey::ranks, "", "how many take part at once").from(1),
-                           required("bytes", &ProbeKey::bytes, "B", "of one message"),
-                           required("messages", &ProbeKey::messages, "", "that each rank sends at once"),
-                           required("first", &ProbeKey::first, "", "rank of the pair; `stream` goes from it"),
-                           required("second", &ProbeKey::second, "", "the other rank of the pair"))};
-  return table;
+FieldTable<ProbeKey> table_of(const ProbeKey* /*any*/) {
+  return {.fields = fields<ProbeKey>(
+              required("kind", &ProbeKey::kind, "", "what the ranks do"),
+              required("ranks", &ProbeKey::ranks, "", "how many take part at once").from(1),
+              required("bytes", &ProbeKey::bytes, "B", "of one message"),
+              required("messages", &ProbeKey::messages, "", "that each rank sends at once"),
+              required("first", &ProbeKey::first, "", "rank of the pair; `stream` goes from it"),
+              required("second", &ProbeKey::second, "", "the other rank of the pair"))};
 }
 
-template <>
-const FieldTable<ProbeSample>& field_table() {
-  static const FieldTable<ProbeSample> table = {
-      .fields = fields<ProbeSample>(inlined(&ProbeSample::key), required("seconds", &ProbeSample::seconds,
-                                                                         "s", "of each call, slowest rank"))};
-  return table;
+FieldTable<ProbeSample> table_of(const ProbeSample* /*any*/) {
+  return {.fields = fields<ProbeSample>(
+              inlined(&ProbeSample::key),
+              required("seconds", &ProbeSample::seconds, "s", "of each call, slowest rank"))};
 }
 
-template <>
-const FieldTable<TraceEvent>& field_table() {
-  static const FieldTable<TraceEvent> table = {
-      .fields =
-          fields<TraceEvent>(required("rank", &TraceEvent::rank, "", "whose time this is"),
-                             required("source", &TraceEvent::source, "", "rank"),
-                             required("target", &TraceEvent::target, "", "rank"),
-                             required("round", &TraceEvent::round, "", "of the schedule"),
-                             required("start", &TraceEvent::start, "s", "since the ranks started"),
-                             required("end", &TraceEvent::end, "s", "since the ranks started"),
-                             required("kind", &TraceEvent::kind, "", "`transfer`, `reduction` or `local`"),
-                             required("first_chunk", &TraceEvent::first_chunk, "", "index"),
-                             required("num_chunks", &TraceEvent::num_chunks, "", "how many"),
-                             required("bytes", &TraceEvent::bytes, "B", "of these chunks"))};
-  return table;
+FieldTable<TraceEvent> table_of(const TraceEvent* /*any*/) {
+  return {.fields = fields<TraceEvent>(
+              required("rank", &TraceEvent::rank, "", "whose time this is"),
+              required("source", &TraceEvent::source, "", "rank"),
+              required("target", &TraceEvent::target, "", "rank"),
+              required("round", &TraceEvent::round, "", "of the schedule"),
+              required("start", &TraceEvent::start, "s", "since the ranks started"),
+              required("end", &TraceEvent::end, "s", "since the ranks started"),
+              required("kind", &TraceEvent::kind, "", "`transfer`, `reduction` or `local`"),
+              required("first_chunk", &TraceEvent::first_chunk, "", "index"),
+              required("num_chunks", &TraceEvent::num_chunks, "", "how many"),
+              required("bytes", &TraceEvent::bytes, "B", "of these chunks"))};
 }
 
 }  // namespace ringside

@@ -16,7 +16,6 @@ struct Point {
   std::optional<Measurement> measured = {};
 };
 
-template <>
-const FieldTable<Point>& field_table();
+FieldTable<Point> table_of(const Point* any);
 
 }  // namespace ringside

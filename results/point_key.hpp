@@ -21,7 +21,6 @@ struct PointKey {
   auto operator<=>(const PointKey&) const = default;
 };
 
-template <>
-const FieldTable<PointKey>& field_table();
+FieldTable<PointKey> table_of(const PointKey* any);
 
 }  // namespace ringside

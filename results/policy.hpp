@@ -23,7 +23,6 @@ struct ExecutionPolicy {
   bool operator==(const ExecutionPolicy&) const = default;
 };
 
-template <>
-const FieldTable<ExecutionPolicy>& field_table();
+FieldTable<ExecutionPolicy> table_of(const ExecutionPolicy* any);
 
 }  // namespace ringside

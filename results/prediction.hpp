@@ -20,7 +20,11 @@ enum class CostSource {
   spec_plus_known,  ///< A specification sharpened by what somebody measured; spelt `spec+known`.
 };
 
-std::string_view name(CostSource source);
+constexpr auto spellings_of(CostSource /*any*/) {
+  using enum CostSource;
+  return std::to_array<Spelling<CostSource>>(
+      {{spec, "spec"}, {calibrated, "calibrated"}, {given, "given"}, {spec_plus_known, "spec+known"}});
+}
 
 /// How many of a node's NICs carry something.
 struct NicUse {
@@ -47,9 +51,7 @@ struct Prediction {
   std::optional<NicUse> nics = {};
 };
 
-template <>
-const FieldTable<NicUse>& field_table();
-template <>
-const FieldTable<Prediction>& field_table();
+FieldTable<NicUse> table_of(const NicUse* any);
+FieldTable<Prediction> table_of(const Prediction* any);
 
 }  // namespace ringside

@@ -90,20 +90,12 @@ const ProbeKindRow& row_of(ProbeKind kind) {
 
 std::string_view name(ProbeKind kind) { return row_of(kind).name; }
 
-template <>
-std::optional<ProbeKind> parse_name<ProbeKind>(std::string_view text) {
-  const auto found = std::find_if(kTable.begin(), kTable.end(),
-                                  [text](const ProbeKindRow& row) { return row.name == text; });
-  return found == kTable.end() ? std::nullopt : std::optional(found->kind);
-}
-
-template <>
-std::vector<std::string> names_of<ProbeKind>() {
-  std::vector<std::string> names;
+std::vector<Spelling<ProbeKind>> spellings_of(ProbeKind /*any*/) {
+  std::vector<Spelling<ProbeKind>> spellings;
   for (const ProbeKindRow& row : kTable) {
-    names.emplace_back(row.name);
+    spellings.emplace_back(row.kind, row.name);
   }
-  return names;
+  return spellings;
 }
 
 const Curve* find_curve(std::span<const Curve> curves, ProbeKind kind, std::optional<int> ranks,

@@ -4,11 +4,10 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
-#include "common/names.hpp"
+#include "common/spellings.hpp"
 #include "common/units.hpp"
 
 /// The kinds of point-to-point probes, as a table: what probes, fits, machine files and the simulation do with a kind follows from
@@ -58,10 +57,7 @@ struct ProbeKindRow {
 std::span<const ProbeKindRow> probe_kinds();
 const ProbeKindRow& row_of(ProbeKind kind);
 std::string_view name(ProbeKind kind);
-template <>
-std::optional<ProbeKind> parse_name<ProbeKind>(std::string_view text);
-template <>
-std::vector<std::string> names_of<ProbeKind>();
+std::vector<Spelling<ProbeKind>> spellings_of(ProbeKind any);
 
 struct CurvePoint {
   Bytes bytes;       ///< Size of a message, or of the operand of a reduction.

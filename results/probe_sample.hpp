@@ -27,9 +27,7 @@ struct ProbeSample {
   std::vector<double> seconds;  ///< one entry per call, slowest rank
 };
 
-template <>
-const FieldTable<ProbeKey>& field_table();
-template <>
-const FieldTable<ProbeSample>& field_table();
+FieldTable<ProbeKey> table_of(const ProbeKey* any);
+FieldTable<ProbeSample> table_of(const ProbeSample* any);
 
 }  // namespace ringside

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 
+#include "common/spellings.hpp"
 #include "common/units.hpp"
 #include "results/codec/fields.hpp"
 
@@ -15,7 +15,11 @@ enum class TraceKind : std::uint8_t {
   local,      ///< A move within a rank.
 };
 
-std::string_view name(TraceKind kind);
+constexpr auto spellings_of(TraceKind /*any*/) {
+  using enum TraceKind;
+  return std::to_array<Spelling<TraceKind>>(
+      {{transfer, "transfer"}, {reduction, "reduction"}, {local, "local"}});
+}
 
 /// Times are seconds since the ranks started.
 struct TraceEvent {
@@ -33,7 +37,6 @@ struct TraceEvent {
   bool operator==(const TraceEvent&) const = default;
 };
 
-template <>
-const FieldTable<TraceEvent>& field_table();
+FieldTable<TraceEvent> table_of(const TraceEvent* any);
 
 }  // namespace ringside

@@ -70,15 +70,12 @@ std::string describe(const GroupCall& call, int num_ranks) {
   if (algorithm.empty()) {
     return "barrier";
   }
-  const bool parts = call.collective == Collective::gather || call.collective == Collective::all_gather;
-  const bool reduces = call.collective == Collective::all_reduce || call.collective == Collective::reduce ||
-                       call.collective == Collective::reduce_scatter;
-  const bool rooted = call.collective == Collective::broadcast || call.collective == Collective::reduce ||
-                      call.collective == Collective::gather;
+  const bool parts = row_of(call.collective).starts == Held::own_part;
   return fmt::format("{} of {} {}{} ({}{}{})", name(call.collective),
                      call.num_elements / (parts ? num_ranks : 1), name(call.dtype),
-                     parts ? " from each rank" : "", reduces ? fmt::format("{}, ", name(call.op)) : "",
-                     rooted ? fmt::format("root {}, ", call.root) : "", algorithm);
+                     parts ? " from each rank" : "",
+                     reduces(call.collective) ? fmt::format("{}, ", name(call.op)) : "",
+                     has_root(call.collective) ? fmt::format("root {}, ", call.root) : "", algorithm);
 }
 
 [[noreturn]] void throw_sizes(Rank source, std::int64_t sent, Rank target, std::int64_t received) {

@@ -17,10 +17,10 @@
 #include "real/backend/threads/transport.hpp"
 #include "real/launch/external/external_rank.hpp"
 #include "real/launch/process_copy.hpp"
-#include "real/launch/rank_jobs.hpp"
+#include "real/launch/rank_limits.hpp"
+#include "real/launch/rank_messages.hpp"
 #include "real/launch/rank_watch.hpp"
 #include "real/system/interrupt.hpp"
-#include "real/system/memory_check.hpp"
 #include "real/system/posix.hpp"
 #include "ringside/call_board.hpp"
 

@@ -5,12 +5,11 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "common/error.hpp"
 #include "real/backend/backends.hpp"
 #include "real/execute/executor.hpp"
 #include "schedule/program/policy.hpp"
+#include "schedule/program/program_proof.hpp"
 #include "schedule/promise.hpp"
 #include "schedule/registry.hpp"
 
@@ -64,21 +63,19 @@ ReadyCollective& ReadyCollectives::at(const CollectiveKey& key) {
 }
 
 ReadyCollective ReadyCollectives::of_schedule(const CollectiveKey& key) {
-  const Algorithm* algorithm = find_algorithm(key.collective, key.algorithm);
-  if (algorithm == nullptr) {
-    std::vector<std::string> known = algorithm_names(key.collective);
-    known.emplace_back(kNative);
-    throw Error(ErrorKind::bad_input,
-                unknown_name(fmt::format("{} algorithm", name(key.collective)), key.algorithm, known));
-  }
-  const Schedule schedule(*algorithm,
+  const Schedule schedule(known_algorithm(key.collective, key.algorithm),
                           {.collective = key.collective, .num_ranks = num_ranks(), .root = key.root});
   // Equal parts are chunks, so that part r is what the schedule calls rank r's.
   RINGSIDE_CHECK(!scattered(key.collective) || schedule.num_chunks() == num_ranks(),
                  "a scattered collective has a chunk per rank");
   const Bytes size{static_cast<std::int64_t>(key.bytes())};
-  Program program = compile(schedule, {.num_elements = key.num_elements, .dtype = key.dtype, .op = key.op},
-                            backend_.transport->rank(), policy_for(schedule, size, backend_.rules()));
+  const Vector vector = {.num_elements = key.num_elements, .dtype = key.dtype, .op = key.op};
+  const ExecutionPolicy policy = policy_for(schedule, size, backend_.rules());
+  const Rank rank = backend_.transport->rank();
+  if (rank == 0) {  // The others would prove the same.
+    require_proof(schedule, vector, policy);
+  }
+  Program program = compile(schedule, vector, rank, policy);
   const std::int64_t bytes_sent = bytes_sent_by(program);
   ReadyCollective made = device_ != nullptr ? on_device(*device_, key, program)
                                             : on_cpu(std::move(program), *backend_.transport, key);

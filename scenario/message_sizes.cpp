@@ -26,51 +26,36 @@ constexpr std::string_view kSizesForm =
 
 /// A size of whole elements; without a dtype that is not judged.
 ValueType<Bytes> message_size_type(std::optional<DataType> dtype) {
-  ValueType<Bytes> type = size_type();
-  type.read = [size_of_text = type.read, dtype](Reader& reader, const Value& value) {
-    auto size = size_of_text(reader, value);
-    if (!size) {
-      return size;
-    }
+  return narrowed(size_type(), [dtype](const Value& value, Bytes size) -> std::string {
     const auto element = dtype ? static_cast<std::int64_t>(size_of(*dtype)) : 1;
-    if (*size > kMaxMessage) {
-      reader.fail(value,
-                  fmt::format("{} is more than 1 PiB, which no message is", in_quotes(value.node.Scalar())));
-      size.reset();
-    } else if (size->value % element != 0) {
-      const std::int64_t nearest = std::max<std::int64_t>(1, (size->value + element / 2) / element) * element;
-      reader.fail(value, fmt::format("{} is no whole number of {} ({} bytes each); the nearest is {} B",
-                                     in_quotes(value.node.Scalar()), name(*dtype), element, nearest));
-      size.reset();
+    const std::string text = in_quotes(value.node.Scalar());
+    if (size > kMaxMessage) {
+      return fmt::format("{} is more than 1 PiB, which no message is", text);
     }
-    return size;
-  };
-  return type;
+    const std::int64_t nearest = std::max<std::int64_t>(1, (size.value + element / 2) / element) * element;
+    return size.value % element == 0
+               ? ""
+               : fmt::format("{} is no whole number of {} ({} bytes each); the nearest is {} B", text,
+                             name(*dtype), element, nearest);
+  });
 }
 
 MapTable<SizeRange> size_range_table(std::optional<DataType> dtype) {
-  return {
-      .form = std::string(kSizesForm),
-      .rows =
-          {row("from", &SizeRange::from, message_size_type(dtype),
-               {.meaning = "Smallest size of a range.", .required = true}),
-           row("to", &SizeRange::to, message_size_type(dtype),
-               {.meaning = "Largest size of a range; always included.", .required = true}),
-           row("factor", &SizeRange::factor, factor_type(1),
-               {.meaning =
-                    "From one size to the next, more than 1; sizes in between are rounded to whole elements.",
-                .default_value = "4"})},
-      .check = [](Reader& reader, const Value& value, SizeRange& range) {
-        if (range.from.value > 0 && range.to.value > 0 && range.from > range.to) {
-          reader.fail(value, fmt::format("`from` ({}) is larger than `to` ({})", format(range.from),
-                                         format(range.to)));
-        }
-        if (!(range.factor > 1)) {
-          reader.fail(
-              reader.find(value, "factor").value_or(value),
-              fmt::format("{} leads nowhere; write a factor of more than 1, such as 2 or 4", range.factor));
-        }
-      }};
+  return {.form = std::string(kSizesForm),
+          .rows = {row("from", &SizeRange::from, message_size_type(dtype), {.required = true}),
+                   row("to", &SizeRange::to, message_size_type(dtype), {.required = true}),
+                   row("factor", &SizeRange::factor, factor_type(1), {.default_value = "4"})},
+          .check = [](Reader& reader, const Value& value, SizeRange& range) {
+            if (range.from.value > 0 && range.to.value > 0 && range.from > range.to) {
+              reader.fail(value, fmt::format("`from` ({}) is larger than `to` ({})", format(range.from),
+                                             format(range.to)));
+            }
+            if (!(range.factor > 1)) {
+              reader.fail(reader.find(value, "factor").value_or(value),
+                          fmt::format("{} leads nowhere; write a factor of more than 1, such as 2 or 4",
+                                      range.factor));
+            }
+          }};
 }
 
 /// from, from·factor, from·factor², …, to, rounded to whole elements. Nothing when there are more than kMaxListed.

@@ -18,7 +18,7 @@ inline constexpr int kMaxRanks = 16'777'216;
 /// Most entries of one list or range: numbers of ranks, message sizes.
 inline constexpr std::size_t kMaxListed = 1000;
 
-/// What `ringside evaluate` has to know of a scenario beside its measurements.
+/// What `ringside-lab evaluate` has to know of a scenario beside its measurements.
 struct Evaluation {
   std::string source = {};  ///< Where the measurements were published.
   /// The source: systems of one source are held out of a fit together.
@@ -42,6 +42,8 @@ struct Scenario {
   /// None when the scenario says `machine: this`.
   std::optional<Machine> machine;
   std::optional<std::filesystem::path> measured;
+  /// One of a file's `systems`. Of a table with a column `system` the rows of this name count.
+  bool is_system = false;
   std::optional<Evaluation> evaluation;
   /// What NCCL is told when it measures. `machine` has it, too.
   Software software = {};
@@ -57,8 +59,11 @@ struct KnownNames {
   std::optional<std::filesystem::path> machines = {};
 };
 
-/// Throws Error{bad_input} that lists every problem of the file (and of a machine file it names) as
-/// `file:line:column: key: what`, one per line. Relative paths are relative to the file.
+/// The scenarios of a file: one, or each of its `systems`. Throws Error{bad_input} that lists every problem of the file (and
+/// of a machine file it names) as `file:line:column: key: what`, one per line. Relative paths are relative to the file.
+std::vector<Scenario> load_scenarios(const std::filesystem::path& file, const KnownNames& known);
+
+/// The only scenario of a file, or the one of this name where the path says `FILE#NAME`.
 Scenario load_scenario(const std::filesystem::path& file, const KnownNames& known);
 
 /// Likewise for a machine file of its own.

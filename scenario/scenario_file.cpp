@@ -1,11 +1,15 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <set>
 #include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "common/error.hpp"
+#include "common/text.hpp"
+#include "scenario/keys.hpp"
 #include "scenario/machine/machine_file.hpp"
 #include "scenario/machine/machine_table.hpp"
 #include "scenario/machine/named_machine.hpp"
@@ -33,33 +37,15 @@ struct ScenarioDraft {
   Software software;
 };
 
-template <typename E>
-ValueType<E> enum_type(const std::string& what, std::initializer_list<E> excluded = {}) {
-  std::vector<E> values;
-  for (const std::string& word : names_of<E>()) {
-    const E value = *parse_name<E>(word);
-    if (std::find(excluded.begin(), excluded.end(), value) == excluded.end()) {
-      values.push_back(value);
-    }
-  }
-  return choice_type(what, values);
-}
-
 /// A name that is also the name of a folder of results.
 ValueType<std::string> scenario_name_type() {
-  ValueType<std::string> type = text_type("a name such as `ring or naive`");
-  type.read = [text_of = type.read](Reader& reader, const Value& value) {
-    auto text = text_of(reader, value);
-    if (text && (text->find('/') != std::string::npos || *text == "." || *text == "..")) {
-      reader.fail(
-          value,
-          fmt::format("{} cannot be the name of a folder, and results go to out/<name>; write it without '/'",
-                      in_quotes(*text)));
-      text.reset();
-    }
-    return text;
-  };
-  return type;
+  return narrowed(text_type("a name such as `ring or naive`"), [](const Value&, const std::string& text) {
+    return text.find('/') != std::string::npos || text == "." || text == ".."
+               ? fmt::format(
+                     "{} cannot be the name of a folder, and results go to out/<name>; write it without '/'",
+                     in_quotes(text))
+               : "";
+  });
 }
 
 // --- Algorithms -----------------------------------------------------------------------------------------------------
@@ -113,9 +99,9 @@ void check_ranks(Reader& reader, const std::vector<Placed<int>>& ranks, const Ma
                                            in_quotes(machine.name), *gpus));
     } else if (machine.ranks_per_node &&
                count.value > std::int64_t{*machine.ranks_per_node} * machine.nodes) {
-      reader.fail(count.place, fmt::format("{} ranks, {} per node, need more than the {} node{} of {}",
-                                           count.value, *machine.ranks_per_node, machine.nodes,
-                                           machine.nodes == 1 ? "" : "s", in_quotes(machine.name)));
+      reader.fail(count.place, fmt::format("{} ranks, {} per node, need more than the {} of {}", count.value,
+                                           *machine.ranks_per_node, count_of(machine.nodes, "node"),
+                                           in_quotes(machine.name)));
     }
   }
 }
@@ -163,15 +149,11 @@ MapTable<Evaluation> evaluation_table() {
   return {.form = "a map such as `{source: github.com/x/y, group: y A100}`",
           .rows = {
               row("source", &Evaluation::source, text_type("a text such as `NVIDIA/nccl-tests issue 290`"),
-                  {.meaning = "Where the measurements were published.", .required = true}),
-              row("group", &Evaluation::group, text_type("a name such as `abci A100`"),
-                  {.meaning = "The source: systems of one source are held out of a fit together.",
-                   .required = true}),
-              row("excluded", &Evaluation::excluded, text_type("a reason such as `the GPU is not stated`"),
-                  {.meaning = "Why this is no fair test of a model; it is listed apart."}),
+                  {.required = true}),
+              row("group", &Evaluation::group, text_type("a name such as `abci A100`"), {.required = true}),
+              row("excluded", &Evaluation::excluded, text_type("a reason such as `the GPU is not stated`")),
               row("uncertain", &Evaluation::uncertain,
-                  text_type("a reason such as `the rate of the NICs is a guess`"),
-                  {.meaning = "What of the machine's description is a guess."}),
+                  text_type("a reason such as `the rate of the NICs is a guess`")),
           }};
 }
 
@@ -180,52 +162,27 @@ MapTable<ScenarioDraft> scenario_table() {
       .form = "a map",
       .rows =
           {
-              row("name", &ScenarioDraft::name, scenario_name_type(),
-                  {.meaning =
-                       "What charts and the folder of results are called; the file's name when left out."}),
-              row("collective", &ScenarioDraft::collective, enum_type<Collective>("collective"),
-                  {.meaning = "The operation that all ranks take part in.", .default_value = "all_reduce"}),
+              row("name", &ScenarioDraft::name, scenario_name_type()),
+              row("collective", &ScenarioDraft::collective, choice_type<Collective>("collective"),
+                  {.default_value = "all_reduce"}),
               later("algorithms", &ScenarioDraft::algorithms, algorithms_shape().form,
-                    {.meaning = "What is compared: names of `ringside list algorithms`, and `native`, the "
-                                "backend's own. For other collectives than all_reduce the default is every "
-                                "one there is.",
-                     .default_value = "[naive, tutorial_ring, ring]"}),
-              later(
-                  "ranks", &ScenarioDraft::ranks, ranks_shape().form,
-                  {.meaning = "How many ranks take part; one comparison for each number.", .required = true}),
-              later("ranks_per_node", &ScenarioDraft::ranks_per_node, "a number of ranks such as 4",
-                    {.meaning = "How many ranks stand on each node of the machine, on its first GPUs; for "
-                                "predictions, "
-                                "a measurement's ranks are where their launcher puts them."}),
-              later("message_sizes", &ScenarioDraft::message_sizes, message_sizes_form(),
-                    {.meaning = "Sizes of the whole message S, each a whole number of elements.",
-                     .required = true},
+                    {.default_value = "[naive, tutorial_ring, ring]"}),
+              later("ranks", &ScenarioDraft::ranks, ranks_shape().form, {.required = true}),
+              later("ranks_per_node", &ScenarioDraft::ranks_per_node, "a number of ranks such as 4"),
+              later("message_sizes", &ScenarioDraft::message_sizes, message_sizes_form(), {.required = true},
                     size_range_keys()),
-              row("dtype", &ScenarioDraft::dtype, enum_type<DataType>("dtype"),
-                  {.meaning = "Type of an element.", .default_value = "float32"}),
-              row("op", &ScenarioDraft::op, enum_type<ReduceOp>("op"),
-                  {.meaning = "How contributions are combined; `avg` of integers drops the fraction.",
-                   .default_value = "sum"}),
+              row("dtype", &ScenarioDraft::dtype, choice_type<DataType>("dtype"),
+                  {.default_value = "float32"}),
+              row("op", &ScenarioDraft::op, choice_type<ReduceOp>("op"), {.default_value = "sum"}),
               // Ranks that are threads are a tool of the tests.
-              row("backend", &ScenarioDraft::backend, enum_type<Backend>("backend", {Backend::threads}),
-                  {.meaning = "What carries the messages of a measurement, and whose `native` is meant; "
-                              "`auto` chooses by what the machine has.",
-                   .default_value = "auto"}),
-              later(
-                  "machine", &ScenarioDraft::machine, machine_form(),
-                  {.meaning =
-                       "What is predicted for: a name of `ringside list machines`, also several nodes of it "
-                       "(`2 x p4d.24xlarge`), a file (relative to this one), the keys of such a "
-                       "file, or `this`, the machine it runs on, which is then calibrated.",
-                   .required = true}),
-              later("measured", &ScenarioDraft::measured, "a file such as `run.jsonl`",
-                    {.meaning = "Results that were measured elsewhere (results.jsonl, a log of nccl-tests, "
-                                "CSV), relative to this file."}),
-              row("evaluation", &ScenarioDraft::evaluation, map_type(evaluation_table()),
-                  {.meaning = "What `ringside evaluate` has to know of the measurements."}),
-              row("software", &ScenarioDraft::software, map_type(software_table()),
-                  {.meaning = "What NCCL is told when it measures, and what its `native` is predicted with; "
-                              "counts more than the machine's `software`."}),
+              row("backend", &ScenarioDraft::backend,
+                  choice_type<Backend>("backend",
+                                       {Backend::automatic, Backend::gloo, Backend::nccl, Backend::mpi}),
+                  {.default_value = "auto"}),
+              later("machine", &ScenarioDraft::machine, machine_form(), {.required = true}),
+              later("measured", &ScenarioDraft::measured, "a file such as `run.jsonl`"),
+              row("evaluation", &ScenarioDraft::evaluation, map_type(evaluation_table())),
+              row("software", &ScenarioDraft::software, map_type(software_table())),
           },
   };
 }
@@ -245,8 +202,36 @@ Software combined(Software first, const Software& second) {
   return first;
 }
 
-Scenario read_scenario(Reader& reader, const std::filesystem::path& file, const KnownNames& known) {
-  const Value root = reader.root();
+/// The machine, and what depends on it.
+void read_on_machine(Reader& reader, const ScenarioDraft& draft, const std::vector<Placed<int>>& ranks,
+                     const KnownNames& known, Scenario& scenario) {
+  const bool inline_map = draft.machine && draft.machine->node.IsMap();
+  if (draft.machine) {
+    scenario.machine = inline_map ? read_machine(reader, *draft.machine, scenario.file.stem().string())
+                                  : read_named_machine(reader, *draft.machine, known.machines);
+  }
+  if (!scenario.machine) {
+    const bool is_this = draft.machine && !inline_map;
+    if (draft.ranks_per_node && is_this && reader.num_problems() == 0) {
+      reader.fail(*draft.ranks_per_node,
+                  "bears on nothing with `machine: this`; the launcher says where ranks stand");
+    }
+    scenario.software = draft.software;
+    return;
+  }
+  Machine& machine = *scenario.machine;
+  if (draft.ranks_per_node) {
+    scenario.ranks_per_node = read_ranks_per_node(reader, *draft.ranks_per_node, machine);
+    machine.ranks_per_node = scenario.ranks_per_node;
+  }
+  check_ranks(reader, ranks, machine);
+  check_stragglers(reader, scenario.ranks, *draft.machine, machine);
+  scenario.software = combined(draft.software, machine.software);
+  machine.software = scenario.software;
+}
+
+Scenario read_scenario(Reader& reader, const Value& root, const std::filesystem::path& file,
+                       const KnownNames& known) {
   ScenarioDraft draft;
   MapTable<ScenarioDraft> table = scenario_table();
   // A draft is wanted even where keys have problems: what does not depend on them is still worth checking.
@@ -285,28 +270,7 @@ Scenario read_scenario(Reader& reader, const std::filesystem::path& file, const 
     scenario.message_sizes = read_message_sizes(reader, *draft.message_sizes, dtype);
   }
 
-  if (draft.machine) {
-    scenario.machine = draft.machine->node.IsMap()
-                           ? read_machine(reader, *draft.machine, file.stem().string())
-                           : read_named_machine(reader, *draft.machine, known.machines);
-    if (scenario.machine) {
-      if (draft.ranks_per_node) {
-        scenario.ranks_per_node = read_ranks_per_node(reader, *draft.ranks_per_node, *scenario.machine);
-        scenario.machine->ranks_per_node = scenario.ranks_per_node;
-      }
-      check_ranks(reader, ranks, *scenario.machine);
-      check_stragglers(reader, scenario.ranks, *draft.machine, *scenario.machine);
-    }
-  }
-  const bool is_this = draft.machine && !draft.machine->node.IsMap() && !scenario.machine;
-  if (draft.ranks_per_node && is_this && reader.num_problems() == 0) {
-    reader.fail(*draft.ranks_per_node,
-                "bears on nothing with `machine: this`; the launcher says where ranks stand");
-  }
-  scenario.software = combined(draft.software, scenario.machine ? scenario.machine->software : Software{});
-  if (scenario.machine) {
-    scenario.machine->software = scenario.software;
-  }
+  read_on_machine(reader, draft, ranks, known, scenario);
   if (draft.measured) {
     scenario.measured = read_measured(reader, *draft.measured);
   }
@@ -314,9 +278,62 @@ Scenario read_scenario(Reader& reader, const std::filesystem::path& file, const 
   return scenario;
 }
 
+// --- Files of one scenario, and of the systems of a source ----------------------------------------------------------
+
+/// The entries of `own`, and those of `other` that it leaves out; where both have maps under a key likewise, `levels` deep.
+YAML::Node completed(const YAML::Node& own, const YAML::Node& other, int levels) {
+  YAML::Node result(YAML::NodeType::Map);
+  for (const auto& entry : own) {
+    const YAML::Node more = other[entry.first.Scalar()];
+    const bool both = levels > 1 && entry.second.IsMap() && more.IsDefined() && more.IsMap();
+    result.force_insert(entry.first, both ? completed(entry.second, more, levels - 1) : entry.second);
+  }
+  for (const auto& entry : other) {
+    if (!own[entry.first.Scalar()].IsDefined()) {
+      result.force_insert(entry.first, entry.second);
+    }
+  }
+  return result;
+}
+
+/// One entry of `systems`: a map with a name, which is read with the others later.
+ValueType<Value> system_type() {
+  return {.form = {},
+          .read = [](Reader& reader, const Value& value) -> std::optional<Value> {
+            if (!reader.find(value, "name")) {
+              reader.fail(value, "is no map with a `name`; write one such as `{name: dgx-a100, ranks: 8}`");
+              return std::nullopt;
+            }
+            return value;
+          },
+          .write = {}};
+}
+
+/// The maps of a file that are scenarios: the file itself, or each of its `systems` with what stands beside them.
+std::vector<Value> scenarios_in(Reader& reader) {
+  const Value root = reader.root();
+  const auto list = reader.find(root, "systems");
+  if (!list) {
+    return {root};
+  }
+  YAML::Node shared(YAML::NodeType::Map);
+  for (const auto& entry : root.node) {
+    if (!entry.second.is(list->node)) {
+      shared.force_insert(entry.first, entry.second);
+    }
+  }
+  const auto placed = read_list(reader, *list, system_type(), {.form = "a list of maps, each with a `name`"});
+  std::vector<Value> systems;
+  for (const Placed<Value>& one : placed.value_or(std::vector<Placed<Value>>{})) {
+    systems.push_back(
+        {.node = completed(one.value.node, shared, 2), .key = {}, .position = one.value.position});
+  }
+  return systems;
+}
+
 }  // namespace
 
-Scenario load_scenario(const std::filesystem::path& file, const KnownNames& known) {
+std::vector<Scenario> load_scenarios(const std::filesystem::path& file, const KnownNames& known) {
   RINGSIDE_CHECK(known.algorithms != nullptr, "a scenario is loaded without the names of algorithms");
   std::vector<Problem> problems;
   const auto document = read_document(file, file.string(), problems);
@@ -324,11 +341,43 @@ Scenario load_scenario(const std::filesystem::path& file, const KnownNames& know
     throw_problems(std::move(problems));
   }
   Reader reader(*document, problems, known.algorithms(Collective::all_reduce));
-  Scenario scenario = read_scenario(reader, file, known);
+  std::vector<Scenario> scenarios;
+  std::set<std::string> names;
+  for (const Value& root : scenarios_in(reader)) {
+    scenarios.push_back(read_scenario(reader, root, file, known));
+    scenarios.back().is_system = !root.node.is(reader.root().node);
+    if (!names.insert(scenarios.back().name).second) {
+      reader.fail(root, fmt::format("another system is called {}", in_quotes(scenarios.back().name)));
+    }
+  }
   if (!problems.empty()) {
     throw_problems(std::move(problems));
   }
-  return scenario;
+  return scenarios;
+}
+
+Scenario load_scenario(const std::filesystem::path& file, const KnownNames& known) {
+  const std::string text = file.string();
+  std::error_code ignored;
+  const std::size_t mark = std::filesystem::exists(file, ignored) ? std::string::npos : text.rfind('#');
+  const std::string path = text.substr(0, mark);
+  std::vector<Scenario> scenarios = load_scenarios(path, known);
+  if (mark == std::string::npos && scenarios.size() == 1) {
+    return std::move(scenarios.front());
+  }
+  if (mark == std::string::npos) {
+    throw Error(ErrorKind::bad_input, fmt::format("{}: holds {} systems; name one, such as {}#{}", path,
+                                                  scenarios.size(), path, scenarios.front().name));
+  }
+  const std::string name = text.substr(mark + 1);
+  std::vector<std::string> names;
+  for (Scenario& scenario : scenarios) {
+    if (scenario.name == name) {
+      return std::move(scenario);
+    }
+    names.push_back(scenario.name);
+  }
+  throw Error(ErrorKind::bad_input, fmt::format("{}: {}", path, unknown_name("system", name, names)));
 }
 
 ValueType<std::string> folder_name_type() { return scenario_name_type(); }

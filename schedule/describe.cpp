@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "common/text.hpp"
 #include "schedule/promise.hpp"
 #include "schedule/registry.hpp"
 
@@ -17,10 +18,7 @@ std::string chunks_text(const Schedule& schedule, const Move& move) {
   if (move.num_chunks == schedule.num_chunks()) {
     return "everything";
   }
-  if (move.num_chunks == 1) {
-    return fmt::format("chunk {}", move.first_chunk);
-  }
-  return fmt::format("chunks {}–{}", move.first_chunk, move.first_chunk + move.num_chunks - 1);
+  return consecutive("chunk", move.first_chunk, move.first_chunk + move.num_chunks - 1);
 }
 
 /// ` from scratch 1 into scratch 2`; nothing for the message itself.

@@ -1,15 +1,29 @@
 #include "schedule/promise.hpp"
 
+#include "common/error.hpp"
+
 namespace ringside {
+namespace {
 
-bool scattered(Collective collective) {
-  return collective == Collective::gather || collective == Collective::all_gather ||
-         collective == Collective::reduce_scatter || messages_in_buffer(collective, 2) > 1;
+bool holds(const Schedule& schedule, Held what, Rank rank, std::int32_t chunk) {
+  const int n = schedule.num_ranks();
+  const auto owner = [&] { return chunk / (schedule.num_chunks() / n); };
+  switch (what) {
+    case Held::everything:
+      return true;
+    case Held::everything_at_root:
+      return rank == schedule.request().root;
+    case Held::own_part:
+      return rank == owner();
+    case Held::part_of_each:
+      return rank == chunk % n;
+    case Held::previous_part:
+      return rank == (owner() + 1) % n;
+  }
+  throw_bug("a declared value", __FILE__, __LINE__, "no rank holds such a part");
 }
 
-int messages_in_buffer(Collective collective, int num_ranks) {
-  return collective == Collective::all_to_all || collective == Collective::send_recv ? num_ranks : 1;
-}
+}  // namespace
 
 Bytes buffer_of_message(Collective collective, int num_ranks, Bytes message) {
   return {message.value * messages_in_buffer(collective, num_ranks)};
@@ -17,49 +31,12 @@ Bytes buffer_of_message(Collective collective, int num_ranks, Bytes message) {
 
 Bytes buffer_of(const PointKey& key) { return buffer_of_message(key.collective, key.ranks, key.bytes); }
 
-bool reduces(Collective collective) {
-  return collective == Collective::all_reduce || collective == Collective::reduce ||
-         collective == Collective::reduce_scatter;
-}
-
-Rank owner_of_chunk(const Schedule& schedule, std::int32_t chunk) {
-  return chunk / (schedule.num_chunks() / schedule.num_ranks());
-}
-
 bool holds_at_start(const Schedule& schedule, Rank rank, std::int32_t chunk) {
-  switch (schedule.algorithm().collective) {
-    case Collective::all_reduce:
-    case Collective::reduce:
-    case Collective::reduce_scatter:
-      return true;
-    case Collective::broadcast:
-      return rank == schedule.request().root;
-    case Collective::gather:
-    case Collective::all_gather:
-    case Collective::all_to_all:
-    case Collective::send_recv:
-      return rank == owner_of_chunk(schedule, chunk);
-  }
-  return false;
+  return holds(schedule, row_of(schedule.algorithm().collective).starts, rank, chunk);
 }
 
 bool promised_at_end(const Schedule& schedule, Rank rank, std::int32_t chunk) {
-  switch (schedule.algorithm().collective) {
-    case Collective::all_reduce:
-    case Collective::broadcast:
-    case Collective::all_gather:
-      return true;
-    case Collective::reduce:
-    case Collective::gather:
-      return rank == schedule.request().root;
-    case Collective::reduce_scatter:
-      return rank == owner_of_chunk(schedule, chunk);
-    case Collective::all_to_all:
-      return rank == chunk % schedule.num_ranks();
-    case Collective::send_recv:
-      return rank == (owner_of_chunk(schedule, chunk) + 1) % schedule.num_ranks();
-  }
-  return false;
+  return holds(schedule, row_of(schedule.algorithm().collective).ends, rank, chunk);
 }
 
 }  // namespace ringside

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "common/text.hpp"
 #include "schedule/promise.hpp"
 
 namespace ringside {
@@ -84,9 +85,8 @@ std::string text(const Move& move) {
     return buffer == 0 ? fmt::format("rank {}", rank)
                        : fmt::format("rank {}'s scratch buffer {}", rank, buffer);
   };
-  const std::string chunks = move.num_chunks == 1 ? fmt::format("chunk {}", move.first_chunk)
-                                                  : fmt::format("chunks {} to {}", move.first_chunk,
-                                                                move.first_chunk + move.num_chunks - 1);
+  const std::string chunks =
+      consecutive("chunk", move.first_chunk, move.first_chunk + move.num_chunks - 1, " to ");
   return fmt::format("the {} of {} from {} to {}", move.kind == MoveKind::copy ? "copy" : "reduction", chunks,
                      place(move.source, move.source_buffer), place(move.target, move.target_buffer));
 }

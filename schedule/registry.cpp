@@ -2,6 +2,9 @@
 
 #include <array>
 
+#include <fmt/format.h>
+
+#include "common/error.hpp"
 #include "schedule/algorithms/algorithms.hpp"
 
 namespace ringside {
@@ -9,6 +12,7 @@ namespace ringside {
 std::span<const Algorithm> all_algorithms() {
   static const std::array kTable = {
       naive_all_reduce(),
+      circulating_ring_all_reduce(),
       tutorial_ring_all_reduce(),
       ring_all_reduce(),
       pipelined_ring_all_reduce(),
@@ -59,6 +63,16 @@ const Algorithm* find_algorithm(Collective collective, std::string_view name) {
     }
   }
   return nullptr;
+}
+
+const Algorithm& known_algorithm(Collective collective, std::string_view algorithm) {
+  if (const Algorithm* found = find_algorithm(collective, algorithm)) {
+    return *found;
+  }
+  std::vector<std::string> known = algorithm_names(collective);
+  known.emplace_back(kNative);
+  throw Error(ErrorKind::bad_input,
+              unknown_name(fmt::format("{} algorithm", name(collective)), algorithm, known));
 }
 
 }  // namespace ringside

@@ -20,6 +20,9 @@ std::vector<std::string> algorithm_names(Collective collective);
 /// Nullptr when there is none of this name.
 const Algorithm* find_algorithm(Collective collective, std::string_view name);
 
+/// Throws Error{bad_input} with all names, `native` among them, when there is none of this name.
+const Algorithm& known_algorithm(Collective collective, std::string_view algorithm);
+
 /// `native` names the backend's own implementation: it can be measured but is no schedule of ours.
 inline constexpr std::string_view kNative = "native";
 

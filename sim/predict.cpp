@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "schedule/registry.hpp"
-#include "sim/backend_models.hpp"
+#include "sim/engine/backend_models.hpp"
 #include "sim/nccl/knowledge.hpp"
 
 namespace ringside {

@@ -5,8 +5,8 @@
 #include "results/point_key.hpp"
 #include "results/prediction.hpp"
 #include "scenario/machine/machine.hpp"
+#include "sim/engine/simulate.hpp"
 #include "sim/nccl/native.hpp"
-#include "sim/simulate.hpp"
 
 /// From a machine and a point to seconds: the entry point of sim/ that commands use.
 namespace ringside {

@@ -8,7 +8,7 @@
 
 #include "analysis/fit.hpp"
 #include "analysis/repetitions.hpp"
-#include "common/error.hpp"
+#include "common/key_error.hpp"
 #include "real/backend/backends.hpp"
 #include "real/backend/gpus.hpp"
 #include "real/backend/nccl/settings.hpp"
@@ -39,7 +39,7 @@ Machine machine_here(const ProbeRequest& request) {
   machine.name = "this machine";
   machine.cpu = cpu_here();
   machine.software = request.software;
-  if (!registered(request.launch.backend).on_gpus) {
+  if (!registered(request.options.launch.backend).on_gpus) {
     return machine;
   }
   const GpuMachine gpus = gpu_machine();
@@ -49,8 +49,8 @@ Machine machine_here(const ProbeRequest& request) {
   if (!gpus.gpus.empty()) {
     machine.name = fmt::format("this machine, {} × {}", gpus.gpus.size(), gpus.gpus.front().model);
   }
-  if (request.launch.gpu.ranks_per_gpu > 1) {
-    machine.name += fmt::format(", {} ranks on each", request.launch.gpu.ranks_per_gpu);
+  if (request.options.launch.gpu.ranks_per_gpu > 1) {
+    machine.name += fmt::format(", {} ranks on each", request.options.launch.gpu.ranks_per_gpu);
   } else {
     machine.gpus_per_node = static_cast<int>(gpus.gpus.size());
   }
@@ -62,11 +62,9 @@ ProbeRequest request_of(const Scenario& scenario, const LaunchChoices& choices,
   const int max_ranks = *std::max_element(scenario.ranks.begin(), scenario.ranks.end());
   const Backend backend =
       measuring_backend({.asked = scenario.backend, .max_ranks = max_ranks}, choices, observer);
-  return {.launch = launch_options(choices, backend, scenario.software),
-          .budget = choices.calibrate_time,
-          .ranks = scenario.ranks,
+  return {.options = probe_options(launch_options(choices, backend, scenario.software),
+                                   choices.calibrate_time, scenario.ranks, largest_probe(scenario)),
           .file = directory / "machine.yaml",
-          .max_bytes = largest_probe(scenario),
           .software = scenario.software};
 }
 
@@ -77,12 +75,12 @@ Bytes largest_probe(const Scenario& scenario) {
   return std::clamp(largest, Bytes{1 << 20}, ProbeOptions{}.max_bytes);
 }
 
-ProbeOptions probe_options(const ProbeRequest& request) {
-  return {.launch = request.launch,
-          .budget = request.budget,
-          .ranks = request.ranks,
-          .max_bytes = request.max_bytes,
-          .repetitions = request.budget >= kBudgetOfRepetitions ? kRepetitions : 1};
+ProbeOptions probe_options(LaunchOptions launch, Seconds budget, std::vector<int> ranks, Bytes max_bytes) {
+  return {.launch = std::move(launch),
+          .budget = budget,
+          .ranks = std::move(ranks),
+          .max_bytes = max_bytes,
+          .repetitions = budget >= kBudgetOfRepetitions ? kRepetitions : 1};
 }
 
 bool probes_again(std::span<const ProbeSample> samples) { return !external_rank() && contradiction(samples); }
@@ -104,7 +102,7 @@ Calibrator::Calibrator(const Scenario& scenario, const LaunchChoices& choices,
     : Calibrator(request_of(scenario, choices, directory, observer)) {}
 
 void Calibrator::probe(double share, const Observer& observer) {
-  ProbeOptions options = probe_options(request_);
+  ProbeOptions options = request_.options;
   const OtherLoad load;
   const auto spell = [&](std::string_view stage, Seconds budget) {
     observer.stage(stage);
@@ -114,11 +112,11 @@ void Calibrator::probe(double share, const Observer& observer) {
     observer.finished();
   };
   options.repetitions = std::max(1, static_cast<int>(std::lround(share * options.repetitions)));
-  spell("calibrating this machine", share * request_.budget);
+  spell("calibrating this machine", share * request_.options.budget);
   options.repetitions = 1;
   for (int i = 0; i < kMostCorrections && probes_again(samples_); ++i) {
     spell("calibrating again, for the probes contradict each other",
-          kShareOfCorrection * share * request_.budget);
+          kShareOfCorrection * share * request_.options.budget);
   }
   Seconds attempt = kFirstAttempt;
   for (int i = 0; i < kMostAttempts && !external_rank() && !cost_per_byte(samples_); ++i) {
@@ -144,11 +142,11 @@ Machine Calibrator::machine() const {
     calibrated.disturbance->throttled = load_.throttled;
   }
   calibrated.pairs = pairs_;
-  calibrated.backend = name(request_.launch.backend);
-  if (registered(request_.launch.backend).ranks_take_cores() && !request_.launch.wrap) {
+  calibrated.backend = name(request_.options.launch.backend);
+  if (registered(request_.options.launch.backend).ranks_take_cores() && !request_.options.launch.wrap) {
     // Ranks behind a wrap may be anywhere; ranks of our own share the cores of this machine.
     calibrated.cores = this_machine().cores;
-    calibrated.machine_tuning = request_.launch.tune_machine && !external_rank();
+    calibrated.machine_tuning = request_.options.launch.tune_machine && !external_rank();
   }
   write_file(request_.file, to_yaml(machine));
   return machine;
@@ -156,14 +154,14 @@ Machine Calibrator::machine() const {
 
 void Calibrator::probe_pairs(const Observer& observer) {
   observer.stage("probing every pair of ranks");
-  pairs_ = pair_matrix(ringside::probe_pairs(probe_options(request_), observer.progress));
+  pairs_ = pair_matrix(ringside::probe_pairs(request_.options, observer.progress));
   observer.finished();
 }
 
 Calibration calibrate(const CalibrateRequest& options, const Invocation& invocation,
                       const Observer& observer) {
   if (std::any_of(options.ranks.begin(), options.ranks.end(), [](int ranks) { return ranks < 2; })) {
-    throw Error(ErrorKind::bad_input, "--ranks: probes need at least 2 ranks");
+    throw KeyError("ranks: probes need at least 2 ranks");
   }
   std::optional<Machine> described;
   if (options.machine) {
@@ -178,12 +176,11 @@ Calibration calibrate(const CalibrateRequest& options, const Invocation& invocat
       output_directory(invocation, described ? described->name : std::string("this-machine"));
   const FolderLock lock(folder);
   const std::filesystem::path file = folder / "machine.yaml";
-  Calibrator calibrator(ProbeRequest{.launch = launch_options(options.launch, backend),
-                                     .budget = options.launch.calibrate_time,
-                                     .ranks = options.ranks,
-                                     .file = file,
-                                     .max_bytes = options.max_bytes,
-                                     .described = described});
+  Calibrator calibrator(
+      ProbeRequest{.options = probe_options(launch_options(options.launch, backend),
+                                            options.launch.calibrate_time, options.ranks, options.max_bytes),
+                   .file = file,
+                   .described = described});
   calibrator.probe(1, observer);
   if (options.pairs || registered(backend).on_gpus) {
     calibrator.probe_pairs(observer);

@@ -19,23 +19,20 @@ struct CalibrateRequest {
   std::optional<std::filesystem::path> machine = {};  ///< The machine file that the numbers are added to.
   std::vector<int> ranks = {2, 4};                    ///< That exchange with their neighbours at once.
   bool pairs = false;  ///< Also every pair of the most ranks, as GPU ranks always do.
-  Bytes max_bytes = ProbeOptions{}.max_bytes;
+  Bytes max_bytes{64LL << 20};
   LaunchChoices launch = {};
 };
 
 /// What is probed here, and for whom.
 struct ProbeRequest {
-  LaunchOptions launch = {};
-  Seconds budget = {};
-  std::vector<int> ranks = {};
-  std::filesystem::path file = {};  ///< The machine file that is written.
-  Bytes max_bytes = ProbeOptions{}.max_bytes;
+  ProbeOptions options = {};
+  std::filesystem::path file = {};        ///< The machine file that is written.
   std::optional<Machine> described = {};  ///< What to add the numbers to.
   Software software = {};                 ///< What the ranks get, when nothing is described.
 };
 
 /// Six repetitions with ranks started anew, where there are ten seconds or more for them.
-ProbeOptions probe_options(const ProbeRequest& request);
+ProbeOptions probe_options(LaunchOptions launch, Seconds budget, std::vector<int> ranks, Bytes max_bytes);
 
 /// No message is larger than the scenario's largest, and beyond some size time only grows in proportion: 1 MiB at least, and no more than
 /// probes have by default.

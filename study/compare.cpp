@@ -12,7 +12,7 @@
 #include "import/import.hpp"
 #include "real/launch/external/external_rank.hpp"
 #include "real/measure/measure.hpp"
-#include "real/system/memory_check.hpp"
+#include "real/measure/memory_check.hpp"
 #include "results/folder_lock.hpp"
 #include "results/journal.hpp"
 #include "study/calibrate.hpp"
@@ -167,61 +167,96 @@ void predict_again(PointStudy& study, Backend backend, Journal& journal) {
   journal.append(predicted);
 }
 
-/// `measured:` and `machine:` each leave some flags nothing to do.
-void refuse_idle_flags(const CompareRequest& request, const Scenario& scenario, bool measures) {
+Ranks ranks_of(const CompareRequest& request, const Observer& observer) {
+  const Scenario& scenario = request.scenario;
+  const int max_ranks = *std::max_element(scenario.ranks.begin(), scenario.ranks.end());
+  const Backend backend =
+      measuring_backend({.asked = scenario.backend, .max_ranks = max_ranks}, request.launch, observer);
   if (scenario.machine) {
-    refuse_idle(request.launch.given, kFlagsOfProbes, kNotProbed);
+    require_this_machine(*scenario.machine, backend, request.launch);
   }
-  if (!measures) {
-    refuse_idle(request.launch.given, kFlagsOfPoints, "`measured:` says what was measured");
-    if (scenario.machine) {
-      refuse_idle(request.launch.given, kFlagsOfRanks,
-                  "`measured:` says what was measured, and no rank is started");
-    }
+  return {.backend = backend, .launch = launch_options(request.launch, backend, scenario.software)};
+}
+
+/// Whether this process is another rank than 0 of those that were started from outside: it does its part here.
+bool takes_part(const CompareRequest& request, const Invocation& invocation,
+                const std::vector<PointKey>& keys, const LaunchOptions& launch) {
+  const auto external = external_rank();
+  if (!external) {
+    return false;
   }
+  require_points_of(request.scenario, *external);
+  if (external->rank == 0) {
+    return false;
+  }
+  if (request.predicts && !request.scenario.machine) {
+    take_part_in_calibration(request.scenario, request.launch, launch);
+  }
+  measure(keys, measure_options(request, invocation, launch), [](const PointKey&, const Measurement&) {});
+  return true;
+}
+
+std::optional<ResumedJournal> resumed_journal(const std::filesystem::path& file,
+                                              const CompareRequest& request,
+                                              const std::vector<PointKey>& keys, Backend backend,
+                                              const Invocation& invocation, const Observer& observer) {
+  if (!request.resume) {
+    return std::nullopt;
+  }
+  const Scenario& scenario = request.scenario;
+  ResumedJournal resumed =
+      resume_journal(file, {.header = run_header(invocation, scenario, scenario.machine),
+                            .keys = keys,
+                            .backend = request.measures() ? std::optional(backend) : std::nullopt});
+  for (const std::string& note : resumed.notes) {
+    observer.note(note);
+  }
+  return resumed;
+}
+
+/// A scenario's own machine, or what is known of this one without probing it.
+Machine machine_before_probes(const Scenario& scenario) {
+  Machine here;
+  here.name = "this machine";
+  here.cpu = cpu_here();
+  return scenario.machine.value_or(here);
+}
+
+/// What stands in its place with measurements is kept beside it. `launch` is set when ranks are started here.
+Journal begin_journal(const std::filesystem::path& file, const CompareRequest& request,
+                      const PointStudy& study, const LaunchOptions* launch, const Invocation& invocation,
+                      const Observer& observer) {
+  if (const auto kept = keep_measurements(file, study.points)) {
+    observer.note(fmt::format(
+        "Earlier results are kept in {} (`resume` goes on with results that it can read).", kept->string()));
+  }
+  const bool known = request.predicts || study.scenario.machine;
+  return Journal::create(file, run_header(invocation, study.scenario,
+                                          known ? std::optional(study.machine) : std::nullopt, launch));
 }
 
 }  // namespace
 
 MeasureOptions measure_options(const CompareRequest& request, const Invocation& invocation,
-                               const Scenario& scenario, const LaunchOptions& launch) {
+                               const LaunchOptions& launch) {
   MeasureOptions options;
   options.launch = launch;
   options.budget_per_point = request.launch.time_per_point;
   options.repetitions = request.repetitions;
   options.check_every_call = request.check_every_call;
   options.seed = invocation.seed;
-  options.placements = placements_of(scenario);
+  options.placements = placements_of(request.scenario);
   return options;
 }
 
 std::optional<PointStudy> compare(const CompareRequest& request, const Invocation& invocation,
                                   const Observer& observer) {
-  PointStudy study{.scenario = read_scenario(request.scenario), .machine = {}};
-  const Scenario& scenario = study.scenario;
+  const Scenario& scenario = request.scenario;
   const std::vector<PointKey> keys = points_of(scenario);
-  const bool measures = !(request.predicts && scenario.measured);
-  refuse_idle_flags(request, scenario, measures);
-  Ranks ranks{.backend = scenario.backend};
-  if (measures) {
-    const int max_ranks = *std::max_element(scenario.ranks.begin(), scenario.ranks.end());
-    ranks.backend =
-        measuring_backend({.asked = scenario.backend, .max_ranks = max_ranks}, request.launch, observer);
-    if (scenario.machine) {
-      require_this_machine(*scenario.machine, ranks.backend, request.launch);
-    }
-    ranks.launch = launch_options(request.launch, ranks.backend, scenario.software);
-    if (const auto external = external_rank()) {
-      require_points_of(scenario, *external);
-      if (external->rank != 0) {
-        if (request.predicts && !scenario.machine) {
-          take_part_in_calibration(scenario, request.launch, ranks.launch);
-        }
-        measure(keys, measure_options(request, invocation, scenario, ranks.launch),
-                [](const PointKey&, const Measurement&) {});
-        return std::nullopt;
-      }
-    }
+  const bool measures = request.measures();
+  const Ranks ranks = measures ? ranks_of(request, observer) : Ranks{.backend = scenario.backend};
+  if (measures && takes_part(request, invocation, keys, ranks.launch)) {
+    return std::nullopt;
   }
   const std::filesystem::path directory = output_directory(invocation, scenario.name);
   const FolderLock lock(directory);  // Before machine.yaml, which belongs to what stands beside it.
@@ -231,25 +266,12 @@ std::optional<PointStudy> compare(const CompareRequest& request, const Invocatio
 
   // What is known already: from a killed run, or from somebody else's.
   const std::filesystem::path file = directory / "results.jsonl";
-  std::optional<ResumedJournal> resumed;
-  if (request.resume) {
-    const ResumeRequest resume{.header = run_header(invocation, scenario, scenario.machine),
-                               .keys = keys,
-                               .backend = measures ? std::optional(ranks.backend) : std::nullopt};
-    resumed.emplace(resume_journal(file, resume));
-    for (const std::string& note : resumed->notes) {
-      observer.note(note);
-    }
-  }
+  std::optional<ResumedJournal> resumed =
+      resumed_journal(file, request, keys, ranks.backend, invocation, observer);
+  PointStudy study{.scenario = scenario, .machine = machine_before_probes(scenario)};
   study.points =
       measures ? points_to_measure(scenario, resumed) : points_measured_elsewhere(scenario, observer);
 
-  std::optional<Machine> known_machine = scenario.machine;
-  study.machine = scenario.machine.value_or(Machine{});
-  if (!scenario.machine) {
-    study.machine.name = "this machine";
-    study.machine.cpu = cpu_here();
-  }
   std::optional<Calibrator> calibrator;
   const bool probes = request.predicts && calibrates(study, resumed.has_value());
   // Ranks that were started from outside go through a list that all of them know.
@@ -262,20 +284,12 @@ std::optional<PointStudy> compare(const CompareRequest& request, const Invocatio
     } else if (!scenario.machine) {
       study.machine = load_machine(directory / "machine.yaml");
     }
-    known_machine = study.machine;
     predict_points(study.points, study.machine, {.backend = ranks.backend}, observer);
     require_use_of_known(study.points, study.machine, {});
   }
-  if (!resumed) {
-    if (const auto kept = keep_measurements(file, study.points)) {
-      observer.note(
-          fmt::format("Earlier results are kept in {} (--resume goes on with results that it can read).",
-                      kept->string()));
-    }
-  }
-  Journal journal = resumed ? std::move(resumed->journal)
-                            : Journal::create(file, run_header(invocation, scenario, known_machine,
-                                                               measures ? &ranks.launch : nullptr));
+  Journal journal =
+      resumed ? std::move(resumed->journal)
+              : begin_journal(file, request, study, measures ? &ranks.launch : nullptr, invocation, observer);
   if (request.predicts) {
     journal.append(study.points);
   }
@@ -285,7 +299,7 @@ std::optional<PointStudy> compare(const CompareRequest& request, const Invocatio
       study.machine = calibrator->machine();
       predict_again(study, ranks.backend, journal);
     }
-    MeasureOptions options = measure_options(request, invocation, scenario, ranks.launch);
+    MeasureOptions options = measure_options(request, invocation, ranks.launch);
     options.repetitions_now = request.repetitions * (turn + 1) / turns;
     measure_points(study.points, std::move(options), journal, observer);
   }
@@ -307,7 +321,7 @@ void throw_if_failed(const std::vector<Point>& points) {
   if (failed != points.end()) {
     const auto count = std::count_if(points.begin(), points.end(), of(Outcome::failed));
     throw Error(ErrorKind::failed,
-                fmt::format("{} of {} points failed, first {}; --resume measures them again", count,
+                fmt::format("{} of {} points failed, first {}; `resume` measures them again", count,
                             points.size(), describe_outcome(*failed)));
   }
 }

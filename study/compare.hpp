@@ -14,7 +14,7 @@
 namespace ringside::study {
 
 struct CompareRequest {
-  std::filesystem::path scenario;
+  Scenario scenario;
   bool predicts = true;  ///< Without, it only measures.
   bool resume = false;   ///< Go on with the results that are there.
   /// How often all points are gone through, each time with a part of the time per point. Where this machine is calibrated for
@@ -23,11 +23,14 @@ struct CompareRequest {
   bool check_every_call = true;  ///< As in MeasureOptions.
   bool fitted = false;           ///< Also the curves fitted to the measurements.
   LaunchChoices launch = {};
+
+  /// Whether ranks run; otherwise `measured:` of the scenario is read.
+  bool measures() const { return !(predicts && scenario.measured); }
 };
 
 /// What the ranks are asked for.
 MeasureOptions measure_options(const CompareRequest& request, const Invocation& invocation,
-                               const Scenario& scenario, const LaunchOptions& launch);
+                               const LaunchOptions& launch);
 
 /// Predicts a scenario, measures it or reads `measured:`, and writes `results.jsonl`, each point as soon as it is known.
 /// None where this process is another rank than 0 of mpirun, srun or torchrun: it takes part, and rank 0 has the results.

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/error.hpp"
+#include "common/text.hpp"
 #include "study/inputs/invocation.hpp"
 
 namespace ringside::study {
@@ -17,9 +18,7 @@ namespace {
 using nlohmann::ordered_json;
 
 std::string chunks_text(const TraceEvent& event) {
-  return event.num_chunks == 1
-             ? fmt::format("chunk {}", event.first_chunk)
-             : fmt::format("chunks {}–{}", event.first_chunk, event.first_chunk + event.num_chunks - 1);
+  return consecutive("chunk", event.first_chunk, event.first_chunk + event.num_chunks - 1);
 }
 
 /// What happens on one rank or one link, with its name.
@@ -28,36 +27,37 @@ struct Track {
   std::vector<TraceEvent> events = {};
 };
 
+template <typename Key>
+std::vector<Track> tracks_of(std::map<Key, Track> by_key) {
+  std::vector<Track> tracks;
+  for (auto& [key, track] : by_key) {
+    tracks.push_back(std::move(track));
+  }
+  return tracks;
+}
+
 std::vector<Track> ranks_of(const std::vector<TraceEvent>& events) {
   std::map<Rank, Track> tracks;
   for (const TraceEvent& event : events) {
     // A rank that only receives has a track too, if an empty one.
     for (const Rank rank : {event.source, event.target}) {
-      tracks.try_emplace(rank, Track{.name = fmt::format("rank {}", rank)});
+      tracks[rank].name = fmt::format("rank {}", rank);
     }
     tracks.at(event.rank).events.push_back(event);
   }
-  std::vector<Track> result;
-  for (auto& [rank, track] : tracks) {
-    result.push_back(std::move(track));
-  }
-  return result;
+  return tracks_of(std::move(tracks));
 }
 
 std::vector<Track> links_of(const std::vector<TraceEvent>& events) {
   std::map<std::pair<Rank, Rank>, Track> tracks;
   for (const TraceEvent& event : events) {
     if (event.kind == TraceKind::transfer) {
-      const auto [track, added] = tracks.try_emplace({event.source, event.target});
-      track->second.name = fmt::format("{} → {}", event.source, event.target);
-      track->second.events.push_back(event);
+      Track& track = tracks[{event.source, event.target}];
+      track.name = fmt::format("{} → {}", event.source, event.target);
+      track.events.push_back(event);
     }
   }
-  std::vector<Track> result;
-  for (auto& [link, track] : tracks) {
-    result.push_back(std::move(track));
-  }
-  return result;
+  return tracks_of(std::move(tracks));
 }
 
 /// Events of one thread may not overlap (the format would nest them), so a track gets as many threads as events overlap.

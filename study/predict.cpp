@@ -10,7 +10,7 @@
 #include "analysis/comparison/policy_sentences.hpp"
 #include "analysis/comparison/verdict.hpp"
 #include "common/error.hpp"
-#include "sim/nccl/gpu_models.hpp"
+#include "sim/topology/gpu_models.hpp"
 #include "study/calibrate.hpp"
 #include "study/inputs/scenario_points.hpp"
 
@@ -151,11 +151,8 @@ std::vector<std::string> predict_points(std::vector<Point>& points, const Machin
 
 PreparedPrediction prepare(const PredictRequest& request, const Invocation& invocation,
                            const Observer& observer) {
-  Scenario scenario = read_scenario(request.scenario);
+  const Scenario& scenario = request.scenario;
   require_use_of_nodes(scenario);
-  if (scenario.machine) {
-    refuse_idle(request.launch.given, kFlagsOfProbes, kNotProbed);
-  }
   std::filesystem::path directory;
   std::optional<Error> unwritable;
   try {
@@ -171,7 +168,7 @@ PreparedPrediction prepare(const PredictRequest& request, const Invocation& invo
                                   .backend = scenario.backend,
                                   .native_model = request.native.model,
                                   .force = request.force};
-  return {.scenario = std::move(scenario),
+  return {.scenario = scenario,
           .directory = directory,
           .unwritable = unwritable,
           .machine = std::move(machine),

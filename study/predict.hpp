@@ -61,7 +61,7 @@ std::vector<std::string> predict_points(std::vector<Point>& points, const Machin
                                         const PredictOptions& options, const Observer& observer);
 
 struct PredictRequest {
-  std::filesystem::path scenario;
+  Scenario scenario;
   Fidelity fidelity = Fidelity::automatic;
   bool force = false;  ///< Simulate even where that takes very long.
   LaunchChoices launch = {};

@@ -10,11 +10,12 @@
 
 #include "analysis/comparison/nic_sentences.hpp"
 #include "common/error.hpp"
+#include "common/key_error.hpp"
 #include "common/numbers.hpp"
 #include "results/codec/record.hpp"
 #include "results/journal.hpp"
-#include "scenario/yaml/keys.hpp"
-#include "scenario/yaml/override.hpp"
+#include "scenario/keys.hpp"
+#include "scenario/machine/override.hpp"
 #include "schedule/registry.hpp"
 
 namespace ringside::study {
@@ -31,8 +32,8 @@ struct Case {
 int whole_number(const std::string& key, const std::string& text) {
   const std::optional<int> value = parse_number<int>(text);
   if (!value || *value < 1 || *value > kMaxRanks) {
-    throw Error(ErrorKind::bad_input, fmt::format("--sweep {}={}: '{}' is not a whole number from 1 to {}",
-                                                  key, text, text, kMaxRanks));
+    throw KeyError(
+        fmt::format("sweep {}={}: '{}' is not a whole number from 1 to {}", key, text, text, kMaxRanks));
   }
   return *value;
 }
@@ -43,14 +44,13 @@ Bytes size_of_message(const std::string& text, bool step_of_range, DataType dtyp
   try {
     size = parse_bytes(text);
   } catch (const Error& error) {
-    throw Error(ErrorKind::bad_input, fmt::format("--sweep bytes={}: {}", text, error.what()));
+    throw KeyError(fmt::format("sweep bytes={}: {}", text, error.what()));
   }
   const auto element = static_cast<std::int64_t>(size_of(dtype));
   const Bytes whole{size.value / element * element};
   if (whole != size && !(step_of_range && whole.value > 0)) {
-    throw Error(ErrorKind::bad_input,
-                fmt::format("--sweep bytes={}: is no whole number of {} ({} bytes each)", text, name(dtype),
-                            element));
+    throw KeyError(
+        fmt::format("sweep bytes={}: is no whole number of {} ({} bytes each)", text, name(dtype), element));
   }
   return whole;
 }
@@ -68,7 +68,8 @@ Case case_of(const SweepStudy& study, const std::vector<std::string>& values) {
       result.sizes = {size_of_message(values[i], study.sweeps[i].range, study.scenario.dtype)};
     } else {
       const std::string origin = origin_of(study.sweeps[i], values[i]);
-      result.machine = with_value(result.machine, {.key = key, .value = values[i], .origin = origin});
+      result.machine = value_of_key(
+          [&] { return with_value(result.machine, {.key = key, .value = values[i], .origin = origin}); });
     }
   }
   return result;
@@ -115,12 +116,10 @@ SweepCell cell_of(const Case& current, const Scenario& scenario, const PointKey&
 void require_use_of_nodes(const SweepStudy& study) {
   const bool nodes = study.sweeps_key("nodes");
   if (nodes && study.machine.gpus_per_node && !study.sweeps_key("ranks")) {
-    throw Error(
-        ErrorKind::bad_input,
-        fmt::format(
-            "--sweep nodes: the number of ranks stays {} whatever the number of nodes of {} GPUs; sweep "
-            "`ranks` as well, or instead",
-            fmt::join(study.scenario.ranks, ", "), *study.machine.gpus_per_node));
+    throw KeyError(fmt::format(
+        "sweep nodes: the number of ranks stays {} whatever the number of nodes of {} GPUs; sweep "
+        "`ranks` as well, or instead",
+        fmt::join(study.scenario.ranks, ", "), *study.machine.gpus_per_node));
   }
 }
 
@@ -131,8 +130,7 @@ void require_use_of_known(const SweepStudy& study, const NativeChoices& choices)
     });
   };
   if (!choices.known.empty() && std::none_of(study.cells.begin(), study.cells.end(), takes_it)) {
-    throw Error(ErrorKind::bad_input,
-                fmt::format("--known {}: bears on none of the swept predictions", choices.known.front()));
+    throw KeyError(fmt::format("known {}: bears on none of the swept predictions", choices.known.front()));
   }
 }
 

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include "common/error.hpp"
+#include "common/key_error.hpp"
+#include "common/text.hpp"
 #include "real/backend/backends.hpp"
 #include "real/launch/external/external_rank.hpp"
 #include "schedule/registry.hpp"
@@ -27,9 +29,8 @@ std::vector<PointKey> points_to_trace(const Scenario& scenario, const TraceReque
   }
   const int ranks = request.ranks.value_or(scenario.ranks.back());
   if (ranks > kMostTracedRanks) {
-    throw Error(ErrorKind::bad_input,
-                fmt::format("a timeline of {} ranks is too long; choose at most {} with --ranks", ranks,
-                            kMostTracedRanks));
+    throw KeyError(
+        fmt::format("ranks: a timeline of {} ranks is too long; choose at most {}", ranks, kMostTracedRanks));
   }
   std::vector<PointKey> keys;
   for (const std::string& algorithm : algorithms) {
@@ -80,7 +81,7 @@ MeasureOptions record_options(const TraceRequest& request, const Invocation& inv
 
 void record_timelines(std::vector<Timeline>& timelines, const std::vector<PointKey>& keys,
                       const MeasureOptions& options, const Observer& observer) {
-  observer.stage(fmt::format("recording {} {}", keys.size(), keys.size() == 1 ? "point" : "points"));
+  observer.stage("recording " + count_of(keys.size(), "point"));
   std::size_t done = 0;
   record(keys, options, [&](const PointKey& key, const Recording& recording) {
     if (recording.outcome == Outcome::wrong_result) {
@@ -122,18 +123,10 @@ std::string title_of(const PointKey& key) {
 
 std::optional<TraceStudy> trace(const TraceRequest& request, const Invocation& invocation,
                                 const Observer& observer) {
-  const Scenario scenario = read_scenario(request.scenario);
+  const Scenario& scenario = request.scenario;
   const std::vector<PointKey> keys = points_to_trace(scenario, request);
   Backend backend = scenario.backend;
-  if (scenario.machine) {
-    refuse_idle(request.launch.given, kFlagsOfProbes, kNotProbed);
-  }
-  if (!request.measures) {
-    refuse_idle(request.launch.given, kFlagsOfPoints, "without --measure nothing is measured");
-    if (scenario.machine) {
-      refuse_idle(request.launch.given, kFlagsOfRanks, "without --measure no rank is started");
-    }
-  } else {
+  if (request.measures) {
     // The steps of a call on GPUs cannot be told apart, so those of CPU ranks are looked at.
     backend = measuring_backend({.asked = resolve(backend)}, request.launch, observer);
     if (scenario.machine) {

@@ -21,7 +21,7 @@ namespace ringside::study {
 inline constexpr int kMostTracedRanks = 256;
 
 struct TraceRequest {
-  std::filesystem::path scenario;
+  Scenario scenario;
   std::vector<std::string> algorithms = {};  ///< Empty = all of the scenario's that have a schedule.
   std::optional<int> ranks = {};             ///< None = the scenario's last.
   std::optional<Bytes> bytes = {};           ///< Likewise.

@@ -6,57 +6,11 @@
 #include <optional>
 
 #include "analysis/check/expected_times.hpp"
-#include "sim/nccl/gpu_models.hpp"
 #include "sim/nccl/system.hpp"
+#include "sim/topology/gpu_models.hpp"
 
 namespace ringside {
 namespace {
-
-struct CauseText {
-  Cause cause;
-  std::string_view name;
-  std::string_view sentence;
-  std::string_view command;
-};
-
-constexpr std::string_view kNetworkCommand =
-    "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET: `NET/IB : Using` lists the NICs; ibstat shows their rate "
-    "and state";
-constexpr std::string_view kEnvironmentCommand = "env | grep NCCL_, also in /etc/nccl.conf and ~/.nccl.conf";
-
-constexpr auto kTexts = std::to_array<CauseText>({
-    {Cause::none, "none", "the description fits", ""},
-    {Cause::something_else, "something_else", "none of the causes that ringside knows fits well", ""},
-    {Cause::peer_to_peer_off, "peer_to_peer_off",
-     "GPUs do not reach each other's memory: copies go through host memory",
-     "nvidia-smi topo -p2p r; p2pBandwidthLatencyTest; NCCL_DEBUG=INFO shows `via SHM`"},
-    {Cause::slots_half, "slots_half", "PCIe slots at half their rate: 8 lanes of 16, or one generation less",
-     "nvidia-smi --query-gpu=pcie.link.gen.current,pcie.link.width.current --format=csv, while copies run"},
-    {Cause::links_half, "links_half", "half of the links between GPUs are down",
-     "nvidia-smi nvlink --status"},
-    {Cause::nvls_off, "nvls_off", "NVLS (reduction in the NVSwitches) is not used",
-     "NCCL_DEBUG=INFO: `NVLS multicast support is available`; systemctl status nvidia-fabricmanager"},
-    {Cause::half_nics, "half_nics", "half of the NICs are used", kNetworkCommand},
-    {Cause::one_nic, "one_nic", "one NIC is used for the whole node", kNetworkCommand},
-    {Cause::nics_half_rate, "nics_half_rate",
-     "a NIC at half its rate, which rings through all NICs wait for, or all of them", kNetworkCommand},
-    {Cause::tcp, "tcp", "TCP sockets instead of RDMA",
-     "NCCL_DEBUG=INFO: `Using network Socket` instead of IB or a plugin; ls /sys/class/infiniband"},
-    {Cause::gpudirect_off, "gpudirect_off", "NICs do not reach the GPUs' memory (no GPUDirect RDMA)",
-     "NCCL_DEBUG=INFO: no `GDRDMA` behind `via NET`; lsmod | grep -E 'nvidia_peermem|nv_peer_mem'"},
-    {Cause::algorithm_ring, "algorithm_ring", "the algorithm Ring is forced", kEnvironmentCommand},
-    {Cause::algorithm_tree, "algorithm_tree", "the algorithm Tree is forced", kEnvironmentCommand},
-    {Cause::protocol_ll, "protocol_ll", "the protocol LL is forced", kEnvironmentCommand},
-    {Cause::protocol_ll128, "protocol_ll128", "the protocol LL128 is forced", kEnvironmentCommand},
-    {Cause::protocol_simple, "protocol_simple", "the protocol Simple is forced", kEnvironmentCommand},
-    {Cause::one_process, "one_process", "one process launches on all GPUs of a node, one after another",
-     "mpirun with one process per GPU and -g 1"},
-});
-
-const CauseText& text_of(Cause cause) {
-  return *std::find_if(kTexts.begin(), kTexts.end(),
-                       [&](const CauseText& text) { return text.cause == cause; });
-}
 
 IntraLink through_host(const Machine& machine) {
   IntraLink intra = machine.intra && machine.intra->kind == IntraKind::pcie
@@ -97,59 +51,90 @@ void use_sockets(const Machine& machine, Machine& changed) {
   }
 }
 
-using Change = void (*)(const Machine& machine, int ranks, Machine& changed);
-struct CauseChange {
+using Change = void (*)(const Machine& machine, Machine& changed);
+
+/// What is known of a cause. `change` makes the description what it would be with the cause, where it can apply.
+struct CauseRow {
   Cause cause;
-  Change change;
+  std::string_view name;
+  std::string_view sentence;
+  std::string_view command;
+  Change change = nullptr;
+  bool forced = false;  ///< A setting forces an algorithm or a protocol.
 };
-constexpr auto kChanges = std::to_array<CauseChange>({
-    {Cause::peer_to_peer_off, [](const Machine& m, int, Machine& to) { to.intra = through_host(m); }},
-    {Cause::slots_half, [](const Machine& m, int, Machine& to) { halve_slots(m, to); }},
-    {Cause::links_half, [](const Machine& m, int, Machine& to) { halve_links(m, to); }},
-    {Cause::nvls_off, [](const Machine&, int, Machine& to) { to.software.nccl_algo = "Ring"; }},
-    {Cause::half_nics,
-     [](const Machine& m, int, Machine& to) {
+
+constexpr std::string_view kNetworkCommand =
+    "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET: `NET/IB : Using` lists the NICs; ibstat shows their rate "
+    "and state";
+constexpr std::string_view kEnvironmentCommand = "env | grep NCCL_, also in /etc/nccl.conf and ~/.nccl.conf";
+
+constexpr auto kCauses = std::to_array<CauseRow>({
+    {Cause::none, "none", "the description fits", ""},
+    {Cause::something_else, "something_else", "none of the causes that ringside knows fits well", ""},
+    {Cause::peer_to_peer_off, "peer_to_peer_off",
+     "GPUs do not reach each other's memory: copies go through host memory",
+     "nvidia-smi topo -p2p r; p2pBandwidthLatencyTest; NCCL_DEBUG=INFO shows `via SHM`",
+     [](const Machine& m, Machine& to) { to.intra = through_host(m); }},
+    {Cause::slots_half, "slots_half", "PCIe slots at half their rate: 8 lanes of 16, or one generation less",
+     "nvidia-smi --query-gpu=pcie.link.gen.current,pcie.link.width.current --format=csv, while copies run",
+     halve_slots},
+    {Cause::links_half, "links_half", "half of the links between GPUs are down", "nvidia-smi nvlink --status",
+     halve_links},
+    {Cause::nvls_off, "nvls_off", "NVLS (reduction in the NVSwitches) is not used",
+     "NCCL_DEBUG=INFO: `NVLS multicast support is available`; systemctl status nvidia-fabricmanager",
+     [](const Machine&, Machine& to) { to.software.nccl_algo = "Ring"; }},
+    {Cause::half_nics, "half_nics", "half of the NICs are used", kNetworkCommand,
+     [](const Machine& m, Machine& to) {
        if (m.inter && m.inter->nics > 1) {
          to.inter->nics = m.inter->nics / 2;
        }
      }},
-    {Cause::one_nic,
-     [](const Machine& m, int, Machine& to) {
+    {Cause::one_nic, "one_nic", "one NIC is used for the whole node", kNetworkCommand,
+     [](const Machine& m, Machine& to) {
        if (m.inter && m.inter->nics > 2) {
          to.inter->nics = 1;
        }
      }},
-    {Cause::nics_half_rate,
-     [](const Machine& m, int, Machine& to) {
+    {Cause::nics_half_rate, "nics_half_rate",
+     "a NIC at half its rate, which rings through all NICs wait for, or all of them", kNetworkCommand,
+     [](const Machine& m, Machine& to) {
        if (m.inter && m.inter->rate) {
          to.inter->rate = BytesPerSecond{m.inter->rate->value / 2};
        }
      }},
-    {Cause::tcp, [](const Machine& m, int, Machine& to) { use_sockets(m, to); }},
-    {Cause::gpudirect_off,
-     [](const Machine& m, int, Machine& to) {
+    {Cause::tcp, "tcp", "TCP sockets instead of RDMA",
+     "NCCL_DEBUG=INFO: `Using network Socket` instead of IB or a plugin; ls /sys/class/infiniband",
+     use_sockets},
+    {Cause::gpudirect_off, "gpudirect_off", "NICs do not reach the GPUs' memory (no GPUDirect RDMA)",
+     "NCCL_DEBUG=INFO: no `GDRDMA` behind `via NET`; lsmod | grep -E 'nvidia_peermem|nv_peer_mem'",
+     [](const Machine& m, Machine& to) {
        if (m.inter && m.inter->kind != InterKind::ethernet) {
          to.inter->gpudirect = false;
        }
      }},
-    {Cause::algorithm_ring, [](const Machine&, int, Machine& to) { to.software.nccl_algo = "Ring"; }},
-    {Cause::algorithm_tree, [](const Machine&, int, Machine& to) { to.software.nccl_algo = "Tree"; }},
-    {Cause::protocol_ll, [](const Machine&, int, Machine& to) { to.software.nccl_proto = "LL"; }},
-    {Cause::protocol_ll128, [](const Machine&, int, Machine& to) { to.software.nccl_proto = "LL128"; }},
-    {Cause::protocol_simple, [](const Machine&, int, Machine& to) { to.software.nccl_proto = "Simple"; }},
-    {Cause::one_process, [](const Machine&, int, Machine& to) { to.software.processes = Processes::single; }},
+    {Cause::algorithm_ring, "algorithm_ring", "the algorithm Ring is forced", kEnvironmentCommand,
+     [](const Machine&, Machine& to) { to.software.nccl_algo = "Ring"; }, true},
+    {Cause::algorithm_tree, "algorithm_tree", "the algorithm Tree is forced", kEnvironmentCommand,
+     [](const Machine&, Machine& to) { to.software.nccl_algo = "Tree"; }, true},
+    {Cause::protocol_ll, "protocol_ll", "the protocol LL is forced", kEnvironmentCommand,
+     [](const Machine&, Machine& to) { to.software.nccl_proto = "LL"; }, true},
+    {Cause::protocol_ll128, "protocol_ll128", "the protocol LL128 is forced", kEnvironmentCommand,
+     [](const Machine&, Machine& to) { to.software.nccl_proto = "LL128"; }, true},
+    {Cause::protocol_simple, "protocol_simple", "the protocol Simple is forced", kEnvironmentCommand,
+     [](const Machine&, Machine& to) { to.software.nccl_proto = "Simple"; }, true},
+    {Cause::one_process, "one_process", "one process launches on all GPUs of a node, one after another",
+     "mpirun with one process per GPU and -g 1",
+     [](const Machine&, Machine& to) { to.software.processes = Processes::single; }},
 });
+
+const CauseRow& cause_row(Cause cause) {
+  return *std::find_if(kCauses.begin(), kCauses.end(),
+                       [&](const CauseRow& row) { return row.cause == cause; });
+}
 
 bool has_nvls(const NcclSystem& system) {
   return system.link == GpuLink::nvswitch && system.architecture >= Architecture::hopper &&
          system.vendor == Vendor::nvidia && system.gpus_per_node() > 2;
-}
-
-bool is_forced(Cause cause) {
-  constexpr auto kForced =
-      std::to_array<Cause>({Cause::algorithm_ring, Cause::algorithm_tree, Cause::protocol_ll,
-                            Cause::protocol_ll128, Cause::protocol_simple});
-  return std::find(kForced.begin(), kForced.end(), cause) != kForced.end();
 }
 
 /// log of the times that are expected with a cause; nothing where it cannot apply.
@@ -195,18 +180,32 @@ double mean_over(const std::vector<double>& values) {
   return values.empty() ? 0 : sum / static_cast<double>(values.size());
 }
 
+/// Most probable first.
+std::vector<SuspectedCause> by_probability(std::vector<Candidate> candidates) {
+  const double most = std::ranges::max(candidates, {}, &Candidate::weight).weight;
+  double total = 0;
+  for (const Candidate& candidate : candidates) {
+    total += std::exp(candidate.weight - most);
+  }
+  std::vector<SuspectedCause> result;
+  for (Candidate& candidate : candidates) {
+    candidate.suspected.probability = std::exp(candidate.weight - most) / total;
+    result.push_back(std::move(candidate.suspected));
+  }
+  std::ranges::stable_sort(result, std::greater(), &SuspectedCause::probability);
+  return result;
+}
+
 }  // namespace
 
-std::string_view name(Cause cause) { return text_of(cause).name; }
-std::string_view sentence(Cause cause) { return text_of(cause).sentence; }
-std::string_view telling_command(Cause cause) { return text_of(cause).command; }
+std::string_view name(Cause cause) { return cause_row(cause).name; }
+std::string_view sentence(Cause cause) { return cause_row(cause).sentence; }
+std::string_view telling_command(Cause cause) { return cause_row(cause).command; }
 
-Machine with_cause(const Machine& machine, Cause cause, int ranks) {
+Machine with_cause(const Machine& machine, Cause cause) {
   Machine changed = machine;
-  for (const CauseChange& one : kChanges) {
-    if (one.cause == cause) {
-      one.change(machine, ranks, changed);
-    }
+  if (const Change change = cause_row(cause).change) {
+    change(machine, changed);
   }
   return changed;
 }
@@ -243,9 +242,9 @@ std::vector<SuspectedCause> suspected_causes(ExpectedTimes& expected, std::span<
   candidates.push_back(
       {.suspected = {.cause = Cause::something_else},
        .weight = expected.likelihood().log_of(differences(measured, described), points, any)});
-  for (const CauseChange& change : kChanges) {
+  for (const CauseRow& change : kCauses) {
     // Ring forced and NVLS off are one where NVLS is what would be taken.
-    if ((change.cause == Cause::nvls_off && !has_nvls(*system)) ||
+    if (change.change == nullptr || (change.cause == Cause::nvls_off && !has_nvls(*system)) ||
         (change.cause == Cause::algorithm_ring && has_nvls(*system))) {
       continue;
     }
@@ -262,30 +261,13 @@ std::vector<SuspectedCause> suspected_causes(ExpectedTimes& expected, std::span<
     Candidate candidate{.suspected = {.cause = change.cause, .slowdown = std::exp(mean_over(slowdown))},
                         .weight = expected.likelihood().log_of(differences(measured, *times), points,
                                                                fit.spread(other->kind()))};
-    if (is_forced(change.cause) ||
-        (change.cause == Cause::peer_to_peer_off && system->link != GpuLink::pcie)) {
+    if (change.forced || (change.cause == Cause::peer_to_peer_off && system->link != GpuLink::pcie)) {
       candidate.weight += std::log(kNeedsASetting);
     }
     weigh_evidence(candidate, evidence);
     candidates.push_back(std::move(candidate));
   }
-  const double most =
-      std::max_element(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) {
-        return a.weight < b.weight;
-      })->weight;
-  double total = 0;
-  for (const Candidate& candidate : candidates) {
-    total += std::exp(candidate.weight - most);
-  }
-  std::vector<SuspectedCause> result;
-  for (Candidate& candidate : candidates) {
-    candidate.suspected.probability = std::exp(candidate.weight - most) / total;
-    result.push_back(std::move(candidate.suspected));
-  }
-  std::stable_sort(result.begin(), result.end(), [](const SuspectedCause& a, const SuspectedCause& b) {
-    return a.probability > b.probability;
-  });
-  return result;
+  return by_probability(std::move(candidates));
 }
 
 }  // namespace ringside

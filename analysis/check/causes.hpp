@@ -54,7 +54,7 @@ struct SuspectedCause {
 };
 
 /// The machine as it would be with the cause; the same machine where the cause cannot apply.
-Machine with_cause(const Machine& machine, Cause cause, int ranks);
+Machine with_cause(const Machine& machine, Cause cause);
 
 /// The causes that could apply to the machine and change its predictions at all, most probable first. log(measured/predicted) of
 /// each is taken to be Gaussian with the covariance of NcclSpread for machines of its kind; all causes are as likely beforehand, `none` as

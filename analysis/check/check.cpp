@@ -10,7 +10,7 @@
 
 #include "analysis/check/expected_times.hpp"
 #include "analysis/comparison/comparison.hpp"
-#include "common/error.hpp"
+#include "common/key_error.hpp"
 #include "common/numbers.hpp"
 #include "common/statistics.hpp"
 #include "schedule/registry.hpp"
@@ -148,13 +148,12 @@ MachineCheck check_machine(ExpectedTimes& expected, std::span<const Point> point
 
 Gate parse_gate(const std::string& text) {
   const auto reject = [&](std::string_view problem) {
-    throw Error(ErrorKind::bad_input,
-                fmt::format("--gate '{}': {}; write it like 'busbw@1GiB >= p05' or 'time@8KiB <= p95'", text,
-                            problem));
+    throw KeyError(
+        fmt::format("gate '{}': {}; write it like 'busbw@1GiB >= p05' or 'time@8KiB <= p95'", text, problem));
   };
   std::string plain;
   std::copy_if(text.begin(), text.end(), std::back_inserter(plain), [](char c) { return c != ' '; });
-  Gate gate;
+  Gate gate{.text = text};
   gate.of_time = plain.starts_with("time@");
   if (!gate.of_time && !plain.starts_with("busbw@")) {
     reject("names neither busbw@SIZE nor time@SIZE");
@@ -180,8 +179,7 @@ GateOutcome apply_gate(const Gate& gate, const MachineCheck& check) {
   const auto found = std::find_if(check.points.begin(), check.points.end(),
                                   [&](const Point& point) { return point.key.bytes == gate.bytes; });
   if (found == check.points.end()) {
-    throw Error(ErrorKind::bad_input,
-                fmt::format("--gate: {} was not measured, or nothing predicts it", format(gate.bytes)));
+    throw KeyError(fmt::format("gate: {} was not measured, or nothing predicts it", format(gate.bytes)));
   }
   // The time that this share of machines exceeds: Gaussian halves of the interval, inverted by bisection.
   const Prediction& predicted = *found->predicted;

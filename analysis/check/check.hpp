@@ -54,8 +54,9 @@ MachineCheck check_machine(ExpectedTimes& expected, std::span<const Point> point
 
 /// `busbw@1GiB >= p05`: the bandwidth (or, of `time@…`, the time) measured at a size against a quantile of what such machines reach.
 struct Gate {
+  std::string text;  ///< As written.
   bool of_time = false;
-  Bytes bytes;
+  Bytes bytes = {};
   double quantile = 0.05;  ///< p05 = the slowest 5 % of machines are below.
 };
 /// Throws Error{bad_input}.

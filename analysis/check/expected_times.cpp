@@ -46,7 +46,7 @@ std::optional<Prediction> ExpectedTimes::worked_out(const PointKey& key) {
 const std::optional<NcclSystem>& ExpectedTimes::system(Cause cause, int ranks) {
   const auto [entry, is_new] = systems_.try_emplace({cause, ranks});
   if (is_new) {
-    const Machine changed = with_cause(machine_, cause, ranks);
+    const Machine changed = with_cause(machine_, cause);
     try {
       if (cause == Cause::none || changed != machine_) {
         const auto read = nccl_system(changed, ranks);

@@ -3,28 +3,9 @@
 #include "analysis/comparison/accuracy.hpp"
 #include "analysis/comparison/cell.hpp"
 #include "analysis/comparison/verdict.hpp"
-#include "common/error.hpp"
 
 namespace ringside {
 namespace {
-
-double bus_factor(Collective collective, int ranks) {
-  const double n = ranks;
-  switch (collective) {
-    case Collective::all_reduce:
-      return 2 * (n - 1) / n;
-    case Collective::reduce_scatter:
-    case Collective::all_gather:
-    case Collective::gather:
-    case Collective::all_to_all:
-      return (n - 1) / n;
-    case Collective::broadcast:
-    case Collective::reduce:
-    case Collective::send_recv:
-      return ranks > 1 ? 1 : 0;
-  }
-  throw_bug("a declared value", __FILE__, __LINE__, "a collective has no bus bandwidth");
-}
 
 std::optional<BytesPerSecond> bus_bandwidth(const Point& point, Side side) {
   const std::optional<Interval<double>> time = timing(point, side);
@@ -51,7 +32,7 @@ std::string fastest(const Cell& cell) {
 }  // namespace
 
 std::optional<BytesPerSecond> bus_bandwidth(Collective collective, int ranks, Bytes bytes, Seconds time) {
-  const double moved = bus_factor(collective, ranks) * static_cast<double>(bytes.value);
+  const double moved = ranks > 1 ? bus_share(collective, ranks) * static_cast<double>(bytes.value) : 0;
   return moved > 0 && time.value > 0 ? std::optional(BytesPerSecond{moved / time.value}) : std::nullopt;
 }
 

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "common/numbers.hpp"
+#include "common/text.hpp"
 
 namespace ringside {
 namespace {
@@ -37,10 +38,11 @@ std::optional<std::string> disturbance_sentence(const Machine& machine) {
   }
   const Disturbance& disturbance = *machine.calibrated->disturbance;
   return fmt::format(
-      "this machine was disturbed: {} of its probes took {:.1f}× as long as others, {}; predictions "
+      "this machine was disturbed: {} of its probes took {} as long as others, {}; predictions "
       "are "
       "for its {} state, and their intervals reach over both",
-      percent(disturbance.share), disturbance.slower, causes_of(disturbance, machine.calibrated->cores),
+      percent(disturbance.share), factor_text(disturbance.slower, 1),
+      causes_of(disturbance, machine.calibrated->cores),
       disturbance.share < 0.5 ? "faster" : "usual, slower");
 }
 

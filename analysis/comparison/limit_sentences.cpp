@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "common/error.hpp"
+#include "common/text.hpp"
 
 namespace ringside {
 namespace {
@@ -27,8 +28,8 @@ std::string limit_sentence(const Limit& limit) {
     case Limit::Kind::shared_cores:
       return fmt::format("{} ranks share {} CPU cores", limit.ranks, limit.cores);
     case Limit::Kind::contention:
-      return fmt::format("messages under way together take {:.1f}× as long as one alone, as probes found",
-                         limit.factor);
+      return fmt::format("messages under way together take {} as long as one alone, as probes found",
+                         factor_text(limit.factor, 1));
     case Limit::Kind::model:
       return limit.text;
   }

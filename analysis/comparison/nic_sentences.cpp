@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "common/text.hpp"
 #include "schedule/registry.hpp"
 
 namespace ringside {
@@ -55,8 +56,7 @@ std::vector<std::string> nic_sentences(std::span<const AlgorithmNics> predicted)
     });
     sentences.push_back(fmt::format(
         "{} {} {} of the {} NICs of a node{}", fmt::join(algorithms, ", "),
-        algorithms.size() == 1 ? "uses" : "use",
-        least == most ? std::to_string(least) : fmt::format("{} to {}", least, most), of,
+        algorithms.size() == 1 ? "uses" : "use", consecutive("", least, most, " to "), of,
         beside_native
             ? fmt::format(
                   ", native all {}: NCCL runs several rings or trees at once that leave a node through "

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "common/text.hpp"
 #include "schedule/program/policy.hpp"
 
 namespace ringside {
@@ -53,10 +54,7 @@ std::vector<std::string> policy_sentences(std::span<const Point> points) {
   }
   std::vector<std::string> sentences;
   for (const Difference& difference : differences) {
-    const std::string sizes =
-        difference.first.bytes == difference.last
-            ? format(difference.last)
-            : fmt::format("{} to {}", format(difference.first.bytes), format(difference.last));
+    const std::string sizes = from_to(difference.first.bytes, difference.last);
     sentences.push_back(fmt::format("{} on {} ranks, {}: {}", difference.first.algorithm,
                                     difference.first.ranks, sizes,
                                     policy_difference(difference.predicted, difference.measured)));

@@ -16,6 +16,7 @@
 #include "analysis/comparison/nic_sentences.hpp"
 #include "analysis/comparison/verdict.hpp"
 #include "common/numbers.hpp"
+#include "common/text.hpp"
 #include "schedule/registry.hpp"
 
 namespace ringside {
@@ -28,7 +29,7 @@ constexpr std::size_t kNamed = 3;
 
 /// `2.9×`, `1.07×`, `31×`.
 std::string factor_words(double factor) {
-  return fmt::format("{:.{}f}×", factor, factor < 1.095 ? 2 : factor < 9.95 ? 1 : 0);
+  return factor_text(factor, factor < 1.095 ? 2 : factor < 9.95 ? 1 : 0);
 }
 
 /// ` (1.9× to 2.4×)`: the interval of a factor; empty where it says no more than the factor.
@@ -40,11 +41,9 @@ std::string range_words(const Interval<double>& factor) {
   return fmt::format(" ({} to {})", factor_words(factor.low), factor_words(factor.high));
 }
 
-std::string on_ranks(int ranks) { return fmt::format("on {} rank{}", ranks, ranks == 1 ? "" : "s"); }
-
 /// `at 64 MiB on 4 ranks`.
 std::string place(const PointKey& key) {
-  return fmt::format("at {} {}", format(key.bytes), on_ranks(key.ranks));
+  return fmt::format("at {} on {}", format(key.bytes), count_of(key.ranks, "rank"));
 }
 
 std::string whose(Backend backend) {
@@ -165,36 +164,28 @@ std::string below(const Sizes& sizes, const AlgorithmPair& pair, const Compariso
       any_clear(decided.loser) ? decided.loser + " wins" : "there is no difference worth having");
 }
 
+std::string_view is(Side side) { return side == Side::predicted ? "is predicted to be" : "is"; }
+
 std::string pair_sentence(const Sizes& sizes, const AlgorithmPair& pair, const Deciding& deciding) {
   const auto& [cell, side] = deciding;
+  const bool measured = side == Side::measured;
   const Comparison decided = *compare(*cell, pair.baseline, pair.candidate, side);
   const std::string where = place(cell->question);
-  if (side == Side::predicted) {
-    if (decided.small) {
-      return fmt::format("no difference worth having is predicted between {} and {} {}", pair.candidate,
-                         pair.baseline, where);
-    }
-    if (!decided.clear) {
-      return fmt::format("{} and {} cannot be told apart {}: {} is predicted to be {} faster{}",
-                         pair.candidate, pair.baseline, where, decided.winner, factor_words(decided.factor),
-                         range_words(decided.range));
-    }
-    return fmt::format("{} is predicted to be {} faster than {} {}{}{}", decided.winner,
-                       factor_words(decided.factor), decided.loser, where, range_words(decided.range),
-                       below(sizes, pair, decided, side));
-  }
-  const std::string predicted =
-      prediction_beside(decided, compare(*cell, pair.baseline, pair.candidate, Side::predicted));
+  const std::string faster =
+      fmt::format("{} {} {} faster", decided.winner, is(side), factor_words(decided.factor));
+  const std::string beside =
+      measured ? prediction_beside(decided, compare(*cell, pair.baseline, pair.candidate, Side::predicted))
+               : "";
   if (decided.small) {
-    return fmt::format("no difference worth having between {} and {} {}{}", pair.candidate, pair.baseline,
-                       where, predicted);
+    return fmt::format("no difference worth having {}between {} and {} {}{}", measured ? "" : "is predicted ",
+                       pair.candidate, pair.baseline, where, beside);
   }
   if (!decided.clear) {
-    return fmt::format("{} and {} cannot be told apart {}: their times scatter more than they differ{}",
-                       pair.candidate, pair.baseline, where, predicted);
+    return fmt::format(
+        "{} and {} cannot be told apart {}: {}{}", pair.candidate, pair.baseline, where,
+        measured ? "their times scatter more than they differ" : faster + range_words(decided.range), beside);
   }
-  return fmt::format("{} is {} faster than {} {}{}{}{}", decided.winner, factor_words(decided.factor),
-                     decided.loser, where, range_words(decided.range), predicted,
+  return fmt::format("{} than {} {}{}{}{}", faster, decided.loser, where, range_words(decided.range), beside,
                      below(sizes, pair, decided, side));
 }
 
@@ -259,13 +250,12 @@ std::optional<std::string> native_sentence(const Deciding& deciding) {
   const std::string its = fmt::format("{} own {}", owner, name(cell->question.collective));
   const std::string best =
       ours.size() > 1 ? fmt::format("the best of ours ({})", ours.front().algorithm) : ours.front().algorithm;
-  const std::string_view is = side == Side::predicted ? "is predicted to be" : "is";
   const std::string where = place(cell->question);
   if (!decided->clear) {
-    return fmt::format("{} {} as fast as {} {}", its, is, best, where);
+    return fmt::format("{} {} as fast as {} {}", its, is(side), best, where);
   }
   const bool native_wins = decided->winner == native;
-  return fmt::format("{} {} {} faster than {} {}", native_wins ? its : best, is,
+  return fmt::format("{} {} {} faster than {} {}", native_wins ? its : best, is(side),
                      factor_words(decided->factor), native_wins ? best : its, where);
 }
 
@@ -286,18 +276,17 @@ std::optional<std::string> tutorial_ring_sentence(const Deciding& deciding) {
   if (!decided) {
     return std::nullopt;
   }
-  const std::string_view is = side == Side::predicted ? "is predicted to be" : "is";
   const std::string where = place(cell->question);
   if (!decided->clear) {
-    return fmt::format("tutorial_ring {} no faster than naive {}: it moves the same bytes", is, where);
+    return fmt::format("tutorial_ring {} no faster than naive {}: it moves the same bytes", is(side), where);
   }
   if (decided->winner == "naive") {
     return fmt::format(
-        "tutorial_ring {} {} slower than naive {}: all ranks send the whole message in every round", is,
+        "tutorial_ring {} {} slower than naive {}: all ranks send the whole message in every round", is(side),
         factor_words(decided->factor), where);
   }
   return fmt::format(
-      "tutorial_ring {} {} faster than naive {}, although its critical path moves the same bytes", is,
+      "tutorial_ring {} {} faster than naive {}, although its critical path moves the same bytes", is(side),
       factor_words(decided->factor), where);
 }
 

@@ -36,7 +36,7 @@ struct FamilySpeed {
   Interval<double> time = {};
 };
 
-/// Fitted to configs/scaling/speeds.csv, which `plan --validate` checks with every source held out.
+/// Fitted to configs/scaling/speeds.csv, which `ringside-lab validate` checks with every source held out.
 FamilySpeed family_speed(ModelFamily family);
 
 /// Whether that table has this GPU, on any board: `A100-PCIE-40GB` for all A100.

@@ -8,7 +8,7 @@
 
 #include "analysis/plan/achieved_share.hpp"
 #include "common/numbers.hpp"
-#include "sim/nccl/gpu_models.hpp"
+#include "sim/topology/gpu_models.hpp"
 
 namespace ringside {
 namespace {

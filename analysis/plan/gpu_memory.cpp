@@ -44,29 +44,31 @@ bool copies_into_buckets(Synchronisation style) { return style != Synchronisatio
 
 }  // namespace
 
-Bytes MemoryNeed::total() const {
-  return {weights.value + gradients.value + optimizer.value + activations.value + context.value};
+Bytes Memory::total() const {
+  return {weights.value + gradients.value + optimizer.value + gathered.value + activations.value +
+          context.value};
 }
 
-MemoryNeed memory_need(const Plan& plan, int batch_per_gpu) {
+bool activations_known(const Workload& workload) { return activations_of_sample(workload).has_value(); }
+
+Memory memory_need(const Plan& plan, int batch_per_gpu) {
   const Workload& workload = plan.workload;
   const auto gradient = static_cast<std::int64_t>(size_of(workload.gradients));
   // Parameters are of the gradients' type; optimizers keep their numbers in float32.
   const std::int64_t autocast = is_half(workload.compute.precision) && gradient == kFloat32 ? kFloat16 : 0;
-  const auto activations = activations_of_sample(workload);
   return {.weights = {workload.parameters * (gradient + autocast)},
           .gradients = {workload.parameters * gradient *
                         (copies_into_buckets(plan.synchronisation.style) ? 2 : 1)},
           .optimizer = {workload.parameters * kFloat32 * numbers_kept(workload.memory.optimizer)},
-          .activations = {activations.value_or(0) * batch_per_gpu},
-          .context = kContext,
-          .activations_known = activations.has_value()};
+          .gathered = {},
+          .activations = {activations_of_sample(workload).value_or(0) * batch_per_gpu},
+          .context = kContext};
 }
 
-std::optional<int> largest_batch(const Plan& plan, Bytes memory) {
-  const std::int64_t left = memory.value - memory_need(plan, 0).total().value;
-  const std::int64_t sample = memory_need(plan, 1).activations.value;
-  if (left < sample || sample == 0) {
+std::optional<int> largest_batch(Bytes memory, const Memory& none, const Memory& one) {
+  const std::int64_t left = memory.value - none.total().value;
+  const std::int64_t sample = one.total().value - none.total().value;
+  if (left < sample || sample <= 0) {
     return std::nullopt;
   }
   return static_cast<int>(std::min<std::int64_t>(left / sample, std::numeric_limits<int>::max()));

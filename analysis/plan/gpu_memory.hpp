@@ -5,24 +5,25 @@
 #include "common/units.hpp"
 #include "scenario/plan/plan.hpp"
 
-/// What plain data parallelism keeps on every GPU.
+/// What one GPU keeps.
 namespace ringside {
 
-/// The need of one GPU.
-struct MemoryNeed {
+struct Memory {
   Bytes weights;    ///< With the half-precision copy that autocast makes.
-  Bytes gradients;  ///< With their copy in the buckets (gradient_as_bucket_view = False).
+  Bytes gradients;  ///< With their copy in buckets (gradient_as_bucket_view = False).
   Bytes optimizer;
+  Bytes gathered;  ///< Whole layers while they are at work, and buckets of what is cut.
   Bytes activations;
-  Bytes context;                  ///< CUDA, its libraries, and NCCL's buffers.
-  bool activations_known = true;  ///< false: nothing says how large they are, and they count as nothing.
+  Bytes context;  ///< CUDA, its libraries, and NCCL's buffers.
 
   Bytes total() const;
 };
 
-MemoryNeed memory_need(const Plan& plan, int batch_per_gpu);
+/// With plain data parallelism. Activations of which nothing says how large they are count as nothing.
+Memory memory_need(const Plan& plan, int batch_per_gpu);
+bool activations_known(const Workload& workload);
 
-/// The largest batch per GPU that fits; none when not even one sample does.
-std::optional<int> largest_batch(const Plan& plan, Bytes memory);
+/// The largest batch that fits; none when not even one sample does, or where a sample takes nothing. `none`, `one`: what so many samples need.
+std::optional<int> largest_batch(Bytes memory, const Memory& none, const Memory& one);
 
 }  // namespace ringside

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/plan/links.hpp"
 #include "common/error.hpp"
 #include "common/numbers.hpp"
 #include "schedule/registry.hpp"
@@ -16,33 +17,21 @@ std::string times(double factor) {
   return factor < 1 ? fmt::format("{:.2g}", factor) : fmt::format("{:.{}f}", factor, factor < 10 ? 1 : 0);
 }
 
-/// As people call sizes of models: `85.2 MB`.
-std::string megabytes(Bytes size) {
-  const double number = static_cast<double>(size.value) / 1e6;
-  return number < 1000 ? fmt::format("{:.3g} MB", number) : fmt::format("{:.3g} GB", number / 1000);
-}
-
 /// What shares the links, as predict() says it.
 std::string because(const std::string& limit) {
   return limit.empty() ? std::string{} : fmt::format(" ({})", limit);
 }
 
-std::string link_words(const Offer& offer) {
-  const auto rate = link_bandwidth(offer.machine);
-  return rate ? fmt::format("{} at {} per GPU", link_name(offer.machine), format(*rate))
-              : link_name(offer.machine);
-}
-
-std::string bottleneck_sentence(const Plan& plan, const Offer& offer, const StepEstimate& step) {
+std::string bottleneck_sentence(const Plan& plan, const Offer& offer, const PlannedStep& step) {
   const Bytes bytes = gradient_bytes(plan.workload);
-  const std::string what = link_words(offer);
+  const std::string what = link_words(offer.machine, true);
   const std::string numbers = fmt::format(
       "synchronising {} takes {}, computing {}, and {} of the step ({} to {}) is lost to it",
-      megabytes(bytes), format(step.communication.typical), format(step.compute.typical),
+      model_size(bytes), format(step.communication.typical), format(step.compute.typical),
       percent(step.exposed_share.typical), percent(step.exposed_share.low), percent(step.exposed_share.high));
-  const char* verdict = step.exposed_share.typical > 0.5   ? "is the bottleneck"
-                        : step.exposed_share.typical > 0.1 ? "slows training down"
-                                                           : "is not the bottleneck";
+  const char* verdict = step.exposed_share.typical > kBottleneck  ? "is the bottleneck"
+                        : step.exposed_share.typical > kSlowsDown ? "slows training down"
+                                                                  : "is not the bottleneck";
   return fmt::format("{}: {} {}: {}{}.", offer.name, what, verdict, numbers, because(step.limit));
 }
 
@@ -82,7 +71,7 @@ std::string ring_sentence(Planner& planner, const Plan& plan, const Offer& offer
   const double speedup = naive->value / ring->value;
   std::string text = fmt::format(
       "With algorithms of our own, {} in one message take {} with ring and {} with naive: ring is {} there",
-      megabytes(bytes), format(*ring), format(*naive),
+      model_size(bytes), format(*ring), format(*naive),
       speedup > 1.05   ? fmt::format("{} times faster", fmt::format("{:.2g}", speedup))
       : speedup < 0.95 ? "slower"
                        : "no faster");
@@ -118,7 +107,7 @@ std::string tutorial_ring_sentence(Planner& planner, const Plan& plan, const Off
       ratio > 1.05   ? fmt::format("{:.2g} times as long as naive", ratio)
       : ratio < 0.95 ? percent(1 - ratio) + " less than naive"
                      : "as long as naive",
-      megabytes(bytes), steps, offer.gpus);
+      model_size(bytes), steps, offer.gpus);
 }
 
 std::string best_way_sentence(Planner& planner, const Plan& plan, const Offer& offer) {
@@ -139,6 +128,18 @@ std::string best_way_sentence(Planner& planner, const Plan& plan, const Offer& o
 }
 
 }  // namespace
+
+std::string long_time(double seconds) {
+  return seconds >= 2 * 86400 ? fmt::format("{:.3g} days", seconds / 86400)
+         : seconds >= 3600    ? fmt::format("{:.3g} h", seconds / 3600)
+         : seconds >= 60      ? fmt::format("{:.3g} min", seconds / 60)
+                              : format(Seconds{seconds});
+}
+
+std::string model_size(Bytes size) {
+  const double number = static_cast<double>(size.value) / 1e6;
+  return number < 1000 ? fmt::format("{:.3g} MB", number) : fmt::format("{:.3g} GB", number / 1000);
+}
 
 std::string describe(const Alternative& alternative, const Plan& plan) {
   std::string text;
@@ -171,8 +172,8 @@ std::string remedy(const Thresholds& found, const Offer& offer) {
 }
 
 std::vector<std::string> explain(Planner& planner, const Plan& plan, const Offer& offer,
-                                 const OfferEstimate& estimate, const Thresholds& found) {
-  RINGSIDE_CHECK(estimate.step.has_value(), "an offer without an estimate cannot be explained");
+                                 const PlannedStep& step, const Thresholds& found) {
+  RINGSIDE_CHECK(step.usable(), "an offer without an estimate cannot be explained");
   if (offer.gpus < 2) {
     return {fmt::format("{}: one GPU has nothing to synchronise.", offer.name)};
   }
@@ -182,7 +183,7 @@ std::vector<std::string> explain(Planner& planner, const Plan& plan, const Offer
       sentences.push_back(std::move(sentence));
     }
   };
-  add(bottleneck_sentence(plan, offer, *estimate.step));
+  add(bottleneck_sentence(plan, offer, step));
   add(enough_sentence(offer, found));
   add(accumulate_sentence(found));
   add(ring_sentence(planner, plan, offer, found));

@@ -3,16 +3,25 @@
 #include <string>
 #include <vector>
 
-#include "analysis/plan/plan_answers.hpp"
 #include "analysis/plan/planner.hpp"
+#include "analysis/plan/thresholds.hpp"
 
 /// What an estimate means, in whole sentences.
 namespace ringside {
 
+/// `1.5 h`, `12 min`, `30 s`.
+std::string long_time(double seconds);
+/// As people call sizes of models: `85.2 MB`.
+std::string model_size(Bytes size);
+
+/// More of a step than this is lost to synchronising where links slow training down, and where they are the bottleneck.
+inline constexpr double kSlowsDown = 0.1;
+inline constexpr double kBottleneck = 0.5;
+
 /// Is communication the bottleneck on this offer, from which bandwidth on is it not, which algorithm is faster there and why,
 /// and what else would help. The offer has an estimate.
 std::vector<std::string> explain(Planner& planner, const Plan& plan, const Offer& offer,
-                                 const OfferEstimate& estimate, const Thresholds& found);
+                                 const PlannedStep& step, const Thresholds& found);
 
 /// What a renter should know of an offer, whole sentences; `run`: how long it would be rented, where that is known.
 std::vector<std::string> warnings_of(const Offer& offer, const std::optional<Interval<Seconds>>& run);

@@ -9,9 +9,8 @@
 
 #include "analysis/plan/compute_time.hpp"
 #include "common/error.hpp"
-#include "schedule/registry.hpp"
-#include "sim/nccl/gpu_models.hpp"
-#include "sim/topology/link_kinds.hpp"
+#include "common/text.hpp"
+#include "sim/topology/gpu_models.hpp"
 
 namespace ringside {
 namespace {
@@ -28,9 +27,6 @@ constexpr double kWidestSpread = 0.13;
 constexpr double kSlowdown = 1;
 constexpr double kMostSlowdown = 2;
 
-/// What the cost of a run of unknown length is stated for.
-constexpr double kMillionSamples = 1e6;
-
 /// What tells most machines of a listing apart.
 std::string outline_of(const Machine& machine, int gpus) {
   const IntraLink intra = machine.intra.value_or(IntraLink{});
@@ -39,18 +35,13 @@ std::string outline_of(const Machine& machine, int gpus) {
                      intra.bandwidth ? intra.bandwidth->value : 0);
 }
 
-double samples_of_run(const Workload& workload) { return workload.samples * workload.epochs; }
-
 /// Samples of one GPU and pass.
 double batch_of_pass(const Workload& workload, int gpus, int accumulate) {
   return workload.batch_per_gpu ? *workload.batch_per_gpu
                                 : static_cast<double>(*workload.global_batch) / gpus / accumulate;
 }
 
-std::string gigabytes(Bytes size) { return fmt::format("{:.3g} GB", static_cast<double>(size.value) / 1e9); }
-
-}  // namespace
-
+/// The machine without what does not change its speed, so that alike offers are predicted once.
 Machine without_names(Machine machine) {
   machine.name.clear();
   machine.origin.clear();
@@ -58,13 +49,17 @@ Machine without_names(Machine machine) {
   return machine;
 }
 
+}  // namespace
+
 struct Planner::Known {
   Machine machine;
   int gpus = 1;
   std::optional<GpuSheet> sheet = {};
   std::variant<ComputeTime, UnknownSpeed> computed = UnknownSpeed{};
-  std::optional<OfferEstimate> estimate = {};
+  std::optional<PlannedStep> step =
+      {};  ///< In buckets, without the run, which the price and the kind of an offer change.
   std::map<std::pair<std::string, int>, AllReduceTimes> times = {};
+  GroupTimes groups = GroupTimes(machine);
 };
 
 /// Which end of each range a step is simulated at.
@@ -76,7 +71,11 @@ struct Planner::Ends {
   std::optional<double> slowdown = {};
 };
 
-Planner::Planner(const Plan& plan) : plan_(plan), gradients_(arriving_gradients(plan.workload)) {}
+Planner::Planner(const Plan& plan) : plan_(plan) {
+  if (computes(plan.workload) && !plan.shards()) {
+    gradients_ = arriving_gradients(plan.workload);
+  }
+}
 
 Planner::~Planner() = default;
 
@@ -107,6 +106,13 @@ AllReduceTimes& Planner::times(Known& machine, const std::string& algorithm, int
                 .first;
   }
   return found->second;
+}
+
+GroupTimes& Planner::groups(const Offer& offer) { return known(offer).groups; }
+
+double Planner::slowest_of(int gpus) {
+  const auto [known, is_new] = slowest_of_.try_emplace(gpus);
+  return is_new ? known->second = expected_largest(gpus) : known->second;
 }
 
 double Planner::most_slowdown(const Known& machine) {
@@ -141,8 +147,6 @@ TrainingStep Planner::simulate(Known& machine, const Variation& variation, const
   const Seconds fed{workload.input_per_node ? batch * on_node / *workload.input_per_node : 0};
   const Seconds pass =
       std::max(fed, batch * (std::get<ComputeTime>(machine.computed).per_sample.*ends.compute));
-  double& largest = largest_of_[gpus];
-  largest = largest > 0 ? largest : expected_largest(gpus);
   const double forward_share = 1 / (1 + workload.backward_over_forward);
   return simulate_step({.gradients = gradients_,
                         .buckets = make_buckets(gradients_, settings),
@@ -151,7 +155,7 @@ TrainingStep Planner::simulate(Known& machine, const Variation& variation, const
                         .accumulate = settings.accumulate,
                         .overlap = settings.style == Synchronisation::ddp,
                         .slowdown = ends.slowdown.value_or(machine.machine.gpu ? kSlowdown : 0),
-                        .waiting = (ends.spread * largest * settings.accumulate) * pass},
+                        .waiting = (ends.spread * slowest_of(gpus) * settings.accumulate) * pass},
                        time_of);
 }
 
@@ -169,7 +173,7 @@ Interval<Seconds> Planner::total_of(Known& machine, Seconds typical) {
   return {.low = std::exp(-fast) * typical, .typical = typical, .high = std::exp(slow) * typical};
 }
 
-StepEstimate Planner::step(Known& machine) {
+void Planner::add_times(Known& machine, PlannedStep& step) {
   constexpr auto kLow = &Interval<Seconds>::low;
   constexpr auto kHigh = &Interval<Seconds>::high;
   TrainingStep typical = simulate(machine, {}, {});
@@ -186,93 +190,103 @@ StepEstimate Planner::step(Known& machine) {
 
   const auto exposed = [](const TrainingStep& one) { return one.exposed.value / one.total.value; };
   const auto computing = [](const TrainingStep& one) { return one.compute.value / one.total.value; };
-  const auto speed = [&](const TrainingStep& one) {
-    return samples_per_second(one, machine.gpus, plan_.synchronisation);
-  };
+  const double speed = samples_per_second(typical, machine.gpus, plan_.synchronisation);
   const AllReduceTimes& times_here = times(machine, plan_.algorithm, machine.gpus);
-  StepEstimate estimate;
-  estimate.gpus = machine.gpus;
-  estimate.batch = speed(typical) * typical.total.value;
-  estimate.compute = {fast.compute, typical.compute, slow.compute};
-  estimate.communication = {fast.communication, typical.communication, slow.communication};
-  estimate.exposed = {best.exposed, typical.exposed, worst.exposed};
-  estimate.waiting = {fast.waiting, typical.waiting, slow.waiting};
-  estimate.total = total_of(machine, typical.total);
-  estimate.exposed_share = {exposed(best), exposed(typical), exposed(worst)};
-  estimate.efficiency = {computing(worst), computing(typical), computing(best)};
-  const double samples = estimate.batch;
-  estimate.samples_per_second = {samples / estimate.total.high.value, speed(typical),
-                                 samples / estimate.total.low.value};
-  estimate.timeline = std::move(typical);
-  estimate.algorithm = times_here.algorithm();
-  estimate.limit = times_here.limit();
-  estimate.nics = times_here.nics();
-  return estimate;
+  step.batch = speed * typical.total.value;
+  step.compute = {fast.compute, typical.compute, slow.compute};
+  step.communication = {fast.communication, typical.communication, slow.communication};
+  step.exposed = {best.exposed, typical.exposed, worst.exposed};
+  step.waiting = {fast.waiting, typical.waiting, slow.waiting};
+  step.total = total_of(machine, typical.total);
+  step.exposed_share = {exposed(best), exposed(typical), exposed(worst)};
+  step.efficiency = {computing(worst), computing(typical), computing(best)};
+  step.speed = {step.batch / step.total.high.value, speed, step.batch / step.total.low.value};
+  step.timeline = std::move(typical);
+  step.algorithm = times_here.algorithm();
+  step.limit = times_here.limit();
+  step.nics = times_here.nics();
 }
 
-OfferEstimate Planner::estimate(const Offer& offer) {
+PlannedStep Planner::without_run(Known& machine) {
+  const int accumulate = plan_.synchronisation.accumulate;
+  const double batch = batch_of_pass(plan_.workload, machine.gpus, accumulate);
+  PlannedStep step{.memory = memory_need(plan_, static_cast<int>(std::ceil(batch)))};
+  step.gpu_memory = machine.sheet ? std::optional(machine.sheet->memory) : std::nullopt;
+  if (plan_.workload.tensors.empty()) {
+    step.assumptions.emplace_back(
+        "The tensors are not known: gradients are taken to arrive evenly, in pieces of 1 MiB.");
+  }
+  if (!activations_known(plan_.workload)) {
+    step.assumptions.emplace_back("Memory of activations is not known and counts as none.");
+  }
+  if (batch < 1) {
+    step.problem = fmt::format("{} GPUs × {} passes are more than the {} samples of a step", machine.gpus,
+                               accumulate, *plan_.workload.global_batch);
+    return step;
+  }
+  if (step.gpu_memory && step.memory.total() > *step.gpu_memory) {
+    const auto fitting = largest_batch(*step.gpu_memory, memory_need(plan_, 0), memory_need(plan_, 1));
+    step.problem = fmt::format("does not fit: plain data parallelism needs {} on each GPU, which has {}; {}",
+                               in_gb(step.memory.total()), in_gb(*step.gpu_memory),
+                               fitting ? fmt::format("a batch of {} per GPU would fit", *fitting)
+                                       : "shard weights and optimizer states instead (FSDP, ZeRO: --search)");
+    return step;
+  }
+  try {
+    add_times(machine, step);
+  } catch (const Error& error) {
+    step.problem = error.what();
+    return step;
+  }
+  const ComputeTime& computed = std::get<ComputeTime>(machine.computed);
+  step.assumptions.push_back(computed.basis);
+  step.extrapolated = computed.extrapolated;
+  if (machine.machine.gpu && machine.gpus > 1 && plan_.synchronisation.style == Synchronisation::ddp) {
+    step.assumptions.emplace_back(
+        "All_reduces slow the kernels beside them down by as much as overlap saves, as in most published "
+        "runs; the interval reaches from hidden as far as possible to twice that.");
+  }
+  if (step.algorithm != plan_.algorithm) {
+    step.assumptions.push_back(fmt::format("What {} does here is not modelled; a {} is predicted instead.",
+                                           plan_.algorithm, step.algorithm));
+  }
+  return step;
+}
+
+PlannedStep Planner::estimate(const Offer& offer) {
   if (!offer.problem.empty()) {
     return {.problem = offer.problem};
   }
   Known& machine = known(offer);
-  if (!machine.estimate) {
-    OfferEstimate& estimate = machine.estimate.emplace();
-    const double batch = batch_of_pass(plan_.workload, offer.gpus, plan_.synchronisation.accumulate);
-    estimate.memory = memory_need(plan_, static_cast<int>(std::ceil(batch)));
-    estimate.gpu_memory = machine.sheet ? std::optional(machine.sheet->memory) : std::nullopt;
-    if (plan_.workload.tensors.empty()) {
-      estimate.assumptions.emplace_back(
-          "The tensors are not known: gradients are taken to arrive evenly, in pieces of 1 MiB.");
-    }
-    if (!estimate.memory.activations_known) {
-      estimate.assumptions.emplace_back("Memory of activations is not known and counts as none.");
-    }
-    if (batch < 1) {
-      estimate.problem = fmt::format("{} GPUs × {} passes are more than the {} samples of a step", offer.gpus,
-                                     plan_.synchronisation.accumulate, *plan_.workload.global_batch);
-    } else if (estimate.gpu_memory && estimate.memory.total() > *estimate.gpu_memory) {
-      const auto fitting = largest_batch(plan_, *estimate.gpu_memory);
-      estimate.problem =
-          fmt::format("does not fit: plain data parallelism needs {} on each GPU, which has {}; {}",
-                      gigabytes(estimate.memory.total()), gigabytes(*estimate.gpu_memory),
-                      fitting ? fmt::format("a batch of {} per GPU would fit", *fitting)
-                              : "shard weights and optimizer states instead (FSDP, ZeRO: --search)");
-    } else {
-      try {
-        estimate.step = step(machine);
-        const ComputeTime& computed = std::get<ComputeTime>(machine.computed);
-        estimate.assumptions.push_back(computed.basis);
-        estimate.extrapolated = computed.extrapolated;
-        if (machine.machine.gpu && offer.gpus > 1 && plan_.synchronisation.style == Synchronisation::ddp) {
-          estimate.assumptions.emplace_back(
-              "All_reduces slow the kernels beside them down by as much as overlap saves, as in most "
-              "published runs; the interval reaches from hidden as far as possible to twice that.");
-        }
-        if (estimate.step->algorithm != plan_.algorithm) {
-          estimate.assumptions.push_back(
-              fmt::format("What {} does here is not modelled; a {} is predicted instead.", plan_.algorithm,
-                          estimate.step->algorithm));
-        }
-      } catch (const Error& error) {
-        estimate.problem = error.what();
-      }
-    }
+  if (!machine.step) {
+    machine.step = without_run(machine);
   }
-
-  OfferEstimate result = *machine.estimate;
-  if (result.step) {
-    const double samples = samples_of_run(plan_.workload);
-    const double steps = (samples > 0 ? samples : kMillionSamples) / result.step->batch;
-    const Interval<Seconds> run = with_interruptions(plan_, offer, steps * result.step->total);
-    if (samples > 0) {
-      result.run = run;
-    }
-    result.cost = cost_of(offer, run, samples > 0);
+  PlannedStep step = *machine.step;
+  if (step.usable()) {
+    add_run(plan_, offer, step);
     if (offer.interruptible) {
-      result.assumptions.push_back(interruption_sentence(plan_));
+      step.assumptions.push_back(interruption_sentence(plan_));
     }
   }
-  return result;
+  return step;
+}
+
+PlannedStep Planner::synchronise(const Offer& offer) {
+  if (!offer.problem.empty() || offer.gpus < 2) {
+    return {.problem = !offer.problem.empty() ? offer.problem : "one GPU has nothing to synchronise"};
+  }
+  const Bytes bytes = gradient_bytes(plan_.workload);
+  try {
+    AllReduceTimes& times_here = times(known(offer), plan_.algorithm, offer.gpus);
+    PlannedStep step{.communication = times_here.range(bytes)};
+    step.algorithm = times_here.algorithm();
+    step.limit = times_here.limit();
+    step.ring = all_reduce(offer, "ring", offer.gpus, bytes);
+    step.naive = all_reduce(offer, "naive", offer.gpus, bytes);
+    return step;
+  } catch (const Error& error) {
+    return {.problem = error.what()};
+  }
 }
 
 std::optional<TrainingStep> Planner::vary(const Offer& offer, const Variation& variation) {
@@ -317,83 +331,6 @@ std::optional<Seconds> Planner::all_reduce(const Offer& offer, const std::string
 
 std::optional<NicUse> Planner::nics(const Offer& offer, const std::string& algorithm, int ranks) {
   return times(known(offer), algorithm, ranks).nics();
-}
-
-std::optional<BytesPerSecond> link_bandwidth(const Machine& machine) {
-  if (machine.calibrated) {
-    return machine.calibrated->bandwidth;
-  }
-  if (machine.nodes > 1 && machine.inter) {
-    const InterLink& inter = *machine.inter;
-    if (inter.kind == InterKind::custom) {
-      return inter.bandwidth;
-    }
-    return inter.rate ? std::optional(BytesPerSecond{inter.nics *
-                                                     network_link(inter.kind, *inter.rate).bandwidth.typical})
-                      : std::nullopt;
-  }
-  if (!machine.intra) {
-    return std::nullopt;
-  }
-  const IntraLink& intra = *machine.intra;
-  if (intra.bandwidth) {
-    return intra.bandwidth;
-  }
-  const auto sheet = machine.gpu ? find_gpu_sheet(machine.gpu->model) : std::nullopt;
-  const auto stated_or = [](const std::optional<int>& stated, std::optional<int> known) {
-    return stated ? stated : known;
-  };
-  const auto rate = [](const LinkSheet& kind, int links) {
-    return BytesPerSecond{links * kind.bandwidth.typical};
-  };
-  switch (intra.kind) {
-    case IntraKind::custom:
-      return std::nullopt;
-    case IntraKind::pcie: {
-      const auto generation =
-          stated_or(intra.generation, sheet ? std::optional(sheet->pcie_generation) : std::nullopt);
-      return generation ? std::optional(rate(pcie_slot(*generation, intra.lanes.value_or(16), true), 1))
-                        : std::nullopt;
-    }
-    case IntraKind::nvlink: {
-      const auto generation = stated_or(intra.generation, sheet ? sheet->nvlink_generation : std::nullopt);
-      const auto links = stated_or(intra.links_per_gpu, sheet ? sheet->links : std::nullopt);
-      return generation && links ? std::optional(rate(nvlink(*generation), *links)) : std::nullopt;
-    }
-    case IntraKind::xgmi: {
-      const auto generation = stated_or(intra.generation, sheet ? sheet->xgmi_generation : std::nullopt);
-      const auto links = stated_or(intra.links_per_gpu, sheet ? sheet->links : std::nullopt);
-      return generation && links ? std::optional(rate(xgmi(*generation), *links)) : std::nullopt;
-    }
-  }
-  return std::nullopt;
-}
-
-std::string link_name(const Machine& machine) {
-  if (machine.calibrated) {
-    return "calibrated link";
-  }
-  if (machine.nodes > 1 && machine.inter) {
-    return fmt::format("{} of a node", name(machine.inter->kind));
-  }
-  if (!machine.intra) {
-    return "link";
-  }
-  const IntraLink& intra = *machine.intra;
-  const auto sheet = machine.gpu ? find_gpu_sheet(machine.gpu->model) : std::nullopt;
-  switch (intra.kind) {
-    case IntraKind::custom:
-      return intra.shared ? "shared medium" : "link";
-    case IntraKind::pcie:
-      return fmt::format("PCIe {}.0 x{}", intra.generation.value_or(sheet ? sheet->pcie_generation : 0),
-                         intra.lanes.value_or(16));
-    case IntraKind::nvlink:
-      return fmt::format("NVLink {}",
-                         intra.generation.value_or(sheet ? sheet->nvlink_generation.value_or(0) : 0));
-    case IntraKind::xgmi:
-      return "xGMI";
-  }
-  return "link";
 }
 
 }  // namespace ringside

@@ -2,57 +2,17 @@
 
 #include <list>
 #include <map>
-#include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
-#include "analysis/plan/all_reduce_times.hpp"
-#include "analysis/plan/gpu_memory.hpp"
-#include "analysis/plan/run_cost.hpp"
-#include "analysis/plan/step_model.hpp"
-#include "common/interval.hpp"
-#include "scenario/plan/plan.hpp"
+#include "analysis/plan/collective_times.hpp"
+#include "analysis/plan/step.hpp"
+#include "scenario/machine/catalog.hpp"
 
-/// workload × offer → step time, exposed communication, and what the whole run takes and costs.
+/// workload × offer × layout → step time, exposed communication, and what the whole run takes and costs.
 namespace ringside {
-
-/// One step of training on all GPUs of an offer, with 90 % intervals.
-struct StepEstimate {
-  int gpus = 1;
-  double batch = 0;  ///< Samples per step, all GPUs together.
-  Interval<Seconds> compute;
-  Interval<Seconds> communication;
-  Interval<Seconds> exposed;
-  Interval<Seconds> waiting;  ///< For the slowest GPU.
-  Interval<Seconds> total;
-  Interval<double> efficiency;          ///< Speed as a share of N times the speed of one GPU.
-  Interval<double> samples_per_second;  ///< All GPUs together.
-  Interval<double> exposed_share;       ///< Share of the step.
-  TrainingStep timeline;                ///< Typical.
-  std::string algorithm;                ///< What was predicted.
-  std::string limit;                    ///< What shares the traffic of the largest all_reduce; may be empty.
-  std::optional<NicUse> nics = {};      ///< That it goes through, as in Prediction.
-
-  bool communication_dominates() const { return exposed_share.typical > 0.5; }
-};
-
-struct OfferEstimate {
-  /// Why there is none, a whole sentence; empty when there is.
-  std::string problem = {};
-  MemoryNeed memory = {};
-  std::optional<Bytes> gpu_memory = {};
-  std::optional<StepEstimate> step = {};
-  std::optional<Interval<Seconds>> run =
-      {};                         ///< All epochs; none = the workload does not say how many samples.
-  std::optional<Cost> cost = {};  ///< Cost of the run, or of a million samples where its length is not known.
-  /// Nobody published how fast this GPU trains such a model: its speed is from other GPUs or other models.
-  bool extrapolated = false;
-  /// What was taken for granted beside the offer's own assumptions, whole sentences.
-  std::vector<std::string> assumptions = {};
-};
 
 /// Estimates offers of one plan; offers of alike machines are predicted once.
 class Planner {
@@ -63,7 +23,19 @@ class Planner {
   Planner(const Planner&) = delete;
   Planner& operator=(const Planner&) = delete;
 
-  OfferEstimate estimate(const Offer& offer);
+  /// Plain data parallelism, whose gradients are synchronised as the plan says.
+  PlannedStep estimate(const Offer& offer);
+
+  /// The plan's language model, spread in this way. The samples of a step are the plan's; `micro_batch`: none = the plan's, where it says
+  /// one.
+  PlannedStep estimate(const Offer& offer, const Layout& layout, std::optional<int> micro_batch = {});
+
+  /// Every layout whose parts divide the model and the GPUs, with every power of two of a micro-batch that fits; the best by cost where it
+  /// is known, else by time, first. Where nothing fits, the one layout that needs least memory, with why not.
+  std::vector<PlannedStep> search(const Offer& offer);
+
+  /// The plan's gradients in one message, whatever is computed.
+  PlannedStep synchronise(const Offer& offer);
 
   /// What is another way than the plan's.
   struct Variation {
@@ -92,8 +64,6 @@ class Planner {
   /// Through how many NICs the largest of these goes that was asked for, as in Prediction.
   std::optional<NicUse> nics(const Offer& offer, const std::string& algorithm, int ranks);
 
-  const std::vector<Gradient>& gradients() const { return gradients_; }
-
  private:
   struct Known;
   struct Ends;
@@ -101,27 +71,23 @@ class Planner {
   Known& known(const Offer& offer);
   AllReduceTimes& times(Known& machine, const std::string& algorithm, int ranks);
   TrainingStep simulate(Known& machine, const Variation& variation, const Ends& ends);
-  StepEstimate step(Known& machine);
+  /// Fills the times of a step in buckets.
+  void add_times(Known& machine, PlannedStep& step);
+  PlannedStep without_run(Known& machine);
+  /// Likewise, of a model that is spread.
+  void add_times(const Offer& offer, const GpuSheet& gpu, double of_replica, PlannedStep& step);
+  GroupTimes& groups(const Offer& offer);
+  double slowest_of(int gpus);
   Interval<Seconds> total_of(Known& machine, Seconds typical);
   /// The most seconds that computing takes longer per second of all_reduces beside it.
   static double most_slowdown(const Known& machine);
 
   const Plan& plan_;
-  std::vector<Gradient> gradients_;
+  std::vector<Gradient> gradients_;  ///< None where they are not synchronised in buckets.
   std::list<Known> known_;
-  std::map<int, double> largest_of_;  ///< expected_largest(), which is an integral.
+  std::map<int, double> slowest_of_;  ///< expected_largest(), which is an integral.
   std::unordered_multimap<std::string, Known*>
       by_outline_;  ///< What machines that are told apart seldom share.
 };
-
-/// The machine without what does not change its speed, so that alike offers are predicted once.
-Machine without_names(Machine machine);
-
-/// The rate of the link of one GPU (of one node where there are several), one direction, as it is achieved: what
-/// thresholds are stated in. None where a machine does not say it in one number.
-std::optional<BytesPerSecond> link_bandwidth(const Machine& machine);
-
-/// `PCIe 4.0 x16`, `NVLink 3`, …: what that link is.
-std::string link_name(const Machine& machine);
 
 }  // namespace ringside

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/plan/compute_time.hpp"
+#include "analysis/sharding/sharded_memory.hpp"
 
 namespace ringside {
 namespace {
@@ -11,10 +12,10 @@ namespace {
 constexpr double kOptimizerTraffic = 28;
 
 /// What one GPU did that was measured: with the adapters that all ways have, and as the only way does it; of several, without checkpointing.
-Sharding measured_way(const Plan& plan, const Sharding& way) {
+Layout measured_way(const Plan& plan, const Layout& way) {
   const bool alike =
       !plan.search && std::all_of(plan.sharding.begin(), plan.sharding.end(),
-                                  [&](const Sharding& other) { return other.adapters == way.adapters; });
+                                  [&](const Layout& other) { return other.adapters == way.adapters; });
   const bool only = !plan.search && plan.sharding.size() == 1;
   return {.adapters = alike ? way.adapters : Adapters::none,
           .rank = way.rank,
@@ -22,12 +23,11 @@ Sharding measured_way(const Plan& plan, const Sharding& way) {
 }
 
 /// The share of `rate` at which one GPU that takes all passes of `step` alone reaches the measured speed.
-double measured_share(const Plan& plan, const ShardedStep& step, const GpuSheet& gpu, double rate,
+double measured_share(const Plan& plan, const PlannedStep& step, const GpuSheet& gpu, double rate,
                       double samples_per_second) {
   const Transformer& model = *plan.workload.transformer;
-  ShardedStep alone = step;
-  alone.layout = {};
-  alone.sharding = measured_way(plan, step.sharding);
+  PlannedStep alone = step;
+  alone.layout = measured_way(plan, *step.layout);
   const Work work = work_of(model, alone);
   const double memory = gpu.memory_bandwidth.value;
   const double passes = step.micro_batches;
@@ -40,37 +40,36 @@ double measured_share(const Plan& plan, const ShardedStep& step, const GpuSheet&
 
 }  // namespace
 
-Work work_of(const Transformer& model, const ShardedStep& step) {
+Work work_of(const Transformer& model, const PlannedStep& step) {
   // The stage with most layers sets the pace; what is outside layers is spread evenly, as far as that can be.
-  const double layers_of_stage = layers_on_stage(model, step.layout);
-  const double of_layer = step.micro_batch * forward_flops_of_layer(model) / step.layout.tensor;
+  const double layers_of_stage = layers_on_stage(model, *step.layout);
+  const double of_layer = step.micro_batch * forward_flops_of_layer(model) / step.layout->tensor;
   const double layers = layers_of_stage * of_layer;
   const double outside =
-      step.micro_batch * forward_flops_of(model) / step.layout.tensor - model.layers * of_layer;
-  const double forward = layers + outside / step.layout.pipeline;
+      step.micro_batch * forward_flops_of(model) / step.layout->tensor - model.layers * of_layer;
+  const double forward = layers + outside / step.layout->pipeline;
   const double matrices = 2.0 * step.micro_batch * static_cast<double>(model.sequence) * layers_of_stage *
-                          static_cast<double>(active_elements_of_layer(model)) / step.layout.tensor;
-  const bool adapters = step.sharding.adapters != Adapters::none;
-  const bool again = step.sharding.checkpointing.value_or(false);
+                          static_cast<double>(active_elements_of_layer(model)) / step.layout->tensor;
+  const bool adapters = step.layout->adapters != Adapters::none;
+  const bool again = step.layout->checkpointing.value_or(false);
   Work work{.forward = forward,
             // Frozen matrices need no gradient of their weights.
             .backward = 2 * forward - (adapters ? matrices : 0) + (again ? layers : 0)};
-  if (step.sharding.adapters == Adapters::qlora) {
+  if (step.layout->adapters == Adapters::qlora) {
     work.dequantised = (again ? 3 : 2) * layers_of_stage *
-                       static_cast<double>(matrix_elements_of_layer(model)) / step.layout.tensor;
+                       static_cast<double>(matrix_elements_of_layer(model)) / step.layout->tensor;
   }
   return work;
 }
 
-double update_bytes(const Transformer& model, const ShardedStep& step) {
-  const bool cut = step.sharding.style != ShardingStyle::ddp;
-  const TrainedElements trained = trained_on_rank(model, step.sharding, step.layout);
-  return kOptimizerTraffic *
-         (trained.experts / (cut ? ranks_alike_in_experts(step.sharding, step.layout) : 1) +
-          trained.others / (cut ? ranks_alike(step.sharding, step.layout) : 1));
+double update_bytes(const Transformer& model, const PlannedStep& step) {
+  const bool cut = step.layout->style != ShardingStyle::ddp;
+  const TrainedElements trained = trained_on_rank(model, *step.layout);
+  return kOptimizerTraffic * (trained.experts / (cut ? ranks_alike_in_experts(*step.layout) : 1) +
+                              trained.others / (cut ? ranks_alike(*step.layout) : 1));
 }
 
-AchievedShare share_of(const Plan& plan, const GpuSheet& gpu, const ShardedStep& step) {
+AchievedShare share_of(const Plan& plan, const GpuSheet& gpu, const PlannedStep& step) {
   const Workload& workload = plan.workload;
   const auto& ranges = workload.compute.efficiency;
   auto stated = ranges.find(gpu_class(gpu));

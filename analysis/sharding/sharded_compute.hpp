@@ -1,9 +1,9 @@
 #pragma once
 
 #include "analysis/plan/achieved_share.hpp"
-#include "analysis/sharding/sharded_step.hpp"
+#include "analysis/plan/step.hpp"
 #include "scenario/plan/plan.hpp"
-#include "sim/nccl/gpu_models.hpp"
+#include "sim/topology/gpu_models.hpp"
 
 /// What one GPU computes in a step of a language model that is spread over many.
 namespace ringside {
@@ -20,13 +20,13 @@ struct Work {
 };
 
 /// `step`: way, layout and micro-batch.
-Work work_of(const Transformer& model, const ShardedStep& step);
+Work work_of(const Transformer& model, const PlannedStep& step);
 
 /// GPU memory that the optimizer reads and writes on one rank.
-double update_bytes(const Transformer& model, const ShardedStep& step);
+double update_bytes(const Transformer& model, const PlannedStep& step);
 
 /// Share of the data sheet's rate that one GPU reaches: what the workload states, else what was published; a measured speed of one GPU
 /// counts most.
-AchievedShare share_of(const Plan& plan, const GpuSheet& gpu, const ShardedStep& step);
+AchievedShare share_of(const Plan& plan, const GpuSheet& gpu, const PlannedStep& step);
 
 }  // namespace ringside

@@ -39,75 +39,65 @@ double adapter_elements_of_layer(const Transformer& model, int rank) {
 
 }  // namespace
 
-Bytes ShardedMemory::total() const {
-  return {weights.value + gradients.value + optimizer.value + gathered.value + activations.value +
-          context.value};
-}
-
-double trained_parameters(const Transformer& model, const Sharding& sharding) {
-  return sharding.adapters == Adapters::none ? static_cast<double>(parameters_of(model))
-                                             : model.layers * adapter_elements_of_layer(model, sharding.rank);
+double trained_parameters(const Transformer& model, const Layout& layout) {
+  return layout.adapters == Adapters::none ? static_cast<double>(parameters_of(model))
+                                           : model.layers * adapter_elements_of_layer(model, layout.rank);
 }
 
 double layers_on_stage(const Transformer& model, const Layout& layout) {
   return std::ceil(static_cast<double>(model.layers) / layout.pipeline);
 }
 
-TrainedElements trained_on_rank(const Transformer& model, const Sharding& sharding, const Layout& layout) {
-  if (sharding.adapters != Adapters::none) {
-    return {.others = layers_on_stage(model, layout) * adapter_elements_of_layer(model, sharding.rank) /
+TrainedElements trained_on_rank(const Transformer& model, const Layout& layout) {
+  if (layout.adapters != Adapters::none) {
+    return {.others = layers_on_stage(model, layout) * adapter_elements_of_layer(model, layout.rank) /
                       layout.tensor};
   }
   const double layers = layers_on_stage(model, layout);
   const auto experts = static_cast<double>(expert_elements_of_layer(model));
   const double others = layers * (static_cast<double>(parameters_of_layer(model)) - experts) +
                         static_cast<double>(parameters_outside_layers(model));
-  return {.experts = layers * experts / sharding.expert / layout.tensor, .others = others / layout.tensor};
+  return {.experts = layers * experts / layout.expert / layout.tensor, .others = others / layout.tensor};
 }
 
-int ranks_alike(const Sharding& sharding, const Layout& layout) {
-  return sharding.style == ShardingStyle::hybrid ? layout.data_on_node : layout.data;
+int ranks_alike(const Layout& layout) {
+  return layout.style == ShardingStyle::hybrid ? layout.data_on_node : layout.data;
 }
 
-int ranks_alike_in_experts(const Sharding& sharding, const Layout& layout) {
-  return std::max(1, ranks_alike(sharding, layout) / sharding.expert);
-}
+int ranks_alike_in_experts(const Layout& layout) { return std::max(1, ranks_alike(layout) / layout.expert); }
 
 double bytes_per_number(Precision precision) {
   const bool half = precision == Precision::float16 || precision == Precision::bfloat16;
   return half ? 2 : kFloat32;
 }
 
-double bytes_per_matrix_weight(const Sharding& sharding, double number) {
-  return sharding.adapters == Adapters::qlora ? kFourBits : number;
+double bytes_per_matrix_weight(const Layout& layout, double number) {
+  return layout.adapters == Adapters::qlora ? kFourBits : number;
 }
 
-ShardedMemory sharded_memory(const Workload& workload, const Sharding& sharding, const Layout& layout,
-                             bool checkpointing, int micro_batch, int micro_batches) {
+Memory sharded_memory(const Workload& workload, const Layout& layout, int micro_batch, int micro_batches) {
   const Transformer& model = *workload.transformer;
   const double layers = layers_on_stage(model, layout);
   const double outside = static_cast<double>(parameters_outside_layers(model)) / layout.tensor;
   // Experts are cut among the ranks that share them (Lepikhin et al. 2020, arXiv 2006.16668, section 3).
-  const double experts =
-      static_cast<double>(expert_elements_of_layer(model)) / sharding.expert / layout.tensor;
+  const double experts = static_cast<double>(expert_elements_of_layer(model)) / layout.expert / layout.tensor;
   const double matrices =
       static_cast<double>(matrix_elements_of_layer(model) - expert_elements_of_layer(model)) / layout.tensor;
   const double small =
       static_cast<double>(parameters_of_layer(model) - matrix_elements_of_layer(model)) / layout.tensor;
-  const auto style = sharding.style;
+  const auto style = layout.style;
   /// Bytes that are left of what a rank has of both where its like cut it among them.
   const auto left = [&](bool is_cut, double of_experts, double of_others) {
-    return bytes(is_cut ? of_experts / ranks_alike_in_experts(sharding, layout) +
-                              of_others / ranks_alike(sharding, layout)
+    return bytes(is_cut ? of_experts / ranks_alike_in_experts(layout) + of_others / ranks_alike(layout)
                         : of_experts + of_others);
   };
   const bool whole_weights =
       style != ShardingStyle::zero3 && style != ShardingStyle::fsdp && style != ShardingStyle::hybrid;
   const double number = bytes_per_number(workload.compute.precision);
-  const double of_matrix = bytes_per_matrix_weight(sharding, number);
-  const TrainedElements trained = trained_on_rank(model, sharding, layout);
+  const double of_matrix = bytes_per_matrix_weight(layout, number);
+  const TrainedElements trained = trained_on_rank(model, layout);
   const double optimizer = optimizer_bytes(workload.memory.optimizer) - (number < kFloat32 ? 0 : kFloat32);
-  ShardedMemory memory{};
+  Memory memory{};
   memory.weights = left(!whole_weights, of_matrix * layers * experts,
                         of_matrix * layers * matrices + number * (layers * small + outside));
   memory.gradients = left(style != ShardingStyle::ddp && style != ShardingStyle::zero1,
@@ -128,8 +118,9 @@ ShardedMemory sharded_memory(const Workload& workload, const Sharding& sharding,
   const double logits = (number + kFloat32) * static_cast<double>(model.sequence) *
                         static_cast<double>(model.vocabulary) / layout.tensor;
   memory.activations =
-      bytes(micro_batch *
-            ((checkpointing ? under_way * layers * input + kept : under_way * layers * kept) + logits));
+      bytes(micro_batch * ((layout.checkpointing.value_or(false) ? under_way * layers * input + kept
+                                                                 : under_way * layers * kept) +
+                           logits));
   memory.context = bytes(kOutsideModel);
   return memory;
 }

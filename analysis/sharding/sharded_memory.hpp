@@ -1,62 +1,40 @@
 #pragma once
 
-#include <optional>
-
-#include "common/units.hpp"
+#include "analysis/plan/gpu_memory.hpp"
 #include "scenario/plan/sharding.hpp"
 #include "scenario/plan/workload.hpp"
 
 /// What one GPU keeps of a language model that is spread over many.
 namespace ringside {
 
-/// How GPUs are divided; data = GPUs that hold the same part.
-struct Layout {
-  int data = 1;
-  int tensor = 1;
-  int pipeline = 1;
-  int data_on_node = 1;  ///< Those of `data` on one node.
-};
-
-struct ShardedMemory {
-  Bytes weights;
-  Bytes gradients;
-  Bytes optimizer;
-  Bytes gathered;  ///< Whole layers while they are at work, and buckets.
-  Bytes activations;
-  Bytes context;
-
-  Bytes total() const;
-};
-
 /// Layers of the stage that has most.
 double layers_on_stage(const Transformer& model, const Layout& layout);
 
 /// Elements that are trained: all parameters, or those of adapters on every matrix of every layer.
-double trained_parameters(const Transformer& model, const Sharding& sharding);
+double trained_parameters(const Transformer& model, const Layout& layout);
 
 /// What one rank trains before data-parallel ranks cut it among them: its tensor- and pipeline-parallel part, and of experts its own.
 struct TrainedElements {
   double experts = 0;
   double others = 0;
 };
-TrainedElements trained_on_rank(const Transformer& model, const Sharding& sharding, const Layout& layout);
+TrainedElements trained_on_rank(const Transformer& model, const Layout& layout);
 
 /// Ranks that have the same part of what is not cut, and cut it among them where the style does: all data-parallel ones, with `hybrid` those
 /// of a node.
-int ranks_alike(const Sharding& sharding, const Layout& layout);
+int ranks_alike(const Layout& layout);
 /// Those of them that have the same experts (Rajbhandari et al. 2022, arXiv 2201.05596, section 5.1).
-int ranks_alike_in_experts(const Sharding& sharding, const Layout& layout);
+int ranks_alike_in_experts(const Layout& layout);
 
 /// Bytes of a number of weights, gradients and activations: mixed precision keeps them in 16 bits.
 double bytes_per_number(Precision precision);
 /// Bytes of a weight of a layer's matrices: those of a `number`, or 0.516 in NF4 with doubly quantised constants (Dettmers et al. 2023, section 3).
-double bytes_per_matrix_weight(const Sharding& sharding, double number);
+double bytes_per_matrix_weight(const Layout& layout, double number);
 
 /// Mixed precision with Adam takes 2 + 2 + 12 bytes per parameter, of which stages 1, 2 and 3 cut the last, the middle and the
 /// first term among data-parallel ranks (Rajbhandari et al. 2020, section 5); momentum takes 8 instead of 12, sgd 4. Activations as
 /// kept_elements_of_layer(), cut among tensor-parallel ranks with sequence parallelism, for as many micro-batches as a stage has under
 /// way; with checkpointing the input of every layer and one layer's all (Korthikanti et al. 2022, sections 4 and 5).
-ShardedMemory sharded_memory(const Workload& workload, const Sharding& sharding, const Layout& layout,
-                             bool checkpointing, int micro_batch, int micro_batches);
+Memory sharded_memory(const Workload& workload, const Layout& layout, int micro_batch, int micro_batches);
 
 }  // namespace ringside

@@ -2,70 +2,129 @@
 
 #include <cmath>
 
+#include "analysis/sharding/sharded_memory.hpp"
+
 namespace ringside {
 namespace {
 
 Bytes whole_bytes(double value) { return {static_cast<std::int64_t>(std::llround(value))}; }
 
-}  // namespace
+/// What the collectives of one step take.
+class StepTraffic {
+ public:
+  StepTraffic(const Workload& workload, const PlannedStep& step, GroupTimes& times, TimeEnd end)
+      : model_(*workload.transformer),
+        step_(step),
+        layout_(*step.layout),
+        times_(times),
+        end_(end),
+        number_(bytes_per_number(workload.compute.precision)),
+        layers_(layers_on_stage(model_, layout_)),
+        elements_(trained_on_rank(model_, layout_)),
+        among_(ranks_alike(layout_)),
+        among_experts_(ranks_alike_in_experts(layout_)) {}
 
-Traffic traffic_of(const Transformer& model, const ShardedStep& step, GroupTimes& times, TimeEnd end) {
-  const Layout& layout = step.layout;
-  const double number = step.bytes_per_number;
-  const auto time = [&](Collective collective, int ranks, int stride, double size) {
-    return (times.time(collective, ranks, stride, whole_bytes(size)).*end).value;
-  };
-  const double layers = layers_on_stage(model, layout);
-  const double experts =
-      static_cast<double>(expert_elements_of_layer(model)) / step.sharding.expert / layout.tensor;
-  const double others =
-      static_cast<double>(parameters_of_layer(model) - expert_elements_of_layer(model)) / layout.tensor;
-  const double outside = static_cast<double>(parameters_outside_layers(model)) / layout.tensor;
-  const bool again = step.sharding.checkpointing.value_or(false);
-  const bool adapters = step.sharding.adapters != Adapters::none;
-  Traffic traffic;
-  if (layout.tensor > 1) {
-    // Two all_reduces of a layer's output in each direction (Shoeybi et al. 2019, arXiv 1909.08053, section 3).
-    const double size = number * step.micro_batch * static_cast<double>(model.sequence * model.hidden);
-    traffic.between +=
-        step.micro_batches * layers * (again ? 6 : 4) * time(Collective::all_reduce, layout.tensor, 1, size);
-  }
-  if (layout.pipeline > 1) {
-    // Each stage passes activations on and gradients back (Narayanan et al. 2021, section 4.1: cut among tensor-parallel ranks).
-    const double size =
-        number * step.micro_batch * static_cast<double>(model.sequence * model.hidden) / layout.tensor;
-    traffic.between += 2.0 * step.sharding.interleave * (step.micro_batches + layout.pipeline - 1) *
-                       (times.send(layout.tensor * layout.data, whole_bytes(size)).*end).value;
-  }
-  if (step.sharding.expert > 1) {
-    // Tokens go to their experts and come back, in both directions (Lepikhin et al. 2020, arXiv 2006.16668, section 3.3).
-    const double size = number * step.micro_batch * model.active_experts *
-                        static_cast<double>(model.sequence * model.hidden) / layout.tensor;
-    traffic.between += step.micro_batches * layers * (again ? 6 : 4) *
-                       time(Collective::all_to_all, step.sharding.expert, layout.tensor, size);
-  }
-  if (layout.data == 1) {
-    return traffic;
+  /// Seconds of ranks that work on the same sample: nothing to compute meanwhile.
+  double of_model_parts();
+  /// Adds what data-parallel ranks send each other.
+  void add_data_parallel(Traffic& traffic);
+
+ private:
+  double time(Collective collective, int ranks, int stride, double size) {
+    return (times_.time(collective, ranks, stride, whole_bytes(size)).*end_).value;
   }
   // HYBRID_SHARD cuts within a node, and nodes add up what each of their GPUs keeps (Zhao et al. 2023, arXiv 2304.11277, section 3.2.2).
-  const int among = ranks_alike(step.sharding, layout);
-  const int among_experts = ranks_alike_in_experts(step.sharding, layout);
-  const auto over_data = [&](Collective collective, double of_experts, double of_others) {
-    if (among_experts == among) {
-      return time(collective, among, layout.tensor, of_experts + of_others);
+  double over_data(Collective collective, double of_experts, double of_others) {
+    if (among_experts_ == among_) {
+      return time(collective, among_, layout_.tensor, of_experts + of_others);
     }
-    return time(collective, among_experts, layout.tensor * step.sharding.expert, of_experts) +
-           time(collective, among, layout.tensor, of_others);
-  };
-  const TrainedElements elements = trained_on_rank(model, step.sharding, layout);
-  const auto over_trained = [&](Collective collective) {
-    return over_data(collective, number * elements.experts, number * elements.others);
-  };
-  switch (step.sharding.style) {
+    return time(collective, among_experts_, layout_.tensor * layout_.expert, of_experts) +
+           time(collective, among_, layout_.tensor, of_others);
+  }
+  double over_trained(Collective collective) {
+    return over_data(collective, number_ * elements_.experts, number_ * elements_.others);
+  }
+  void add_gathered_weights(Traffic& traffic);
+  double between_nodes();
+
+  const Transformer& model_;
+  const PlannedStep& step_;
+  const Layout& layout_;
+  GroupTimes& times_;
+  TimeEnd end_;
+  double number_;  ///< Bytes of one.
+  double layers_;
+  TrainedElements elements_;
+  int among_;
+  int among_experts_;
+};
+
+double StepTraffic::of_model_parts() {
+  const double again = layout_.checkpointing.value_or(false) ? 6 : 4;
+  double seconds = 0;
+  if (layout_.tensor > 1) {
+    // Two all_reduces of a layer's output in each direction (Shoeybi et al. 2019, arXiv 1909.08053, section 3).
+    const double size = number_ * step_.micro_batch * static_cast<double>(model_.sequence * model_.hidden);
+    seconds += step_.micro_batches * layers_ * again * time(Collective::all_reduce, layout_.tensor, 1, size);
+  }
+  if (layout_.pipeline > 1) {
+    // Each stage passes activations on and gradients back (Narayanan et al. 2021, section 4.1: cut among tensor-parallel ranks).
+    const double size =
+        number_ * step_.micro_batch * static_cast<double>(model_.sequence * model_.hidden) / layout_.tensor;
+    seconds += 2.0 * layout_.interleave * (step_.micro_batches + layout_.pipeline - 1) *
+               (times_.send(layout_.tensor * layout_.data, whole_bytes(size)).*end_).value;
+  }
+  if (layout_.expert > 1) {
+    // Tokens go to their experts and come back, in both directions (Lepikhin et al. 2020, arXiv 2006.16668, section 3.3).
+    const double size = number_ * step_.micro_batch * model_.active_experts *
+                        static_cast<double>(model_.sequence * model_.hidden) / layout_.tensor;
+    seconds += step_.micro_batches * layers_ * again *
+               time(Collective::all_to_all, layout_.expert, layout_.tensor, size);
+  }
+  return seconds;
+}
+
+/// Weights are gathered for both passes and gradients reduced after the second, layer by layer (Rajbhandari et al. 2020, section 7.2.2):
+/// half as much again as one all_reduce.
+void StepTraffic::add_gathered_weights(Traffic& traffic) {
+  const double experts =
+      static_cast<double>(expert_elements_of_layer(model_)) / layout_.expert / layout_.tensor;
+  const double others =
+      static_cast<double>(parameters_of_layer(model_) - expert_elements_of_layer(model_)) / layout_.tensor;
+  const double outside = static_cast<double>(parameters_outside_layers(model_)) / layout_.tensor;
+  const double weight = bytes_per_matrix_weight(layout_, number_);
+  const double gather = layers_ * over_data(Collective::all_gather, weight * experts, weight * others) +
+                        over_data(Collective::all_gather, 0, number_ * outside);
+  const double reduce =
+      layout_.adapters != Adapters::none
+          ? over_trained(Collective::reduce_scatter)
+          : layers_ * over_data(Collective::reduce_scatter, number_ * experts, number_ * others) +
+                over_data(Collective::reduce_scatter, 0, number_ * outside);
+  // The first layer's weights and the last gradient have nothing beside them.
+  const double ends = (gather + reduce) / (layers_ + 1);
+  traffic.between += step_.micro_batches * ends;
+  traffic.beside_passes += step_.micro_batches * (2 * gather + reduce - ends);
+}
+
+/// Nodes keep their copies equal: an all_reduce of what each GPU keeps.
+double StepTraffic::between_nodes() {
+  const int kept_experts = layout_.expert * among_experts_;
+  if (kept_experts == among_) {
+    return time(Collective::all_reduce, layout_.data / among_, layout_.tensor * among_,
+                number_ * (elements_.experts + elements_.others) / among_);
+  }
+  return time(Collective::all_reduce, layout_.data / among_, layout_.tensor * among_,
+              number_ * elements_.others / among_) +
+         time(Collective::all_reduce, layout_.data / kept_experts, layout_.tensor * kept_experts,
+              number_ * elements_.experts / among_experts_);
+}
+
+void StepTraffic::add_data_parallel(Traffic& traffic) {
+  switch (layout_.style) {
     case ShardingStyle::ddp:
-      if (step.sharding.local_steps > 1) {
+      if (layout_.local_steps > 1) {
         // Weights are averaged once in so many steps, with nothing to compute meanwhile (Stich 2019, arXiv 1805.09767).
-        traffic.between += over_trained(Collective::all_reduce) / step.sharding.local_steps;
+        traffic.between += over_trained(Collective::all_reduce) / layout_.local_steps;
       } else {
         traffic.beside_backward += over_trained(Collective::all_reduce);
       }
@@ -76,37 +135,25 @@ Traffic traffic_of(const Transformer& model, const ShardedStep& step, GroupTimes
       traffic.between += over_trained(Collective::all_gather);
       break;
     case ShardingStyle::zero2:
-      traffic.beside_passes += step.micro_batches * over_trained(Collective::reduce_scatter);
+      traffic.beside_passes += step_.micro_batches * over_trained(Collective::reduce_scatter);
       traffic.between += over_trained(Collective::all_gather);
       break;
     case ShardingStyle::hybrid:
     case ShardingStyle::zero3:
-    case ShardingStyle::fsdp: {
-      // Weights are gathered for both passes and gradients reduced after the second, layer by layer (section 7.2.2): half as much again.
-      const double weight = bytes_per_matrix_weight(step.sharding, number);
-      const double gather = layers * over_data(Collective::all_gather, weight * experts, weight * others) +
-                            over_data(Collective::all_gather, 0, number * outside);
-      const double reduce =
-          adapters ? over_trained(Collective::reduce_scatter)
-                   : layers * over_data(Collective::reduce_scatter, number * experts, number * others) +
-                         over_data(Collective::reduce_scatter, 0, number * outside);
-      // The first layer's weights and the last gradient have nothing beside them.
-      const double ends = (gather + reduce) / (layers + 1);
-      traffic.between += step.micro_batches * ends;
-      traffic.beside_passes += step.micro_batches * (2 * gather + reduce - ends);
-      const int kept_experts = step.sharding.expert * among_experts;
-      if (kept_experts == among) {
-        traffic.beside_backward += time(Collective::all_reduce, layout.data / among, layout.tensor * among,
-                                        number * (elements.experts + elements.others) / among);
-      } else {
-        traffic.beside_backward +=
-            time(Collective::all_reduce, layout.data / among, layout.tensor * among,
-                 number * elements.others / among) +
-            time(Collective::all_reduce, layout.data / kept_experts, layout.tensor * kept_experts,
-                 number * elements.experts / among_experts);
-      }
+    case ShardingStyle::fsdp:
+      add_gathered_weights(traffic);
+      traffic.beside_backward += between_nodes();
       break;
-    }
+  }
+}
+
+}  // namespace
+
+Traffic traffic_of(const Workload& workload, const PlannedStep& step, GroupTimes& times, TimeEnd end) {
+  StepTraffic of_step(workload, step, times, end);
+  Traffic traffic{.between = of_step.of_model_parts()};
+  if (step.layout->data > 1) {
+    of_step.add_data_parallel(traffic);
   }
   return traffic;
 }

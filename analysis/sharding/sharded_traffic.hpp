@@ -1,7 +1,7 @@
 #pragma once
 
-#include "analysis/sharding/group_times.hpp"
-#include "analysis/sharding/sharded_step.hpp"
+#include "analysis/plan/collective_times.hpp"
+#include "analysis/plan/step.hpp"
 
 /// What the GPUs of a sharded step send each other, and what of it computing can hide.
 namespace ringside {
@@ -16,6 +16,6 @@ struct Traffic {
 };
 
 /// `end`: which end of what collectives cost.
-Traffic traffic_of(const Transformer& model, const ShardedStep& step, GroupTimes& times, TimeEnd end);
+Traffic traffic_of(const Workload& workload, const PlannedStep& step, GroupTimes& times, TimeEnd end);
 
 }  // namespace ringside

@@ -13,6 +13,7 @@
 #include "cli/console.hpp"
 #include "cli/reports/check_report.hpp"
 #include "cli/reports/report.hpp"
+#include "common/text.hpp"
 #include "plots/charts/charts.hpp"
 
 namespace ringside::cli {
@@ -21,12 +22,6 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr std::size_t kMostMapRows = 60;  // More rows of a chart cannot be read.
-
-std::string factor(double ratio) { return fmt::format("{:.2f}×", ratio); }
-
-void print_fleet_record(const ordered_json& record) {
-  print_line(record.dump(-1, ' ', false, ordered_json::error_handler_t::replace));
-}
 
 std::string likely_cause(const MachineCheck& check) {
   const auto found =
@@ -37,11 +32,11 @@ std::string likely_cause(const MachineCheck& check) {
 
 void print_pairs_as_json(const PairOutliers& outliers) {
   for (const PairOutliers::Node& node : outliers.nodes) {
-    print_fleet_record(
+    print_record(
         {{"record", "slow_node"}, {"node", node.name}, {"pairs", node.pairs}, {"slowdown", node.slowdown}});
   }
   for (const PairOutliers::Pair& pair : outliers.pairs) {
-    print_fleet_record(
+    print_record(
         {{"record", "slow_pair"}, {"nodes", {pair.run.first, pair.run.second}}, {"slowdown", pair.slowdown}});
   }
 }
@@ -49,11 +44,11 @@ void print_pairs_as_json(const PairOutliers& outliers) {
 void print_pairs(const PairOutliers& outliers) {
   for (const PairOutliers::Node& node : outliers.nodes) {
     print_line(fmt::format("slow in each of its {} pairs: node {}, {} of what pairs without it take",
-                           node.pairs, node.name, factor(node.slowdown)));
+                           node.pairs, node.name, factor_text(node.slowdown)));
   }
   for (const PairOutliers::Pair& pair : outliers.pairs) {
     print_line(fmt::format("slow pair: {} and {}, {} of what other pairs take; neither is slow with others",
-                           pair.run.first, pair.run.second, factor(pair.slowdown)));
+                           pair.run.first, pair.run.second, factor_text(pair.slowdown)));
   }
 }
 
@@ -144,12 +139,12 @@ void print_checks(const std::vector<study::LogCheck>& checks, const std::vector<
       print_check(check, common);
     }
     for (const std::string& problem : problems) {
-      print_fleet_record({{"record", "check"}, {"problem", problem}});
+      print_record({{"record", "check"}, {"problem", problem}});
     }
     print_pairs_as_json(pair_outliers(study::pair_runs(checks)));
     return;
   }
-  std::vector<std::vector<std::string>> rows;
+  Rows rows;
   std::size_t alarms = 0;
   for (const study::LogCheck& check : checks) {
     std::vector<std::string> row = {check.log, check.machine.name, "", "", "", ""};
@@ -157,7 +152,7 @@ void print_checks(const std::vector<study::LogCheck>& checks, const std::vector<
       const std::string_view mark = band.standing == Standing::healthy  ? ""
                                     : band.standing == Standing::slower ? " !"
                                                                         : " ?";
-      row.at(2U + static_cast<std::size_t>(band.band)) = fmt::format("{}{}", factor(band.ratio), mark);
+      row.at(2U + static_cast<std::size_t>(band.band)) = fmt::format("{}{}", factor_text(band.ratio), mark);
     }
     row.back() = check.wrong_results > 0 ? "wrong results" : likely_cause(check.check);
     alarms += check.check.alarmed() ? 1U : 0U;

@@ -13,6 +13,7 @@
 #include "cli/console.hpp"
 #include "cli/reports/report.hpp"
 #include "common/numbers.hpp"
+#include "common/text.hpp"
 #include "plots/charts/charts.hpp"
 
 namespace ringside::cli {
@@ -27,16 +28,15 @@ std::string_view sizes_of(SizeBand band) {
   return kSizes.at(static_cast<std::size_t>(band));
 }
 
-std::string times(double ratio) { return fmt::format("{:.2f}×", ratio); }
-
 std::string verdict_of(const BandVerdict& band, std::string_view others) {
   switch (band.standing) {
     case Standing::slower:
       // Nobody knows a thousand such machines.
       return fmt::format("slower than {} of {}, by {}", percent(std::min(1 - band.share_as_slow, 0.999), 1),
-                         others, times(band.ratio));
+                         others, factor_text(band.ratio));
     case Standing::faster:
-      return fmt::format("faster than expected, by {}: is the description right?", times(1 / band.ratio));
+      return fmt::format("faster than expected, by {}: is the description right?",
+                         factor_text(1 / band.ratio));
     case Standing::held_back:
       return fmt::format("held back: {} of {} are as slow", percent(band.share_as_slow), others);
     case Standing::healthy:
@@ -57,18 +57,6 @@ std::vector<SuspectedCause> shown_causes(const MachineCheck& check) {
 double gigabytes(const Point& point, Seconds time) {
   const auto rate = bus_bandwidth(point.key.collective, point.key.ranks, point.key.bytes, time);
   return rate ? rate->value * 1e-9 : 0;
-}
-
-ordered_json bands_of(const std::vector<BandVerdict>& verdicts) {
-  ordered_json bands = ordered_json::array();
-  for (const BandVerdict& band : verdicts) {
-    bands.push_back({{"band", std::string(name(band.band))},
-                     {"points", band.points},
-                     {"ratio", band.ratio},
-                     {"share_as_slow", band.share_as_slow},
-                     {"verdict", std::string(name(band.standing))}});
-  }
-  return bands;
 }
 
 ordered_json record_of(const SuspectedCause& cause) {
@@ -101,17 +89,13 @@ ordered_json record_of(const study::LogCheck& check) {
           {"held_back", check.check.held_back ? record_of(*check.check.held_back) : ordered_json()}};
 }
 
-void print_record(const ordered_json& record) {
-  print_line(record.dump(-1, ' ', false, ordered_json::error_handler_t::replace));
-}
-
 void print_causes(const MachineCheck& check) {
   print_line("\nLikely causes, most likely first:");
   int number = 0;
   for (const SuspectedCause& suspected : shown_causes(check)) {
     const std::string slowdown = suspected.cause == Cause::something_else
                                      ? ""
-                                     : fmt::format(", which would take {}", times(suspected.slowdown));
+                                     : fmt::format(", which would take {}", factor_text(suspected.slowdown));
     print_line(fmt::format("{}. {} ({}{})", ++number, sentence(suspected.cause),
                            percent(suspected.probability), slowdown));
     for (const std::string& evidence : suspected.evidence) {
@@ -124,15 +108,27 @@ void print_causes(const MachineCheck& check) {
 }
 
 void print_bands(const MachineCheck& check, std::string_view others) {
-  std::vector<std::vector<std::string>> rows;
+  Rows rows;
   for (const BandVerdict& band : check.bands) {
-    rows.push_back({std::string(sizes_of(band.band)), std::to_string(band.points), times(band.ratio),
+    rows.push_back({std::string(sizes_of(band.band)), std::to_string(band.points), factor_text(band.ratio),
                     percent(band.share_as_slow, 1), verdict_of(band, others)});
   }
   print(table({"sizes", ">rows", ">measured/predicted", ">as slow", "verdict"}, rows));
 }
 
 }  // namespace
+
+ordered_json bands_of(const std::vector<BandVerdict>& verdicts) {
+  ordered_json bands = ordered_json::array();
+  for (const BandVerdict& band : verdicts) {
+    bands.push_back({{"band", std::string(name(band.band))},
+                     {"points", band.points},
+                     {"ratio", band.ratio},
+                     {"share_as_slow", band.share_as_slow},
+                     {"verdict", std::string(name(band.standing))}});
+  }
+  return bands;
+}
 
 void print_live_row(const Point& point) {
   const Prediction& predicted = *point.predicted;
@@ -153,10 +149,9 @@ void print_check(const study::LogCheck& check, const CommonOptions& common) {
   }
   if (!check.check.points.empty()) {
     const PointKey& key = check.check.points.front().key;
-    const std::size_t sizes = check.check.points.size();
-    print_line(fmt::format("{}: {} size{} of {} on {} ranks of {}{}", check.log, sizes, sizes == 1 ? "" : "s",
-                           name(key.collective), key.ranks, check.machine.name,
-                           check.recognised ? ", as the log says" : ""));
+    print_line(fmt::format("{}: {} of {} on {} ranks of {}{}", check.log,
+                           count_of(check.check.points.size(), "size"), name(key.collective), key.ranks,
+                           check.machine.name, check.recognised ? ", as the log says" : ""));
   }
   for (const std::string& assumption : check.assumptions) {
     print_line(assumption);
@@ -179,7 +174,8 @@ void print_check(const study::LogCheck& check, const CommonOptions& common) {
   if (const auto& cause = check.check.held_back) {
     print_line(fmt::format("Held back ({}): {}: {}. That alone is predicted to take {} as long. To tell: {}",
                            percent(cause->probability), fmt::join(cause->evidence, "; "),
-                           sentence(cause->cause), times(cause->slowdown), telling_command(cause->cause)));
+                           sentence(cause->cause), factor_text(cause->slowdown),
+                           telling_command(cause->cause)));
   }
   for (const CauseEvidence& evidence : check.evidence) {
     if (evidence.speaks_for && !(check.check.held_back && check.check.held_back->cause == evidence.cause)) {
@@ -201,7 +197,7 @@ void draw_check(const study::LogCheck& check, const CommonOptions& common) {
 }
 
 void print_own_probes(const std::vector<Point>& points, Backend backend, const CommonOptions& common) {
-  std::vector<std::vector<std::string>> rows;
+  Rows rows;
   for (const Point& point : points) {
     const bool measured = point.measured && point.measured->outcome == Outcome::ok;
     const bool predicted = point.predicted && point.predicted->low && point.predicted->high;
@@ -239,8 +235,7 @@ void print_own_probes(const std::vector<Point>& points, Backend backend, const C
   print(table({"algorithm", ">size", ">measured", ">expected", "verdict"}, rows));
 }
 
-bool print_gate(const Gate& gate, const std::string& text, const std::vector<study::LogCheck>& checks,
-                const CommonOptions& common) {
+bool print_gate(const Gate& gate, const std::vector<study::LogCheck>& checks, const CommonOptions& common) {
   bool passed = !checks.empty();
   for (const study::LogCheck& check : checks) {
     const GateOutcome outcome = apply_gate(gate, check.check);
@@ -249,7 +244,7 @@ bool print_gate(const Gate& gate, const std::string& text, const std::vector<stu
     if (common.format == OutputFormat::json) {
       print_record({{"record", "gate"},
                     {"log", check.log},
-                    {"gate", text},
+                    {"gate", gate.text},
                     {"passed", right},
                     {"measured", outcome.measured},
                     {"bound", outcome.bound}});
@@ -262,61 +257,6 @@ bool print_gate(const Gate& gate, const std::string& text, const std::vector<stu
     }
   }
   return passed;
-}
-
-void print_false_alarms(const FalseAlarms& alarms, const CommonOptions& common) {
-  if (common.format == OutputFormat::json) {
-    for (const CheckedSystem& system : alarms.systems) {
-      print_record({{"record", "checked_system"},
-                    {"system", system.name},
-                    {"group", system.group},
-                    {"kind", std::string(name(system.kind))},
-                    {"healthy", system.healthy},
-                    {"alarm", system.alarmed},
-                    {"too_fast", system.too_fast},
-                    {"bands", bands_of(system.bands)}});
-    }
-  }
-  std::vector<std::vector<std::string>> rows;
-  for (const CheckedSystem& system : alarms.systems) {
-    if (system.alarmed && system.healthy) {
-      rows.push_back({system.name, std::string(name(system.kind)), system.group});
-    }
-  }
-  std::vector<std::vector<std::string>> injected;
-  for (const InjectedCause& cause : alarms.injected) {
-    const auto share = [](int part, int whole) {
-      return whole == 0 ? std::string(kAbsent) : percent(static_cast<double>(part) / whole);
-    };
-    injected.push_back({std::string(name(cause.cause)), std::to_string(cause.machines),
-                        share(cause.alarmed, cause.machines), share(cause.among_first_two, cause.alarmed),
-                        std::to_string(cause.below_spread), share(cause.alarmed_below, cause.below_spread)});
-    if (common.format == OutputFormat::json) {
-      print_record({{"record", "injected_cause"},
-                    {"cause", std::string(name(cause.cause))},
-                    {"machines", cause.machines},
-                    {"alarmed", cause.alarmed},
-                    {"among_first_two", cause.among_first_two},
-                    {"below_spread", cause.below_spread},
-                    {"alarmed_below", cause.alarmed_below}});
-    }
-  }
-  if (common.format == OutputFormat::json) {
-    return;
-  }
-  const auto healthy = std::count_if(alarms.systems.begin(), alarms.systems.end(),
-                                     [](const CheckedSystem& system) { return system.healthy; });
-  print_line(fmt::format(
-      "{} of {} systems are healthy as far as is known; checked with fits that never saw their source:",
-      healthy, alarms.systems.size()));
-  print_line(fmt::format(
-      "false alarms: {} with each source weighing the same, {} of machines; faster than expected: {}",
-      percent(alarms.by_source, 1), percent(alarms.by_machine, 1), percent(alarms.too_fast_by_source, 1)));
-  print(table({"healthy, with an alarm", "kind", "source"}, rows));
-  print_line();
-  print(
-      table({"cause put in", ">machines", ">alarmed", ">among first two", ">within spread", ">alarmed there"},
-            injected));
 }
 
 }  // namespace ringside::cli

@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "cli/commands.hpp"
 #include "study/logs/check.hpp"
 
@@ -21,9 +23,9 @@ void draw_check(const study::LogCheck& check, const CommonOptions& common);
 void print_own_probes(const std::vector<Point>& points, Backend backend, const CommonOptions& common);
 
 /// Whether all logs pass.
-bool print_gate(const Gate& gate, const std::string& text, const std::vector<study::LogCheck>& checks,
-                const CommonOptions& common);
+bool print_gate(const Gate& gate, const std::vector<study::LogCheck>& checks, const CommonOptions& common);
 
-void print_false_alarms(const FalseAlarms& alarms, const CommonOptions& common);
+/// As a list of JSON objects.
+nlohmann::ordered_json bands_of(const std::vector<BandVerdict>& verdicts);
 
 }  // namespace ringside::cli

@@ -1,6 +1,7 @@
 #include "cli/reports/report.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <string>
 
@@ -56,92 +57,78 @@ std::string remark(const ComparisonRow& row, std::string_view fastest) {
   return text;
 }
 
-/// Which columns a comparison has.
-struct ComparisonColumns {
-  bool predicted = false;
-  bool interval = false;
-  bool measured = false;
-  /// For a narrow terminal: ranks and size stand above their rows, and without bus bandwidths.
-  bool narrow = false;
+/// A column of a comparison: its title, and its cell of a row.
+struct ComparisonColumn {
+  std::string title;
+  std::function<std::string(const ComparisonRow&)> cell;
 };
 
-ComparisonColumns columns_of(const std::vector<Point>& points) {
+/// `narrow`, for a narrow terminal: ranks and size stand above their rows, and without bus bandwidths.
+std::vector<ComparisonColumn> columns_of(const std::vector<Point>& points, bool narrow) {
+  using Row = ComparisonRow;
   const auto any = [&](auto property) { return std::any_of(points.begin(), points.end(), property); };
-  return {.predicted = any([](const Point& point) { return point.predicted.has_value(); }),
-          .interval = any(has_predicted_interval),
-          .measured = any([](const Point& point) { return point.measured.has_value(); })};
-}
-
-std::vector<std::string> comparison_header(const ComparisonColumns& columns) {
-  std::vector<std::string> header = {">ranks", ">size", "algorithm"};
-  if (columns.narrow) {
-    header = {"algorithm"};
-  }
-  const auto add = [&](bool shown, const char* title) {
-    if (shown) {
-      header.emplace_back(title);
-    }
-  };
-  add(columns.predicted, ">predicted");
-  add(columns.predicted && columns.interval, columns.narrow ? ">90 % int." : ">90 % interval");
-  add(columns.predicted && !columns.narrow, ">busbw");
-  add(columns.measured, ">measured");
-  add(columns.measured && !columns.narrow, ">busbw");
-  add(columns.predicted && columns.measured, columns.narrow ? "?>ratio" : ">predicted/measured");
-  header.emplace_back(columns.narrow ? "?" : "");
-  return header;
-}
-
-std::vector<std::string> comparison_cells(const ComparisonRow& row, const ComparisonColumns& columns,
-                                          std::string_view fastest) {
+  const bool predicted = any([](const Point& point) { return point.predicted.has_value(); });
+  const bool measured = any([](const Point& point) { return point.measured.has_value(); });
+  const bool native = any([](const Point& point) { return point.key.algorithm == kNative; });
   const auto rate = [](BytesPerSecond value) { return format(value); };
-  std::vector<std::string> cells;
-  if (columns.narrow) {
-    cells.push_back(" " + row.key.algorithm);
-  } else {
-    cells = {row.first_of_group ? std::to_string(row.key.ranks) : "",
-             row.first_of_group ? format(row.key.bytes) : "", row.key.algorithm};
-  }
-  const auto add = [&](bool shown, std::string cell) {
+  std::vector<ComparisonColumn> columns;
+  const auto add = [&](bool shown, const char* title, std::function<std::string(const Row&)> cell) {
     if (shown) {
-      cells.push_back(std::move(cell));
+      columns.push_back({title, std::move(cell)});
     }
   };
-  add(columns.predicted, or_absent(row.predicted, [](const Prediction& p) { return format(p.seconds); }));
-  add(columns.predicted && columns.interval, interval_text(row.predicted));
-  add(columns.predicted && !columns.narrow, or_absent(row.predicted_busbw, rate));
-  add(columns.measured, measured_text(row.measured));
-  add(columns.measured && !columns.narrow, or_absent(row.measured_busbw, rate));
-  add(columns.predicted && columns.measured,
-      or_absent(row.ratio, [](double ratio) { return fmt::format("{:.2f}", ratio); }));
-  cells.emplace_back(remark(row, fastest));
-  return cells;
+  add(!narrow, ">ranks", [](const Row& r) { return r.first_of_group ? std::to_string(r.key.ranks) : ""; });
+  add(!narrow, ">size", [](const Row& r) { return r.first_of_group ? format(r.key.bytes) : ""; });
+  add(true, "algorithm", [=](const Row& r) { return (narrow ? " " : "") + r.key.algorithm; });
+  add(predicted, ">predicted", [](const Row& r) {
+    return or_absent(r.predicted, [](const Prediction& p) { return format(p.seconds); });
+  });
+  add(predicted && any(has_predicted_interval), narrow ? ">90 % int." : ">90 % interval",
+      [](const Row& r) { return interval_text(r.predicted); });
+  add(predicted && !narrow, ">busbw", [=](const Row& r) { return or_absent(r.predicted_busbw, rate); });
+  add(measured, ">measured", [](const Row& r) { return measured_text(r.measured); });
+  add(measured && !narrow, ">busbw", [=](const Row& r) { return or_absent(r.measured_busbw, rate); });
+  add(predicted && measured, narrow ? "?>ratio" : ">predicted/measured", [](const Row& r) {
+    return or_absent(r.ratio, [](double ratio) { return fmt::format("{:.2f}", ratio); });
+  });
+  add(true, narrow ? "?" : "",
+      [=](const Row& r) { return remark(r, native ? "fastest of ours" : "fastest"); });
+  return columns;
 }
 
-std::vector<std::vector<std::string>> comparison_rows(const std::vector<Point>& points,
-                                                      const ComparisonColumns& columns) {
-  const bool any_native = std::any_of(points.begin(), points.end(),
-                                      [](const Point& point) { return point.key.algorithm == kNative; });
-  const std::string_view fastest = any_native ? "fastest of ours" : "fastest";
-  const std::size_t num_columns = comparison_header(columns).size();
-  std::vector<std::vector<std::string>> rows;
+struct ComparisonTable {
+  std::vector<std::string> header;
+  Rows rows;
+};
+
+ComparisonTable comparison_table(const std::vector<Point>& points, bool narrow) {
+  const std::vector<ComparisonColumn> columns = columns_of(points, narrow);
+  ComparisonTable result;
+  for (const ComparisonColumn& column : columns) {
+    result.header.push_back(column.title);
+  }
   for (const ComparisonRow& row : comparison(points)) {
-    if (row.first_of_group && !rows.empty()) {
-      rows.emplace_back(num_columns);
+    if (row.first_of_group && !result.rows.empty()) {
+      result.rows.emplace_back(columns.size());
     }
-    if (row.first_of_group && columns.narrow) {
-      rows.emplace_back(num_columns).front() =
+    if (row.first_of_group && narrow) {
+      result.rows.emplace_back(columns.size()).front() =
           fmt::format("{} ranks, {}", row.key.ranks, format(row.key.bytes));
     }
-    rows.push_back(comparison_cells(row, columns, fastest));
+    for (std::vector<std::string>& cells = result.rows.emplace_back();
+         const ComparisonColumn& column : columns) {
+      cells.push_back(column.cell(row));
+    }
   }
-  return rows;
+  return result;
 }
 
 void print_comparison(const std::vector<Point>& points) {
-  ComparisonColumns columns = columns_of(points);
-  columns.narrow = !fits_terminal(comparison_header(columns), comparison_rows(points, columns));
-  print(table(comparison_header(columns), comparison_rows(points, columns)));
+  ComparisonTable shown = comparison_table(points, false);
+  if (!fits_terminal(shown.header, shown.rows)) {
+    shown = comparison_table(points, true);
+  }
+  print(table(shown.header, shown.rows));
 }
 
 void print_accuracy(const std::vector<Accuracy>& records) {
@@ -149,7 +136,7 @@ void print_accuracy(const std::vector<Accuracy>& records) {
     return;
   }
   const auto whole_percent = [](double share) { return percent(share); };
-  std::vector<std::vector<std::string>> rows;
+  Rows rows;
   for (const Accuracy& record : records) {
     rows.push_back({record.algorithm.value_or("all"), std::to_string(record.points), percent(record.mape),
                     percent(record.median_abs_error), signed_percent(record.bias),

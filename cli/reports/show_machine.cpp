@@ -140,7 +140,7 @@ std::string limit_of(const TopologyDescription& description) {
 }
 
 void print_hops(const TopologyDescription& description) {
-  std::vector<std::vector<std::string>> rows;
+  Rows rows;
   for (const RingHop& hop : description.ring) {
     rows.push_back({fmt::format("{} → {}", hop.source, hop.target), format(hop.latency), format(hop.alone),
                     format(hop.with_ring), crossed(hop)});
@@ -157,21 +157,19 @@ void print_hops_as_json(const TopologyDescription& description) {
                        {"ring_flows", link.ring_flows},
                        {"bytes_per_second", link.capacity.value}});
     }
-    print_line(nlohmann::ordered_json{
-        {"record", "hop"},
-        {"source", hop.source},
-        {"target", hop.target},
-        {"latency", hop.latency.value},
-        {"alone", hop.alone.value},
-        {"with_ring", hop.with_ring.value},
-        {"links",
-         links}}.dump());
+    print_record({{"record", "hop"},
+                  {"source", hop.source},
+                  {"target", hop.target},
+                  {"latency", hop.latency.value},
+                  {"alone", hop.alone.value},
+                  {"with_ring", hop.with_ring.value},
+                  {"links", links}});
   }
 }
 
 }  // namespace
 
-void show_machine(const std::filesystem::path& file, int num_ranks, const CommonOptions& common) {
+void show_machine(const std::filesystem::path& file, int num_ranks, bool draw, const CommonOptions& common) {
   const Machine machine = study::read_machine(file, "show machine");
   const int ranks = num_ranks > 0 ? num_ranks : machine.gpus_per_node.value_or(kDefaultRanks) * machine.nodes;
   const Network network = build_network(machine, ranks);
@@ -191,7 +189,7 @@ void show_machine(const std::filesystem::path& file, int num_ranks, const Common
       print_line(limit_of(description));
     }
   }
-  if (!description.edges.empty() && description.vertices.size() <= kMaxDrawnVertices) {
+  if (draw && !description.edges.empty() && description.vertices.size() <= kMaxDrawnVertices) {
     Progress progress(common.quiet);
     const plots::ChartContext context = {.title = machine.name,
                                          .machine = machine.name,

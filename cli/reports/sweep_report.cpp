@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "cli/reports/report.hpp"
+#include "common/text.hpp"
 #include "plots/charts/charts.hpp"
 
 namespace ringside::cli {
@@ -18,8 +19,6 @@ void print_json(const study::SweepStudy& sweep) {
     print_line(line);
   }
 }
-
-std::string margin_text(double value) { return fmt::format("{:.2f}×", value); }
 
 std::string time_of(const study::SweepCell& cell, const std::string& algorithm) {
   const auto point = std::find_if(cell.points.begin(), cell.points.end(), [&](const Point& candidate) {
@@ -43,7 +42,7 @@ std::vector<std::string> row_of(const study::SweepStudy& sweep, const study::Swe
     row.push_back(time_of(cell, algorithm));
   }
   row.push_back(cell.winner ? cell.winner->algorithm : "–");
-  row.push_back(cell.winner && cell.winner->margin ? margin_text(*cell.winner->margin) : "–");
+  row.push_back(cell.winner && cell.winner->margin ? factor_text(*cell.winner->margin) : "–");
   return row;
 }
 
@@ -73,7 +72,7 @@ void print_sweep(const study::SweepStudy& sweep, const CommonOptions& common) {
     header.push_back(">" + algorithm);
   }
   header.insert(header.end(), {"fastest", ">second takes"});
-  std::vector<std::vector<std::string>> rows;
+  Rows rows;
   for (const study::SweepCell& cell : sweep.cells) {
     rows.push_back(row_of(sweep, cell));
   }
@@ -116,7 +115,7 @@ void draw_sweep(const study::SweepStudy& sweep, const CommonOptions& common, Pro
     std::vector<std::string>& texts = matrix.texts.emplace_back();
     for (const std::optional<study::Winner>& winner : *winners) {
       texts.push_back(winner && winner->margin
-                          ? fmt::format("{} {}", winner->algorithm, margin_text(*winner->margin))
+                          ? fmt::format("{} {}", winner->algorithm, factor_text(*winner->margin))
                       : winner ? winner->algorithm
                                : "");
       const auto found =

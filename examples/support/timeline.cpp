@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 
 #include "plots/charts/charts.hpp"
+#include "plots/charts/page.hpp"
 #include "plots/drawing/layout.hpp"
-#include "plots/drawing/page.hpp"
 #include "plots/drawing/palette.hpp"
 #include "plots/drawing/tics.hpp"
 

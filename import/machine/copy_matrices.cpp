@@ -163,12 +163,7 @@ bool holds_copy_matrices(std::string_view text) {
 
 CopyMatrices read_copy_matrices(std::string_view text, const std::string& name) {
   MatrixReader reader;
-  std::size_t number = 0;
-  for (std::size_t start = 0; start < text.size();) {
-    const std::size_t end = std::min(text.find('\n', start), text.size());
-    reader.read(++number, text.substr(start, end - start));
-    start = end + 1;
-  }
+  each_line_of(text, [&](std::size_t number, std::string_view line) { reader.read(number, line); });
   std::erase_if(reader.result.matrices, [](const CopyMatrix& matrix) { return matrix.rows.empty(); });
   if (reader.result.matrices.empty()) {
     throw Error(

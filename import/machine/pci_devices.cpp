@@ -11,14 +11,16 @@
 #include "import/machine/pci_devices.hpp"
 
 #include <algorithm>
-#include <cctype>
+#include <cmath>
 #include <fstream>
 #include <map>
 #include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "common/numbers.hpp"
+#include "import/parts.hpp"
 
 namespace ringside {
 namespace {
@@ -45,53 +47,54 @@ bool is_gpu(const PciDevice& device) {
           device.pci_class.starts_with("0x0380"));
 }
 
+int whole(const std::string& text) { return parse_number<int>(text).value_or(0); }
+
 bool is_network(const PciDevice& device) { return device.pci_class.starts_with("0x02"); }
 
-/// Devices below a CPU or a switch.
-struct Branch {
-  std::map<std::string, Branch> switches = {};
-  std::vector<const PciDevice*> devices = {};
-};
-
-void write_device(const PciDevice& device, std::string& xml) {
-  xml += fmt::format(
-      "<pci busid=\"{}\" class=\"{}\" vendor=\"{}\" device=\"{}\" link_speed=\"{}\" link_width=\"{}\">",
-      device.address, device.pci_class, device.vendor, device.device, device.link_speed, device.link_width);
-  if (!device.net.empty()) {
-    xml += fmt::format("<nic><net name=\"{}\" speed=\"{:.0f}\" gdr=\"{}\"/></nic>", device.net,
-                       device.net_megabits, device.gpudirect ? 1 : 0);
+/// Every second address above a device is a switch: up there stand port, switch, port, switch, …, root port.
+std::vector<std::string> switches_above(const PciDevice& device) {
+  std::vector<std::string> switches;
+  for (std::size_t depth = device.above.size() % 2; depth < device.above.size(); depth += 2) {
+    switches.push_back(device.above[depth]);
   }
-  xml += "</pci>\n";
+  return switches;
 }
 
-void write_branch(const Branch& branch, std::string& xml) {
-  for (const PciDevice* device : branch.devices) {
-    write_device(*device, xml);
-  }
-  for (const auto& [address, below] : branch.switches) {
-    xml += fmt::format("<pci busid=\"{}\" class=\"0x060400\">\n", address);
-    write_branch(below, xml);
-    xml += "</pci>\n";
-  }
-}
-
-std::string topology_xml(const std::vector<PciDevice>& devices, const std::string& cpu_vendor) {
-  std::map<int, Branch> cpus;
+/// What an XML of them lists: CPUs by number, and below each its devices by the switches above them.
+TopologyXml listed(const std::vector<PciDevice>& devices, const std::string& cpu_vendor) {
+  using Place = std::pair<int, std::vector<std::string>>;
+  std::map<Place, std::vector<const PciDevice*>> places;
   for (const PciDevice& device : devices) {
-    Branch* branch = &cpus[device.numa_node];
-    // Up: port, switch, port, switch, …, root port.
-    for (std::size_t depth = device.above.size() % 2 == 1 ? 1 : 0; depth < device.above.size(); depth += 2) {
-      branch = &branch->switches[device.above[depth]];
+    places[{device.numa_node, switches_above(device)}].push_back(&device);
+  }
+  TopologyXml result{.cpu_vendor = cpu_vendor};
+  int last_node = -1;
+  int place_number = 0;
+  for (const auto& [place, at_place] : places) {
+    result.cpus += place.first != last_node ? 1 : 0;
+    last_node = place.first;
+    for (const PciDevice* device : at_place) {
+      const std::string pci_device = device->vendor + ":" + device->device;
+      if (is_gpu(*device)) {
+        result.gpus.push_back({.pci_device = pci_device,
+                               .link_speed = device->link_speed,
+                               .lanes = whole(device->link_width),
+                               .cpu = result.cpus - 1,
+                               .pcie_switch = place.second.empty() ? -1 : place_number});
+        continue;
+      }
+      ++result.pci_nics;
+      if (!device->net.empty()) {
+        result.nets.push_back({.name = device->net,
+                               .speed_mbps = std::round(device->net_megabits),
+                               .pci_class = device->pci_class,
+                               .pci_device = pci_device,
+                               .gpudirect = device->gpudirect});
+      }
     }
-    branch->devices.push_back(&device);
+    ++place_number;
   }
-  std::string xml = "<system version=\"1\">\n";
-  for (const auto& [numa_node, branch] : cpus) {
-    xml += fmt::format("<cpu numaid=\"{}\" vendor=\"{}\">\n", numa_node, cpu_vendor);
-    write_branch(branch, xml);
-    xml += "</cpu>\n";
-  }
-  return xml + "</system>\n";
+  return result;
 }
 
 /// The first line of a small file, without the blank at its end.
@@ -106,8 +109,6 @@ std::string line_of(const fs::path& file) {
 double gigatransfers(const std::string& speed) {
   return parse_number<double>(speed.substr(0, speed.find_first_not_of("0123456789."))).value_or(0);
 }
-
-int whole(const std::string& text) { return parse_number<int>(text).value_or(0); }
 
 /// What the slot can do, which is the lesser of its two ends: a GPU that does nothing runs its link slowly.
 void read_slot(const fs::path& at, PciDevice& device) {
@@ -156,8 +157,6 @@ std::vector<std::string> addresses_above(const fs::path& at) {
   }
   return above;
 }
-
-bool is_hex(char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0; }
 
 /// `01.0` at `at` of a line of lspci's tree.
 bool is_device_at(std::string_view line, std::size_t at) {
@@ -255,10 +254,6 @@ class LspciReader {
   std::vector<Level> levels_;
 };
 
-int count_gpus(const std::vector<PciDevice>& devices) {
-  return static_cast<int>(std::count_if(devices.begin(), devices.end(), is_gpu));
-}
-
 }  // namespace
 
 PciTopology pci_topology_of_sysfs(const fs::path& system, const std::string& cpu_vendor) {
@@ -293,8 +288,7 @@ PciTopology pci_topology_of_sysfs(const fs::path& system, const std::string& cpu
       devices.push_back(std::move(device));
     }
   }
-  result.gpus = count_gpus(devices);
-  result.xml = topology_xml(devices, cpu_vendor);
+  result.devices = listed(devices, cpu_vendor);
   return result;
 }
 
@@ -305,12 +299,8 @@ bool is_lspci_tree(std::string_view text) {
 
 PciTopology pci_topology_of_lspci(std::string_view text) {
   LspciReader reader;
-  for (std::size_t start = 0; start < text.size();) {
-    const std::size_t end = std::min(text.find('\n', start), text.size());
-    reader.read(text.substr(start, end - start));
-    start = end + 1;
-  }
-  PciTopology result{.xml = topology_xml(reader.devices, {}), .gpus = count_gpus(reader.devices)};
+  each_line_of(text, [&](std::size_t, std::string_view line) { reader.read(line); });
+  PciTopology result{.devices = listed(reader.devices, {})};
   if (!reader.gpu.empty()) {
     result.gpu = reader.gpu;
   }

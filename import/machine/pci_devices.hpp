@@ -6,13 +6,14 @@
 #include <string_view>
 #include <vector>
 
-/// The PCI devices of a machine, as Linux (sysfs) or `lspci -tv` shows them, written as NCCL's topology XML, which NCCL makes from the
-/// same files.
+#include "import/machine/topology_xml.hpp"
+
+/// The PCI devices of a machine, as Linux (sysfs) or `lspci -tv` shows them: what NCCL's topology XML, which NCCL makes from the same
+/// files, would list.
 namespace ringside {
 
 struct PciTopology {
-  std::string xml = {};
-  int gpus = 0;
+  TopologyXml devices = {};
   std::optional<std::string> gpu = {};  ///< As lspci calls the first one: `A100 SXM4 40GB`.
   std::vector<std::string> notes =
       {};  ///< Whole sentences: what PCI does not show, and slots that are slower than they could be.

@@ -24,11 +24,6 @@ bool is_of_setting(char c) { return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= 
 
 bool has(std::string_view line, std::string_view text) { return line.find(text) != std::string_view::npos; }
 
-/// What follows a colour or the end of a wrapped line is no part of a name.
-std::string_view clean(std::string_view text) {
-  return text.substr(0, std::min(text.find_first_of("\\\"<\x1b"), text.size()));
-}
-
 }  // namespace
 
 void RunFactsReader::read_rank(std::string_view line) {
@@ -47,15 +42,8 @@ void RunFactsReader::read_rank(std::string_view line) {
       number && *number < 10'000'000) {
     facts_.ranks = std::max(facts_.ranks.value_or(0), static_cast<int>(*number) + 1);
   }
-  if (const std::size_t bracket = line.rfind(']'); bracket != std::string_view::npos) {
-    const auto name = words_of(clean(line.substr(bracket + 1)));
-    std::string gpu;
-    for (const std::string_view word : name) {
-      gpu += gpu.empty() ? std::string(word) : fmt::format(" {}", word);
-    }
-    if (!gpu.empty()) {
-      facts_.gpus.push_back(std::move(gpu));
-    }
+  if (std::string gpu = gpu_of_rank(line); !gpu.empty()) {
+    facts_.gpus.push_back(std::move(gpu));
   }
 }
 
@@ -155,19 +143,10 @@ void RunFactsReader::read(std::size_t number, std::string_view line) {
 
 RunFacts read_run_facts(std::string_view text) {
   RunFactsReader reader;
-  std::size_t number = 0;
   std::string blanks;
-  for (std::size_t start = 0; start < text.size();) {
-    const std::size_t end = std::min(text.find('\n', start), text.size());
-    std::string_view line = text.substr(start, end - start);
-    if (line.find('\t') != std::string_view::npos) {
-      blanks = line;
-      std::replace(blanks.begin(), blanks.end(), '\t', ' ');
-      line = blanks;
-    }
-    reader.read(++number, line);
-    start = end + 1;
-  }
+  each_line_of(text, [&](std::size_t number, std::string_view line) {
+    reader.read(number, without_tabs(line, blanks));
+  });
   return reader.facts();
 }
 

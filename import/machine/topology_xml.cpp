@@ -14,6 +14,7 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <pugixml.hpp>
 
 #include "common/error.hpp"
 #include "common/numbers.hpp"
@@ -21,133 +22,50 @@
 namespace ringside {
 namespace {
 
-struct Element {
-  std::string name = {};
-  std::map<std::string, std::string> attributes = {};
-  std::size_t line = 0;
-  bool closes = false;    ///< `</pci>`
-  bool is_empty = false;  ///< `<gpu …/>`
-
-  std::string at(const std::string& key) const {
-    const auto found = attributes.find(key);
-    return found == attributes.end() ? std::string() : found->second;
-  }
-};
-
 [[noreturn]] void reject_xml(const std::string& name, std::size_t line, const std::string& problem) {
   throw Error(ErrorKind::bad_input, fmt::format("{}:{}: {}", name, line, problem));
 }
 
-bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
-
-/// The elements of a text one after another, comments and declarations passed over.
-class Elements {
- public:
-  Elements(std::string_view text, const std::string& name) : text_(text), name_(name) {}
-
-  std::optional<Element> next() {
-    while (true) {
-      const std::size_t start = text_.find('<', at_);
-      if (start == std::string_view::npos) {
-        return std::nullopt;
-      }
-      advance(start);
-      const std::string_view rest = text_.substr(at_);
-      const std::string_view end_mark = rest.starts_with("<!--") ? "-->" : ">";
-      const std::size_t end = rest.find(end_mark);
-      if (end == std::string_view::npos) {
-        reject_xml(name_, line_, "the text ends inside an element; was it cut?");
-      }
-      const bool skipped = rest.starts_with("<!") || rest.starts_with("<?");
-      const Element element = skipped ? Element{} : parse(rest.substr(1, end - 1));
-      advance(at_ + end + end_mark.size());
-      if (!skipped) {
-        return element;
-      }
-    }
-  }
-
- private:
-  void advance(std::size_t to) {
-    line_ += static_cast<std::size_t>(std::count(text_.begin() + static_cast<std::ptrdiff_t>(at_),
-                                                 text_.begin() + static_cast<std::ptrdiff_t>(to), '\n'));
-    at_ = to;
-  }
-
-  Element parse(std::string_view body) const {
-    Element element{.line = line_};
-    element.closes = body.starts_with('/');
-    element.is_empty = body.ends_with('/');
-    body = body.substr(element.closes ? 1 : 0);
-    body = body.substr(0, body.size() - (element.is_empty && !body.empty() ? 1 : 0));
-    const auto name_end =
-        static_cast<std::size_t>(std::find_if(body.begin(), body.end(), is_space) - body.begin());
-    element.name = std::string(body.substr(0, name_end));
-    for (std::size_t at = name_end; at < body.size();) {
-      const std::size_t equals = body.find('=', at);
-      if (equals == std::string_view::npos || equals + 1 >= body.size()) {
-        break;
-      }
-      const char quote = body[equals + 1];
-      const std::size_t close =
-          quote == '"' || quote == '\'' ? body.find(quote, equals + 2) : std::string_view::npos;
-      if (close == std::string_view::npos) {
-        reject_xml(name_, line_, "an attribute has no closing quotation mark");
-      }
-      const std::size_t first = body.find_first_not_of(" \t\r\n", at);
-      const std::size_t last = body.find_last_not_of(" \t\r\n", equals - 1);
-      element.attributes[std::string(body.substr(first, last + 1 - first))] =
-          std::string(body.substr(equals + 2, close - equals - 2));
-      at = close + 1;
-    }
-    return element;
-  }
-
-  std::string_view text_;
-  const std::string& name_;
-  std::size_t at_ = 0;
-  std::size_t line_ = 1;
-};
-
-/// An element that is open, and what it means for those inside.
+/// What an element means for those inside.
 struct Open {
-  std::string name = {};
-  std::size_t line = 0;
   int pcie_switch = -1;
   int gpu = -1;
   std::string pci_class = {};
   std::string pci_device = {};
 };
 
-int whole_or_zero(const std::string& text) { return parse_number<int>(text).value_or(0); }
+int whole_or_zero(std::string_view text) { return parse_number<int>(text).value_or(0); }
 
 bool is_gpu_class(const std::string& pci_class) {
   return pci_class.starts_with("0x0302") || pci_class.starts_with("0x0300") ||
          pci_class.starts_with("0x0380");
 }
 
-class XmlReader {
+/// Sees every element after those that it is inside of.
+class XmlReader final : public pugi::xml_tree_walker {
  public:
-  void open(const Element& element);
-  std::vector<Open> stack;
+  bool for_each(pugi::xml_node& node) override;
   TopologyXml result;
 
  private:
-  void open_pci(const Element& element, Open& open);
+  void read_pci(const pugi::xml_node& node, Open& open);
+
+  std::vector<Open> above_;  ///< Outermost first.
   int switches_ = 0;
 };
 
-void XmlReader::open_pci(const Element& element, Open& open) {
-  ++result.pci_elements;
-  open.pci_class = element.at("class");
-  open.pci_device = element.at("vendor") + ":" + element.at("device");
+std::string text_at(const pugi::xml_node& node, const char* key) { return node.attribute(key).value(); }
+
+void XmlReader::read_pci(const pugi::xml_node& node, Open& open) {
+  open.pci_class = text_at(node, "class");
+  open.pci_device = text_at(node, "vendor") + ":" + text_at(node, "device");
   if (open.pci_class.starts_with("0x0604")) {
     open.pcie_switch = switches_++;
   } else if (is_gpu_class(open.pci_class)) {
     open.gpu = static_cast<int>(result.gpus.size());
     result.gpus.push_back({.pci_device = open.pci_device,
-                           .link_speed = element.at("link_speed"),
-                           .lanes = whole_or_zero(element.at("link_width")),
+                           .link_speed = text_at(node, "link_speed"),
+                           .lanes = whole_or_zero(text_at(node, "link_width")),
                            .cpu = result.cpus - 1,
                            .pcie_switch = open.pcie_switch});
   } else if (open.pci_class.starts_with("0x02")) {
@@ -155,35 +73,34 @@ void XmlReader::open_pci(const Element& element, Open& open) {
   }
 }
 
-void XmlReader::open(const Element& element) {
-  Open open = stack.empty() ? Open{} : stack.back();
-  open.name = element.name;
-  open.line = element.line;
-  if (element.name == "cpu") {
+bool XmlReader::for_each(pugi::xml_node& node) {
+  above_.resize(static_cast<std::size_t>(depth()));
+  Open open = above_.empty() ? Open{} : above_.back();
+  const std::string_view name = node.name();
+  if (name == "cpu") {
     ++result.cpus;
-    result.cpu_vendor = element.at("vendor");
+    result.cpu_vendor = text_at(node, "vendor");
     open.pcie_switch = -1;
-  } else if (element.name == "pci") {
-    open_pci(element, open);
-  } else if (element.name == "gpu") {
+  } else if (name == "pci") {
+    read_pci(node, open);
+  } else if (name == "gpu") {
     ++result.gpu_elements;
-  } else if (element.name == "nvlink" || element.name == "xgmi") {
-    ++(element.name == "nvlink" ? result.nvlink_elements : result.xgmi_elements);
+  } else if (name == "nvlink" || name == "xgmi") {
+    ++(name == "nvlink" ? result.nvlink_elements : result.xgmi_elements);
     if (open.gpu >= 0) {
       TopologyXml::Gpu& gpu = result.gpus[static_cast<std::size_t>(open.gpu)];
-      gpu.links.push_back(whole_or_zero(element.at("count")));
-      gpu.to_switches = gpu.to_switches || element.at("tclass").starts_with("0x0680");
+      gpu.links.push_back(whole_or_zero(text_at(node, "count")));
+      gpu.to_switches = gpu.to_switches || text_at(node, "tclass").starts_with("0x0680");
     }
-  } else if (element.name == "net") {
-    result.nets.push_back({.name = element.at("name"),
-                           .speed_mbps = parse_number<double>(element.at("speed")).value_or(0),
+  } else if (name == "net") {
+    result.nets.push_back({.name = text_at(node, "name"),
+                           .speed_mbps = parse_number<double>(text_at(node, "speed")).value_or(0),
                            .pci_class = open.pci_class,
                            .pci_device = open.pci_device,
-                           .gpudirect = element.at("gdr") == "1"});
+                           .gpudirect = text_at(node, "gdr") == "1"});
   }
-  if (!element.is_empty) {
-    stack.push_back(open);
-  }
+  above_.push_back(std::move(open));
+  return true;
 }
 
 struct PciName {
@@ -325,27 +242,27 @@ bool is_topology_xml(std::string_view text) {
 }
 
 TopologyXml read_topology_xml(std::string_view text, const std::string& name) {
-  Elements elements(text, name);
+  pugi::xml_document document;
+  // Comments or lines of a log may stand around the root; values are taken as they are.
+  const pugi::xml_parse_result parsed = document.load_buffer(
+      text.data(), text.size(), pugi::parse_minimal | pugi::parse_fragment, pugi::encoding_utf8);
+  if (!parsed) {
+    const std::string_view before = text.substr(0, static_cast<std::size_t>(parsed.offset));
+    const auto line = static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n') + 1);
+    reject_xml(name, line, fmt::format("no XML from here on ({}); was it cut?", parsed.description()));
+  }
   XmlReader reader;
-  while (const auto element = elements.next()) {
-    if (!element->closes) {
-      reader.open(*element);
-    } else if (reader.stack.empty() || reader.stack.back().name != element->name) {
-      reject_xml(name, element->line, fmt::format("</{}> closes nothing that is open", element->name));
-    } else {
-      reader.stack.pop_back();
-    }
-  }
-  if (!reader.stack.empty()) {
-    reject_xml(name, reader.stack.back().line,
-               fmt::format("<{}> is never closed; was the text cut?", reader.stack.back().name));
-  }
+  document.traverse(reader);
   return std::move(reader.result);
 }
 
 TopologyMachine machine_of_topology_xml(std::string_view text, const std::string& name,
                                         const std::optional<std::string>& gpu) {
-  const TopologyXml xml = read_topology_xml(text, name);
+  return machine_of_topology_xml(read_topology_xml(text, name), name, gpu);
+}
+
+TopologyMachine machine_of_topology_xml(const TopologyXml& xml, const std::string& name,
+                                        const std::optional<std::string>& gpu) {
   if (xml.gpus.empty()) {
     reject_xml(name, 1, "lists no GPUs");
   }

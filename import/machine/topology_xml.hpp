@@ -33,7 +33,6 @@ struct TopologyXml {
   int gpu_elements = 0;
   int nvlink_elements = 0;
   int xgmi_elements = 0;
-  int pci_elements = 0;
   int pci_nics = 0;  ///< PCI devices of a network.
   int cpus = 0;
   std::string cpu_vendor = {};  ///< `AuthenticAMD`
@@ -47,6 +46,8 @@ TopologyXml read_topology_xml(std::string_view text, const std::string& name);
 
 /// The machine it describes: links between GPUs, switches, sockets, and NICs with their rate. `gpu` names the model where its PCI
 /// number is not among those known. Throws Error{bad_input} where it lists no GPUs or wires them in a way that a machine cannot say.
+TopologyMachine machine_of_topology_xml(const TopologyXml& xml, const std::string& name,
+                                        const std::optional<std::string>& gpu);
 TopologyMachine machine_of_topology_xml(std::string_view text, const std::string& name,
                                         const std::optional<std::string>& gpu);
 

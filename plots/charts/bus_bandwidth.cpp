@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "analysis/comparison/comparison.hpp"
-#include "plots/drawing/small_multiples.hpp"
+#include "plots/charts/small_multiples.hpp"
 
 namespace ringside::plots {
 namespace {
@@ -39,9 +39,7 @@ std::vector<Figure> bus_bandwidth(const std::vector<Point>& points, const ChartC
   std::vector<Point> moving;  // One rank alone moves nothing.
   std::copy_if(points.begin(), points.end(), std::back_inserter(moving),
                [](const Point& point) { return point.key.ranks > 1; });
-  std::vector<Figure> figures;
-  for (const PointGroup& group : group_points(moving)) {
-    const SeriesPen pen(group);
+  return draw_small_multiples(moving, context, [&](const PointGroup& group, const SeriesPen& pen) {
     const double most = fastest(group);
     // A limit far above everything would press the curves to the floor: then it is said, not drawn.
     const bool limit_fits = limit && limit->rate.value <= 4 * most;
@@ -53,31 +51,28 @@ std::vector<Figure> bus_bandwidth(const std::vector<Point>& points, const ChartC
       legend.push_back(limit_fits ? LegendEntry{.label = text, .line = kLimitStroke}
                                   : LegendEntry{.label = text + " (above this chart)"});
     }
-    const SmallMultiples chart{
-        .name = "bus_bandwidth" + group.suffix,
+    return SmallMultiples{
+        .name = "bus_bandwidth",
         .subtitle = group.description + ": bus bandwidth (busbw of nccl-tests) against message size",
         .legend = legend,
         .y = {.label = fmt::format("bus bandwidth ({})", unit.name), .min = 0, .max = top},
         .y_tics =
-            [&](double pixels) {
+            [top, unit](double pixels) {
               return linear_tics({0, top}, unit.value, pixels);
             },
         .fill =
-            [&](Panel& panel, const RanksPanel& content) {
+            [&pen, &limit, limit_fits, top](Panel& panel, const RanksPanel& content) {
               if (limit_fits) {
                 const double rate = limit->rate.value;
                 panel.elements.emplace_back(
                     Polyline{.points = {{panel.x.min, rate}, {panel.x.max, rate}}, .stroke = kLimitStroke});
               }
-              pen.add_series(panel, content, [&](Seconds time, const PointKey& key) {
+              pen.add_series(panel, content, [top](Seconds time, const PointKey& key) {
                 return std::min(bandwidth(time, key), top);  // Intervals may reach beyond.
               });
             },
     };
-    const std::vector<Figure> pages = draw_small_multiples(group, chart, context);
-    figures.insert(figures.end(), pages.begin(), pages.end());
-  }
-  return figures;
+  });
 }
 
 }  // namespace ringside::plots

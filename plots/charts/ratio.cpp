@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "plots/drawing/small_multiples.hpp"
+#include "plots/charts/small_multiples.hpp"
 
 namespace ringside::plots {
 namespace {
@@ -43,9 +43,7 @@ std::vector<Figure> ratio(const std::vector<Point>& points, const ChartContext& 
   std::vector<Point> both;
   std::copy_if(points.begin(), points.end(), std::back_inserter(both),
                [](const Point& point) { return has_prediction(point) && has_measurement(point); });
-  std::vector<Figure> figures;
-  for (const PointGroup& group : group_points(both)) {
-    const SeriesPen pen(group);
+  return draw_small_multiples(both, context, [](const PointGroup& group, const SeriesPen& pen) {
     const Range range = ratio_range(group);
     std::vector<LegendEntry> legend;
     for (const std::string& algorithm : group.algorithms) {
@@ -53,15 +51,15 @@ std::vector<Figure> ratio(const std::vector<Point>& points, const ChartContext& 
     }
     legend.push_back({.label = "within 10 %", .band = kTenPercent});
     legend.push_back({.label = "above 1: slower predicted than measured"});
-    const SmallMultiples chart{
-        .name = "ratio" + group.suffix,
+    return SmallMultiples{
+        .name = "ratio",
         .subtitle =
             group.description + ": predicted over measured time, bars are 95 % intervals of the measurement",
         .legend = legend,
         .y = {.label = "predicted / measured time", .min = range.min, .max = range.max, .log = true},
-        .y_tics = [&](double pixels) { return ratio_tics(range, pixels); },
+        .y_tics = [range](double pixels) { return ratio_tics(range, pixels); },
         .fill =
-            [&](Panel& panel, const RanksPanel& content) {
+            [&pen, range](Panel& panel, const RanksPanel& content) {
               panel.elements.emplace_back(
                   Band{.points = {{panel.x.min, 0.9, 1.1}, {panel.x.max, 0.9, 1.1}}, .fill = kTenPercent});
               panel.elements.emplace_back(Polyline{.points = {{panel.x.min, 1}, {panel.x.max, 1}},
@@ -71,10 +69,7 @@ std::vector<Figure> ratio(const std::vector<Point>& points, const ChartContext& 
               }
             },
     };
-    const std::vector<Figure> pages = draw_small_multiples(group, chart, context);
-    figures.insert(figures.end(), pages.begin(), pages.end());
-  }
-  return figures;
+  });
 }
 
 }  // namespace ringside::plots

@@ -8,8 +8,9 @@
 #include <fmt/ranges.h>
 
 #include "common/error.hpp"
+#include "common/text.hpp"
 #include "plots/charts/charts.hpp"
-#include "plots/drawing/page.hpp"
+#include "plots/charts/page.hpp"
 #include "plots/drawing/palette.hpp"
 #include "plots/drawing/text.hpp"
 #include "schedule/program/policy.hpp"
@@ -59,9 +60,7 @@ std::string chunk_text(const Move& move, std::int32_t num_chunks) {
   if (move.num_chunks == num_chunks) {
     return "all";
   }
-  return move.num_chunks == 1
-             ? fmt::format("{}", move.first_chunk)
-             : fmt::format("{}–{}", move.first_chunk, move.first_chunk + move.num_chunks - 1);
+  return consecutive("", move.first_chunk, move.first_chunk + move.num_chunks - 1);
 }
 
 /// `s1:2` reads chunk 2 of scratch buffer 1; `2→s1` writes it there.
@@ -71,49 +70,42 @@ std::string label_of(const std::vector<std::string>& chunks, int source_buffer, 
   return shortened(fmt::format("{}{}{}", from, fmt::join(chunks, ","), to), kChunkFont, 96);
 }
 
-/// The transfers of a round; those between the same ranks and buffers are one.
-class TransferCollector {
- public:
-  void add(const Move& move, const std::string& chunks, bool ahead) {
-    texts_[{move.source, move.target, move.kind, ahead, move.source_buffer, move.target_buffer}].push_back(
-        chunks);
-  }
+/// What the chunks are called that the moves of a round carry between the same ranks and buffers, in one way.
+using ChunkTexts = std::map<std::tuple<Rank, Rank, MoveKind, bool, int, int>, std::vector<std::string>>;
 
-  std::vector<Transfer> transfers() const {
-    std::vector<Transfer> transfers;
-    for (const auto& [key, texts] : texts_) {
-      const auto& [source, target, kind, ahead, source_buffer, target_buffer] = key;
-      transfers.push_back({source, target, kind, ahead, label_of(texts, source_buffer, target_buffer)});
-    }
-    return transfers;
-  }
+std::vector<std::string>& texts_for(const Move& move, bool ahead, ChunkTexts& texts) {
+  return texts[{move.source, move.target, move.kind, ahead, move.source_buffer, move.target_buffer}];
+}
 
- private:
-  using Key = std::tuple<Rank, Rank, MoveKind, bool, int, int>;
-  std::map<Key, std::vector<std::string>> texts_;
-};
+std::vector<Transfer> joined(const ChunkTexts& all) {
+  std::vector<Transfer> transfers;
+  for (const auto& [key, texts] : all) {
+    const auto& [source, target, kind, ahead, source_buffer, target_buffer] = key;
+    transfers.push_back({source, target, kind, ahead, label_of(texts, source_buffer, target_buffer)});
+  }
+  return transfers;
+}
 
 std::vector<Transfer> transfers_of(const Schedule& schedule, std::int64_t round) {
   std::vector<Move> moves;
   schedule.write_round(round, moves);
-  TransferCollector collector;
+  ChunkTexts texts;
   for (const Move& move : moves) {
-    collector.add(move, chunk_text(move, schedule.num_chunks()), false);
+    texts_for(move, false, texts).push_back(chunk_text(move, schedule.num_chunks()));
   }
-  return collector.transfers();
+  return joined(texts);
 }
 
 std::vector<Transfer> transfers_of(const RunRounds& run, std::int64_t round) {
   const std::int32_t num_chunks = run.execution().schedule().num_chunks();
   const bool in_segments = run.execution().policy().segments > 1;
-  TransferCollector collector;
+  ChunkTexts texts;
   for (const RunMove& one : run.round(round)) {
-    collector.add(one.move,
-                  in_segments ? fmt::format("{}.{}", one.move.first_chunk, one.segment)
-                              : chunk_text(one.move, num_chunks),
-                  one.posted_in < round);
+    texts_for(one.move, one.posted_in < round, texts)
+        .push_back(in_segments ? fmt::format("{}.{}", one.move.first_chunk, one.segment)
+                               : chunk_text(one.move, num_chunks));
   }
-  return collector.transfers();
+  return joined(texts);
 }
 
 /// Rows of rounds, one below the other, all of the same number of columns.
@@ -231,15 +223,12 @@ Rounds rounds_of(const Source& source, std::int64_t most) {
 }
 
 std::string subtitle_of(const Diagram& diagram, const Strips& strips) {
-  const auto counted = [](std::int64_t count, const char* noun) {
-    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-  };
   const Schedule& schedule = diagram.schedule;
-  std::string text = fmt::format("{} with {}: {}, {}", schedule.algorithm().name,
-                                 counted(schedule.num_ranks(), "rank"), counted(diagram.num_rounds, "round"),
-                                 diagram.policy != nullptr
-                                     ? describe(*diagram.policy)
-                                     : fmt::format("message in {}", counted(schedule.num_chunks(), "chunk")));
+  std::string text = fmt::format(
+      "{} with {}: {}, {}", schedule.algorithm().name, count_of(schedule.num_ranks(), "rank"),
+      count_of(diagram.num_rounds, "round"),
+      diagram.policy != nullptr ? describe(*diagram.policy)
+                                : fmt::format("message in {}", count_of(schedule.num_chunks(), "chunk")));
   if (strips.num_rounds < diagram.num_rounds) {
     text += diagram.policy != nullptr ? fmt::format("; the first {} are shown", strips.num_rounds)
                                       : fmt::format("; the first {} rounds are shown", strips.num_rounds);

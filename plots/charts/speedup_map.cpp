@@ -7,9 +7,10 @@
 #include <fmt/format.h>
 
 #include "common/error.hpp"
+#include "common/text.hpp"
 #include "plots/charts/charts.hpp"
+#include "plots/charts/page.hpp"
 #include "plots/drawing/color_bar.hpp"
-#include "plots/drawing/page.hpp"
 #include "plots/drawing/palette.hpp"
 #include "plots/drawing/text.hpp"
 #include "plots/drawing/tics.hpp"
@@ -93,13 +94,8 @@ ColorBar bar_of(const SpeedupGrid& grid, const Scale& scale) {
 /// What a measured cell says: the winner and by how much; where there is room for one alone, by how much, and the colour says who.
 std::string winner_text(const SpeedupGrid& grid, double speedup, const Font& font, double room) {
   const std::string& winner = speedup >= 1 ? grid.candidate : grid.baseline;
-  const std::string factor = fmt::format("{:.1f}×", std::max(speedup, 1 / speedup));
-  for (const std::string& text : {fmt::format("{} {}", winner, factor), factor}) {
-    if (text_width(text, font) <= room) {
-      return text;
-    }
-  }
-  return {};
+  const std::string factor = factor_text(std::max(speedup, 1 / speedup), 1);
+  return first_that_fits({fmt::format("{} {}", winner, factor), factor}, font, room);
 }
 
 /// The grid in the units of the panel: logarithms of sizes, ranks and speedups.

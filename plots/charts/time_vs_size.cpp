@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "plots/drawing/small_multiples.hpp"
+#include "plots/charts/small_multiples.hpp"
 #include "plots/drawing/text.hpp"
 
 namespace ringside::plots {
@@ -173,9 +173,7 @@ Range time_range(const PointGroup& group) {
 std::vector<Figure> time_vs_size(const std::vector<Point>& points, const ChartContext& context,
                                  const std::vector<Crossover>& crossovers,
                                  const std::vector<FittedCurve>& fitted) {
-  std::vector<Figure> figures;
-  for (const PointGroup& group : group_points(points)) {
-    const SeriesPen pen(group);
+  return draw_small_multiples(points, context, [&](const PointGroup& group, const SeriesPen& pen) {
     const Range times = time_range(group);
     const std::vector<CrossoverLine> lines = lines_of(crossovers, group.sizes);
     std::vector<LegendEntry> legend = pen.legend();
@@ -186,25 +184,22 @@ std::vector<Figure> time_vs_size(const std::vector<Point>& points, const ChartCo
       legend.push_back({.label = "fitted to the measurements", .line = fitted_stroke({})});
     }
     const double headroom = kLabelRow * static_cast<double>(most_in_a_panel(group, lines));
-    const SmallMultiples chart{
-        .name = "time_vs_size" + group.suffix,
+    return SmallMultiples{
+        .name = "time_vs_size",
         .subtitle = group.description + ": time against message size",
         .legend = legend,
         .y = {.label = "time", .min = times.min, .max = times.max, .log = true},
-        .y_tics = [&](double pixels) { return time_tics(times, pixels); },
+        .y_tics = [times](double pixels) { return time_tics(times, pixels); },
         .headroom = headroom,
         .fill =
-            [&](Panel& panel, const RanksPanel& content) {
+            [&pen, &group, &fitted, times, lines, headroom](Panel& panel, const RanksPanel& content) {
               pen.add_series(panel, content,
                              [&](Seconds time, const PointKey&) { return std::max(time.value, times.min); });
               add_fitted(panel, content, group, fitted, pen, times);
               add_crossovers(panel, content.ranks, lines, headroom);
             },
     };
-    const std::vector<Figure> pages = draw_small_multiples(group, chart, context);
-    figures.insert(figures.end(), pages.begin(), pages.end());
-  }
-  return figures;
+  });
 }
 
 }  // namespace ringside::plots

@@ -6,7 +6,7 @@
 
 #include "common/error.hpp"
 #include "plots/charts/charts.hpp"
-#include "plots/drawing/page.hpp"
+#include "plots/charts/page.hpp"
 #include "plots/drawing/palette.hpp"
 #include "plots/drawing/text.hpp"
 #include "plots/drawing/tics.hpp"
@@ -16,10 +16,6 @@ namespace {
 
 constexpr std::size_t kMaxTracks = 64;
 constexpr double kMaxTrackLabel = 200;
-
-struct Lane {
-  double free_from;
-};
 
 struct Track {
   std::string label;
@@ -32,21 +28,20 @@ struct Track {
 void assign_lanes(Track& track) {
   std::stable_sort(track.bars.begin(), track.bars.end(),
                    [](const TimelineBar* a, const TimelineBar* b) { return a->start < b->start; });
-  std::vector<Lane> lanes;
+  std::vector<double> free_from;  ///< Each lane.
   for (const TimelineBar* bar : track.bars) {
     // Ends and starts that are the same moment may differ in the last digits.
     const double slack = 1e-9 * std::abs(bar->end.value);
-    const auto free = std::find_if(lanes.begin(), lanes.end(), [&](const Lane& lane) {
-      return lane.free_from <= bar->start.value + slack;
-    });
-    track.lane_of_bar.push_back(static_cast<std::size_t>(free - lanes.begin()));
-    if (free == lanes.end()) {
-      lanes.push_back({bar->end.value});
+    const auto free = std::find_if(free_from.begin(), free_from.end(),
+                                   [&](double from) { return from <= bar->start.value + slack; });
+    track.lane_of_bar.push_back(static_cast<std::size_t>(free - free_from.begin()));
+    if (free == free_from.end()) {
+      free_from.push_back(bar->end.value);
     } else {
-      free->free_from = bar->end.value;
+      *free = bar->end.value;
     }
   }
-  track.num_lanes = std::max<std::size_t>(1, lanes.size());
+  track.num_lanes = std::max<std::size_t>(1, free_from.size());
 }
 
 std::vector<Track> tracks_of(const std::vector<TimelineBar>& bars) {
@@ -135,16 +130,6 @@ double widest_label(const std::vector<Rows>& all) {
   return widest;
 }
 
-/// The label, its part before ` · `, or nothing, as there is room.
-std::string label_within(const std::string& label, const Font& font, double room) {
-  for (const std::string& text : {label, label.substr(0, label.find(" · "))}) {
-    if (text_width(text, font) <= room) {
-      return text;
-    }
-  }
-  return {};
-}
-
 /// Adds a row's boxes, and the labels of those that have room for one.
 void add_track(const Track& track, double top, const std::map<std::string, Color>& colors, Panel& panel,
                Boxes& boxes) {
@@ -158,7 +143,8 @@ void add_track(const Track& track, double top, const std::map<std::string, Color
     boxes.boxes.push_back({bar.start.value, bar.end.value, low, low + lane_height, fill});
     const Font font{.size = std::min(14.0, lane_height * row_pixels - 1)};
     const double room = (bar.end - bar.start).value * pixels_per_second - 8;
-    const std::string label = label_within(bar.label, font, room);
+    const std::string label =
+        first_that_fits({bar.label, bar.label.substr(0, bar.label.find(" · "))}, font, room);
     if (font.size >= 10 && !label.empty()) {
       panel.elements.push_back(Text{.at = {(bar.start + bar.end).value / 2, low + lane_height / 2},
                                     .text = label,

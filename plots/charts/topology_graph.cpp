@@ -10,8 +10,8 @@
 
 #include "common/error.hpp"
 #include "plots/charts/charts.hpp"
+#include "plots/charts/page.hpp"
 #include "plots/charts/topology_groups.hpp"
-#include "plots/drawing/page.hpp"
 #include "plots/drawing/palette.hpp"
 #include "plots/drawing/text.hpp"
 
@@ -212,46 +212,32 @@ std::vector<XY> label_places(const std::vector<XY>& line) {
   return centers;
 }
 
-}  // namespace
+/// Where the page has room for the graph, and where in it everything stands.
+struct Drawing {
+  Places places;
+  std::vector<std::vector<XY>> routes;  ///< One for each edge.
+};
 
-std::vector<Figure> topology_graph(const TopologyGraph& whole, const ChartContext& context) {
-  if (whole.nodes.empty()) {
-    return {};
-  }
-  constexpr int kWidth = 1200;
-  TopologyGraph graph = first_of_parts(whole);
-  graph = grouped(graph, full_levels(graph, kWidth - 2 * kSide - 2 * kPageSide));
-
-  const EdgeStrokes strokes(graph);
-  const std::size_t num_levels = levels_of(graph).size();
-  const bool labels_on_edges = graph.edges.size() <= kMaxLabelledEdges;
-  Figure figure{.name = graph.name,
-                .width = kWidth,
-                .height = 200 + 170 * static_cast<int>(std::max<std::size_t>(2, num_levels))};
-  const Rect area =
-      lay_out_page(figure, page_text(context, "links and what they carry in each direction (wider = faster)"),
-                   legend_of(graph, strokes));
-  const Places places = lay_out_nodes(graph, area);
-  const double row_height = area.height / static_cast<double>(num_levels);
+Drawing lay_out(const TopologyGraph& graph, const Rect& area) {
+  Drawing drawing{.places = lay_out_nodes(graph, area), .routes = {}};
   std::size_t largest_level = 1;
-  for (const auto& [id, place] : places) {
+  for (const auto& [id, place] : drawing.places) {
     largest_level = std::max(largest_level, place.position + 1);
   }
   // The deepest arc stays above the next level.
+  const double row_height = area.height / static_cast<double>(levels_of(graph).size());
   const double depth = (row_height / 2 - kNodeHeight) / static_cast<double>(largest_level);
-
-  Panel page = pixel_panel(figure);
-  LabelPlacer placer;
-  std::vector<std::vector<XY>> routes;
   for (const TopologyEdge& edge : graph.edges) {
-    routes.push_back(route(place_of(places, edge.from), place_of(places, edge.to), depth));
-    for (std::size_t index = 1; index < routes.back().size(); ++index) {
-      placer.block_line(routes.back()[index - 1], routes.back()[index]);
-    }
-    page.elements.emplace_back(Polyline{.points = routes.back(), .stroke = strokes.of(edge)});
+    drawing.routes.push_back(
+        route(place_of(drawing.places, edge.from), place_of(drawing.places, edge.to), depth));
   }
+  return drawing;
+}
+
+/// The boxes of nodes with their names, above the edges.
+void add_nodes(Panel& page, const TopologyGraph& graph, const Places& places, LabelPlacer& placer,
+               std::vector<Text>& texts) {
   Boxes boxes{.border = Stroke{.color = {.rgb = 0x333333}, .width = 1.5}};
-  std::vector<Text> texts;
   for (const TopologyNode& node : graph.nodes) {
     const Place& place = places.at(node.id);
     const Rect box{place.center.x - place.width / 2, place.center.y - kNodeHeight / 2, place.width,
@@ -265,18 +251,52 @@ std::vector<Figure> topology_graph(const TopologyGraph& whole, const ChartContex
                      .font = kNodeFont});
   }
   page.elements.emplace_back(std::move(boxes));
+}
+
+}  // namespace
+
+std::vector<Figure> topology_graph(const TopologyGraph& whole, const ChartContext& context) {
+  if (whole.nodes.empty()) {
+    return {};
+  }
+  constexpr int kWidth = 1200;
+  TopologyGraph graph = first_of_parts(whole);
+  graph = grouped(graph, full_levels(graph, kWidth - 2 * kSide - 2 * kPageSide));
+
+  const EdgeStrokes strokes(graph);
+  const bool labels_on_edges = graph.edges.size() <= kMaxLabelledEdges;
+  Figure figure{.name = graph.name,
+                .width = kWidth,
+                .height = 200 + 170 * static_cast<int>(std::max<std::size_t>(2, levels_of(graph).size()))};
+  const Rect area =
+      lay_out_page(figure, page_text(context, "links and what they carry in each direction (wider = faster)"),
+                   legend_of(graph, strokes));
+  const Drawing drawing = lay_out(graph, area);
+
+  Panel page = pixel_panel(figure);
+  LabelPlacer placer;
+  for (std::size_t index = 0; index < graph.edges.size(); ++index) {
+    const std::vector<XY>& line = drawing.routes[index];
+    for (std::size_t point = 1; point < line.size(); ++point) {
+      placer.block_line(line[point - 1], line[point]);
+    }
+    page.elements.emplace_back(Polyline{.points = line, .stroke = strokes.of(graph.edges[index])});
+  }
+  std::vector<Text> texts;
+  add_nodes(page, graph, drawing.places, placer, texts);
   for (std::size_t index = 0; index < graph.edges.size(); ++index) {
     const TopologyEdge& edge = graph.edges[index];
     if (edge.label.empty() || (!labels_on_edges && edge.times == 1)) {
       continue;
     }
     const std::string label = edge.times > 1 ? fmt::format("{} × {}", edge.times, edge.label) : edge.label;
-    texts.push_back({.at = placer.place(label_places(routes[index]), text_width(label, kEdgeFont) + 8, 20),
-                     .text = label,
-                     .align = Align::center,
-                     .font = kEdgeFont,
-                     .color = {.rgb = 0x333333},
-                     .opaque = true});
+    texts.push_back(
+        {.at = placer.place(label_places(drawing.routes[index]), text_width(label, kEdgeFont) + 8, 20),
+         .text = label,
+         .align = Align::center,
+         .font = kEdgeFont,
+         .color = {.rgb = 0x333333},
+         .opaque = true});
   }
   page.elements.insert(page.elements.end(), texts.begin(), texts.end());
   figure.panels.push_back(std::move(page));

@@ -17,6 +17,7 @@ using NamedStyle = std::pair<std::string_view, SeriesStyle>;
 // Algorithms that are compared most differ in colour; relatives share one and differ in dash and mark.
 constexpr std::array kNamed = {
     NamedStyle{"naive", {kVermillion, Dash::solid, Shape::circle}},
+    NamedStyle{"circulating_ring", {kSkyBlue, Dash::solid, Shape::circle}},
     NamedStyle{"tutorial_ring", {kSkyBlue, Dash::dashed, Shape::square}},
     NamedStyle{"ring", {kBlue, Dash::solid, Shape::triangle}},
     NamedStyle{"pipelined_ring", {kPurple, Dash::solid, Shape::diamond}},

@@ -1,5 +1,6 @@
 #include "plots/drawing/text.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <vector>
@@ -83,6 +84,12 @@ std::string shortened(std::string_view text, const Font& font, double max_width)
     }
   }
   return head + std::string(kEllipsis) + tail;
+}
+
+std::string first_that_fits(std::initializer_list<std::string> texts, const Font& font, double room) {
+  const auto* const fitting = std::find_if(
+      texts.begin(), texts.end(), [&](const std::string& text) { return text_width(text, font) <= room; });
+  return fitting == texts.end() ? std::string() : *fitting;
 }
 
 }  // namespace ringside::plots

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
@@ -13,5 +14,8 @@ double text_width(std::string_view text, const Font& font);
 
 /// `text`, or as much of its beginning and end as fits into `max_width` pixels around an ellipsis.
 std::string shortened(std::string_view text, const Font& font, double max_width);
+
+/// The first of several ways to say a thing for which there is room; none, an empty text.
+std::string first_that_fits(std::initializer_list<std::string> texts, const Font& font, double room);
 
 }  // namespace ringside::plots

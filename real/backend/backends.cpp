@@ -8,10 +8,7 @@
 #include <fmt/format.h>
 
 #include "common/error.hpp"
-#include "real/backend/gloo/registration.hpp"
 #include "real/backend/gpus.hpp"
-#include "real/backend/nccl/registration.hpp"
-#include "real/backend/threads/registration.hpp"
 #include "real/execute/reduce.hpp"
 #include "schedule/registry.hpp"
 
@@ -35,13 +32,9 @@ RegisteredBackend mpi_backend() {
 }
 
 void require_known_algorithm(const PointKey& key) {
-  if (key.algorithm == kNative || find_algorithm(key.collective, key.algorithm) != nullptr) {
-    return;
+  if (key.algorithm != kNative) {
+    known_algorithm(key.collective, key.algorithm);
   }
-  std::vector<std::string> known = algorithm_names(key.collective);
-  known.emplace_back(kNative);
-  throw Error(ErrorKind::bad_input,
-              unknown_name(fmt::format("{} algorithm", name(key.collective)), key.algorithm, known));
 }
 
 std::optional<std::string> algorithm_unsupported(const PointKey& key, const RankPlacement& placement) {

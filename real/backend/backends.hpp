@@ -38,6 +38,11 @@ struct RegisteredBackend {
   bool ranks_take_cores() const { return !on_gpus && !ranks_are_threads; }
 };
 
+// Each folder's row, in every build.
+RegisteredBackend gloo_backend();
+RegisteredBackend nccl_backend();
+RegisteredBackend threads_backend();
+
 /// In the order in which people are shown them.
 std::span<const RegisteredBackend> all_backends();
 

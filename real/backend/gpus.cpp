@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "common/text.hpp"
 #include "real/backend/nccl/settings.hpp"
 #if RINGSIDE_HAS_NCCL
 #include "real/backend/nccl/device/gpu_inventory.hpp"
@@ -51,9 +52,9 @@ std::optional<std::string> too_few_gpus(int num_gpus, int num_ranks, int ranks_p
     return std::nullopt;
   }
   return fmt::format(
-      "{} ranks need {} GPU{}, but this machine has {}; --ranks-per-gpu K puts several on one GPU, for "
+      "{} ranks need {}, but this machine has {}; --ranks-per-gpu K puts several on one GPU, for "
       "trying it out",
-      num_ranks, needed, needed == 1 ? "" : "s", num_gpus);
+      num_ranks, count_of(needed, "GPU"), num_gpus);
 }
 
 }  // namespace ringside

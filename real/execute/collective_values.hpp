@@ -16,6 +16,9 @@
 /// Contributions are small whole numbers (for `prod` of floating types: powers of two; smaller still for 16-bit types) that differ at each rank and
 /// index, so that every reduction is exact in any order and results are compared bit by bit. They repeat after a
 /// prime number of elements, which no chunk size divides, so a chunk that ends up in the wrong place shows.
+///
+/// What a collective starts from and promises is said here once more, on purpose, and not read from the rows of common/collective.hpp:
+/// a wrong row must not make a wrong result look right.
 namespace ringside {
 
 /// A collective on a vector, as far as its values go.

@@ -9,6 +9,7 @@
 
 #include "common/error.hpp"
 #include "schedule/program/policy.hpp"
+#include "schedule/program/program_proof.hpp"
 #include "schedule/promise.hpp"
 #include "schedule/registry.hpp"
 
@@ -33,9 +34,13 @@ PreparedCall prepared_here(const PointKey& key, const RankPlacement& placement, 
   }
   const Schedule schedule = schedule_of(key, placement);
   call.parts = parts_of(schedule, call.num_elements);
-  const Program program =
-      compile(schedule, {.num_elements = call.num_elements, .dtype = key.dtype, .op = key.op},
-              backend.transport->rank(), policy_for(schedule, buffer_of(key), backend.rules()));
+  const Vector vector = {.num_elements = call.num_elements, .dtype = key.dtype, .op = key.op};
+  const ExecutionPolicy policy = policy_for(schedule, buffer_of(key), backend.rules());
+  const Rank rank = backend.transport->rank();
+  if (rank == 0) {  // The others would prove the same.
+    require_proof(schedule, vector, policy);
+  }
+  const Program program = compile(schedule, vector, rank, policy);
   prepared.policy = program.policy;
   prepared.ready = make_ready(program, backend);
   return prepared;

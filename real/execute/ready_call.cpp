@@ -1,6 +1,5 @@
 #include "real/execute/ready_call.hpp"
 
-#include <chrono>
 #include <utility>
 
 #include "real/execute/executor.hpp"
@@ -28,9 +27,9 @@ class CpuCall final : public ReadyCall {
   void write_input(const CollectiveValues& values) override { values.write_input(rank_, message_); }
 
   double run() override {
-    const auto begin = std::chrono::steady_clock::now();
+    const Seconds begin = steady_now();
     run_();
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    return (steady_now() - begin).value;
   }
 
   std::optional<WrongElement> first_wrong(const CollectiveValues& values) override {

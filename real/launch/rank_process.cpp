@@ -22,8 +22,8 @@
 #include "real/backend/backends.hpp"
 #include "real/execute/coordination.hpp"
 #include "real/launch/rank_command.hpp"
-#include "real/launch/rank_jobs.hpp"
-#include "real/measure/rank_tuning.hpp"
+#include "real/launch/rank_messages.hpp"
+#include "real/launch/rank_tuning.hpp"
 #include "real/system/core_wait.hpp"
 #include "real/system/posix.hpp"
 
@@ -175,7 +175,8 @@ class ControlChannel {
 /// This rank, from the first job on.
 class RankWorker {
  public:
-  explicit RankWorker(const RankArguments& arguments) : arguments_(arguments) {}
+  RankWorker(const RankArguments& arguments, std::span<const TaskKind> kinds)
+      : arguments_(arguments), kinds_(kinds) {}
 
   const Progress& progress() const { return progress_; }
 
@@ -201,14 +202,19 @@ class RankWorker {
       return {};
     }
     RINGSIDE_CHECK(coordination_.has_value(), "a rank joins before it works");
+    const auto& task = std::get<TaskJob>(job);
+    const auto kind = std::find_if(kinds_.begin(), kinds_.end(),
+                                   [&](const TaskKind& one) { return one.name == task.kind; });
+    RINGSIDE_CHECK(kind != kinds_.end(), "parent and rank are one program");
     const RankTuning::Work work(tuning_);
-    Answer answer = run_job(job, backend_, *coordination_);
+    std::string result = kind->run(task.request, backend_, *coordination_);
     // All ranks know the result; it is told once.
-    return arguments_.rank == 0 ? answer : Answer{};
+    return {.result = arguments_.rank == 0 ? std::move(result) : ""};
   }
 
  private:
   RankArguments arguments_;
+  std::span<const TaskKind> kinds_;
   Progress progress_;
   RankTuning tuning_;
   RankBackend backend_;
@@ -217,13 +223,13 @@ class RankWorker {
 
 }  // namespace
 
-int run_rank_process(std::span<const std::string> arguments) {
+int run_rank_process(std::span<const std::string> arguments, std::span<const TaskKind> kinds) {
   const RankArguments arguments_of_rank = parse_rank_arguments(arguments);
   // A wrapper between the parent and this process may die without a word to it.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   // A lost peer is an error to report, not a reason to die.
   ::signal(SIGPIPE, SIG_IGN);
-  RankWorker worker(arguments_of_rank);
+  RankWorker worker(arguments_of_rank, kinds);
   ControlChannel channel(worker.progress());
   int status = EXIT_SUCCESS;
   while (const std::optional<std::string> line = channel.next_job()) {

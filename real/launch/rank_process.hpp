@@ -3,9 +3,11 @@
 #include <span>
 #include <string>
 
+#include "real/launch/rank_task.hpp"
+
 namespace ringside {
 
-/// The body of a rank process: `ringside rank …`, as start_processes() starts it. Returns the exit status.
-int run_rank_process(std::span<const std::string> arguments);
+/// The body of a rank process, as start_processes() starts it: it does tasks of these kinds. Returns the exit status.
+int run_rank_process(std::span<const std::string> arguments, std::span<const TaskKind> kinds);
 
 }  // namespace ringside

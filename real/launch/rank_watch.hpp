@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "real/launch/rank_child.hpp"
-#include "real/launch/rank_jobs.hpp"
+#include "real/launch/rank_messages.hpp"
 #include "real/system/interrupt.hpp"
 
 namespace ringside {

@@ -1,6 +1,15 @@
 #pragma once
 
-#include "real/launch/rank_jobs.hpp"
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "real/launch/external/external_rank.hpp"
+#include "real/launch/launch_options.hpp"
+#include "real/launch/rank_task.hpp"
+#include "real/system/interrupt.hpp"
 
 namespace ringside {
 
@@ -8,14 +17,33 @@ namespace ringside {
 class Ranks {
  public:
   virtual ~Ranks() = default;
-  virtual int num_ranks() const = 0;
-  /// Does a job that is no JoinJob at all ranks and returns rank 0's answer. After an exception the ranks are of no more
-  /// use. Throws Error{peer_lost} when a rank died or hung, with rank and cause; Error of another kind as a rank met
-  /// it; Interrupted when a signal came.
-  virtual Answer run(const Job& job) = 0;
-  /// Where every rank goes through the same jobs by itself: the largest of the values that the ranks give, so that all
-  /// of them decide alike. Where one process gives the jobs to all, its own value.
+  /// Does a task at all ranks and returns the result of rank 0; ranks of another launcher return each its own. After an
+  /// exception the ranks are of no more use. Throws Error{peer_lost} when a rank died or hung, with rank and cause;
+  /// Error of another kind as a rank met it; Interrupted when a signal came.
+  virtual std::string run(const Task& task) = 0;
+  /// Where every rank goes through the same tasks by itself: the largest of the values that the ranks give, so that all
+  /// of them decide alike. Where one process gives the tasks to all, its own value.
   virtual double agree(double value) { return value; }
 };
+
+using StartRanks = std::function<std::unique_ptr<Ranks>(int num_ranks)>;
+
+/// This process as another launcher started it, where ranks of this backend would be its fellows: threads never are.
+std::optional<ExternalRank> external_rank(const LaunchOptions& options);
+
+/// Calls `body` with what starts ranks: as threads of this process; as processes of this program, whose end and signals are watched
+/// meanwhile (with_interrupts); or, under another launcher, this process as one of that one's. `purpose` keeps several groups
+/// of one launch apart. Throws Error{environment} where the backend is not available.
+void with_ranks(const LaunchOptions& options, const std::string& purpose,
+                const std::function<void(const StartRanks&)>& body);
+
+/// Ranks as processes of this program, each in front of a control socket. Their destructor ends them, whatever
+/// they do, and removes what they shared. `interrupts` must outlive them.
+std::unique_ptr<Ranks> start_processes(int num_ranks, const LaunchOptions& options,
+                                       InterruptGuard& interrupts);
+
+/// This process as one of `external`'s ranks.
+std::unique_ptr<Ranks> join_external(const ExternalRank& external, const LaunchOptions& options,
+                                     const std::string& purpose);
 
 }  // namespace ringside

@@ -7,6 +7,8 @@
 
 #include "common/error.hpp"
 #include "real/backend/backends.hpp"
+#include "real/launch/message.hpp"
+#include "real/measure/point_measurement.hpp"
 #include "real/measure/point_work.hpp"
 
 namespace ringside {
@@ -86,10 +88,15 @@ void measure(std::span<const PointKey> points, const MeasureOptions& options, co
       .wanted = [&](std::size_t index) { return all[index].missing; },
       .unsupported =
           [&](const PointKey& key) {
-            return unsupported(key, options.launch.backend, placement_of(options, key.ranks));
+            return unsupported(key, options.launch.backend, options.placement_of(key.ranks));
           },
-      .job = [&](const PointKey& key) { return PointJob{.key = key, .options = of_repetition}; },
-      .report = [&](const PointKey& key, const Answer& answer) { add(key, *answer.measurement); },
+      .task =
+          [&](const PointKey& key) {
+            return Task{kMeasurePoint, message_of(request_of(key, of_repetition)),
+                        "running " + description(key)};
+          },
+      .report = [&](const PointKey& key,
+                    const std::string& result) { add(key, value_of<Measurement>(result)); },
       .give_up =
           [&](const PointKey& key, Outcome outcome, const std::string& why) {
             add(key, {.outcome = outcome, .backend = resolve(options.launch.backend), .note = why});

@@ -30,8 +30,11 @@ struct MeasureOptions {
   std::uint64_t seed = 1;  ///< Seed of the input values.
   /// By number of ranks; where there is none, the ranks stand in one node and in order.
   std::map<int, RankPlacement> placements = {};
-};
 
-RankPlacement placement_of(const MeasureOptions& options, int num_ranks);
+  RankPlacement placement_of(int num_ranks) const {
+    const auto known = placements.find(num_ranks);
+    return known == placements.end() ? RankPlacement{} : known->second;
+  }
+};
 
 }  // namespace ringside

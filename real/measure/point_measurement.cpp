@@ -5,7 +5,7 @@
 
 #include "common/statistics.hpp"
 #include "real/execute/prepared_call.hpp"
-#include "real/measure/timing.hpp"
+#include "real/launch/message.hpp"
 
 namespace ringside {
 namespace {
@@ -15,6 +15,8 @@ Measurement without_time(Outcome outcome, Backend backend, std::string note) {
 }
 
 }  // namespace
+
+const TaskKind kMeasurePoint = {"point", run_task<PointRequest, Measurement, measure_point>};
 
 std::optional<CallLaunch> launch_of_all(std::optional<CallLaunch> launch, Coordination& coordination) {
   if (launch) {
@@ -28,31 +30,27 @@ std::optional<CallLaunch> launch_of_all(std::optional<CallLaunch> launch, Coordi
   return launch;
 }
 
-Measurement measure_point(const PointKey& key, const MeasureOptions& options, const RankBackend& backend,
+Measurement measure_point(const PointRequest& request, const RankBackend& backend,
                           Coordination& coordination) {
   PreparedCall prepared;
   if (const std::optional<std::string> reason =
-          prepare(key, placement_of(options, key.ranks), backend, coordination, prepared)) {
+          prepare(request.key, request.placement, backend, coordination, prepared)) {
     return without_time(Outcome::failed, backend.backend, *reason);
   }
 
   ReadyCall& ready = *prepared.ready;
-  const CollectiveValues values(prepared.call, options.seed);
+  const CollectiveValues values(prepared.call, request.seed);
   std::optional<WrongElement> wrong_element;
   const std::vector<double> samples = time_calls({.before = [&] { ready.write_input(values); },
                                                   .run = [&] { return ready.run(); },
                                                   .after =
                                                       [&] {
-                                                        if (options.check_every_call && !wrong_element) {
+                                                        if (request.check_every_call && !wrong_element) {
                                                           wrong_element = ready.first_wrong(values);
                                                         }
                                                       }},
-                                                 {.budget = options.budget_per_point,
-                                                  .target_interval = options.target_interval,
-                                                  .min_calls = options.min_iterations,
-                                                  .max_calls = options.max_iterations},
-                                                 coordination, backend.progress);
-  if (!options.check_every_call) {
+                                                 request.limits, coordination, backend.progress);
+  if (!request.check_every_call) {
     wrong_element = ready.first_wrong(values);
   }
   if (const std::optional<std::string> wrong = wrong_result(values, wrong_element, coordination)) {

@@ -12,7 +12,7 @@
 #include "common/error.hpp"
 #include "real/execute/executor.hpp"
 #include "real/execute/prepared_call.hpp"
-#include "real/measure/timing.hpp"
+#include "real/launch/message.hpp"
 #include "real/system/this_machine.hpp"
 #include "schedule/program/policy.hpp"
 #include "schedule/promise.hpp"
@@ -79,9 +79,10 @@ std::vector<StepTime> steps_since(Seconds zero, const std::vector<double>& value
   return steps;
 }
 
-std::vector<Program> programs_of(const PointKey& key, const RankPlacement& placement,
-                                 const CollectiveCall& call, const ExecutionRules& rules) {
-  const Schedule schedule = schedule_of(key, placement);
+std::vector<Program> programs_of(const PointRequest& request, const CollectiveCall& call,
+                                 const ExecutionRules& rules) {
+  const PointKey& key = request.key;
+  const Schedule schedule = schedule_of(key, request.placement);
   const ExecutionPolicy policy = policy_for(schedule, buffer_of(key), rules);
   std::vector<Program> programs;
   for (Rank rank = 0; rank < key.ranks; ++rank) {
@@ -92,9 +93,8 @@ std::vector<Program> programs_of(const PointKey& key, const RankPlacement& place
 }
 
 /// Gathers what all ranks did in one call and sets what the recording says of it.
-void gather_events(const PointKey& key, const RankPlacement& placement, const CollectiveCall& call,
-                   const CallTimes& own, const RankBackend& backend, Coordination& coordination,
-                   Recording& recording) {
+void gather_events(const PointRequest& request, const CollectiveCall& call, const CallTimes& own,
+                   const RankBackend& backend, Coordination& coordination, Recording& recording) {
   const std::vector<double> starts = coordination.all_values(own.start.value);
   const std::vector<double> clocks = coordination.all_values(clock_identity(backend.transport->rank()));
   const std::vector<std::vector<double>> all = coordination.gathered(flattened(own));
@@ -108,7 +108,7 @@ void gather_events(const PointKey& key, const RankPlacement& placement, const Co
     times.push_back(steps_since(zeros[rank], all[rank]));
   }
   if (!times.empty()) {
-    recording.events = trace_events(programs_of(key, placement, call, backend.rules()), times);
+    recording.events = trace_events(programs_of(request, call, backend.rules()), times);
   }
 }
 
@@ -177,6 +177,8 @@ TraceEvent local_event(const Program& program, const Step& step, const StepTime&
 
 }  // namespace
 
+const TaskKind kRecordPoint = {"record", run_task<PointRequest, Recording, record_point>};
+
 std::size_t index_of_median(const std::vector<double>& samples) {
   std::vector<std::size_t> order(samples.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -228,12 +230,11 @@ std::vector<TraceEvent> trace_events(std::span<const Program> programs,
   return events;
 }
 
-Recording record_point(const PointKey& key, const MeasureOptions& options, const RankBackend& backend,
-                       Coordination& coordination) {
+Recording record_point(const PointRequest& request, const RankBackend& backend, Coordination& coordination) {
   Recording recording = {.backend = backend.backend};
-  const RankPlacement placement = placement_of(options, key.ranks);
   PreparedCall prepared;
-  if (const std::optional<std::string> reason = prepare(key, placement, backend, coordination, prepared)) {
+  if (const std::optional<std::string> reason =
+          prepare(request.key, request.placement, backend, coordination, prepared)) {
     recording.outcome = Outcome::failed;
     recording.note = *reason;
     return recording;
@@ -241,7 +242,9 @@ Recording record_point(const PointKey& key, const MeasureOptions& options, const
   RINGSIDE_CHECK(prepared.ready->executor() != nullptr, "only schedules on CPUs are recorded");
   Executor& executor = *prepared.ready->executor();
   CallLog log(executor.program().steps.size());
-  const CollectiveValues values(prepared.call, options.seed);
+  const CollectiveValues values(prepared.call, request.seed);
+  TimingLimits limits = request.limits;
+  limits.max_calls = std::min(limits.max_calls, kMaxCalls);
   std::optional<WrongElement> wrong_element;
   const std::vector<double> samples = time_calls({.before = [&] { prepared.ready->write_input(values); },
                                                   .run = [&] { return log.run(executor); },
@@ -251,11 +254,7 @@ Recording record_point(const PointKey& key, const MeasureOptions& options, const
                                                           wrong_element = prepared.ready->first_wrong(values);
                                                         }
                                                       }},
-                                                 {.budget = options.budget_per_point,
-                                                  .target_interval = options.target_interval,
-                                                  .min_calls = options.min_iterations,
-                                                  .max_calls = std::min(options.max_iterations, kMaxCalls)},
-                                                 coordination, backend.progress);
+                                                 limits, coordination, backend.progress);
   if (const std::optional<std::string> wrong = wrong_result(values, wrong_element, coordination)) {
     recording.outcome = Outcome::wrong_result;
     recording.note = *wrong;
@@ -265,7 +264,7 @@ Recording record_point(const PointKey& key, const MeasureOptions& options, const
   const std::size_t shown = index_of_median(samples);
   recording.seconds = {samples[shown]};
   recording.iterations = static_cast<int>(samples.size());
-  gather_events(key, placement, prepared.call, log.call(samples.size() - 1 - shown), backend, coordination,
+  gather_events(request, prepared.call, log.call(samples.size() - 1 - shown), backend, coordination,
                 recording);
   return recording;
 }

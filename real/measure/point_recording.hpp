@@ -7,16 +7,17 @@
 #include "real/execute/coordination.hpp"
 #include "real/execute/executor.hpp"
 #include "real/execute/rank_backend.hpp"
+#include "real/launch/rank_task.hpp"
+#include "real/measure/point_request.hpp"
 #include "real/measure/recording.hpp"
-#include "results/point_key.hpp"
 #include "results/trace_event.hpp"
 #include "schedule/program/program.hpp"
 
 namespace ringside {
 
 /// Records one point; called by all ranks of the point at once. Rank 0 returns all ranks' events, the others none.
-Recording record_point(const PointKey& key, const MeasureOptions& options, const RankBackend& backend,
-                       Coordination& coordination);
+Recording record_point(const PointRequest& request, const RankBackend& backend, Coordination& coordination);
+extern const TaskKind kRecordPoint;
 
 /// What the programs of ranks 0 … N−1 did, when their steps took these times. The k-th send from one rank to another
 /// belongs to the k-th receive there. Clocks that disagree never make an event end before it starts.

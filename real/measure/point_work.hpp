@@ -8,7 +8,7 @@
 
 #include "common/names.hpp"
 #include "real/launch/launch_options.hpp"
-#include "real/launch/rank_jobs.hpp"
+#include "real/launch/rank_task.hpp"
 #include "results/point_key.hpp"
 
 namespace ringside {
@@ -20,8 +20,8 @@ struct PointWork {
   std::function<bool(std::size_t)> wanted = {};
   /// Why it cannot be done here; nothing when it can.
   std::function<std::optional<std::string>(const PointKey&)> unsupported;
-  std::function<Job(const PointKey&)> job;
-  std::function<void(const PointKey&, const Answer&)> report;
+  std::function<Task(const PointKey&)> task;
+  std::function<void(const PointKey&, const std::string& result)> report;
   /// A point that is unsupported, or that failed, and why.
   std::function<void(const PointKey&, Outcome, const std::string&)> give_up;
 };

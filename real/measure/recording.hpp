@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "real/measure/measure_options.hpp"
+#include "results/codec/fields.hpp"
 #include "results/point_key.hpp"
 #include "results/policy.hpp"
 #include "results/trace_event.hpp"
@@ -31,6 +32,9 @@ struct Recording {
   std::vector<TraceEvent> events = {};
   std::string note = {};  ///< Why there are no events.
 };
+
+template <>
+const FieldTable<Recording>& field_table();
 
 /// Called in the parent as soon as a point has been recorded.
 using PointRecorded = std::function<void(const PointKey&, const Recording&)>;

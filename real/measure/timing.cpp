@@ -1,23 +1,17 @@
 #include "real/measure/timing.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 
 #include "common/statistics.hpp"
+#include "real/execute/executor.hpp"
 
 namespace ringside {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 /// Calls that are dropped come to an end after so many, or so much of the budget.
 constexpr int kMaxWarmUpCalls = 10;
 constexpr double kWarmUpShare = 0.1;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 class Timing {
  public:
@@ -50,7 +44,7 @@ class Timing {
   /// Makes `count` calls and appends the slowest rank's seconds of each. Returns the seconds that all of it took,
   /// with restored input and barriers, at the rank for which it took longest.
   double run_batch(int count, std::vector<double>* samples) {
-    const Clock::time_point start = Clock::now();
+    const Seconds start = steady_now();
     std::vector<double> own;
     own.reserve(static_cast<std::size_t>(count) + 1);
     for (int i = 0; i < count; ++i) {
@@ -63,7 +57,7 @@ class Timing {
         progress_->step();
       }
     }
-    own.push_back(seconds_since(start));
+    own.push_back((steady_now() - start).value);
     const std::vector<double> slowest = coordination_.maximum(own);
     if (samples != nullptr) {
       samples->insert(samples->end(), slowest.begin(), slowest.end() - 1);

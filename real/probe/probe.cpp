@@ -14,11 +14,9 @@
 #include "common/statistics.hpp"
 #include "real/backend/backends.hpp"
 #include "real/backend/gpus.hpp"
-#include "real/launch/external/external_rank.hpp"
-#include "real/launch/external/external_ranks.hpp"
-#include "real/launch/process_ranks.hpp"
-#include "real/launch/thread_ranks.hpp"
-#include "real/system/interrupt.hpp"
+#include "real/launch/message.hpp"
+#include "real/launch/ranks.hpp"
+#include "real/probe/probe_run.hpp"
 
 namespace ringside {
 namespace {
@@ -108,7 +106,10 @@ Bytes usable_max(Bytes max_bytes) {
   return {max_bytes.value / kSmallestMessage * kSmallestMessage};
 }
 
-using StartRanks = std::function<std::unique_ptr<Ranks>(int num_ranks)>;
+/// "ping_pong, 2 ranks, 8 B"
+std::string description(const ProbeKey& key) {
+  return fmt::format("{}, {} ranks, {}", name(key.kind), key.ranks, format(key.bytes));
+}
 
 /// The share of a group's time in which every probe runs once; the rest goes to the probes whose medians are still uncertain.
 constexpr double kFirstRunShare = 0.6;
@@ -144,8 +145,9 @@ class GroupRun {
   void repeat(ProbeSample& sample, double budget) {
     report_(sample.key);
     const double start = elapsed();
-    const Answer answer = ranks_.run(ProbeJob{.key = sample.key, .budget = {std::max(budget, 0.0)}});
-    const std::vector<double>& seconds = answer.probed.value().seconds;
+    const Task task = {kProbe, message_of(ProbeRequest{.key = sample.key, .budget = {std::max(budget, 0.0)}}),
+                       "probing " + description(sample.key)};
+    const auto seconds = value_of<std::vector<double>>(ranks_.run(task));
     sample.seconds.insert(sample.seconds.end(), seconds.begin(), seconds.end());
     took_[&sample] = elapsed() - start;
   }
@@ -206,8 +208,7 @@ std::vector<ProbeSample> run_groups(const std::vector<ProbeGroup>& groups, const
     const double budget = share * (options.budget.value - ranks->agree(elapsed()));
     GroupRun run(*ranks, group, budget, [&](const ProbeKey& key) {
       if (progress) {
-        progress(std::min(1.0, elapsed() / options.budget.value),
-                 fmt::format("{}, {} ranks, {}", name(key.kind), key.ranks, format(key.bytes)));
+        progress(std::min(1.0, elapsed() / options.budget.value), description(key));
       }
     });
     const std::vector<ProbeSample> of_group = run.run();
@@ -218,10 +219,6 @@ std::vector<ProbeSample> run_groups(const std::vector<ProbeGroup>& groups, const
   }
   return samples;
 }
-
-}  // namespace
-
-namespace {
 
 /// Before the first rank starts.
 void require_gpus(const ProbeOptions& options) {
@@ -248,30 +245,14 @@ std::vector<ProbeSample> run_probes(const ProbeOptions& options, const ProbeProg
     }
     return groups;
   };
-  if (const std::optional<std::string> reason = backend.unavailable()) {
-    throw Error(ErrorKind::environment, *reason);
-  }
-  if (backend.ranks_are_threads) {
-    return run_groups(
-        groups_of(options.ranks), options,
-        [&](int num_ranks) { return start_threads(num_ranks, options.launch); }, progress,
-        options.repetitions);
-  }
-  const std::optional<ExternalRank> external = external_rank();
-  if (backend.on_gpus && !external) {
-    require_gpus(options);
-  }
-  if (external) {
-    return run_groups(
-        groups_of(std::vector<int>{external->num_ranks}), options,
-        [&](int) { return join_external(*external, options.launch, "probe"); }, progress, 1);
-  }
   std::vector<ProbeSample> samples;
-  with_interrupts([&](InterruptGuard& interrupts) {
-    samples = run_groups(
-        groups_of(options.ranks), options,
-        [&](int num_ranks) { return start_processes(num_ranks, options.launch, interrupts); }, progress,
-        options.repetitions);
+  with_ranks(options.launch, "probe", [&](const StartRanks& start) {
+    const std::optional<ExternalRank> external = external_rank(options.launch);
+    if (backend.on_gpus && !external) {
+      require_gpus(options);
+    }
+    samples = run_groups(groups_of(external ? std::vector{external->num_ranks} : options.ranks), options,
+                         start, progress, external ? 1 : options.repetitions);
   });
   return samples;
 }
@@ -282,9 +263,8 @@ std::vector<ProbeSample> probe(const ProbeOptions& options, const ProbeProgress&
   const Bytes max_bytes = usable_max(options.max_bytes);
   return run_probes(options, progress, [&](const std::vector<int>& ranks) {
     // Another launcher's ranks are as many as they are; they probe everything in one group.
-    return external_rank() && !registered(options.launch.backend).ranks_are_threads
-               ? std::vector{group_of(ranks.front(), true, true, max_bytes)}
-               : local_groups(ranks, max_bytes);
+    return external_rank(options.launch) ? std::vector{group_of(ranks.front(), true, true, max_bytes)}
+                                         : local_groups(ranks, max_bytes);
   });
 }
 

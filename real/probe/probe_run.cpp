@@ -9,6 +9,7 @@
 #include "real/execute/collective_values.hpp"
 #include "real/execute/executor.hpp"
 #include "real/execute/ready_call.hpp"
+#include "real/launch/message.hpp"
 #include "real/measure/timing.hpp"
 
 namespace ringside {
@@ -237,16 +238,15 @@ double run_once(const ProbeProgram& probe, ReadyCall& ready, std::vector<StepTim
   return first < times.size() ? (times.back().end - times[first].begin).value : 0;
 }
 
-}  // namespace
-
-std::vector<double> run_probe(const ProbeKey& key, Seconds budget, const RankBackend& backend,
+std::vector<double> run_probe(const ProbeRequest& request, const RankBackend& backend,
                               Coordination& coordination) {
+  const ProbeKey& key = request.key;
   Transport& transport = *backend.transport;
   const ProbeProgram probe(key, transport.rank(), transport.num_ranks());
   const std::unique_ptr<ReadyCall> ready = make_ready(probe.program(), backend);
   ready->warm_up();
   TimingLimits limits = kLimits;
-  limits.budget = budget;
+  limits.budget = request.budget;
   if (key.bytes.value > kLong) {
     limits.min_calls = 1;
   }
@@ -263,5 +263,17 @@ std::vector<double> run_probe(const ProbeKey& key, Seconds budget, const RankBac
   }
   return seconds;
 }
+
+}  // namespace
+
+template <>
+const FieldTable<ProbeRequest>& field_table() {
+  static const FieldTable<ProbeRequest> table = {
+      .fields =
+          fields<ProbeRequest>(inlined(&ProbeRequest::key), required("budget", &ProbeRequest::budget, "s"))};
+  return table;
+}
+
+const TaskKind kProbe = {"probe", run_task<ProbeRequest, std::vector<double>, run_probe>};
 
 }  // namespace ringside

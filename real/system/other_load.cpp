@@ -7,27 +7,14 @@
 #include <thread>
 
 #include <fmt/format.h>
-#include <sched.h>
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "real/system/own_cores.hpp"
+
 namespace ringside {
 namespace {
-
-std::vector<std::size_t> cores_of_this_process() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  std::vector<std::size_t> cores;
-  if (::sched_getaffinity(0, sizeof(set), &set) == 0) {
-    for (std::size_t core = 0; core < CPU_SETSIZE; ++core) {
-      if (CPU_ISSET(core, &set)) {
-        cores.push_back(core);
-      }
-    }
-  }
-  return cores;
-}
 
 double seconds_of(const timeval& time) {
   return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
@@ -92,7 +79,7 @@ OtherLoad::Counters OtherLoad::read(std::span<const std::size_t> cores) {
 OtherLoad::OtherLoad(std::span<const std::size_t> cores)
     : cores_(cores.begin(), cores.end()), begin_(std::chrono::steady_clock::now()), before_(read(cores_)) {}
 
-OtherLoad::OtherLoad() : OtherLoad(cores_of_this_process()) {}
+OtherLoad::OtherLoad() : OtherLoad(allowed_cores()) {}
 
 OtherLoad OtherLoad::over(std::chrono::milliseconds time) {
   OtherLoad load;

@@ -9,10 +9,10 @@
 #include <sstream>
 
 #include <fmt/format.h>
-#include <sched.h>
 #include <sys/utsname.h>
 
 #include "common/error.hpp"
+#include "real/system/own_cores.hpp"
 
 namespace ringside {
 namespace {
@@ -46,9 +46,7 @@ std::optional<std::int64_t> container_number(const char* name) {
 }
 
 int usable_cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  int cores = ::sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
+  int cores = std::max(1, static_cast<int>(allowed_cores().size()));
   // "quota period", in microseconds; "max" when there is no quota.
   std::ifstream file("/sys/fs/cgroup/cpu.max");
   double quota = 0;

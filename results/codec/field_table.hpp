@@ -55,6 +55,12 @@ struct FieldTable {
   Fields<T> fields;
 };
 
+template <typename T>
+const FieldTable<T>& field_table() {
+  static const FieldTable<T> table = table_of(static_cast<const T*>(nullptr));
+  return table;
+}
+
 template <typename T, typename M>
 Field<T> field(const char* key, M T::*member, const char* unit, const char* meaning) {
   return {.key = key,

@@ -6,7 +6,7 @@ namespace ringside {
 template <typename T>
 struct FieldTable;
 
-/// The fields of T: specialised, beside the struct, for every record and for every struct inside a record.
+/// The fields of T, made once. They stand in `FieldTable<T> table_of(const T*)`, beside every record and every struct inside one.
 template <typename T>
 const FieldTable<T>& field_table();
 

@@ -75,7 +75,7 @@ struct Crossover {
 /// How good the predictions were, where there is a measurement (definitions: analysis/comparison/accuracy.hpp).
 struct Accuracy {
   std::optional<std::string> algorithm = {};  ///< None: over all algorithms.
-  // Fields for `ringside evaluate` (analysis/evaluation/evaluation.hpp).
+  // Fields for `ringside-lab evaluate` (lab/evaluation/evaluation.hpp).
   std::optional<std::string> system = {};         ///< None: over the systems of a class.
   std::optional<std::string> statistic = {};      ///< Over systems: `median` or `mean`.
   std::optional<int> systems = {};                ///< How many.
@@ -134,22 +134,14 @@ struct OfferRecord {
   std::vector<std::string> warnings = {};
 };
 
-template <>
-const FieldTable<ScenarioRecord>& field_table();
-template <>
-const FieldTable<MachineRecord>& field_table();
-template <>
-const FieldTable<RunHeader>& field_table();
-template <>
-const FieldTable<Verdict>& field_table();
-template <>
-const FieldTable<Crossover>& field_table();
-template <>
-const FieldTable<Accuracy>& field_table();
-template <>
-const FieldTable<Interval<double>>& field_table();
-template <>
-const FieldTable<OfferRecord>& field_table();
+FieldTable<ScenarioRecord> table_of(const ScenarioRecord* any);
+FieldTable<MachineRecord> table_of(const MachineRecord* any);
+FieldTable<RunHeader> table_of(const RunHeader* any);
+FieldTable<Verdict> table_of(const Verdict* any);
+FieldTable<Crossover> table_of(const Crossover* any);
+FieldTable<Accuracy> table_of(const Accuracy* any);
+FieldTable<Interval<double>> table_of(const Interval<double>* any);
+FieldTable<OfferRecord> table_of(const OfferRecord* any);
 
 /// A row of a published scaling table beside what is predicted for it. Fractions of perfect scaling.
 struct ScalingRecord {
@@ -163,8 +155,7 @@ struct ScalingRecord {
   double high = 0;
 };
 
-template <>
-const FieldTable<ScalingRecord>& field_table();
+FieldTable<ScalingRecord> table_of(const ScalingRecord* any);
 
 /// One more repetition of a point that an earlier line has measured: it alone, so that a journal of many repetitions grows
 /// with what was measured and not with its square.
@@ -173,8 +164,7 @@ struct RepetitionRecord {
   Measurement measured;
 };
 
-template <>
-const FieldTable<RepetitionRecord>& field_table();
+FieldTable<RepetitionRecord> table_of(const RepetitionRecord* any);
 
 using Record = std::variant<RunHeader, Point, RepetitionRecord, Verdict, Crossover, Accuracy, OfferRecord,
                             ScalingRecord>;

@@ -4,30 +4,25 @@
 
 namespace ringside {
 
-template <>
-const FieldTable<ScenarioRecord>& field_table() {
-  static const FieldTable<ScenarioRecord> table = {
-      .fields = fields<ScenarioRecord>(required("name", &ScenarioRecord::name, "",
-                                                "its name; a run resumes only results of the same name"),
-                                       always("file", &ScenarioRecord::file, "", "its file, as typed"),
-                                       always("text", &ScenarioRecord::text, "", "the YAML that was read"))};
-  return table;
+FieldTable<ScenarioRecord> table_of(const ScenarioRecord* /*any*/) {
+  return {.fields =
+              fields<ScenarioRecord>(required("name", &ScenarioRecord::name, "",
+                                              "its name; a run resumes only results of the same name"),
+                                     always("file", &ScenarioRecord::file, "", "its file, as typed"),
+                                     always("text", &ScenarioRecord::text, "", "the YAML that was read"))};
 }
 
-template <>
-const FieldTable<MachineRecord>& field_table() {
-  static const FieldTable<MachineRecord> table = {
+FieldTable<MachineRecord> table_of(const MachineRecord* /*any*/) {
+  return {
       .fields = fields<MachineRecord>(
           required("name", &MachineRecord::name, "", "its name"),
           optional("this_machine", &MachineRecord::this_machine, "",
                    "`true` when the scenario says `machine: this`, omitted otherwise"),
           required("yaml", &MachineRecord::yaml, "", "a machine file, complete: enough to predict again"))};
-  return table;
 }
 
-template <>
-const FieldTable<RunHeader>& field_table() {
-  static const FieldTable<RunHeader> table = {
+FieldTable<RunHeader> table_of(const RunHeader* /*any*/) {
+  return {
       .record = "run",
       .fields = fields<RunHeader>(
           required("schema", &RunHeader::schema, "", "`ringside/1`; a reader refuses any other"),
@@ -41,23 +36,19 @@ const FieldTable<RunHeader>& field_table() {
                  "`NCCL_…` setting that they saw"),
           required("started", &RunHeader::started, "", "ISO 8601, UTC"),
           always("seed", &RunHeader::seed, "", "of the input values and of everything else that is random"))};
-  return table;
 }
 
-template <>
-const FieldTable<RepetitionRecord>& field_table() {
-  static const FieldTable<RepetitionRecord> table = {
+FieldTable<RepetitionRecord> table_of(const RepetitionRecord* /*any*/) {
+  return {
       .record = "repetition",
       .fields = fields<RepetitionRecord>(inlined(&RepetitionRecord::key),
                                          required("measured", &RepetitionRecord::measured, "",
                                                   "what this repetition measured; the samples of all of them "
                                                   "together are what the point's are"))};
-  return table;
 }
 
-template <>
-const FieldTable<Verdict>& field_table() {
-  static const FieldTable<Verdict> table = {
+FieldTable<Verdict> table_of(const Verdict* /*any*/) {
+  return {
       .record = "verdict",
       .fields = fields<Verdict>(
           required("ranks", &Verdict::ranks, "", "N").from(1), required("bytes", &Verdict::bytes, "B", "S"),
@@ -72,12 +63,10 @@ const FieldTable<Verdict>& field_table() {
                    "the algorithm with the shortest predicted time, of all but `native`"),
           optional("measured_winner", &Verdict::measured_winner, "",
                    "the algorithm with the shortest measured time, of all but `native`"))};
-  return table;
 }
 
-template <>
-const FieldTable<Crossover>& field_table() {
-  static const FieldTable<Crossover> table = {
+FieldTable<Crossover> table_of(const Crossover* /*any*/) {
+  return {
       .record = "crossover",
       .fields = fields<Crossover>(
           required("ranks", &Crossover::ranks, "", "N").from(1),
@@ -95,12 +84,10 @@ const FieldTable<Crossover>& field_table() {
           optional("predicted_winner", &Crossover::predicted_winner, "",
                    "the faster of the two above the crossover, or at every size when there is none"),
           optional("measured_winner", &Crossover::measured_winner, "", "the same of the measured curves"))};
-  return table;
 }
 
-template <>
-const FieldTable<Accuracy>& field_table() {
-  static const FieldTable<Accuracy> table = {
+FieldTable<Accuracy> table_of(const Accuracy* /*any*/) {
+  return {
       .record = "accuracy",
       .fields = fields<Accuracy>(
           optional("algorithm", &Accuracy::algorithm, "",
@@ -138,22 +125,17 @@ const FieldTable<Accuracy>& field_table() {
                    "of the sizes at which this algorithm was predicted to win (in the line about all: of all "
                    "sizes), those at which nothing measured is clearly faster; within 10 % or overlapping "
                    "intervals is not clear"))};
-  return table;
 }
 
-template <>
-const FieldTable<Interval<double>>& field_table() {
-  static const FieldTable<Interval<double>> table = {
-      .fields =
-          fields<Interval<double>>(required("typical", &Interval<double>::typical, "", "the prediction"),
-                                   required("low", &Interval<double>::low, "", "lower end"),
-                                   required("high", &Interval<double>::high, "", "upper end"))};
-  return table;
+FieldTable<Interval<double>> table_of(const Interval<double>* /*any*/) {
+  return {.fields =
+              fields<Interval<double>>(required("typical", &Interval<double>::typical, "", "the prediction"),
+                                       required("low", &Interval<double>::low, "", "lower end"),
+                                       required("high", &Interval<double>::high, "", "upper end"))};
 }
 
-template <>
-const FieldTable<OfferRecord>& field_table() {
-  static const FieldTable<OfferRecord> table = {
+FieldTable<OfferRecord> table_of(const OfferRecord* /*any*/) {
+  return {
       .record = "offer",
       .fields = fields<OfferRecord>(
           required("name", &OfferRecord::name, "", "of the offer"),
@@ -210,24 +192,20 @@ const FieldTable<OfferRecord>& field_table() {
                    "the fastest algorithm, bucket size or style that was tried"),
           optional("assumptions", &OfferRecord::assumptions, "", "what was taken for granted, sentences"),
           optional("warnings", &OfferRecord::warnings, "", "what to know before renting, sentences"))};
-  return table;
 }
 
-template <>
-const FieldTable<ScalingRecord>& field_table() {
-  static const FieldTable<ScalingRecord> table = {
-      .record = "scaling",
-      .fields = fields<ScalingRecord>(
-          required("model", &ScalingRecord::model, "", "what was trained"),
-          required("precision", &ScalingRecord::precision, "", "as its source calls it"),
-          required("system", &ScalingRecord::system, "", "as its source calls it"),
-          required("gpus", &ScalingRecord::gpus, "", "N").from(1),
-          required("measured", &ScalingRecord::measured, "fraction",
-                   "published: speed of N GPUs over N times that of the baseline"),
-          required("predicted", &ScalingRecord::predicted, "fraction", "the same, predicted"),
-          required("low", &ScalingRecord::low, "fraction", "lower end of the 90 % interval"),
-          required("high", &ScalingRecord::high, "fraction", "upper end"))};
-  return table;
+FieldTable<ScalingRecord> table_of(const ScalingRecord* /*any*/) {
+  return {.record = "scaling",
+          .fields = fields<ScalingRecord>(
+              required("model", &ScalingRecord::model, "", "what was trained"),
+              required("precision", &ScalingRecord::precision, "", "as its source calls it"),
+              required("system", &ScalingRecord::system, "", "as its source calls it"),
+              required("gpus", &ScalingRecord::gpus, "", "N").from(1),
+              required("measured", &ScalingRecord::measured, "fraction",
+                       "published: speed of N GPUs over N times that of the baseline"),
+              required("predicted", &ScalingRecord::predicted, "fraction", "the same, predicted"),
+              required("low", &ScalingRecord::low, "fraction", "lower end of the 90 % interval"),
+              required("high", &ScalingRecord::high, "fraction", "upper end"))};
 }
 
 }  // namespace ringside

@@ -15,10 +15,8 @@ namespace {
 /// `p2p: {…}` of `known`.
 MapTable<Known> known_transfer_table() {
   return {.form = "a map such as `{bandwidth: 12 GB/s}`",
-          .rows = {row("bandwidth", &Known::bandwidth, bandwidth_type(),
-                       {.meaning = "Measured between two ranks with nothing else going on."}),
-                   row("latency", &Known::latency, time_type(),
-                       {.meaning = "Measured for a small message between two ranks."})},
+          .rows = {row("bandwidth", &Known::bandwidth, bandwidth_type()),
+                   row("latency", &Known::latency, time_type())},
           .check = [](Reader& reader, const Value& value, Known&) {
             if (!reader.find(value, "bandwidth") && !reader.find(value, "latency")) {
               reader.fail(value, "says nothing; write `bandwidth`, `latency` or both");
@@ -28,21 +26,18 @@ MapTable<Known> known_transfer_table() {
 
 /// `native: {…}` of `known`, and likewise for any algorithm.
 MapTable<Known> known_all_reduce_table() {
-  return {
-      .form = "a map such as `{ranks: 2, bytes: 1 GiB, seconds: 95 ms}`",
-      .rows = {row("ranks", &Known::ranks, whole_number_type({.min = 2, .max = kMaxRanks}),
-                   {.meaning = "Number of ranks of the measured collective.", .required = true}),
-               row("bytes", &Known::bytes, size_type(), {.meaning = "Its message size.", .required = true}),
-               row("seconds", &Known::seconds, time_type(Zero::refused),
-                   {.meaning = "What it took.", .required = true})}};
+  return {.form = "a map such as `{ranks: 2, bytes: 1 GiB, seconds: 95 ms}`",
+          .rows = {row("ranks", &Known::ranks, whole_number_type({.min = 2, .max = kMaxRanks}),
+                       {.required = true}),
+                   row("bytes", &Known::bytes, size_type(), {.required = true}),
+                   row("seconds", &Known::seconds, time_type(Zero::refused), {.required = true})}};
 }
 
 /// `all_gather: {…}` of `known`, and likewise for any collective.
 MapTable<Known> known_collective_table() {
   MapTable<Known> table = known_all_reduce_table();
-  table.rows.push_back(
-      row("algorithm", &Known::algorithm, text_type("an algorithm such as `ring`"),
-          {.meaning = "Of another collective: which algorithm.", .default_value = "native"}));
+  table.rows.push_back(row("algorithm", &Known::algorithm, text_type("an algorithm such as `ring`"),
+                           {.default_value = "native"}));
   return table;
 }
 
@@ -91,24 +86,16 @@ std::optional<Known> read_known(Reader& reader, const Value& value) {
 }  // namespace
 
 ValueType<Known> known_type() {
-  const auto below = [](const std::string& prefix, std::vector<KeyDescription> keys, std::string meaning,
-                        std::string form) {
-    keys.insert(keys.begin(),
-                KeyDescription{.path = "", .meaning = std::move(meaning), .form = std::move(form)});
-    for (KeyDescription& key : keys) {
-      key.path = key.path.empty() ? prefix : prefix + "." + key.path;
+  std::vector<KeyDescription> keys;
+  const auto add = [&](const std::string& key, const MapTable<Known>& table) {
+    keys.push_back({.path = key, .form = table.form});
+    for (KeyDescription below : keys_of(table)) {
+      below.path = key + "." + below.path;
+      keys.push_back(std::move(below));
     }
-    return keys;
   };
-  std::vector<KeyDescription> keys = below("native", keys_of(known_collective_table()),
-                                           "An all_reduce that somebody measured on this machine: the "
-                                           "backend's own, or under the name of an algorithm; another "
-                                           "collective under its name.",
-                                           known_collective_table().form);
-  const std::vector<KeyDescription> transfer = below(
-      "p2p", keys_of(known_transfer_table()),
-      "A transfer between two ranks that somebody measured on this machine.", known_transfer_table().form);
-  keys.insert(keys.end(), transfer.begin(), transfer.end());
+  add("native", known_collective_table());
+  add("p2p", known_transfer_table());
   return {.form = std::string(kKnownForm),
           .below = keys,
           .read = read_known,

@@ -9,13 +9,12 @@
 #include <fmt/format.h>
 
 #include "scenario/machine/catalog_text.hpp"
-#include "scenario/yaml/document.hpp"
 #include "scenario/yaml/map_table.hpp"
 
 namespace ringside {
 namespace {
 
-Note needed() { return {.meaning = {}, .required = true}; }
+Note needed() { return {.required = true}; }
 
 /// A quantity as the plain number that it is in SI units.
 template <typename Q>
@@ -87,26 +86,23 @@ ValueType<NetworkSheet> network_type() {
   return map_type(MapTable<NetworkSheet>{
       .form = "a map of one kind",
       .rows = {row("kind", &NetworkSheet::kind, kind, needed()),
-               row("up_to", &NetworkSheet::up_to, bandwidth_type(), {.meaning = {}}),
+               row("up_to", &NetworkSheet::up_to, bandwidth_type()),
                row("bandwidth", &NetworkSheet::bandwidth, range_type(share()), needed()),
                row("latency", &NetworkSheet::latency, range_type(latency()), needed())}});
 }
 
 template <typename Sheet>
 ValueType<std::vector<Sheet>> generations_type(const ValueType<Sheet>& sheet) {
-  ValueType<std::vector<Sheet>> type = list_type(sheet, {.form = "a list of generations"});
-  type.read = [list = type.read](Reader& reader, const Value& value) -> std::optional<std::vector<Sheet>> {
-    auto sheets = list(reader, value);
+  const auto list = list_type(sheet, {.form = "a list of generations"});
+  return narrowed(list, [](const Value&, const std::vector<Sheet>& sheets) -> std::string {
     std::set<int> seen;
-    for (const Sheet& one : sheets.value_or(std::vector<Sheet>{})) {
+    for (const Sheet& one : sheets) {
       if (!seen.insert(one.generation).second) {
-        reader.fail(value, fmt::format("has generation {} twice", one.generation));
-        return std::nullopt;
+        return fmt::format("has generation {} twice", one.generation);
       }
     }
-    return sheets;
-  };
-  return type;
+    return {};
+  });
 }
 
 /// A rate must find one row: each kind has bounds that grow and ends with a row without one.
@@ -154,16 +150,7 @@ MapTable<LinkCatalog> catalog_table() {
 }  // namespace
 
 LinkCatalog parse_link_catalog(const std::string& yaml, const std::string& file) {
-  std::vector<Problem> problems;
-  std::optional<LinkCatalog> catalog;
-  if (const auto document = parse_document(file, yaml, problems)) {
-    Reader reader(*document, problems);
-    catalog = read_map(reader, reader.root(), catalog_table());
-  }
-  if (!catalog) {
-    throw_problems(std::move(problems));
-  }
-  return std::move(*catalog);
+  return parse_map(yaml, file, catalog_table());
 }
 
 const LinkCatalog& link_catalog() {

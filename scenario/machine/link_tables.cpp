@@ -1,6 +1,7 @@
 #include "scenario/machine/link_tables.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string_view>
@@ -31,20 +32,8 @@ Kinds networks() { return {"infiniband", "roce", "efa", "tcpx", "tcpxo", "ethern
 Kinds efa() { return {"efa"}; }
 constexpr int kNewestEfa = 4;
 
-/// Newest generation of each kind; `generation` is one key for all of them.
-int newest_generation(IntraKind kind) {
-  switch (kind) {
-    case IntraKind::nvlink:
-      return 5;
-    case IntraKind::pcie:
-      return 6;
-    case IntraKind::xgmi:
-      return 4;
-    case IntraKind::custom:
-      break;
-  }
-  return 0;
-}
+/// Newest generation of nvlink, pcie, xgmi and (it has none) custom; `generation` is one key for all of them.
+constexpr std::array kNewestGeneration = {5, 6, 4, 0};
 
 /// PCIe slots are 1, 4, 8 or 16 lanes wide.
 ValueType<int> lanes_type() {
@@ -60,11 +49,11 @@ ValueType<int> lanes_type() {
 
 void check_intra(Reader& reader, const Value& value, const IntraLink& link) {
   const auto under = [&](std::string_view key) { return reader.find(value, key).value_or(value); };
-  const bool kind_known = newest_generation(link.kind) > 0;  // Not custom, nor a kind that was refused.
-  if (kind_known && link.generation && *link.generation > newest_generation(link.kind)) {
-    reader.fail(under("generation"),
-                fmt::format("there is no {} of generation {}; write 1 to {}", name(link.kind),
-                            *link.generation, newest_generation(link.kind)));
+  const int newest = kNewestGeneration[static_cast<std::size_t>(link.kind)];
+  const bool kind_known = newest > 0;  // Not custom, nor a kind that was refused.
+  if (kind_known && link.generation && *link.generation > newest) {
+    reader.fail(under("generation"), fmt::format("there is no {} of generation {}; write 1 to {}",
+                                                 name(link.kind), *link.generation, newest));
   }
   // A wiring that was refused may have been meant to be bridge_pairs.
   const bool bridges = link.wiring == "bridge_pairs" || (!link.wiring && reader.find(value, "wiring"));
@@ -100,23 +89,16 @@ std::optional<std::int64_t> rank_of_end(std::string_view end) {
 
 /// `rank 3` or the name of a switch. What looks like a misspelt rank is refused: as a switch it would lead nowhere.
 ValueType<std::string> link_end_type() {
-  ValueType<std::string> type = text_type("`rank 3`, or any other name for a switch");
-  type.read = [text_of = type.read](Reader& reader, const Value& value) -> std::optional<std::string> {
-    auto text = text_of(reader, value);
-    if (!text) {
-      return std::nullopt;
-    }
-    const bool only_digits = text->find_first_not_of("0123456789") == std::string::npos;
-    const std::string start = text->substr(0, 4);
-    const bool like_rank = (start == "rank" || start == "Rank" || start == "RANK") &&
-                           text->find_first_not_of(" -_0123456789", 4) == std::string::npos;
-    if (only_digits || (like_rank && !rank_of_end(*text))) {
-      reader.fail(value, fmt::format("{} names no rank; write `rank 3` for rank 3", in_quotes(*text)));
-      return std::nullopt;
-    }
-    return text;
-  };
-  return type;
+  return narrowed(text_type("`rank 3`, or any other name for a switch"),
+                  [](const Value&, const std::string& text) {
+                    const bool only_digits = text.find_first_not_of("0123456789") == std::string::npos;
+                    const std::string start = text.substr(0, 4);
+                    const bool like_rank = (start == "rank" || start == "Rank" || start == "RANK") &&
+                                           text.find_first_not_of(" -_0123456789", 4) == std::string::npos;
+                    return only_digits || (like_rank && !rank_of_end(text))
+                               ? fmt::format("{} names no rank; write `rank 3` for rank 3", in_quotes(text))
+                               : "";
+                  });
 }
 
 }  // namespace
@@ -126,72 +108,29 @@ MapTable<IntraLink> intra_table() {
       .form = "a map such as `{kind: pcie, generation: 4, lanes: 16}`",
       .rows =
           {
-              row("kind", &IntraLink::kind,
-                  choice_type<IntraKind>(
-                      "link kind", {IntraKind::nvlink, IntraKind::pcie, IntraKind::xgmi, IntraKind::custom}),
-                  {.meaning = "What connects the GPUs of a node; `custom` is a link given by numbers, "
-                              "full-duplex and the same between every pair of ranks.",
-                   .required = true}),
+              row("kind", &IntraLink::kind, choice_type<IntraKind>("link kind"), {.required = true}),
               row("generation", &IntraLink::generation, whole_number_type({.min = 1, .max = 6}),
-                  {.meaning = "Generation of the link: NVLink 1 to 5, PCIe 1 to 6, xGMI 1 to 4. May be left "
-                              "out when `gpu` says it.",
-                   .kinds = specified()}),
+                  {.kinds = specified()}),
               row("links_per_gpu", &IntraLink::links_per_gpu,
-                  whole_number_type({.min = 1, .max = kMaxPerPart}),
-                  {.meaning = "Links that leave each GPU. May be left out when `gpu` says it.",
-                   .kinds = cables()}),
-              row("switch", &IntraLink::nvswitch, bool_type(),
-                  {.meaning = "Whether all links go to NVSwitches; false = they go from GPU to GPU.",
-                   .default_value = "false",
-                   .kinds = nvlink()}),
+                  whole_number_type({.min = 1, .max = kMaxPerPart}), {.kinds = cables()}),
+              row("switch", &IntraLink::nvswitch, bool_type(), {.default_value = "false", .kinds = nvlink()}),
               row("wiring", &IntraLink::wiring,
                   word_type("wiring", {"full_mesh", "hybrid_cube_mesh", "bridge_pairs"}),
-                  {.meaning = "Which GPUs the links join, without a switch.",
-                   .default_value = "full_mesh",
-                   .kinds = nvlink()}),
-              row("lanes", &IntraLink::lanes, lanes_type(),
-                  {.meaning = "Width of the PCIe slot of each GPU.",
-                   .default_value = "16",
-                   .kinds = slots()}),
-              row("peer_to_peer", &IntraLink::peer_to_peer, bool_type(),
-                  {.meaning = "Whether a GPU writes into another's memory directly; false = every byte "
-                              "crosses host memory twice. Left out = what the driver of the `gpu` allows, "
-                              "and true where no `gpu` is named.",
-                   .kinds = slots()}),
+                  {.default_value = "full_mesh", .kinds = nvlink()}),
+              row("lanes", &IntraLink::lanes, lanes_type(), {.default_value = "16", .kinds = slots()}),
+              row("peer_to_peer", &IntraLink::peer_to_peer, bool_type(), {.kinds = slots()}),
               row("gpus_per_switch", &IntraLink::gpus_per_switch,
-                  whole_number_type({.min = 1, .max = kMaxPerPart}),
-                  {.meaning = "GPUs that share one PCIe switch and its way up; left out = each hangs on the "
-                              "host bridge itself.",
-                   .kinds = slots()}),
+                  whole_number_type({.min = 1, .max = kMaxPerPart}), {.kinds = slots()}),
               row("sockets", &IntraLink::sockets, whole_number_type({.min = 1, .max = kMaxPerPart}),
-                  {.meaning = "CPU sockets over which the GPUs are spread.",
-                   .default_value = "1",
-                   .kinds = slots()}),
-              row("latency", &IntraLink::latency, time_type(),
-                  {.meaning = "α: what a message costs before its first byte arrives.",
-                   .required = true,
-                   .kinds = custom()}),
+                  {.default_value = "1", .kinds = slots()}),
+              row("latency", &IntraLink::latency, time_type(), {.required = true, .kinds = custom()}),
               row("bandwidth", &IntraLink::bandwidth, bandwidth_type(),
-                  {.meaning =
-                       "Bytes per second in each direction: 1/β of a custom link; of the other kinds what "
-                       "somebody measured, of a GPU's PCIe slot or of all its NVLink or xGMI links "
-                       "together. Left out there = what such links usually reach.",
-                   .required = true,
-                   .kinds = all_inside(),
-                   .required_by = custom()}),
+                  {.required = true, .kinds = all_inside(), .required_by = custom()}),
               row("reduction", &IntraLink::reduction, cost_type(),
-                  {.meaning = "γ: what reducing costs per byte.",
-                   .default_value = "0 s/B",
-                   .kinds = custom()}),
-              row("shared", &IntraLink::shared, bool_type(),
-                  {.meaning = "true = one medium for all ranks.",
-                   .default_value = "false",
-                   .kinds = custom()}),
-              row("ports", &IntraLink::ports, choice_type<Ports>("number of ports", {Ports::one, Ports::all}),
-                  {.meaning = "1 = a rank sends one message and receives one at full bandwidth, and several "
-                              "share it; all = a full mesh, with a link of its own to every other rank.",
-                   .default_value = "1",
-                   .kinds = custom()}),
+                  {.default_value = "0 s/B", .kinds = custom()}),
+              row("shared", &IntraLink::shared, bool_type(), {.default_value = "false", .kinds = custom()}),
+              row("ports", &IntraLink::ports, choice_type<Ports>("number of ports"),
+                  {.default_value = "1", .kinds = custom()}),
           },
       .check = check_intra,
   };
@@ -202,41 +141,17 @@ MapTable<InterLink> inter_table() {
       .form = "a map such as `{kind: infiniband, rate: 200 Gb/s, nics: 8}`",
       .rows =
           {
-              row("kind", &InterLink::kind,
-                  choice_type<InterKind>(
-                      "network kind",
-                      {InterKind::infiniband, InterKind::roce, InterKind::efa, InterKind::tcpx,
-                       InterKind::tcpxo, InterKind::ethernet, InterKind::slingshot, InterKind::custom}),
-                  {.meaning = "What connects the nodes; `ethernet` is TCP through sockets, `tcpx` and "
-                              "`tcpxo` are Google's GPUDirect-TCPX and -TCPXO, `custom` is a network given "
-                              "by numbers.",
-                   .required = true}),
+              row("kind", &InterLink::kind, choice_type<InterKind>("network kind"), {.required = true}),
               row("generation", &InterLink::generation, whole_number_type({.min = 1, .max = kNewestEfa}),
-                  {.meaning = "Generation of EFA, whose first two have the same rate; left out = rate and "
-                              "number of NICs "
-                              "say it: 100 Gb/s is 1, or 2 from 16 NICs on.",
-                   .kinds = efa()}),
-              row("rate", &InterLink::rate, bandwidth_type(),
-                  {.meaning = "Data-sheet rate of one NIC, one direction.",
-                   .required = true,
-                   .kinds = networks()}),
+                  {.kinds = efa()}),
+              row("rate", &InterLink::rate, bandwidth_type(), {.required = true, .kinds = networks()}),
               row("nics", &InterLink::nics, whole_number_type({.min = 1, .max = kMaxPerPart}),
-                  {.meaning = "NICs per node.", .default_value = "1"}),
-              row("gpudirect", &InterLink::gpudirect, bool_type(),
-                  {.meaning =
-                       "Whether NICs read and write GPU memory directly instead of through host memory. Left "
-                       "out = true, but false over Ethernet and for a `gpu` without peer-to-peer.",
-                   .kinds = networks()}),
-              row("oversubscription", &InterLink::oversubscription, factor_type(1),
-                  {.meaning = "What the NICs of a node can send over what its part of the fabric carries; 1 "
-                              "= non-blocking.",
-                   .default_value = "1"}),
-              row("latency", &InterLink::latency, time_type(),
-                  {.meaning = "α between nodes.", .required = true, .kinds = custom()}),
+                  {.default_value = "1"}),
+              row("gpudirect", &InterLink::gpudirect, bool_type(), {.kinds = networks()}),
+              row("oversubscription", &InterLink::oversubscription, factor_type(1), {.default_value = "1"}),
+              row("latency", &InterLink::latency, time_type(), {.required = true, .kinds = custom()}),
               row("bandwidth", &InterLink::bandwidth, bandwidth_type(),
-                  {.meaning = "1/β of one NIC: bytes per second in each direction.",
-                   .required = true,
-                   .kinds = custom()}),
+                  {.required = true, .kinds = custom()}),
           },
   };
 }
@@ -246,15 +161,11 @@ MapTable<LinkSpec> link_table() {
       .form = "a map such as `{from: rank 0, to: switch, latency: 2 us, bandwidth: 25 GB/s}`",
       .rows =
           {
-              row("from", &LinkSpec::from, link_end_type(), {.meaning = "One end.", .required = true}),
-              row("to", &LinkSpec::to, link_end_type(), {.meaning = "The other end.", .required = true}),
-              row("latency", &LinkSpec::latency, time_type(),
-                  {.meaning = "α of a crossing.", .required = true}),
-              row("bandwidth", &LinkSpec::bandwidth, bandwidth_type(),
-                  {.meaning = "Bytes per second.", .required = true}),
-              row("duplex", &LinkSpec::duplex, bool_type(),
-                  {.meaning = "Whether each direction has the bandwidth to itself; false = both share it.",
-                   .default_value = "true"}),
+              row("from", &LinkSpec::from, link_end_type(), {.required = true}),
+              row("to", &LinkSpec::to, link_end_type(), {.required = true}),
+              row("latency", &LinkSpec::latency, time_type(), {.required = true}),
+              row("bandwidth", &LinkSpec::bandwidth, bandwidth_type(), {.required = true}),
+              row("duplex", &LinkSpec::duplex, bool_type(), {.default_value = "true"}),
           },
       .check =
           [](Reader& reader, const Value& value, LinkSpec& link) {

@@ -1,6 +1,7 @@
 #include "scenario/machine/machine_file.hpp"
 
 #include "common/error.hpp"
+#include "scenario/keys.hpp"
 #include "scenario/machine/machine_table.hpp"
 #include "scenario/scenario.hpp"
 

@@ -21,26 +21,16 @@ constexpr int kMaxGpusPerNode = 1152;
 MapTable<Gpu> gpu_table() {
   return {.form = "a map such as `{model: A100-SXM4-80GB}`",
           .rows = {row("model", &Gpu::model, text_type("a GPU model such as `A100-SXM4-80GB`"),
-                       {.meaning = "Model as its data sheet calls it; gives the reduction cost, and the "
-                                   "generation of its links where `intra` does not.",
-                        .required = true}),
-                   row("vendor", &Gpu::vendor, choice_type<Vendor>("vendor", {Vendor::nvidia, Vendor::amd}),
-                       {.meaning = "Who makes it; left out = what the catalogue says of the model."}),
-                   row("architecture", &Gpu::architecture, architecture_type(),
-                       {.meaning = "Its architecture; left out = what the catalogue says of the model."}),
-                   row("memory_bandwidth", &Gpu::memory_bandwidth, bandwidth_type(),
-                       {.meaning = "Data-sheet bandwidth of its memory; of a model that the catalogue does "
-                                   "not know, left out = that of others with such links or architecture."})}};
+                       {.required = true}),
+                   row("vendor", &Gpu::vendor, choice_type<Vendor>("vendor")),
+                   row("architecture", &Gpu::architecture, choice_type<Architecture>("architecture")),
+                   row("memory_bandwidth", &Gpu::memory_bandwidth, bandwidth_type())}};
 }
 
 MapTable<Cpu> cpu_table() {
   return {.form = "a map such as `{vendor: amd, model: EPYC 7763}`",
-          .rows = {row("vendor", &Cpu::vendor,
-                       choice_type<CpuVendor>("vendor of CPUs", {CpuVendor::amd, CpuVendor::intel,
-                                                                 CpuVendor::arm, CpuVendor::other}),
-                       {.meaning = "Who makes it; left out = what `model` says."}),
-                   row("model", &Cpu::model, text_type("a CPU model such as `EPYC 7763`"),
-                       {.meaning = "Model, as `lscpu` calls it."})}};
+          .rows = {row("vendor", &Cpu::vendor, choice_type<CpuVendor>("vendor of CPUs")),
+                   row("model", &Cpu::model, text_type("a CPU model such as `EPYC 7763`"))}};
 }
 
 // --- Ranks -----------------------------------------------------------------------------------------------------------
@@ -51,9 +41,8 @@ MapTable<Straggler> straggler_table() {
       .rows =
           {
               row("rank", &Straggler::rank, whole_number_type({.min = 0, .max = kMaxRanks - 1}),
-                  {.meaning = "Which rank.", .required = true}),
-              row("slowdown", &Straggler::slowdown, factor_type(1),
-                  {.meaning = "How many times longer its transfers and reductions take.", .required = true}),
+                  {.required = true}),
+              row("slowdown", &Straggler::slowdown, factor_type(1), {.required = true}),
           },
   };
 }
@@ -135,20 +124,14 @@ MapTable<Software> software_table() {
       .form = "a map such as `{nccl: 2.18.3}`",
       .rows =
           {
-              row("nccl", &Software::nccl, text_type("a version such as `2.18.3`"),
-                  {.meaning = "Version of NCCL."}),
-              row("rccl", &Software::rccl, text_type("a version such as `2.20.5`"),
-                  {.meaning = "Version of RCCL, AMD's NCCL."}),
+              row("nccl", &Software::nccl, text_type("a version such as `2.18.3`")),
+              row("rccl", &Software::rccl, text_type("a version such as `2.20.5`")),
               // The words of NCCL_ALGO and NCCL_PROTO (NCCL user guide, "Environment Variables").
               row("nccl_algo", &Software::nccl_algo,
                   word_type("NCCL algorithm",
-                            {"Ring", "Tree", "CollnetDirect", "CollnetChain", "NVLS", "NVLSTree", "PAT"}),
-                  {.meaning = "Algorithm that NCCL is forced to use (NCCL_ALGO); left out = it chooses."}),
-              row("nccl_proto", &Software::nccl_proto, word_type("NCCL protocol", {"LL", "LL128", "Simple"}),
-                  {.meaning = "Protocol that NCCL is forced to use (NCCL_PROTO); left out = it chooses."}),
-              row("processes", &Software::processes,
-                  choice_type<Processes>("way to start processes", {Processes::per_gpu, Processes::single}),
-                  {.meaning = "One process per GPU, or a single one that drives all GPUs of a node."}),
+                            {"Ring", "Tree", "CollnetDirect", "CollnetChain", "NVLS", "NVLSTree", "PAT"})),
+              row("nccl_proto", &Software::nccl_proto, word_type("NCCL protocol", {"LL", "LL128", "Simple"})),
+              row("processes", &Software::processes, choice_type<Processes>("way to start processes")),
           },
   };
 }
@@ -156,35 +139,23 @@ MapTable<Software> software_table() {
 /// A day, a month or a year.
 ValueType<std::string> date_type() {
   const std::string form = "a date such as `2026-11-01`";
-  ValueType<std::string> date = text_type(form);
-  date.read = [text_of = date.read, form](Reader& reader, const Value& value) {
-    auto text = text_of(reader, value);
-    if (text && !is_date(*text)) {
-      reader.fail(value, fmt::format("{} is not {}", in_quotes(*text), form));
-      text.reset();
-    }
-    return text;
-  };
-  return date;
+  return narrowed(text_type(form), [form](const Value&, const std::string& text) {
+    return is_date(text) ? "" : fmt::format("{} is not {}", in_quotes(text), form);
+  });
 }
 
 MapTable<Described> described_table() {
-  return {
-      .form = "a map such as `{by: the vendor's data sheet, as_of: 2026-11-01}`",
-      .rows = {row("by", &Described::by, text_type("a source such as `the vendor's data sheet`"),
-                   {.meaning = "What says that the machine is like this.", .required = true}),
-               row("as_of", &Described::as_of, date_type(),
-                   {.meaning = "When that was written down; a month or a year will do.", .required = true})}};
+  return {.form = "a map such as `{by: the vendor's data sheet, as_of: 2026-11-01}`",
+          .rows = {row("by", &Described::by, text_type("a source such as `the vendor's data sheet`"),
+                       {.required = true}),
+                   row("as_of", &Described::as_of, date_type(), {.required = true})}};
 }
 
 MapTable<Price> price_table() {
   const std::string amount_form = "an amount and its currency such as `32.77 USD`";
   // One key, two members.
   Row<Price> per_hour = {
-      .key = {.path = "per_hour",
-              .meaning = "Price of the whole machine, all nodes, for an hour.",
-              .form = amount_form,
-              .required = true},
+      .key = {.path = "per_hour", .form = amount_form, .required = true},
       .below = {},
       .read =
           [amount_form](Reader& reader, const Value& value, Price& price) {
@@ -202,8 +173,7 @@ MapTable<Price> price_table() {
                   const Price& price) { out << fmt::format("{} {}", price.per_hour, price.currency); },
   };
   return {.form = "a map such as `{per_hour: 32.77 USD, as_of: 2026-11-01}`",
-          .rows = {per_hour, row("as_of", &Price::as_of, date_type(),
-                                 {.meaning = "When the price was listed; a month or a year will do."})}};
+          .rows = {per_hour, row("as_of", &Price::as_of, date_type())}};
 }
 
 std::optional<std::int64_t> num_gpus(const Machine& machine) {
@@ -216,50 +186,33 @@ const MapTable<Machine>& machine_table() {
       .form = "a map such as `{intra: {kind: pcie, generation: 4}}`",
       .rows =
           {
-              row("name", &Machine::name, text_type("a name such as `2 x 8 A100`"),
-                  {.meaning = "What tables and charts call the machine; the file's name when left out."}),
+              row("name", &Machine::name, text_type("a name such as `2 x 8 A100`")),
               row("nodes", &Machine::nodes, whole_number_type({.min = 1, .max = kMaxRanks}),
-                  {.meaning = "Number of nodes.", .default_value = "1"}),
+                  {.default_value = "1"}),
               row("gpus_per_node", &Machine::gpus_per_node,
-                  whole_number_type({.min = 1, .max = kMaxGpusPerNode}),
-                  {.meaning =
-                       "GPUs of each node, one rank each; left out = as many as the scenario's ranks need."}),
-              row("gpu", &Machine::gpu, map_type(gpu_table()), {.meaning = "The GPUs, all alike."}),
-              row("cpu", &Machine::cpu, map_type(cpu_table()),
-                  {.meaning = "The CPUs of a node. NCCL copies from GPU to GPU or through host memory by who "
-                              "makes them."}),
-              row("intra", &Machine::intra, map_type(intra_table()),
-                  {.meaning = "How the ranks of one node reach each other."}),
-              row("inter", &Machine::inter, map_type(inter_table()),
-                  {.meaning = "How nodes reach each other; needed with more than one node, unless `links` or "
-                              "`calibrated` says it."}),
+                  whole_number_type({.min = 1, .max = kMaxGpusPerNode})),
+              row("gpu", &Machine::gpu, map_type(gpu_table())),
+              row("cpu", &Machine::cpu, map_type(cpu_table())),
+              row("intra", &Machine::intra, map_type(intra_table())),
+              row("inter", &Machine::inter, map_type(inter_table())),
               row("links", &Machine::links,
                   list_type(map_type(link_table()), {.form = "a list of maps such as `{from: rank 0, to: "
-                                                             "switch, latency: 2 us, bandwidth: 25 GB/s}`"}),
-                  {.meaning = "Explicit links, for what `intra` and `inter` cannot say."}),
+                                                             "switch, latency: 2 us, bandwidth: 25 GB/s}`"})),
               row("ring_order", &Machine::ring_order,
                   list_type(whole_number_type({.min = 0, .max = kMaxRanks - 1}),
                             {.form = "a list of ranks such as `[0, 2, 1, 3]`",
                              .distinct = true,
-                             .on_one_line = true}),
-                  {.meaning = "The order in which ranks stand in a ring; left out = the best is chosen."}),
+                             .on_one_line = true})),
               row("stragglers", &Machine::stragglers,
                   list_type(map_type(straggler_table()),
-                            {.form = "a list of maps such as `{rank: 3, slowdown: 1.5}`"}),
-                  {.meaning = "Ranks that are slower than the others."}),
-              row("calibrated", &Machine::calibrated, map_type(calibrated_table()),
-                  {.meaning = "What `calibrate` measured with point-to-point probes; counts more than any "
-                              "specification."}),
+                            {.form = "a list of maps such as `{rank: 3, slowdown: 1.5}`"})),
+              row("calibrated", &Machine::calibrated, map_type(calibrated_table())),
               row("known", &Machine::known,
                   list_type(known_type(),
-                            {.form = fmt::format("a list; each entry is {}", known_type().form)}),
-                  {.meaning =
-                       "Numbers that somebody measured on this very machine; they sharpen predictions."}),
-              row("software", &Machine::software, map_type(software_table()),
-                  {.meaning = "What runs on it, as far as it changes the native all_reduce."}),
-              row("price", &Machine::price, map_type(price_table()), {.meaning = "What it costs to rent."}),
-              row("described", &Machine::described, map_type(described_table()),
-                  {.meaning = "Where this description comes from."}),
+                            {.form = fmt::format("a list; each entry is {}", known_type().form)})),
+              row("software", &Machine::software, map_type(software_table())),
+              row("price", &Machine::price, map_type(price_table())),
+              row("described", &Machine::described, map_type(described_table())),
           },
       .check = check_machine,
       .on_one_line = false,

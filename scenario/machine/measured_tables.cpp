@@ -8,8 +8,6 @@
 #include <fmt/format.h>
 
 #include "common/names.hpp"
-#include "scenario/machine/curve_type.hpp"
-#include "scenario/machine/spread_tables.hpp"
 #include "scenario/scenario.hpp"
 
 namespace ringside {
@@ -86,16 +84,12 @@ MapTable<Curve> curve_table() {
   const ValueType<std::string> points = {.form = std::string(kPointsForm), .read = {}, .write = {}};
   return {.form = "a map such as `{probe: ping_pong, ranks: 2, points: {8 B: 12 us, 4 KiB: 14 us}}`",
           .rows = {row("probe", &Curve::kind, choice_type("kind of probe", kinds_with_curves()),
-                       {.meaning = "What was probed.", .required = true}),
+                       {.required = true}),
                    row("ranks", &Curve::ranks, whole_number_type({.min = 1, .max = kMaxRanks}),
-                       {.meaning = "How many ranks took part at once.", .required = true}),
+                       {.required = true}),
                    row("messages", &Curve::messages, whole_number_type({.min = 1, .max = kMaxRanks}),
-                       {.meaning = "How many each rank sent at once.", .default_value = "1"}),
-                   {.key = description(
-                        "points", points,
-                        {.meaning = "What it took at each size, ascending: a time, of reductions a "
-                                    "time per byte.",
-                         .required = true}),
+                       {.default_value = "1"}),
+                   {.key = description("points", points, {.required = true}),
                     .below = {},
                     .read = [](Reader&, const Value&, Curve&) {},
                     .given = [](const Curve&) { return true; },
@@ -104,22 +98,19 @@ MapTable<Curve> curve_table() {
 }
 
 ValueType<std::vector<Curve>> curves_type() {
-  ValueType<std::vector<Curve>> type = list_type(
+  const auto any = list_type(
       map_type(curve_table()),
       {.form = "a list of maps such as `{probe: ping_pong, ranks: 2, points: {8 B: 12 us, 4 KiB: 14 us}}`"});
-  type.read = [any = type.read](Reader& reader, const Value& value) {
-    auto curves = any(reader, value);
-    for (std::size_t i = 1; curves && i < curves->size(); ++i) {
-      const Curve& curve = (*curves)[i];
-      if (find_curve(std::span(*curves).first(i), curve.kind, curve.ranks, curve.messages) != nullptr) {
-        reader.fail(value, fmt::format("has two curves of {} with {} ranks and {} messages", name(curve.kind),
-                                       curve.ranks, curve.messages));
-        curves.reset();
+  return narrowed(any, [](const Value&, const std::vector<Curve>& curves) -> std::string {
+    for (std::size_t i = 1; i < curves.size(); ++i) {
+      const Curve& curve = curves[i];
+      if (find_curve(std::span(curves).first(i), curve.kind, curve.ranks, curve.messages) != nullptr) {
+        return fmt::format("has two curves of {} with {} ranks and {} messages", name(curve.kind),
+                           curve.ranks, curve.messages);
       }
     }
-    return curves;
-  };
-  return type;
+    return {};
+  });
 }
 
 /// A point of machine files of before curves were one list.
@@ -135,16 +126,14 @@ struct RetiredPoint {
 Row<Calibrated> retired_row(const ProbeKindRow& kind) {
   MapTable<RetiredPoint> table = {
       .form = "a map such as `{bytes: 4 KiB, seconds: 12 us}`",
-      .rows = {row("ranks", &RetiredPoint::ranks, whole_number_type({.min = 1, .max = kMaxRanks}),
-                   {.meaning = ""}),
-               row("messages", &RetiredPoint::messages, whole_number_type({.min = 1, .max = kMaxRanks}),
-                   {.meaning = ""}),
-               row("bytes", &RetiredPoint::bytes, size_type(), {.meaning = "", .required = true})}};
+      .rows = {row("ranks", &RetiredPoint::ranks, whole_number_type({.min = 1, .max = kMaxRanks})),
+               row("messages", &RetiredPoint::messages, whole_number_type({.min = 1, .max = kMaxRanks})),
+               row("bytes", &RetiredPoint::bytes, size_type(), {.required = true})}};
   if (kind.unit == CurveUnit::seconds) {
     table.rows.push_back(
-        row("seconds", &RetiredPoint::seconds, time_type(Zero::refused), {.meaning = "", .required = true}));
+        row("seconds", &RetiredPoint::seconds, time_type(Zero::refused), {.required = true}));
   } else {
-    table.rows.push_back(row("cost", &RetiredPoint::cost, cost_type(), {.meaning = "", .required = true}));
+    table.rows.push_back(row("cost", &RetiredPoint::cost, cost_type(), {.required = true}));
   }
   const int usual_ranks = kind.ranks_of_curve > 0 ? kind.ranks_of_curve : kind.alone ? 1 : kind.min_ranks;
   const auto type =
@@ -170,26 +159,67 @@ Row<Calibrated> retired_row(const ProbeKindRow& kind) {
       }
     }
   };
-  return {.key = {.path = std::string(kind.retired_key), .meaning = {}, .form = {}, .retired = true},
+  return {.key = {.path = std::string(kind.retired_key), .form = {}, .retired = true},
           .below = {},
           .read = read,
           .given = [](const Calibrated&) { return false; },
           .write = {}};
 }
 
+/// `points` in ascending order of what `place_of` returns, none twice: curves are read by interpolation.
+template <typename V, typename PlaceOf>
+ValueType<std::vector<V>> curve_type(const MapTable<V>& point, const std::string& form,
+                                     const std::string& order, PlaceOf place_of) {
+  return narrowed(
+      list_type(map_type(point), {.form = form}),
+      [order, place_of](const Value&, const std::vector<V>& points) {
+        const auto descending = [&](const V& a, const V& b) { return !(place_of(a) < place_of(b)); };
+        const bool ascend = std::adjacent_find(points.begin(), points.end(), descending) == points.end();
+        return ascend ? "" : fmt::format("must ascend: {}", order);
+      });
+}
+
+/// A curve over the message size; a plain number, which is quicker to write by hand, is one of a single point.
+ValueType<std::vector<SpreadPoint>> spread_type() {
+  const MapTable<SpreadPoint> point = {
+      .form = "a map such as `{bytes: 4 KiB, deviation: 0.2}`",
+      .rows = {row("bytes", &SpreadPoint::bytes, size_type(), {.required = true}),
+               row("deviation", &SpreadPoint::deviation, factor_type(0), {.required = true}),
+               row("slow_deviation", &SpreadPoint::slow_deviation, factor_type(0))}};
+  ValueType<std::vector<SpreadPoint>> type =
+      curve_type(point, "a list of maps such as `{bytes: 4 KiB, deviation: 0.2}`, or a number for all sizes",
+                 "each size once, small ones first", [](const SpreadPoint& p) { return p.bytes; });
+  type.read = [curve = type.read](Reader& reader,
+                                  const Value& value) -> std::optional<std::vector<SpreadPoint>> {
+    if (!value.node.IsScalar()) {
+      return curve(reader, value);
+    }
+    const auto deviation = factor_type(0).read(reader, value);
+    return deviation ? std::optional(std::vector<SpreadPoint>{
+                           {.bytes = {1}, .deviation = *deviation, .slow_deviation = {}}})
+                     : std::nullopt;
+  };
+  return type;
+}
+
+MapTable<Disturbance> disturbance_table() {
+  return {.form = "a map such as `{share: 0.4, slower: 1.6}`",
+          .rows = {row("share", &Disturbance::share, factor_type(0), {.required = true}),
+                   row("slower", &Disturbance::slower, factor_type(1), {.required = true}),
+                   row("other_load", &Disturbance::other_load, factor_type(0), {.default_value = "0"}),
+                   row("stolen", &Disturbance::stolen, factor_type(0), {.default_value = "0"}),
+                   row("throttled", &Disturbance::throttled, factor_type(0), {.default_value = "0"})}};
+}
+
 MapTable<PairPoint> pair_table() {
-  return {
-      .form = "a map such as `{from: 0, to: 1, latency: 9 us, bandwidth: 20 GB/s, both_ways: 18 GB/s}`",
-      .rows = {row("from", &PairPoint::from, whole_number_type({.min = 0, .max = kMaxRanks - 1}),
-                   {.meaning = "Rank that sends.", .required = true}),
-               row("to", &PairPoint::to, whole_number_type({.min = 0, .max = kMaxRanks - 1}),
-                   {.meaning = "Rank that receives.", .required = true}),
-               row("latency", &PairPoint::latency, time_type(),
-                   {.meaning = "A small message, one way.", .required = true}),
-               row("bandwidth", &PairPoint::bandwidth, bandwidth_type(),
-                   {.meaning = "Large messages in this direction alone.", .required = true}),
-               row("both_ways", &PairPoint::both_ways, bandwidth_type(),
-                   {.meaning = "In this direction while the other one is busy, too.", .required = true})}};
+  return {.form = "a map such as `{from: 0, to: 1, latency: 9 us, bandwidth: 20 GB/s, both_ways: 18 GB/s}`",
+          .rows = {row("from", &PairPoint::from, whole_number_type({.min = 0, .max = kMaxRanks - 1}),
+                       {.required = true}),
+                   row("to", &PairPoint::to, whole_number_type({.min = 0, .max = kMaxRanks - 1}),
+                       {.required = true}),
+                   row("latency", &PairPoint::latency, time_type(), {.required = true}),
+                   row("bandwidth", &PairPoint::bandwidth, bandwidth_type(), {.required = true}),
+                   row("both_ways", &PairPoint::both_ways, bandwidth_type(), {.required = true})}};
 }
 
 }  // namespace
@@ -199,48 +229,28 @@ MapTable<Calibrated> calibrated_table() {
       .form = "a map such as `{latency: 12 us, bandwidth: 3 GB/s, reduction: 0.1 ns/B}`",
       .rows =
           {
-              row("backend", &Calibrated::backend, text_type("a transport such as `gloo`"),
-                  {.meaning = "Transport that was probed."}),
-              row("cores", &Calibrated::cores, whole_number_type({.min = 1, .max = 65536}),
-                  {.meaning = "CPU cores that all ranks share; left out = nothing is shared."}),
-              row("machine_tuning", &Calibrated::machine_tuning, bool_type(),
-                  {.meaning =
-                       "Whether ringside placed the probed ranks on cores; false with `--no-machine-tuning` "
-                       "and under mpirun, srun or torchrun. Long messages then travel whole.",
-                   .default_value = "true"}),
-              row("latency", &Calibrated::latency, time_type(),
-                  {.meaning = "α of a message between two ranks.", .required = true}),
+              row("backend", &Calibrated::backend, text_type("a transport such as `gloo`")),
+              row("cores", &Calibrated::cores, whole_number_type({.min = 1, .max = 65536})),
+              row("machine_tuning", &Calibrated::machine_tuning, bool_type(), {.default_value = "true"}),
+              row("latency", &Calibrated::latency, time_type(), {.required = true}),
               row("latency_interval", &Calibrated::latency_interval,
-                  interval_type(time_type(), "[9.8 us, 10.4 us]"),
-                  {.meaning = "95 % interval of the latency."}),
-              row("bandwidth", &Calibrated::bandwidth, bandwidth_type(),
-                  {.meaning = "1/β between two ranks.", .required = true}),
+                  interval_type(time_type(), "[9.8 us, 10.4 us]")),
+              row("bandwidth", &Calibrated::bandwidth, bandwidth_type(), {.required = true}),
               row("bandwidth_interval", &Calibrated::bandwidth_interval,
-                  interval_type(bandwidth_type(Zero::allowed), "[9.7 GB/s, 10.2 GB/s]"),
-                  {.meaning = "95 % interval of the bandwidth."}),
-              row("reduction", &Calibrated::reduction, cost_type(),
-                  {.meaning = "γ of a rank.", .required = true}),
+                  interval_type(bandwidth_type(Zero::allowed), "[9.7 GB/s, 10.2 GB/s]")),
+              row("reduction", &Calibrated::reduction, cost_type(), {.required = true}),
               row("reduction_interval", &Calibrated::reduction_interval,
-                  interval_type(cost_type(), "[0.09 ns/B, 0.11 ns/B]"),
-                  {.meaning = "95 % interval of the reduction cost."}),
-              row("curves", &Calibrated::curves, curves_type(),
-                  {.meaning = "What each kind of probe found, by size."}),
-              row("spread", &Calibrated::spread, spread_type(),
-                  {.meaning =
-                       "Relative deviation of a probe's median from one repetition to the next, by size."}),
-              row("reduction_spread", &Calibrated::reduction_spread, spread_type(),
-                  {.meaning = "The same of reductions; left out = as `spread`."}),
-              row("disturbance", &Calibrated::disturbance, map_type(disturbance_table()),
-                  {.meaning =
-                       "How much slower the machine was for a part of the time in which it was probed; "
-                       "left out = as on a quiet machine. For people, not predicted from."}),
+                  interval_type(cost_type(), "[0.09 ns/B, 0.11 ns/B]")),
+              row("curves", &Calibrated::curves, curves_type()),
+              row("spread", &Calibrated::spread, spread_type()),
+              row("reduction_spread", &Calibrated::reduction_spread, spread_type()),
+              row("disturbance", &Calibrated::disturbance, map_type(disturbance_table())),
               row("pairs", &Calibrated::pairs,
                   curve_type(pair_table(),
                              "a list of maps such as `{from: 0, to: 1, latency: 9 us, bandwidth: 20 GB/s, "
                              "both_ways: 18 GB/s}`",
                              "by `from` and then by `to`, each pair once",
-                             [](const PairPoint& p) { return std::pair(p.from, p.to); }),
-                  {.meaning = "What each pair of ranks can do alone; for people, not predicted from."}),
+                             [](const PairPoint& p) { return std::pair(p.from, p.to); })),
           },
       .check =
           [](Reader&, const Value&, Calibrated& calibrated) {

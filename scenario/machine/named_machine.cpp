@@ -12,6 +12,7 @@
 
 #include "common/names.hpp"
 #include "common/numbers.hpp"
+#include "common/text.hpp"
 #include "scenario/machine/machine_file.hpp"
 #include "scenario/scenario.hpp"
 
@@ -23,12 +24,6 @@ namespace fs = std::filesystem;
 constexpr std::string_view kThis = "this";
 
 bool is_yaml(const fs::path& file) { return file.extension() == ".yaml" || file.extension() == ".yml"; }
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return text;
-}
 
 /// `2 x p4d.24xlarge`, or `2x p4d.24xlarge`, in its parts.
 struct Nodes {
@@ -47,110 +42,85 @@ Nodes nodes_in(const std::string& text) {
   return {.count = 1, .machine = text};
 }
 
-/// Files of machines that a text may mean, by what it would say.
-class Candidates {
- public:
-  Candidates(const fs::path& scenario_folder, const std::string& text,
-             const std::optional<fs::path>& machines) {
-    if (machines) {
-      for (const fs::path& file : yaml_files_in(*machines)) {
-        named_.emplace(file.stem().string(), file);
+/// A folder that cannot be listed has no names to offer: that is no error of its own.
+std::vector<fs::path> yaml_files_in(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    if (is_yaml(entry.path())) {
+      files.push_back(entry.path());
+    }
+  }
+  return files;
+}
+
+/// Machines that a text may mean, by the file's name without its ending.
+struct Candidates {
+  std::map<std::string, fs::path> named = {};      ///< Those that come with the program.
+  std::map<std::string, std::string> nearby = {};  ///< Files around the scenario, as it would name them.
+};
+
+Candidates candidates_for(const std::string& text, const fs::path& scenario_folder,
+                          const std::optional<fs::path>& machines) {
+  Candidates candidates;
+  if (machines) {
+    for (const fs::path& file : yaml_files_in(*machines)) {
+      candidates.named.emplace(file.stem().string(), file);
+    }
+  }
+  for (const fs::path& below :
+       {fs::path(text).parent_path(), fs::path("../machines"), fs::path("machines")}) {
+    if (!below.empty()) {
+      for (const fs::path& file : yaml_files_in(scenario_folder / below)) {
+        candidates.nearby.emplace(file.stem().string(),
+                                  (below / file.filename()).lexically_normal().string());
       }
     }
-    for (const fs::path& below :
-         {fs::path(text).parent_path(), fs::path("../machines"), fs::path("machines")}) {
-      if (!below.empty()) {
-        for (const fs::path& file : yaml_files_in(scenario_folder / below)) {
-          nearby_.emplace(file.stem().string(), (below / file.filename()).lexically_normal().string());
-        }
-      }
+  }
+  return candidates;
+}
+
+/// What to write instead of `text`: the names that start with it, else those that contain it, else the one that is spelt most
+/// alike. Names are compared without their folder and ending, which people leave out.
+std::vector<std::string> suggestions(const Candidates& candidates, const std::string& text) {
+  constexpr std::size_t kShortestPart = 3;
+  std::map<std::string, std::string> written = {{std::string(kThis), std::string(kThis)}};
+  for (const auto& [name, file] : candidates.named) {
+    written.emplace(lower(name), name);
+  }
+  for (const auto& [name, file] : candidates.nearby) {
+    written.emplace(lower(name), file);
+  }
+  const fs::path file_name = fs::path(text).filename();
+  const std::string asked = lower(is_yaml(file_name) ? file_name.stem().string() : file_name.string());
+  std::vector<std::string> names;
+  std::vector<std::string> starting;
+  std::vector<std::string> containing;
+  for (const auto& [name, what] : written) {
+    names.push_back(name);
+    const std::size_t at = asked.size() < kShortestPart ? std::string::npos : name.find(asked);
+    if (at != std::string::npos) {
+      (at == 0 ? starting : containing).push_back(what);
     }
   }
-
-  std::optional<fs::path> named(const std::string& name) const {
-    const auto found = std::find_if(named_.begin(), named_.end(),
-                                    [&](const auto& entry) { return lower(entry.first) == lower(name); });
-    return found == named_.end() ? std::nullopt : std::optional(found->second);
-  }
-
-  /// What to write instead of `text`: the names that contain it, else the one that is spelt most alike. Names are compared
-  /// without their folder and ending, which people leave out.
-  std::vector<std::string> suggestions(const std::string& text) const {
-    std::map<std::string, std::string> written = {{std::string(kThis), std::string(kThis)}};
-    for (const auto& [name, file] : named_) {
-      written.emplace(lower(name), name);
-    }
-    for (const auto& [name, file] : nearby_) {
-      written.emplace(lower(name), file);
-    }
-    std::vector<std::string> names;
-    for (const auto& [name, what] : written) {
-      names.push_back(name);
-    }
-    const fs::path file_name = fs::path(text).filename();
-    const std::string asked = lower(is_yaml(file_name) ? file_name.stem().string() : file_name.string());
-    if (const std::vector<std::string> alike = names_with(asked, names); !alike.empty()) {
-      return in_words(alike, written);
-    }
-    const auto near = nearest_name(asked, names);
-    return near ? std::vector{written.at(*near)} : std::vector<std::string>{};
-  }
-
-  /// The first files that lie around; nothing when there are none.
-  std::string listed() const {
-    constexpr std::size_t kMaxOffered = 12;
-    std::vector<std::string> all;
-    for (const auto& [name, file] : nearby_) {
-      all.push_back(file);
-    }
-    const bool cut = all.size() > kMaxOffered;
-    all.resize(std::min(all.size(), kMaxOffered));
-    return all.empty() ? "" : fmt::format(" There are {}{}.", fmt::join(all, ", "), cut ? ", …" : "");
-  }
-
-  bool knows_names() const { return !named_.empty(); }
-
- private:
-  /// The names that contain `part`; those that start with it, where any do.
-  static std::vector<std::string> names_with(const std::string& part, const std::vector<std::string>& names) {
-    constexpr std::size_t kShortestPart = 3;
-    std::vector<std::string> starting;
-    std::vector<std::string> containing;
-    for (const std::string& name : names) {
-      const std::size_t at = part.size() < kShortestPart ? std::string::npos : name.find(part);
-      if (at == 0) {
-        starting.push_back(name);
-      } else if (at != std::string::npos) {
-        containing.push_back(name);
-      }
-    }
+  if (!starting.empty() || !containing.empty()) {
     return starting.empty() ? containing : starting;
   }
+  const auto near = nearest_name(asked, names);
+  return near ? std::vector{written.at(*near)} : std::vector<std::string>{};
+}
 
-  static std::vector<std::string> in_words(const std::vector<std::string>& names,
-                                           const std::map<std::string, std::string>& written) {
-    std::vector<std::string> words;
-    for (const std::string& name : names) {
-      words.push_back(written.at(name));
-    }
-    return words;
+/// The first files that lie around; nothing when there are none.
+std::string listed(const Candidates& candidates) {
+  constexpr std::size_t kMaxOffered = 12;
+  std::vector<std::string> all;
+  for (const auto& [name, file] : candidates.nearby) {
+    all.push_back(file);
   }
-
-  /// A folder that cannot be listed has no names to offer: that is no error of its own.
-  static std::vector<fs::path> yaml_files_in(const fs::path& folder) {
-    std::vector<fs::path> files;
-    std::error_code ignored;
-    for (const auto& entry : fs::directory_iterator(folder, ignored)) {
-      if (is_yaml(entry.path())) {
-        files.push_back(entry.path());
-      }
-    }
-    return files;
-  }
-
-  std::map<std::string, fs::path> named_;
-  std::map<std::string, std::string> nearby_;
-};
+  const bool cut = all.size() > kMaxOffered;
+  all.resize(std::min(all.size(), kMaxOffered));
+  return all.empty() ? "" : fmt::format(" There are {}{}.", fmt::join(all, ", "), cut ? ", …" : "");
+}
 
 /// `; did you mean 'p4d.24xlarge' or 'p4de.24xlarge'?`, or a full stop.
 std::string did_you_mean(std::vector<std::string> names) {
@@ -172,9 +142,9 @@ std::string no_such_machine(const Candidates& candidates, const std::string& tex
       "by hand, "
       "such as {{gpus_per_node: 8, gpu: {{model: RTX 4090}}, intra: {{kind: pcie, generation: 4, lanes: "
       "16}}}}",
-      in_quotes(text), did_you_mean(candidates.suggestions(machine)), candidates.listed(),
-      candidates.knows_names() ? " `ringside list machines` lists names."
-                               : " The machines that come with ringside (configs/machines) are not here.");
+      in_quotes(text), did_you_mean(suggestions(candidates, machine)), listed(candidates),
+      !candidates.named.empty() ? " `ringside list machines` lists names."
+                                : " The machines that come with ringside (configs/machines) are not here.");
 }
 
 /// Several nodes of a machine whose file describes one.
@@ -225,13 +195,15 @@ std::optional<Machine> read_named_machine(Reader& reader, const Value& value,
     return read(file);
   }
   const Nodes nodes = nodes_in(*text);
-  const Candidates candidates(folder, nodes.machine, machines);
-  const auto named = candidates.named(nodes.machine);
-  if (!named) {
+  const Candidates candidates = candidates_for(nodes.machine, folder, machines);
+  const auto named = std::find_if(candidates.named.begin(), candidates.named.end(), [&](const auto& entry) {
+    return lower(entry.first) == lower(nodes.machine);
+  });
+  if (named == candidates.named.end()) {
     reader.fail(value, no_such_machine(candidates, *text, nodes.machine));
     return std::nullopt;
   }
-  auto machine = read(*named);
+  auto machine = read(named->second);
   if (machine && nodes.count > 1) {
     multiply(reader, value, nodes.count, machine);
   }

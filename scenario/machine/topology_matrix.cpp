@@ -17,6 +17,7 @@
 
 #include "common/error.hpp"
 #include "common/numbers.hpp"
+#include "common/text.hpp"
 
 namespace ringside {
 namespace {
@@ -232,10 +233,10 @@ TopologyMachine machine_of_topology(std::string_view text, const std::string& na
   }
   if (matrix.nics > 0) {
     result.notes.push_back(
-        fmt::format("It has {} NIC{}, whose rate the matrix does not say; for several nodes add `inter`, "
+        fmt::format("It has {}, whose rate the matrix does not say; for several nodes add `inter`, "
                     "such as {{kind: infiniband, "
                     "rate: 200 Gb/s, nics: {}}}.",
-                    matrix.nics, matrix.nics == 1 ? "" : "s", matrix.nics));
+                    count_of(matrix.nics, "NIC"), matrix.nics));
   }
   return result;
 }

@@ -8,11 +8,11 @@
 
 #include "common/units.hpp"
 #include "scenario/machine/machine.hpp"
+#include "scenario/machine/override.hpp"
 #include "scenario/plan/money.hpp"
 #include "scenario/plan/sharding.hpp"
 #include "scenario/plan/workload.hpp"
 #include "scenario/scenario.hpp"
-#include "scenario/yaml/override.hpp"
 
 /// A plan: a workload, how its gradients are synchronised, and the machines on offer (docs/planning.md). Loaded from
 /// YAML, checked completely before anything is predicted.
@@ -79,7 +79,7 @@ struct Plan {
   std::string algorithm;                  ///< What synchronises: `native` or a registry name.
   std::vector<std::string> alternatives;  ///< Algorithms that it is compared with on the best offers.
   /// Ways to spread a language model over GPUs; empty = plain data parallelism.
-  std::vector<Sharding> sharding = {};
+  std::vector<Layout> sharding = {};
   bool search = false;                            ///< Among all ways, instead of those.
   std::optional<Seconds> deadline = {};           ///< Longest time of the whole run.
   std::optional<Money> budget = {};               ///< Likewise.

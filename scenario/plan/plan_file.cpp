@@ -1,6 +1,5 @@
-// 400 lines: the tables of a plan, of its offers and of the files that list them, which read each other.
 #include <algorithm>
-#include <map>
+#include <array>
 #include <system_error>
 #include <utility>
 
@@ -8,19 +7,16 @@
 #include <fmt/ranges.h>
 
 #include "common/error.hpp"
+#include "scenario/keys.hpp"
 #include "scenario/machine/machine_file.hpp"
-#include "scenario/machine/machine_table.hpp"
-#include "scenario/machine/named_machine.hpp"
+#include "scenario/plan/offer_file.hpp"
 #include "scenario/plan/plan.hpp"
 #include "scenario/plan/plan_values.hpp"
 #include "scenario/plan/workload_file.hpp"
-#include "scenario/yaml/keys.hpp"
 #include "scenario/yaml/map_table.hpp"
 
 namespace ringside {
 namespace {
-
-constexpr std::size_t kMaxOffers = 100'000;
 
 MapTable<SynchronisationSettings> synchronisation_table() {
   return {
@@ -41,119 +37,6 @@ MapTable<SynchronisationSettings> synchronisation_table() {
               whole_number_type({.min = 1, .max = 1'000'000}),
               {.meaning = "Forward and backward passes per step; gradients are synchronised in the last.",
                .default_value = "1"})}};
-}
-
-// --- Offers -----------------------------------------------------------------------------------------------------------
-
-struct OfferDraft {
-  std::optional<std::string> name;
-  std::optional<Value> machine;
-  std::optional<int> gpus;
-  std::optional<Price> price;
-  std::optional<Seconds> minimum;
-  bool interruptible = false;
-};
-
-MapTable<OfferDraft> offer_table() {
-  return {.form = "a map such as `{machine: ../machines/8x-a100-nvswitch.yaml, price: {per_hour: 12 USD}}`",
-          .rows = {
-              row("name", &OfferDraft::name, text_type("a name such as `4 × RTX 3090`"),
-                  {.meaning = "What tables and charts call it; the machine's name when left out."}),
-              later("machine", &OfferDraft::machine, machine_form(),
-                    {.meaning = "What is offered: a file (relative to this one), a machine of `ringside list "
-                                "machines`, or the keys of such a file.",
-                     .required = true}),
-              row("gpus", &OfferDraft::gpus, whole_number_type({.min = 1, .max = kMaxRanks}),
-                  {.meaning = "GPUs that are rented; left out = all of the machine."}),
-              row("price", &OfferDraft::price, map_type(price_table()),
-                  {.meaning = "Of the whole offer; left out = that of the machine."}),
-              row("minimum", &OfferDraft::minimum, duration_type(),
-                  {.meaning = "Time that is billed at least, such as `1 h`; left out = what is used."}),
-              row("interruptible", &OfferDraft::interruptible, bool_type(),
-                  {.meaning = "It can be taken away at any time, as spot machines can.",
-                   .default_value = "false"})}};
-}
-
-using MachinesFolder = std::optional<std::filesystem::path>;
-
-/// Machines that offers named before: a listing names few machines thousands of times.
-using NamedMachines = std::map<std::string, Machine>;
-
-std::optional<Machine> read_offered_machine(Reader& reader, const Value& value,
-                                            const MachinesFolder& machines, NamedMachines& known) {
-  if (value.node.IsMap()) {
-    return read_machine(reader, value, std::filesystem::path(reader.file()).stem().string());
-  }
-  if (value.node.IsScalar() && value.node.Scalar() == "this") {
-    reader.fail(value, "`this` machine is not on offer; name another one");
-    return std::nullopt;
-  }
-  if (!value.node.IsScalar()) {
-    return read_named_machine(reader, value, machines);
-  }
-  if (const auto found = known.find(value.node.Scalar()); found != known.end()) {
-    return found->second;
-  }
-  auto machine = read_named_machine(reader, value, machines);
-  if (machine) {
-    known.emplace(value.node.Scalar(), *machine);
-  }
-  return machine;
-}
-
-std::optional<Offer> read_offer(Reader& reader, const Value& value, const MapTable<OfferDraft>& table,
-                                const MachinesFolder& machines, NamedMachines& known) {
-  const auto draft = read_map(reader, value, table);
-  if (!draft) {
-    return std::nullopt;
-  }
-  const auto machine = read_offered_machine(reader, *draft->machine, machines, known);
-  if (!machine) {
-    return std::nullopt;
-  }
-  Offer offer{.name = draft->name.value_or(machine->name), .machine = *machine};
-  offer.source = reader.file();
-  offer.minimum = draft->minimum;
-  offer.interruptible = draft->interruptible;
-  const auto gpus = num_gpus(*machine);
-  if (draft->gpus && gpus && *draft->gpus > *gpus) {
-    reader.fail(value, fmt::format("{} GPUs cannot be rented of a machine that has {}", *draft->gpus, *gpus));
-    return std::nullopt;
-  }
-  if (!draft->gpus && !gpus) {
-    reader.fail(value, "says no number of GPUs; write `gpus`, or `gpus_per_node` in the machine");
-    return std::nullopt;
-  }
-  offer.gpus = draft->gpus ? *draft->gpus : static_cast<int>(*gpus);
-  if (const auto& price = draft->price ? draft->price : machine->price) {
-    offer.per_hour = Money{.amount = price->per_hour, .currency = price->currency};
-    offer.as_of = price->as_of;
-  }
-  return offer;
-}
-
-std::string offers_form() { return "a list of maps such as `{machine: …, price: {per_hour: 2 USD}}`"; }
-
-/// As far as they could be read.
-std::vector<Offer> read_offers(Reader& reader, const Value& list, const MachinesFolder& machines) {
-  if (!list.node.IsSequence() || list.node.size() == 0 || list.node.size() > kMaxOffers) {
-    reader.fail(list,
-                fmt::format("{}; write {}",
-                            !list.node.IsSequence() ? fmt::format("is {}", shape(list.node))
-                            : list.node.size() == 0 ? "is an empty list"
-                                                    : fmt::format("has more than {} entries", kMaxOffers),
-                            offers_form()));
-    return {};
-  }
-  const MapTable<OfferDraft> table = offer_table();
-  NamedMachines known;
-  std::vector<Offer> offers;
-  for (const Value& item : reader.items(list)) {
-    if (auto offer = read_offer(reader, item, table, machines, known)) {
-      offers.push_back(std::move(*offer));
-    }
-  }
-  return offers;
 }
 
 // --- The plan ---------------------------------------------------------------------------------------------------------
@@ -252,7 +135,7 @@ MapTable<PlanDraft> plan_table() {
                row("interruptions", &PlanDraft::interruptions, map_type(interruptions_table()),
                    {.meaning = "What an offer that can be taken away, at a spot price, costs in time."}),
                later("offers", &PlanDraft::offers, offers_form(),
-                     {.meaning = "What can be rented; `--offers` adds more."}, keys_of(offer_table()))},
+                     {.meaning = "What can be rented; `--offers` adds more."}, offer_keys())},
       .on_one_line = false,
   };
 }
@@ -271,6 +154,12 @@ void check_beside_sharding(Reader& reader, const PlanDraft& draft) {
       reader.fail(*key, "bears on nothing beside `sharding`, whose collectives are NCCL's own");
     }
   }
+}
+
+void read_sharding(Reader& reader, const PlanDraft& draft, Plan& plan) {
+  plan.search = draft.sharding->node.IsScalar() && draft.sharding->node.Scalar() == "search";
+  plan.sharding = plan.search ? std::vector<Layout>{} : read_shardings(reader, *draft.sharding);
+  check_beside_sharding(reader, draft);
 }
 
 /// The whole path of a key that is given by its path or by its last word; empty when no such key takes a plain value.
@@ -443,9 +332,7 @@ Plan read_plan(Reader& reader, const std::filesystem::path& file, const KnownNam
     }
   }
   if (draft.sharding) {
-    plan.search = draft.sharding->node.IsScalar() && draft.sharding->node.Scalar() == "search";
-    plan.sharding = plan.search ? std::vector<Sharding>{} : read_shardings(reader, *draft.sharding);
-    check_beside_sharding(reader, draft);
+    read_sharding(reader, draft, plan);
     if (workload_read && !plan.workload.transformer) {
       reader.fail(*draft.sharding, "needs a workload with `transformer`, the numbers of a language model");
     }
@@ -466,10 +353,6 @@ Plan read_plan(Reader& reader, const std::filesystem::path& file, const KnownNam
   return plan;
 }
 
-struct OffersDraft {
-  std::optional<Value> offers;
-};
-
 }  // namespace
 
 double Interruptions::slowdown() const {
@@ -479,17 +362,9 @@ double Interruptions::slowdown() const {
 }
 
 std::string_view name(Synchronisation synchronisation) {
-  switch (synchronisation) {
-    case Synchronisation::ddp:
-      return "ddp";
-    case Synchronisation::ddp_without_overlap:
-      return "ddp_without_overlap";
-    case Synchronisation::one_bucket:
-      return "one_bucket";
-    case Synchronisation::per_tensor:
-      return "per_tensor";
-  }
-  throw_bug("a declared value", __FILE__, __LINE__, "a way to synchronise has no name");
+  constexpr std::array<std::string_view, 4> kNames = {"ddp", "ddp_without_overlap", "one_bucket",
+                                                      "per_tensor"};
+  return kNames.at(static_cast<std::size_t>(synchronisation));
 }
 
 bool is_plan_key(std::string_view key) {
@@ -514,44 +389,6 @@ Plan load_plan(const std::filesystem::path& file, const KnownNames& known, const
     throw_problems(std::move(problems));
   }
   return plan;
-}
-
-Machine machine_named(const std::string& name, const std::filesystem::path& origin, const KnownNames& known) {
-  std::vector<Problem> problems;
-  const auto document = parse_document(origin.string(), fmt::format("{{machine: \"{}\"}}", name), problems);
-  std::optional<Machine> machine;
-  if (document) {
-    Reader reader(*document, problems);
-    machine = read_named_machine(reader, *reader.find(reader.root(), "machine"), known.machines);
-  }
-  if (!machine) {
-    for (Problem& problem : problems) {
-      problem.position = {};  // The user wrote a name and no file.
-      problem.key.clear();
-    }
-    throw_problems(std::move(problems));
-  }
-  return std::move(*machine);
-}
-
-std::vector<Offer> load_offers(const std::filesystem::path& file, const KnownNames& known) {
-  std::vector<Problem> problems;
-  const auto document = read_document(file, file.string(), problems);
-  std::vector<Offer> offers;
-  if (document) {
-    Reader reader(*document, problems, known.algorithms(Collective::all_reduce));
-    MapTable<OffersDraft> table{
-        .form = "a map with the key `offers`",
-        .rows = {later("offers", &OffersDraft::offers, offers_form(),
-                       {.meaning = "What can be rented.", .required = true}, keys_of(offer_table()))}};
-    if (const auto draft = read_map(reader, reader.root(), table)) {
-      offers = read_offers(reader, *draft->offers, known.machines);
-    }
-  }
-  if (!problems.empty()) {
-    throw_problems(std::move(problems));
-  }
-  return offers;
 }
 
 std::vector<KeyDescription> plan_keys() { return keys_of(plan_table()); }

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "common/error.hpp"
 #include "common/names.hpp"
 #include "scenario/yaml/map_table.hpp"
 
@@ -17,38 +16,38 @@ constexpr std::array kStyles = {ShardingStyle::ddp,   ShardingStyle::zero1, Shar
                                 ShardingStyle::zero3, ShardingStyle::fsdp,  ShardingStyle::hybrid};
 constexpr std::array kAdapters = {Adapters::none, Adapters::lora, Adapters::qlora};
 
-MapTable<Sharding> sharding_table() {
+MapTable<Layout> sharding_table() {
   const auto parts = whole_number_type({.min = 1, .max = kMostParts});
   return {
       .form = "a map such as `{style: fsdp, tensor: 2}`",
       .rows = {
-          row("style", &Sharding::style,
+          row("style", &Layout::style,
               choice_type<ShardingStyle>("style of sharding", {kStyles.begin(), kStyles.end()}),
               {.meaning = "What data-parallel ranks cut among them: nothing, optimizer states, "
                           "gradients too, weights too.",
                .default_value = "ddp"}),
-          row("adapters", &Sharding::adapters,
+          row("adapters", &Layout::adapters,
               choice_type<Adapters>("kind of adapters", {kAdapters.begin(), kAdapters.end()}),
               {.meaning = "Small matrices are trained beside frozen weights, in 16 bits or in four.",
                .default_value = "none"}),
-          row("rank", &Sharding::rank, parts, {.meaning = "Rank of adapters.", .default_value = "16"}),
-          row("tensor", &Sharding::tensor, parts,
+          row("rank", &Layout::rank, parts, {.meaning = "Rank of adapters.", .default_value = "16"}),
+          row("tensor", &Layout::tensor, parts,
               {.meaning = "GPUs of a node that share every matrix.", .default_value = "1"}),
-          row("pipeline", &Sharding::pipeline, parts, {.meaning = "Stages.", .default_value = "1"}),
-          row("interleave", &Sharding::interleave, parts,
+          row("pipeline", &Layout::pipeline, parts, {.meaning = "Stages.", .default_value = "1"}),
+          row("interleave", &Layout::interleave, parts,
               {.meaning = "Parts of the model that each stage has.", .default_value = "1"}),
-          row("expert", &Sharding::expert, parts,
+          row("expert", &Layout::expert, parts,
               {.meaning = "Data-parallel ranks that share the experts of a mixture.", .default_value = "1"}),
-          row("local_steps", &Sharding::local_steps, parts,
+          row("local_steps", &Layout::local_steps, parts,
               {.meaning =
                    "Steps that ranks take alone before they average their weights, with `ddp` (local SGD).",
                .default_value = "1"}),
-          row("checkpointing", &Sharding::checkpointing, bool_type(),
+          row("checkpointing", &Layout::checkpointing, bool_type(),
               {.meaning = "Activations are computed again in the backward pass; left out = where memory "
                           "asks for it."})}};
 }
 
-std::optional<Sharding> read_one(Reader& reader, const Value& value) {
+std::optional<Layout> read_one(Reader& reader, const Value& value) {
   if (value.node.IsMap()) {
     const auto way = read_map(reader, value, sharding_table());
     if (way && way->adapters == Adapters::none && reader.find(value, "rank")) {
@@ -66,36 +65,16 @@ std::optional<Sharding> read_one(Reader& reader, const Value& value) {
 }  // namespace
 
 std::string_view name(ShardingStyle style) {
-  switch (style) {
-    case ShardingStyle::ddp:
-      return "ddp";
-    case ShardingStyle::zero1:
-      return "zero1";
-    case ShardingStyle::zero2:
-      return "zero2";
-    case ShardingStyle::zero3:
-      return "zero3";
-    case ShardingStyle::fsdp:
-      return "fsdp";
-    case ShardingStyle::hybrid:
-      return "hybrid";
-  }
-  throw_bug("a declared value", __FILE__, __LINE__, "a style of sharding has no name");
+  constexpr std::array<std::string_view, 6> kNames = {"ddp", "zero1", "zero2", "zero3", "fsdp", "hybrid"};
+  return kNames.at(static_cast<std::size_t>(style));
 }
 
 std::string_view name(Adapters adapters) {
-  switch (adapters) {
-    case Adapters::none:
-      return "none";
-    case Adapters::lora:
-      return "lora";
-    case Adapters::qlora:
-      return "qlora";
-  }
-  throw_bug("a declared value", __FILE__, __LINE__, "a kind of adapters has no name");
+  constexpr std::array<std::string_view, 3> kNames = {"none", "lora", "qlora"};
+  return kNames.at(static_cast<std::size_t>(adapters));
 }
 
-std::string describe(const Sharding& sharding) {
+std::string describe(const Layout& sharding) {
   std::string text(sharding.adapters == Adapters::none ? name(sharding.style) : name(sharding.adapters));
   if (sharding.adapters != Adapters::none && sharding.style != ShardingStyle::ddp) {
     text += fmt::format(" · {}", name(sharding.style));
@@ -118,15 +97,15 @@ std::string describe(const Sharding& sharding) {
   return sharding.checkpointing.value_or(false) ? text + " · checkpointing" : text;
 }
 
-std::optional<Sharding> parse_sharding(std::string_view word) {
+std::optional<Layout> parse_sharding(std::string_view word) {
   for (const ShardingStyle style : kStyles) {
     if (word == name(style)) {
-      return Sharding{.style = style};
+      return Layout{.style = style};
     }
   }
   for (const Adapters adapters : {Adapters::lora, Adapters::qlora}) {
     if (word == name(adapters)) {
-      return Sharding{.adapters = adapters};
+      return Layout{.adapters = adapters};
     }
   }
   return std::nullopt;
@@ -147,8 +126,8 @@ std::string sharding_form() {
 
 std::vector<KeyDescription> sharding_keys() { return keys_of(sharding_table()); }
 
-std::vector<Sharding> read_shardings(Reader& reader, const Value& value) {
-  std::vector<Sharding> ways;
+std::vector<Layout> read_shardings(Reader& reader, const Value& value) {
+  std::vector<Layout> ways;
   const auto add = [&](const Value& one) {
     const auto way = read_one(reader, one);
     if (way && std::find(ways.begin(), ways.end(), *way) != ways.end()) {

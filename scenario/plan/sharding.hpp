@@ -28,7 +28,7 @@ enum class Adapters { none, lora, qlora };
 std::string_view name(ShardingStyle style);
 std::string_view name(Adapters adapters);
 
-struct Sharding {
+struct Layout {
   ShardingStyle style = ShardingStyle::ddp;
   Adapters adapters = Adapters::none;
   int rank = 16;        ///< Rank of adapters.
@@ -39,20 +39,23 @@ struct Sharding {
   int local_steps = 1;  ///< Steps between two synchronisations (local SGD); weights are averaged then.
   /// Whether activations are computed again in the backward pass; none = only where memory asks for it.
   std::optional<bool> checkpointing = {};
+  // On an offer, whose other GPUs they are:
+  int data = 1;          ///< GPUs that hold the same part.
+  int data_on_node = 1;  ///< Those of them on one node.
 
-  bool operator==(const Sharding&) const = default;
+  bool operator==(const Layout&) const = default;
 };
 
 /// `fsdp`, `qlora`, `zero1 · tensor 8 · pipeline 2 · checkpointing`: for tables.
-std::string describe(const Sharding& sharding);
+std::string describe(const Layout& sharding);
 
 /// A word: a style, `lora` or `qlora`. None for any other.
-std::optional<Sharding> parse_sharding(std::string_view word);
+std::optional<Layout> parse_sharding(std::string_view word);
 std::vector<std::string> sharding_words();
 
 std::string sharding_form();
 std::vector<KeyDescription> sharding_keys();
 /// Words, maps, or one of them; empty after a problem was added.
-std::vector<Sharding> read_shardings(Reader& reader, const Value& value);
+std::vector<Layout> read_shardings(Reader& reader, const Value& value);
 
 }  // namespace ringside

@@ -11,25 +11,15 @@ namespace {
 
 constexpr int kMostLayers = 10'000;
 
-/// As it is written: a config.json or its numbers.
-struct Draft {
+/// As it is written: a config.json or its numbers, of which zero = left out.
+struct Draft : Transformer {
   std::optional<std::string> config;
-  std::optional<std::int64_t> sequence;
-  std::optional<int> layers;
-  std::optional<std::int64_t> hidden;
-  std::optional<int> heads;
-  std::optional<int> kv_heads;
-  std::optional<std::int64_t> head_dim;
-  std::optional<std::int64_t> vocabulary;
-  std::optional<std::int64_t> intermediate;
-  bool gated = true;
-  bool tied = false;
-  bool biases = false;
-  bool qkv_biases = false;
-  std::optional<std::int64_t> positions;
-  int experts = 1;
-  int active_experts = 1;
 };
+
+template <typename M>
+M Draft::*in_model(M Transformer::*member) {
+  return member;
+}
 
 MapTable<Draft> transformer_rows() {
   const auto small = whole_number_type({.min = 1, .max = kMostLayers});
@@ -41,36 +31,37 @@ MapTable<Draft> transformer_rows() {
               {.meaning =
                    "The model's config.json as Hugging Face writes it, relative to this file; instead of its "
                    "numbers."}),
-          row("sequence", &Draft::sequence, count,
+          row("sequence", in_model(&Transformer::sequence), count,
               {.meaning = "Tokens of a sample; left out = the config's positions, at most 4096."}),
-          row("layers", &Draft::layers, small, {.meaning = "Number of layers."}),
-          row("hidden", &Draft::hidden, count, {.meaning = "Width of the hidden states."}),
-          row("heads", &Draft::heads, small, {.meaning = "Attention heads."}),
-          row("kv_heads", &Draft::kv_heads, small,
+          row("layers", in_model(&Transformer::layers), small, {.meaning = "Number of layers."}),
+          row("hidden", in_model(&Transformer::hidden), count, {.meaning = "Width of the hidden states."}),
+          row("heads", in_model(&Transformer::heads), small, {.meaning = "Attention heads."}),
+          row("kv_heads", in_model(&Transformer::kv_heads), small,
               {.meaning = "Heads of keys and values; left out = as many as `heads`."}),
-          row("head_dim", &Draft::head_dim, count,
+          row("head_dim", in_model(&Transformer::head_dim), count,
               {.meaning = "Width of a head; left out = `hidden` over `heads`."}),
-          row("vocabulary", &Draft::vocabulary, count, {.meaning = "Tokens there are."}),
-          row("intermediate", &Draft::intermediate, count,
+          row("vocabulary", in_model(&Transformer::vocabulary), count, {.meaning = "Tokens there are."}),
+          row("intermediate", in_model(&Transformer::intermediate), count,
               {.meaning = "Width of the MLP; left out = four times `hidden`."}),
-          row("gated", &Draft::gated, bool_type(),
+          row("gated", in_model(&Transformer::gated), bool_type(),
               {.meaning = "The MLP has three matrices (SwiGLU) instead of two.", .default_value = "true"}),
-          row("tied", &Draft::tied, bool_type(),
+          row("tied", in_model(&Transformer::tied), bool_type(),
               {.meaning = "The output shares the embedding's matrix.", .default_value = "false"}),
-          row("biases", &Draft::biases, bool_type(),
+          row("biases", in_model(&Transformer::biases), bool_type(),
               {.meaning = "Every matrix and norm has a bias.", .default_value = "false"}),
-          row("qkv_biases", &Draft::qkv_biases, bool_type(),
+          row("qkv_biases", in_model(&Transformer::qkv_biases), bool_type(),
               {.meaning = "Query, key and value have one.", .default_value = "false"}),
-          row("positions", &Draft::positions, count,
+          row("positions", in_model(&Transformer::positions), count,
               {.meaning = "Learnt position embeddings; left out = none."}),
-          row("experts", &Draft::experts, small,
+          row("experts", in_model(&Transformer::experts), small,
               {.meaning = "MLPs of every layer, in a mixture of experts.", .default_value = "1"}),
-          row("active_experts", &Draft::active_experts, small,
+          row("active_experts", in_model(&Transformer::active_experts), small,
               {.meaning = "Of these, how many a token goes through.", .default_value = "1"})}};
 }
 
 bool has_numbers(const Draft& draft) {
-  return draft.layers && draft.hidden && draft.heads && draft.vocabulary && draft.sequence;
+  return draft.layers > 0 && draft.hidden > 0 && draft.heads > 0 && draft.vocabulary > 0 &&
+         draft.sequence > 0;
 }
 
 }  // namespace
@@ -91,7 +82,8 @@ std::optional<Transformer> read_transformer(Reader& reader, const Value& value,
   }
   if (draft->config) {
     try {
-      return load_config_json(folder / *draft->config, draft->sequence);
+      return load_config_json(folder / *draft->config,
+                              draft->sequence > 0 ? std::optional(draft->sequence) : std::nullopt);
     } catch (const Error& error) {
       reader.fail(value, error.what());
       return std::nullopt;
@@ -101,21 +93,9 @@ std::optional<Transformer> read_transformer(Reader& reader, const Value& value,
     reader.fail(value, fmt::format("says too little; write {}", transformer_form()));
     return std::nullopt;
   }
-  const Transformer model{.layers = *draft->layers,
-                          .hidden = *draft->hidden,
-                          .heads = *draft->heads,
-                          .kv_heads = draft->kv_heads.value_or(*draft->heads),
-                          .head_dim = draft->head_dim.value_or(0),
-                          .vocabulary = *draft->vocabulary,
-                          .intermediate = draft->intermediate.value_or(4 * *draft->hidden),
-                          .gated = draft->gated,
-                          .tied = draft->tied,
-                          .biases = draft->biases,
-                          .qkv_biases = draft->qkv_biases,
-                          .positions = draft->positions.value_or(0),
-                          .sequence = *draft->sequence,
-                          .experts = draft->experts,
-                          .active_experts = draft->active_experts};
+  Transformer model = *draft;
+  model.kv_heads = model.kv_heads > 0 ? model.kv_heads : model.heads;
+  model.intermediate = model.intermediate > 0 ? model.intermediate : 4 * model.hidden;
   if (model.active_experts > model.experts) {
     reader.fail(value, "sends a token through more experts than there are");
     return std::nullopt;

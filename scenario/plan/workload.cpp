@@ -51,41 +51,18 @@ double number_in(const CsvRow& row, const Column& column, const std::string& fil
 }  // namespace
 
 std::string_view name(Precision precision) {
-  switch (precision) {
-    case Precision::float32:
-      return "float32";
-    case Precision::tf32:
-      return "tf32";
-    case Precision::float16:
-      return "float16";
-    case Precision::bfloat16:
-      return "bfloat16";
-  }
-  throw_bug("a declared value", __FILE__, __LINE__, "a precision has no name");
+  constexpr std::array<std::string_view, 4> kNames = {"float32", "tf32", "float16", "bfloat16"};
+  return kNames.at(static_cast<std::size_t>(precision));
 }
 
 std::string_view name(ModelFamily family) {
-  switch (family) {
-    case ModelFamily::convolutional:
-      return "convolutional";
-    case ModelFamily::detection:
-      return "detection";
-    case ModelFamily::transformer:
-      return "transformer";
-  }
-  throw_bug("a declared value", __FILE__, __LINE__, "a family of models has no name");
+  constexpr std::array<std::string_view, 3> kNames = {"convolutional", "detection", "transformer"};
+  return kNames.at(static_cast<std::size_t>(family));
 }
 
 std::string_view name(Optimizer optimizer) {
-  switch (optimizer) {
-    case Optimizer::sgd:
-      return "sgd";
-    case Optimizer::momentum:
-      return "momentum";
-    case Optimizer::adam:
-      return "adam";
-  }
-  throw_bug("a declared value", __FILE__, __LINE__, "an optimizer has no name");
+  constexpr std::array<std::string_view, 3> kNames = {"sgd", "momentum", "adam"};
+  return kNames.at(static_cast<std::size_t>(optimizer));
 }
 
 std::span<const std::string> gpu_classes() {

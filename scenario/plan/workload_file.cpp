@@ -10,10 +10,10 @@
 #include <fmt/ranges.h>
 
 #include "common/error.hpp"
+#include "scenario/keys.hpp"
 #include "scenario/plan/compute_table.hpp"
 #include "scenario/plan/plan_values.hpp"
 #include "scenario/plan/transformer_table.hpp"
-#include "scenario/yaml/keys.hpp"
 #include "scenario/yaml/map_table.hpp"
 
 namespace ringside {
@@ -22,27 +22,18 @@ namespace {
 constexpr int kMaxBatch = 1'000'000'000;
 
 /// A workload while it is read; the tensors come from one of three keys.
-struct WorkloadDraft {
-  Workload workload;
-  std::optional<Value> tensors;
+struct WorkloadDraft : Workload {
+  std::optional<Value> tensors_value;
   std::optional<Value> model;
-  std::optional<Value> transformer;
+  std::optional<Value> transformer_value;
+  std::optional<ComputeDraft> compute_draft;
 };
 
-/// A key of the workload itself.
+/// A member of the workload itself.
 template <typename M>
-Row<WorkloadDraft> of_workload(const std::string& key, M Workload::*member,
-                               const ValueType<typename MemberValue<M>::Type>& type, const Note& note) {
-  const Row<Workload> inner = row(key, member, type, note);
-  return {.key = inner.key,
-          .below = inner.below,
-          .read = [inner](Reader& reader, const Value& value,
-                          WorkloadDraft& draft) { inner.read(reader, value, draft.workload); },
-          .given = {},
-          .write = {}};
+M WorkloadDraft::*in_workload(M Workload::*member) {
+  return member;
 }
-
-ValueType<double> flops_of_sample_type() { return work_type(); }
 
 MapTable<Tensor> tensor_table() {
   return {.form = "a map such as `{name: fc.weight, elements: 5120}`",
@@ -50,7 +41,7 @@ MapTable<Tensor> tensor_table() {
                        {.meaning = "What the framework calls the parameter.", .required = true}),
                    row("elements", &Tensor::elements, count_type(1),
                        {.meaning = "Number of its elements.", .required = true}),
-                   row("forward_flops", &Tensor::forward_flops, flops_of_sample_type(),
+                   row("forward_flops", &Tensor::forward_flops, work_type(),
                        {.meaning = "Work of the forward pass that it takes part in, of one sample; says when "
                                    "its gradient is ready. Left out everywhere = work is spread by size."}),
                    row("activations", &Tensor::activations, count_type(1),
@@ -75,76 +66,60 @@ MapTable<MemoryUse> memory_table() {
 
 // --- The workload ---------------------------------------------------------------------------------------------------
 
-struct SpeedDrafts {
-  WorkloadDraft draft;
-  std::optional<ComputeDraft> compute;
-};
-
-MapTable<SpeedDrafts> workload_table() {
-  const auto wrap = [](const Row<WorkloadDraft>& inner) {
-    return Row<SpeedDrafts>{.key = inner.key,
-                            .below = inner.below,
-                            .read = [inner](Reader& reader, const Value& value,
-                                            SpeedDrafts& all) { inner.read(reader, value, all.draft); },
-                            .given = {},
-                            .write = {}};
-  };
+MapTable<WorkloadDraft> workload_table() {
   const auto batch = whole_number_type({.min = 1, .max = kMaxBatch});
   return {
       .form = "a map such as `{model: resnet50, batch_per_gpu: 64, …}`",
       .rows =
-          {wrap(of_workload("name", &Workload::name, text_type("a name such as `ResNet-50`"),
-                            {.meaning = "What tables and charts call it; the file's name when left out."})),
-           wrap(later("model", &WorkloadDraft::model, "a model such as `resnet50`",
-                      {.meaning = "A model whose tensor list ships with ringside "
-                                  "(configs/workloads/tensors)."})),
-           wrap(later("tensors", &WorkloadDraft::tensors, tensors_form(),
-                      {.meaning = "The parameter tensors in the order of parameters(): a CSV file, "
-                                  "relative to this one, or a list."},
-                      keys_of(tensor_table()))),
-           wrap(later("transformer", &WorkloadDraft::transformer, transformer_form(),
-                      {.meaning = "A language model by the numbers of its config: its parameters, work and "
-                                  "activations follow."},
-                      transformer_keys())),
-           wrap(of_workload("parameters", &Workload::parameters, count_type(1),
-                            {.meaning = "Number of trainable parameters. With `model` or `tensors` it is "
-                                        "checked; alone, gradients are taken to arrive evenly."})),
-           wrap(of_workload(
-               "gradients", &Workload::gradients,
+          {row("name", in_workload(&Workload::name), text_type("a name such as `ResNet-50`"),
+               {.meaning = "What tables and charts call it; the file's name when left out."}),
+           later("model", &WorkloadDraft::model, "a model such as `resnet50`",
+                 {.meaning = "A model whose tensor list ships with ringside "
+                             "(configs/workloads/tensors)."}),
+           later("tensors", &WorkloadDraft::tensors_value, tensors_form(),
+                 {.meaning = "The parameter tensors in the order of parameters(): a CSV file, "
+                             "relative to this one, or a list."},
+                 keys_of(tensor_table())),
+           later("transformer", &WorkloadDraft::transformer_value, transformer_form(),
+                 {.meaning = "A language model by the numbers of its config: its parameters, work and "
+                             "activations follow."},
+                 transformer_keys()),
+           row("parameters", in_workload(&Workload::parameters), count_type(1),
+               {.meaning = "Number of trainable parameters. With `model` or `tensors` it is "
+                           "checked; alone, gradients are taken to arrive evenly."}),
+           row("gradients", in_workload(&Workload::gradients),
                choice_type<DataType>("dtype", {DataType::float32, DataType::float16, DataType::bfloat16}),
                {.meaning = "Type of the gradients that are synchronised; DistributedDataParallel keeps "
                            "the parameters' type, also under autocast.",
-                .default_value = "float32"})),
-           wrap(of_workload("forward_flops", &Workload::forward_flops, flops_of_sample_type(),
-                            {.meaning = "Work of the forward pass for one sample, two per "
-                                        "multiply-accumulate; left out = the sum of the tensors'."})),
-           wrap(of_workload("backward_over_forward", &Workload::backward_over_forward,
-                            positive_number_type("a number such as `2`"),
-                            {.meaning = "Time of the backward pass over that of the forward pass.",
-                             .default_value = "2"})),
-           wrap(of_workload("batch_per_gpu", &Workload::batch_per_gpu, batch,
-                            {.meaning = "Samples of one GPU per forward and backward pass."})),
-           wrap(of_workload("global_batch", &Workload::global_batch, batch,
-                            {.meaning = "Samples of all GPUs and passes of a step together, instead of "
-                                        "`batch_per_gpu`."})),
-           wrap(of_workload("samples", &Workload::samples, positive_number_type("a number of samples"),
-                            {.meaning = "Samples of one epoch; left out = the length of the run is not "
-                                        "known, and plans rank by the price of a million samples."})),
-           wrap(of_workload(
-               "tokens", &Workload::tokens, tokens_type(),
+                .default_value = "float32"}),
+           row("forward_flops", in_workload(&Workload::forward_flops), work_type(),
+               {.meaning = "Work of the forward pass for one sample, two per "
+                           "multiply-accumulate; left out = the sum of the tensors'."}),
+           row("backward_over_forward", in_workload(&Workload::backward_over_forward),
+               positive_number_type("a number such as `2`"),
+               {.meaning = "Time of the backward pass over that of the forward pass.", .default_value = "2"}),
+           row("batch_per_gpu", in_workload(&Workload::batch_per_gpu), batch,
+               {.meaning = "Samples of one GPU per forward and backward pass."}),
+           row("global_batch", in_workload(&Workload::global_batch), batch,
+               {.meaning = "Samples of all GPUs and passes of a step together, instead of "
+                           "`batch_per_gpu`."}),
+           row("samples", in_workload(&Workload::samples), positive_number_type("a number of samples"),
+               {.meaning = "Samples of one epoch; left out = the length of the run is not "
+                           "known, and plans rank by the price of a million samples."}),
+           row("tokens", in_workload(&Workload::tokens), tokens_type(),
                {.meaning =
-                    "Tokens of one epoch of a language model, such as `300 B`, instead of `samples`."})),
-           wrap(of_workload("epochs", &Workload::epochs, positive_number_type("a number of epochs"),
-                            {.meaning = "Epochs of the run.", .default_value = "1"})),
-           wrap(of_workload("input_per_node", &Workload::input_per_node,
-                            positive_number_type("a number of samples per second such as `4000`"),
-                            {.meaning = "Samples per second that one node's input pipeline delivers; left "
-                                        "out = as many as GPUs ask for."})),
-           row("compute", &SpeedDrafts::compute, map_type(compute_table()),
+                    "Tokens of one epoch of a language model, such as `300 B`, instead of `samples`."}),
+           row("epochs", in_workload(&Workload::epochs), positive_number_type("a number of epochs"),
+               {.meaning = "Epochs of the run.", .default_value = "1"}),
+           row("input_per_node", in_workload(&Workload::input_per_node),
+               positive_number_type("a number of samples per second such as `4000`"),
+               {.meaning = "Samples per second that one node's input pipeline delivers; left "
+                           "out = as many as GPUs ask for."}),
+           row("compute", &WorkloadDraft::compute_draft, map_type(compute_table()),
                {.meaning = "How fast one GPU computes; left out = only what synchronising gradients takes is "
                            "answered."}),
-           wrap(of_workload("memory", &Workload::memory, map_type(memory_table()),
-                            {.meaning = "What one GPU must hold besides weights and gradients."}))},
+           row("memory", in_workload(&Workload::memory), map_type(memory_table()),
+               {.meaning = "What one GPU must hold besides weights and gradients."})},
       .on_one_line = false,
   };
 }
@@ -173,8 +148,8 @@ std::vector<Tensor> tensors_of_file(Reader& reader, const Value& value, const st
 
 std::vector<Tensor> read_tensors(Reader& reader, const WorkloadDraft& draft,
                                  const std::filesystem::path& folder, const std::filesystem::path& models) {
-  if (draft.model && draft.tensors) {
-    reader.fail(*draft.tensors, "stands beside `model`, which has its own tensors; write one of them");
+  if (draft.model && draft.tensors_value) {
+    reader.fail(*draft.tensors_value, "stands beside `model`, which has its own tensors; write one of them");
     return {};
   }
   if (draft.model) {
@@ -182,13 +157,13 @@ std::vector<Tensor> read_tensors(Reader& reader, const WorkloadDraft& draft,
     const auto model = word_type("model", known).read(reader, *draft.model);
     return model ? tensors_of_file(reader, *draft.model, models / (*model + ".csv")) : std::vector<Tensor>{};
   }
-  if (draft.tensors && draft.tensors->node.IsScalar()) {
-    const auto file = text_type(tensors_form()).read(reader, *draft.tensors);
-    return file ? tensors_of_file(reader, *draft.tensors, folder / *file) : std::vector<Tensor>{};
+  if (draft.tensors_value && draft.tensors_value->node.IsScalar()) {
+    const auto file = text_type(tensors_form()).read(reader, *draft.tensors_value);
+    return file ? tensors_of_file(reader, *draft.tensors_value, folder / *file) : std::vector<Tensor>{};
   }
-  if (draft.tensors) {
+  if (draft.tensors_value) {
     return list_type(map_type(tensor_table()), {.form = tensors_form()})
-        .read(reader, *draft.tensors)
+        .read(reader, *draft.tensors_value)
         .value_or(std::vector<Tensor>{});
   }
   return {};
@@ -246,25 +221,24 @@ void count_samples(Reader& reader, const Value& root, Workload& workload) {
 std::optional<Workload> read_workload(Reader& reader, const Value& value, const std::filesystem::path& folder,
                                       const std::filesystem::path& models) {
   const std::size_t before = reader.num_problems();
-  SpeedDrafts all;
-  MapTable<SpeedDrafts> table = workload_table();
+  WorkloadDraft workload;
+  MapTable<WorkloadDraft> table = workload_table();
   // A draft is wanted even where keys have problems: what does not depend on them is still worth checking.
-  table.check = [&](Reader&, const Value&, SpeedDrafts& read) { all = read; };
+  table.check = [&](Reader&, const Value&, WorkloadDraft& read) { workload = read; };
   read_map(reader, value, table);
   if (!value.node.IsMap()) {
     return std::nullopt;
   }
-  Workload& workload = all.draft.workload;
-  workload.tensors = read_tensors(reader, all.draft, folder, models);
-  if (all.draft.transformer) {
-    read_model_numbers(reader, *all.draft.transformer, folder, workload);
+  workload.tensors = read_tensors(reader, workload, folder, models);
+  if (workload.transformer_value) {
+    read_model_numbers(reader, *workload.transformer_value, folder, workload);
   }
   if (reader.num_problems() == before) {
     check_parameters(reader, value, workload);
   }
   count_samples(reader, value, workload);
-  check_batch(reader, value, all.compute.has_value() || workload.transformer.has_value());
-  if (workload.transformer && !all.compute) {
+  check_batch(reader, value, workload.compute_draft.has_value() || workload.transformer.has_value());
+  if (workload.transformer && !workload.compute_draft) {
     workload.compute.precision = Precision::bfloat16;
   }
   if (workload.forward_flops == 0) {
@@ -272,11 +246,11 @@ std::optional<Workload> read_workload(Reader& reader, const Value& value, const 
       workload.forward_flops += tensor.forward_flops;
     }
   }
-  if (all.compute) {
-    workload.compute = {.precision = all.compute->precision,
-                        .family = all.compute->family,
-                        .efficiency = all.compute->efficiency.ranges,
-                        .measured = measured_speeds(reader, value, *all.compute, workload)};
+  if (workload.compute_draft) {
+    workload.compute = {.precision = workload.compute_draft->precision,
+                        .family = workload.compute_draft->family,
+                        .efficiency = workload.compute_draft->efficiency.ranges,
+                        .measured = measured_speeds(reader, value, *workload.compute_draft, workload)};
     if (reader.num_problems() == before && !computes(workload)) {
       reader.fail(reader.find(value, "compute").value_or(value),
                   "says no speed; write `family`, `efficiency` or `measured`");
@@ -291,7 +265,7 @@ std::optional<Workload> read_workload(Reader& reader, const Value& value, const 
     workload.name = std::filesystem::path(reader.file()).stem().string();
   }
   workload.file = reader.file();
-  return reader.num_problems() == before ? std::optional(std::move(workload)) : std::nullopt;
+  return reader.num_problems() == before ? std::optional<Workload>(std::move(workload)) : std::nullopt;
 }
 
 Workload load_workload(const std::filesystem::path& file, const std::filesystem::path& models) {

@@ -35,7 +35,7 @@ struct MapTable {
 
 /// What is said of a key beside its name and type.
 struct Note {
-  std::string meaning;
+  std::string meaning = {};
   bool required = false;
   std::string default_value = {};
   std::vector<std::string> kinds = {};
@@ -45,7 +45,6 @@ struct Note {
 template <typename V>
 KeyDescription description(const std::string& key, const ValueType<V>& type, const Note& note) {
   return {.path = key,
-          .meaning = note.meaning,
           .form = type.form,
           .allowed = type.allowed,
           .required = note.required,
@@ -85,7 +84,7 @@ bool says_something(const std::optional<M>& member, const std::optional<M>& /*de
 /// A key that is one member of T. What says nothing is not written, unless it is required.
 template <typename T, typename M>
 Row<T> row(const std::string& key, M T::*member, const ValueType<typename MemberValue<M>::Type>& type,
-           const Note& note) {
+           const Note& note = {}) {
   // An optional member may be required by some kinds only.
   const bool always = note.required && std::is_same_v<M, typename MemberValue<M>::Type>;
   return {.key = description(key, type, note),
@@ -105,7 +104,7 @@ Row<T> row(const std::string& key, M T::*member, const ValueType<typename Member
 /// A key whose value is read when all others are known.
 template <typename T>
 Row<T> later(const std::string& key, std::optional<Value> T::*member, const std::string& form,
-             const Note& note, std::vector<KeyDescription> below = {}) {
+             const Note& note = {}, std::vector<KeyDescription> below = {}) {
   return {.key = description(key, ValueType<Value>{.form = form, .read = {}, .write = {}}, note),
           .below = std::move(below),
           .read = [member](Reader&, const Value& value, T& draft) { draft.*member = value; },
@@ -136,6 +135,21 @@ std::optional<T> read_map(Reader& reader, const Value& value, const MapTable<T>&
     return std::nullopt;
   }
   return result;
+}
+
+/// What YAML in memory says. Throws Error{bad_input} with all problems; `file` is for messages.
+template <typename T>
+T parse_map(const std::string& yaml, const std::string& file, const MapTable<T>& table) {
+  std::vector<Problem> problems;
+  std::optional<T> result;
+  if (const auto document = parse_document(file, yaml, problems)) {
+    Reader reader(*document, problems);
+    result = read_map(reader, reader.root(), table);
+  }
+  if (!result) {
+    throw_problems(std::move(problems));
+  }
+  return std::move(*result);
 }
 
 template <typename T>

@@ -1,6 +1,7 @@
 #include "scenario/yaml/problems.hpp"
 
 #include <algorithm>
+#include <set>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -68,6 +69,10 @@ void throw_problems(std::vector<Problem> problems) {
   };
   std::stable_sort(problems.begin(), problems.end(),
                    [&](const Problem& a, const Problem& b) { return place(a) < place(b); });
+
+  // A key that several systems of a file share is read once for each.
+  std::set<std::string> said;
+  std::erase_if(problems, [&](const Problem& problem) { return !said.insert(to_text(problem)).second; });
 
   std::string text;
   for (std::size_t i = 0; i < std::min(problems.size(), kMaxReported); ++i) {

@@ -81,8 +81,8 @@ std::vector<Value> Reader::items(const Value& list) const {
 }
 
 Value Reader::at(const Value& map, const YAML::Node& key, const YAML::Node& value) const {
-  // An absent value has no place of its own.
-  const YAML::Mark mark = value.IsNull() ? key.Mark() : value.Mark();
+  // An absent value has no place of its own, nor has a map that was put together of two.
+  const YAML::Mark mark = value.IsNull() || value.Mark().is_null() ? key.Mark() : value.Mark();
   return {.node = value, .key = joined(map.key, key.Scalar()), .position = document_.position(mark)};
 }
 

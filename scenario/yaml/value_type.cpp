@@ -60,109 +60,105 @@ std::string exact(Bytes size) {
   return whole && parse_bytes(text) == size ? text : fmt::format("{} B", size.value);
 }
 
-/// A quantity with a unit, whose parser in common/units says what is wrong with the text.
-template <typename Q>
-ValueType<Q> quantity_type(const std::string& form, Q (*parse)(std::string_view), Zero zero) {
+[[noreturn]] void refuse(const std::string& what) { throw Error(ErrorKind::bad_input, what); }
+
+/// A single value. `parse` throws Error with what is wrong with the text.
+template <typename V>
+ValueType<V> scalar_type(const std::string& form, const std::function<V(const std::string&)>& parse,
+                         const std::function<void(YAML::Emitter&, const V&)>& write) {
   return {.form = form,
-          .read = [form, parse, zero](Reader& reader, const Value& value) -> std::optional<Q> {
+          .read = [form, parse](Reader& reader, const Value& value) -> std::optional<V> {
             const auto text = reader.scalar(value, form);
             if (!text) {
               return std::nullopt;
             }
             try {
-              const Q quantity = parse(*text);
-              if (quantity.value > 0 || (zero == Zero::allowed && quantity.value == 0)) {
-                return quantity;
-              }
-              reader.fail(value, fmt::format("{} must be more than zero; write {}", in_quotes(*text), form));
+              return parse(*text);
             } catch (const Error& error) {
               reader.fail(value, error.what());
+              return std::nullopt;
             }
-            return std::nullopt;
           },
-          .write = [](YAML::Emitter& out, const Q& quantity) { out << exact(quantity); }};
+          .write = write};
+}
+
+/// A quantity with a unit, whose parser in common/units says what is wrong with the text.
+template <typename Q>
+ValueType<Q> quantity_type(const std::string& form, Q (*parse)(std::string_view), Zero zero) {
+  return scalar_type<Q>(
+      form,
+      [form, parse, zero](const std::string& text) {
+        const Q quantity = parse(text);
+        if (!(quantity.value > 0 || (zero == Zero::allowed && quantity.value == 0))) {
+          refuse(fmt::format("{} must be more than zero; write {}", in_quotes(text), form));
+        }
+        return quantity;
+      },
+      [](YAML::Emitter& out, const Q& quantity) { out << exact(quantity); });
 }
 
 }  // namespace
 
 ValueType<std::string> text_type(const std::string& form) {
-  return {.form = form,
-          .read = [form](Reader& reader, const Value& value) -> std::optional<std::string> {
-            auto text = reader.scalar(value, form);
-            if (!text) {
-              return std::nullopt;
-            }
-            const bool control = std::any_of(text->begin(), text->end(), [](char c) {
-              const auto byte = static_cast<unsigned char>(c);
-              return byte < 0x20 || byte == 0x7f;
-            });
-            if (control || text->find_first_not_of(' ') == std::string::npos) {
-              reader.fail(
-                  value, fmt::format("{} {}; write {}", in_quotes(*text),
-                                     control ? "holds a line break or another control character" : "is empty",
-                                     form));
-              return std::nullopt;
-            }
-            return text;
-          },
-          .write = [](YAML::Emitter& out, const std::string& text) { out << YAML::DoubleQuoted << text; }};
+  return scalar_type<std::string>(
+      form,
+      [form](const std::string& text) {
+        const bool control = std::any_of(text.begin(), text.end(), [](char c) {
+          const auto byte = static_cast<unsigned char>(c);
+          return byte < 0x20 || byte == 0x7f;
+        });
+        if (control || text.find_first_not_of(' ') == std::string::npos) {
+          refuse(fmt::format("{} {}; write {}", in_quotes(text),
+                             control ? "holds a line break or another control character" : "is empty", form));
+        }
+        return text;
+      },
+      [](YAML::Emitter& out, const std::string& text) { out << YAML::DoubleQuoted << text; });
 }
 
 ValueType<bool> bool_type() {
-  const std::vector<std::string> words = {"true", "false"};
-  return {.form = "true or false",
-          .allowed = words,
-          .read = [](Reader& reader, const Value& value) -> std::optional<bool> {
-            const auto text = reader.scalar(value, "true or false");
-            if (text && *text != "true" && *text != "false") {
-              reader.fail(value, fmt::format("{} is neither true nor false", in_quotes(*text)));
-              return std::nullopt;
-            }
-            return text ? std::optional(*text == "true") : std::nullopt;
-          },
-          .write = [](YAML::Emitter& out, const bool& value) { out << value; }};
+  ValueType<bool> type = scalar_type<bool>(
+      "true or false",
+      [](const std::string& text) {
+        if (text != "true" && text != "false") {
+          refuse(fmt::format("{} is neither true nor false", in_quotes(text)));
+        }
+        return text == "true";
+      },
+      [](YAML::Emitter& out, const bool& value) { out << value; });
+  type.allowed = {"true", "false"};
+  return type;
 }
 
 ValueType<int> whole_number_type(WholeRange range) {
   const std::string form = fmt::format("a whole number from {} to {}", range.min, grouped(range.max));
-  return {.form = form,
-          .read = [form, range](Reader& reader, const Value& value) -> std::optional<int> {
-            const auto text = reader.scalar(value, form);
-            if (!text) {
-              return std::nullopt;
-            }
-            const auto number = parse_number<std::int64_t>(*text);
-            if (!number || *number < range.min || *number > range.max) {
-              reader.fail(value,
-                          fmt::format("{} is {}; write {}", in_quotes(*text),
-                                      parse_number<double>(*text).has_value() &&
-                                              (number || text->find_first_of(".eE") == std::string::npos)
-                                          ? "out of range"
-                                          : "not a whole number",
-                                      form));
-              return std::nullopt;
-            }
-            return static_cast<int>(*number);
-          },
-          .write = [](YAML::Emitter& out, const int& value) { out << value; }};
+  return scalar_type<int>(
+      form,
+      [form, range](const std::string& text) {
+        const auto number = parse_number<std::int64_t>(text);
+        if (!number || *number < range.min || *number > range.max) {
+          const bool whole = parse_number<double>(text).has_value() &&
+                             (number || text.find_first_of(".eE") == std::string::npos);
+          refuse(fmt::format("{} is {}; write {}", in_quotes(text),
+                             whole ? "out of range" : "not a whole number", form));
+        }
+        return static_cast<int>(*number);
+      },
+      [](YAML::Emitter& out, const int& value) { out << value; });
 }
 
 ValueType<double> factor_type(double min) {
   const std::string form = fmt::format("a number of at least {}", min);
-  return {.form = form,
-          .read = [form, min](Reader& reader, const Value& value) -> std::optional<double> {
-            const auto text = reader.scalar(value, form);
-            if (!text) {
-              return std::nullopt;
-            }
-            const auto number = parse_number<double>(*text);
-            if (!number || !std::isfinite(*number) || *number < min) {
-              reader.fail(value, fmt::format("{} is not {}", in_quotes(*text), form));
-              return std::nullopt;
-            }
-            return number;
-          },
-          .write = [](YAML::Emitter& out, const double& value) { out << fmt::format("{}", value); }};
+  return scalar_type<double>(
+      form,
+      [form, min](const std::string& text) {
+        const auto number = parse_number<double>(text);
+        if (!number || !std::isfinite(*number) || *number < min) {
+          refuse(fmt::format("{} is not {}", in_quotes(text), form));
+        }
+        return *number;
+      },
+      [](YAML::Emitter& out, const double& value) { out << fmt::format("{}", value); });
 }
 
 ValueType<Bytes> size_type() { return quantity_type("a size such as `4 KiB`", parse_bytes, Zero::refused); }
@@ -176,36 +172,30 @@ ValueType<BytesPerSecond> bandwidth_type(Zero zero) {
 }
 
 ValueType<SecondsPerByte> cost_type() {
-  ValueType<SecondsPerByte> type =
-      quantity_type("a time per byte such as `0.1 ns/B`, or a rate such as `50 GB/s`", parse_seconds_per_byte,
-                    Zero::allowed);
-  type.read = [any = type.read](Reader& reader, const Value& value) -> std::optional<SecondsPerByte> {
-    const auto cost = any(reader, value);
+  const auto any = quantity_type("a time per byte such as `0.1 ns/B`, or a rate such as `50 GB/s`",
+                                 parse_seconds_per_byte, Zero::allowed);
+  return narrowed(any, [](const Value& value, const SecondsPerByte& cost) {
     // A rate of zero would take for ever, but its inverse is taken for "costs nothing".
-    if (cost && cost->value == 0 && value.node.Scalar().find("/s") != std::string::npos) {
-      reader.fail(value, fmt::format("{} must be more than zero; write `0 s/B` when reducing costs nothing",
-                                     in_quotes(value.node.Scalar())));
-      return std::nullopt;
-    }
-    return cost;
-  };
-  return type;
+    const std::string& text = value.node.Scalar();
+    return cost.value == 0 && text.find("/s") != std::string::npos
+               ? fmt::format("{} must be more than zero; write `0 s/B` when reducing costs nothing",
+                             in_quotes(text))
+               : "";
+  });
 }
 
 ValueType<std::string> word_type(const std::string& what, const std::vector<std::string>& words) {
-  const std::string form =
-      words.size() == 1 ? words.front() : fmt::format("one of {}", fmt::join(words, ", "));
-  return {.form = form,
-          .allowed = words,
-          .read = [what, form, words](Reader& reader, const Value& value) -> std::optional<std::string> {
-            auto text = reader.scalar(value, form);
-            if (text && std::count(words.begin(), words.end(), *text) == 0) {
-              reader.fail(value, unknown_name(what, *text, words));
-              return std::nullopt;
-            }
-            return text;
-          },
-          .write = [](YAML::Emitter& out, const std::string& word) { out << word; }};
+  ValueType<std::string> type = scalar_type<std::string>(
+      words.size() == 1 ? words.front() : fmt::format("one of {}", fmt::join(words, ", ")),
+      [what, words](const std::string& text) {
+        if (std::count(words.begin(), words.end(), text) == 0) {
+          refuse(unknown_name(what, text, words));
+        }
+        return text;
+      },
+      [](YAML::Emitter& out, const std::string& word) { out << word; });
+  type.allowed = words;
+  return type;
 }
 
 template <typename Q>
@@ -235,12 +225,5 @@ ValueType<Interval<double>> interval_type(const ValueType<Q>& quantity, const st
 template ValueType<Interval<double>> interval_type(const ValueType<Seconds>&, const std::string&);
 template ValueType<Interval<double>> interval_type(const ValueType<BytesPerSecond>&, const std::string&);
 template ValueType<Interval<double>> interval_type(const ValueType<SecondsPerByte>&, const std::string&);
-
-ValueType<Architecture> architecture_type() {
-  return choice_type<Architecture>(
-      "architecture", {Architecture::kepler, Architecture::pascal, Architecture::volta, Architecture::turing,
-                       Architecture::ampere, Architecture::ada, Architecture::hopper, Architecture::blackwell,
-                       Architecture::cdna});
-}
 
 }  // namespace ringside

@@ -12,8 +12,9 @@
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
+#include "common/interval.hpp"
+#include "common/names.hpp"
 #include "common/units.hpp"
-#include "scenario/machine/machine.hpp"
 #include "scenario/yaml/keys.hpp"
 #include "scenario/yaml/reader.hpp"
 
@@ -31,6 +32,20 @@ struct ValueType {
   std::function<void(YAML::Emitter&, const V&)> write;
 };
 
+/// The values of `type` in which `fault` finds nothing: it says what is wrong with one, or is empty.
+template <typename V, typename Fault>
+ValueType<V> narrowed(ValueType<V> type, Fault fault) {
+  type.read = [any = std::move(type.read), fault](Reader& reader, const Value& value) -> std::optional<V> {
+    auto read = any(reader, value);
+    if (const std::string what = read ? fault(value, *read) : std::string(); !what.empty()) {
+      reader.fail(value, what);
+      return std::nullopt;
+    }
+    return read;
+  };
+  return type;
+}
+
 struct WholeRange {
   std::int64_t min = 0;
   std::int64_t max = 0;
@@ -47,7 +62,6 @@ ValueType<Bytes> size_type();
 ValueType<Seconds> time_type(Zero zero = Zero::allowed);
 ValueType<BytesPerSecond> bandwidth_type(Zero zero = Zero::refused);
 ValueType<SecondsPerByte> cost_type();
-ValueType<Architecture> architecture_type();
 /// One of a closed set of words; `what` is what messages call it.
 ValueType<std::string> word_type(const std::string& what, const std::vector<std::string>& words);
 
@@ -55,7 +69,7 @@ ValueType<std::string> word_type(const std::string& what, const std::vector<std:
 template <typename Q>
 ValueType<Interval<double>> interval_type(const ValueType<Q>& quantity, const std::string& example);
 
-/// Words that stand for values; `spelling` writes them.
+/// Words that stand for values.
 template <typename E>
 ValueType<E> choice_type(const std::string& what, std::vector<E> values) {
   std::vector<std::string> words;
@@ -76,6 +90,16 @@ ValueType<E> choice_type(const std::string& what, std::vector<E> values) {
             return std::nullopt;
           },
           .write = [word](YAML::Emitter& out, const E& value) { word.write(out, std::string(name(value))); }};
+}
+
+/// Every value of a set that has spellings.
+template <typename E>
+ValueType<E> choice_type(const std::string& what) {
+  std::vector<E> values;
+  for (const std::string& word : names_of<E>()) {
+    values.push_back(*parse_name<E>(word));
+  }
+  return choice_type(what, std::move(values));
 }
 
 struct ListShape {

@@ -6,6 +6,7 @@
 namespace ringside {
 
 Algorithm naive_all_reduce();
+Algorithm circulating_ring_all_reduce();
 Algorithm tutorial_ring_all_reduce();
 Algorithm ring_all_reduce();
 Algorithm pipelined_ring_all_reduce();

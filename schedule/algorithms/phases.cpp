@@ -8,6 +8,27 @@
 namespace ringside {
 namespace {
 
+constexpr std::uint8_t kAccumulator = 0;
+constexpr std::uint8_t kReceived = 1;
+constexpr std::uint8_t kSent = 2;
+
+/// Every rank copies its buffer `from` into buffer `to` of its right neighbour.
+void write_hop(int n, std::uint8_t from, std::uint8_t to, RoundWriter& writer) {
+  for (Rank rank = 0; rank < n; ++rank) {
+    writer.add({.source = rank, .target = wrapped(rank + 1, n), .source_buffer = from, .target_buffer = to});
+  }
+}
+
+void write_local_reduction(int n, std::uint8_t from, RoundWriter& writer) {
+  for (Rank rank = 0; rank < n; ++rank) {
+    writer.add({.source = rank,
+                .target = rank,
+                .kind = MoveKind::reduce,
+                .source_buffer = from,
+                .target_buffer = kAccumulator});
+  }
+}
+
 /// Bits that it takes to write a number >= 0; bit_width is unsigned here, though the standard says int by now.
 int bit_width(int value) { return static_cast<int>(std::bit_width(static_cast<unsigned>(value))); }
 
@@ -38,6 +59,23 @@ void write_ring_all_gather(const Ring& ring, std::int64_t step, RoundWriter& rou
     round.copy(ring.member(member), ring.member(wrapped(member + 1, ring.size)), ring.block(block),
                ring.num_chunks);
   }
+}
+
+void write_circulation(int n, std::int64_t round, RoundWriter& writer) {
+  // Step by step the two scratch buffers change roles; the first step sends the message itself.
+  const std::int64_t step = round / 2;
+  const std::uint8_t received = step % 2 == 0 ? kReceived : kSent;
+  const std::uint8_t sent = step == 0 ? kAccumulator : (step % 2 == 0 ? kSent : kReceived);
+  if (round % 2 == 0) {
+    write_hop(n, sent, received, writer);
+  } else {
+    write_local_reduction(n, received, writer);
+  }
+}
+
+void write_circulating_copy(int n, std::int64_t round, RoundWriter& writer) {
+  const bool even = round % 2 == 0;
+  write_hop(n, even ? kAccumulator : kReceived, even ? kReceived : kAccumulator, writer);
 }
 
 void write_binomial_reduce(const ScheduleRequest& request, std::int64_t step, RoundWriter& round) {

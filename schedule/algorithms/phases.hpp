@@ -43,6 +43,13 @@ void write_ring_reduce_scatter(const Ring& ring, std::int64_t step, RoundWriter&
 /// Step 0 … size−2 of an all_gather around the ring: every member starts with its own block alone.
 void write_ring_all_gather(const Ring& ring, std::int64_t step, RoundWriter& round);
 
+/// Whole messages circulate in two scratch buffers beside the accumulator, buffer 0.
+inline constexpr int kCirculationBuffers = 3;
+/// Round 0 … 2(n−1)−1: hops of the whole message in even rounds, its reduction into the accumulator in odd ones.
+void write_circulation(int n, std::int64_t round, RoundWriter& writer);
+/// Round 0 … n−2: every accumulator travels on to the next rank.
+void write_circulating_copy(int n, std::int64_t round, RoundWriter& writer);
+
 /// Step 0 … num_doublings(n)−1 of a reduction of chunk 0 to the root along a binomial tree, and of its mirror
 /// image, the broadcast from the root.
 void write_binomial_reduce(const ScheduleRequest& request, std::int64_t step, RoundWriter& round);

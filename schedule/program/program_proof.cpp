@@ -14,6 +14,7 @@
 #include "schedule/chunk_layout.hpp"
 #include "schedule/program/rank_rounds.hpp"
 #include "schedule/promise.hpp"
+#include "schedule/proof.hpp"
 
 namespace ringside {
 namespace {
@@ -329,6 +330,20 @@ std::vector<std::string> faults_under(const Schedule& schedule, const Vector& ve
     programs.push_back(compile(schedule, vector, rank, policy));
   }
   return faults_of_programs(schedule, programs);
+}
+
+void require_proof(const Schedule& schedule, const Vector& vector, const ExecutionPolicy& policy) {
+  constexpr std::int64_t kMostCells = 1 << 17;
+  const std::int64_t n = schedule.num_ranks();
+  if (n * n * schedule.num_chunks() * policy.segments > kMostCells) {
+    return;
+  }
+  std::vector<std::string> faults = prove(schedule).faults;
+  if (faults.empty()) {
+    faults = faults_under(schedule, vector, policy);
+  }
+  RINGSIDE_CHECK(faults.empty(), fmt::format("{} {} of {} ranks is wrong: {}", schedule.algorithm().name,
+                                             name(schedule.algorithm().collective), n, faults.front()));
 }
 
 }  // namespace ringside

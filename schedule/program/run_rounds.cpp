@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "common/index.hpp"
+#include "common/text.hpp"
 #include "schedule/describe.hpp"
 
 namespace ringside {
@@ -24,11 +25,7 @@ std::string posted_text(std::span<const RunMove> moves) {
       rounds.insert(one.posted_in + 1);
     }
   }
-  if (rounds.empty()) {
-    return "";
-  }
-  return rounds.size() == 1 ? fmt::format("{}", *rounds.begin())
-                            : fmt::format("{}–{}", *rounds.begin(), *rounds.rbegin());
+  return rounds.empty() ? "" : consecutive("", *rounds.begin(), *rounds.rbegin());
 }
 
 }  // namespace

@@ -324,12 +324,10 @@ class Replay {
 
 Seconds replay(const Execution& execution, const Network& network, const SimulationOptions& options) {
   RINGSIDE_CHECK(execution.num_ranks() == network.num_ranks, "a schedule and its network differ in ranks");
-  const bool stragglers = std::any_of(network.slowdown.begin(), network.slowdown.end(),
-                                      [](double factor) { return factor != 1; });
   if (network.processor) {
     return Replay(execution, ProcessorCosts(network), options).run();
   }
-  if (network.uniform && !stragglers) {
+  if (network.uniform && !has_stragglers(network)) {
     return Replay(execution, UniformCosts(*network.uniform), options).run();
   }
   return Replay(execution, RoutedCosts(network), options).run();

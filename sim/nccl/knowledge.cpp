@@ -9,7 +9,7 @@
 #include "common/error.hpp"
 #include "common/prefixes.hpp"
 #include "schedule/registry.hpp"
-#include "sim/simulate.hpp"
+#include "sim/engine/simulate.hpp"
 #include "sim/topology/description.hpp"
 
 namespace ringside {
@@ -37,43 +37,21 @@ bool is_collective(const Known& known) {
 }
 
 /// One GPU sending to the next, with nothing else going on.
-RingHop copy_on(const Machine& machine) {
-  Machine node = machine;
-  node.nodes = 1;
-  node.gpus_per_node = machine.gpus_per_node.value_or(2);
-  node.ranks_per_node.reset();
-  node.inter.reset();
-  node.calibrated.reset();
-  node.ring_order.reset();
-  node.stragglers.clear();
-  return describe(build_network(node, 2)).ring.front();
-}
+RingHop copy_on(const Machine& machine) { return ring_inside_node(machine, 2).front(); }
 
 /// Geometric mean of what is known of copies between two GPUs.
-template <typename ValueOf>
-std::optional<double> mean_of_copies(const Machine& machine, ValueOf value_of) {
+template <typename Value>
+std::optional<double> mean_of_copies(const Machine& machine, std::optional<Value> Known::*member) {
   double sum = 0;
   int count = 0;
   for (const Known& known : machine.known) {
-    const std::optional<double> value = known.algorithm ? std::nullopt : value_of(known);
-    if (value && *value > 0) {
-      sum += std::log(*value);
+    const std::optional<Value>& value = known.*member;
+    if (!known.algorithm && value && value->value > 0) {
+      sum += std::log(value->value);
       ++count;
     }
   }
   return count > 0 ? std::optional(std::exp(sum / count)) : std::nullopt;
-}
-
-std::optional<double> copy_rate(const Machine& machine) {
-  return mean_of_copies(machine, [](const Known& known) {
-    return known.bandwidth ? std::optional(known.bandwidth->value) : std::nullopt;
-  });
-}
-
-std::optional<double> copy_latency(const Machine& machine) {
-  return mean_of_copies(machine, [](const Known& known) {
-    return known.latency ? std::optional(known.latency->value) : std::nullopt;
-  });
 }
 
 /// Two GPUs that copy: over PCIe nothing that more of them would share is in their way.
@@ -139,7 +117,7 @@ std::optional<ScheduleTime> schedule_time(const Machine& machine, const PointKey
 }
 
 Machine with_known_copies(const Machine& machine) {
-  const std::optional<double> rate = copy_rate(machine);
+  const std::optional<double> rate = mean_of_copies(machine, &Known::bandwidth);
   if (!rate || !has_links_of_a_kind(machine)) {
     return machine;
   }
@@ -195,10 +173,10 @@ NcclKnowledge nccl_knowledge(const Machine& machine, const NcclSystem& asked) {
                                         .schedule = schedule});
     }
   }
-  if (const std::optional<double> rate = copy_rate(machine)) {
+  if (const std::optional<double> rate = mean_of_copies(machine, &Known::bandwidth)) {
     knowledge.copy = NcclCopy{.system = copying_pair(machine, asked), .rate = {*rate}};
   }
-  const std::optional<double> latency = copy_latency(machine);
+  const std::optional<double> latency = mean_of_copies(machine, &Known::latency);
   if (latency && has_links_of_a_kind(machine)) {
     knowledge.copy_latency_ratio = *latency / copy_on(machine).latency.value;
   }
@@ -231,7 +209,7 @@ std::string why_copy_is_useless(const Machine& machine, const Known& known, cons
 
 std::string why_useless(const Machine& machine, const Known& known, const PointKey& key, NativeModel model) {
   if (key.algorithm == kNative && model != NativeModel::ringside) {
-    return fmt::format("--model {} takes nothing of it", name(model));
+    return fmt::format("the model {} takes nothing of it", name(model));
   }
   const auto asked = nccl_system(machine, key.ranks);
   if (const auto* reason = std::get_if<std::string>(&asked)) {

@@ -5,7 +5,7 @@
 
 #include "results/point_key.hpp"
 #include "scenario/machine/machine.hpp"
-#include "sim/nccl/native_model.hpp"
+#include "sim/engine/simulate.hpp"
 #include "sim/nccl/posterior.hpp"
 
 /// What `machine.known` says, in the terms of NcclPosterior.

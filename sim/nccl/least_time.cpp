@@ -7,20 +7,7 @@ namespace ringside {
 
 double nccl_least_seconds(const NcclSystem& system, Collective collective, double bytes) {
   const auto share = [collective](double parts, bool switch_reduces) {
-    switch (collective) {
-      case Collective::all_reduce:
-        return switch_reduces ? 1 : 2 * (parts - 1) / parts;
-      case Collective::all_gather:
-      case Collective::reduce_scatter:
-      case Collective::gather:
-        return (parts - 1) / parts;
-      case Collective::broadcast:
-      case Collective::reduce:
-      case Collective::all_to_all:
-      case Collective::send_recv:
-        break;
-    }
-    return 1.0;
+    return collective == Collective::all_reduce && switch_reduces ? 1 : bus_share(collective, parts);
   };
   const auto seconds = [bytes](double part, double rate) {
     return rate > 0 ? bytes * part / (rate * kGiga) : 0;

@@ -16,13 +16,13 @@ namespace ringside {
 namespace {
 
 /// Hosts whose memory passes GPUs less than a third of what others' does; nothing that people state tells them apart. Of fourteen sources of
-/// such boxes six take 2 to 7 times what is predicted of long messages without them, and eight 0.7 to 1.7 times (`ringside check
-/// --false-alarms configs/evaluation --format json`: kind pcie_host, band large, but for a box that was busy).
+/// such hosts six take 2 to 7 times what is predicted of long messages without them, and eight 0.7 to 1.7 times (`ringside-lab
+/// false-alarms configs/evaluation --format json`: kind pcie_host, band large, but for a host that was busy).
 constexpr double kSlowHosts = 6.0 / 14;
 constexpr double kSlowHostRate = 0.29;
 
-/// `one in three such boxes goes …`, of the nearest share that is said so.
-std::string such_boxes(const BoxKind& kind) {
+/// `one in three such hosts goes …`, of the nearest share that is said so.
+std::string such_hosts(const HostKind& kind) {
   struct Words {
     double share;
     std::string_view text;
@@ -39,7 +39,7 @@ std::string such_boxes(const BoxKind& kind) {
   const auto nearest = std::min_element(kWords.begin(), kWords.end(), [&](const Words& a, const Words& b) {
     return std::abs(std::log(kind.share / a.share)) < std::abs(std::log(kind.share / b.share));
   });
-  return fmt::format("{} such boxes {} and {}", nearest->text, nearest->many ? kind.many : kind.one,
+  return fmt::format("{} such hosts {} and {}", nearest->text, nearest->many ? kind.many : kind.one,
                      nearest->many ? "take" : "takes");
 }
 
@@ -52,8 +52,8 @@ std::string times_of(double ratio) {
 
 }  // namespace
 
-std::vector<BoxKind> box_kinds(const NcclSystem& system, const NcclParameters& parameters,
-                               Collective collective) {
+std::vector<HostKind> host_kinds(const NcclSystem& system, const NcclParameters& parameters,
+                                 Collective collective) {
   if (system.link != GpuLink::pcie || system.nodes > 1 || system.bridged_pairs ||
       system.transport.peer_to_peer >= 1) {
     return {{.one = "copies from GPU to GPU", .many = "copy from GPU to GPU", .share = 1}};
@@ -61,20 +61,20 @@ std::vector<BoxKind> box_kinds(const NcclSystem& system, const NcclParameters& p
   constexpr double kLong = 1e15;  // Bytes.
   const double predicted = nccl_collective(parameters, system, collective, kLong).seconds;
   const auto ratio = [&](double peer_to_peer, double host_speed) {
-    NcclSystem box = system;
-    box.transport.peer_to_peer = peer_to_peer;
-    box.host_ring_rate *= host_speed;
-    return nccl_collective(parameters, box, collective, kLong).seconds / predicted;
+    NcclSystem host = system;
+    host.transport.peer_to_peer = peer_to_peer;
+    host.host_ring_rate *= host_speed;
+    return nccl_collective(parameters, host, collective, kLong).seconds / predicted;
   };
   const double peer = system.transport.peer_to_peer;
-  std::vector<BoxKind> kinds = {{.one = "goes through slow host memory",
-                                 .many = "go through slow host memory",
-                                 .share = (1 - peer) * kSlowHosts,
-                                 .ratio = ratio(0, kSlowHostRate)},
-                                {.one = "goes through fast host memory",
-                                 .many = "go through fast host memory",
-                                 .share = (1 - peer) * (1 - kSlowHosts),
-                                 .ratio = ratio(0, 1)}};
+  std::vector<HostKind> kinds = {{.one = "goes through slow host memory",
+                                  .many = "go through slow host memory",
+                                  .share = (1 - peer) * kSlowHosts,
+                                  .ratio = ratio(0, kSlowHostRate)},
+                                 {.one = "goes through fast host memory",
+                                  .many = "go through fast host memory",
+                                  .share = (1 - peer) * (1 - kSlowHosts),
+                                  .ratio = ratio(0, 1)}};
   if (peer > 0) {
     kinds.push_back({.one = "copies from GPU to GPU",
                      .many = "copy from GPU to GPU",
@@ -82,31 +82,32 @@ std::vector<BoxKind> box_kinds(const NcclSystem& system, const NcclParameters& p
                      .ratio = ratio(1, 1)});
   }
   std::stable_sort(kinds.begin(), kinds.end(),
-                   [](const BoxKind& a, const BoxKind& b) { return a.share > b.share; });
+                   [](const HostKind& a, const HostKind& b) { return a.share > b.share; });
   return kinds;
 }
 
-std::string mixture_sentence(const std::vector<BoxKind>& kinds) {
+std::string mixture_sentence(const std::vector<HostKind>& kinds) {
   if (kinds.size() < 2) {
     return {};
   }
-  const BoxKind& likeliest = kinds.front();
+  const HostKind& likeliest = kinds.front();
   std::string text = fmt::format("most likely ({}) it {} and takes {}", percent(likeliest.share),
                                  likeliest.one, times_of(likeliest.ratio));
   for (auto kind = std::next(kinds.begin()); kind != kinds.end(); ++kind) {
-    text += fmt::format("; {} {}", such_boxes(*kind), times_of(kind->ratio));
+    text += fmt::format("; {} {}", such_hosts(*kind), times_of(kind->ratio));
   }
   return text;
 }
 
-std::string known_kind_sentence(const std::vector<BoxKind>& kinds, double ratio) {
+std::string known_kind_sentence(const std::vector<HostKind>& kinds, double ratio) {
   if (kinds.size() < 2) {
     return {};
   }
-  const auto nearest = std::min_element(kinds.begin(), kinds.end(), [&](const BoxKind& a, const BoxKind& b) {
-    return std::abs(std::log(ratio / a.ratio)) < std::abs(std::log(ratio / b.ratio));
-  });
-  return fmt::format("by what is known of it this box {}, or is as fast as those that do", nearest->one);
+  const auto nearest =
+      std::min_element(kinds.begin(), kinds.end(), [&](const HostKind& a, const HostKind& b) {
+        return std::abs(std::log(ratio / a.ratio)) < std::abs(std::log(ratio / b.ratio));
+      });
+  return fmt::format("by what is known of it this host {}, or is as fast as those that do", nearest->one);
 }
 
 }  // namespace ringside

@@ -64,7 +64,7 @@ class Model {
         (system_.protocol && *system_.protocol != protocol)) {
       return false;
     }
-    if (sends_directly(collective_)) {
+    if (row_of(collective_).nccl_sends) {
       // Sends and receives have LL for what is short, and Simple, which alone uses the buffers that connections between nodes share
       // (NVIDIA/nccl src/transport/net.cc).
       const bool exists = num_nodes_ > 1 ? protocol == NcclProtocol::simple : protocol != NcclProtocol::ll128;
@@ -87,7 +87,7 @@ class Model {
   Candidate predict(NcclAlgorithm algorithm, NcclProtocol protocol) const {
     switch (algorithm) {
       case NcclAlgorithm::ring:
-        return sends_directly(collective_) ? direct(protocol) : ring(protocol);
+        return row_of(collective_).nccl_sends ? direct(protocol) : ring(protocol);
       case NcclAlgorithm::tree:
         return tree(protocol);
       case NcclAlgorithm::nvls:
@@ -256,11 +256,10 @@ class Model {
   }
 
   Candidate ring(NcclProtocol protocol) const {
-    const double rounds = collective_ == Collective::all_reduce ? 2 : 1;
-    const bool all_bytes = collective_ == Collective::broadcast || collective_ == Collective::reduce;
+    const double rounds = std::max(1, row_of(collective_).bus_factor);
     const double latency = launch(protocol) + rounds * (n_ - num_nodes_) * step(protocol) +
                            rounds * (num_nodes_ - 1) * (num_nodes_ > 1 ? hop(protocol) : 0);
-    const double weight = all_bytes ? 1 : rounds * (n_ - 1) / n_;
+    const double weight = bus_share(collective_, n_);
     return finish(latency, bytes_time(weight, inside_rate() * inside_share(protocol)),
                   num_nodes_ > 1 ? bytes_time(weight, between_rate() * between_share(protocol)) : 0,
                   gap(protocol));
@@ -349,11 +348,6 @@ NcclLimit limit_of(const Candidate& candidate) {
 }
 
 }  // namespace
-
-bool sends_directly(Collective collective) {
-  return collective == Collective::all_to_all || collective == Collective::gather ||
-         collective == Collective::send_recv;
-}
 
 NcclEstimate nccl_all_reduce(const NcclParameters& parameters, const NcclSystem& system, double bytes) {
   return nccl_collective(parameters, system, Collective::all_reduce, bytes);

@@ -31,9 +31,6 @@ struct NcclEstimate {
 /// of host memory; where the description leaves the transport open, their geometric mean by its probability.
 NcclEstimate nccl_all_reduce(const NcclParameters& parameters, const NcclSystem& system, double bytes);
 
-/// Whether NCCL makes it of its sends and receives, from rank to rank, and not of rings.
-bool sends_directly(Collective collective);
-
 /// The same phases as a part of an all_reduce: all_gather and reduce_scatter are one half of its ring ((n−1) steps, w = (n−1)/n of the
 /// whole buffer, which is what `bytes` counts, as in nccl-tests); broadcast and reduce are one way round it (w = 1).
 /// all_to_all, gather and send_recv are sends and receives from rank to rank: one step for each peer in the node and one hop for each

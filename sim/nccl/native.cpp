@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "common/error.hpp"
 #include "common/numbers.hpp"
+#include "common/text.hpp"
 #include "schedule/registry.hpp"
 #include "sim/nccl/knowledge.hpp"
 #include "sim/nccl/mixture.hpp"
@@ -19,15 +21,13 @@ namespace ringside {
 
 namespace {
 
-constexpr std::array<std::string_view, 3> kModelNames = {"ringside", "nccl_tuner", "alpha_beta"};
-
 std::string what_limits(const NcclSystem& system, const NcclEstimate& estimate) {
   switch (estimate.limit) {
     case NcclLimit::latency:
       return "latency limits: the launch and the steps from rank to rank take longer than the bytes";
     case NcclLimit::network:
-      return fmt::format("the network limits: {} NIC{} of a node, {:.4g} GB/s by the data sheet", system.nics,
-                         system.nics == 1 ? "" : "s", system.network_rate);
+      return fmt::format("the network limits: {} of a node, {:.4g} GB/s by the data sheet",
+                         count_of(system.nics, "NIC"), system.network_rate);
     case NcclLimit::gpu_links:
       break;
   }
@@ -78,11 +78,11 @@ std::string transport_of(const NcclSystem& system) {
                      percent(transport.peer_to_peer), transport.why);
 }
 
-/// Which kinds of boxes the prediction is a mixture of, or of which this one is by what is known: that is told where an all_reduce was
+/// Which kinds of hosts the prediction is a mixture of, or of which this one is by what is known: that is told where an all_reduce was
 /// measured and its interval is clearly narrower than without.
-std::string kinds_of_boxes(const NcclSystem& system, const NcclFit& fit, Collective collective,
+std::string kinds_of_hosts(const NcclSystem& system, const NcclFit& fit, Collective collective,
                            const Interval<double>& alone, const Interval<double>& range) {
-  const std::vector<BoxKind> kinds = box_kinds(system, fit.parameters, collective);
+  const std::vector<HostKind> kinds = host_kinds(system, fit.parameters, collective);
   constexpr double kNarrower = 0.7;
   const auto width = [](const Interval<double>& interval) { return std::log(interval.high / interval.low); };
   return width(range) < kNarrower * width(alone) ? known_kind_sentence(kinds, range.typical / alone.typical)
@@ -96,7 +96,7 @@ std::string_view name_on(const NcclSystem& system, NcclAlgorithm algorithm) {
 
 /// Algorithm, protocol, and the channels that NCCL's own search plans with: RCCL's is another.
 std::string what_it_takes(const NcclSystem& system, Collective collective, const NcclEstimate& estimate) {
-  if (sends_directly(collective)) {
+  if (row_of(collective).nccl_sends) {
     return fmt::format("{} sends from rank to rank with protocol {}",
                        system.vendor == Vendor::amd ? "RCCL" : "NCCL", name(estimate.protocol));
   }
@@ -108,9 +108,8 @@ std::string what_it_takes(const NcclSystem& system, Collective collective, const
   const int channels = estimate.algorithm == NcclAlgorithm::nvls && graph.nvls_channels > 0
                            ? graph.nvls_channels
                            : graph.channels;
-  return fmt::format("NCCL takes {} with protocol {} on up to {} channel{}",
-                     name_on(system, estimate.algorithm), name(estimate.protocol), channels,
-                     channels == 1 ? "" : "s");
+  return fmt::format("NCCL takes {} with protocol {} on up to {}", name_on(system, estimate.algorithm),
+                     name(estimate.protocol), count_of(channels, "channel"));
 }
 
 /// What was measured of native, unless its time is so far from what can be that it has another unit: ms for us is a thousand. Says where
@@ -173,12 +172,22 @@ Prediction ours(const Machine& machine, const NcclSystem& system, Collective col
   }
   if (system.link == GpuLink::pcie) {
     prediction.limits.push_back({.kind = Limit::Kind::model, .text = transport_of(system)});
-    const std::string kinds = kinds_of_boxes(system, fit, collective, alone, range);
+    const std::string kinds = kinds_of_hosts(system, fit, collective, alone, range);
     if (!kinds.empty() && estimate.limit == NcclLimit::gpu_links) {
       prediction.limits.push_back({.kind = Limit::Kind::model, .text = kinds});
     }
   }
   return prediction;
+}
+
+/// A model that is not ours has no interval.
+Prediction of_others(double seconds, std::string what) {
+  return {.seconds = {seconds},
+          .low = {},
+          .high = {},
+          .fidelity = Fidelity::nccl,
+          .source = CostSource::spec,
+          .limits = {{.kind = Limit::Kind::model, .text = std::move(what)}}};
 }
 
 /// 1073741824 → `1G`, as nccl-tests takes sizes.
@@ -250,16 +259,6 @@ std::vector<NcclAdvice> candidates(const Machine& machine, const PointKey& sampl
 
 }  // namespace
 
-std::string_view name(NativeModel value) { return kModelNames[static_cast<std::size_t>(value)]; }
-
-std::vector<std::string> native_model_names() { return {kModelNames.begin(), kModelNames.end()}; }
-
-std::optional<NativeModel> parse_native_model(std::string_view text) {
-  const auto found = std::find(kModelNames.begin(), kModelNames.end(), text);
-  return found != kModelNames.end() ? std::optional(static_cast<NativeModel>(found - kModelNames.begin()))
-                                    : std::nullopt;
-}
-
 std::variant<Prediction, std::string> predict_nccl_native(const Machine& machine, const PointKey& key,
                                                           NativeModel model, const NcclFit& fit) {
   if (!machine.stragglers.empty()) {
@@ -280,25 +279,14 @@ std::variant<Prediction, std::string> predict_nccl_native(const Machine& machine
         return fmt::format("NCCL's cost table of {} is not here, only all_reduce's", name(key.collective));
       }
       if (const auto seconds = nccl_tuner_seconds(system, nccl_graph(system), bytes)) {
-        return Prediction{.seconds = {*seconds},
-                          .low = {},
-                          .high = {},
-                          .fidelity = Fidelity::nccl,
-                          .source = CostSource::spec,
-                          .limits = {{.kind = Limit::Kind::model, .text = "NCCL 2.30.7's own cost table"}}};
+        return of_others(*seconds, "NCCL 2.30.7's own cost table");
       }
       return std::string("NCCL's cost table is of NVIDIA's GPUs");
     case NativeModel::alpha_beta:
       break;
   }
-  return Prediction{
-      .seconds = {alpha_beta_seconds(system, key.collective, bytes)},
-      .low = {},
-      .high = {},
-      .fidelity = Fidelity::nccl,
-      .source = CostSource::spec,
-      .limits = {{.kind = Limit::Kind::model,
-                  .text = "a ring by the textbook's alpha-beta model, with data-sheet bandwidth"}}};
+  return of_others(alpha_beta_seconds(system, key.collective, bytes),
+                   "a ring by the textbook's alpha-beta model, with data-sheet bandwidth");
 }
 
 bool is_known(const Machine& machine, const PointKey& key) {

@@ -9,7 +9,7 @@
 #include "results/point_key.hpp"
 #include "results/prediction.hpp"
 #include "scenario/machine/machine.hpp"
-#include "sim/nccl/native_model.hpp"
+#include "sim/engine/simulate.hpp"
 #include "sim/nccl/parameters.hpp"
 
 /// `native` on backend nccl: from a machine's description, and from what somebody measured on it.

@@ -72,12 +72,6 @@ constexpr auto kMeanings = std::to_array<Meaning>({
 });
 static_assert(kMeanings.size() == kNumNcclParameters);
 
-constexpr std::array<std::string_view, kNumMachineClasses> kClassNames = {"node_nvlink", "node_pcie",
-                                                                          "multi_node"};
-constexpr std::array<std::string_view, kNumNcclKinds> kKindNames = {"nvlink", "rdma", "other_network",
-                                                                    "pcie_peer", "pcie_host"};
-constexpr std::array<std::string_view, kNumSizeBands> kBandNames = {"small", "middle", "large"};
-
 /// Digits that read back as the same number.
 std::string exact(double value) { return fmt::format("{}", value); }
 
@@ -96,9 +90,10 @@ NcclSpread parse_spread(const YamlTree& tree) {
                        .doublings = positive(tree, "doublings"),
                        .quantiles = {}};
   for (std::size_t band = 0; band < kNumSizeBands; ++band) {
-    const std::vector<double> range = tree.at("quantiles").at(kBandNames[band]).numbers();
+    const std::vector<double> range = tree.at("quantiles").at(name(static_cast<SizeBand>(band))).numbers();
     if (range.size() != 2) {
-      throw Error(ErrorKind::bad_input, fmt::format("quantiles of {} are not two numbers", kBandNames[band]));
+      throw Error(ErrorKind::bad_input,
+                  fmt::format("quantiles of {} are not two numbers", name(static_cast<SizeBand>(band))));
     }
     spread.quantiles[band] = {.low = range[0], .high = range[1]};
   }
@@ -116,10 +111,6 @@ NcclParameters nccl_guesses() {
   }
   return parameters;
 }
-
-std::string_view name(MachineClass value) { return kClassNames[static_cast<std::size_t>(value)]; }
-std::string_view name(NcclKind value) { return kKindNames[static_cast<std::size_t>(value)]; }
-std::string_view name(SizeBand value) { return kBandNames[static_cast<std::size_t>(value)]; }
 
 SizeBand size_band(double bytes) {
   constexpr double kKi = 1024;
@@ -151,11 +142,11 @@ std::string to_yaml(const NcclFit& fit) {
     const NcclSpread& spread = fit.spreads[i];
     text += fmt::format(
         "  {}:\n    latency: {}\n    bytes: {}\n    shape: {}\n    doublings: {}\n    quantiles:\n",
-        kKindNames[i], exact(spread.latency), exact(spread.bytes), exact(spread.shape),
+        name(static_cast<NcclKind>(i)), exact(spread.latency), exact(spread.bytes), exact(spread.shape),
         exact(spread.doublings));
     for (std::size_t band = 0; band < kNumSizeBands; ++band) {
-      text += fmt::format("      {}: [{}, {}]\n", kBandNames[band], exact(spread.quantiles[band].low),
-                          exact(spread.quantiles[band].high));
+      text += fmt::format("      {}: [{}, {}]\n", name(static_cast<SizeBand>(band)),
+                          exact(spread.quantiles[band].low), exact(spread.quantiles[band].high));
     }
   }
   text += fmt::format("data:\n  hash: {}\n  systems: {}\n  points: {}\n  groups:\n", fit.data_hash,
@@ -174,7 +165,7 @@ NcclFit parse_nccl_fit(const std::string& yaml, const std::string& origin) {
       fit.parameters.values[i] = positive(root.at("parameters"), kMeanings[i].name);
     }
     for (std::size_t i = 0; i < kNumNcclKinds; ++i) {
-      fit.spreads[i] = parse_spread(root.at("spreads").at(kKindNames[i]));
+      fit.spreads[i] = parse_spread(root.at("spreads").at(name(static_cast<NcclKind>(i))));
     }
     const YamlTree& data = root.at("data");
     fit.data_hash = data.at("hash").text;

@@ -7,8 +7,10 @@
 #include <string_view>
 #include <vector>
 
+#include "common/spellings.hpp"
+
 /// The numbers of NCCL's time model (sim/nccl/model.hpp): what they mean, and the values that
-/// `ringside evaluate --fit` wrote into configs/nccl/, which are part of the program.
+/// `ringside-lab fit` wrote into configs/nccl/, which are part of the program.
 namespace ringside {
 
 enum class NcclParameter : std::size_t {
@@ -86,15 +88,30 @@ enum class SizeBand { small, middle, large };  ///< Up to 64 KiB, up to 16 MiB, 
 inline constexpr std::size_t kNumMachineClasses = 3;
 inline constexpr std::size_t kNumSizeBands = 3;
 
-std::string_view name(MachineClass value);
-std::string_view name(SizeBand value);
+constexpr auto spellings_of(MachineClass /*any*/) {
+  using enum MachineClass;
+  return std::to_array<Spelling<MachineClass>>(
+      {{node_nvlink, "node_nvlink"}, {node_pcie, "node_pcie"}, {multi_node, "multi_node"}});
+}
+constexpr auto spellings_of(SizeBand /*any*/) {
+  using enum SizeBand;
+  return std::to_array<Spelling<SizeBand>>({{small, "small"}, {middle, "middle"}, {large, "large"}});
+}
+
 SizeBand size_band(double bytes);
 
 /// Machines that differ from their predictions alike: one set of intervals each.
 enum class NcclKind { nvlink, rdma, other_network, pcie_peer, pcie_host };
 inline constexpr std::size_t kNumNcclKinds = 5;
 
-std::string_view name(NcclKind value);
+constexpr auto spellings_of(NcclKind /*any*/) {
+  using enum NcclKind;
+  return std::to_array<Spelling<NcclKind>>({{nvlink, "nvlink"},
+                                            {rdma, "rdma"},
+                                            {other_network, "other_network"},
+                                            {pcie_peer, "pcie_peer"},
+                                            {pcie_host, "pcie_host"}});
+}
 
 /// How machines of one kind differ from the model: of y = log(measured / predicted) over log2 of the size,
 /// cov(y, y') = latency²·(1−s)(1−s') + bytes²·s·s' + shape²·exp(−½((log2 − log2')/doublings)²), s = a logistic step at 512 KiB.
@@ -122,8 +139,7 @@ double byte_share(double log2_bytes);
 struct NcclFit {
   NcclParameters parameters;
   std::array<NcclSpread, kNumNcclKinds> spreads = {};
-  std::string data_hash =
-      {};  ///< Data hash of the systems it was fitted to (analysis/evaluation/nccl_fit.hpp).
+  std::string data_hash = {};  ///< Data hash of the systems it was fitted to (lab/nccl/nccl_fit.hpp).
   int systems = 0;
   int points = 0;
   std::vector<std::string> groups = {};  ///< The sources of those systems.

@@ -58,7 +58,7 @@ double deviation_of(const NcclSystem& system, Collective collective, double byte
   if (collective == Collective::all_reduce) {
     return 0;
   }
-  const bool far = sends_directly(collective) && system.nodes > 1;
+  const bool far = row_of(collective).nccl_sends && system.nodes > 1;
   return far ? std::lerp(kFarSends, kOtherCollective, byte_share) : kOtherCollective;
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <limits>
 #include <vector>
 
@@ -12,8 +11,9 @@
 #include "common/names.hpp"
 #include "common/numbers.hpp"
 #include "common/prefixes.hpp"
-#include "sim/nccl/gpu_models.hpp"
+#include "common/text.hpp"
 #include "sim/topology/description.hpp"
+#include "sim/topology/gpu_models.hpp"
 #include "sim/topology/link_kinds.hpp"
 #include "sim/topology/network.hpp"
 #include "sim/topology/node.hpp"
@@ -22,42 +22,24 @@ namespace ringside {
 
 namespace {
 
-constexpr std::array<std::string_view, 3> kAlgorithmNames = {"Ring", "Tree", "NVLS"};
-constexpr std::array<std::string_view, 3> kProtocolNames = {"LL", "LL128", "Simple"};
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(),
-                 [](unsigned char c) { return std::tolower(c); });
-  return result;
-}
-
-/// The one of `names` that `text` spells, however its letters are cased. NCCL takes lists (`Ring,Tree`) and exclusions
-/// (`^NVLS`) as well; those leave a choice and are not modelled.
-template <typename E, std::size_t N>
-E forced(std::string_view key, std::string_view text, const std::array<std::string_view, N>& names) {
-  for (std::size_t i = 0; i < N; ++i) {
-    if (lower(names[i]) == lower(text)) {
-      return static_cast<E>(i);
+/// What `text` spells, however its letters are cased. NCCL takes lists (`Ring,Tree`) and exclusions (`^NVLS`) as well; those leave a
+/// choice and are not modelled.
+template <typename E>
+E forced(std::string_view key, std::string_view text) {
+  for (const auto& [value, spelt] : spellings_of(E{})) {
+    if (lower(spelt) == lower(text)) {
+      return value;
     }
   }
-  const std::vector<std::string> known(names.begin(), names.end());
-  throw Error(ErrorKind::bad_input, unknown_name(key, text, known));
+  throw Error(ErrorKind::bad_input, unknown_name(key, text, names_of<E>()));
 }
 
 /// GB/s that the slowest hop gets when a ring goes through the first `gpus` GPUs of one node and all hops go at once.
 double ring_rate_inside(const Machine& machine, int gpus, bool peer_to_peer) {
   Machine node = machine;
   node.intra->peer_to_peer = peer_to_peer;
-  node.nodes = 1;
-  node.gpus_per_node = machine.gpus_per_node.value_or(gpus);
-  node.ranks_per_node.reset();
-  node.inter.reset();
-  node.calibrated.reset();
-  node.ring_order.reset();
-  node.stragglers.clear();
   double slowest = std::numeric_limits<double>::infinity();
-  for (const RingHop& hop : describe(build_network(node, gpus)).ring) {
+  for (const RingHop& hop : ring_inside_node(node, gpus)) {
     slowest = std::min(slowest, hop.with_ring.value / kGiga);
   }
   return slowest;
@@ -288,12 +270,10 @@ class Description {
     if (!gpu_.pcie_generation) {
       return std::numeric_limits<double>::infinity();
     }
-    const bool says_lanes =
-        machine_.intra && machine_.intra->kind == IntraKind::pcie && machine_.intra->lanes;
-    const int lanes = says_lanes ? *machine_.intra->lanes : 16;
-    const int generation = machine_.intra && machine_.intra->kind == IntraKind::pcie
-                               ? machine_.intra->generation.value_or(*gpu_.pcie_generation)
-                               : *gpu_.pcie_generation;
+    const bool says_slot = machine_.intra && machine_.intra->kind == IntraKind::pcie;
+    const IntraLink slot = says_slot ? *machine_.intra : IntraLink{};
+    const int lanes = slot.lanes.value_or(16);
+    const int generation = slot.generation.value_or(*gpu_.pcie_generation);
     return ranks_of_a_node() * pcie_slot(generation, lanes, true).data_sheet.value / kGiga;
   }
 
@@ -303,10 +283,10 @@ class Description {
       // That is what nvls is between nodes.
       system_.algorithm = NcclAlgorithm::nvls;
     } else if (software.nccl_algo) {
-      system_.algorithm = forced<NcclAlgorithm>("nccl_algo", *software.nccl_algo, kAlgorithmNames);
+      system_.algorithm = forced<NcclAlgorithm>("nccl_algo", *software.nccl_algo);
     }
     if (software.nccl_proto) {
-      system_.protocol = forced<NcclProtocol>("nccl_proto", *software.nccl_proto, kProtocolNames);
+      system_.protocol = forced<NcclProtocol>("nccl_proto", *software.nccl_proto);
     }
     system_.single_process = software.processes == Processes::single;
     system_.before_2_9 = system_.vendor == Vendor::nvidia && software.nccl &&
@@ -320,9 +300,6 @@ class Description {
 };
 
 }  // namespace
-
-std::string_view name(NcclAlgorithm value) { return kAlgorithmNames[static_cast<std::size_t>(value)]; }
-std::string_view name(NcclProtocol value) { return kProtocolNames[static_cast<std::size_t>(value)]; }
 
 MachineClass NcclSystem::machine_class() const {
   if (nodes > 1) {

@@ -16,8 +16,14 @@ enum class NcclAlgorithm { ring, tree, nvls };
 enum class NcclProtocol { ll, ll128, simple };
 
 /// As NCCL_ALGO and NCCL_PROTO spell them.
-std::string_view name(NcclAlgorithm value);
-std::string_view name(NcclProtocol value);
+constexpr auto spellings_of(NcclAlgorithm /*any*/) {
+  using enum NcclAlgorithm;
+  return std::to_array<Spelling<NcclAlgorithm>>({{ring, "Ring"}, {tree, "Tree"}, {nvls, "NVLS"}});
+}
+constexpr auto spellings_of(NcclProtocol /*any*/) {
+  using enum NcclProtocol;
+  return std::to_array<Spelling<NcclProtocol>>({{ll, "LL"}, {ll128, "LL128"}, {simple, "Simple"}});
+}
 
 enum class GpuLink { none, nvswitch, nvlink, xgmi, pcie };
 

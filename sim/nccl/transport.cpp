@@ -32,18 +32,15 @@ bool contains(std::string_view text, std::string_view word) {
 double by_rule(bool recent, bool amd_cpu, int gpus) { return amd_cpu && (!recent || gpus <= 2) ? 1 : 0; }
 
 std::string by_rule_because(bool recent, bool amd_cpu, int gpus) {
-  const std::string_view version = recent ? "from 2.23.4 on" : "before 2.23.4";
   if (!amd_cpu) {
-    return fmt::format(
-        "because NCCL copies from GPU to GPU only below one PCIe switch unless the CPU is AMD's");
+    return "because NCCL copies from GPU to GPU only below one PCIe switch unless the CPU is AMD's";
   }
   if (!recent) {
-    return fmt::format("because NCCL {} copies from GPU to GPU at any distance on AMD's CPUs", version);
+    return "because NCCL before 2.23.4 copies from GPU to GPU at any distance on AMD's CPUs";
   }
   return gpus <= 2
              ? "because NCCL copies between two GPUs at any distance on AMD's CPUs"
-             : fmt::format("because NCCL {} copies between more than two GPUs only below one PCIe switch",
-                           version);
+             : "because NCCL from 2.23.4 on copies between more than two GPUs only below one PCIe switch";
 }
 
 }  // namespace

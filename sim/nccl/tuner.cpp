@@ -326,12 +326,11 @@ double alpha_beta_seconds(const NcclSystem& system, Collective collective, doubl
   if (collective == Collective::send_recv) {
     return kMicro * (kRingBase[0] + (num_nodes > 1 ? alpha_network : alpha)) + bytes / (rate * 1e9);
   }
-  const double rounds = collective == Collective::all_reduce ? 2 : 1;
-  const bool all_bytes = collective == Collective::broadcast || collective == Collective::reduce;
+  const double rounds = std::max(1, row_of(collective).bus_factor);
   const double steps = rounds * (n - 1);
   const double between = rounds * (num_nodes - 1);
   return kMicro * (kRingBase[0] + (steps - between) * alpha + between * alpha_network) +
-         (all_bytes ? 1 : steps / n) * bytes / (rate * 1e9);
+         bus_share(collective, n) * bytes / (rate * 1e9);
 }
 
 }  // namespace ringside

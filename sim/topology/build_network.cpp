@@ -6,6 +6,7 @@
 
 #include "common/error.hpp"
 #include "common/index.hpp"
+#include "common/text.hpp"
 #include "sim/topology/build_network_parts.hpp"
 #include "sim/topology/cluster.hpp"
 #include "sim/topology/network.hpp"
@@ -102,7 +103,7 @@ Network cluster_network(const BuildRequest& request, int num_gpus, int per_node)
                                        .reduction = reduction_cost(request),
                                        .single_port = node.single_port};
   }
-  if (!node.plan.wiring && num_gpus > 1) {
+  if (!node.plan.append_route && num_gpus > 1) {
     return network;  // Uniform, and too many pairs to list.
   }
   network.gpus_per_node = num_gpus;
@@ -189,8 +190,8 @@ LinkSheet as_measured(const Machine& machine, const LinkSheet& usual, int count)
 }
 
 void fail_for_too_few_gpus(const Machine& machine, std::int64_t num_gpus, int num_ranks) {
-  throw Error(ErrorKind::bad_input, fmt::format("machine '{}' has {} GPU{}, {} ranks were asked for",
-                                                machine.name, num_gpus, num_gpus == 1 ? "" : "s", num_ranks));
+  throw Error(ErrorKind::bad_input, fmt::format("machine '{}' has {}, {} ranks were asked for", machine.name,
+                                                count_of(num_gpus, "GPU"), num_ranks));
 }
 
 void require_links_of_vendor(const GpuModel& gpu, const std::optional<IntraLink>& intra) {

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <limits>
 #include <map>
 #include <utility>
@@ -160,14 +161,9 @@ class LinkReader {
         continue;
       }
       const std::string end = fmt::format("rank {}", rank);
-      const LinkSpec* own = nullptr;
-      for (const LinkSpec& link : machine_.links) {
-        if (link.from == end || link.to == end) {
-          own = &link;
-          break;
-        }
-      }
-      faults_.push_back(own != nullptr
+      const auto own = std::find_if(machine_.links.begin(), machine_.links.end(),
+                                    [&](const LinkSpec& link) { return link.from == end || link.to == end; });
+      faults_.push_back(own != machine_.links.end()
                             ? fmt::format("{}: {} has no route to rank 0", place_of(machine_, *own), end)
                             : no_link(end));
     }

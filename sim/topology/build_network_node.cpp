@@ -6,11 +6,11 @@
 #include "common/error.hpp"
 #include "common/index.hpp"
 #include "common/names.hpp"
+#include "common/text.hpp"
 #include "sim/topology/build_network_parts.hpp"
 #include "sim/topology/pcie.hpp"
 
 namespace ringside {
-
 namespace {
 
 /// A mesh lists every pair of a node.
@@ -97,7 +97,7 @@ class NodePlanner {
       return;
     }
     if (node_.single_port) {
-      wire_ports(node_.plan, numbers);
+      wire_switch(node_.plan, {"any other GPU", "'s port out", "'s port in"}, half_latency(numbers));
     } else {
       wire_pairs("private link", numbers);
     }
@@ -147,9 +147,8 @@ class NodePlanner {
              "with `switch: true` every GPU is wired to the switch; leave one of them out");
       }
       const LinkSheet kind = located(machine_, "intra.generation", [&] { return nvswitch(generation); });
-      LinkNumbers port = bundle(links, choose(as_measured(machine_, kind, links), request_.numbers));
-      port.latency = 0.5 * port.latency;
-      wire_switch(node_.plan, "NVLink", port);
+      const LinkNumbers port = bundle(links, choose(as_measured(machine_, kind, links), request_.numbers));
+      wire_switch(node_.plan, {"NVLink switch", " NVLink up", " NVLink down"}, half_latency(port));
       return;
     }
     const LinkSheet kind = located(machine_, "intra.generation", [&] { return nvlink_of(generation); });
@@ -351,7 +350,7 @@ class NodePlanner {
     const int groups = num_nic_groups();
     const int first = (group * nics + groups - 1) / groups;
     const int last = ((group + 1) * nics + groups - 1) / groups - 1;
-    return first >= last ? fmt::format("NIC {}", first) : fmt::format("NICs {} to {}", first, last);
+    return consecutive("NIC", first, std::max(first, last), " to ");
   }
 
   std::int32_t nic_place(int group) const {
@@ -376,11 +375,6 @@ class NodePlanner {
       fail(machine_, key, "left out, and no data sheet of a `gpu` that the machine names tells it");
     }
     return *known;
-  }
-
-  static LinkNumbers bundle(int links, LinkNumbers link) {
-    link.capacity.value *= links;
-    return link;
   }
 
   const BuildRequest& request_;

@@ -7,7 +7,7 @@
 
 #include "common/error.hpp"
 #include "scenario/machine/machine.hpp"
-#include "sim/nccl/gpu_models.hpp"
+#include "sim/topology/gpu_models.hpp"
 #include "sim/topology/link_kinds.hpp"
 #include "sim/topology/network.hpp"
 #include "sim/topology/node.hpp"

@@ -52,7 +52,7 @@ void ClusterTopology::route(Rank source, Rank target, std::vector<std::int32_t>&
   const int target_gpu = target % ranks_per_node_;
   const std::int32_t source_offset = source_node * links_per_node();
   if (source_node == target_node) {
-    plan_.wiring->append_route(source_gpu, target_gpu, route);
+    plan_.append_route(source_gpu, target_gpu, route);
     for (std::int32_t& link : route) {
       link += source_offset;
     }

@@ -225,4 +225,15 @@ TopologyDescription describe(const Network& network) {
   return description;
 }
 
+std::vector<RingHop> ring_inside_node(Machine machine, int gpus) {
+  machine.nodes = 1;
+  machine.gpus_per_node = machine.gpus_per_node.value_or(gpus);
+  machine.ranks_per_node.reset();
+  machine.inter.reset();
+  machine.calibrated.reset();
+  machine.ring_order.reset();
+  machine.stragglers.clear();
+  return describe(build_network(machine, gpus)).ring;
+}
+
 }  // namespace ringside

@@ -61,4 +61,7 @@ struct TopologyDescription {
 /// Takes time and memory in proportion to links and ranks.
 TopologyDescription describe(const Network& network);
 
+/// The ring through the first `gpus` GPUs of one node of the machine, by its description alone.
+std::vector<RingHop> ring_inside_node(Machine machine, int gpus);
+
 }  // namespace ringside

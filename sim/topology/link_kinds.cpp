@@ -21,9 +21,7 @@ Interval<double> range_of(const Interval<SourcedNumber>& range) {
 
 /// Shares of a rate in GB/s, as bytes per second.
 Interval<double> shares_of(double gigabytes, const Interval<SourcedNumber>& shares) {
-  return {.low = kGiga * (gigabytes * shares.low.value),
-          .typical = kGiga * (gigabytes * shares.typical.value),
-          .high = kGiga * (gigabytes * shares.high.value)};
+  return kGiga * (gigabytes * range_of(shares));
 }
 
 template <typename Sheet>
@@ -85,15 +83,15 @@ std::string_view spelt(InterKind kind) {
 }  // namespace
 
 LinkNumbers choose(const LinkSheet& kind, SpecNumbers numbers) {
-  switch (numbers) {
-    case SpecNumbers::fastest:
-      return {.latency = {kind.latency.low}, .capacity = {kind.bandwidth.high}};
-    case SpecNumbers::slowest:
-      return {.latency = {kind.latency.high}, .capacity = {kind.bandwidth.low}};
-    case SpecNumbers::typical:
-      break;
-  }
-  return {.latency = {kind.latency.typical}, .capacity = {kind.bandwidth.typical}};
+  const Interval<double>& time = kind.latency;
+  return {.latency = {chosen_rate({.low = time.high, .typical = time.typical, .high = time.low}, numbers)},
+          .capacity = {chosen_rate(kind.bandwidth, numbers)}};
+}
+
+double chosen_rate(const Interval<double>& range, SpecNumbers numbers) {
+  return numbers == SpecNumbers::fastest   ? range.high
+         : numbers == SpecNumbers::slowest ? range.low
+                                           : range.typical;
 }
 
 double measured_speed(const LinkSheet& usual, int count, BytesPerSecond measured) {
@@ -116,9 +114,7 @@ LinkSheet at_measured_speed(LinkSheet usual, double speed) {
 }
 
 LinkSheet scaled(LinkSheet usual, double speed) {
-  for (double* rate : {&usual.bandwidth.low, &usual.bandwidth.typical, &usual.bandwidth.high}) {
-    *rate *= speed;
-  }
+  usual.bandwidth = speed * usual.bandwidth;
   return usual;
 }
 
@@ -202,49 +198,6 @@ LinkSheet network_link(InterKind network, BytesPerSecond rate) {
           .data_sheet = {kGiga * gigabytes},
           .bandwidth = shares_of(gigabytes, sheet->bandwidth),
           .latency = range_of(sheet->latency)};
-}
-
-std::vector<LinkSheet> all_link_kinds() {
-  const LinkCatalog& catalog = link_catalog();
-  std::vector<LinkSheet> kinds;
-  for (const bool peer_to_peer : {true, false}) {
-    for (const PcieSheet& sheet : catalog.pcie) {
-      kinds.push_back(pcie_slot(sheet.generation, kSlotLanes, peer_to_peer));
-    }
-  }
-  for (const PcieSheet& sheet : catalog.pcie) {
-    kinds.push_back(card_staging(sheet.generation, kSlotLanes));
-  }
-  for (const PcieSheet& sheet : catalog.pcie) {
-    kinds.push_back(host_memory(sheet.generation));
-  }
-  for (const PcieSheet& sheet : catalog.pcie) {
-    kinds.push_back(host_bridge(sheet.generation, 4));
-  }
-  for (const PcieSheet& sheet : catalog.pcie) {
-    kinds.push_back(socket_link(sheet.generation));
-  }
-  for (const CableSheet& sheet : catalog.nvlink) {
-    kinds.push_back(nvlink(sheet.generation));
-  }
-  kinds.push_back(nvlink(catalog.nvlink_ga102.generation, {catalog.nvlink_ga102.data_sheet.value}));
-  for (const CableSheet& sheet : catalog.nvswitch) {
-    kinds.push_back(nvswitch(sheet.generation));
-  }
-  for (const CableSheet& sheet : catalog.xgmi) {
-    kinds.push_back(xgmi(sheet.generation));
-  }
-  const auto gigabits = [](double rate) { return BytesPerSecond{rate * kGiga / 8}; };
-  for (const double rate : {100.0, 200.0, 400.0}) {
-    for (const InterKind network : {InterKind::infiniband, InterKind::roce, InterKind::efa}) {
-      kinds.push_back(network_link(network, gigabits(rate)));
-    }
-  }
-  for (const double rate : {10.0, 25.0, 100.0}) {
-    kinds.push_back(network_link(InterKind::ethernet, gigabits(rate)));
-  }
-  kinds.push_back(network_link(InterKind::slingshot, gigabits(200)));
-  return kinds;
 }
 
 }  // namespace ringside

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "common/interval.hpp"
 #include "common/units.hpp"
@@ -18,6 +17,18 @@ struct LinkNumbers {
   BytesPerSecond capacity = {};
 };
 
+/// So many such links side by side.
+inline LinkNumbers bundle(int links, LinkNumbers link) {
+  link.capacity.value *= links;
+  return link;
+}
+
+/// One of two crossings on a way with these numbers.
+inline LinkNumbers half_latency(LinkNumbers numbers) {
+  numbers.latency = 0.5 * numbers.latency;
+  return numbers;
+}
+
 struct LinkSheet {
   std::string name;            ///< `PCIe 4.0 x16, peer to peer`
   BytesPerSecond data_sheet;   ///< One direction; 0 = no data sheet says.
@@ -26,6 +37,8 @@ struct LinkSheet {
 };
 
 LinkNumbers choose(const LinkSheet& kind, SpecNumbers numbers);
+/// The end of a range of rates, where more is faster.
+double chosen_rate(const Interval<double>& range, SpecNumbers numbers);
 
 /// How fast `count` links together are beside what such links usually reach, by what somebody measured of them: 1 = as usual. Throws
 /// Error{bad_input} for more than 1.05 times what the data sheet says.
@@ -56,8 +69,5 @@ LinkSheet nvswitch(int generation);
 LinkSheet xgmi(int generation);
 /// NIC to NIC. Not for InterKind::custom.
 LinkSheet network_link(InterKind kind, BytesPerSecond rate);
-
-/// Everything above once, at usual rates, for tables.
-std::vector<LinkSheet> all_link_kinds();
 
 }  // namespace ringside

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -12,14 +12,6 @@
 /// The inside of one node, planned once and then copied for every node of the machine (sim/topology/cluster.hpp). GPUs,
 /// links and vertices are counted within the node.
 namespace ringside {
-
-/// How the GPUs of one node reach each other.
-class NodeWiring {
- public:
-  virtual ~NodeWiring() = default;
-  /// Appends the links from GPU to GPU, which are two different ones.
-  virtual void append_route(int source, int target, std::vector<std::int32_t>& route) const = 0;
-};
 
 /// Stands for the fabric between the nodes in Link::from and Link::to.
 inline constexpr std::int32_t kFabric = -2;
@@ -35,16 +27,21 @@ struct NodePlan {
   int num_gpus = 0;
   std::vector<Link> links;
   std::vector<Vertex> vertices;
-  std::unique_ptr<NodeWiring> wiring;
+  /// Appends the links from GPU to GPU, which are two different ones. Empty until they are wired.
+  std::function<void(int source, int target, std::vector<std::int32_t>& route)> append_route;
   std::vector<std::vector<std::int32_t>> leave;  ///< Per GPU: links on the way out, the NIC last.
   std::vector<std::vector<std::int32_t>> enter;  ///< Per GPU: links on the way in, the NIC first.
 };
 
-/// A link up and a link down per GPU, through a switch that never blocks. `latency` of `port` is that of one crossing.
-void wire_switch(NodePlan& plan, const std::string& cable, const LinkNumbers& port);
+/// How people are told of a switch and its links: `NVLink switch`, `GPU 3` + ` NVLink up`.
+struct SwitchNames {
+  std::string vertex;
+  std::string up;
+  std::string down;
+};
 
-/// One port out and one in per GPU, through a switch that never blocks. `numbers` are those of the whole way.
-void wire_ports(NodePlan& plan, const LinkNumbers& numbers);
+/// A link up and a link down per GPU, through a switch that never blocks. `latency` of `port` is that of one crossing.
+void wire_switch(NodePlan& plan, const SwitchNames& names, const LinkNumbers& port);
 
 /// A private link between every pair of GPUs, in each direction. Takes links in proportion to GPUs squared.
 void wire_mesh(NodePlan& plan, const std::string& cable, const LinkNumbers& pair);

@@ -12,15 +12,6 @@
 
 namespace ringside {
 
-namespace {
-
-LinkNumbers half_latency(LinkNumbers numbers) {
-  numbers.latency = 0.5 * numbers.latency;
-  return numbers;
-}
-
-}  // namespace
-
 int nic_of_gpu(int gpu, int num_gpus, int num_nics) {
   return static_cast<int>(static_cast<std::int64_t>(gpu) * num_nics / num_gpus);
 }

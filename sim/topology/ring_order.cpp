@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
-#include <tuple>
 
 #include "common/index.hpp"
 
@@ -112,11 +111,6 @@ void improve(Routes& routes, std::vector<Rank>& best) {
 }
 
 }  // namespace
-
-bool RingCost::operator<(const RingCost& other) const {
-  return std::tie(inverse_bandwidth, latency, num_crossings) <
-         std::tie(other.inverse_bandwidth, other.latency, other.num_crossings);
-}
 
 RingCost ring_cost(const Topology& topology, std::span<const Rank> order) {
   std::vector<Route> routes(order.size());

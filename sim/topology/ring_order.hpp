@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -15,7 +16,8 @@ struct RingCost {
   double inverse_bandwidth = 0;
   double latency = 0;              ///< Latency of the slowest hop.
   std::int64_t num_crossings = 0;  ///< Links crossed by all hops together.
-  bool operator<(const RingCost& other) const;
+
+  auto operator<=>(const RingCost&) const = default;
 };
 
 /// `order` holds every rank once, at least two of them.

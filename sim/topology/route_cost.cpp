@@ -23,6 +23,11 @@ double slowdown(const Network& network, Rank rank) {
   return network.slowdown.empty() ? 1 : network.slowdown[static_cast<std::size_t>(rank)];
 }
 
+bool has_stragglers(const Network& network) {
+  return std::any_of(network.slowdown.begin(), network.slowdown.end(),
+                     [](double factor) { return factor != 1; });
+}
+
 double transfer_slowdown(const Network& network, Rank source, Rank target) {
   return std::max(slowdown(network, source), slowdown(network, target));
 }

@@ -23,6 +23,8 @@ double transfer_slowdown(const Network& network, Rank source, Rank target);
 /// 1 for a rank that is no straggler.
 double slowdown(const Network& network, Rank rank);
 
+bool has_stragglers(const Network& network);
+
 /// γ of a rank without its slowdown, seconds per byte.
 double reduction_cost(const Network& network, Rank rank);
 

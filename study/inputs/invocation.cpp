@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "common/error.hpp"
+#include "common/key_error.hpp"
 #include "real/backend/backends.hpp"
 #include "real/backend/gpus.hpp"
 #include "real/backend/nccl/settings.hpp"
@@ -69,7 +70,7 @@ std::string folder_name(const std::string& name) {
 fs::path output_directory(const Invocation& invocation, const std::string& name) {
   const fs::path directory = invocation.output ? *invocation.output : fs::path("out") / folder_name(name);
   if (directory.empty()) {
-    throw Error(ErrorKind::bad_input, "--output: is empty; name a folder for results");
+    throw KeyError("output: is empty; name a folder for results");
   }
   std::error_code problem;
   fs::create_directories(directory, problem);

@@ -9,8 +9,9 @@
 
 #include "analysis/comparison/limit_sentences.hpp"
 #include "common/error.hpp"
+#include "common/key_error.hpp"
 #include "import/import.hpp"
-#include "scenario/yaml/override.hpp"
+#include "scenario/machine/override.hpp"
 #include "schedule/registry.hpp"
 #include "sim/nccl/knowledge.hpp"
 
@@ -37,7 +38,7 @@ std::vector<Known> known_in_file(const std::string& file) {
     }
   }
   if (known.empty()) {
-    throw Error(ErrorKind::bad_input, fmt::format("--known {}: holds no time of a collective", file));
+    throw KeyError(fmt::format("known {}: holds no time of a collective", file));
   }
   return known;
 }
@@ -47,16 +48,16 @@ std::vector<Known> known_of(const Machine& machine, const std::string& text) {
     return known_in_file(text);
   }
   if (text.find('{') == std::string::npos) {
-    throw Error(ErrorKind::bad_input,
-                fmt::format("--known {}: neither a file nor an entry such as "
-                            "'{{native: {{ranks: 4, bytes: 1 GiB, seconds: 95 ms}}}}' or "
-                            "'{{p2p: {{bandwidth: 12 GB/s}}}}'",
-                            text));
+    throw KeyError(
+        fmt::format("known {}: neither a file nor an entry such as "
+                    "'{{native: {{ranks: 4, bytes: 1 GiB, seconds: 95 ms}}}}' or "
+                    "'{{p2p: {{bandwidth: 12 GB/s}}}}'",
+                    text));
   }
   Machine alone = machine;
   alone.known.clear();
-  return with_value(alone, {.key = "known", .value = fmt::format("[{}]", text), .origin = "--known " + text})
-      .known;
+  const KeyOverride known{.key = "known", .value = fmt::format("[{}]", text), .origin = "known " + text};
+  return value_of_key([&] { return with_value(alone, known).known; });
 }
 
 bool is_described(const Point& point) {
@@ -125,8 +126,7 @@ void require_use_of_known(const std::vector<Point>& points, const Machine& machi
     from_choices += entries.size();
     const std::string why = why_all_are_useless(entries, points, machine, choices.model);
     if (!why.empty()) {
-      throw Error(ErrorKind::bad_input,
-                  fmt::format("--known {}: bears on none of this scenario's predictions: {}", text, why));
+      throw KeyError(fmt::format("known {}: bears on none of this scenario's predictions: {}", text, why));
     }
   }
   for (std::size_t i = 0; i + from_choices < machine.known.size(); ++i) {

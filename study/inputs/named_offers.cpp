@@ -1,7 +1,6 @@
 #include "study/inputs/named_offers.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <filesystem>
 #include <limits>
@@ -14,11 +13,12 @@
 #include "common/error.hpp"
 #include "common/names.hpp"
 #include "common/numbers.hpp"
+#include "common/text.hpp"
 #include "common/units.hpp"
 #include "import/offer_machine.hpp"
 #include "scenario/machine/machine_table.hpp"
 #include "scenario/plan/plan.hpp"
-#include "sim/nccl/gpu_models.hpp"
+#include "sim/topology/gpu_models.hpp"
 #include "study/inputs/shipped_files.hpp"
 
 namespace ringside::study {
@@ -26,30 +26,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string trimmed(std::string_view text) {
-  const auto blank = [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; };
-  while (!text.empty() && blank(text.front())) {
-    text.remove_prefix(1);
-  }
-  while (!text.empty() && blank(text.back())) {
-    text.remove_suffix(1);
-  }
-  return std::string(text);
-}
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
 /// Parts between commas; none is empty.
 std::vector<std::string> parts_of(const std::string& flag, const std::string& text) {
   std::vector<std::string> parts;
   std::size_t start = 0;
   while (start <= text.size()) {
     const std::size_t end = std::min(text.find(',', start), text.size());
-    parts.push_back(trimmed(std::string_view(text).substr(start, end - start)));
+    parts.emplace_back(trimmed(std::string_view(text).substr(start, end - start)));
     if (parts.back().empty()) {
       reject_part(flag, text, "has an empty part; write machines such as '4x3090,8x4090,p4d.24xlarge'");
     }
@@ -170,10 +153,10 @@ void describe_board(const Counted& gpus, const std::optional<std::string>& bandw
 }
 
 /// `16 USD` of `16 USD/h` and `16 USD per hour`.
-std::string without_hour(const std::string& price) {
+std::string_view without_hour(std::string_view price) {
   for (const std::string_view hour : {"/h", "/hr", "/hour", "/ hour", "per hour", "an hour"}) {
     if (price.ends_with(hour)) {
-      return trimmed(std::string_view(price).substr(0, price.size() - hour.size()));
+      return trimmed(price.substr(0, price.size() - hour.size()));
     }
   }
   return price;
@@ -261,10 +244,10 @@ void reject_part(const std::string& flag, const std::string& text, const std::st
 Counted counted(const std::string& text) {
   std::string_view rest = text;
   const std::optional<int> count = take_number<int>(rest);
-  const std::string after = trimmed(rest);
+  const std::string_view after = trimmed(rest);
   for (const std::string_view times : {"x", "X", "×", "*"}) {
     if (count && *count >= 1 && *count <= kMaxRanks && after.starts_with(times)) {
-      return {.count = *count, .what = trimmed(std::string_view(after).substr(times.size()))};
+      return {.count = *count, .what = std::string(trimmed(after.substr(times.size())))};
     }
   }
   return {.count = 1, .what = text};
@@ -280,12 +263,11 @@ KnownPart read_known_part(const std::string& text) {
     reject_part("--known", text, std::string(kForm));
   }
   part.of = trimmed(std::string_view(text).substr(0, colon));
-  const std::string value = trimmed(std::string_view(text).substr(colon + 1));
+  const std::string_view value = trimmed(std::string_view(text).substr(colon + 1));
   constexpr std::string_view kUnit = "samples/s";
   constexpr std::string_view kIn = " in ";
   if (value.ends_with(kUnit)) {
-    part.samples_per_second =
-        parse_number<double>(trimmed(std::string_view(value).substr(0, value.size() - kUnit.size())));
+    part.samples_per_second = parse_number<double>(trimmed(value.substr(0, value.size() - kUnit.size())));
     if (!part.samples_per_second || !(*part.samples_per_second > 0)) {
       reject_part("--known", text, std::string(kForm));
     }
@@ -296,13 +278,12 @@ KnownPart read_known_part(const std::string& text) {
     reject_part("--known", text, std::string(kForm));
   }
   try {
-    part.all_reduce =
-        Known{.algorithm = "native",
-              .ranks = {},
-              .bytes = parse_bytes(trimmed(std::string_view(value).substr(0, in))),
-              .seconds = parse_seconds(trimmed(std::string_view(value).substr(in + kIn.size()))),
-              .bandwidth = {},
-              .latency = {}};
+    part.all_reduce = Known{.algorithm = "native",
+                            .ranks = {},
+                            .bytes = parse_bytes(trimmed(value.substr(0, in))),
+                            .seconds = parse_seconds(trimmed(value.substr(in + kIn.size()))),
+                            .bandwidth = {},
+                            .latency = {}};
   } catch (const Error& error) {
     reject_part("--known", text, error.what());
   }

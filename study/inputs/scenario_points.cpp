@@ -44,6 +44,10 @@ std::vector<std::filesystem::path> scenario_files_below(const std::filesystem::p
 
 Scenario read_scenario(const std::filesystem::path& file) { return load_scenario(file, known_names()); }
 
+std::vector<Scenario> read_scenarios(const std::filesystem::path& file) {
+  return load_scenarios(file, known_names());
+}
+
 Machine read_machine(const std::filesystem::path& file, const std::string& asked) {
   std::error_code ignored;
   const KnownNames known = known_names();
@@ -67,6 +71,9 @@ std::vector<Point> read_measured(const Scenario& scenario, const Observer& obser
   ImportDefaults defaults{.dtype = scenario.dtype, .op = scenario.op};
   if (scenario.ranks.size() == 1) {
     defaults.ranks = scenario.ranks.front();
+  }
+  if (scenario.is_system) {
+    defaults.system = scenario.name;
   }
   const Import import = import_measurements(*scenario.measured, defaults);
   for (const std::string& note : import.notes) {

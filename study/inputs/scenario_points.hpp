@@ -22,7 +22,10 @@ KnownNames known_names();
 /// The YAML files below a folder, sorted. Throws Error{bad_input} where there is no such folder.
 std::vector<std::filesystem::path> scenario_files_below(const std::filesystem::path& directory);
 
+/// The scenario of a file, or the one that `FILE#NAME` names.
 Scenario read_scenario(const std::filesystem::path& file);
+/// Every scenario of a file.
+std::vector<Scenario> read_scenarios(const std::filesystem::path& file);
 
 /// A machine file, or a name of `ringside list machines`. Throws Error{bad_input}; `asked` says where the name stands (`--machine`).
 Machine read_machine(const std::filesystem::path& file, const std::string& asked);

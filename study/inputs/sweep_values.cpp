@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "common/error.hpp"
+#include "common/key_error.hpp"
 #include "common/names.hpp"
 #include "common/numbers.hpp"
 #include "common/units.hpp"
@@ -24,9 +25,8 @@ struct Quantity {
 };
 
 [[noreturn]] void reject(std::string_view text, std::string_view why) {
-  throw Error(
-      ErrorKind::bad_input,
-      fmt::format("--sweep {}: {}; write KEY=FROM:TO:STEP, for example bandwidth=5GB/s:100GB/s:log10, "
+  throw KeyError(
+      fmt::format("sweep {}: {}; write KEY=FROM:TO:STEP, for example bandwidth=5GB/s:100GB/s:log10, "
                   "ranks=2:64:2x, or KEY=A,B,C",
                   text, why));
 }
@@ -160,7 +160,7 @@ Sweep parse_sweep(std::string_view text) {
 }
 
 std::string origin_of(const Sweep& sweep, const std::string& value) {
-  return fmt::format("--sweep {}={}", sweep.key, value);
+  return fmt::format("sweep {}={}", sweep.key, value);
 }
 
 void require_known_keys(std::span<const Sweep> sweeps, std::span<const std::string> known,
@@ -172,9 +172,8 @@ void require_known_keys(std::span<const Sweep> sweeps, std::span<const std::stri
   for (const Sweep& sweep : sweeps) {
     if (std::find(names.begin(), names.end(), sweep.key) == names.end()) {
       const std::optional<std::string> nearest = nearest_name(sweep.key, names);
-      throw Error(ErrorKind::bad_input,
-                  fmt::format("--sweep {}: is no key of {}{}", sweep.key, what,
-                              nearest ? fmt::format("; did you mean '{}'?", *nearest) : ""));
+      throw KeyError(fmt::format("sweep {}: is no key of {}{}", sweep.key, what,
+                                 nearest ? fmt::format("; did you mean '{}'?", *nearest) : ""));
     }
   }
   const auto last = [](const std::string& key) { return key.substr(key.rfind('.') + 1); };
@@ -183,12 +182,10 @@ void require_known_keys(std::span<const Sweep> sweeps, std::span<const std::stri
       const std::string& one = sweeps[i].key;
       const std::string& other = sweeps[j].key;
       if (one == other) {
-        throw Error(ErrorKind::bad_input,
-                    fmt::format("--sweep {}: is swept twice; write its values into one list", one));
+        throw KeyError(fmt::format("sweep {}: is swept twice; write its values into one list", one));
       }
       if (last(one) == other || one == last(other)) {
-        throw Error(ErrorKind::bad_input,
-                    fmt::format("--sweep {}: may be the same key as {}; write both in full", one, other));
+        throw KeyError(fmt::format("sweep {}: may be the same key as {}; write both in full", one, other));
       }
     }
   }
@@ -198,9 +195,8 @@ std::vector<std::vector<std::string>> combinations(std::span<const Sweep> sweeps
   std::vector<std::vector<std::string>> result = {{}};
   for (const Sweep& sweep : sweeps) {
     if (result.size() * sweep.values.size() > kMaxCombinations) {
-      throw Error(
-          ErrorKind::bad_input,
-          fmt::format("--sweep {}: these sweeps make more than {} combinations; fewer values show as much",
+      throw KeyError(
+          fmt::format("sweep {}: these sweeps make more than {} combinations; fewer values show as much",
                       sweep.key, kMaxCombinations));
     }
     std::vector<std::vector<std::string>> longer;

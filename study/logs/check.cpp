@@ -8,12 +8,12 @@
 
 #include "analysis/check/expected_times.hpp"
 #include "common/error.hpp"
+#include "common/key_error.hpp"
 #include "common/statistics.hpp"
 #include "results/codec/reader.hpp"
 #include "schedule/registry.hpp"
-#include "sim/nccl/gpu_models.hpp"
 #include "sim/nccl/model.hpp"
-#include "study/evaluate.hpp"
+#include "sim/topology/gpu_models.hpp"
 #include "study/inputs/scenario_points.hpp"
 #include "study/logs/topology.hpp"
 
@@ -80,68 +80,42 @@ std::vector<Known> known_of_baseline(const std::filesystem::path& baseline, cons
 
 }  // namespace
 
-/// What is the same for many logs.
-class LogChecker::Memory {
- public:
-  explicit Memory(const CheckRequest& request) {
-    if (request.machine) {
-      machine = read_machine(*request.machine, "--machine");
-    }
-    if (request.instance) {
-      instance = read_machine(request.instance->machine, "the instance type");
-    }
-    if (request.topology) {
-      topology = read_text(*request.topology);
-    }
-    if (request.baseline) {
-      baseline = known_of_baseline(*request.baseline, request.defaults);
-    }
+LogChecker::LogChecker(CheckRequest request) : request_(std::move(request)) {
+  if (request_.machine) {
+    machine_ = value_of_key([&] { return read_machine(*request_.machine, "machine"); });
   }
-
-  std::optional<Machine> machine;
-  std::optional<Machine> instance;
-  std::string topology;         ///< Text of the request's file.
-  std::vector<Known> baseline;  ///< Empty without one.
-  ShippedMachines shipped;
-
-  Machine with_baseline(const Machine& described) const {
-    Machine result = described;
-    result.known.insert(result.known.end(), baseline.begin(), baseline.end());
-    return result;
+  if (request_.instance) {
+    instance_ = read_machine(request_.instance->machine, "the instance type");
   }
-
-  /// Fleets are of few kinds of machines, so that going through them is quick.
-  ExpectedTimes& expected(const Machine& described) {
-    const auto found = std::find_if(expected_.begin(), expected_.end(),
-                                    [&](const auto& one) { return one->machine() == described; });
-    return found != expected_.end()
-               ? **found
-               : *expected_.emplace_back(std::make_unique<ExpectedTimes>(described, nccl_fit()));
+  if (request_.topology) {
+    topology_ = read_text(*request_.topology);
   }
+  if (request_.baseline) {
+    baseline_ = known_of_baseline(*request_.baseline, request_.defaults);
+  }
+}
 
- private:
-  std::vector<std::unique_ptr<ExpectedTimes>> expected_;
-};
-
-LogChecker::LogChecker(CheckRequest request)
-    : request_(std::move(request)), memory_(std::make_unique<Memory>(request_)) {}
-LogChecker::~LogChecker() = default;
+ExpectedTimes& LogChecker::expected(const Machine& described) {
+  const auto found = std::find_if(expected_.begin(), expected_.end(),
+                                  [&](const auto& one) { return one->machine() == described; });
+  return found != expected_.end()
+             ? **found
+             : *expected_.emplace_back(std::make_unique<ExpectedTimes>(described, nccl_fit()));
+}
 
 RecognisedMachine LogChecker::described_machine(const RunFacts& facts, int ranks, const std::string& name) {
   RecognisedMachine result;
-  if (memory_->machine) {
-    result.machine = *memory_->machine;
+  if (machine_) {
+    result.machine = *machine_;
   } else if (request_.topology) {
-    const std::string& text = memory_->topology;
-    const std::string origin = request_.topology->string();
     const auto gpu = request_.gpu         ? request_.gpu
                      : facts.gpus.empty() ? std::nullopt
                                           : std::optional(facts.gpus.front());
-    TopologyMachine described = machine_of_text(text, origin, gpu);
+    TopologyMachine described = machine_of_text(topology_, request_.topology->string(), gpu);
     result.machine = std::move(described.machine);
     result.assumptions = std::move(described.notes);
-  } else if (memory_->instance && may_be(*memory_->instance, facts, ranks)) {
-    result.machine = *memory_->instance;
+  } else if (instance_ && may_be(*instance_, facts, ranks)) {
+    result.machine = *instance_;
     result.assumptions.push_back(fmt::format("This machine is a {}, as {} says.", request_.instance->machine,
                                              request_.instance->source));
   } else {
@@ -149,7 +123,7 @@ RecognisedMachine LogChecker::described_machine(const RunFacts& facts, int ranks
     if (request_.gpu) {
       stated.gpus = {*request_.gpu};
     }
-    result = recognise_machine(stated, ranks, name, memory_->shipped);
+    result = recognise_machine(stated, ranks, name, shipped_);
   }
   widen(result.machine, ranks);
   if (!facts.gpus.empty() && result.machine.gpu) {
@@ -182,8 +156,7 @@ std::vector<LogCheck> LogChecker::check_series(const std::vector<Series>& series
   for (const auto& [kind, points] : runs_of(series)) {
     LogCheck check{.log = name, .hosts = facts.hosts, .line = series.front().line};
     RecognisedMachine described = described_machine(facts, kind.second, name);
-    check.recognised =
-        !request_.machine && !(memory_->instance && described.machine.name == memory_->instance->name);
+    check.recognised = !request_.machine && !(instance_ && described.machine.name == instance_->name);
     check.machine = std::move(described.machine);
     check.assumptions = std::move(described.assumptions);
     check.wrong_results =
@@ -191,10 +164,11 @@ std::vector<LogCheck> LogChecker::check_series(const std::vector<Series>& series
           return point.measured->outcome == Outcome::wrong_result;
         }));
     check.evidence = evidence_of(facts, check.machine);
-    check.check = check_machine(memory_->expected(check.machine), points, check.evidence);
+    check.check = check_machine(expected(check.machine), points, check.evidence);
     if (request_.baseline) {
-      check.beside_baseline =
-          check_machine(memory_->expected(memory_->with_baseline(check.machine)), points, {});
+      Machine with_known = check.machine;
+      with_known.known.insert(with_known.known.end(), baseline_.begin(), baseline_.end());
+      check.beside_baseline = check_machine(expected(with_known), points, {});
     }
     if (check.check.points.empty() && check.wrong_results == 0) {
       throw Error(ErrorKind::bad_input,
@@ -227,14 +201,6 @@ std::vector<PairRun> pair_runs(std::span<const LogCheck> checks) {
         {.first = pair.first, .second = pair.second, .ratio = summarize(std::move(of_pair)).median});
   }
   return runs;
-}
-
-FalseAlarms false_alarm_study(const std::filesystem::path& directory, const Observer& observer) {
-  const std::vector<EvaluationSystem> systems = read_evaluation_systems(directory, observer);
-  observer.stage("checking");
-  FalseAlarms result = false_alarms(systems, nccl_fit(), nccl_held_out());
-  observer.finished();
-  return result;
 }
 
 }  // namespace ringside::study

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "analysis/check/check.hpp"
-#include "analysis/check/false_alarms.hpp"
+#include "analysis/check/expected_times.hpp"
 #include "analysis/check/pair_outliers.hpp"
 #include "import/import.hpp"
 #include "import/machine/run_facts.hpp"
@@ -53,33 +53,6 @@ struct RecognisedMachine {
   std::vector<std::string> assumptions = {};
 };
 
-/// Checks logs, as many as come: machine files, baselines and predictions are read and worked out once for all of them.
-class LogChecker {
- public:
-  /// Reads the request's files. Throws Error{bad_input}.
-  explicit LogChecker(CheckRequest request);
-  ~LogChecker();
-  LogChecker(const LogChecker&) = delete;
-  LogChecker& operator=(const LogChecker&) = delete;
-
-  /// One result per collective and number of ranks. Throws Error{bad_input} with what is missing where neither the log nor the
-  /// request says what the machine is, or it holds no all_reduce of NCCL's own or its siblings.
-  std::vector<LogCheck> check_log(const std::filesystem::path& log);
-  /// The same for text in memory; `name` is what messages call it.
-  std::vector<LogCheck> check_text(std::string_view text, const std::string& name);
-  /// The same for what was read or measured otherwise, with what is known of the machine. Of each point the first counts.
-  std::vector<LogCheck> check_series(const std::vector<Series>& series, const RunFacts& facts,
-                                     const std::string& name);
-
- private:
-  class Memory;
-
-  RecognisedMachine described_machine(const RunFacts& facts, int ranks, const std::string& name);
-
-  CheckRequest request_;
-  std::unique_ptr<Memory> memory_;
-};
-
 /// Machines that ship with the program, read when they are first asked for.
 class ShippedMachines {
  public:
@@ -95,6 +68,35 @@ class ShippedMachines {
   std::vector<Shipped> machines_;
 };
 
+/// Checks logs, as many as come: machine files, baselines and predictions are read and worked out once for all of them.
+class LogChecker {
+ public:
+  /// Reads the request's files. Throws Error{bad_input}.
+  explicit LogChecker(CheckRequest request);
+
+  /// One result per collective and number of ranks. Throws Error{bad_input} with what is missing where neither the log nor the
+  /// request says what the machine is, or it holds no all_reduce of NCCL's own or its siblings.
+  std::vector<LogCheck> check_log(const std::filesystem::path& log);
+  /// The same for text in memory; `name` is what messages call it.
+  std::vector<LogCheck> check_text(std::string_view text, const std::string& name);
+  /// The same for what was read or measured otherwise, with what is known of the machine. Of each point the first counts.
+  std::vector<LogCheck> check_series(const std::vector<Series>& series, const RunFacts& facts,
+                                     const std::string& name);
+
+ private:
+  RecognisedMachine described_machine(const RunFacts& facts, int ranks, const std::string& name);
+  /// Fleets are of few kinds of machines, so that going through them is quick.
+  ExpectedTimes& expected(const Machine& described);
+
+  CheckRequest request_;
+  std::optional<Machine> machine_;
+  std::optional<Machine> instance_;
+  std::string topology_;         ///< Text of the request's file.
+  std::vector<Known> baseline_;  ///< Empty without one.
+  ShippedMachines shipped_;
+  std::vector<std::unique_ptr<ExpectedTimes>> expected_;
+};
+
 /// The machine that a log of `ranks` ranks was made on, as far as the log says. Throws Error{bad_input} with what it does not say.
 RecognisedMachine recognise_machine(const RunFacts& facts, int ranks, const std::string& name,
                                     ShippedMachines& shipped);
@@ -104,8 +106,5 @@ std::vector<CauseEvidence> evidence_of(const RunFacts& facts, const Machine& mac
 
 /// What each pair of hosts took, measured over predicted, in the largest band of sizes; of several logs the median.
 std::vector<PairRun> pair_runs(std::span<const LogCheck> checks);
-
-/// The published systems below a directory, checked against fits that never saw their source.
-FalseAlarms false_alarm_study(const std::filesystem::path& directory, const Observer& observer);
 
 }  // namespace ringside::study

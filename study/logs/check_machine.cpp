@@ -7,8 +7,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "common/error.hpp"
-#include "sim/nccl/gpu_models.hpp"
+#include "common/key_error.hpp"
+#include "common/text.hpp"
+#include "sim/topology/gpu_models.hpp"
 #include "study/inputs/scenario_points.hpp"
 #include "study/inputs/shipped_files.hpp"
 #include "study/logs/check.hpp"
@@ -17,9 +18,8 @@ namespace ringside::study {
 namespace {
 
 [[noreturn]] void ask(const std::string& name, const std::string& what, const std::string& machines) {
-  throw Error(ErrorKind::bad_input,
-              fmt::format("{}: the log does not say {}; say which machine it is: --machine NAME ({})", name,
-                          what, machines));
+  throw KeyError(
+      fmt::format("machine: {}: the log does not say {}; say which machine it is: {}", name, what, machines));
 }
 
 /// Links between the GPUs of a node, as boards with such GPUs are built.
@@ -60,12 +60,6 @@ IntraLink usual_links(const GpuSheet& sheet, int gpus_per_node, std::vector<std:
 const RunFacts::Setting* setting(const RunFacts& facts, const std::string& key) {
   const auto found = facts.settings.find(key);
   return found == facts.settings.end() ? nullptr : &found->second;
-}
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return text;
 }
 
 struct SettingCause {
@@ -118,8 +112,8 @@ void evidence_of_network(const RunFacts& facts, const Machine& machine, Evidence
   }
   const int seen = static_cast<int>(facts.nics.size());
   const int described = machine.inter->nics;
-  const std::string text = fmt::format("NCCL uses {} NIC{} ({}), the description has {}", seen,
-                                       seen == 1 ? "" : "s", fmt::join(facts.nics, " "), described);
+  const std::string text = fmt::format("NCCL uses {} ({}), the description has {}", count_of(seen, "NIC"),
+                                       fmt::join(facts.nics, " "), described);
   list.add(Cause::one_nic, seen == 1 && described > 1, facts.nics_line, text);
   list.add(Cause::half_nics, seen < described && seen > 1, facts.nics_line, text);
 }
@@ -207,8 +201,8 @@ RecognisedMachine recognise_machine(const RunFacts& facts, int ranks, const std:
     machine.inter = network_of(facts);
   }
   if (nodes > 1 && machine.inter) {
-    result.assumptions.push_back(fmt::format("NCCL's topology in the log has {} NIC{} of {} in a node.",
-                                             machine.inter->nics, machine.inter->nics == 1 ? "" : "s",
+    result.assumptions.push_back(fmt::format("NCCL's topology in the log has {} of {} in a node.",
+                                             count_of(machine.inter->nics, "NIC"),
                                              format(*machine.inter->rate)));
   } else if (nodes > 1) {
     ask(name,

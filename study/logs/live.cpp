@@ -10,6 +10,7 @@
 #include "real/backend/nccl/settings.hpp"
 #include "real/system/this_machine.hpp"
 #include "study/compare.hpp"
+#include "study/inputs/scenario_points.hpp"
 #include "study/logs/topology.hpp"
 
 namespace ringside::study {
@@ -35,7 +36,7 @@ std::optional<PointStudy> measured_here(const LiveRequest& request, Backend back
   launch.backend = backend;
   Invocation here = invocation;
   here.output = directory;
-  return compare({.scenario = scenario, .predicts = !gpus, .launch = launch}, here, observer);
+  return compare({.scenario = read_scenario(scenario), .predicts = !gpus, .launch = launch}, here, observer);
 }
 
 /// What a log of nccl-tests would have said.
@@ -96,7 +97,7 @@ std::optional<LiveCheck> check_live(const LiveRequest& request, const Invocation
   if (ranks < 2) {
     throw Error(
         ErrorKind::environment,
-        fmt::format("--live takes two GPUs or more, and this machine has {}; --backend gloo takes CPUs",
+        fmt::format("NCCL is checked on two GPUs or more, and this machine has {}; backend gloo takes CPUs",
                     ranks));
   }
   // Before anything runs: a description that is wrong is refused at once.

@@ -29,7 +29,7 @@ std::string indented(const std::string& yaml) {
   std::string result;
   for (std::size_t start = 0; start < yaml.size();) {
     const std::size_t end = std::min(yaml.find('\n', start), yaml.size());
-    result += fmt::format("  {}\n", yaml.substr(start, end - start));
+    result += fmt::format("      {}\n", yaml.substr(start, end - start));
     start = end + 1;
   }
   return result;
@@ -39,7 +39,7 @@ std::vector<std::string> missing_from(const LogCheck& check, const SubmitRequest
   std::vector<std::string> missing;
   const Machine& machine = check.machine;
   if (!request.source) {
-    missing.emplace_back("where it is published: --source URL");
+    missing.emplace_back("`source`: where it is published, a URL");
   }
   if (!machine.software.nccl && !machine.software.rccl) {
     missing.emplace_back("the version of NCCL: `software: {nccl: …}`");
@@ -79,33 +79,33 @@ Submission submit(const SubmitRequest& request, const Invocation& invocation) {
       "{}-{}x-{}node{}", check.machine.gpu->model, key.ranks, check.machine.nodes,
       key.collective == Collective::all_reduce ? std::string()
                                                : fmt::format("-{}", ringside::name(key.collective))));
+  const std::string group = file_name(request.source.value_or(name));
   const std::filesystem::path directory = output_directory(invocation, "submit");
-  Submission submission{.scenario = directory / (name + ".yaml"), .table = directory / (name + ".csv")};
+  Submission submission{.source = directory / (group + ".yaml"), .table = directory / (group + ".csv")};
   submission.missing = missing_from(check, request);
-  std::string table = "bytes,time_us\n";
+  std::string table = "system,bytes,time_us\n";
   std::vector<std::string> sizes;
   for (const Point& point : check.check.points) {
-    table += fmt::format("{},{}\n", point.key.bytes.value, point.measured->seconds.value * 1e6);
+    table += fmt::format("{},{},{}\n", name, point.key.bytes.value, point.measured->seconds.value * 1e6);
     sizes.push_back(fmt::format("{} B", point.key.bytes.value));
   }
   Machine machine = check.machine;
   machine.known.clear();
   machine.price.reset();
-  std::string scenario = "# yaml-language-server: $schema=../scenario.schema.json\n#\n";
+  std::string source = fmt::format(
+      "# yaml-language-server: $schema=../source.schema.json\nalgorithms: native\nbackend: nccl\nmeasured: "
+      "{0}.csv\nevaluation:\n  source: \"{1}\"\n  group: \"{0}\"\nsystems:\n",
+      group, request.source.value_or("not said"));
   for (const std::string& missing : submission.missing) {
-    scenario += fmt::format("# Missing: {}\n", missing);
+    source += fmt::format("  # Missing: {}\n", missing);
   }
-  scenario += fmt::format(
-      "name: {}\n{}algorithms: native\nranks: {}\nmessage_sizes: [{}]\nbackend: nccl\nmachine:\n{}measured: "
-      "{}.csv\nevaluation:\n  source: \"{}\"\n  group: \"{}\"\n",
-      name,
-      key.collective == Collective::all_reduce
-          ? std::string()
-          : fmt::format("collective: {}\n", ringside::name(key.collective)),
-      key.ranks, fmt::join(sizes, ", "), indented(to_yaml(machine)), name,
-      request.source.value_or("not said"), file_name(request.source.value_or(name)));
+  source += fmt::format("  - name: {}\n{}    ranks: {}\n    message_sizes: [{}]\n    machine:\n{}", name,
+                        key.collective == Collective::all_reduce
+                            ? std::string()
+                            : fmt::format("    collective: {}\n", ringside::name(key.collective)),
+                        key.ranks, fmt::join(sizes, ", "), indented(to_yaml(machine)));
   write_file(submission.table, table);
-  write_file(submission.scenario, scenario);
+  write_file(submission.source, source);
   return submission;
 }
 

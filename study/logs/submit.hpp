@@ -17,13 +17,13 @@ struct SubmitRequest {
 };
 
 struct Submission {
-  std::filesystem::path scenario;  ///< That were written.
+  std::filesystem::path source;  ///< That were written.
   std::filesystem::path table;
   std::vector<std::string> missing =
       {};  ///< What a reader of configs/evaluation has to know and neither log nor request says.
 };
 
-/// Writes the two files that configs/evaluation holds of a system: no names of hosts or people are in them. Throws as LogChecker does.
+/// Writes the two files that configs/evaluation holds of a source: no names of hosts or people are in them. Throws as LogChecker does.
 Submission submit(const SubmitRequest& request, const Invocation& invocation);
 
 }  // namespace ringside::study

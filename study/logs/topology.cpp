@@ -11,10 +11,11 @@
 #include <nlohmann/json.hpp>
 
 #include "common/error.hpp"
+#include "common/text.hpp"
 #include "import/machine/pci_devices.hpp"
 #include "import/machine/topology_xml.hpp"
 #include "results/codec/reader.hpp"
-#include "sim/nccl/gpu_models.hpp"
+#include "sim/topology/gpu_models.hpp"
 #include "study/inputs/shipped_files.hpp"
 
 namespace ringside::study {
@@ -31,7 +32,7 @@ TopologyMachine machine_of_pci(const PciTopology& pci, const std::string& name,
     std::replace(dashed.begin(), dashed.end(), ' ', '-');
     model = find_gpu_sheet(dashed) ? dashed : model;
   }
-  TopologyMachine result = machine_of_topology_xml(pci.xml, name, model);
+  TopologyMachine result = machine_of_topology_xml(pci.devices, name, model);
   result.notes.insert(result.notes.end(), pci.notes.begin(), pci.notes.end());
   return result;
 }
@@ -98,12 +99,6 @@ TopologyMachine with_what_pci_adds(TopologyMachine matrix, const std::optional<T
   return matrix;
 }
 
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return text;
-}
-
 /// Small letters and digits alone: `DGX A100`, `DGXA100 920-23687` and `dgx-a100` begin alike.
 std::string plain(const std::string& text) {
   std::string result;
@@ -161,7 +156,7 @@ TopologyMachine machine_of_text(std::string_view text, const std::string& name,
     return machine_of_topology(text, name, gpu);
   }
   const PciTopology pci = pci_topology_of_lspci(text);
-  if (pci.gpus == 0) {
+  if (pci.devices.gpus.empty()) {
     throw Error(
         ErrorKind::bad_input,
         fmt::format("{}: lspci's tree names no GPU of NVIDIA or AMD; is it of a machine with GPUs?", name));
@@ -194,7 +189,7 @@ ImportedMachine find_topology(const LocalSystem& local, const std::optional<std:
   if (holds_topology_matrix(matrix)) {
     std::optional<TopologyMachine> of_pci;
     try {
-      of_pci = pci.gpus > 0 ? std::optional(machine_of_pci(pci, "sysfs", gpu)) : std::nullopt;
+      of_pci = !pci.devices.gpus.empty() ? std::optional(machine_of_pci(pci, "sysfs", gpu)) : std::nullopt;
     } catch (const Error&) {
       // A GPU whose number is not known: the matrix alone then.
     }
@@ -203,7 +198,7 @@ ImportedMachine find_topology(const LocalSystem& local, const std::optional<std:
                        fmt::format("From nvidia-smi topo -m{}.", of_pci ? " and sysfs" : ""));
     return written(std::move(found), kName, "nvidia-smi topo -m", invocation);
   }
-  if (pci.gpus == 0) {
+  if (pci.devices.gpus.empty()) {
     throw Error(ErrorKind::environment,
                 fmt::format("no GPU here: {} lists none of NVIDIA or AMD{}; give a file of the machine in "
                             "question: nvidia-smi topo -m, NCCL's topology XML, lspci -tv",

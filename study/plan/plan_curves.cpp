@@ -1,26 +1,27 @@
 #include <cmath>
 
+#include "analysis/plan/links.hpp"
 #include "study/plan/plan.hpp"
 
 namespace ringside::study {
 namespace {
 
 /// The best offers with several GPUs.
-std::vector<std::size_t> offers_with_curves(const PlanEstimate& estimate) {
+std::vector<std::size_t> offers_with_curves(const PlanStudy& study) {
   constexpr std::size_t kMostCurves = 8;
   std::vector<std::size_t> indices;
-  for (const std::size_t index : estimate.shown) {
-    if (estimate.offers[index].gpus > 1 && indices.size() < kMostCurves) {
-      indices.push_back(index);
+  for (const ShownOffer& shown : study.shown) {
+    if (study.ranked.offer_of(shown.candidate).gpus > 1 && indices.size() < kMostCurves) {
+      indices.push_back(shown.candidate);
     }
   }
   return indices;
 }
 
-OfferCurve scaling_curve(const PlanEstimate& estimate, std::size_t index, Planner& planner) {
+OfferCurve scaling_curve(const PlanStudy& study, std::size_t index, Planner& planner) {
   constexpr int kEachUpTo = 8;
-  const Offer& offer = estimate.offers[index];
-  OfferCurve curve{.offer = index};
+  const Offer& offer = study.ranked.offer_of(index);
+  OfferCurve curve{.candidate = index};
   std::vector<int> counts;
   for (int gpus = 1; gpus < offer.gpus; gpus += gpus < kEachUpTo ? 1 : gpus) {
     counts.push_back(gpus);
@@ -35,16 +36,16 @@ OfferCurve scaling_curve(const PlanEstimate& estimate, std::size_t index, Planne
 }
 
 /// None for a machine that does not say the rate of its links in one number.
-std::optional<OfferCurve> bandwidth_curve(const PlanEstimate& estimate, std::size_t index, Planner& planner) {
+std::optional<OfferCurve> bandwidth_curve(const PlanStudy& study, std::size_t index, Planner& planner) {
   constexpr int kPoints = 49;
   constexpr double kSlowest = 1e9;
   constexpr double kFastest = 1e12;
-  const Offer& offer = estimate.offers[index];
+  const Offer& offer = study.ranked.offer_of(index);
   const auto rate = link_bandwidth(offer.machine);
   if (!rate) {
     return std::nullopt;
   }
-  OfferCurve curve{.offer = index};
+  OfferCurve curve{.candidate = index};
   for (int point = 0; point < kPoints; ++point) {
     const double bandwidth = kSlowest * std::pow(kFastest / kSlowest, point / (kPoints - 1.0));
     if (const auto step = planner.vary(offer, {.bandwidth_factor = bandwidth / rate->value})) {
@@ -52,7 +53,7 @@ std::optional<OfferCurve> bandwidth_curve(const PlanEstimate& estimate, std::siz
     }
   }
   if (rate->value >= kSlowest && rate->value <= kFastest) {
-    curve.mark = {rate->value, estimate.estimates[index].step->exposed_share.typical};
+    curve.mark = {rate->value, study.ranked.candidates[index].step.exposed_share.typical};
   }
   return curve;
 }
@@ -60,9 +61,9 @@ std::optional<OfferCurve> bandwidth_curve(const PlanEstimate& estimate, std::siz
 }  // namespace
 
 void add_curves(PlanStudy& study, Planner& planner) {
-  for (const std::size_t index : offers_with_curves(study.estimate)) {
-    study.scaling.push_back(scaling_curve(study.estimate, index, planner));
-    if (auto curve = bandwidth_curve(study.estimate, index, planner)) {
+  for (const std::size_t index : offers_with_curves(study)) {
+    study.scaling.push_back(scaling_curve(study, index, planner));
+    if (auto curve = bandwidth_curve(study, index, planner)) {
       study.bandwidth.push_back(std::move(*curve));
     }
   }

@@ -22,7 +22,7 @@
 #include "scenario/plan/sharding.hpp"
 #include "scenario/plan/transformer.hpp"
 #include "scenario/plan/workload.hpp"
-#include "sim/nccl/gpu_models.hpp"
+#include "sim/topology/gpu_models.hpp"
 #include "study/inputs/named_offers.hpp"
 #include "study/inputs/shipped_files.hpp"
 
@@ -240,32 +240,13 @@ void check_ways(const std::string& text) {
   }
 }
 
-void check_flags(const PlanLine& line) {
-  const auto refuse = [](const char* what) { throw Error(ErrorKind::bad_input, what); };
-  if (line.model && line.gradients) {
-    refuse("--gradients stands beside --model, which has its own; write one of them");
-  }
-  if (!line.model && !line.gradients) {
-    refuse("--gpus needs --model, such as resnet34, or --gradients, such as '88 MB'");
-  }
-  if (line.gradients &&
-      (line.batch || line.sharding || line.search || line.sequence || line.tokens || line.epochs)) {
-    refuse(
-        "--batch, --shard, --search, --sequence, --tokens and --epochs are of a model, and --gradients names "
-        "none");
-  }
-  if (line.search && line.sharding) {
-    refuse("--search tries all ways, and --shard names some; write one of them");
-  }
-  if (line.tokens && line.epochs) {
-    refuse("--tokens and --epochs both say how long the run is; write one of them");
-  }
-}
-
 }  // namespace
 
 WrittenPlan write_plan(const PlanLine& line, const std::string& command, const KnownNames& known) {
-  check_flags(line);
+  if (!line.model && !line.gradients) {
+    throw Error(ErrorKind::bad_input,
+                "--gpus needs --model, such as resnet34, or --gradients, such as '88 MB'");
+  }
   std::vector<KnownPart> parts;
   std::transform(line.known.begin(), line.known.end(), std::back_inserter(parts), read_known_part);
   std::vector<NamedOffer> offers = named_offers(line.gpus, line.bandwidth, parts, known);

@@ -8,58 +8,79 @@
 namespace ringside::study {
 namespace {
 
-Interval<double> record_of(const Interval<Seconds>& range) {
+Interval<double> in_seconds(const Interval<Seconds>& range) {
   return {.low = range.low.value, .typical = range.typical.value, .high = range.high.value};
+}
+
+void add_times(const Plan& plan, const PlannedStep& step, OfferRecord& record) {
+  record.communication = in_seconds(step.communication);
+  if (!step.layout) {
+    record.algorithm = step.algorithm;
+  }
+  if (!computes(plan.workload)) {
+    record.ring = step.ring ? std::optional(step.ring->value) : std::nullopt;
+    record.naive = step.naive ? std::optional(step.naive->value) : std::nullopt;
+    return;
+  }
+  record.step = in_seconds(step.total);
+  record.compute = in_seconds(step.compute);
+  record.exposed = in_seconds(step.exposed);
+  if (step.layout) {
+    record.micro_batch = step.micro_batch;
+    record.tokens_per_second = step.speed;
+  } else {
+    record.nics = step.nics;
+    record.batch = step.batch;
+    record.waiting = in_seconds(step.waiting);
+    record.efficiency = step.efficiency;
+    record.samples_per_second = step.speed;
+  }
+  if (step.run) {
+    record.run = in_seconds(*step.run);
+  }
+  if (step.cost) {
+    record.cost = step.cost->amount;
+  }
 }
 
 }  // namespace
 
-OfferRecord record_of(const PlanEstimate& plan, std::size_t index) {
-  const Offer& offer = plan.offers[index];
-  const OfferEstimate& estimate = plan.estimates[index];
+OfferRecord record_of(const Ranked& ranked, std::size_t candidate) {
+  const Offer& offer = ranked.offer_of(candidate);
+  const PlannedStep& step = ranked.candidates[candidate].step;
   OfferRecord record{.name = offer.name, .source = offer.source, .gpus = offer.gpus};
   if (offer.per_hour) {
     record.per_hour = offer.per_hour->amount;
     record.currency = offer.per_hour->currency;
   }
-  if (!estimate.problem.empty()) {
-    record.problem = estimate.problem;
+  if (step.layout) {
+    record.sharding = describe(*step.layout);
   }
-  if (estimate.gpu_memory) {
-    record.memory = estimate.memory.total();
-    record.gpu_memory = estimate.gpu_memory;
+  if (step.gpu_memory) {
+    record.memory = step.memory.total();
+    record.gpu_memory = step.gpu_memory;
+    record.largest_batch = step.largest_batch;
   }
-  if (const auto& step = estimate.step) {
-    record.algorithm = step->algorithm;
-    record.nics = step->nics;
-    record.batch = step->batch;
-    record.step = record_of(step->total);
-    record.compute = record_of(step->compute);
-    record.communication = record_of(step->communication);
-    record.exposed = record_of(step->exposed);
-    record.waiting = record_of(step->waiting);
-    record.efficiency = step->efficiency;
-    record.samples_per_second = step->samples_per_second;
-  }
-  if (estimate.run) {
-    record.run = record_of(*estimate.run);
-  }
-  if (estimate.cost) {
-    record.cost = estimate.cost->amount;
-  }
-  record.pareto = plan.ranking.pareto[index];
-  record.recommended = plan.ranking.recommended == index;
   record.assumptions = offer.assumptions;
-  record.assumptions.insert(record.assumptions.end(), estimate.assumptions.begin(),
-                            estimate.assumptions.end());
-  record.warnings = warnings_of(offer, estimate.run);
+  record.warnings = warnings_of(offer, step.run);
+  record.pareto = ranked.pareto[candidate];
+  record.recommended = ranked.recommended == candidate;
+  if (step.usable()) {
+    add_times(ranked.plan, step, record);
+  } else {
+    record.problem = step.problem;
+  }
+  if (step.usable() ||
+      !step.layout) {  // What a layout was predicted from says nothing where there is no prediction.
+    record.assumptions.insert(record.assumptions.end(), step.assumptions.begin(), step.assumptions.end());
+  }
   return record;
 }
 
-std::vector<std::string> idle_nics(const OfferEstimate& estimate, const Thresholds& found) {
+std::vector<std::string> idle_nics(const PlannedStep& step, const Thresholds& found) {
   std::vector<AlgorithmNics> predicted;
-  if (estimate.step && estimate.step->nics) {
-    predicted.push_back({estimate.step->algorithm, *estimate.step->nics});
+  if (step.nics) {
+    predicted.push_back({step.algorithm, *step.nics});
   }
   if (found.ring_nics) {
     predicted.push_back({"ring", *found.ring_nics});

@@ -11,28 +11,9 @@
 
 namespace ringside::study {
 
-void refuse_idle(const std::vector<std::string>& given, std::span<const std::string_view> idle,
-                 std::string_view why) {
-  for (const std::string& flag : given) {
-    if (std::find(idle.begin(), idle.end(), flag) != idle.end()) {
-      throw Error(ErrorKind::bad_input, fmt::format("{} bears on nothing here: {}", flag, why));
-    }
-  }
-}
-
 LaunchOptions launch_options(const LaunchChoices& choices, Backend backend, const Software& software) {
-  if (choices.timeout.value < 0.1 || choices.timeout.value > 86400) {
-    throw Error(ErrorKind::bad_input,
-                fmt::format("--timeout {}: allowed is 100 ms to 86400 s", format(choices.timeout)));
-  }
-  LaunchOptions options;
+  LaunchOptions options = choices.ranks;
   options.backend = backend;
-  options.timeout = std::chrono::milliseconds(std::llround(choices.timeout.value * 1e3));
-  options.wrap = choices.wrap;
-  options.interface = choices.interface;
-  options.rendezvous = choices.rendezvous;
-  options.gpu.ranks_per_gpu = choices.ranks_per_gpu;
-  options.tune_machine = choices.tune_machine;
   if (software.nccl_algo) {
     options.gpu.settings.emplace_back("NCCL_ALGO", *software.nccl_algo);
   }
@@ -52,7 +33,7 @@ Backend measuring_backend(const BackendRequest& request, const LaunchChoices& ch
     }
     return asked;
   }
-  const BackendChoice choice = choose_backend(request.max_ranks, choices.ranks_per_gpu);
+  const BackendChoice choice = choose_backend(request.max_ranks, choices.ranks.gpu.ranks_per_gpu);
   const RegisteredBackend& backend = registered(choice.backend);
   if (const std::optional<std::string> none = backend.unavailable()) {
     throw Error(ErrorKind::environment,
@@ -68,7 +49,7 @@ namespace {
 
 /// Ranks behind a wrap, or started by somebody else, may be on other hosts.
 bool all_ranks_are_here(const LaunchChoices& choices) {
-  return !choices.wrap && !external_rank().has_value();
+  return !choices.ranks.wrap && !external_rank().has_value();
 }
 
 bool has_gpu_links(const Machine& machine) {
@@ -85,9 +66,8 @@ std::optional<std::string> why_not_this(const Machine& described, Backend backen
   }
   if (described.nodes > 1 && here) {
     return fmt::format(
-        "has {} nodes, and all ranks would be started on this one (mpirun, srun, torchrun or --wrap start "
-        "them "
-        "elsewhere)",
+        "has {} nodes, and all ranks would be started on this one (mpirun, srun, torchrun or a wrap start "
+        "them elsewhere)",
         described.nodes);
   }
   return std::nullopt;

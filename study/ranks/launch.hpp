@@ -1,12 +1,6 @@
 #pragma once
 
-#include <array>
-#include <chrono>
 #include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "common/names.hpp"
 #include "common/units.hpp"
@@ -18,32 +12,13 @@
 namespace ringside::study {
 
 struct LaunchChoices {
-  Seconds timeout{60};          ///< Timeout of every single wait for a rank; 100 ms to a day.
-  Seconds time_per_point{0.5};  ///< Measure one point for at most this long.
-  Seconds calibrate_time{15};   ///< Probe this machine for at most this long.
-  std::optional<std::string> wrap = {};
-  std::optional<std::string> interface = {};
-  std::optional<std::string> rendezvous = {};
+  LaunchOptions ranks = {};             ///< But for the backend.
+  Seconds time_per_point{0.5};          ///< Measure one point for at most this long.
+  Seconds calibrate_time{15};           ///< Probe this machine for at most this long.
   std::optional<Backend> backend = {};  ///< Instead of the scenario's.
-  int ranks_per_gpu = 1;
-  bool tune_machine = true;             ///< As in LaunchOptions.
-  std::vector<std::string> given = {};  ///< The flags that were typed, such as `--wrap`.
 };
 
-/// What says which ranks are started, and how; how points are measured; how this machine is probed.
-inline constexpr std::array<std::string_view, 7> kFlagsOfRanks = {
-    "--timeout", "--wrap",          "--interface",        "--rendezvous",
-    "--backend", "--ranks-per-gpu", "--no-machine-tuning"};
-inline constexpr std::array<std::string_view, 5> kFlagsOfPoints = {"--time-per-point", "--repetitions",
-                                                                   "--passes", "--check", "--resume"};
-inline constexpr std::array<std::string_view, 1> kFlagsOfProbes = {"--calibrate-time"};
-inline constexpr std::string_view kNotProbed = "`machine:` describes the machine, and nothing is probed";
-
-/// Throws Error{bad_input} for the first flag of `given` that is among those that bear on nothing; `why` ends the sentence.
-void refuse_idle(const std::vector<std::string>& given, std::span<const std::string_view> idle,
-                 std::string_view why);
-
-/// `software` is what NCCL gets through its environment. Throws Error{bad_input} for a timeout out of range.
+/// `software` is what NCCL gets through its environment.
 LaunchOptions launch_options(const LaunchChoices& choices, Backend backend, const Software& software = {});
 
 /// The backend that measures: `choices.backend` counts more than `asked`, and `auto` becomes one that is here for so many

@@ -9,11 +9,12 @@
 
 #include "analysis/plan/compute_time.hpp"
 #include "analysis/plan/gpu_memory.hpp"
-#include "analysis/plan/plan_answers.hpp"
+#include "analysis/plan/links.hpp"
 #include "analysis/plan/plan_sentences.hpp"
-#include "analysis/plan/plan_ties.hpp"
+#include "analysis/plan/ranking.hpp"
+#include "analysis/plan/verdict.hpp"
 #include "common/error.hpp"
-#include "sim/nccl/gpu_models.hpp"
+#include "sim/topology/gpu_models.hpp"
 
 namespace ringside {
 namespace {
@@ -22,6 +23,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::EndsWith;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 constexpr std::int64_t kGradientBytes = 80'000'000;
 
@@ -74,12 +76,15 @@ Plan plan_of_a_guessed_speed() {
   return plan;
 }
 
-std::vector<OfferEstimate> estimates_of(Planner& planner, const std::vector<Offer>& offers) {
-  std::vector<OfferEstimate> estimates;
-  std::transform(offers.begin(), offers.end(), std::back_inserter(estimates),
-                 [&](const Offer& offer) { return planner.estimate(offer); });
-  return estimates;
+Ranked ranked_of(const Plan& plan, const std::vector<Offer>& offers) {
+  Planner planner(plan);
+  Ranked ranked = steps_on(plan, offers, planner);
+  find_ties(planner, ranked);
+  return ranked;
 }
+
+/// What is said first of what to rent.
+std::string first_of_verdict(const Ranked& ranked) { return verdict(ranked).front(); }
 
 // Eight ranks: 14 messages of 10 us and 14 × 10 MB at 10 GB/s are 14.14 ms, as in README.md.
 constexpr double kRing = 0.01414;
@@ -89,23 +94,23 @@ constexpr double kWaiting = 0.02 * 1.42360 * 0.04;
 TEST(Planner, AddsTheClosedFormToTheTimeOfComputing) {
   const Plan plan = plan_80mb();
   Planner planner(plan);
-  const OfferEstimate estimate = planner.estimate(offer_of("eight", 8, 3.6));
-  ASSERT_TRUE(estimate.step) << estimate.problem;
-  EXPECT_NEAR(estimate.step->compute.typical.value, 0.04, 1e-12);
-  EXPECT_NEAR(estimate.step->exposed.typical.value, kRing, 1e-9);
-  EXPECT_NEAR(estimate.step->waiting.typical.value, kWaiting, 1e-7);
-  EXPECT_NEAR(estimate.step->total.typical.value, 0.04 + kRing + kWaiting, 1e-7);
-  EXPECT_NEAR(estimate.step->efficiency.typical, 0.04 / (0.04 + kRing + kWaiting), 1e-6);
-  EXPECT_DOUBLE_EQ(estimate.step->batch, 800);
+  const PlannedStep estimate = planner.estimate(offer_of("eight", 8, 3.6));
+  ASSERT_TRUE(estimate.usable()) << estimate.problem;
+  EXPECT_NEAR(estimate.compute.typical.value, 0.04, 1e-12);
+  EXPECT_NEAR(estimate.exposed.typical.value, kRing, 1e-9);
+  EXPECT_NEAR(estimate.waiting.typical.value, kWaiting, 1e-7);
+  EXPECT_NEAR(estimate.total.typical.value, 0.04 + kRing + kWaiting, 1e-7);
+  EXPECT_NEAR(estimate.efficiency.typical, 0.04 / (0.04 + kRing + kWaiting), 1e-6);
+  EXPECT_DOUBLE_EQ(estimate.batch, 800);
 }
 
 TEST(Planner, OverlapOnGpusGainsNothingAtWorstAndHidesAllButTheLastBucketAtBest) {
   Plan plan = plan_80mb();
   plan.synchronisation = {.style = Synchronisation::ddp, .bucket = {8 << 20}, .first_bucket = {8 << 20}};
   Planner planner(plan);
-  const auto step_of = [&](const Offer& offer) { return planner.estimate(offer).step.value(); };
-  const StepEstimate on_cpus = step_of(offer_of("CPUs", 8, 1));
-  const StepEstimate on_gpus = step_of(with_gpu(offer_of("GPUs", 8, 1), "H100-SXM"));
+  const auto step_of = [&](const Offer& offer) { return planner.estimate(offer); };
+  const PlannedStep on_cpus = step_of(offer_of("CPUs", 8, 1));
+  const PlannedStep on_gpus = step_of(with_gpu(offer_of("GPUs", 8, 1), "H100-SXM"));
   EXPECT_LT(on_cpus.exposed.typical, 0.5 * on_cpus.communication.typical);
   EXPECT_NEAR(on_gpus.exposed.typical.value, on_gpus.communication.typical.value, 1e-12);
   EXPECT_LT(on_gpus.exposed.low, 0.5 * on_gpus.communication.low);
@@ -114,14 +119,14 @@ TEST(Planner, OverlapOnGpusGainsNothingAtWorstAndHidesAllButTheLastBucketAtBest)
   EXPECT_LE(on_cpus.exposed.high.value, on_cpus.communication.high.value * (1 + 1e-12));
   plan.synchronisation.style = Synchronisation::ddp_without_overlap;
   Planner without(plan);
-  const StepEstimate exposed = without.estimate(offer_of("CPUs", 8, 1)).step.value();
+  const PlannedStep exposed = without.estimate(offer_of("CPUs", 8, 1));
   EXPECT_NEAR(exposed.exposed.typical.value, exposed.communication.typical.value, 1e-12);
 }
 
 TEST(Planner, PricesTheWholeRun) {
   const Plan plan = plan_80mb();
   Planner planner(plan);
-  const OfferEstimate estimate = planner.estimate(offer_of("eight", 8, 3.6));
+  const PlannedStep estimate = planner.estimate(offer_of("eight", 8, 3.6));
   // 1,250 steps; 3.60 USD per hour are 0.001 per second.
   const double seconds = 1250 * (0.04 + kRing + kWaiting);
   ASSERT_TRUE(estimate.run && estimate.cost);
@@ -142,11 +147,11 @@ TEST(Planner, TheEndsOfEfficiencyAreThoseOfFastAndSlowComputing) {
                            .efficiency = {{"default", {.low = 0.01, .typical = 0.1, .high = 1}}}};
   Planner planner(plan);
   // 100 samples take 0.9 ms of an H100's 67 TFLOP/s, or 100 times as long; synchronising them takes 14 ms.
-  const StepEstimate step = planner.estimate(with_gpu(offer_of("GPUs", 8, 1), "H100-SXM")).step.value();
+  const PlannedStep step = planner.estimate(with_gpu(offer_of("GPUs", 8, 1), "H100-SXM"));
   EXPECT_LT(step.efficiency.low, 0.1);
   EXPECT_GT(step.efficiency.high, 0.8);
   EXPECT_GT(step.waiting.high, step.waiting.typical);
-  EXPECT_LT(step.samples_per_second.low, step.samples_per_second.high);
+  EXPECT_LT(step.speed.low, step.speed.high);
 }
 
 TEST(Planner, OneGpuIsNotSlowedDownByAllReduces) {
@@ -169,10 +174,10 @@ TEST(Planner, SaysThatItDoesNotKnowTheTensors) {
 TEST(Planner, OneGpuHasNothingToSynchronise) {
   const Plan plan = plan_80mb();
   Planner planner(plan);
-  const OfferEstimate estimate = planner.estimate(offer_of("one", 1, 1));
-  ASSERT_TRUE(estimate.step) << estimate.problem;
-  EXPECT_EQ(estimate.step->communication.typical.value, 0);
-  EXPECT_EQ(estimate.step->efficiency.typical, 1);
+  const PlannedStep estimate = planner.estimate(offer_of("one", 1, 1));
+  ASSERT_TRUE(estimate.usable()) << estimate.problem;
+  EXPECT_EQ(estimate.communication.typical.value, 0);
+  EXPECT_EQ(estimate.efficiency.typical, 1);
 }
 
 TEST(Planner, AGlobalBatchIsSplit) {
@@ -180,9 +185,9 @@ TEST(Planner, AGlobalBatchIsSplit) {
   plan.workload.batch_per_gpu.reset();
   plan.workload.global_batch = 400;
   Planner planner(plan);
-  const OfferEstimate estimate = planner.estimate(offer_of("eight", 8, 1));
-  EXPECT_NEAR(estimate.step->compute.typical.value, 0.02, 1e-12);
-  EXPECT_DOUBLE_EQ(estimate.step->batch, 400);
+  const PlannedStep estimate = planner.estimate(offer_of("eight", 8, 1));
+  EXPECT_NEAR(estimate.compute.typical.value, 0.02, 1e-12);
+  EXPECT_DOUBLE_EQ(estimate.batch, 400);
 }
 
 TEST(Planner, AGlobalBatchIsSplitOverPassesAndEachOfThemWaits) {
@@ -191,10 +196,10 @@ TEST(Planner, AGlobalBatchIsSplitOverPassesAndEachOfThemWaits) {
   plan.workload.global_batch = 400;
   plan.synchronisation.accumulate = 2;
   Planner planner(plan);
-  const OfferEstimate estimate = planner.estimate(offer_of("eight", 8, 1));
-  EXPECT_NEAR(estimate.step->compute.typical.value, 0.02, 1e-12);
-  EXPECT_NEAR(estimate.step->waiting.typical.value, kWaiting / 2, 1e-7);
-  EXPECT_DOUBLE_EQ(estimate.step->batch, 400);
+  const PlannedStep estimate = planner.estimate(offer_of("eight", 8, 1));
+  EXPECT_NEAR(estimate.compute.typical.value, 0.02, 1e-12);
+  EXPECT_NEAR(estimate.waiting.typical.value, kWaiting / 2, 1e-7);
+  EXPECT_DOUBLE_EQ(estimate.batch, 400);
 }
 
 TEST(Planner, LeastIsExposedWhereComputingIsSlow) {
@@ -204,7 +209,7 @@ TEST(Planner, LeastIsExposedWhereComputingIsSlow) {
   plan.workload.compute = {.precision = Precision::float32,
                            .efficiency = {{"default", {.low = 0.01, .typical = 0.1, .high = 1}}}};
   Planner planner(plan);
-  const StepEstimate step = planner.estimate(with_gpu(offer_of("GPUs", 8, 1), "H100-SXM")).step.value();
+  const PlannedStep step = planner.estimate(with_gpu(offer_of("GPUs", 8, 1), "H100-SXM"));
   EXPECT_LT(step.exposed.low, 0.3 * step.communication.low);
 }
 
@@ -228,7 +233,7 @@ TEST(Memory, HoldsWhatOptimizersBucketsAndActivationsNeed) {
   }
   plan.synchronisation.style = Synchronisation::per_tensor;
   EXPECT_EQ(memory_need(plan, 3).gradients, Bytes{kGradientBytes});
-  const MemoryNeed need = memory_need(plan, 3);
+  const Memory need = memory_need(plan, 3);
   EXPECT_EQ(need.total().value, need.weights.value + need.gradients.value + need.optimizer.value +
                                     need.activations.value + need.context.value);
   EXPECT_GT(need.context.value, 0);
@@ -240,9 +245,9 @@ TEST(Memory, WhatFitsExactlyFits) {
   plan.workload.memory.activations = Bytes{0};
   const Bytes memory = find_gpu_sheet("RTX 3090")->memory;
   plan.workload.memory.activations = Bytes{memory.value - memory_need(plan, 1).total().value};
-  EXPECT_EQ(largest_batch(plan, memory), 1);
+  EXPECT_EQ(largest_batch(memory, memory_need(plan, 0), memory_need(plan, 1)), 1);
   Planner planner(plan);
-  EXPECT_TRUE(planner.estimate(with_gpu(offer_of("full", 4, 1), "RTX 3090")).step);
+  EXPECT_TRUE(planner.estimate(with_gpu(offer_of("full", 4, 1), "RTX 3090")).usable());
 }
 
 TEST(Memory, PartOfASampleTakesAWholeOne) {
@@ -257,8 +262,8 @@ TEST(Planner, SaysWhatDoesNotFitAndWhatWould) {
   Plan plan = plan_80mb();
   plan.workload.batch_per_gpu = 100'000;  // 100 GB of activations
   Planner planner(plan);
-  const OfferEstimate estimate = planner.estimate(with_gpu(offer_of("small", 4, 1), "RTX 3090"));
-  EXPECT_FALSE(estimate.step);
+  const PlannedStep estimate = planner.estimate(with_gpu(offer_of("small", 4, 1), "RTX 3090"));
+  EXPECT_FALSE(estimate.usable());
   EXPECT_THAT(estimate.problem, HasSubstr("does not fit"));
   EXPECT_THAT(estimate.problem, HasSubstr("would fit"));
 }
@@ -329,51 +334,40 @@ TEST(ComputeTime, TakesTheEfficiencyOfTheClass) {
 
 TEST(Ranking, RecommendsTheCheapestWithinTheDeadlineAndTheFastestWithinTheBudget) {
   Plan plan = plan_80mb();
-  Planner planner(plan);
   const std::vector<Offer> offers = {offer_of("slow", 2, 1), offer_of("fast", 8, 6), offer_of("dear", 8, 60)};
-  std::vector<OfferEstimate> estimates;
-  for (const Offer& offer : offers) {
-    estimates.push_back(planner.estimate(offer));
-  }
-  EXPECT_EQ(rank_offers(plan, offers, estimates).recommended, 0U);
+  EXPECT_EQ(ranked_of(plan, offers).recommended, 0U);
   plan.deadline = Seconds{100};
-  EXPECT_EQ(rank_offers(plan, offers, estimates).recommended, 1U);
+  EXPECT_EQ(ranked_of(plan, offers).recommended, 1U);
   plan.deadline.reset();
   plan.budget = Money{.amount = 1, .currency = "USD"};
-  EXPECT_EQ(rank_offers(plan, offers, estimates).recommended, 1U);
+  EXPECT_EQ(ranked_of(plan, offers).recommended, 1U);
 }
 
 TEST(Ranking, OffersWithoutAPriceAreNamedAndNotCompared) {
   const Plan plan = plan_80mb();
-  Planner planner(plan);
   std::vector<Offer> offers = {offer_of("two", 2, 1), offer_of("free?", 8, 1)};
   offers[1].per_hour.reset();
-  std::vector<OfferEstimate> estimates;
-  for (const Offer& offer : offers) {
-    estimates.push_back(planner.estimate(offer));
-  }
-  const Ranking ranking = rank_offers(plan, offers, estimates);
-  EXPECT_EQ(ranking.recommended, 0U);
-  EXPECT_THAT(ranking.reason, HasSubstr("it is the only offer with a price that can be used"));
-  EXPECT_THAT(ranking.reason, EndsWith("No price is known of free?, which may cost less."));
-  EXPECT_EQ(ties(planner, plan, offers, estimates, ranking).compared, 0);
+  const Ranked ranked = ranked_of(plan, offers);
+  EXPECT_EQ(ranked.recommended, 0U);
+  EXPECT_THAT(first_of_verdict(ranked), HasSubstr("it is the only offer with a price that can be used"));
+  EXPECT_THAT(first_of_verdict(ranked), EndsWith("No price is known of free?, which may cost less."));
+  EXPECT_EQ(ranked.compared, 0);
 
   offers.push_back(offers[1]);
   offers[2].name = "broken";
   offers[2].problem = "the catalogue does not know its GPU";
-  estimates.push_back(planner.estimate(offers[2]));
-  EXPECT_THAT(rank_offers(plan, offers, estimates).reason, testing::Not(HasSubstr("broken")));
+  EXPECT_THAT(first_of_verdict(ranked_of(plan, offers)), testing::Not(HasSubstr("broken")));
 }
 
 TEST(Ranking, WhatJustMeetsItsLimitsIsGoodEnough) {
   Plan plan = plan_80mb();
   Planner planner(plan);
   const std::vector<Offer> offers = {offer_of("eight", 8, 6)};
-  const std::vector<OfferEstimate> estimates = {planner.estimate(offers.front())};
-  plan.deadline = estimates.front().run->typical;
-  EXPECT_EQ(rank_offers(plan, offers, estimates).recommended, 0U);
-  plan.budget = Money{.amount = estimates.front().cost->amount.typical, .currency = "USD"};
-  EXPECT_EQ(rank_offers(plan, offers, estimates).recommended, 0U);
+  const PlannedStep step = planner.estimate(offers.front());
+  plan.deadline = step.run->typical;
+  EXPECT_EQ(ranked_of(plan, offers).recommended, 0U);
+  plan.budget = Money{.amount = step.cost->amount.typical, .currency = "USD"};
+  EXPECT_EQ(ranked_of(plan, offers).recommended, 0U);
 }
 
 TEST(LongTime, IsInDaysFromTwoOn) {
@@ -382,27 +376,20 @@ TEST(LongTime, IsInDaysFromTwoOn) {
 }
 
 TEST(Ranking, TheFrontHoldsWhatNothingElseBeats) {
-  const Plan plan = plan_80mb();
-  Planner planner(plan);
-  const std::vector<Offer> offers = {offer_of("slow", 2, 1), offer_of("fast", 8, 6), offer_of("dear", 8, 60)};
-  std::vector<OfferEstimate> estimates;
-  for (const Offer& offer : offers) {
-    estimates.push_back(planner.estimate(offer));
-  }
-  EXPECT_THAT(rank_offers(plan, offers, estimates).pareto, ElementsAre(true, true, false));
-  estimates[0].cost = estimates[1].cost;
-  EXPECT_THAT(rank_offers(plan, offers, estimates).pareto, ElementsAre(false, true, false));
+  Ranked ranked =
+      ranked_of(plan_80mb(), {offer_of("slow", 2, 1), offer_of("fast", 8, 6), offer_of("dear", 8, 60)});
+  EXPECT_THAT(ranked.pareto, ElementsAre(true, true, false));
+  ranked.candidates[0].step.cost = ranked.candidates[1].step.cost;
+  rank(ranked);
+  EXPECT_THAT(ranked.pareto, ElementsAre(false, true, false));
 }
 
 TEST(Ranking, SaysWhyNothingIsGoodEnough) {
   Plan plan = plan_80mb();
   plan.deadline = Seconds{1};
-  Planner planner(plan);
-  const std::vector<Offer> offers = {offer_of("slow", 2, 1)};
-  const std::vector<OfferEstimate> estimates = {planner.estimate(offers.front())};
-  const Ranking ranking = rank_offers(plan, offers, estimates);
-  EXPECT_FALSE(ranking.recommended);
-  EXPECT_THAT(ranking.reason, HasSubstr("No offer is done within 1 s: the fastest, slow"));
+  const Ranked ranked = ranked_of(plan, {offer_of("slow", 2, 1)});
+  EXPECT_FALSE(ranked.recommended);
+  EXPECT_THAT(why_none(ranked), HasSubstr("No offer is done within 1 s: the fastest, slow"));
 }
 
 TEST(Thresholds, AreWhereTheShareOfTheStepIsReached) {
@@ -542,7 +529,7 @@ TEST(Sentences, AnswerTheQuestionOfTheExercises) {
   const Plan plan = plan_80mb();
   Planner planner(plan);
   const Offer offer = offer_of("eight", 8, 1);
-  const OfferEstimate estimate = planner.estimate(offer);
+  const PlannedStep estimate = planner.estimate(offer);
   const std::vector<std::string> words =
       explain(planner, plan, offer, estimate, thresholds(planner, plan, offer));
   EXPECT_THAT(words, Contains(HasSubstr("slows training down: synchronising 80 MB takes 14.1 ms")));
@@ -579,21 +566,20 @@ TEST(Ties, AreOffersWhoseIntervalsOverlapAndAMeasurementOfComputingBreaksThem) {
   const std::vector<Offer> offers = {with_gpu(offer_of("cheap", 8, 1.0), "A100-SXM4-40GB"),
                                      with_gpu(offer_of("a little dearer", 8, 1.1), "A100-SXM4-40GB"),
                                      with_gpu(offer_of("far dearer", 8, 1000), "A100-SXM4-40GB")};
+  const Ranked ranked = ranked_of(plan, offers);
+  EXPECT_THAT(ranked.tied, ElementsAre(1));
+  ASSERT_TRUE(ranked.breaker);
+  EXPECT_EQ(ranked.breaker->part, Planner::Part::computing);
+  const Interval<Seconds>& total = ranked.candidates[0].step.total;
   Planner planner(plan);
-  const std::vector<OfferEstimate> estimates = estimates_of(planner, offers);
-  const Ranking ranking = rank_offers(plan, offers, estimates);
-  const Ties found = ties(planner, plan, offers, estimates, ranking);
-  EXPECT_THAT(found.offers, ElementsAre(1));
-  ASSERT_TRUE(found.breaker);
-  EXPECT_EQ(found.breaker->part, Planner::Part::computing);
   const auto known = planner.total_if_known(offers[0], Planner::Part::computing);
   ASSERT_TRUE(known);
-  EXPECT_GT(known->low, estimates[0].step->total.low);
-  EXPECT_LT(known->high, estimates[0].step->total.high);
+  EXPECT_GT(known->low, total.low);
+  EXPECT_LT(known->high, total.high);
 }
 
 /// Two offers of one GPU whose speed is known to this factor, one with NVLink and a little dearer one with slots.
-Ties ties_of_guess(double factor, double forward_flops) {
+Ranked ranked_by_guess(double factor, double forward_flops) {
   Plan plan = plan_of_a_guessed_speed();
   plan.algorithm = "native";
   plan.alternatives = {};
@@ -604,22 +590,20 @@ Ties ties_of_guess(double factor, double forward_flops) {
                                with_gpu(offer_of("slots", 8, 1.001), "A100-SXM4-40GB")};
   offers[0].machine.intra = IntraLink{.kind = IntraKind::nvlink, .generation = 3};
   offers[1].machine.intra = IntraLink{.kind = IntraKind::pcie, .generation = 4, .lanes = 16};
-  Planner planner(plan);
-  const std::vector<OfferEstimate> estimates = estimates_of(planner, offers);
-  return ties(planner, plan, offers, estimates, rank_offers(plan, offers, estimates));
+  return ranked_of(plan, offers);
 }
 
 TEST(Ties, AreBrokenByWhatLeavesLeastInCommon) {
-  const Ties found = ties_of_guess(1.05, 1e9);
+  const Ranked found = ranked_by_guess(1.05, 1e9);
   ASSERT_TRUE(found.breaker);
-  EXPECT_EQ(found.breaker->offer, 0U);
+  EXPECT_EQ(found.breaker->candidate, 0U);
   EXPECT_EQ(found.breaker->part, Planner::Part::computing);
 }
 
 TEST(Ties, OneMeasurementOfComputingTellsBothOffersOfAGpu) {
-  const Ties found = ties_of_guess(1.02, 1e10);
+  const Ranked found = ranked_by_guess(1.02, 1e10);
   ASSERT_TRUE(found.breaker);
-  EXPECT_EQ(found.breaker->offer, 0U) << "either would do, and the first is the one to rent";
+  EXPECT_EQ(found.breaker->candidate, 0U) << "either would do, and the first is the one to rent";
   EXPECT_EQ(found.breaker->part, Planner::Part::computing);
 }
 
@@ -627,14 +611,9 @@ TEST(Ties, AreJudgedByTimeWhereOnlyABudgetIsGiven) {
   Plan plan = plan_of_a_guessed_speed();
   const std::vector<Offer> offers = {with_gpu(offer_of("cheap", 8, 1), "A100-SXM4-40GB"),
                                      with_gpu(offer_of("dear", 8, 1000), "A100-SXM4-40GB")};
-  Planner planner(plan);
-  const std::vector<OfferEstimate> estimates = estimates_of(planner, offers);
-  const auto tied = [&] {
-    return ties(planner, plan, offers, estimates, rank_offers(plan, offers, estimates));
-  };
-  EXPECT_TRUE(tied().offers.empty()) << "a thousand times the price";
+  EXPECT_TRUE(ranked_of(plan, offers).tied.empty()) << "a thousand times the price";
   plan.budget = Money{.amount = 1e9, .currency = "USD"};
-  EXPECT_EQ(tied().offers.size(), 1U) << "as fast, and both can be paid";
+  EXPECT_EQ(ranked_of(plan, offers).tied.size(), 1U) << "as fast, and both can be paid";
 }
 
 TEST(Ties, AnExtrapolatedOfferFarBelowIsNoTie) {
@@ -642,14 +621,14 @@ TEST(Ties, AnExtrapolatedOfferFarBelowIsNoTie) {
   const std::vector<Offer> offers = {with_gpu(offer_of("known", 8, 1000), "A100-SXM4-40GB"),
                                      with_gpu(offer_of("guessed", 8, 1), "A100-SXM4-40GB")};
   Planner planner(plan);
-  std::vector<OfferEstimate> estimates = estimates_of(planner, offers);
-  estimates[1].extrapolated = true;
-  const Ranking ranking = rank_offers(plan, offers, estimates);
-  EXPECT_EQ(ranking.recommended, 0U);
-  EXPECT_THAT(ranking.reason, HasSubstr("the only offer with a known speed that can be used"));
-  const Ties found = ties(planner, plan, offers, estimates, ranking);
-  EXPECT_THAT(found.offers, ElementsAre());
-  EXPECT_THAT(found.better, ElementsAre(1));
+  Ranked ranked = steps_on(plan, offers, planner);
+  ranked.candidates[1].step.extrapolated = true;
+  rank(ranked);
+  find_ties(planner, ranked);
+  EXPECT_EQ(ranked.recommended, 0U);
+  EXPECT_THAT(first_of_verdict(ranked), HasSubstr("the only offer with a known speed that can be used"));
+  EXPECT_THAT(ranked.tied, ElementsAre());
+  EXPECT_THAT(ranked.better, ElementsAre(1));
 }
 
 TEST(Links, AMeasuredBandwidthIsWhatASlotHas) {
@@ -660,16 +639,15 @@ TEST(Links, AMeasuredBandwidthIsWhatASlotHas) {
 }
 
 TEST(Ties, AreCalledSoBeforeAnythingIsRecommended) {
-  const std::vector<Offer> offers = {offer_of("one", 8, 1.0), offer_of("other", 8, 1.1)};
-  const Ranking ranking{.order = {0, 1},
-                        .pareto = {true, true},
-                        .recommended = 0,
-                        .reason = "Rent one: it is the cheapest of 2 offers.",
-                        .standing = "the cheapest of 2 offers."};
-  EXPECT_EQ(verdict_of(offers, ranking, {}), ranking.reason);
-  EXPECT_EQ(verdict_of(offers, ranking, {.offers = {1}, .compared = 1}),
-            "Cannot be told apart: one, other: their 90 % intervals overlap. Typically one is the cheapest "
-            "of 2 offers.");
+  Ranked ranked = ranked_of(plan_80mb(), {offer_of("one", 8, 1.0), offer_of("other", 8, 1.1)});
+  ranked.tied = {};
+  EXPECT_THAT(first_of_verdict(ranked),
+              StartsWith("Rent one: it is the cheapest of 2 offers that can be used: "));
+  ranked.tied = {1};
+  EXPECT_THAT(
+      first_of_verdict(ranked),
+      StartsWith("Cannot be told apart: one, other: their 90 % intervals overlap. Typically one is the "
+                 "cheapest of 2 offers that can be used: "));
 }
 
 TEST(Ranking, AnExtrapolatedNumberIsNeverWhyAnOfferIsRecommended) {
@@ -681,21 +659,20 @@ TEST(Ranking, AnExtrapolatedNumberIsNeverWhyAnOfferIsRecommended) {
   plan.workload.forward_flops = 1e10;
   const std::vector<Offer> offers = {with_gpu(offer_of("unknown", 8, 0.1), "L40S"),
                                      with_gpu(offer_of("known", 8, 10), "A100-SXM4-40GB")};
-  Planner planner(plan);
-  const std::vector<OfferEstimate> estimates = estimates_of(planner, offers);
-  EXPECT_TRUE(estimates[0].extrapolated);
-  EXPECT_FALSE(estimates[1].extrapolated);
-  const Ranking ranking = rank_offers(plan, offers, estimates);
-  EXPECT_EQ(ranking.recommended, 1U);
-  EXPECT_THAT(ranking.reason, HasSubstr("unknown may be better, but only by an extrapolated number"));
-  EXPECT_FALSE(rank_offers(plan, {offers[0]}, {estimates[0]}).recommended);
+  const Ranked ranked = ranked_of(plan, offers);
+  EXPECT_TRUE(ranked.candidates[0].step.extrapolated);
+  EXPECT_FALSE(ranked.candidates[1].step.extrapolated);
+  EXPECT_EQ(ranked.recommended, 1U);
+  EXPECT_THAT(first_of_verdict(ranked),
+              HasSubstr("unknown may be better, but only by an extrapolated number"));
+  EXPECT_FALSE(ranked_of(plan, {offers[0]}).recommended);
 }
 
 TEST(RunCost, InterruptionsTakeTimeAndLeastTimesAreBilled) {
   Plan plan = plan_80mb();
   Planner planner(plan);
   Offer offer = offer_of("eight", 8, 6);
-  const OfferEstimate calm = planner.estimate(offer);
+  const PlannedStep calm = planner.estimate(offer);
   offer.interruptible = true;
   // A minute of every 30 for checkpoints; a quarter of an hour and ten minutes are lost once a day.
   EXPECT_NEAR(planner.estimate(offer).run->typical.value / calm.run->typical.value,
@@ -709,7 +686,7 @@ TEST(Step, IsNoFasterThanItsInput) {
   Plan plan = plan_80mb();
   plan.workload.input_per_node = 8 * 1000;  // The GPUs could take 2,500 each.
   Planner planner(plan);
-  EXPECT_NEAR(planner.estimate(offer_of("eight", 8, 6)).step->compute.typical.value, 0.1, 1e-12);
+  EXPECT_NEAR(planner.estimate(offer_of("eight", 8, 6)).compute.typical.value, 0.1, 1e-12);
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "analysis/sharding/group_times.hpp"
+#include "analysis/plan/collective_times.hpp"
+#include "analysis/plan/planner.hpp"
 #include "analysis/sharding/sharded_memory.hpp"
-#include "analysis/sharding/sharded_step.hpp"
 
 namespace ringside {
 namespace {
@@ -68,7 +68,7 @@ TEST(ShardedMemory, IsThatOfFigureOneOfZero) {
   const double scale = 7.5e9 / static_cast<double>(parameters_of(model));
   const Plan plan = plan_of(model, 1);
   const auto states = [&](ShardingStyle style) {
-    const ShardedMemory memory = sharded_memory(plan.workload, {.style = style}, {.data = 64}, false, 1, 1);
+    const Memory memory = sharded_memory(plan.workload, {.style = style, .data = 64}, 1, 1);
     return scale *
            static_cast<double>(memory.weights.value + memory.gradients.value + memory.optimizer.value) / 1e9;
   };
@@ -93,10 +93,10 @@ TEST(ShardedMemory, OfActivationsIsNear34BytesPerTokenAndWidth) {
 
 TEST(ShardedMemory, OfFourBitWeightsIsAQuarterAndAdaptersAreSmall) {
   const Plan plan = plan_of(llama_8b(512), 1);
-  const Sharding qlora{.adapters = Adapters::qlora};
-  const Sharding lora{.adapters = Adapters::lora};
-  const auto weights = [&](const Sharding& sharding) {
-    return static_cast<double>(sharded_memory(plan.workload, sharding, {}, true, 1, 1).weights.value) / 1e9;
+  const Layout qlora{.adapters = Adapters::qlora};
+  const Layout lora{.adapters = Adapters::lora};
+  const auto weights = [&](const Layout& layout) {
+    return static_cast<double>(sharded_memory(plan.workload, layout, 1, 1).weights.value) / 1e9;
   };
   EXPECT_NEAR(weights(lora), 16.06, 0.01);
   EXPECT_NEAR(weights(qlora), 0.516 * 6.98 + 2 * 1.051, 0.05);
@@ -106,18 +106,18 @@ TEST(ShardedMemory, OfFourBitWeightsIsAQuarterAndAdaptersAreSmall) {
 
 TEST(ShardedStep, FsdpMovesHalfAsMuchAgainAsZeroOne) {
   const Plan plan = plan_of(llama_8b(8192), 1);
-  ShardedPlanner planner(plan);
-  const ShardedStep fsdp = planner.estimate(eight_h100(), {.style = ShardingStyle::fsdp});
+  Planner planner(plan);
+  const PlannedStep fsdp = planner.estimate(eight_h100(), {.style = ShardingStyle::fsdp});
   ASSERT_EQ(fsdp.problem, "");
-  const ShardedStep one = planner.estimate(eight_h100(), {.style = ShardingStyle::zero1});
+  const PlannedStep one = planner.estimate(eight_h100(), {.style = ShardingStyle::zero1});
   ASSERT_EQ(one.problem, "");
   EXPECT_NEAR(fsdp.communication.typical.value / one.communication.typical.value, 1.5, 0.15);
 }
 
 TEST(ShardedStep, APipelineLosesItsStagesLessOneOverItsPasses) {
   const Plan plan = plan_of(llama_8b(4096), 1, 4);
-  ShardedPlanner planner(plan);
-  const ShardedStep step = planner.estimate(eight_h100(), {.pipeline = 4, .checkpointing = true});
+  Planner planner(plan);
+  const PlannedStep step = planner.estimate(eight_h100(), {.pipeline = 4, .checkpointing = true});
   ASSERT_EQ(step.problem, "");
   EXPECT_EQ(step.micro_batches, 16);
   EXPECT_NEAR(step.bubble.typical.value / step.compute.typical.value, 3.0 / 16, 0.02);
@@ -125,7 +125,7 @@ TEST(ShardedStep, APipelineLosesItsStagesLessOneOverItsPasses) {
 
 TEST(ShardedStep, WhatDoesNotFitSaysWhatWould) {
   const Plan plan = plan_of(llama_8b(8192), 64);
-  ShardedPlanner planner(plan);
+  Planner planner(plan);
   EXPECT_THAT(planner.estimate(eight_h100(), {.style = ShardingStyle::ddp}).problem,
               HasSubstr("does not fit: "));
   EXPECT_THAT(planner.estimate(eight_h100(), {.style = ShardingStyle::fsdp}).problem,
@@ -135,12 +135,12 @@ TEST(ShardedStep, WhatDoesNotFitSaysWhatWould) {
 
 TEST(ShardedStep, TheSearchFindsNothingDearerThanAWayThatIsNamed) {
   const Plan plan = plan_of(llama_8b(4096), 1, 4);
-  ShardedPlanner planner(plan);
-  const std::vector<ShardedStep> found = planner.search(eight_h100());
+  Planner planner(plan);
+  const std::vector<PlannedStep> found = planner.search(eight_h100());
   ASSERT_GT(found.size(), 2U);
-  EXPECT_LE(merit_of(found.front()),
-            merit_of(planner.estimate(eight_h100(), {.style = ShardingStyle::fsdp})));
-  EXPECT_LE(merit_of(found.front()), merit_of(found.back()));
+  const auto cost = [](const PlannedStep& step) { return step.cost->amount.typical; };
+  EXPECT_LE(cost(found.front()), cost(planner.estimate(eight_h100(), {.style = ShardingStyle::fsdp})));
+  EXPECT_LE(cost(found.front()), cost(found.back()));
 }
 
 /// Two nodes of eight H100 and a slow network.
@@ -155,12 +155,12 @@ Offer sixteen_h100() {
 
 TEST(ShardedStep, HybridShardsKeepTheirGathersInTheNode) {
   const Plan plan = plan_of(llama_8b(8192), 1);
-  ShardedPlanner planner(plan);
-  const ShardedStep fsdp = planner.estimate(sixteen_h100(), {.style = ShardingStyle::fsdp});
-  const ShardedStep hybrid = planner.estimate(sixteen_h100(), {.style = ShardingStyle::hybrid});
+  Planner planner(plan);
+  const PlannedStep fsdp = planner.estimate(sixteen_h100(), {.style = ShardingStyle::fsdp});
+  const PlannedStep hybrid = planner.estimate(sixteen_h100(), {.style = ShardingStyle::hybrid});
   ASSERT_EQ(fsdp.problem, "");
   ASSERT_EQ(hybrid.problem, "");
-  EXPECT_EQ(hybrid.layout.data_on_node, 8);
+  EXPECT_EQ(hybrid.layout->data_on_node, 8);
   // Twice the states on each GPU, and less time in collectives.
   EXPECT_NEAR(static_cast<double>(hybrid.memory.optimizer.value),
               2.0 * static_cast<double>(fsdp.memory.optimizer.value), 100);
@@ -181,9 +181,9 @@ TEST(ShardedStep, LocalStepsAverageWeightsOnceInAWhile) {
                              .tied = true,
                              .sequence = 1024},
                             8);
-  ShardedPlanner planner(plan);
-  const ShardedStep every = planner.estimate(eight_h100(), {});
-  const ShardedStep local = planner.estimate(eight_h100(), {.local_steps = 10});
+  Planner planner(plan);
+  const PlannedStep every = planner.estimate(eight_h100(), {});
+  const PlannedStep local = planner.estimate(eight_h100(), {.local_steps = 10});
   ASSERT_EQ(every.problem, "");
   EXPECT_NEAR(local.communication.typical.value, every.communication.typical.value / 10, 1e-9);
   EXPECT_NE(planner.estimate(eight_h100(), {.style = ShardingStyle::zero1, .local_steps = 10}).problem, "");
@@ -204,14 +204,14 @@ TEST(ShardedStep, ExpertsAreSharedAndTokensGoToThem) {
   EXPECT_NEAR(static_cast<double>(mixture.layers * active_elements_of_layer(mixture) + 2 * 32000 * 4096),
               12.9e9, 0.1e9);
   const Plan plan = plan_of(mixture, 1);
-  ShardedPlanner planner(plan);
-  const ShardedStep alone = planner.estimate(eight_h100(), {.style = ShardingStyle::zero1});
-  const ShardedStep shared = planner.estimate(eight_h100(), {.style = ShardingStyle::zero1, .expert = 8});
+  Planner planner(plan);
+  const PlannedStep alone = planner.estimate(eight_h100(), {.style = ShardingStyle::zero1});
+  const PlannedStep shared = planner.estimate(eight_h100(), {.style = ShardingStyle::zero1, .expert = 8});
   EXPECT_NE(alone.problem, "");
   EXPECT_LT(shared.memory.weights, Bytes{15'000'000'000});
-  const ShardedStep fsdp =
+  const PlannedStep fsdp =
       planner.estimate(sixteen_h100(), {.style = ShardingStyle::fsdp, .checkpointing = true});
-  const ShardedStep both =
+  const PlannedStep both =
       planner.estimate(sixteen_h100(), {.style = ShardingStyle::fsdp, .expert = 8, .checkpointing = true});
   ASSERT_EQ(fsdp.problem, "");
   ASSERT_EQ(both.problem, "");
@@ -227,23 +227,22 @@ TEST(ShardedMemory, OnlyRanksWithTheSameExpertsCutThem) {
   workload.transformer = mixture;
   workload.memory.optimizer = Optimizer::adam;
   workload.compute.precision = Precision::bfloat16;
-  const Layout layout{.data = 16, .data_on_node = 8};
-  const Sharding zero{.style = ShardingStyle::zero1, .expert = 8};
+  const Layout zero{.style = ShardingStyle::zero1, .expert = 8, .data = 16, .data_on_node = 8};
   const auto experts = static_cast<double>(mixture.layers * expert_elements_of_layer(mixture));
   const double others = static_cast<double>(parameters_of(mixture)) - experts;
-  const TrainedElements trained = trained_on_rank(mixture, zero, layout);
+  const TrainedElements trained = trained_on_rank(mixture, zero);
   EXPECT_NEAR(trained.experts, experts / 8, 1);
   EXPECT_NEAR(trained.others, others, 1);
   // 12 bytes of Adam: two of the sixteen ranks have the same experts, all have the rest.
-  EXPECT_NEAR(static_cast<double>(sharded_memory(workload, zero, layout, true, 1, 1).optimizer.value),
+  EXPECT_NEAR(static_cast<double>(sharded_memory(workload, zero, 1, 1).optimizer.value),
               12 * (experts / 8 / 2 + others / 16), 2);
   // Whatever is cut, nothing of an expert is kept twice once all ranks cut everything.
-  const Sharding fsdp{.style = ShardingStyle::fsdp, .expert = 8};
-  EXPECT_NEAR(static_cast<double>(sharded_memory(workload, fsdp, layout, true, 1, 1).weights.value),
+  const Layout fsdp{.style = ShardingStyle::fsdp, .expert = 8, .data = 16, .data_on_node = 8};
+  EXPECT_NEAR(static_cast<double>(sharded_memory(workload, fsdp, 1, 1).weights.value),
               2 * (experts + others) / 16, 2);
-  const Sharding hybrid{.style = ShardingStyle::hybrid, .expert = 8};
-  EXPECT_EQ(ranks_alike(hybrid, layout), 8);
-  EXPECT_EQ(ranks_alike_in_experts(hybrid, layout), 1);
+  const Layout hybrid{.style = ShardingStyle::hybrid, .expert = 8, .data = 16, .data_on_node = 8};
+  EXPECT_EQ(ranks_alike(hybrid), 8);
+  EXPECT_EQ(ranks_alike_in_experts(hybrid), 1);
 }
 
 TEST(ShardedStep, TheSearchSharesExpertsAndSaysWhatNeedsLeastWhereNothingFits) {
@@ -251,13 +250,13 @@ TEST(ShardedStep, TheSearchSharesExpertsAndSaysWhatNeedsLeastWhereNothingFits) {
   mixture.experts = 8;
   mixture.active_experts = 2;
   const Plan plan = plan_of(mixture, 1);
-  ShardedPlanner planner(plan);
-  const std::vector<ShardedStep> found = planner.search(sixteen_h100());
+  Planner planner(plan);
+  const std::vector<PlannedStep> found = planner.search(sixteen_h100());
   ASSERT_FALSE(found.empty());
   EXPECT_TRUE(std::any_of(found.begin(), found.end(),
-                          [](const ShardedStep& step) { return step.sharding.expert == 8; }));
+                          [](const PlannedStep& step) { return step.layout->expert == 8; }));
   // 47 G parameters do not fit into 8 x 80 GB with Adam.
-  const std::vector<ShardedStep> none = planner.search(eight_h100());
+  const std::vector<PlannedStep> none = planner.search(eight_h100());
   ASSERT_EQ(none.size(), 1U);
   EXPECT_THAT(none.front().problem, HasSubstr("does not fit: "));
   EXPECT_GE(
@@ -268,12 +267,12 @@ TEST(ShardedStep, TheSearchSharesExpertsAndSaysWhatNeedsLeastWhereNothingFits) {
 TEST(ShardedStep, IsNoFasterThanItsInput) {
   Plan plan = plan_of(llama_8b(2048), 1);
   plan.workload.input_per_node = 2;
-  ShardedPlanner planner(plan);
-  const ShardedStep step =
+  Planner planner(plan);
+  const PlannedStep step =
       planner.estimate(eight_h100(), {.style = ShardingStyle::fsdp, .checkpointing = true});
   ASSERT_EQ(step.problem, "");
   EXPECT_DOUBLE_EQ(step.total.low.value, 8 / 2.0);
-  EXPECT_DOUBLE_EQ(step.tokens_per_second.high, 2 * 2048.0);
+  EXPECT_DOUBLE_EQ(step.speed.high, 2 * 2048.0);
 }
 
 TEST(ShardedStep, TheStageWithMostLayersSetsThePace) {
@@ -282,36 +281,35 @@ TEST(ShardedStep, TheStageWithMostLayersSetsThePace) {
   const Plan uneven = plan_of(model, 1, 64);
   model.layers = 24;
   const Plan even = plan_of(model, 1, 64);
-  const Sharding way{.pipeline = 8, .checkpointing = true};
-  const ShardedStep twenty = ShardedPlanner(uneven).estimate(eight_h100(), way);
-  const ShardedStep all = ShardedPlanner(even).estimate(eight_h100(), way);
+  const Layout way{.pipeline = 8, .checkpointing = true};
+  const PlannedStep twenty = Planner(uneven).estimate(eight_h100(), way);
+  const PlannedStep all = Planner(even).estimate(eight_h100(), way);
   ASSERT_EQ(twenty.problem, "");
   ASSERT_EQ(all.problem, "");
   // Three layers on the longest of eight stages, of 20 layers as of 24.
   EXPECT_DOUBLE_EQ(twenty.compute.typical.value, all.compute.typical.value);
-  EXPECT_THAT(ShardedPlanner(uneven)
-                  .estimate(eight_h100(), {.pipeline = 2, .interleave = 4, .checkpointing = true})
-                  .problem,
-              HasSubstr("does not divide 20 layers"));
+  EXPECT_THAT(
+      Planner(uneven).estimate(eight_h100(), {.pipeline = 2, .interleave = 4, .checkpointing = true}).problem,
+      HasSubstr("does not divide 20 layers"));
 }
 
 TEST(ShardedStep, WhatDoesNotDivideAStepIsTheSlowestRanks) {
   Plan plan = plan_of(llama_8b(1024), 1);
   plan.workload.batch_per_gpu.reset();
   plan.workload.global_batch = 12;
-  ShardedPlanner planner(plan);
-  const ShardedStep step = planner.estimate(eight_h100(), {.style = ShardingStyle::fsdp});
+  Planner planner(plan);
+  const PlannedStep step = planner.estimate(eight_h100(), {.style = ShardingStyle::fsdp});
   ASSERT_EQ(step.problem, "");
   EXPECT_EQ(step.micro_batch * step.micro_batches, 2);
-  EXPECT_DOUBLE_EQ(step.tokens_per_second.typical, 12 * 1024 / step.total.typical.value);
-  EXPECT_THAT(step.basis, HasSubstr("12 samples of a step are not 2 × 1 each for 8 replicas"));
+  EXPECT_DOUBLE_EQ(step.speed.typical, 12 * 1024 / step.total.typical.value);
+  EXPECT_THAT(step.assumptions.front(), HasSubstr("12 samples of a step are not 2 × 1 each for 8 replicas"));
   plan.workload.global_batch = 7;
   EXPECT_EQ(planner.estimate(eight_h100(), {.style = ShardingStyle::fsdp}).problem,
             "its 8 replicas have no sample each of the 7 of a step");
-  EXPECT_EQ(ShardedPlanner(plan).search(eight_h100()).front().problem, "") << "fewer replicas of more GPUs";
+  EXPECT_EQ(Planner(plan).search(eight_h100()).front().problem, "") << "fewer replicas of more GPUs";
   plan.workload.global_batch = 24;
-  const ShardedStep best = ShardedPlanner(plan).search(eight_h100()).front();
-  EXPECT_EQ(best.micro_batch * best.micro_batches * best.layout.data, 24) << "not 32 in powers of two";
+  const PlannedStep best = Planner(plan).search(eight_h100()).front();
+  EXPECT_EQ(best.micro_batch * best.micro_batches * best.layout->data, 24) << "not 32 in powers of two";
 }
 
 TEST(ShardedStep, AMeasuredSpeedOfOneGpuIsWhatOneGpuReaches) {
@@ -329,8 +327,8 @@ TEST(ShardedStep, AMeasuredSpeedOfOneGpuIsWhatOneGpuReaches) {
     Offer one = eight_h100();
     one.gpus = 1;
     one.machine.gpus_per_node = 1;
-    ShardedPlanner planner(plan);
-    const ShardedStep step = planner.estimate(one, plan.sharding[0]);
+    Planner planner(plan);
+    const PlannedStep step = planner.estimate(one, plan.sharding[0]);
     ASSERT_EQ(step.problem, "");
     EXPECT_NEAR(step.total.typical.value, 8 / 100.0, 1e-9);
     // With several ways it is the speed without checkpointing, which those with it are slower than.
@@ -342,10 +340,10 @@ TEST(ShardedStep, AMeasuredSpeedOfOneGpuIsWhatOneGpuReaches) {
 
 TEST(ShardedMemory, Float32IsTwiceTheWeightsAndNoCopyOfThem) {
   Plan plan = plan_of(llama_8b(1), 1);
-  const auto memory = [&] { return sharded_memory(plan.workload, {}, {}, false, 1, 1); };
-  const ShardedMemory mixed = memory();
+  const auto memory = [&] { return sharded_memory(plan.workload, {}, 1, 1); };
+  const Memory mixed = memory();
   plan.workload.compute.precision = Precision::float32;
-  const ShardedMemory whole = memory();
+  const Memory whole = memory();
   EXPECT_EQ(whole.weights.value, 2 * mixed.weights.value);
   EXPECT_EQ(whole.gradients.value, 2 * mixed.gradients.value);
   EXPECT_EQ(whole.weights.value + whole.gradients.value + whole.optimizer.value,

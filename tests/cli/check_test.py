@@ -74,7 +74,7 @@ class Check(RingsideCase):
 
     def test_what_the_log_does_not_say_is_asked_for(self):
         path = self.write("x.log", log(100, ranks=16, hosts=2, gpu="NVIDIA A100-SXM4-40GB"))
-        self.assert_rejected(self.check(path), 2, "how fast the network between its 2 nodes is", "--machine NAME", "p4d.24xlarge")
+        self.assert_rejected(self.check(path), 2, "how fast the network between its 2 nodes is", "--machine: ", "p4d.24xlarge")
         self.assert_rejected(self.check(self.write("y.log", TITLE + log(100).split(TITLE)[1])), 2, "which GPUs these are")
         self.assert_rejected(self.check(self.write("z.log", log(100, gpu="NVIDIA H900"))), 2, "what a NVIDIA H900 is")
         self.assert_rejected(self.check(path, "--machine", "p4d", ), 2, "did you mean 'p4d.24xlarge'")
@@ -136,7 +136,7 @@ class Check(RingsideCase):
         self.assertIn("beside its baseline:", shown)
         self.assert_rejected(self.check("now.log", "--baseline", self.write("no.log", "hello\n")), 2, "no.log: holds no measurement")
 
-    def test_a_submission_is_a_scenario_that_names_what_is_missing(self):
+    def test_a_submission_is_a_source_that_names_what_is_missing(self):
         path = self.write("x.log", log(12, ranks=2))
         result = self.run_ringside("submit", path, "--output", "given")
         self.assertEqual(result.returncode, 0, result.stderr)
@@ -147,15 +147,14 @@ class Check(RingsideCase):
         self.assertEqual(scenario.name, scenario.name.lower())
         self.assertRegex(scenario.name, "^[a-z]")
         rows = scenario.with_suffix(".csv").read_text().splitlines()
-        size, microseconds = map(float, rows[-1].split(","))
+        self.assertIn(f"- name: {rows[-1].split(',')[0]}\n", scenario.read_text())
+        size, microseconds = map(float, rows[-1].split(",")[1:])
         self.assertAlmostEqual(size / (1e3 * microseconds), 12, delta=0.2)  # Between two ranks busbw is algbw.
         cloud = self.run_ringside("submit", self.write("y.log", log(230, gpu="NVIDIA H100 80GB HBM3")), "--machine", "BM.GPU.H100.8", "--output", "cloud")
         self.assertEqual(cloud.returncode, 0, cloud.stderr)
         self.assertNotIn("gpudirect", cloud.stdout, "within one node")
         (of_a_cloud,) = (self.folder / "cloud").glob("*.yaml")
         self.assertNotIn("price", of_a_cloud.read_text())
-        evaluated = self.run_ringside("evaluate", "given")
-        self.assertEqual(evaluated.returncode, 0, evaluated.stderr)
 
     def test_one_submission_is_one_table(self):
         text = log(230, gpu="NVIDIA A100-SXM4-80GB")
@@ -176,24 +175,10 @@ class Check(RingsideCase):
         self.assert_rejected(result, 2, "--machine: 'p4d.24xlage'", "p4d.24xlarge")
 
     def test_what_is_no_log(self):
-        self.assert_rejected(self.check(), 2, "check takes a log")
+        self.assert_rejected(self.check(), 2, "LOG is required")
         self.assert_rejected(self.check("absent.log"), 2, "absent.log")
         osu = "# OSU MPI Broadcast Latency Test v5.7\n# Size  Avg Latency(us)\n4  12.0\n"
         self.assert_rejected(self.check(self.write("x.log", osu), "--ranks", "4"), 2, "which GPUs these are")
-
-    def test_published_false_alarms_are_what_the_command_says(self):
-        result = self.run_ringside("check", "--false-alarms", SOURCE / "configs/evaluation", "--format", "json", deadline=500)
-        self.assertEqual(result.returncode, 0, result.stderr)
-        systems = [r for r in self.records(result.stdout) if r["record"] == "checked_system" and r["healthy"]]
-        sources = {}
-        for system in systems:
-            sources.setdefault(system["group"], []).append(system["alarm"])
-        share = sum(sum(alarms) / len(alarms) for alarms in sources.values()) / len(sources)
-        self.assertLessEqual(share, 0.07)
-        causes = {r["cause"]: r for r in self.records(result.stdout) if r["record"] == "injected_cause"}
-        for cause in ("peer_to_peer_off", "nvls_off", "one_nic"):
-            self.assertGreaterEqual(causes[cause]["alarmed"], 0.9 * causes[cause]["machines"], cause)
-            self.assertGreaterEqual(causes[cause]["among_first_two"], 0.9 * causes[cause]["alarmed"], cause)
 
 
 if __name__ == "__main__":

@@ -105,7 +105,7 @@ class Import(RingsideCase):
     def test_the_gpu_of_a_topology_bears_on_no_log(self):
         log = self.write("x.log", LOG)
         self.assert_rejected(self.run_ringside("import", log, "--gpu", "A100"), 2, "--gpu bears on nothing here")
-        self.assert_rejected(self.run_ringside("import", "a", "b"), 2, "topo FILE")
+        self.assert_rejected(self.run_ringside("import", "a", "b"), 2, "was not expected: b")
 
     def test_another_log_does_not_replace_what_was_there(self):
         log = self.write("x.log", LOG)

@@ -45,14 +45,10 @@ class Plan(RingsideCase):
         self.assertAlmostEqual(eight["cost"]["typical"], 6 / 3600 * seconds, delta=1e-4)
         self.assertTrue(offers["two"]["recommended"])
 
-    def test_json_is_json_also_of_a_sweep_and_of_a_validation(self):
+    def test_json_is_json_also_of_a_sweep(self):
         swept = self.offers(self.write("plan.yaml", PLAN + OFFERS), "--sweep", "accumulate=1,4")
         self.assertEqual([offer["sweep"] for offer in swept], [{"accumulate": "1"}, {"accumulate": "4"}])
         self.assertLess(swept[1]["exposed"]["typical"] / swept[1]["step"]["typical"], swept[0]["exposed"]["typical"] / swept[0]["step"]["typical"])
-        table = SOURCE / "configs" / "scaling" / "published.csv"
-        checked = self.records(self.run_ringside("plan", "--validate", table, "--format", "json").stdout)
-        self.assertEqual({record["record"] for record in checked}, {"scaling"})
-        self.assertEqual(len(checked), 80)
 
     def test_deadline_and_budget_decide(self):
         self.assertIn("Rent eight: it is the only offer that is done within", self.plan(PLAN + OFFERS, "--deadline", "100 s").stdout)
@@ -104,7 +100,7 @@ class Plan(RingsideCase):
         for parameters in ("22 M", "22M parameters", "22000000 parameters"):
             same = self.records(self.line("--gradients", parameters, *flags[2:], "--format", "json").stdout)[-1]
             self.assertEqual(same["communication"], offer["communication"])
-        # The same as the scenario of README's listed box predicts.
+        # The same as the scenario of README's listed host predicts.
         scenario = self.run_ringside("predict", SOURCE / "configs/scenarios/listed-4x3090.yaml", "--sweep", "intra.bandwidth=20GB/s", "--format", "json")
         points = {record["algorithm"]: record["predicted"] for record in self.records(scenario.stdout) if record["record"] == "point"}
         self.assertAlmostEqual(offer["communication"]["typical"], points["native"]["seconds"], delta=1e-12)
@@ -220,7 +216,7 @@ class Plan(RingsideCase):
         self.assert_rejected(self.line("--model", huge, "--search", "--gpus", "4xA100"), 3, "None of these ways")
         for text, words in (('{"num_experts": 8}', "mixtures of experts"), ("[1]", "not the config.json"), ('{"hidden_size": 8}', "has no num_hidden_layers")):
             self.assert_rejected(self.line("--model", self.write("bad.json", text), "--shard", "fsdp", "--gpus", "4xA100"), 2, "bad.json", words)
-        self.assert_rejected(self.line("--model", config, "--search", "--shard", "fsdp", "--gpus", "4xA100"), 2, "write one of them")
+        self.assert_rejected(self.line("--model", config, "--search", "--shard", "fsdp", "--gpus", "4xA100"), 2, "--shard excludes --search")
         self.assert_rejected(self.line("--model", config, "--shard", "search", "--gpus", "4xA100"), 2, "--search tries all ways")
         self.assert_rejected(self.line("--model", "llama3-8b", "--shard", "fspd", "--gpus", "4xA100"), 2, "--shard 'fspd': ", "did you mean 'fsdp'")
         self.assert_rejected(self.line("--model", "resnet34", "--shard", "fsdp", "--gpus", "4xA100"), 2, "transformer")
@@ -261,11 +257,6 @@ class Plan(RingsideCase):
         self.assert_rejected(broken, 2, "did you mean 'llama3-8b'")
         self.assertNotIn("transformer", broken.stderr)
 
-    def test_a_validation_is_of_no_other_plan(self):
-        table = SOURCE / "configs/scaling/speeds.csv"
-        for other in (("configs/plans/resnet34-tutorial.yaml",), ("--gpus", "4x3090"), ("--deadline", "1 h"), ("--top", "3")):
-            self.assert_rejected(self.run_ringside("plan", "--validate", table, *other), 2, "--validate", "leave out")
-
     def test_an_offer_is_explained_or_refused_by_its_name(self):
         asked = ("--model", "vgg16", "--gpus", "4x3090,8x4090")
         self.assertRegex(self.line(*asked, "--explain", "4090").stdout, r"\n8 × RTX 4090: PCIe .* is the bottleneck")
@@ -295,26 +286,15 @@ class Plan(RingsideCase):
         for arguments, words in (
                 (("--model", "llama3-8b", "--tokens", "many"), ("--tokens 'many': ", "300 B")),
                 (("--model", "llama3-8b", "--epochs", "-1"), ("--epochs '-1': ", "90")),
-                (("--model", "llama3-8b", "--epochs", "1", "--tokens", "1 B"), ("write one of them",)),
+                (("--model", "llama3-8b", "--epochs", "1", "--tokens", "1 B"), ("--tokens excludes --epochs",)),
                 (("--model", counted, "--epochs", "1", "--sequence", "4"), ("say --tokens",)),
                 (("--model", "resnet34", "--tokens", "1 B"), ("no language model; say --epochs",)),
-                (("--gradients", "88 MB", "--tokens", "1 B"), ("--gradients names none",))):
+                (("--gradients", "88 MB", "--tokens", "1 B"), ("--gradients excludes --tokens",))):
             self.assert_rejected(self.line(*arguments, "--gpus", "8xH100"), 2, *words)
-
-    def test_published_runs_of_language_models_are_planned_within_one_and_a_half(self):
-        table = SOURCE / "configs/scaling/language_models.csv"
-        result = self.run_ringside("plan", "--validate", table)
-        self.assertEqual(result.returncode, 0, result.stderr)
-        page = (SOURCE / "docs/accuracy_language_models.md").read_text()
-        self.assertEqual(page.split("```text\n")[1].split("```")[0].strip(), result.stdout.strip())
-        runs = {record["run"]: record for record in self.records(self.run_ringside("plan", "--validate", table, "--format", "json").stdout)}
-        for run in ("GPT-2 124M", "GPT-2 1558M", "MPT-7b", "Qwen-7B lora 2048", "Megatron 39.1B", "Megatron 145.6B"):
-            ratio = runs[run]["planned"] / runs[run]["published"]
-            self.assertLess(max(ratio, 1 / ratio), 1.5, run)
 
     def test_one_line_that_cannot_be_is_refused_by_its_part(self):
         for flags, words in (
-            (("--model", "resnet34"), "--model needs --gpus"),
+            (("--model", "resnet34"), "--model requires --gpus"),
             (("--gpus", "4x3090"), "--gpus needs --model"),
             (("--gradients", "6 B", "--gpus", "4x3090"), "no whole number of float32 gradients"),
             (("--model", "resnet34", "--gpus", "4x3090", "--batch", "0"), "is not a number of samples of one GPU"),
@@ -329,12 +309,12 @@ class Plan(RingsideCase):
             (("--model", "resnet34", "--gpus", "4x3090", "--batch", "many"), "--batch 'many': "),
             (("--model", "resnet34", "--gpus", "4x3090", "--known", "4090: 10 samples/s"), "nothing of --gpus '4x3090' is 4090"),
             (("--model", "resnet34", "--gpus", "4x3090", "--known", "fast"), "--known 'fast': "),
-            (("--gradients", "88 MB", "--gpus", "4x3090", "--batch", "3"), "are of a model"),
+            (("--gradients", "88 MB", "--gpus", "4x3090", "--batch", "3"), "--gradients excludes --batch"),
             (("--gradients", "lots", "--gpus", "4x3090"), "--gradients 'lots': "),
-            (("--gradients", "88 MB", "--model", "resnet34", "--gpus", "4x3090"), "write one of them"),
+            (("--gradients", "88 MB", "--model", "resnet34", "--gpus", "4x3090"), "--model excludes --gradients"),
         ):
             self.assert_rejected(self.line(*flags), 2, words)
-        self.assert_rejected(self.plan(PLAN + OFFERS, "--gpus", "4x3090"), 2, "is for a plan without a file")
+        self.assert_rejected(self.plan(PLAN + OFFERS, "--gpus", "4x3090"), 2, "PLAN excludes --gpus")
 
     def test_a_bad_value_of_a_flag_names_the_flag_and_the_value(self):
         for flag, value, words in (
@@ -416,7 +396,7 @@ class Plan(RingsideCase):
         for how in (("--search",), ("--shard", "fsdp")):
             asked = ("--model", "llama3-8b", *how, "--gpus", "8xH100", "--sweep", "tensor=1,2")
             self.assert_rejected(self.line(*asked), 2, "--sweep tensor=1: `sharding` is ", "has no one `tensor`")
-        self.assert_rejected(self.line("--model", "llama3-8b", "--gpus", "8xH100", "--sweep", "accumulate=1,2", "--explain", "H100"), 2, "leave out --explain")
+        self.assert_rejected(self.line("--model", "llama3-8b", "--gpus", "8xH100", "--sweep", "accumulate=1,2", "--explain", "H100"), 2, "--sweep excludes --explain")
 
     def test_ways_that_tie_overlap_in_what_the_plan_compares(self):
         def said(*arguments):
@@ -605,28 +585,6 @@ class Plan(RingsideCase):
         offers = self.offers(SOURCE / "configs/plans/bert-vast.yaml", "--deadline", "90 days",
                              "--offers", self.write("offers.json", json.dumps(listing)))
         self.assertEqual(len(offers), 5000)
-
-    def test_a_table_of_scaling_without_rows_or_with_parts_of_a_gpu_is_refused(self):
-        head, first, *_ = (SOURCE / "configs/scaling/published.csv").read_text().splitlines()
-        self.assert_rejected(self.run_ringside("plan", "--validate", self.write("x.csv", head + "\n")), 2, "x.csv: has no rows")
-        part = self.write("x.csv", head + "\n" + first.replace(",8,", ",0.1,", 1) + "\n")
-        self.assert_rejected(self.run_ringside("plan", "--validate", part), 2, "x.csv:2: gpus: '0.1' is not a whole number")
-
-    def test_every_published_row_is_predicted(self):
-        result = self.run_ringside("plan", "--validate", SOURCE / "configs/scaling/published.csv")
-        self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertRegex(result.stdout, r"(?m)^all +80 ")
-        page = (SOURCE / "docs/accuracy_plans.md").read_text()
-        self.assertEqual(page.split("```text\n")[1].split("```")[0].strip(), result.stdout.strip())
-
-    def test_every_published_speed_is_predicted(self):
-        table = SOURCE / "configs/scaling/speeds.csv"
-        result = self.run_ringside("plan", "--validate", table)
-        self.assertEqual(result.returncode, 0, result.stderr)
-        page = (SOURCE / "docs/accuracy_speeds.md").read_text()
-        self.assertEqual(page.split("```text\n")[1].split("```")[0].strip(), result.stdout.strip())
-        records = self.records(self.run_ringside("plan", "--validate", table, "--format", "json").stdout)
-        self.assertEqual(len(records), len(table.read_text().splitlines()) - 1)
 
     def test_workloads_are_listed(self):
         result = self.run_ringside("list", "workloads", "--format", "json")

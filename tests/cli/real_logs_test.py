@@ -30,12 +30,12 @@ REFUSED = {
     "nccl/gcp_a3mega_allgather_zero_rows.log": "give --collective all_gather",
     "nccl/nrel_kestrel_h100_allgather.log": "give --collective all_gather",
     "nccl/azure_skill_inconsistent.log": "line 4: nothing says on how many ranks",
-    "osu/dexhunter_get_latency.log": "line 1: this OSU test is of no collective of ringside's: OSU MPI_Get latency Test",
-    "osu/alaska_ib_bw.log": "line 1: this OSU test is of no collective of ringside's: OSU MPI Bandwidth Test",
+    "osu/dexhunter_get_latency.log": "OSU MPI_Get latency Test",
+    "osu/alaska_ib_bw.log": "OSU MPI Bandwidth Test",
     "osu/nrel_mbw_mr.log": "OSU MPI Multiple Bandwidth / Message Rate Test",
-    "osu/ulhpc_get_bw_2013.log": "line 10: this OSU test is of no collective",
-    "osu/alps_bw_v7.5_validation.log": "line 2: this OSU test is of no collective",
-    "osu/mi250_bw_blocks_rocm.log": "line 4: this OSU test is of no collective",
+    "osu/ulhpc_get_bw_2013.log": "line 10: ",
+    "osu/alps_bw_v7.5_validation.log": "line 2: ",
+    "osu/mi250_bw_blocks_rocm.log": "line 4: ",
     "imb/alaska_ib_biband2.log": "the benchmark Biband is of no collective",
     "topoxml/azure_ndv4.log": "does not say which GPUs these are; give --gpu MODEL",
     "topoxml/rccl_3p_pcie.log": "PCI devices 0x1002:0x740f, which ringside does not know; give --gpu MODEL",
@@ -259,8 +259,13 @@ class RealLogs(RingsideCase):
                 self.assertIn(f"rate: {int(speed[1]) / 8000:g} GB/s", yaml, file)
                 self.assertEqual(f"nics: {nets}" in yaml, nets > 1, file)
 
+    def test_records_of_nccl_inspector_are_refused_with_what_is_read(self):
+        for kind in ("inspector", "inspector-prom"):
+            for row in self.of_kind(kind):
+                self.assert_rejected(self.read(row["file"]), 2, "holds no measurement; ringside reads")
+
     def test_every_log_is_named_in_some_test(self):
-        kinds = {"nccl", "rccl", "osu", "imb", "p2p", "topo", "topoxml", "nvbandwidth", "allreduce_bench", "gloo", "ds"}
+        kinds = {"inspector", "inspector-prom", "nccl", "rccl", "osu", "imb", "p2p", "topo", "topoxml", "nvbandwidth", "allreduce_bench", "gloo", "ds"}
         self.assertEqual({row["kind"] for row in index()} - kinds, set())
 
 

@@ -8,6 +8,7 @@ import tempfile
 import unittest
 
 PROGRAM = os.environ["RINGSIDE"]
+LAB = os.environ.get("RINGSIDE_LAB")  # ringside-lab, for what tests it.
 SOURCE = pathlib.Path(os.environ["RINGSIDE_SOURCE"])
 
 
@@ -22,10 +23,13 @@ class RingsideCase(unittest.TestCase):
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
         return path
 
-    def run_ringside(self, *arguments, deadline=240, environment=None):
+    def run_lab(self, *arguments, **how):
+        return self.run_ringside(*arguments, program=LAB, **how)
+
+    def run_ringside(self, *arguments, deadline=240, environment=None, program=PROGRAM):
         """Runs the program in the scratch folder; a hang is a failure, not a wait."""
         return subprocess.run(
-            [PROGRAM, *map(str, arguments)],
+            [program, *map(str, arguments)],
             cwd=self.folder,
             capture_output=True,
             text=True,

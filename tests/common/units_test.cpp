@@ -27,6 +27,13 @@ std::string error_of(Parse parse, const std::string& text) {
   return {};
 }
 
+TEST(Units, AQuantityIsNothingAtFirst) {
+  EXPECT_EQ(Bytes{}.value, 0);
+  EXPECT_EQ(Seconds{}.value, 0);
+  EXPECT_EQ(BytesPerSecond{}.value, 0);
+  EXPECT_EQ(SecondsPerByte{}.value, 0);
+}
+
 TEST(Units, DecimalAndBinarySizesAreNotTheSame) {
   EXPECT_EQ(parse_bytes("1 B").value, 1);
   EXPECT_EQ(parse_bytes("1 KB").value, 1000);

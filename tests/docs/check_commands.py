@@ -54,6 +54,9 @@ def main():
     with tempfile.TemporaryDirectory(prefix="ringside-test-") as scratch:
         for page in pages:
             for line, command, expected in commands_of(page.read_text(encoding="utf-8")):
+                if "build/release/ringside-lab " in command and not (pathlib.Path(build) / "ringside-lab").exists():
+                    print(f"{page.relative_to(root)}:{line}: left out, for there is no ringside-lab in this build: {command}")
+                    continue
                 run += 1
                 real = command.replace("build/release/", shlex.quote(build) + "/")
                 real = re.sub(r"--output \S+", f"--output {shlex.quote(scratch)}/out", real)

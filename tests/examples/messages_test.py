@@ -55,7 +55,8 @@ class Messages(examples_case.ExamplesCase):
             # (sent by the busiest rank, sent by all), in sizes of the tensor.
             expected = {
                 "schedule naive": (n - 1, 2 * (n - 1)),
-                "tutorial's ring, above": (n - 1, n * (n - 1)),
+                "circulating ring, above": (n - 1, n * (n - 1)),
+                "schedule circulating_ring": (n - 1, n * (n - 1)),
                 "schedule tutorial_ring": (2 * (n - 1), 2 * n * (n - 1)),
                 "chunked ring, above": (2 * (n - 1) / n, 2 * (n - 1)),
                 "schedule ring": (2 * (n - 1) / n, 2 * (n - 1)),

@@ -94,7 +94,7 @@ Measurement measured_with(const PointKey& key, Flip& flip) {
     } else {
       backend.transport = std::move(transport);
     }
-    const Measurement own = measure_point(key, options, backend, coordination);
+    const Measurement own = measure_point(request_of(key, options), backend, coordination);
     if (rank == 0) {
       result = own;
     }

@@ -19,7 +19,7 @@ READ_BY = {
     "imb": ["imb", "import"],
     "measured": ["import", "journal"],
     "osu": ["osu", "import"],
-    "scaling": ["published_scaling"],
+    "scaling": ["published_scaling"],  # With ringside-lab.
     "vms": ["skypilot_offers"],
 }
 
@@ -37,6 +37,8 @@ def main() -> int:
     for folder in sorted((ROOT / "tests/fuzz/regressions").iterdir()):
         names = READ_BY.get(folder.name, [folder.name])
         for target in names:
+            if folder.name == "scaling" and target not in targets:
+                continue
             assert target in targets, f"{folder}: no target {target}"
             read(target, sorted(folder.iterdir()))
     for target in targets:

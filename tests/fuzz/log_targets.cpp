@@ -61,7 +61,7 @@ void feed(std::unique_ptr<LogReader> reader, std::string_view text) {
   }
   Import import;
   for (const ImportedTable& table : reader->finish(import)) {
-    for (const ImportedRow& row : table.rows) {
+    for (const ImportedRow& row : table) {
       require(row.bytes >= 0, "a row has less than no bytes");
     }
   }
@@ -69,7 +69,7 @@ void feed(std::unique_ptr<LogReader> reader, std::string_view text) {
 
 void import_csv(std::string_view text) {
   Import import;
-  read_csv(text, "x.csv", import);
+  read_csv(text, "x.csv", kDefaults, import);
 }
 
 void import_json(std::string_view text) {

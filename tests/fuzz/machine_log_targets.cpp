@@ -42,8 +42,8 @@ void read_topology(std::string_view text) {
 void read_devices(std::string_view text) {
   is_lspci_tree(text);
   const PciTopology found = pci_topology_of_lspci(text);
-  if (found.gpus > 0) {
-    use(machine_of_topology_xml(found.xml, "lspci", "L40S").machine);
+  if (!found.devices.gpus.empty()) {
+    use(machine_of_topology_xml(found.devices, "lspci", "L40S").machine);
   }
 }
 

@@ -1,11 +1,9 @@
-// Listings of offers and tables of published numbers.
+// Listings of offers and tables.
 
 #include <array>
 
 #include <fmt/format.h>
 
-#include "analysis/plan/scaling_check.hpp"
-#include "analysis/sharding/published_runs.hpp"
 #include "import/offer_listing.hpp"
 #include "scenario/plan/workload.hpp"
 #include "scenario/yaml/csv.hpp"
@@ -40,24 +38,12 @@ void read_tensors(std::string_view text) {
   }
 }
 
-void read_published_scaling(std::string_view text) {
-  for (const PublishedScaling& row : load_published_scaling(as_file(text))) {
-    require(row.gpus >= 1 && row.batch_per_gpu >= 1 && row.accumulate >= 1, "a published run on nothing");
-  }
-}
-
-void read_published_runs(std::string_view text) {
-  load_published_runs(as_file(text), {.machines = source_folder() / "configs/machines"});
-}
-
 constexpr std::array kTargets = {
     Target{"csv", read_a_table},
     Target{"vast_offers", read_vast},
     Target{"skypilot_offers", read_skypilot},
     Target{"listing_format", tell_formats},
     Target{"tensors", read_tensors},
-    Target{"published_scaling", read_published_scaling},
-    Target{"published_runs", read_published_runs},
 };
 
 }  // namespace

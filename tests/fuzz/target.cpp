@@ -40,8 +40,9 @@ class OwnFolder {
 
 std::vector<Target> all_targets() {
   std::vector<Target> targets;
-  for (const std::span<const Target> group : {yaml_targets(), log_targets(), machine_log_targets(),
-                                              table_targets(), message_targets(), schedule_targets()}) {
+  for (const std::span<const Target> group :
+       {yaml_targets(), log_targets(), machine_log_targets(), table_targets(), lab_targets(),
+        message_targets(), schedule_targets()}) {
     targets.insert(targets.end(), group.begin(), group.end());
   }
   return targets;

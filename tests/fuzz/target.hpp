@@ -22,6 +22,7 @@ std::span<const Target> yaml_targets();
 std::span<const Target> log_targets();
 std::span<const Target> machine_log_targets();
 std::span<const Target> table_targets();
+std::span<const Target> lab_targets();
 std::span<const Target> message_targets();
 std::span<const Target> schedule_targets();
 

@@ -6,9 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "analysis/plan/plan_answers.hpp"
-#include "analysis/plan/planner.hpp"
-#include "analysis/plan/synchronisation_times.hpp"
+#include "analysis/plan/ranking.hpp"
 #include "scenario/plan/plan.hpp"
 #include "scenario/plan/transformer.hpp"
 #include "scenario/plan/workload.hpp"
@@ -115,18 +113,11 @@ void plan_with(const Plan& plan) {
   std::vector<Offer> offers(plan.offers.begin(), plan.offers.begin() + static_cast<std::ptrdiff_t>(std::min(
                                                                            plan.offers.size(), kMostOffers)));
   std::erase_if(offers, [](const Offer& offer) { return offer.gpus > kMostRanks; });
-  if (!computes(plan.workload)) {
-    for (const Offer& offer : offers) {
-      synchronisation_times(plan, offer);
-    }
-    return;
-  }
-  Planner planner(plan);
-  std::vector<OfferEstimate> estimates;
-  for (const Offer& offer : offers) {
-    estimates.push_back(planner.estimate(offer));
-  }
-  rank_offers(plan, offers, estimates);
+  Plan in_buckets = plan;
+  in_buckets.sharding.clear();
+  in_buckets.search = false;
+  Planner planner(in_buckets);
+  steps_on(in_buckets, offers, planner);
 }
 
 void read_a_plan(std::string_view text) {

@@ -1,40 +1,85 @@
 #!/usr/bin/env python3
-"""Predictions of shipped scenarios and of every topology, to the last digit: a changed prediction is a reviewed diff.
+"""Answers of whole commands to the last digit: a changed number is a reviewed diff.
 
-check_golden.py PROGRAM SOURCE [--update]: every tests/golden/<scenario>.jsonl holds the point records that
-`ringside predict <scenario>.yaml --format json` must print, for the scenario beside it or in configs/scenarios.
+check_golden.py PROGRAM SOURCE [FOLDER] [--update]: every *.jsonl of FOLDER (tests/golden) holds the records that a command must print as JSON Lines.
+Its first line says the command, `{"golden": "plan --model …", "without": ["source"]}`: all its records but `run`, without those fields. `"only": {"record": "offer"}`
+keeps some, and the first line then has the digest of all.
+A file without such a line is of `predict` and the scenario of its name, beside it or in configs/scenarios: its points.
+A transcript, *.golden, holds commands (`$ ringside …`), each with all that it prints; `exit N` ends one that fails. A
+command that reads ../shared/data is left out where that folder is not.
 """
 
 import difflib
+import hashlib
 import json
 import pathlib
+import shlex
 import subprocess
 import sys
 import tempfile
 
 
-def scenario_of(golden, source):
+COMMAND = "$ ringside "
+
+
+def question_of(golden, source):
+    first = json.loads(golden.read_text().partition("\n")[0])
+    if "golden" in first:
+        return first
     beside = golden.with_suffix(".yaml")
-    return beside if beside.exists() else source / "configs" / "scenarios" / beside.name
+    scenario = beside if beside.exists() else source / "configs" / "scenarios" / beside.name
+    return {"predict": scenario}
 
 
-def points_of(program, source, scenario, scratch):
-    result = subprocess.run(
-        [program, "predict", scenario, "--format", "json", "--output", scratch],
-        cwd=source, capture_output=True, text=True, timeout=60, check=False)
+def answer_of(program, source, question, scratch):
+    asked = shlex.split(question["golden"]) if "golden" in question else ["predict", question["predict"]]
+    result = subprocess.run([program, *asked, "--format", "json", "--output", scratch],
+                            cwd=source, capture_output=True, text=True, timeout=240, check=False)
     if result.returncode != 0:
         return [f"exit {result.returncode}: {result.stderr.strip()}"]
-    return [line for line in result.stdout.splitlines() if json.loads(line)["record"] == "point"]
+    if "golden" not in question:
+        return [line for line in result.stdout.splitlines() if json.loads(line)["record"] == "point"]
+    records = [json.loads(line) for line in result.stdout.splitlines()]
+    kept = [{key: value for key, value in record.items() if key not in question.get("without", [])}
+            for record in records if record.get("record") != "run"]
+    if "only" in question:
+        question = {**question, "digest": hashlib.sha256(json.dumps(kept).encode()).hexdigest()}
+        kept = [record for record in kept if question["only"].items() <= record.items()]
+    return [json.dumps(each, ensure_ascii=False) for each in [question, *kept]]
+
+
+def transcript_of(program, source, golden, scratch):
+    """The same commands with what they print now; those that cannot run here stay as they are."""
+    lines = []
+    runs = False
+    for line in golden.read_text().splitlines():
+        if line.startswith(COMMAND):
+            asked = shlex.split(line[len(COMMAND):])
+            runs = all((source / word).exists() for word in asked if word.startswith("../"))
+            if runs:
+                result = subprocess.run([program, *asked, "--output", scratch],
+                                        cwd=source, capture_output=True, text=True, timeout=60, check=False)
+                lines += [line, *(result.stdout + result.stderr).replace(scratch, "OUT").splitlines()]
+                lines += [f"exit {result.returncode}"] if result.returncode else []
+            else:
+                print(f"{golden.name}: left out, for what it reads is not here: {line}")
+        if not runs:
+            lines.append(line)
+    return lines
 
 
 def main():
     program, source = sys.argv[1], pathlib.Path(sys.argv[2])
     update = "--update" in sys.argv
-    golden_files = sorted((source / "tests" / "golden").glob("*.jsonl"))
+    folder = pathlib.Path(next((word for word in sys.argv[3:] if word != "--update"), source / "tests" / "golden"))
+    golden_files = [*sorted(folder.glob("*.jsonl")), *sorted(folder.glob("*.golden"))]
     changed = 0
     with tempfile.TemporaryDirectory(prefix="ringside-test-") as scratch:
         for golden in golden_files:
-            actual = points_of(program, source, scenario_of(golden, source), scratch)
+            if golden.suffix == ".golden":
+                actual = transcript_of(program, source, golden, scratch)
+            else:
+                actual = answer_of(program, source, question_of(golden, source), scratch)
             expected = golden.read_text().splitlines()
             if actual == expected:
                 continue
@@ -42,7 +87,7 @@ def main():
             print("\n".join(difflib.unified_diff(expected, actual, str(golden), "now", lineterm="", n=0)))
             if update:
                 golden.write_text("".join(line + "\n" for line in actual))
-    print(f"{len(golden_files)} scenarios, {changed} changed")
+    print(f"{len(golden_files)} goldens, {changed} changed")
     return 0 if golden_files and (update or not changed) else 1
 
 

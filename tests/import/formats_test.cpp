@@ -1,4 +1,4 @@
-// Benchmarks beside nccl-tests and OSU, and what says something about the machine, as their tools print it.
+// Benchmarks beside nccl-tests and OSU, as their tools print them.
 
 #include <cmath>
 #include <cstdint>
@@ -8,8 +8,6 @@
 
 #include "common/error.hpp"
 #include "import/import.hpp"
-#include "import/machine/copy_matrices.hpp"
-#include "import/machine/topology_xml.hpp"
 #include "tests/results/examples.hpp"
 
 namespace ringside {
@@ -204,113 +202,6 @@ TEST(ImportGlooBenchmark, ReadsElementsOfFourBytes) {
       "x");
   EXPECT_THAT(rows_of(import), ElementsAre(Is(Collective::all_reduce, 4, 1073741824, 1443672)));
   EXPECT_EQ(import.series[0].points[0].key.algorithm, "allreduce_ring_chunked");
-}
-
-constexpr const char* kCopies =
-    "Device: 0, NVIDIA L40S, pciBusID: 1, pciDeviceID: 0, pciDomainID:0\n"
-    "P2P Connectivity Matrix\n     D\\D     0     1\n     0       1     1\n     1       1     1\n"
-    "Unidirectional P2P=Enabled Bandwidth (P2P Writes) Matrix (GB/s)\n   D\\D     0      1      2\n"
-    "     0 802.93  26.33  26.31\n     1  26.32 833.33   1.45\n     2  26.32  26.30 800.00\n"
-    "P2P=Enabled Latency (P2P Writes) Matrix (us)\n   GPU     0      1      2\n     0   1.36   1.24   1.20\n "
-    "    ...\n\n"
-    "   CPU     0      1      2\n     0   1.78   1.43   1.50\n";
-
-TEST(CopyMatrices, AreReadWithTheirTitlesAndWhatIsMissing) {
-  ASSERT_TRUE(holds_copy_matrices(kCopies));
-  const CopyMatrices copies = read_copy_matrices(kCopies, "x");
-  ASSERT_THAT(copies.matrices, SizeIs(3));
-  EXPECT_EQ(copies.matrices[0].title, "Unidirectional P2P=Enabled Bandwidth (P2P Writes) Matrix (GB/s)");
-  EXPECT_EQ(copies.matrices[1].unit, "us");
-  EXPECT_THAT(copies.matrices[1].rows, SizeIs(1));
-  EXPECT_EQ(copies.matrices[2].title, "P2P=Enabled Latency (P2P Writes) Matrix (us), by the CPU's clock");
-  EXPECT_THAT(copies.gpus, ElementsAre("NVIDIA L40S"));
-  EXPECT_THAT(copies.notes, ElementsAre(HasSubstr("line 14: rows of this matrix were left out"),
-                                        HasSubstr("line 16: the matrix is cut: it has 1 of 3 rows")));
-  const auto rates = pair_rates(copies);
-  ASSERT_TRUE(rates);
-  EXPECT_DOUBLE_EQ(rates->rate.typical, 26.32e9);
-  EXPECT_THAT(rates->slow_pairs, ElementsAre("1→2 at 1.45 GB/s"));
-  EXPECT_THAT(message_of(ErrorKind::bad_input,
-                         [] { read_copy_matrices("P2P=Enabled Matrix (GB/s)\n D\\D 0 1\n", "x"); }),
-              HasSubstr("holds no row of a matrix"));
-}
-
-TEST(CopyMatrices, PairsHaveTheDirectionThatTheProgramMeans) {
-  const auto pairs_in = [](const std::string& text) { return copy_pairs(read_copy_matrices(text, "x")); };
-  const std::string rows = "   D\\D     0      1\n     0 802.93  26.00\n     1  13.00 833.33\n";
-  const auto written =
-      pairs_in("Unidirectional P2P=Enabled Bandwidth (P2P Writes) Matrix (GB/s)\n" + rows +
-               "Bidirectional P2P=Enabled Bandwidth Matrix (GB/s)\n   D\\D     0      1\n     0 800.00 "
-               " 50.00\n     1  50.00 800.00\n"
-               "P2P=Enabled Latency (P2P Writes) Matrix (us)\n   GPU     0      1\n     0   1.36   "
-               "1.25\n     1   1.20   1.40\n");
-  ASSERT_THAT(written, SizeIs(2));
-  EXPECT_EQ(written[0].from, 0);
-  EXPECT_EQ(written[0].to, 1);
-  EXPECT_DOUBLE_EQ(written[0].bandwidth, 26e9);
-  EXPECT_DOUBLE_EQ(written[0].both_ways.value(), 25e9);  // Both directions were added up.
-  EXPECT_DOUBLE_EQ(written[0].latency.value(), 1.25e-6);
-  const auto read = pairs_in("Unidirectional P2P=Enabled Bandwidth Matrix (GB/s)\n" + rows);
-  ASSERT_THAT(read, SizeIs(2));
-  EXPECT_DOUBLE_EQ(read[0].bandwidth, 13e9);  // 0 → 1 is what 1 fetched.
-  EXPECT_FALSE(read[0].both_ways || read[0].latency);
-  const auto nvbandwidth = pairs_in(
-      "Running device_to_device_memcpy_write_ce.\nmemcpy CE GPU(row) <- GPU(column) bandwidth (GB/s)\n"
-      "           0         1\n 0      N/A    26.00\n 1    13.00      N/A\n");
-  ASSERT_THAT(nvbandwidth, SizeIs(2));
-  EXPECT_DOUBLE_EQ(nvbandwidth[0].bandwidth, 13e9);
-}
-
-TEST(TopologyMatrix, OldWordsAndCommentMarksAreRead) {
-  const std::string matrix = "#\tGPU0\tGPU1\tCPU Affinity\n#GPU0\t X \tSOC\t0-5\n#GPU1\tSOC\t X \t6-11\n";
-  EXPECT_TRUE(holds_topology_matrix(matrix));
-  EXPECT_EQ(machine_of_topology(matrix, "x", "L40S").machine.intra->sockets, 2);
-}
-
-std::string xml(const std::string& gpus) {
-  return "<!-- one <node> -->\n<system version=\"1\">\n<cpu numaid=\"0\" vendor=\"GenuineIntel\">\n" + gpus +
-         "</cpu>\n</system>\n";
-}
-
-TEST(TopologyXml, SaysLinksSlotsAndNics) {
-  const std::string gpu =
-      "<pci busid=\"1\" class=\"0x030200\" vendor=\"0x10de\" device=\"0x26b9\" link_speed=\"16.0 GT/s PCIe\" "
-      "link_width=\"8\"><gpu dev=\"0\" rank=\"0\"/></pci>\n";
-  const std::string nic =
-      "<pci class=\"0x020700\" vendor=\"0x15b3\" device=\"0x101b\"><nic><net name=\"mlx5_0\" "
-      "speed=\"200000\" gdr=\"1\"/></nic></pci>\n";
-  const TopologyMachine slots = machine_of_topology_xml(
-      xml("<pci class=\"0x060400\">" + gpu + gpu + "</pci>" + nic), "x", std::nullopt);
-  const Machine& machine = slots.machine;
-  EXPECT_EQ(machine.gpus_per_node, 2);
-  EXPECT_EQ(machine.gpu->model, "L40S");
-  EXPECT_EQ(machine.intra->kind, IntraKind::pcie);
-  EXPECT_EQ(machine.intra->generation, 4);
-  EXPECT_EQ(machine.intra->lanes, 8);
-  EXPECT_EQ(machine.intra->gpus_per_switch, 2);
-  EXPECT_EQ(machine.cpu->vendor, CpuVendor::intel);
-  EXPECT_EQ(machine.inter->kind, InterKind::infiniband);
-  EXPECT_EQ(machine.inter->gpudirect, true);
-  EXPECT_DOUBLE_EQ(machine.inter->rate->value, 25e9);
-  const std::string module =
-      "<pci class=\"0x030200\" vendor=\"0x10de\" device=\"0x2330\"><gpu dev=\"0\"><nvlink target=\"a\" "
-      "count=\"9\" tclass=\"0x068000\"/><nvlink target=\"b\" count=\"9\" tclass=\"0x068000\"/></gpu></pci>";
-  const auto switched = machine_of_topology_xml(xml(module + module), "x", std::nullopt);
-  EXPECT_EQ(switched.machine.intra->links_per_gpu, 18);
-  EXPECT_EQ(switched.machine.intra->nvswitch, true);
-}
-
-TEST(TopologyXml, WhatIsCutOrUnknownIsNamedWithItsLine) {
-  const auto why = [](const std::string& text) {
-    return message_of(ErrorKind::bad_input, [&] { machine_of_topology_xml(text, "x.xml", std::nullopt); });
-  };
-  const std::string whole = xml("<pci class=\"0x030200\" vendor=\"0x10de\" device=\"0xffff\"/>\n");
-  EXPECT_THAT(why(whole),
-              HasSubstr("PCI devices 0x10de:0xffff, which ringside does not know; give --gpu MODEL"));
-  EXPECT_THAT(why(whole.substr(0, whole.find("</cpu>"))), HasSubstr("x.xml:3: <cpu> is never closed"));
-  EXPECT_THAT(why(whole.substr(0, 75)), HasSubstr("the text ends inside an element"));
-  EXPECT_THAT(why("<system></cpu>"), HasSubstr("x.xml:1: </cpu> closes nothing that is open"));
-  EXPECT_THAT(why(xml("")), HasSubstr("lists no GPUs"));
 }
 
 }  // namespace

@@ -138,6 +138,17 @@ TEST(ImportedRows, CsvIsReadCellByCell) {
               testing::UnorderedElementsAre(HasSubstr("a message of 0 bytes"), HasSubstr("no time above 0")));
 }
 
+TEST(ImportedRows, CsvOfSeveralSystemsIsReadForTheOneAskedFor) {
+  const std::string table = "system,bytes,time_us\na,1024,1\nb,1024,2\na,2048,3\nb,oops,4\n";
+  const Import of_a = import_text(table, "x", {.ranks = 2, .system = "a"});
+  ASSERT_THAT(of_a.series, SizeIs(1));
+  EXPECT_THAT(of_a.series[0].points, SizeIs(2));
+  EXPECT_THAT(of_a.notes, testing::IsEmpty()) << "rows of b are not a's business";
+  EXPECT_THROW(import_text(table, "x", {.ranks = 2, .system = "c"}), Error);
+  EXPECT_THAT(points_of("bytes,time_us\n1024,1\n", {.ranks = 2, .system = "c"}), SizeIs(1))
+      << "a table without the column is of one system";
+}
+
 TEST(ImportedRows, SizesOfAKindReachFromTheLeastToTheMost) {
   EXPECT_THAT(describe_kinds(points_of("bytes,ranks,time_us\n1048576,2,5\n4096,2,5\n")),
               ElementsAre(HasSubstr("4 KiB to 1 MiB")));

@@ -38,6 +38,10 @@ def gloo(folder):
     return package(folder, "Gloo", 'include("${CMAKE_CURRENT_LIST_DIR}/GlooTargets.cmake")\n'), {}
 
 
+def ceres(folder):
+    return package(folder, "Ceres", 'include("${CMAKE_CURRENT_LIST_DIR}/CeresTargets.cmake")\n'), {}
+
+
 def cuda(folder):
     compiler = program(folder / "bin" / "nvcc", "#!/bin/sh\nexit 1\n")
     return [f"-DRINGSIDE_NVCC={compiler}"], {"PATH": f"{compiler.parent}:{os.environ['PATH']}", "CUDACXX": str(compiler)}
@@ -52,6 +56,7 @@ PARTS = [
     (mpi, "MPI is installed in part only; install libopenmpi-dev"),
     (torch, "Torch is installed in part only; install libtorch-dev"),
     (gloo, "Gloo is installed in part only; install libgloo-dev"),
+    (ceres, "laboratory   : OFF (Ceres is installed in part only; install libceres-dev"),
     (cuda, "install all of the CUDA Toolkit"),
     (python, "no Python 3 was found"),
 ]
@@ -65,6 +70,8 @@ def main():
             flags, environment = part(pathlib.Path(folder) / "prefix")
             # The others are left out: only what is broken is looked at, and configuring is quick.
             others = [f"-DRINGSIDE_{name.upper()}=OFF" for name in ("torch", "nccl") if (name == "nccl") != (part is cuda) and part.__name__ != name]
+            if part is not ceres:
+                others.append("-DRINGSIDE_LAB=OFF")
             if part is not mpi:
                 others.append("-DCMAKE_DISABLE_FIND_PACKAGE_MPI=ON")
             command = [cmake, "-S", source, "-B", f"{folder}/build", "-G", "Ninja", *others, *flags]

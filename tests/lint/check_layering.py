@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A module includes only modules above it; sim and real never include each other; only its own folder sees a library that it wraps."""
+"""A module includes only modules above it, and a folder only folders above it; only its own folder sees a library that it wraps."""
 
 import pathlib
 import re
@@ -10,7 +10,7 @@ from check_text import report  # pylint: disable=wrong-import-position
 
 # In the order in which data flows: records and schedules below those who simulate and run, and a library between those who
 # decide (study) and those who print (cli).
-MODULES = ["common", "results", "scenario", "schedule", "sim", "real", "import", "analysis", "study", "plots", "ringside", "cli"]
+MODULES = ["common", "results", "scenario", "schedule", "sim", "real", "import", "analysis", "study", "plots", "ringside", "cli", "lab"]
 # Modules that stand below another in this list and still never see it: what is predicted and what is measured meet in results/.
 APART = {("real", "sim"), ("import", "real"), ("analysis", "real"), ("analysis", "import"), ("plots", "real"), ("plots", "import"), ("plots", "study"),
          ("ringside", "sim"), ("ringside", "import"), ("ringside", "analysis"), ("ringside", "study"), ("ringside", "plots")}
@@ -18,27 +18,60 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
 # Modules that see only some of those above them, whatever the list becomes: what a record is depends on nobody who fills it, and how
 # a schedule runs on nobody who runs it.
 NARROW = {"results": {"common", "results"}, "schedule": {"common", "results", "scenario", "schedule"}}
-# Third-party headers that only one folder may see.
+# The folders of a module, likewise: each includes only those before it. "" is the module's own files; one that others stand on is
+# listed by its name, without suffix, as a folder of its own.
+FOLDERS = {
+    "sim": ["topology", "engine", "nccl", ""],
+    "real": ["system", "execute", "backend", "launch", "measure", "probe", ""],
+    "analysis": ["", "comparison", "plan", "sharding", "check"],
+    "plots": ["drawing", "charts", ""],
+    "study": ["ranks", "inputs", "plan", "", "logs"],
+    "plots": ["drawing", "charts"],
+    "cli": ["commands", "console", "reports", ""],
+}
+# Third-party headers that only these folders may see.
 WRAPPED = {
-    "gloo/": "real/backend/gloo",
-    "nccl": "real/backend/nccl",
-    "cuda": "real/backend/nccl",
-    "ceres/": "analysis",
-    "yaml-cpp/": "scenario",
-    "CLI/": "cli",
+    "gloo/": ("real/backend/gloo",),
+    "nccl": ("real/backend/nccl",),
+    "cuda": ("real/backend/nccl",),
+    "ceres/": ("lab/nccl",),
+    "yaml-cpp/": ("scenario",),
+    "pugixml": ("import",),
+    "CLI/": ("cli", "lab"),
 }
 # What writes to the standard streams or ends the program.
 PRINTS = re.compile(r"(?<![\w_.>])(?:std::)?(?:printf|puts|fputs|putchar|perror|exit|abort)\s*\(|\b(?:stdout|stderr)\b|std::(?:cout|cerr|clog)\b|fmt::print\b")
 # What makes code run in several threads. The thread sanitizer runs the tests of real/ and ringside/ (THREADED in their
 # CMakeLists.txt); the two files of plots/ start gnuplots and share nothing but the wait for them.
 THREADS = {"atomic", "barrier", "condition_variable", "future", "latch", "mutex", "semaphore", "shared_mutex", "thread"}
-THREADED = ("real/", "ringside/", "plots/drawing/draw.cpp", "plots/drawing/gnuplot.cpp")
+THREADED = ("real/", "ringside/", "plots/charts/draw.cpp", "plots/drawing/gnuplot.cpp")
 
 # Which backend it is only real/backend asks; everybody else asks its row (RegisteredBackend). Naming one as a value is fine, and so
 # is asking whether one was chosen at all.
 BACKEND_ASKED = re.compile(r"(==|!=)\s*(name\()?\s*Backend::(?!automatic\b)\w|\bBackend::(?!automatic\b)\w+\)?\s*(==|!=)|\bcase\s+Backend::")
 # common/names.cpp spells all of them. What sim/ knows of each is a row, too (sim/backend_models.cpp).
 ASKS_FOR_BACKENDS = ("real/backend/", "common/names.cpp")
+
+# A flag in a message of a module that has no command line: it says the key (`KeyError`), and cli/ how that is typed.
+LITERAL = re.compile(r'"(?:[^"\\]|\\.)*"')
+FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
+NAMES_FLAGS = {
+    "scenario/machine/topology_matrix.cpp": "what to add to `import topo`, the only one who reads such a text without its GPUs",
+    "scenario/machine/measured_tables.cpp": "says which runs write the key",
+    "scenario/plan/plan_file.cpp": "says how offers of a file come into a plan",
+    "analysis/check/causes.cpp": "flags of nvidia-smi",
+    "real/backend/backends.cpp": "ranks of mpirun name their meeting place by it",
+    "real/backend/gpus.cpp": "the remedy is a flag of every command that starts ranks",
+    "import/": "what a log does not say is added by a flag of `import`",
+    "analysis/plan/": "the plan is being put together anew", "study/plan/": "likewise",
+    "study/inputs/named_offers.cpp": "likewise",
+}
+
+
+def flags_of_commands(root: pathlib.Path):
+    """All that a command of the program is given."""
+    text = "".join(path.read_text(encoding="utf-8") for path in (root / "cli").rglob("*.cpp"))
+    return set(re.findall(r'"(--[a-z][a-z-]*)[",]', text))
 
 
 def allowed(module: str, included: str) -> bool:
@@ -47,7 +80,28 @@ def allowed(module: str, included: str) -> bool:
     return MODULES.index(included) <= MODULES.index(module)
 
 
+def folder_of(module: str, name: str) -> str:
+    """The entry of FOLDERS that a file of the module belongs to."""
+    parts = name.split("/")[1:]
+    own = parts[0] if len(parts) > 1 else parts[0].split(".")[0]
+    return own if len(parts) > 1 or own in FOLDERS[module] else ""
+
+
+def folder_fault(module: str, name: str, target: str):
+    if module not in FOLDERS:
+        return None
+    order = FOLDERS[module]
+    own, other = folder_of(module, name), folder_of(module, target)
+    for folder in (own, other):
+        if folder not in order:
+            return f"{module}/{folder}/ has no place in the order of folders (FOLDERS in this check)"
+    if order.index(other) <= order.index(own):
+        return None
+    return f"{module}/{own} must not include {target}: it stands below {module}/{other} (FOLDERS in this check)"
+
+
 def faults_of(root: pathlib.Path):
+    flags = flags_of_commands(root)
     for module in MODULES:
         for path in sorted((root / module).rglob("*.*")):
             if path.suffix not in {".hpp", ".cpp", ".cu"}:
@@ -69,11 +123,13 @@ def faults_of(root: pathlib.Path):
                         name.startswith(part + "/") and first not in seen for part, seen in NARROW.items()
                     ):
                         yield f"{name}:{number}: {path.parent.relative_to(root)}/ must not include {first}/"
+                    elif first == module and (fault := folder_fault(module, name, target)):
+                        yield f"{name}:{number}: {fault}"
                 if target in THREADS and not name.startswith(THREADED):
                     yield f"{name}:{number}: <{target}> where the thread sanitizer does not look (THREADED in this check)"
-                for prefix, home in WRAPPED.items():
-                    if target.startswith(prefix) and not name.startswith(home + "/"):
-                        yield f"{name}:{number}: {target} is wrapped by {home}/"
+                for prefix, homes in WRAPPED.items():
+                    if target.startswith(prefix) and not any(name.startswith(home + "/") for home in homes):
+                        yield f"{name}:{number}: {target} is wrapped by {homes[0]}/"
                 if target.startswith("CLI/") and path.suffix == ".hpp":
                     yield f"{name}:{number}: CLI11 in a header: it is most of what its includers take to compile"
             if not name.startswith(ASKS_FOR_BACKENDS):
@@ -82,6 +138,9 @@ def faults_of(root: pathlib.Path):
                         yield f"{name}:{number}: only real/backend asks which backend it is; ask its row (real/backend/backends.hpp)"
             if module != "cli":
                 for number, line in enumerate(text.splitlines(), start=1):
+                    said = FLAG.findall("".join(LITERAL.findall(line.split("///")[0])))
+                    if module != "lab" and flags.intersection(said) and not name.startswith(tuple(NAMES_FLAGS)):
+                        yield f"{name}:{number}: names a flag; throw KeyError with the key, which cli/ shows as its flag"
                     if PRINTS.search(line.split("//")[0]):
                         yield f"{name}:{number}: only cli/ prints or exits"
 

@@ -17,7 +17,7 @@ ALLOWED = {
     "tests/lint/check_words.py": "it says where they may stand",
     "results/probe_kind.cpp": "it reads curves of machine files in their old spelling",
     "docs/scenario.md": "it says which old spelling of a curve is still read",
-    "tests/scenario/machine_file_test.cpp": "it reads an old file",
+    "tests/scenario/machine/machine_file_test.cpp": "it reads an old file",
     "configs/evaluation/": "quotes its sources",
     "configs/catalog/": "quotes its sources",
 }

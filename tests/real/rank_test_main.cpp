@@ -15,9 +15,9 @@
 #include <fmt/format.h>
 
 #include "common/error.hpp"
-#include "real/launch/rank_process.hpp"
 #include "real/measure/measure.hpp"
 #include "real/probe/probe.hpp"
+#include "real/rank_program.hpp"
 
 namespace {
 
@@ -49,7 +49,7 @@ void print_probes(const std::vector<std::string>& arguments) {
 
 int run(const std::vector<std::string>& arguments) {
   if (!arguments.empty() && arguments[0] == "rank") {
-    return run_rank_process(std::span(arguments).subspan(1));
+    return run_rank(std::span(arguments).subspan(1));
   }
   MeasureOptions options;
   std::vector<PointKey> points;

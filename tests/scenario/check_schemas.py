@@ -41,11 +41,10 @@ def validator(path):
 def main():
     root = pathlib.Path(sys.argv[1]).resolve()
     faults = checked = 0
-    for kind in ("machine", "scenario", "workload", "plan"):
+    for kind in ("machine", "scenario", "source", "workload", "plan"):
         check = validator(root / "configs" / f"{kind}.schema.json")
-        accepted = [root / "configs" / f"{kind}s", root / "tests/scenario/accepted" / f"{kind}s"]
-        if kind == "scenario":
-            accepted.append(root / "configs/evaluation")
+        shipped = "evaluation" if kind == "source" else f"{kind}s"
+        accepted = [root / "configs" / shipped, root / "tests/scenario/accepted" / f"{kind}s"]
         for folder, expected in [*((folder, True) for folder in accepted),
                                  (root / "tests/scenario/broken" / f"{kind}s", False)]:
             files = sorted(folder.glob("*.yaml"))

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <set>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "common/error.hpp"
+#include "common/text.hpp"
 #include "files.hpp"
 #include "scenario/machine/catalog.hpp"
 #include "scenario/scenario.hpp"
@@ -89,52 +91,63 @@ TEST(Configs, EveryScenarioLoads) {
   const KnownNames known = {.algorithms = real_algorithms, .machines = kSource / "configs/machines"};
   for (const char* folder : {"configs/scenarios", "configs/evaluation"}) {
     for (const auto& file : yaml_files(folder)) {
-      EXPECT_NO_THROW(load_scenario(file, known)) << file;
+      EXPECT_NO_THROW(load_scenarios(file, known)) << file;
     }
   }
 }
 
-/// The columns `bytes,time_us` of a table.
-std::vector<std::pair<std::int64_t, double>> table_rows(const std::filesystem::path& file) {
+/// The rows of a table `system,bytes,time_us`, by system.
+std::map<std::string, std::set<Bytes>> table_rows(const std::filesystem::path& file) {
   std::ifstream stream(file);
   std::string line;
   std::getline(stream, line);
-  EXPECT_EQ(line, "bytes,time_us") << file;
-  std::vector<std::pair<std::int64_t, double>> rows;
+  EXPECT_EQ(line, "system,bytes,time_us") << file;
+  std::map<std::string, std::set<Bytes>> sizes;
   while (std::getline(stream, line)) {
-    const std::size_t comma = line.find(',');
-    rows.emplace_back(std::stoll(line.substr(0, comma)), std::stod(line.substr(comma + 1)));
+    const std::size_t first = line.find(',');
+    const std::size_t second = line.find(',', first + 1);
+    const Bytes bytes{std::stoll(line.substr(first + 1, second))};
+    EXPECT_TRUE(sizes[line.substr(0, first)].insert(bytes).second) << line;
+    EXPECT_GT(std::stod(line.substr(second + 1)), 0) << line;
   }
-  return rows;
+  return sizes;
 }
 
 TEST(Configs, EverySystemOfTheEvaluationSaysItsSourceAndAsksForWhatItsTableHolds) {
   for (const auto& file : yaml_files("configs/evaluation")) {
-    SCOPED_TRACE(file);
-    const Scenario scenario = load_scenario(file, test::known_names());
-    ASSERT_TRUE(scenario.evaluation && scenario.machine && scenario.measured);
-    EXPECT_EQ(scenario.name, file.stem());
-    EXPECT_THAT(scenario.algorithms, ElementsAre("native"));
-    ASSERT_THAT(scenario.ranks, testing::SizeIs(1));
-    const Machine& machine = *scenario.machine;
-    EXPECT_EQ(machine.nodes * machine.gpus_per_node.value_or(0), scenario.ranks.front());
-    EXPECT_TRUE(machine.gpu || scenario.evaluation->excluded);
-    std::set<Bytes> sizes;
-    for (const auto& [bytes, microseconds] : table_rows(*scenario.measured)) {
-      sizes.insert(Bytes{bytes});
-      EXPECT_GT(microseconds, 0);
+    std::map<std::string, std::set<Bytes>> measured =
+        table_rows(std::filesystem::path(file).replace_extension(".csv"));
+    for (const Scenario& scenario : load_scenarios(file, test::known_names())) {
+      SCOPED_TRACE(scenario.name);
+      ASSERT_TRUE(scenario.evaluation && scenario.machine && scenario.measured);
+      EXPECT_TRUE(scenario.is_system);
+      std::string source = lower(scenario.evaluation->group);
+      std::replace(source.begin(), source.end(), ' ', '-');
+      EXPECT_EQ(source, file.stem());
+      EXPECT_EQ(scenario.measured->filename(), file.stem().string() + ".csv");
+      EXPECT_THAT(scenario.algorithms, ElementsAre("native"));
+      ASSERT_THAT(scenario.ranks, testing::SizeIs(1));
+      const Machine& machine = *scenario.machine;
+      EXPECT_EQ(machine.nodes * machine.gpus_per_node.value_or(0), scenario.ranks.front());
+      EXPECT_TRUE(machine.gpu || scenario.evaluation->excluded);
+      EXPECT_THAT(measured[scenario.name], testing::ElementsAreArray(scenario.message_sizes));
+      measured.erase(scenario.name);
     }
-    EXPECT_THAT(sizes, testing::ElementsAreArray(scenario.message_sizes));
+    EXPECT_THAT(measured, IsEmpty()) << file << ": rows of systems that are not there";
   }
 }
 
 TEST(Configs, EverySystemOfTheEvaluationIsThereOnce) {
   int excluded = 0;
-  const auto files = yaml_files("configs/evaluation");
-  for (const auto& file : files) {
-    excluded += load_scenario(file, test::known_names()).evaluation->excluded.has_value() ? 1 : 0;
+  std::multiset<std::string> names;
+  for (const auto& file : yaml_files("configs/evaluation")) {
+    for (const Scenario& scenario : load_scenarios(file, test::known_names())) {
+      names.insert(scenario.name);
+      EXPECT_EQ(names.count(scenario.name), 1U) << scenario.name;
+      excluded += scenario.evaluation->excluded.has_value() ? 1 : 0;
+    }
   }
-  EXPECT_EQ(files.size(), 185U + 84U + 12U + 10U)
+  EXPECT_EQ(names.size(), 185U + 84U + 12U + 10U)
       << "tables of nccl-tests, of other collectives, sweeps of four machines at 2, 4 and 8 GPUs, and tables "
          "of other programs";
   EXPECT_EQ(excluded, 44 + 13);
@@ -143,7 +156,7 @@ TEST(Configs, EverySystemOfTheEvaluationIsThereOnce) {
 TEST(Configs, EditorsAreToldWhereTheSchemaIs) {
   for (const auto& [folder, schema] :
        {std::pair("configs/machines", "machine"), std::pair("configs/scenarios", "scenario"),
-        std::pair("configs/evaluation", "scenario")}) {
+        std::pair("configs/evaluation", "source")}) {
     for (const auto& file : yaml_files(folder)) {
       std::ifstream stream(file);
       std::string first;
@@ -160,6 +173,9 @@ TEST(Configs, WhatIsBrokenIsRefusedByTheLoaderToo) {
   for (const auto& file : yaml_files("tests/scenario/broken/scenarios")) {
     EXPECT_THROW(load_scenario(file, test::known_names()), Error) << file;
   }
+  for (const auto& file : yaml_files("tests/scenario/broken/sources")) {
+    EXPECT_THROW(load_scenarios(file, test::known_names()), Error) << file;
+  }
 }
 
 TEST(Configs, WhatTheSchemasAcceptIsAcceptedByTheLoaderToo) {
@@ -168,6 +184,9 @@ TEST(Configs, WhatTheSchemasAcceptIsAcceptedByTheLoaderToo) {
   }
   for (const auto& file : yaml_files("tests/scenario/accepted/scenarios")) {
     EXPECT_NO_THROW(load_scenario(file, test::known_names())) << file;
+  }
+  for (const auto& file : yaml_files("tests/scenario/accepted/sources")) {
+    EXPECT_NO_THROW(load_scenarios(file, test::known_names())) << file;
   }
 }
 

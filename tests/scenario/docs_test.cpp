@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "results/probe_kind.hpp"
-#include "scenario/yaml/keys.hpp"
+#include "scenario/keys.hpp"
 #include "tests/paths.hpp"
 
 namespace ringside {

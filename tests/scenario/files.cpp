@@ -55,7 +55,8 @@ std::filesystem::path Folder::write(const std::filesystem::path& name, std::stri
 KnownNames known_names() {
   return {.algorithms = [](Collective collective) {
     return collective == Collective::all_reduce
-               ? std::vector<std::string>{"naive", "tutorial_ring", "ring", "halving_doubling", "native"}
+               ? std::vector<std::string>{"naive", "circulating_ring", "tutorial_ring",
+                                          "ring",  "halving_doubling", "native"}
                : std::vector<std::string>{"direct", "ring", "native"};
   }};
 }

@@ -104,7 +104,7 @@ TEST(ScenarioFile, UnknownKeysAndWordsAreAnsweredWithTheNearest) {
   EXPECT_THAT(scenario_problems(scenario_with("xyz: 3\n")), ElementsAre(Not(HasSubstr("did you mean"))));
   EXPECT_THAT(scenario_problems(scenario_with("algorithms: [naive, rng]\n")),
               ElementsAre("case.yaml:4:21: algorithms: unknown algorithm 'rng'; did you mean 'ring'? "
-                          "Known: naive, tutorial_ring, ring, halving_doubling, native"));
+                          "Known: naive, circulating_ring, tutorial_ring, ring, halving_doubling, native"));
   EXPECT_THAT(scenario_problems(scenario_with("dtype: flaot32\n")),
               ElementsAre(HasSubstr("did you mean 'float32'?")));
   EXPECT_THAT(scenario_problems(scenario_with("op: summ\n")), ElementsAre(HasSubstr("did you mean 'sum'?")));

@@ -180,6 +180,13 @@ TEST(Proof, SaysTheFirstOfManyFaultsAndHowManyMoreThereAre) {
   EXPECT_EQ(faults.back(), "and 70 more faults");
 }
 
+TEST(Proof, FindsNothingRedundantInTheCirculatingRing) {
+  for (int n = 2; n <= 9; ++n) {
+    const Schedule schedule(*find_algorithm(Collective::all_reduce, "circulating_ring"), {.num_ranks = n});
+    EXPECT_EQ(prove(schedule).first_redundant_tail_round, schedule.num_rounds()) << n;
+  }
+}
+
 TEST(Proof, FindsThatTheSecondHalfOfTheTutorialRingIsRedundant) {
   const Algorithm& tutorial_ring = *find_algorithm(Collective::all_reduce, "tutorial_ring");
   for (int n = 2; n <= 9; ++n) {

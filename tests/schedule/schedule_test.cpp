@@ -57,6 +57,11 @@ TEST(Schedule, RefusesWhatTheAlgorithmDoesNotSupport) {
               HasSubstr("power of two of ranks, not 6"));
 }
 
+TEST(Schedule, IsOfTheAlgorithmsCollectiveWhateverTheRequestSays) {
+  const Schedule schedule(*find_algorithm(Collective::all_gather, "ring"), {.num_ranks = 3});
+  EXPECT_EQ(schedule.request().collective, Collective::all_gather);
+}
+
 TEST(Schedule, OrderPlacesPositionsOnRanks) {
   const Schedule schedule(ring(), {.num_ranks = 3, .order = {2, 0, 1}});
   std::vector<Move> moves;

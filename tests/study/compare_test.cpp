@@ -23,7 +23,7 @@ std::string with_measured(const Workspace& workspace) {
 
 TEST(CompareStudy, MeasurementsOfOthersAreScored) {
   Workspace workspace;
-  const auto study = compare({.scenario = workspace.write("a.yaml", with_measured(workspace))},
+  const auto study = compare({.scenario = workspace.scenario("a.yaml", with_measured(workspace))},
                              workspace.invocation(), workspace.observer());
   ASSERT_TRUE(study);
   ASSERT_THAT(study->points, SizeIs(4));
@@ -39,7 +39,8 @@ TEST(CompareStudy, MeasurementsOfNoPointOfTheScenarioAreRefused) {
   std::string scenario = with_measured(workspace);
   scenario.replace(scenario.find("8 MB"), 4, "9 MB");
   try {
-    compare({.scenario = workspace.write("a.yaml", scenario)}, workspace.invocation(), workspace.observer());
+    compare({.scenario = workspace.scenario("a.yaml", scenario)}, workspace.invocation(),
+            workspace.observer());
     FAIL() << "nothing was refused";
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("holds no measurement of any point of this scenario"));
@@ -48,14 +49,15 @@ TEST(CompareStudy, MeasurementsOfNoPointOfTheScenarioAreRefused) {
 
 TEST(CompareStudy, PredictionsOfOthersAreNoMeasurements) {
   Workspace workspace;
-  const auto earlier = compare({.scenario = workspace.write("a.yaml", with_measured(workspace))},
+  const auto earlier = compare({.scenario = workspace.scenario("a.yaml", with_measured(workspace))},
                                workspace.invocation(), workspace.observer());
   ASSERT_TRUE(earlier);
   // There 1 KiB was predicted, and the other size measured.
   std::string scenario = std::string(kUniform) + "measured: " + earlier->file.string() + "\n";
   scenario.replace(scenario.find("[1 KiB, 8 MB]"), 13, "[1 KiB]");
   try {
-    compare({.scenario = workspace.write("b.yaml", scenario)}, workspace.invocation(), workspace.observer());
+    compare({.scenario = workspace.scenario("b.yaml", scenario)}, workspace.invocation(),
+            workspace.observer());
     FAIL() << "nothing was refused";
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("holds no measurement of any point of this scenario"));
@@ -91,7 +93,7 @@ TEST(CompareStudy, PointsThatFailedAreNamedAndCounted) {
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::failed);
     EXPECT_THAT(error.what(), HasSubstr("2 of 3 points failed, first ring"));
-    EXPECT_THAT(error.what(), HasSubstr("out of memory; --resume measures them again"));
+    EXPECT_THAT(error.what(), HasSubstr("out of memory; `resume` measures them again"));
   }
 }
 

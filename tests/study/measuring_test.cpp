@@ -29,7 +29,7 @@ constexpr std::string_view kHere =
     "machine: this\n";
 
 CompareRequest here(const Workspace& workspace, std::string_view scenario = kHere) {
-  return {.scenario = workspace.write("here.yaml", scenario),
+  return {.scenario = workspace.scenario("here.yaml", scenario),
           .repetitions = 1,
           .launch = {.time_per_point = {0.02}, .calibrate_time = {0.3}, .backend = Backend::threads}};
 }
@@ -88,20 +88,19 @@ TEST(MeasuringStudy, RanksAreAskedForWhatTheUserWants) {
   CompareRequest request;
   request.repetitions = 4;
   request.launch.time_per_point = {0.25};
-  const MeasureOptions options =
-      measure_options(request, invocation, Scenario{}, {.timeout = std::chrono::seconds(7)});
+  const MeasureOptions options = measure_options(request, invocation, {.timeout = std::chrono::seconds(7)});
   EXPECT_EQ(options.seed, 17U);
   EXPECT_EQ(options.repetitions, 4);
   EXPECT_EQ(options.budget_per_point.value, 0.25);
   EXPECT_EQ(options.launch.timeout, std::chrono::seconds(7));
   EXPECT_TRUE(options.check_every_call);
   request.check_every_call = false;
-  EXPECT_FALSE(measure_options(request, invocation, Scenario{}, {}).check_every_call);
+  EXPECT_FALSE(measure_options(request, invocation, {}).check_every_call);
 }
 
 TEST(CalibrateStudy, TenSecondsAreEnoughForRepetitions) {
-  EXPECT_EQ(probe_options({.budget = {9.9}}).repetitions, 1);
-  EXPECT_GT(probe_options({.budget = {10}}).repetitions, 1);
+  EXPECT_EQ(probe_options({}, {9.9}, {2}, {}).repetitions, 1);
+  EXPECT_GT(probe_options({}, {10}, {2}, {}).repetitions, 1);
 }
 
 TEST(CalibrateStudy, ProbesReachTheLargestMessageWithinReason) {

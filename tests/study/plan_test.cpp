@@ -33,7 +33,7 @@ TEST(PlanStudy, CurvesOnlyWhereTheyAreAskedFor) {
   Workspace workspace;
   const std::filesystem::path file = workspace.write("plan.yaml", kPlan);
   const PlanStudy with = plan({.plan = file}, workspace.invocation(), workspace.observer());
-  EXPECT_THAT(with.estimate.shown, SizeIs(2));
+  EXPECT_THAT(with.shown, SizeIs(2));
   EXPECT_THAT(with.scaling, SizeIs(1)) << "one GPU has no scaling";
   EXPECT_THAT(with.explanations, Not(IsEmpty()));
   EXPECT_TRUE(std::filesystem::exists(with.file));

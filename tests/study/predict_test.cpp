@@ -15,8 +15,8 @@ using testing::SizeIs;
 
 TEST(PredictStudy, EveryPointIsPredictedAndInTheJournal) {
   Workspace workspace;
-  const PointStudy study = predict({.scenario = workspace.write("a.yaml", kUniform)}, workspace.invocation(),
-                                   workspace.observer());
+  const PointStudy study = predict({.scenario = workspace.scenario("a.yaml", kUniform)},
+                                   workspace.invocation(), workspace.observer());
   ASSERT_THAT(study.points, SizeIs(4));
   for (const Point& point : study.points) {
     EXPECT_TRUE(point.predicted) << point.key.algorithm;
@@ -30,10 +30,10 @@ TEST(PredictStudy, EveryPointIsPredictedAndInTheJournal) {
 TEST(PredictStudy, RanksThatFillTheirNodesNeedNoWord) {
   Workspace workspace;
   const std::string machine = std::string(kUniform) + "  gpus_per_node: 4\n";
-  predict({.scenario = workspace.write("a.yaml", machine)}, workspace.invocation(), workspace.observer());
+  predict({.scenario = workspace.scenario("a.yaml", machine)}, workspace.invocation(), workspace.observer());
   EXPECT_THAT(workspace.notes(), IsEmpty());
   const std::string larger = std::string(kUniform) + "  gpus_per_node: 8\n";
-  predict({.scenario = workspace.write("b.yaml", larger)}, workspace.invocation(), workspace.observer());
+  predict({.scenario = workspace.scenario("b.yaml", larger)}, workspace.invocation(), workspace.observer());
   EXPECT_THAT(workspace.notes(), testing::Contains("4 ranks stand on the first 4 of one node's 8 GPUs."));
 }
 
@@ -53,8 +53,8 @@ TEST(PredictStudy, OtherPoliciesThanPredictedAreTold) {
 
 TEST(PredictStudy, RingWinsLargeMessagesOnPrivateLinks) {
   Workspace workspace;
-  const PointStudy study = predict({.scenario = workspace.write("a.yaml", kUniform)}, workspace.invocation(),
-                                   workspace.observer());
+  const PointStudy study = predict({.scenario = workspace.scenario("a.yaml", kUniform)},
+                                   workspace.invocation(), workspace.observer());
   ASSERT_TRUE(study.conclusions.pair);
   EXPECT_EQ(study.conclusions.pair->candidate, "ring");
   ASSERT_FALSE(study.conclusions.sentences.empty());
@@ -65,7 +65,7 @@ TEST(PredictStudy, RingWinsLargeMessagesOnPrivateLinks) {
 TEST(PredictStudy, TheGridHasNoMoreRanksThanTheMachine) {
   Workspace workspace;
   const PointStudy study =
-      predict({.scenario = workspace.write("a.yaml", std::string(kUniform) + "  gpus_per_node: 4\n")},
+      predict({.scenario = workspace.scenario("a.yaml", std::string(kUniform) + "  gpus_per_node: 4\n")},
               workspace.invocation(), workspace.observer());
   const std::optional<SpeedupGrid> grid = speedup_grid(study);
   ASSERT_TRUE(grid);
@@ -75,7 +75,7 @@ TEST(PredictStudy, TheGridHasNoMoreRanksThanTheMachine) {
 
 TEST(PredictStudy, WhatIsKnownAndBearsOnNothingIsRefused) {
   Workspace workspace;
-  const PredictRequest request{.scenario = workspace.write("a.yaml", kUniform),
+  const PredictRequest request{.scenario = workspace.scenario("a.yaml", kUniform),
                                .native = {.known = {"{native: {ranks: 4, bytes: 1 GiB, seconds: 95 ms}}"}}};
   try {
     predict(request, workspace.invocation(), workspace.observer());
@@ -93,7 +93,7 @@ constexpr std::string_view kTwoA100 =
 
 TEST(PredictStudy, ATimeOfAnAlgorithmSharpensAllPredictions) {
   Workspace workspace;
-  const PredictRequest request{.scenario = workspace.write("a.yaml", std::string(kTwoA100) + "}\n"),
+  const PredictRequest request{.scenario = workspace.scenario("a.yaml", std::string(kTwoA100) + "}\n"),
                                .native = {.known = {"{ring: {ranks: 4, bytes: 1 GiB, seconds: 95 ms}}"}}};
   for (const Point& point : predict(request, workspace.invocation(), workspace.observer()).points) {
     EXPECT_EQ(point.predicted->source, CostSource::spec_plus_known) << point.key.algorithm;
@@ -104,12 +104,12 @@ TEST(PredictStudy, AValueOfTheMachineFileThatBearsOnNothingIsRefused) {
   Workspace workspace;
   const PredictRequest request{
       .scenario =
-          workspace.write("a.yaml",
-                          "algorithms: [ring, native]\nranks: 16\nmessage_sizes: [8 MB]\nbackend: nccl\n"
-                          "machine: {gpu: {model: A100-SXM4-40GB}, nodes: 2, gpus_per_node: 8, "
-                          "intra: {kind: nvlink, generation: 3, switch: true}, "
-                          "inter: {kind: infiniband, rate: 200 Gb/s, nics: 8}, "
-                          "known: [{native: {ranks: 8, bytes: 1 GiB, seconds: 95 ms}}]}\n")};
+          workspace.scenario("a.yaml",
+                             "algorithms: [ring, native]\nranks: 16\nmessage_sizes: [8 MB]\nbackend: nccl\n"
+                             "machine: {gpu: {model: A100-SXM4-40GB}, nodes: 2, gpus_per_node: 8, "
+                             "intra: {kind: nvlink, generation: 3, switch: true}, "
+                             "inter: {kind: infiniband, rate: 200 Gb/s, nics: 8}, "
+                             "known: [{native: {ranks: 8, bytes: 1 GiB, seconds: 95 ms}}]}\n")};
   EXPECT_THAT([&] { predict(request, workspace.invocation(), workspace.observer()); },
               testing::ThrowsMessage<Error>(HasSubstr("known: native of 1 GiB on 8 ranks: bears on none")));
 }
@@ -117,7 +117,7 @@ TEST(PredictStudy, AValueOfTheMachineFileThatBearsOnNothingIsRefused) {
 TEST(PredictStudy, RanksThatAllStandOnOneOfTwoNodesAreRefused) {
   Workspace workspace;
   try {
-    predict({.scenario = workspace.write(
+    predict({.scenario = workspace.scenario(
                  "a.yaml", std::string(kUniform) + "  gpus_per_node: 8\n  nodes: 2\n"
                                                    "  inter: {kind: infiniband, rate: 200 Gb/s, nics: 1}\n")},
             workspace.invocation(), workspace.observer());
@@ -131,8 +131,9 @@ TEST(PredictStudy, SaysWhereRanksStandThatDoNotFillTheirNodes) {
   Workspace workspace;
   const std::string two_nodes =
       "  gpus_per_node: 8\n  nodes: 2\n  inter: {kind: infiniband, rate: 200 Gb/s, nics: 1}\n";
-  predict({.scenario = workspace.write("a.yaml", "ranks_per_node: 2\n" + std::string(kUniform) + two_nodes)},
-          workspace.invocation(), workspace.observer());
+  predict(
+      {.scenario = workspace.scenario("a.yaml", "ranks_per_node: 2\n" + std::string(kUniform) + two_nodes)},
+      workspace.invocation(), workspace.observer());
   EXPECT_THAT(workspace.notes(),
               testing::Contains(HasSubstr("4 ranks stand 2 on each of 2 nodes of 8 GPUs")));
 }

@@ -15,7 +15,7 @@ using testing::HasSubstr;
 using testing::SizeIs;
 
 SweepStudy sweep_uniform(Workspace& workspace, const std::vector<std::string>& sweeps) {
-  return sweep(sweeps, {.scenario = workspace.write("a.yaml", kUniform)}, workspace.invocation(),
+  return sweep(sweeps, {.scenario = workspace.scenario("a.yaml", kUniform)}, workspace.invocation(),
                workspace.observer());
 }
 
@@ -42,8 +42,8 @@ TEST(Sweep, OfEqualAlgorithmsTheFirstWins) {
                                     "name: equal\nalgorithms: [naive, tutorial_ring, native]\nranks: 4\n"
                                     "message_sizes: [8 MB]\nbackend: gloo\nmachine:\n"
                                     "  intra: {kind: custom, latency: 10 us, bandwidth: 10 GB/s}\n");
-  const SweepStudy study =
-      sweep({"bandwidth=10GB/s"}, {.scenario = file}, workspace.invocation(), workspace.observer());
+  const SweepStudy study = sweep({"bandwidth=10GB/s"}, {.scenario = read_scenario(file)},
+                                 workspace.invocation(), workspace.observer());
   ASSERT_THAT(study.cells, SizeIs(1));
   EXPECT_EQ(study.cells[0].winner->algorithm, "naive") << "native is not one of ours";
   EXPECT_DOUBLE_EQ(study.cells[0].winner->margin.value_or(0), 1);
@@ -62,11 +62,11 @@ TEST(Sweep, SizesAreWholeElementsAndRanksAtLeastOne) {
   };
   EXPECT_THAT(refused({"ranks=0,2"}), HasSubstr("'0' is not a whole number from 1 to 16777216"));
   EXPECT_THAT(refused({"ranks=2,16777217"}), HasSubstr("'16777217' is not a whole number"));
-  EXPECT_THAT(refused({"bytes=10B,20B"}), HasSubstr("--sweep bytes=10B: is no whole number of float32"));
+  EXPECT_THAT(refused({"bytes=10B,20B"}), HasSubstr("sweep bytes=10B: is no whole number of float32"));
   EXPECT_THAT(refused({"bytes=3B:4KiB:log2"}), HasSubstr("no whole number")) << "not even one";
-  EXPECT_THAT(refused({"ranks=2", "ranks=4"}), HasSubstr("--sweep ranks: is swept twice"));
+  EXPECT_THAT(refused({"ranks=2", "ranks=4"}), HasSubstr("sweep ranks: is swept twice"));
   EXPECT_THAT(refused({"bandwidth=1GB/s", "intra.bandwidth=2GB/s"}),
-              HasSubstr("--sweep intra.bandwidth: may be the same key as bandwidth; write both in full"));
+              HasSubstr("sweep intra.bandwidth: may be the same key as bandwidth; write both in full"));
   EXPECT_THAT(refused({"bytes=1MiB:1GiB:lin400", "bandwidth=1GB/s:9GB/s:lin300"}),
               HasSubstr("100000 combinations"));
 }
@@ -102,7 +102,7 @@ TEST(Sweep, NodesAloneAreRefusedWhereTheyWouldChangeNothing) {
                       "  intra: {kind: custom, latency: 1 us, bandwidth: 100 GB/s}\n"
                       "  inter: {kind: infiniband, rate: 200 Gb/s, nics: 1}\n");
   try {
-    sweep({"nodes=1:16:2x"}, {.scenario = file}, workspace.invocation(), workspace.observer());
+    sweep({"nodes=1:16:2x"}, {.scenario = read_scenario(file)}, workspace.invocation(), workspace.observer());
     FAIL() << "nothing was refused";
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("the number of ranks stays 16"));

@@ -10,8 +10,8 @@ namespace {
 
 TEST(TraceStudy, EveryAlgorithmHasATimelineInAFile) {
   Workspace workspace;
-  const auto study =
-      trace({.scenario = workspace.write("a.yaml", kUniform)}, workspace.invocation(), workspace.observer());
+  const auto study = trace({.scenario = workspace.scenario("a.yaml", kUniform)}, workspace.invocation(),
+                           workspace.observer());
   ASSERT_TRUE(study);
   ASSERT_EQ(study->timelines.size(), 2U);
   for (const Timeline& timeline : study->timelines) {
@@ -24,7 +24,7 @@ TEST(TraceStudy, EveryAlgorithmHasATimelineInAFile) {
 
 TEST(TraceStudy, TooManyRanksAreRefused) {
   Workspace workspace;
-  EXPECT_THROW(trace({.scenario = workspace.write("a.yaml", kUniform), .ranks = kMostTracedRanks + 1},
+  EXPECT_THROW(trace({.scenario = workspace.scenario("a.yaml", kUniform), .ranks = kMostTracedRanks + 1},
                      workspace.invocation(), workspace.observer()),
                Error);
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "study/inputs/invocation.hpp"
+#include "study/inputs/scenario_points.hpp"
 #include "study/ranks/observer.hpp"
 
 namespace ringside::study {
@@ -19,6 +20,9 @@ class Workspace {
   Workspace& operator=(const Workspace&) = delete;
 
   std::filesystem::path write(const std::string& name, std::string_view text) const;
+  Scenario scenario(const std::string& name, std::string_view text) const {
+    return read_scenario(write(name, text));
+  }
   std::filesystem::path output() const { return folder_ / "out"; }
   Invocation invocation() const { return {.output = output(), .command_line = "test"}; }
   Observer observer();

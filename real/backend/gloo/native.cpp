@@ -1,5 +1,7 @@
 #include "real/backend/gloo/native.hpp"
 
+#include <algorithm>
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -51,29 +53,8 @@ class GlooNative {
         elements_(reinterpret_cast<T*>(message.data())),
         count_(static_cast<std::size_t>(call.num_elements)) {}
 
-  NativeCall make() const {
-    switch (call_.collective) {
-      case Collective::all_reduce:
-        return make_all_reduce();
-      case Collective::broadcast:
-        return make_broadcast();
-      case Collective::reduce:
-        return make_reduce();
-      case Collective::all_gather:
-        return make_all_gather();
-      case Collective::gather:
-        return make_gather();
-      case Collective::reduce_scatter:
-      case Collective::all_to_all:
-      case Collective::send_recv:
-        break;
-    }
-    throw_bug("a supported collective", __FILE__, __LINE__, "Gloo has no such collective");
-  }
-
- private:
   // Options own buffers and cannot be copied; calls must be.
-  NativeCall make_all_reduce() const {
+  NativeCall all_reduce() const {
     auto options = std::make_shared<::gloo::AllreduceOptions>(context_);
     options->setAlgorithm(::gloo::AllreduceOptions::Algorithm::RING);
     options->setOutputs(std::vector<T*>{elements_}, count_);
@@ -81,7 +62,7 @@ class GlooNative {
     return with_average([options] { ::gloo::allreduce(*options); }, true);
   }
 
-  NativeCall make_reduce() const {
+  NativeCall reduce() const {
     auto options = std::make_shared<::gloo::ReduceOptions>(context_);
     options->setOutput(elements_, count_);
     options->setRoot(call_.root);
@@ -89,14 +70,14 @@ class GlooNative {
     return with_average([options] { ::gloo::reduce(*options); }, rank_ == call_.root);
   }
 
-  NativeCall make_broadcast() const {
+  NativeCall broadcast() const {
     auto options = std::make_shared<::gloo::BroadcastOptions>(context_);
     options->setOutput(elements_, count_);
     options->setRoot(call_.root);
     return [options] { ::gloo::broadcast(*options); };
   }
 
-  NativeCall make_all_gather() const {
+  NativeCall all_gather() const {
     const ElementRange own = call_.parts[static_cast<std::size_t>(rank_)];
     if (equal_parts()) {
       auto options = std::make_shared<::gloo::AllgatherOptions>(context_);
@@ -114,7 +95,7 @@ class GlooNative {
     return [options] { ::gloo::allgatherv(*options); };
   }
 
-  NativeCall make_gather() const {
+  NativeCall gather() const {
     const ElementRange own = call_.parts[static_cast<std::size_t>(rank_)];
     auto options = std::make_shared<::gloo::GatherOptions>(context_);
     options->setInput(elements_ + own.first, static_cast<std::size_t>(own.count));
@@ -125,6 +106,7 @@ class GlooNative {
     return [options] { ::gloo::gather(*options); };
   }
 
+ private:
   bool equal_parts() const { return call_.num_elements % call_.num_ranks == 0; }
 
   /// Gloo has no average: sum, then divide, as PyTorch does.
@@ -145,17 +127,47 @@ class GlooNative {
   std::size_t count_;
 };
 
+/// What Gloo has of its own, and is measured here.
+template <typename T>
+struct GlooRow {
+  Collective collective;
+  NativeCall (GlooNative<T>::*make)() const;
+  bool equal_parts = false;
+};
+template <typename T>
+constexpr auto kGlooRows = std::to_array<GlooRow<T>>({{Collective::all_reduce, &GlooNative<T>::all_reduce},
+                                                      {Collective::broadcast, &GlooNative<T>::broadcast},
+                                                      {Collective::reduce, &GlooNative<T>::reduce},
+                                                      {Collective::all_gather, &GlooNative<T>::all_gather},
+                                                      {Collective::gather, &GlooNative<T>::gather, true}});
+
+/// Null where there is none.
+template <typename T>
+const GlooRow<T>* gloo_row(Collective collective) {
+  const auto found = std::find_if(kGlooRows<T>.begin(), kGlooRows<T>.end(),
+                                  [&](const GlooRow<T>& row) { return row.collective == collective; });
+  return found == kGlooRows<T>.end() ? nullptr : &*found;
+}
+
+template <typename T>
+NativeCall native_of(const std::shared_ptr<::gloo::Context>& context, Rank rank, const CollectiveCall& call,
+                     std::span<std::byte> message) {
+  const GlooRow<T>* row = gloo_row<T>(call.collective);
+  RINGSIDE_CHECK(row != nullptr, "points are checked before they are measured");
+  return (GlooNative<T>(context, rank, call, message).*row->make)();
+}
+
 NativeCall make_typed(const std::shared_ptr<::gloo::Context>& context, Rank rank, const CollectiveCall& call,
                       std::span<std::byte> message) {
   switch (call.dtype) {
     case DataType::float32:
-      return GlooNative<float>(context, rank, call, message).make();
+      return native_of<float>(context, rank, call, message);
     case DataType::float64:
-      return GlooNative<double>(context, rank, call, message).make();
+      return native_of<double>(context, rank, call, message);
     case DataType::int32:
-      return GlooNative<std::int32_t>(context, rank, call, message).make();
+      return native_of<std::int32_t>(context, rank, call, message);
     case DataType::int64:
-      return GlooNative<std::int64_t>(context, rank, call, message).make();
+      return native_of<std::int64_t>(context, rank, call, message);
     case DataType::float16:
     case DataType::bfloat16:
       break;
@@ -167,24 +179,17 @@ NativeCall make_typed(const std::shared_ptr<::gloo::Context>& context, Rank rank
 
 std::optional<std::string> gloo_native_unsupported(const PointKey& key) {
   const std::int64_t num_elements = key.bytes.value / static_cast<std::int64_t>(size_of(key.dtype));
-  switch (key.collective) {
-    case Collective::reduce_scatter:
-      return "Gloo has no reduce_scatter of the kind that takes options; use an algorithm of ringside";
-    case Collective::all_to_all:
-    case Collective::send_recv:
-      return fmt::format("Gloo's own {} is not measured here; use an algorithm of ringside",
-                         name(key.collective));
-    case Collective::gather:
-      if (num_elements % key.ranks != 0) {
-        return fmt::format("Gloo's gather needs parts of equal size, and {} ranks do not divide {} elements",
-                           key.ranks, num_elements);
-      }
-      return std::nullopt;
-    case Collective::all_reduce:
-    case Collective::all_gather:
-    case Collective::broadcast:
-    case Collective::reduce:
-      return std::nullopt;
+  const GlooRow<float>* row = gloo_row<float>(key.collective);
+  if (key.collective == Collective::reduce_scatter) {
+    return "Gloo has no reduce_scatter of the kind that takes options; use an algorithm of ringside";
+  }
+  if (row == nullptr) {
+    return fmt::format("Gloo's own {} is not measured here; use an algorithm of ringside",
+                       name(key.collective));
+  }
+  if (row->equal_parts && num_elements % key.ranks != 0) {
+    return fmt::format("Gloo's {} needs parts of equal size, and {} ranks do not divide {} elements",
+                       name(key.collective), key.ranks, num_elements);
   }
   return std::nullopt;
 }

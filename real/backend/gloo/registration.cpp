@@ -1,7 +1,6 @@
-#include "real/backend/gloo/registration.hpp"
-
 #include <fmt/format.h>
 
+#include "real/backend/backends.hpp"
 #include "real/execute/reduce.hpp"
 #include "schedule/registry.hpp"
 #if RINGSIDE_HAS_GLOO

@@ -1,7 +1,6 @@
-#include "real/backend/nccl/registration.hpp"
-
 #include <fmt/format.h>
 
+#include "real/backend/backends.hpp"
 #include "real/backend/gpus.hpp"
 #include "real/backend/nccl/native_support.hpp"
 #include "real/backend/nccl/settings.hpp"

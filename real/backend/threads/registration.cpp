@@ -1,7 +1,6 @@
-#include "real/backend/threads/registration.hpp"
-
 #include <fmt/format.h>
 
+#include "real/backend/backends.hpp"
 #include "real/execute/reduce.hpp"
 #include "schedule/registry.hpp"
 

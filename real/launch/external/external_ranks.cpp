@@ -1,5 +1,3 @@
-#include "real/launch/external/external_ranks.hpp"
-
 #include <csignal>
 #include <filesystem>
 #include <memory>
@@ -10,15 +8,15 @@
 
 #include "real/backend/backends.hpp"
 #include "real/launch/external/meeting_folder.hpp"
-#include "real/measure/rank_tuning.hpp"
+#include "real/launch/rank_tuning.hpp"
+#include "real/launch/ranks.hpp"
 
 namespace ringside {
 namespace {
 
 class ExternalRanks final : public Ranks {
  public:
-  ExternalRanks(const ExternalRank& external, const LaunchOptions& options, const std::string& purpose)
-      : num_ranks_(external.num_ranks) {
+  ExternalRanks(const ExternalRank& external, const LaunchOptions& options, const std::string& purpose) {
     if (!options.rendezvous) {
       throw Error(
           ErrorKind::bad_input,
@@ -63,12 +61,10 @@ class ExternalRanks final : public Ranks {
     }
   }
 
-  int num_ranks() const override { return num_ranks_; }
-  Answer run(const Job& job) override { return run_job(job, backend_, *coordination_); }
+  std::string run(const Task& task) override { return task.kind.run(task.request, backend_, *coordination_); }
   double agree(double value) override { return coordination_->maximum(std::span(&value, 1)).front(); }
 
  private:
-  int num_ranks_;
   RankBackend backend_;
   std::unique_ptr<Coordination> coordination_;
 };

@@ -8,9 +8,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "common/error.hpp"
 #include "schedule/program/policy.hpp"
 #include "schedule/registry.hpp"
 #include "tests/schedule/requests.hpp"
+#include "tests/schedule/scripted.hpp"
 
 namespace ringside {
 namespace {
@@ -18,6 +20,8 @@ namespace {
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Property;
+using ::testing::Throws;
 
 /// Rules that cut messages of a test's size, beside those that ringside runs by.
 std::vector<ExecutionRules> rules() {
@@ -121,6 +125,19 @@ TEST_F(BrokenPrograms, AReductionThatIsLeftOutIsFound) {
   EXPECT_THAT(faults(), Contains(HasSubstr("ends without the result of chunk")));
 }
 
+TEST_F(BrokenPrograms, ACopyIsNoReduction) {
+  const Region chunk = steps(0)[find(StepKind::reduce)].target;
+  steps(0).push_back({.kind = StepKind::copy, .source = chunk, .target = chunk});
+  EXPECT_THAT(faults(), IsEmpty());
+}
+
+TEST_F(BrokenPrograms, ThoseOfABrokenScheduleAreFoundUnderAPolicy) {
+  Script script = script_of(ring_);
+  script.rounds.back().clear();
+  EXPECT_THAT(faults_under(scripted_schedule(script, 3), {.num_elements = 6}, {.receives_ahead = true}),
+              Contains(HasSubstr("ends without the result of chunk")));
+}
+
 TEST_F(BrokenPrograms, RanksThatWaitForEachOtherAreFound) {
   // Everybody waits for its first message before it sends its own.
   for (Rank rank = 0; rank < 3; ++rank) {
@@ -135,6 +152,23 @@ TEST_F(BrokenPrograms, RanksThatWaitForEachOtherAreFound) {
     }
   }
   EXPECT_THAT(faults(), Contains(HasSubstr("waits for a message that never comes")));
+}
+
+TEST(RequiredProof, AWrongScheduleDoesNotRun) {
+  const Algorithm& ring = *find_algorithm(Collective::all_reduce, "ring");
+  const Schedule right(ring, {.num_ranks = 4});
+  EXPECT_NO_THROW(require_proof(right, {.num_elements = 100}, {}));
+  Script script = script_of(right);
+  script.rounds.back().pop_back();
+  const Schedule wrong = scripted_schedule(std::move(script), 4);
+  EXPECT_THAT([&] { require_proof(wrong, {.num_elements = 100}, {}); },
+              Throws<Bug>(Property(&Bug::what, HasSubstr("lacks the contribution of"))));
+}
+
+TEST(RequiredProof, WhatWouldTakeLongIsNotProvedAgain) {
+  Script script = script_of(Schedule(*find_algorithm(Collective::all_reduce, "ring"), {.num_ranks = 64}));
+  script.rounds.clear();
+  EXPECT_NO_THROW(require_proof(scripted_schedule(std::move(script), 64), {.num_elements = 6400}, {}));
 }
 
 }  // namespace

@@ -61,6 +61,7 @@ std::string refusal(const Machine& machine, const PointKey& key, const PredictOp
 
 TEST(Predict, ChunksMakeTheRingFast) {
   EXPECT_NEAR(predicted(custom_machine(), point("naive")).seconds.value, 0.11214, 1e-9);
+  EXPECT_NEAR(predicted(custom_machine(), point("circulating_ring")).seconds.value, 0.05607, 1e-9);
   EXPECT_NEAR(predicted(custom_machine(), point("tutorial_ring")).seconds.value, 0.11214, 1e-9);
   EXPECT_NEAR(predicted(custom_machine(), point("ring")).seconds.value, 0.01414, 1e-9);
 }

@@ -274,7 +274,7 @@ TEST(KnownThatIsUseless, IsSaidWithItsReason) {
   EXPECT_THAT(why_useless(where, latency, point("ring", 8, kGi), NativeModel::ringside), IsEmpty());
   EXPECT_THAT(why_useless(where, ring, native(8, kGi), NativeModel::ringside), IsEmpty());
   EXPECT_THAT(why_useless(where, ring, native(8, kGi), NativeModel::alpha_beta),
-              HasSubstr("--model alpha_beta"));
+              HasSubstr("the model alpha_beta"));
 }
 
 TEST(KnownThatIsUseless, OneNodeSaysNothingOfSeveral) {

@@ -64,14 +64,14 @@ TEST(NcclMixture, ABoxThroughHostMemoryIsOneOfTwoKinds) {
       AllOf(
           HasSubstr(
               "most likely (57 %) it goes through fast host memory and takes as predicted in long messages"),
-          HasSubstr("two in five such boxes go through slow host memory and take 3.4 times")));
+          HasSubstr("two in five such hosts go through slow host memory and take 3.4 times")));
 }
 
 TEST(NcclMixture, AnOpenTransportIsOneKindMore) {
   EXPECT_THAT(why(predicted(open_pair(), 2, kGi)),
               AllOf(HasSubstr("most likely (50 %) it copies from GPU to GPU"),
-                    HasSubstr("one in five such boxes goes through slow host memory and takes"),
-                    HasSubstr("one in four such boxes goes through fast host memory")));
+                    HasSubstr("one in five such hosts goes through slow host memory and takes"),
+                    HasSubstr("one in four such hosts goes through fast host memory")));
 }
 
 TEST(NcclMixture, SmallMessagesDoNotTellBoxesApart) {
@@ -83,8 +83,8 @@ TEST(NcclMixture, OneKnownValueCollapsesIt) {
     return why(predicted(told(host_memory_node(), 8, factor), 8, kGi / 4));
   };
   EXPECT_THAT(of(4),
-              AllOf(HasSubstr("this box goes through slow host memory"), Not(HasSubstr("most likely"))));
-  EXPECT_THAT(of(0.9), HasSubstr("this box goes through fast host memory"));
+              AllOf(HasSubstr("this host goes through slow host memory"), Not(HasSubstr("most likely"))));
+  EXPECT_THAT(of(0.9), HasSubstr("this host goes through fast host memory"));
 }
 
 TEST(NcclMixture, WhatIsSettledHasOneKind) {

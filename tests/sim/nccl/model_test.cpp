@@ -127,7 +127,7 @@ TEST(NcclModel, NamesWhyBusBandwidthFallsOverPcie) {
   }
 }
 
-/// A box of consumer cards: peer-to-peer is off.
+/// A host of consumer cards: peer-to-peer is off.
 Machine box_of_3090s() {
   return machine("gpus_per_node: 4\ngpu: {model: RTX 3090}\nintra: {kind: pcie, generation: 4, lanes: 16}\n");
 }
@@ -173,7 +173,7 @@ TEST(NcclSystem, OverPcieARingIsThatOfTheTopology) {
 }
 
 TEST(NcclModel, RanksForcedRingAndTreeAsMeasured) {
-  // Two L40S of one box, forced each way (yumibyte/CS244C-Research): the ring is faster at 4 KiB (9.05 against 11.23 us)
+  // Two L40S of one host, forced each way (yumibyte/CS244C-Research): the ring is faster at 4 KiB (9.05 against 11.23 us)
   // and at 64 MiB (4.32 against 4.59 ms).
   for (const std::int64_t bytes : {4 * kKi, 64 * kMi}) {
     const double ring = predicted(l40s_node("{nccl_algo: Ring}"), native(2, bytes)).seconds.value;

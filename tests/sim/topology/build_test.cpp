@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "common/error.hpp"
-#include "sim/nccl/gpu_models.hpp"
+#include "sim/topology/gpu_models.hpp"
 #include "tests/sim/topology/machines.hpp"
 
 namespace ringside {

@@ -3,7 +3,7 @@
 
 #include "sim/predict.hpp"
 #include "sim/topology/description.hpp"
-#include "sim/topology/fat_tree.hpp"
+#include "tests/sim/topology/fat_tree.hpp"
 #include "tests/sim/topology/machines.hpp"
 
 namespace ringside {

@@ -7,6 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "common/prefixes.hpp"
+#include "scenario/machine/link_catalog.hpp"
 #include "sim/topology/description.hpp"
 #include "tests/paths.hpp"
 #include "tests/sim/topology/machines.hpp"
@@ -19,6 +21,50 @@ std::string page() {
   std::stringstream text;
   text << file.rdbuf();
   return text.str();
+}
+
+/// Everything that there is once, at usual rates.
+std::vector<LinkSheet> all_link_kinds() {
+  const LinkCatalog& catalog = link_catalog();
+  std::vector<LinkSheet> kinds;
+  for (const bool peer_to_peer : {true, false}) {
+    for (const PcieSheet& sheet : catalog.pcie) {
+      kinds.push_back(pcie_slot(sheet.generation, 16, peer_to_peer));
+    }
+  }
+  for (const PcieSheet& sheet : catalog.pcie) {
+    kinds.push_back(card_staging(sheet.generation, 16));
+  }
+  for (const PcieSheet& sheet : catalog.pcie) {
+    kinds.push_back(host_memory(sheet.generation));
+  }
+  for (const PcieSheet& sheet : catalog.pcie) {
+    kinds.push_back(host_bridge(sheet.generation, 4));
+  }
+  for (const PcieSheet& sheet : catalog.pcie) {
+    kinds.push_back(socket_link(sheet.generation));
+  }
+  for (const CableSheet& sheet : catalog.nvlink) {
+    kinds.push_back(nvlink(sheet.generation));
+  }
+  kinds.push_back(nvlink(catalog.nvlink_ga102.generation, {catalog.nvlink_ga102.data_sheet.value}));
+  for (const CableSheet& sheet : catalog.nvswitch) {
+    kinds.push_back(nvswitch(sheet.generation));
+  }
+  for (const CableSheet& sheet : catalog.xgmi) {
+    kinds.push_back(xgmi(sheet.generation));
+  }
+  const auto gigabits = [](double rate) { return BytesPerSecond{rate * kGiga / 8}; };
+  for (const double rate : {100.0, 200.0, 400.0}) {
+    for (const InterKind network : {InterKind::infiniband, InterKind::roce, InterKind::efa}) {
+      kinds.push_back(network_link(network, gigabits(rate)));
+    }
+  }
+  for (const double rate : {10.0, 25.0, 100.0}) {
+    kinds.push_back(network_link(InterKind::ethernet, gigabits(rate)));
+  }
+  kinds.push_back(network_link(InterKind::slingshot, gigabits(200)));
+  return kinds;
 }
 
 std::string row_of(const LinkSheet& kind) {
@@ -95,7 +141,7 @@ double ring_bandwidth(const Network& network) {
   return least;
 }
 
-// The page says what the topology alone gives for boxes of L40S, beside what was measured there.
+// The page says what the topology alone gives for hosts of L40S, beside what was measured there.
 TEST(LinkKinds, ThePageSaysWhatTheTopologyGivesForL40s) {
   const std::string text = page();
   const auto busbw = [](bool peer_to_peer, int sockets, int gpus, SpecNumbers numbers) {

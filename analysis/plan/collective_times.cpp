@@ -1,0 +1,140 @@
+#include "analysis/plan/collective_times.hpp"
+
+#include <algorithm>
+#include <variant>
+
+#include "analysis/comparison/limit_sentences.hpp"
+#include "schedule/registry.hpp"
+#include "sim/predict.hpp"
+
+namespace ringside {
+namespace {
+
+/// NCCL's large all_reduces within a node are rings (or what does no better), so that a ring is the nearest schedule.
+constexpr std::string_view kStandIn = "ring";
+
+Interval<Seconds> interval_of(const Prediction& prediction) {
+  return {.low = prediction.low.value_or(prediction.seconds),
+          .typical = prediction.seconds,
+          .high = prediction.high.value_or(prediction.seconds)};
+}
+
+}  // namespace
+
+AllReduceTimes::AllReduceTimes(const Machine& machine, int ranks, const std::string& algorithm,
+                               DataType dtype)
+    : machine_(&machine), ranks_(ranks), algorithm_(algorithm), dtype_(dtype) {}
+
+const Interval<Seconds>& AllReduceTimes::range(Bytes bytes) {
+  auto found = ranges_.find(bytes);
+  if (found == ranges_.end()) {
+    found = ranges_.emplace(bytes, predict_range(bytes, true)).first;
+  }
+  return found->second;
+}
+
+Seconds AllReduceTimes::typical(Bytes bytes) {
+  if (const auto known = ranges_.find(bytes); known != ranges_.end()) {
+    return known->second.typical;
+  }
+  auto found = typical_.find(bytes);
+  if (found == typical_.end()) {
+    found = typical_.emplace(bytes, predict_range(bytes, false).typical).first;
+  }
+  return found->second;
+}
+
+Interval<Seconds> AllReduceTimes::predict_range(Bytes bytes, bool interval) {
+  const PointKey key{.algorithm = algorithm_, .ranks = ranks_, .bytes = bytes, .dtype = dtype_};
+  const auto outcome = [&] {
+    try {
+      return predict(*machine_, key, {.interval = interval});
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::bad_input) {
+        throw;
+      }
+      throw NotPredicted(error.what());  // One machine that cannot be spoils no other offer.
+    }
+  }();
+  if (const auto* unpredicted = std::get_if<Unpredicted>(&outcome)) {
+    if (algorithm_ != kNative) {
+      throw NotPredicted(unpredicted->reason);
+    }
+    algorithm_ = kStandIn;
+    return predict_range(bytes, interval);
+  }
+  const auto& prediction = std::get<Prediction>(outcome);
+  if (bytes >= largest_) {
+    largest_ = bytes;
+    limit_ = prediction.limits.empty() ? std::string{} : limit_sentence(prediction.limits.front());
+    nics_ = prediction.nics;
+  }
+  return interval_of(prediction);
+}
+
+/// What the members of one group see of the machine: within a node the node as it is, across nodes their share of its NICs.
+Machine GroupTimes::group_machine(int ranks, int stride) const {
+  Machine machine = machine_;
+  const int on_node = machine.gpus_per_node.value_or(ranks * stride);
+  if (machine.nodes == 1 || stride == 1) {
+    return machine;
+  }
+  if (ranks * stride <= on_node) {
+    machine.nodes = 1;
+    machine.inter.reset();
+    return machine;
+  }
+  const int groups = std::min(stride, on_node);
+  machine.gpus_per_node = std::max(1, on_node / stride);
+  machine.nodes = std::max(2, ranks / *machine.gpus_per_node);
+  machine.ring_order.reset();
+  if (machine.inter) {
+    InterLink& inter = *machine.inter;
+    const int nics = std::max(1, inter.nics / groups);
+    // Fewer NICs than groups: each has a part of one.
+    const double part = static_cast<double>(inter.nics) / groups / nics;
+    inter.nics = nics;
+    if (inter.rate) {
+      inter.rate->value *= part;
+    }
+    if (inter.bandwidth) {
+      inter.bandwidth->value *= part;
+    }
+  }
+  return machine;
+}
+
+const Interval<Seconds>& GroupTimes::time(Collective collective, int ranks, int stride, Bytes bytes) {
+  const std::tuple key(collective, ranks, stride, bytes.value);
+  const auto found = known_.find(key);
+  if (found != known_.end()) {
+    return found->second;
+  }
+  Interval<Seconds> time{};
+  if (ranks > 1 && bytes.value > 0) {
+    const Machine machine = group_machine(ranks, stride);
+    PointKey point{.collective = collective,
+                   .algorithm = std::string(kNative),
+                   .ranks = ranks,
+                   .bytes = {std::max(bytes.value / 2 * 2, std::int64_t{2})},
+                   .dtype = DataType::bfloat16};
+    auto outcome = predict(machine, point, {});
+    if (std::holds_alternative<Unpredicted>(outcome)) {
+      point.algorithm = collective == Collective::all_to_all ? "pairwise" : "ring";
+      outcome = predict(machine, point, {});
+    }
+    if (const auto* unpredicted = std::get_if<Unpredicted>(&outcome)) {
+      throw Error(ErrorKind::bad_input, unpredicted->reason);
+    }
+    time = interval_of(std::get<Prediction>(outcome));
+  }
+  return known_.emplace(key, time).first->second;
+}
+
+Interval<Seconds> GroupTimes::send(int stride, Bytes bytes) {
+  // Half of what two ranks take to all_gather: each sends the other its half.
+  const Interval<Seconds>& both = time(Collective::all_gather, 2, stride, {2 * bytes.value});
+  return both;
+}
+
+}  // namespace ringside

@@ -1,0 +1,298 @@
+#include "analysis/plan/verdict.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "analysis/plan/plan_sentences.hpp"
+#include "common/text.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr std::size_t kMostNames = 4;
+
+std::string amount_text(double cost, const std::string& currency) {
+  return fmt::format("{} {}", money_text(cost), currency);
+}
+
+/// Runs of a model that is spread cost hundreds.
+std::string whole_amount_text(double cost, const std::string& currency) {
+  return fmt::format("{:.{}f} {}", cost, cost < 10 ? 2 : 0, currency);
+}
+
+std::string gpu_of(const Offer& offer, const char* otherwise) {
+  return offer.machine.gpu ? offer.machine.gpu->model : otherwise;
+}
+
+std::string named(const Ranked& ranked, std::size_t index) {
+  const auto& layout = ranked.candidates[index].step.layout;
+  const std::string& name = ranked.offer_of(index).name;
+  return layout ? fmt::format("{} with {}", name, describe(*layout)) : name;
+}
+
+/// Offers of which no price is known, in this order; empty where there are none.
+std::string unpriced_sentence(const Ranked& ranked, const std::vector<std::size_t>& order) {
+  std::vector<std::string> names;
+  for (const std::size_t index : order) {
+    const PlannedStep& step = ranked.candidates[index].step;
+    const std::string& name = ranked.offer_of(index).name;
+    const bool again = step.layout && std::find(names.begin(), names.end(), name) != names.end();
+    if (step.usable() && !step.cost && !again) {
+      names.push_back(name);
+    }
+  }
+  return names.empty()
+             ? std::string{}
+             : fmt::format("No price is known of {}, which may cost less.", first_few(names, kMostNames));
+}
+
+std::vector<std::size_t> order_of_offers(const Ranked& ranked) {
+  std::vector<std::size_t> order = ranked.order;
+  std::sort(order.begin(), order.end());
+  return order;
+}
+
+/// What is said of the best offer whose speed nobody published.
+std::string extrapolated_sentence(const Offer& offer) {
+  const std::string gpu = gpu_of(offer, "of its GPUs");
+  return fmt::format(
+      " {} may be better, but only by an extrapolated number: nobody published how fast {} trains such a "
+      "model, and one step of one settles it (measured: {{gpu: {}, samples_per_second: N}}, or --known '{}: "
+      "N samples/s').",
+      offer.name, gpu, gpu, gpu);
+}
+
+// --- Why nothing is recommended -------------------------------------------------------------------------------------
+
+std::string why_too_late_or_dear(const Ranked& ranked) {
+  const Plan& plan = ranked.plan;
+  const bool spread = plan.shards();
+  const auto least_by = [&](auto value) {
+    const auto places = spread ? ranked.order : order_of_offers(ranked);
+    return *std::min_element(places.begin(), places.end(), [&](std::size_t a, std::size_t b) {
+      return value(ranked.candidates[a].step) < value(ranked.candidates[b].step);
+    });
+  };
+  constexpr double kUnknown = std::numeric_limits<double>::infinity();
+  const auto seconds = [](const PlannedStep& step) { return step.usable() ? run_seconds(step) : kUnknown; };
+  const auto cost = [](const PlannedStep& step) { return step.cost ? step.cost->amount.typical : kUnknown; };
+  const char* what = spread ? "way" : "offer";
+  const std::size_t fastest = least_by(seconds);
+  const double least_time = seconds(ranked.candidates[fastest].step);
+  if (plan.deadline && least_time > plan.deadline->value) {
+    return fmt::format("No {} is done within {}: the fastest, {}, takes {}.", what,
+                       long_time(plan.deadline->value), named(ranked, fastest), long_time(least_time));
+  }
+  // Amounts of a plan that spreads a model have two decimals here.
+  const auto amount = [&](double value, const std::string& currency) {
+    return spread ? fmt::format("{:.2f} {}", value, currency) : amount_text(value, currency);
+  };
+  const std::size_t cheapest = least_by(cost);
+  const double least_cost = cost(ranked.candidates[cheapest].step);
+  if (plan.budget && least_cost > plan.budget->amount) {
+    if (spread && least_cost == kUnknown) {
+      return "No offer that can be used has a price to compare with the budget.";
+    }
+    return fmt::format(
+        "No {} costs at most {}: the cheapest, {}, costs {}.", what,
+        amount(plan.budget->amount, plan.budget->currency), named(ranked, cheapest),
+        least_cost < kUnknown ? amount(least_cost, plan.budget->currency) : std::string("an unknown amount"));
+  }
+  return fmt::format("No {} is both done within {} and costs at most {}.", what,
+                     long_time(plan.deadline->value), amount(plan.budget->amount, plan.budget->currency));
+}
+
+// --- Plain data parallelism -----------------------------------------------------------------------------------------
+
+/// `the cheapest of 3 offers that are done within 1 h`.
+std::string place_of_best(const Ranked& ranked, bool by_cost) {
+  const Plan& plan = ranked.plan;
+  std::ptrdiff_t compared = 0;
+  bool guessed = false;
+  for (const auto& [offer, step] : ranked.candidates) {
+    compared += meets(plan, step) && !step.extrapolated && (!by_cost || step.cost) ? 1 : 0;
+    guessed = guessed || (meets(plan, step) && step.extrapolated);
+  }
+  std::vector<std::string> with;
+  if (by_cost && !unpriced_sentence(ranked, ranked.order).empty()) {
+    with.emplace_back("a price");
+  }
+  if (guessed) {
+    with.emplace_back("a known speed");
+  }
+  const bool one = compared == 1;
+  std::string limits;
+  if (plan.deadline) {
+    limits = fmt::format(" that {} done within {}", one ? "is" : "are", long_time(plan.deadline->value));
+  }
+  if (plan.budget) {
+    limits += fmt::format("{} {} at most {}", limits.empty() ? " that" : " and", one ? "costs" : "cost",
+                          amount_text(plan.budget->amount, plan.budget->currency));
+  }
+  const std::string offers = fmt::format(
+      "offer{}{}{}", one ? "" : "s", with.empty() ? "" : fmt::format(" with {}", fmt::join(with, " and ")),
+      limits.empty() ? " that can be used" : limits);
+  return one ? fmt::format("the only {}", offers)
+             : fmt::format("the {} of {} {}", by_cost ? "cheapest" : "fastest", compared, offers);
+}
+
+/// What would tell most of offers that tie.
+std::string breaker_sentence(const Ranked& ranked) {
+  const Offer& offer = ranked.offer_of(ranked.breaker->candidate);
+  const std::string price = offer.per_hour
+                                ? fmt::format("; an hour of it costs {}",
+                                              amount_text(offer.per_hour->amount, offer.per_hour->currency))
+                                : "";
+  if (ranked.breaker->part == Planner::Part::computing && offer.machine.gpu) {
+    return fmt::format("What would tell most: the speed of one {0} (--known '{0}: N samples/s'){1}.",
+                       offer.machine.gpu->model, price);
+  }
+  return fmt::format("What would tell most: one all_reduce of {1} on {0} (--known '{0}: {1} in T ms'){2}.",
+                     offer.name, model_size(gradient_bytes(ranked.plan.workload)), price);
+}
+
+std::vector<std::string> names_of(const Ranked& ranked, const std::vector<std::size_t>& places) {
+  std::vector<std::string> names;
+  std::transform(places.begin(), places.end(), std::back_inserter(names),
+                 [&](std::size_t index) { return ranked.offer_of(index).name; });
+  return names;
+}
+
+/// The best and those that tie with it.
+std::string tied_names(const Ranked& ranked) {
+  std::vector<std::size_t> places = {*ranked.recommended};
+  places.insert(places.end(), ranked.tied.begin(), ranked.tied.end());
+  return first_few(names_of(ranked, places), kMostNames + 1);
+}
+
+std::vector<std::string> verdict_in_buckets(const Ranked& ranked) {
+  const std::size_t best = *ranked.recommended;
+  const PlannedStep& step = ranked.candidates[best].step;
+  const std::string& name = ranked.offer_of(best).name;
+  const bool by_cost = step.cost && (ranked.plan.deadline || !ranked.plan.budget);
+  const std::string place =
+      fmt::format("{}: {} for {}{}.", place_of_best(ranked, by_cost), long_time(run_seconds(step)),
+                  step.run ? "the run" : "a million samples",
+                  step.cost ? ", " + amount_text(step.cost->amount.typical, step.cost->currency) : "");
+  std::string besides = by_cost ? unpriced_sentence(ranked, order_of_offers(ranked)) : "";
+  besides = besides.empty() ? "" : " " + besides;
+  if (best != ranked.order.front()) {
+    besides += extrapolated_sentence(ranked.offer_of(ranked.order.front()));
+  }
+  if (ranked.tied.empty()) {
+    std::vector<std::string> lines = {fmt::format("Rent {}: it is {}{}", name, place, besides)};
+    if (ranked.better.empty() && ranked.compared > 0) {
+      lines.emplace_back("That is sure: no 90 % interval of those it was compared with overlaps its.");
+    }
+    return lines;
+  }
+  std::vector<std::string> lines = {
+      fmt::format("Cannot be told apart: {}: their 90 % intervals overlap. Typically {} is {}{}",
+                  tied_names(ranked), name, place, besides)};
+  if (ranked.breaker) {
+    lines.push_back(breaker_sentence(ranked));
+  }
+  return lines;
+}
+
+// --- A model that is spread -----------------------------------------------------------------------------------------
+
+/// `the run of 15 B tokens`
+std::string run_words(const Workload& workload) {
+  const double tokens =
+      workload.samples * workload.epochs * static_cast<double>(workload.transformer->sequence);
+  constexpr double kRoundsToABillion = 0.9995e9;
+  constexpr double kRoundsToATrillion = 0.9995e12;
+  return tokens >= kRoundsToATrillion  ? fmt::format("the run of {:.3g} T tokens", tokens / 1e12)
+         : tokens >= kRoundsToABillion ? fmt::format("the run of {:.3g} B tokens", tokens / 1e9)
+                                       : fmt::format("the run of {:.3g} M tokens", tokens / 1e6);
+}
+
+std::string cost_after_comma(const PlannedStep& step) {
+  return step.cost ? ", " + whole_amount_text(step.cost->amount.typical, step.cost->currency) : "";
+}
+
+std::vector<std::string> verdict_of_layouts(const Ranked& ranked) {
+  const std::size_t best = *ranked.recommended;
+  const PlannedStep& step = ranked.candidates[best].step;
+  const Offer& offer = ranked.offer_of(best);
+  const std::string takes =
+      fmt::format("{} for {}{}", long_time(run_seconds(step)),
+                  step.run ? run_words(ranked.plan.workload) : "a billion tokens", cost_after_comma(step));
+  std::vector<std::string> lines;
+  if (ranked.tied.empty()) {
+    lines.push_back(fmt::format("Rent {}: {}.", named(ranked, best), takes));
+  } else {
+    lines.push_back(
+        fmt::format("Cannot be told apart: {}: their 90 % intervals overlap. Typically {} is best: {}.",
+                    tied_names(ranked), named(ranked, best), takes));
+    lines.push_back(fmt::format(
+        "What would tell: one step on one of their GPUs (--known '{}: N samples/s'){}.", gpu_of(offer, "GPU"),
+        offer.per_hour ? fmt::format("; an hour of the offer costs {}",
+                                     whole_amount_text(offer.per_hour->amount, offer.per_hour->currency))
+                       : ""));
+  }
+  if (!ranked.better.empty()) {
+    const std::size_t index = ranked.better.front();
+    const std::string gpu = gpu_of(ranked.offer_of(index), "GPU");
+    lines.push_back(fmt::format(
+        "{} may be better{}, but only by an extrapolated number: nobody published how fast {} trains a "
+        "language model, and one step settles it (--known '{}: N samples/s').",
+        named(ranked, index), cost_after_comma(ranked.candidates[index].step), gpu, gpu));
+  }
+  if (ranked.order.size() > 1) {
+    const std::size_t next = ranked.order[1];
+    const PlannedStep& second = ranked.candidates[next].step;
+    if (second.usable() && (ranked.better.empty() || ranked.better.front() != next)) {
+      lines.push_back(fmt::format("Next is {}: {}{}.", named(ranked, next), long_time(run_seconds(second)),
+                                  cost_after_comma(second)));
+    }
+  }
+  const std::string unpriced = step.cost ? unpriced_sentence(ranked, ranked.order) : std::string{};
+  if (!unpriced.empty()) {
+    lines.push_back(unpriced);
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::string why_none(const Ranked& ranked) {
+  if (ranked.recommended) {
+    return {};
+  }
+  if (ranked.candidates.empty() || !ranked.candidates[ranked.order.front()].step.usable()) {
+    if (ranked.plan.shards()) {
+      return "None of these ways to spread the model can run on what is on offer.";
+    }
+    return ranked.candidates.empty()
+               ? "There are no offers."
+               : fmt::format("No offer can be used. {}: {}.", ranked.offers.front().name,
+                             ranked.candidates.front().step.problem);
+  }
+  if (!computes(ranked.plan.workload)) {
+    return {};
+  }
+  const std::size_t first = ranked.order.front();
+  if (!meets(ranked.plan, ranked.candidates[first].step)) {
+    return why_too_late_or_dear(ranked);
+  }
+  return ranked.plan.shards()
+             ? fmt::format(
+                   "Nothing is recommended: {} is typically best, but no published run of a language model "
+                   "was on its GPU; one measured step settles it (--known '{}: N samples/s').",
+                   named(ranked, first), ranked.offer_of(first).machine.gpu->model)
+             : "Nothing is recommended." + extrapolated_sentence(ranked.offer_of(first));
+}
+
+std::vector<std::string> verdict(const Ranked& ranked) {
+  if (!ranked.recommended) {
+    return ranked.plan.shards() ? std::vector<std::string>{} : std::vector{why_none(ranked)};
+  }
+  return ranked.plan.shards() ? verdict_of_layouts(ranked) : verdict_in_buckets(ranked);
+}
+
+}  // namespace ringside

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/plan/ranking.hpp"
+
+/// What a ranking means, in whole sentences.
+namespace ringside {
+
+/// Why nothing is recommended; empty where something is, or where only gradients were asked for and some offer can be used.
+std::string why_none(const Ranked& ranked);
+
+/// What to rent and why, or what cannot be told apart; how sure that is, what would make it surer, and what was not compared. A line each;
+/// of a model that is spread none where nothing is recommended.
+std::vector<std::string> verdict(const Ranked& ranked);
+
+}  // namespace ringside

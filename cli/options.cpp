@@ -1,0 +1,172 @@
+#include "cli/options.hpp"
+
+#include <chrono>
+#include <cmath>
+#include <map>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "cli/commands.hpp"
+
+namespace ringside::cli {
+namespace {
+
+/// CLI11 would take -1 for 2^64 - 1.
+std::string seed_problem(const std::string& text) {
+  return text.starts_with('-') ? "'" + text + "' is not a whole number from 0 on" : std::string{};
+}
+
+/// An option whose value is a quantity: what is wrong with it stands behind its name.
+template <typename Parse, typename Value>
+CLI::Option* add_quantity(CLI::App& command, const std::string& flag, Parse parse, Value& value,
+                          const std::string& help) {
+  return add_read(command, flag, help, [flag, parse, &value](const std::string& text) {
+    try {
+      value = parse(text);
+    } catch (const Error& error) {
+      throw CLI::ValidationError(flag, error.what());
+    }
+  });
+}
+
+}  // namespace
+
+CLI::App* add_mode(CLI::App& app, const std::string& words, const std::string& help) {
+  CLI::App* mode = app.add_subcommand("mode", help);  // CLI11 takes no blank in the name of a new one.
+  return mode->name(words);
+}
+
+CLI::Option* add_read(CLI::App& command, const std::string& flag, const std::string& help,
+                      const std::function<void(const std::string&)>& read) {
+  return command.add_option_function<std::string>(flag, read, help);
+}
+
+CLI::Option* add_seconds(CLI::App& command, const std::string& flag, Seconds& value,
+                         const std::string& help) {
+  return add_quantity(command, flag, parse_seconds, value, help)->default_str(format(value));
+}
+
+CLI::Option* add_bytes(CLI::App& command, const std::string& flag, Bytes& value, const std::string& help) {
+  return add_quantity(command, flag, parse_bytes, value, help)->default_str(format(value));
+}
+
+CLI::Option* add_bytes(CLI::App& command, const std::string& flag, std::optional<Bytes>& value,
+                       const std::string& help) {
+  return add_quantity(command, flag, parse_bytes, value, help);
+}
+
+void add_common(CLI::App& app, CommonOptions& common) {
+  app.add_option("--output", common.output, "Folder for results and charts (default: out/<scenario name>)")
+      ->check([](const std::string& text) {
+        return text.empty() ? "is empty; name a folder for results" : std::string();
+      });
+  const std::map<std::string, OutputFormat> formats = {{"table", OutputFormat::table},
+                                                       {"json", OutputFormat::json}};
+  add_read(app, "--format", "table for people, json for JSON Lines on standard output",
+           [&common, formats](const std::string& text) {
+             const auto found = formats.find(text);
+             if (found == formats.end()) {
+               throw CLI::ValidationError("--format", "'" + text + "' is neither table nor json");
+             }
+             common.format = found->second;
+           })
+      ->default_str("table");
+  app.add_flag("--quiet", common.quiet, "No progress and no notes on standard error");
+  app.add_flag("--svg", common.svg, "Draw charts as SVG, too, beside PNG");
+  app.add_option("--seed", common.seed, "Seed of the input values")
+      ->check(seed_problem)
+      ->capture_default_str();
+}
+
+void add_launch_flags(CLI::App& command, study::LaunchChoices& choices) {
+  const auto timeout_of = [](const std::string& text) {
+    const Seconds value = parse_seconds(text);
+    if (value.value < 0.1 || value.value > 86400) {
+      throw Error(ErrorKind::bad_input, fmt::format("{}: allowed is 100 ms to 86400 s", format(value)));
+    }
+    return std::chrono::milliseconds(std::llround(value.value * 1e3));
+  };
+  add_quantity(command, "--timeout", timeout_of, choices.ranks.timeout,
+               "Deadline of every single wait for a rank")
+      ->default_str("60 s")
+      ->group(kRanksGroup);
+  const auto add = [&](const char* flag, std::optional<std::string>& value, const char* help) {
+    command.add_option(flag, value, help)->group(kRanksGroup);
+  };
+  add("--wrap", choices.ranks.wrap,
+      "Command in front of each rank, such as 'ip netns exec host{rank}' or 'taskset -c {rank}'");
+  add("--interface", choices.ranks.interface, "Network interface of the ranks (default: loopback)");
+  add("--rendezvous", choices.ranks.rendezvous,
+      "Where ranks that mpirun, srun or torchrun started meet: file:///path or redis://host:port");
+  add_backend_flag(command, choices, "auto, gloo or nccl (default: what the scenario says, or auto)");
+  command
+      .add_option("--ranks-per-gpu", choices.ranks.gpu.ranks_per_gpu,
+                  "nccl: so many ranks share a GPU, for trying it where GPUs are few; results are marked "
+                  "'shared GPU'")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str()
+      ->group(kRanksGroup);
+  command
+      .add_flag_callback(
+          "--no-machine-tuning", [&choices] { choices.ranks.tune_machine = false; },
+          "Leave the machine as it is: ranks are not bound to cores nor scheduled otherwise than usual, idle "
+          "states are not prevented, and messages travel in one piece")
+      ->group(kRanksGroup);
+}
+
+void add_backend_flag(CLI::App& command, study::LaunchChoices& choices, const std::string& help) {
+  add_name<Backend>(command, "--backend", choices.backend, help)->group(kRanksGroup);
+}
+
+void add_point_flags(CLI::App& command, study::LaunchChoices& choices) {
+  add_seconds(command, "--time-per-point", choices.time_per_point, "Measure one point for at most this long")
+      ->group(kPointsGroup);
+}
+
+void add_calibrate_flags(CLI::App& command, study::LaunchChoices& choices) {
+  add_seconds(command, "--calibrate-time", choices.calibrate_time, "Probe this machine for at most this long")
+      ->group(kProbesGroup);
+}
+
+void add_machine_flags(CLI::App& command, study::CheckRequest& request) {
+  auto* machine = command.add_option("--machine", request.machine,
+                                     "What the machine is: a name of `list machines`, or a file");
+  auto* topology = command.add_option("--topology", request.topology,
+                                      "The same as nvidia-smi topo -m or NCCL's topology XML says it");
+  auto* gpu = command.add_option("--gpu", request.gpu, "The model of the GPUs, where nothing else says it");
+  for (CLI::Option* option : {machine, topology, gpu}) {
+    option->group(kReferenceGroup);
+  }
+  machine->excludes(topology);
+}
+
+std::optional<std::string> typed_in(const CLI::App& command, std::string_view group) {
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->count() > 0 && option->get_group() == group) {
+      return option->get_name();
+    }
+  }
+  return std::nullopt;
+}
+
+void refuse_group(const CLI::App& command, std::string_view group, std::string_view why) {
+  if (const auto flag = typed_in(command, group)) {
+    throw Error(ErrorKind::bad_input, fmt::format("{} bears on nothing here: {}", *flag, why));
+  }
+}
+
+void refuse_idle(const CLI::App& command, const Scenario& scenario,
+                 std::optional<std::string_view> unmeasured) {
+  if (scenario.machine) {
+    refuse_group(command, kProbesGroup, "`machine:` describes the machine, and nothing is probed");
+  }
+  if (unmeasured) {
+    refuse_group(command, kPointsGroup, *unmeasured);
+  }
+  if (unmeasured && scenario.machine) {
+    refuse_group(command, kRanksGroup, fmt::format("{}, and no rank is started", *unmeasured));
+  }
+}
+
+}  // namespace ringside::cli

@@ -1,0 +1,304 @@
+#include "cli/reports/plan_tables.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "analysis/plan/links.hpp"
+#include "analysis/plan/plan_sentences.hpp"
+#include "cli/console.hpp"
+#include "common/numbers.hpp"
+#include "common/text.hpp"
+
+namespace ringside::cli {
+namespace {
+
+/// What a row is about.
+struct OfferRow {
+  const Ranked* ranked = nullptr;
+  std::size_t candidate = 0;
+  const study::ShownOffer* shown = nullptr;
+
+  const Offer& offer() const { return ranked->offer_of(candidate); }
+  const PlannedStep& step() const { return ranked->candidates[candidate].step; }
+};
+
+struct Column {
+  std::string header;  ///< As of table().
+  std::function<std::string(const OfferRow&)> cell;
+};
+
+std::string table_of(const std::vector<Column>& columns, const std::vector<OfferRow>& rows) {
+  std::vector<std::string> header;
+  for (const Column& column : columns) {
+    header.push_back(column.header);
+  }
+  std::vector<std::vector<std::string>> cells;
+  for (const OfferRow& row : rows) {
+    std::vector<std::string>& line = cells.emplace_back();
+    for (const Column& column : columns) {
+      line.push_back(column.cell(row));
+    }
+  }
+  return table(header, cells);
+}
+
+std::vector<OfferRow> shown_rows(const study::PlanStudy& study) {
+  std::vector<OfferRow> rows;
+  for (const study::ShownOffer& shown : study.shown) {
+    rows.push_back({&study.ranked, shown.candidate, &shown});
+  }
+  return rows;
+}
+
+std::string ends(const Interval<Seconds>& range) {
+  return fmt::format("{} – {}", format(range.low), format(range.high));
+}
+
+Column step_column(const std::string& header, std::function<std::string(const PlannedStep&)> cell) {
+  return {header, [cell = std::move(cell)](const OfferRow& row) { return cell(row.step()); }};
+}
+
+Column mark_column(const char* of_front) {
+  return {"", [of_front](const OfferRow& row) -> std::string {
+            return row.ranked->recommended == row.candidate ? "→"
+                   : row.ranked->pareto[row.candidate]      ? of_front
+                                                            : "";
+          }};
+}
+
+Column offer_column() {
+  return {"offer", [](const OfferRow& row) { return row.offer().name; }};
+}
+
+Column total_column() {
+  return step_column(">step", [](const PlannedStep& step) { return format(step.total.typical); });
+}
+
+Column total_ends_column() {
+  return step_column(">90 %", [](const PlannedStep& step) { return ends(step.total); });
+}
+
+Column exposed_column(const char* header) {
+  return step_column(header, [](const PlannedStep& step) { return percent(step.exposed_share.typical); });
+}
+
+Column speed_column(const char* header) {
+  return step_column(header,
+                     [](const PlannedStep& step) { return fmt::format("{:.0f}", step.speed.typical); });
+}
+
+using AmountText = std::function<std::string(double)>;
+
+/// Runs of models that are spread cost hundreds.
+std::string large_amount(double amount) { return fmt::format("{:.{}f}", amount, amount < 10 ? 2 : 0); }
+
+Column cost_column(const std::string& header, const AmountText& text) {
+  return step_column(header, [text](const PlannedStep& step) {
+    return step.cost ? text(step.cost->amount.typical) : std::string(kAbsent);
+  });
+}
+
+Column cost_ends_column(const AmountText& text) {
+  return step_column(">90 %", [text](const PlannedStep& step) {
+    return step.cost ? fmt::format("{} – {}", text(step.cost->amount.low), text(step.cost->amount.high))
+                     : std::string(kAbsent);
+  });
+}
+
+/// `>USD`, or `>USD per 1 M` where the length of the run is not known.
+std::string currency_header(const std::vector<OfferRow>& rows, const char* unit) {
+  std::string currency = "cost";
+  bool run = false;
+  for (const OfferRow& row : rows) {
+    currency = row.step().cost ? row.step().cost->currency : currency;
+    run = run || row.step().run;
+  }
+  return fmt::format(">{}{}", currency, run ? "" : unit);
+}
+
+std::string time_or_none(const std::optional<Seconds>& time) {
+  return time ? format(*time) : std::string(kAbsent);
+}
+
+/// The smallest size that is tried stands for all below it.
+std::string ring_from(const Thresholds& found) {
+  return !found.ring_from_bytes                     ? "never"
+         : *found.ring_from_bytes == kSmallestTried ? fmt::format("≤ {}", format(kSmallestTried))
+                                                    : format(*found.ring_from_bytes);
+}
+
+std::string enough_bandwidth(const Offer& offer, const std::optional<double>& factor) {
+  const auto rate = link_bandwidth(offer.machine);
+  return !factor ? std::string("none is enough")
+         : rate  ? format(BytesPerSecond{*factor * rate->value})
+                 : fmt::format("{:.2g} ×", *factor);
+}
+
+Column threshold_column(const char* header, std::function<std::string(const Thresholds&)> cell) {
+  return {header, [cell = std::move(cell)](const OfferRow& row) { return cell(row.shown->thresholds); }};
+}
+
+}  // namespace
+
+std::string offers_table(const study::PlanStudy& study) {
+  const std::string of = study.ranked.plan.workload.samples > 0 ? "" : " of 1 M samples";
+  return table_of(
+      {mark_column("•"),
+       offer_column(),
+       {">GPUs", [](const OfferRow& row) { return std::to_string(row.offer().gpus); }},
+       total_column(),
+       total_ends_column(),
+       exposed_column(">exposed"),
+       step_column(">efficiency", [](const PlannedStep& step) { return percent(step.efficiency.typical); }),
+       speed_column(">samples/s"),
+       step_column(">time" + of, [](const PlannedStep& step) { return long_time(run_seconds(step)); }),
+       step_column(">cost" + of,
+                   [](const PlannedStep& step) {
+                     return step.cost ? fmt::format("{} {}", money_text(step.cost->amount.typical),
+                                                    step.cost->currency)
+                                      : std::string(kAbsent);
+                   }),
+       cost_ends_column(money_text),
+       step_column("",
+                   [](const PlannedStep& step) {
+                     return step.exposed_share.typical > kBottleneck ? "communication dominates" : "";
+                   })},
+      shown_rows(study));
+}
+
+std::string brief_offers_table(const study::PlanStudy& study) {
+  const std::vector<OfferRow> rows = shown_rows(study);
+  return table_of(
+      {mark_column(""), offer_column(), total_column(), total_ends_column(), exposed_column(">lost"),
+       step_column(">90 %",
+                   [](const PlannedStep& step) {
+                     return fmt::format("{} – {}", percent(step.exposed_share.low),
+                                        percent(step.exposed_share.high));
+                   }),
+       step_column(">" + study.ranked.plan.algorithm,
+                   [](const PlannedStep& step) { return format(step.communication.typical); }),
+       threshold_column(">ring", [](const Thresholds& found) { return time_or_none(found.ring); }),
+       threshold_column(">naive", [](const Thresholds& found) { return time_or_none(found.naive); }),
+       cost_column(currency_header(rows, " per 1 M"), money_text), cost_ends_column(money_text)},
+      rows);
+}
+
+std::string thresholds_table(const study::PlanStudy& study) {
+  std::vector<OfferRow> rows = shown_rows(study);
+  std::erase_if(rows, [](const OfferRow& row) { return row.offer().gpus < 2; });
+  if (rows.empty()) {
+    return {};
+  }
+  return table_of({offer_column(),
+                   {"link", [](const OfferRow& row) { return link_name(row.offer().machine); }},
+                   {">has",
+                    [](const OfferRow& row) {
+                      const auto rate = link_bandwidth(row.offer().machine);
+                      return rate ? format(*rate) : std::string(kAbsent);
+                    }},
+                   {">for 10 %",
+                    [](const OfferRow& row) {
+                      return enough_bandwidth(row.offer(), row.shown->thresholds.factor_for_10_percent);
+                    }},
+                   {">for 5 %",
+                    [](const OfferRow& row) {
+                      return enough_bandwidth(row.offer(), row.shown->thresholds.factor_for_5_percent);
+                    }},
+                   threshold_column(">micro-batches",
+                                    [](const Thresholds& found) {
+                                      return found.accumulate_for_10_percent
+                                                 ? std::to_string(*found.accumulate_for_10_percent)
+                                                 : std::string(kAbsent);
+                                    }),
+                   {">GPUs",
+                    [](const OfferRow& row) {
+                      const auto& most = row.shown->thresholds.gpus_stop_paying;
+                      return most ? fmt::format("{}", *most) : fmt::format("> {}", row.offer().gpus - 1);
+                    }},
+                   threshold_column(">ring from", ring_from),
+                   threshold_column(">ring from GPUs",
+                                    [](const Thresholds& found) {
+                                      return found.ring_from_gpus ? std::to_string(*found.ring_from_gpus)
+                                                                  : "never";
+                                    }),
+                   {"fastest way", [](const OfferRow& row) { return row.shown->best_way; }}},
+                  rows);
+}
+
+std::string gradients_table(const study::PlanStudy& study) {
+  std::vector<OfferRow> rows;
+  for (const std::size_t index : study.ranked.order) {
+    if (study.ranked.candidates[index].step.usable()) {
+      rows.push_back({&study.ranked, index});
+    }
+  }
+  if (rows.empty()) {
+    return {};
+  }
+  return table_of({offer_column(),
+                   {"link", [](const OfferRow& row) { return link_words(row.offer().machine); }},
+                   step_column(">" + study.ranked.plan.algorithm,
+                               [](const PlannedStep& step) { return format(step.communication.typical); }),
+                   step_column(">90 %", [](const PlannedStep& step) { return ends(step.communication); }),
+                   step_column(">ring", [](const PlannedStep& step) { return time_or_none(step.ring); }),
+                   step_column(">naive", [](const PlannedStep& step) { return time_or_none(step.naive); }),
+                   step_column(">ring is",
+                               [](const PlannedStep& step) {
+                                 return step.ring && step.naive
+                                            ? fmt::format("{:.2g}×", step.naive->value / step.ring->value)
+                                            : std::string(kAbsent);
+                               }),
+                   step_column("what limits it", [](const PlannedStep& step) { return step.limit; })},
+                  rows);
+}
+
+std::string layouts_table(const study::PlanStudy& study, std::size_t top) {
+  std::vector<OfferRow> rows;
+  for (const std::size_t index : study.ranked.order) {
+    rows.push_back({&study.ranked, index});
+  }
+  const std::string currency = currency_header(rows, " per 1 G tokens");
+  rows.resize(std::min(rows.size(), top));
+  const auto share = [](const Interval<Seconds>& part, const PlannedStep& step) {
+    return percent(part.typical.value / step.total.typical.value);
+  };
+  std::vector<Column> of_steps = {
+      step_column(">batch × passes",
+                  [](const PlannedStep& step) {
+                    return fmt::format("{} × {}", step.micro_batch, step.micro_batches);
+                  }),
+      step_column(">fits",
+                  [](const PlannedStep& step) {
+                    return step.largest_batch ? std::to_string(*step.largest_batch) : std::string(kAbsent);
+                  }),
+      total_column(),
+      total_ends_column(),
+      step_column(">exposed", [&](const PlannedStep& step) { return share(step.exposed, step); }),
+      step_column(">bubble",
+                  [&](const PlannedStep& step) {
+                    return step.layout->pipeline > 1 ? share(step.bubble, step) : std::string(kAbsent);
+                  }),
+      speed_column(">tokens/s"),
+      cost_column(currency, large_amount),
+      cost_ends_column(large_amount)};
+  std::vector<Column> columns = {
+      mark_column(""), offer_column(),
+      step_column("way", [](const PlannedStep& step) { return describe(*step.layout); }),
+      step_column(">memory of a GPU", [](const PlannedStep& step) {
+        return step.gpu_memory
+                   ? fmt::format("{:.3g} of {}", static_cast<double>(step.memory.total().value) / 1e9,
+                                 in_gb(*step.gpu_memory))
+                   : std::string(kAbsent);
+      })};
+  for (Column& column : of_steps) {
+    columns.push_back({column.header, [cell = std::move(column.cell)](const OfferRow& row) {
+                         return row.step().usable() ? cell(row) : std::string{};
+                       }});
+  }
+  return table_of(columns, rows);
+}
+
+}  // namespace ringside::cli

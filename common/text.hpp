@@ -1,0 +1,53 @@
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "common/text.hpp"
+#include "common/units.hpp"
+
+/// What sentences and cells of tables are made of, each written in one way; percentages are in numbers.hpp.
+namespace ringside {
+
+/// `1 rank`, `2 ranks`; `many` where an s is not enough: `2 processes`.
+std::string count_of(const std::string& number, std::string_view one, std::string_view many = {});
+
+template <std::integral N>
+std::string count_of(N number, std::string_view one, std::string_view many = {}) {
+  return count_of(std::to_string(number), one, many);
+}
+
+/// What is numbered without gaps: `chunk 3`, `chunks 3–5`; without a noun `3`, `3–5`.
+std::string consecutive(std::string_view noun, std::int64_t first, std::int64_t last,
+                        std::string_view between = "–");
+
+/// `4 KiB to 1 GiB`; said once where both ends read alike.
+std::string from_to(std::string_view low, std::string_view high);
+
+template <typename Quantity>
+requires requires(Quantity quantity) { format(quantity); }
+std::string from_to(Quantity low, Quantity high) { return from_to(format(low), format(high)); }
+
+/// The first `most` of them, and how many more there are: `a, b and 3 more`.
+std::string first_few(std::span<const std::string> all, std::size_t most, std::string_view separator = ", ");
+
+/// How many times as much: `1.25×`.
+std::string factor_text(double factor, int decimals = 2);
+
+/// Three digits: `13.5 GB`.
+std::string in_gb(Bytes size);
+
+/// `12.50`, below one with three decimals `0.125`.
+std::string money_text(double amount);
+
+/// Without what stands of `blanks` at either end.
+std::string_view trimmed(std::string_view text, std::string_view blanks = " \t\r\n\v\f");
+
+/// ASCII letters alone change.
+std::string lower(std::string_view text);
+std::string upper(std::string_view text);
+
+}  // namespace ringside

@@ -1,0 +1,255 @@
+// OSU micro-benchmarks, osu_allreduce and its siblings (mvapich.cse.ohio-state.edu/benchmarks):
+//
+//   # OSU MPI-CUDA Allreduce Latency Test v7.3
+//   # Datatype: MPI_CHAR.
+//   # Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations
+//   4                       5.12              4.98              5.30        1000
+//
+// Intel MPI Benchmarks, IMB-MPI1 (intel/mpi-benchmarks): one block per benchmark and number of processes,
+//
+//   # Benchmarking Allreduce
+//   # #processes = 4
+//   # ( 4 additional processes waiting in MPI_Barrier)
+//          #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
+//            1024         1000         2.40         2.61         2.50
+//
+// with another `Mbytes/sec` behind the times, or alone, where nothing was timed.
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "import/parts.hpp"
+#include "schedule/promise.hpp"
+
+namespace ringside {
+namespace {
+
+using Words = std::vector<std::string_view>;
+
+std::optional<DataType> mpi_dtype(std::string_view line) {
+  constexpr auto kTypes = std::to_array<std::pair<std::string_view, DataType>>(
+      {{"MPI_FLOAT", DataType::float32}, {"MPI_DOUBLE", DataType::float64}, {"MPI_INT", DataType::int32}});
+  for (const auto& [spelt, dtype] : kTypes) {
+    if (line.find(spelt) != std::string_view::npos) {
+      return dtype;
+    }
+  }
+  return std::nullopt;
+}
+
+/// How many words stand in front of one: a date, the number of a rank, or none.
+std::size_t words_before(const Words& words, std::string_view word) {
+  const auto found = std::find(words.begin(), words.end(), word);
+  return found == words.end() ? 0 : static_cast<std::size_t>(found - words.begin());
+}
+
+/// What both have.
+class MpiReader : public LogReader {
+ protected:
+  using LogReader::LogReader;
+
+  /// Whether the row was one. There is a table.
+  bool add(std::size_t line_number, std::int64_t bytes, double microseconds, int iterations) {
+    if (bytes == 0 || !(microseconds > 0)) {
+      skipped_.add(line_number, bytes == 0 ? "a message of 0 bytes" : "it has no time");
+      return false;
+    }
+    tables_.back().push_back(
+        {.line = line_number,
+         .collective = of_->collective,
+         .ranks = ranks_,
+         .dtype = dtype_,
+         .bytes = bytes,
+         .bytes_of_one_rank = of_->starts == Held::own_part,
+         .measurement = {
+             .seconds = {microseconds * 1e-6}, .iterations = iterations, .backend = Backend::mpi}});
+    return true;
+  }
+
+  const CollectiveRow* of_ = nullptr;  ///< Null: a test of no collective of ringside's.
+  std::optional<int> ranks_;
+  std::optional<DataType> dtype_;
+  std::size_t prefix_ = 0;  ///< Words in front of the table's lines, from a launcher.
+};
+
+class OsuReader final : public MpiReader {
+ public:
+  OsuReader() : MpiReader("OSU") {}
+  void read(std::size_t line_number, std::string_view line, bool is_whole) override;
+
+ private:
+  void read_title(std::size_t line_number, std::string_view title);
+  void read_row(std::size_t line_number, const Words& words, bool is_whole);
+
+  bool in_table_ = false;
+};
+
+bool is_size_and_time(const Words& words, std::size_t at) {
+  return at + 1 < words.size() && whole_in_word(words[at]) && number_in_word(words[at + 1]);
+}
+
+/// Where the size stands: behind as many words as stand in front of the line of names (`# Size …`). What stands in front of another
+/// line may have more words or fewer; then the first two numbers count.
+std::optional<std::size_t> size_in(const Words& words, std::size_t prefix) {
+  if (is_size_and_time(words, prefix)) {
+    return prefix;
+  }
+  for (std::size_t at = 0; prefix > 0 && at < words.size(); ++at) {
+    if (is_size_and_time(words, at)) {
+      return at;
+    }
+  }
+  return std::nullopt;
+}
+
+void OsuReader::read_title(std::size_t line_number, std::string_view title) {
+  found_ = true;
+  in_table_ = false;
+  dtype_.reset();
+  of_ = nullptr;
+  const auto words = words_of(title);
+  const auto says = [&](std::string_view word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+  };
+  for (const CollectiveRow& candidate : kCollectives) {
+    if (!candidate.osu.empty() && says(candidate.osu) && says("Latency")) {
+      of_ = &candidate;
+    }
+  }
+  if (of_ == nullptr) {
+    notes_.push_back(fmt::format("line {}: this OSU test is of no collective of ringside's: OSU{}",
+                                 line_number, title.substr(0, title.find(" v")).substr(0, 80)));
+  }
+}
+
+void OsuReader::read(std::size_t line_number, std::string_view line, bool is_whole) {
+  const auto has = [&](std::string_view text) { return line.find(text) != std::string_view::npos; };
+  if (const auto title = after(line, "OSU MPI")) {
+    read_title(line_number, line.substr(line.size() - title->size() - 4));
+  } else if (!found_) {
+    return;
+  } else if (has("Datatype:")) {
+    dtype_ = mpi_dtype(line);
+  } else if (has("Size") && has("Avg Latency(us)")) {
+    in_table_ = true;
+    prefix_ = words_before(words_of(line), "#");
+    tables_.emplace_back();
+  } else if (in_table_) {
+    const auto words = words_of(line);
+    if (words.empty() || words[0] == "#") {
+      in_table_ = words.empty();
+    } else {
+      read_row(line_number, words, is_whole);
+    }
+  }
+}
+
+void OsuReader::read_row(std::size_t line_number, const Words& words, bool is_whole) {
+  const auto at = size_in(words, prefix_);
+  if (!at) {
+    // Lines of other programs may stand between; a row that was cut has its size.
+    if (words.size() == prefix_ + 1 && whole_in_word(words.back())) {
+      skipped_.add(line_number, "the row is cut");
+    }
+    return;
+  }
+  // OSU prints two decimals; a last line without its break may have lost digits.
+  const std::string_view time = words[*at + 1];
+  const bool is_last = *at + 2 == words.size() && !is_whole;
+  if (is_last && time.size() - std::min(time.find('.'), time.size()) < 3) {
+    skipped_.add(line_number, "the row is cut");
+    return;
+  }
+  // `-f`: the least, the most and the number of iterations.
+  const int iterations = *at + 4 < words.size() ? iterations_in_word(words[*at + 4]) : 0;
+  if (of_ != nullptr && add(line_number, *whole_in_word(words[*at]), *number_in_word(time), iterations) &&
+      words.back() == "Fail") {
+    tables_.back().back().measurement = {
+        .outcome = Outcome::wrong_result, .backend = Backend::mpi, .note = "OSU's validation failed"};
+  }
+}
+
+class ImbReader final : public MpiReader {
+ public:
+  ImbReader() : MpiReader("Intel MPI Benchmarks") {}
+  void read(std::size_t line_number, std::string_view line, bool is_whole) override;
+
+ private:
+  void start_block(std::size_t line_number, std::string_view benchmark);
+  void start_table(const Words& words);
+  void read_row(std::size_t line_number, const Words& words, bool is_whole);
+
+  std::optional<DataType> dtype_of_reductions_;
+  std::optional<std::size_t> average_;  ///< Column of `t_avg`; there is none outside of a table.
+  std::size_t columns_ = 0;
+};
+
+void ImbReader::start_block(std::size_t line_number, std::string_view benchmark) {
+  found_ = true;
+  ranks_.reset();
+  average_.reset();
+  const auto* const found = std::find_if(
+      kCollectives.begin(), kCollectives.end(),
+      [&](const CollectiveRow& candidate) { return !candidate.imb.empty() && candidate.imb == benchmark; });
+  of_ = found == kCollectives.end() ? nullptr : found;
+  if (of_ == nullptr) {
+    skipped_.add(line_number,
+                 fmt::format("the benchmark {} is of no collective of ringside's", benchmark.substr(0, 40)));
+  }
+}
+
+void ImbReader::start_table(const Words& words) {
+  const auto average = std::find(words.begin(), words.end(), "t_avg[usec]");
+  average_.reset();
+  if (of_ != nullptr && average != words.end()) {
+    prefix_ = words_before(words, "#bytes");
+    average_ = static_cast<std::size_t>(average - words.begin()) - prefix_;
+    columns_ = words.size() - prefix_;
+    dtype_ = reduces(of_->collective) ? dtype_of_reductions_ : std::nullopt;
+    tables_.emplace_back();
+  }
+}
+
+void ImbReader::read_row(std::size_t line_number, const Words& words, bool is_whole) {
+  const auto bytes = whole_in_word(words[0]);
+  if (!bytes) {
+    average_.reset();  // The table is over.
+    return;
+  }
+  const auto time = words.size() > *average_ ? number_in_word(words[*average_]) : std::nullopt;
+  if (words.size() < columns_ || (!is_whole && words.size() == columns_) || !time) {
+    skipped_.add(line_number, "the row is cut");
+  } else {
+    add(line_number, *bytes, *time, iterations_in_word(words[1]));
+  }
+}
+
+void ImbReader::read(std::size_t line_number, std::string_view line, bool is_whole) {
+  if (const auto benchmark = after(line, "# Benchmarking")) {
+    start_block(line_number, first_word(*benchmark));
+  } else if (!found_) {
+    found_ = line.find("Intel(R) MPI Benchmarks") != std::string_view::npos;
+  } else if (const auto processes = after(line, "#processes =")) {
+    ranks_ = ranks_in_word(first_word(*processes));
+  } else if (const auto reductions = after(line, "MPI_Datatype for reductions")) {
+    dtype_of_reductions_ = mpi_dtype(*reductions);
+  } else if (line.find("#bytes") != std::string_view::npos) {
+    start_table(words_of(line));
+  } else if (average_) {
+    auto words = words_of(line);
+    words.erase(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(std::min(prefix_, words.size())));
+    if (!words.empty()) {
+      read_row(line_number, words, is_whole);
+    }
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<LogReader> osu_reader() { return std::make_unique<OsuReader>(); }
+std::unique_ptr<LogReader> imb_reader() { return std::make_unique<ImbReader>(); }
+
+}  // namespace ringside

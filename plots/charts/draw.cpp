@@ -1,0 +1,83 @@
+#include <algorithm>
+#include <future>
+#include <system_error>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "common/error.hpp"
+#include "plots/charts/charts.hpp"
+#include "plots/charts/page.hpp"
+#include "plots/drawing/gnuplot.hpp"
+
+namespace ringside::plots {
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Job {
+  const Figure* figure;
+  ImageFormat format;
+  fs::path file;
+};
+
+/// A gnuplot each, some of them at once: the system shares the cores.
+void run_all(const std::vector<Job>& jobs) {
+  constexpr std::size_t kFewest = 8;
+  const std::size_t at_once = std::max<std::size_t>(kFewest, std::thread::hardware_concurrency());
+  for (std::size_t first = 0; first < jobs.size(); first += at_once) {
+    std::vector<std::future<void>> running;
+    for (std::size_t index = first; index < std::min(jobs.size(), first + at_once); ++index) {
+      const Job& job = jobs[index];
+      running.push_back(
+          std::async(std::launch::async, [&job] { write_image(*job.figure, job.format, job.file); }));
+    }
+    for (std::future<void>& one : running) {
+      one.wait();  // All have ended before the first fault of one of them is thrown.
+    }
+    for (std::future<void>& one : running) {
+      one.get();
+    }
+  }
+}
+
+}  // namespace
+
+PageText page_text(const ChartContext& context, const std::string& subtitle) {
+  std::string footer = context.machine.empty() ? "" : "machine: " + context.machine;
+  if (!context.source.empty()) {
+    footer += (footer.empty() ? "" : "   ·   ") + ("source: " + context.source);
+  }
+  return {.title = context.title, .subtitle = subtitle, .footer = footer};
+}
+
+std::vector<fs::path> draw(const std::vector<Figure>& figures, const ChartContext& context) {
+  std::vector<fs::path> files;
+  if (figures.empty()) {
+    return files;
+  }
+  std::error_code error;
+  fs::create_directories(context.output_directory, error);
+  if (error) {
+    throw Error(ErrorKind::environment, fmt::format("cannot make the directory '{}': {}",
+                                                    context.output_directory.string(), error.message()));
+  }
+  std::vector<Job> jobs;
+  for (const Figure& figure : figures) {
+    RINGSIDE_CHECK(!figure.name.empty() && figure.name.find('/') == std::string::npos,
+                   "'" + figure.name + "' is no file name for a chart");
+    if (context.format != ChartFormat::svg) {
+      jobs.push_back({&figure, ImageFormat::png, context.output_directory / (figure.name + ".png")});
+    }
+    if (context.format != ChartFormat::png) {
+      jobs.push_back({&figure, ImageFormat::svg, context.output_directory / (figure.name + ".svg")});
+    }
+  }
+  run_all(jobs);
+  for (const Job& job : jobs) {
+    files.push_back(job.file);
+  }
+  return files;
+}
+
+}  // namespace ringside::plots

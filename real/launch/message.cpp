@@ -1,0 +1,34 @@
+#include "real/launch/message.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "common/error.hpp"
+
+namespace ringside {
+
+std::string written_message(const std::function<void(Json&)>& write) {
+  Json json;
+  write(json);
+  // What a library says may be no UTF-8; it must not be lost for that.
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+void read_message(std::string_view text, const std::function<void(const JsonPlace&)>& read) {
+  // A message is whole JSON or it is none of ours: something else wrote to the rank's standard output.
+  const auto refuse = [&](std::string_view why) {
+    throw Error(ErrorKind::bad_input,
+                fmt::format("this is no message between ringside and its ranks ({}): '{}'", why,
+                            text.substr(0, 200)));
+  };
+  try {
+    const Json json = Json::parse(text);
+    read(JsonPlace(json));
+  } catch (const Json::exception&) {
+    refuse("it is not JSON");
+  } catch (const Error& error) {
+    refuse(error.what());
+  }
+}
+
+}  // namespace ringside

@@ -1,0 +1,122 @@
+#include "real/launch/rank_messages.hpp"
+
+#include <exception>
+#include <new>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "real/execute/transport.hpp"
+#include "real/launch/message.hpp"
+
+namespace ringside {
+
+/// Each as `[name, value]`.
+template <>
+struct Codec<std::pair<std::string, std::string>> : PlainCodec {
+  static void write(Json& to, const std::pair<std::string, std::string>& setting) {
+    Codec<std::vector<std::string>>::write(to, {setting.first, setting.second});
+  }
+  static std::pair<std::string, std::string> read(const JsonPlace& from, Minimum /*minimum*/) {
+    const auto parts = Codec<std::vector<std::string>>::read(from, {});
+    if (parts.size() != 2) {
+      from.reject("must hold a name and a value");
+    }
+    return {parts[0], parts[1]};
+  }
+};
+
+template <>
+const FieldTable<GpuOptions>& field_table() {
+  static const FieldTable<GpuOptions> table = {
+      .fields = fields<GpuOptions>(required("ranks_per_gpu", &GpuOptions::ranks_per_gpu),
+                                   required("settings", &GpuOptions::settings))};
+  return table;
+}
+
+template <>
+const FieldTable<JoinJob>& field_table() {
+  static const FieldTable<JoinJob> table = {
+      .record = "join",
+      .fields =
+          fields<JoinJob>(required("ranks", &JoinJob::num_ranks), required("backend", &JoinJob::backend),
+                          inlined(&JoinJob::gpu), required("timeout", &JoinJob::timeout, "ms"),
+                          required("rendezvous", &JoinJob::rendezvous), required("group", &JoinJob::group),
+                          required("tune_machine", &JoinJob::tune_machine),
+                          required("share_out_cores", &JoinJob::share_out_cores),
+                          optional("interface", &JoinJob::interface))};
+  return table;
+}
+
+template <>
+const FieldTable<TaskJob>& field_table() {
+  static const FieldTable<TaskJob> table = {
+      .record = "task",
+      .fields = fields<TaskJob>(required("kind", &TaskJob::kind), required("request", &TaskJob::request))};
+  return table;
+}
+
+template <>
+const FieldTable<Answer>& field_table() {
+  static const FieldTable<Answer> table = {
+      .fields = fields<Answer>(required("answer", &Answer::kind), optional("result", &Answer::result),
+                               optional("text", &Answer::text), optional("error", &Answer::error),
+                               optional("lost_peer", &Answer::lost_peer), optional("late", &Answer::late),
+                               optional("paused", &Answer::paused, "ms"))};
+  return table;
+}
+
+Answer answer_of_current_exception() {
+  Answer answer = {.kind = AnswerKind::failed};
+  try {
+    throw;
+  } catch (const PeerLost& error) {
+    answer.text = error.what();
+    answer.error = error.kind();
+    answer.lost_peer = error.peer();
+    answer.late = error.how() == PeerLost::How::late;
+  } catch (const Error& error) {
+    answer.text = error.what();
+    answer.error = error.kind();
+  } catch (const std::bad_alloc&) {
+    answer.text = "not enough memory";
+    answer.error = ErrorKind::failed;
+  } catch (const std::system_error& error) {
+    answer.text = error.what();
+    if (error.code() == std::errc::resource_unavailable_try_again) {
+      answer.text = "the system grants no more threads or processes";
+      answer.error = ErrorKind::environment;
+    }
+  } catch (const std::exception& exception) {
+    answer.text = exception.what();
+  } catch (...) {
+    answer.text = "what it threw is no std::exception";
+  }
+  return answer;
+}
+
+std::string to_line(const Job& job) {
+  return written_message([&](Json& json) {
+           std::visit([&](const auto& value) { write_tagged(json, "job", value); }, job);
+         }) +
+         '\n';
+}
+
+std::string to_line(const Answer& answer) { return message_of(answer) + '\n'; }
+
+Job job_from_line(std::string_view line) {
+  Job job;
+  read_message(line, [&](const JsonPlace& place) {
+    const JsonPlace tag = place.required_member("job");
+    const std::optional<Job> read = Tagged<Job>::read(place, Codec<std::string>::read(tag, {}));
+    if (!read) {
+      tag.reject_value("must be a job");
+    }
+    job = *read;
+  });
+  return job;
+}
+
+Answer answer_from_line(std::string_view line) { return value_of<Answer>(line); }
+
+}  // namespace ringside

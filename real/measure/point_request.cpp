@@ -1,0 +1,53 @@
+#include "real/measure/point_request.hpp"
+
+#include <fmt/format.h>
+
+#include "results/codec/field_table.hpp"
+
+namespace ringside {
+
+template <>
+const FieldTable<RankPlacement>& field_table() {
+  static const FieldTable<RankPlacement> table = {
+      .fields = fields<RankPlacement>(required("ranks_per_node", &RankPlacement::ranks_per_node),
+                                      required("order", &RankPlacement::order))};
+  return table;
+}
+
+template <>
+const FieldTable<TimingLimits>& field_table() {
+  static const FieldTable<TimingLimits> table = {
+      .fields = fields<TimingLimits>(required("budget", &TimingLimits::budget, "s"),
+                                     required("target_interval", &TimingLimits::target_interval),
+                                     required("min_calls", &TimingLimits::min_calls),
+                                     required("max_calls", &TimingLimits::max_calls))};
+  return table;
+}
+
+template <>
+const FieldTable<PointRequest>& field_table() {
+  static const FieldTable<PointRequest> table = {
+      .fields = fields<PointRequest>(inlined(&PointRequest::key), inlined(&PointRequest::placement),
+                                     inlined(&PointRequest::limits),
+                                     required("check_every_call", &PointRequest::check_every_call),
+                                     required("seed", &PointRequest::seed))};
+  return table;
+}
+
+PointRequest request_of(const PointKey& key, const MeasureOptions& options) {
+  return {.key = key,
+          .placement = options.placement_of(key.ranks),
+          .limits = {.budget = options.budget_per_point,
+                     .target_interval = options.target_interval,
+                     .min_calls = options.min_iterations,
+                     .max_calls = options.max_iterations},
+          .check_every_call = options.check_every_call,
+          .seed = options.seed};
+}
+
+std::string description(const PointKey& key) {
+  return fmt::format("{} {}, {} ranks, {}", name(key.collective), key.algorithm, key.ranks,
+                     format(key.bytes));
+}
+
+}  // namespace ringside

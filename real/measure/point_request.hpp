@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "real/measure/measure_options.hpp"
+#include "real/measure/timing.hpp"
+#include "results/codec/fields.hpp"
+#include "results/point_key.hpp"
+#include "schedule/placement.hpp"
+
+namespace ringside {
+
+/// What ranks must know to measure or to record one point.
+struct PointRequest {
+  PointKey key;
+  RankPlacement placement = {};
+  TimingLimits limits = {};
+  bool check_every_call = true;  ///< As in MeasureOptions.
+  std::uint64_t seed = 1;
+};
+
+PointRequest request_of(const PointKey& key, const MeasureOptions& options);
+
+/// "all_reduce ring, 4 ranks, 1 MiB": for messages.
+std::string description(const PointKey& key);
+
+template <>
+const FieldTable<PointRequest>& field_table();
+
+}  // namespace ringside

@@ -1,0 +1,176 @@
+#include "scenario/plan/offer_file.hpp"
+
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/error.hpp"
+#include "scenario/machine/machine_file.hpp"
+#include "scenario/machine/machine_table.hpp"
+#include "scenario/machine/named_machine.hpp"
+#include "scenario/plan/plan_values.hpp"
+#include "scenario/yaml/map_table.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr std::size_t kMaxOffers = 100'000;
+
+struct OfferDraft {
+  std::optional<std::string> name;
+  std::optional<Value> machine;
+  std::optional<int> gpus;
+  std::optional<Price> price;
+  std::optional<Seconds> minimum;
+  bool interruptible = false;
+};
+
+MapTable<OfferDraft> offer_table() {
+  return {.form = "a map such as `{machine: ../machines/8x-a100-nvswitch.yaml, price: {per_hour: 12 USD}}`",
+          .rows = {
+              row("name", &OfferDraft::name, text_type("a name such as `4 × RTX 3090`"),
+                  {.meaning = "What tables and charts call it; the machine's name when left out."}),
+              later("machine", &OfferDraft::machine, machine_form(),
+                    {.meaning = "What is offered: a file (relative to this one), a machine of `ringside list "
+                                "machines`, or the keys of such a file.",
+                     .required = true}),
+              row("gpus", &OfferDraft::gpus, whole_number_type({.min = 1, .max = kMaxRanks}),
+                  {.meaning = "GPUs that are rented; left out = all of the machine."}),
+              row("price", &OfferDraft::price, map_type(price_table()),
+                  {.meaning = "Of the whole offer; left out = that of the machine."}),
+              row("minimum", &OfferDraft::minimum, duration_type(),
+                  {.meaning = "Time that is billed at least, such as `1 h`; left out = what is used."}),
+              row("interruptible", &OfferDraft::interruptible, bool_type(),
+                  {.meaning = "It can be taken away at any time, as spot machines can.",
+                   .default_value = "false"})}};
+}
+
+using MachinesFolder = std::optional<std::filesystem::path>;
+
+/// Machines that offers named before: a listing names few machines thousands of times.
+using NamedMachines = std::map<std::string, Machine>;
+
+std::optional<Machine> read_offered_machine(Reader& reader, const Value& value,
+                                            const MachinesFolder& machines, NamedMachines& known) {
+  if (value.node.IsMap()) {
+    return read_machine(reader, value, std::filesystem::path(reader.file()).stem().string());
+  }
+  if (value.node.IsScalar() && value.node.Scalar() == "this") {
+    reader.fail(value, "`this` machine is not on offer; name another one");
+    return std::nullopt;
+  }
+  if (!value.node.IsScalar()) {
+    return read_named_machine(reader, value, machines);
+  }
+  if (const auto found = known.find(value.node.Scalar()); found != known.end()) {
+    return found->second;
+  }
+  auto machine = read_named_machine(reader, value, machines);
+  if (machine) {
+    known.emplace(value.node.Scalar(), *machine);
+  }
+  return machine;
+}
+
+std::optional<Offer> read_offer(Reader& reader, const Value& value, const MapTable<OfferDraft>& table,
+                                const MachinesFolder& machines, NamedMachines& known) {
+  const auto draft = read_map(reader, value, table);
+  if (!draft) {
+    return std::nullopt;
+  }
+  const auto machine = read_offered_machine(reader, *draft->machine, machines, known);
+  if (!machine) {
+    return std::nullopt;
+  }
+  Offer offer{.name = draft->name.value_or(machine->name), .machine = *machine};
+  offer.source = reader.file();
+  offer.minimum = draft->minimum;
+  offer.interruptible = draft->interruptible;
+  const auto gpus = num_gpus(*machine);
+  if (draft->gpus && gpus && *draft->gpus > *gpus) {
+    reader.fail(value, fmt::format("{} GPUs cannot be rented of a machine that has {}", *draft->gpus, *gpus));
+    return std::nullopt;
+  }
+  if (!draft->gpus && !gpus) {
+    reader.fail(value, "says no number of GPUs; write `gpus`, or `gpus_per_node` in the machine");
+    return std::nullopt;
+  }
+  offer.gpus = draft->gpus ? *draft->gpus : static_cast<int>(*gpus);
+  if (const auto& price = draft->price ? draft->price : machine->price) {
+    offer.per_hour = Money{.amount = price->per_hour, .currency = price->currency};
+    offer.as_of = price->as_of;
+  }
+  return offer;
+}
+
+struct OffersDraft {
+  std::optional<Value> offers;
+};
+
+}  // namespace
+
+std::string offers_form() { return "a list of maps such as `{machine: …, price: {per_hour: 2 USD}}`"; }
+
+std::vector<Offer> read_offers(Reader& reader, const Value& list, const MachinesFolder& machines) {
+  if (!list.node.IsSequence() || list.node.size() == 0 || list.node.size() > kMaxOffers) {
+    reader.fail(list,
+                fmt::format("{}; write {}",
+                            !list.node.IsSequence() ? fmt::format("is {}", shape(list.node))
+                            : list.node.size() == 0 ? "is an empty list"
+                                                    : fmt::format("has more than {} entries", kMaxOffers),
+                            offers_form()));
+    return {};
+  }
+  const MapTable<OfferDraft> table = offer_table();
+  NamedMachines known;
+  std::vector<Offer> offers;
+  for (const Value& item : reader.items(list)) {
+    if (auto offer = read_offer(reader, item, table, machines, known)) {
+      offers.push_back(std::move(*offer));
+    }
+  }
+  return offers;
+}
+
+std::vector<KeyDescription> offer_keys() { return keys_of(offer_table()); }
+
+Machine machine_named(const std::string& name, const std::filesystem::path& origin, const KnownNames& known) {
+  std::vector<Problem> problems;
+  const auto document = parse_document(origin.string(), fmt::format("{{machine: \"{}\"}}", name), problems);
+  std::optional<Machine> machine;
+  if (document) {
+    Reader reader(*document, problems);
+    machine = read_named_machine(reader, *reader.find(reader.root(), "machine"), known.machines);
+  }
+  if (!machine) {
+    for (Problem& problem : problems) {
+      problem.position = {};  // The user wrote a name and no file.
+      problem.key.clear();
+    }
+    throw_problems(std::move(problems));
+  }
+  return std::move(*machine);
+}
+
+std::vector<Offer> load_offers(const std::filesystem::path& file, const KnownNames& known) {
+  std::vector<Problem> problems;
+  const auto document = read_document(file, file.string(), problems);
+  std::vector<Offer> offers;
+  if (document) {
+    Reader reader(*document, problems, known.algorithms(Collective::all_reduce));
+    MapTable<OffersDraft> table{
+        .form = "a map with the key `offers`",
+        .rows = {later("offers", &OffersDraft::offers, offers_form(),
+                       {.meaning = "What can be rented.", .required = true}, offer_keys())}};
+    if (const auto draft = read_map(reader, reader.root(), table)) {
+      offers = read_offers(reader, *draft->offers, known.machines);
+    }
+  }
+  if (!problems.empty()) {
+    throw_problems(std::move(problems));
+  }
+  return offers;
+}
+
+}  // namespace ringside

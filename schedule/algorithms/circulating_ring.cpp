@@ -1,0 +1,43 @@
+// circulating_ring all_reduce: everybody's whole message travels around the ring, n−1 hops, and is reduced at each.
+//
+//   messages in sequence   n−1
+//   bytes in sequence      (n−1)·S, half of naive's and n/2 times the chunked ring's
+//   reduced in sequence    (n−1)·S
+//   sent per rank          (n−1)·S
+//   restriction            none
+//
+// Source: the `allreduce` of PyTorch's tutorial "Writing Distributed Applications with PyTorch" (S. Arnold), with its
+// accum, send_buff and recv_buff as buffers 0 to 2.
+
+#include "schedule/algorithms/algorithms.hpp"
+#include "schedule/algorithms/phases.hpp"
+
+namespace ringside {
+namespace {
+
+ScheduleShape shape(const ScheduleRequest& request) {
+  return {.num_buffers = kCirculationBuffers, .num_rounds = 2 * (request.num_ranks - 1)};
+}
+
+void write_round(const ScheduleRequest& request, std::int64_t round, RoundWriter& writer) {
+  write_circulation(request.num_ranks, round, writer);
+}
+
+CriticalPath critical_path(const ScheduleRequest& request) {
+  const double n = request.num_ranks;
+  return {.messages = n - 1, .bytes = n - 1, .reduced_bytes = n - 1};
+}
+
+}  // namespace
+
+Algorithm circulating_ring_all_reduce() {
+  return {.name = "circulating_ring",
+          .summary =
+              "the ring of PyTorch's tutorial: the whole message circulates once and is reduced at each hop",
+          .wins_when = "never beside ring: every hop carries the whole message instead of a chunk",
+          .shape = shape,
+          .write_round = write_round,
+          .critical_path = critical_path};
+}
+
+}  // namespace ringside

@@ -1,0 +1,96 @@
+"""The tests of a built tree: which mutants each reaches, and which one notices a mutant."""
+
+import concurrent.futures
+import dataclasses
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import tempfile
+import time
+
+
+@dataclasses.dataclass
+class Test:
+    """A command of CTest, with what it reaches and takes when no mutant is on."""
+
+    name: str
+    command: list
+    folder: str
+    environment: dict
+    seconds: float = 0
+    reached: frozenset = frozenset()
+    passes: bool = True
+
+
+def outcome(test, deadline, **environment):
+    """None when the test passes, else what went wrong."""
+    with tempfile.TemporaryDirectory(prefix="ringside-mutant-") as scratch:
+        process = subprocess.Popen(test.command, cwd=test.folder, env=os.environ | test.environment | {"TMPDIR": scratch} | environment,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+        try:
+            status = process.wait(timeout=deadline)
+        except subprocess.TimeoutExpired:
+            status = "hangs"
+        finally:
+            try:
+                os.killpg(process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            process.wait()
+    return None if status in (0, 77) else status
+
+
+class Suite:
+    """Tests that are built, of the labels that are asked for."""
+
+    def __init__(self, build, labels, names, jobs, deadline):
+        self.build, self.jobs, self.deadline = build, jobs, deadline
+        listed = subprocess.run(["ctest", "--test-dir", str(build), "--show-only=json-v1", "-L", labels, *(["-R", names] if names else [])],
+                              capture_output=True, text=True, check=True)
+        self.tests = [part for entry in json.loads(listed.stdout)["tests"] for part in self.parts(entry)]
+
+    def parts(self, entry):
+        properties = {one["name"]: one["value"] for one in entry.get("properties", [])}
+        environment = dict(one.split("=", 1) for one in properties.get("ENVIRONMENT", []))
+        command = entry.get("command", [])
+        # What names a program that is not built belongs to a target that was not asked for.
+        programs = [word for word in [*command, *environment.values()] if word.startswith(f"{self.build}/")]
+        if not command or any(not pathlib.Path(word).exists() for word in programs):
+            return
+        test = Test(entry["name"], command, properties.get("WORKING_DIRECTORY", str(self.build)), environment)
+        if "unittest" not in command:
+            yield test
+            return
+        # A file of commands takes minutes: each of its classes is a test of its own, and ends at the first failure.
+        module = command[-1]
+        source = pathlib.Path(test.folder, module + ".py")
+        classes = re.findall(r"^class (\w+)\(.*TestCase\)", source.read_text(encoding="utf-8"), re.MULTILINE) if source.exists() else []
+        for name in classes or [""]:
+            yield dataclasses.replace(test, name=f"{test.name} {name}".strip(),
+                                      command=[*command[:-1], "-f", f"{module}.{name}" if name else module])
+
+    def measure(self):
+        """Runs each test without a mutant; those that fail are shown to none."""
+        with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
+            list(pool.map(self.measure_one, self.tests))
+        return [test.name for test in self.tests if not test.passes]
+
+    def measure_one(self, test):
+        with tempfile.NamedTemporaryFile(prefix="ringside-reached-") as reached:
+            begin = time.monotonic()
+            test.passes = outcome(test, 20 * self.deadline, RINGSIDE_MUTANTS_REACHED=reached.name) is None
+            test.seconds = time.monotonic() - begin
+            test.reached = frozenset(map(int, pathlib.Path(reached.name).read_text(encoding="utf-8").split()))
+
+    def who_sees(self, mutant):
+        """(the test that fails with this mutant on and passes without or None, how many reach it), the fastest first."""
+        tests = sorted((test for test in self.tests if test.passes and mutant.id in test.reached), key=lambda test: test.seconds)
+        for test in tests:
+            wrong = outcome(test, max(self.deadline, 10 * test.seconds), RINGSIDE_MUTANT=str(mutant.id))
+            # Beside other load a test may fail of itself.
+            if wrong is not None and outcome(test, max(self.deadline, 10 * test.seconds)) is None:
+                return test.name + (" (hangs)" if wrong == "hangs" else ""), len(tests)
+        return None, len(tests)

@@ -1,0 +1,363 @@
+#include "sim/engine/simulate.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/error.hpp"
+#include "schedule/program/execution.hpp"
+#include "schedule/program/policy.hpp"
+#include "schedule/promise.hpp"
+#include "schedule/registry.hpp"
+#include "schedule/schedule.hpp"
+#include "sim/engine/backend_models.hpp"
+#include "sim/engine/closed_form.hpp"
+#include "sim/engine/flow.hpp"
+#include "sim/engine/gloo_ring.hpp"
+#include "sim/engine/replay.hpp"
+#include "sim/engine/shared_processor.hpp"
+#include "sim/topology/network.hpp"
+#include "sim/topology/route_cost.hpp"
+
+namespace ringside {
+
+namespace {
+
+/// As which algorithm a point is predicted.
+struct Model {
+  const Algorithm* algorithm = nullptr;
+  int segments = 0;   ///< As in ScheduleRequest.
+  int in_flight = 1;  ///< As in ExecutionPolicy.
+};
+
+std::variant<Model, Unpredicted> native_model(const Machine& machine, const PointKey& key, Backend backend) {
+  const BackendModel& model = backend_model(machine, backend);
+  if (model.own != OwnCollectives::gloo_ring) {
+    return Unpredicted{fmt::format("what {} does for its own {} is not modelled", name(model.backend),
+                                   name(key.collective))};
+  }
+  if (key.collective != Collective::all_reduce) {
+    return Unpredicted{
+        fmt::format("Gloo's own {} is not modelled, only its all_reduce", name(key.collective))};
+  }
+  return Model{.algorithm = &known_algorithm(key.collective, "pipelined_ring"),
+               .segments = gloo_ring_segments(key.bytes, key.dtype, key.ranks),
+               .in_flight = kGlooRingInFlight};
+}
+
+std::variant<Model, Unpredicted> model_of(const Machine& machine, const PointKey& key, Backend backend) {
+  if (key.algorithm == kNative) {
+    return native_model(machine, key, backend);
+  }
+  return Model{.algorithm = &known_algorithm(key.collective, key.algorithm)};
+}
+
+/// Where the machine's ranks are assumed to work: where they were when it was calibrated, otherwise on its GPUs if it has any.
+RankSite site_on(const Machine& machine, const Network& network) {
+  const std::string backend = machine.calibrated ? machine.calibrated->backend : "";
+  const BackendModel& model = backend_model(backend);
+  if (model.on_gpus || (backend.empty() && machine.gpu)) {
+    return RankSite::gpu;
+  }
+  if (!model.owns_cores || !machine.calibrated->machine_tuning || !network.processor ||
+      !network.processor->cores) {
+    return RankSite::cpu;
+  }
+  return *network.processor->cores >= network.num_ranks ? RankSite::own_core : RankSite::shared_cores;
+}
+
+/// The policy that a prediction of this point assumes.
+ExecutionPolicy assumed_policy(const Machine& machine, const Network& network, const Schedule& schedule,
+                               const PointKey& key, const Model& model, Fidelity fidelity) {
+  ExecutionRules rules = rules_of(site_on(machine, network));
+  // A replay gives every message a link of its own: the segments of one message would travel side by side.
+  if (key.algorithm == kNative || fidelity == Fidelity::replay) {
+    rules.segments.reset();
+  }
+  ExecutionPolicy policy = policy_for(schedule, buffer_of(key), rules);
+  if (policy.segments == 1) {
+    policy.in_flight = model.in_flight;
+  }
+  return policy;
+}
+
+RankPlacement placement_of(const Network& network) {
+  return {.ranks_per_node = network.ranks_per_node, .order = network.order};
+}
+
+/// Whether messages that a rank sends or receives at once share its one port.
+bool shares_ports(const Network& network, const Schedule& schedule, const PredictOptions& options) {
+  return network.uniform && network.uniform->single_port &&
+         (schedule.several_at_once() || options.eager_threshold.value > 0);
+}
+
+/// Why the closed form does not hold here; empty where it does.
+std::string closed_form_obstacle(const Network& network, const Schedule& schedule,
+                                 const PredictOptions& options) {
+  if (network.processor) {
+    return network.processor->cores
+               ? fmt::format("its {} ranks share {} CPU cores", network.num_ranks, *network.processor->cores)
+               : "what messages take, alone and together, is a measured curve";
+  }
+  if (has_stragglers(network)) {
+    return "it has stragglers";
+  }
+  if (!network.uniform) {
+    return "its links are shared or differ from pair to pair";
+  }
+  if (options.eager_threshold.value > 0) {
+    return "an eager threshold is given";
+  }
+  if (shares_ports(network, schedule, options)) {
+    return fmt::format("a rank has one port, which {} shares among messages that are under way at once",
+                       schedule.algorithm().name);
+  }
+  return {};
+}
+
+/// Up to here the replay of any schedule takes some hundredths of a second.
+constexpr int kMostReplayedRanks = 1024;
+
+/// Whether the closed form, which holds here, is also what the schedule takes: no chunk is empty, whose move it would
+/// count, and a reduction is over before the next arrival (see closed_form.hpp). `network` is uniform.
+bool closed_form_is_exact(const Network& network, const Execution& execution) {
+  return !execution.has_empty_chunks() &&
+         2 * network.uniform->reduction.value <= network.uniform->inverse_bandwidth.value;
+}
+
+Fidelity fidelity_for(const Network& network, const Execution& execution, const PredictOptions& options) {
+  const std::string obstacle = closed_form_obstacle(network, execution.schedule(), options);
+  if (options.fidelity == Fidelity::closed_form) {
+    if (!obstacle.empty()) {
+      throw Error(
+          ErrorKind::bad_input,
+          fmt::format("fidelity closed_form holds only where every pair of ranks has the same private link, "
+                      "but on this machine {}; use replay, flow or auto",
+                      obstacle));
+    }
+    if (options.trace != nullptr) {
+      throw Error(ErrorKind::bad_input, "fidelity closed_form has no timeline; use replay, flow or auto");
+    }
+  }
+  if (options.fidelity != Fidelity::automatic) {
+    return options.fidelity;
+  }
+  if (obstacle.empty() && options.trace == nullptr &&
+      (network.num_ranks > kMostReplayedRanks || closed_form_is_exact(network, execution))) {
+    return Fidelity::closed_form;
+  }
+  // Private links stay private when ranks are uneven: without contention the replay is exact.
+  const bool contention = network.processor || shares_ports(network, execution.schedule(), options);
+  return network.uniform && !contention ? Fidelity::replay : Fidelity::flow;
+}
+
+FlowResult run_flow(const Execution& execution, const Network& network, const PredictOptions& options,
+                    const SimulationOptions& simulation) {
+  if (!options.force) {
+    const std::string refusal = too_large(estimate_flow(execution, network));
+    if (!refusal.empty()) {
+      throw Error(ErrorKind::bad_input,
+                  fmt::format("{} on {} ranks: {}", execution.schedule().algorithm().name,
+                              execution.num_ranks(), refusal));
+    }
+  }
+  return simulate_flow(execution, network, simulation);
+}
+
+/// The prediction without its interval: the execution is the same for both ends of that.
+Prediction predict_on(const Network& network, const Execution& execution, Bytes size,
+                      const PredictOptions& options) {
+  Prediction prediction;
+  prediction.fidelity = fidelity_for(network, execution, options);
+  prediction.source = network.source;
+  const SimulationOptions simulation{.eager_threshold = options.eager_threshold, .trace = options.trace};
+  switch (prediction.fidelity) {
+    case Fidelity::closed_form:
+      prediction.seconds = closed_form(execution.schedule(), size, *network.uniform);
+      break;
+    case Fidelity::replay:
+      prediction.seconds = replay(execution, network, simulation);
+      break;
+    case Fidelity::flow: {
+      FlowResult result = run_flow(execution, network, options, simulation);
+      prediction.seconds = result.seconds;
+      prediction.limits = std::move(result.limits);
+      prediction.nics = result.nics;
+      break;
+    }
+    case Fidelity::nccl:
+    case Fidelity::automatic:
+      throw_bug("a chosen fidelity", __FILE__, __LINE__, "a fidelity was not chosen");
+  }
+  return prediction;
+}
+
+bool has_intervals(const Calibrated& calibrated) {
+  return calibrated.latency_interval || calibrated.bandwidth_interval || calibrated.reduction_interval ||
+         !calibrated.spread.empty() || !calibrated.reduction_spread.empty();
+}
+
+/// How far predictions are off where nothing disturbs, as a deviation of logarithms, when messages are processors' work from end to
+/// end: how threads wake up and wait there is what the model knows least. From 23 comparisons on two virtual cores
+/// (docs/measuring.md).
+constexpr double kProcessorDeviation = 0.07;
+
+/// How many times longer everything takes at the slow end of its 90 % interval: medians differ by `spread` from pass to pass, the
+/// probes' and the measurement's alike, and processors are busy for `processor_share` of the time.
+double at_slow_end(double spread, double processor_share) {
+  constexpr double kNormal90 = 1.645;
+  return std::exp(kNormal90 * std::hypot(std::sqrt(2.0) * spread, kProcessorDeviation * processor_share));
+}
+
+double deviation_of(const SpreadPoint& point, bool fast) {
+  return fast ? point.deviation : point.slow_deviation.value_or(point.deviation);
+}
+
+/// How far medians differ at this size on the fast or on the slow side: straight lines over the logarithm of the size, beyond the
+/// ends the value there. `spread` is not empty.
+double spread_at(std::span<const SpreadPoint> spread, Bytes bytes, bool fast) {
+  const auto above = std::find_if(spread.begin(), spread.end(),
+                                  [bytes](const SpreadPoint& point) { return point.bytes >= bytes; });
+  if (above == spread.begin() || above == spread.end()) {
+    return deviation_of(above == spread.end() ? spread.back() : spread.front(), fast);
+  }
+  const SpreadPoint& below = *std::prev(above);
+  const auto log_of = [](Bytes size) { return std::log(static_cast<double>(size.value)); };
+  const double share = (log_of(bytes) - log_of(below.bytes)) / (log_of(above->bytes) - log_of(below.bytes));
+  return std::lerp(deviation_of(below, fast), deviation_of(*above, fast), share);
+}
+
+std::optional<ProcessorCurves> processor_of(const Calibrated& calibrated) {
+  if (find_curve(calibrated.curves, ProbeKind::ping_pong) == nullptr) {
+    return std::nullopt;
+  }
+  return ProcessorCurves(SharedProcessor{.cores = calibrated.cores, .curves = calibrated.curves},
+                         calibrated.reduction);
+}
+
+/// For which share of a message's time its sender's processor is busy with it; 0 where no probe tells.
+double busy_share(const std::optional<ProcessorCurves>& processor, Bytes bytes) {
+  const auto size = static_cast<double>(bytes.value);
+  return processor ? processor->send(size) / processor->transfer(size) : 0;
+}
+
+/// The calibration as it would be if everything were at the fast or at the slow end of its interval. Measured
+/// curves move by what medians of their size differed from pass to pass; where that is not known, as α + β·bytes does.
+Calibrated end_of_intervals(Calibrated calibrated, bool fast) {
+  const Seconds latency = calibrated.latency;
+  const BytesPerSecond bandwidth = calibrated.bandwidth;
+  const SecondsPerByte reduction = calibrated.reduction;
+  if (const auto& interval = calibrated.latency_interval) {
+    calibrated.latency = {std::max(0.0, fast ? interval->low : interval->high)};
+  }
+  if (const auto& interval = calibrated.bandwidth_interval) {
+    calibrated.bandwidth = {fast ? interval->high : interval->low};
+  }
+  if (const auto& interval = calibrated.reduction_interval) {
+    calibrated.reduction = {fast ? interval->low : interval->high};
+  }
+  const auto ratio = [&](Bytes bytes) {
+    const double before = (latency + bytes / bandwidth).value;
+    return before > 0 ? (calibrated.latency + bytes / calibrated.bandwidth).value / before : 1;
+  };
+  const std::optional<ProcessorCurves> processor = processor_of(calibrated);
+  const auto moved = [fast, &processor](std::span<const SpreadPoint> spread,
+                                        Bytes bytes) -> std::optional<double> {
+    if (spread.empty()) {
+      return std::nullopt;
+    }
+    const double slow = at_slow_end(spread_at(spread, bytes, fast), busy_share(processor, bytes));
+    return fast ? 1 / slow : slow;
+  };
+  const std::vector<SpreadPoint>& of_reductions =
+      calibrated.reduction_spread.empty() ? calibrated.spread : calibrated.reduction_spread;
+  for (Curve& curve : calibrated.curves) {
+    const bool reduces = row_of(curve.kind).unit == CurveUnit::seconds_per_byte;
+    for (CurvePoint& point : curve.points) {
+      point.value *=
+          reduces ? moved(of_reductions, point.bytes)
+                        .value_or(reduction.value > 0 ? calibrated.reduction.value / reduction.value : 1)
+                  : moved(calibrated.spread, point.bytes).value_or(ratio(point.bytes));
+    }
+  }
+  return calibrated;
+}
+
+/// The network with every number of which a range is known at the same end of that range; none when there is no
+/// such number.
+std::optional<Network> network_at_end(const Machine& machine, CostSource source, int num_ranks, bool fast) {
+  if (source == CostSource::spec) {
+    return build_network(machine, num_ranks, fast ? SpecNumbers::fastest : SpecNumbers::slowest);
+  }
+  if (source == CostSource::calibrated && machine.calibrated && has_intervals(*machine.calibrated)) {
+    Machine moved = machine;
+    moved.calibrated = end_of_intervals(*machine.calibrated, fast);
+    return build_network(moved, num_ranks);
+  }
+  return std::nullopt;
+}
+
+/// Sets the interval of the prediction by predicting both ends.
+void add_interval(const Machine& machine, const Execution& execution, Bytes size, PredictOptions options,
+                  Prediction& prediction) {
+  options.trace = nullptr;
+  const std::optional<Network> fast = network_at_end(machine, prediction.source, execution.num_ranks(), true);
+  const std::optional<Network> slow =
+      network_at_end(machine, prediction.source, execution.num_ranks(), false);
+  if (fast && slow) {
+    prediction.low = std::min(prediction.seconds, predict_on(*fast, execution, size, options).seconds);
+    prediction.high = std::max(prediction.seconds, predict_on(*slow, execution, size, options).seconds);
+  }
+}
+
+}  // namespace
+
+std::variant<Prediction, Unpredicted> simulate(const Machine& machine, const PointKey& key,
+                                               const PredictOptions& options) {
+  if (options.fidelity == Fidelity::nccl) {
+    throw Error(ErrorKind::bad_input,
+                "fidelity nccl predicts NCCL's own all_reduce (native on a machine with GPUs) alone; "
+                "use closed_form, replay, flow or auto");
+  }
+  const Network network = build_network(machine, key.ranks);
+  const std::variant<Model, Unpredicted> resolved = model_of(machine, key, options.backend);
+  if (key.ranks == 1) {
+    Prediction nothing_to_do;
+    nothing_to_do.source = network.source;
+    return nothing_to_do;
+  }
+  if (const auto* unpredicted = std::get_if<Unpredicted>(&resolved)) {
+    return *unpredicted;
+  }
+  const auto& model = std::get<Model>(resolved);
+  ScheduleRequest request = request_for(key.collective, key.ranks, placement_of(network));
+  request.segments = model.segments;
+  if (model.algorithm->unsupported != nullptr) {
+    if (std::optional<std::string> reason = model.algorithm->unsupported(request)) {
+      return Unpredicted{*std::move(reason)};
+    }
+  }
+  const Schedule schedule(*model.algorithm, std::move(request));
+  const Bytes buffer = buffer_of(key);
+  const Execution execution(schedule, buffer, key.dtype,
+                            assumed_policy(machine, network, schedule, key, model, options.fidelity));
+  Prediction prediction = predict_on(network, execution, buffer, options);
+  if (key.algorithm != kNative) {
+    prediction.policy = execution.policy();
+  }
+  if (options.interval) {
+    add_interval(machine, execution, buffer, options, prediction);
+  }
+  return prediction;
+}
+
+RankPlacement placement_on(const Machine& machine, int num_ranks) {
+  return placement_of(build_network(machine, num_ranks));
+}
+
+}  // namespace ringside

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <array>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "common/spellings.hpp"
+#include "results/point_key.hpp"
+#include "results/prediction.hpp"
+#include "results/trace_event.hpp"
+#include "scenario/machine/machine.hpp"
+#include "schedule/placement.hpp"
+
+/// What schedules take on a machine, from its description or calibration alone: by closed form, replay or flow simulation.
+namespace ringside {
+
+/// Whose answer for NCCL's own collectives: ours, NCCL's cost table, or the textbook's α-β model.
+enum class NativeModel { ringside, nccl_tuner, alpha_beta };
+
+constexpr auto spellings_of(NativeModel /*any*/) {
+  using enum NativeModel;
+  return std::to_array<Spelling<NativeModel>>(
+      {{ringside, "ringside"}, {nccl_tuner, "nccl_tuner"}, {alpha_beta, "alpha_beta"}});
+}
+
+struct PredictOptions {
+  Fidelity fidelity = Fidelity::automatic;
+  Backend backend = Backend::automatic;              ///< The library whose `native` is meant.
+  NativeModel native_model = NativeModel::ringside;  ///< Which model of NCCL's own collectives.
+  bool force = false;                                ///< Predict even where that would take very long.
+  bool interval = true;                              ///< Predict both ends of every range as well.
+  /// Messages up to this size leave without waiting for the receiver; 0 = all wait, as the executor's do.
+  Bytes eager_threshold{0};
+  /// When set, what happened when is appended (and the closed form, which has no events, is not chosen).
+  std::vector<TraceEvent>* trace = nullptr;
+};
+
+/// Why there is no prediction: the algorithm does not support this point, or nothing is known of `native` here.
+struct Unpredicted {
+  std::string reason;
+};
+
+/// A schedule of ours, or Gloo's own all_reduce, which is one. `machine.known` is not looked at. Throws as predict() does.
+std::variant<Prediction, Unpredicted> simulate(const Machine& machine, const PointKey& key,
+                                               const PredictOptions& options);
+
+/// How the ranks of this machine stand in what simulate() simulates. Throws as it does.
+RankPlacement placement_on(const Machine& machine, int num_ranks);
+
+}  // namespace ringside

@@ -1,0 +1,56 @@
+#include "common/text.hpp"
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace ringside {
+namespace {
+
+TEST(Text, ACountAgreesWithItsNoun) {
+  EXPECT_EQ(count_of(0, "rank"), "0 ranks");
+  EXPECT_EQ(count_of(1, "rank"), "1 rank");
+  EXPECT_EQ(count_of(std::size_t{2}, "process", "processes"), "2 processes");
+}
+
+TEST(Text, WhatIsNumberedWithoutGapsIsOneOrARange) {
+  EXPECT_EQ(consecutive("chunk", 3, 3), "chunk 3");
+  EXPECT_EQ(consecutive("chunk", 3, 5), "chunks 3–5");
+  EXPECT_EQ(consecutive("NIC", 0, 1, " to "), "NICs 0 to 1");
+  EXPECT_EQ(consecutive("", 7, 7) + ", " + consecutive("", 7, 8), "7, 7–8");
+}
+
+TEST(Text, ARangeWhoseEndsReadAlikeIsSaidOnce) {
+  EXPECT_EQ(from_to(Bytes{4096}, Bytes{8192}), "4 KiB to 8 KiB");
+  EXPECT_EQ(from_to(Bytes{4096}, Bytes{4096}), "4 KiB");
+}
+
+TEST(Text, TheFirstFewAreNamedAndTheOthersCounted) {
+  const std::vector<std::string> names = {"a", "b", "c", "d"};
+  EXPECT_EQ(first_few(names, 2), "a, b and 2 more");
+  EXPECT_EQ(first_few(names, 4, "; "), "a; b; c; d");
+  EXPECT_EQ(first_few({}, 4), "");
+}
+
+TEST(Text, NumbersKeepTheDigitsThatPeopleRead) {
+  EXPECT_EQ(factor_text(1.254), "1.25×");
+  EXPECT_EQ(factor_text(12.34, 1), "12.3×");
+  EXPECT_EQ(in_gb(Bytes{13'456'000'000}), "13.5 GB");
+  EXPECT_EQ(money_text(0.1254), "0.125");
+  EXPECT_EQ(money_text(12.5), "12.50");
+}
+
+TEST(Text, BlanksAtTheEndsAreTakenOff) {
+  EXPECT_EQ(trimmed("  8x H100\t\n"), "8x H100");
+  EXPECT_EQ(trimmed(" \t"), "");
+  EXPECT_EQ(trimmed("\"a b\" ", " \""), "a b");
+}
+
+TEST(Text, OnlyAsciiLettersChangeCase) {
+  EXPECT_EQ(lower("DGX-H100 µ"), "dgx-h100 µ");
+  EXPECT_EQ(upper("sxm5 µ"), "SXM5 µ");
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,78 @@
+"""scripts/accuracy-page: the tables of docs/accuracy.md."""
+
+import importlib.machinery
+import importlib.util
+import json
+import subprocess
+import sys
+import unittest
+
+from ringside_case import LAB, SOURCE, RingsideCase
+
+SCRIPT = SOURCE / "scripts/accuracy-page"
+loader = importlib.machinery.SourceFileLoader("accuracy_page", str(SCRIPT))
+accuracy_page = importlib.util.module_from_spec(importlib.util.spec_from_loader("accuracy_page", loader))
+loader.exec_module(accuracy_page)
+
+
+def system(name, trait, **more):
+    return {"record": "evaluated_system", "system": name, "group": trait, "class": "node_nvlink", "kind": "nvlink", "collective": "all_reduce",
+            "traits": [trait, "common"], **more}
+
+
+def accuracy(name, error, band="all", model="ringside", **more):
+    return {"record": "accuracy", "system": name, "band": band, "model": model, "fold": "held_out", "points": 1, "mape": error, "bias": -error, **more}
+
+
+def records_of(*records):
+    return accuracy_page.Records([json.dumps(record) for record in records])
+
+
+class Page(RingsideCase):
+    def run_script(self, page, *arguments):
+        return subprocess.run([sys.executable, SCRIPT, "--lab", LAB, "--page", page, *arguments], capture_output=True, text=True, check=False)
+
+    def test_the_committed_tables_are_what_the_script_writes(self):
+        text = (SOURCE / "docs/accuracy.md").read_text()
+        page = self.write("accuracy.md", text.replace("| 12.2 |", "| 99 |"))
+        result = self.run_script(page)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(page.read_text(), text)
+
+    def test_a_page_without_places_for_the_tables_is_an_error_and_stays(self):
+        goals = "<!-- goals -->\n| one node, PCIe | 28 |\n<!-- end of goals -->\n"
+        records = self.write("records.jsonl", "\n".join(json.dumps(each) for each in (
+            {"record": "evaluation", "better": 0, "compared": 0, "better_pcie": 0, "compared_pcie": 0, "fitted_to_these": True},
+            {"record": "nccl_fit", "systems": 0, "points": 0, "data": ""})))
+        for text, words in (("# A page\n", "<!-- goals -->"), (goals, "<!-- goals and what is reached -->")):
+            page = self.write("page.md", text)
+            result = self.run_script(page, "--records", records)
+            self.assertEqual(result.returncode, 1)
+            self.assertIn(words, result.stderr)
+            self.assertEqual(page.read_text(), text)
+
+    def test_misses_name_what_is_commoner_among_them(self):
+        lines = [system("broken", "a broken fan", excluded="it is broken"), accuracy("broken", 0.9)]
+        for number in range(4):
+            for name, trait, error in ((f"slow{number}", "slow bridges", 0.3), (f"fast{number}", "a switch", 0.05)):
+                lines += [system(name, trait), accuracy(name, error, coverage=0.9 - error), accuracy(name, error, "large", coverage=0.9 - error)]
+        records = records_of(*lines)
+        self.assertEqual(accuracy_page.misses_row(records, "one node", "node_nvlink", 0.1),
+                         "| one node | 10 | 4 of 8 | 1 | large 4 | slow bridges (4 of 4) |\n")
+        inside = accuracy_page.misses_row(records, "inside", "node_nvlink", 0.8, band="large", of_coverage=True)
+        self.assertEqual(inside, "| inside | 80 | 4 of 8 | 1 | large 4 | slow bridges (4 of 4) |\n")
+        self.assertEqual(accuracy_page.misses_row(records, "inside", "node_nvlink", 0.8, model="ringside+known2"), "")
+
+    def test_every_fourth_counts_the_systems_on_which_ours_is_not_worse(self):
+        lines = []
+        for ours in (0.02, 0.045, 0.2):
+            lines += [system(str(ours), "any"), accuracy(str(ours), ours, model="ringside+every4"), accuracy(str(ours), 0.04, model="line+every4")]
+        self.assertIn("| all | 3 | 4.5 | 4.0 | 1 | 1 |\n", accuracy_page.every_fourth(records_of(*lines)))
+
+    def test_times_have_three_digits(self):
+        for seconds, text in ((0.0009999, "1 ms"), (3.02e-3, "3.02 ms"), (22e-3, "22 ms"), (1.2345, "1.23 s"), (5e-7, "500 ns")):
+            self.assertEqual(accuracy_page.seconds_text(seconds), text)
+
+
+if __name__ == "__main__":
+    unittest.main()

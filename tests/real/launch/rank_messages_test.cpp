@@ -1,0 +1,171 @@
+#include "real/launch/rank_messages.hpp"
+
+#include <stdexcept>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "real/execute/transport.hpp"
+#include "real/launch/message.hpp"
+#include "real/measure/point_request.hpp"
+#include "real/measure/recording.hpp"
+#include "real/probe/probe_run.hpp"
+
+namespace ringside {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(RankMessages, JobsSurviveTheirLine) {
+  const PointRequest point = {
+      .key = {.collective = Collective::reduce_scatter,
+              .algorithm = "ring",
+              .ranks = 3,
+              .bytes = {1LL << 40},
+              .dtype = DataType::int64,
+              .op = ReduceOp::avg},
+      .placement = {.ranks_per_node = 2, .order = {0, 2, 1}},
+      .limits = {.budget = {0.1}, .target_interval = 0.03, .min_calls = 6, .max_calls = 7},
+      .check_every_call = false,
+      .seed = 0xFFFFFFFFFFFFFFFF};
+  const std::string line = to_line(TaskJob{.kind = "point", .request = message_of(point)});
+  EXPECT_EQ(line.find('\n'), line.size() - 1);
+  const auto task = std::get<TaskJob>(job_from_line(line));
+  EXPECT_EQ(task.kind, "point");
+  const auto read = value_of<PointRequest>(task.request);
+  EXPECT_EQ(read.key, point.key);
+  EXPECT_EQ(read.limits.budget, point.limits.budget);
+  EXPECT_EQ(read.limits.target_interval, point.limits.target_interval);
+  EXPECT_EQ(read.limits.min_calls, 6);
+  EXPECT_EQ(read.limits.max_calls, 7);
+  EXPECT_FALSE(read.check_every_call);
+  EXPECT_EQ(read.seed, point.seed);
+  EXPECT_EQ(read.placement.ranks_per_node, 2);
+  EXPECT_EQ(read.placement.order, (std::vector<Rank>{0, 2, 1}));
+
+  const std::vector<std::pair<std::string, std::string>> settings = {{"NCCL_ALGO", "Ring"}};
+  const auto join =
+      std::get<JoinJob>(job_from_line(to_line(JoinJob{.num_ranks = 2,
+                                                      .backend = Backend::nccl,
+                                                      .gpu = {.ranks_per_gpu = 3, .settings = settings},
+                                                      .timeout = std::chrono::milliseconds(1500),
+                                                      .interface = "eth0",
+                                                      .rendezvous = "file:///tmp/a b",
+                                                      .group = "g",
+                                                      .share_out_cores = true})));
+  EXPECT_EQ(join.backend, Backend::nccl);
+  EXPECT_EQ(join.gpu.ranks_per_gpu, 3);
+  EXPECT_EQ(join.gpu.settings, settings);
+  EXPECT_EQ(join.timeout.count(), 1500);
+  EXPECT_EQ(join.interface, "eth0");
+  EXPECT_EQ(join.rendezvous, "file:///tmp/a b");
+  EXPECT_TRUE(join.share_out_cores);
+
+  const auto probe = value_of<ProbeRequest>(message_of(
+      ProbeRequest{.key = {.kind = ProbeKind::both_ways, .ranks = 2, .bytes = {64}, .first = 3, .second = 1},
+                   .budget = {0.25}}));
+  EXPECT_EQ(probe.key.first, 3);
+  EXPECT_EQ(probe.key.second, 1);
+  EXPECT_EQ(probe.key.kind, ProbeKind::both_ways);
+  EXPECT_EQ(probe.key.bytes.value, 64);
+  EXPECT_EQ(probe.budget.value, 0.25);
+}
+
+TEST(RankMessages, RecordingsSurviveTheirLineToTheLastBit) {
+  Recording recording = {.seconds = {1.0 / 3},
+                         .iterations = 7,
+                         .backend = Backend::gloo,
+                         .policy = ExecutionPolicy{.receives_ahead = true, .segments = 3, .stride = 3},
+                         .events = {{.rank = 1,
+                                     .source = 1,
+                                     .target = 2,
+                                     .round = 1LL << 40,
+                                     .start = {0.1},
+                                     .end = {0.1 + 0.2},
+                                     .kind = TraceKind::reduction,
+                                     .first_chunk = 3,
+                                     .num_chunks = 4,
+                                     .bytes = {1LL << 41}}},
+                         .note = "n"};
+  for (const std::optional<Seconds> skew : {std::optional<Seconds>(), std::optional(Seconds{1.0 / 7})}) {
+    recording.barrier_skew = skew;
+    const auto read = value_of<Recording>(message_of(recording));
+    EXPECT_EQ(read.events, recording.events);
+    EXPECT_EQ(read.seconds, recording.seconds);
+    EXPECT_EQ(read.iterations, 7);
+    EXPECT_EQ(read.backend, Backend::gloo);
+    EXPECT_EQ(read.barrier_skew, skew);
+    EXPECT_EQ(read.policy, recording.policy);
+    EXPECT_EQ(read.note, "n");
+  }
+}
+
+TEST(RankMessages, AnswersSurviveTheirLineToTheLastBit) {
+  const Measurement measurement = {
+      .seconds = {0.1},
+      .low = {1.0 / 3},
+      .high = {2e-9},
+      .iterations = 2,
+      .samples = {1e-300, 0.1 + 0.2},
+      .backend = Backend::nccl,
+      .policy =
+          ExecutionPolicy{
+              .receives_ahead = true, .segments = 3, .stride = 3, .in_flight = 2, .order = {1, 0}},
+      .launch = DeviceLaunch{.mode = LaunchMode::cuda_graph, .host_seconds = {0.3}},
+      .shared_gpu = true,
+      .note = "a \"note\"\n"};
+  const Answer answer = answer_from_line(to_line(Answer{.result = message_of(measurement)}));
+  EXPECT_EQ(answer.kind, AnswerKind::done);
+  const auto read = value_of<Measurement>(answer.result);
+  EXPECT_EQ(read.samples, measurement.samples);
+  EXPECT_EQ(read.low, measurement.low);
+  EXPECT_EQ(read.note, measurement.note);
+  ASSERT_TRUE(read.launch);
+  EXPECT_EQ(read.launch->mode, LaunchMode::cuda_graph);
+  EXPECT_EQ(read.launch->host_seconds, Seconds{0.3});
+  EXPECT_EQ(read.policy, measurement.policy);
+  EXPECT_TRUE(read.shared_gpu);
+  const std::vector<double> probed = {1.0 / 7, 1e-300};
+  EXPECT_EQ(value_of<std::vector<double>>(message_of(probed)), probed);
+}
+
+template <typename Exception>
+Answer answer_to(const Exception& exception) {
+  try {
+    throw exception;
+  } catch (...) {
+    return answer_from_line(to_line(answer_of_current_exception()));
+  }
+}
+
+TEST(RankMessages, FailuresKeepTheirKindAndPeer) {
+  const Answer lost = answer_to(PeerLost(3, PeerLost::How::late, "rank 0 waited 1 s for rank 3"));
+  EXPECT_EQ(lost.kind, AnswerKind::failed);
+  EXPECT_EQ(lost.error, ErrorKind::peer_lost);
+  EXPECT_EQ(lost.lost_peer, 3);
+  EXPECT_TRUE(lost.late);
+  EXPECT_EQ(lost.text, "rank 0 waited 1 s for rank 3");
+  EXPECT_EQ(answer_to(Error(ErrorKind::environment, "no")).error, ErrorKind::environment);
+  EXPECT_EQ(answer_to(std::bad_alloc()).error, ErrorKind::failed);
+  EXPECT_EQ(answer_to(std::runtime_error("odd \xFF bytes")).error, std::nullopt);
+}
+
+TEST(RankMessages, ForeignTextIsRefusedAndShown) {
+  try {
+    answer_from_line("Welcome to host1!");
+    FAIL() << "this is no answer";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("Welcome to host1!"));
+  }
+  EXPECT_THROW(job_from_line(R"({"job":"task"})"), Error);
+  EXPECT_THROW(job_from_line(R"({"job":"dance"})"), Error);
+  EXPECT_THROW(value_of<PointRequest>("{}"), Error);
+}
+
+TEST(PointRequest, IsDescribedForPeople) {
+  EXPECT_EQ(description({.algorithm = "ring", .ranks = 4, .bytes = {1 << 20}}),
+            "all_reduce ring, 4 ranks, 1 MiB");
+}
+
+}  // namespace
+}  // namespace ringside
