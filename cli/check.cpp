@@ -16,6 +16,7 @@
 #include "cli/reports/check_fleet.hpp"
 #include "cli/reports/check_report.hpp"
 #include "common/error.hpp"
+#include "common/text.hpp"
 #include "import/parts.hpp"
 #include "study/compare.hpp"
 #include "study/logs/live.hpp"
@@ -77,6 +78,26 @@ void require_gate(const CheckFlags& flags, const std::vector<study::LogCheck>& c
   }
 }
 
+/// Throws for the logs whose results do not count, and for those that could not be judged.
+void require_results(const std::vector<study::LogCheck>& checks, const std::vector<std::string>& problems) {
+  std::vector<std::string> failures;
+  for (const study::LogCheck& check : checks) {
+    if (const std::string failure = check.failure(); !failure.empty()) {
+      failures.push_back(fmt::format("{}: {}", check.log, failure));
+    }
+  }
+  if (!failures.empty()) {
+    const std::size_t more = failures.size() - 1;
+    throw Error(ErrorKind::failed,
+                fmt::format("results do not count: {}{}", failures.front(),
+                            more > 0 ? fmt::format(", and those of {}", count_of(more, "other log")) : ""));
+  }
+  if (!problems.empty()) {
+    throw Error(ErrorKind::bad_input, fmt::format("{} not checked, as said above",
+                                                  count_of(problems.size(), "log was", "logs were")));
+  }
+}
+
 /// Runs what can be run here.
 void check_live(const CLI::App& command, const CheckFlags& flags, const CommonOptions& common) {
   Progress progress(common.quiet);
@@ -130,6 +151,8 @@ void check_logs(CheckFlags& flags, const CommonOptions& common) {
       problems.emplace_back(error.what());
     }
   }
+  checker.refuse_idle_network();
+  checker.judge_together(checks);
   if (flags.logs.size() > 1) {
     print_many(checks, problems, flags, common);
   } else {
@@ -138,6 +161,7 @@ void check_logs(CheckFlags& flags, const CommonOptions& common) {
     }
   }
   require_gate(flags, checks, common);
+  require_results(checks, problems);
 }
 
 /// What both commands take.
@@ -161,6 +185,7 @@ void add_check(CLI::App& app, CommonOptions& common) {
   auto flags = std::make_shared<CheckFlags>();
   command->add_option("LOG", flags->logs, "Logs, or - for standard input (docs/check.md)")->required();
   add_reference_flags(*command, *flags);
+  add_network_flag(*command, flags->request.check);
   ImportDefaults& defaults = flags->request.check.defaults;
   command->add_option("--ranks", defaults.ranks, "Number of ranks, where the log does not say it")
       ->check(CLI::Range(2, kMaxRanks));

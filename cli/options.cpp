@@ -134,11 +134,20 @@ void add_machine_flags(CLI::App& command, study::CheckRequest& request) {
                                      "What the machine is: a name of `list machines`, or a file");
   auto* topology = command.add_option("--topology", request.topology,
                                       "The same as nvidia-smi topo -m or NCCL's topology XML says it");
-  auto* gpu = command.add_option("--gpu", request.gpu, "The model of the GPUs, where nothing else says it");
+  auto* gpu = command.add_option(
+      "--gpu", request.gpu, "The model of the GPUs, where nothing else says it; '8 x B200': eight a node");
   for (CLI::Option* option : {machine, topology, gpu}) {
     option->group(kReferenceGroup);
   }
   machine->excludes(topology);
+}
+
+void add_network_flag(CLI::App& command, study::CheckRequest& request) {
+  command
+      .add_option("--network", request.network,
+                  "NICs of a node, rate and kind, where the log says the rest: '4 x 200 Gb/s infiniband'")
+      ->group(kReferenceGroup)
+      ->excludes(command.get_option("--machine"));
 }
 
 std::optional<std::string> typed_in(const CLI::App& command, std::string_view group) {

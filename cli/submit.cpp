@@ -18,6 +18,7 @@ void add_submit(CLI::App& app, CommonOptions& common) {
   auto request = std::make_shared<study::SubmitRequest>();
   command->add_option("LOG", request->log, "A log of nccl-tests")->required();
   add_machine_flags(*command, request->machine);
+  add_network_flag(*command, request->machine);
   command->add_option("--ranks", request->machine.defaults.ranks,
                       "Number of ranks, where the log does not say it");
   command->add_option("--source", request->source, "Where it is published: a URL");

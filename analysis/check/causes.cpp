@@ -8,6 +8,7 @@
 #include "analysis/check/expected_times.hpp"
 #include "sim/nccl/system.hpp"
 #include "sim/topology/gpu_models.hpp"
+#include "sim/topology/link_kinds.hpp"
 
 namespace ringside {
 namespace {
@@ -51,6 +52,30 @@ void use_sockets(const Machine& machine, Machine& changed) {
   }
 }
 
+/// A switch with ACS sends what goes from device to device up its link to the host bridge, and down again.
+void cross_host_bridge(const Machine& machine, Machine& changed) {
+  const bool slots = machine.intra && machine.intra->kind == IntraKind::pcie;
+  const int on_switch = slots ? machine.intra->gpus_per_switch.value_or(1) : 1;
+  const int lanes = slots ? machine.intra->lanes.value_or(16) : 16;
+  if (on_switch > 1 && lanes >= on_switch && machine.intra->peer_to_peer != false) {
+    // The GPUs of a switch share its link.
+    changed.intra->gpus_per_switch.reset();
+    changed.intra->lanes = lanes / on_switch;
+    if (machine.intra->bandwidth) {
+      changed.intra->bandwidth = BytesPerSecond{machine.intra->bandwidth->value / on_switch};
+    }
+  }
+  const auto generation = !machine.gpu                         ? std::nullopt
+                          : slots && machine.intra->generation ? machine.intra->generation
+                                                               : gpu_model(machine).pcie_generation;
+  if (generation && machine.inter && machine.inter->rate && machine.inter->kind != InterKind::ethernet &&
+      machine.inter->gpudirect != false) {
+    // Each direction of the link carries what the NIC sends and what it receives.
+    const double half = pcie_slot(*generation, lanes, true).data_sheet.value / 2;
+    changed.inter->rate = BytesPerSecond{std::min(machine.inter->rate->value, half)};
+  }
+}
+
 using Change = void (*)(const Machine& machine, Machine& changed);
 
 /// What is known of a cause. `change` makes the description what it would be with the cause, where it can apply.
@@ -82,7 +107,7 @@ constexpr auto kCauses = std::to_array<CauseRow>({
      halve_links},
     {Cause::nvls_off, "nvls_off", "NVLS (reduction in the NVSwitches) is not used",
      "NCCL_DEBUG=INFO: `NVLS multicast support is available`; systemctl status nvidia-fabricmanager",
-     [](const Machine&, Machine& to) { to.software.nccl_algo = "Ring"; }},
+     [](const Machine&, Machine& to) { to.software.nccl_algo = "^NVLS"; }},
     {Cause::half_nics, "half_nics", "half of the NICs are used", kNetworkCommand,
      [](const Machine& m, Machine& to) {
        if (m.inter && m.inter->nics > 1) {
@@ -93,6 +118,14 @@ constexpr auto kCauses = std::to_array<CauseRow>({
      [](const Machine& m, Machine& to) {
        if (m.inter && m.inter->nics > 2) {
          to.inter->nics = 1;
+       }
+     }},
+    {Cause::shared_nic, "shared_nic",
+     "half of the ranks use one NIC, which carries half of the node's traffic", kNetworkCommand,
+     [](const Machine& m, Machine& to) {
+       // The node passes twice what that NIC does.
+       if (m.inter && m.inter->nics > 4) {
+         to.inter->nics = 2;
        }
      }},
     {Cause::nics_half_rate, "nics_half_rate",
@@ -112,6 +145,9 @@ constexpr auto kCauses = std::to_array<CauseRow>({
          to.inter->gpudirect = false;
        }
      }},
+    {Cause::acs, "acs",
+     "PCIe switches send traffic between GPUs and NICs through the host bridge (ACS or IOMMU)",
+     "sudo lspci -vvv | grep ACSCtl: `SrcValid+` is on; cat /proc/cmdline: iommu", cross_host_bridge},
     {Cause::algorithm_ring, "algorithm_ring", "the algorithm Ring is forced", kEnvironmentCommand,
      [](const Machine&, Machine& to) { to.software.nccl_algo = "Ring"; }, true},
     {Cause::algorithm_tree, "algorithm_tree", "the algorithm Tree is forced", kEnvironmentCommand,
@@ -130,11 +166,6 @@ constexpr auto kCauses = std::to_array<CauseRow>({
 const CauseRow& cause_row(Cause cause) {
   return *std::find_if(kCauses.begin(), kCauses.end(),
                        [&](const CauseRow& row) { return row.cause == cause; });
-}
-
-bool has_nvls(const NcclSystem& system) {
-  return system.link == GpuLink::nvswitch && system.architecture >= Architecture::hopper &&
-         system.vendor == Vendor::nvidia && system.gpus_per_node() > 2;
 }
 
 /// log of the times that are expected with a cause; nothing where it cannot apply.
@@ -243,9 +274,9 @@ std::vector<SuspectedCause> suspected_causes(ExpectedTimes& expected, std::span<
       {.suspected = {.cause = Cause::something_else},
        .weight = expected.likelihood().log_of(differences(measured, described), points, any)});
   for (const CauseRow& change : kCauses) {
-    // Ring forced and NVLS off are one where NVLS is what would be taken.
-    if (change.change == nullptr || (change.cause == Cause::nvls_off && !has_nvls(*system)) ||
-        (change.cause == Cause::algorithm_ring && has_nvls(*system))) {
+    // Ring forced and NVLS off are one on a node where NVLS is what would be taken.
+    if (change.change == nullptr || (change.cause == Cause::nvls_off && !system->has_nvls()) ||
+        (change.cause == Cause::algorithm_ring && system->has_nvls() && system->nodes == 1)) {
       continue;
     }
     const std::optional<NcclSystem>& other = expected.system(change.cause, ranks);
@@ -254,11 +285,10 @@ std::vector<SuspectedCause> suspected_causes(ExpectedTimes& expected, std::span<
       continue;
     }
     const std::vector<double> slowdown = differences(*times, described);
-    constexpr double kNoticed = 0.02;
-    if (std::none_of(slowdown.begin(), slowdown.end(), [](double by) { return by > kNoticed; })) {
+    if (std::none_of(slowdown.begin(), slowdown.end(), [](double by) { return by > kNoticedSlowdown; })) {
       continue;
     }
-    Candidate candidate{.suspected = {.cause = change.cause, .slowdown = std::exp(mean_over(slowdown))},
+    Candidate candidate{.suspected = {.cause = change.cause, .ratio = std::exp(-mean_over(slowdown))},
                         .weight = expected.likelihood().log_of(differences(measured, *times), points,
                                                                fit.spread(other->kind()))};
     if (change.forced || (change.cause == Cause::peer_to_peer_off && system->link != GpuLink::pcie)) {
@@ -268,6 +298,37 @@ std::vector<SuspectedCause> suspected_causes(ExpectedTimes& expected, std::span<
     candidates.push_back(std::move(candidate));
   }
   return by_probability(std::move(candidates));
+}
+
+std::vector<CauseEvidence> ruled_out_by(ExpectedTimes& alone, std::span<const Point> points,
+                                        const std::string& sentence) {
+  std::vector<double> measured;
+  for (const Point& point : points) {
+    measured.push_back(std::log(point.measured->seconds.value));
+  }
+  std::vector<CauseEvidence> against;
+  const auto described = log_times(alone, Cause::none, points);
+  for (const CauseRow& row : kCauses) {
+    const auto times =
+        row.change != nullptr && described ? log_times(alone, row.cause, points) : std::nullopt;
+    if (!times) {
+      continue;
+    }
+    double by = 0;
+    double slower = 0;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      const double of_cause = (*times)[i] - (*described)[i];
+      if (of_cause > kNoticedSlowdown) {
+        by += of_cause;
+        slower += measured[i] - (*described)[i];
+      }
+    }
+    // Nearer the description than the cause, at the sizes that it slows.
+    if (by > 0 && slower < by / 2) {
+      against.push_back({.cause = row.cause, .sentence = sentence, .speaks_for = false});
+    }
+  }
+  return against;
 }
 
 }  // namespace ringside

@@ -20,9 +20,11 @@ enum class Cause {
   nvls_off,
   half_nics,
   one_nic,
+  shared_nic,      ///< One NIC carries half of the ranks' traffic.
   nics_half_rate,  ///< Or one of them, which a ring through all of them waits for.
   tcp,             ///< Sockets instead of RDMA.
   gpudirect_off,
+  acs,  ///< Switches send what goes from device to device through the host bridge.
   algorithm_ring,
   algorithm_tree,
   protocol_ll,
@@ -30,6 +32,9 @@ enum class Cause {
   protocol_simple,
   one_process,  ///< All GPUs of a node launched by one process.
 };
+
+/// What changes the logarithm of a time by less slows nothing that anybody would notice.
+inline constexpr double kNoticedSlowdown = 0.02;
 
 std::string_view name(Cause cause);
 /// What it is, as a clause: `GPUs do not reach each other's memory: copies go through host memory`.
@@ -49,7 +54,8 @@ struct CauseEvidence {
 struct SuspectedCause {
   Cause cause = Cause::none;
   double probability = 0;  ///< Among all causes of the list, `none` and `something_else` included.
-  double slowdown = 1;     ///< That it predicts over the points, geometric mean.
+  double ratio =
+      1;  ///< Bandwidth with it over bandwidth without, as predicted over the points, geometric mean.
   std::vector<std::string> evidence = {};  ///< What the log says for and against it.
 };
 
@@ -61,5 +67,9 @@ Machine with_cause(const Machine& machine, Cause cause);
 /// nine of them, copies through host memory in spite of NVLink or xGMI a tenth; evidence counts a hundredfold. `points` are measured, of NCCL's own collectives, of one machine and number of ranks.
 std::vector<SuspectedCause> suspected_causes(ExpectedTimes& expected, std::span<const Point> points,
                                              std::span<const CauseEvidence> evidence);
+
+/// Evidence against causes that would slow a node alone by more than it is slow: `points` are a run on it. `sentence` says so.
+std::vector<CauseEvidence> ruled_out_by(ExpectedTimes& alone, std::span<const Point> points,
+                                        const std::string& sentence);
 
 }  // namespace ringside

@@ -45,26 +45,64 @@ double share_above(double deviations) { return 0.5 * std::erfc(deviations / std:
 double median_over(std::vector<double> values) { return summarize(std::move(values)).median; }
 
 std::optional<BandVerdict> band_verdict(const std::vector<Point>& points, SizeBand band) {
+  std::vector<const Point*> of_band;
   std::vector<double> distances;
   std::vector<double> ratios;
   for (const Point& point : points) {
     if (size_band(static_cast<double>(point.key.bytes.value)) == band) {
+      of_band.push_back(&point);
       distances.push_back(deviations_off(point));
-      ratios.push_back(point.measured->seconds.value / point.predicted->seconds.value);
+      ratios.push_back(point.predicted->seconds.value / point.measured->seconds.value);
     }
   }
-  if (distances.empty()) {
+  if (of_band.empty()) {
     return std::nullopt;
   }
-  return BandVerdict{.band = band,
-                     .points = static_cast<int>(distances.size()),
-                     .ratio = median_over(ratios),
-                     .share_as_slow = share_above(median_over(distances))};
+  const double middle = median_over(distances);
+  BandVerdict verdict{.band = band,
+                      .points = static_cast<int>(distances.size()),
+                      .ratio = median_over(ratios),
+                      .share_as_slow = share_above(middle)};
+  // Of two sizes on both sides of the median the larger one is what people quote.
+  const Point& shown =
+      **std::min_element(of_band.begin(), of_band.end(), [&](const Point* a, const Point* b) {
+        const auto rank = [&](const Point* point) {
+          return std::pair(std::round(1e6 * std::abs(deviations_off(*point) - middle)),
+                           -point->key.bytes.value);
+        };
+        return rank(a) < rank(b);
+      });
+  verdict.bytes = shown.key.bytes;
+  verdict.measured = gigabytes(shown.key, shown.measured->seconds);
+  verdict.expected = {.low = gigabytes(shown.key, *shown.predicted->high),
+                      .typical = gigabytes(shown.key, shown.predicted->seconds),
+                      .high = gigabytes(shown.key, *shown.predicted->low)};
+  return verdict;
 }
 
 bool speaks_for(std::span<const CauseEvidence> evidence, Cause cause) {
   return std::any_of(evidence.begin(), evidence.end(),
                      [cause](const CauseEvidence& one) { return one.speaks_for && one.cause == cause; });
+}
+
+/// Logarithms of how many times as long the cause is predicted to take, of the sizes of a band or of all; empty where it cannot apply.
+std::vector<double> slowdowns(ExpectedTimes& expected, Cause cause, std::span<const Point> points,
+                              std::optional<SizeBand> band = {}) {
+  std::vector<double> result;
+  for (const Point& point : points) {
+    const auto with = expected.log_seconds(cause, point.key);
+    const auto without = expected.log_seconds(Cause::none, point.key);
+    if (with && without && (!band || size_band(static_cast<double>(point.key.bytes.value)) == *band)) {
+      result.push_back(*with - *without);
+    }
+  }
+  return result;
+}
+
+/// Whether the cause slows the band by more than anybody would call nothing.
+bool explains(ExpectedTimes& expected, Cause cause, std::span<const Point> points, SizeBand band) {
+  const std::vector<double> by = slowdowns(expected, cause, points, band);
+  return !by.empty() && median_over(by) > kNoticedSlowdown;
 }
 
 /// Published machines of one description differ so much that a known fault need not stand out among them; the log then counts more than
@@ -78,10 +116,30 @@ void find_what_holds_back(MachineCheck& check, ExpectedTimes& expected,
   if (causes.empty() || causes.front().probability < 0.5 || !speaks_for(evidence, causes.front().cause)) {
     return;
   }
+  std::vector<double> by;
   for (BandVerdict& band : check.bands) {
-    if (band.standing == Standing::healthy && band.ratio > 1) {
+    if (band.standing == Standing::healthy && band.ratio < 1 &&
+        explains(expected, causes.front().cause, check.points, band.band)) {
       band.standing = Standing::held_back;
       check.held_back = causes.front();
+      for (const double one : slowdowns(expected, causes.front().cause, check.points, band.band)) {
+        by.push_back(one);
+      }
+    }
+  }
+  if (check.held_back) {
+    check.held_back->ratio = std::exp(-median_over(by));
+  }
+}
+
+/// What the log says for causes, beside the one that holds the machine back, where such a machine would be slower with them.
+void find_hints(MachineCheck& check, ExpectedTimes& expected, std::span<const CauseEvidence> evidence) {
+  for (const CauseEvidence& one : evidence) {
+    const bool slows = std::any_of(check.bands.begin(), check.bands.end(), [&](const BandVerdict& band) {
+      return explains(expected, one.cause, check.points, band.band);
+    });
+    if (one.speaks_for && slows && !(check.held_back && check.held_back->cause == one.cause)) {
+      check.hints.push_back(one);
     }
   }
 }
@@ -101,13 +159,38 @@ double rare_share(SizeBand band) {
 }
 
 std::string_view name(Standing standing) {
-  constexpr std::array<std::string_view, 4> kNames = {"healthy", "slower", "faster", "held_back"};
+  constexpr std::array<std::string_view, 6> kNames = {"healthy",   "slower",     "faster",
+                                                      "held_back", "incomplete", "failed"};
   return kNames.at(static_cast<std::size_t>(standing));
 }
 
 bool MachineCheck::alarmed() const {
   return std::any_of(bands.begin(), bands.end(),
                      [](const BandVerdict& band) { return band.standing == Standing::slower; });
+}
+
+void MachineCheck::withdraw(Standing instead) {
+  for (BandVerdict& band : bands) {
+    band.standing = band.standing == Standing::healthy ? instead : band.standing;
+  }
+}
+
+double gigabytes(const PointKey& key, Seconds time) {
+  const auto rate = bus_bandwidth(key.collective, key.ranks, key.bytes, time);
+  return rate ? rate->value * 1e-9 : 0;
+}
+
+std::vector<SuspectedCause> likely_causes(const MachineCheck& check) {
+  constexpr std::size_t kMost = 3;
+  constexpr double kLeast = 0.02;
+  std::vector<SuspectedCause> causes;
+  for (const SuspectedCause& one : check.causes) {
+    if (one.cause == Cause::none || one.probability < kLeast || causes.size() == kMost) {
+      break;  // They are in order.
+    }
+    causes.push_back(one);
+  }
+  return causes;
 }
 
 MachineCheck check_machine(const Machine& machine, std::span<const Point> points,
@@ -142,6 +225,14 @@ MachineCheck check_machine(ExpectedTimes& expected, std::span<const Point> point
     check.causes = suspected_causes(expected, check.points, evidence);
   } else {
     find_what_holds_back(check, expected, evidence);
+    find_hints(check, expected, evidence);
+  }
+  if (!check.points.empty()) {
+    const auto& system = expected.system(Cause::none, check.points.front().key.ranks);
+    const auto& network = expected.machine().inter;
+    check.nics = system && network && network->rate
+                     ? nic_share(*system, network->rate->value * 1e-9, check.points)
+                     : std::nullopt;
   }
   return check;
 }
@@ -195,12 +286,7 @@ GateOutcome apply_gate(const Gate& gate, const MachineCheck& check) {
   if (gate.of_time) {
     return {.passed = measured <= seconds, .measured = measured, .bound = seconds};
   }
-  const auto rate = [&](double time) {
-    return bus_bandwidth(found->key.collective, found->key.ranks, found->key.bytes, Seconds{time})
-               .value_or(BytesPerSecond{})
-               .value *
-           1e-9;
-  };
+  const auto rate = [&](double time) { return gigabytes(found->key, Seconds{time}); };
   return {.passed = measured <= seconds, .measured = rate(measured), .bound = rate(seconds)};
 }
 

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "analysis/check/causes.hpp"
+#include "analysis/check/nic_share.hpp"
+#include "common/interval.hpp"
 #include "results/point.hpp"
 #include "scenario/machine/machine.hpp"
 #include "sim/nccl/parameters.hpp"
@@ -20,16 +22,21 @@ namespace ringside {
 double rare_share(SizeBand band);
 
 /// `held_back`: as fast as many such machines, but the log names a cause that keeps it from being as fast as its description.
-enum class Standing { healthy, slower, faster, held_back };
+/// `incomplete`, `failed`: the times are those of a healthy machine, but the run did not end, or its results do not count.
+enum class Standing { healthy, slower, faster, held_back, incomplete, failed };
 std::string_view name(Standing standing);
 
 /// What a band of sizes says.
 struct BandVerdict {
   SizeBand band = SizeBand::small;
   int points = 0;
-  double ratio = 1;            ///< Measured over predicted time, median over the band's sizes.
+  double ratio = 1;  ///< Measured over predicted bandwidth, median over the band's sizes; above 1 is faster.
   double share_as_slow = 0.5;  ///< Share of such machines that are at least as slow.
   Standing standing = Standing::healthy;
+  // The size that stands for the band, nearest its median.
+  Bytes bytes = {};
+  double measured = 0;             ///< Bus bandwidth, GB/s.
+  Interval<double> expected = {};  ///< Likewise; 90 % interval.
 };
 
 struct MachineCheck {
@@ -38,9 +45,20 @@ struct MachineCheck {
   std::vector<SuspectedCause> causes = {};  ///< Where it is alarmed, most probable first.
   /// Where it is not: a cause that the log speaks for, more probable with these times than all others and none together.
   std::optional<SuspectedCause> held_back = {};
+  /// What else the log says for causes that slow some band of such a machine.
+  std::vector<CauseEvidence> hints = {};
+  std::optional<NicShare> nics = {};
 
   bool alarmed() const;
+  /// No band is called healthy any more.
+  void withdraw(Standing instead);
 };
+
+/// Bus bandwidth, GB/s; 0 where it is not defined.
+double gigabytes(const PointKey& key, Seconds time);
+
+/// Causes that are more likely than that the description is right, the most likely of them; `something_else` among them.
+std::vector<SuspectedCause> likely_causes(const MachineCheck& check);
 
 /// Compares points of one machine. Each size's distance from its prediction counts in the interval's own widths, as two halves of a Gaussian
 /// whose 5 % and 95 % are the ends of the interval; of a band the median counts. A band is slower where a smaller share of machines than

@@ -1,10 +1,12 @@
 #include "cli/reports/check_fleet.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <limits>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -23,32 +25,69 @@ using nlohmann::ordered_json;
 
 constexpr std::size_t kMostMapRows = 60;  // More rows of a chart cannot be read.
 
+std::string collective_of(const study::LogCheck& check) {
+  return check.check.points.empty() ? std::string()
+                                    : std::string(name(check.check.points.front().key.collective));
+}
+
+std::string_view mark_of(Standing standing) {
+  constexpr std::array<std::string_view, 6> kMarks = {"", " !", " ?", " h", " i", " f"};
+  return kMarks.at(static_cast<std::size_t>(standing));
+}
+
+/// What was taken for granted, once for all logs of which it is said.
+void print_assumptions(const std::vector<study::LogCheck>& checks) {
+  constexpr std::size_t kShown = 8;
+  std::vector<std::pair<std::string, std::set<std::string>>> said;
+  for (const study::LogCheck& check : checks) {
+    for (const std::string& assumption : check.assumptions) {
+      auto found =
+          std::find_if(said.begin(), said.end(), [&](const auto& one) { return one.first == assumption; });
+      found = found != said.end() ? found : said.insert(said.end(), {assumption, {}});
+      found->second.insert(check.log);
+    }
+  }
+  std::stable_sort(said.begin(), said.end(),
+                   [](const auto& a, const auto& b) { return a.second.size() > b.second.size(); });
+  for (std::size_t i = 0; i < std::min(said.size(), kShown); ++i) {
+    print_line(fmt::format("{}: {}", count_of(said[i].second.size(), "log"), said[i].first));
+  }
+  if (said.size() > kShown) {
+    print_line(fmt::format("{} more are said of single logs", said.size() - kShown));
+  }
+}
+
 std::string likely_cause(const MachineCheck& check) {
-  const auto found =
-      std::find_if(check.causes.begin(), check.causes.end(),
-                   [](const SuspectedCause& suspected) { return suspected.cause != Cause::none; });
-  return found == check.causes.end() ? std::string() : std::string(sentence(found->cause));
+  if (check.held_back) {
+    return std::string(sentence(check.held_back->cause));
+  }
+  const std::vector<SuspectedCause> causes = likely_causes(check);
+  return causes.empty() ? std::string() : std::string(sentence(causes.front().cause));
 }
 
 void print_pairs_as_json(const PairOutliers& outliers) {
   for (const PairOutliers::Node& node : outliers.nodes) {
-    print_record(
-        {{"record", "slow_node"}, {"node", node.name}, {"pairs", node.pairs}, {"slowdown", node.slowdown}});
+    print_record({{"record", "slow_node"},
+                  {"node", node.name},
+                  {"pairs", node.pairs},
+                  {"bandwidth_ratio", 1 / node.slowdown}});
   }
   for (const PairOutliers::Pair& pair : outliers.pairs) {
-    print_record(
-        {{"record", "slow_pair"}, {"nodes", {pair.run.first, pair.run.second}}, {"slowdown", pair.slowdown}});
+    print_record({{"record", "slow_pair"},
+                  {"nodes", {pair.run.first, pair.run.second}},
+                  {"bandwidth_ratio", 1 / pair.slowdown}});
   }
 }
 
 void print_pairs(const PairOutliers& outliers) {
   for (const PairOutliers::Node& node : outliers.nodes) {
-    print_line(fmt::format("slow in each of its {} pairs: node {}, {} of what pairs without it take",
-                           node.pairs, node.name, factor_text(node.slowdown)));
+    print_line(fmt::format("slow in each of its {} pairs: node {}, {} the bandwidth of pairs without it",
+                           node.pairs, node.name, factor_text(1 / node.slowdown)));
   }
   for (const PairOutliers::Pair& pair : outliers.pairs) {
-    print_line(fmt::format("slow pair: {} and {}, {} of what other pairs take; neither is slow with others",
-                           pair.run.first, pair.run.second, factor_text(pair.slowdown)));
+    print_line(
+        fmt::format("slow pair: {} and {}, {} the bandwidth of other pairs; neither is slow with others",
+                    pair.run.first, pair.run.second, factor_text(1 / pair.slowdown)));
   }
 }
 
@@ -72,7 +111,7 @@ plots::LabelledMatrix pair_map_of(const std::vector<PairRun>& runs) {
   }
   plots::LabelledMatrix matrix;
   matrix.name = "check_pairs";
-  matrix.subtitle = "measured over predicted time of runs on two nodes, largest sizes";
+  matrix.subtitle = "measured over predicted bandwidth of runs on two nodes, largest sizes";
   matrix.row_title = "node";
   matrix.column_title = "node";
   matrix.value_title = "measured / predicted";
@@ -88,7 +127,7 @@ plots::LabelledMatrix pair_map_of(const std::vector<PairRun>& runs) {
     const std::size_t first = place_of(run.first);
     const std::size_t second = place_of(run.second);
     if (first < names.size() && second < names.size()) {
-      matrix.values[first][second] = matrix.values[second][first] = run.ratio;
+      matrix.values[first][second] = matrix.values[second][first] = 1 / run.ratio;
     }
   }
   return matrix;
@@ -100,21 +139,21 @@ plots::LabelledMatrix map_of(const std::vector<study::LogCheck>& checks) {
     shown.push_back(&check);
   }
   const auto worst = [](const study::LogCheck* check) {
-    double ratio = 0;
+    double ratio = std::numeric_limits<double>::infinity();
     for (const BandVerdict& band : check->check.bands) {
-      ratio = std::max(ratio, band.ratio);
+      ratio = std::min(ratio, band.ratio);
     }
     return ratio;
   };
   // The slowest are what one looks for.
   if (shown.size() > kMostMapRows) {
     std::stable_sort(shown.begin(), shown.end(),
-                     [&](const auto* a, const auto* b) { return worst(a) > worst(b); });
+                     [&](const auto* a, const auto* b) { return worst(a) < worst(b); });
     shown.resize(kMostMapRows);
   }
   plots::LabelledMatrix matrix;
   matrix.name = "check_map";
-  matrix.subtitle = "measured over predicted time, median of each band of sizes";
+  matrix.subtitle = "measured over predicted bandwidth, median of each band of sizes";
   matrix.row_title = "log";
   matrix.column_title = "sizes";
   matrix.value_title = "measured / predicted";
@@ -146,23 +185,39 @@ void print_checks(const std::vector<study::LogCheck>& checks, const std::vector<
   }
   Rows rows;
   std::size_t alarms = 0;
+  const bool several_kinds = std::any_of(checks.begin(), checks.end(), [&](const study::LogCheck& check) {
+    return collective_of(check) != collective_of(checks.front());
+  });
   for (const study::LogCheck& check : checks) {
-    std::vector<std::string> row = {check.log, check.machine.name, "", "", "", ""};
+    std::vector<std::string> row = {check.log, check.machine.name, collective_of(check), "", "", "", "", ""};
     for (const BandVerdict& band : check.check.bands) {
-      const std::string_view mark = band.standing == Standing::healthy  ? ""
-                                    : band.standing == Standing::slower ? " !"
-                                                                        : " ?";
-      row.at(2U + static_cast<std::size_t>(band.band)) = fmt::format("{}{}", factor_text(band.ratio), mark);
+      row.at(3U + static_cast<std::size_t>(band.band)) =
+          fmt::format("{}{}", factor_text(band.ratio), mark_of(band.standing));
     }
-    row.back() = check.wrong_results > 0 ? "wrong results" : likely_cause(check.check);
+    if (!check.check.bands.empty()) {
+      const BandVerdict& largest = check.check.bands.back();
+      row.at(6) = fmt::format("{} of {} at {}", rate_text(largest.measured), rate_text(largest.expected.typical),
+                              format(largest.bytes));
+    }
+    row.back() = !check.failure().empty() ? "results do not count" : likely_cause(check.check);
     alarms += check.check.alarmed() ? 1U : 0U;
     rows.push_back(std::move(row));
   }
-  print(table({"log", "machine", ">up to 64 KiB", ">up to 16 MiB", ">above", "most likely cause"}, rows));
-  print_line(fmt::format(
-      "\nmeasured/predicted time; ! slower than such machines are, ? faster. {} of {} slow, {} not "
-      "checked",
-      alarms, checks.size(), problems.size()));
+  std::vector<std::string> titles = {"log",           "machine", "collective",       ">up to 64 KiB",
+                                     ">up to 16 MiB", ">above",  ">GB/s of expected", "most likely cause"};
+  if (!several_kinds) {
+    titles.erase(titles.begin() + 2);
+    for (std::vector<std::string>& row : rows) {
+      row.erase(row.begin() + 2);
+    }
+  }
+  print(table(titles, rows));
+  print_line(
+      fmt::format("\nmeasured / predicted bandwidth, above 1 is faster; ! slower than such machines are, ? "
+                  "faster than expected, "
+                  "h held back, i incomplete, f failed. {} of {} slow, {} not checked",
+                  alarms, checks.size(), problems.size()));
+  print_assumptions(checks);
   print_pairs(pair_outliers(study::pair_runs(checks)));
   for (const std::string& problem : problems) {
     print_line("not checked: " + problem);

@@ -21,8 +21,6 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::size_t kShownCauses = 3;
-
 std::string_view sizes_of(SizeBand band) {
   constexpr std::array<std::string_view, kNumSizeBands> kSizes = {"up to 64 KiB", "up to 16 MiB", "above"};
   return kSizes.at(static_cast<std::size_t>(band));
@@ -32,39 +30,34 @@ std::string verdict_of(const BandVerdict& band, std::string_view others) {
   switch (band.standing) {
     case Standing::slower:
       // Nobody knows a thousand such machines.
-      return fmt::format("slower than {} of {}, by {}", percent(std::min(1 - band.share_as_slow, 0.999), 1),
-                         others, factor_text(band.ratio));
+      return fmt::format("slower than {} of {}", percent(std::min(1 - band.share_as_slow, 0.999), 1), others);
     case Standing::faster:
-      return fmt::format("faster than expected, by {}: is the description right?",
-                         factor_text(1 / band.ratio));
+      return "faster than expected: is the description right?";
     case Standing::held_back:
-      return fmt::format("held back: {} of {} are as slow", percent(band.share_as_slow), others);
+      return "held back";
+    case Standing::incomplete:
+      return "as expected, but incomplete";
+    case Standing::failed:
+      return "as expected, but its results do not count";
     case Standing::healthy:
       break;
   }
   return "healthy";
 }
 
-bool is_cause(const SuspectedCause& suspected) { return suspected.cause != Cause::none; }
-
-std::vector<SuspectedCause> shown_causes(const MachineCheck& check) {
-  std::vector<SuspectedCause> causes;
-  std::copy_if(check.causes.begin(), check.causes.end(), std::back_inserter(causes), is_cause);
-  causes.resize(std::min(causes.size(), kShownCauses));
-  return causes;
-}
-
-double gigabytes(const Point& point, Seconds time) {
-  const auto rate = bus_bandwidth(point.key.collective, point.key.ranks, point.key.bytes, time);
-  return rate ? rate->value * 1e-9 : 0;
-}
-
 ordered_json record_of(const SuspectedCause& cause) {
   return {{"cause", std::string(name(cause.cause))},
           {"probability", cause.probability},
-          {"slowdown", cause.slowdown},
+          {"bandwidth_ratio", cause.ratio},
           {"evidence", cause.evidence},
           {"command", std::string(telling_command(cause.cause))}};
+}
+
+ordered_json record_of(const std::optional<NicShare>& share) {
+  return share ? ordered_json{{"nics", share->nics},           {"bytes", share->bytes.value},
+                              {"bus_bandwidth", share->busbw}, {"per_nic", share->as_ring},
+                              {"line_rate", share->line_rate}, {"tree_factor", share->tree_factor}}
+               : ordered_json();
 }
 
 ordered_json record_of(const study::LogCheck& check) {
@@ -83,37 +76,55 @@ ordered_json record_of(const study::LogCheck& check) {
           {"ranks", check.check.points.empty() ? 0 : check.check.points.front().key.ranks},
           {"alarm", check.check.alarmed()},
           {"wrong_results", check.wrong_results},
+          {"failures", check.failures},
+          {"incomplete", check.incomplete},
           {"bands", bands_of(check.check.bands)},
+          {"nics", record_of(check.check.nics)},
           {"baseline", check.beside_baseline ? bands_of(check.beside_baseline->bands) : ordered_json()},
           {"causes", causes},
           {"held_back", check.check.held_back ? record_of(*check.check.held_back) : ordered_json()}};
 }
 
+void print_cause(const std::string& before, const SuspectedCause& suspected) {
+  const std::string ratio = suspected.cause == Cause::something_else
+                                ? ""
+                                : fmt::format("; predicted: {} the bandwidth", factor_text(suspected.ratio));
+  print_line(
+      fmt::format("{}{} ({}{})", before, sentence(suspected.cause), percent(suspected.probability), ratio));
+  for (const std::string& evidence : suspected.evidence) {
+    print_line("   " + evidence);
+  }
+  if (const std::string_view command = telling_command(suspected.cause); !command.empty()) {
+    print_line(fmt::format("   to tell: {}", command));
+  }
+}
+
 void print_causes(const MachineCheck& check) {
-  print_line("\nLikely causes, most likely first:");
+  const std::vector<SuspectedCause> causes = likely_causes(check);
+  print_line(causes.empty() ? "\nNo cause that ringside knows is likelier than a slow but healthy machine."
+                            : "\nLikely causes, most likely first:");
   int number = 0;
-  for (const SuspectedCause& suspected : shown_causes(check)) {
-    const std::string slowdown = suspected.cause == Cause::something_else
-                                     ? ""
-                                     : fmt::format(", which would take {}", factor_text(suspected.slowdown));
-    print_line(fmt::format("{}. {} ({}{})", ++number, sentence(suspected.cause),
-                           percent(suspected.probability), slowdown));
-    for (const std::string& evidence : suspected.evidence) {
-      print_line("   " + evidence);
-    }
-    if (const std::string_view command = telling_command(suspected.cause); !command.empty()) {
-      print_line(fmt::format("   to tell: {}", command));
-    }
+  for (const SuspectedCause& suspected : causes) {
+    print_cause(fmt::format("{}. ", ++number), suspected);
   }
 }
 
 void print_bands(const MachineCheck& check, std::string_view others) {
+  if (check.bands.empty()) {
+    return;
+  }
   Rows rows;
   for (const BandVerdict& band : check.bands) {
-    rows.push_back({std::string(sizes_of(band.band)), std::to_string(band.points), factor_text(band.ratio),
-                    percent(band.share_as_slow, 1), verdict_of(band, others)});
+    rows.push_back({std::string(sizes_of(band.band)), std::to_string(band.points), format(band.bytes),
+                    rate_text(band.measured),
+                    fmt::format("{} ({} to {})", rate_text(band.expected.typical),
+                                rate_text(band.expected.low), rate_text(band.expected.high)),
+                    factor_text(band.ratio), percent(band.share_as_slow, band.share_as_slow < 0.1 ? 1 : 0),
+                    verdict_of(band, others)});
   }
-  print(table({"sizes", ">rows", ">measured/predicted", ">as slow", "verdict"}, rows));
+  print(table({"sizes", ">rows", ">at", ">GB/s", fmt::format("{} reach (90 %)", others), ">ratio", ">slower",
+               "verdict"},
+              rows));
 }
 
 }  // namespace
@@ -123,7 +134,10 @@ ordered_json bands_of(const std::vector<BandVerdict>& verdicts) {
   for (const BandVerdict& band : verdicts) {
     bands.push_back({{"band", std::string(name(band.band))},
                      {"points", band.points},
-                     {"ratio", band.ratio},
+                     {"bytes", band.bytes.value},
+                     {"bus_bandwidth", band.measured},
+                     {"expected", {band.expected.low, band.expected.typical, band.expected.high}},
+                     {"bandwidth_ratio", band.ratio},
                      {"share_as_slow", band.share_as_slow},
                      {"verdict", std::string(name(band.standing))}});
   }
@@ -138,8 +152,8 @@ void print_live_row(const Point& point) {
                                                                    : "as expected";
   print_line(fmt::format("{:>8}  {:>10}  {:8.2f} GB/s  expected {:.2f} to {:.2f}: {}",
                          format(point.key.bytes), format(point.measured->seconds),
-                         gigabytes(point, point.measured->seconds), gigabytes(point, *predicted.high),
-                         gigabytes(point, *predicted.low), where));
+                         gigabytes(point.key, point.measured->seconds), gigabytes(point.key, *predicted.high),
+                         gigabytes(point.key, *predicted.low), where));
 }
 
 void print_check(const study::LogCheck& check, const CommonOptions& common) {
@@ -147,7 +161,9 @@ void print_check(const study::LogCheck& check, const CommonOptions& common) {
     print_record(record_of(check));
     return;
   }
-  if (!check.check.points.empty()) {
+  if (check.check.points.empty()) {
+    print_line(fmt::format("{}: no time that counts, on {}", check.log, check.machine.name));
+  } else {
     const PointKey& key = check.check.points.front().key;
     print_line(fmt::format("{}: {} of {} on {} ranks of {}{}", check.log,
                            count_of(check.check.points.size(), "size"), name(key.collective), key.ranks,
@@ -162,26 +178,36 @@ void print_check(const study::LogCheck& check, const CommonOptions& common) {
   if (check.wrong_results > 0) {
     print_line(fmt::format("{} rows had wrong results, whatever their speed", check.wrong_results));
   }
+  for (const std::string& failure : check.failures) {
+    print_line("The run failed: " + failure);
+  }
+  if (check.incomplete) {
+    print_line(
+        "Incomplete: the last lines of a run (`Out of bounds values`, `Avg bus bandwidth`) are missing.");
+  }
   print_bands(check.check, "such machines");
   if (check.beside_baseline) {
     print_line("\nbeside its baseline:");
     print_bands(*check.beside_baseline, "its runs");
+  }
+  if (!check.check.bands.empty()) {
+    print_line(
+        "GB/s: bus bandwidth. ratio: measured / predicted bandwidth, above 1 is faster. slower: share of such "
+        "machines.");
+  }
+  if (check.check.nics) {
+    print_line(sentence(*check.check.nics));
   }
   if (check.check.alarmed()) {
     print_causes(check.check);
     return;
   }
   if (const auto& cause = check.check.held_back) {
-    print_line(fmt::format("Held back ({}): {}: {}. That alone is predicted to take {} as long. To tell: {}",
-                           percent(cause->probability), fmt::join(cause->evidence, "; "),
-                           sentence(cause->cause), factor_text(cause->slowdown),
-                           telling_command(cause->cause)));
+    print_cause("Held back: ", *cause);
   }
-  for (const CauseEvidence& evidence : check.evidence) {
-    if (evidence.speaks_for && !(check.check.held_back && check.check.held_back->cause == evidence.cause)) {
-      print_line(fmt::format("Not slow, but {}: {}. To tell: {}", evidence.sentence, sentence(evidence.cause),
-                             telling_command(evidence.cause)));
-    }
+  for (const CauseEvidence& evidence : check.check.hints) {
+    print_line(fmt::format("Not slow, but {}: {}. To tell: {}", evidence.sentence, sentence(evidence.cause),
+                           telling_command(evidence.cause)));
   }
 }
 

@@ -7,6 +7,8 @@
 //   host:1:2 [0] NCCL INFO               + NET[25.0] - NET/0 (5a862d0003f6ceb8/1/25.000000)
 //   host:1:2 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/IPC          also SHM/direct/direct, NET/IB/0/GDRDMA, NET/Socket/0
 //   host:1:2 [0] NCCL INFO NVLS multicast support is available on dev 0
+//   host:1:2 [0] NCCL WARN NET/IB : Got completion from peer 10.0.0.1<4> with error 12, opcode 0, len 0, vendor err 129
+//   # Out of bounds values : 0 OK
 //   host:1:2 [0] NCCL INFO comm 0x… rank 0 nranks 2 cudaDev 0 busId 41000 - Init COMPLETE
 
 #include "import/machine/run_facts.hpp"
@@ -41,6 +43,7 @@ void RunFactsReader::read_rank(std::string_view line) {
   if (const auto number = rank + 1 != words.end() ? whole_in_word(*(rank + 1)) : std::nullopt;
       number && *number < 10'000'000) {
     facts_.ranks = std::max(facts_.ranks.value_or(0), static_cast<int>(*number) + 1);
+    facts_.ranks_of_host[std::string(*(on + 1))].insert(static_cast<int>(*number));
   }
   if (std::string gpu = gpu_of_rank(line); !gpu.empty()) {
     facts_.gpus.push_back(std::move(gpu));
@@ -58,6 +61,10 @@ void RunFactsReader::read_channel(std::size_t number, std::string_view via) {
       facts_.sockets.see(number);
     }
     (has(via, "GDRDMA") ? facts_.gpudirect : facts_.without_gpudirect).see(number);
+    // `NET/IB/3(12)/GDRDMA` is through the NIC 3.
+    const std::size_t nic = transport.find('/', transport.find('/') + 1);
+    const std::size_t end = nic == std::string_view::npos ? nic : transport.find_first_of("(/", nic + 1);
+    ++facts_.channels_of_nic[std::string(transport.substr(0, end))];
   }
 }
 
@@ -123,7 +130,31 @@ void RunFactsReader::read_settings(std::size_t number, std::string_view line) {
   }
 }
 
+void RunFactsReader::read_end(std::size_t number, std::string_view line) {
+  constexpr std::size_t kShown = 160;
+  const auto fail = [&](std::string_view text) {
+    const std::string_view shown = clean(text.substr(0, kShown));
+    facts_.failures[number] =
+        fmt::format("line {}: {}", number, shown.substr(0, shown.find_last_not_of(" \t\r") + 1));
+  };
+  if (has(line, "nThread") && has(line, "nGpus")) {
+    ++facts_.runs;
+  } else if (has(line, "Avg bus bandwidth")) {
+    ++facts_.average_lines;
+  } else if (const std::size_t bounds = line.find("Out of bounds values"); bounds != std::string_view::npos) {
+    ++facts_.bounds_lines;
+    if (has(line, "FAILED")) {
+      fail(line.substr(bounds));
+    }
+  } else if (has(line, "Test NCCL failure") || has(line, "Test CUDA failure") ||
+             (has(line, "NCCL WARN") && has(line, "Got completion"))) {
+    const std::size_t test = line.find("Test ");
+    fail(line.substr(test == std::string_view::npos ? line.find("NCCL WARN") : test));
+  }
+}
+
 void RunFactsReader::read(std::size_t number, std::string_view line) {
+  read_end(number, line);
   if (has(line, " Rank") && has(line, " device ")) {
     read_rank(line);
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -22,6 +23,7 @@ struct SeenInLog {
 struct RunFacts {
   std::vector<std::string> gpus = {};  ///< One per line of the list of ranks, as the driver calls it.
   std::set<std::string> hosts = {};
+  std::map<std::string, std::set<int>> ranks_of_host = {};
   std::set<std::string> processes = {};  ///< `host pid`
   std::optional<int> ranks = {};         ///< By NCCL (`nranks 16`) or the list.
   std::optional<int> nodes = {};         ///< By NCCL (`nNodes 2`).
@@ -46,6 +48,15 @@ struct RunFacts {
   SeenInLog sockets = {};  ///< `via NET/Socket`
   SeenInLog nvls = {};     ///< `NVLS multicast support is available`, or channels of NVLS
   SeenInLog no_nvls = {};
+  std::map<std::string, int> channels_of_nic = {};  ///< `via NET/IB/3` → `NET/IB/3`
+  // How the run ended.
+  std::map<std::size_t, std::string> failures = {};  ///< By line: why its results do not count.
+  int runs = 0;                                      ///< Heads of nccl-tests (`nThread 1 nGpus 8`).
+  int bounds_lines = 0;                              ///< `# Out of bounds values : 0 OK`
+  int average_lines = 0;                             ///< `# Avg bus bandwidth : 231.2`
+
+  /// Whether a run of nccl-tests printed neither of its last lines.
+  bool incomplete() const { return std::max(bounds_lines, average_lines) < std::max(runs, 1); }
 };
 
 /// Reads one line after another.
@@ -59,6 +70,7 @@ class RunFactsReader {
   void read_info(std::size_t number, std::string_view line);
   void read_channel(std::size_t number, std::string_view via);
   void read_settings(std::size_t number, std::string_view line);
+  void read_end(std::size_t number, std::string_view line);
 
   RunFacts facts_;
 };

@@ -15,10 +15,10 @@ namespace ringside {
 namespace {
 
 // What is put in.
-constexpr auto kInjected =
-    std::to_array<Cause>({Cause::peer_to_peer_off, Cause::slots_half, Cause::links_half, Cause::nvls_off,
-                          Cause::half_nics, Cause::one_nic, Cause::nics_half_rate, Cause::tcp,
-                          Cause::gpudirect_off, Cause::protocol_ll, Cause::one_process});
+constexpr auto kInjected = std::to_array<Cause>(
+    {Cause::peer_to_peer_off, Cause::slots_half, Cause::links_half, Cause::nvls_off, Cause::half_nics,
+     Cause::one_nic, Cause::shared_nic, Cause::nics_half_rate, Cause::tcp, Cause::gpudirect_off, Cause::acs,
+     Cause::protocol_ll, Cause::one_process});
 
 const NcclFit& fit_without(const std::string& group, const NcclFit& all,
                            std::span<const NcclStudy::Fold> folds) {

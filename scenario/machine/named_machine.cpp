@@ -25,23 +25,6 @@ constexpr std::string_view kThis = "this";
 
 bool is_yaml(const fs::path& file) { return file.extension() == ".yaml" || file.extension() == ".yml"; }
 
-/// `2 x p4d.24xlarge`, or `2x p4d.24xlarge`, in its parts.
-struct Nodes {
-  int count = 1;
-  std::string machine;
-};
-
-Nodes nodes_in(const std::string& text) {
-  std::string_view rest = text;
-  const std::optional<int> count = take_number<int>(rest);
-  for (const std::string_view times : {" x ", " × ", "x ", "× "}) {
-    if (count && *count >= 1 && *count <= kMaxRanks && rest.starts_with(times)) {
-      return {.count = *count, .machine = std::string(rest.substr(times.size()))};
-    }
-  }
-  return {.count = 1, .machine = text};
-}
-
 /// A folder that cannot be listed has no names to offer: that is no error of its own.
 std::vector<fs::path> yaml_files_in(const fs::path& folder) {
   std::vector<fs::path> files;
@@ -169,6 +152,17 @@ void multiply(Reader& reader, const Value& value, int count, std::optional<Machi
 
 }  // namespace
 
+Counted counted(const std::string& text) {
+  std::string_view rest = text;
+  const std::optional<int> count = take_number<int>(rest);
+  for (const std::string_view times : {" x ", " × ", "x ", "× "}) {
+    if (count && *count >= 1 && *count <= kMaxRanks && rest.starts_with(times)) {
+      return {.count = *count, .what = std::string(rest.substr(times.size()))};
+    }
+  }
+  return {.count = 1, .what = text};
+}
+
 std::string machine_form() {
   return "a name of `ringside list machines`, a machine file such as `../machines/custom.yaml`, a map, or "
          "`this`";
@@ -194,13 +188,12 @@ std::optional<Machine> read_named_machine(Reader& reader, const Value& value,
   if (!text->empty() && fs::exists(file, ignored)) {
     return read(file);
   }
-  const Nodes nodes = nodes_in(*text);
-  const Candidates candidates = candidates_for(nodes.machine, folder, machines);
-  const auto named = std::find_if(candidates.named.begin(), candidates.named.end(), [&](const auto& entry) {
-    return lower(entry.first) == lower(nodes.machine);
-  });
+  const Counted nodes = counted(*text);
+  const Candidates candidates = candidates_for(nodes.what, folder, machines);
+  const auto named = std::find_if(candidates.named.begin(), candidates.named.end(),
+                                  [&](const auto& entry) { return lower(entry.first) == lower(nodes.what); });
   if (named == candidates.named.end()) {
-    reader.fail(value, no_such_machine(candidates, *text, nodes.machine));
+    reader.fail(value, no_such_machine(candidates, *text, nodes.what));
     return std::nullopt;
   }
   auto machine = read(named->second);

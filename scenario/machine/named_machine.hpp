@@ -13,6 +13,13 @@ namespace ringside {
 /// What messages call such a value.
 std::string machine_form();
 
+/// `2 x p4d.24xlarge`, or `2x p4d.24xlarge`, in its parts; without a number one of it.
+struct Counted {
+  int count = 1;
+  std::string what = {};
+};
+Counted counted(const std::string& text);
+
 /// Nothing for `this`, and after a problem was added. A file relative to the scenario's folder comes before a name;
 /// names are those of the files in `machines`, in any case of letters.
 std::optional<Machine> read_named_machine(Reader& reader, const Value& value,

@@ -75,7 +75,7 @@ class Model {
     }
     switch (algorithm) {
       case NcclAlgorithm::nvls:
-        return protocol == NcclProtocol::simple && has_nvls();
+        return protocol == NcclProtocol::simple && system_.has_nvls();
       case NcclAlgorithm::tree:
         return (num_nodes_ > 1 || system_.algorithm) && allows(protocol);
       case NcclAlgorithm::ring:
@@ -102,11 +102,6 @@ class Model {
  private:
   bool is_nvlink() const { return system_.link == GpuLink::nvlink || system_.link == GpuLink::nvswitch; }
   bool is_amd() const { return system_.vendor == Vendor::amd; }
-
-  bool has_nvls() const {
-    return system_.link == GpuLink::nvswitch && g_ >= 3 &&
-           (system_.architecture == Architecture::hopper || system_.architecture == Architecture::blackwell);
-  }
 
   bool allows(NcclProtocol protocol) const {
     const bool first_efa = system_.efa_generation == 1;

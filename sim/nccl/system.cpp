@@ -22,8 +22,8 @@ namespace ringside {
 
 namespace {
 
-/// What `text` spells, however its letters are cased. NCCL takes lists (`Ring,Tree`) and exclusions (`^NVLS`) as well; those leave a
-/// choice and are not modelled.
+/// What `text` spells, however its letters are cased. NCCL takes lists (`Ring,Tree`) and exclusions as well; those leave a choice, and of
+/// them `^NVLS` alone is modelled.
 template <typename E>
 E forced(std::string_view key, std::string_view text) {
   for (const auto& [value, spelt] : spellings_of(E{})) {
@@ -282,6 +282,8 @@ class Description {
     if (system_.nodes > 1 && software.nccl_algo && lower(*software.nccl_algo) == "nvlstree") {
       // That is what nvls is between nodes.
       system_.algorithm = NcclAlgorithm::nvls;
+    } else if (software.nccl_algo && lower(*software.nccl_algo) == "^nvls") {
+      system_.without_nvls = true;
     } else if (software.nccl_algo) {
       system_.algorithm = forced<NcclAlgorithm>("nccl_algo", *software.nccl_algo);
     }
@@ -300,6 +302,11 @@ class Description {
 };
 
 }  // namespace
+
+bool NcclSystem::has_nvls() const {
+  return link == GpuLink::nvswitch && gpus_per_node() >= 3 && !without_nvls &&
+         (architecture == Architecture::hopper || architecture == Architecture::blackwell);
+}
 
 MachineClass NcclSystem::machine_class() const {
   if (nodes > 1) {

@@ -55,10 +55,13 @@ struct NcclSystem {
   // Software.
   std::optional<NcclAlgorithm> algorithm = {};  ///< Forced.
   std::optional<NcclProtocol> protocol = {};    ///< Forced.
+  bool without_nvls = false;                    ///< `^NVLS`
   bool single_process = false;
   bool before_2_9 = false;  ///< NCCL; RCCL never is.
 
   double gpus_per_node() const { return static_cast<double>(ranks) / nodes; }
+  /// Whether the switches of a node can reduce.
+  bool has_nvls() const;
   MachineClass machine_class() const;
   NcclKind kind() const;
   /// How far such a machine may be off its prediction, of one of its kind with two GPUs in a node. Through host memory all GPUs share

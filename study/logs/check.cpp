@@ -10,6 +10,7 @@
 #include "common/error.hpp"
 #include "common/key_error.hpp"
 #include "common/statistics.hpp"
+#include "common/text.hpp"
 #include "results/codec/reader.hpp"
 #include "schedule/registry.hpp"
 #include "sim/nccl/model.hpp"
@@ -19,13 +20,6 @@
 
 namespace ringside::study {
 namespace {
-
-/// As many nodes as the ranks need: files of machines for rent describe one.
-void widen(Machine& machine, int ranks) {
-  if (machine.gpus_per_node && *machine.gpus_per_node > 0) {
-    machine.nodes = std::max(machine.nodes, (ranks + *machine.gpus_per_node - 1) / *machine.gpus_per_node);
-  }
-}
 
 /// Whether a log of so many ranks may be of such machines: all GPUs of each host, and no others than it has.
 bool may_be(const Machine& machine, const RunFacts& facts, int ranks) {
@@ -78,7 +72,39 @@ std::vector<Known> known_of_baseline(const std::filesystem::path& baseline, cons
   return known;
 }
 
+/// A run that failed before its first row holds nothing to read; that it failed is the answer.
+Import imported(std::string_view text, const std::string& name, const ImportDefaults& defaults,
+                const RunFacts& facts) {
+  try {
+    return import_text(text, name, defaults);
+  } catch (const Error&) {
+    if (facts.failures.empty()) {
+      throw;
+    }
+    throw Error(ErrorKind::failed,
+                fmt::format("{}: the run failed: {}", name, facts.failures.begin()->second));
+  }
+}
+
+/// Whether one run was on a node of the other: by the names of hosts; where a log names none, of two logs.
+bool is_node_of(const LogCheck& alone, const LogCheck& several, std::size_t logs) {
+  if (alone.machine.gpu != several.machine.gpu || alone.log == several.log || alone.check.points.empty() ||
+      several.check.points.empty() || alone.check.nics || !several.check.nics) {
+    return false;
+  }
+  return alone.hosts.empty() || several.hosts.empty()
+             ? logs == 2
+             : std::includes(several.hosts.begin(), several.hosts.end(), alone.hosts.begin(),
+                             alone.hosts.end());
+}
+
 }  // namespace
+
+std::string LogCheck::failure() const {
+  return !failures.empty()   ? failures.front()
+         : wrong_results > 0 ? fmt::format("{} had wrong results", count_of(wrong_results, "row"))
+                             : std::string();
+}
 
 LogChecker::LogChecker(CheckRequest request) : request_(std::move(request)) {
   if (request_.machine) {
@@ -86,6 +112,12 @@ LogChecker::LogChecker(CheckRequest request) : request_(std::move(request)) {
   }
   if (request_.instance) {
     instance_ = read_machine(request_.instance->machine, "the instance type");
+  }
+  if (request_.gpu) {
+    gpu_ = counted(*request_.gpu);
+  }
+  if (request_.network) {
+    network_ = parse_network(*request_.network);
   }
   if (request_.topology) {
     topology_ = read_text(*request_.topology);
@@ -108,24 +140,31 @@ RecognisedMachine LogChecker::described_machine(const RunFacts& facts, int ranks
   if (machine_) {
     result.machine = *machine_;
   } else if (request_.topology) {
-    const auto gpu = request_.gpu         ? request_.gpu
+    const auto gpu = gpu_                 ? std::optional(gpu_->what)
                      : facts.gpus.empty() ? std::nullopt
                                           : std::optional(facts.gpus.front());
     TopologyMachine described = machine_of_text(topology_, request_.topology->string(), gpu);
     result.machine = std::move(described.machine);
     result.assumptions = std::move(described.notes);
+    if (network_) {
+      result.machine.inter = network_;
+      network_used_ = true;
+    }
   } else if (instance_ && may_be(*instance_, facts, ranks)) {
     result.machine = *instance_;
     result.assumptions.push_back(fmt::format("This machine is a {}, as {} says.", request_.instance->machine,
                                              request_.instance->source));
   } else {
     RunFacts stated = facts;
-    if (request_.gpu) {
-      stated.gpus = {*request_.gpu};
+    SaidOfMachine said{.network = network_};
+    if (gpu_) {
+      stated.gpus = {gpu_->what};
+      said.gpus_per_node = gpu_->count > 1 ? std::optional(gpu_->count) : std::nullopt;
     }
-    result = recognise_machine(stated, ranks, name, shipped_);
+    result = recognise_machine(stated, ranks, name, shipped_, said);
+    network_used_ = network_used_ || result.machine.inter.has_value();
   }
-  widen(result.machine, ranks);
+  place_ranks(facts, ranks, name, result);
   if (!facts.gpus.empty() && result.machine.gpu) {
     const auto listed = find_gpu_sheet(facts.gpus.front());
     const auto described = find_gpu_sheet(result.machine.gpu->model);
@@ -142,10 +181,24 @@ RecognisedMachine LogChecker::described_machine(const RunFacts& facts, int ranks
 }
 
 std::vector<LogCheck> LogChecker::check_text(std::string_view text, const std::string& name) {
-  const Import import = import_text(text, name, request_.defaults);
-  std::vector<LogCheck> checks = check_series(import.series, read_run_facts(text), name);
+  const RunFacts facts = read_run_facts(text);
+  const Import import = imported(text, name, request_.defaults, facts);
+  std::vector<LogCheck> checks = check_series(import.series, facts, name);
   for (LogCheck& check : checks) {
-    check.notes = import.notes;
+    // A line that says why the run failed is said as that.
+    std::copy_if(import.notes.begin(), import.notes.end(), std::back_inserter(check.notes),
+                 [&](const std::string& note) {
+                   return std::none_of(facts.failures.begin(), facts.failures.end(),
+                                       [&](const auto& failure) {
+                                         return note.starts_with(fmt::format("line {}:", failure.first));
+                                       });
+                 });
+    check.incomplete = import.format == "nccl-tests" && facts.incomplete();
+    if (!check.failure().empty()) {
+      check.check.withdraw(Standing::failed);
+    } else if (check.incomplete) {
+      check.check.withdraw(Standing::incomplete);
+    }
   }
   return checks;
 }
@@ -155,6 +208,9 @@ std::vector<LogCheck> LogChecker::check_series(const std::vector<Series>& series
   std::vector<LogCheck> checks;
   for (const auto& [kind, points] : runs_of(series)) {
     LogCheck check{.log = name, .hosts = facts.hosts, .line = series.front().line};
+    for (const auto& [line, failure] : facts.failures) {
+      check.failures.push_back(failure);
+    }
     RecognisedMachine described = described_machine(facts, kind.second, name);
     check.recognised = !request_.machine && !(instance_ && described.machine.name == instance_->name);
     check.machine = std::move(described.machine);
@@ -188,11 +244,37 @@ std::vector<LogCheck> LogChecker::check_log(const std::filesystem::path& log) {
   return check_text(read_text(log), log.string());
 }
 
+void LogChecker::judge_together(std::vector<LogCheck>& checks) {
+  for (LogCheck& several : checks) {
+    for (const LogCheck& alone : checks) {
+      if (several.check.alarmed() && is_node_of(alone, several, checks.size()) && alone.failure().empty()) {
+        const BandVerdict& most = alone.check.bands.back();
+        const std::string reaches =
+            fmt::format("{}: one of these nodes alone reaches {} GB/s at {}, of {} predicted", alone.log,
+                        rate_text(most.measured), format(most.bytes), rate_text(most.expected.typical));
+        const auto against = ruled_out_by(expected(alone.machine), alone.check.points, reaches);
+        if (!against.empty()) {
+          several.assumptions.push_back(reaches + ", so that causes inside a node are unlikely.");
+        }
+        several.evidence.insert(several.evidence.end(), against.begin(), against.end());
+        several.check.causes =
+            suspected_causes(expected(several.machine), several.check.points, several.evidence);
+      }
+    }
+  }
+}
+
+void LogChecker::refuse_idle_network() const {
+  if (network_ && !network_used_) {
+    throw KeyError("network: bears on nothing here: no log is of several nodes, or `--machine` says it");
+  }
+}
+
 std::vector<PairRun> pair_runs(std::span<const LogCheck> checks) {
   std::map<std::pair<std::string, std::string>, std::vector<double>> ratios;
   for (const LogCheck& check : checks) {
     if (check.hosts.size() == 2 && !check.check.bands.empty()) {
-      ratios[{*check.hosts.begin(), *check.hosts.rbegin()}].push_back(check.check.bands.back().ratio);
+      ratios[{*check.hosts.begin(), *check.hosts.rbegin()}].push_back(1 / check.check.bands.back().ratio);
     }
   }
   std::vector<PairRun> runs;

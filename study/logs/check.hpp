@@ -15,6 +15,7 @@
 #include "analysis/check/pair_outliers.hpp"
 #include "import/import.hpp"
 #include "import/machine/run_facts.hpp"
+#include "scenario/machine/named_machine.hpp"
 #include "study/inputs/invocation.hpp"
 #include "study/logs/topology.hpp"
 #include "study/ranks/observer.hpp"
@@ -25,7 +26,9 @@ namespace ringside::study {
 struct CheckRequest {
   std::optional<std::string> machine = {};             ///< A name of `list machines` or a file.
   std::optional<std::filesystem::path> topology = {};  ///< nvidia-smi topo -m, or NCCL's XML.
-  std::optional<std::string> gpu = {};                 ///< Where neither says which GPUs these are.
+  /// Where neither says which GPUs these are; `8 x B200` also says how many a node has.
+  std::optional<std::string> gpu = {};
+  std::optional<std::string> network = {};  ///< `4 x 200 Gb/s infiniband`, where the log says the rest.
   /// What this machine is called where it was built or rented, for what runs on it now; where a log shows other GPUs, it was another.
   std::optional<Instance> instance = {};
   ImportDefaults defaults = {};
@@ -45,7 +48,12 @@ struct LogCheck {
   std::optional<MachineCheck> beside_baseline = {};
   std::vector<CauseEvidence> evidence = {};  ///< What the log says of causes, whatever the verdict.
   int wrong_results = 0;
-  std::vector<std::string> notes = {};  ///< What importing said.
+  std::vector<std::string> failures = {};  ///< Lines of the log that say that its results do not count.
+  bool incomplete = false;                 ///< It lacks the last lines of nccl-tests.
+  std::vector<std::string> notes = {};     ///< What importing said.
+
+  /// Why the results do not count, one sentence; empty where they do.
+  std::string failure() const;
 };
 
 struct RecognisedMachine {
@@ -82,6 +90,10 @@ class LogChecker {
   /// The same for what was read or measured otherwise, with what is known of the machine. Of each point the first counts.
   std::vector<LogCheck> check_series(const std::vector<Series>& series, const RunFacts& facts,
                                      const std::string& name);
+  /// What a node did alone rules out causes inside it for a run of several nodes, where logs of both are among `checks`.
+  void judge_together(std::vector<LogCheck>& checks);
+  /// Throws KeyError where the request says a network and no log needed it.
+  void refuse_idle_network() const;
 
  private:
   RecognisedMachine described_machine(const RunFacts& facts, int ranks, const std::string& name);
@@ -91,15 +103,31 @@ class LogChecker {
   CheckRequest request_;
   std::optional<Machine> machine_;
   std::optional<Machine> instance_;
+  std::optional<Counted> gpu_;  ///< Of the request: model, and number per node where it says one.
+  std::optional<InterLink> network_;
+  bool network_used_ = false;
   std::string topology_;         ///< Text of the request's file.
   std::vector<Known> baseline_;  ///< Empty without one.
   ShippedMachines shipped_;
   std::vector<std::unique_ptr<ExpectedTimes>> expected_;
 };
 
-/// The machine that a log of `ranks` ranks was made on, as far as the log says. Throws Error{bad_input} with what it does not say.
+/// What somebody says beside a log.
+struct SaidOfMachine {
+  std::optional<int> gpus_per_node = {};
+  std::optional<InterLink> network = {};
+};
+
+/// The machine that a log of `ranks` ranks was made on, as far as the log and `said` say. Throws Error{bad_input} with what is missing.
 RecognisedMachine recognise_machine(const RunFacts& facts, int ranks, const std::string& name,
-                                    ShippedMachines& shipped);
+                                    ShippedMachines& shipped, const SaidOfMachine& said = {});
+
+/// Puts the ranks on the nodes of a described machine as the log's list has them, and says where the two differ; as many nodes as they
+/// need where there is no list. Throws KeyError where hosts have unlike numbers of ranks.
+void place_ranks(const RunFacts& facts, int ranks, const std::string& name, RecognisedMachine& described);
+
+/// `4 x 200 Gb/s infiniband`: NICs of a node, the rate of each, and the kind of network. Throws KeyError.
+InterLink parse_network(const std::string& text);
 
 /// What a log says for or against causes.
 std::vector<CauseEvidence> evidence_of(const RunFacts& facts, const Machine& machine);

@@ -91,7 +91,29 @@ class EvidenceList {
   std::vector<CauseEvidence> evidence;
 };
 
+/// Hosts of the list, or nodes by NCCL's own count; 0 where the log says neither.
+int nodes_in(const RunFacts& facts) { return facts.nodes.value_or(static_cast<int>(facts.hosts.size())); }
+
+void evidence_of_channels(const RunFacts& facts, int described, EvidenceList& list) {
+  int channels = 0;
+  int most = 0;
+  for (const auto& [nic, count] : facts.channels_of_nic) {
+    channels += count;
+    most = std::max(most, count);
+  }
+  constexpr std::size_t kFewest = 3;  // Of fewer NICs one has half of the channels anyway.
+  if (described > 4 && facts.channels_of_nic.size() >= kFewest) {
+    const bool half = 2 * most >= channels;
+    const std::size_t line = std::max(facts.gpudirect.line, facts.without_gpudirect.line);
+    list.add(Cause::shared_nic, half, line,
+             fmt::format("one NIC carries {} of {} channels between nodes", most, channels));
+  }
+}
+
 void evidence_of_network(const RunFacts& facts, const Machine& machine, EvidenceList& list) {
+  if (nodes_in(facts) == 1 || !machine.inter) {
+    return;  // Nothing goes through a network.
+  }
   if (facts.network) {
     const bool sockets = *facts.network == "Socket";
     list.add(Cause::tcp, sockets, facts.network_line,
@@ -107,7 +129,8 @@ void evidence_of_network(const RunFacts& facts, const Machine& machine, Evidence
     list.add(Cause::gpudirect_off, true, facts.without_gpudirect.line,
              "channels go via the network without GDRDMA");
   }
-  if (facts.nics.empty() || !machine.inter) {
+  evidence_of_channels(facts, machine.inter->nics, list);
+  if (facts.nics.empty()) {
     return;
   }
   const int seen = static_cast<int>(facts.nics.size());
@@ -162,12 +185,39 @@ std::optional<InterLink> network_of(const RunFacts& facts) {
                    .nics = static_cast<int>(nics.size())};
 }
 
+/// How many nodes the ranks stand on, alike on each.
+int nodes_of(const RunFacts& facts, int ranks, const std::string& name, const SaidOfMachine& said) {
+  const int listed = nodes_in(facts);
+  if (listed == 0 && said.gpus_per_node) {
+    if (ranks % *said.gpus_per_node != 0 && ranks > *said.gpus_per_node) {
+      throw KeyError(
+          fmt::format("gpu: {}: {} ranks do not fill nodes of {} GPUs", name, ranks, *said.gpus_per_node));
+    }
+    return std::max(1, ranks / *said.gpus_per_node);
+  }
+  const int nodes = std::max(listed, 1);
+  if (listed == 0 && said.network) {
+    throw KeyError(
+        fmt::format("gpu: {}: the log does not say on how many nodes its {} ranks stand; give --gpu with the "
+                    "GPUs of a node, "
+                    "such as --gpu '8 x B200'",
+                    name, ranks));
+  }
+  if (ranks % nodes != 0 || (facts.ranks && facts.ranks != ranks)) {
+    ask(name, fmt::format("how {} ranks stand on {} hosts", ranks, nodes), "a file");
+  }
+  return nodes;
+}
+
 }  // namespace
 
 RecognisedMachine recognise_machine(const RunFacts& facts, int ranks, const std::string& name,
-                                    ShippedMachines& shipped) {
+                                    ShippedMachines& shipped, const SaidOfMachine& said) {
   if (facts.gpus.empty()) {
-    ask(name, "which GPUs these are", "`ringside list machines` shows the names");
+    throw KeyError(
+        fmt::format("gpu: {}: the log does not say which GPUs these are; give --gpu MODEL, such as --gpu "
+                    "'8 x B200' of nodes of eight, or --machine and a name of `ringside list machines`",
+                    name));
   }
   const std::string& gpu = facts.gpus.front();
   if (std::any_of(facts.gpus.begin(), facts.gpus.end(),
@@ -182,35 +232,108 @@ RecognisedMachine recognise_machine(const RunFacts& facts, int ranks, const std:
   if (!sheet) {
     ask(name, fmt::format("what a {} is, which the catalogue does not know", gpu), "a file");
   }
-  const int listed = static_cast<int>(std::max<std::size_t>(1, facts.hosts.size()));
-  const int nodes = facts.nodes.value_or(listed);
-  if (nodes < 1 || ranks % nodes != 0 || (facts.ranks && facts.ranks != ranks)) {
-    ask(name, fmt::format("how {} ranks stand on {} hosts", ranks, nodes), "a file");
-  }
+  const int nodes = nodes_of(facts, ranks, name, said);
   RecognisedMachine result;
   Machine& machine = result.machine;
   machine.nodes = nodes;
-  machine.gpus_per_node = ranks / nodes;
-  machine.name =
-      fmt::format("{}{}x {}", nodes > 1 ? fmt::format("{} x ", nodes) : "", ranks / nodes, sheet->model);
+  machine.gpus_per_node = said.gpus_per_node.value_or(ranks / nodes);
+  machine.name = fmt::format("{}{}x {}", nodes > 1 ? fmt::format("{} x ", nodes) : "", *machine.gpus_per_node,
+                             sheet->model);
   machine.gpu = Gpu{.model = sheet->model};
   if (ranks > nodes) {
-    machine.intra = usual_links(*sheet, ranks / nodes, result.assumptions);
+    machine.intra = usual_links(*sheet, *machine.gpus_per_node, result.assumptions);
   }
   if (nodes > 1) {
-    machine.inter = network_of(facts);
+    machine.inter = said.network ? said.network : network_of(facts);
+  }
+  if (nodes > 1 && said.network) {
+    return result;
   }
   if (nodes > 1 && machine.inter) {
     result.assumptions.push_back(fmt::format("NCCL's topology in the log has {} of {} in a node.",
                                              count_of(machine.inter->nics, "NIC"),
                                              format(*machine.inter->rate)));
   } else if (nodes > 1) {
-    ask(name,
-        fmt::format("how fast the network between its {} nodes is ({} x {} each)", nodes, ranks / nodes,
-                    sheet->model),
-        shipped.like(sheet->model, ranks / nodes));
+    throw KeyError(fmt::format(
+        "network: {}: the log does not say how fast the network between its {} nodes is ({} x {} each); give "
+        "--network with NICs of a node, rate and kind, such as --network '4 x 200 Gb/s infiniband', or "
+        "--machine: {}",
+        name, nodes, ranks / nodes, sheet->model, shipped.like(sheet->model, ranks / nodes)));
   }
   return result;
+}
+
+void place_ranks(const RunFacts& facts, int ranks, const std::string& name, RecognisedMachine& described) {
+  Machine& machine = described.machine;
+  const int gpus = machine.gpus_per_node.value_or(0);
+  const int hosts = nodes_in(facts);
+  std::size_t listed = 0;
+  std::size_t most = 0;
+  std::size_t fewest = ranks > 0 ? static_cast<std::size_t>(ranks) : 0;
+  for (const auto& [host, of_host] : facts.ranks_of_host) {
+    listed += of_host.size();
+    most = std::max(most, of_host.size());
+    fewest = std::min(fewest, of_host.size());
+  }
+  // A list of several runs may have a rank on several hosts, one that was cut not all.
+  const bool whole = listed == static_cast<std::size_t>(ranks);
+  if (gpus < 1 || (whole && most != fewest) || (hosts > 0 && ranks % hosts != 0)) {
+    if (gpus > 0) {
+      throw KeyError(
+          fmt::format("machine: {}: the list of ranks has {} to {} of {} ranks on each of {} hosts; nodes "
+                      "that are not alike are not modelled",
+                      name, fewest, most, ranks, hosts));
+    }
+    return;
+  }
+  const int per_node = hosts > 0 ? ranks / hosts : std::min(ranks, gpus);
+  if (per_node > gpus || hosts == 0) {
+    machine.nodes = std::max(machine.nodes, (ranks + gpus - 1) / gpus);
+    if (whole) {
+      described.assumptions.push_back(fmt::format(
+          "The log has {} ranks on each of {}, the description {} GPUs a node: {} nodes were taken.",
+          per_node, count_of(hosts, "host"), gpus, machine.nodes));
+    }
+    return;
+  }
+  if (machine.nodes > 1 && hosts > 1 && machine.nodes != hosts) {
+    described.assumptions.push_back(fmt::format(
+        "The log has {} hosts, the description {} nodes: {} were taken.", hosts, machine.nodes, hosts));
+  }
+  machine.nodes = hosts > 1 ? hosts : machine.nodes;
+  if (per_node < gpus) {
+    machine.ranks_per_node = per_node;
+    described.assumptions.push_back(
+        fmt::format("The log has {} on each host, of {} GPUs.", count_of(per_node, "rank"), gpus));
+  }
+}
+
+InterLink parse_network(const std::string& text) {
+  const Counted nics = counted(text);
+  const std::size_t blank = nics.what.rfind(' ');
+  if (blank == std::string::npos || nics.count > kMaxRanks) {
+    throw KeyError(
+        fmt::format("network: {}: write NICs of a node, rate and kind, such as '4 x 200 Gb/s infiniband'",
+                    in_quotes(text)));
+  }
+  return value_of_key([&] {
+    try {
+      const std::string kind = lower(nics.what.substr(blank + 1));
+      const auto known = parse_name<InterKind>(kind);
+      if (!known || *known == InterKind::custom) {
+        std::vector<std::string> names = names_of<InterKind>();
+        std::erase(names, "custom");
+        throw Error(ErrorKind::bad_input, unknown_name("kind of network", kind, names));
+      }
+      const BytesPerSecond rate = parse_bandwidth(nics.what.substr(0, blank));
+      if (!(rate.value > 0)) {
+        throw Error(ErrorKind::bad_input, "the rate of a NIC is above 0");
+      }
+      return InterLink{.kind = *known, .rate = rate, .nics = nics.count};
+    } catch (const Error& error) {
+      throw Error(error.kind(), fmt::format("network: {}: {}", in_quotes(text), error.what()));
+    }
+  });
 }
 
 std::vector<CauseEvidence> evidence_of(const RunFacts& facts, const Machine& machine) {
@@ -230,6 +353,8 @@ std::vector<CauseEvidence> evidence_of(const RunFacts& facts, const Machine& mac
   }
   if (facts.no_nvls.count > 0) {
     list.add(Cause::nvls_off, true, facts.no_nvls.line, "NVLS multicast support is not available");
+  } else if (facts.nvls.count > 0) {
+    list.add(Cause::nvls_off, false, facts.nvls.line, "NVLS multicast support is available");
   }
   const std::size_t ranks_listed = facts.gpus.size();
   if (ranks_listed > facts.hosts.size() && !facts.processes.empty()) {

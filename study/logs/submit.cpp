@@ -41,6 +41,9 @@ std::vector<std::string> missing_from(const LogCheck& check, const SubmitRequest
   if (!request.source) {
     missing.emplace_back("`source`: where it is published, a URL");
   }
+  if (check.incomplete) {
+    missing.emplace_back("the end of the run: the log lacks `Out of bounds values` and `Avg bus bandwidth`");
+  }
   if (!machine.software.nccl && !machine.software.rccl) {
     missing.emplace_back("the version of NCCL: `software: {nccl: …}`");
   }
@@ -71,8 +74,9 @@ Submission submit(const SubmitRequest& request, const Invocation& invocation) {
                     request.log.string()));
   }
   const LogCheck& check = checks.front();
-  if (check.check.points.empty()) {
-    throw Error(ErrorKind::bad_input, fmt::format("{}: all of its results were wrong", request.log.string()));
+  if (const std::string failure = check.failure(); !failure.empty()) {
+    throw Error(ErrorKind::failed,
+                fmt::format("{}: its results do not count: {}", request.log.string(), failure));
   }
   const PointKey& key = check.check.points.front().key;
   const std::string name = file_name(fmt::format(
@@ -99,11 +103,15 @@ Submission submit(const SubmitRequest& request, const Invocation& invocation) {
   for (const std::string& missing : submission.missing) {
     source += fmt::format("  # Missing: {}\n", missing);
   }
-  source += fmt::format("  - name: {}\n{}    ranks: {}\n    message_sizes: [{}]\n    machine:\n{}", name,
-                        key.collective == Collective::all_reduce
-                            ? std::string()
-                            : fmt::format("    collective: {}\n", ringside::name(key.collective)),
-                        key.ranks, fmt::join(sizes, ", "), indented(to_yaml(machine)));
+  source +=
+      fmt::format("  - name: {}\n{}    ranks: {}\n{}    message_sizes: [{}]\n    machine:\n{}", name,
+                  key.collective == Collective::all_reduce
+                      ? std::string()
+                      : fmt::format("    collective: {}\n", ringside::name(key.collective)),
+                  key.ranks,
+                  machine.ranks_per_node ? fmt::format("    ranks_per_node: {}\n", *machine.ranks_per_node)
+                                         : std::string(),
+                  fmt::join(sizes, ", "), indented(to_yaml(machine)));
   write_file(submission.table, table);
   write_file(submission.source, source);
   return submission;

@@ -9,7 +9,7 @@ HEAD = "# nThread 1 nGpus 8 minBytes 8 maxBytes 1073741824 step: 2(factor) warmu
 TITLE = "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n"
 
 
-def log(busbw, ranks=8, gpu="NVIDIA L40S", hosts=1, info="", wrong=0):
+def log(busbw, ranks=8, gpu="NVIDIA L40S", hosts=1, info="", wrong=0, ended=True):
     """A log of large all_reduces at this bus bandwidth, GB/s."""
     text = HEAD
     for rank in range(ranks):
@@ -20,6 +20,8 @@ def log(busbw, ranks=8, gpu="NVIDIA L40S", hosts=1, info="", wrong=0):
         time = size * factor / busbw / 1e3
         row = f"{time:.1f} {size / time / 1e3:.2f} {size / time / 1e3 * factor:.2f} {wrong}"
         text += f"{size} {size // 4} float sum -1 {row} {row}\n"
+    if ended:
+        text += f"# Out of bounds values : {'12 FAILED' if wrong else '0 OK'}\n# Avg bus bandwidth    : {busbw}\n"
     return text
 
 
@@ -37,16 +39,22 @@ class Check(RingsideCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("8x L40S, as the log says", result.stdout)
         self.assertIn("The L40S are taken to sit in PCIe 4 slots of 16 lanes", result.stdout)
-        self.assertRegex(result.stdout, r"slower than 9\d\.\d % of such machines, by \d\.\d\d×")
+        self.assertRegex(result.stdout, r"slower than 9\d\.\d % of such machines")
+        self.assertRegex(result.stdout, r"above +6 +256 MiB +1\.45 +\d+\.\d \(\d\.\d\d to \d+\.\d\) +0\.1\d× +0\.0 %")
+        self.assertIn("measured / predicted bandwidth, above 1 is faster", result.stdout)
         self.assertIn("1. GPUs do not reach each other's memory: copies go through host memory", result.stdout)
         self.assertIn("to tell: nvidia-smi topo -p2p r", result.stdout)
 
     def test_a_healthy_machine_and_what_its_log_says_beside(self):
         record = self.record(self.write("x.log", log(230, gpu="NVIDIA A100-SXM4-80GB")))
         self.assertEqual((record["alarm"], record["bands"][0]["verdict"], record["recognised"]), (False, "healthy", True))
-        info = "node0:1:1 [0] NCCL INFO NCCL_ALGO set by environment to Ring.\n"
+        info = "node0:1:1 [0] NCCL INFO NCCL_PROTO set by environment to LL128.\nnode0:1:1 [0] NCCL INFO Using network Socket\n"
         shown = self.check(self.write("y.log", log(230, gpu="NVIDIA A100-SXM4-80GB", info=info))).stdout
-        self.assertIn("Not slow, but line 10: NCCL_ALGO is Ring: the algorithm Ring is forced", shown)
+        self.assertIn("Not slow, but line 10: NCCL_PROTO is LL128: the protocol LL128 is forced", shown)
+        self.assertNotIn("TCP sockets", shown)  # Nothing goes through a network.
+        info = info.replace("NCCL_PROTO", "NCCL_ALGO").replace("LL128", "Ring")
+        shown = self.check(self.write("z.log", log(230, gpu="NVIDIA A100-SXM4-80GB", info=info))).stdout
+        self.assertNotIn("Not slow, but", shown)  # A ring is what runs there anyway.
 
     def test_sockets_on_p4d(self):
         info = "node0:1:1 [0] NCCL INFO Using network Socket\n"
@@ -68,14 +76,14 @@ class Check(RingsideCase):
         self.assertEqual(record["held_back"]["cause"], "gpudirect_off")
         self.assertIn("1 NIC of 25 GB/s in a node", record["assumptions"][-1])
         shown = self.check(self.write("y.log", text)).stdout
-        self.assertRegex(shown, r"Held back \(\d+ %\): line \d+: channels go via the network without GDRDMA")
+        self.assertRegex(shown, r"Held back: NICs do not reach the GPUs' memory .*\n   line \d+: channels go via the network without GDRDMA")
         # The same times where the log says that GPUs' memory is reached.
         self.assertIsNone(self.record(self.write("z.log", text.replace("NET/IB/0\n", "NET/IB/0/GDRDMA\n")))["held_back"])
 
     def test_what_the_log_does_not_say_is_asked_for(self):
         path = self.write("x.log", log(100, ranks=16, hosts=2, gpu="NVIDIA A100-SXM4-40GB"))
-        self.assert_rejected(self.check(path), 2, "how fast the network between its 2 nodes is", "--machine: ", "p4d.24xlarge")
-        self.assert_rejected(self.check(self.write("y.log", TITLE + log(100).split(TITLE)[1])), 2, "which GPUs these are")
+        self.assert_rejected(self.check(path), 2, "how fast the network between its 2 nodes is", "--network '4 x 200 Gb/s infiniband'", "p4d.24xlarge")
+        self.assert_rejected(self.check(self.write("y.log", TITLE + log(100).split(TITLE)[1])), 2, "which GPUs these are", "--gpu '8 x B200'")
         self.assert_rejected(self.check(self.write("z.log", log(100, gpu="NVIDIA H900"))), 2, "what a NVIDIA H900 is")
         self.assert_rejected(self.check(path, "--machine", "p4d", ), 2, "did you mean 'p4d.24xlarge'")
 
@@ -103,6 +111,100 @@ class Check(RingsideCase):
     def test_wrong_results_are_said_and_never_pass(self):
         result = self.check(self.write("x.log", log(230, gpu="NVIDIA A100-SXM4-80GB", wrong=3)))
         self.assertIn("6 rows had wrong results, whatever their speed", result.stdout)
+        self.assert_rejected(result, 1, "results do not count", "Out of bounds values : 12 FAILED")
+
+    def test_a_failed_run_is_status_1(self):
+        failed = "node1: Test NCCL failure common.cu:1012 'unhandled system error'\n"
+        self.assert_rejected(self.check(self.write("x.log", HEAD + TITLE + failed)), 1, "the run failed: line 3: Test NCCL failure")
+        timeout = "node0:1:1 [0] NCCL WARN NET/IB : Got completion from peer 10.0.0.1<4> with error 12, opcode 0, len 0, vendor err 129\n"
+        path = self.write("y.log", log(230, gpu="NVIDIA A100-SXM4-80GB", info=timeout))
+        result = self.check(path)
+        self.assert_rejected(result, 1, "NCCL WARN NET/IB : Got completion")
+        self.assertIn("as expected, but its results do not count", result.stdout)
+        self.assertNotIn("healthy", result.stdout)
+        good = self.write("z.log", log(230, gpu="NVIDIA A100-SXM4-80GB"))
+        many = self.check(good, path)
+        self.assert_rejected(many, 1, "y.log: line 10")
+        self.assertIn("results do not count", many.stdout)
+        self.assert_rejected(self.run_ringside("submit", path), 1, "its results do not count")
+
+    def test_a_run_without_its_last_lines_is_incomplete(self):
+        path = self.write("x.log", log(230, gpu="NVIDIA A100-SXM4-80GB", ended=False))
+        record = self.record(path)
+        self.assertEqual((record["incomplete"], record["bands"][0]["verdict"]), (True, "incomplete"))
+        shown = self.check(path).stdout
+        self.assertIn("Incomplete: the last lines of a run", shown)
+        self.assertNotIn("healthy", shown)
+
+    def test_ranks_stand_where_the_log_says(self):
+        # Two nodes with one of eight GPUs each are no node with two.
+        path = self.write("x.log", log(20, ranks=2, hosts=2, gpu="NVIDIA A100-SXM4-40GB"))
+        record = self.record(path, "--machine", "Standard_ND96asr_v4")
+        self.assertFalse(record["alarm"], record)
+        self.assertEqual(record["assumptions"], ["The log has 1 rank on each host, of 8 GPUs."])
+        self.assertEqual(record["nics"]["nics"], 1)
+        given = self.run_ringside("submit", path, "--machine", "Standard_ND96asr_v4", "--output", "given")
+        self.assertEqual(given.returncode, 0, given.stderr)
+        (scenario,) = (self.folder / "given").glob("*.yaml")
+        self.assertIn("    ranks_per_node: 1\n", scenario.read_text())
+        self.assertEqual(self.run_ringside("predict", scenario).returncode, 0)
+        # More hosts than the description has nodes, and ranks that do not fit.
+        path = self.write("y.log", log(150, ranks=64, hosts=8, gpu="NVIDIA H100 80GB HBM3"))
+        record = self.record(path, "--machine", "2 x BM.GPU.H100.8")
+        self.assertEqual(record["assumptions"], ["The log has 8 hosts, the description 2 nodes: 8 were taken."])
+        uneven = log(20, ranks=3, hosts=2, gpu="NVIDIA A100-SXM4-40GB")
+        self.assert_rejected(self.check(self.write("z.log", uneven), "--machine", "p4d.24xlarge"), 2, "1 to 2 of 3 ranks on each of 2 hosts")
+
+    def test_a_network_in_one_line_completes_what_the_log_says(self):
+        path = self.write("x.log", log(90, ranks=16, hosts=2, gpu="NVIDIA A100-SXM4-40GB"))
+        record = self.record(path, "--network", "4 x 200 Gb/s infiniband")
+        self.assertEqual((record["machine"], record["nics"]["nics"], record["nics"]["line_rate"]), ("2 x 8x A100-SXM4-40GB", 4, 25))
+        shown = self.check(path, "--network", "4 x 200 Gb/s infiniband").stdout
+        self.assertIn("Per NIC: 22.5 GB/s, 90 % of its line rate of 25.0 GB/s (90.0 GB/s at", shown)
+        self.assertIn("A ring reaches at most 100 GB/s; Tree may reach 188 GB/s on 2 nodes.", shown)
+        # A table alone says neither GPUs nor hosts.
+        table = self.write("y.log", TITLE + log(90, ranks=16).split(TITLE)[1])
+        given = ("--network", "4 x 200 Gb/s infiniband", "--gpu", "8 x A100-SXM4-40GB")
+        self.assertEqual(self.record(table, *given)["machine"], "2 x 8x A100-SXM4-40GB")
+        self.assert_rejected(self.check(table, *given[:2], "--gpu", "A100-SXM4-40GB"), 2, "--gpu '8 x B200'")
+        for wrong, why in (("4 x 200 Gb/s infinband", "did you mean 'infiniband'"), ("4 x 200 infiniband", "Gb/s"),
+                           ("infiniband", "4 x 200 Gb/s infiniband"), ("0 x 200 Gb/s roce", "0 x 200")):
+            self.assert_rejected(self.check(path, "--network", wrong), 2, "--network: ", why)
+        one = self.write("z.log", log(230, gpu="NVIDIA A100-SXM4-80GB"))
+        self.assert_rejected(self.check(one, "--network", "4 x 200 Gb/s roce"), 2, "--network: bears on nothing here")
+
+    def test_a_node_alone_and_two_of_them_are_judged_together(self):
+        network = ("--network", "8 x 400 Gb/s infiniband")
+        two = self.write("two.log", log(110, ranks=16, hosts=2, gpu="NVIDIA H100 80GB HBM3"))
+        alone = self.write("alone.log", log(474, gpu="NVIDIA H100 80GB HBM3"))
+        inside = {"links_half", "nvls_off", "peer_to_peer_off"}
+
+        def of_two(*logs):
+            (record,) = [one for one in self.records(self.check(*logs, *network, "--format", "json").stdout) if one["ranks"] == 16]
+            self.assertTrue(record["alarm"])
+            return {one["cause"]: one["probability"] for one in record["causes"]}, record
+        before, _ = of_two(two)
+        after, record = of_two(two, alone)
+        self.assertLess(sum(after.get(one, 0) for one in inside), 0.1 * sum(before.get(one, 0) for one in inside))
+        (links,) = [one for one in record["causes"] if one["cause"] == "links_half"]
+        self.assertIn("alone.log: one of these nodes alone reaches 474 GB/s", links["evidence"][0])
+
+    def test_several_logs_say_what_one_would(self):
+        gpu = "NVIDIA A100-SXM4-80GB"
+        text = log(230, gpu=gpu)
+        other = text.replace("# nThread", "# Collective test starting: all_gather_perf\n# nThread").replace(" float sum ", " float none ")
+        self.write("a.log", text)
+        self.write("b.log", other)
+        small = "1024 256 float sum -1 60.0 0.02 0.03 0 60.0 0.02 0.03 0\n"
+        self.write("c.log", text.replace(TITLE, TITLE + small).replace("Pid", "Pid 7 #"))
+        shown = self.check("a.log", "b.log", "c.log").stdout
+        self.assertRegex(shown, r"log +machine +collective")
+        self.assertRegex(shown, r"b\.log .* all_gather ")
+        self.assertRegex(shown, r"c\.log .* \d\.\d\d× h ")
+        self.assertIn("3 logs: Their NVLinks are taken to go through NVSwitches.", shown)
+        shown = self.check("a.log", "c.log", "--machine", "BM.GPU.H100.8").stdout
+        self.assertNotRegex(shown, r"log +machine +collective")
+        self.assertRegex(shown, "2 logs: The log lists NVIDIA A100-SXM4-80GB, the description has H100.*: is it the right one")
 
     def test_many_logs(self):
         for i in range(3):
@@ -110,7 +212,7 @@ class Check(RingsideCase):
         self.write("bad.log", log(1.45))
         self.write("empty.log", "")
         result = self.run_ringside("check", *sorted(self.folder.glob("*.log")))
-        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assert_rejected(result, 2, "1 log was not checked")
         self.assertIn("1 of 4 slow, 1 not checked", result.stdout)
         self.assertIn("is empty", result.stdout)
         self.assertTrue("check_map" in result.stdout or "gnuplot" in result.stderr, result.stderr)

@@ -16,7 +16,7 @@ class FalseAlarms(RingsideCase):
         share = sum(sum(alarms) / len(alarms) for alarms in sources.values()) / len(sources)
         self.assertLessEqual(share, 0.07)
         causes = {r["cause"]: r for r in self.records(result.stdout) if r["record"] == "injected_cause"}
-        for cause in ("peer_to_peer_off", "nvls_off", "one_nic"):
+        for cause in ("peer_to_peer_off", "one_nic", "shared_nic"):
             self.assertGreaterEqual(causes[cause]["alarmed"], 0.9 * causes[cause]["machines"], cause)
             self.assertGreaterEqual(causes[cause]["among_first_two"], 0.9 * causes[cause]["alarmed"], cause)
 
