@@ -78,19 +78,12 @@ void require_gate(const CheckFlags& flags, const std::vector<study::LogCheck>& c
   }
 }
 
-/// Throws for the logs whose results do not count, and for those that could not be judged.
+/// Throws for a log whose results do not count, and for those that could not be judged.
 void require_results(const std::vector<study::LogCheck>& checks, const std::vector<std::string>& problems) {
-  std::vector<std::string> failures;
   for (const study::LogCheck& check : checks) {
     if (const std::string failure = check.failure(); !failure.empty()) {
-      failures.push_back(fmt::format("{}: {}", check.log, failure));
+      throw Error(ErrorKind::failed, fmt::format("results do not count: {}: {}", check.log, failure));
     }
-  }
-  if (!failures.empty()) {
-    const std::size_t more = failures.size() - 1;
-    throw Error(ErrorKind::failed,
-                fmt::format("results do not count: {}{}", failures.front(),
-                            more > 0 ? fmt::format(", and those of {}", count_of(more, "other log")) : ""));
   }
   if (!problems.empty()) {
     throw Error(ErrorKind::bad_input, fmt::format("{} not checked, as said above",

@@ -63,7 +63,7 @@ std::optional<BandVerdict> band_verdict(const std::vector<Point>& points, SizeBa
                       .points = static_cast<int>(distances.size()),
                       .ratio = median_over(ratios),
                       .share_as_slow = share_above(middle)};
-  // Of two sizes on both sides of the median the larger one is what people quote.
+  // The larger one of two sizes on both sides of the median is what people quote.
   const Point& shown =
       **std::min_element(of_band.begin(), of_band.end(), [&](const Point* a, const Point* b) {
         const auto rank = [&](const Point* point) {

@@ -40,7 +40,7 @@ std::optional<NicShare> nic_share(const NcclSystem& system, double line_rate, st
                  .nvls = system.has_nvls()};
   for (const Point& point : points) {
     const auto rate = bus_bandwidth(share.collective, system.ranks, point.key.bytes, point.measured->seconds);
-    // Of sizes that are alike the largest.
+    // The largest of sizes that are alike.
     if (rate && rate->value * 1e-9 > 0.995 * share.busbw) {
       share.busbw = rate->value * 1e-9;
       share.bytes = point.key.bytes;
@@ -66,9 +66,6 @@ std::string rate_text(double gigabytes) {
 std::string sentence(const NicShare& share) {
   constexpr double kExceeds = 1.05;
   const double of_line = share.as_ring / share.line_rate;
-  const bool tree = share.tree_factor > kExceeds;
-  const std::string_view others = share.nvls ? "Tree and NVLSTree" : "Tree";
-  const double ring_reaches = share.line_rate * share.nics;
   const std::string per_nic = fmt::format(
       "Per NIC: {:.1f} GB/s, {} of its line rate of {:.1f} GB/s ({} GB/s at {} over {} of a node).",
       share.as_ring, percent(of_line), share.line_rate, rate_text(share.busbw), format(share.bytes),
@@ -79,12 +76,13 @@ std::string sentence(const NicShare& share) {
   if (of_line > kExceeds * share.tree_factor) {
     return per_nic + " No algorithm of NCCL's exceeds that rate so far: is the network described right?";
   }
-  if (!tree) {
+  if (share.tree_factor < kExceeds) {
     return per_nic + " No algorithm exceeds the line rate with one GPU a node.";
   }
-  const std::string reach = fmt::format("{} may reach {} GB/s on {} nodes", others,
-                                        rate_text(ring_reaches * share.tree_factor), share.nodes);
-  return fmt::format("{} A ring reaches at most {} GB/s; {}.", per_nic, rate_text(ring_reaches), reach);
+  const double ring_reaches = share.line_rate * share.nics;
+  return fmt::format("{} A ring reaches at most {} GB/s; {} may reach {} GB/s on {} nodes.", per_nic,
+                     rate_text(ring_reaches), share.nvls ? "Tree and NVLSTree" : "Tree",
+                     rate_text(ring_reaches * share.tree_factor), share.nodes);
 }
 
 }  // namespace ringside

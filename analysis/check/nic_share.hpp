@@ -13,7 +13,7 @@ namespace ringside {
 struct NicShare {
   Collective collective = Collective::all_reduce;
   int nodes = 2;
-  int nics = 1;  ///< Of a node that carry its ranks' traffic.
+  int nics = 1;  ///< That carry the traffic of a node's ranks.
   Bytes bytes = {};
   double busbw = 0;      ///< GB/s, the most of all sizes.
   double line_rate = 0;  ///< GB/s of one NIC.

@@ -37,23 +37,14 @@ std::string_view mark_of(Standing standing) {
 
 /// What was taken for granted, once for all logs of which it is said.
 void print_assumptions(const std::vector<study::LogCheck>& checks) {
-  constexpr std::size_t kShown = 8;
-  std::vector<std::pair<std::string, std::set<std::string>>> said;
+  std::map<std::string, std::set<std::string>> logs_of;
   for (const study::LogCheck& check : checks) {
     for (const std::string& assumption : check.assumptions) {
-      auto found =
-          std::find_if(said.begin(), said.end(), [&](const auto& one) { return one.first == assumption; });
-      found = found != said.end() ? found : said.insert(said.end(), {assumption, {}});
-      found->second.insert(check.log);
+      logs_of[assumption].insert(check.log);
     }
   }
-  std::stable_sort(said.begin(), said.end(),
-                   [](const auto& a, const auto& b) { return a.second.size() > b.second.size(); });
-  for (std::size_t i = 0; i < std::min(said.size(), kShown); ++i) {
-    print_line(fmt::format("{}: {}", count_of(said[i].second.size(), "log"), said[i].first));
-  }
-  if (said.size() > kShown) {
-    print_line(fmt::format("{} more are said of single logs", said.size() - kShown));
+  for (const auto& [assumption, logs] : logs_of) {
+    print_line(fmt::format("{}: {}", count_of(logs.size(), "log"), assumption));
   }
 }
 
@@ -196,14 +187,14 @@ void print_checks(const std::vector<study::LogCheck>& checks, const std::vector<
     }
     if (!check.check.bands.empty()) {
       const BandVerdict& largest = check.check.bands.back();
-      row.at(6) = fmt::format("{} of {} at {}", rate_text(largest.measured), rate_text(largest.expected.typical),
-                              format(largest.bytes));
+      row.at(6) = fmt::format("{} of {} at {}", rate_text(largest.measured),
+                              rate_text(largest.expected.typical), format(largest.bytes));
     }
     row.back() = !check.failure().empty() ? "results do not count" : likely_cause(check.check);
     alarms += check.check.alarmed() ? 1U : 0U;
     rows.push_back(std::move(row));
   }
-  std::vector<std::string> titles = {"log",           "machine", "collective",       ">up to 64 KiB",
+  std::vector<std::string> titles = {"log",           "machine", "collective",        ">up to 64 KiB",
                                      ">up to 16 MiB", ">above",  ">GB/s of expected", "most likely cause"};
   if (!several_kinds) {
     titles.erase(titles.begin() + 2);

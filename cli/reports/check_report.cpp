@@ -165,8 +165,9 @@ void print_check(const study::LogCheck& check, const CommonOptions& common) {
     print_line(fmt::format("{}: no time that counts, on {}", check.log, check.machine.name));
   } else {
     const PointKey& key = check.check.points.front().key;
-    print_line(fmt::format("{}: {} of {} on {} ranks of {}{}", check.log,
+    print_line(fmt::format("{}: {} of {} on {} ranks{} of {}{}", check.log,
                            count_of(check.check.points.size(), "size"), name(key.collective), key.ranks,
+                           check.check.nics ? fmt::format(" on {} nodes", check.check.nics->nodes) : "",
                            check.machine.name, check.recognised ? ", as the log says" : ""));
   }
   for (const std::string& assumption : check.assumptions) {
@@ -192,7 +193,8 @@ void print_check(const study::LogCheck& check, const CommonOptions& common) {
   }
   if (!check.check.bands.empty()) {
     print_line(
-        "GB/s: bus bandwidth. ratio: measured / predicted bandwidth, above 1 is faster. slower: share of such "
+        "GB/s: bus bandwidth. ratio: measured / predicted bandwidth, above 1 is faster. slower: share of "
+        "such "
         "machines.");
   }
   if (check.check.nics) {

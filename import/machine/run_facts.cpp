@@ -61,10 +61,6 @@ void RunFactsReader::read_channel(std::size_t number, std::string_view via) {
       facts_.sockets.see(number);
     }
     (has(via, "GDRDMA") ? facts_.gpudirect : facts_.without_gpudirect).see(number);
-    // `NET/IB/3(12)/GDRDMA` is through the NIC 3.
-    const std::size_t nic = transport.find('/', transport.find('/') + 1);
-    const std::size_t end = nic == std::string_view::npos ? nic : transport.find_first_of("(/", nic + 1);
-    ++facts_.channels_of_nic[std::string(transport.substr(0, end))];
   }
 }
 

@@ -48,7 +48,6 @@ struct RunFacts {
   SeenInLog sockets = {};  ///< `via NET/Socket`
   SeenInLog nvls = {};     ///< `NVLS multicast support is available`, or channels of NVLS
   SeenInLog no_nvls = {};
-  std::map<std::string, int> channels_of_nic = {};  ///< `via NET/IB/3` → `NET/IB/3`
   // How the run ended.
   std::map<std::size_t, std::string> failures = {};  ///< By line: why its results do not count.
   int runs = 0;                                      ///< Heads of nccl-tests (`nThread 1 nGpus 8`).

@@ -128,8 +128,8 @@ MapTable<Software> software_table() {
               row("rccl", &Software::rccl, text_type("a version such as `2.20.5`")),
               // The words of NCCL_ALGO and NCCL_PROTO (NCCL user guide, "Environment Variables").
               row("nccl_algo", &Software::nccl_algo,
-                  word_type("NCCL algorithm",
-                            {"Ring", "Tree", "CollnetDirect", "CollnetChain", "NVLS", "NVLSTree", "PAT"})),
+                  word_type("NCCL algorithm", {"Ring", "Tree", "CollnetDirect", "CollnetChain", "NVLS",
+                                               "NVLSTree", "PAT", "^NVLS"})),
               row("nccl_proto", &Software::nccl_proto, word_type("NCCL protocol", {"LL", "LL128", "Simple"})),
               row("processes", &Software::processes, choice_type<Processes>("way to start processes")),
           },

@@ -266,7 +266,7 @@ void LogChecker::judge_together(std::vector<LogCheck>& checks) {
 
 void LogChecker::refuse_idle_network() const {
   if (network_ && !network_used_) {
-    throw KeyError("network: bears on nothing here: no log is of several nodes, or `--machine` says it");
+    throw KeyError("network: bears on nothing here: no log is of several nodes");
   }
 }
 

@@ -103,7 +103,7 @@ class LogChecker {
   CheckRequest request_;
   std::optional<Machine> machine_;
   std::optional<Machine> instance_;
-  std::optional<Counted> gpu_;  ///< Of the request: model, and number per node where it says one.
+  std::optional<Counted> gpu_;  ///< The model that the request says, and how many a node has.
   std::optional<InterLink> network_;
   bool network_used_ = false;
   std::string topology_;         ///< Text of the request's file.

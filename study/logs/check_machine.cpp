@@ -76,6 +76,8 @@ constexpr auto kSettings = std::to_array<SettingCause>({
     {"NCCL_NET_GDR_LEVEL", "loc", Cause::gpudirect_off},
     {"NCCL_ALGO", "ring", Cause::algorithm_ring},
     {"NCCL_ALGO", "ring", Cause::nvls_off},
+    {"NCCL_ALGO", "^nvls", Cause::nvls_off},
+    {"NCCL_ALGO", "^nvls,nvlstree", Cause::nvls_off},
     {"NCCL_ALGO", "tree", Cause::algorithm_tree},
     {"NCCL_PROTO", "ll", Cause::protocol_ll},
     {"NCCL_PROTO", "ll128", Cause::protocol_ll128},
@@ -93,22 +95,6 @@ class EvidenceList {
 
 /// Hosts of the list, or nodes by NCCL's own count; 0 where the log says neither.
 int nodes_in(const RunFacts& facts) { return facts.nodes.value_or(static_cast<int>(facts.hosts.size())); }
-
-void evidence_of_channels(const RunFacts& facts, int described, EvidenceList& list) {
-  int channels = 0;
-  int most = 0;
-  for (const auto& [nic, count] : facts.channels_of_nic) {
-    channels += count;
-    most = std::max(most, count);
-  }
-  constexpr std::size_t kFewest = 3;  // Of fewer NICs one has half of the channels anyway.
-  if (described > 4 && facts.channels_of_nic.size() >= kFewest) {
-    const bool half = 2 * most >= channels;
-    const std::size_t line = std::max(facts.gpudirect.line, facts.without_gpudirect.line);
-    list.add(Cause::shared_nic, half, line,
-             fmt::format("one NIC carries {} of {} channels between nodes", most, channels));
-  }
-}
 
 void evidence_of_network(const RunFacts& facts, const Machine& machine, EvidenceList& list) {
   if (nodes_in(facts) == 1 || !machine.inter) {
@@ -129,7 +115,6 @@ void evidence_of_network(const RunFacts& facts, const Machine& machine, Evidence
     list.add(Cause::gpudirect_off, true, facts.without_gpudirect.line,
              "channels go via the network without GDRDMA");
   }
-  evidence_of_channels(facts, machine.inter->nics, list);
   if (facts.nics.empty()) {
     return;
   }
@@ -188,22 +173,15 @@ std::optional<InterLink> network_of(const RunFacts& facts) {
 /// How many nodes the ranks stand on, alike on each.
 int nodes_of(const RunFacts& facts, int ranks, const std::string& name, const SaidOfMachine& said) {
   const int listed = nodes_in(facts);
-  if (listed == 0 && said.gpus_per_node) {
-    if (ranks % *said.gpus_per_node != 0 && ranks > *said.gpus_per_node) {
-      throw KeyError(
-          fmt::format("gpu: {}: {} ranks do not fill nodes of {} GPUs", name, ranks, *said.gpus_per_node));
-    }
-    return std::max(1, ranks / *said.gpus_per_node);
+  if (listed == 0 && said.network && !said.gpus_per_node) {
+    throw KeyError(fmt::format(
+        "gpu: {}: the log does not say on how many nodes its {} ranks stand; say GPUs of a node and "
+        "their model, such as '8 x B200'",
+        name, ranks));
   }
-  const int nodes = std::max(listed, 1);
-  if (listed == 0 && said.network) {
-    throw KeyError(
-        fmt::format("gpu: {}: the log does not say on how many nodes its {} ranks stand; give --gpu with the "
-                    "GPUs of a node, "
-                    "such as --gpu '8 x B200'",
-                    name, ranks));
-  }
-  if (ranks % nodes != 0 || (facts.ranks && facts.ranks != ranks)) {
+  const int gpus = std::min(said.gpus_per_node.value_or(ranks), ranks);
+  const int nodes = listed > 0 ? listed : ranks / gpus;
+  if (ranks % nodes != 0 || (listed == 0 && ranks % gpus != 0) || (facts.ranks && facts.ranks != ranks)) {
     ask(name, fmt::format("how {} ranks stand on {} hosts", ranks, nodes), "a file");
   }
   return nodes;
@@ -215,8 +193,8 @@ RecognisedMachine recognise_machine(const RunFacts& facts, int ranks, const std:
                                     ShippedMachines& shipped, const SaidOfMachine& said) {
   if (facts.gpus.empty()) {
     throw KeyError(
-        fmt::format("gpu: {}: the log does not say which GPUs these are; give --gpu MODEL, such as --gpu "
-                    "'8 x B200' of nodes of eight, or --machine and a name of `ringside list machines`",
+        fmt::format("gpu: {}: the log does not say which GPUs these are; give their model, such as "
+                    "'8 x B200' of nodes of eight, or a machine of `ringside list machines`",
                     name));
   }
   const std::string& gpu = facts.gpus.front();
@@ -246,18 +224,14 @@ RecognisedMachine recognise_machine(const RunFacts& facts, int ranks, const std:
   if (nodes > 1) {
     machine.inter = said.network ? said.network : network_of(facts);
   }
-  if (nodes > 1 && said.network) {
-    return result;
-  }
-  if (nodes > 1 && machine.inter) {
+  if (nodes > 1 && machine.inter && !said.network) {
     result.assumptions.push_back(fmt::format("NCCL's topology in the log has {} of {} in a node.",
                                              count_of(machine.inter->nics, "NIC"),
                                              format(*machine.inter->rate)));
-  } else if (nodes > 1) {
+  } else if (nodes > 1 && !said.network) {
     throw KeyError(fmt::format(
         "network: {}: the log does not say how fast the network between its {} nodes is ({} x {} each); give "
-        "--network with NICs of a node, rate and kind, such as --network '4 x 200 Gb/s infiniband', or "
-        "--machine: {}",
+        "NICs of a node, rate and kind, such as '4 x 200 Gb/s infiniband', or the machine: {}",
         name, nodes, ranks / nodes, sheet->model, shipped.like(sheet->model, ranks / nodes)));
   }
   return result;
@@ -265,75 +239,60 @@ RecognisedMachine recognise_machine(const RunFacts& facts, int ranks, const std:
 
 void place_ranks(const RunFacts& facts, int ranks, const std::string& name, RecognisedMachine& described) {
   Machine& machine = described.machine;
-  const int gpus = machine.gpus_per_node.value_or(0);
   const int hosts = nodes_in(facts);
+  std::set<std::size_t> sizes;
   std::size_t listed = 0;
-  std::size_t most = 0;
-  std::size_t fewest = ranks > 0 ? static_cast<std::size_t>(ranks) : 0;
   for (const auto& [host, of_host] : facts.ranks_of_host) {
     listed += of_host.size();
-    most = std::max(most, of_host.size());
-    fewest = std::min(fewest, of_host.size());
+    sizes.insert(of_host.size());
   }
   // A list of several runs may have a rank on several hosts, one that was cut not all.
   const bool whole = listed == static_cast<std::size_t>(ranks);
-  if (gpus < 1 || (whole && most != fewest) || (hosts > 0 && ranks % hosts != 0)) {
-    if (gpus > 0) {
-      throw KeyError(
-          fmt::format("machine: {}: the list of ranks has {} to {} of {} ranks on each of {} hosts; nodes "
-                      "that are not alike are not modelled",
-                      name, fewest, most, ranks, hosts));
-    }
-    return;
+  if (hosts > 0 && (ranks % hosts != 0 || (whole && sizes.size() > 1))) {
+    throw KeyError(
+        fmt::format("machine: {}: its {} ranks are not alike on its {} hosts, which is not modelled", name,
+                    ranks, hosts));
   }
-  const int per_node = hosts > 0 ? ranks / hosts : std::min(ranks, gpus);
-  if (per_node > gpus || hosts == 0) {
+  const int per_node = hosts > 0 ? ranks / hosts : ranks;
+  const int gpus = machine.gpus_per_node.value_or(per_node);
+  const auto say = [&](std::string sentence) { described.assumptions.push_back(std::move(sentence)); };
+  if (hosts == 0 || per_node > gpus) {
     machine.nodes = std::max(machine.nodes, (ranks + gpus - 1) / gpus);
     if (whole) {
-      described.assumptions.push_back(fmt::format(
-          "The log has {} ranks on each of {}, the description {} GPUs a node: {} nodes were taken.",
-          per_node, count_of(hosts, "host"), gpus, machine.nodes));
+      say(fmt::format(
+          "The log has {} ranks on a host, the description {} GPUs on a node: {} nodes were taken.", per_node,
+          gpus, machine.nodes));
     }
     return;
   }
   if (machine.nodes > 1 && hosts > 1 && machine.nodes != hosts) {
-    described.assumptions.push_back(fmt::format(
-        "The log has {} hosts, the description {} nodes: {} were taken.", hosts, machine.nodes, hosts));
+    say(fmt::format("The log has {} hosts, the description {} nodes: {} were taken.", hosts, machine.nodes,
+                    hosts));
   }
   machine.nodes = hosts > 1 ? hosts : machine.nodes;
   if (per_node < gpus) {
     machine.ranks_per_node = per_node;
-    described.assumptions.push_back(
-        fmt::format("The log has {} on each host, of {} GPUs.", count_of(per_node, "rank"), gpus));
+    say(fmt::format("The log has {} on each host of {} GPUs.", count_of(per_node, "rank"), gpus));
   }
 }
 
 InterLink parse_network(const std::string& text) {
   const Counted nics = counted(text);
-  const std::size_t blank = nics.what.rfind(' ');
-  if (blank == std::string::npos || nics.count > kMaxRanks) {
-    throw KeyError(
-        fmt::format("network: {}: write NICs of a node, rate and kind, such as '4 x 200 Gb/s infiniband'",
-                    in_quotes(text)));
-  }
-  return value_of_key([&] {
-    try {
-      const std::string kind = lower(nics.what.substr(blank + 1));
-      const auto known = parse_name<InterKind>(kind);
-      if (!known || *known == InterKind::custom) {
-        std::vector<std::string> names = names_of<InterKind>();
-        std::erase(names, "custom");
-        throw Error(ErrorKind::bad_input, unknown_name("kind of network", kind, names));
-      }
-      const BytesPerSecond rate = parse_bandwidth(nics.what.substr(0, blank));
-      if (!(rate.value > 0)) {
-        throw Error(ErrorKind::bad_input, "the rate of a NIC is above 0");
-      }
-      return InterLink{.kind = *known, .rate = rate, .nics = nics.count};
-    } catch (const Error& error) {
-      throw Error(error.kind(), fmt::format("network: {}: {}", in_quotes(text), error.what()));
+  const std::size_t blank = std::min(nics.what.rfind(' '), nics.what.size());
+  const std::string kind = lower(nics.what.substr(std::min(blank + 1, nics.what.size())));
+  try {
+    const auto known = parse_name<InterKind>(kind);
+    const BytesPerSecond rate = parse_bandwidth(nics.what.substr(0, blank));
+    if (!known || !(rate.value > 0)) {
+      throw Error(ErrorKind::bad_input,
+                  known ? "a rate is above 0" : unknown_name("kind of network", kind, names_of<InterKind>()));
     }
-  });
+    return InterLink{.kind = *known, .rate = rate, .nics = nics.count};
+  } catch (const Error& error) {
+    throw KeyError(
+        fmt::format("network: {}: {}; write NICs of a node, rate and kind: '4 x 200 Gb/s infiniband'",
+                    in_quotes(text), error.what()));
+  }
 }
 
 std::vector<CauseEvidence> evidence_of(const RunFacts& facts, const Machine& machine) {

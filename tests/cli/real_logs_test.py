@@ -42,6 +42,33 @@ REFUSED = {
     "topoxml/l20_cx7.log": "give --gpu MODEL",
 }
 
+# Logs of two nodes, with what they do not say of their machine.
+TWO_NODES = {
+    "nccl/a100pcie_2node_nogdr_stepbytes.log": [],
+    "nccl/abci_a100_2node_nccl284_error_col.log": ["4 x 200 Gb/s infiniband"],
+    "nccl/v100_p3dn_2node_efa_info_dictline.log": ["1 x 100 Gb/s efa"],
+    "nccl/h100_2node_1gpu_roce_info.log": ["1 x 200 Gb/s roce"],
+    "nccl/polaris_2node.log": ["2 x 200 Gb/s slingshot"],
+    "nccl/polaris_2node_dat2.log": ["2 x 200 Gb/s slingshot"],
+    "nccl/polaris_2node_dat4.log": ["2 x 200 Gb/s slingshot"],
+    "nccl/sophia_dgxa100_2node.log": ["8 x 200 Gb/s infiniband"],
+    "nccl/a3mega_2node_no_hash.log": ["8 x 200 Gb/s tcpxo"],
+    "nccl/alps_gh200_2node_ofi_indent.log": ["4 x 200 Gb/s slingshot"],
+    "nccl/alps_gh200_2node_v2.18.2.log": ["4 x 200 Gb/s slingshot", "4 x GH200"],
+    "nccl/oci_h100_2node_rdma.log": ["16 x 200 Gb/s roce"],
+    "nccl/oci_a100_b4_2node_slurm.log": ["16 x 100 Gb/s roce"],
+    "nccl/dstack_b200_a4_2node.log": ["8 x 400 Gb/s roce", "8 x B200"],
+    "nccl/dstack_a3high_tcpx.log": ["4 x 200 Gb/s tcpx", "8 x H100-SXM"],
+    "nccl/dstack_b200_lambda_2node.log": ["8 x 400 Gb/s infiniband", "8 x B200"],
+    "nccl/azure_ndv4_2node.log": ["8 x 200 Gb/s infiniband", "8 x A100-SXM4-40GB"],
+    "nccl/deepops_roce_k8s.log": ["2 x 100 Gb/s roce", "8 x V100-SXM2-32GB"],
+    "nccl/aws_p4de_2node_slurm0.log": ["4 x 100 Gb/s efa", "8 x A100-SXM4-80GB"],
+    "nccl/aws_p5_2node_slurm0.log": ["32 x 100 Gb/s efa", "8 x H100-SXM"],
+    "nccl/gcp_a3mega_allgather_zero_rows.log": ["8 x 200 Gb/s tcpxo", "8 x H100-SXM"],
+    "rccl/mi300x_2node_rocm634.log": ["8 x 400 Gb/s roce"],
+    "rccl/mi355x_2node_pollara.log": ["8 x 400 Gb/s roce", "8 x MI355X"],
+}
+
 # Machines that no word of a machine file describes.
 NO_WORD = {
     "topo/v100_3gpu_nv6_ansi.log": "`wiring` has no word for",
@@ -103,6 +130,39 @@ class RealLogs(RingsideCase):
                     if file not in SAID or "--ranks" not in SAID[file]:
                         self.assertAlmostEqual(last["bytes"] / last["measured"]["seconds"] * 1e-9 * factor, float(busbw[1]),
                                                delta=0.011 + 0.0005 * float(busbw[1]))
+
+    def check_log(self, file, *more):
+        return self.run_ringside("check", LOGS / file, *SAID.get(file, []), *more, "--no-charts", "--format", "json")
+
+    def test_every_log_of_two_nodes_is_judged_with_its_network(self):
+        for file, said in TWO_NODES.items():
+            with self.subTest(file=file):
+                result = self.check_log(file, *(word for pair in zip(("--network", "--gpu"), said) for word in pair))
+                self.assertEqual(result.returncode, 0, result.stderr)
+                for record in self.records(result.stdout):
+                    self.assertTrue(record["bands"], file)
+                    self.assertTrue(record["machine"].startswith("2 x "), record["machine"])
+                    self.assertGreater(record["nics"]["per_nic"], 0)
+
+    def test_the_end_of_real_runs(self):
+        self.assert_rejected(self.check_log("nccl/sophia_failed_run.log"), 1, "the run failed: line 20: Test NCCL failure")
+        for file, incomplete in (("nccl/4090_2gpu_killed_runs.log", True), ("nccl/4090_8gpu_multirun.log", False),
+                                 ("nccl/h800_8gpu_multirun.log", False), ("rccl/mi300x_1node_8gpu.log", False)):
+            (record,) = self.records(self.check_log(file).stdout)
+            self.assertEqual(record["incomplete"], incomplete, file)
+            self.assertEqual("incomplete" in [band["verdict"] for band in record["bands"]], incomplete, file)
+
+    def test_one_process_for_all_gpus_holds_back_what_is_short(self):
+        for file, held in (("nccl/h100_4gpu_v2.18.3.log", ["held_back", "healthy", "healthy"]),
+                           ("nccl/h100_4gpu_allgather_v2.18.3.log", ["held_back", "held_back", "healthy"])):
+            (record,) = self.records(self.check_log(file).stdout)
+            self.assertEqual([band["verdict"] for band in record["bands"]], held, file)
+
+    def test_a_pair_of_nodes_with_one_gpu_each_is_no_node(self):
+        (record,) = self.records(self.check_log("nccl/a100pcie_2node_nogdr_stepbytes.log", "--machine", "BM.GPU4.8").stdout)
+        self.assertIn("The log has 1 rank on each host of 8 GPUs.", record["assumptions"])
+        self.assertEqual(record["bands"][-1]["verdict"] != "slower", not record["alarm"])
+        self.assertNotIn("peer_to_peer_off", [cause["cause"] for cause in record["causes"]])
 
     def test_what_cannot_be_used_is_refused_with_the_reason(self):
         for file, reason in REFUSED.items():

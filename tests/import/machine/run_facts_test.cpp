@@ -55,6 +55,36 @@ TEST(RunFacts, InfoLinesSayTransportsNicsAndSettings) {
   EXPECT_EQ(facts.ranks, 16);
 }
 
+TEST(RunFacts, TheListSaysWhichRanksStandOnAHost) {
+  const RunFacts facts = read_run_facts(
+      "#  Rank  0 Group  0 Pid  10 on  node1 device  0 [0x0f] NVIDIA A100-SXM4-40GB\n"
+      "#  Rank  1 Group  0 Pid  11 on  node2 device  0 [0x0f] NVIDIA A100-SXM4-40GB\n"
+      "#  Rank  1 Group  0 Pid  12 on  node2 device  0 [0x0f] NVIDIA A100-SXM4-40GB\n");
+  EXPECT_THAT(facts.ranks_of_host.at("node1"), ElementsAre(0));
+  EXPECT_THAT(facts.ranks_of_host.at("node2"), ElementsAre(1)) << "a second run";
+}
+
+TEST(RunFacts, TheEndSaysWhetherTheResultsCount) {
+  const std::string head = "# nThread 1 nGpus 8 minBytes 8 maxBytes 8\n";
+  const std::string end = "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 12.3\n";
+  EXPECT_FALSE(read_run_facts(head + end).incomplete());
+  EXPECT_FALSE(read_run_facts(end).incomplete());
+  EXPECT_TRUE(read_run_facts(head).incomplete());
+  EXPECT_TRUE(read_run_facts(head + end + head).incomplete()) << "the second run was killed";
+  EXPECT_THAT(read_run_facts(head + end).failures, IsEmpty());
+  const auto failures =
+      read_run_facts(
+          "# Out of bounds values : 8 FAILED\n"
+          "n1: Test NCCL failure common.cu:958 'remote process exited' \n"
+          "n1:1:2 [0] NCCL WARN NET/IB : Got completion from peer 10.0.0.1<4> with error 12\n"
+          "n1:1:2 [0] NCCL WARN Missing iommu=pt\n")
+          .failures;
+  EXPECT_THAT(failures,
+              ElementsAre(testing::Pair(1, "line 1: Out of bounds values : 8 FAILED"),
+                          testing::Pair(2, "line 2: Test NCCL failure common.cu:958 'remote process exited'"),
+                          testing::Pair(3, testing::HasSubstr("line 3: NCCL WARN NET/IB : Got completion"))));
+}
+
 TEST(RunFacts, LaunchersExportSettings) {
   const RunFacts facts = read_run_facts(
       "+ mpirun -np 8 -x NCCL_P2P_DISABLE=1 -x NCCL_PROTO=\"LL\" env NCCL_ALGO=Tree ./all_reduce_perf\n");

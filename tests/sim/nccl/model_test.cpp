@@ -93,6 +93,21 @@ TEST(NcclModel, NvlsBetweenNodesIsATreeAndCalledSo) {
       << "one node has no tree between nodes";
 }
 
+TEST(NcclModel, WithoutNvlsTheBetterOfRingAndTreeIsLeft) {
+  const std::string pair =
+      "gpus_per_node: 8\ngpu: {model: H100-SXM}\nintra: {kind: nvlink, generation: 4, switch: true}\n"
+      "nodes: 2\ninter: {kind: infiniband, rate: 400 Gb/s, nics: 8}\n";
+  for (const std::int64_t bytes : {64 * kKi, kMi, kGi}) {
+    const auto seconds = [&](const std::string& algorithm) {
+      return predicted(machine(pair + "software: {nccl_algo: " + algorithm + "}\n"), native(16, bytes))
+          .seconds.value;
+    };
+    const double without = seconds("^NVLS");
+    EXPECT_LE(without, std::min(seconds("Ring"), seconds("Tree")) * (1 + 1e-9)) << bytes;
+    EXPECT_GE(without, predicted(machine(pair), native(16, bytes)).seconds.value * (1 - 1e-9)) << bytes;
+  }
+}
+
 TEST(NcclModel, TakesNvlsForLargeMessagesOnHopper) {
   // 445 GB/s: ai-dynamo/aiconfigurator's sweep of nccl-tests on 8x H100, 512 MiB of half.
   const PointKey key = native(8, 512 * kMi);
