@@ -302,25 +302,15 @@ std::vector<SuspectedCause> suspected_causes(ExpectedTimes& expected, std::span<
 
 std::vector<CauseEvidence> ruled_out_by(ExpectedTimes& alone, std::span<const Point> points,
                                         const std::string& sentence) {
-  std::vector<double> measured;
-  for (const Point& point : points) {
-    measured.push_back(std::log(point.measured->seconds.value));
-  }
   std::vector<CauseEvidence> against;
-  const auto described = log_times(alone, Cause::none, points);
   for (const CauseRow& row : kCauses) {
-    const auto times =
-        row.change != nullptr && described ? log_times(alone, row.cause, points) : std::nullopt;
-    if (!times) {
-      continue;
-    }
     double by = 0;
     double slower = 0;
-    for (std::size_t i = 0; i < points.size(); ++i) {
-      const double of_cause = (*times)[i] - (*described)[i];
+    for (const Point& point : points) {
+      const double of_cause = alone.log_slowdown(row.cause, point.key).value_or(0);
       if (of_cause > kNoticedSlowdown) {
         by += of_cause;
-        slower += measured[i] - (*described)[i];
+        slower += std::log(point.measured->seconds.value) - *alone.log_seconds(Cause::none, point.key);
       }
     }
     // Nearer the description than the cause, at the sizes that it slows.

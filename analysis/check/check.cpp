@@ -85,24 +85,17 @@ bool speaks_for(std::span<const CauseEvidence> evidence, Cause cause) {
                      [cause](const CauseEvidence& one) { return one.speaks_for && one.cause == cause; });
 }
 
-/// Logarithms of how many times as long the cause is predicted to take, of the sizes of a band or of all; empty where it cannot apply.
-std::vector<double> slowdowns(ExpectedTimes& expected, Cause cause, std::span<const Point> points,
-                              std::optional<SizeBand> band = {}) {
-  std::vector<double> result;
+/// Logarithm of how many times as long the band takes with the cause, median over its sizes; 0 where it cannot apply or nobody would notice.
+double slowdown(ExpectedTimes& expected, Cause cause, std::span<const Point> points, SizeBand band) {
+  std::vector<double> by;
   for (const Point& point : points) {
-    const auto with = expected.log_seconds(cause, point.key);
-    const auto without = expected.log_seconds(Cause::none, point.key);
-    if (with && without && (!band || size_band(static_cast<double>(point.key.bytes.value)) == *band)) {
-      result.push_back(*with - *without);
+    const auto one = expected.log_slowdown(cause, point.key);
+    if (one && size_band(static_cast<double>(point.key.bytes.value)) == band) {
+      by.push_back(*one);
     }
   }
-  return result;
-}
-
-/// Whether the cause slows the band by more than anybody would call nothing.
-bool explains(ExpectedTimes& expected, Cause cause, std::span<const Point> points, SizeBand band) {
-  const std::vector<double> by = slowdowns(expected, cause, points, band);
-  return !by.empty() && median_over(by) > kNoticedSlowdown;
+  const double median = by.empty() ? 0 : median_over(std::move(by));
+  return median > kNoticedSlowdown ? median : 0;
 }
 
 /// Published machines of one description differ so much that a known fault need not stand out among them; the log then counts more than
@@ -116,19 +109,15 @@ void find_what_holds_back(MachineCheck& check, ExpectedTimes& expected,
   if (causes.empty() || causes.front().probability < 0.5 || !speaks_for(evidence, causes.front().cause)) {
     return;
   }
-  std::vector<double> by;
+  double most = 0;
   for (BandVerdict& band : check.bands) {
-    if (band.standing == Standing::healthy && band.ratio < 1 &&
-        explains(expected, causes.front().cause, check.points, band.band)) {
+    const double by = slowdown(expected, causes.front().cause, check.points, band.band);
+    if (band.standing == Standing::healthy && band.ratio < 1 && by > 0) {
       band.standing = Standing::held_back;
+      most = std::max(most, by);
       check.held_back = causes.front();
-      for (const double one : slowdowns(expected, causes.front().cause, check.points, band.band)) {
-        by.push_back(one);
-      }
+      check.held_back->ratio = std::exp(-most);
     }
-  }
-  if (check.held_back) {
-    check.held_back->ratio = std::exp(-median_over(by));
   }
 }
 
@@ -136,7 +125,7 @@ void find_what_holds_back(MachineCheck& check, ExpectedTimes& expected,
 void find_hints(MachineCheck& check, ExpectedTimes& expected, std::span<const CauseEvidence> evidence) {
   for (const CauseEvidence& one : evidence) {
     const bool slows = std::any_of(check.bands.begin(), check.bands.end(), [&](const BandVerdict& band) {
-      return explains(expected, one.cause, check.points, band.band);
+      return slowdown(expected, one.cause, check.points, band.band) > 0;
     });
     if (one.speaks_for && slows && !(check.held_back && check.held_back->cause == one.cause)) {
       check.hints.push_back(one);
@@ -173,11 +162,6 @@ void MachineCheck::withdraw(Standing instead) {
   for (BandVerdict& band : bands) {
     band.standing = band.standing == Standing::healthy ? instead : band.standing;
   }
-}
-
-double gigabytes(const PointKey& key, Seconds time) {
-  const auto rate = bus_bandwidth(key.collective, key.ranks, key.bytes, time);
-  return rate ? rate->value * 1e-9 : 0;
 }
 
 std::vector<SuspectedCause> likely_causes(const MachineCheck& check) {

@@ -43,7 +43,8 @@ struct MachineCheck {
   std::vector<Point> points = {};  ///< Measured and predicted, with the 90 % interval.
   std::vector<BandVerdict> bands = {};
   std::vector<SuspectedCause> causes = {};  ///< Where it is alarmed, most probable first.
-  /// Where it is not: a cause that the log speaks for, more probable with these times than all others and none together.
+  /// Where it is not: a cause that the log speaks for, more probable with these times than all others and none together. Its ratio is
+  /// of the band that it slows most.
   std::optional<SuspectedCause> held_back = {};
   /// What else the log says for causes that slow some band of such a machine.
   std::vector<CauseEvidence> hints = {};
@@ -53,9 +54,6 @@ struct MachineCheck {
   /// No band is called healthy any more.
   void withdraw(Standing instead);
 };
-
-/// Bus bandwidth, GB/s; 0 where it is not defined.
-double gigabytes(const PointKey& key, Seconds time);
 
 /// Causes that are more likely than that the description is right, the most likely of them; `something_else` among them.
 std::vector<SuspectedCause> likely_causes(const MachineCheck& check);

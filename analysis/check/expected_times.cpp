@@ -75,4 +75,10 @@ std::optional<double> ExpectedTimes::log_seconds(Cause cause, const PointKey& ke
   return entry->second;
 }
 
+std::optional<double> ExpectedTimes::log_slowdown(Cause cause, const PointKey& key) {
+  const auto with = log_seconds(cause, key);
+  const auto without = log_seconds(Cause::none, key);
+  return with && without ? std::optional(*with - *without) : std::nullopt;
+}
+
 }  // namespace ringside

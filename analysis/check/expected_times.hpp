@@ -35,6 +35,9 @@ class ExpectedTimes {
   /// Logarithm of the seconds that the model says of it; nothing where there is no such system or no such choice of NCCL's.
   std::optional<double> log_seconds(Cause cause, const PointKey& key);
 
+  /// Logarithm of how many times as long it takes with the cause; nothing where the cause cannot apply.
+  std::optional<double> log_slowdown(Cause cause, const PointKey& key);
+
   CurveLikelihood& likelihood() { return likelihood_; }
 
  private:

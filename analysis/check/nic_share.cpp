@@ -9,51 +9,43 @@
 #include "common/text.hpp"
 
 namespace ringside {
-namespace {
 
-/// What leaves a node per second over the bus bandwidth; 0 where that depends on the root.
-double node_traffic(Collective collective, const NcclSystem& system) {
-  switch (collective) {
-    case Collective::all_reduce:
-    case Collective::reduce_scatter:
-    case Collective::all_gather:
-      return 1;
-    case Collective::all_to_all: {
-      const double inside = system.gpus_per_node();
-      return inside * (system.ranks - inside) / (system.ranks - 1);
-    }
-    default:
-      return 0;
-  }
+double gigabytes(const PointKey& key, Seconds time) {
+  const auto rate = bus_bandwidth(key.collective, key.ranks, key.bytes, time);
+  return rate ? rate->value * 1e-9 : 0;
 }
 
-}  // namespace
-
 std::optional<NicShare> nic_share(const NcclSystem& system, double line_rate, std::span<const Point> points) {
-  if (system.nodes < 2 || system.nics < 1 || points.empty()) {
+  const Collective collective = points.empty() ? Collective::send_recv : points.front().key.collective;
+  const bool rings = collective == Collective::all_reduce || collective == Collective::reduce_scatter ||
+                     collective == Collective::all_gather;
+  if (system.nodes < 2 || system.nics < 1 || !rings) {
     return std::nullopt;
   }
-  NicShare share{.collective = points.front().key.collective,
+  NicShare share{.collective = collective,
                  .nodes = system.nodes,
                  .nics = system.nics,
                  .line_rate = line_rate,
                  .nvls = system.has_nvls()};
+  double most = 0;
   for (const Point& point : points) {
-    const auto rate = bus_bandwidth(share.collective, system.ranks, point.key.bytes, point.measured->seconds);
+    most = std::max(most, gigabytes(point.key, point.measured->seconds));
+  }
+  for (const Point& point : points) {
+    const double rate = gigabytes(point.key, point.measured->seconds);
     // The largest of sizes that are alike.
-    if (rate && rate->value * 1e-9 > 0.995 * share.busbw) {
-      share.busbw = rate->value * 1e-9;
+    if (rate > 0.995 * most && point.key.bytes.value >= share.bytes.value) {
+      share.busbw = rate;
       share.bytes = point.key.bytes;
     }
   }
-  const double traffic = node_traffic(share.collective, system);
-  share.as_ring = share.busbw * traffic / share.nics;
+  share.as_ring = share.busbw / share.nics;
   if (share.collective == Collective::all_reduce) {
     // A tree brings 2(N-1)/N of the message out of each of N nodes, a ring of n ranks 2(n-1)/n.
     const auto around = [](double n) { return (n - 1) / n; };
     share.tree_factor = around(system.ranks) / around(system.nodes);
   }
-  return traffic > 0 && share.busbw > 0 ? std::optional(share) : std::nullopt;
+  return share;
 }
 
 std::string rate_text(double gigabytes) {

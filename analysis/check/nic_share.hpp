@@ -23,10 +23,11 @@ struct NicShare {
   bool nvls = false;       ///< NVLSTree exists there.
 };
 
-/// A ring brings its bus bandwidth out of each node; all_to_all what its peers on other nodes get. Nothing on one node and of collectives
-/// whose traffic depends on the root.
+/// A ring brings its bus bandwidth out of each node. Nothing on one node, and of collectives that no ring carries.
 std::optional<NicShare> nic_share(const NcclSystem& system, double line_rate, std::span<const Point> points);
 
+/// Bus bandwidth, GB/s; 0 where it is not defined.
+double gigabytes(const PointKey& key, Seconds time);
 /// GB/s with three digits, as people quote bandwidths.
 std::string rate_text(double gigabytes);
 

@@ -25,11 +25,6 @@ using nlohmann::ordered_json;
 
 constexpr std::size_t kMostMapRows = 60;  // More rows of a chart cannot be read.
 
-std::string collective_of(const study::LogCheck& check) {
-  return check.check.points.empty() ? std::string()
-                                    : std::string(name(check.check.points.front().key.collective));
-}
-
 std::string_view mark_of(Standing standing) {
   constexpr std::array<std::string_view, 6> kMarks = {"", " !", " ?", " h", " i", " f"};
   return kMarks.at(static_cast<std::size_t>(standing));
@@ -176,37 +171,31 @@ void print_checks(const std::vector<study::LogCheck>& checks, const std::vector<
   }
   Rows rows;
   std::size_t alarms = 0;
-  const bool several_kinds = std::any_of(checks.begin(), checks.end(), [&](const study::LogCheck& check) {
-    return collective_of(check) != collective_of(checks.front());
-  });
   for (const study::LogCheck& check : checks) {
-    std::vector<std::string> row = {check.log, check.machine.name, collective_of(check), "", "", "", "", ""};
+    std::vector<std::string> row = {check.log, check.machine.name, "", "", "", "", ""};
     for (const BandVerdict& band : check.check.bands) {
-      row.at(3U + static_cast<std::size_t>(band.band)) =
+      row.at(2U + static_cast<std::size_t>(band.band)) =
           fmt::format("{}{}", factor_text(band.ratio), mark_of(band.standing));
     }
     if (!check.check.bands.empty()) {
+      const Collective collective = check.check.points.front().key.collective;
+      row.at(1) += collective == Collective::all_reduce ? "" : fmt::format(", {}", name(collective));
       const BandVerdict& largest = check.check.bands.back();
-      row.at(6) = fmt::format("{} of {} at {}", rate_text(largest.measured),
+      row.at(5) = fmt::format("{} of {} at {}", rate_text(largest.measured),
                               rate_text(largest.expected.typical), format(largest.bytes));
     }
     row.back() = !check.failure().empty() ? "results do not count" : likely_cause(check.check);
     alarms += check.check.alarmed() ? 1U : 0U;
     rows.push_back(std::move(row));
   }
-  std::vector<std::string> titles = {"log",           "machine", "collective",        ">up to 64 KiB",
-                                     ">up to 16 MiB", ">above",  ">GB/s of expected", "most likely cause"};
-  if (!several_kinds) {
-    titles.erase(titles.begin() + 2);
-    for (std::vector<std::string>& row : rows) {
-      row.erase(row.begin() + 2);
-    }
-  }
-  print(table(titles, rows));
+  print(table({"log", "machine", ">up to 64 KiB", ">up to 16 MiB", ">above", ">GB/s of expected",
+               "most likely cause"},
+              rows));
   print_line(
       fmt::format("\nmeasured / predicted bandwidth, above 1 is faster; ! slower than such machines are, ? "
-                  "faster than expected, "
-                  "h held back, i incomplete, f failed. {} of {} slow, {} not checked",
+                  "faster than expected,\n"
+                  "h held back, i incomplete, f failed; all_reduce unless another is named. {} of {} slow, "
+                  "{} not checked",
                   alarms, checks.size(), problems.size()));
   print_assumptions(checks);
   print_pairs(pair_outliers(study::pair_runs(checks)));

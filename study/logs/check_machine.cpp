@@ -181,7 +181,8 @@ int nodes_of(const RunFacts& facts, int ranks, const std::string& name, const Sa
   }
   const int gpus = std::min(said.gpus_per_node.value_or(ranks), ranks);
   const int nodes = listed > 0 ? listed : ranks / gpus;
-  if (ranks % nodes != 0 || (listed == 0 && ranks % gpus != 0) || (facts.ranks && facts.ranks != ranks)) {
+  if (ranks % nodes != 0 || ranks / nodes > gpus || (listed == 0 && ranks % gpus != 0) ||
+      (facts.ranks && facts.ranks != ranks)) {
     ask(name, fmt::format("how {} ranks stand on {} hosts", ranks, nodes), "a file");
   }
   return nodes;
