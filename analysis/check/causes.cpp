@@ -253,7 +253,6 @@ std::vector<SuspectedCause> suspected_causes(ExpectedTimes& expected, std::span<
   for (const Point& point : points) {
     measured.push_back(std::log(point.measured->seconds.value));
   }
-  constexpr double kNoneBeforehand = 9;
   /// Nothing but a setting keeps GPUs from using the cables between them, or forces an algorithm or a protocol.
   constexpr double kNeedsASetting = 0.15;
   /// Standard deviation of the logarithm where the cause is none of the list.

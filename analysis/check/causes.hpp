@@ -36,6 +36,9 @@ enum class Cause {
 /// What changes the logarithm of a time by less slows nothing that anybody would notice.
 inline constexpr double kNoticedSlowdown = 0.02;
 
+/// How many causes the description is as likely as beforehand.
+inline constexpr double kNoneBeforehand = 9;
+
 std::string_view name(Cause cause);
 /// What it is, as a clause: `GPUs do not reach each other's memory: copies go through host memory`.
 std::string_view sentence(Cause cause);

@@ -27,6 +27,9 @@ bool is_checked(const Point& point) {
          point.key.algorithm == kNative && point.key.ranks > 1 && point.key.bytes.value > 0;
 }
 
+/// A machine in the slowest fifth may be healthy, and its owner wants to know what else it may be.
+constexpr double kSlowFifth = 0.2;
+
 /// Standard deviations of one half of the interval; never less than what repeating a measurement differs by.
 double deviation(double at_end, double predicted) {
   constexpr double kRepeats = 0.03;
@@ -167,12 +170,17 @@ void MachineCheck::withdraw(Standing instead) {
 std::vector<SuspectedCause> likely_causes(const MachineCheck& check) {
   constexpr std::size_t kMost = 3;
   constexpr double kLeast = 0.02;
+  const auto none = std::find_if(check.causes.begin(), check.causes.end(),
+                                 [](const SuspectedCause& one) { return one.cause == Cause::none; });
+  const double described = none == check.causes.end() ? 0 : none->probability;
   std::vector<SuspectedCause> causes;
   for (const SuspectedCause& one : check.causes) {
-    if (one.cause == Cause::none || one.probability < kLeast || causes.size() == kMost) {
-      break;  // They are in order.
+    // Without an alarm what fits the times better than the description counts.
+    const double least = check.alarmed() ? described : described / kNoneBeforehand;
+    if (one.cause != Cause::none && one.probability > std::max(least, kLeast) && causes.size() < kMost &&
+        (check.alarmed() || one.cause != Cause::something_else)) {
+      causes.push_back(one);
     }
-    causes.push_back(one);
   }
   return causes;
 }
@@ -210,6 +218,11 @@ MachineCheck check_machine(ExpectedTimes& expected, std::span<const Point> point
   } else {
     find_what_holds_back(check, expected, evidence);
     find_hints(check, expected, evidence);
+    const auto any = [&](auto&& is) { return std::any_of(check.bands.begin(), check.bands.end(), is); };
+    if (!check.held_back && any([](const BandVerdict& band) { return band.share_as_slow < kSlowFifth; }) &&
+        !any([](const BandVerdict& band) { return band.standing == Standing::faster; })) {
+      check.causes = suspected_causes(expected, check.points, evidence);
+    }
   }
   if (!check.points.empty()) {
     const auto& system = expected.system(Cause::none, check.points.front().key.ranks);

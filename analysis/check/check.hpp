@@ -42,7 +42,8 @@ struct BandVerdict {
 struct MachineCheck {
   std::vector<Point> points = {};  ///< Measured and predicted, with the 90 % interval.
   std::vector<BandVerdict> bands = {};
-  std::vector<SuspectedCause> causes = {};  ///< Where it is alarmed, most probable first.
+  std::vector<SuspectedCause> causes =
+      {};  ///< Where it is alarmed or in the slowest fifth, most probable first.
   /// Where it is not: a cause that the log speaks for, more probable with these times than all others and none together. Its ratio is
   /// of the band that it slows most.
   std::optional<SuspectedCause> held_back = {};
@@ -55,7 +56,8 @@ struct MachineCheck {
   void withdraw(Standing instead);
 };
 
-/// Causes that are more likely than that the description is right, the most likely of them; `something_else` among them.
+/// The most likely causes: of a machine that is alarmed those that are likelier than that the description is right, `something_else` among
+/// them; of another one those that fit its times better than the description.
 std::vector<SuspectedCause> likely_causes(const MachineCheck& check);
 
 /// Compares points of one machine. Each size's distance from its prediction counts in the interval's own widths, as two halves of a Gaussian

@@ -47,6 +47,9 @@ std::string likely_cause(const MachineCheck& check) {
   if (check.held_back) {
     return std::string(sentence(check.held_back->cause));
   }
+  if (!check.alarmed()) {
+    return "";
+  }
   const std::vector<SuspectedCause> causes = likely_causes(check);
   return causes.empty() ? std::string() : std::string(sentence(causes.front().cause));
 }

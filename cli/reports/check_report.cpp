@@ -101,8 +101,14 @@ void print_cause(const std::string& before, const SuspectedCause& suspected) {
 
 void print_causes(const MachineCheck& check) {
   const std::vector<SuspectedCause> causes = likely_causes(check);
-  print_line(causes.empty() ? "\nNo cause that ringside knows is likelier than a slow but healthy machine."
-                            : "\nLikely causes, most likely first:");
+  if (!check.alarmed() && causes.empty()) {
+    return;
+  }
+  print_line(
+      !check.alarmed()
+          ? "\nMany such machines are as slow. If this one was faster before, these causes fit its times:"
+      : causes.empty() ? "\nNo cause that ringside knows is likelier than a slow but healthy machine."
+                       : "\nLikely causes, most likely first:");
   int number = 0;
   for (const SuspectedCause& suspected : causes) {
     print_cause(fmt::format("{}. ", ++number), suspected);
@@ -165,10 +171,11 @@ void print_check(const study::LogCheck& check, const CommonOptions& common) {
     print_line(fmt::format("{}: no time that counts, on {}", check.log, check.machine.name));
   } else {
     const PointKey& key = check.check.points.front().key;
-    print_line(fmt::format("{}: {} of {} on {} ranks{} of {}{}", check.log,
-                           count_of(check.check.points.size(), "size"), name(key.collective), key.ranks,
-                           check.check.nics ? fmt::format(" on {} nodes", check.check.nics->nodes) : "",
-                           check.machine.name, check.recognised ? ", as the log says" : ""));
+    print_line(fmt::format(
+        "{}: {} of {} on {} ranks{} of {}{}", check.log, count_of(check.check.points.size(), "size"),
+        name(key.collective), key.ranks,
+        check.check.nics && !check.recognised ? fmt::format(" on {} nodes", check.check.nics->nodes) : "",
+        check.machine.name, check.recognised ? ", as the log says" : ""));
   }
   for (const std::string& assumption : check.assumptions) {
     print_line(assumption);
@@ -211,6 +218,7 @@ void print_check(const study::LogCheck& check, const CommonOptions& common) {
     print_line(fmt::format("Not slow, but {}: {}. To tell: {}", evidence.sentence, sentence(evidence.cause),
                            telling_command(evidence.cause)));
   }
+  print_causes(check.check);
 }
 
 void draw_check(const study::LogCheck& check, const CommonOptions& common) {

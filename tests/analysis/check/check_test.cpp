@@ -177,6 +177,21 @@ TEST(Check, NicsAreComparedWithTheirLineRate) {
   EXPECT_THAT(sentence(share), HasSubstr("No algorithm exceeds the line rate with one GPU a node"));
 }
 
+TEST(Check, TheSlowFifthIsToldWhatFitsWithoutAnAlarm) {
+  const Machine nodes = machine(kTwoNodes);
+  const MachineCheck slow = check_of(nodes, with_cause(nodes, Cause::half_nics), 16);
+  ASSERT_FALSE(slow.alarmed());
+  EXPECT_LT(slow.bands.back().share_as_slow, 0.2);
+  std::vector<Cause> causes;
+  for (const SuspectedCause& one : likely_causes(slow)) {
+    EXPECT_NE(one.cause, Cause::none);
+    EXPECT_NE(one.cause, Cause::something_else);
+    causes.push_back(one.cause);
+  }
+  EXPECT_THAT(causes, Contains(Cause::half_nics));
+  EXPECT_THAT(likely_causes(check_of(nodes, nodes, 16)), IsEmpty());
+}
+
 TEST(Check, ANodeThatIsFastAloneRulesOutCausesInsideIt) {
   const Machine nodes = machine(kTwoNodes);
   ExpectedTimes alone(nodes, nccl_fit());
