@@ -146,8 +146,7 @@ void add_network_flag(CLI::App& command, study::CheckRequest& request) {
   command
       .add_option("--network", request.network,
                   "NICs of a node, rate and kind, where the log says the rest: '4 x 200 Gb/s infiniband'")
-      ->group(kReferenceGroup)
-      ->excludes(command.get_option("--machine"));
+      ->group(kReferenceGroup);
 }
 
 std::optional<std::string> typed_in(const CLI::App& command, std::string_view group) {

@@ -53,7 +53,7 @@ void add_point_flags(CLI::App& command, study::LaunchChoices& choices);
 void add_calibrate_flags(CLI::App& command, study::LaunchChoices& choices);
 /// What says which machine a log is of, where it does not.
 void add_machine_flags(CLI::App& command, study::CheckRequest& request);
-/// What joins the nodes of a log. After add_machine_flags().
+/// What joins the nodes of a log.
 void add_network_flag(CLI::App& command, study::CheckRequest& request);
 
 /// Options that something else can leave nothing to do, as --help groups them.

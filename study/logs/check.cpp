@@ -118,6 +118,9 @@ LogChecker::LogChecker(CheckRequest request) : request_(std::move(request)) {
   }
   if (request_.network) {
     network_ = parse_network(*request_.network);
+    if (machine_ && machine_->inter) {
+      throw KeyError(fmt::format("network: {} says already what joins its nodes", machine_->name));
+    }
   }
   if (request_.topology) {
     topology_ = read_text(*request_.topology);
@@ -146,10 +149,6 @@ RecognisedMachine LogChecker::described_machine(const RunFacts& facts, int ranks
     TopologyMachine described = machine_of_text(topology_, request_.topology->string(), gpu);
     result.machine = std::move(described.machine);
     result.assumptions = std::move(described.notes);
-    if (network_) {
-      result.machine.inter = network_;
-      network_used_ = true;
-    }
   } else if (instance_ && may_be(*instance_, facts, ranks)) {
     result.machine = *instance_;
     result.assumptions.push_back(fmt::format("This machine is a {}, as {} says.", request_.instance->machine,
@@ -162,9 +161,18 @@ RecognisedMachine LogChecker::described_machine(const RunFacts& facts, int ranks
       said.gpus_per_node = gpu_->count > 1 ? std::optional(gpu_->count) : std::nullopt;
     }
     result = recognise_machine(stated, ranks, name, shipped_, said);
-    network_used_ = network_used_ || result.machine.inter.has_value();
   }
   place_ranks(facts, ranks, name, result);
+  if (ranks > result.machine.ranks_per_node.value_or(result.machine.gpus_per_node.value_or(ranks))) {
+    result.machine.inter = network_ ? network_ : result.machine.inter;
+    network_used_ = true;
+    if (!result.machine.inter) {
+      throw KeyError(fmt::format(
+          "network: {}: its {} ranks need {} nodes of {}, and nothing says what joins them; give NICs of "
+          "a node, rate and kind, such as '4 x 200 Gb/s infiniband'",
+          name, ranks, result.machine.nodes, result.machine.name));
+    }
+  }
   if (!facts.gpus.empty() && result.machine.gpu) {
     const auto listed = find_gpu_sheet(facts.gpus.front());
     const auto described = find_gpu_sheet(result.machine.gpu->model);

@@ -171,6 +171,13 @@ class Check(RingsideCase):
         for wrong, why in (("4 x 200 Gb/s infinband", "did you mean 'infiniband'"), ("4 x 200 infiniband", "Gb/s"),
                            ("infiniband", "4 x 200 Gb/s infiniband"), ("0 x 200 Gb/s roce", "0 x 200")):
             self.assert_rejected(self.check(path, "--network", wrong), 2, "--network: ", why)
+        # A topology says nothing of the network, and neither do some machines.
+        self.write("topo.txt", "\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tNV12\t0-23\nGPU1\tNV12\t X \t24-47\n")
+        four = self.write("four.log", log(20, ranks=4, hosts=2, gpu="NVIDIA A100-SXM4-80GB"))
+        for described in (("--topology", "topo.txt"), ("--machine", self.write("box.yaml", "name: box\ngpus_per_node: 2\ngpu: {model: A100-SXM4-80GB}\nintra: {kind: nvlink, switch: true}\n"))):
+            self.assert_rejected(self.check(four, *described), 2, "--network: ", "its 4 ranks need 2 nodes of ", "nothing says what joins them")
+            self.assertEqual(self.record(four, *described, "--network", "1 x 200 Gb/s roce")["nics"]["nics"], 1)
+        self.assert_rejected(self.check(path, "--machine", "p4d.24xlarge", *given[:2]), 2, "says already what joins its nodes")
         one = self.write("z.log", log(230, gpu="NVIDIA A100-SXM4-80GB"))
         self.assert_rejected(self.check(one, "--network", "4 x 200 Gb/s roce"), 2, "--network: bears on nothing here")
 
