@@ -18,6 +18,7 @@ struct CommonOptions : study::Invocation {
   OutputFormat format = OutputFormat::table;
   bool quiet = false;
   bool svg = false;  ///< Charts as SVG beside PNG.
+  bool pdf = false;  ///< Likewise as PDF.
 };
 
 /// The flags of CommonOptions; they may stand before or after the command.

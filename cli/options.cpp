@@ -74,6 +74,7 @@ void add_common(CLI::App& app, CommonOptions& common) {
       ->default_str("table");
   app.add_flag("--quiet", common.quiet, "No progress and no notes on standard error");
   app.add_flag("--svg", common.svg, "Draw charts as SVG, too, beside PNG");
+  app.add_flag("--pdf", common.pdf, "Draw charts as PDF, too, beside PNG");
   app.add_option("--seed", common.seed, "Seed of the input values")
       ->check(seed_problem)
       ->capture_default_str();

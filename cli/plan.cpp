@@ -28,6 +28,7 @@ struct PlanFlags {
   study::PlanLine line;
   std::vector<std::string> sweeps;
   bool no_charts = false;
+  bool all_rows = false;  ///< --top says how many.
 };
 
 /// The folder for results, or one in the system's for temporary files, with why and where.
@@ -64,13 +65,11 @@ void answer(study::PlanRequest request, const study::WrittenPlan* written, const
   request.read = std::move(asked);
   Progress progress(common.quiet);
   const study::PlanStudy study = study::plan(request, common, progress.observer());
-  print_plan(study,
-             {.one_line = written != nullptr, .explained = !request.explained.empty(), .top = request.top},
-             common);
-  if (written != nullptr) {
-    print_written_plan(request.plan, request.offers, written->yaml, common);
-  }
-  if (in_buckets && !flags.no_charts && !problem) {
+  PlanView view{.explained = !request.explained.empty()};
+  view.top = flags.all_rows ? static_cast<std::size_t>(request.top) : view.top;
+  print_plan(study, view, common);
+  print_where(study, written != nullptr, request.offers, common);
+  if (!study.shown.empty() && !flags.no_charts && !problem) {
     draw_plan(study, common, progress);
   }
   if (const std::string why = why_none(study.ranked); !why.empty()) {
@@ -95,10 +94,13 @@ void run(const PlanFlags& flags, CommonOptions common) {
   study::PlanRequest request = flags.request;
   request.plan = flags.file;
   request.curves = !flags.no_charts;
-  if (request.plan.empty() && flags.line.gpus.empty()) {
-    throw Error(
-        ErrorKind::bad_input,
-        "plan needs a PLAN file, such as configs/plans/resnet34-tutorial.yaml, or --model and --gpus");
+  if (request.plan.empty() && flags.line.gpus.empty() && request.offers.empty()) {
+    throw Error(ErrorKind::bad_input,
+                flags.line.model || flags.line.gradients
+                    ? fmt::format("{} needs --gpus, such as 4x3090, or --offers, a listing",
+                                  flags.line.model ? "--model" : "--gradients")
+                    : "plan needs a PLAN file, such as configs/plans/resnet34-tutorial.yaml, or --model and "
+                      "--gpus");
   }
   std::optional<study::WrittenPlan> written;
   std::optional<Error> unwritable;
@@ -107,6 +109,7 @@ void run(const PlanFlags& flags, CommonOptions common) {
     line.deadline = request.deadline;
     line.budget = request.budget;
     line.exchange = request.exchange;
+    line.listings = !request.offers.empty();
     written = study::write_plan(line, common.command_line, study::known_names());
     unwritable = choose_folder(written->name, common);
     request.plan = *common.output / "plan.yaml";
@@ -160,7 +163,7 @@ void add_line(CLI::App& command, CLI::Option& plan, study::PlanLine& line) {
   gpus->excludes(&plan);
   for (CLI::Option* one :
        {model, gradients, shard, search, sequence, tokens, epochs, batch, bandwidth, known}) {
-    one->needs(gpus)->excludes(&plan);
+    one->excludes(&plan);
   }
   for (CLI::Option* of_model : {model, shard, search, sequence, tokens, epochs, batch}) {
     of_model->excludes(gradients);
@@ -200,10 +203,10 @@ void add_plan(CLI::App& app, CommonOptions& common) {
     repeated->allow_extra_args(false);
   }
   explain->excludes(sweep);
-  command->add_option("--top", request.top, "How many offers to show")
-      ->capture_default_str()
+  command->add_option("--top", request.top, "How many offers to show, instead of 12")
       ->check(CLI::Range(1, 1000))
-      ->excludes(sweep);
+      ->excludes(sweep)
+      ->each([flags](const std::string&) { flags->all_rows = true; });
   add_line(*command, *plan, flags->line);
   command->add_flag("--no-charts", flags->no_charts, "Draw nothing");
   command->callback([flags, &common] { run(*flags, common); });

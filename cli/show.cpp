@@ -307,7 +307,7 @@ void show_algorithm(const ShowFlags& flags, const CommonOptions& common) {
     }
     const plots::ChartContext context = {.title = title,
                                          .machine = "",
-                                         .source = common.command_line,
+                                         .source = "ringside show",
                                          .output_directory = study::output_directory(common, "show")};
     std::vector<plots::Figure> figures = shown.run ? plots::program_diagram(*shown.run, context)
                                                    : plots::schedule_diagram(shown.schedule, context);

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "analysis/comparison/cell.hpp"
 #include "analysis/comparison/nic_sentences.hpp"
 #include "common/error.hpp"
 #include "common/key_error.hpp"
@@ -77,22 +78,20 @@ Case case_of(const SweepStudy& study, const std::vector<std::string>& values) {
 
 /// The fastest algorithm of ours.
 std::optional<Winner> winner_of(const std::vector<Point>& points) {
-  std::optional<Winner> best;
-  std::optional<Seconds> second;
-  for (const Point& point : points) {
-    if (point.key.algorithm == kNative) {
-      continue;
-    }
-    const Seconds seconds = point.predicted->seconds;
-    if (!best || seconds < best->seconds) {
-      second = best ? std::optional(best->seconds) : std::nullopt;
-      best = Winner{.algorithm = point.key.algorithm, .seconds = seconds};
-    } else if (!second || seconds < *second) {
-      second = seconds;
-    }
+  const std::vector<Cell> all = cells(points);
+  if (all.empty()) {
+    return std::nullopt;
   }
-  if (best && second) {
-    best->margin = best->seconds.value > 0 ? second->value / best->seconds.value : 1;
+  const std::vector<Contender> ours = ranking(all.front(), Side::predicted);
+  if (ours.empty()) {
+    return std::nullopt;
+  }
+  Winner best{.algorithm = ours.front().algorithm, .seconds = {ours.front().timing.typical}};
+  if (ours.size() > 1) {
+    best.margin = ours[1].timing.typical / ours.front().timing.typical;
+    if (!clearly_faster(all.front(), best.algorithm, ours[1].algorithm, Side::predicted, kWorthHaving)) {
+      best.tied_with = ours[1].algorithm;
+    }
   }
   return best;
 }

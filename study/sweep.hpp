@@ -15,6 +15,8 @@ struct Winner {
   std::string algorithm;  ///< Never `native`.
   Seconds seconds;
   std::optional<double> margin = {};  ///< The second's time over the winner's; none = there is no second.
+  std::string tied_with =
+      {};  ///< The second, where the two cannot be told apart or differ by nothing worth having.
 };
 
 /// One number of ranks and size at one combination of the swept values.

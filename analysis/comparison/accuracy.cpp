@@ -120,6 +120,17 @@ std::vector<Accuracy> accuracy(std::span<const Point> points) {
   return records;
 }
 
+double width_of_intervals(std::span<const Point> points) {
+  std::vector<double> widths;
+  for (const Point& point : points) {
+    if (is_scored(point) && point.predicted->low && point.predicted->high &&
+        point.predicted->low->value > 0) {
+      widths.push_back(point.predicted->high->value / point.predicted->low->value);
+    }
+  }
+  return widths.empty() ? 1 : summarize(widths).median;
+}
+
 const Point* worst_prediction(std::span<const Point> points) {
   const Point* worst = nullptr;
   double worst_size = -1;

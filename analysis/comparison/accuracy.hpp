@@ -34,4 +34,7 @@ std::vector<Accuracy> accuracy(std::span<const Point> points);
 /// The point whose |log(predicted / measured)| is the largest; nullptr when no point has both times.
 const Point* worst_prediction(std::span<const Point> points);
 
+/// The end of a predicted interval over its start, in the median of those that are scored; 1 without any.
+double width_of_intervals(std::span<const Point> points);
+
 }  // namespace ringside

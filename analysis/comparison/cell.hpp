@@ -13,6 +13,9 @@
 /// Points side by side: what every comparison starts from.
 namespace ringside {
 
+/// Less than this is no difference worth having.
+inline constexpr double kWorthHaving = 0.05;
+
 /// Which half of a point is meant.
 enum class Side { predicted, measured };
 

@@ -1,5 +1,6 @@
 #include "analysis/comparison/crossover.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -53,6 +54,19 @@ Crossings crossings(std::span<const LogPoint> curve, const AlgorithmPair& pair) 
   return result;
 }
 
+/// No curve is above the other where the largest size of both has no clear winner.
+std::optional<std::string> clear_winner(std::span<const Cell> cells, const AlgorithmPair& pair,
+                                        const Crossings& found, Side side) {
+  if (!found.winner) {
+    return std::nullopt;
+  }
+  const std::string& loser = *found.winner == pair.baseline ? pair.candidate : pair.baseline;
+  const auto last = std::find_if(cells.rbegin(), cells.rend(), [&](const Cell& cell) {
+    return timing(cell, loser, side) && timing(cell, *found.winner, side);
+  });
+  return clearly_faster(*last, *found.winner, loser, side, kWorthHaving) ? found.winner : std::nullopt;
+}
+
 std::vector<LogPoint> curve_of(std::span<const Cell> cells, const AlgorithmPair& pair, Side side) {
   std::vector<LogPoint> curve;
   for (const Cell& cell : cells) {
@@ -92,8 +106,8 @@ std::vector<Crossover> crossovers(std::span<const Point> points, const Algorithm
                        .measured_bytes = measured.last,
                        .predicted_crossings = predicted.count,
                        .measured_crossings = measured.count,
-                       .predicted_winner = predicted.winner,
-                       .measured_winner = measured.winner});
+                       .predicted_winner = clear_winner(sizes, pair, predicted, Side::predicted),
+                       .measured_winner = clear_winner(sizes, pair, measured, Side::measured)});
   }
   return records;
 }

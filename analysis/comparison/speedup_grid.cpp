@@ -28,12 +28,7 @@ int most_ranks(const Machine& machine) {
 }
 
 std::vector<int> grid_ranks(const Scenario& scenario, const Machine& machine) {
-  constexpr int kFewestMost = 16;
-  const int most = std::max(kFewestMost, *std::max_element(scenario.ranks.begin(), scenario.ranks.end()));
   std::vector<int> ranks = scenario.ranks;
-  for (int n = 2; n <= most; n *= 2) {
-    ranks.push_back(n);
-  }
   std::sort(ranks.begin(), ranks.end());
   ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
   std::erase_if(ranks, [held = most_ranks(machine)](int n) { return n == 1 || n > held; });

@@ -26,7 +26,7 @@ struct SpeedupGrid {
   std::vector<MeasuredCell> measured = {};  ///< Where the grid has such a cell; others are not drawn.
 };
 
-/// Predictions for a wider range of ranks and sizes than the scenario asks for, as far as the machine has ranks, and what
+/// Predictions for the scenario's ranks, as far as the machine has them, and a wider range of sizes, and what
 /// was measured of `points`. Throws as predict() does.
 SpeedupGrid speedup_grid(const Scenario& scenario, const Machine& machine, std::span<const Point> points,
                          const AlgorithmPair& pair);

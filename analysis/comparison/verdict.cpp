@@ -16,7 +16,9 @@ std::optional<double> speedup(const Cell& cell, const AlgorithmPair& pair, Side 
 
 std::optional<std::string> winner(const Cell& cell, Side side) {
   const std::vector<Contender> contenders = ranking(cell, side);
-  return contenders.size() >= 2 ? std::optional(contenders.front().algorithm) : std::nullopt;
+  const bool clear = contenders.size() >= 2 && clearly_faster(cell, contenders[0].algorithm,
+                                                              contenders[1].algorithm, side, kWorthHaving);
+  return clear ? std::optional(contenders.front().algorithm) : std::nullopt;
 }
 
 std::optional<std::string> fastest_but(const Cell& cell, const std::string& baseline, Side side) {
@@ -82,7 +84,7 @@ std::vector<Verdict> verdicts(std::span<const Point> points, const AlgorithmPair
                       .measured_speedup = speedup(cell, pair, Side::measured),
                       .predicted_winner = winner(cell, Side::predicted),
                       .measured_winner = winner(cell, Side::measured)};
-    if (record.predicted_winner || record.measured_winner) {
+    if (ranking(cell, Side::predicted).size() > 1 || ranking(cell, Side::measured).size() > 1) {
       records.push_back(std::move(record));
     }
   }

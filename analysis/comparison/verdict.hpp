@@ -16,11 +16,8 @@ namespace ringside {
 std::optional<AlgorithmPair> choose_pair(std::span<const Point> points);
 
 /// One record for each cell (ranks above 1, size) of which there is something to say, by ranks, then size. A speedup needs
-/// both times; a winner is the fastest of at least two that have a time.
+/// both times; a winner is the fastest of at least two that have a time, where it is clearly faster than the second.
 std::vector<Verdict> verdicts(std::span<const Point> points, const AlgorithmPair& pair);
-
-/// Less than this is no difference worth having.
-inline constexpr double kWorthHaving = 0.05;
 
 /// The verdict in sentences a person can act on, the most important first, without full stops. `points` are of one
 /// collective, dtype and op, one point per key, in the scenario's order. Empty without a single time and a single failure.

@@ -277,8 +277,12 @@ std::optional<std::string> tutorial_ring_sentence(const Deciding& deciding) {
     return std::nullopt;
   }
   const std::string where = place(cell->question);
+  if (decided->small) {
+    return fmt::format("tutorial_ring {} no faster than naive {}: its critical path moves the same bytes",
+                       is(side), where);
+  }
   if (!decided->clear) {
-    return fmt::format("tutorial_ring {} no faster than naive {}: it moves the same bytes", is(side), where);
+    return fmt::format("tutorial_ring and naive cannot be told apart {}", where);
   }
   if (decided->winner == "naive") {
     return fmt::format(
@@ -341,6 +345,18 @@ std::vector<std::string> failures(std::span<const Point> points) {
   return sentences;
 }
 
+/// What the intervals are worth; empty where there are none.
+std::string coverage_words(std::span<const Point> points, const Accuracy& all) {
+  constexpr double kSaysNothing = 10;
+  const double width = width_of_intervals(points);
+  return !all.coverage ? ""
+         : width > kSaysNothing
+             ? fmt::format("; their 90 % intervals end at {:.0f} times where they start, and say nothing",
+                           width)
+             : fmt::format("; {} of the measured times lie in their predicted 90 % interval",
+                           percent(*all.coverage));
+}
+
 std::optional<std::string> accuracy_sentence(std::span<const Point> points) {
   const std::vector<Accuracy> records = accuracy(points);
   if (records.empty()) {
@@ -355,10 +371,7 @@ std::optional<std::string> accuracy_sentence(std::span<const Point> points) {
   }
   return fmt::format("predictions were off by {} in the median (worst: {}, {}){}",
                      percent(all.median_abs_error), worst_place, percent(worst_error),
-                     all.coverage
-                         ? fmt::format("; {} of the measured times lie in their predicted 90 % interval",
-                                       percent(*all.coverage))
-                         : "");
+                     coverage_words(points, all));
 }
 
 /// What limits the algorithms of the pair; one sentence when it is the same for both.

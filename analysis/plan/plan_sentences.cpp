@@ -1,6 +1,7 @@
 #include "analysis/plan/plan_sentences.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 #include "analysis/plan/links.hpp"
 #include "common/error.hpp"
 #include "common/numbers.hpp"
+#include "common/text.hpp"
 #include "schedule/registry.hpp"
 
 namespace ringside {
@@ -29,10 +31,8 @@ std::string bottleneck_sentence(const Plan& plan, const Offer& offer, const Plan
       "synchronising {} takes {}, computing {}, and {} of the step ({} to {}) is lost to it",
       model_size(bytes), format(step.communication.typical), format(step.compute.typical),
       percent(step.exposed_share.typical), percent(step.exposed_share.low), percent(step.exposed_share.high));
-  const char* verdict = step.exposed_share.typical > kBottleneck  ? "is the bottleneck"
-                        : step.exposed_share.typical > kSlowsDown ? "slows training down"
-                                                                  : "is not the bottleneck";
-  return fmt::format("{}: {} {}: {}{}.", offer.name, what, verdict, numbers, because(step.limit));
+  return fmt::format("{}: {} {}: {}{}.", offer.name, what, bottleneck_words(step.exposed_share), numbers,
+                     because(step.limit));
 }
 
 std::string enough_sentence(const Offer& offer, const Thresholds& found) {
@@ -90,24 +90,29 @@ std::string ring_sentence(Planner& planner, const Plan& plan, const Offer& offer
   return text + ".";
 }
 
-std::string tutorial_ring_sentence(Planner& planner, const Plan& plan, const Offer& offer) {
+/// A ring that passes whole messages on, in so many rounds.
+std::string whole_ring_sentence(Planner& planner, const Plan& plan, const Offer& offer,
+                                const std::string& algorithm, int rounds) {
   const Bytes bytes = gradient_bytes(plan.workload);
-  const auto tutorial = planner.all_reduce(offer, "tutorial_ring", offer.gpus, bytes);
+  const auto whole = planner.all_reduce(offer, algorithm, offer.gpus, bytes);
   const auto naive = planner.all_reduce(offer, "naive", offer.gpus, bytes);
-  if (!tutorial || !naive) {
+  if (!whole || !naive) {
     return {};
   }
-  const double ratio = tutorial->value / naive->value;
-  const int steps = 2 * (offer.gpus - 1);
-  return fmt::format(
-      "The ring that tutorials write takes {}, {}: it passes all {} on in each of its {} steps, where a "
-      "chunked ring "
-      "passes 1/{} of them.",
-      format(*tutorial),
-      ratio > 1.05   ? fmt::format("{:.2g} times as long as naive", ratio)
-      : ratio < 0.95 ? percent(1 - ratio) + " less than naive"
-                     : "as long as naive",
-      model_size(bytes), steps, offer.gpus);
+  const double ratio = whole->value / naive->value;
+  return fmt::format("{} ({}) takes {}, {}: each of its {} passes all {} on, of which ring passes 1/{}.",
+                     algorithm == "tutorial_ring" ? "The ring of exercises" : "That of PyTorch's tutorial",
+                     algorithm, format(*whole),
+                     ratio > 1.05   ? fmt::format("{:.2g} times as long as naive", ratio)
+                     : ratio < 0.95 ? percent(1 - ratio) + " less than naive"
+                                    : "as long as naive",
+                     count_of(rounds, "round"), model_size(bytes), offer.gpus);
+}
+
+/// Nothing to speak of, slower, or the bottleneck.
+int level_of(double exposed_share) {
+  constexpr double kSlowsDown = 0.1;
+  return exposed_share > kBottleneck ? 2 : exposed_share > kSlowsDown ? 1 : 0;
 }
 
 std::string best_way_sentence(Planner& planner, const Plan& plan, const Offer& offer) {
@@ -139,6 +144,52 @@ std::string long_time(double seconds) {
 std::string model_size(Bytes size) {
   const double number = static_cast<double>(size.value) / 1e6;
   return number < 1000 ? fmt::format("{:.3g} MB", number) : fmt::format("{:.3g} GB", number / 1000);
+}
+
+std::string token_text(double tokens) {
+  constexpr double kRoundsToABillion = 0.9995e9;
+  constexpr double kRoundsToATrillion = 0.9995e12;
+  return tokens >= kRoundsToATrillion  ? fmt::format("{:.3g} T tokens", tokens / 1e12)
+         : tokens >= kRoundsToABillion ? fmt::format("{:.3g} B tokens", tokens / 1e9)
+                                       : fmt::format("{:.3g} M tokens", tokens / 1e6);
+}
+
+std::string workload_sentence(const Plan& plan) {
+  const Workload& workload = plan.workload;
+  if (!computes(workload)) {
+    return {};
+  }
+  std::string run = "a run of unknown length";
+  if (workload.samples > 0 && workload.transformer) {
+    run =
+        token_text(workload.samples * workload.epochs * static_cast<double>(workload.transformer->sequence));
+  } else if (workload.samples > 0) {
+    run = fmt::format("{} of {:.0f} samples", count_of(fmt::format("{:g}", workload.epochs), "epoch"),
+                      workload.samples);
+  }
+  const std::string batch = workload.batch_per_gpu ? fmt::format("{} per GPU", *workload.batch_per_gpu)
+                                                   : fmt::format("{} over all GPUs", *workload.global_batch);
+  const int accumulate = plan.synchronisation.accumulate;
+  return fmt::format(
+      "{}: {}{}, batch {}{}.", workload.name, run,
+      workload.transformer ? fmt::format(", sequences of {}", workload.transformer->sequence) : "", batch,
+      accumulate > 1 ? fmt::format(", {} micro-batches a step", accumulate) : "");
+}
+
+std::string bottleneck_words(const Interval<double>& exposed_share) {
+  constexpr std::array kSure = {"is not the bottleneck", "slows training down", "is the bottleneck"};
+  const int least = level_of(exposed_share.low);
+  const int typical = level_of(exposed_share.typical);
+  const int most = level_of(exposed_share.high);
+  if (least == most) {
+    return kSure[static_cast<std::size_t>(typical)];
+  }
+  if (typical == 0) {
+    return most == 2 ? "may be the bottleneck" : "may slow training down";
+  }
+  return typical == 2
+             ? "is typically the bottleneck"
+             : fmt::format("typically slows training down{}", most == 2 ? " and may be the bottleneck" : "");
 }
 
 std::string describe(const Alternative& alternative, const Plan& plan) {
@@ -187,7 +238,8 @@ std::vector<std::string> explain(Planner& planner, const Plan& plan, const Offer
   add(enough_sentence(offer, found));
   add(accumulate_sentence(found));
   add(ring_sentence(planner, plan, offer, found));
-  add(tutorial_ring_sentence(planner, plan, offer));
+  add(whole_ring_sentence(planner, plan, offer, "tutorial_ring", 2 * (offer.gpus - 1)));
+  add(whole_ring_sentence(planner, plan, offer, "circulating_ring", offer.gpus - 1));
   add(best_way_sentence(planner, plan, offer));
   if (found.gpus_stop_paying) {
     add(fmt::format("From {} GPU{} on, one more adds less than half of a GPU's speed.",

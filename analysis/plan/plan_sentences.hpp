@@ -14,9 +14,16 @@ std::string long_time(double seconds);
 /// As people call sizes of models: `85.2 MB`.
 std::string model_size(Bytes size);
 
-/// More of a step than this is lost to synchronising where links slow training down, and where they are the bottleneck.
-inline constexpr double kSlowsDown = 0.1;
+/// More of a step than this is lost to synchronising where links are the bottleneck.
 inline constexpr double kBottleneck = 0.5;
+
+/// What is trained: data set, epochs, batch. Empty where nothing is computed.
+std::string workload_sentence(const Plan& plan);
+/// `1 B tokens`
+std::string token_text(double tokens);
+
+/// `is not the bottleneck`, `typically slows training down and may be the bottleneck`: no surer than the share's interval.
+std::string bottleneck_words(const Interval<double>& exposed_share);
 
 /// Is communication the bottleneck on this offer, from which bandwidth on is it not, which algorithm is faster there and why,
 /// and what else would help. The offer has an estimate.

@@ -128,6 +128,11 @@ std::optional<TieBreaker> breaker_of(Planner& planner, const Ranked& ranked, boo
 
 }  // namespace
 
+bool Ranked::is_tied(std::size_t candidate) const {
+  return !tied.empty() &&
+         (recommended == candidate || std::find(tied.begin(), tied.end(), candidate) != tied.end());
+}
+
 Ranked steps_on(const Plan& plan, std::vector<Offer> offers, Planner& planner) {
   Ranked ranked{.plan = plan, .offers = std::move(offers)};
   for (std::size_t index = 0; index < ranked.offers.size(); ++index) {
@@ -203,16 +208,15 @@ void find_ties(Planner& planner, Ranked& ranked) {
     ++ranked.compared;
     const PlannedStep& step = ranked.candidates[index].step;
     const Interval<double> merit = merit_of(step, by_cost);
-    if (spread && step.extrapolated) {
-      if (merit.typical < of_best.typical) {
-        ranked.better.push_back(index);
-      }
-    } else if (merit.low < of_best.high) {
-      if (!spread && merit.high <= of_best.low) {
-        ranked.better.push_back(index);
-      } else if (!is_tied(ranked.candidates[index].offer)) {
+    if (spread && step.extrapolated && merit.typical < of_best.typical) {
+      ranked.better.push_back(index);
+    }
+    if (merit.low < of_best.high && of_best.low < merit.high) {
+      if (!is_tied(ranked.candidates[index].offer)) {
         ranked.tied.push_back(index);
       }
+    } else if (!spread && merit.high <= of_best.low) {
+      ranked.better.push_back(index);
     }
   }
   if (!spread && !ranked.tied.empty()) {

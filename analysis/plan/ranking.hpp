@@ -28,6 +28,9 @@ struct Ranked {
   std::vector<RankedStep> candidates =
       {};  ///< In the order of the offers; of a model that is spread, several of each.
 
+  std::string instead = {};   ///< Why layouts are compared that nobody asked for, a whole sentence.
+  std::string ways_out = {};  ///< Where nothing fits: what would, a whole sentence.
+
   // By rank(), places of candidates:
   std::vector<std::size_t> order = {};  ///< All, the best first, those that cannot be used last.
   std::vector<bool> pareto = {};        ///< By candidate: nothing else is both cheaper and faster.
@@ -36,13 +39,14 @@ struct Ranked {
   // By find_ties(), of the recommended one:
   /// Usable candidates whose 90 % interval of what is compared overlaps its. Best first.
   std::vector<std::size_t> tied = {};
-  /// Extrapolated ones that would be better; of plain data parallelism those whose whole interval is.
+  /// Extrapolated ones that are typically better; of plain data parallelism those whose whole interval is.
   std::vector<std::size_t> better = {};
   int compared = 0;  ///< With how many it was.
   /// The one measurement after which its interval and that of the first of `tied` share least; none where none helps.
   std::optional<TieBreaker> breaker = {};
 
   const Offer& offer_of(std::size_t candidate) const { return offers[candidates[candidate].offer]; }
+  bool is_tied(std::size_t candidate) const;
   /// The recommended candidate, else the first in rank.
   std::size_t best() const { return recommended.value_or(order.front()); }
 };

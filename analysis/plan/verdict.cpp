@@ -55,14 +55,19 @@ std::vector<std::size_t> order_of_offers(const Ranked& ranked) {
   return order;
 }
 
-/// What is said of the best offer whose speed nobody published.
-std::string extrapolated_sentence(const Offer& offer) {
-  const std::string gpu = gpu_of(offer, "of its GPUs");
+/// Nobody published how fast its GPU trains such a model, and what to do about it.
+std::string unpublished(const Offer& offer) {
+  const std::string gpu = gpu_of(offer, "its GPU");
   return fmt::format(
-      " {} may be better, but only by an extrapolated number: nobody published how fast {} trains such a "
-      "model, and one step of one settles it (measured: {{gpu: {}, samples_per_second: N}}, or --known '{}: "
-      "N samples/s').",
-      offer.name, gpu, gpu, gpu);
+      "nobody published how fast {0} trains such a model; one measured step settles it (--known '{0}: N "
+      "samples/s')",
+      gpu);
+}
+
+/// What is said of an offer that would be better than the recommended one.
+std::string extrapolated_sentence(const Offer& offer) {
+  return fmt::format(" {} may be better, but only by an extrapolated number: {}.", offer.name,
+                     unpublished(offer));
 }
 
 // --- Why nothing is recommended -------------------------------------------------------------------------------------
@@ -183,7 +188,9 @@ std::vector<std::string> verdict_in_buckets(const Ranked& ranked) {
     besides += extrapolated_sentence(ranked.offer_of(ranked.order.front()));
   }
   if (ranked.tied.empty()) {
-    std::vector<std::string> lines = {fmt::format("Rent {}: it is {}{}", name, place, besides)};
+    std::vector<std::string> lines = {fmt::format("{} {}: it is {}{}",
+                                                  ranked.better.empty() ? "Rent" : "By published speeds rent",
+                                                  name, place, besides)};
     if (ranked.better.empty() && ranked.compared > 0) {
       lines.emplace_back("That is sure: no 90 % interval of those it was compared with overlaps its.");
     }
@@ -202,13 +209,8 @@ std::vector<std::string> verdict_in_buckets(const Ranked& ranked) {
 
 /// `the run of 15 B tokens`
 std::string run_words(const Workload& workload) {
-  const double tokens =
-      workload.samples * workload.epochs * static_cast<double>(workload.transformer->sequence);
-  constexpr double kRoundsToABillion = 0.9995e9;
-  constexpr double kRoundsToATrillion = 0.9995e12;
-  return tokens >= kRoundsToATrillion  ? fmt::format("the run of {:.3g} T tokens", tokens / 1e12)
-         : tokens >= kRoundsToABillion ? fmt::format("the run of {:.3g} B tokens", tokens / 1e9)
-                                       : fmt::format("the run of {:.3g} M tokens", tokens / 1e6);
+  return "the run of " +
+         token_text(workload.samples * workload.epochs * static_cast<double>(workload.transformer->sequence));
 }
 
 std::string cost_after_comma(const PlannedStep& step) {
@@ -224,11 +226,12 @@ std::vector<std::string> verdict_of_layouts(const Ranked& ranked) {
                   step.run ? run_words(ranked.plan.workload) : "a billion tokens", cost_after_comma(step));
   std::vector<std::string> lines;
   if (ranked.tied.empty()) {
-    lines.push_back(fmt::format("Rent {}: {}.", named(ranked, best), takes));
+    lines.push_back(fmt::format("{} {}: {}.", ranked.better.empty() ? "Rent" : "By published speeds rent",
+                                named(ranked, best), takes));
   } else {
-    lines.push_back(
-        fmt::format("Cannot be told apart: {}: their 90 % intervals overlap. Typically {} is best: {}.",
-                    tied_names(ranked), named(ranked, best), takes));
+    lines.push_back(fmt::format(
+        "Cannot be told apart: {}: their 90 % intervals overlap. {} {} is best: {}.", tied_names(ranked),
+        ranked.better.empty() ? "Typically" : "By published speeds", named(ranked, best), takes));
     lines.push_back(fmt::format(
         "What would tell: one step on one of their GPUs (--known '{}: N samples/s'){}.", gpu_of(offer, "GPU"),
         offer.per_hour ? fmt::format("; an hour of the offer costs {}",
@@ -237,11 +240,9 @@ std::vector<std::string> verdict_of_layouts(const Ranked& ranked) {
   }
   if (!ranked.better.empty()) {
     const std::size_t index = ranked.better.front();
-    const std::string gpu = gpu_of(ranked.offer_of(index), "GPU");
-    lines.push_back(fmt::format(
-        "{} may be better{}, but only by an extrapolated number: nobody published how fast {} trains a "
-        "language model, and one step settles it (--known '{}: N samples/s').",
-        named(ranked, index), cost_after_comma(ranked.candidates[index].step), gpu, gpu));
+    lines.push_back(fmt::format("{} may be better{}, but only by an extrapolated number: {}.",
+                                named(ranked, index), cost_after_comma(ranked.candidates[index].step),
+                                unpublished(ranked.offer_of(index))));
   }
   if (ranked.order.size() > 1) {
     const std::size_t next = ranked.order[1];
@@ -266,7 +267,8 @@ std::string why_none(const Ranked& ranked) {
   }
   if (ranked.candidates.empty() || !ranked.candidates[ranked.order.front()].step.usable()) {
     if (ranked.plan.shards()) {
-      return "None of these ways to spread the model can run on what is on offer.";
+      return "None of these ways to spread the model can run on what is on offer." +
+             (ranked.ways_out.empty() ? "" : " " + ranked.ways_out);
     }
     return ranked.candidates.empty()
                ? "There are no offers."
@@ -280,12 +282,8 @@ std::string why_none(const Ranked& ranked) {
   if (!meets(ranked.plan, ranked.candidates[first].step)) {
     return why_too_late_or_dear(ranked);
   }
-  return ranked.plan.shards()
-             ? fmt::format(
-                   "Nothing is recommended: {} is typically best, but no published run of a language model "
-                   "was on its GPU; one measured step settles it (--known '{}: N samples/s').",
-                   named(ranked, first), ranked.offer_of(first).machine.gpu->model)
-             : "Nothing is recommended." + extrapolated_sentence(ranked.offer_of(first));
+  return fmt::format("Nothing is recommended. {} is typically best, but {}.", named(ranked, first),
+                     unpublished(ranked.offer_of(first)));
 }
 
 std::vector<std::string> verdict(const Ranked& ranked) {

@@ -103,8 +103,8 @@ plots::LabelledMatrix pair_map_of(const std::vector<PairRun>& runs) {
   matrix.subtitle = "measured over predicted bandwidth of runs on two nodes, largest sizes";
   matrix.row_title = "node";
   matrix.column_title = "node";
-  matrix.value_title = "measured / predicted";
-  matrix.middle = 1;
+  matrix.value_title = "measured / predicted time";
+  matrix.time_ratio = true;
   matrix.rows = names;
   matrix.columns = names;
   matrix.values.assign(names.size(),
@@ -145,8 +145,8 @@ plots::LabelledMatrix map_of(const std::vector<study::LogCheck>& checks) {
   matrix.subtitle = "measured over predicted bandwidth, median of each band of sizes";
   matrix.row_title = "log";
   matrix.column_title = "sizes";
-  matrix.value_title = "measured / predicted";
-  matrix.middle = 1;
+  matrix.value_title = "measured / predicted time";
+  matrix.time_ratio = true;
   matrix.columns = {"up to 64 KiB", "up to 16 MiB", "above"};
   for (const study::LogCheck* check : shown) {
     matrix.rows.push_back(std::filesystem::path(check->log).stem().string());
@@ -213,7 +213,7 @@ void draw_checks(const std::vector<study::LogCheck>& checks, const CommonOptions
   }
   const plots::ChartContext context = {.title = "Machines beside what such machines reach",
                                        .machine = "",
-                                       .source = common.command_line.substr(0, 80),
+                                       .source = "ringside check",
                                        .output_directory = study::output_directory(common, "check")};
   Progress progress(common.quiet);
   draw_charts(plots::heat_map(map_of(checks), context), context, common, progress);

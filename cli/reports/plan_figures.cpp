@@ -33,7 +33,8 @@ plots::CostChart cost_chart(const study::PlanStudy& study) {
                             .seconds = seconds_of(steps * step.total),
                             .cost = step.cost->amount,
                             .pareto = ranked.pareto[index],
-                            .recommended = ranked.recommended == index});
+                            .recommended = ranked.recommended == index && ranked.tied.empty(),
+                            .tied = ranked.is_tied(index)});
   }
   if (ranked.plan.deadline) {
     chart.deadline = ranked.plan.deadline->value;

@@ -71,10 +71,10 @@ std::vector<std::string> link_sentences(const study::PlanStudy& study) {
   std::vector<std::string> sentences;
   for (const std::string& link : order) {
     const LinkFacts& facts = by_link.at(link);
-    const char* verdict = facts.typical.low > kBottleneck    ? "is the bottleneck"
-                          : facts.typical.high > kBottleneck ? "is the bottleneck on some"
-                          : facts.typical.high > kSlowsDown  ? "slows training down"
-                                                             : "is not the bottleneck";
+    const bool on_some = facts.typical.low <= kBottleneck && facts.typical.high > kBottleneck;
+    const std::string verdict =
+        bottleneck_words({.low = facts.ends.low, .typical = facts.typical.high, .high = facts.ends.high}) +
+        (on_some ? " on some" : "");
     const char* ring = facts.ring.low > 1.05    ? "ring beats naive"
                        : facts.ring.high > 1.05 ? "ring beats naive on some"
                                                 : "ring does not beat naive";
@@ -138,7 +138,7 @@ void print_explanations(const study::PlanStudy& study) {
   }
 }
 
-// --- A plan file ------------------------------------------------------------------------------------------------------
+// --- What is explained ------------------------------------------------------------------------------------------------
 
 void print_remedies(const study::PlanStudy& study) {
   for (const study::ShownOffer& shown : study.shown) {
@@ -165,54 +165,10 @@ void print_thresholds(const study::PlanStudy& study) {
   print(thresholds);
 }
 
-void print_unused(const study::PlanStudy& study) {
-  constexpr std::size_t kMostShown = 10;
-  const std::vector<Remark> problems = problems_of(study.ranked);
-  if (problems.empty()) {
-    return;
-  }
-  print_line();
-  print_line(fmt::format("not used: {} of {} offers", problems.size(), study.ranked.offers.size()));
-  std::vector<SharedRemark> reasons = shared(problems);
-  std::ranges::sort(reasons, {}, &SharedRemark::sentence);
-  for (std::size_t i = 0; i < std::min(reasons.size(), kMostShown); ++i) {
-    print_line(fmt::format("  {}: {}", reasons[i].named(), reasons[i].sentence));
-  }
-  if (reasons.size() > kMostShown) {
-    print_line(fmt::format("  … and {} more reasons; all are in plan.jsonl", reasons.size() - kMostShown));
-  }
-}
-
-void print_plan_file(const study::PlanStudy& study) {
-  const Ranked& ranked = study.ranked;
-  print(offers_table(study));
-  print_line("→ recommended   • nothing is both cheaper and faster");
-  print_remedies(study);
-  print_thresholds(study);
-  print_unused(study);
-  std::vector<Remark> assumptions;
-  std::vector<Remark> warnings;
-  for (const study::ShownOffer& shown : study.shown) {
-    const Offer& offer = ranked.offer_of(shown.candidate);
-    const PlannedStep& step = ranked.candidates[shown.candidate].step;
-    add_remarks(offer.name, offer.assumptions, assumptions);
-    add_remarks(offer.name, step.assumptions, assumptions);
-    add_remarks(offer.name, warnings_of(offer, step.run), warnings);
-    add_remarks(offer.name, study::idle_nics(step, shown.thresholds), warnings);
-  }
-  print_block("assumed", assumptions);
-  print_block("warnings", warnings);
-  print_explanations(study);
-  print_line();
-  print_lines(verdict(ranked));
-  print_line();
-  print_line(fmt::format("results: {}", study.file.string()));
-}
-
 // --- One screen -------------------------------------------------------------------------------------------------------
 
 void print_problems(const study::PlanStudy& study) {
-  constexpr std::size_t kMostReasons = 10;
+  constexpr std::size_t kMostReasons = 4;
   const std::vector<SharedRemark> reasons = shared(problems_of(study.ranked));
   for (std::size_t i = 0; i < std::min(reasons.size(), kMostReasons); ++i) {
     print_line(fmt::format("not used: {}: {}", reasons[i].named(), reasons[i].sentence));
@@ -223,44 +179,88 @@ void print_problems(const study::PlanStudy& study) {
   }
 }
 
+/// Three lines; all where they are to be explained.
+void print_assumed(const std::vector<std::string>& assumptions, bool explained, const std::string& file) {
+  const std::vector<std::string> each = distinct(assumptions);
+  constexpr std::size_t kMost = 3;
+  print_first("assumed", each, explained ? each.size() : kMost, file);
+}
+
+void print_to_know(const std::vector<Remark>& warnings, const std::string& file) {
+  constexpr std::size_t kMost = 4;
+  std::vector<std::string> sentences;
+  for (const SharedRemark& warning : shared(warnings)) {
+    sentences.push_back(fmt::format("{}: {}", warning.named(), warning.sentence));
+  }
+  print_first("to know", sentences, kMost, file);
+}
+
 /// What is assumed and to be known of what is printed.
-void print_remarks(const study::PlanStudy& study) {
+void print_remarks(const study::PlanStudy& study, bool explained) {
   std::vector<std::string> assumptions;
-  std::vector<std::string> warnings;
+  std::vector<Remark> warnings;
   for (const std::size_t index : printed_of(study)) {
     const Offer& offer = study.ranked.offer_of(index);
     const PlannedStep& step = study.ranked.candidates[index].step;
     assumptions.insert(assumptions.end(), step.assumptions.begin(), step.assumptions.end());
     assumptions.insert(assumptions.end(), offer.assumptions.begin(), offer.assumptions.end());
-    for (const std::string& warning : warnings_of(offer, step.run)) {
-      warnings.push_back(fmt::format("{}: {}", offer.name, warning));
-    }
+    add_remarks(offer.name, warnings_of(offer, step.run), warnings);
   }
-  if (!assumptions.empty()) {
-    print_line(fmt::format("assumed: {}", fmt::join(distinct(assumptions), " ")));
+  for (const study::ShownOffer& shown : study.shown) {
+    add_remarks(study.ranked.offer_of(shown.candidate).name,
+                study::idle_nics(study.ranked.candidates[shown.candidate].step, shown.thresholds), warnings);
   }
-  constexpr std::size_t kMostWarnings = 6;
-  print_first("to know", warnings, kMostWarnings, study.file.string());
+  print_assumed(assumptions, explained, study.file.string());
+  print_to_know(warnings, study.file.string());
 }
 
-void print_one_screen(const study::PlanStudy& study, bool explained) {
+/// What the marks of a table mean; empty where there are none.
+std::string legend_of(const Ranked& ranked) {
+  std::vector<std::string> marks;
+  if (ranked.recommended) {
+    marks.emplace_back(ranked.tied.empty() ? "→ recommended" : "≈ cannot be told apart");
+  }
+  if (std::find(ranked.pareto.begin(), ranked.pareto.end(), true) != ranked.pareto.end()) {
+    marks.emplace_back("• nothing is both cheaper and faster");
+  }
+  return fmt::format("{}", fmt::join(marks, "   "));
+}
+
+void print_more(std::size_t shown, std::size_t all, const std::string& file) {
+  if (shown < all) {
+    print_line(fmt::format("{} more are in {} (--top {} shows them)", all - shown, file, all));
+  }
+}
+
+void print_buckets(const study::PlanStudy& study, const PlanView& view) {
+  const Ranked& ranked = study.ranked;
+  print_line(workload_sentence(ranked.plan));
   if (study.shown.empty()) {
     print_problems(study);
     return;
   }
-  print(brief_offers_table(study));
-  print_problems(study);
+  print(offers_table(study, view.top));
+  const auto usable = std::count_if(ranked.candidates.begin(), ranked.candidates.end(),
+                                    [](const RankedStep& one) { return one.step.usable(); });
+  print_more(view.top, static_cast<std::size_t>(usable), study.file.string());
+  print_line(legend_of(ranked));
   print_line(fmt::format(
-      "lost: to synchronising {} of gradients; ring, naive: in one message, by algorithms of ours",
-      model_size(gradient_bytes(study.ranked.plan.workload))));
+      "lost: share of a step, to synchronising {}; ring, naive: those in one message, by algorithms of ours",
+      model_size(gradient_bytes(ranked.plan.workload))));
+  print_problems(study);
   print_line();
-  print_lines(verdict(study.ranked));
-  print_lines(link_sentences(study));
+  print_lines(verdict(ranked));
+  constexpr std::size_t kMostLinks = 4;
+  std::vector<std::string> links = link_sentences(study);
+  links.resize(std::min(links.size(), kMostLinks));
+  print_lines(links);
   if (const std::string enough = enough_sentence(study); !enough.empty()) {
     print_line(enough);
   }
-  print_remarks(study);
-  if (explained) {
+  print_remarks(study, view.explained);
+  if (view.explained) {
+    print_remedies(study);
+    print_thresholds(study);
     print_explanations(study);
   }
 }
@@ -272,44 +272,45 @@ void print_gradients(const study::PlanStudy& study) {
                            model_size(gradient_bytes(study.ranked.plan.workload))));
   }
   print_problems(study);
-  print_remarks(study);
+  print_remarks(study, false);
 }
 
 // --- A model that is spread -------------------------------------------------------------------------------------------
 
-void print_layouts(const study::PlanStudy& study, std::size_t top) {
+void print_layouts(const study::PlanStudy& study, const PlanView& view) {
   const Ranked& ranked = study.ranked;
-  print(layouts_table(study, top));
-  if (top < ranked.order.size()) {
-    print_line(fmt::format("{} more are in {} (--top {} shows them)", ranked.order.size() - top,
-                           study.file.string(), ranked.order.size()));
+  print_line(workload_sentence(ranked.plan));
+  if (!ranked.instead.empty()) {
+    print_line(ranked.instead);
   }
-  std::vector<std::string> problems;
+  print(layouts_table(study, view.top));
+  print_more(view.top, ranked.order.size(), study.file.string());
+  std::vector<Remark> problems;
   std::vector<std::string> assumptions;
-  std::vector<std::string> warnings;
+  std::vector<Remark> warnings;
   for (std::size_t place = 0; place < ranked.order.size(); ++place) {
     const Offer& offer = ranked.offer_of(ranked.order[place]);
     const PlannedStep& step = ranked.candidates[ranked.order[place]].step;
     if (!step.usable()) {
-      problems.push_back(fmt::format("{}, {}: {}", offer.name, describe(*step.layout), step.problem));
+      problems.push_back({fmt::format("{}, {}", offer.name, describe(*step.layout)), step.problem});
     }
-    if (place >= top) {
+    if (place >= view.top) {
       continue;
     }
-    if (!step.assumptions.empty()) {
-      assumptions.push_back(step.assumptions.front());
-    }
+    assumptions.insert(assumptions.end(), step.assumptions.begin(), step.assumptions.end());
     assumptions.insert(assumptions.end(), offer.assumptions.begin(), offer.assumptions.end());
-    if (offer.interruptible) {
-      assumptions.push_back(interruption_sentence(ranked.plan));
-    }
-    for (const std::string& warning : warnings_of(offer, step.run)) {
-      warnings.push_back(fmt::format("{}: {}", offer.name, warning));
-    }
+    add_remarks(offer.name, warnings_of(offer, step.run), warnings);
   }
-  constexpr std::size_t kMost = 8;
+  if (const std::string legend = legend_of(ranked); !legend.empty()) {
+    print_line(legend);
+  }
   print_line("fits: the largest micro-batch; exposed: what communication adds to the step");
-  print_first("not used", distinct(problems), kMost, study.file.string());
+  constexpr std::size_t kMost = 4;
+  std::vector<std::string> not_used;
+  for (const SharedRemark& problem : shared(problems)) {
+    not_used.push_back(fmt::format("{}: {}", problem.named(), problem.sentence));
+  }
+  print_first("not used", not_used, kMost, study.file.string());
   print_line();
   print_lines(verdict(ranked));
   const auto adapters = [](const RankedStep& one) { return one.step.layout->adapters != Adapters::none; };
@@ -318,8 +319,8 @@ void print_layouts(const study::PlanStudy& study, std::size_t top) {
     print_line(
         "lora and qlora train small matrices beside frozen weights: the same tokens teach the model less.");
   }
-  print_first("assumed", distinct(assumptions), kMost, study.file.string());
-  print_first("to know", distinct(warnings), kMost, study.file.string());
+  print_assumed(assumptions, view.explained, study.file.string());
+  print_to_know(warnings, study.file.string());
 }
 
 }  // namespace
@@ -328,28 +329,28 @@ void print_plan(const study::PlanStudy& study, const PlanView& view, const Commo
   if (common.format == OutputFormat::json) {
     print_file(study.file);
   } else if (study.ranked.plan.shards()) {
-    print_layouts(study, static_cast<std::size_t>(view.top));
+    print_layouts(study, view);
   } else if (!computes(study.ranked.plan.workload)) {
     print_gradients(study);
-  } else if (view.one_line) {
-    print_one_screen(study, view.explained);
   } else {
-    print_plan_file(study);
+    print_buckets(study, view);
   }
 }
 
-void print_written_plan(const std::filesystem::path& file, const std::vector<std::string>& offers,
-                        const std::string& yaml, const CommonOptions& common) {
+void print_where(const study::PlanStudy& study, bool written, const std::vector<std::string>& listings,
+                 const CommonOptions& common) {
   if (common.format == OutputFormat::json) {
     return;
   }
   print_line();
-  std::string command = fmt::format("ringside plan {}", for_a_shell(file.string()));
-  for (const std::string& listing : offers) {
-    command += fmt::format(" --offers {}", for_a_shell(listing));
+  if (written) {
+    std::string command = fmt::format("ringside plan {}", for_a_shell(study.ranked.plan.file.string()));
+    for (const std::string& listing : listings) {
+      command += fmt::format(" --offers {}", for_a_shell(listing));
+    }
+    print_line(fmt::format("the same from a file: {}", command));
   }
-  print_line(fmt::format("the same as a file, which says more: {}", command));
-  print(yaml);
+  print_line(fmt::format("results: {}", study.file.string()));
 }
 
 }  // namespace ringside::cli

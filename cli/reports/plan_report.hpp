@@ -12,17 +12,17 @@
 namespace ringside::cli {
 
 struct PlanView {
-  bool one_line = false;   ///< Asked without a file, and answered on one screen.
-  bool explained = false;  ///< With the explanations, which a file always gets.
-  int top = 20;
+  bool explained = false;  ///< With what would be enough, and every assumption.
+  std::size_t top = 12;    ///< How many rows.
 };
 
 /// Everything for people, or the records for --format json.
 void print_plan(const study::PlanStudy& study, const PlanView& view, const CommonOptions& common);
 
-/// The plan file that was written, and how to ask it; nothing for --format json. `offers`: files of listings beside it.
-void print_written_plan(const std::filesystem::path& file, const std::vector<std::string>& offers,
-                        const std::string& yaml, const CommonOptions& common);
+/// Where the results are and, where it was `written`, how to ask the plan file again; nothing for --format json. `listings`: files of
+/// offers beside it.
+void print_where(const study::PlanStudy& study, bool written, const std::vector<std::string>& listings,
+                 const CommonOptions& common);
 
 /// A row per combination: the best offer and what it does there.
 void print_plan_sweep(const study::PlanSweep& sweep, const CommonOptions& common);

@@ -53,6 +53,9 @@ std::vector<OfferRow> shown_rows(const study::PlanStudy& study) {
   return rows;
 }
 
+/// Whether the length of the run is known.
+bool is_run(const std::vector<OfferRow>& rows) { return rows.front().ranked->plan.workload.samples > 0; }
+
 std::string ends(const Interval<Seconds>& range) {
   return fmt::format("{} – {}", format(range.low), format(range.high));
 }
@@ -61,11 +64,12 @@ Column step_column(const std::string& header, std::function<std::string(const Pl
   return {header, [cell = std::move(cell)](const OfferRow& row) { return cell(row.step()); }};
 }
 
-Column mark_column(const char* of_front) {
-  return {"", [of_front](const OfferRow& row) -> std::string {
-            return row.ranked->recommended == row.candidate ? "→"
-                   : row.ranked->pareto[row.candidate]      ? of_front
-                                                            : "";
+Column mark_column() {
+  return {"", [](const OfferRow& row) -> std::string {
+            return row.ranked->is_tied(row.candidate)         ? "≈"
+                   : row.ranked->recommended == row.candidate ? "→"
+                   : row.ranked->pareto[row.candidate]        ? "•"
+                                                              : "";
           }};
 }
 
@@ -78,16 +82,13 @@ Column total_column() {
 }
 
 Column total_ends_column() {
-  return step_column(">90 %", [](const PlannedStep& step) { return ends(step.total); });
+  return step_column(">step, 90 %", [](const PlannedStep& step) { return ends(step.total); });
 }
 
-Column exposed_column(const char* header) {
-  return step_column(header, [](const PlannedStep& step) { return percent(step.exposed_share.typical); });
-}
-
-Column speed_column(const char* header) {
-  return step_column(header,
-                     [](const PlannedStep& step) { return fmt::format("{:.0f}", step.speed.typical); });
+/// What the run takes; of an unknown length, `unit` of it.
+Column run_column(const std::vector<OfferRow>& rows, const char* unit) {
+  return step_column(is_run(rows) ? ">run" : fmt::format(">{}", unit),
+                     [](const PlannedStep& step) { return long_time(run_seconds(step)); });
 }
 
 using AmountText = std::function<std::string(double)>;
@@ -101,22 +102,20 @@ Column cost_column(const std::string& header, const AmountText& text) {
   });
 }
 
-Column cost_ends_column(const AmountText& text) {
-  return step_column(">90 %", [text](const PlannedStep& step) {
+Column cost_ends_column(const std::string& header, const AmountText& text) {
+  return step_column(header + ", 90 %", [text](const PlannedStep& step) {
     return step.cost ? fmt::format("{} – {}", text(step.cost->amount.low), text(step.cost->amount.high))
                      : std::string(kAbsent);
   });
 }
 
-/// `>USD`, or `>USD per 1 M` where the length of the run is not known.
+/// `>USD`, or `>USD per 1 M samples` where the length of the run is not known.
 std::string currency_header(const std::vector<OfferRow>& rows, const char* unit) {
   std::string currency = "cost";
-  bool run = false;
   for (const OfferRow& row : rows) {
     currency = row.step().cost ? row.step().cost->currency : currency;
-    run = run || row.step().run;
   }
-  return fmt::format(">{}{}", currency, run ? "" : unit);
+  return is_run(rows) ? fmt::format(">{}", currency) : fmt::format(">{} of {}", currency, unit);
 }
 
 std::string time_or_none(const std::optional<Seconds>& time) {
@@ -143,37 +142,16 @@ Column threshold_column(const char* header, std::function<std::string(const Thre
 
 }  // namespace
 
-std::string offers_table(const study::PlanStudy& study) {
-  const std::string of = study.ranked.plan.workload.samples > 0 ? "" : " of 1 M samples";
+std::string offers_table(const study::PlanStudy& study, std::size_t top) {
+  std::vector<OfferRow> rows = shown_rows(study);
+  constexpr const char* kUnit = "1 M samples";
+  const std::string currency = currency_header(rows, kUnit);
+  Column run = run_column(rows, kUnit);
+  rows.resize(std::min(rows.size(), top));
   return table_of(
-      {mark_column("•"),
-       offer_column(),
-       {">GPUs", [](const OfferRow& row) { return std::to_string(row.offer().gpus); }},
-       total_column(),
-       total_ends_column(),
-       exposed_column(">exposed"),
-       step_column(">efficiency", [](const PlannedStep& step) { return percent(step.efficiency.typical); }),
-       speed_column(">samples/s"),
-       step_column(">time" + of, [](const PlannedStep& step) { return long_time(run_seconds(step)); }),
-       step_column(">cost" + of,
-                   [](const PlannedStep& step) {
-                     return step.cost ? fmt::format("{} {}", money_text(step.cost->amount.typical),
-                                                    step.cost->currency)
-                                      : std::string(kAbsent);
-                   }),
-       cost_ends_column(money_text),
-       step_column("",
-                   [](const PlannedStep& step) {
-                     return step.exposed_share.typical > kBottleneck ? "communication dominates" : "";
-                   })},
-      shown_rows(study));
-}
-
-std::string brief_offers_table(const study::PlanStudy& study) {
-  const std::vector<OfferRow> rows = shown_rows(study);
-  return table_of(
-      {mark_column(""), offer_column(), total_column(), total_ends_column(), exposed_column(">lost"),
-       step_column(">90 %",
+      {mark_column(), offer_column(), total_column(), total_ends_column(),
+       step_column(">lost", [](const PlannedStep& step) { return percent(step.exposed_share.typical); }),
+       step_column(">lost, 90 %",
                    [](const PlannedStep& step) {
                      return fmt::format("{} – {}", percent(step.exposed_share.low),
                                         percent(step.exposed_share.high));
@@ -182,7 +160,7 @@ std::string brief_offers_table(const study::PlanStudy& study) {
                    [](const PlannedStep& step) { return format(step.communication.typical); }),
        threshold_column(">ring", [](const Thresholds& found) { return time_or_none(found.ring); }),
        threshold_column(">naive", [](const Thresholds& found) { return time_or_none(found.naive); }),
-       cost_column(currency_header(rows, " per 1 M"), money_text), cost_ends_column(money_text)},
+       std::move(run), cost_column(currency, money_text), cost_ends_column(currency, money_text)},
       rows);
 }
 
@@ -242,7 +220,8 @@ std::string gradients_table(const study::PlanStudy& study) {
                    {"link", [](const OfferRow& row) { return link_words(row.offer().machine); }},
                    step_column(">" + study.ranked.plan.algorithm,
                                [](const PlannedStep& step) { return format(step.communication.typical); }),
-                   step_column(">90 %", [](const PlannedStep& step) { return ends(step.communication); }),
+                   step_column(fmt::format(">{}, 90 %", study.ranked.plan.algorithm),
+                               [](const PlannedStep& step) { return ends(step.communication); }),
                    step_column(">ring", [](const PlannedStep& step) { return time_or_none(step.ring); }),
                    step_column(">naive", [](const PlannedStep& step) { return time_or_none(step.naive); }),
                    step_column(">ring is",
@@ -260,7 +239,9 @@ std::string layouts_table(const study::PlanStudy& study, std::size_t top) {
   for (const std::size_t index : study.ranked.order) {
     rows.push_back({&study.ranked, index});
   }
-  const std::string currency = currency_header(rows, " per 1 G tokens");
+  constexpr const char* kUnit = "1 B tokens";
+  const std::string currency = currency_header(rows, kUnit);
+  Column run = run_column(rows, kUnit);
   rows.resize(std::min(rows.size(), top));
   const auto share = [](const Interval<Seconds>& part, const PlannedStep& step) {
     return percent(part.typical.value / step.total.typical.value);
@@ -281,11 +262,13 @@ std::string layouts_table(const study::PlanStudy& study, std::size_t top) {
                   [&](const PlannedStep& step) {
                     return step.layout->pipeline > 1 ? share(step.bubble, step) : std::string(kAbsent);
                   }),
-      speed_column(">tokens/s"),
+      step_column(">tokens/s",
+                  [](const PlannedStep& step) { return fmt::format("{:.0f}", step.speed.typical); }),
+      std::move(run),
       cost_column(currency, large_amount),
-      cost_ends_column(large_amount)};
+      cost_ends_column(currency, large_amount)};
   std::vector<Column> columns = {
-      mark_column(""), offer_column(),
+      mark_column(), offer_column(),
       step_column("way", [](const PlannedStep& step) { return describe(*step.layout); }),
       step_column(">memory of a GPU", [](const PlannedStep& step) {
         return step.gpu_memory

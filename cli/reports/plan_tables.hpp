@@ -7,10 +7,8 @@
 /// The tables of a plan: one kind of row, an offer, and the columns that each table asks for.
 namespace ringside::cli {
 
-/// The best offers of a plan file, where gradients are synchronised in buckets.
-std::string offers_table(const study::PlanStudy& study);
-/// Those of a one-line plan.
-std::string brief_offers_table(const study::PlanStudy& study);
+/// The first `top` offers, where gradients are synchronised in buckets.
+std::string offers_table(const study::PlanStudy& study, std::size_t top);
 /// What would be enough on the best offers with several GPUs; empty where there are none.
 std::string thresholds_table(const study::PlanStudy& study);
 /// What synchronising gradients takes, whatever is computed; empty where no offer can be used.

@@ -188,7 +188,12 @@ void draw_charts(const std::vector<plots::Figure>& figures, const plots::ChartCo
     return;
   }
   plots::ChartContext drawn = context;
-  drawn.format = common.svg ? plots::ChartFormat::both : plots::ChartFormat::png;
+  if (common.svg) {
+    drawn.formats.push_back(plots::ImageFormat::svg);
+  }
+  if (common.pdf) {
+    drawn.formats.push_back(plots::ImageFormat::pdf);
+  }
   for (const std::filesystem::path& file : plots::draw(figures, drawn)) {
     if (common.format == OutputFormat::table) {
       print_line("  " + file.string());

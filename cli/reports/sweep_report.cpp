@@ -27,6 +27,12 @@ std::string time_of(const study::SweepCell& cell, const std::string& algorithm) 
   return point != cell.points.end() && point->predicted ? format(point->predicted->seconds) : "–";
 }
 
+/// The fastest, or two that tie.
+std::string names_of(const study::Winner& winner) {
+  return winner.tied_with.empty() ? winner.algorithm
+                                  : fmt::format("{}, {}", winner.algorithm, winner.tied_with);
+}
+
 std::vector<std::string> row_of(const study::SweepStudy& sweep, const study::SweepCell& cell) {
   std::vector<std::string> row;
   for (const std::string& value : cell.values) {
@@ -41,7 +47,7 @@ std::vector<std::string> row_of(const study::SweepStudy& sweep, const study::Swe
   for (const std::string& algorithm : sweep.scenario.algorithms) {
     row.push_back(time_of(cell, algorithm));
   }
-  row.push_back(cell.winner ? cell.winner->algorithm : "–");
+  row.push_back(cell.winner ? names_of(*cell.winner) : "–");
   row.push_back(cell.winner && cell.winner->margin ? factor_text(*cell.winner->margin) : "–");
   return row;
 }
@@ -96,7 +102,9 @@ void draw_sweep(const study::SweepStudy& sweep, const CommonOptions& common, Pro
         "A winner map is drawn where exactly two keys take several values; this run has another number.");
     return;
   }
-  const std::vector<std::string>& algorithms = sweep.scenario.algorithms;
+  const std::string tie = "no clear winner";
+  std::vector<std::string> algorithms = sweep.scenario.algorithms;
+  algorithms.push_back(tie);
   plots::LabelledMatrix matrix = {
       .name = "winner_map",
       .subtitle = "fastest algorithm, predicted, and how many times as long the second takes",
@@ -107,27 +115,29 @@ void draw_sweep(const study::SweepStudy& sweep, const CommonOptions& common, Pro
       .values = {},
       .value_title = {},
       .label = {},
-      .categories = algorithms};
+      .categories = algorithms,
+      .neutral = tie};
   // Values grow upwards, as on every axis.
   std::reverse(matrix.rows.begin(), matrix.rows.end());
   for (auto winners = map->winners.rbegin(); winners != map->winners.rend(); ++winners) {
     std::vector<double>& row = matrix.values.emplace_back();
     std::vector<std::string>& texts = matrix.texts.emplace_back();
     for (const std::optional<study::Winner>& winner : *winners) {
-      texts.push_back(winner && winner->margin
-                          ? fmt::format("{} {}", winner->algorithm, factor_text(*winner->margin))
-                      : winner ? winner->algorithm
-                               : "");
-      const auto found =
-          winner ? std::find(algorithms.begin(), algorithms.end(), winner->algorithm) : algorithms.end();
+      const bool tied = winner && !winner->tied_with.empty();
+      const std::string name = !winner ? "" : tied ? tie : winner->algorithm;
+      texts.push_back(!winner                   ? ""
+                      : tied || !winner->margin ? names_of(*winner)
+                                                : fmt::format("{} {}", name, factor_text(*winner->margin)));
+      const auto found = std::find(algorithms.begin(), algorithms.end(), name);
       row.push_back(found == algorithms.end() ? std::numeric_limits<double>::quiet_NaN()
                                               : static_cast<double>(found - algorithms.begin()));
     }
   }
-  const plots::ChartContext context = {.title = sweep.scenario.name,
-                                       .machine = chart_label(sweep.machine),
-                                       .source = common.command_line,
-                                       .output_directory = sweep.directory};
+  const plots::ChartContext context = {
+      .title = sweep.scenario.name,
+      .machine = chart_label(sweep.machine),
+      .source = sweep.file.empty() ? "ringside predict" : sweep.file.string(),
+      .output_directory = sweep.directory};
   draw_charts(plots::heat_map(matrix, context), context, common, progress);
 }
 

@@ -22,17 +22,15 @@ class Schedule;
 
 namespace ringside::plots {
 
-enum class ChartFormat { png, svg, both };
-
 struct ChartContext {
   std::string title;    ///< The scenario's name, say.
   std::string machine;  ///< In the footer, where it is not empty.
   std::string source;   ///< The file that the numbers come from, in the footer.
   std::filesystem::path output_directory = ".";
-  ChartFormat format = ChartFormat::png;
+  std::vector<ImageFormat> formats = {ImageFormat::png};
 };
 
-/// Draws the figures as `<output_directory>/<figure's name>.png` (or `.svg`), makes the directory if it is missing,
+/// Draws the figures as `<output_directory>/<figure's name>.png` (or `.svg`, `.pdf`), makes the directory if it is missing,
 /// and returns the files written. Throws Error{environment}, see plots/drawing/gnuplot.hpp.
 std::vector<std::filesystem::path> draw(const std::vector<Figure>& figures, const ChartContext& context);
 
@@ -79,9 +77,10 @@ struct LabelledMatrix {
   /// Where values are kinds and no numbers: their names, of which `values` are indices. Each has a colour of its own and
   /// stands in the legend; there is no bar.
   std::vector<std::string> categories = {};
-  /// The value that says neither the one nor the other, such as 1 of a ratio: white, with a colour on either side. Left out = 0 where
-  /// some values are negative, else one colour that grows darker.
-  std::optional<double> middle = {};
+  std::string neutral = {};  ///< The grey one among these; empty = none.
+  /// Values are times over times: the scale is logarithmic and white at 1, and what takes longer has the colour of a warning. Otherwise
+  /// white is 0 where some values are negative, else one colour grows darker.
+  bool time_ratio = false;
 };
 
 std::vector<Figure> heat_map(const LabelledMatrix& matrix, const ChartContext& context);

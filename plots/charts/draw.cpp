@@ -46,7 +46,11 @@ void run_all(const std::vector<Job>& jobs) {
 PageText page_text(const ChartContext& context, const std::string& subtitle) {
   std::string footer = context.machine.empty() ? "" : "machine: " + context.machine;
   if (!context.source.empty()) {
-    footer += (footer.empty() ? "" : "   ·   ") + ("source: " + context.source);
+    // Where it lies on this machine tells nobody else anything.
+    const fs::path source = context.source;
+    const fs::path shown =
+        source.is_absolute() ? source.parent_path().filename() / source.filename() : source;
+    footer += (footer.empty() ? "" : "   ·   ") + ("source: " + shown.string());
   }
   return {.title = context.title, .subtitle = subtitle, .footer = footer};
 }
@@ -66,11 +70,9 @@ std::vector<fs::path> draw(const std::vector<Figure>& figures, const ChartContex
   for (const Figure& figure : figures) {
     RINGSIDE_CHECK(!figure.name.empty() && figure.name.find('/') == std::string::npos,
                    "'" + figure.name + "' is no file name for a chart");
-    if (context.format != ChartFormat::svg) {
-      jobs.push_back({&figure, ImageFormat::png, context.output_directory / (figure.name + ".png")});
-    }
-    if (context.format != ChartFormat::png) {
-      jobs.push_back({&figure, ImageFormat::svg, context.output_directory / (figure.name + ".svg")});
+    for (const ImageFormat format : context.formats) {
+      const char* ending = format == ImageFormat::png ? ".png" : format == ImageFormat::svg ? ".svg" : ".pdf";
+      jobs.push_back({&figure, format, context.output_directory / (figure.name + ending)});
     }
   }
   run_all(jobs);

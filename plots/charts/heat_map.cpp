@@ -62,14 +62,20 @@ std::string text_of(const LabelledMatrix& matrix, std::size_t row, std::size_t c
                               : matrix.texts.at(row).at(column);
 }
 
-/// What is known about all values together.
+/// Where a value stands on its scale.
+double scaled(const LabelledMatrix& matrix, double value) {
+  return matrix.time_ratio ? std::log2(value) : value;
+}
+
+/// What is known about all values together, on their scale.
 struct Values {
   double low = std::numeric_limits<double>::infinity();
   double high = -std::numeric_limits<double>::infinity();
   double widest_label = 0;
   bool some_unknown = false;
   std::map<std::string, Color> categories = {};  ///< A colour of each.
-  bool diverging = false;                        ///< Half way is white.
+  bool diverging = false;                        ///< Half way is white …
+  bool high_warns = false;                       ///< … and above it orange.
 
   bool none() const { return low > high; }
   /// On the colour scale, 0 … 1.
@@ -83,12 +89,12 @@ Values values_of(const LabelledMatrix& matrix) {
                    "a matrix has a value per column label");
     for (std::size_t column = 0; column < matrix.columns.size(); ++column) {
       const double value = matrix.values[row][column];
-      if (!std::isfinite(value)) {
+      if (!std::isfinite(scaled(matrix, value))) {
         values.some_unknown = true;
         continue;
       }
-      values.low = std::min(values.low, value);
-      values.high = std::max(values.high, value);
+      values.low = std::min(values.low, scaled(matrix, value));
+      values.high = std::max(values.high, scaled(matrix, value));
       values.widest_label =
           std::max(values.widest_label, text_width(text_of(matrix, row, column), kValueFont));
     }
@@ -98,17 +104,23 @@ Values values_of(const LabelledMatrix& matrix) {
   }
   if (!matrix.categories.empty()) {
     values.categories = category_colors(matrix.categories);
+    if (!matrix.neutral.empty()) {
+      values.categories.at(matrix.neutral) = kLightGrey;
+    }
     return values;
   }
   // Noise must not look like structure: the scale spans at least a quarter of the largest value.
   constexpr double kLeastSpan = 0.25;
-  values.diverging = matrix.middle || values.low < 0;
+  values.diverging = matrix.time_ratio || values.low < 0;
+  values.high_warns = matrix.time_ratio;
   if (values.diverging) {
-    const double middle = matrix.middle.value_or(0);
-    const double reach = std::max(
-        {std::abs(values.low - middle), std::abs(values.high - middle), kLeastSpan / 2 * std::abs(middle)});
-    values.low = middle - reach;
-    values.high = middle + reach;
+    double reach = std::max(std::abs(values.low), std::abs(values.high));
+    if (matrix.time_ratio) {
+      // Labels at whole doublings, half way, too.
+      reach = reach > 1 ? 2 * std::ceil(reach / 2) : std::max(reach, kLeastSpan);
+    }
+    values.low = -reach;
+    values.high = reach;
     return values;
   }
   values.low = std::min(values.low, values.high - kLeastSpan * std::abs(values.high));
@@ -117,11 +129,12 @@ Values values_of(const LabelledMatrix& matrix) {
 
 /// `at` is 0 … 1.
 Color scale_color(const Values& values, double at) {
-  return values.diverging ? diverging_color(2 * at - 1) : sequential_color(at);
+  const double sign = values.high_warns ? -1 : 1;
+  return values.diverging ? diverging_color(sign * (2 * at - 1)) : sequential_color(at);
 }
 
 Color color_of(const LabelledMatrix& matrix, const Values& values, double value) {
-  return matrix.categories.empty() ? scale_color(values, values.position(value))
+  return matrix.categories.empty() ? scale_color(values, values.position(scaled(matrix, value)))
                                    : values.categories.at(category_of(matrix, value));
 }
 
@@ -154,7 +167,8 @@ ColorBar bar_of(const LabelledMatrix& matrix, const Values& values) {
     return bar;
   }
   for (const double at : {0.0, 0.25, 0.5, 0.75, 1.0}) {
-    bar.labels.push_back({at, label_of(matrix, values.low + at * (values.high - values.low))});
+    const double value = values.low + at * (values.high - values.low);
+    bar.labels.push_back({at, label_of(matrix, matrix.time_ratio ? std::exp2(value) : value)});
   }
   return bar;
 }
@@ -168,7 +182,7 @@ void add_cells(Panel& map, const LabelledMatrix& matrix, const Values& values) {
   for (std::size_t row = 0; row < matrix.rows.size(); ++row) {
     for (std::size_t column = 0; column < matrix.columns.size(); ++column) {
       const double value = matrix.values[row][column];
-      const bool known = std::isfinite(value);
+      const bool known = std::isfinite(scaled(matrix, value));
       const Color fill = known ? color_of(matrix, values, value) : kUnknown;
       const auto x = static_cast<double>(column);
       const auto y = static_cast<double>(row);

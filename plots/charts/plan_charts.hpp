@@ -18,6 +18,7 @@ struct CostPoint {
   Interval<double> cost;
   bool pareto = false;
   bool recommended = false;
+  bool tied = false;  ///< With the best: then none is recommended.
 };
 
 struct CostChart {

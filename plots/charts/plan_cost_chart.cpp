@@ -34,14 +34,14 @@ constexpr Stroke kFrontStroke{.color = kBlack, .width = 1.5, .dash = Dash::dashe
 constexpr Stroke kConditionStroke{.color = kVermillion, .width = 1.5, .dash = Dash::dotted};
 
 Color color_of(const CostPoint& point) {
-  return point.recommended ? kVermillion : point.pareto ? kBlue : kGrey;
+  return point.recommended || point.tied ? kVermillion : point.pareto ? kBlue : kGrey;
 }
 
 MarkStyle style_of(const CostPoint& point) {
   return {.color = color_of(point),
-          .shape = point.recommended ? Shape::diamond
-                   : point.pareto    ? Shape::circle
-                                     : Shape::square,
+          .shape = point.recommended || point.tied ? Shape::diamond
+                   : point.pareto                  ? Shape::circle
+                                                   : Shape::square,
           .size = point.recommended ? 2.0 : 1.3};
 }
 
@@ -131,8 +131,10 @@ Polyline front_of(const std::vector<CostPoint>& points) {
 }
 
 std::vector<LegendEntry> legend_of(const CostChart& chart) {
+  const bool tied = std::any_of(chart.points.begin(), chart.points.end(),
+                                [](const CostPoint& point) { return point.tied; });
   std::vector<LegendEntry> legend = {
-      {.label = "recommended",
+      {.label = tied ? "cannot be told apart" : "recommended",
        .mark = MarkStyle{.color = kVermillion, .shape = Shape::diamond, .size = 2},
        .interval = true},
       {.label = "nothing is cheaper and faster",

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
+#include <iterator>
+#include <limits>
 #include <optional>
 #include <tuple>
 
@@ -69,6 +71,20 @@ Band band_of(const Series& series, const SeriesPen& pen, const Transform& transf
   return band;
 }
 
+/// An interval as two thin lines.
+void add_edges(Panel& panel, const Band& band, Stroke stroke) {
+  stroke.width = 0.8;
+  stroke.color.opacity = 0.6;
+  Polyline low{.stroke = stroke};
+  Polyline high{.stroke = stroke};
+  for (const Band::At& at : band.points) {
+    low.points.push_back({at.x, at.low});
+    high.points.push_back({at.x, at.high});
+  }
+  panel.elements.emplace_back(std::move(low));
+  panel.elements.emplace_back(std::move(high));
+}
+
 std::vector<XY> line_of(const Series& series, const SeriesPen& pen, const Transform& transform) {
   std::vector<XY> line;
   for (const auto& [bytes, point] : series.points) {
@@ -85,7 +101,7 @@ Marks marks_of(const Series& series, const SeriesPen& pen, const Transform& tran
     if (has_measurement(point)) {
       const double a = transform(point.measured->low, point.key);
       const double b = transform(point.measured->high, point.key);
-      marks.marks.push_back({.x = pen.x(point.key),
+      marks.marks.push_back({.x = pen.mark_x(point.key),
                              .y = transform(point.measured->seconds, point.key),
                              .low = std::min(a, b),
                              .high = std::max(a, b)});
@@ -190,7 +206,9 @@ std::vector<LegendEntry> SeriesPen::legend() const {
   if (predictions) {
     LegendEntry& entry =
         legend.emplace_back(LegendEntry{.label = "predicted", .line = Stroke{.color = kGrey}});
-    if (intervals) {
+    if (intervals && !fills()) {
+      entry.label += "; thin: 90 % interval";
+    } else if (intervals) {
       entry.label += ", 90 % interval";
       entry.band = Color{.rgb = kGrey.rgb, .opacity = 0.2};
     }
@@ -215,15 +233,39 @@ std::vector<const Series*> SeriesPen::drawing_order(const RanksPanel& panel) con
 }
 
 double SeriesPen::x(const PointKey& key) const {
+  return group_.sizes.size() > 1 ? static_cast<double>(key.bytes.value) : mark_x(key);
+}
+
+double SeriesPen::mark_x(const PointKey& key) const {
   const auto bytes = static_cast<double>(key.bytes.value);
-  if (group_.sizes.size() > 1) {
+  if (group_.sizes.size() > kFewSizes) {
     return bytes;
+  }
+  // All algorithms of a size take this much of the way to the next one.
+  constexpr double kShare = 0.3;
+  double room = 0.55;
+  if (group_.sizes.size() > 1) {
+    room = std::numeric_limits<double>::infinity();
+    for (auto next = std::next(group_.sizes.begin()); next != group_.sizes.end(); ++next) {
+      room = std::min(room, std::log(static_cast<double>(*next) / static_cast<double>(*std::prev(next))));
+    }
+    room *= kShare;
   }
   const auto& names = group_.algorithms;
   const auto index =
       static_cast<double>(std::find(names.begin(), names.end(), key.algorithm) - names.begin());
-  const double step = 0.55 / static_cast<double>(names.size());
+  const double step = room / static_cast<double>(names.size());
   return bytes * std::exp(step * (index - static_cast<double>(names.size() - 1) / 2));
+}
+
+bool SeriesPen::fills() const {
+  constexpr std::ptrdiff_t kMostFilled = 3;
+  return std::all_of(group_.panels.begin(), group_.panels.end(), [](const RanksPanel& panel) {
+    return std::count_if(panel.series.begin(), panel.series.end(), [](const Series& series) {
+             return std::any_of(series.points.begin(), series.points.end(),
+                                [](const auto& at) { return has_interval(at.second); });
+           }) <= kMostFilled;
+  });
 }
 
 void SeriesPen::add_line(Panel& panel, std::vector<XY> points, const Stroke& stroke) const {
@@ -236,6 +278,7 @@ void SeriesPen::add_line(Panel& panel, std::vector<XY> points, const Stroke& str
 
 void SeriesPen::add_series(Panel& panel, const RanksPanel& content, const Transform& transform) const {
   const std::vector<const Series*> order = drawing_order(content);
+  const bool filled = fills();
   for (const Series* series : order) {
     Band band = band_of(*series, *this, transform);
     band.fill = {.rgb = styles_.at(series->algorithm).color.rgb, .opacity = 0.15};
@@ -244,7 +287,11 @@ void SeriesPen::add_series(Panel& panel, const RanksPanel& content, const Transf
       band.points = {{only.x / reach(panel), only.low, only.high},
                      {only.x * reach(panel), only.low, only.high}};
     }
-    panel.elements.emplace_back(std::move(band));
+    if (filled) {
+      panel.elements.emplace_back(std::move(band));
+    } else {
+      add_edges(panel, band, line(series->algorithm));
+    }
   }
   for (const Series* series : order) {
     add_line(panel, line_of(*series, *this, transform), line(series->algorithm));

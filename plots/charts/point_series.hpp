@@ -51,6 +51,9 @@ void for_each_point(const PointGroup& group, const std::function<void(const Poin
 /// How a time of a point becomes a value of the y axis.
 using Transform = std::function<double(Seconds time, const PointKey& key)>;
 
+/// So few sizes leave room between them.
+inline constexpr std::size_t kFewSizes = 3;
+
 class SeriesPen {
  public:
   explicit SeriesPen(const PointGroup& group);
@@ -64,8 +67,13 @@ class SeriesPen {
   /// Series with solid lines first: where two lines coincide, the gaps of the upper one show the lower one.
   std::vector<const Series*> drawing_order(const RanksPanel& panel) const;
 
-  /// Where on the x axis a point stands. With one size alone, algorithms stand side by side, not on each other.
+  /// Where on the x axis a prediction stands. With one size alone, algorithms stand side by side, not on each other …
   double x(const PointKey& key) const;
+  /// … and with few sizes measurements do.
+  double mark_x(const PointKey& key) const;
+
+  /// Whether intervals are areas: more than three on each other are one grey, and thin lines instead.
+  bool fills() const;
 
   /// A line through one point is a short stroke, or it would not be seen.
   void add_line(Panel& panel, std::vector<XY> points, const Stroke& stroke) const;

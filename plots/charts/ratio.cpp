@@ -29,7 +29,8 @@ void add_series(Panel& panel, const Series& series, const SeriesPen& pen, const 
     };
     const double x = pen.x(point.key);
     line.push_back({x, ratio_of(point)});
-    marks.marks.push_back({x, ratio_of(point), over(point.measured->high), over(point.measured->low)});
+    marks.marks.push_back(
+        {pen.mark_x(point.key), ratio_of(point), over(point.measured->high), over(point.measured->low)});
   }
   Stroke thin = pen.line(series.algorithm);
   thin.width = 1.5;

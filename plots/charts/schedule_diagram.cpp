@@ -108,6 +108,8 @@ std::vector<Transfer> transfers_of(const RunRounds& run, std::int64_t round) {
   return joined(texts);
 }
 
+constexpr std::size_t kManyArrows = 64;  // So many thick ones hide each other.
+
 /// Rows of rounds, one below the other, all of the same number of columns.
 struct Strips {
   std::int64_t num_rounds;  ///< That are drawn.
@@ -137,7 +139,9 @@ Strips lay_out_strips(const Diagram& diagram, double page_width) {
   Strips strips{};
   strips.count = (num_rounds + most_columns - 1) / most_columns;
   strips.columns = (num_rounds + strips.count - 1) / strips.count;
-  strips.column_width = std::min(kMaxColumn, room / strips.columns);
+  const bool crowded = std::any_of(rounds.begin(), rounds.end(),
+                                   [](const auto& transfers) { return transfers.size() > kManyArrows; });
+  strips.column_width = std::min(crowded ? room : kMaxColumn, room / strips.columns);
   strips.row_height = std::clamp(420.0 / num_ranks, 46.0, 84.0);
   const double strip_height = strip_height_of(strips, num_ranks);
   strips.count = std::clamp(static_cast<int>(kMaxHeight / strip_height), 1, strips.count);
@@ -189,7 +193,12 @@ void add_round(Panel& page, const std::vector<Transfer>& transfers, XY corner, c
                               .to = {corner.x + dx - gap.x, row(transfer.target) + steps[index] - gap.y}};
     arrows.push_back(arrow);
     placer.block_line(arrow.from, arrow.to);
-    page.elements.emplace_back(Arrows{.arrows = {arrow}, .stroke = stroke_of(transfer.kind)});
+    Stroke stroke = stroke_of(transfer.kind);
+    if (transfers.size() > kManyArrows) {
+      stroke.width = 0.6;
+      stroke.color.opacity = 0.6;
+    }
+    page.elements.emplace_back(Arrows{.arrows = {arrow}, .stroke = stroke});
     if (transfer.ahead) {
       constexpr double kPlace = 0.9;  // Share of the arrow's length: near its target, who posts.
       const double x = arrow.from.x + kPlace * (arrow.to.x - arrow.from.x);

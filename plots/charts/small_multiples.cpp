@@ -32,7 +32,7 @@ std::vector<Tic> x_tics(const Range& axis, const std::set<std::int64_t>& sizes, 
   std::vector<Tic> tics = are_decimal(sizes) ? decimal_size_tics(axis, pixels) : size_tics(axis, pixels);
   const auto labelled =
       std::count_if(tics.begin(), tics.end(), [](const Tic& tic) { return !tic.label.empty(); });
-  if (labelled >= 2 && sizes.size() > 1) {
+  if (labelled >= 2 && sizes.size() > kFewSizes) {
     return tics;
   }
   tics.clear();
@@ -51,7 +51,9 @@ std::vector<Tic> x_tics(const Range& axis, const std::set<std::int64_t>& sizes, 
 
 Axis x_axis(const std::set<std::int64_t>& sizes) {
   const Range held{static_cast<double>(*sizes.begin()), static_cast<double>(*sizes.rbegin())};
-  const Range range = sizes.size() > 1 ? padded(held, 0.03, 1.1) : padded(held, 0, 1.6);
+  const Range range = sizes.size() > kFewSizes ? padded(held, 0.03, 1.1)
+                      : sizes.size() > 1       ? padded(held, 0.1, 1.1)
+                                               : padded(held, 0, 1.6);
   return {.label = "message size", .min = range.min, .max = range.max, .log = true};
 }
 

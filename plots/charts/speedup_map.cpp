@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/comparison/cell.hpp"
 #include "common/error.hpp"
 #include "common/text.hpp"
 #include "plots/charts/charts.hpp"
@@ -91,8 +92,13 @@ ColorBar bar_of(const SpeedupGrid& grid, const Scale& scale) {
   return bar;
 }
 
+constexpr Font kFont{.size = 13};
+
 /// What a measured cell says: the winner and by how much; where there is room for one alone, by how much, and the colour says who.
 std::string winner_text(const SpeedupGrid& grid, double speedup, const Font& font, double room) {
+  if (std::max(speedup, 1 / speedup) <= 1 + kWorthHaving) {
+    return first_that_fits({"equal", "="}, font, room);
+  }
   const std::string& winner = speedup >= 1 ? grid.candidate : grid.baseline;
   const std::string factor = factor_text(std::max(speedup, 1 / speedup), 1);
   return first_that_fits({fmt::format("{} {}", winner, factor), factor}, font, room);
@@ -175,8 +181,7 @@ void add_predicted(Panel& map, const Cells& cells, const Scale& scale) {
 
 /// A framed box inside each cell that was measured; cells that the grid does not have are skipped.
 void add_measured(Panel& map, const SpeedupGrid& grid, const Cells& cells, const Scale& scale) {
-  constexpr Font kFont{.size = 13};
-  constexpr double kInset = 0.16;        // Share of a cell, on each side.
+  constexpr double kInset = 0.08;        // Share of a cell, on each side.
   constexpr double kMaxHalfHeight = 22;  // Pixels.
   const double x_pixels = map.area.width / (map.x.max - map.x.min);
   const double y_pixels = map.area.height / (map.y.max - map.y.min);
@@ -198,7 +203,7 @@ void add_measured(Panel& map, const SpeedupGrid& grid, const Cells& cells, const
     boxes.boxes.push_back(
         {middle.x - half_width, middle.x + half_width, middle.y - half_height, middle.y + half_height, fill});
     winners.push_back({.at = middle,
-                       .text = winner_text(grid, cell.speedup, kFont, 2 * half_width * x_pixels - 4),
+                       .text = winner_text(grid, cell.speedup, kFont, 2 * half_width * x_pixels - 2),
                        .align = Align::center,
                        .font = kFont,
                        .color = readable_on(fill)});
@@ -216,7 +221,7 @@ std::vector<LegendEntry> legend_of(const SpeedupGrid& grid, const Cells& cells) 
   }
   if (!grid.measured.empty()) {
     legend.push_back(
-        {.label = "measured: inner colour = speedup, text = winner and factor",
+        {.label = "measured: inner colour, and by how much the winner is faster",
          .mark = MarkStyle{.color = kWhite, .shape = Shape::square, .size = 2.4, .outlined = true}});
   }
   return legend;

@@ -38,7 +38,9 @@ CrossoverLine line_of(const Crossover& crossover, Bytes bytes, const std::option
     line.labels = {fmt::format("{}: {} beats {} above {}", kind, *winner, loser, size),
                    fmt::format("{}: {} wins above {}", kind, *winner, size)};
   } else {
-    line.labels = {fmt::format("{}: {} = {} at {}", kind, crossover.baseline, crossover.candidate, size)};
+    line.labels = {fmt::format("{}: {} and {} cross at {}, no clear winner above", kind, crossover.baseline,
+                               crossover.candidate, size),
+                   fmt::format("{}: cross at {}, no clear winner", kind, size)};
   }
   line.labels.push_back(fmt::format("{} crossover: {}", kind, size));
   return line;

@@ -16,17 +16,17 @@
 namespace ringside::plots {
 namespace {
 
-/// Joins edges between the same two nodes that are alike.
+/// Joins edges between the same two nodes that are alike, also where only some of them limit: two lines would lie on each other.
 std::vector<TopologyEdge> joined(const std::vector<TopologyEdge>& edges) {
   std::vector<TopologyEdge> result;
-  std::map<std::tuple<std::string, std::string, std::string, bool>, std::size_t> known;
+  std::map<std::tuple<std::string, std::string, std::string>, std::size_t> known;
   for (const TopologyEdge& edge : edges) {
-    const auto [place, fresh] =
-        known.try_emplace({edge.from, edge.to, edge.label, edge.limits}, result.size());
+    const auto [place, fresh] = known.try_emplace({edge.from, edge.to, edge.label}, result.size());
     if (fresh) {
       result.push_back(edge);
     } else {
       result[place->second].times += edge.times;
+      result[place->second].limits = result[place->second].limits || edge.limits;
     }
   }
   return result;

@@ -10,6 +10,8 @@
 /// It knows neither points nor schedules, and nothing of the program that draws it.
 namespace ringside::plots {
 
+enum class ImageFormat { png, svg, pdf };
+
 struct Color {
   std::uint32_t rgb = 0;  ///< 0xRRGGBB.
   double opacity = 1;

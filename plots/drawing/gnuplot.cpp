@@ -30,6 +30,7 @@ namespace fs = std::filesystem;
 // How pictures end: PNG with the chunk IEND, which is empty, and its checksum.
 constexpr std::string_view kPngEnd = "IEND\xAE\x42\x60\x82";
 constexpr std::string_view kSvgEnd = "</svg>";
+constexpr std::string_view kPdfEnd = "%%EOF";
 
 [[noreturn]] void fail(const std::string& message) { throw Error(ErrorKind::environment, message); }
 
@@ -175,7 +176,9 @@ class TemporaryFile {
 
   /// Whether the file ends as a picture of this format does, line ends aside.
   bool complete(ImageFormat format) const {
-    const std::string_view end = format == ImageFormat::png ? kPngEnd : kSvgEnd;
+    const std::string_view end = format == ImageFormat::png   ? kPngEnd
+                                 : format == ImageFormat::svg ? kSvgEnd
+                                                              : kPdfEnd;
     std::array<char, 16> tail{};
     struct stat status {};
     if (::fstat(file_.number(), &status) != 0) {
@@ -264,7 +267,12 @@ void write_image(const Figure& figure, ImageFormat format, const fs::path& file,
   try {
     said = run_gnuplot(gnuplot_script(figure, format), image.descriptor(), gnuplot);
   } catch (const Error& error) {
-    throw Error(error.kind(), fmt::format("cannot draw '{}': {}", file.string(), error.what()));
+    const bool lacks_pdf =
+        format == ImageFormat::pdf &&
+        std::string_view(error.what()).find("unknown or ambiguous terminal") != std::string_view::npos;
+    throw Error(error.kind(), fmt::format("cannot draw '{}': {}", file.string(),
+                                          lacks_pdf ? "this gnuplot has no terminal pdfcairo; SVG needs none"
+                                                    : error.what()));
   }
   if (image.empty()) {
     fail(fmt::format("cannot draw '{}': gnuplot drew nothing{}", file.string(),

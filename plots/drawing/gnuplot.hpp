@@ -10,8 +10,6 @@
 /// The only module that knows gnuplot (https://gnuplot.info): its language, and how to run it.
 namespace ringside::plots {
 
-enum class ImageFormat { png, svg };
-
 /// Which program to run and how long to wait for it.
 struct Gnuplot {
   std::string program = "gnuplot";

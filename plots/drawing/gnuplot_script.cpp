@@ -1,6 +1,7 @@
 // gnuplot's language: the script of each element of a figure.
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <initializer_list>
 #include <string>
@@ -17,13 +18,31 @@
 namespace ringside::plots {
 namespace {
 
+constexpr double kPixelsPerInch = 96;
 constexpr std::string_view kFontName = "DejaVu Sans";
 constexpr std::uint32_t kGridColor = 0xDDDDDD;
 constexpr std::uint32_t kFrameColor = 0x555555;
 
+/// `10 us` as `10 µs`.
+std::string in_micro_signs(std::string_view text) {
+  std::string result;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const auto is = [&](std::size_t place, auto&& what) { return place < text.size() && what(text[place]); };
+    const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
+    const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+    const bool unit = text.substr(at, 2) == "us" && !is(at + 2, is_word) && at > 0 &&
+                      (text[at - 1] == '(' || (text[at - 1] == ' ' && at > 1 && is(at - 2, is_digit)));
+    result += unit ? "µ" : std::string(1, text[at]);
+  }
+  return result;
+}
+
 /// A single-quoted string: the only character with a meaning inside is the quote, doubled to stand for itself. One at the
 /// beginning becomes an apostrophe, for gnuplot takes three quotes in a row for the end of a string.
 std::string literal(std::string_view text) {
+  // Machines and files are written with `us`, as people type it.
+  const std::string with_micro = in_micro_signs(text);
+  text = with_micro;
   std::string result = "'";
   if (text.starts_with('\'')) {
     result += "’";
@@ -94,14 +113,20 @@ class ScriptWriter {
   }
 
   std::string terminal() const {
+    if (format_ == ImageFormat::pdf) {
+      return fmt::format(
+          "set terminal pdfcairo size {:.4g}in,{:.4g}in noenhanced font {} background rgb '#ffffff' rounded "
+          "fontscale 1 linewidth 1",
+          figure_.width / kPixelsPerInch, figure_.height / kPixelsPerInch, font({}));
+    }
     return fmt::format("set terminal {} size {},{} noenhanced font {} background rgb '#ffffff' rounded",
                        format_ == ImageFormat::png ? "pngcairo" : "svg", figure_.width, figure_.height,
                        font({}));
   }
 
-  /// The png terminal takes points of 1/72 inch on a page of 96 pixels per inch; the svg terminal takes pixels.
+  /// The svg terminal takes pixels, the others points of 1/72 inch on a page of 96 pixels per inch.
   std::string font(const Font& value) const {
-    const double size = format_ == ImageFormat::png ? value.size * 0.75 : value.size;
+    const double size = format_ == ImageFormat::svg ? value.size : value.size * 72 / kPixelsPerInch;
     return literal(fmt::format("{}{},{:.4g}", kFontName, value.bold ? " Bold" : "", size));
   }
 

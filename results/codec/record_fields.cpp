@@ -59,10 +59,11 @@ FieldTable<Verdict> table_of(const Verdict* /*any*/) {
               "predicted seconds of the baseline / those of the candidate; above 1 the candidate is faster"),
           optional("measured_speedup", &Verdict::measured_speedup, "ratio",
                    "the same of the measured seconds"),
-          optional("predicted_winner", &Verdict::predicted_winner, "",
-                   "the algorithm with the shortest predicted time, of all but `native`"),
-          optional("measured_winner", &Verdict::measured_winner, "",
-                   "the algorithm with the shortest measured time, of all but `native`"))};
+          optional(
+              "predicted_winner", &Verdict::predicted_winner, "",
+              "the algorithm with the shortest predicted time, of all but `native`; omitted where the second "
+              "cannot be told apart from it"),
+          optional("measured_winner", &Verdict::measured_winner, "", "the same of the measured times"))};
 }
 
 FieldTable<Crossover> table_of(const Crossover* /*any*/) {
@@ -81,8 +82,10 @@ FieldTable<Crossover> table_of(const Crossover* /*any*/) {
               "how often the predicted curves cross; omitted when there are not two sizes to look between"),
           optional("measured_crossings", &Crossover::measured_crossings, "",
                    "the same of the measured curves"),
-          optional("predicted_winner", &Crossover::predicted_winner, "",
-                   "the faster of the two above the crossover, or at every size when there is none"),
+          optional(
+              "predicted_winner", &Crossover::predicted_winner, "",
+              "the faster of the two above the crossover, or at every size when there is none; omitted where "
+              "they cannot be told apart"),
           optional("measured_winner", &Crossover::measured_winner, "", "the same of the measured curves"))};
 }
 

@@ -13,9 +13,9 @@ constexpr int kMaxBatch = 1'000'000'000;
 MapTable<EfficiencyMap> efficiency_table() {
   MapTable<EfficiencyMap> table{.form = "a map such as `{default: [20 %, 40 %], geforce: [30 %, 55 %]}`",
                                 .rows = {}};
-  const auto add = [&](const std::string& key, const std::string& meaning) {
+  const auto add = [&](const std::string& key) {
     const ValueType<Interval<double>> type = share_range_type();
-    table.rows.push_back({.key = description(key, type, {.meaning = meaning}),
+    table.rows.push_back({.key = description(key, type, {}),
                           .below = {},
                           .read =
                               [type, key](Reader& reader, const Value& value, EfficiencyMap& map) {
@@ -26,9 +26,9 @@ MapTable<EfficiencyMap> efficiency_table() {
                           .given = {},
                           .write = {}});
   };
-  add("default", "Share of the dense rate on the data sheet that training reaches, on every other GPU.");
+  add("default");
   for (const std::string& gpu_class : gpu_classes()) {
-    add(gpu_class, fmt::format("The same on GPUs of class {}.", gpu_class));
+    add(gpu_class);
   }
   return table;
 }
@@ -36,16 +36,11 @@ MapTable<EfficiencyMap> efficiency_table() {
 MapTable<MeasuredDraft> measured_table() {
   return {.form = "a map such as `{gpu: RTX 3090, samples_per_second: 568}`",
           .rows = {row("gpu", &MeasuredDraft::gpu, text_type("a GPU model such as `RTX 3090`"),
-                       {.meaning = "Model of the GPU it was measured on; `any` stands for all, and for ranks "
-                                   "without a GPU.",
-                        .required = true}),
+                       {.required = true}),
                    row("samples_per_second", &MeasuredDraft::samples_per_second,
-                       positive_number_type("a number of samples per second such as `568`"),
-                       {.meaning = "Samples that one GPU trains in a second, alone."}),
-                   row("step_time", &MeasuredDraft::step_time, duration_type(),
-                       {.meaning = "Time of one step of one GPU, alone."}),
-                   row("batch", &MeasuredDraft::batch, whole_number_type({.min = 1, .max = kMaxBatch}),
-                       {.meaning = "Samples of that step; left out = `batch_per_gpu`."})},
+                       positive_number_type("a number of samples per second such as `568`"), {}),
+                   row("step_time", &MeasuredDraft::step_time, duration_type(), {}),
+                   row("batch", &MeasuredDraft::batch, whole_number_type({.min = 1, .max = kMaxBatch}), {})},
           .check = [](Reader& reader, const Value& value, MeasuredDraft& draft) {
             if (draft.samples_per_second.has_value() == draft.step_time.has_value()) {
               reader.fail(value, "says either `samples_per_second` or `step_time`");
@@ -61,20 +56,17 @@ MapTable<ComputeDraft> compute_table() {
       .rows = {row("precision", &ComputeDraft::precision,
                    choice_type<Precision>("precision", {Precision::float32, Precision::tf32,
                                                         Precision::float16, Precision::bfloat16}),
-                   {.meaning = "Arithmetic of most of the work; says which rate of the data sheet counts.",
-                    .default_value = "float32"}),
+                   {.default_value = "float32"}),
                row("family", &ComputeDraft::family,
                    choice_type<ModelFamily>(
                        "family of models",
                        {ModelFamily::convolutional, ModelFamily::detection, ModelFamily::transformer}),
-                   {.meaning = "Kind of network, whose published speeds say how fast a GPU is that nothing "
-                               "else here tells of."}),
-               row("efficiency", &ComputeDraft::efficiency, map_type(efficiency_table()),
-                   {.meaning = "Share of the data sheet's rate, for GPUs that nobody has measured."}),
+                   {}),
+               row("efficiency", &ComputeDraft::efficiency, map_type(efficiency_table()), {}),
                row("measured", &ComputeDraft::measured,
                    list_type(map_type(measured_table()),
                              {.form = "a list of maps such as `{gpu: RTX 3090, samples_per_second: 568}`"}),
-                   {.meaning = "Speeds that were measured on one GPU; they count more than `efficiency`."})}};
+                   {})}};
 }
 
 std::vector<MeasuredSpeed> measured_speeds(Reader& reader, const Value& root, const ComputeDraft& compute,

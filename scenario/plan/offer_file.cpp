@@ -27,23 +27,14 @@ struct OfferDraft {
 };
 
 MapTable<OfferDraft> offer_table() {
-  return {.form = "a map such as `{machine: ../machines/8x-a100-nvswitch.yaml, price: {per_hour: 12 USD}}`",
-          .rows = {
-              row("name", &OfferDraft::name, text_type("a name such as `4 × RTX 3090`"),
-                  {.meaning = "What tables and charts call it; the machine's name when left out."}),
-              later("machine", &OfferDraft::machine, machine_form(),
-                    {.meaning = "What is offered: a file (relative to this one), a machine of `ringside list "
-                                "machines`, or the keys of such a file.",
-                     .required = true}),
-              row("gpus", &OfferDraft::gpus, whole_number_type({.min = 1, .max = kMaxRanks}),
-                  {.meaning = "GPUs that are rented; left out = all of the machine."}),
-              row("price", &OfferDraft::price, map_type(price_table()),
-                  {.meaning = "Of the whole offer; left out = that of the machine."}),
-              row("minimum", &OfferDraft::minimum, duration_type(),
-                  {.meaning = "Time that is billed at least, such as `1 h`; left out = what is used."}),
-              row("interruptible", &OfferDraft::interruptible, bool_type(),
-                  {.meaning = "It can be taken away at any time, as spot machines can.",
-                   .default_value = "false"})}};
+  return {
+      .form = "a map such as `{machine: ../machines/8x-a100-nvswitch.yaml, price: {per_hour: 12 USD}}`",
+      .rows = {row("name", &OfferDraft::name, text_type("a name such as `4 × RTX 3090`"), {}),
+               later("machine", &OfferDraft::machine, machine_form(), {.required = true}),
+               row("gpus", &OfferDraft::gpus, whole_number_type({.min = 1, .max = kMaxRanks}), {}),
+               row("price", &OfferDraft::price, map_type(price_table()), {}),
+               row("minimum", &OfferDraft::minimum, duration_type(), {}),
+               row("interruptible", &OfferDraft::interruptible, bool_type(), {.default_value = "false"})}};
 }
 
 using MachinesFolder = std::optional<std::filesystem::path>;
@@ -161,8 +152,7 @@ std::vector<Offer> load_offers(const std::filesystem::path& file, const KnownNam
     Reader reader(*document, problems, known.algorithms(Collective::all_reduce));
     MapTable<OffersDraft> table{
         .form = "a map with the key `offers`",
-        .rows = {later("offers", &OffersDraft::offers, offers_form(),
-                       {.meaning = "What can be rented.", .required = true}, offer_keys())}};
+        .rows = {later("offers", &OffersDraft::offers, offers_form(), {.required = true}, offer_keys())}};
     if (const auto draft = read_map(reader, reader.root(), table)) {
       offers = read_offers(reader, *draft->offers, known.machines);
     }

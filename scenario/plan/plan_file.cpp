@@ -19,40 +19,29 @@ namespace ringside {
 namespace {
 
 MapTable<SynchronisationSettings> synchronisation_table() {
-  return {
-      .form = "a map such as `{style: ddp, bucket: 25 MiB}`",
-      .rows = {
-          row("style", &SynchronisationSettings::style,
-              choice_type<Synchronisation>("way to synchronise",
-                                           {Synchronisation::ddp, Synchronisation::ddp_without_overlap,
-                                            Synchronisation::one_bucket, Synchronisation::per_tensor}),
-              {.meaning = "Buckets beside the backward pass, the same buckets after it, all gradients in "
-                          "one message after it, or one message per tensor after it, as tutorials write it.",
-               .default_value = "ddp"}),
-          row("bucket", &SynchronisationSettings::bucket, size_type(),
-              {.meaning = "Size at which a bucket is closed.", .default_value = "25 MiB"}),
-          row("first_bucket", &SynchronisationSettings::first_bucket, size_type(),
-              {.meaning = "The same for the first bucket.", .default_value = "1 MiB"}),
-          row("accumulate", &SynchronisationSettings::accumulate,
-              whole_number_type({.min = 1, .max = 1'000'000}),
-              {.meaning = "Forward and backward passes per step; gradients are synchronised in the last.",
-               .default_value = "1"})}};
+  return {.form = "a map such as `{style: ddp, bucket: 25 MiB}`",
+          .rows = {row("style", &SynchronisationSettings::style,
+                       choice_type<Synchronisation>(
+                           "way to synchronise", {Synchronisation::ddp, Synchronisation::ddp_without_overlap,
+                                                  Synchronisation::one_bucket, Synchronisation::per_tensor}),
+                       {.default_value = "ddp"}),
+                   row("bucket", &SynchronisationSettings::bucket, size_type(), {.default_value = "25 MiB"}),
+                   row("first_bucket", &SynchronisationSettings::first_bucket, size_type(),
+                       {.default_value = "1 MiB"}),
+                   row("accumulate", &SynchronisationSettings::accumulate,
+                       whole_number_type({.min = 1, .max = 1'000'000}), {.default_value = "1"})}};
 }
 
 // --- The plan ---------------------------------------------------------------------------------------------------------
 
 MapTable<Interruptions> interruptions_table() {
   return {.form = "a map such as `{every: 24 h, checkpoint_every: 30 min}`",
-          .rows = {row("every", &Interruptions::every, duration_type(),
-                       {.meaning = "Mean time after which an interruptible offer is taken away; an "
-                                   "assumption, no listing says it.",
-                        .default_value = "24 h"}),
+          .rows = {row("every", &Interruptions::every, duration_type(), {.default_value = "24 h"}),
                    row("checkpoint_every", &Interruptions::checkpoint_every, duration_type(),
-                       {.meaning = "Time between checkpoints.", .default_value = "30 min"}),
+                       {.default_value = "30 min"}),
                    row("checkpoint_takes", &Interruptions::checkpoint_takes, duration_type(),
-                       {.meaning = "Time for which training waits for one.", .default_value = "60 s"}),
-                   row("restart", &Interruptions::restart, duration_type(),
-                       {.meaning = "Time until another machine goes on.", .default_value = "10 min"})}};
+                       {.default_value = "60 s"}),
+                   row("restart", &Interruptions::restart, duration_type(), {.default_value = "10 min"})}};
 }
 
 struct PlanDraft {
@@ -104,38 +93,19 @@ std::vector<ExchangeRate> read_exchange_rates(Reader& reader, const Value& value
 MapTable<PlanDraft> plan_table() {
   return {
       .form = "a map such as `{workload: resnet50, offers: […]}`",
-      .rows = {row("name", &PlanDraft::name, folder_name_type(),
-                   {.meaning =
-                        "What charts and the folder of results are called; the file's name when left out."}),
-               later("workload", &PlanDraft::workload, workload_form(),
-                     {.meaning = "What is trained: a file (relative to this one), a name of `ringside list "
-                                 "workloads`, or the keys of such a file.",
-                      .required = true}),
-               row("synchronisation", &PlanDraft::synchronisation, map_type(synchronisation_table()),
-                   {.meaning = "How gradients become all_reduces."}),
+      .rows = {row("name", &PlanDraft::name, folder_name_type(), {}),
+               later("workload", &PlanDraft::workload, workload_form(), {.required = true}),
+               row("synchronisation", &PlanDraft::synchronisation, map_type(synchronisation_table()), {}),
                later("algorithm", &PlanDraft::algorithm, "an algorithm such as `native`",
-                     {.meaning = "What synchronises: a name of `ringside list algorithms`, or `native`, the "
-                                 "backend's own.",
-                      .default_value = "native"}),
+                     {.default_value = "native"}),
                later("alternatives", &PlanDraft::alternatives, alternatives_shape().form,
-                     {.meaning = "Algorithms that it is compared with on the best offers.",
-                      .default_value = "[naive, tutorial_ring, ring]"}),
-               later("sharding", &PlanDraft::sharding, sharding_form(),
-                     {.meaning = "Ways to spread a language model (`transformer`) over GPUs, or `search` for "
-                                 "the best; left "
-                                 "out = plain data parallelism."},
-                     sharding_keys()),
-               later("deadline", &PlanDraft::deadline, duration_type().form,
-                     {.meaning = "By when the whole run must be done."}),
-               later("budget", &PlanDraft::budget, money_type().form,
-                     {.meaning = "What the whole run may cost."}),
-               later("exchange_rates", &PlanDraft::exchange_rates, exchange_rates_shape().form,
-                     {.meaning = "What currencies are worth; without them, an offer in another one than "
-                                 "most, or than the budget, cannot be compared."}),
-               row("interruptions", &PlanDraft::interruptions, map_type(interruptions_table()),
-                   {.meaning = "What an offer that can be taken away, at a spot price, costs in time."}),
-               later("offers", &PlanDraft::offers, offers_form(),
-                     {.meaning = "What can be rented; `--offers` adds more."}, offer_keys())},
+                     {.default_value = "[naive, tutorial_ring, ring]"}),
+               later("sharding", &PlanDraft::sharding, sharding_form(), {}, sharding_keys()),
+               later("deadline", &PlanDraft::deadline, duration_type().form, {}),
+               later("budget", &PlanDraft::budget, money_type().form, {}),
+               later("exchange_rates", &PlanDraft::exchange_rates, exchange_rates_shape().form, {}),
+               row("interruptions", &PlanDraft::interruptions, map_type(interruptions_table()), {}),
+               later("offers", &PlanDraft::offers, offers_form(), {}, offer_keys())},
       .on_one_line = false,
   };
 }

@@ -18,33 +18,20 @@ constexpr std::array kAdapters = {Adapters::none, Adapters::lora, Adapters::qlor
 
 MapTable<Layout> sharding_table() {
   const auto parts = whole_number_type({.min = 1, .max = kMostParts});
-  return {
-      .form = "a map such as `{style: fsdp, tensor: 2}`",
-      .rows = {
-          row("style", &Layout::style,
-              choice_type<ShardingStyle>("style of sharding", {kStyles.begin(), kStyles.end()}),
-              {.meaning = "What data-parallel ranks cut among them: nothing, optimizer states, "
-                          "gradients too, weights too.",
-               .default_value = "ddp"}),
-          row("adapters", &Layout::adapters,
-              choice_type<Adapters>("kind of adapters", {kAdapters.begin(), kAdapters.end()}),
-              {.meaning = "Small matrices are trained beside frozen weights, in 16 bits or in four.",
-               .default_value = "none"}),
-          row("rank", &Layout::rank, parts, {.meaning = "Rank of adapters.", .default_value = "16"}),
-          row("tensor", &Layout::tensor, parts,
-              {.meaning = "GPUs of a node that share every matrix.", .default_value = "1"}),
-          row("pipeline", &Layout::pipeline, parts, {.meaning = "Stages.", .default_value = "1"}),
-          row("interleave", &Layout::interleave, parts,
-              {.meaning = "Parts of the model that each stage has.", .default_value = "1"}),
-          row("expert", &Layout::expert, parts,
-              {.meaning = "Data-parallel ranks that share the experts of a mixture.", .default_value = "1"}),
-          row("local_steps", &Layout::local_steps, parts,
-              {.meaning =
-                   "Steps that ranks take alone before they average their weights, with `ddp` (local SGD).",
-               .default_value = "1"}),
-          row("checkpointing", &Layout::checkpointing, bool_type(),
-              {.meaning = "Activations are computed again in the backward pass; left out = where memory "
-                          "asks for it."})}};
+  return {.form = "a map such as `{style: fsdp, tensor: 2}`",
+          .rows = {row("style", &Layout::style,
+                       choice_type<ShardingStyle>("style of sharding", {kStyles.begin(), kStyles.end()}),
+                       {.default_value = "ddp"}),
+                   row("adapters", &Layout::adapters,
+                       choice_type<Adapters>("kind of adapters", {kAdapters.begin(), kAdapters.end()}),
+                       {.default_value = "none"}),
+                   row("rank", &Layout::rank, parts, {.default_value = "16"}),
+                   row("tensor", &Layout::tensor, parts, {.default_value = "1"}),
+                   row("pipeline", &Layout::pipeline, parts, {.default_value = "1"}),
+                   row("interleave", &Layout::interleave, parts, {.default_value = "1"}),
+                   row("expert", &Layout::expert, parts, {.default_value = "1"}),
+                   row("local_steps", &Layout::local_steps, parts, {.default_value = "1"}),
+                   row("checkpointing", &Layout::checkpointing, bool_type(), {})}};
 }
 
 std::optional<Layout> read_one(Reader& reader, const Value& value) {

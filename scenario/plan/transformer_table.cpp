@@ -26,37 +26,22 @@ MapTable<Draft> transformer_rows() {
   const auto count = count_type(1);
   return {
       .form = transformer_form(),
-      .rows = {
-          row("config", &Draft::config, text_type("a file such as `config.json`"),
-              {.meaning =
-                   "The model's config.json as Hugging Face writes it, relative to this file; instead of its "
-                   "numbers."}),
-          row("sequence", in_model(&Transformer::sequence), count,
-              {.meaning = "Tokens of a sample; left out = the config's positions, at most 4096."}),
-          row("layers", in_model(&Transformer::layers), small, {.meaning = "Number of layers."}),
-          row("hidden", in_model(&Transformer::hidden), count, {.meaning = "Width of the hidden states."}),
-          row("heads", in_model(&Transformer::heads), small, {.meaning = "Attention heads."}),
-          row("kv_heads", in_model(&Transformer::kv_heads), small,
-              {.meaning = "Heads of keys and values; left out = as many as `heads`."}),
-          row("head_dim", in_model(&Transformer::head_dim), count,
-              {.meaning = "Width of a head; left out = `hidden` over `heads`."}),
-          row("vocabulary", in_model(&Transformer::vocabulary), count, {.meaning = "Tokens there are."}),
-          row("intermediate", in_model(&Transformer::intermediate), count,
-              {.meaning = "Width of the MLP; left out = four times `hidden`."}),
-          row("gated", in_model(&Transformer::gated), bool_type(),
-              {.meaning = "The MLP has three matrices (SwiGLU) instead of two.", .default_value = "true"}),
-          row("tied", in_model(&Transformer::tied), bool_type(),
-              {.meaning = "The output shares the embedding's matrix.", .default_value = "false"}),
-          row("biases", in_model(&Transformer::biases), bool_type(),
-              {.meaning = "Every matrix and norm has a bias.", .default_value = "false"}),
-          row("qkv_biases", in_model(&Transformer::qkv_biases), bool_type(),
-              {.meaning = "Query, key and value have one.", .default_value = "false"}),
-          row("positions", in_model(&Transformer::positions), count,
-              {.meaning = "Learnt position embeddings; left out = none."}),
-          row("experts", in_model(&Transformer::experts), small,
-              {.meaning = "MLPs of every layer, in a mixture of experts.", .default_value = "1"}),
-          row("active_experts", in_model(&Transformer::active_experts), small,
-              {.meaning = "Of these, how many a token goes through.", .default_value = "1"})}};
+      .rows = {row("config", &Draft::config, text_type("a file such as `config.json`"), {}),
+               row("sequence", in_model(&Transformer::sequence), count, {}),
+               row("layers", in_model(&Transformer::layers), small, {}),
+               row("hidden", in_model(&Transformer::hidden), count, {}),
+               row("heads", in_model(&Transformer::heads), small, {}),
+               row("kv_heads", in_model(&Transformer::kv_heads), small, {}),
+               row("head_dim", in_model(&Transformer::head_dim), count, {}),
+               row("vocabulary", in_model(&Transformer::vocabulary), count, {}),
+               row("intermediate", in_model(&Transformer::intermediate), count, {}),
+               row("gated", in_model(&Transformer::gated), bool_type(), {.default_value = "true"}),
+               row("tied", in_model(&Transformer::tied), bool_type(), {.default_value = "false"}),
+               row("biases", in_model(&Transformer::biases), bool_type(), {.default_value = "false"}),
+               row("qkv_biases", in_model(&Transformer::qkv_biases), bool_type(), {.default_value = "false"}),
+               row("positions", in_model(&Transformer::positions), count, {}),
+               row("experts", in_model(&Transformer::experts), small, {.default_value = "1"}),
+               row("active_experts", in_model(&Transformer::active_experts), small, {.default_value = "1"})}};
 }
 
 bool has_numbers(const Draft& draft) {

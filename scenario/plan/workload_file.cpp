@@ -37,15 +37,10 @@ M WorkloadDraft::*in_workload(M Workload::*member) {
 
 MapTable<Tensor> tensor_table() {
   return {.form = "a map such as `{name: fc.weight, elements: 5120}`",
-          .rows = {row("name", &Tensor::name, text_type("a name such as `fc.weight`"),
-                       {.meaning = "What the framework calls the parameter.", .required = true}),
-                   row("elements", &Tensor::elements, count_type(1),
-                       {.meaning = "Number of its elements.", .required = true}),
-                   row("forward_flops", &Tensor::forward_flops, work_type(),
-                       {.meaning = "Work of the forward pass that it takes part in, of one sample; says when "
-                                   "its gradient is ready. Left out everywhere = work is spread by size."}),
-                   row("activations", &Tensor::activations, count_type(1),
-                       {.meaning = "Elements of one sample that are kept for the backward pass."})}};
+          .rows = {row("name", &Tensor::name, text_type("a name such as `fc.weight`"), {.required = true}),
+                   row("elements", &Tensor::elements, count_type(1), {.required = true}),
+                   row("forward_flops", &Tensor::forward_flops, work_type(), {}),
+                   row("activations", &Tensor::activations, count_type(1), {})}};
 }
 
 std::string tensors_form() {
@@ -58,10 +53,8 @@ MapTable<MemoryUse> memory_table() {
           .rows = {
               row("optimizer", &MemoryUse::optimizer,
                   choice_type<Optimizer>("optimizer", {Optimizer::sgd, Optimizer::momentum, Optimizer::adam}),
-                  {.meaning = "Keeps no, one or two numbers per parameter.", .default_value = "momentum"}),
-              row("activations", &MemoryUse::activations, size_type(),
-                  {.meaning = "Kept for the backward pass, of one sample; left out = estimated from the "
-                              "tensors."})}};
+                  {.default_value = "momentum"}),
+              row("activations", &MemoryUse::activations, size_type(), {})}};
 }
 
 // --- The workload ---------------------------------------------------------------------------------------------------
@@ -70,56 +63,29 @@ MapTable<WorkloadDraft> workload_table() {
   const auto batch = whole_number_type({.min = 1, .max = kMaxBatch});
   return {
       .form = "a map such as `{model: resnet50, batch_per_gpu: 64, …}`",
-      .rows =
-          {row("name", in_workload(&Workload::name), text_type("a name such as `ResNet-50`"),
-               {.meaning = "What tables and charts call it; the file's name when left out."}),
-           later("model", &WorkloadDraft::model, "a model such as `resnet50`",
-                 {.meaning = "A model whose tensor list ships with ringside "
-                             "(configs/workloads/tensors)."}),
-           later("tensors", &WorkloadDraft::tensors_value, tensors_form(),
-                 {.meaning = "The parameter tensors in the order of parameters(): a CSV file, "
-                             "relative to this one, or a list."},
-                 keys_of(tensor_table())),
-           later("transformer", &WorkloadDraft::transformer_value, transformer_form(),
-                 {.meaning = "A language model by the numbers of its config: its parameters, work and "
-                             "activations follow."},
-                 transformer_keys()),
-           row("parameters", in_workload(&Workload::parameters), count_type(1),
-               {.meaning = "Number of trainable parameters. With `model` or `tensors` it is "
-                           "checked; alone, gradients are taken to arrive evenly."}),
-           row("gradients", in_workload(&Workload::gradients),
-               choice_type<DataType>("dtype", {DataType::float32, DataType::float16, DataType::bfloat16}),
-               {.meaning = "Type of the gradients that are synchronised; DistributedDataParallel keeps "
-                           "the parameters' type, also under autocast.",
-                .default_value = "float32"}),
-           row("forward_flops", in_workload(&Workload::forward_flops), work_type(),
-               {.meaning = "Work of the forward pass for one sample, two per "
-                           "multiply-accumulate; left out = the sum of the tensors'."}),
-           row("backward_over_forward", in_workload(&Workload::backward_over_forward),
-               positive_number_type("a number such as `2`"),
-               {.meaning = "Time of the backward pass over that of the forward pass.", .default_value = "2"}),
-           row("batch_per_gpu", in_workload(&Workload::batch_per_gpu), batch,
-               {.meaning = "Samples of one GPU per forward and backward pass."}),
-           row("global_batch", in_workload(&Workload::global_batch), batch,
-               {.meaning = "Samples of all GPUs and passes of a step together, instead of "
-                           "`batch_per_gpu`."}),
-           row("samples", in_workload(&Workload::samples), positive_number_type("a number of samples"),
-               {.meaning = "Samples of one epoch; left out = the length of the run is not "
-                           "known, and plans rank by the price of a million samples."}),
-           row("tokens", in_workload(&Workload::tokens), tokens_type(),
-               {.meaning =
-                    "Tokens of one epoch of a language model, such as `300 B`, instead of `samples`."}),
-           row("epochs", in_workload(&Workload::epochs), positive_number_type("a number of epochs"),
-               {.meaning = "Epochs of the run.", .default_value = "1"}),
-           row("input_per_node", in_workload(&Workload::input_per_node),
-               positive_number_type("a number of samples per second such as `4000`"),
-               {.meaning = "Samples per second that one node's input pipeline delivers; left "
-                           "out = as many as GPUs ask for."}),
-           row("compute", &WorkloadDraft::compute_draft, map_type(compute_table()),
-               {.meaning = "How fast one GPU computes; left out = only what synchronising gradients takes is "
-                           "answered."}),
-           row("memory", in_workload(&Workload::memory), map_type(memory_table()),
-               {.meaning = "What one GPU must hold besides weights and gradients."})},
+      .rows = {row("name", in_workload(&Workload::name), text_type("a name such as `ResNet-50`"), {}),
+               later("model", &WorkloadDraft::model, "a model such as `resnet50`", {}),
+               later("tensors", &WorkloadDraft::tensors_value, tensors_form(), {}, keys_of(tensor_table())),
+               later("transformer", &WorkloadDraft::transformer_value, transformer_form(), {},
+                     transformer_keys()),
+               row("parameters", in_workload(&Workload::parameters), count_type(1), {}),
+               row("gradients", in_workload(&Workload::gradients),
+                   choice_type<DataType>("dtype", {DataType::float32, DataType::float16, DataType::bfloat16}),
+                   {.default_value = "float32"}),
+               row("forward_flops", in_workload(&Workload::forward_flops), work_type(), {}),
+               row("backward_over_forward", in_workload(&Workload::backward_over_forward),
+                   positive_number_type("a number such as `2`"), {.default_value = "2"}),
+               row("batch_per_gpu", in_workload(&Workload::batch_per_gpu), batch, {}),
+               row("global_batch", in_workload(&Workload::global_batch), batch, {}),
+               row("samples", in_workload(&Workload::samples), positive_number_type("a number of samples"),
+                   {}),
+               row("tokens", in_workload(&Workload::tokens), tokens_type(), {}),
+               row("epochs", in_workload(&Workload::epochs), positive_number_type("a number of epochs"),
+                   {.default_value = "1"}),
+               row("input_per_node", in_workload(&Workload::input_per_node),
+                   positive_number_type("a number of samples per second such as `4000`"), {}),
+               row("compute", &WorkloadDraft::compute_draft, map_type(compute_table()), {}),
+               row("memory", in_workload(&Workload::memory), map_type(memory_table()), {})},
       .on_one_line = false,
   };
 }

@@ -35,7 +35,6 @@ struct MapTable {
 
 /// What is said of a key beside its name and type.
 struct Note {
-  std::string meaning = {};
   bool required = false;
   std::string default_value = {};
   std::vector<std::string> kinds = {};

@@ -36,8 +36,8 @@ void bring_to_one_currency(const Plan& plan, std::vector<Offer>& offers) {
       offer.per_hour = price;
     } else {
       offer.problem =
-          fmt::format("its price is in {0}, and others are in {1}; --exchange '1 {0} = … {1}' says a rate",
-                      offer.per_hour->currency, most);
+          fmt::format("its price is in {0}, and {2} in {1}; --exchange '1 {0} = … {1}' says a rate",
+                      offer.per_hour->currency, most, plan.budget ? "the budget is" : "others are");
     }
   }
 }

@@ -9,6 +9,7 @@
 
 #include "analysis/plan/compute_time.hpp"
 #include "analysis/plan/plan_sentences.hpp"
+#include "analysis/sharding/ways_out.hpp"
 #include "common/error.hpp"
 #include "results/codec/reader.hpp"
 #include "results/journal.hpp"
@@ -205,9 +206,21 @@ std::vector<Offer> more_offers(const PlanRequest& request, const Plan& plan, con
 }
 
 PlanStudy plan(const PlanRequest& request, const Invocation& invocation, const Observer& observer) {
-  const Plan loaded = loaded_plan(request, observer);
-  Planner planner(loaded);
-  PlanStudy study{.ranked = steps_on(loaded, loaded.offers, planner)};
+  Plan loaded = loaded_plan(request, observer);
+  std::optional<Planner> asked(std::in_place, loaded);
+  PlanStudy study{.ranked = steps_on(loaded, loaded.offers, *asked)};
+  if (wants_layouts(study.ranked)) {
+    loaded.search = true;
+    asked.emplace(loaded);
+    study.ranked = steps_on(loaded, loaded.offers, *asked);
+    study.ranked.instead =
+        "The model does not fit every GPU as plain data parallelism: ways to spread it are compared.";
+  }
+  Planner& planner = *asked;
+  find_ties(planner, study.ranked);
+  if (loaded.shards() && !study.ranked.candidates[study.ranked.best()].step.usable()) {
+    study.ranked.ways_out = ways_out(study.ranked);
+  }
   const bool in_buckets = computes(loaded.workload) && !loaded.shards();
   if (in_buckets) {
     study.shown = shown_of(planner, study.ranked, static_cast<std::size_t>(request.top));
@@ -217,7 +230,6 @@ PlanStudy plan(const PlanRequest& request, const Invocation& invocation, const O
   if (in_buckets) {
     add_explanations(planner, request, study);
   }
-  find_ties(planner, study.ranked);
   return study;
 }
 

@@ -61,6 +61,12 @@ Model model_named(const std::string& text) {
       beginning.push_back(file);
     }
   }
+  // A network that ships for several data sets is that of the data set whose speeds are published.
+  const auto usual = std::find_if(beginning.begin(), beginning.end(),
+                                  [&](const fs::path& file) { return file.stem() == text + "-imagenet"; });
+  if (usual != beginning.end()) {
+    beginning = {*usual};
+  }
   if (beginning.size() == 1) {
     return {.name = text, .file = beginning.front()};
   }
@@ -245,13 +251,21 @@ void check_ways(const std::string& text) {
 WrittenPlan write_plan(const PlanLine& line, const std::string& command, const KnownNames& known) {
   if (!line.model && !line.gradients) {
     throw Error(ErrorKind::bad_input,
-                "--gpus needs --model, such as resnet34, or --gradients, such as '88 MB'");
+                fmt::format("{} needs --model, such as resnet34, or --gradients, such as '88 MB'",
+                            line.gpus.empty() ? "--offers" : "--gpus"));
+  }
+  if (line.gpus.empty() && line.bandwidth) {
+    reject_part("--bandwidth", *line.bandwidth, "is of the slots of --gpus, which is not given");
   }
   std::vector<KnownPart> parts;
   std::transform(line.known.begin(), line.known.end(), std::back_inserter(parts), read_known_part);
-  std::vector<NamedOffer> offers = named_offers(line.gpus, line.bandwidth, parts, known);
+  std::vector<NamedOffer> offers;
+  if (!line.gpus.empty()) {
+    offers = named_offers(line.gpus, line.bandwidth, parts, known);
+  }
   for (const KnownPart& part : parts) {
-    if (!part.used || (part.samples_per_second && line.gradients)) {
+    const bool of_a_listing = line.listings && part.samples_per_second.has_value();
+    if ((!part.used && !of_a_listing) || (part.samples_per_second && line.gradients)) {
       reject_part("--known", part.text,
                   part.used ? "is a speed of computing, which --gradients does not ask for"
                             : fmt::format("nothing of --gpus '{}' is {}", line.gpus, part.of));
@@ -274,8 +288,8 @@ WrittenPlan write_plan(const PlanLine& line, const std::string& command, const K
     check_ways(*line.sharding);
     sharding = fmt::format("sharding: [{}]\n", *line.sharding);
   }
-  plan.yaml = fmt::format("# {}\nname: {}\n{}{}{}offers:\n", command, in_yaml_quotes(plan.name), workload,
-                          sharding, limits_yaml(line));
+  plan.yaml = fmt::format("# {}\nname: {}\n{}{}{}{}", command, in_yaml_quotes(plan.name), workload, sharding,
+                          limits_yaml(line), offers.empty() ? "" : "offers:\n");
   for (NamedOffer& offer : offers) {
     plan.yaml += yaml_of(offer);
     plan.assumptions.push_back(std::move(offer.assumptions));

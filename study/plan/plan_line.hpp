@@ -13,8 +13,9 @@ namespace ringside::study {
 struct PlanLine {
   std::optional<std::string> model;      ///< A workload that ships, the beginning of its name, or a file.
   std::optional<std::string> gradients;  ///< Their size, instead of a model: `88 MB`.
-  std::string gpus;                      ///< `4x3090, 8x4090 @ 2.77 USD, p4d.24xlarge`
-  std::optional<std::string> batch;      ///< Samples of one GPU and pass.
+  std::string gpus;  ///< `4x3090, 8x4090 @ 2.77 USD, p4d.24xlarge`; empty = the offers are of listings alone.
+  bool listings = false;             ///< There are offers of listings beside it.
+  std::optional<std::string> batch;  ///< Samples of one GPU and pass.
   std::optional<std::string>
       bandwidth;  ///< Bandwidth of the slot of every GPU that is no machine's: `20 GB/s`
   std::optional<std::string> sharding;  ///< `fsdp,qlora`

@@ -535,7 +535,19 @@ TEST(Sentences, AnswerTheQuestionOfTheExercises) {
   EXPECT_THAT(words, Contains(HasSubstr("slows training down: synchronising 80 MB takes 14.1 ms")));
   EXPECT_THAT(words, Contains(HasSubstr("falls below 10 % from a link bandwidth of")));
   EXPECT_THAT(words, Contains(HasSubstr("ring is 7.9 times faster there")));
-  EXPECT_THAT(words, Contains(HasSubstr("as long as naive: it passes all 80 MB on in each of its 14 steps")));
+  EXPECT_THAT(words, Contains(HasSubstr("as long as naive: each of its 14 rounds passes all 80 MB on")));
+}
+
+TEST(Sentences, AreNoSurerOfTheBottleneckThanTheInterval) {
+  EXPECT_EQ(bottleneck_words({.low = 0, .typical = 0.02, .high = 0.09}), "is not the bottleneck");
+  EXPECT_EQ(bottleneck_words({.low = 0.11, .typical = 0.2, .high = 0.5}), "slows training down");
+  EXPECT_EQ(bottleneck_words({.low = 0.6, .typical = 0.8, .high = 0.9}), "is the bottleneck");
+  EXPECT_EQ(bottleneck_words({.low = 0, .typical = 0.02, .high = 0.49}), "may slow training down");
+  EXPECT_EQ(bottleneck_words({.low = 0, .typical = 0.02, .high = 0.51}), "may be the bottleneck");
+  EXPECT_EQ(bottleneck_words({.low = 0, .typical = 0.2, .high = 0.4}), "typically slows training down");
+  EXPECT_EQ(bottleneck_words({.low = 0.2, .typical = 0.3, .high = 0.6}),
+            "typically slows training down and may be the bottleneck");
+  EXPECT_EQ(bottleneck_words({.low = 0, .typical = 0.6, .high = 0.9}), "is typically the bottleneck");
 }
 
 TEST(Links, HaveTheBandwidthThatTheyAchieve) {

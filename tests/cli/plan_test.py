@@ -58,7 +58,7 @@ class Plan(RingsideCase):
         mixed = PLAN + OFFERS.replace("6 USD", "4 EUR")
         costs = lambda *flags: {offer["name"]: offer for offer in self.offers(self.write("plan.yaml", mixed), *flags)}
         alone = costs("--budget", "9 USD")
-        self.assertIn("its price is in EUR, and others are in USD; --exchange '1 EUR = … USD'", alone["eight"]["problem"])
+        self.assertIn("its price is in EUR, and the budget is in USD; --exchange '1 EUR = … USD'", alone["eight"]["problem"])
         offers, plain = costs("--budget", "9 USD", "--exchange", "1 EUR = 1.5 USD"), self.offers(self.write("plain.yaml", PLAN + OFFERS))
         self.assertAlmostEqual(offers["eight"]["cost"]["typical"], plain[[offer["name"] for offer in plain].index("eight")]["cost"]["typical"])
         self.assertIn("Its price, 4 EUR an hour, is 6 USD at the stated exchange rate.", offers["eight"]["assumptions"])
@@ -68,22 +68,28 @@ class Plan(RingsideCase):
         # Ways to spread a model are compared by cost, too.
         rent = "{machine: p5.48xlarge, price: {per_hour: %s}}"
         llama = f"workload: llama3-8b\nsharding: [fsdp]\noffers: [{rent % '1 EUR'}, {rent % '2 USD'}, {rent % '3 USD'}]\n"
-        self.assertIn("its price is in EUR", self.plan(llama).stdout)
+        self.assertIn("its price is in EUR, and others are in USD", self.plan(llama).stdout)
 
     def line(self, *flags):
         return self.run_ringside("plan", *flags, "--no-charts", "--output", self.folder / "out")
+
+    def written(self):
+        return (self.folder / "out" / "plan.yaml").read_text()
 
     def test_one_line_without_a_file_answers_on_one_screen(self):
         asked = ("--model", "resnet34", "--gpus", "4x3090, 8x3090, 4 x RTX 4090,8x4090,8xA100,p4d.24xlarge", "--bandwidth", "20 GB/s")
         result = self.line(*asked)
         self.assertEqual(result.returncode, 0, result.stderr)
-        for words in ("Cannot be told apart: ", "What would tell most", "PCIe 4.0 x16 at 20 GB/s is the bottleneck", "ring beats naive there", "USD"):
+        for words in ("Cannot be told apart: ", "What would tell most", "PCIe 4.0 x16 at 20 GB/s typically slows training down and may be the bottleneck", "ring beats naive there",
+                      "NVLink 3 at 275 GB/s is not the bottleneck", "step, 90 %", "lost, 90 %", "  run  ", "USD, 90 %"):
             self.assertIn(words, result.stdout)
-        screen = sum(1 + len(line) // 160 for line in result.stdout.splitlines())
-        self.assertLessEqual(screen, 45, result.stdout)
-        # What is printed as YAML, and written, says the same.
+        self.assertLessEqual(len(result.stdout.splitlines()), 40, result.stdout)
+        # Where offers tie there is no arrow.
+        self.assertNotIn("→", result.stdout)
+        self.assertIn("\n≈ cannot be told apart", result.stdout)
+        # What is written says the same.
         written = self.folder / "out" / "plan.yaml"
-        self.assertIn(written.read_text(), result.stdout)
+        self.assertNotIn("offers:", result.stdout)
         strip = lambda offers: [{key: value for key, value in offer.items() if key not in ("source", "assumptions")} for offer in offers]
         one_line = self.run_ringside("plan", *asked, "--no-charts", "--format", "json", "--output", self.folder / "again")
         offers = [record for record in self.records(one_line.stdout) if record["record"] == "offer"]
@@ -95,7 +101,7 @@ class Plan(RingsideCase):
         result = self.line(*flags)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("of 88 MB of gradients in one message", result.stdout)
-        self.assertIn("parameters: 22000000", result.stdout)
+        self.assertIn("parameters: 22000000", self.written())
         offer = self.records(self.line(*flags, "--format", "json").stdout)[-1]
         for parameters in ("22 M", "22M parameters", "22000000 parameters"):
             same = self.records(self.line("--gradients", parameters, *flags[2:], "--format", "json").stdout)[-1]
@@ -108,7 +114,7 @@ class Plan(RingsideCase):
         self.assertAlmostEqual(offer["naive"], points["naive"]["seconds"], delta=1e-12)
 
     def test_offers_of_one_line_have_the_least_listed_price_of_a_gpu_and_what_is_known_of_them_alone(self):
-        result = self.line("--model", "resnet34", "--gpus", "4x3090,8x3090,P4D.24XLARGE", "--known", "4x3090: 85159208 B in 90 ms")
+        result = self.line("--model", "resnet34-cifar", "--gpus", "4x3090,8x3090,P4D.24XLARGE", "--known", "4x3090: 85159208 B in 90 ms")
         self.assertEqual(result.returncode, 0, result.stderr)
         each = []
         for file in (SOURCE / "configs/machines").glob("*.yaml"):
@@ -126,7 +132,7 @@ class Plan(RingsideCase):
         def numbers(**config):
             result = self.line("--model", self.write("config.json", json.dumps(config)), "--shard", "fsdp", "--gpus", "8xH100")
             self.assertEqual(result.returncode, 0, result.stderr)
-            return re.search(r"transformer: (\{.*\})", result.stdout)[1]
+            return re.search(r"transformer: (\{.*\})", self.written())[1]
 
         qwen = {"model_type": "qwen3_moe", "hidden_size": 2048, "head_dim": 128, "num_hidden_layers": 8, "num_attention_heads": 32, "num_key_value_heads": 4,
                 "vocab_size": 151936, "intermediate_size": 6144, "moe_intermediate_size": 768, "num_experts": 128, "num_experts_per_tok": 8}
@@ -181,7 +187,7 @@ class Plan(RingsideCase):
                            "--known", "4x3090: 85159208 B in 90 ms")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("One RTX 3090 trains 568 samples/s alone", result.stdout)
-        self.assertIn("batch_per_gpu: 64", result.stdout)
+        self.assertIn("batch_per_gpu: 64", self.written())
         offer = self.offers(self.folder / "out" / "plan.yaml")[0]
         self.assertEqual(offer["per_hour"], 0.5)
         self.assertAlmostEqual(offer["compute"]["typical"], 64 / 568, delta=1e-9)
@@ -192,7 +198,9 @@ class Plan(RingsideCase):
         result = self.line(*flags)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("not used: 8 × RTX 4090, fsdp · checkpointing: does not fit: ", result.stdout)
-        self.assertIn("sharding: [fsdp,zero3,qlora]", result.stdout)
+        self.assertIn("sharding: [fsdp,zero3,qlora]", self.written())
+        # An extrapolated offer ties like any other.
+        self.assertIn("Cannot be told apart: 8 × H100-SXM, 8 × A100-SXM4-40GB, 8 × RTX 4090: ", result.stdout)
         offers = [record for record in self.records(self.line(*flags, "--format", "json").stdout) if record["record"] == "offer"]
         self.assertEqual(len(offers), 9)
         usable = [offer for offer in offers if "problem" not in offer]
@@ -210,7 +218,7 @@ class Plan(RingsideCase):
         result = self.line("--model", config, "--search", "--gpus", "4xA100", "--batch", "2", "--sequence", "2048")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertRegex(result.stdout, r"Rent 4 × A100-SXM4-40GB with .*\nNext is 4 × A100-SXM4-40GB with ")
-        self.assertIn("transformer: {layers: 22, hidden: 2048", result.stdout)
+        self.assertIn("transformer: {layers: 22, hidden: 2048", self.written())
         huge = self.write("huge.json", json.dumps({"model_type": "llama", "hidden_size": 16384, "num_hidden_layers": 126, "num_attention_heads": 128,
                                                    "num_key_value_heads": 8, "vocab_size": 128256, "intermediate_size": 53248}))
         self.assert_rejected(self.line("--model", huge, "--search", "--gpus", "4xA100"), 3, "None of these ways")
@@ -259,7 +267,7 @@ class Plan(RingsideCase):
 
     def test_an_offer_is_explained_or_refused_by_its_name(self):
         asked = ("--model", "vgg16", "--gpus", "4x3090,8x4090")
-        self.assertRegex(self.line(*asked, "--explain", "4090").stdout, r"\n8 × RTX 4090: PCIe .* is the bottleneck")
+        self.assertRegex(self.line(*asked, "--explain", "4090").stdout, r"\n8 × RTX 4090: PCIe .* is typically the bottleneck")
         self.assert_rejected(self.line(*asked, "--explain", "5090"), 2, "--explain '5090': no offer that is shown")
 
     def test_the_command_in_the_file_can_be_typed_again(self):
@@ -270,7 +278,7 @@ class Plan(RingsideCase):
         def cost(*arguments):
             result = self.line(*arguments)
             self.assertEqual(result.returncode, 0, result.stderr)
-            return result.stdout, float(re.search(r"for the run of [\d.]+ [MB] tokens, ([\d.]+) USD", result.stdout)[1])
+            return self.written(), float(re.search(r"for the run of [\d.]+ [MB] tokens, ([\d.]+) USD", result.stdout)[1])
 
         offers = ("--shard", "fsdp", "--gpus", "8xH100 @ 20 USD")
         text, short = cost("--model", "llama3-8b", "--tokens", "1 B", *offers)
@@ -294,7 +302,7 @@ class Plan(RingsideCase):
 
     def test_one_line_that_cannot_be_is_refused_by_its_part(self):
         for flags, words in (
-            (("--model", "resnet34"), "--model requires --gpus"),
+            (("--model", "resnet34"), "--model needs --gpus, such as 4x3090, or --offers"),
             (("--gpus", "4x3090"), "--gpus needs --model"),
             (("--gradients", "6 B", "--gpus", "4x3090"), "no whole number of float32 gradients"),
             (("--model", "resnet34", "--gpus", "4x3090", "--batch", "0"), "is not a number of samples of one GPU"),
@@ -335,7 +343,62 @@ class Plan(RingsideCase):
     def test_nothing_fits_is_3_with_the_reason(self):
         self.assert_rejected(self.plan(PLAN + OFFERS, "--deadline", "1 s"), 3, "No offer is done within 1 s")
         llama = "workload: llama3-8b\noffers: [{machine: p5.48xlarge}]\n"
-        self.assert_rejected(self.plan(llama), 3, "does not fit", "FSDP")
+        # What a plan asks of plain data parallelism is not planned in another way.
+        self.assert_rejected(self.plan(llama + "algorithm: ring\n"), 3, "does not fit", "FSDP")
+
+    def test_a_model_too_large_for_plain_data_parallelism_is_planned_with_layouts_that_fit(self):
+        result = self.line("--model", "llama3-8b", "--gpus", "8xH100,4x3090")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("The model does not fit every GPU as plain data parallelism", result.stdout)
+        self.assertRegex(result.stdout, r"\nRent 8 × H100-SXM with zero")
+        self.assertLessEqual(len(result.stdout.splitlines()), 40, result.stdout)
+        searched = self.line("--model", "llama3-8b", "--gpus", "8xH100,4x3090", "--search", "--format", "json")
+        self.assertEqual(self.records(self.line("--model", "llama3-8b", "--gpus", "8xH100,4x3090", "--format", "json").stdout)[1:], self.records(searched.stdout)[1:])
+
+    def test_where_no_layout_fits_the_nearest_way_out_is_named_and_is_one(self):
+        refused = self.line("--model", "llama3-8b", "--gpus", "2x3090")
+        self.assert_rejected(refused, 3, "What would fit 2 × RTX 3090: ", "adapters: lora}`", "--shard qlora", "7 nodes of it with fsdp")
+        self.assertNotIn("does not fit", self.line("--model", "llama3-8b", "--gpus", "2x3090", "--shard", "qlora").stdout)
+        asked = self.line("--model", "llama3-8b", "--gpus", "8xH100", "--sequence", "1000000")
+        self.assert_rejected(asked, 3, "What would fit 8 × H100-SXM: ", "--sequence ")
+        sequence = re.search(r"--sequence (\d+) with fsdp", asked.stderr)
+        self.assertEqual(self.line("--model", "llama3-8b", "--gpus", "8xH100", "--sequence", sequence[1], "--shard", "fsdp").returncode, 0)
+
+    def test_a_network_of_several_data_sets_is_that_of_imagenet_unless_it_is_said(self):
+        first = lambda *flags: self.line(*flags, "--gpus", "4x3090").stdout.splitlines()[0]
+        self.assertEqual(first("--model", "resnet34"), "ResNet-34 on ImageNet: 90 epochs of 1281167 samples, batch 256 per GPU.")
+        self.assertEqual(first("--model", "resnet34-imagenet", "--epochs", "1", "--batch", "8"), "ResNet-34 on ImageNet: 1 epoch of 1281167 samples, batch 8 per GPU.")
+        self.assertEqual(first("--model", "resnet34-cifar"), "ResNet-34 on CIFAR-10: 30 epochs of 50000 samples, batch 128 per GPU.")
+        self.assertEqual(first("--model", "gpt2-small", "--tokens", "50 M"), "GPT-2 small: 50 M tokens, sequences of 1024, batch 12 per GPU.")
+        self.assertNotIn("billion", self.written())
+
+    def test_a_listing_and_a_model_are_enough(self):
+        result = self.line("--model", "resnet50", "--offers", LISTINGS / "vast.json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        offers = [one["name"] for one in self.records(self.line("--model", "resnet50", "--offers", LISTINGS / "vast.json", "--format", "json").stdout)[1:]]
+        self.assertEqual(len(offers), 4)
+        for name in offers:
+            self.assertRegex(name, r"\(\d+\)$")  # Nothing but what is listed.
+        known = self.line("--model", "resnet50", "--offers", LISTINGS / "vast.json", "--known", "4090: 500 samples/s")
+        self.assertIn("One RTX 4090 trains 500 samples/s alone", known.stdout)
+        self.assert_rejected(self.line("--offers", LISTINGS / "vast.json"), 2, "--offers needs --model")
+        self.assert_rejected(self.line("--model", "resnet50", "--bandwidth", "20 GB/s", "--offers", LISTINGS / "vast.json"), 2, "--bandwidth '20 GB/s': ")
+
+    def test_a_plan_fits_a_screen_and_is_explained_on_demand(self):
+        plan = SOURCE / "configs/plans/resnet34-tutorial.yaml"
+        short = self.run_ringside("plan", plan, "--no-charts").stdout
+        self.assertLessEqual(len(short.splitlines()), 40, short)
+        self.assertEqual(short.count("assumed: "), 4)  # Three, and how many more.
+        self.assertIn("5 more are in ", short)
+        real = json.loads((LISTINGS / "vast.json").read_text())
+        many = self.write("many.json", json.dumps([dict(real[index % 4], id=index, dph_total=1 + index % 97, gpu_frac=1.0) for index in range(200)]))
+        listed = self.line("--model", "bert-large", "--offers", many).stdout
+        self.assertLessEqual(len(listed.splitlines()), 40, listed)
+        self.assertIn("188 more are in ", listed)
+        full = self.run_ringside("plan", plan, "--no-charts", "--top", "20", "--explain", "A100").stdout
+        self.assertNotIn("more are in", full)
+        for words in ("what would be enough", "8 × A100 (Lambda): NVLink", "assumed: One A10G computes at"):
+            self.assertIn(words, full)
 
     def test_sweep_over_keys_of_plan_workload_and_machine(self):
         for sweep in ("accumulate=1,4", "batch_per_gpu=50:200:2x", "bandwidth=5GB/s:20GB/s:2x", "gpus=1,2"):
@@ -349,12 +412,12 @@ class Plan(RingsideCase):
   - {name: another pair, machine: 2 x p4d.24xlarge, price: {per_hour: 70 USD}}
   - {name: lone, machine: p4d.24xlarge, price: {per_hour: 50 USD}}
 """
-        words = "  ring uses 1 of the 4 NICs of a node. [pair; another pair]"
+        words = "to know: pair and 1 more: ring uses 1 of the 4 NICs of a node."
         self.assertEqual(self.plan(PLAN + offers).stdout.splitlines().count(words), 1)
         nics = {offer["name"]: offer.get("nics") for offer in self.offers(self.write("plan.yaml", PLAN + offers))}
         self.assertEqual(nics, {"pair": {"used": 1, "of": 4}, "another pair": {"used": 1, "of": 4}, "lone": None})
         native = self.plan((PLAN + offers).replace("ring", "native")).stdout
-        self.assertRegex(native, r"\n  ring uses 1 of the 4 NICs of a node, native all 4: NCCL .*\. \[pair; another pair\]\n")
+        self.assertRegex(native, r"\nto know: pair and 1 more: ring uses 1 of the 4 NICs of a node, native all 4: NCCL .*\.\n")
         self.assertNotIn("NICs of a node", self.plan(PLAN + offers.split("  - ")[0] + "  - " + offers.split("  - ")[3]).stdout)
 
     def test_a_sweep_names_the_best_offers_that_leave_nics_idle_once_under_its_table(self):
@@ -405,7 +468,7 @@ class Plan(RingsideCase):
         self.assertIn("Rent 8 × H100-SXM with fsdp", said("--gpus", "8xH100 @ 100 USD, 4xA100-80GB @ 1 USD", "--budget", "5000 USD"))
         self.assertIn("Cannot be told apart: 8 × H100-SXM, 8 × A100-SXM4-40GB, 8 × A100-SXM4-80GB:", said("--gpus", "8xH100 @ 16 USD,8xA100 @ 6.2 USD,8xA100-80GB @ 10 USD"))
         below = said("--gpus", "8xH100 @ 100 USD, 8xH200 @ 3 USD")
-        for words in ("Rent 8 × H100-SXM with fsdp", "8 × H200-SXM with fsdp may be better", "--known 'H200-SXM: N samples/s'"):
+        for words in ("By published speeds rent 8 × H100-SXM with fsdp", "8 × H200-SXM with fsdp may be better", "--known 'H200-SXM: N samples/s'"):
             self.assertIn(words, below)
 
     def test_a_speed_that_no_gpu_can_have_is_refused(self):
@@ -418,9 +481,11 @@ class Plan(RingsideCase):
             self.assert_rejected(self.plan(PLAN + OFFERS, "--sweep", sweep), 2, words)
 
     def test_the_plan_of_the_exercises_answers_in_words(self):
-        result = self.run_ringside("plan", SOURCE / "configs/plans/resnet34-tutorial.yaml", "--no-charts")
+        result = self.run_ringside("plan", SOURCE / "configs/plans/resnet34-tutorial.yaml", "--no-charts", "--explain", "4 × RTX 3090 PCIe 4.0 x16")
         self.assertEqual(result.returncode, 0, result.stderr)
-        for words in ("synchronising 85.2 MB", "from a link bandwidth of", "ring is", "The ring that tutorials write", "Cannot be told apart: "):
+        for words in ("synchronising 85.2 MB", "from a link bandwidth of", "ring is", "Cannot be told apart: ",
+                      "The ring of exercises (tutorial_ring) takes 47.4 ms, 1.7 times as long as naive: each of its 6 rounds",
+                      "That of PyTorch's tutorial (circulating_ring) takes ", "each of its 3 rounds"):
             self.assertIn(words, result.stdout)
 
     def test_listings_of_vast_and_skypilot(self):
@@ -469,8 +534,9 @@ class Plan(RingsideCase):
 
         (two,), (eight,) = native("2xMI300X"), native("8xMI300X")
         self.assertGreater(two, 3 * eight)  # One link of seven, and half of the bytes.
-        self.assertIn("gpus_per_node: 8,", self.line("--model", "resnet50", "--gpus", "4xMI300X").stdout)
-        self.assertIn("gpus: 6,", self.line("--model", "resnet50", "--gpus", "6xV100").stdout)
+        for asked, words in (("4xMI300X", "gpus_per_node: 8,"), ("6xV100", "gpus: 6,")):
+            self.line("--model", "resnet50", "--gpus", asked)
+            self.assertIn(words, self.written())
         offer = "  - {name: bad, machine: {gpus_per_node: 4, gpu: {model: MI300X}, intra: {kind: xgmi}}, price: {per_hour: 1 USD}}\n"
         for workload in ("resnet50", "{parameters: 22000000}"):
             result = self.plan(f"workload: {workload}\n" + OFFERS + offer)
@@ -522,7 +588,7 @@ class Plan(RingsideCase):
     def test_a_gpu_that_nobody_measured_is_not_recommended(self):
         result = self.line("--model", "llama3-8b", "--shard", "qlora", "--gpus", "8x4090 @ 0.01 USD,8xA100")
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertRegex(result.stdout, r"(Rent|Typically) 8 × A100-SXM4-40GB with qlora")
+        self.assertRegex(result.stdout, r"By published speeds rent 8 × A100-SXM4-40GB with qlora")
         result = self.line("--model", "resnet50", "--gpus", "4xL40S @ 0.01 USD,4x3090 @ 4 USD")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("4 × L40S may be better, but only by an extrapolated number", result.stdout)
@@ -540,7 +606,7 @@ class Plan(RingsideCase):
         result = self.run_ringside("plan", SOURCE / "configs/plans/bert-vast.yaml", "--no-charts", "--deadline", "30 days",
                                    "--offers", self.write("offers.json", json.dumps(listing)))
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertIn("not used: 2 of 4 offers", result.stdout)
+        self.assertEqual(result.stdout.count("not used: "), 2)
         self.assertIn("dph_total is \"cheap\" instead of a number", result.stdout)
         self.assertIn("does not know the GPU 'RTX 9090'", result.stdout)
 

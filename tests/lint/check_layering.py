@@ -63,7 +63,7 @@ NAMES_FLAGS = {
     "real/backend/backends.cpp": "ranks of mpirun name their meeting place by it",
     "real/backend/gpus.cpp": "the remedy is a flag of every command that starts ranks",
     "import/": "what a log does not say is added by a flag of `import`",
-    "analysis/plan/": "the plan is being put together anew", "study/plan/": "likewise",
+    "analysis/plan/": "the plan is being put together anew", "study/plan/": "likewise", "analysis/sharding/ways_out.cpp": "likewise",
     "study/inputs/named_offers.cpp": "likewise",
 }
 

@@ -97,7 +97,7 @@ class Drawn : public testing::Test {
   /// Draws both formats and checks that each is a whole picture of the right size, drawn without a complaint.
   std::vector<fs::path> check(const std::string& folder, const std::vector<Figure>& figures) {
     context_.output_directory = fs::path(RINGSIDE_BINARY_DIR) / "charts" / folder;
-    context_.format = ChartFormat::both;
+    context_.formats = {ImageFormat::png, ImageFormat::svg};
     fs::remove_all(context_.output_directory);
     EXPECT_FALSE(figures.empty());
     for (const Figure& figure : figures) {
@@ -235,9 +235,10 @@ TEST_F(Drawn, OnlyInTheFormatThatIsAskedFor) {
   const std::vector<Figure> figures = time_vs_size(samples::sweep({.ranks = {2}}), context_);
   context_.output_directory = fs::path(RINGSIDE_BINARY_DIR) / "charts" / "one_format";
   for (const auto& [format, extension] :
-       {std::pair{ChartFormat::png, ".png"}, std::pair{ChartFormat::svg, ".svg"}}) {
+       {std::pair{ImageFormat::png, ".png"}, std::pair{ImageFormat::svg, ".svg"},
+        std::pair{ImageFormat::pdf, ".pdf"}}) {
     fs::remove_all(context_.output_directory);
-    context_.format = format;
+    context_.formats = {format};
     draw(figures, context_);
     for (const auto& file : fs::directory_iterator(context_.output_directory)) {
       EXPECT_EQ(file.path().extension(), extension);

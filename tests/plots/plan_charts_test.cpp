@@ -55,6 +55,17 @@ TEST(PlanCharts, CostNamesOffersAndUnits) {
   EXPECT_EQ(count_of<Marks>(figures[0]), 2U);
 }
 
+TEST(PlanCharts, WhereOffersTieNoneIsRecommended) {
+  CostChart chart = two_offers();
+  EXPECT_THAT(texts_of(cost_against_time(chart, kPlanContext)[0]), Contains("recommended"));
+  for (CostPoint& point : chart.points) {
+    point.recommended = false;
+    point.tied = true;
+  }
+  EXPECT_THAT(texts_of(cost_against_time(chart, kPlanContext)[0]),
+              testing::AllOf(Contains("cannot be told apart"), testing::Not(Contains("recommended"))));
+}
+
 TEST(PlanCharts, EveryOfferWithRoomBesideItIsNamed) {
   CostChart chart = two_offers();
   for (int number = 0; number < 20; ++number) {  // Along a diagonal, and one far away from all others.

@@ -35,7 +35,7 @@ TEST(Sweep, OneCellPerCombinationRanksAndSize) {
   }
 }
 
-TEST(Sweep, OfEqualAlgorithmsTheFirstWins) {
+TEST(Sweep, OfEqualAlgorithmsNoneWins) {
   Workspace workspace;
   // All ranks pass on everything: as long as naive, and with as many messages one after another.
   const auto file = workspace.write("a.yaml",
@@ -47,6 +47,7 @@ TEST(Sweep, OfEqualAlgorithmsTheFirstWins) {
   ASSERT_THAT(study.cells, SizeIs(1));
   EXPECT_EQ(study.cells[0].winner->algorithm, "naive") << "native is not one of ours";
   EXPECT_DOUBLE_EQ(study.cells[0].winner->margin.value_or(0), 1);
+  EXPECT_EQ(study.cells[0].winner->tied_with, "tutorial_ring");
 }
 
 TEST(Sweep, SizesAreWholeElementsAndRanksAtLeastOne) {

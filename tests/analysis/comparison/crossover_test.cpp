@@ -99,6 +99,19 @@ TEST(Crossover, CurvesThatMeetAtASizeCrossThereOnlyIfTheySwap) {
   EXPECT_EQ(equal.measured_winner, std::nullopt);
 }
 
+TEST(Crossover, HasNoWinnerWhereTheLastSizeHasNone) {
+  const Crossover close = measured({{1, 2}, {1.03, 1}});
+  EXPECT_TRUE(close.measured_bytes);
+  EXPECT_EQ(close.measured_winner, std::nullopt);
+  std::vector<Point> all = points({{.algorithm = "naive", .bytes = 1024, .measured_ms = 1},
+                                   {.algorithm = "ring", .bytes = 1024, .measured_ms = 2},
+                                   {.algorithm = "naive", .bytes = 2048, .measured_ms = 3},
+                                   {.algorithm = "ring", .bytes = 2048, .measured_ms = 2}});
+  EXPECT_THAT(crossovers(all, kCrossing).at(0).measured_winner, Optional(std::string("ring")));
+  all[3].measured->high = {4e-3};
+  EXPECT_EQ(crossovers(all, kCrossing).at(0).measured_winner, std::nullopt) << "their intervals overlap";
+}
+
 TEST(Crossover, SizesThatFailedAreSteppedOver) {
   std::vector<Point> all = points({{.algorithm = "naive", .bytes = 1024, .measured_ms = 1},
                                    {.algorithm = "ring", .bytes = 1024, .measured_ms = 2},

@@ -69,8 +69,8 @@ TEST(Sentences, PredictionsAloneAreCalledPredictions) {
           "ring is predicted to be 3.1× faster than naive at 1 MiB on 4 ranks",
           "the backend's own all_reduce is predicted to be 2.0× faster than the best of ours (ring) at "
           "1 MiB on 4 ranks",
-          "tutorial_ring is predicted to be no faster than naive at 1 MiB on 4 ranks: it moves the same "
-          "bytes"));
+          "tutorial_ring is predicted to be no faster than naive at 1 MiB on 4 ranks: its critical path "
+          "moves the same bytes"));
   EXPECT_THAT(
       verdict_sentences(
           points({{.algorithm = "naive", .predicted_ms = 10}, {.algorithm = "ring", .predicted_ms = 10}})),
@@ -187,7 +187,9 @@ TEST(Sentences, TutorialRingIsComparedWithNaive) {
                                      {.algorithm = "tutorial_ring", .measured_ms = tutorial_ring}}))
         .back();
   };
-  EXPECT_EQ(said(30), "tutorial_ring is no faster than naive at 1 MiB on 4 ranks: it moves the same bytes");
+  EXPECT_EQ(
+      said(30),
+      "tutorial_ring is no faster than naive at 1 MiB on 4 ranks: its critical path moves the same bytes");
   EXPECT_THAT(said(60), StartsWith("tutorial_ring is 2.0× slower than naive at 1 MiB on 4 ranks"));
   EXPECT_THAT(said(20), StartsWith("tutorial_ring is 1.5× faster than naive at 1 MiB on 4 ranks"));
 }
@@ -247,6 +249,11 @@ TEST(Sentences, TheQualityOfThePredictionsIsSaidWithTheWorst) {
   all[1] = examples::with_predicted_interval(all[1], 1.1, 2);
   EXPECT_THAT(verdict_sentences(all).back(),
               HasSubstr("; 50 % of the measured times lie in their predicted 90 % interval"));
+  for (Point& wide : all) {
+    wide = examples::with_predicted_interval(wide, 0.1, 9);
+  }
+  EXPECT_THAT(verdict_sentences(all).back(),
+              HasSubstr("; their 90 % intervals end at 90 times where they start, and say nothing"));
 }
 
 TEST(Sentences, WhatLimitsIsSaidOnceWhenItIsTheSame) {

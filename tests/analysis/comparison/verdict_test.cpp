@@ -68,6 +68,16 @@ TEST(Verdicts, ASpeedupIsTheBaselinesTimeOverTheCandidates) {
   EXPECT_THAT(records[0].measured_winner, Optional(std::string("naive")));
 }
 
+TEST(Verdicts, ATieHasNoWinner) {
+  const auto records = verdicts(points({{.algorithm = "naive", .predicted_ms = 2, .measured_ms = 4},
+                                        {.algorithm = "ring", .predicted_ms = 2, .measured_ms = 3.9}}),
+                                kPair);
+  ASSERT_EQ(records.size(), 1U);
+  EXPECT_TRUE(records[0].measured_speedup);
+  EXPECT_EQ(records[0].predicted_winner, std::nullopt);
+  EXPECT_EQ(records[0].measured_winner, std::nullopt);
+}
+
 TEST(Verdicts, AThirdAlgorithmCanWinButNativeCannot) {
   const auto records = verdicts(points({{.algorithm = "naive", .measured_ms = 6},
                                         {.algorithm = "ring", .measured_ms = 4},

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "common/error.hpp"
+#include "plots/charts/page.hpp"
 #include "plots/drawing/palette.hpp"
 #include "tests/plots/figure_parts.hpp"
 #include "tests/plots/placed_texts.hpp"
@@ -81,6 +82,14 @@ std::vector<Figure> make_samples() {
 const std::vector<Figure>& all_samples() {
   static const std::vector<Figure> samples = make_samples();
   return samples;
+}
+
+TEST(PageText, AnAbsolutePathIsNoSource) {
+  const auto footer = [](const char* source) {
+    return page_text({.title = "", .machine = "", .source = source}, "").footer;
+  };
+  EXPECT_EQ(footer("/home/somebody/out/quickstart/results.jsonl"), "source: quickstart/results.jsonl");
+  EXPECT_EQ(footer("out/results.jsonl"), "source: out/results.jsonl");
 }
 
 TEST(EveryChart, HasNoTextThatCoversAnotherOrLeavesThePage) {
@@ -292,7 +301,7 @@ TEST(TimeVsSize, CrossoversAreVerticalLinesWithLabelsAboveAllData) {
   const std::vector<Text> labels = elements_of<Text>(panel);
   ASSERT_THAT(labels, SizeIs(2));
   EXPECT_EQ(labels[0].text, "predicted: ring beats naive above 64 KiB");
-  EXPECT_EQ(labels[1].text, "measured: naive = ring at 128 KiB");
+  EXPECT_EQ(labels[1].text, "measured: naive and ring cross at 128 KiB, no clear winner above");
   double highest = 0;
   for (const Band& band : elements_of<Band>(panel)) {
     for (const Band::At& at : band.points) {
@@ -321,6 +330,32 @@ TEST(TimeVsSize, OneSizeSpreadsAlgorithmsSideways) {
   EXPECT_LT(marks.at(0).marks.at(0).x, 88e6);
   EXPECT_GT(marks.at(1).marks.at(0).x, 88e6);
   EXPECT_THAT(panel.x.tics, ElementsAre(Tic{88e6, "88 MB"}));
+}
+
+TEST(TimeVsSize, FewSizesSpreadMeasurementsAndNotPredictions) {
+  std::vector<Point> points;
+  for (const std::int64_t bytes : {1'000, 8'000, 80'000}) {
+    points.push_back(point("naive", 2, bytes, 1, 1));
+    points.push_back(point("ring", 2, bytes, 1, 1));
+  }
+  const Panel panel = plots_of(time_vs_size(points, kContext).at(0)).at(0);
+  const std::vector<Marks> marks = elements_of<Marks>(panel);
+  EXPECT_LT(marks.at(0).marks.at(1).x, 8e3);
+  EXPECT_GT(marks.at(1).marks.at(1).x, 8e3);
+  for (const Polyline& line : elements_of<Polyline>(panel)) {
+    EXPECT_EQ(line.points.at(1).x, 8e3);
+  }
+}
+
+TEST(TimeVsSize, MoreThanThreeIntervalsAreLines) {
+  samples::SweepOptions options{.algorithms = {"naive", "tutorial_ring", "ring"}, .ranks = {4}};
+  EXPECT_THAT(elements_of<Band>(plots_of(time_vs_size(samples::sweep(options), kContext).at(0)).at(0)),
+              SizeIs(3));
+  options.algorithms.emplace_back("direct");
+  const Figure figure = time_vs_size(samples::sweep(options), kContext).at(0);
+  EXPECT_THAT(elements_of<Band>(plots_of(figure).at(0)), IsEmpty());
+  EXPECT_THAT(elements_of<Polyline>(plots_of(figure).at(0)), SizeIs(4 + 2 * 4));
+  EXPECT_THAT(texts_of(figure), Contains("predicted; thin: 90 % interval"));
 }
 
 TEST(Ratio, IsPredictedOverMeasured) {

@@ -75,10 +75,18 @@ TEST(GnuplotScript, DataAreInline) {
   EXPECT_THAT(script, HasSubstr("with lines lc rgb '#0072b2' lw 2 dt (9,7)"));
 }
 
-TEST(GnuplotScript, FontsHaveTheSameSizeInBothFormats) {
+TEST(GnuplotScript, FontsHaveTheSameSizeInAllFormats) {
   const Text text{.text = "x", .font = {.size = 20, .bold = true}};
   EXPECT_THAT(script_with(text, ImageFormat::png), HasSubstr("font 'DejaVu Sans Bold,15'"));
+  EXPECT_THAT(script_with(text, ImageFormat::pdf), HasSubstr("font 'DejaVu Sans Bold,15'"));
   EXPECT_THAT(script_with(text, ImageFormat::svg), HasSubstr("font 'DejaVu Sans Bold,20'"));
+}
+
+TEST(GnuplotScript, MicrosecondsHaveTheirSign) {
+  const auto shown = [](const char* text) { return script_with(Text{.text = text}); };
+  EXPECT_THAT(shown("10 us"), HasSubstr("'10 µs'"));
+  EXPECT_THAT(shown("time (us)"), HasSubstr("'time (µs)'"));
+  EXPECT_THAT(shown("for us, 10 users, bonus 1"), HasSubstr("'for us, 10 users, bonus 1'"));
 }
 
 TEST(GnuplotScript, OpacityBecomesTransparency) {
