@@ -7,13 +7,16 @@
 #include <cstdio>
 #include <numeric>
 #include <optional>
+#include <string>
 #include <system_error>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "cli/colour.hpp"
 #include "common/error.hpp"
 #include "results/codec/reader.hpp"
 
@@ -200,6 +203,13 @@ std::string sentence_within(std::string_view text, std::optional<std::size_t> co
               fmt::format("cannot write to standard output: {}", std::generic_category().message(errno)));
 }
 
+/// As it is: orders for a terminal act.
+void print_raw(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) {
+    throw_unwritable();
+  }
+}
+
 }  // namespace
 
 std::string printable(std::string_view text) {
@@ -303,11 +313,41 @@ study::Observer Progress::observer() {
           .note = [this](std::string_view sentence) { note(sentence); }};
 }
 
-void print(std::string_view text) {
-  const std::string shown = printable(text);
-  if (std::fwrite(shown.data(), 1, shown.size(), stdout) != shown.size()) {
-    throw_unwritable();
+void print(std::string_view text) { print_raw(printable(text)); }
+
+std::string wrapped_for_terminal(std::string_view text, std::size_t taken) {
+  const auto columns = terminal_width(STDOUT_FILENO);
+  return columns && *columns > taken + kNarrowestColumn ? wrapped(text, *columns - taken, "")
+                                                        : std::string(text);
+}
+
+void print_marked(std::string_view text, std::string_view word) {
+  const bool coloured = is_coloured(STDOUT_FILENO);
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    const bool marked = coloured && line.ends_with(word);
+    print(line.substr(0, line.size() - (marked ? word.size() : 0)));
+    print_raw(marked ? fmt::format("{}{}{}", kWinnerColour, word, kPlainColour) : "");
+    print("\n");
+    text.remove_prefix(std::min(end + 1, text.size()));
   }
+}
+
+void print_verdict(std::string_view text) {
+  const bool coloured = is_coloured(STDOUT_FILENO);
+  print_raw(coloured ? kVerdictColour : "");
+  print_line(text);
+  print_raw(coloured ? kPlainColour : "");
+}
+
+void print_failure(std::string_view who, std::string_view what) {
+  const bool coloured = is_coloured(STDERR_FILENO);
+  const std::string text =
+      sentence_within(printable(fmt::format("{}: {}", who, what)), terminal_width(STDERR_FILENO));
+  const bool starts = coloured && text.starts_with(who);
+  write_error(starts ? fmt::format("{}{}{}{}\n", kFailureColour, who, kPlainColour, text.substr(who.size()))
+                     : text + "\n");
 }
 
 void print_error(std::string_view line) {

@@ -56,10 +56,20 @@ class Progress {
   std::string stage_;
 };
 
+/// The text over several lines where it is longer than what a line of the terminal has left behind `taken` columns.
+std::string wrapped_for_terminal(std::string_view text, std::size_t taken);
+
+/// print() whose lines that end with `word` are coloured there: the winner of a table.
+void print_marked(std::string_view text, std::string_view word);
+/// print_line() of the answer, in bold.
+void print_verdict(std::string_view text);
+
 /// Both print what is printable() of the text.
 void print(std::string_view text);
 /// A line on standard error. Where nobody can read it, it is lost: the exit status still says what happened.
 void print_error(std::string_view line);
+/// `who: what` of a failure, `who` in colour.
+void print_failure(std::string_view who, std::string_view what);
 /// Sentences are wrapped between words where standard output is a terminal.
 void print_line(std::string_view text = {});
 /// A line of JSON; bytes of other programs that are no UTF-8 are replaced.

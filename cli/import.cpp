@@ -68,6 +68,8 @@ void print_matrix(const CopyMatrix& matrix) {
   print_line();
 }
 
+void print_text(const std::string& text) { print_line(text); }
+
 void import_copies(const fs::path& log, const CommonOptions& common) {
   const auto [copies, known] = study::import_copies(log);
   if (common.format == OutputFormat::json) {
@@ -99,6 +101,13 @@ void import_log(const study::ImportRequest& request, const CommonOptions& common
     return;
   }
   const Import& import = study.import;
+  if (study.files.empty()) {
+    print_line(
+        fmt::format("{}: transfers between two processes, of {}", request.log.string(), import.format));
+    std::for_each(import.notes.begin(), import.notes.end(), print_text);
+    std::for_each(study.transfers.begin(), study.transfers.end(), print_text);
+    return;
+  }
   Rows rows;
   std::size_t points = 0;
   for (std::size_t i = 0; i < import.series.size(); ++i) {
@@ -121,6 +130,7 @@ void import_log(const study::ImportRequest& request, const CommonOptions& common
   for (const std::string& note : import.notes) {
     print_line(note);
   }
+  std::for_each(study.transfers.begin(), study.transfers.end(), print_text);
   print_line(fmt::format("results: {}", study.directory.string()));
 }
 
@@ -149,8 +159,9 @@ struct ImportFlags {
 };
 
 /// What another tool wrote, by what it holds.
-void import_any(const CLI::App& command, const ImportFlags& flags, const CommonOptions& common) {
-  const fs::path& log = flags.request.log;
+void import_any(const CLI::App& command, ImportFlags& flags, const CommonOptions& common) {
+  fs::path& log = flags.request.log;
+  log = study::log_or_pipe(log, common);
   if (flags.anonymise) {
     for (const char* group : {kMeasurementsGroup, kTopologiesGroup}) {
       refuse_group(command, group, "the log is written again, and nothing of it is read");
@@ -184,7 +195,8 @@ void add_import(CLI::App& app, CommonOptions& common) {
       "import", "Read what another tool measured or saw: nccl-tests, OSU, IMB, …; copies; topologies");
   auto flags = std::make_shared<ImportFlags>();
   study::ImportRequest& request = flags->request;
-  command->add_option("LOG", request.log, "A log, as text (docs/importing.md)")->required();
+  command->add_option("LOG", request.log, "A log, as text (docs/importing.md); - is standard input")
+      ->required();
   auto* ranks =
       command->add_option("--ranks", request.defaults.ranks, "Number of ranks, where the log does not say it")
           ->check(CLI::Range(1, kMaxRanks));

@@ -1,14 +1,19 @@
+#include <algorithm>
 #include <filesystem>
+#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "common/error.hpp"
+#include "common/text.hpp"
 #include "real/backend/backends.hpp"
 #include "scenario/plan/workload.hpp"
 #include "scenario/scenario.hpp"
@@ -92,15 +97,59 @@ std::string price(const Machine& machine) {
                      listed.as_of ? fmt::format(" ({})", *listed.as_of) : "");
 }
 
-void list_machines(const CommonOptions& common) {
+/// How many machines have each GPU, and their names as far as a line holds them.
+void print_classes(const std::map<std::string, std::vector<std::string>>& classes) {
+  constexpr std::size_t kMostText = 90;
   Rows rows;
+  for (const auto& [gpu, names] : classes) {
+    std::string listed;
+    std::size_t shown = 0;
+    while (shown < names.size() && listed.size() + names[shown].size() < kMostText) {
+      listed += (shown == 0 ? "" : ", ") + names[shown];
+      ++shown;
+    }
+    rows.push_back({gpu, std::to_string(names.size()), listed + (shown < names.size() ? ", …" : "")});
+  }
+  print(table({"gpu", ">machines", "names"}, rows));
+  print_line();
+  print_line(
+      "`list machines WORD` shows those whose row has the word, such as H100 or NVLink; `--all` shows "
+      "all.");
+}
+
+/// A row for each machine, or for those that have the word in it; without one, and not asked for all, classes by their GPU.
+void list_machines(const CommonOptions& common, const std::string& word, bool all) {
+  const bool as_json = common.format == OutputFormat::json;
+  std::vector<std::string> header = {"name", "gpus", "inside", "between", "price"};
+  Rows rows;
+  std::map<std::string, std::vector<std::string>> classes;
   for (const std::filesystem::path& file : study::shipped_configs("machines")) {
     const Machine machine = load_machine(file);
-    rows.push_back({file.stem().string(), gpus(machine), inside(machine), between(machine), price(machine),
-                    machine.described ? machine.described->by : "",
-                    machine.described ? machine.described->as_of : ""});
+    std::vector<std::string> row = {file.stem().string(), gpus(machine), inside(machine), between(machine),
+                                    price(machine)};
+    if (lower(fmt::format("{}", fmt::join(row, " "))).find(lower(word)) == std::string::npos) {
+      continue;
+    }
+    classes[machine.gpu ? machine.gpu->model : "none"].push_back(row.front());
+    if (as_json) {
+      row.push_back(machine.described ? machine.described->by : "");
+      row.push_back(machine.described ? machine.described->as_of : "");
+    }
+    rows.push_back(std::move(row));
   }
-  print_rows(common, "machine", {"name", "gpus", "inside", "between", "price", "source", "as_of"}, rows);
+  if (rows.empty()) {
+    throw Error(
+        ErrorKind::bad_input,
+        fmt::format("list machines {0}: no machine has '{0}' in its name, GPUs, links or price", word));
+  }
+  if (word.empty() && !all && !as_json) {
+    print_classes(classes);
+    return;
+  }
+  if (as_json) {
+    header.insert(header.end(), {"source", "as_of"});
+  }
+  print_rows(common, "machine", header, rows);
 }
 
 void list_workloads(const CommonOptions& common) {
@@ -131,21 +180,36 @@ void list_backends(const CommonOptions& common) {
 }  // namespace
 
 void add_list(CLI::App& app, CommonOptions& common) {
+  struct ListFlags {
+    std::string kind;
+    std::string word;
+    bool all = false;
+  };
   auto* command = app.add_subcommand("list", "What there is: algorithms, machines, workloads, backends");
   static const std::vector<std::string> kKinds = {"algorithms", "machines", "workloads", "backends"};
-  auto* kind = command->add_option("KIND", "algorithms, machines, workloads or backends")->required();
-  command->callback([kind, &common] {
-    const auto what = kind->as<std::string>();
+  auto flags = std::make_shared<ListFlags>();
+  command->add_option("KIND", flags->kind, "algorithms, machines, workloads or backends")->required();
+  command->add_option("WORD", flags->word, "Machines whose row has it, such as H100");
+  command->add_flag("--all", flags->all, "A row for every machine");
+  command->callback([flags, &common] {
+    const std::string& what = flags->kind;
+    if (what == "machines") {
+      list_machines(common, flags->word, flags->all);
+      return;
+    }
+    if (std::find(kKinds.begin(), kKinds.end(), what) == kKinds.end()) {
+      throw Error(ErrorKind::bad_input, unknown_name("list", what, kKinds));
+    }
+    if (!flags->word.empty() || flags->all) {
+      throw Error(ErrorKind::bad_input,
+                  fmt::format("list {}: {} bears on machines alone", what, flags->all ? "--all" : "a word"));
+    }
     if (what == "algorithms") {
       list_algorithms(common);
-    } else if (what == "machines") {
-      list_machines(common);
     } else if (what == "workloads") {
       list_workloads(common);
-    } else if (what == "backends") {
-      list_backends(common);
     } else {
-      throw Error(ErrorKind::bad_input, unknown_name("list", what, kKinds));
+      list_backends(common);
     }
   });
 }

@@ -7,7 +7,9 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "cli/colour.hpp"
 #include "cli/commands.hpp"
+#include "cli/console.hpp"
 
 namespace ringside::cli {
 namespace {
@@ -73,6 +75,9 @@ void add_common(CLI::App& app, CommonOptions& common) {
            })
       ->default_str("table");
   app.add_flag("--quiet", common.quiet, "No progress and no notes on standard error");
+  add_read(app, "--color", "auto, always or never; auto: on a terminal, unless NO_COLOR is set",
+           choose_colour)
+      ->default_str("auto");
   app.add_flag("--svg", common.svg, "Draw charts as SVG, too, beside PNG");
   app.add_flag("--pdf", common.pdf, "Draw charts as PDF, too, beside PNG");
   app.add_option("--seed", common.seed, "Seed of the input values")

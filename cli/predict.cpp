@@ -32,44 +32,47 @@ struct PredictFlags {
   study::PredictRequest request;
 };
 
-/// Interval, source and reason of every prediction of NCCL's own all_reduce, and which single measurement would
-/// narrow them most. Prints nothing when there are none.
+/// What NCCL takes at each size, and what limits it there.
+void print_native_details(const study::NativeFindings& native) {
+  Rows rows;
+  for (const Point& point : native.points) {
+    rows.push_back({std::to_string(point.key.ranks), format(point.key.bytes),
+                    std::string(name(point.predicted->source)), limit_sentences(point.predicted->limits)});
+  }
+  print(table({">ranks", ">size", "source", "native: what NCCL takes, and what limits it"}, rows));
+}
+
+/// What NCCL takes, once for each number of ranks, where its numbers come from, and which single measurement would narrow them
+/// most. Prints nothing when there are none.
 void print_native(const study::NativeFindings& native, bool explain) {
   if (native.points.empty()) {
     return;
   }
-  Rows rows;
-  for (const Point& point : native.points) {
-    const Prediction& prediction = *point.predicted;
-    const auto or_nothing = [](const std::optional<Seconds>& time) { return time ? format(*time) : ""; };
-    rows.push_back({std::to_string(point.key.ranks), format(point.key.bytes), format(prediction.seconds),
-                    or_nothing(prediction.low), or_nothing(prediction.high),
-                    std::string(name(prediction.source))});
-  }
   print_line();
-  print_line(native.ours ? "native, with its 90 % interval" : "native; this model has no interval");
-  print(table({">ranks", ">size", ">predicted", ">from", ">to", "source"}, rows));
   if (explain) {
-    Rows reasons;
-    for (const Point& point : native.points) {
-      reasons.push_back({std::to_string(point.key.ranks), format(point.key.bytes),
-                         limit_sentences(point.predicted->limits)});
-    }
-    print(table({">ranks", ">size", "what NCCL takes, and what limits it"}, reasons));
+    print_native_details(native);
   }
-  for (const study::SizeRange& range : explain ? std::vector<study::SizeRange>{} : native.reasons) {
-    const std::string sizes = from_to(range.first, range.last);
-    print_line(fmt::format("{} ranks, {}: {}", range.ranks, sizes, range.reason));
+  const std::vector<study::SizeRange>& reasons = native.reasons;
+  for (std::size_t i = 0; !explain && i < reasons.size(); ++i) {
+    // The largest messages of a number of ranks stand last.
+    if (i + 1 == reasons.size() || reasons[i + 1].ranks != reasons[i].ranks) {
+      print_line(fmt::format("native on {} ranks, {}, from {}: {}", reasons[i].ranks,
+                             from_to(reasons[i].first, reasons[i].last),
+                             name(native.points.back().predicted->source), reasons[i].reason));
+    }
   }
   if (!native.ours) {
+    print_line("native: this model has no interval");
     return;
   }
-  print_line(fmt::format(
-      "spec: the description of the machine and data sheets, with parameters fitted to {} published systems; "
-      "docs/accuracy.md says how far such predictions are off",
-      nccl_fit().systems));
+  if (explain) {
+    print_line(
+        fmt::format("spec: the description of the machine and data sheets, with parameters fitted to {} "
+                    "published systems; "
+                    "docs/accuracy.md says how far such predictions are off",
+                    nccl_fit().systems));
+  }
   if (native.advice) {
-    print_line();
     print_line(fmt::format("What would narrow this most: {} (intervals of x{:.1f} become x{:.1f})",
                            native.advice->what, native.advice->width_before, native.advice->width_after));
     print_line("  " + native.advice->command);
@@ -101,7 +104,7 @@ void run(const CLI::App& command, PredictFlags& flags, const CommonOptions& comm
     throw Error(ErrorKind::environment,
                 fmt::format("nothing can be predicted. {}", fmt::join(study.unpredicted, ". ")));
   }
-  print_points(study, common);
+  print_points(study, common, flags.explain);
   if (flags.charts && !study.unwritable) {
     draw_points(study, study::speedup_grid(study), common, progress);
   }
@@ -125,12 +128,13 @@ void add_predict(CLI::App& app, CommonOptions& common) {
       ->default_str("auto");
   command->add_flag("--force", request.force, "Simulate even where that takes very long");
   command->add_flag("--charts", flags->charts, "Draw charts as well");
-  command->add_flag("--explain", flags->explain,
-                    "Say for each message size which algorithm, protocol and channels NCCL takes, and why");
+  command->add_flag(
+      "--explain", flags->explain,
+      "Show every message size, and which algorithm, protocol and channels NCCL takes there, and why");
   command
       ->add_option(
           "--sweep", flags->sweeps,
-          "What if: KEY=FROM:TO:STEP for ranks, bytes or any key of the machine, such as "
+          "What if: KEY=FROM:TO:STEP for ranks, ranks_per_node, bytes or any key of the machine, such as "
           "bandwidth=5GB/s:100GB/s:log10 or ranks=2:64:2x; prints and draws who wins; may be repeated")
       ->allow_extra_args(false);
   add_read(

@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <memory>
 #include <new>
 #include <set>
 #include <string>
@@ -134,6 +135,13 @@ void open_standard_streams() {
   }
 }
 
+/// Descriptions of flags as wide as the terminal leaves room for.
+class HelpWithinTerminal final : public CLI::Formatter {
+  std::string make_option_desc(const CLI::Option* option) const override {
+    return wrapped_for_terminal(CLI::Formatter::make_option_desc(option), get_column_width());
+  }
+};
+
 int run(const Program& program, int argc, char** argv) {
   std::vector<std::string> arguments(argv + 1, argv + argc);
   if (program.rank != nullptr && !arguments.empty() && arguments.front() == "rank") {
@@ -143,6 +151,7 @@ int run(const Program& program, int argc, char** argv) {
   app.footer(fmt::format("Start with:  {} {}\n{}", program.name, program.start, kStatuses));
   app.set_version_flag("--version", fmt::format("{} {}", program.name, RINGSIDE_VERSION));
   app.require_subcommand(1);
+  app.formatter(std::make_shared<HelpWithinTerminal>());
   app.fallthrough();
 
   CommonOptions common;
@@ -185,7 +194,7 @@ int run_program(const Program& program, int argc, char** argv) {
   // A file that may not grow is an error to report, with its name, like a full disk.
   std::signal(SIGXFSZ, SIG_IGN);
   open_standard_streams();
-  const auto say = [&](std::string_view what) { print_error(fmt::format("{}: {}", program.name, what)); };
+  const auto say = [&](std::string_view what) { print_failure(program.name, what); };
   try {
     const int status = run(program, argc, argv);
     finish_output();

@@ -28,7 +28,8 @@ constexpr std::size_t kLongestLine = 64 * 1024;
 
 constexpr std::string_view kReadable =
     "ringside reads text and JSON of nccl-tests and rccl-tests, OSU, Intel MPI Benchmarks, all_reduce_bench, "
-    "DeepSpeed, PARAM, Gloo's benchmark, p2pBandwidthLatencyTest, nvbandwidth, nvidia-smi topo -m, NCCL's "
+    "DeepSpeed, PARAM, Gloo's benchmark, NCCL Inspector, nccom-test, NVSHMEM's perftest, "
+    "p2pBandwidthLatencyTest, nvbandwidth, nvidia-smi topo -m, NCCL's "
     "topology "
     "XML, CSV with named columns, and results.jsonl";
 
@@ -108,10 +109,11 @@ void drop_impossible_rows(std::vector<ImportedTable>& tables, const ImportDefaul
 }
 
 /// Rows as points: what the file leaves out comes from the defaults.
-std::vector<Series> series_of(const std::vector<ImportedTable>& tables, std::string_view name,
+std::vector<Series> series_of(std::vector<ImportedTable> tables, std::string_view name,
                               const ImportDefaults& defaults) {
   std::vector<Series> result;
-  for (const ImportedTable& table : tables) {
+  for (ImportedTable& all : tables) {
+    const ImportedTable table = std::move(all);  // A long log is in memory once.
     const std::size_t first = result.size();
     std::vector<std::set<PointKey>> keys;
     for (const ImportedRow& row : table) {
@@ -155,11 +157,15 @@ Import import_lines(const std::string& start, std::istream& rest, std::string_vi
   readers.push_back(deepspeed_reader());
   readers.push_back(param_reader());
   readers.push_back(gloo_benchmark_reader());
+  readers.push_back(inspector_reader());
+  readers.push_back(titled_table_reader(defaults));
   bool no_text = false;
   bool empty = true;
+  std::string untagged;
   for_each_line(start, rest, [&](std::size_t number, std::string_view line, bool is_whole) {
     empty = false;
     no_text = no_text || line.find('\0') != std::string_view::npos;
+    line = without_rank_tags(line, untagged);
     for (const auto& reader : readers) {
       reader->read(number, line, is_whole);
     }
@@ -177,9 +183,16 @@ Import import_lines(const std::string& start, std::istream& rest, std::string_vi
     }
   }
   drop_impossible_rows(tables, defaults, import);
-  import.series = series_of(tables, name, defaults);
-  if (!import.series.empty()) {
+  import.series = series_of(std::move(tables), name, defaults);
+  const Transfers& transfers = import.transfers;
+  const bool between_two = transfers.latency || !transfers.bytes_per_second.empty();
+  if (!import.series.empty() || (defaults.transfers_suffice && between_two)) {
     return import;
+  }
+  if (between_two) {
+    reject(name,
+           "times transfers between two processes and no collective; `ringside import` makes a line for "
+           "`known` of it");
   }
   if (no_text) {
     reject(name, fmt::format("is no text; {}", kReadable));
@@ -229,7 +242,8 @@ Format format_of(std::string_view start) {
       return Format::lines;
     }
     // A log whose lines are wrapped in JSON has one whole object per line.
-    const bool wrapped = first + line.size() < start.size() - 1 && is_json(line);
+    const bool wrapped = (first + line.size() < start.size() - 1 && is_json(line)) ||
+                         line.find("\"coll_perf\"") != std::string_view::npos;
     return wrapped ? Format::lines : Format::json;
   }
   // PARAM parts its columns by tabs, and its title repeats in every line.
@@ -263,7 +277,7 @@ Import import_from(std::istream& stream, std::string_view name, const ImportDefa
     tables.push_back(read_csv(text, name, defaults, import));
   }
   drop_impossible_rows(tables, defaults, import);
-  import.series = series_of(tables, name, defaults);
+  import.series = series_of(std::move(tables), name, defaults);
   if (import.series.empty()) {
     reject(name, import.notes.empty() ? std::string("holds no measurement")
                                       : "holds no measurement: " + import.notes.front());

@@ -22,6 +22,7 @@ struct ImportDefaults {
   std::optional<Collective> collective = {};
   /// The rows of a CSV with a column `system` that count say this one; none: all do.
   std::optional<std::string> system = {};
+  bool transfers_suffice = false;  ///< A log of transfers between two ranks alone is taken, too.
 };
 
 /// Buffers of nccl-tests, which times each size with two buffers and again with one.
@@ -33,9 +34,16 @@ struct Series {
   std::vector<Point> points = {};  ///< With a measurement each, in the order of the file.
 };
 
+/// What OSU or IMB measured between two processes: the best bandwidth of each block, and the time of the smallest message.
+struct Transfers {
+  std::vector<double> bytes_per_second = {};
+  std::optional<Seconds> latency = {};
+};
+
 struct Import {
   std::string format = {};  ///< `nccl-tests`, `OSU`, … (docs/importing.md)
   std::vector<Series> series = {};
+  Transfers transfers = {};
   std::optional<std::string> gpu = {};  ///< As the tool calls it.
   std::optional<std::string> nccl =
       {};  ///< Version of the library, as far as the file says; `RCCL 2.20.5` of RCCL.

@@ -2,14 +2,19 @@
 // {"size":…,"count":…,"type":"float","redop":"sum","root":"-1","out_of_place":{"time":…,"alg_bw":…,"bus_bw":…,"nwrong":…},
 // "in_place":{…}}, and beside it what was started where.
 
+#include <algorithm>
+#include <cctype>
+#include <map>
 #include <set>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "common/error.hpp"
-#include "import/parts.hpp"
+#include "common/statistics.hpp"
+#include "import/nccl_tests.hpp"
 
 namespace ringside {
 namespace {
@@ -26,41 +31,75 @@ std::optional<double> number_at(const json& object, const char* key) {
   return found != object.end() && found->is_number() ? std::optional(found->get<double>()) : std::nullopt;
 }
 
-/// The first object, anywhere below, that lists one entry with a `rank` per rank; how many different ones.
-std::optional<int> ranks_listed(const json& value) {
-  std::set<std::int64_t> ranks;
-  if (value.is_array()) {
-    for (const json& entry : value) {
-      if (entry.is_object() && entry.contains("rank") && entry["rank"].is_number_integer()) {
-        ranks.insert(entry["rank"].get<std::int64_t>());
-      }
-    }
-  }
-  if (!ranks.empty()) {
-    return static_cast<int>(ranks.size());
+/// What `find` finds first in a value or anywhere below it: an optional or a pointer.
+template <typename Find>
+auto anywhere(const json& value, Find find) -> decltype(find(value)) {
+  if (auto found = find(value)) {
+    return found;
   }
   for (const json& below : value) {
-    if (const auto found = value.is_structured() ? ranks_listed(below) : std::nullopt) {
+    if (auto found = value.is_structured() ? anywhere(below, find) : decltype(find(value)){}) {
       return found;
+    }
+  }
+  return {};
+}
+
+/// `devices` of a run, one object or name for each rank; null where there is none.
+const json* devices_in(const json& preamble) {
+  return anywhere(preamble, [](const json& value) -> const json* {
+    const bool lists = value.is_object() && value.contains("devices") && value["devices"].is_array();
+    return lists && !value["devices"].empty() ? &value["devices"] : nullptr;
+  });
+}
+
+/// What the first device is called.
+std::optional<std::string> gpu_called(const json& device) {
+  if (device.is_string()) {
+    return device.get<std::string>();
+  }
+  for (const char* key : {"device_name", "name", "model", "gpu"}) {
+    if (const std::string name = device.is_object() ? text_at(device, key) : std::string(); !name.empty()) {
+      return name;
     }
   }
   return std::nullopt;
 }
 
+/// `2.28.3`, also where it is written as a number (22803) or below `config`.
+std::optional<std::string> nccl_version_in(const json& preamble) {
+  return anywhere(preamble, [](const json& value) -> std::optional<std::string> {
+    if (!value.is_object() || !value.contains("nccl_version")) {
+      return std::nullopt;
+    }
+    const json& version = value["nccl_version"];
+    const std::string text = version.is_string() ? version.get<std::string>() : version.dump();
+    return text.find('.') == std::string::npos ? nccl_version_of_code(text) : text;
+  });
+}
+
+/// The first object that lists one entry with a `rank` per rank; how many different ones.
+std::optional<int> ranks_listed(const json& preamble) {
+  return anywhere(preamble, [](const json& value) -> std::optional<int> {
+    std::set<std::int64_t> ranks;
+    for (const json& entry : value) {
+      if (value.is_array() && entry.is_object() && entry.contains("rank") &&
+          entry["rank"].is_number_integer()) {
+        ranks.insert(entry["rank"].get<std::int64_t>());
+      }
+    }
+    return ranks.empty() ? std::nullopt : std::optional(static_cast<int>(ranks.size()));
+  });
+}
+
 /// The program among the texts of the preamble: `all_reduce_perf`.
-std::optional<std::string> program_in(const json& value) {
-  if (value.is_string()) {
-    const auto text = value.get<std::string>();
+std::optional<std::string> program_in(const json& preamble) {
+  return anywhere(preamble, [](const json& value) -> std::optional<std::string> {
+    const std::string text = value.is_string() ? value.get<std::string>() : std::string();
     const std::size_t end = text.find("_perf");
     const std::size_t start = text.find_last_of(" /", end) + 1;  // 0 where there is none.
     return end == std::string::npos ? std::nullopt : std::optional(text.substr(start, end - start));
-  }
-  for (const json& below : value) {
-    if (const auto found = value.is_structured() ? program_in(below) : std::nullopt) {
-      return found;
-    }
-  }
-  return std::nullopt;
+  });
 }
 
 /// What a run's results are read with.
@@ -124,7 +163,7 @@ std::optional<ImportedTable> read_nccl_tests_json(std::string_view text, std::st
   JsonRun run{.program = program_in(preamble),
               .collective = {},
               .half = placement == Placement::out_of_place ? "out_of_place" : "in_place"};
-  run.collective = run.program ? parse_name<Collective>(*run.program) : std::nullopt;
+  run.collective = run.program ? collective_of_program(*run.program) : std::nullopt;
 
   SkippedRows skipped;
   ImportedTable table;
@@ -141,19 +180,135 @@ std::optional<ImportedTable> read_nccl_tests_json(std::string_view text, std::st
       skipped.add(number, error.what());
     }
   }
-  const auto listed = ranks_listed(preamble);
+  const json* devices = devices_in(preamble);
+  const auto by_rank = ranks_listed(preamble);
+  const auto listed =
+      by_rank || devices == nullptr ? by_rank : std::optional(static_cast<int>(devices->size()));
+  import.gpu = devices == nullptr ? std::nullopt : gpu_called(devices->front());
   for (ImportedRow& row : table) {
     row.ranks = listed;
   }
-  add_ranks_of_bandwidths(run.collective.value_or(Collective::all_reduce), bandwidths, table);
-  import.format = "nccl-tests JSON";
-  if (const std::string version = text_at(root, "nccl_version"); !version.empty()) {
-    import.nccl = version;
+  const Collective collective = run.collective.value_or(Collective::all_reduce);
+  if (ringside::row_of(collective).bus_factor > 0 && !has_root(collective)) {
+    add_ranks_of_bandwidths(collective, bandwidths, table);
   }
+  import.format = "nccl-tests JSON";
+  import.nccl = nccl_version_in(preamble);
   for (const std::string& sentence : skipped.sentences()) {
     import.notes.push_back("of the list of results, " + sentence);
   }
   return table;
 }
+
+// NCCL Inspector, the profiler plugin of NVIDIA/nccl (plugins/profiler/inspector): one object per line and call that a rank finished,
+//
+//   {"header":{"id":"0xaa498e","rank":1,"n_ranks":4,"nnodes":1},"metadata":{…},"coll_perf":{"coll":"AllGather","coll_sn":42,
+//    "coll_msg_size_bytes":16384,"coll_exec_time_us":17,"coll_timing_source":"kernel_gpu","coll_algobw_gbs":3.8,…}}
+//
+// The size is that of one rank's argument: of AllGather and ReduceScatter the message is that of all ranks together. A rank's time
+// includes its wait for later ranks, so that of the ranks of one call the fastest counts.
+namespace {
+
+/// `AllGather` as `all_gather`.
+std::optional<Collective> collective_called(std::string_view name) {
+  std::string spelt;
+  for (const char c : name) {
+    const auto letter = static_cast<unsigned char>(c);
+    spelt += std::isupper(letter) != 0 && !spelt.empty() ? "_" : "";
+    spelt += static_cast<char>(std::tolower(letter));
+  }
+  return parse_name<Collective>(spelt);
+}
+
+class InspectorReader final : public LogReader {
+ public:
+  InspectorReader() : LogReader("NCCL Inspector") {}
+  void read(std::size_t line_number, std::string_view line, bool is_whole) override;
+  std::vector<ImportedTable> finish(Import& import) override;
+
+ private:
+  struct Kind {
+    Collective collective;
+    int ranks;
+    std::int64_t bytes;
+    auto operator<=>(const Kind&) const = default;
+  };
+  /// A communicator and the number of a call on it.
+  using Call = std::pair<std::string, std::int64_t>;
+  struct Calls {
+    std::size_t line = 0;
+    std::map<Call, double> seconds = {};  ///< The fastest rank's.
+  };
+  void read_call(std::size_t line_number, const json& header, const json& call);
+
+  std::map<Kind, Calls> kinds_;
+};
+
+void InspectorReader::read_call(std::size_t line_number, const json& header, const json& call) {
+  const std::string called = call.at("coll").get<std::string>();
+  const auto collective = collective_called(called);
+  const int ranks = header.at("n_ranks").get<int>();
+  const double microseconds = call.at("coll_exec_time_us").get<double>();
+  std::int64_t bytes = call.at("coll_msg_size_bytes").get<std::int64_t>();
+  if (!collective) {
+    skipped_.add(line_number, fmt::format("{} is none of ringside's collectives", called.substr(0, 40)));
+  } else if (bytes < 1 || ranks < 1 || !(microseconds > 0) || bytes > (std::int64_t{1} << 45)) {
+    skipped_.add(line_number, "it has no size or no time");
+  } else {
+    const bool of_one_rank =
+        *collective == Collective::all_gather || *collective == Collective::reduce_scatter;
+    bytes *= of_one_rank ? ranks : 1;
+    Calls& calls = kinds_.try_emplace({*collective, ranks, bytes}, Calls{.line = line_number}).first->second;
+    const Call key{header.value("id", std::string()), call.value("coll_sn", std::int64_t{0})};
+    const double seconds = microseconds * 1e-6;
+    const auto [found, fresh] = calls.seconds.try_emplace(key, seconds);
+    found->second = std::min(found->second, seconds);
+  }
+}
+
+void InspectorReader::read(std::size_t line_number, std::string_view line, bool /*is_whole*/) {
+  if (line.find("\"coll_perf\"") == std::string_view::npos) {
+    return;
+  }
+  found_ = true;
+  const json record = json::parse(line, nullptr, /*allow_exceptions=*/false);
+  try {
+    read_call(line_number, record.at("header"), record.at("coll_perf"));
+  } catch (const json::exception&) {
+    skipped_.add(line_number, "the record is cut");
+  }
+}
+
+std::vector<ImportedTable> InspectorReader::finish(Import& import) {
+  tables_.emplace_back();
+  for (const auto& [kind, calls] : kinds_) {
+    std::vector<double> times;
+    for (const auto& [call, seconds] : calls.seconds) {
+      times.push_back(seconds);
+    }
+    const SampleSummary summary = summarize(times);
+    tables_.back().push_back({.line = calls.line,
+                              .collective = kind.collective,
+                              .ranks = kind.ranks,
+                              .bytes = kind.bytes,
+                              .measurement = {.seconds = {summary.median},
+                                              .low = {summary.low},
+                                              .high = {summary.high},
+                                              .min = {summary.min},
+                                              .p95 = {summary.p95},
+                                              .iterations = static_cast<int>(times.size()),
+                                              .backend = Backend::nccl}});
+  }
+  if (!kinds_.empty()) {
+    notes_.emplace_back(
+        "A time is the median over the recorded calls of a size; a rank's wait for later ranks is part of "
+        "it.");
+  }
+  return LogReader::finish(import);
+}
+
+}  // namespace
+
+std::unique_ptr<LogReader> inspector_reader() { return std::make_unique<InspectorReader>(); }
 
 }  // namespace ringside

@@ -48,8 +48,35 @@ std::size_t words_before(const Words& words, std::string_view word) {
 
 /// What both have.
 class MpiReader : public LogReader {
+ public:
+  std::vector<ImportedTable> finish(Import& import) override {
+    Transfers& all = import.transfers;
+    all.bytes_per_second.insert(all.bytes_per_second.end(), transfers_.bytes_per_second.begin(),
+                                transfers_.bytes_per_second.end());
+    all.latency = all.latency ? all.latency : transfers_.latency;
+    if (import.format.empty() && found_) {
+      import.format = format();
+    }
+    return LogReader::finish(import);
+  }
+
  protected:
   using LogReader::LogReader;
+
+  /// A new block of transfers between two processes.
+  void start_transfers() { best_of_block_ = 0; }
+  void add_bandwidth(double bytes_per_second) {
+    if (best_of_block_ == 0) {
+      transfers_.bytes_per_second.push_back(0);
+    }
+    best_of_block_ = std::max(best_of_block_, bytes_per_second);
+    transfers_.bytes_per_second.back() = best_of_block_;
+  }
+  void add_latency(double microseconds) {
+    if (!transfers_.latency && microseconds > 0) {
+      transfers_.latency = Seconds{microseconds * 1e-6};
+    }
+  }
 
   /// Whether the row was one. There is a table.
   bool add(std::size_t line_number, std::int64_t bytes, double microseconds, int iterations) {
@@ -73,6 +100,10 @@ class MpiReader : public LogReader {
   std::optional<int> ranks_;
   std::optional<DataType> dtype_;
   std::size_t prefix_ = 0;  ///< Words in front of the table's lines, from a launcher.
+
+ private:
+  Transfers transfers_;
+  double best_of_block_ = 0;
 };
 
 class OsuReader final : public MpiReader {
@@ -85,6 +116,8 @@ class OsuReader final : public MpiReader {
   void read_row(std::size_t line_number, const Words& words, bool is_whole);
 
   bool in_table_ = false;
+  /// `Bandwidth` or `Latency` of a test between two processes; empty: another test.
+  std::string between_two_;
 };
 
 bool is_size_and_time(const Words& words, std::size_t at) {
@@ -119,7 +152,11 @@ void OsuReader::read_title(std::size_t line_number, std::string_view title) {
       of_ = &candidate;
     }
   }
-  if (of_ == nullptr) {
+  // `OSU MPI-CUDA Bandwidth Test v5.9`; of one-sided, bidirectional and many-pair tests other words stand there.
+  const bool plain = words.size() > 2 && words[2] == "Test";
+  between_two_ = plain && (words[1] == "Bandwidth" || words[1] == "Latency") ? words[1] : "";
+  start_transfers();
+  if (of_ == nullptr && between_two_.empty()) {
     notes_.push_back(fmt::format("line {}: this OSU test is of no collective of ringside's: OSU{}",
                                  line_number, title.substr(0, title.find(" v")).substr(0, 80)));
   }
@@ -133,7 +170,7 @@ void OsuReader::read(std::size_t line_number, std::string_view line, bool is_who
     return;
   } else if (has("Datatype:")) {
     dtype_ = mpi_dtype(line);
-  } else if (has("Size") && has("Avg Latency(us)")) {
+  } else if (has("Size") && (has("Avg Latency(us)") || (!between_two_.empty() && has(between_two_)))) {
     in_table_ = true;
     prefix_ = words_before(words_of(line), "#");
     tables_.emplace_back();
@@ -154,6 +191,11 @@ void OsuReader::read_row(std::size_t line_number, const Words& words, bool is_wh
     if (words.size() == prefix_ + 1 && whole_in_word(words.back())) {
       skipped_.add(line_number, "the row is cut");
     }
+    return;
+  }
+  if (!between_two_.empty()) {
+    const double value = *number_in_word(words[*at + 1]);
+    between_two_ == "Latency" ? add_latency(value) : add_bandwidth(value * 1e6);
     return;
   }
   // OSU prints two decimals; a last line without its break may have lost digits.
@@ -183,6 +225,7 @@ class ImbReader final : public MpiReader {
   void read_row(std::size_t line_number, const Words& words, bool is_whole);
 
   std::optional<DataType> dtype_of_reductions_;
+  bool is_ping_pong_ = false;
   std::optional<std::size_t> average_;  ///< Column of `t_avg`; there is none outside of a table.
   std::size_t columns_ = 0;
 };
@@ -195,20 +238,22 @@ void ImbReader::start_block(std::size_t line_number, std::string_view benchmark)
       kCollectives.begin(), kCollectives.end(),
       [&](const CollectiveRow& candidate) { return !candidate.imb.empty() && candidate.imb == benchmark; });
   of_ = found == kCollectives.end() ? nullptr : found;
-  if (of_ == nullptr) {
+  is_ping_pong_ = benchmark == "PingPong";
+  start_transfers();
+  if (of_ == nullptr && !is_ping_pong_) {
     skipped_.add(line_number,
                  fmt::format("the benchmark {} is of no collective of ringside's", benchmark.substr(0, 40)));
   }
 }
 
 void ImbReader::start_table(const Words& words) {
-  const auto average = std::find(words.begin(), words.end(), "t_avg[usec]");
+  const auto average = std::find(words.begin(), words.end(), is_ping_pong_ ? "t[usec]" : "t_avg[usec]");
   average_.reset();
-  if (of_ != nullptr && average != words.end()) {
+  if ((of_ != nullptr || is_ping_pong_) && average != words.end()) {
     prefix_ = words_before(words, "#bytes");
     average_ = static_cast<std::size_t>(average - words.begin()) - prefix_;
     columns_ = words.size() - prefix_;
-    dtype_ = reduces(of_->collective) ? dtype_of_reductions_ : std::nullopt;
+    dtype_ = of_ != nullptr && reduces(of_->collective) ? dtype_of_reductions_ : std::nullopt;
     tables_.emplace_back();
   }
 }
@@ -222,8 +267,13 @@ void ImbReader::read_row(std::size_t line_number, const Words& words, bool is_wh
   const auto time = words.size() > *average_ ? number_in_word(words[*average_]) : std::nullopt;
   if (words.size() < columns_ || (!is_whole && words.size() == columns_) || !time) {
     skipped_.add(line_number, "the row is cut");
+  } else if (const double microseconds = time.value_or(0); is_ping_pong_) {
+    add_latency(microseconds);
+    if (microseconds > 0 && *bytes > 0) {
+      add_bandwidth(static_cast<double>(*bytes) / microseconds * 1e6);
+    }
   } else {
-    add(line_number, *bytes, *time, iterations_in_word(words[1]));
+    add(line_number, *bytes, microseconds, iterations_in_word(words[1]));
   }
 }
 

@@ -70,8 +70,9 @@ std::optional<Collective> NcclTestsReader::collective_of(const Table& table, int
     return collective_;
   }
   // Old versions gave columns to those that have an operation or a root; all_gather is the one that has neither.
+  // alltoall_perf named a column of operations then and left it empty.
   if (!row.has_columns && parts > 1) {
-    return Collective::all_gather;
+    return table.names_redop_alone ? Collective::all_to_all : Collective::all_gather;
   }
   why_not = parts > 1
                 ? std::string(
@@ -147,6 +148,7 @@ std::vector<ImportedTable> NcclTestsReader::finish(Import& import) {
   for (Table& table : printed_) {
     if (!table.rows.empty()) {
       tables_.push_back(finished(table));
+      table.rows = {};
       any = any || !tables_.back().empty();
     }
   }

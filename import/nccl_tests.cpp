@@ -36,15 +36,6 @@ std::string version_in(std::string_view word) {
   return std::string(word.substr(0, std::min(word.find_first_not_of("0123456789."), word.size())));
 }
 
-/// `nccl-library=22803` is 2.28.3 (NCCL_VERSION of nccl.h, since 2.9).
-std::optional<std::string> version_of_code(std::string_view word) {
-  const auto code = whole_in_word(word.substr(0, word.find_first_not_of("0123456789")));
-  if (!code || *code < 20900) {
-    return std::nullopt;
-  }
-  return fmt::format("{}.{}.{}", *code / 10000, *code / 100 % 100, *code % 100);
-}
-
 /// One half of a row: a time with its bandwidths and its count of wrong elements.
 struct Timing {
   double microseconds = 0;
@@ -140,6 +131,14 @@ bool words_follow(const std::vector<std::string_view>& words, std::size_t at) {
 
 }  // namespace
 
+std::optional<std::string> nccl_version_of_code(std::string_view word) {
+  const auto code = whole_in_word(word.substr(0, word.find_first_not_of("0123456789")));
+  if (!code || *code < 20900) {
+    return std::nullopt;
+  }
+  return fmt::format("{}.{}.{}", *code / 10000, *code / 100 % 100, *code % 100);
+}
+
 std::optional<Collective> collective_of_program(std::string_view name) {
   const std::string_view called = without_perf(name);
   for (const CollectiveRow& row : kCollectives) {
@@ -201,6 +200,9 @@ bool NcclTestsReader::read_row(std::size_t line_number, const std::vector<std::s
   } else if (!timing) {
     const bool cut = words.size() < at + (placement_ == Placement::out_of_place ? 3 : 7);
     skipped_.add(line_number, cut ? "the row is cut" : "it has no time");
+  } else if (std::any_of(words.begin() + static_cast<std::ptrdiff_t>(at), words.end(), has_decimal_comma)) {
+    skipped_.add(line_number,
+                 "its numbers have decimal commas; write them with points, as LC_ALL=C prints them");
   } else if (!row.row.dtype) {
     skipped_.add(line_number, fmt::format("elements of type {} are none of ringside's", words[type]));
   } else if (row.row.bytes == 0) {
@@ -254,7 +256,7 @@ void NcclTestsReader::read_version(std::string_view line) {
     nccl_ = version_in(first_word(*nccl));
   } else if (const auto library = after(line, "nccl-library=")) {
     found_ = true;
-    nccl_ = nccl_ ? nccl_ : version_of_code(first_word(*library));
+    nccl_ = nccl_ ? nccl_ : nccl_version_of_code(first_word(*library));
   }
 }
 
@@ -278,6 +280,7 @@ void NcclTestsReader::read_preamble(std::size_t line_number, std::string_view li
       return std::find(words.begin(), words.end(), word) != words.end();
     };
     coming_.in_milliseconds = has_word("N") && has_word("res");
+    coming_.names_redop_alone = has_word("redop") && !has_word("root");
   } else if (has("CCL version") || has("nccl-library=")) {
     read_version(line);
   } else if (has("Out of bounds values") && has("FAILED")) {
@@ -339,6 +342,12 @@ void NcclTestsReader::read(std::size_t line_number, std::string_view line, bool 
   }
   std::string blanks;
   line = without_tabs(line, blanks);
+  if (line.find("busbw") != std::string_view::npos) {
+    in_titled_table_ = is_table_title(line);
+  }
+  if (in_titled_table_) {
+    return;
+  }
   const std::vector<std::string_view> words = words_of(line);
   if (!read_row(line_number, words, is_whole) && !read_rest(words)) {
     read_preamble(line_number, line, words);

@@ -36,6 +36,7 @@ class NcclTestsReader final : public LogReader {
     std::set<int> rank_lines = {};
     int iterations = 0;
     bool in_milliseconds = false;
+    bool names_redop_alone = false;  ///< Its title has a column of operations and none of roots.
     std::vector<Row> rows = {};
   };
   /// A row whose times other lines hold, because something was printed in between.
@@ -61,6 +62,7 @@ class NcclTestsReader final : public LogReader {
   Placement placement_;
   Table coming_;  ///< What is known of the next table.
   bool in_table_ = false;
+  bool in_titled_table_ = false;  ///< Another reader's (titled_table.cpp).
   std::vector<Table> printed_;
   std::optional<Split> split_;
   std::optional<std::size_t> elided_;  ///< Line of the first rows that were left out.
@@ -70,5 +72,8 @@ class NcclTestsReader final : public LogReader {
 
 /// `all_reduce_perf` → all_reduce.
 std::optional<Collective> collective_of_program(std::string_view name);
+
+/// `22803` is 2.28.3 (NCCL_VERSION of nccl.h, since 2.9).
+std::optional<std::string> nccl_version_of_code(std::string_view word);
 
 }  // namespace ringside

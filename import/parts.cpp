@@ -125,6 +125,28 @@ std::string_view without_tabs(std::string_view line, std::string& blanks) {
   return blanks;
 }
 
+std::string_view without_rank_tags(std::string_view line, std::string& kept) {
+  constexpr std::string_view kStream = "]<std";
+  constexpr std::string_view kOut = "out>:";
+  for (std::size_t end = line.find(kStream); end != std::string_view::npos; end = line.find(kStream)) {
+    const std::size_t start = line.rfind('[', end);
+    const std::string_view rest = line.substr(end + kStream.size());
+    if (start == std::string_view::npos || !(rest.starts_with(kOut) || rest.starts_with("err>:"))) {
+      break;
+    }
+    kept = std::string(line.substr(0, start)).append(rest.substr(kOut.size()));
+    line = kept;
+  }
+  return line;
+}
+
+bool has_decimal_comma(std::string_view word) {
+  const std::size_t comma = word.find(',');
+  return comma != std::string_view::npos && comma > 0 && comma + 1 < word.size() &&
+         word.find_first_not_of("0123456789,") == std::string_view::npos &&
+         word.find(',', comma + 1) == std::string_view::npos;
+}
+
 std::string_view clean(std::string_view text) { return text.substr(0, text.find_first_of("\\\"<\x1b")); }
 
 std::string gpu_of_rank(std::string_view line) {

@@ -70,6 +70,12 @@ std::vector<std::string_view> words_of(std::string_view line);
 /// The line with blanks for tabs, which spreadsheets and editors make of them; `blanks` holds it then.
 std::string_view without_tabs(std::string_view line, std::string& blanks);
 
+/// The line without the tags that mpirun puts wherever a rank began to write, also within a row: `[1,0]<stdout>:`; `kept` holds it then.
+std::string_view without_rank_tags(std::string_view line, std::string& kept);
+
+/// `60,12`: a number as some languages write it, which is neither a whole one nor two.
+bool has_decimal_comma(std::string_view word);
+
 /// Without what a log that wraps lines (JSON, quotes, colours) puts behind them.
 std::string_view clean(std::string_view text);
 /// `NVIDIA L40S` of `# Rank 0 Group 0 Pid 1 on host device 0 [0x17] NVIDIA L40S`; empty where there is none.
@@ -126,6 +132,10 @@ std::unique_ptr<LogReader> all_reduce_bench_reader();
 std::unique_ptr<LogReader> deepspeed_reader();
 std::unique_ptr<LogReader> param_reader();
 std::unique_ptr<LogReader> gloo_benchmark_reader();
+std::unique_ptr<LogReader> inspector_reader();
+std::unique_ptr<LogReader> titled_table_reader(const ImportDefaults& defaults);
+/// Whether a line names columns of a size, a time and a bus bandwidth, each with its unit: `size(B) … time(us) … busbw(GB/s)`.
+bool is_table_title(std::string_view line);
 
 /// The number of ranks that all rows' bus and algorithm bandwidths (printed to 0.01 GB/s) agree with, if there is one
 /// only: busbw/algbw is 2(n−1)/n for all_reduce, (n−1)/n for all_gather and reduce_scatter (nccl-tests

@@ -45,9 +45,9 @@ void say_what_a_gpu_is_taken_for(const Machine& machine, const Observer& observe
   }
   const auto rate = [](double value) { return format(BytesPerSecond{value}); };
   observer.note(fmt::format(
-      "No data sheet of {} is known: it is taken for one of the {} GPUs{} that have such "
-      "links or architecture, whose memory passes {}.",
+      "No data sheet of {} is known: it is taken for one of the {} GPUs{} {}, whose memory passes {}.",
       gpu.name, gpu.taken_from, gpu.architecture ? fmt::format(" ({})", name(*gpu.architecture)) : "",
+      gpu.alike ? "that have such links or architecture" : "of the catalogue",
       gpu.memory_bandwidth.low < gpu.memory_bandwidth.high
           ? fmt::format("{} to {}", rate(gpu.memory_bandwidth.low), rate(gpu.memory_bandwidth.high))
           : rate(gpu.memory_bandwidth.typical)));
@@ -63,14 +63,17 @@ void say_placement(const Scenario& scenario, const Observer& observer) {
   for (const int ranks : scenario.ranks) {
     const int nodes = (ranks + per_node - 1) / per_node;
     const int last = ranks - (nodes - 1) * per_node;
-    if (ranks < 2 || (last == gpus && per_node == gpus)) {
+    const bool fills = last == gpus && per_node == gpus;
+    if (ranks < 2 || (fills && nodes == scenario.machine->nodes)) {
       continue;
     }
-    const std::string where = nodes == 1 ? fmt::format("on the first {} of one node's {} GPUs", ranks, gpus)
-                              : last == per_node
-                                  ? fmt::format("{} on each of {} nodes of {} GPUs", per_node, nodes, gpus)
-                                  : fmt::format("{} on each of {} nodes of {} GPUs, and {} on one more",
-                                                per_node, nodes - 1, gpus, last);
+    const std::string where =
+        fills              ? fmt::format("on {} of the {} nodes of {} GPUs",
+                            nodes == 1 ? "the first" : std::to_string(nodes), scenario.machine->nodes, gpus)
+        : nodes == 1       ? fmt::format("on the first {} of one node's {} GPUs", ranks, gpus)
+        : last == per_node ? fmt::format("{} on each of {} nodes of {} GPUs", per_node, nodes, gpus)
+                           : fmt::format("{} on each of {} nodes of {} GPUs, and {} on one more", per_node,
+                                         nodes - 1, gpus, last);
     observer.note(fmt::format("{} ranks stand {}.", ranks, where));
   }
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
+#include <utility>
 #include <variant>
 
 #include <fmt/format.h>
@@ -65,6 +67,13 @@ Case case_of(const SweepStudy& study, const std::vector<std::string>& values) {
     const std::string& key = study.sweeps[i].key;
     if (key == "ranks") {
       result.ranks = {whole_number(key, values[i])};
+    } else if (key == "ranks_per_node") {
+      const int per_node = whole_number(key, values[i]);
+      if (per_node > study.machine.gpus_per_node.value_or(0)) {
+        throw KeyError(fmt::format("sweep {}={}: a node of this machine has {} GPUs", key, values[i],
+                                   study.machine.gpus_per_node.value_or(0)));
+      }
+      result.machine.ranks_per_node = per_node;
     } else if (key == "bytes") {
       result.sizes = {size_of_message(values[i], study.sweeps[i].range, study.scenario.dtype)};
     } else {
@@ -72,6 +81,10 @@ Case case_of(const SweepStudy& study, const std::vector<std::string>& values) {
       result.machine = value_of_key(
           [&] { return with_value(result.machine, {.key = key, .value = values[i], .origin = origin}); });
     }
+  }
+  if (study.ranks_follow()) {
+    const int gpus = *result.machine.gpus_per_node;
+    result.ranks = {result.machine.nodes * result.machine.ranks_per_node.value_or(gpus)};
   }
   return result;
 }
@@ -109,17 +122,6 @@ SweepCell cell_of(const Case& current, const Scenario& scenario, const PointKey&
   }
   cell.winner = winner_of(cell.points);
   return cell;
-}
-
-/// More nodes are of no use to ranks that all stand on the first ones.
-void require_use_of_nodes(const SweepStudy& study) {
-  const bool nodes = study.sweeps_key("nodes");
-  if (nodes && study.machine.gpus_per_node && !study.sweeps_key("ranks")) {
-    throw KeyError(fmt::format(
-        "sweep nodes: the number of ranks stays {} whatever the number of nodes of {} GPUs; sweep "
-        "`ranks` as well, or instead",
-        fmt::join(study.scenario.ranks, ", "), *study.machine.gpus_per_node));
-  }
 }
 
 void require_use_of_known(const SweepStudy& study, const NativeChoices& choices) {
@@ -165,6 +167,11 @@ bool SweepStudy::sweeps_key(std::string_view key) const {
   return std::any_of(sweeps.begin(), sweeps.end(), [&](const Sweep& sweep) { return sweep.key == key; });
 }
 
+bool SweepStudy::ranks_follow() const {
+  return (sweeps_key("nodes") || sweeps_key("ranks_per_node")) && !sweeps_key("ranks") &&
+         machine.gpus_per_node.has_value();
+}
+
 std::string readable(const std::string& value) {
   if (value.ends_with(" B/s")) {
     return format(parse_bandwidth(value));
@@ -183,13 +190,12 @@ SweepStudy sweep(const std::vector<std::string>& sweeps, const PredictRequest& r
                    .directory = prepared.directory,
                    .unwritable = prepared.unwritable};
   std::transform(sweeps.begin(), sweeps.end(), std::back_inserter(study.sweeps), parse_sweep);
-  std::vector<std::string> known = {"ranks", "bytes"};
+  std::vector<std::string> known = {"ranks", "ranks_per_node", "bytes"};
   for (const KeyDescription& key : machine_keys()) {
     known.push_back(key.path);
   }
-  require_known_keys(study.sweeps, known, "a machine (docs/scenario.md), nor `ranks` or `bytes`");
-
-  require_use_of_nodes(study);
+  require_known_keys(study.sweeps, known,
+                     "a machine (docs/scenario.md), nor `ranks`, `ranks_per_node` or `bytes`");
 
   std::vector<AlgorithmNics> nics;
   std::vector<Case> cases;  // What one of them cannot be is said before any is predicted.
@@ -226,6 +232,78 @@ SweepStudy sweep(const std::vector<std::string>& sweeps, const PredictRequest& r
   return study;
 }
 
+std::vector<const SweepCell*> shown_cells(const SweepStudy& study) {
+  constexpr std::size_t kFew = 12;
+  std::vector<const SweepCell*> shown;
+  std::map<std::pair<int, Bytes>, std::vector<const SweepCell*>> series;
+  for (const SweepCell& cell : study.cells) {
+    const bool one_series = study.sweeps_key("ranks") || study.ranks_follow();
+    series[{one_series ? 0 : cell.ranks, study.sweeps_key("bytes") ? Bytes{0} : cell.bytes}].push_back(&cell);
+  }
+  const auto winner = [](const SweepCell& cell) {
+    return cell.winner ? cell.winner->algorithm : std::string();
+  };
+  for (const auto& [place, cells] : series) {
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const bool changes = (i > 0 && winner(*cells[i]) != winner(*cells[i - 1])) ||
+                           (i + 1 < cells.size() && winner(*cells[i]) != winner(*cells[i + 1]));
+      if (study.cells.size() <= kFew || i == 0 || i + 1 == cells.size() || changes) {
+        shown.push_back(cells[i]);
+      }
+    }
+  }
+  std::sort(shown.begin(), shown.end());  // As they stand in the study.
+  return shown;
+}
+
+std::optional<SweepLines> sweep_lines(const SweepStudy& study) {
+  const Sweep* over = nullptr;
+  for (const Sweep& sweep : study.sweeps) {
+    if (sweep.values.size() > 1) {
+      if (over != nullptr) {
+        return std::nullopt;
+      }
+      over = &sweep;
+    }
+  }
+  const bool one_number =
+      study.scenario.ranks.size() == 1 || study.sweeps_key("ranks") || study.ranks_follow();
+  if (over == nullptr || !one_number) {
+    return std::nullopt;
+  }
+  SweepLines lines{
+      .key = over->key == "bytes" ? "message size" : over->key, .labels = {}, .values = {}, .lines = {}};
+  for (const std::string& algorithm : study.scenario.algorithms) {
+    lines.lines.push_back({.algorithm = algorithm, .seconds = {}});
+  }
+  const bool sizes = study.sweeps_key("bytes");
+  const Bytes largest =
+      *std::max_element(study.scenario.message_sizes.begin(), study.scenario.message_sizes.end());
+  const auto column = static_cast<std::size_t>(over - study.sweeps.data());
+  for (const SweepCell& cell : study.cells) {
+    std::string_view text = cell.values[column];
+    const auto value = take_number<double>(text);
+    if (!value || !(*value > 0)) {
+      return std::nullopt;
+    }
+    if (!sizes && cell.bytes != largest) {
+      continue;
+    }
+    lines.values.push_back(*value);
+    lines.labels.push_back(readable(cell.values[column]));
+    for (SweepLines::Line& line : lines.lines) {
+      const auto point = std::find_if(cell.points.begin(), cell.points.end(), [&](const Point& candidate) {
+        return candidate.key.algorithm == line.algorithm;
+      });
+      line.seconds.push_back(point == cell.points.end() ? std::nullopt
+                                                        : std::optional(point->predicted->seconds.value));
+    }
+    lines.ranks = over->key == "ranks" || study.ranks_follow() ? 0 : cell.ranks;
+    lines.bytes = sizes ? std::nullopt : std::optional(cell.bytes);
+  }
+  return lines;
+}
+
 std::vector<std::string> records(const SweepStudy& study) {
   std::vector<std::string> lines;
   for (const SweepCell& cell : study.cells) {
@@ -247,7 +325,7 @@ std::optional<WinnerMap> winner_map(const SweepStudy& study) {
     std::transform(sweep.values.begin(), sweep.values.end(), std::back_inserter(values), readable);
     add_axis(axes, sweep.key == "bytes" ? "message size" : sweep.key, std::move(values));
   }
-  if (!study.sweeps_key("ranks")) {
+  if (!study.sweeps_key("ranks") && !study.ranks_follow()) {
     std::vector<std::string> values;
     for (const int ranks : study.scenario.ranks) {
       values.push_back(std::to_string(ranks));

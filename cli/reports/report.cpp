@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
+#include <map>
 #include <string>
 
 #include <fmt/format.h>
@@ -123,12 +124,41 @@ ComparisonTable comparison_table(const std::vector<Point>& points, bool narrow) 
   return result;
 }
 
+/// All points of a short table; otherwise those of the smallest size, the largest, and where the fastest of ours changes, for each number of ranks.
+std::vector<Point> points_of_a_screen(const std::vector<Point>& points) {
+  constexpr std::size_t kScreen = 24;
+  std::map<int, std::map<Bytes, const Point*>> fastest;
+  for (const Point& point : points) {
+    const Point*& best = fastest[point.key.ranks][point.key.bytes];
+    const bool ours = point.predicted && point.key.algorithm != kNative;
+    if (ours && (best == nullptr || point.predicted->seconds < best->predicted->seconds)) {
+      best = &point;
+    }
+  }
+  const auto same = [](const Point* a, const Point* b) {
+    return (a == nullptr) == (b == nullptr) && (a == nullptr || a->key.algorithm == b->key.algorithm);
+  };
+  std::vector<Point> shown;
+  for (const Point& point : points) {
+    const auto& sizes = fastest.at(point.key.ranks);
+    const auto at = sizes.find(point.key.bytes);
+    const bool at_an_end = at == sizes.begin() || std::next(at) == sizes.end();
+    if (points.size() <= kScreen || at_an_end || !same(at->second, std::prev(at)->second) ||
+        !same(at->second, std::next(at)->second)) {
+      shown.push_back(point);
+    }
+  }
+  return shown;
+}
+
 void print_comparison(const std::vector<Point>& points) {
   ComparisonTable shown = comparison_table(points, false);
   if (!fits_terminal(shown.header, shown.rows)) {
     shown = comparison_table(points, true);
   }
-  print(table(shown.header, shown.rows));
+  const bool native = std::any_of(points.begin(), points.end(),
+                                  [](const Point& point) { return point.key.algorithm == kNative; });
+  print_marked(table(shown.header, shown.rows), native ? "fastest of ours" : "fastest");
 }
 
 void print_accuracy(const std::vector<Accuracy>& records) {
@@ -201,18 +231,25 @@ void draw_charts(const std::vector<plots::Figure>& figures, const plots::ChartCo
   }
 }
 
-void print_points(const study::PointStudy& study, const CommonOptions& common) {
+void print_points(const study::PointStudy& study, const CommonOptions& common, bool all) {
   if (common.format == OutputFormat::json) {
     print_records(study);
     return;
   }
   for (const std::string& sentence : study.conclusions.sentences) {
-    print_line(sentence);
+    &sentence == &study.conclusions.sentences.front() ? print_verdict(sentence) : print_line(sentence);
   }
   if (!study.conclusions.sentences.empty()) {
     print_line();
   }
-  print_comparison(study.points);
+  const std::vector<Point> shown = all ? study.points : points_of_a_screen(study.points);
+  print_comparison(shown);
+  if (shown.size() < study.points.size()) {
+    print_line();
+    print_line(
+        "the smallest size, the largest and where the fastest changes; --explain and the results have all "
+        "sizes");
+  }
   print_accuracy(study.conclusions.accuracy);
   if (std::any_of(study.points.begin(), study.points.end(),
                   [](const Point& point) { return point.measured && point.measured->shared_gpu; })) {

@@ -12,8 +12,8 @@
 /// What a finished study says: tables, verdict and charts.
 namespace ringside::cli {
 
-/// Tables, accuracy and verdict of a study, or its journal as it is for --format json.
-void print_points(const study::PointStudy& study, const CommonOptions& common);
+/// Tables, accuracy and verdict of a study, or its journal as it is for --format json. Without `all` a long table has its ends and turns.
+void print_points(const study::PointStudy& study, const CommonOptions& common, bool all = true);
 
 /// Its charts; `grid` is the predicted speedup over a wider range, where there is one.
 void draw_points(const study::PointStudy& study, const std::optional<SpeedupGrid>& grid,

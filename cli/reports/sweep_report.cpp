@@ -52,6 +52,18 @@ std::vector<std::string> row_of(const study::SweepStudy& sweep, const study::Swe
   return row;
 }
 
+void draw_lines(const study::SweepLines& lines, const plots::ChartContext& context,
+                const CommonOptions& common, Progress& progress) {
+  plots::KeyLines drawn{.key = lines.key, .labels = lines.labels, .values = lines.values, .lines = {}};
+  for (const study::SweepLines::Line& line : lines.lines) {
+    drawn.lines.push_back({.algorithm = line.algorithm, .seconds = line.seconds});
+  }
+  const std::string subtitle = fmt::format("predicted time over {}{}{}", lines.key,
+                                           lines.ranks > 0 ? fmt::format(", {} ranks", lines.ranks) : "",
+                                           lines.bytes ? ", " + format(*lines.bytes) : "");
+  draw_charts(plots::lines_over_key(drawn, subtitle, context), context, common, progress);
+}
+
 }  // namespace
 
 std::vector<std::string> sweep_columns(const std::vector<study::Sweep>& sweeps) {
@@ -79,10 +91,14 @@ void print_sweep(const study::SweepStudy& sweep, const CommonOptions& common) {
   }
   header.insert(header.end(), {"fastest", ">second takes"});
   Rows rows;
-  for (const study::SweepCell& cell : sweep.cells) {
-    rows.push_back(row_of(sweep, cell));
+  for (const study::SweepCell* cell : study::shown_cells(sweep)) {
+    rows.push_back(row_of(sweep, *cell));
   }
   print(table(header, rows));
+  if (rows.size() < sweep.cells.size()) {
+    print_line(fmt::format("{} of {} rows: the first, the last and where the winner changes", rows.size(),
+                           sweep.cells.size()));
+  }
   if (!sweep.sentences.empty()) {
     print_line();
   }
@@ -96,10 +112,21 @@ void print_sweep(const study::SweepStudy& sweep, const CommonOptions& common) {
 }
 
 void draw_sweep(const study::SweepStudy& sweep, const CommonOptions& common, Progress& progress) {
+  const plots::ChartContext context = {
+      .title = sweep.scenario.name,
+      .machine = chart_label(sweep.machine),
+      .source = sweep.file.empty() ? "ringside predict" : sweep.file.string(),
+      .output_directory = sweep.directory};
+  const std::optional<study::SweepLines> lines = study::sweep_lines(sweep);
+  if (lines) {
+    draw_lines(*lines, context, common, progress);
+  }
   const std::optional<study::WinnerMap> map = study::winner_map(sweep);
   if (!map) {
-    progress.note(
-        "A winner map is drawn where exactly two keys take several values; this run has another number.");
+    if (!lines) {
+      progress.note(
+          "A chart is drawn where one or two keys take several values; this run has another number.");
+    }
     return;
   }
   const std::string tie = "no clear winner";
@@ -133,11 +160,6 @@ void draw_sweep(const study::SweepStudy& sweep, const CommonOptions& common, Pro
                                               : static_cast<double>(found - algorithms.begin()));
     }
   }
-  const plots::ChartContext context = {
-      .title = sweep.scenario.name,
-      .machine = chart_label(sweep.machine),
-      .source = sweep.file.empty() ? "ringside predict" : sweep.file.string(),
-      .output_directory = sweep.directory};
   draw_charts(plots::heat_map(matrix, context), context, common, progress);
 }
 

@@ -44,7 +44,7 @@ struct PciDevice {
 bool is_gpu(const PciDevice& device) {
   return (device.vendor == "0x10de" || device.vendor == "0x1002") &&
          (device.pci_class.starts_with("0x0300") || device.pci_class.starts_with("0x0302") ||
-          device.pci_class.starts_with("0x0380"));
+          device.pci_class.starts_with("0x0380") || device.pci_class.starts_with("0x1200"));
 }
 
 int whole(const std::string& text) { return parse_number<int>(text).value_or(0); }

@@ -38,7 +38,7 @@ int whole_or_zero(std::string_view text) { return parse_number<int>(text).value_
 
 bool is_gpu_class(const std::string& pci_class) {
   return pci_class.starts_with("0x0302") || pci_class.starts_with("0x0300") ||
-         pci_class.starts_with("0x0380");
+         pci_class.starts_with("0x0380") || pci_class.starts_with("0x1200");  // MI300 is an accelerator.
 }
 
 /// Sees every element after those that it is inside of.
@@ -124,7 +124,17 @@ constexpr PciName kGpus[] = {
     {"0x10de:0x2235", "A40"},
     {"0x10de:0x2684", "RTX 4090"},
     {"0x10de:0x2204", "RTX 3090"},
+    {"0x10de:0x2230", "RTX A6000"},
+    {"0x10de:0x2324", "H800-SXM"},
+    {"0x10de:0x26ba", "L20"},
+    {"0x1002:0x7408", "MI250X"},
+    {"0x1002:0x740c", "MI250X"},
+    {"0x1002:0x738c", "MI100"},
     {"0x1002:0x74a1", "MI300X"},
+    {"0x1002:0x74b5", "MI300X"},
+    {"0x1002:0x74a5", "MI325X"},
+    {"0x1002:0x75a0", "MI350X"},
+    {"0x1002:0x75a3", "MI355X"},
 };
 
 std::optional<int> pcie_generation(const std::string& speed) {

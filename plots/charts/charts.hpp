@@ -55,6 +55,22 @@ struct BandwidthLimit {
 std::vector<Figure> bus_bandwidth(const std::vector<Point>& points, const ChartContext& context,
                                   const std::optional<BandwidthLimit>& limit = std::nullopt);
 
+/// What some key does to the time of each algorithm.
+struct KeyLines {
+  std::string key;
+  std::vector<std::string> labels;  ///< What the values are called, which grow.
+  std::vector<double> values;
+  struct Line {
+    std::string algorithm;
+    std::vector<std::optional<double>> seconds;  ///< One for each value.
+  };
+  std::vector<Line> lines;
+};
+
+/// `sweep_<key>`: seconds over the key's values, and beside it how many times as fast as the first algorithm each is.
+std::vector<Figure> lines_over_key(const KeyLines& lines, const std::string& subtitle,
+                                   const ChartContext& context);
+
 // ---- Maps ----------------------------------------------------------------------------------------------
 
 /// `speedup_map`: a grid of predictions as colours, the line where both are equally fast, and measured cells.

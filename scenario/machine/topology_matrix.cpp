@@ -192,6 +192,48 @@ IntraLink describe_nvlinks(const Cells& cells, const std::string& name) {
   return intra;
 }
 
+/// `rocm-smi --showtopo` prints several matrices; this one says what joins the GPUs.
+constexpr std::string_view kRocmLinks = "Link Type between two GPUs";
+
+bool is_of_rocm(std::string_view text) {
+  return text.find(kRocmLinks) != std::string_view::npos ||
+         text.find("Weight between two GPUs") != std::string_view::npos ||
+         text.find("Hops between two GPUs") != std::string_view::npos;
+}
+
+/// `GPU[0]  : (Topology) Numa Node: 1`
+int numa_nodes_in(std::string_view text) {
+  constexpr std::string_view kNode = "(Topology) Numa Node: ";
+  std::set<int> nodes;
+  for (std::size_t at = text.find(kNode); at != std::string_view::npos; at = text.find(kNode, at + 1)) {
+    std::string_view number = text.substr(at + kNode.size());
+    nodes.insert(take_number<int>(number).value_or(0));
+  }
+  return static_cast<int>(nodes.size());
+}
+
+IntraLink rocm_links(const Cells& cells, std::string_view text, const std::string& name) {
+  std::set<std::string> kinds;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    for (std::size_t j = 0; j < cells.size(); ++j) {
+      if (i != j) {
+        kinds.insert(cells[i][j]);
+      }
+    }
+  }
+  if (kinds == std::set<std::string>{"XGMI"}) {
+    return {.kind = IntraKind::xgmi};
+  }
+  if (kinds != std::set<std::string>{"PCIE"}) {
+    reject_matrix(name, "joins some GPUs by xGMI and others by PCIe; describe them under `links`");
+  }
+  IntraLink intra{.kind = IntraKind::pcie};
+  if (const int sockets = numa_nodes_in(text); sockets > 1 && static_cast<int>(cells.size()) % sockets == 0) {
+    intra.sockets = sockets;
+  }
+  return intra;
+}
+
 }  // namespace
 
 bool holds_topology_matrix(std::string_view text) {
@@ -208,7 +250,11 @@ bool holds_topology_matrix(std::string_view text) {
 
 TopologyMachine machine_of_topology(std::string_view text, const std::string& name,
                                     const std::optional<std::string>& gpu) {
-  const Matrix matrix = matrix_in(text, name);
+  const bool rocm = is_of_rocm(text);
+  if (rocm && text.find(kRocmLinks) == std::string_view::npos) {
+    reject_matrix(name, "does not say what joins the GPUs; give all that `rocm-smi --showtopo` prints");
+  }
+  const Matrix matrix = matrix_in(rocm ? text.substr(text.find(kRocmLinks)) : text, name);
   const auto model = gpu ? gpu : matrix.gpu;
   if (!model) {
     reject_matrix(name, "does not say which GPUs these are; give --gpu MODEL, such as --gpu A100-SXM4-40GB");
@@ -221,7 +267,9 @@ TopologyMachine machine_of_topology(std::string_view text, const std::string& na
   const bool cabled = std::any_of(matrix.gpus.begin(), matrix.gpus.end(), [](const auto& row) {
     return std::any_of(row.begin(), row.end(), [](const std::string& cell) { return nvlinks(cell) > 0; });
   });
-  if (cabled) {
+  if (rocm) {
+    machine.intra = rocm_links(matrix.gpus, text, name);
+  } else if (cabled) {
     machine.intra = describe_nvlinks(matrix.gpus, name);
   } else {
     machine.intra = IntraLink{.kind = IntraKind::pcie};

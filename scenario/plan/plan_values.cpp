@@ -154,7 +154,11 @@ ValueType<std::int64_t> count_type(std::int64_t min) {
       [min](std::string_view text) -> std::optional<std::int64_t> {
         constexpr double kMost = 9e15;  // Every whole number up to here is a double.
         const auto number = number_and_unit(text);
-        if (!number || !number->unit.empty() || number->value != std::floor(number->value) ||
+        if (number && !number->unit.empty()) {
+          const std::optional<std::int64_t> count = parse_count(text);  // `304 M`
+          return count && *count >= min ? count : std::nullopt;
+        }
+        if (!number || number->value != std::floor(number->value) ||
             number->value < static_cast<double>(min) || number->value > kMost) {
           return std::nullopt;
         }

@@ -26,7 +26,7 @@ ValueType<Interval<double>> share_range_type();
 std::optional<std::int64_t> parse_count(std::string_view text);
 /// As parse_count().
 ValueType<std::int64_t> tokens_type();
-/// A whole number from `min` to 9e15, also where it is written `1.5e9`.
+/// A whole number from `min` to 9e15, also where it is written `1.5e9` or `304 M`.
 ValueType<std::int64_t> count_type(std::int64_t min);
 /// A plain number of more than zero.
 ValueType<double> positive_number_type(const std::string& form);

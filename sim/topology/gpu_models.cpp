@@ -44,6 +44,25 @@ std::vector<std::string> words_of(std::string_view text) {
   return words;
 }
 
+/// `3090ti` and `titanv` are two words each.
+std::vector<std::string> taken_apart(const std::vector<std::string>& words) {
+  constexpr std::size_t kDigits = 4;
+  std::vector<std::string> result;
+  for (const std::string& word : words) {
+    const bool numbered = word.size() > kDigits && word.find_first_not_of("0123456789") == kDigits;
+    const std::string ending = numbered ? word.substr(kDigits) : "";
+    const std::size_t cut =
+        ending == "ti" || ending == "super" || ending == "xt" || ending == "xtx" || ending == "ada" ? kDigits
+        : word == "titanv" || word == "titanrtx"                                                    ? 5
+                                                 : word.size();
+    result.push_back(word.substr(0, cut));
+    if (cut < word.size()) {
+      result.push_back(word.substr(cut));
+    }
+  }
+  return result;
+}
+
 bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
@@ -59,12 +78,12 @@ int memory_of(std::string_view word) {
 SpeltModel spelling_of(std::string_view text) {
   SpeltModel spelling;
   bool hbm3 = false;
-  const std::vector<std::string> words = words_of(text);
+  const std::vector<std::string> words = taken_apart(words_of(text));
   const bool professional = std::find(words.begin(), words.end(), "pro") != words.end();
   for (const std::string& word : words) {
     hbm3 = hbm3 || word == "hbm3";
-    if (is_one_of(word, {"nvidia", "amd", "geforce", "tesla", "instinct", "rtx", "hbm2", "hbm2e", "hbm3",
-                         "hbm3e", "blackwell", "server", "workstation", "edition", "generation"}) ||
+    if (is_one_of(word, {"nvidia", "amd", "geforce", "tesla", "instinct", "rtx", "gtx", "rx", "hbm2", "hbm2e",
+                         "hbm3", "hbm3e", "blackwell", "server", "workstation", "edition", "generation"}) ||
         (professional && is_one_of(word, {"pro", "max", "q", "s", "ws"}))) {
       // Says who makes it, what memory it has or how it is cooled, not which card it is. Max-Q of a GeForce is one of a notebook.
       continue;
@@ -75,7 +94,9 @@ SpeltModel spelling_of(std::string_view text) {
       spelling.memory_gb = gigabytes;
     } else {
       // "RTX6000 Pro"
-      const std::string name = professional && word.starts_with("rtx") ? word.substr(3) : word;
+      const std::string name = professional && word.starts_with("rtx") ? word.substr(3)
+                               : word == "q"                           ? "quadro"
+                                                                       : word;
       spelling.model += spelling.model.empty() ? name : ' ' + name;
     }
   }
@@ -191,6 +212,14 @@ std::vector<std::string> gpu_model_names() {
   return names;
 }
 
+std::vector<std::string> gpu_models_called(std::string_view text) {
+  std::vector<std::string> names;
+  for (const GpuSheet* sheet : sheets_of(text)) {
+    names.push_back(sheet->model);
+  }
+  return names;
+}
+
 std::optional<GpuSheet> find_gpu_sheet(std::string_view text) {
   const Sheets sheets = sheets_of(text);
   return sheets.empty() ? std::nullopt : std::optional(*sheets.front());
@@ -218,7 +247,15 @@ GpuModel gpu_model(const Machine& machine) {
     return gpu;
   }
   const bool said_of_it = words.vendor || words.architecture || words.memory_bandwidth;
-  const Sheets alike = sheets_alike(words, machine.intra);
+  Sheets alike = sheets_alike(words, machine.intra);
+  const bool resembles = !alike.empty();
+  const auto& intra = machine.intra;
+  if (alike.empty() && intra && (intra->generation || intra->bandwidth)) {
+    // Its links are stated: what is not known of it bears on reductions alone.
+    for (const GpuSheet& sheet : gpu_sheets()) {
+      alike.push_back(&sheet);
+    }
+  }
   const bool a_slip = !said_of_it && nearest_name(words.model, gpu_model_names());
   if (a_slip || (alike.empty() && !words.memory_bandwidth)) {
     return gpu_model(words.model);  // Says that nobody knows it.
@@ -230,6 +267,7 @@ GpuModel gpu_model(const Machine& machine) {
     gpu.num_links.reset();
     gpu.link_rate.reset();
     gpu.taken_from = static_cast<int>(alike.size());
+    gpu.alike = resembles;
   }
   apply_words(words, gpu);
   return gpu;

@@ -27,6 +27,7 @@ struct GpuModel {
   std::optional<BytesPerSecond> link_rate = {};  ///< Per NVLink or xGMI link, one direction.
   std::optional<bool> peer_to_peer = {};         ///< Over PCIe, with the vendor's driver.
   int taken_from = 0;  ///< Sheets of others that it is taken from; 0 = it has its own, or a person says all.
+  bool alike = false;  ///< Those have such links or architecture; else they are all that there are.
 };
 
 /// Finds a model however it is spelt: `RTX 3090`, `NVIDIA GeForce RTX 3090`, `H100-SXM5-80GB`; a family (`A100`)
@@ -43,6 +44,8 @@ GpuModel gpu_model(const Machine& machine);
 std::optional<GpuSheet> find_gpu_sheet(std::string_view text);
 
 std::vector<std::string> gpu_model_names();
+/// Those that a name may mean, the one that it is taken for first.
+std::vector<std::string> gpu_models_called(std::string_view text);
 
 /// γ: reducing a byte reads two and writes one, in memory of the GPU.
 SecondsPerByte reduction_cost_of(const GpuModel& gpu, SpecNumbers numbers);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "common/error.hpp"
 #include "common/names.hpp"
@@ -91,7 +92,10 @@ int most_of_a_node(const Offer& listed, const GpuSheet& sheet) {
   constexpr int kBoard = 8;
   constexpr int kDgx2 = 16;
   constexpr int kRack = 72;
-  constexpr int kSlots = 16;
+  constexpr int kSlots = 10;
+  if (sheet.model == "GB10") {
+    return 1;  // It is on the board of its computer.
+  }
   if (listed.machine.intra->kind == IntraKind::pcie || listed.machine.intra->wiring == "bridge_pairs") {
     return kSlots;
   }
@@ -99,24 +103,55 @@ int most_of_a_node(const Offer& listed, const GpuSheet& sheet) {
   return rack ? kRack : sheet.architecture == Architecture::volta ? kDgx2 : kBoard;
 }
 
-/// `'2 x p5.48xlarge', or `: nodes of a shipped machine that have this many of a GPU together, the cheapest with a network.
-std::string nodes_with(const GpuSheet& sheet, int gpus) {
+/// The cheapest shipped machine with this GPU and a network, per GPU; `per_node`: that many of them. Empty when there is none.
+std::string networked_machine(const GpuSheet& sheet, std::optional<int> per_node, int& gpus_of_it) {
   std::string cheapest;
   double least = std::numeric_limits<double>::infinity();
   for (const fs::path& file : shipped_configs("machines")) {
     const Machine machine = load_machine(file);
     const auto own = machine.gpu ? find_gpu_sheet(machine.gpu->model) : std::nullopt;
-    if (!own || own->model != sheet.model || !machine.inter || machine.nodes != 1 || !machine.gpus_per_node) {
+    if (!own || own->model != sheet.model || !machine.inter || machine.nodes != 1 || !machine.gpus_per_node ||
+        (per_node && *per_node != *machine.gpus_per_node)) {
       continue;
     }
     const double each = (machine.price ? machine.price->per_hour : 1e6) / *machine.gpus_per_node;
     if (each < least) {
       least = each;
-      cheapest = fmt::format("'{} x {}', or ", (gpus + *machine.gpus_per_node - 1) / *machine.gpus_per_node,
-                             file.stem().string());
+      cheapest = file.stem().string();
+      gpus_of_it = *machine.gpus_per_node;
     }
   }
   return cheapest;
+}
+
+/// `'2 x p5.48xlarge', or `: nodes of such a machine that have this many GPUs together.
+std::string nodes_with(const GpuSheet& sheet, int gpus) {
+  int each = 1;
+  const std::string machine = networked_machine(sheet, {}, each);
+  return machine.empty() ? "" : fmt::format("'{} x {}', or ", (gpus + each - 1) / each, machine);
+}
+
+/// `2x8xL40S`: nodes of a machine that is for rent with so many, because their network is not said.
+Counted nodes_of(const std::string& text, const Counted& nodes, NamedOffer& offer) {
+  const Counted inner = counted(nodes.what);
+  const auto sheet = find_gpu_sheet(inner.what);
+  if (!sheet || inner.what == nodes.what) {
+    return nodes;
+  }
+  int each = 1;
+  const std::string machine = networked_machine(*sheet, inner.count, each);
+  if (machine.empty()) {
+    reject_part(
+        "--gpus", text,
+        fmt::format("no machine here has {} {} on a node and says its network; write a machine file with "
+                    "`nodes` and `inter`",
+                    inner.count, sheet->model));
+  }
+  offer.assumptions.push_back(fmt::format(
+      "Its nodes and their network are taken for those of {}, the cheapest that is known; `{} x NAME` "
+      "says others.",
+      machine, nodes.count));
+  return {.count = nodes.count, .what = machine};
 }
 
 /// GPUs on the board or in the slots that they are made for.
@@ -131,6 +166,11 @@ void describe_board(const Counted& gpus, const std::optional<std::string>& bandw
                             most, sheet->model, nodes_with(*sheet, gpus.count)));
   }
   offer.name = fmt::format("{} × {}", gpus.count, sheet->model);
+  if (std::vector<std::string> meant = gpu_models_called(gpus.what); meant.size() > 1) {
+    meant.erase(meant.begin());
+    offer.assumptions.push_back(fmt::format("{} is taken for {}; there are also {}.", gpus.what, sheet->model,
+                                            fmt::join(meant, ", ")));
+  }
   offer.gpus = gpus.count;
   offer.machine = listed.machine;
   if (gpus.count > 1 && *listed.machine.gpus_per_node != gpus.count) {
@@ -174,7 +214,7 @@ NamedOffer read_part(const std::string& part, const std::optional<std::string>& 
     }
     offer.price = fmt::format("{{per_hour: {} {}}}", money->amount, money->currency);
   }
-  const Counted gpus = counted(offer.text);
+  const Counted gpus = nodes_of(offer.text, counted(offer.text), offer);
   const bool named = is_machine(offer.text, names);
   if (!named && find_gpu_sheet(gpus.what)) {
     describe_board(gpus, bandwidth, offer);
@@ -183,7 +223,11 @@ NamedOffer read_part(const std::string& part, const std::optional<std::string>& 
   if (!named && !is_machine(gpus.what, names)) {
     std::vector<std::string> all = gpu_model_names();
     all.insert(all.end(), names.begin(), names.end());
-    const std::optional<std::string> near = nearest_name(gpus.what, all);
+    const auto part_of = std::find_if(all.begin(), all.end(), [&](const std::string& name) {
+      return gpus.what.size() > 2 && lower(name).find(lower(gpus.what)) != std::string::npos;
+    });
+    const std::optional<std::string> near =
+        part_of != all.end() ? std::optional(*part_of) : nearest_name(gpus.what, all);
     reject_part("--gpus", offer.text,
                 fmt::format("unknown GPU or machine '{}'{}; `ringside list machines` has the {} machines and "
                             "their GPUs, and a machine file is taken, too",

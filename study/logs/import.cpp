@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <fstream>
+#include <iostream>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "common/error.hpp"
 #include "import/anonymise.hpp"
@@ -33,13 +35,39 @@ void write_series(const Series& series, const fs::path& log, const fs::path& fil
   }
 }
 
+/// The median of the blocks, because each may be of another pair.
+std::vector<std::string> known_of_transfers(Transfers transfers) {
+  std::vector<std::string> keys;
+  std::vector<std::string> sentences;
+  if (std::vector<double>& rates = transfers.bytes_per_second; !rates.empty()) {
+    std::sort(rates.begin(), rates.end());
+    keys.push_back(fmt::format("bandwidth: {:.4g} GB/s", rates[rates.size() / 2] * 1e-9));
+    if (rates.size() > 1) {
+      sentences.push_back(fmt::format("{} blocks: {:.4g} to {:.4g} GB/s", rates.size(), rates.front() * 1e-9,
+                                      rates.back() * 1e-9));
+    }
+  }
+  if (transfers.latency) {
+    keys.push_back(fmt::format("latency: {:.4g} us", transfers.latency->value * 1e6));
+  }
+  if (!keys.empty()) {
+    sentences.push_back(fmt::format("known: [{{p2p: {{{}}}}}]", fmt::join(keys, ", ")));
+  }
+  return sentences;
+}
+
 }  // namespace
 
 ImportStudy import_log(const ImportRequest& request, const Invocation& invocation, const Observer& observer) {
-  ImportStudy study{.import = import_measurements(request.log, request.defaults, request.placement),
-                    .directory = {}};
+  ImportDefaults defaults = request.defaults;
+  defaults.transfers_suffice = true;
+  ImportStudy study{.import = import_measurements(request.log, defaults, request.placement), .directory = {}};
+  study.transfers = known_of_transfers(study.import.transfers);
   if (study.import.series.empty()) {
-    throw Error(ErrorKind::bad_input, fmt::format("{}: holds no measurement", request.log.string()));
+    if (study.transfers.empty()) {
+      throw Error(ErrorKind::bad_input, fmt::format("{}: holds no measurement", request.log.string()));
+    }
+    return study;
   }
   study.directory = output_directory(invocation, request.log.stem().string());
   for (std::size_t i = 0; i < study.import.series.size(); ++i) {
@@ -47,6 +75,21 @@ ImportStudy import_log(const ImportRequest& request, const Invocation& invocatio
     write_series(study.import.series[i], request.log, study.files.back(), invocation, observer);
   }
   return study;
+}
+
+fs::path log_or_pipe(const fs::path& log, const Invocation& invocation) {
+  if (log != "-") {
+    return log;
+  }
+  const fs::path file = output_directory(invocation, "pipe") / "pipe.log";
+  std::ofstream stream(file, std::ios::binary);
+  if (std::cin.peek() != std::istream::traits_type::eof()) {
+    stream << std::cin.rdbuf();
+  }
+  if (!stream.flush()) {
+    throw Error(ErrorKind::environment, fmt::format("{}: cannot be written", file.string()));
+  }
+  return file;
 }
 
 LogKind kind_of_log(const fs::path& log) {

@@ -23,10 +23,15 @@ struct ImportStudy {
   Import import;
   std::filesystem::path directory;
   std::vector<std::filesystem::path> files = {};  ///< One journal per series.
+  /// What a log of transfers between two processes says for `known:`, whole sentences; empty for other logs.
+  std::vector<std::string> transfers = {};
 };
 
 /// Reads what another tool measured and writes it as results. Throws Error{bad_input} for a log without measurements.
 ImportStudy import_log(const ImportRequest& request, const Invocation& invocation, const Observer& observer);
+
+/// The log that is meant: for `-` standard input, which is kept beside the results.
+std::filesystem::path log_or_pipe(const std::filesystem::path& log, const Invocation& invocation);
 
 /// What a text of another tool holds, as far as its start says.
 enum class LogKind { measurements, copies, topology };

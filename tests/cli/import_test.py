@@ -1,5 +1,6 @@
 """`ringside import`, and scenarios whose `measured:` is a foreign log."""
 
+import json
 import shutil
 import subprocess
 import unittest
@@ -119,6 +120,99 @@ class Import(RingsideCase):
         self.assertEqual(kept.read_bytes(), first)
         self.assertIn(f"kept in out/x/{kept.name}", result.stderr)
 
+    def test_tags_of_mpirun_within_a_row_are_taken_off(self):
+        tagged = "".join(f"[1,0]<stdout>:{line}\n" for line in LOG.splitlines()).replace("-1 ", "-1[1,0]<stdout>: ", 1)
+        result = self.run_ringside("import", self.write("x.log", tagged))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("2 rows of nccl-tests", result.stdout)
+
+    def test_a_pipe_is_read(self):
+        result = subprocess.run([PROGRAM, "import", "-"], input=LOG, cwd=self.folder, capture_output=True, text=True, check=False)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("2 rows of nccl-tests", result.stdout)
+        nothing = subprocess.run([PROGRAM, "import", "-"], input="", cwd=self.folder, capture_output=True, text=True, check=False)
+        self.assert_rejected(nothing, 2, "is empty: the run printed nothing")
+
+    def test_the_title_of_an_old_alltoall_tells_it_from_all_gather(self):
+        title = "#       size         count    type   {}time   algbw   busbw  error     time   algbw   busbw  error\n"
+        row = "  1073741824      33554432   float   5000.0  214.75  187.90    N/A    5000.0  214.75  187.90    N/A\n"
+        for column, collective in (("redop     ", "all_to_all"), ("", "all_gather")):
+            result = self.run_ringside("import", self.write("x.log", title.format(column) + row))
+            self.assertIn(f"native {collective} (sum) of float32 on 8 ranks", result.stdout)
+
+    def test_decimal_commas_are_refused_by_name(self):
+        log = LOG.replace(".", ",")
+        self.assert_rejected(self.run_ringside("import", self.write("x.log", log)), 2, "decimal commas", "LC_ALL=C")
+
+    def test_json_of_nccl_tests_says_its_gpus_version_and_collective(self):
+        for program, collective, busbw in (("alltoall", "all_to_all", 7.86), ("sendrecv", "send_recv", 10.49)):
+            half = {"time": 100.0, "alg_bw": 10.49, "bus_bw": busbw, "nwrong": 0}
+            run = {"version": "2.17.0", "args": [f"./build/{program}_perf"], "nccl_version": 22803,
+                   "devices": [{"rank": rank, "device_name": "NVIDIA H100 80GB HBM3"} for rank in range(4)],
+                   "results": [{"size": 1048576, "count": 65536, "type": "float", "redop": "none", "root": "-1",
+                                "out_of_place": half, "in_place": half}]}
+            result = self.run_ringside("import", self.write("x.json", json.dumps(run)))
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn(f"native {collective} (sum) of float32 on 4 ranks, 1 MiB", result.stdout)
+            self.assertIn("NCCL 2.28.3, on NVIDIA H100 80GB HBM3", result.stdout)
+
+    def test_tables_that_name_size_time_and_busbw_with_units_are_read(self):
+        nccom = ("$ nccom-test -r 32 -b 1MB allr\n   size(B)  count(elems)  type  time:avg(us)  algbw(GB/s)  busbw(GB/s)\n"
+                 "   1048576  262144  fp32  58.15  18.03  34.93\n   4194304  1048576  fp32  100.0  41.94  81.26\n")
+        self.assertIn("native all_reduce (sum) of float32 on 32 ranks",
+                      self.run_ringside("import", self.write("x.log", nccom)).stdout)
+        nvshmem = ("#alltoall_on_stream\n| size(B) | count | type | latency(us) | algbw(GB/s) | busbw(GB/s) |\n"
+                   "| 1048576 | 65536 | float | 100.0 | 10.49 | 7.86 |\n")
+        self.assertIn("native all_to_all (sum) of float32 on 4 ranks",
+                      self.run_ringside("import", self.write("y.log", nvshmem)).stdout)
+        nameless = nvshmem.replace("#alltoall_on_stream", "")
+        self.assert_rejected(self.run_ringside("import", self.write("z.log", nameless)), 2, "give --collective")
+
+    def test_records_of_nccl_inspector_are_one_call_for_each_number(self):
+        record = ('{"header":{"id":"0x1","rank":%d,"n_ranks":4,"nnodes":1},"metadata":{},"coll_perf":{"coll":"%s","coll_sn":%d,'
+                  '"coll_msg_size_bytes":1024,"coll_exec_time_us":%d,"coll_timing_source":"kernel_gpu"}}\n')
+        # Of one call the fastest rank, of three calls the median; one rank's part of an all_gather is a quarter.
+        text = "".join(record % (rank, "AllGather", call, us)
+                       for rank, call, us in ((0, 1, 50), (1, 1, 10), (0, 2, 20), (0, 3, 30))) + record % (0, "AllGatherV", 4, 9)
+        result = self.run_ringside("import", self.write("x.log", text))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("line 5 was skipped: AllGatherV is none of ringside's collectives", result.stdout)
+        (point,) = [record for record in self.results() if record["record"] == "point"]
+        self.assertEqual((point["collective"], point["bytes"], point["ranks"]), ("all_gather", 4096, 4))
+        self.assertAlmostEqual(point["measured"]["seconds"], 20e-6)
+        self.assertEqual(point["measured"]["iterations"], 3)
+
+    def test_transfers_between_two_processes_are_a_line_for_known(self):
+        osu = "# OSU MPI-CUDA {} Test v7.3\n# Size   {}\n1     2.50\n4194304     12000.00\n"
+        text = osu.format("Bandwidth", "Bandwidth (MB/s)") + osu.format("Latency", "Latency (us)")
+        result = self.run_ringside("import", self.write("x.log", text))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("known: [{p2p: {bandwidth: 12 GB/s, latency: 2.5 us}}]", result.stdout)
+        self.assert_rejected(self.run_ringside("check", "x.log"), 2, "transfers between two processes")
+
+    def test_the_topology_of_rocm_smi_is_that_of_its_link_types(self):
+        table = "       GPU0   GPU1\nGPU0   0      {}\nGPU1   {}   0\n"
+        start = "===== Weight between two GPUs =====\n" + table.format(15, 15)
+        nodes = "GPU[0]\t\t: (Topology) Numa Node: 0\nGPU[1]\t\t: (Topology) Numa Node: 1\n"
+        for kind, described in (("XGMI", "intra: {kind: xgmi}"), ("PCIE", "intra: {kind: pcie, sockets: 2}")):
+            text = start + "===== Link Type between two GPUs =====\n" + table.format(kind, kind) + nodes
+            result = self.run_ringside("import", self.write("x.txt", text), "--gpu", "MI300X")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn(described, result.stdout)
+        self.assert_rejected(self.run_ringside("import", self.write("y.txt", start), "--gpu", "MI300X"), 2, "rocm-smi --showtopo")
+        mixed = start + "===== Link Type between two GPUs =====\n" + table.format("XGMI", "PCIE")
+        self.assert_rejected(self.run_ringside("import", self.write("z.txt", mixed), "--gpu", "MI300X"), 2, "under `links`")
+
+    def test_accelerators_of_a_topology_are_known_by_their_pci_numbers(self):
+        for device, model in (("0x1002\" device=\"0x74b5", "MI300X"), ("0x1002\" device=\"0x74a5", "MI325X"),
+                              ("0x1002\" device=\"0x740c", "MI250X"), ("0x10de\" device=\"0x2230", "RTX A6000"),
+                              ("0x10de\" device=\"0x2324", "H800-SXM")):
+            gpu = f'<pci class="0x120000" vendor="{device}" link_speed="32.0 GT/s PCIe" link_width="16"><gpu dev="0"/></pci>'
+            text = f'<system version="1"><cpu numaid="0" vendor="AuthenticAMD">{gpu}{gpu}</cpu></system>'
+            result = self.run_ringside("import", self.write("x.xml", text))
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn(model, result.stdout)
+
     def test_topology(self):
         matrix = "\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tSYS\t0-23\nGPU1\tSYS\t X \t24-47\n"
         result = self.run_ringside("import", "topo", self.write("box.txt", matrix), "--gpu", "RTX 4090")
@@ -131,7 +225,7 @@ class Import(RingsideCase):
         self.assertEqual(self.run_ringside("predict", scenario).returncode, 0)
 
     def test_machines_by_name(self):
-        listed = self.run_ringside("list", "machines").stdout
+        listed = self.run_ringside("list", "machines", "P4D").stdout
         self.assertIn("p4d.24xlarge", listed)
         for name, word in (("p4d.24xlrge", "did you mean 'p4d.24xlarge'?"), ("9x-toaster", "described by hand")):
             scenario = self.write("s.yaml", f"ranks: 2\nmessage_sizes: 1 MiB\nmachine: {name}\n")

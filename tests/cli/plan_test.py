@@ -553,7 +553,7 @@ class Plan(RingsideCase):
         self.assertIn("eight: 8 GPUs × 2 passes are more than the 8 samples of a step", result.stdout)
 
     def test_gpus_that_no_node_has_are_asked_for_by_node(self):
-        for gpus, words in (("16xH100", ("at most 8 H100-SXM", "'2 x p5.48xlarge'")), ("17xL40S", ("at most 16 L40S", "'3 x g6e.48xlarge'")),
+        for gpus, words in (("16xH100", ("at most 8 H100-SXM", "'2 x p5.48xlarge'")), ("17xL40S", ("at most 10 L40S", "'3 x g6e.48xlarge'")),
                             ("64xMI300X", ("at most 8 MI300X", "8 x")), ("73xGB300", ("at most 72 GB300", "`inter`"))):
             self.assert_rejected(self.line("--gradients", "88 MB", "--gpus", gpus), 2, f"--gpus '{gpus}': one node has ", *words)
         for gpus in ("16xV100", "72xGB200", "10x3090"):

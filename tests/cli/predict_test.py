@@ -128,6 +128,54 @@ class Predict(RingsideCase):
         self.assert_rejected(self.run_ringside("predict", self.write("two.yaml", scenario.replace("10 GB/s}", "10 GB/s, ports: 2}"))),
                              2, "two.yaml:6:", "unknown number of ports '2'. Known: 1, all")
 
+    def test_a_gpu_that_nobody_knows_is_predicted_by_its_links_and_native_says_why_it_is_not(self):
+        text = ("algorithms: [%s]\nranks: 4\nmessage_sizes: [64 MiB]\n"
+                "machine: {gpus_per_node: 4, gpu: {model: FooBar 9000}, intra: {kind: pcie, generation: 4, bandwidth: 20 GB/s}}\n")
+        result = self.run_ringside("predict", self.write("x.yaml", text % "ring, native"))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("No prediction of native: NCCL's own behaviour depends on who makes FooBar 9000", result.stderr)
+        self.assert_rejected(self.run_ringside("predict", self.write("y.yaml", text % "native")), 3, "nothing can be predicted")
+
+    def test_ranks_that_fill_some_nodes_are_said(self):
+        text = "algorithms: [ring]\nranks: [%s]\nmessage_sizes: [1 MiB]\nmachine: %s x p4d.24xlarge\n"
+        for ranks, nodes, said in (("8, 16", 2, "8 ranks stand on the first of the 2 nodes of 8 GPUs."),
+                                   ("16, 32", 4, "16 ranks stand on 2 of the 4 nodes of 8 GPUs.")):
+            self.assertIn(said, self.run_ringside("predict", self.write("x.yaml", text % (ranks, nodes))).stderr)
+
+    def test_native_stands_once_and_its_details_are_explained(self):
+        text = "algorithms: [native]\nranks: [4, 8]\nmessage_sizes: [1 KiB, 1 MiB, 1 GiB]\nmachine: dgx-a100\n"
+        scenario = self.write("x.yaml", text)
+        printed = self.run_ringside("predict", scenario).stdout
+        self.assertEqual(printed.count("NCCL takes"), 2)
+        self.assertEqual(printed.count("90 %"), 1)
+        self.assertLessEqual(len(printed.splitlines()), 40)
+        explained = self.run_ringside("predict", scenario, "--explain").stdout
+        self.assertEqual(explained.count("NCCL takes") - explained.count("what NCCL takes"), 6)
+
+    def test_many_sizes_fit_a_screen_and_are_explained_whole(self):
+        scenario = SOURCE / "configs/scenarios/a100-node.yaml"
+        printed = self.run_ringside("predict", scenario).stdout
+        self.assertLessEqual(len(printed.splitlines()), 40)
+        self.assertIn("--explain and the results have all sizes", printed)
+        self.assertGreater(len(self.run_ringside("predict", scenario, "--explain").stdout.splitlines()), 100)
+
+    def test_a_rate_of_roce_is_taken_as_it_is_written(self):
+        machine = ("{nodes: 2, gpus_per_node: 8, gpu: {model: A100-SXM4-40GB}, intra: {kind: nvlink, switch: true, links_per_gpu: 12}, "
+                   "inter: {kind: roce, rate: %s, nics: 4}}")
+        text = "algorithms: [ring, native]\nranks: 16\nmessage_sizes: [64 MiB]\nmachine: %s\n"
+        self.assertEqual(self.points(text % machine % "25 GB/s"), self.points(text % machine % "200 Gb/s"))
+
+    def test_machines_are_listed_by_their_gpu_by_a_word_or_all(self):
+        classes = self.run_ringside("list", "machines").stdout
+        self.assertRegex(classes, r"(?m)^RTX 4090 +\d+  2x-rtx4090-vast, ")
+        words = self.run_ringside("list", "machines", "h200").stdout
+        self.assertIn("p5en.48xlarge", words)
+        self.assertNotIn("p4d.24xlarge", words)
+        self.assertNotIn("skypilot", words)
+        self.assertIn("g5.xlarge", self.run_ringside("list", "machines", "--all").stdout)
+        self.assert_rejected(self.run_ringside("list", "machines", "toaster"), 2, "no machine has 'toaster'")
+        self.assert_rejected(self.run_ringside("list", "backends", "H100"), 2, "bears on machines alone")
+
     def test_every_machine_says_where_it_comes_from_and_when_that_was(self):
         machines = {one["name"]: one for one in self.records(self.run_ringside("list", "machines", "--format", "json").stdout)}
         for name, machine in machines.items():

@@ -52,7 +52,7 @@ class Terminal(RingsideCase):
 
     def assert_fits(self, text, columns):
         for drawn in re.split(r"[\r\n]", text):
-            line = drawn.replace("\033[K", "")
+            line = re.sub(r"\033\[[0-9;]*[Km]", "", drawn)
             if re.match(r"  (then |ringside |mpirun )", line):
                 continue  # Commands stay whole: people copy them.
             if " " not in line.strip():
@@ -122,7 +122,7 @@ class Terminal(RingsideCase):
     def test_those_who_want_it_quiet_are_told_nothing_but_the_answer(self):
         scenario = self.write("scenario.yaml", CUSTOM)
         sweep = ("predict", scenario, "--sweep", "bandwidth=1GB/s,2GB/s")
-        self.assertIn("A winner map is drawn where", self.run_ringside(*sweep).stderr)
+        self.assertIn("sweep_bandwidth.png", self.run_ringside(*sweep).stdout)
         self.assertEqual(self.run_ringside(*sweep, "--quiet").stderr, "")
         drawn = ("predict", scenario, "--charts")
         self.assertIn("drawing charts …", self.run_ringside(*drawn).stderr)
@@ -132,12 +132,22 @@ class Terminal(RingsideCase):
         text = self.run_ringside("predict", self.write("scenario.yaml", CUSTOM)).stdout
         self.assertTrue(text.startswith("ring is predicted to be 7.9× faster than naive at 80 MB on 8 ranks\n"), text)
 
-    def test_nothing_is_coloured_with_or_without_a_wish_for_it(self):
+    def test_the_winner_is_coloured_on_terminals_alone_and_not_where_nobody_wants_it(self):
         scenario = self.write("scenario.yaml", CUSTOM)
-        for environment in ({}, {"NO_COLOR": "1"}):
-            text = self.on_terminal(80, "predict", scenario, environment=environment)
+        self.assertIn("\033[1;32mfastest\033[0m", self.on_terminal(80, "predict", scenario))
+        for flags, environment in (((), {"NO_COLOR": "1"}), (("--color", "never"), {})):
+            text = self.on_terminal(80, "predict", scenario, *flags, environment=environment)
             self.assertEqual(re.findall(r"\033\[[0-9;]*m", text), [])
         self.assertNotIn("\033", self.run_ringside("predict", scenario).stdout)
+        self.assertIn("\033[1;32m", self.run_ringside("predict", scenario, "--color", "always").stdout)
+        self.assertIn("\033[1;31mringside\033[0m: ", self.on_terminal(80, "predict", "absent.yaml", status=2))
+        self.assert_rejected(self.run_ringside("predict", scenario, "--color", "blue"), 2, "auto", "never")
+
+    def test_help_is_within_the_terminal(self):
+        for columns in (80, 120):
+            described = [line for line in self.on_terminal(columns, "predict", "--help").splitlines() if line.startswith(" ")]
+            self.assertGreater(len(described), 10)
+            self.assertLessEqual(max(map(len, described)), columns)
 
 
 if __name__ == "__main__":

@@ -373,7 +373,7 @@ TEST(ImportOsu, AFileCutAnywhereGivesItsWholeRowsOrOneMessage) {
 }
 
 TEST(ImportOsu, OtherTestsAreNamed) {
-  for (const char* title : {"OSU MPI Scatter Latency Test v7.3", "OSU MPI Latency Test v7.3"}) {
+  for (const char* title : {"OSU MPI Scatter Latency Test v7.3", "OSU MPI_Get latency Test v7.3"}) {
     EXPECT_THAT(rejection(std::string("# ") + title + "\n# Size       Avg Latency(us)\n8      5.12\n"),
                 HasSubstr("this OSU test is of no collective of ringside's"))
         << title;

@@ -27,7 +27,7 @@ FOLDERS = {
     "plots": ["drawing", "charts", ""],
     "study": ["ranks", "inputs", "plan", "", "logs"],
     "plots": ["drawing", "charts"],
-    "cli": ["commands", "console", "reports", ""],
+    "cli": ["commands", "colour", "console", "reports", ""],
 }
 # Third-party headers that only these folders may see.
 WRAPPED = {

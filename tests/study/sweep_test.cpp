@@ -11,6 +11,7 @@
 namespace ringside::study {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::SizeIs;
 
@@ -94,7 +95,7 @@ TEST(Sweep, AnUnknownKeyIsRefusedWithTheNearestOne) {
   }
 }
 
-TEST(Sweep, NodesAloneAreRefusedWhereTheyWouldChangeNothing) {
+TEST(Sweep, AllGpusOfTheSweptNodesTakePart) {
   Workspace workspace;
   const auto file =
       workspace.write("a.yaml",
@@ -102,12 +103,36 @@ TEST(Sweep, NodesAloneAreRefusedWhereTheyWouldChangeNothing) {
                       "machine:\n  nodes: 2\n  gpus_per_node: 8\n"
                       "  intra: {kind: custom, latency: 1 us, bandwidth: 100 GB/s}\n"
                       "  inter: {kind: infiniband, rate: 200 Gb/s, nics: 1}\n");
-  try {
-    sweep({"nodes=1:16:2x"}, {.scenario = read_scenario(file)}, workspace.invocation(), workspace.observer());
-    FAIL() << "nothing was refused";
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("the number of ranks stays 16"));
-  }
+  const auto ranks_of = [&](const std::vector<std::string>& sweeps) {
+    std::vector<int> ranks;
+    const SweepStudy study =
+        sweep(sweeps, {.scenario = read_scenario(file)}, workspace.invocation(), workspace.observer());
+    for (const SweepCell& cell : study.cells) {
+      ranks.push_back(cell.ranks);
+    }
+    return ranks;
+  };
+  EXPECT_THAT(ranks_of({"nodes=1:8:2x"}), ElementsAre(8, 16, 32, 64));
+  EXPECT_THAT(ranks_of({"ranks_per_node=2,8"}), ElementsAre(4, 16));
+  EXPECT_THAT(ranks_of({"nodes=2,4", "ranks_per_node=1,8"}), ElementsAre(2, 16, 4, 32));
+  EXPECT_THAT(ranks_of({"nodes=2,4", "ranks=8"}), ElementsAre(8, 8));
+  EXPECT_THROW(ranks_of({"ranks_per_node=16"}), Error);
+}
+
+TEST(Sweep, OneKeyIsDrawnAsLinesAndLongTablesShowWhereTheWinnerChanges) {
+  Workspace workspace;
+  const SweepStudy study = sweep_uniform(workspace, {"ranks=2:64:1"});
+  const auto shown = shown_cells(study);
+  ASSERT_GE(shown.size(), 2U);
+  EXPECT_LT(shown.size(), study.cells.size());
+  EXPECT_EQ(shown.front(), &study.cells.front());
+  EXPECT_EQ(shown.back(), &study.cells.back());
+  const auto lines = sweep_lines(sweep_uniform(workspace, {"bandwidth=1GB/s:4GB/s:2x"}));
+  ASSERT_TRUE(lines);
+  EXPECT_THAT(lines->values, ElementsAre(1e9, 2e9, 4e9));
+  EXPECT_THAT(lines->labels, ElementsAre("1 GB/s", "2 GB/s", "4 GB/s"));
+  EXPECT_EQ(lines->lines.front().seconds.size(), 3U);
+  EXPECT_FALSE(sweep_lines(sweep_uniform(workspace, {"ranks=2:8:2x", "bandwidth=1GB/s,100GB/s"})));
 }
 
 TEST(Sweep, ValuesAreReadableAgain) {

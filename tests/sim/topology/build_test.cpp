@@ -264,7 +264,13 @@ TEST(GpuModels, OneThatNobodyKnowsIsTakenFromThoseWithItsLinksOrArchitecture) {
   EXPECT_DOUBLE_EQ(by_links.memory_bandwidth.high, 8e12);
   EXPECT_EQ(by_links.num_links, std::nullopt) << "how many it has is its own affair";
   machine.intra = IntraLink{.kind = IntraKind::pcie, .generation = 4};
-  EXPECT_ANY_THROW(gpu_model(machine)) << "cards of every kind have such slots";
+  const GpuModel any = gpu_model(machine);
+  EXPECT_FALSE(any.alike) << "cards of every kind have such slots";
+  EXPECT_EQ(any.architecture, std::nullopt);
+  EXPECT_DOUBLE_EQ(any.memory_bandwidth.low, 240e9);
+  machine.intra = IntraLink{.kind = IntraKind::pcie};
+  EXPECT_ANY_THROW(gpu_model(machine)) << "nor are its links stated";
+  machine.intra->generation = 4;
   machine.gpu->architecture = Architecture::ada;
   EXPECT_DOUBLE_EQ(gpu_model(machine).memory_bandwidth.high, 1008e9);
   machine.gpu = Gpu{.model = "H10O-SXM"};
