@@ -44,8 +44,8 @@ std::vector<CurvePoint> points_of(ProbeKind kind, std::span<const ProbeSample> s
   return curves.empty() ? std::vector<CurvePoint>{} : curves.front().points;
 }
 
-/// Student's t, two-sided 95 %. Source: Abramowitz and Stegun, "Handbook of mathematical functions", table 26.10 for one to
-/// three degrees of freedom, expansion 26.7.5 beyond (within 0.1 % from four on).
+/// Student's t, two-sided 95 %. Source: Abramowitz and Stegun, "Handbook of mathematical functions", table
+/// 26.10 for one to three degrees of freedom, expansion 26.7.5 beyond (within 0.1 % from four on).
 double student_t95(int degrees_of_freedom) {
   constexpr std::array kExact = {12.706, 4.303, 3.182};
   if (degrees_of_freedom <= static_cast<int>(kExact.size())) {
@@ -60,8 +60,8 @@ double student_t95(int degrees_of_freedom) {
          (3 * x7 + 19 * x5 + 17 * x3 - 15 * x) / (384 * v * v * v);
 }
 
-/// min Σ|A·x − 1| over x ≥ 0 for two unknowns. A minimum is where two of the rows, or a row and an edge, are met exactly, so
-/// all of them are tried.
+/// min Σ|A·x − 1| over x ≥ 0 for two unknowns. A minimum is where two of the rows, or a row and an edge, are
+/// met exactly, so all of them are tried.
 Eigen::Vector2d solve_non_negative(const Eigen::MatrixX2d& a) {
   const auto deviation = [&](const Eigen::Vector2d& x) { return ((a * x).array() - 1).abs().sum(); };
   Eigen::Vector2d best = Eigen::Vector2d::Zero();

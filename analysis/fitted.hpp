@@ -10,8 +10,8 @@
 
 namespace ringside {
 
-/// The line α + β·S through the measured times of one algorithm, at one number of ranks: what the best line *could* say. It
-/// has seen what it is compared with, so it is no prediction.
+/// The line α + β·S through the measured times of one algorithm, at one number of ranks: what the best line
+/// *could* say. It has seen what it is compared with, so it is no prediction.
 struct FittedCurve {
   PointKey key;  ///< The point of the curve; its message size has no meaning.
   Seconds latency = {};
@@ -22,8 +22,8 @@ struct FittedCurve {
   Seconds at(Bytes bytes) const { return latency + inverse_bandwidth * bytes; }
 };
 
-/// One for each algorithm and number of ranks with a prediction and a measurement at three sizes or more. The line has the
-/// least squares of the relative error, α and β not negative.
+/// One for each algorithm and number of ranks with a prediction and a measurement at three sizes or more. The
+/// line has the least squares of the relative error, α and β not negative.
 std::vector<FittedCurve> fitted_curves(std::span<const Point> points);
 
 /// For people, one sentence per curve.

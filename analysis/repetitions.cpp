@@ -13,21 +13,21 @@
 namespace ringside {
 namespace {
 
-/// Sizes up to this many times smaller or larger are taken for alike: the next one down and up of those that are probed.
+/// Sizes up to this many times smaller or larger are alike: the next ones down and up of those probed.
 constexpr std::int64_t kAlike = 4;
 
-/// A median that is compared with a prediction is itself only known to this: its measurement ends when the 95 % interval,
-/// 2·1.96 deviations, is as narrow as asked for.
+/// A median that is compared with a prediction is itself only known to this: its measurement ends when the 95
+/// % interval, 2·1.96 deviations, is as narrow as asked for.
 double least_spread() { return kMeasuredInterval / (2 * 1.96); }
 
-/// Logarithms of how many times longer the common median of a half takes than that of all, made up for what the two share.
+/// Logarithms of a half's common median over that of all, corrected for what the two share.
 std::vector<double> deviations(const Repeated& repeated) {
   // Beyond this many, halves of neighbours tell as much as all halves, of which there are too many.
   constexpr std::size_t kMostChosen = 8;
   const std::size_t num_all = repeated.size();
   const std::size_t num_half = num_all / 2;
   const double whole = std::log(common_median(repeated));
-  // With n repetitions of variance v, a half h and the whole differ by v·(1/h − 1/n), and two independent ones by v·(1/h + 1/n).
+  // With n repetitions of variance v, half h and all: v·(1/h − 1/n), two independent: v·(1/h + 1/n).
   const auto all = static_cast<double>(num_all);
   const auto half = static_cast<double>(num_half);
   const double made_up = std::sqrt((all + half) / (all - half) / 2);
@@ -85,7 +85,7 @@ std::vector<double> medians_of(const Repeated& repeated) {
 
 constexpr std::size_t kLeastRepetitions = 3;
 
-/// What this machine does when nothing disturbs it: the fastest repetition may be one that happened to begin in a lucky moment.
+/// The undisturbed machine: the fastest repetition may just have begun in a lucky moment.
 double undisturbed(const std::vector<double>& ascending) { return ascending[1]; }
 
 /// The deviation with which the fast end of a 90 % interval reaches the fastest repetition.
@@ -95,8 +95,8 @@ double deviation_to_fastest(const Repeated& repeated) {
   return std::max(0.0, faster) / (kNormal90 * std::sqrt(2.0));
 }
 
-/// On a machine that something disturbs a measurement may find it undisturbed however many probes did not: the fast side then
-/// reaches what the fastest repetition took.
+/// On a machine that something disturbs a measurement may find it undisturbed however many probes did not:
+/// the fast side then reaches what the fastest repetition took.
 Scatter scatter_of(const Repeated& repeated, bool disturbed) {
   Scatter scatter;
   const std::vector<double> all = deviations(repeated);

@@ -11,8 +11,8 @@
 #include "results/probe_sample.hpp"
 #include "scenario/machine/machine.hpp"
 
-/// What several repetitions of the same probes tell: their common median, how far they lie apart, and whether something disturbed
-/// them.
+/// What several repetitions of the same probes tell: their common median, how far they lie apart, and whether
+/// something disturbed them.
 namespace ringside {
 
 /// A probe of one kind.
@@ -27,25 +27,25 @@ struct ProbePlace {
 /// The calls of each repetition, seconds; no repetition is empty.
 using Repeated = std::vector<std::vector<double>>;
 
-/// The time that half of the calls take at most when every repetition weighs the same, however many calls it made: a repetition
+/// The median call when every repetition weighs the same, however many calls it made: a repetition
 /// that was disturbed makes more calls, because its median is less certain. `repeated` is not empty.
 double common_median(std::span<const std::vector<double>> repeated);
 
 /// By the place of their curve: of kinds that are probed by a part of the ranks, however many were started.
 std::map<ProbePlace, Repeated> repetitions_of(std::span<const ProbeSample> samples, const ProbeKindRow& row);
 
-/// At each size of the wanted kinds that ran in several repetitions: how far the common median of a measurement of half as many
-/// repetitions lies from that of all of these, as a standard deviation of its logarithm, apart for measurements that are faster
-/// and for those that are slower. Every half of the repetitions is taken once; what halves that share repetitions with
-/// the whole understate is made up for, as if repetitions were independent; where something disturbed them (`disturbance`), on the fast side
-/// at least so much that a 90 % interval reaches the fastest repetition; pooled over the probes whose size is within a factor
-/// of four. Divided by √2, so that it stands for the probes alone. Never less than 1.3 %, to which the medians that predictions are
-/// compared with are measured. Empty with one repetition.
+/// At each size of the wanted kinds that ran in several repetitions: how far the common median of a
+/// measurement of half as many repetitions lies from that of all of these, as a standard deviation of its
+/// logarithm, apart for faster and for slower ones. Every half of the repetitions is taken once, corrected
+/// for sharing repetitions with the whole; where something disturbed them (`disturbance`), on the fast side
+/// at least so much that a 90 % interval reaches the fastest repetition; pooled over the probes whose size is
+/// within a factor of four. Divided by √2, so that it stands for the probes alone. Never less than 1.3 %, to
+/// which the medians that predictions are compared with are measured. Empty with one repetition.
 std::vector<SpreadPoint> spread_of(std::span<const ProbeSample> samples,
                                    const std::function<bool(const ProbeKindRow&)>& wanted);
 
-/// How much slower this machine was for a part of the probes of three or more repetitions: `share` of them took more than 1.5
-/// times as long as the second fastest repetition of the same probe, `slower` times in the middle. None where fewer than a
+/// How often the machine was disturbed: `share` of the probes took more than 1.5 times their second fastest
+/// repetition, `slower` times in the middle. None where fewer than a
 /// tenth did, as on a quiet machine. What the kernel knows of it is left to the caller.
 std::optional<Disturbance> disturbance(std::span<const ProbeSample> samples);
 

@@ -1,5 +1,5 @@
-// How fast schedules are simulated. Counters: messages per second of one core, and the simulated answer in microseconds, so
-// that a change of the answer is seen next to a change of the speed.
+// How fast schedules are simulated. Counters: messages per second of one core, and the simulated answer in
+// microseconds, so that a change of the answer is seen next to a change of the speed.
 
 #include <cstdint>
 #include <memory>
@@ -142,8 +142,8 @@ BENCHMARK(flow_ring_through_chains)
     ->Arg(16)
     ->Unit(benchmark::kMillisecond);
 
-/// What `ringside predict` does for one scenario: every algorithm, 4 numbers of ranks, 9 sizes; on one medium, so that
-/// everything is simulated.
+/// What `ringside predict` does for one scenario: every algorithm, 4 numbers of ranks, 9 sizes; on one
+/// medium, so that everything is simulated.
 void predict_sweep(benchmark::State& state) {
   Machine machine;
   machine.name = "one medium";

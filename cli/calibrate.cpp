@@ -169,6 +169,7 @@ void add_calibrate(CLI::App& app, CommonOptions& common) {
   add_bytes(*command, "--max-bytes", request.max_bytes, "Largest message");
   add_launch_flags(*command, request.launch);
   add_calibrate_flags(*command, request.launch);
+  command->footer("calibrate --ranks 4");
   command->callback([flags, &common] { run(flags->request, flags->no_charts, common); });
 }
 

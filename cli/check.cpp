@@ -32,21 +32,38 @@ struct CheckFlags {
   study::LiveRequest request;
 };
 
-/// Whether a line may be a row, which names the type of its elements, or the rest of one, which begins with a time.
+/// Whether a line may be a row (names an element type) or the rest of one (begins with a time).
 bool may_be_row(const std::string& line) {
   const auto words = words_of(line);
   return std::any_of(words.begin(), words.end(), is_nccl_dtype) ||
          (!words.empty() && number_in_word(words.front()));
 }
 
-/// Reads standard input and says of each row, as it comes, where it stands; the whole verdict follows at the end.
-std::vector<study::LogCheck> check_pipe(study::LogChecker& checker, const CommonOptions& common) {
+/// The next line of standard input, of which no more is taken than `most` bytes and one.
+bool next_line(std::string& line, std::uint64_t most) {
+  line.clear();
+  std::streambuf& input = *std::cin.rdbuf();
+  constexpr int kEnd = std::char_traits<char>::eof();
+  int byte = input.sbumpc();
+  const bool any = byte != kEnd;
+  for (; byte != kEnd && byte != '\n' && line.size() <= most; byte = input.sbumpc()) {
+    line += static_cast<char>(byte);
+  }
+  return any;
+}
+
+/// Reads standard input and judges each row as it comes; the whole verdict follows at the end.
+std::vector<study::LogCheck> check_pipe(study::LogChecker& checker, std::uint64_t most,
+                                        const CommonOptions& common) {
   const std::string name = "standard input";
   std::string text;
   std::string line;
   std::size_t shown = 0;
-  while (std::getline(std::cin, line)) {
-    text += line + '\n';
+  while (next_line(line, most - text.size())) {
+    text += valid_utf8(line) + '\n';
+    if (text.size() > most) {
+      reject_long_text(name, most);
+    }
     if (common.quiet || common.format == OutputFormat::json || !may_be_row(line)) {
       continue;
     }
@@ -97,9 +114,8 @@ void check_live(const CLI::App& command, const CheckFlags& flags, const CommonOp
   if (!study::has_population(study::live_backend(flags.request, {}))) {
     // Gloo's verdict knows no population of machines.
     if (const auto flag = typed_in(command, kReferenceGroup)) {
-      throw Error(
-          ErrorKind::environment,
-          fmt::format("{} is a matter of NCCL, which cannot run here: `ringside doctor` says why", *flag));
+      throw Error(ErrorKind::environment,
+                  fmt::format("{} needs NCCL, which cannot run here: `ringside doctor` says why", *flag));
     }
   }
   const auto live = study::check_live(flags.request, common, progress.observer());
@@ -130,12 +146,13 @@ void check_logs(CheckFlags& flags, const CommonOptions& common) {
   if (flags.logs.size() == 1 && flags.logs.front() == "-" && !request.machine && !request.topology) {
     request.instance = study::this_instance();
   }
+  const std::uint64_t most = request.defaults.most_bytes;
   study::LogChecker checker(std::move(request));
   std::vector<study::LogCheck> checks;
   std::vector<std::string> problems;
   for (const std::string& log : flags.logs) {
     try {
-      auto of_log = log == "-" ? check_pipe(checker, common) : checker.check_log(log);
+      auto of_log = log == "-" ? check_pipe(checker, most, common) : checker.check_log(log);
       std::move(of_log.begin(), of_log.end(), std::back_inserter(checks));
     } catch (const Error& error) {
       if (flags.logs.size() == 1) {
@@ -184,6 +201,8 @@ void add_check(CLI::App& app, CommonOptions& common) {
       ->check(CLI::Range(2, kMaxRanks));
   add_name<Collective>(*command, "--collective", defaults.collective,
                        "Which collective it is, where two programs print the same columns");
+  add_no_limit_flag(*command, defaults);
+  command->footer("check all_reduce.log --machine p4d.24xlarge --gate 'busbw@1GiB >= p05'");
   command->callback([flags, &common] { check_logs(*flags, common); });
 
   auto* live =
@@ -198,6 +217,7 @@ void add_check(CLI::App& app, CommonOptions& common) {
             "The largest message (default: 1 GiB on GPUs, 16 MiB on CPUs)");
   add_point_flags(*live, request.launch);
   add_calibrate_flags(*live, request.launch);
+  live->footer("check live --max-bytes 1MiB");
   live->callback([here, live, &common] { check_live(*live, *here, common); });
 }
 

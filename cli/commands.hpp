@@ -11,6 +11,8 @@ class App;
 /// One function per command: it adds its subcommand to the app; the subcommand's callback does the work.
 namespace ringside::cli {
 
+inline constexpr int kInterrupted = 130;  ///< The exit status after SIGINT.
+
 enum class OutputFormat { table, json };
 
 /// Flags that every command takes.

@@ -18,6 +18,7 @@
 
 #include "cli/colour.hpp"
 #include "common/error.hpp"
+#include "common/text.hpp"
 #include "results/codec/reader.hpp"
 
 namespace ringside::cli {
@@ -113,8 +114,8 @@ Columns columns_of(const std::vector<std::string>& header, const Rows& rows) {
   return columns;
 }
 
-/// Drops columns that may be, the last first, and narrows columns of text, the widest first, until a row fits the terminal; numbers
-/// stay whole.
+/// Drops columns that may be, the last first, and narrows columns of text, the widest first, until a row fits
+/// the terminal; numbers stay whole.
 void fit(Columns& columns, Rows& rows, std::size_t width_here) {
   for (std::size_t c = columns.titles.size(); c > 0 && columns.total() > width_here; --c) {
     if (columns.droppable[c - 1]) {
@@ -191,8 +192,8 @@ std::string stacked(const Columns& columns, const Rows& rows, std::size_t width_
   return text;
 }
 
-/// A sentence over several lines where it is longer than one of the terminal. What is indented, JSON and YAML stay as they are: people copy
-/// them.
+/// A sentence over several lines where it is longer than one of the terminal. What is indented, JSON and YAML
+/// stay as they are: people copy them.
 std::string sentence_within(std::string_view text, std::optional<std::size_t> columns) {
   const bool stays = text.find_first_of(" {-#") == 0 || text.find('\n') != std::string_view::npos;
   return columns && !stays ? wrapped(text, *columns, "") : std::string(text);
@@ -212,7 +213,8 @@ void print_raw(std::string_view text) {
 
 }  // namespace
 
-std::string printable(std::string_view text) {
+std::string printable(std::string_view as_given) {
+  const std::string text = with_directions_spelt(valid_utf8(std::string(as_given)));
   std::string result;
   for (std::size_t at = 0; at < text.size(); ++at) {
     const auto byte = static_cast<unsigned char>(text[at]);

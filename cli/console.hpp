@@ -12,8 +12,8 @@
 /// What the commands share in talking to people. Only cli/ prints.
 namespace ringside::cli {
 
-/// The text with everything that would act on a terminal spelt out, as JSON spells it (`\u001b`): logs, listings and error texts of
-/// other programs end up in what we print. Lines of JSON stay JSON.
+/// The text with control and direction characters as JSON spells them (`\u001b`), and U+FFFD for what is no
+/// UTF-8: texts of other programs reach the terminal. Lines of JSON stay JSON.
 std::string printable(std::string_view text);
 
 /// What stands in a table where there is no value.
@@ -22,14 +22,14 @@ inline constexpr std::string_view kAbsent = "–";
 /// The cells of a table.
 using Rows = std::vector<std::vector<std::string>>;
 
-/// A table as text: columns aligned, numbers (columns whose header starts with '>') to the right. On a terminal that is too narrow, columns
-/// whose header starts with '?' are left out, the last first; then text is cut, and where that is not enough rows are written out one
-/// below the other.
+/// A table as text: columns aligned, numbers (columns whose header starts with '>') to the right. On a
+/// terminal that is too narrow, columns whose header starts with '?' are left out, the last first; then text
+/// is cut, and where that is not enough rows are written out one below the other.
 std::string table(const std::vector<std::string>& header, Rows rows);
 /// Whether it needs nothing of that.
 bool fits_terminal(const std::vector<std::string>& header, const Rows& rows);
 
-/// Stages and progress on standard error: a bar that redraws itself on a terminal, one line per stage elsewhere.
+/// Stages and progress on standard error: a bar on a terminal, one line per stage elsewhere.
 class Progress {
  public:
   explicit Progress(bool quiet);
@@ -56,7 +56,7 @@ class Progress {
   std::string stage_;
 };
 
-/// The text over several lines where it is longer than what a line of the terminal has left behind `taken` columns.
+/// The text, broken where a line of the terminal has no room left behind `taken` columns.
 std::string wrapped_for_terminal(std::string_view text, std::size_t taken);
 
 /// print() whose lines that end with `word` are coloured there: the winner of a table.
@@ -77,8 +77,8 @@ void print_record(const nlohmann::ordered_json& record);
 /// Prints a file of JSON Lines as it is.
 void print_file(const std::filesystem::path& file);
 
-/// At the end, and where somebody waits for a line: everything printed is out. But for print_error() all throw Error{environment} with the system's reason when it cannot be
-/// written, a full disk for example.
+/// At the end, and where somebody waits for a line: everything printed is out. But for print_error() all
+/// throw Error{environment} with the system's reason when it cannot be written, a full disk for example.
 void finish_output();
 
 /// An argument as one would type it: in quotes where a shell would take it apart.

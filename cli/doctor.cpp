@@ -109,21 +109,20 @@ std::vector<Finding> examine_disturbances(int cores) {
   const auto finding = [&](const char* what, double used, const char* advice) {
     return Finding{what, share(used), used >= kNoticed ? advice : ""};
   };
-  std::vector<Finding> findings = {finding("other processes use", load.cores_used(),
-                                           "times scatter and intervals widen; end what can be ended"),
-                                   finding("the hypervisor took", load.cores_stolen(),
-                                           "the host is shared: measure again at another time")};
+  std::vector<Finding> findings = {
+      finding("other processes use", load.cores_used(), "measurements will be noisy; stop other programs"),
+      finding("the hypervisor took", load.cores_stolen(),
+              "the host is shared: measure again at another time")};
   if (load.cores_throttled() > 0) {
     findings.push_back(
         finding("the CPU quota took", load.cores_throttled(), "raise the quota of this container"));
   }
   const std::string congestion_control = tcp_congestion_control();
   if (!congestion_control.empty()) {
-    findings.push_back(
-        {"TCP congestion control", congestion_control,
-         congestion_control.starts_with("bbr")
-             ? "paces long messages on loopback, too, which holds up two ranks (docs/performance.md)"
-             : ""});
+    findings.push_back({"TCP congestion control", congestion_control,
+                        congestion_control.starts_with("bbr")
+                            ? "slows long messages between two ranks on loopback (docs/performance.md)"
+                            : ""});
   }
   return findings;
 }
@@ -203,6 +202,7 @@ void add_doctor(CLI::App& app, CommonOptions& common) {
           ->expected(0, 1);
   command->add_option("--gpu", flags->gpu, "The model of the GPUs, where --topology finds only numbers")
       ->needs(topology);
+  command->footer("doctor --topology");
   command->callback([flags, topology, &common] {
     if (topology->count() > 0) {
       examine_topology(*flags, common);

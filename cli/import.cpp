@@ -70,8 +70,8 @@ void print_matrix(const CopyMatrix& matrix) {
 
 void print_text(const std::string& text) { print_line(text); }
 
-void import_copies(const fs::path& log, const CommonOptions& common) {
-  const auto [copies, known] = study::import_copies(log);
+void import_copies(const fs::path& log, std::uint64_t most, const CommonOptions& common) {
+  const auto [copies, known] = study::import_copies(log, most);
   if (common.format == OutputFormat::json) {
     print_copy_records(copies);
     return;
@@ -95,13 +95,13 @@ void import_log(const study::ImportRequest& request, const CommonOptions& common
   Progress progress(common.quiet);
   const study::ImportStudy study = study::import_log(request, common, progress.observer());
   if (common.format == OutputFormat::json) {
-    for (const fs::path& file : study.files) {
-      print_file(file);
+    if (study.file) {
+      print_file(*study.file);
     }
     return;
   }
   const Import& import = study.import;
-  if (study.files.empty()) {
+  if (!study.file) {
     print_line(
         fmt::format("{}: transfers between two processes, of {}", request.log.string(), import.format));
     std::for_each(import.notes.begin(), import.notes.end(), print_text);
@@ -118,11 +118,16 @@ void import_log(const study::ImportRequest& request, const CommonOptions& common
     });
     for (const std::string& kind : describe_kinds(series.points)) {
       rows.push_back({std::to_string(i + 1), std::to_string(series.line),
-                      std::to_string(series.points.size()), std::to_string(wrong), kind,
-                      study.files[i].filename().string()});
+                      std::to_string(series.points.size()), std::to_string(wrong), kind});
     }
   }
-  print(table({">series", ">line", ">rows", ">wrong", "what", "file"}, rows));
+  constexpr std::size_t kScreen = 24;
+  const std::size_t hidden = rows.size() > kScreen ? rows.size() - kScreen : 0;
+  rows.erase(rows.end() - static_cast<std::ptrdiff_t>(hidden), rows.end());
+  print(table({">series", ">line", ">rows", ">wrong", "what"}, rows));
+  if (hidden > 0) {
+    print_line(fmt::format("… and {} more", hidden));
+  }
   print_line(fmt::format(
       "\n{}: {} of {}{}{}", request.log.string(), count_of(points, "row"), import.format,
       import.nccl ? fmt::format(", {}{}", import.nccl->starts_with("RCCL") ? "" : "NCCL ", *import.nccl) : "",
@@ -131,7 +136,7 @@ void import_log(const study::ImportRequest& request, const CommonOptions& common
     print_line(note);
   }
   std::for_each(study.transfers.begin(), study.transfers.end(), print_text);
-  print_line(fmt::format("results: {}", study.directory.string()));
+  print_line(fmt::format("results: {}", study.file->string()));
 }
 
 void import_topology(const fs::path& file, const std::optional<std::string>& gpu,
@@ -161,12 +166,13 @@ struct ImportFlags {
 /// What another tool wrote, by what it holds.
 void import_any(const CLI::App& command, ImportFlags& flags, const CommonOptions& common) {
   fs::path& log = flags.request.log;
-  log = study::log_or_pipe(log, common);
+  const std::uint64_t most = flags.request.defaults.most_bytes;
+  log = study::log_or_pipe(log, common, most);
   if (flags.anonymise) {
     for (const char* group : {kMeasurementsGroup, kTopologiesGroup}) {
       refuse_group(command, group, "the log is written again, and nothing of it is read");
     }
-    print_line(study::anonymise(log, common).string());
+    print_line(study::anonymise(log, common, most).string());
     return;
   }
   switch (study::kind_of_log(log)) {
@@ -177,7 +183,7 @@ void import_any(const CLI::App& command, ImportFlags& flags, const CommonOptions
       for (const char* group : {kMeasurementsGroup, kTopologiesGroup}) {
         refuse_group(command, group, "copies from GPU to GPU are no collectives");
       }
-      return import_copies(log, common);
+      return import_copies(log, most, common);
     case study::LogKind::topology:
       refuse_group(command, kMeasurementsGroup, "a topology holds no measurements");
       return import_topology(log, flags.gpu, common);
@@ -213,7 +219,9 @@ void add_import(CLI::App& app, CommonOptions& common) {
   }
   command->add_flag("--anonymise", flags->anonymise,
                     "Instead write the log without names of hosts and people and without addresses");
+  add_no_limit_flag(*command, request.defaults);
   add_gpu_flag(*command, flags->gpu);
+  command->footer("import osu_allreduce.log --ranks 8");
   command->callback([flags, command, &common] { import_any(*command, *flags, common); });
 
   auto* topology = add_mode(app, "import topo",
@@ -225,6 +233,7 @@ void add_import(CLI::App& app, CommonOptions& common) {
   auto of_topology = std::make_shared<TopologyFlags>();
   topology->add_option("FILE", of_topology->file, "The text")->required();
   add_gpu_flag(*topology, of_topology->gpu);
+  topology->footer("import topo topo.txt --gpu A100-SXM4-40GB");
   topology->callback(
       [of_topology, &common] { import_topology(of_topology->file, of_topology->gpu, common); });
 }

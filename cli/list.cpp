@@ -117,7 +117,7 @@ void print_classes(const std::map<std::string, std::vector<std::string>>& classe
       "all.");
 }
 
-/// A row for each machine, or for those that have the word in it; without one, and not asked for all, classes by their GPU.
+/// A row for each machine, or those with the word; without one, and not for all, classes by GPU.
 void list_machines(const CommonOptions& common, const std::string& word, bool all) {
   const bool as_json = common.format == OutputFormat::json;
   std::vector<std::string> header = {"name", "gpus", "inside", "between", "price"};
@@ -191,6 +191,7 @@ void add_list(CLI::App& app, CommonOptions& common) {
   command->add_option("KIND", flags->kind, "algorithms, machines, workloads or backends")->required();
   command->add_option("WORD", flags->word, "Machines whose row has it, such as H100");
   command->add_flag("--all", flags->all, "A row for every machine");
+  command->footer("list machines h100");
   command->callback([flags, &common] {
     const std::string& what = flags->kind;
     if (what == "machines") {
@@ -202,7 +203,7 @@ void add_list(CLI::App& app, CommonOptions& common) {
     }
     if (!flags->word.empty() || flags->all) {
       throw Error(ErrorKind::bad_input,
-                  fmt::format("list {}: {} bears on machines alone", what, flags->all ? "--all" : "a word"));
+                  fmt::format("list {}: {} is for machines alone", what, flags->all ? "--all" : "a word"));
     }
     if (what == "algorithms") {
       list_algorithms(common);

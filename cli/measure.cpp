@@ -17,9 +17,7 @@
 namespace ringside::cli {
 namespace {
 
-constexpr int kInterrupted = 130;
-
-/// Ranks that run have been ended by then (real/system/interrupt.hpp), and every finished point is in the journal.
+/// Ranks have ended by then (real/system/interrupt.hpp), and every finished point is in the journal.
 extern "C" void end_resumable(int /*signal*/) {
   constexpr std::string_view kSentence =
       "\nringside: interrupted; finished points are kept, --resume goes on\n";
@@ -31,6 +29,7 @@ extern "C" void end_resumable(int /*signal*/) {
 struct MeasureFlags {
   std::string scenario;
   bool no_charts = false;
+  bool explain = false;
   study::CompareRequest request;
 };
 
@@ -45,7 +44,7 @@ void run(const CLI::App& command, MeasureFlags& flags, const CommonOptions& comm
   if (!study) {
     return;  // Rank 0 of mpirun, srun or torchrun prints.
   }
-  print_points(*study, common);
+  print_points(*study, common, flags.explain);
   if (request.predicts && !flags.no_charts) {
     draw_points(*study, study::speedup_grid(*study), common, progress);
   }
@@ -55,25 +54,21 @@ void run(const CLI::App& command, MeasureFlags& flags, const CommonOptions& comm
 void add_flags(CLI::App& command, MeasureFlags& flags) {
   study::CompareRequest& request = flags.request;
   command.add_option("SCENARIO", flags.scenario, "Scenario file (docs/scenario.md)")->required();
-  auto* resume = command.add_flag("--resume", request.resume,
-                                  "Go on with the results that are there, from a run that was ended");
+  command.add_flag("--explain", flags.explain, "Show every size, and how accurate each algorithm is");
+  auto* resume =
+      command.add_flag("--resume", request.resume, "Continue a run that was ended; keep its results");
   add_launch_flags(command, request.launch);
   add_point_flags(command, request.launch);
   // What it was called before is --passes.
   auto* repetitions =
-      command
-          .add_option("--repetitions,--passes", request.repetitions,
-                      "Go through all points this many times, each time with a part of --time-per-point, so "
-                      "that drift hits all alike")
+      command.add_option("--repetitions,--passes", request.repetitions, "Rounds through all points")
           ->check(CLI::Range(1, 1000))
           ->capture_default_str();
-  auto* check =
-      add_read(command, "--check",
-               "Which results are compared with what they must be, outside the timer: every or last (of a "
-               "point)",
-               [&request](const std::string& text) { request.check_every_call = text == "every"; })
-          ->check(CLI::IsMember({"every", "last"}))
-          ->default_str("every");
+  auto* check = add_read(command, "--check",
+                         "Which results are checked, outside the timer: every one, or the last of a point",
+                         [&request](const std::string& text) { request.check_every_call = text == "every"; })
+                    ->check(CLI::IsMember({"every", "last"}))
+                    ->default_str("every");
   for (CLI::Option* option : {resume, repetitions, check}) {
     option->group(kPointsGroup);
   }
@@ -87,6 +82,7 @@ void add_measure(CLI::App& app, CommonOptions& common) {
   auto flags = std::make_shared<MeasureFlags>();
   flags->request.predicts = false;
   add_flags(*command, *flags);
+  command->footer("measure configs/scenarios/quickstart.yaml");
   command->callback([flags, command, &common] { run(*command, *flags, common); });
 }
 
@@ -96,10 +92,9 @@ void add_compare(CLI::App& app, CommonOptions& common) {
   auto flags = std::make_shared<MeasureFlags>();
   add_flags(*command, *flags);
   add_calibrate_flags(*command, flags->request.launch);
-  command->add_flag(
-      "--fitted", flags->request.fitted,
-      "Also draw the line fitted to each algorithm's own measurements, and say how far off it would be");
+  command->add_flag("--fitted", flags->request.fitted, "Also draw lines fitted to what was measured");
   command->add_flag("--no-charts", flags->no_charts, "Do not draw charts");
+  command->footer("compare configs/scenarios/quickstart.yaml");
   command->callback([flags, command, &common] { run(*command, *flags, common); });
 }
 

@@ -2,6 +2,8 @@
 
 #include <chrono>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 #include <map>
 
 #include <CLI/CLI.hpp>
@@ -94,30 +96,27 @@ void add_launch_flags(CLI::App& command, study::LaunchChoices& choices) {
     return std::chrono::milliseconds(std::llround(value.value * 1e3));
   };
   add_quantity(command, "--timeout", timeout_of, choices.ranks.timeout,
-               "Deadline of every single wait for a rank")
+               "Deadline of each wait for another rank")
       ->default_str("60 s")
       ->group(kRanksGroup);
   const auto add = [&](const char* flag, std::optional<std::string>& value, const char* help) {
     command.add_option(flag, value, help)->group(kRanksGroup);
   };
-  add("--wrap", choices.ranks.wrap,
-      "Command in front of each rank, such as 'ip netns exec host{rank}' or 'taskset -c {rank}'");
+  add("--wrap", choices.ranks.wrap, "Command before each rank, such as 'taskset -c {rank}'");
   add("--interface", choices.ranks.interface, "Network interface of the ranks (default: loopback)");
   add("--rendezvous", choices.ranks.rendezvous,
-      "Where ranks that mpirun, srun or torchrun started meet: file:///path or redis://host:port");
-  add_backend_flag(command, choices, "auto, gloo or nccl (default: what the scenario says, or auto)");
+      "Where ranks of mpirun, srun or torchrun meet: file:///path or redis://host:port");
+  add_backend_flag(command, choices, "auto, gloo or nccl (default: the scenario's, or auto)");
   command
       .add_option("--ranks-per-gpu", choices.ranks.gpu.ranks_per_gpu,
-                  "nccl: so many ranks share a GPU, for trying it where GPUs are few; results are marked "
-                  "'shared GPU'")
+                  "nccl: so many ranks share a GPU; results are marked 'shared GPU'")
       ->check(CLI::Range(1, 64))
       ->capture_default_str()
       ->group(kRanksGroup);
   command
       .add_flag_callback(
           "--no-machine-tuning", [&choices] { choices.ranks.tune_machine = false; },
-          "Leave the machine as it is: ranks are not bound to cores nor scheduled otherwise than usual, idle "
-          "states are not prevented, and messages travel in one piece")
+          "Do not bind ranks to cores, schedule them in batches, prevent idle states or cut messages")
       ->group(kRanksGroup);
 }
 
@@ -126,32 +125,35 @@ void add_backend_flag(CLI::App& command, study::LaunchChoices& choices, const st
 }
 
 void add_point_flags(CLI::App& command, study::LaunchChoices& choices) {
-  add_seconds(command, "--time-per-point", choices.time_per_point, "Measure one point for at most this long")
+  add_seconds(command, "--time-per-point", choices.time_per_point, "Longest time for one point")
       ->group(kPointsGroup);
 }
 
 void add_calibrate_flags(CLI::App& command, study::LaunchChoices& choices) {
-  add_seconds(command, "--calibrate-time", choices.calibrate_time, "Probe this machine for at most this long")
+  add_seconds(command, "--calibrate-time", choices.calibrate_time, "Longest time for all probes")
       ->group(kProbesGroup);
 }
 
 void add_machine_flags(CLI::App& command, study::CheckRequest& request) {
-  auto* machine = command.add_option("--machine", request.machine,
-                                     "What the machine is: a name of `list machines`, or a file");
+  auto* machine = command.add_option("--machine", request.machine, "A name of `list machines`, or a file");
   auto* topology = command.add_option("--topology", request.topology,
-                                      "The same as nvidia-smi topo -m or NCCL's topology XML says it");
-  auto* gpu = command.add_option(
-      "--gpu", request.gpu, "The model of the GPUs, where nothing else says it; '8 x B200': eight a node");
+                                      "The machine as `nvidia-smi topo -m` or NCCL's topology XML");
+  auto* gpu = command.add_option("--gpu", request.gpu,
+                                 "Model of the GPUs where nothing else says it, such as '8 x B200'");
   for (CLI::Option* option : {machine, topology, gpu}) {
     option->group(kReferenceGroup);
   }
   machine->excludes(topology);
 }
 
+void add_no_limit_flag(CLI::App& command, ImportDefaults& defaults) {
+  command.add_flag_callback(
+      "--no-limit", [&defaults] { defaults.most_bytes = std::numeric_limits<std::uint64_t>::max(); },
+      "Read logs of more than 1 GiB, too, to their end");
+}
+
 void add_network_flag(CLI::App& command, study::CheckRequest& request) {
-  command
-      .add_option("--network", request.network,
-                  "NICs of a node, rate and kind, where the log says the rest: '4 x 200 Gb/s infiniband'")
+  command.add_option("--network", request.network, "NICs of a node, such as '4 x 200 Gb/s infiniband'")
       ->group(kReferenceGroup);
 }
 
@@ -166,7 +168,7 @@ std::optional<std::string> typed_in(const CLI::App& command, std::string_view gr
 
 void refuse_group(const CLI::App& command, std::string_view group, std::string_view why) {
   if (const auto flag = typed_in(command, group)) {
-    throw Error(ErrorKind::bad_input, fmt::format("{} bears on nothing here: {}", *flag, why));
+    throw Error(ErrorKind::bad_input, fmt::format("{} has no effect here: {}", *flag, why));
   }
 }
 

@@ -20,7 +20,7 @@ class Option;
 /// Options that are read straight into what a study takes.
 namespace ringside::cli {
 
-/// A subcommand of two words (`check live`), which main takes for one: a mode that is a command of its own, with its own flags.
+/// A subcommand of two words (`check live`): a mode that is a command of its own, with its own flags.
 CLI::App* add_mode(CLI::App& app, const std::string& words, const std::string& help);
 
 /// An option whose text `read` takes, or refuses with an Error.
@@ -53,6 +53,8 @@ void add_point_flags(CLI::App& command, study::LaunchChoices& choices);
 void add_calibrate_flags(CLI::App& command, study::LaunchChoices& choices);
 /// What says which machine a log is of, where it does not.
 void add_machine_flags(CLI::App& command, study::CheckRequest& request);
+/// `--no-limit`, for what reads logs of any length.
+void add_no_limit_flag(CLI::App& command, ImportDefaults& defaults);
 /// What joins the nodes of a log.
 void add_network_flag(CLI::App& command, study::CheckRequest& request);
 
@@ -67,7 +69,7 @@ std::optional<std::string> typed_in(const CLI::App& command, std::string_view gr
 /// Throws Error{bad_input} for one; `why` ends the sentence.
 void refuse_group(const CLI::App& command, std::string_view group, std::string_view why);
 
-/// Throws Error{bad_input} for what a scenario leaves nothing to do; `unmeasured` says why no point is measured, where none is.
+/// Throws Error{bad_input} where a scenario leaves nothing to do; `unmeasured`: why no point is measured.
 void refuse_idle(const CLI::App& command, const Scenario& scenario,
                  std::optional<std::string_view> unmeasured = {});
 

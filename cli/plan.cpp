@@ -48,7 +48,7 @@ std::optional<Error> choose_folder(const std::string& name, CommonOptions& commo
   }
 }
 
-/// What was asked is answered first, then what could not be written is told. `written`: of a one-line plan; else none.
+/// The answer first, then what could not be written. `written`: of a one-line plan; else none.
 void answer(study::PlanRequest request, const study::WrittenPlan* written, const PlanFlags& flags,
             CommonOptions common, const std::optional<Error>& unwritable) {
   Plan asked = study::plan_of(request);
@@ -127,38 +127,27 @@ void run(const PlanFlags& flags, CommonOptions common) {
 void add_line(CLI::App& command, CLI::Option& plan, study::PlanLine& line) {
   CLI::Option* gpus = command.add_option(
       "--gpus", line.gpus,
-      "What could be rented, such as '4x3090, 8x4090 @ 2.77 USD, p4d.24xlarge': GPUs, with the price of "
-      "an hour, or machines");
-  CLI::Option* model = command.add_option(
-      "--model", line.model,
-      "What is trained: a name of `ringside list workloads`, its beginning, a workload file, or config.json "
-      "of a language model");
+      "Offers: GPUs or machines, with a price per hour, such as '4x3090, 8x4090 @ 2.77 USD'");
+  CLI::Option* model =
+      command.add_option("--model", line.model,
+                         "A name of `list workloads`, a workload file, or config.json of a language model");
   CLI::Option* gradients =
       command.add_option("--gradients", line.gradients,
-                         "Instead of a model, the size of its gradients, such as '88 MB', or how many "
-                         "parameters it has, such as '22 M': what synchronising them takes");
+                         "Instead of a model: bytes of gradients ('88 MB') or parameters ('22 M')");
   CLI::Option* shard = command.add_option(
-      "--shard", line.sharding,
-      "How a language model is spread over GPUs: ddp, zero1, zero2, zero3, fsdp, hybrid, lora, qlora, or "
-      "several with commas");
+      "--shard", line.sharding, "ddp, zero1, zero2, zero3, fsdp, hybrid, lora or qlora; several with commas");
   CLI::Option* search =
-      command.add_flag("--search", line.search,
-                       "Try all ways to spread a language model, and name the best and the runner-up");
-  CLI::Option* sequence = command.add_option(
-      "--sequence", line.sequence, "Tokens of a sample of a language model, instead of the model's");
+      command.add_flag("--search", line.search, "Try all of these; name the best and the runner-up");
+  CLI::Option* sequence =
+      command.add_option("--sequence", line.sequence, "Tokens of a sample, instead of the model's");
   CLI::Option* tokens =
-      command.add_option("--tokens", line.tokens,
-                         "How long a language model is trained, such as '300 B', instead of the model's");
-  CLI::Option* epochs =
-      command.add_option("--epochs", line.epochs, "The same in epochs, for models whose data is known");
-  CLI::Option* batch =
-      command.add_option("--batch", line.batch, "Samples of one GPU per pass, instead of the model's");
-  CLI::Option* bandwidth = command.add_option(
-      "--bandwidth", line.bandwidth, "Measured bandwidth of the PCIe slots of --gpus, such as '20 GB/s'");
+      command.add_option("--tokens", line.tokens, "Length of the training, such as '300 B'");
+  CLI::Option* epochs = command.add_option("--epochs", line.epochs, "The same in epochs");
+  CLI::Option* batch = command.add_option("--batch", line.batch, "Samples of one GPU per pass");
+  CLI::Option* bandwidth =
+      command.add_option("--bandwidth", line.bandwidth, "Measured PCIe bandwidth, such as '20 GB/s'");
   CLI::Option* known = command.add_option(
-      "--known", line.known,
-      "What somebody measured: '3090: 568 samples/s' of one GPU, or '4x3090: 88 MB in 15 ms'; may be "
-      "repeated");
+      "--known", line.known, "A measurement: '3090: 568 samples/s' or '4x3090: 88 MB in 15 ms' (repeatable)");
   known->allow_extra_args(false);
   gpus->excludes(&plan);
   for (CLI::Option* one :
@@ -176,39 +165,34 @@ void add_line(CLI::App& command, CLI::Option& plan, study::PlanLine& line) {
 
 void add_plan(CLI::App& app, CommonOptions& common) {
   CLI::App* command = app.add_subcommand(
-      "plan",
-      "Before you rent: step time, exposed communication and cost of a workload on every machine on offer");
+      "plan", "Before you rent: step time, exposed communication and cost of a workload on each offer");
   auto flags = std::make_shared<PlanFlags>();
   study::PlanRequest& request = flags->request;
-  CLI::Option* plan = command->add_option(
-      "PLAN", flags->file, "Plan file (docs/planning.md); without one, --model and --gpus ask");
+  CLI::Option* plan =
+      command->add_option("PLAN", flags->file, "Plan file (docs/planning.md); or else --model and --gpus");
   CLI::Option* sweep = command->add_option(
       "--sweep", flags->sweeps,
-      "What if: KEY=FROM:TO:STEP for any key of the plan, its workload or its machines, or gpus, such as "
-      "accumulate=1:64:2x or lanes=4,8,16; prints the best offer of each; may be repeated");
+      "The best offer for each value of a key: gpus=4,8,16 or accumulate=1:64:2x (repeatable)");
   CLI::Option* offers = command->add_option(
       "--offers", request.offers,
-      "More offers: YAML, `vastai search offers --raw` JSON, or vms.csv of SkyPilot's catalogue; may be "
-      "repeated");
-  command->add_option("--deadline", request.deadline, "By when the run must be done, such as '2 h'");
-  command->add_option("--budget", request.budget, "What the run may cost, such as '20 USD'");
-  CLI::Option* exchange = command->add_option(
-      "--exchange", request.exchange,
-      "What a currency of offers is worth, such as '1 EUR = 1.08 USD', instead of the plan's "
-      "exchange_rates; may be repeated");
-  CLI::Option* explain = command->add_option(
-      "--explain", request.explained,
-      "Explain every shown offer whose name contains this; else the best and the first one");
+      "A listing: YAML, JSON of `vastai search offers --raw`, or SkyPilot's vms.csv (repeatable)");
+  command->add_option("--deadline", request.deadline, "Longest run, such as '2 h'");
+  command->add_option("--budget", request.budget, "Highest cost, such as '20 USD'");
+  CLI::Option* exchange = command->add_option("--exchange", request.exchange,
+                                              "Rate of a currency, such as '1 EUR = 1.08 USD' (repeatable)");
+  CLI::Option* explain = command->add_option("--explain", request.explained,
+                                             "Explain the offers whose name contains this (repeatable)");
   for (CLI::Option* repeated : {sweep, offers, exchange, explain}) {
     repeated->allow_extra_args(false);
   }
   explain->excludes(sweep);
-  command->add_option("--top", request.top, "How many offers to show, instead of 12")
+  command->add_option("--top", request.top, "How many offers to show")
       ->check(CLI::Range(1, 1000))
       ->excludes(sweep)
       ->each([flags](const std::string&) { flags->all_rows = true; });
   add_line(*command, *plan, flags->line);
-  command->add_flag("--no-charts", flags->no_charts, "Draw nothing");
+  command->add_flag("--no-charts", flags->no_charts, "Do not draw charts");
+  command->footer("plan --model resnet34 --gpus '4x3090,8x3090,p4d.24xlarge'");
   command->callback([flags, &common] { run(*flags, common); });
 }
 

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "analysis/comparison/class_sentences.hpp"
 #include "analysis/comparison/limit_sentences.hpp"
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
@@ -39,11 +40,11 @@ void print_native_details(const study::NativeFindings& native) {
     rows.push_back({std::to_string(point.key.ranks), format(point.key.bytes),
                     std::string(name(point.predicted->source)), limit_sentences(point.predicted->limits)});
   }
-  print(table({">ranks", ">size", "source", "native: what NCCL takes, and what limits it"}, rows));
+  print(table({">ranks", ">size", "source", "native: NCCL's choice, and its limit"}, rows));
 }
 
-/// What NCCL takes, once for each number of ranks, where its numbers come from, and which single measurement would narrow them
-/// most. Prints nothing when there are none.
+/// What NCCL takes, once for each number of ranks, where its numbers come from, and which single measurement
+/// would narrow them most. Prints nothing when there are none.
 void print_native(const study::NativeFindings& native, bool explain) {
   if (native.points.empty()) {
     return;
@@ -73,12 +74,12 @@ void print_native(const study::NativeFindings& native, bool explain) {
                     nccl_fit().systems));
   }
   if (native.advice) {
-    print_line(fmt::format("What would narrow this most: {} (intervals of x{:.1f} become x{:.1f})",
+    print_line(fmt::format("Measure this next: {} (narrows the interval from ×{:.1f} to ×{:.1f})",
                            native.advice->what, native.advice->width_before, native.advice->width_after));
     print_line("  " + native.advice->command);
     print_line(fmt::format("  then --known '{}'", native.advice->known));
     if (!native.advice->question.empty()) {
-      print_line(fmt::format("What would settle the transport: {} Write {}.", native.advice->question,
+      print_line(fmt::format("Open question about the transport: {} Answer with {}.", native.advice->question,
                              native.advice->answer));
     }
   }
@@ -105,6 +106,11 @@ void run(const CLI::App& command, PredictFlags& flags, const CommonOptions& comm
                 fmt::format("nothing can be predicted. {}", fmt::join(study.unpredicted, ". ")));
   }
   print_points(study, common, flags.explain);
+  if (flags.explain && common.format == OutputFormat::table) {
+    for (const std::string& sentence : class_sentences(study.points)) {
+      print_line(sentence);
+    }
+  }
   if (flags.charts && !study.unwritable) {
     draw_points(study, study::speedup_grid(study), common, progress);
   }
@@ -127,36 +133,36 @@ void add_predict(CLI::App& app, CommonOptions& common) {
                      "auto, closed_form, replay or flow; auto takes flow where anything is shared")
       ->default_str("auto");
   command->add_flag("--force", request.force, "Simulate even where that takes very long");
-  command->add_flag("--charts", flags->charts, "Draw charts as well");
+  command->add_flag("--charts,!--no-charts", flags->charts, "Draw charts as well");
   command->add_flag(
       "--explain", flags->explain,
-      "Show every message size, and which algorithm, protocol and channels NCCL takes there, and why");
+      "Show every message size, the simulated classes of ranks, and NCCL's algorithm, protocol and "
+      "channels with their reason");
   command
-      ->add_option(
-          "--sweep", flags->sweeps,
-          "What if: KEY=FROM:TO:STEP for ranks, ranks_per_node, bytes or any key of the machine, such as "
-          "bandwidth=5GB/s:100GB/s:log10 or ranks=2:64:2x; prints and draws who wins; may be repeated")
+      ->add_option("--sweep", flags->sweeps,
+                   "Vary ranks, ranks_per_node, bytes or a key of the machine: KEY=FROM:TO:STEP, such as "
+                   "bandwidth=5GB/s:100GB/s:log10 or ranks=2:64:2x; prints and draws who wins (repeatable)")
       ->allow_extra_args(false);
-  add_read(
-      *command, "--model",
-      fmt::format("Whose answer for NCCL's own collectives: {}", fmt::join(names_of<NativeModel>(), ", ")),
-      [&request](const std::string& text) {
-        const std::optional<NativeModel> model = parse_name<NativeModel>(text);
-        if (!model) {
-          throw Error(ErrorKind::bad_input, unknown_name("--model", text, names_of<NativeModel>()));
-        }
-        request.native.model = *model;
-      })
+  add_read(*command, "--model",
+           fmt::format("Model of NCCL's own collectives: {}", fmt::join(names_of<NativeModel>(), ", ")),
+           [&request](const std::string& text) {
+             const std::optional<NativeModel> model = parse_name<NativeModel>(text);
+             if (!model) {
+               throw Error(ErrorKind::bad_input, unknown_name("--model", text, names_of<NativeModel>()));
+             }
+             request.native.model = *model;
+           })
       ->default_str("ringside");
   command
       ->add_option(
           "--known", request.native.known,
-          "What somebody measured on this machine, of native or of an algorithm: "
+          "A measurement of native or an algorithm on this machine: "
           "'{native: {ranks: 4, bytes: 1 GiB, seconds: 95 ms}}', '{ring: {…}}', '{all_gather: {…}}', "
-          "'{p2p: {bandwidth: 12 GB/s}}', or a file that `ringside import` reads; sharpens all predictions; "
-          "may be repeated")
+          "'{p2p: {bandwidth: 12 GB/s}}', or a file that `ringside import` reads; sharpens all predictions "
+          "(repeatable)")
       ->allow_extra_args(false);
   add_calibrate_flags(*command, request.launch);
+  command->footer("predict configs/scenarios/custom-10GBps.yaml");
   command->callback([flags, command, &common] { run(*command, *flags, common); });
 }
 

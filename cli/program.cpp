@@ -16,6 +16,8 @@
 #include <CLI/CLI.hpp>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <pthread.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "cli/console.hpp"
@@ -87,8 +89,8 @@ void reject_unknown_flag(const Program& program, const CLI::App& app,
     for (const CLI::App* other : app.get_subcommands([](const CLI::App*) { return true; })) {
       if (first_word(*other) == first_word(typed) && flags_of(*other).contains(flag)) {
         throw Error(ErrorKind::bad_input,
-                    fmt::format("{0} bears on nothing here: it is a flag of `{1} {2}`, not of `{1} {3}`",
-                                flag, program.name, other->get_name(), typed.get_name()));
+                    fmt::format("{0} has no effect here: it is a flag of `{1} {2}`, not of `{1} {3}`", flag,
+                                program.name, other->get_name(), typed.get_name()));
       }
     }
     reject_moved(program, flag);
@@ -114,8 +116,8 @@ void join_modes(const CLI::App& app, std::vector<std::string>& arguments) {
   }
 }
 
-/// CLI11's message, but for those that do not say what to do. What it cannot convert are numbers: other values have checks of
-/// our own.
+/// CLI11's message, but for those that do not say what to do. What it cannot convert are numbers: other
+/// values have checks of our own.
 std::string what_is_wrong(const Program& program, const CLI::ParseError& error) {
   constexpr std::string_view kUnconverted = "Could not convert: ";
   const std::string text = error.what();
@@ -125,8 +127,8 @@ std::string what_is_wrong(const Program& program, const CLI::ParseError& error) 
   return text.starts_with(kUnconverted) ? text.substr(kUnconverted.size()) + ": is not a whole number" : text;
 }
 
-/// A standard stream that is closed would be the number of the next file that is opened, and errors would end up in it.
-/// Standard output is opened such that writing to it still fails.
+/// A standard stream that is closed would be the number of the next file that is opened, and errors would end
+/// up in it. Standard output is opened such that writing to it still fails.
 void open_standard_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(stream, F_GETFD) == -1) {
@@ -135,20 +137,46 @@ void open_standard_streams() {
   }
 }
 
-/// Descriptions of flags as wide as the terminal leaves room for.
+/// Descriptions of flags as wide as the terminal allows. Beside a flag: the kind of its value and its
+/// default alone: what a value must be and which flags exclude each other is said to who gets it wrong.
 class HelpWithinTerminal final : public CLI::Formatter {
+ public:
+  HelpWithinTerminal() { column_width(27); }
+
+ private:
   std::string make_option_desc(const CLI::Option* option) const override {
     return wrapped_for_terminal(CLI::Formatter::make_option_desc(option), get_column_width());
   }
+
+  std::string make_option_opts(const CLI::Option* option) const override {
+    if (option->get_type_size() == 0) {
+      return {};
+    }
+    const std::string type = option->get_type_name();
+    const std::string& value = option->get_default_str();
+    return fmt::format(" {}{}{}", type.substr(0, type.find(':')), value.empty() ? "" : "=", value);
+  }
+
+  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
+    std::string help = CLI::Formatter::make_help(app, std::move(name), mode);
+    for (auto at = help.find("\n\n\n"); at != std::string::npos; at = help.find("\n\n\n")) {
+      help.erase(at, 1);
+    }
+    return help;
+  }
 };
+
+extern "C" void end_by_interrupt(int /*signal*/) { ::_exit(kInterrupted); }
 
 int run(const Program& program, int argc, char** argv) {
   std::vector<std::string> arguments(argv + 1, argv + argc);
   if (program.rank != nullptr && !arguments.empty() && arguments.front() == "rank") {
     return program.rank(std::span<const std::string>(arguments).subspan(1));
   }
+  if (std::signal(SIGINT, end_by_interrupt) == SIG_IGN) {
+    std::signal(SIGINT, SIG_IGN);  // As in the background of a script.
+  }
   CLI::App app(program.description, program.name);
-  app.footer(fmt::format("Start with:  {} {}\n{}", program.name, program.start, kStatuses));
   app.set_version_flag("--version", fmt::format("{} {}", program.name, RINGSIDE_VERSION));
   app.require_subcommand(1);
   app.formatter(std::make_shared<HelpWithinTerminal>());
@@ -163,9 +191,12 @@ int run(const Program& program, int argc, char** argv) {
     add(app, common);
   }
   for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    command->footer(fmt::format("Also: --output DIR, --format table|json, --quiet, --seed N (see {} --help)",
-                                program.name));
+    const std::string example = command->get_footer();
+    command->footer(fmt::format(
+        "{}Also: --output DIR, --format table|json, --quiet, --seed N (see {} --help)",
+        example.empty() ? "" : fmt::format("Example:  {} {}\n", program.name, example), program.name));
   }
+  app.footer(fmt::format("Start with:  {} {}\n{}", program.name, program.start, kStatuses));
   join_modes(app, arguments);
   reject_unknown_command(program, app, arguments);
   try {
@@ -186,9 +217,32 @@ int run(const Program& program, int argc, char** argv) {
   return 0;
 }
 
+/// Whether calls have room in all threads; raises the soft limit to the least that commands need.
+bool has_enough_stack() {
+  constexpr rlim_t kEnough = rlim_t{1} << 20;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= kEnough) {
+    return true;
+  }
+  limit.rlim_cur = kEnough;
+  limit.rlim_max = std::max(limit.rlim_max, kEnough);
+  if (::setrlimit(RLIMIT_STACK, &limit) != 0) {
+    return false;
+  }
+  // What threads get was taken from the limit when the program began.
+  pthread_attr_t attributes{};
+  return ::pthread_attr_init(&attributes) == 0 && ::pthread_attr_setstacksize(&attributes, kEnough) == 0 &&
+         ::pthread_setattr_default_np(&attributes) == 0;
+}
+
 }  // namespace
 
 int run_program(const Program& program, int argc, char** argv) {
+  if (!has_enough_stack()) {
+    print_failure(program.name,
+                  "the stack that is permitted here is too small; allow more of it (ulimit -s 8192)");
+    return exit_status(ErrorKind::environment);
+  }
   // Who started this program may ignore its children; those of this program are waited for.
   std::signal(SIGCHLD, SIG_DFL);
   // A file that may not grow is an error to report, with its name, like a full disk.

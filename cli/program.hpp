@@ -7,7 +7,7 @@
 
 #include "cli/commands.hpp"
 
-/// What every program of ours does around its commands: common flags, nearest right names, and errors as text and exit status.
+/// What our programs share around commands: flags, nearest right names, errors as text and exit status.
 namespace ringside::cli {
 
 struct Program {

@@ -28,8 +28,8 @@ namespace ringside::cli {
 namespace {
 
 constexpr int kMaxShownRanks = 4096;
-/// Rounds printed before the rest is summarised.
-constexpr std::int64_t kMaxRoundsShown = 64;
+/// Lines of moves that leave room for the rest of the answer on a screen.
+constexpr std::size_t kMaxLinesShown = 24;
 /// A proof takes memory as ranks² · chunks; beyond this the schedule is shown without one.
 constexpr int kMaxProvedRanks = 64;
 /// Programs of all ranks take memory as ranks · rounds; so many can be shown.
@@ -62,19 +62,20 @@ const Algorithm& algorithm_named(Collective collective, const std::string& text)
 
 std::string multiple_of_s(double factor) { return fmt::format("{:.4g} S", factor); }
 
-/// A table of the first rounds; `add` writes the rows of one.
+/// A table of the first lines; `add` writes those of one round.
 template <typename Add>
 void print_rounds(std::int64_t num_rounds, const std::vector<std::string>& header, Add add) {
   Rows rows;
-  for (std::int64_t round = 0; round < num_rounds; ++round) {
-    if (round == kMaxRoundsShown && num_rounds > kMaxRoundsShown + 1) {
-      std::vector<std::string> rest(header.size());
-      rest.front() = "…";
-      rest.back() = fmt::format("{} more rounds", num_rounds - round);
-      rows.push_back(rest);
-      break;
-    }
+  std::int64_t round = 0;
+  for (; round < num_rounds && rows.size() <= kMaxLinesShown; ++round) {
     add(rows, round);
+  }
+  if (rows.size() > kMaxLinesShown) {
+    rows.resize(kMaxLinesShown);
+    std::vector<std::string> rest(header.size());
+    rest.front() = "…";
+    rest.back() = fmt::format("and so on to round {}; --format json shows all moves", num_rounds);
+    rows.push_back(rest);
   }
   print(table(header, rows));
 }
@@ -250,7 +251,9 @@ std::string what_chunks_are(const Schedule& schedule) {
   const Collective collective = schedule.algorithm().collective;
   const int ranks = schedule.num_ranks();
   if (messages_in_buffer(collective, ranks) == 1) {
-    return fmt::format("the message S is cut into {} chunks", schedule.num_chunks());
+    return schedule.num_chunks() == 1
+               ? std::string("the message S travels in one chunk")
+               : fmt::format("the message S is cut into {} chunks", schedule.num_chunks());
   }
   if (collective == Collective::send_recv) {
     return "every rank has a message S of its own, in one chunk: chunk i is rank i's";
@@ -341,7 +344,8 @@ void add_show(CLI::App& app, CommonOptions& common) {
                    "With --size: what ranks on `gpu`, `cpu`, `own_core` (a CPU core for each) or "
                    "`shared_cores` run: segments, and receives posted ahead")
       ->needs(size);
-  command->add_flag("--no-chart", flags->no_chart, "Do not draw the PNG");
+  command->add_flag("--no-charts", flags->no_chart, "Do not draw the PNG");
+  command->footer("show ring --ranks 4");
   command->callback([flags, &common] { show_algorithm(*flags, common); });
 
   auto* of_machine =
@@ -355,7 +359,8 @@ void add_show(CLI::App& app, CommonOptions& common) {
   of_machine->add_option("MACHINE", machine->machine, "A machine file, or a name of `ringside list machines`")
       ->required();
   of_machine->add_option("--ranks", machine->ranks, "Number of ranks (default: one for each GPU)");
-  of_machine->add_flag("--no-chart", machine->no_chart, "Do not draw the PNG");
+  of_machine->add_flag("--no-charts", machine->no_chart, "Do not draw the PNG");
+  of_machine->footer("show machine dgx-h100");
   of_machine->callback(
       [machine, &common] { show_machine(machine->machine, machine->ranks, !machine->no_chart, common); });
 }

@@ -22,6 +22,7 @@ void add_submit(CLI::App& app, CommonOptions& common) {
   command->add_option("--ranks", request->machine.defaults.ranks,
                       "Number of ranks, where the log does not say it");
   command->add_option("--source", request->source, "Where it is published: a URL");
+  command->footer("submit all_reduce.log --machine dgx-h100");
   command->callback([request, &common] {
     const study::Submission submission = study::submit(*request, common);
     print_line(submission.source.string());

@@ -19,5 +19,5 @@ ringside_fuzz_without(real "^(${unread})")
 foreach(module real sim)
   ringside_compiles_together(ringside_${module})
 endforeach()
-set_source_files_properties(sim/engine/max_min_solver.cpp sim/engine/replay.cpp TARGET_DIRECTORY ringside_real ringside_sim
+set_source_files_properties(sim/sharing/max_min_solver.cpp sim/engine/replay.cpp TARGET_DIRECTORY ringside_real ringside_sim
                             PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)

@@ -1,4 +1,4 @@
-// Whether a class of ours can derive from the TCP pairs of this Gloo: its headers describe what its library makes, to the last member.
+// Whether a class of ours can derive from this Gloo's TCP pairs: headers and library agree.
 
 #include <gloo/transport/tcp/context.h>
 #include <gloo/transport/tcp/device.h>

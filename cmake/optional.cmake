@@ -23,9 +23,14 @@ function(ringside_optional variable)
          "if(trace_program OR ${PART_NAME}_DIR)\n  message(STATUS \"some of it is here\")\nendif()\n"
          "add_executable(part main.cpp)\ntarget_link_libraries(part PRIVATE ${PART_TARGETS})\n")
     list(JOIN CMAKE_PREFIX_PATH "\\;" prefixes)
+    # A compiler wrapper that the user named is the one to be tried, whatever else is installed.
+    set(wrapper "")
+    if(${PART_NAME}_CXX_COMPILER)
+      set(wrapper -D${PART_NAME}_CXX_COMPILER=${${PART_NAME}_CXX_COMPILER})
+    endif()
     execute_process(
       COMMAND ${CMAKE_COMMAND} -S ${folder} -B ${folder}/build -G ${CMAKE_GENERATOR} -DCMAKE_PREFIX_PATH=${prefixes}
-              -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER} -DCMAKE_MAKE_PROGRAM=${CMAKE_MAKE_PROGRAM}
+              -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER} -DCMAKE_MAKE_PROGRAM=${CMAKE_MAKE_PROGRAM} ${wrapper}
       RESULT_VARIABLE failed
       OUTPUT_VARIABLE output
       ERROR_VARIABLE output)

@@ -1,7 +1,7 @@
-// What is precompiled for every module: the standard library and fmt, which nearly every file parses. CLI11's, Eigen's and
-// nlohmann's headers are not here: they cost more in files without them than they save in files with them.
-// Files that include Eigen do without (SKIP_PRECOMPILE_HEADERS): fmt 9.1 raises the optimisation of an unoptimised build by a
-// pragma, GCC 12 forgets to take that back in what it precompiles, and the headers of intrinsics then do not compile.
+// What is precompiled for every module: the standard library and fmt, which nearly every file parses.
+// CLI11's, Eigen's and nlohmann's headers are not here: they cost more in files without them than they save
+// in files with them. Files that include Eigen do without (SKIP_PRECOMPILE_HEADERS): fmt 9.1 raises the
+// optimisation by a pragma, GCC 12 does not take it back in a precompiled header, and intrinsics then fail.
 #pragma once
 
 #include <algorithm>

@@ -6,7 +6,7 @@
 
 #include "common/spellings.hpp"
 
-/// The collectives, one row each: who holds what before and after, and what follows from it for bandwidths, models, logs and backends.
+/// The collectives, one row each: who holds what before and after, and what follows for all modules.
 /// A new one is an enumerator and a row, its algorithms (schedule/algorithms/), and what must come out of it
 /// (real/execute/collective_values.cpp, which is written independently of the rows on purpose).
 namespace ringside {
@@ -22,7 +22,7 @@ enum class Collective {
   send_recv  ///< Every rank sends its message to the next one.
 };
 
-/// Which part of the vector that a collective works in a rank holds. What everybody holds at the start are contributions to reduce.
+/// Which part of a collective's vector a rank holds. Everybody's parts at the start are reduced.
 enum class Held {
   everything,
   everything_at_root,  ///< The root alone holds something.
@@ -36,8 +36,8 @@ struct CollectiveRow {
   std::string_view name;
   Held starts = Held::everything;
   Held ends = Held::everything;
-  /// Bus bandwidth is S/t times so many (n−1)/n, as nccl-tests defines it; 0 = S/t itself. It is also the least share of S that passes
-  /// the links of a rank.
+  /// Bus bandwidth is S/t times so many (n−1)/n, as nccl-tests defines it; 0 = S/t itself. It is also the
+  /// least share of S that passes the links of a rank.
   int bus_factor = 0;
   bool nccl_sends = false;  ///< NCCL's own is sends and receives from rank to rank, no ring or tree.
   // What logs call it where they have it.
@@ -128,14 +128,14 @@ constexpr bool has_root(Collective collective) {
   return row.starts == Held::everything_at_root || row.ends == Held::everything_at_root;
 }
 
-/// Whether each part of the vector belongs to one rank: the number of chunks is then a multiple of the number of ranks.
+/// Whether each part of the vector belongs to one rank: chunks are then a multiple of ranks.
 constexpr bool scattered(Collective collective) {
   const CollectiveRow& row = row_of(collective);
   return row.starts == Held::own_part || row.ends == Held::own_part;
 }
 
-/// How many messages the buffer holds that a schedule works in, at every rank. Of all_to_all and send_recv the message is what one
-/// rank sends (and gets), as nccl-tests counts it, and the buffer holds those of all ranks, one after another, so that what rank i
+/// Messages in a schedule's buffer, at every rank. The message of all_to_all and send_recv is what one rank
+/// sends (and gets), as in nccl-tests; the buffer holds those of all ranks in order, so that what rank i
 /// sends to rank j has one place everywhere; of the others the message is the buffer.
 constexpr int messages_in_buffer(Collective collective, int num_ranks) {
   const Held ends = row_of(collective).ends;

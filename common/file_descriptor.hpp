@@ -4,8 +4,8 @@
 
 namespace ringside {
 
-/// Owns what the operating system hands out as a file descriptor, and closes it. Every descriptor of ringside has an owner
-/// of this type.
+/// Owns what the operating system hands out as a file descriptor, and closes it. Every descriptor of ringside
+/// has an owner of this type.
 class FileDescriptor {
  public:
   FileDescriptor() = default;

@@ -2,7 +2,7 @@
 
 namespace ringside {
 
-/// A value that is known within bounds: low ≤ typical ≤ high. Whoever states one says what share of cases it covers.
+/// A value within bounds: low ≤ typical ≤ high. Whoever states one says what share of cases it covers.
 template <typename T>
 struct Interval {
   T low = {};

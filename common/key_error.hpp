@@ -6,8 +6,8 @@
 
 namespace ringside {
 
-/// A value of a request is wrong: the message begins with its key, such as `sweep ranks=0: …`. Who read the request from a command line
-/// knows the flag.
+/// A value of a request is wrong: the message begins with its key, such as `sweep ranks=0: …`. Who read the
+/// request from a command line knows the flag.
 class KeyError : public Error {
  public:
   explicit KeyError(const std::string& message) : Error(ErrorKind::bad_input, message) {}

@@ -14,8 +14,8 @@ namespace ringside {
 
 namespace {
 
-/// How many letters must be inserted, left out, changed or swapped with their neighbour to make one word of the other
-/// (optimal string alignment); upper and lower case are the same letter. The words are a few dozen letters long.
+/// How many letters must be inserted, left out, changed or swapped with their neighbour to make one word of
+/// the other (optimal string alignment); case does not count. Words are a few dozen letters long.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   const auto same = [](char x, char y) {
     return std::tolower(static_cast<unsigned char>(x)) == std::tolower(static_cast<unsigned char>(y));
@@ -51,6 +51,7 @@ std::string_view library_of(Backend backend) {
     case Backend::mpi:
       return "MPI";
     case Backend::automatic:
+    case Backend::shm:
     case Backend::threads:
       break;
   }
@@ -78,8 +79,8 @@ std::optional<std::string> nearest_name(std::string_view text, std::span<const s
   const std::string* best = nullptr;
   std::size_t best_distance = 0;
   for (const std::string& candidate : known) {
-    // A third of the longer word may be wrong; beyond that the suggestion would be noise. The difference in length is
-    // looked at first, so that a text of a megabyte is cheap to refuse.
+    // A third of the longer word may be wrong; beyond that the suggestion would be noise. The difference in
+    // length is looked at first, so that a text of a megabyte is cheap to refuse.
     const auto [shorter, longer] = std::minmax({text.size(), candidate.size()});
     const auto too_far = [&, length = longer](std::size_t distance) { return 3 * distance > length + 1; };
     if (too_far(longer - shorter)) {

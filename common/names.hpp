@@ -16,7 +16,7 @@ namespace ringside {
 enum class DataType { float32, float64, float16, bfloat16, int32, int64 };
 enum class ReduceOp { sum, prod, min, max, avg };
 /// `automatic` is spelt `auto`; `threads` runs ranks as threads of one process and is for tests.
-enum class Backend { automatic, gloo, nccl, mpi, threads };
+enum class Backend { automatic, gloo, nccl, shm, mpi, threads };
 /// `automatic` is spelt `auto`.
 enum class Fidelity { automatic, closed_form, replay, flow, nccl };
 enum class Outcome { ok, wrong_result, failed, unsupported };
@@ -37,8 +37,12 @@ constexpr auto spellings_of(ReduceOp /*any*/) {
 }
 constexpr auto spellings_of(Backend /*any*/) {
   using enum Backend;
-  return std::to_array<Spelling<Backend>>(
-      {{automatic, "auto"}, {gloo, "gloo"}, {nccl, "nccl"}, {mpi, "mpi"}, {threads, "threads"}});
+  return std::to_array<Spelling<Backend>>({{automatic, "auto"},
+                                           {gloo, "gloo"},
+                                           {nccl, "nccl"},
+                                           {shm, "shm"},
+                                           {mpi, "mpi"},
+                                           {threads, "threads"}});
 }
 constexpr auto spellings_of(Fidelity /*any*/) {
   using enum Fidelity;
@@ -60,7 +64,7 @@ std::string_view library_of(Backend backend);
 std::size_t size_of(DataType type);
 bool is_floating(DataType type);
 
-/// The known name most like `text` (edit distance, else a prefix), or nothing when none is close enough to be meant.
+/// The known name most like `text` (edit distance, else a prefix), none where nothing is close enough.
 std::optional<std::string> nearest_name(std::string_view text, std::span<const std::string> known);
 
 /// `unknown algorithm 'rng'; did you mean 'ring'? Known: naive, tutorial_ring, ring`

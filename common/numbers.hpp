@@ -6,15 +6,15 @@
 #include <string>
 #include <string_view>
 
-/// Numbers in texts. One reader and one way to write a percentage, so that all files and flags agree on what a number is.
+/// Numbers in texts: one reader, and one way to write a percentage, for all files and flags.
 namespace ringside {
 
-/// Takes the number off the front of `text`; none, and nothing taken, when there is none or it does not fit into N. No spaces, no
-/// leading `+`. Instantiated for int, std::int64_t and double.
+/// Takes the number off the front of `text`; none, and nothing taken, when there is none or it does not fit
+/// into N. No spaces, no leading `+`. Instantiated for int, std::int64_t and double.
 template <typename N>
 std::optional<N> take_number(std::string_view& text);
 
-/// The whole of `text` as a number; none when it is anything else. Of floating point numbers only finite ones.
+/// The whole of `text` as a number; none when it is anything else. Only finite floating point.
 template <typename N>
 std::optional<N> parse_number(std::string_view text) {
   const std::optional<N> number = take_number<N>(text);

@@ -8,8 +8,8 @@
 
 #include "common/error.hpp"
 
-/// Closed sets and the names of their values. Beside an enum stands `spellings_of(E)`: all its values with their names, in the order
-/// of declaration. The rest follows from it.
+/// Closed sets and the names of their values. Beside an enum stands `spellings_of(E)`: all its values with
+/// their names, in the order of declaration. The rest follows from it.
 namespace ringside {
 
 template <typename E>

@@ -35,6 +35,75 @@ std::string in_gb(Bytes size) { return fmt::format("{:.3g} GB", static_cast<doub
 
 std::string money_text(double amount) { return fmt::format("{:.{}f}", amount, amount < 1 ? 3 : 2); }
 
+std::size_t character_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  if (text.empty()) {
+    return 0;
+  }
+  const unsigned char lead = byte(0);
+  const std::size_t length = lead < 0x80   ? 1
+                             : lead < 0xC2 ? 0
+                             : lead < 0xE0 ? 2
+                             : lead < 0xF0 ? 3
+                             : lead < 0xF5 ? 4
+                                           : 0;
+  if (length == 0 || text.size() < length) {
+    return 0;
+  }
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xC0U) != 0x80) {
+      return 0;
+    }
+  }
+  // A longer form than needed, half of a UTF-16 pair, beyond U+10FFFF.
+  const bool other_form = (lead == 0xE0 && byte(1) < 0xA0) || (lead == 0xED && byte(1) > 0x9F) ||
+                          (lead == 0xF0 && byte(1) < 0x90) || (lead == 0xF4 && byte(1) > 0x8F);
+  return other_form ? 0 : length;
+}
+
+std::string valid_utf8(std::string text) {
+  const auto first_invalid = [&text](std::size_t at) {
+    while (at < text.size()) {
+      const std::size_t length = character_length(std::string_view(text).substr(at));
+      if (length == 0) {
+        break;
+      }
+      at += length;
+    }
+    return at;
+  };
+  std::size_t invalid = first_invalid(0);
+  if (invalid == text.size()) {
+    return text;
+  }
+  std::string result;
+  for (std::size_t at = 0; at < text.size();) {
+    result.append(text, at, invalid - at);
+    at = invalid;
+    if (at < text.size()) {
+      result += "\xEF\xBF\xBD";
+      invalid = first_invalid(++at);
+    }
+  }
+  return result;
+}
+
+std::string with_directions_spelt(std::string text) {
+  const auto last_byte = [&text](std::size_t at, char second) {
+    return at + 2 < text.size() && text[at + 1] == second ? static_cast<unsigned char>(text[at + 2]) : 0U;
+  };
+  for (std::size_t at = text.find('\xE2'); at != std::string::npos; at = text.find('\xE2', at + 1)) {
+    const unsigned embedding = last_byte(at, '\x80');
+    const unsigned isolate = last_byte(at, '\x81');
+    if (embedding >= 0xAA && embedding <= 0xAE) {
+      text.replace(at, 3, fmt::format("\\u20{:02x}", embedding - 0x80));
+    } else if (isolate >= 0xA6 && isolate <= 0xA9) {
+      text.replace(at, 3, fmt::format("\\u20{:02x}", isolate - 0x40));
+    }
+  }
+  return text;
+}
+
 std::string_view trimmed(std::string_view text, std::string_view blanks) {
   text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
   return text.substr(0, text.find_last_not_of(blanks) + 1);

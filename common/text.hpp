@@ -50,4 +50,14 @@ std::string_view trimmed(std::string_view text, std::string_view blanks = " \t\r
 std::string lower(std::string_view text);
 std::string upper(std::string_view text);
 
+/// Bytes of the UTF-8 character (RFC 3629) that `text` begins with; 0 where it begins with none.
+std::size_t character_length(std::string_view text);
+
+/// The text with U+FFFD for each byte that is no UTF-8. Texts of others pass here where they enter.
+std::string valid_utf8(std::string text);
+
+/// The text with characters that change direction (U+202A–E, U+2066–9; Unicode Annex 9) as JSON spells them:
+/// nobody sees what a line that holds them says. Lines of JSON keep their values.
+std::string with_directions_spelt(std::string text);
+
 }  // namespace ringside

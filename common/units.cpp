@@ -16,8 +16,8 @@
 namespace ringside {
 namespace {
 
-/// A unit is `multiplier` / `divisor` of the base unit: 1e-6 itself is no double, so that 10 · 1e-6 is not 1e-5, but
-/// 10 / 1e6 is.
+/// A unit is `multiplier` / `divisor` of the base unit: 1e-6 itself is no double, so that 10 · 1e-6 is not
+/// 1e-5, but 10 / 1e6 is.
 struct Unit {
   std::string_view text;
   double multiplier = 1;
@@ -38,7 +38,7 @@ constexpr std::array kRateUnits = {
 constexpr std::array kCostUnits = {Unit{"ns/B", 1, 1e9}, Unit{"us/B", 1, 1e6}, Unit{"ms/B", 1, 1e3},
                                    Unit{"s/B"}, Unit{"ps/B", 1, 1e12}};
 
-/// In base units; beyond these, what is computed from two quantities would be infinite, 0, or a number of hundred digits.
+/// In base units; beyond, what two quantities give would be infinite, 0, or a hundred digits.
 constexpr double kSmallest = 1e-30;
 constexpr double kLargest = 1e30;
 
@@ -61,7 +61,7 @@ std::string listed(std::span<const Unit> units) {
   return result;
 }
 
-/// What our units are called elsewhere. The nearest word would not do: of Gbps it is GB/s, eight times as much.
+/// What our units are called elsewhere. The nearest word to Gbps is GB/s, eight times as much.
 struct OtherSpelling {
   std::string_view text;
   std::string_view unit;
@@ -147,8 +147,8 @@ std::string three_digits(double value) {
   return text;
 }
 
-/// In the largest of `units` (in descending order) of which it is at least one once it is rounded, so that 999.9 us is
-/// 1 ms and not 1000 us; in the last one otherwise.
+/// In the largest of `units` (in descending order) of which it is at least one once it is rounded, so that
+/// 999.9 us is 1 ms and not 1000 us; in the last one otherwise.
 std::string three_digits_in(double value, std::span<const Unit> units) {
   constexpr double kRoundsUp = 0.9995;
   for (const Unit& unit : units) {
@@ -206,8 +206,8 @@ std::string format(Bytes size) {
 }
 
 std::string format(Seconds time) {
-  constexpr std::array kUnits = {Unit{"s"}, Unit{"ms", 1, 1e3}, Unit{"us", 1, 1e6}, Unit{"ns", 1, 1e9}};
-  return time.value == 0 ? "0 us" : three_digits_in(time.value, kUnits);
+  constexpr std::array kUnits = {Unit{"s"}, Unit{"ms", 1, 1e3}, Unit{"µs", 1, 1e6}, Unit{"ns", 1, 1e9}};
+  return time.value == 0 ? "0 µs" : three_digits_in(time.value, kUnits);
 }
 
 std::string format(BytesPerSecond rate) {

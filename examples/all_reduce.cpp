@@ -1,4 +1,4 @@
-// All ranks' messages, added up at all ranks: first root-based, as one would write it, then as the collective.
+// All ranks' messages, added up at all ranks: first through a root, then as the collective.
 
 #include <string>
 #include <vector>

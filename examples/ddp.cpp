@@ -1,8 +1,8 @@
 // 400 lines: a program of the tutorial is one file.
 //
-// When does synchronisation happen? Gradients are put into buckets in the order in which backward makes them, and a
-// communication thread reduces each bucket as soon as it is full, while backward goes on with earlier layers. The same
-// step is done in four ways, measured and predicted, and the last one is drawn.
+// When does synchronisation happen? Gradients are put into buckets in the order in which backward makes them,
+// and a communication thread reduces each bucket as soon as it is full, while backward goes on with earlier
+// layers. The same step is done in four ways, measured and predicted, and the last one is drawn.
 
 #include <algorithm>
 #include <array>
@@ -48,8 +48,8 @@ struct Options {
   std::string output = "out/ddp";
 };
 
-/// Averages buckets over all ranks, in order: bucket 0 first. With overlap, a thread of its own does so as buckets are
-/// filled; it alone uses the communicator between start() and finish(). Every rank launches the same buckets in the same
+/// Averages buckets over all ranks, bucket 0 first. With overlap a thread does so as buckets are filled; it
+/// alone uses the communicator between start() and finish(). Every rank launches the same buckets in the same
 /// order, whatever the order in which its gradients come: else ranks would wait for each other crosswise.
 class Reducer {
  public:
@@ -176,8 +176,8 @@ class Training {
   std::span<const float> parameters() { return model_.parameters(); }
 
  private:
-  /// A bucket's tensors are neighbours, so it is a piece of the gradients itself and nothing is copied. Gradients arrive
-  /// in reverse order: the last to come into a bucket is the first in memory.
+  /// A bucket's tensors are neighbours, so it is a piece of the gradients itself and nothing is copied.
+  /// Gradients arrive in reverse order: the last to come into a bucket is the first in memory.
   std::vector<std::span<float>> spans() {
     std::vector<std::span<float>> result;
     for (const Bucket& bucket : buckets_) {
@@ -207,7 +207,7 @@ Samples random_images(Rank rank, int count) {
   return samples;
 }
 
-// ---- The four ways ---------------------------------------------------------------------------------------------------
+// ---- The four ways ----------------------------------------------------------------------------------------
 
 /// The step of median length, after one that does not count; lengths are those of the slowest rank.
 struct Measured {

@@ -1,12 +1,14 @@
 // all_reduce as an operation with a gradient.
 //
-// Forward: y = op(x_0, …, x_{N−1}), the same y at every rank. Each rank goes on with y to a loss of its own, L_r(y).
+// Forward: y = op(x_0, …, x_{N−1}), the same y at every rank. Each rank has a loss of its own, L_r(y).
 //
 // "Backward" has two readings, which differ by the communication and are confused again and again:
-//   * The loss is the SUM of all ranks' losses. x_r influences all of them, through the y of every rank, so rank r needs
-//     everybody's dL/dy: backward of sum is all_reduce(sum) of the incoming gradients. This is what is done here.
-//   * Each rank's loss counts alone. Then nothing is sent in backward: rank r takes its own dL_r/dy. Autograd does this
-//     when the collective is not registered as a differentiable operation but written into in place.
+//   * The loss is the SUM of all ranks' losses. x_r influences all of them, through the y of every rank, so
+//     rank r needs everybody's dL/dy: backward of sum is all_reduce(sum) of the incoming gradients. This is
+//     what is done here.
+//   * Each rank's loss counts alone. Then nothing is sent in backward: rank r takes its own dL_r/dy. Autograd
+//     does this when the collective is not registered as a differentiable operation but written into in
+//     place.
 //
 // With G = Σ_r dL_r/dy, one all_reduce for every op, rank r's gradient is G times dy/dx_r:
 //   sum  1        avg  1/N        prod  the product of the other ranks' x (also where x_r is 0; no division)
@@ -80,7 +82,7 @@ class DifferentiableAllReduce {
   double y_ = 0;
 };
 
-// ---- The cases people argue about, on two ranks with x = 1 --------------------------------------------------
+// ---- The cases people argue about, on two ranks with x = 1 ------------------------------------------------
 
 /// Every rank's value, in order of rank.
 std::vector<double> all_values(Communicator& communicator, double own) {
@@ -121,8 +123,8 @@ void argued_cases(Communicator& communicator) {
   expect(communicator, "prod (y = 6), every rank backpropagates (rank+2) y", weight * prod.backward(weight),
          {30, 30});
 
-  // Σ(y_i − mean(y)) is 0 whatever x is. Each rank's loss is y − mean(y), where the mean is itself an all_reduce of y:
-  // its backward takes −1 from every rank.
+  // Σ(y_i − mean(y)) is 0 whatever x is. Each rank's loss is y − mean(y), where the mean is itself an
+  // all_reduce of y: its backward takes −1 from every rank.
   y = sum.forward(weight * x);
   DifferentiableAllReduce mean(communicator, ReduceOp::avg);
   examples::check(y - mean.forward(y) == 0, "all ranks hold the same y");
@@ -130,7 +132,7 @@ void argued_cases(Communicator& communicator) {
          weight * sum.backward(1 + mean.backward(-1)), {0, 0});
 }
 
-// ---- Every operation against a computation on one rank and against finite differences ---------------------------
+// ---- Every operation against a computation on one rank and against finite differences ---------------------
 
 double reduced(ReduceOp op, const std::vector<double>& x) {
   double y = x.front();

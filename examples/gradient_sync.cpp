@@ -1,5 +1,5 @@
-// What data-parallel training is: every rank has its own batch and so its own gradients, and all_reduce makes them one.
-// The averaged gradients are those of the whole batch on one machine.
+// What data-parallel training is: every rank has its own batch and so its own gradients, and all_reduce makes
+// them one. The averaged gradients are those of the whole batch on one machine.
 
 #include <algorithm>
 #include <array>

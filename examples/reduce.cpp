@@ -12,7 +12,7 @@ using namespace ringside;
 
 namespace {
 
-/// The root receives from each of the others in turn and adds what comes. A mean is a sum, divided once at the end.
+/// The root receives from each of the others in turn and adds. A mean is a sum, divided once at the end.
 void reduce_by_hand(Communicator& communicator, std::vector<float>& message, Rank root, bool mean) {
   if (communicator.rank() != root) {
     communicator.send(message, root);

@@ -1,5 +1,5 @@
-// A real network: ResNet-34 with LibTorch, trained data-parallel on images like CIFAR-10's, its gradients averaged by
-// ringside. What do 85 MB of gradients cost per step here, and what would they cost elsewhere?
+// A real network: ResNet-34 with LibTorch, trained data-parallel on images like CIFAR-10's, its gradients
+// averaged by ringside. What do 85 MB of gradients cost per step here, and what would they cost elsewhere?
 
 #include <algorithm>
 #include <array>
@@ -32,7 +32,7 @@ struct Options {
   std::string machines = "configs/machines";
 };
 
-// ---- The network. Source: K. He et al., "Deep residual learning for image recognition", CVPR 2016, table 1 ----------
+// ---- The network. Source: K. He et al., "Deep residual learning for image recognition", CVPR 2016, table 1
 
 torch::nn::Conv2d convolution(int in, int out, int kernel, int stride) {
   return torch::nn::Conv2d(
@@ -74,7 +74,7 @@ torch::nn::Sequential resnet34() {
   return net;
 }
 
-// ---- Data ------------------------------------------------------------------------------------------------------------
+// ---- Data -------------------------------------------------------------------------------------------------
 
 struct Batch {
   torch::Tensor images;
@@ -119,14 +119,14 @@ Batch batch_of(const Options& options, Rank rank, int ranks, int step) {
                               : read_cifar10(options.data, number * options.batch, options.batch);
 }
 
-// ---- Training --------------------------------------------------------------------------------------------------------
+// ---- Training ---------------------------------------------------------------------------------------------
 
 std::span<float> elements_of(const torch::Tensor& tensor) {
   return {tensor.data_ptr<float>(), static_cast<std::size_t>(tensor.numel())};
 }
 
-/// One tensor in which all gradients lie side by side: each parameter's gradient is a view of its piece, so backward
-/// writes into the message itself and nothing is copied.
+/// One tensor in which all gradients lie side by side: each parameter's gradient is a view of its piece, so
+/// backward writes into the message itself and nothing is copied.
 torch::Tensor join_gradients(const std::vector<torch::Tensor>& parameters) {
   std::int64_t count = 0;
   for (const torch::Tensor& parameter : parameters) {

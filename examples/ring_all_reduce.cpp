@@ -1,5 +1,5 @@
-// Three ways to add up a tensor over all ranks: through a root, in the ring of PyTorch's tutorial, and in the chunked ring
-// that libraries use. Both rings are written out here; ringside's own schedules of the same names must agree with them.
+// Three ways to add up a tensor over all ranks: through a root, in the ring of PyTorch's tutorial, and in the
+// chunked ring that libraries use. Both rings are written out here; ringside's schedules must agree.
 
 #include <functional>
 #include <string>
@@ -23,14 +23,14 @@ void add(std::span<const float> source, std::span<float> target) {
   }
 }
 
-/// Memory that the rings need beside the tensor, kept between calls: fresh memory has to be paged in, which takes longer
-/// here than sending does.
+/// Memory that the rings need beside the tensor, kept between calls: fresh memory has to be paged in, which
+/// takes longer here than sending does.
 struct Scratch {
   Tensor passing;
   Tensor received;
 };
 
-/// The ring of PyTorch's tutorial: the WHOLE tensor goes round, N−1 times; each rank adds what passes. (Exercises often go
+/// The ring of PyTorch's tutorial: the WHOLE tensor goes round, N−1 times; each rank adds. (Exercises go
 /// round once more to copy the result, which every rank has by then: that is the schedule tutorial_ring.)
 void circulating_ring(Communicator& communicator, Tensor& tensor, Scratch& scratch) {
   const int n = communicator.ranks();
@@ -47,8 +47,8 @@ void circulating_ring(Communicator& communicator, Tensor& tensor, Scratch& scrat
   }
 }
 
-/// The chunked ring: the tensor is cut into N chunks. In the first N−1 rounds each rank passes a chunk on and adds to the
-/// next one, so that in the end it has the sum of one chunk (reduce-scatter); in N−1 more, the sums go round (all-gather).
+/// The chunked ring: the tensor is cut into N chunks. In the first N−1 rounds each rank passes a chunk on and
+/// adds to the next one, and ends with one sum (reduce-scatter); in N−1 more, the sums go round (all-gather).
 void chunked_ring(Communicator& communicator, Tensor& tensor, Scratch& scratch) {
   const int n = communicator.ranks();
   const Rank rank = communicator.rank();

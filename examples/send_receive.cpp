@@ -1,4 +1,4 @@
-// Rank 0 sends zeros, rank 1 holds ones and receives them; then everybody talks at once; then two ranks deadlock.
+// Rank 1 holds ones and receives rank 0's zeros; then all talk at once; then two ranks deadlock.
 
 #include <array>
 #include <string>
@@ -33,8 +33,8 @@ void send_zeros(Communicator& communicator) {
   examples::check(message[0] == (rank <= 1 ? 0.0F : 1.0F), "zeros did not arrive");
 }
 
-/// Not blocking: isend() and irecv() return at once, so all ranks can send first, and work while messages travel. The
-/// memory of both belongs to the messages until wait() has returned.
+/// Not blocking: isend() and irecv() return at once, so all ranks can send first, and work while messages
+/// travel. The memory of both belongs to the messages until wait() has returned.
 void pass_to_the_right(Communicator& communicator) {
   const Rank rank = communicator.rank();
   const int n = communicator.ranks();

@@ -1,5 +1,5 @@
-// Data-parallel training from start to end: weights from rank 0, a shard of the data per rank, gradients averaged after
-// every step, accuracy over all ranks, and a checkpoint.
+// Data-parallel training from start to end: weights from rank 0, a shard of the data per rank, gradients
+// averaged after every step, accuracy over all ranks, and a checkpoint.
 
 #include <algorithm>
 #include <array>
@@ -45,8 +45,8 @@ Samples two_spirals() {
   return samples;
 }
 
-/// Who sees which sample when. All ranks shuffle all numbers alike (the seed is the epoch) and take every N-th: shards of
-/// an epoch never overlap, nothing is sent, and the next epoch deals them anew.
+/// Who sees which sample when. All ranks shuffle all numbers alike (the seed is the epoch) and take every
+/// N-th: shards of an epoch never overlap, nothing is sent, and the next epoch deals them anew.
 class Sampler {
  public:
   Sampler(int ranks, int batch) : ranks_(ranks), batch_(batch) {}
@@ -90,7 +90,7 @@ struct Options {
   std::string output;
 };
 
-// ---- Checkpoint: the epoch, then all parameters, as bytes ------------------------------------------------------------
+// ---- Checkpoint: the epoch, then all parameters, as bytes -------------------------------------------------
 
 void save(const std::string& file, int epoch, std::span<const float> parameters) {
   std::ofstream stream(file, std::ios::binary);
@@ -115,7 +115,7 @@ int load(const std::string& file, std::span<float> parameters) {
   return epoch;
 }
 
-// ---- Training ------------------------------------------------------------------------------------------------------
+// ---- Training ---------------------------------------------------------------------------------------------
 
 struct StepTimes {
   std::vector<double> forward, backward, communication;
@@ -207,7 +207,7 @@ class Trainer {
     alone_->forward(data_.pick(sampler_.union_batch(step)));
     alone_->backward(gradients, [](std::size_t) {});
     alone_->step(gradients, static_cast<float>(options_.rate));
-    // After many steps two roundings of one training part, as any two do; the first steps tell whether it is the same.
+    // After many steps two roundings of a training part; the first steps tell whether it is the same.
     if (++steps_alone_ == kComparedSteps) {
       difference_ = largest_difference();
     }

@@ -4,8 +4,8 @@
 //   broadcast | [Caller Func: _broadcast_model]
 //                       98.25 MB       1       8317.12             8317.12           0.20              0.19
 //
-// Sizes are rounded to two decimals of 1024^k bytes, times to 0.01 ms. Its calls ran beside computation: they are no benchmark, and a note
-// says so. Versions differ in whether the size of all_gather and reduce_scatter is one rank's part or the whole; those rows are skipped.
+// Sizes are rounded to two decimals of 1024^k bytes, times to 0.01 ms. A note says that its calls ran beside
+// computation. Versions differ in the size of all_gather and reduce_scatter; those rows are skipped.
 
 #include <algorithm>
 #include <array>

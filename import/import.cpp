@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <fstream>
-#include <iterator>
 #include <limits>
 #include <map>
 #include <memory>
@@ -37,24 +36,50 @@ constexpr std::string_view kReadable =
   throw Error(ErrorKind::bad_input, fmt::format("{}: {}", name, problem));
 }
 
-/// The next bytes; empty at the end.
-std::string take(std::istream& stream, std::size_t most) {
-  std::string bytes(most, '\0');
-  stream.read(bytes.data(), static_cast<std::streamsize>(most));
-  bytes.resize(static_cast<std::size_t>(stream.gcount()));
-  return bytes;
-}
+/// A text piece by piece, up to a limit: devices and pipes may never end.
+class TextSource {
+ public:
+  TextSource(std::istream& stream, std::string_view name, std::uint64_t most)
+      : stream_(stream), name_(name), most_(most) {}
 
-/// Feeds the lines of a text to `use(number, line, is_whole)`, where only a last line without its break is not whole.
+  /// The next bytes; empty at the end. Throws Error{bad_input} beyond the limit.
+  std::string take(std::size_t length) {
+    std::string bytes(length, '\0');
+    stream_.read(bytes.data(), static_cast<std::streamsize>(length));
+    bytes.resize(static_cast<std::size_t>(stream_.gcount()));
+    taken_ += bytes.size();
+    if (taken_ > most_) {
+      reject_long_text(name_, most_);
+    }
+    return bytes;
+  }
+
+  std::string rest() {
+    std::string text;
+    for (std::string piece = take(kPieceSize); !piece.empty(); piece = take(kPieceSize)) {
+      text += piece;
+    }
+    return text;
+  }
+
+  static constexpr std::size_t kPieceSize = std::size_t{1} << 20;
+
+ private:
+  std::istream& stream_;
+  std::string_view name_;
+  std::uint64_t most_;
+  std::uint64_t taken_ = 0;
+};
+
+/// Feeds a text's lines to `use(number, line, is_whole)`, where a last line without its break is not whole.
 template <typename Use>
-void for_each_line(const std::string& start, std::istream& rest, Use use) {
-  constexpr std::size_t kPieceSize = std::size_t{1} << 20;
+void for_each_line(const std::string& start, TextSource& rest, Use use) {
   std::string pending;
   std::size_t number = 0;
   const auto keep = [&](std::string_view part) {
     pending.append(part.substr(0, kLongestLine - std::min(kLongestLine, pending.size())));
   };
-  for (std::string taken = start; !taken.empty(); taken = take(rest, kPieceSize)) {
+  for (std::string taken = start; !taken.empty(); taken = rest.take(TextSource::kPieceSize)) {
     for (std::string_view piece = taken; !piece.empty();) {
       const std::size_t end = piece.find('\n');
       if (end == std::string_view::npos) {
@@ -83,7 +108,7 @@ std::string impossible(const ImportedRow& row, const ImportDefaults& defaults) {
   }
   const int ranks = row.ranks.value_or(defaults.ranks.value_or(1));
   if (ranks < 1) {
-    return fmt::format("it is of {} ranks", ranks);
+    return fmt::format("it has {} ranks", ranks);
   }
   const bool countable =
       !row.bytes_of_one_rank || row.bytes <= std::numeric_limits<std::int64_t>::max() / ranks;
@@ -147,7 +172,7 @@ std::vector<Series> series_of(std::vector<ImportedTable> tables, std::string_vie
   return result;
 }
 
-Import import_lines(const std::string& start, std::istream& rest, std::string_view name,
+Import import_lines(const std::string& start, TextSource& rest, std::string_view name,
                     const ImportDefaults& defaults, Placement placement) {
   std::vector<std::unique_ptr<LogReader>> readers;
   readers.push_back(nccl_tests_reader(defaults, placement));
@@ -162,9 +187,14 @@ Import import_lines(const std::string& start, std::istream& rest, std::string_vi
   bool no_text = false;
   bool empty = true;
   std::string untagged;
+  std::string valid;
   for_each_line(start, rest, [&](std::size_t number, std::string_view line, bool is_whole) {
     empty = false;
     no_text = no_text || line.find('\0') != std::string_view::npos;
+    if (std::any_of(line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) > 0x7F; })) {
+      valid = valid_utf8(std::string(line));
+      line = valid;
+    }
     line = without_rank_tags(line, untagged);
     for (const auto& reader : readers) {
       reader->read(number, line, is_whole);
@@ -209,17 +239,17 @@ Import import_lines(const std::string& start, std::istream& rest, std::string_vi
 
 Import of_results(const Results& results) {
   Import import{.format = "ringside", .notes = results.notes};
-  Series series{.line = 1};
+  std::map<std::int64_t, std::vector<Point>> series;
   for (const Point& point : results.points) {
     if (point.measured && has_possible_times(*point.measured)) {
-      series.points.push_back(point);
+      series[point.series.value_or(1)].push_back(point);
     } else if (point.measured) {
       import.notes.push_back(fmt::format("a point of {} was skipped: a time is not between {} and {:g} s",
                                          point.key.algorithm, format(kShortestTime), kLongestTime.value));
     }
   }
-  if (!series.points.empty()) {
-    import.series.push_back(std::move(series));
+  for (auto& [number, points] : series) {
+    import.series.push_back({.line = 1, .points = std::move(points)});
   }
   return import;
 }
@@ -253,15 +283,16 @@ Format format_of(std::string_view start) {
 
 Import import_from(std::istream& stream, std::string_view name, const ImportDefaults& defaults,
                    Placement placement) {
-  const std::string start = take(stream, kStartSize);
+  TextSource source(stream, name, defaults.most_bytes);
+  const std::string start = source.take(kStartSize);
   const Format format = format_of(start);
   if (format == Format::utf16) {
     reject(name, "is UTF-16, as PowerShell writes it; convert it to UTF-8 (iconv -f UTF-16 -t UTF-8)");
   }
   if (format == Format::lines) {
-    return import_lines(start, stream, name, defaults, placement);
+    return import_lines(start, source, name, defaults, placement);
   }
-  const std::string text = start + std::string{std::istreambuf_iterator<char>(stream), {}};
+  const std::string text = start + source.rest();
   if (format == Format::results) {
     return of_results(parse_results(text, name));
   }
@@ -292,7 +323,7 @@ Import import_measurements(const std::filesystem::path& file, const ImportDefaul
   std::ifstream stream(file, std::ios::binary);
   stream.peek();  // A folder opens, but cannot be read.
   if (!stream && !stream.eof()) {
-    read_text(file);  // Throws with the system's reason.
+    read_text(file, defaults.most_bytes);  // Throws with the system's reason.
   }
   return import_from(stream, file.string(), defaults, placement);
 }

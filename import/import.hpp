@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "common/names.hpp"
+#include "results/codec/reader.hpp"
 #include "results/point.hpp"
 
 /// Measurements that somebody made with another tool, read from what it printed (docs/importing.md).
@@ -22,7 +24,8 @@ struct ImportDefaults {
   std::optional<Collective> collective = {};
   /// The rows of a CSV with a column `system` that count say this one; none: all do.
   std::optional<std::string> system = {};
-  bool transfers_suffice = false;  ///< A log of transfers between two ranks alone is taken, too.
+  bool transfers_suffice = false;        ///< A log of transfers between two ranks alone is taken, too.
+  std::uint64_t most_bytes = kMostText;  ///< A longer text is refused.
 };
 
 /// Buffers of nccl-tests, which times each size with two buffers and again with one.
@@ -34,7 +37,7 @@ struct Series {
   std::vector<Point> points = {};  ///< With a measurement each, in the order of the file.
 };
 
-/// What OSU or IMB measured between two processes: the best bandwidth of each block, and the time of the smallest message.
+/// From OSU or IMB between two processes: each block's best bandwidth and smallest message's time.
 struct Transfers {
   std::vector<double> bytes_per_second = {};
   std::optional<Seconds> latency = {};
@@ -47,12 +50,12 @@ struct Import {
   std::optional<std::string> gpu = {};  ///< As the tool calls it.
   std::optional<std::string> nccl =
       {};  ///< Version of the library, as far as the file says; `RCCL 2.20.5` of RCCL.
-  /// What a person should know, whole sentences: rows that were skipped and why, numbers that do not fit each other.
+  /// What a person should know, whole sentences: skipped rows and why, numbers that do not fit.
   std::vector<std::string> notes = {};
 };
 
-/// Reads results.jsonl, text of nccl-tests, rccl-tests, OSU and other benchmarks however wrapped, JSON of nccl-tests, and CSV
-/// with named columns. The file may be large: text is read line by line. Throws Error{bad_input} when it cannot be read, is no
+/// Reads results.jsonl, text of nccl-tests, OSU and other benchmarks however wrapped, JSON of nccl-tests, and
+/// CSV with named columns. Text is read line by line. Throws Error{bad_input} when it cannot be read, is no
 /// text, holds nothing of the kind, or does not say the number of ranks and nobody else does.
 Import import_measurements(const std::filesystem::path& file, const ImportDefaults& defaults = {},
                            Placement placement = Placement::out_of_place);

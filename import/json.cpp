@@ -1,6 +1,6 @@
-// What nccl-tests writes with `-J FILE` (src/util.cu of NVIDIA/nccl-tests): one object with `results`, a list of
-// {"size":…,"count":…,"type":"float","redop":"sum","root":"-1","out_of_place":{"time":…,"alg_bw":…,"bus_bw":…,"nwrong":…},
-// "in_place":{…}}, and beside it what was started where.
+// What nccl-tests writes with `-J FILE` (src/util.cu of NVIDIA/nccl-tests): its start and `results`:
+//   {"size":…,"count":…,"type":"float","redop":"sum","root":"-1","out_of_place":{"time":…,"alg_bw":…,"bus_bw":…,"nwrong":…},
+//    "in_place":{…}}
 
 #include <algorithm>
 #include <cctype>
@@ -129,7 +129,7 @@ ImportedRow row_of(const json& entry, const JsonRun& run, Bandwidths& bandwidths
   }
   // The one whose rows have an operation and no root is all_reduce.
   if (!run.collective && (!op || text_at(entry, "root") != "-1")) {
-    leave_out("nothing says which collective it is");
+    leave_out("its collective is not stated");
   }
   ImportedRow row{.collective = run.collective.value_or(Collective::all_reduce),
                   .dtype = dtype,
@@ -200,12 +200,12 @@ std::optional<ImportedTable> read_nccl_tests_json(std::string_view text, std::st
   return table;
 }
 
-// NCCL Inspector, the profiler plugin of NVIDIA/nccl (plugins/profiler/inspector): one object per line and call that a rank finished,
+// NCCL Inspector (NVIDIA/nccl, plugins/profiler/inspector): one object per line and finished call of a rank,
 //
 //   {"header":{"id":"0xaa498e","rank":1,"n_ranks":4,"nnodes":1},"metadata":{…},"coll_perf":{"coll":"AllGather","coll_sn":42,
 //    "coll_msg_size_bytes":16384,"coll_exec_time_us":17,"coll_timing_source":"kernel_gpu","coll_algobw_gbs":3.8,…}}
 //
-// The size is that of one rank's argument: of AllGather and ReduceScatter the message is that of all ranks together. A rank's time
+// The size is one rank's argument: of AllGather and ReduceScatter the message is all ranks'. A rank's time
 // includes its wait for later ranks, so that of the ranks of one call the fastest counts.
 namespace {
 

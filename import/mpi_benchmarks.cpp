@@ -124,8 +124,8 @@ bool is_size_and_time(const Words& words, std::size_t at) {
   return at + 1 < words.size() && whole_in_word(words[at]) && number_in_word(words[at + 1]);
 }
 
-/// Where the size stands: behind as many words as stand in front of the line of names (`# Size …`). What stands in front of another
-/// line may have more words or fewer; then the first two numbers count.
+/// Where the size stands: behind as many words as stand in front of the line of names (`# Size …`). What
+/// stands in front of another line may have more words or fewer; then the first two numbers count.
 std::optional<std::size_t> size_in(const Words& words, std::size_t prefix) {
   if (is_size_and_time(words, prefix)) {
     return prefix;
@@ -152,7 +152,7 @@ void OsuReader::read_title(std::size_t line_number, std::string_view title) {
       of_ = &candidate;
     }
   }
-  // `OSU MPI-CUDA Bandwidth Test v5.9`; of one-sided, bidirectional and many-pair tests other words stand there.
+  // `OSU MPI-CUDA Bandwidth Test v5.9`; one-sided, bidirectional and many-pair tests differ.
   const bool plain = words.size() > 2 && words[2] == "Test";
   between_two_ = plain && (words[1] == "Bandwidth" || words[1] == "Latency") ? words[1] : "";
   start_transfers();

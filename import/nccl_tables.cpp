@@ -10,8 +10,8 @@
 namespace ringside {
 namespace {
 
-/// Buffers of all_gather, reduce_scatter and alltoall are cut into one part per rank, and the count is that of a part
-/// (AllGatherGetCollByteCount in src/all_gather.cu of NVIDIA/nccl-tests). 1 = the count is that of the whole buffer; 0 = rows differ.
+/// all_gather, reduce_scatter and alltoall count one rank's part (AllGatherGetCollByteCount in
+/// src/all_gather.cu of NVIDIA/nccl-tests). 1 = the whole buffer's; 0 = rows differ.
 template <typename Rows>
 int parts_of(const Rows& rows) {
   std::int64_t parts = 0;
@@ -69,16 +69,15 @@ std::optional<Collective> NcclTestsReader::collective_of(const Table& table, int
   if (collective_) {
     return collective_;
   }
-  // Old versions gave columns to those that have an operation or a root; all_gather is the one that has neither.
-  // alltoall_perf named a column of operations then and left it empty.
+  // Old versions gave columns to those that have an operation or a root; all_gather is the one that has
+  // neither. alltoall_perf named a column of operations then and left it empty.
   if (!row.has_columns && parts > 1) {
     return table.names_redop_alone ? Collective::all_to_all : Collective::all_gather;
   }
-  why_not = parts > 1
-                ? std::string(
-                      "neither a program nor an operation says which collective it is: all_gather_perf and "
-                      "alltoall_perf print these columns; give --collective all_gather or all_to_all")
-                : std::string("neither a program nor an operation says which collective it is");
+  why_not = parts > 1 ? std::string(
+                            "no program or operation names the collective: all_gather_perf and "
+                            "alltoall_perf print these columns; give --collective all_gather or all_to_all")
+                      : std::string("no program or operation names the collective");
   return std::nullopt;
 }
 

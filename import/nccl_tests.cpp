@@ -4,9 +4,10 @@
 //          (B)    (elements)                               (us)  (GB/s)  (GB/s)            (us)  (GB/s)  (GB/s)
 //      1048576        262144     float     sum      -1    60.12   17.44   30.52      0    59.87   17.51   30.65      0
 //
-// redop and root are missing where a version or a collective has none; the column of errors is `error` (the largest one, such as
-// 4e-07) in old versions and `#wrong` (how many elements) in newer ones, `N/A` without a check; a time stamp may follow. What stands in
-// front of the size (`[1,0]<stdout>:`, a date, the name of a container) does not matter: the type is what is looked for. The first programs
+// redop and root are missing where a version or a collective has none; the column of errors is `error` (the
+// largest one, such as 4e-07) in old versions and `#wrong` (how many elements) in newer ones, `N/A` without a
+// check; a time stamp may follow. Words before the size (`[1,0]<stdout>:`, a date) do not matter: the type is
+// found. The first programs
 // for NCCL 2.0 printed milliseconds under other names:
 //
 //        bytes             N    type      op     time  algbw  busbw      res     time  algbw  busbw      res
@@ -101,7 +102,7 @@ bool is_rank_line(std::string_view line, const std::vector<std::string_view>& wo
   return rank != words.end() && rank + 1 != words.end() && line.find(" device ") != std::string_view::npos;
 }
 
-/// Also those that time something that is no collective of ringside's, though its rows look like all_reduce's.
+/// Also those that time no collective of ringside's, though rows look like all_reduce's.
 bool is_program(std::string_view name) {
   constexpr auto kOthers = std::to_array<std::string_view>({"alltoallv", "hypercube", "scatter"});
   return collective_of_program(name) ||
@@ -118,8 +119,8 @@ std::size_t type_in(const std::vector<std::string_view>& words) {
   return kNoWord;
 }
 
-/// Whether what stands where the times of a row should be is a text of another program, glued to the root: `-1host:1:1 [0] NCCL INFO`.
-/// A row that was cut has nothing there, and one without times `N/A` or `XXXXX`.
+/// Whether what stands where the times of a row should be is a text of another program, glued to the root:
+/// `-1host:1:1 [0] NCCL INFO`. A row that was cut has nothing there, and one without times `N/A` or `XXXXX`.
 bool words_follow(const std::vector<std::string_view>& words, std::size_t at) {
   constexpr std::string_view kRoot = "-1";
   if (at >= words.size() || !words[at].starts_with(kRoot)) {
@@ -185,7 +186,7 @@ bool NcclTestsReader::read_row(std::size_t line_number, const std::vector<std::s
   }
   const bool in_milliseconds = coming_.in_milliseconds;
   const auto half_at = [&](std::size_t start) { return timing_at(words, start, in_milliseconds); };
-  // A root is a whole number where a time would have a point, or -1; four numbers of the first half follow it.
+  // A root is a whole number where times have a point, or -1; four numbers of the first half follow it.
   if (at + 3 < words.size() && words[at].find('.') == std::string_view::npos &&
       (words[at] == "-1" || whole_in_word(words[at])) && half_at(at + 1) &&
       !(half_at(at) && fit(row.row.bytes, *half_at(at)))) {

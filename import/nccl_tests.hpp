@@ -9,7 +9,7 @@
 
 #include "import/parts.hpp"
 
-/// The reader of nccl-tests and rccl-tests: lines in nccl_tests.cpp, what their tables are of in nccl_tables.cpp.
+/// The reader of nccl-tests and rccl-tests: lines in nccl_tests.cpp, tables in nccl_tables.cpp.
 namespace ringside {
 
 class NcclTestsReader final : public LogReader {

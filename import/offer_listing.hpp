@@ -8,14 +8,14 @@
 
 #include "scenario/plan/plan.hpp"
 
-/// Reads what is on offer in other people's formats (docs/planning.md). What a listing does not say is filled in, and every
-/// such assumption stands in the offer.
+/// Reads what is on offer in other people's formats (docs/planning.md). What a listing does not say is filled
+/// in, and every such assumption stands in the offer.
 namespace ringside {
 
 /// What became of the rows of a listing; the last three together are the first.
 struct ListingRows {
   std::size_t total = 0;
-  /// Stand behind offers, also ones that are not for rent at the moment; many regions of one machine are one offer.
+  /// Behind offers, also unavailable ones; many regions of one machine are one offer.
   std::size_t offered = 0;
   std::size_t without_gpus = 0;
   std::size_t not_understood = 0;  ///< Stand behind offers that cannot be used for what they say.
@@ -31,18 +31,18 @@ struct OfferListing {
 /// Finds the catalogue's machine of a cloud name such as `p4d.24xlarge`.
 using MachineByName = std::optional<Machine> (*)(const std::string& name);
 
-/// `vastai search offers --raw`: an array of offers, or `{"offers": […]}` as the API answers. An offer that cannot be used is
-/// kept with its problem. Throws Error{bad_input} that names `origin`: no JSON, cut off, no list, an empty one.
+/// `vastai search offers --raw`: an array of offers, or `{"offers": […]}` as the API answers. Unusable offers
+/// keep their problem. Throws Error{bad_input} that names `origin`: no JSON, cut off, no list, empty.
 OfferListing read_vast_offers(std::string_view text, const std::string& origin);
 
-/// vms.csv of SkyPilot's catalogue, of any cloud. An instance type stands once, at its cheapest region, and once more where a spot
-/// price is listed. GPUs that are listed without an instance type, as Google's are, get the machine that they are rented with.
+/// vms.csv of SkyPilot's catalogue, of any cloud. An instance type stands once, at its cheapest region, and
+/// again as spot. GPUs without an instance type, as Google's, get the machine they are rented with.
 OfferListing read_skypilot_offers(std::string_view text, const std::string& origin,
                                   MachineByName machine_by_name);
 
 enum class ListingFormat { json, csv, yaml };
 
-/// By the first characters. Throws Error{bad_input} that names `origin` for an empty text and for an HTML page.
+/// By the first characters. Throws Error{bad_input} that names `origin` for no text and for HTML.
 ListingFormat listing_format(std::string_view text, const std::string& origin);
 
 }  // namespace ringside

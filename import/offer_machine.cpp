@@ -46,7 +46,7 @@ bool is_sxm(const GpuSheet& gpu) {
          gpu.model.find("B300") != std::string::npos;
 }
 
-/// Lanes that explain what was measured: so many that a healthy slot reaches it, or that half of them could not carry it.
+/// Lanes that explain what was measured: enough for a healthy slot, or more than half could carry.
 int lanes_of_rate(int generation, int lanes, double rate) {
   const auto sheet = [&](int width) { return pcie_slot(generation, width, true).data_sheet.value; };
   for (const int fewer : {16, 8, 4, 2}) {
@@ -63,8 +63,7 @@ void take_measured(double rate, Offer& offer, IntraLink& intra) {
     measured_speed(pcie_slot(*intra.generation, *intra.lanes, true), 1, {rate});
     intra.bandwidth = BytesPerSecond{rate};
   } catch (const Error& error) {
-    offer.assumptions.push_back(
-        fmt::format("What was measured of its slots is passed over: {}", error.what()));
+    offer.assumptions.push_back(fmt::format("Its slots' measured bandwidth is ignored: {}", error.what()));
   }
 }
 
@@ -112,7 +111,7 @@ void note_nvlink(const ListedGpus& listed, const GpuSheet& gpu, Offer& offer) {
 IntraLink link_of(const ListedGpus& listed, const GpuSheet& gpu, Offer& offer) {
   IntraLink intra;
   const bool has_links = gpu.links.value_or(0) > 0;
-  if (gpu.vendor == Vendor::amd) {
+  if (gpu.vendor == Vendor::amd && gpu.xgmi_generation) {
     intra.kind = IntraKind::xgmi;
     intra.generation = gpu.xgmi_generation;
     offer.assumptions.push_back("Its links are not listed; xGMI between all GPUs is assumed.");
@@ -129,9 +128,10 @@ IntraLink link_of(const ListedGpus& listed, const GpuSheet& gpu, Offer& offer) {
       offer.assumptions.push_back(
           *intra.peer_to_peer
               ? fmt::format("Peer-to-peer over PCIe is assumed: the driver allows it on an {}.", gpu.model)
-              : fmt::format("No peer-to-peer: the stock driver refuses it on an {}, and every byte is "
-                            "staged in host memory.",
-                            gpu.model));
+              : fmt::format(
+                    "No peer-to-peer: {} on an {}, and every byte is staged in host memory.",
+                    gpu.vendor == Vendor::amd ? "it is not known to work" : "the stock driver refuses it",
+                    gpu.model));
     }
     return intra;
   }
@@ -158,7 +158,7 @@ IntraLink link_of(const ListedGpus& listed, const GpuSheet& gpu, Offer& offer) {
   return intra;
 }
 
-/// GPUs of the board that a mesh joins, of which fewer may be rented: without a switch those have fewer links among them.
+/// GPUs on the meshed board; fewer may be rented, with fewer links among them.
 int gpus_of_board(const ListedGpus& listed, const GpuSheet& gpu, const IntraLink& intra) {
   constexpr int kHalfMesh = 4;
   if (intra.kind == IntraKind::xgmi) {
@@ -190,9 +190,8 @@ void describe_machine(const ListedGpus& listed, Offer& offer) {
   }
   if (listed.rented > 1 && listed.rented < board) {
     offer.assumptions.push_back(
-        fmt::format("The {} rented of {} GPUs are taken for neighbours, and the others for idle; whoever "
-                    "rents those shares the "
-                    "machine's links.",
+        fmt::format("The {} rented of {} GPUs are neighbours and the others idle; whoever rents "
+                    "those shares the machine's links.",
                     listed.rented, board));
   }
 }

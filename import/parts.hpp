@@ -70,7 +70,7 @@ std::vector<std::string_view> words_of(std::string_view line);
 /// The line with blanks for tabs, which spreadsheets and editors make of them; `blanks` holds it then.
 std::string_view without_tabs(std::string_view line, std::string& blanks);
 
-/// The line without the tags that mpirun puts wherever a rank began to write, also within a row: `[1,0]<stdout>:`; `kept` holds it then.
+/// The line without mpirun's tags, also within a row: `[1,0]<stdout>:`; `kept` holds it then.
 std::string_view without_rank_tags(std::string_view line, std::string& kept);
 
 /// `60,12`: a number as some languages write it, which is neither a whole one nor two.
@@ -86,7 +86,7 @@ std::optional<std::string_view> after(std::string_view line, std::string_view ma
 /// Empty when there is none.
 std::string_view first_word(std::string_view text);
 
-/// The number that a word is, whatever quoting and escapes of a wrapping log follow it; nothing for other words.
+/// The number that a word is, whatever quoting or escapes follow; none for other words.
 std::optional<double> number_in_word(std::string_view word);
 /// Likewise for whole numbers of at least 0.
 std::optional<std::int64_t> whole_in_word(std::string_view word);
@@ -134,12 +134,12 @@ std::unique_ptr<LogReader> param_reader();
 std::unique_ptr<LogReader> gloo_benchmark_reader();
 std::unique_ptr<LogReader> inspector_reader();
 std::unique_ptr<LogReader> titled_table_reader(const ImportDefaults& defaults);
-/// Whether a line names columns of a size, a time and a bus bandwidth, each with its unit: `size(B) … time(us) … busbw(GB/s)`.
+/// Whether a line names columns of size, time and busbw with units: `size(B) … time(us) … busbw(GB/s)`.
 bool is_table_title(std::string_view line);
 
-/// The number of ranks that all rows' bus and algorithm bandwidths (printed to 0.01 GB/s) agree with, if there is one
-/// only: busbw/algbw is 2(n−1)/n for all_reduce, (n−1)/n for all_gather and reduce_scatter (nccl-tests
-/// doc/PERFORMANCE.md).
+/// The number of ranks that all rows' bus and algorithm bandwidths (printed to 0.01 GB/s) agree with, if
+/// there is one only: busbw/algbw is 2(n−1)/n for all_reduce, (n−1)/n for all_gather and reduce_scatter
+/// (nccl-tests doc/PERFORMANCE.md).
 struct Bandwidths {
   double algbw = 0;
   double busbw = 0;

@@ -16,8 +16,8 @@
 #include "scenario/yaml/csv.hpp"
 #include "sim/topology/gpu_models.hpp"
 
-/// catalogs/<version>/<cloud>/vms.csv of skypilot-org/skypilot-catalog. Columns differ by cloud in order and presence, and
-/// none says how GPUs are connected.
+/// catalogs/<version>/<cloud>/vms.csv of skypilot-org/skypilot-catalog. Columns differ by cloud in order and
+/// presence, and none says how GPUs are connected.
 namespace ringside {
 namespace {
 
@@ -36,7 +36,7 @@ struct VmRow {
 
 std::optional<double> amount_of(const std::string& cell) {
   const auto amount = parse_number<double>(cell);
-  return amount && *amount > 0 ? amount : std::nullopt;
+  return amount && *amount > 0 && can_be_paid(*amount) ? amount : std::nullopt;
 }
 
 /// Every cloud has the first columns.
@@ -79,7 +79,7 @@ std::optional<int> count_in(const std::string& cell) {
              : std::nullopt;
 }
 
-// --- Which GPU ------------------------------------------------------------------------------------------------------
+// --- Which GPU ---------------------------------------------------------------------------------------------
 
 /// The number behind `'key':` of a Python literal.
 std::optional<double> number_behind(const std::string& literal, const std::string& key) {
@@ -129,7 +129,7 @@ std::string form_in(const VmRow& row) {
   return row.instance.starts_with("Standard_NC") ? card : "";
 }
 
-/// A name that the catalogue may know: with the form that the row says, or that the listing implies by telling the others apart.
+/// A name that the catalogue may know, with the form that the row says or the listing implies.
 std::string name_of(const VmRow& row, const std::set<std::string>& accelerators, Offer& offer) {
   std::string name = catalogue_gpu_name(row.accelerator);
   std::string form = form_in(row);
@@ -148,10 +148,10 @@ std::string name_of(const VmRow& row, const std::set<std::string>& accelerators,
   return name;
 }
 
-// --- Google's GPUs, which are listed without the machine that they are in ---------------------------------------------
+// --- Google's GPUs, which are listed without the machine that they are in ----------------------------------
 
-/// The machine that Google puts so many GPUs into (cloud.google.com/compute/docs/gpus): fixed for newer ones, and of the older
-/// ones, which can be added to any N1, that with eight cores for each.
+/// The machine that Google puts so many GPUs into (cloud.google.com/compute/docs/gpus): fixed for newer ones,
+/// and of the older ones, which can be added to any N1, that with eight cores for each.
 std::string host_of(const std::string& accelerator, int count) {
   static const std::map<std::string, std::string> kFixed = {
       {"A100", "a2-highgpu"},      {"A100-80GB", "a2-ultragpu"}, {"H100", "a3-highgpu"},
@@ -173,7 +173,7 @@ std::string host_of(const std::string& accelerator, int count) {
 
 using Places = std::map<std::pair<std::string, std::string>, VmRow>;
 
-/// Adds the machine's price to those of GPUs that are listed alone. Without one the price of the offer is not known.
+/// Adds the machine's price to those of GPUs that are listed alone. Without one the price is unknown.
 void join_host(VmRow& row, const Places& hosts, int count, Offer& offer) {
   const std::string name = host_of(row.accelerator, count);
   row.instance = fmt::format("{} + {} × {}", name, count, row.accelerator);
@@ -196,7 +196,7 @@ void join_host(VmRow& row, const Places& hosts, int count, Offer& offer) {
       fmt::format("Its price is that of the GPUs and of {}, which are listed apart.", name));
 }
 
-// --- Offers ---------------------------------------------------------------------------------------------------------
+// --- Offers ------------------------------------------------------------------------------------------------
 
 /// All rows of one kind of machine with the same GPUs.
 struct VmGroup {

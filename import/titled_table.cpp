@@ -1,5 +1,5 @@
-// Tables whose title names size, time and bus bandwidth, each with its unit: nccom-test of AWS Neuron, NVSHMEM's perftest, and whatever
-// else is printed alike.
+// Tables whose title names size, time and bus bandwidth, each with its unit: nccom-test of AWS Neuron,
+// NVSHMEM's perftest, and whatever else is printed alike.
 //
 //   size(B)    count(elems)    type    time:avg(us)    algbw(GB/s)    busbw(GB/s)
 //   1048576    262144          fp32    58.15           18.03          33.81
@@ -174,7 +174,7 @@ std::vector<ImportedTable> TitledTableReader::finish(Import& import) {
       if (!row.collective && above) {
         row.collective = Collective::all_reduce;
       } else if (!row.collective) {
-        skipped_.add(row.line, "nothing says which collective it is; give --collective");
+        skipped_.add(row.line, "its collective is not stated; give --collective");
       }
     }
     std::erase_if(table, [](const ImportedRow& row) { return !row.collective; });

@@ -1,6 +1,6 @@
 // What scripts round torch.distributed print.
 //
-// all_reduce_bench.py (stas00/ml-engineering), in its three forms. GB = 10⁹ B; times follow from what is printed:
+// all_reduce_bench.py (stas00/ml-engineering), in its three forms. GB = 10⁹ B; times follow:
 //   | payload |    busbw   |    algbw   |           The average bandwidth of all_reduce with a 4.0GB payload (5 trials, 16 ranks):
 //   |   32KiB |   0.92GBps |   0.48GBps |            algbw: 44.947 GBps (359.6 Gbps)
 //                      0 data size: 6.0 GB  /  tput_avg (Gbps): 1499.18 busbw_avg (Gbps): 1495.65, where tput = 2·8·S/t

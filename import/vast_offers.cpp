@@ -10,8 +10,8 @@
 #include "import/offer_listing.hpp"
 #include "import/offer_machine.hpp"
 
-/// `vastai search offers --raw` (vast-ai/vast-cli: vastai/cli/commands/offers.py, vastai/data/offer.py; vast-ai/docs:
-/// api-reference/openapi/yaml/search_offers.yaml).
+/// `vastai search offers --raw` (vast-ai/vast-cli: vastai/cli/commands/offers.py, vastai/data/offer.py;
+/// vast-ai/docs: api-reference/openapi/yaml/search_offers.yaml).
 namespace ringside {
 namespace {
 
@@ -39,8 +39,11 @@ class ListedOffer {
                   fmt::format("{} is {} instead of a number", key, found->dump().substr(0, 40)));
     }
     const auto value = found->get<double>();
-    if (value < 0) {
-      throw Error(ErrorKind::bad_input, fmt::format("{} is negative: {:g}", key, value));
+    constexpr double kMost = 1e15;
+    if (value < 0 || value > kMost) {
+      throw Error(
+          ErrorKind::bad_input,
+          fmt::format("{} is {}: {:g}", key, value < 0 ? "negative" : "larger than any there is", value));
     }
     return value;
   }
@@ -91,7 +94,9 @@ int whole(double value, const char* key) {
 }
 
 std::optional<int> generation_of(std::optional<double> pci_gen) {
-  return pci_gen && *pci_gen >= 1 ? std::optional(static_cast<int>(*pci_gen)) : std::nullopt;
+  constexpr double kFarOff = 99;
+  return pci_gen && *pci_gen >= 1 && *pci_gen <= kFarOff ? std::optional(static_cast<int>(*pci_gen))
+                                                         : std::nullopt;
 }
 
 /// Lanes of slots there are; anything else is as if it were not listed.
@@ -112,7 +117,8 @@ ListedGpus listed_gpus(const ListedOffer& listed) {
   }
   gpus.rented = whole(listed.required("num_gpus"), "num_gpus");
   const double share = listed.number("gpu_frac").value_or(1);
-  if (share <= 0 || share > 1) {
+  constexpr double kMostInMachine = 1024;
+  if (!(share * kMostInMachine >= gpus.rented) || share > 1) {
     throw Error(ErrorKind::bad_input, fmt::format("gpu_frac is {:g}, which is no share of a machine", share));
   }
   gpus.in_machine = std::max(gpus.rented, static_cast<int>(std::lround(gpus.rented / share)));
@@ -168,6 +174,9 @@ Offer read_offer(const json& object, std::size_t index, const std::string& origi
     const ListedGpus gpus = listed_gpus(listed);
     offer.name = fmt::format("{} × {} ({})", gpus.rented, gpus.name, offer.name);
     if (const double price = listed.required("dph_total"); price > 0) {
+      if (!can_be_paid(price)) {
+        throw Error(ErrorKind::bad_input, fmt::format("dph_total is {:g}, which nobody pays", price));
+      }
       offer.per_hour = Money{.amount = price, .currency = "USD"};
     }
     if (const auto seconds = listed.number("duration"); seconds && *seconds > 0) {

@@ -28,8 +28,8 @@ std::string reason(int error_number) { return std::generic_category().message(er
   throw Error(ErrorKind::bad_input, fmt::format("cannot write {}: {}", file.string(), why));
 }
 
-/// A file that a killed run left before its first line was whole. Anything else without a line break is not ours to
-/// overwrite.
+/// A file that a killed run left before its first line was whole. Anything else without a line break is not
+/// ours to overwrite.
 bool is_unborn(std::string_view text) {
   constexpr std::string_view kStart = R"({"record":"run")";
   const std::string_view known = text.substr(0, kStart.size());
@@ -90,9 +90,18 @@ void note_differences(const RunHeader& there, const RunHeader& here, std::vector
   }
 }
 
+/// Opening one waits for whoever reads it, and it keeps nothing.
+void refuse_pipe(const std::filesystem::path& file) {
+  std::error_code error;
+  if (std::filesystem::is_fifo(file, error)) {
+    reject_file(file, "it is a pipe, which keeps nothing; write to another folder");
+  }
+}
+
 /// The measurement alone, as it is written.
 std::string measured_line(const Point& point) {
-  return to_line(Point{.key = point.key, .predicted = {}, .measured = point.measured});
+  return to_line(
+      Point{.key = point.key, .predicted = {}, .measured = point.measured, .series = point.series});
 }
 
 /// Whether replacing the file would lose something that `points` do not hold.
@@ -147,12 +156,13 @@ bool is_of_others(const std::filesystem::path& file, const RunHeader& header) {
 }  // namespace
 
 std::optional<std::filesystem::path> Journal::kept(const std::filesystem::path& file,
-                                                   const std::function<bool()>& matters) {
+                                                   const std::function<bool()>& matters,
+                                                   std::chrono::milliseconds patience) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(file, error)) {
     return std::nullopt;
   }
-  const Journal own(file);  // Nobody else writes it meanwhile.
+  const Journal own(file, patience);  // Nobody else writes it meanwhile.
   if (!matters()) {
     return std::nullopt;
   }
@@ -166,7 +176,10 @@ std::optional<std::filesystem::path> Journal::kept(const std::filesystem::path& 
 
 std::optional<std::filesystem::path> keep_of_others(const std::filesystem::path& file,
                                                     const RunHeader& header) {
-  return Journal::kept(file, [&] { return is_of_others(file, header); });
+  refuse_pipe(file);
+  constexpr std::chrono::seconds kOfOthers{10};  // Predictions are read and replaced within milliseconds.
+  return Journal::kept(
+      file, [&] { return is_of_others(file, header); }, kOfOthers);
 }
 
 std::optional<std::filesystem::path> keep_measurements(const std::filesystem::path& file,
@@ -174,7 +187,7 @@ std::optional<std::filesystem::path> keep_measurements(const std::filesystem::pa
   return Journal::kept(file, [&] { return holds_more(file, points); });
 }
 
-Journal::Journal(const std::filesystem::path& file) : file_(file) {
+Journal::Journal(const std::filesystem::path& file, std::chrono::milliseconds patience) : file_(file) {
   std::error_code error;
   if (file.has_parent_path()) {
     std::filesystem::create_directories(file.parent_path(), error);
@@ -183,17 +196,18 @@ Journal::Journal(const std::filesystem::path& file) : file_(file) {
       reject_file(file.parent_path(), error.message());
     }
   }
-  // Opening one waits for whoever reads it, and it keeps nothing.
-  if (std::filesystem::is_fifo(file, error)) {
-    reject_file(file, "it is a pipe, which keeps nothing; write to another folder");
-  }
+  refuse_pipe(file);
   descriptor_ = FileDescriptor(::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
   if (!descriptor_.open()) {
     reject_file(file, reason(errno));
   }
   // File systems without locks answer something else than EWOULDBLOCK; there nobody is kept out.
-  if (::flock(descriptor_.number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-    reject_file(file, "another process is writing it");
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  while (::flock(descriptor_.number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    if (std::chrono::steady_clock::now() >= deadline) {
+      reject_file(file, "another process is writing it");
+    }
+    ::usleep(5000);
   }
 }
 

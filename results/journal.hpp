@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -12,26 +13,26 @@
 #include "results/codec/record.hpp"
 #include "results/point_key.hpp"
 
-/// The append-only file of one run. Every record is in the file, in one write, before append() returns, so that a run
-/// killed at any moment leaves all it had finished (losing power may cost the last seconds).
+/// The append-only file of one run. Every record is in the file, in one write, before append() returns, so
+/// that a run killed at any moment leaves all it had finished (losing power may cost the last seconds).
 namespace ringside {
 
 struct ResumedJournal;
 struct ResumeRequest;
 
-/// Before Journal::create(): moves the file out of its way when it holds measurements that are not among `points`, or is no
-/// journal, to `results-2026-11-21T20-23-14Z.jsonl` with the time of its last change. Returns that path; nothing when there
+/// Before Journal::create(): moves a file with measurements outside `points`, or no journal, to
+/// `results-2026-11-21T20-23-14Z.jsonl` by its last change. Returns that path; nothing when there
 /// is nothing to keep. Throws Error{bad_input} when another process is writing it or it cannot be moved.
 std::optional<std::filesystem::path> keep_measurements(const std::filesystem::path& file,
                                                        std::span<const Point> points);
 
-/// The same where the file is about another scenario or machine than `header`, whatever it holds of it.
+/// The same for a file about another scenario or machine than `header`; waits for others who ask.
 std::optional<std::filesystem::path> keep_of_others(const std::filesystem::path& file,
                                                     const RunHeader& header);
 
 class Journal {
  public:
-  /// Replaces what is there by a new journal that starts with `header`; makes missing folders. Throws Error{bad_input}
+  /// Replaces the file by a new journal with `header`; makes missing folders. Throws Error{bad_input}
   /// with the system's reason when the file cannot be written or another process is writing it.
   static Journal create(const std::filesystem::path& file, const RunHeader& header);
 
@@ -44,12 +45,13 @@ class Journal {
 
   /// Moves the file away where it `matters`, for keep_measurements() and keep_of_others().
   static std::optional<std::filesystem::path> kept(const std::filesystem::path& file,
-                                                   const std::function<bool()>& matters);
+                                                   const std::function<bool()>& matters,
+                                                   std::chrono::milliseconds patience = {});
 
  private:
   friend ResumedJournal resume_journal(const std::filesystem::path& file, const ResumeRequest& request);
 
-  explicit Journal(const std::filesystem::path& file);
+  explicit Journal(const std::filesystem::path& file, std::chrono::milliseconds patience = {});
   void truncate(std::size_t size);
   void write(std::string_view text);
 
@@ -68,18 +70,18 @@ struct ResumedJournal {
   Journal journal;
   /// The first line of the file: of the run that began it, or of this one.
   RunHeader header;
-  /// What is known already of the points that the run asks for. A measurement that failed is not known; one may lack
-  /// repetitions, because the run was ended before.
+  /// What is known already of the points that the run asks for. A measurement that failed is not known; one
+  /// may lack repetitions, because the run was ended before.
   std::vector<Point> points;
-  /// What a person should know, whole sentences: a cut line that was dropped, points that nobody asks for any more,
-  /// another version, host or scenario text in the earlier part.
+  /// What a person should know, whole sentences: a cut line that was dropped, points that nobody asks for any
+  /// more, another version, host or scenario text in the earlier part.
   std::vector<std::string> notes;
 };
 
-/// Goes on with the journal in `file`, whose first line stays as it is; a last line cut in the middle is taken off. A file
-/// that is missing, empty or cut within its first line is begun anew. Throws Error{bad_input} where read_results() and
-/// Journal::create() do, and when the results are of something else: another scenario name, another machine (unless both
-/// runs calibrate this one), only points that this run does not ask for, or measurements with another backend.
+/// Goes on with the journal in `file`, whose first line stays as it is; a last line cut in the middle is
+/// taken off. A file missing, empty or cut within its first line is begun anew. Throws Error{bad_input} as
+/// read_results() and Journal::create(), and for other results: another scenario name, another machine
+/// (unless both runs calibrate this one), only points that this run does not ask for, or another backend.
 ResumedJournal resume_journal(const std::filesystem::path& file, const ResumeRequest& request);
 
 }  // namespace ringside

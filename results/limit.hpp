@@ -24,7 +24,7 @@ enum class LinkKind : std::uint8_t {
   inter_socket,      ///< from socket to socket
   nic_out,           ///< out of a node
   nic_in,            ///< into a node
-  fabric_out,        ///< a node's part of an oversubscribed fabric
+  fabric_out,        ///< a node's part of an oversubscribed fabric, or the uplinks of a group of nodes
   fabric_in,         ///< the same, the other way
   switch_to_switch,  ///< from switch to switch
   medium,            ///< one that everything on it shares
@@ -53,7 +53,8 @@ constexpr auto spellings_of(LinkKind /*any*/) {
                                             {other, "other"}});
 }
 
-/// What holds a predicted time back. Which fields are set follows from `kind`, the others are as they are here; analysis/comparison/limit_sentences.hpp puts it into words.
+/// What limits a predicted time. `kind` says which fields are set; words:
+/// analysis/comparison/limit_sentences.hpp.
 struct Limit {
   enum class Kind : std::uint8_t {
     shared_link,   ///< `flows` share a link: `link_kind`, `link`, `node`, `flows`, `crossings`, `others`

@@ -27,7 +27,7 @@ struct DeviceLaunch {
   Seconds host_seconds;  ///< Median of the host's time to put one call onto its stream, at the slowest rank.
 };
 
-/// What measuring did to the machine while it ran, so that times are those of the network and not of the scheduler. A part
+/// What measuring did to the machine, so that the network counts and not the scheduler. A part
 /// is false where the system refused it, where it was of no use, and everywhere with `--no-machine-tuning`.
 struct MachineTuning {
   bool bound_to_cores = false;         ///< Each rank kept to cores of its own (affinity).
@@ -39,12 +39,12 @@ struct MachineTuning {
   bool operator==(const MachineTuning&) const = default;
 };
 
-/// A measurement ends when the 95 % interval of its median is this narrow, relative to the median (or its budget is spent).
+/// A measurement ends when its median's 95 % interval is this narrow (relative), or its budget is spent.
 inline constexpr double kMeasuredInterval = 0.05;
 
-/// What was measured of one point. `seconds` is the median over iterations of the slowest rank's time; low and
-/// high are the 95 % confidence interval of that median (order statistics), and reach over the medians of all repetitions.
-/// Only `outcome == ok` has times.
+/// What was measured of one point. `seconds` is the median over iterations of the slowest rank's time; low
+/// and high are the 95 % confidence interval of that median (order statistics), and reach over the medians of
+/// all repetitions. Only `outcome == ok` has times.
 struct Measurement {
   Outcome outcome = Outcome::ok;
   Seconds seconds = {};
@@ -72,8 +72,8 @@ FieldTable<DeviceLaunch> table_of(const DeviceLaunch* any);
 FieldTable<MachineTuning> table_of(const MachineTuning* any);
 FieldTable<Measurement> table_of(const Measurement* any);
 
-/// What `earlier` and one more repetition of it measured: their samples together. Where one of them is not ok, nothing
-/// is left but its outcome.
+/// What `earlier` and one more repetition of it measured: their samples together. Where one of them is not
+/// ok, nothing is left but its outcome.
 Measurement with_repetition(const Measurement& earlier, const Measurement& repetition);
 
 }  // namespace ringside

@@ -100,7 +100,12 @@ FieldTable<Prediction> table_of(const Prediction* /*any*/) {
                    "nothing; omitted otherwise"),
           optional("nics", &Prediction::nics, "",
                    "where ranks are on several nodes: the NICs of a node that carry something; omitted "
-                   "where the prediction does not say"))};
+                   "where the prediction does not say"),
+          optional(
+              "rank_classes", &Prediction::rank_classes, "",
+              "`flow` of many messages: the classes of ranks that do the same at the same time, of which "
+              "one each was simulated ([scaling.md](scaling.md))"),
+          optional("no_classes", &Prediction::no_classes, "", "why all ranks were simulated instead"))};
 }
 
 FieldTable<DeviceLaunch> table_of(const DeviceLaunch* /*any*/) {
@@ -160,7 +165,7 @@ FieldTable<Measurement> table_of(const Measurement* /*any*/) {
                            "what measuring did to the machine "
                            "([measuring.md](measuring.md#what-measuring-does-to-the-machine)); omitted "
                            "where nobody knows"))),
-          required("backend", &Measurement::backend, "", "`gloo`, `nccl`, `mpi` or `threads`"),
+          required("backend", &Measurement::backend, "", "`gloo`, `nccl`, `shm`, `mpi` or `threads`"),
           optional("policy", &Measurement::policy, "", "how the schedule ran; omitted for `native`"),
           required("outcome", &Measurement::outcome, "",
                    "`ok`, `wrong_result`, `failed` or `unsupported`; only `ok` has times"),
@@ -173,7 +178,10 @@ FieldTable<Point> table_of(const Point* /*any*/) {
           .fields = fields<Point>(inlined(&Point::key),
                                   optional("predicted", &Point::predicted, "",
                                            "the prediction; it has never seen what it is compared with"),
-                                  optional("measured", &Point::measured, "", "what happened"))};
+                                  optional("measured", &Point::measured, "", "what happened"),
+                                  optional("series", &Point::series, "",
+                                           "`import` of a log with several tables or runs: which, from 1")
+                                      .from(1))};
 }
 
 FieldTable<ProbeKey> table_of(const ProbeKey* /*any*/) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "results/codec/fields.hpp"
@@ -14,6 +15,7 @@ struct Point {
   PointKey key;
   std::optional<Prediction> predicted = {};
   std::optional<Measurement> measured = {};
+  std::optional<std::int64_t> series = {};  ///< In which table or run of a log it was, from 1.
 };
 
 FieldTable<Point> table_of(const Point* any);

@@ -8,11 +8,11 @@
 
 namespace ringside {
 
-/// Under what rules the ranks ran a schedule, or are predicted to: what of one rank's work overlaps, and in which pieces it
-/// travels. The default is the plain one: whole chunks, one round after another. schedule/program/ gives it its meaning.
+/// How ranks run a schedule: which of a rank's work overlaps, and in which pieces it travels. By default
+/// whole chunks, one round after another (schedule/program/).
 struct ExecutionPolicy {
-  /// A rank posts receives of later rounds before it reaches them, where messages still arrive in order and what they
-  /// overwrite is not in use.
+  /// A rank posts receives of later rounds before it reaches them, where messages still arrive in order and
+  /// what they overwrite is not in use.
   bool receives_ahead = false;
   std::int32_t segments = 1;   ///< Into which every chunk is cut; 1 = chunks travel whole.
   std::int32_t stride = 1;     ///< From a round of a segment to its next one; at most `segments`.

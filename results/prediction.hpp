@@ -41,7 +41,7 @@ struct Prediction {
   std::optional<Seconds> high;
   Fidelity fidelity = Fidelity::closed_form;
   CostSource source = CostSource::given;
-  /// What the prediction assumes of how the schedule runs; none for a library's own collective and where there is nothing to do.
+  /// What the prediction assumes of how the schedule runs; none for native and where there is nothing to do.
   std::optional<ExecutionPolicy> policy = {};
   /// What holds the time back, most important first.
   std::vector<Limit> limits = {};
@@ -49,6 +49,10 @@ struct Prediction {
   bool known = false;
   /// Where ranks are on several nodes and the simulation saw through which NICs they talk.
   std::optional<NicUse> nics = {};
+  /// Where a flow simulation of many messages simulated one rank of each class of ranks that do the same at
+  /// the same time: how many classes there are; and where it could not, the reason, a clause.
+  std::optional<int> rank_classes = {};
+  std::optional<std::string> no_classes = {};
 };
 
 FieldTable<NicUse> table_of(const NicUse* any);

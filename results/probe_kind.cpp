@@ -75,6 +75,12 @@ constexpr auto kTable = std::to_array<ProbeKindRow>({
      .smallest = {4096},
      .unit = CurveUnit::seconds_per_byte,
      .retired_key = "reductions"},
+    {.kind = ProbeKind::reducing_exchange,
+     .name = "reducing_exchange",
+     .measures = "a neighbour exchange whose messages are reduced while they arrive",
+     .all = true,
+     .on_arrival = true,
+     .by_ranks = true},
 });
 
 }  // namespace

@@ -10,7 +10,7 @@
 #include "common/spellings.hpp"
 #include "common/units.hpp"
 
-/// The kinds of point-to-point probes, as a table: what probes, fits, machine files and the simulation do with a kind follows from
+/// The kinds of point-to-point probes: what probes, fits, machine files and simulation do follows from
 /// its row. A new kind is a value, a row, and the steps that its ranks run (real/probe/probe_run.cpp).
 namespace ringside {
 
@@ -24,6 +24,7 @@ enum class ProbeKind : std::uint8_t {
   chained_exchange_posted,
   fan_out,
   reduction,
+  reducing_exchange,
 };
 
 /// What the values of a curve are.
@@ -38,7 +39,8 @@ struct ProbeKindRow {
   bool pair = false;
   bool all = false;
   int min_ranks = 2;
-  bool of_first = false;  ///< Only the clock of the first rank counts, not that of the slowest.
+  bool on_arrival = false;  ///< Only of ranks that can reduce a message while it arrives.
+  bool of_first = false;    ///< Only the clock of the first rank counts, not that of the slowest.
   std::array<int, 2> messages = {1, 0};  ///< That each rank sends at once, one probe each; 0 = none.
   Bytes smallest = {8};
   Bytes largest = {0};  ///< 0 = the largest message asked for.

@@ -6,7 +6,7 @@
 #include "common/units.hpp"
 #include "results/codec/fields.hpp"
 
-/// What happened when, in a simulated or in a real run: the same record of both, so that they can stand side by side.
+/// What happened when, in a simulated or in a real run: the same record, to stand side by side.
 namespace ringside {
 
 enum class TraceKind : std::uint8_t {

@@ -39,8 +39,8 @@ Word side_of_message(std::int64_t number, std::int64_t bytes) {
 bool same_message(Word a, Word b) { return a >> kByteBits == b >> kByteBits; }
 std::int64_t bytes_in(Word side) { return static_cast<std::int64_t>(side & ((Word{1} << kByteBits) - 1)); }
 
-/// Only one rank writes a row, and says at last which call it holds; nobody takes a row for a call that it no longer
-/// holds.
+/// Only one rank writes a row, and says at last which call it holds; nobody takes a row for a call that it no
+/// longer holds.
 void write(std::span<Word> row, std::int64_t number, const GroupCall& call) {
   const auto words = std::bit_cast<CallWords>(call);
   std::atomic_ref<Word>(row[0]).store(0, std::memory_order_relaxed);
@@ -83,8 +83,8 @@ std::string describe(const GroupCall& call, int num_ranks) {
                                                 source, sent, target, received));
 }
 
-/// Writes one side down and returns the other one if it is of the same message. One order of all stores and loads, so
-/// that at least the later of the two sides sees the earlier.
+/// Writes one side down and returns the other one if it is of the same message. One order of all stores and
+/// loads, so that at least the later of the two sides sees the earlier.
 std::optional<Word> exchange(Word& own, Word& other, Word side) {
   std::atomic_ref<Word>(own).store(side, std::memory_order_seq_cst);
   const Word seen = std::atomic_ref<Word>(other).load(std::memory_order_seq_cst);
@@ -113,7 +113,7 @@ CallBoard::CallBoard(int num_ranks) : num_ranks_(num_ranks) {
 
 CallBoard::~CallBoard() { ::munmap(words_.data(), words_.size_bytes()); }
 
-// In memory: who came first to each of the last calls; each rank's last calls; the last messages of each pair.
+// In memory: who came first to the last calls; each rank's last calls; each pair's last messages.
 
 CallBoard::Word& CallBoard::first(std::int64_t number) {
   return words_[static_cast<std::size_t>(number % kCalls)];

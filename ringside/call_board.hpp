@@ -26,29 +26,29 @@ struct GroupCall {
   bool operator==(const GroupCall&) const = default;
 };
 
-/// Where the ranks of a group write down what they are about to call, in memory that they share, so that a call which
-/// does not fit another rank's is refused before anything of it is sent. (Gloo would abort the process, or the ranks
-/// would wait for each other until the deadline.)
+/// Where the ranks of a group write down what they are about to call, in memory that they share, so that a
+/// call which does not fit another rank's is refused before anything of it is sent. (Gloo would abort the
+/// process, or the ranks would wait for each other until the deadline.)
 ///
-/// It costs some stores and loads and never waits. Ranks that are further apart than kCalls calls or kMessages messages
-/// are not compared.
+/// It costs some stores and loads and never waits. Ranks that are further apart than kCalls calls or
+/// kMessages messages are not compared.
 class CallBoard {
  public:
   static constexpr std::int64_t kCalls = 256;
   static constexpr std::int64_t kMessages = 16;
 
-  /// Processes that are forked later share it with this one. Throws Error{environment} when there is no memory.
+  /// Processes that are forked later share it with this one. Throws Error{environment} without memory.
   explicit CallBoard(int num_ranks);
   ~CallBoard();
   CallBoard(const CallBoard&) = delete;
   CallBoard& operator=(const CallBoard&) = delete;
 
-  /// `rank` has come to its call `number`, counted from 1. Throws Error{bad_input} with both calls when another rank has
-  /// come to a different one.
+  /// `rank` has come to its call `number`, counted from 1. Throws Error{bad_input} with both calls when
+  /// another rank has come to a different one.
   void enter(Rank rank, std::int64_t number, const GroupCall& call);
 
-  /// One side of message `number` from `source` to `target`, counted from 1. Throws Error{bad_input} with both sizes when
-  /// the other side has been here with another one.
+  /// One side of message `number` from `source` to `target`, counted from 1. Throws Error{bad_input} with
+  /// both sizes when the other side has been here with another one.
   void enter_send(Rank source, Rank target, std::int64_t number, std::int64_t bytes);
   void enter_receive(Rank source, Rank target, std::int64_t number, std::int64_t bytes);
 

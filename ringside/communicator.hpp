@@ -33,29 +33,30 @@ class [[nodiscard]] Request {
 
 /// How one rank reaches the others: messages and collectives. launch() makes one per rank.
 ///
-/// Collectives run the schedules of ringside's registry (`ringside list algorithms`), the same ones that `ringside
-/// predict` predicts; the algorithm named `native` is the backend's own. All ranks call the same collectives in the same
-/// order, with equal element counts, types, operations, roots and algorithms. Between two ranks, messages of one direction
-/// match in the order in which they are started; each must have the same size on both sides. No elements (count 0) is fine
-/// everywhere and moves nothing.
+/// Collectives run the schedules of ringside's registry (`ringside list algorithms`), the same ones that
+/// `ringside predict` predicts; the algorithm named `native` is the backend's own. All ranks call the same
+/// collectives in the same order, with equal element counts, types, operations, roots and algorithms. Between
+/// two ranks, messages of one direction match in the order in which they are started; each must have the same
+/// size on both sides. No elements (count 0) is fine everywhere and moves nothing.
 ///
 /// What is wrong with a call (a rank that does not exist, an unknown algorithm, sizes that do not fit) throws
-/// Error{bad_input} before anything is sent. So does a collective, a barrier or a message that is not what another rank
-/// has called at the same point, with both ranks and both calls: at the rank that calls later. Two things are not
-/// noticed and end at the deadline, or as the backend ends them: a message of no elements where the other side has some,
-/// and calls of ranks that are more than 256 collectives, or 16 messages, apart. Every wait has the deadline that launch() was given; a rank that is gone or
-/// does not come in time throws Error{peer_lost} with its number, and the communicator is of no more use then.
+/// Error{bad_input} before anything is sent. So does a collective, a barrier or a message that is not what
+/// another rank has called at the same point, with both ranks and both calls: at the rank that calls later.
+/// Two things end only at the deadline: a message without elements where the other side has some, and ranks
+/// more than 256 collectives or 16 messages apart. Every wait has the deadline that launch() was given; a
+/// rank that is gone or does not come in time throws Error{peer_lost} with its number, and the communicator
+/// is of no more use then.
 ///
-/// Where ranks have GPUs (backend nccl), messages may be in a GPU's memory: Elements::on_gpu() borrows it until the call has
-/// returned, or for a Request until wait() has. It must be memory of this rank's GPU, as cudaMalloc() or GpuArray gives it. A call
-/// returns when its result is in that memory, so any stream may use it then; what still writes the message on a stream of the
-/// caller's must be finished before, or be waited for on the device: wait_for_stream(). Messages in the host's memory are fine,
-/// too; they are copied to the GPU and back. Calls take the GPU of the rank for their thread, as cudaSetDevice() does. Messages
-/// that are under way together are done together: wait() of one returns when all are done that were started before, and a
-/// message that one side starts before a collective, the other side must start before it.
+/// Where ranks have GPUs (backend nccl), messages may be in a GPU's memory: Elements::on_gpu() borrows it
+/// until the call has returned, or for a Request until wait() has. It must be memory of this rank's GPU, as
+/// cudaMalloc() or GpuArray gives it. A call returns when its result is there, for any stream; what still
+/// writes the message must have finished before, or be waited for: wait_for_stream(). Messages in host memory
+/// are copied to the GPU and back. Calls take the rank's GPU, as cudaSetDevice() does. Messages that are
+/// under way together are done together: wait() of one returns when all are done that were started before,
+/// and a message that one side starts before a collective, the other side must start before it.
 ///
-/// Does nothing to the machine: unlike `ringside measure`, it binds no thread to cores, prevents no idle states, changes
-/// no priority or scheduling policy, and sends messages whole instead of in segments.
+/// Does nothing to the machine: unlike `ringside measure`, it binds no thread to cores, prevents no idle
+/// states, changes no priority or scheduling policy, and sends messages whole instead of in segments.
 ///
 /// Not thread-safe: one thread at a time.
 class Communicator {
@@ -70,10 +71,10 @@ class Communicator {
   int ranks() const;
   Backend backend() const;
 
-  // ---- Messages between two ranks --------------------------------------------------------------------------
+  // ---- Messages between two ranks -------------------------------------------------------------------------
 
-  /// Returns when `message` may be changed, which is not before `target` has started to receive it: there is no buffer
-  /// in between, so two ranks that both send first wait for each other until the deadline.
+  /// Returns when `message` may be changed, which is not before `target` has started to receive it: there is
+  /// no buffer in between, so two ranks that both send first wait for each other until the deadline.
   void send(ConstElements message, Rank target);
   /// Returns when `message` holds what `source` has sent.
   void recv(Elements message, Rank source);
@@ -87,12 +88,12 @@ class Communicator {
   /// Leaves no rank before all have come.
   void barrier();
 
-  // ---- Collectives -----------------------------------------------------------------------------------------
+  // ---- Collectives ----------------------------------------------------------------------------------------
 
   /// `message` becomes the root's at every rank.
   void broadcast(Elements message, Rank root, std::string_view algorithm = "binomial_tree");
 
-  /// At the root, `message` becomes the reduction of all ranks' messages; elsewhere it is used up. avg is the sum divided
+  /// At the root `message` becomes the reduction; elsewhere it is used up. avg is the sum divided
   /// by the number of ranks (integers lose the fraction); sums and products of integers wrap around.
   void reduce(Elements message, Rank root, ReduceOp op = ReduceOp::sum,
               std::string_view algorithm = "binomial_tree");
@@ -100,7 +101,7 @@ class Communicator {
   /// At every rank, `message` becomes the reduction of all ranks' messages, the same bits everywhere.
   void all_reduce(Elements message, ReduceOp op = ReduceOp::sum, std::string_view algorithm = "ring");
 
-  /// `all` at the root becomes the ranks' `own`, in order of rank: ranks() · own.count() elements; unused elsewhere.
+  /// `all` at the root becomes all `own` in rank order: ranks() · own.count() elements; unused elsewhere.
   void gather(ConstElements own, Elements all, Rank root, std::string_view algorithm = "binomial_tree");
 
   /// `all` at every rank becomes the ranks' `own`, in order of rank: ranks() · own.count() elements.
@@ -111,26 +112,26 @@ class Communicator {
   void reduce_scatter(ConstElements all, Elements own, ReduceOp op = ReduceOp::sum,
                       std::string_view algorithm = "ring");
 
-  // ---- Ranks on GPUs ---------------------------------------------------------------------------------------
+  // ---- Ranks on GPUs --------------------------------------------------------------------------------------
 
   /// CUDA's number of this rank's GPU; none where ranks have none.
   std::optional<int> gpu() const;
 
-  /// All calls from now on wait, on the GPU, for what is on `cuda_stream` (a cudaStream_t of this rank's GPU; null = the
-  /// default stream) so far. Returns at once. Throws Error{bad_input} where ranks have no GPUs, as does
-  /// allocate_on_gpu().
+  /// All calls from now on wait, on the GPU, for what is on `cuda_stream` (a cudaStream_t of this rank's GPU;
+  /// null = the default stream) so far. Returns at once. Throws Error{bad_input} where ranks have no GPUs, as
+  /// does allocate_on_gpu().
   void wait_for_stream(void* cuda_stream);
 
-  /// Memory of this rank's GPU, zero at first, until nobody holds it; GpuArray does so. Throws Error{environment} when there is
-  /// too little.
+  /// Memory of this rank's GPU, zero at first, until nobody holds it; GpuArray does so. Throws
+  /// Error{environment} when there is too little.
   std::shared_ptr<std::byte> allocate_on_gpu(Bytes size);
 
   /// Between memories of the host and the GPU; equally many elements of one type. Returns when it is done.
   void copy(ConstElements source, Elements target);
 
-  // ---- What it did -----------------------------------------------------------------------------------------
+  // ---- What it did ----------------------------------------------------------------------------------------
 
-  /// Bytes that this rank has sent so far, in messages and in collectives other than `native`; barriers do not count.
+  /// Bytes that this rank has sent so far, without `native` and barriers.
   std::int64_t bytes_sent() const;
 
  private:

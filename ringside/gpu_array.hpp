@@ -9,12 +9,12 @@
 
 namespace ringside {
 
-/// `count` elements in the memory of a rank's GPU, zero at first, for programs that allocate nothing there themselves. Owns the
-/// memory and releases it at its end; the communicator must live until then.
+/// `count` elements in the memory of a rank's GPU, zero at first, for programs that allocate nothing there
+/// themselves. Owns the memory and releases it at its end; the communicator must live until then.
 template <Element T>
 class GpuArray {
  public:
-  /// Throws Error{environment} when the GPU has too little memory, and Error{bad_input} where ranks have no GPUs.
+  /// Throws Error{environment} with too little GPU memory, and Error{bad_input} without GPUs.
   GpuArray(Communicator& communicator, std::int64_t count)
       : communicator_(communicator),
         memory_(communicator.allocate_on_gpu({count * static_cast<std::int64_t>(sizeof(T))})),

@@ -27,8 +27,8 @@
 namespace ringside {
 namespace {
 
-/// A short deadline is meant for what ranks do, not for how fast a busy machine starts processes; one that dies while it
-/// starts is noticed at once anyway.
+/// A short deadline is meant for what ranks do, not for how fast a busy machine starts processes; one that
+/// dies while it starts is noticed at once anyway.
 constexpr std::chrono::milliseconds kLeastMeetingTimeout{30'000};
 
 /// Completes "rank 2 was killed by signal 9 (Killed) while …".

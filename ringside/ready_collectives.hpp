@@ -34,7 +34,7 @@ struct ReadyCollective {
   std::int64_t bytes_sent = 0;  ///< By one run at this rank; 0 of the backend's own, which does not tell.
 };
 
-/// Collectives of one rank, made ready when they are first asked for and kept, as a training step repeats them.
+/// Collectives of one rank, made ready when first asked for and kept: training repeats them.
 class ReadyCollectives {
  public:
   /// Both outlive this; `device` may be null: the CPU.

@@ -58,7 +58,7 @@ MapTable<SizeRange> size_range_table(std::optional<DataType> dtype) {
           }};
 }
 
-/// from, from·factor, from·factor², …, to, rounded to whole elements. Nothing when there are more than kMaxListed.
+/// from, from·factor, from·factor², …, to, rounded to whole elements. None beyond kMaxListed.
 std::optional<std::vector<Bytes>> sizes_of(const SizeRange& range, std::int64_t element) {
   const auto from = static_cast<double>(range.from.value);
   const auto to = static_cast<double>(range.to.value);

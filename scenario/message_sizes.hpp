@@ -17,7 +17,7 @@ std::string message_sizes_form();
 /// Keys of a range: `from`, `to`, `factor`.
 std::vector<KeyDescription> size_range_keys();
 
-/// Every size is a whole number of elements, which is not judged without a dtype. Empty after a problem was added.
+/// Every size is a whole number of elements, not judged without a dtype. Empty after a problem.
 std::vector<Bytes> read_message_sizes(Reader& reader, const Value& value, std::optional<DataType> dtype);
 
 }  // namespace ringside

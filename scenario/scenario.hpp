@@ -50,8 +50,8 @@ struct Scenario {
   std::filesystem::path file;
 };
 
-/// What a scenario may name. Algorithms are passed in because this module stands above schedule/, the folder because
-/// only the program knows where it was installed.
+/// What a scenario may name. Algorithms are passed in because this module stands above schedule/, the folder
+/// because only the program knows where it was installed.
 struct KnownNames {
   /// Names of the algorithms of a collective, `native` included.
   std::vector<std::string> (*algorithms)(Collective) = nullptr;
@@ -59,8 +59,8 @@ struct KnownNames {
   std::optional<std::filesystem::path> machines = {};
 };
 
-/// The scenarios of a file: one, or each of its `systems`. Throws Error{bad_input} that lists every problem of the file (and
-/// of a machine file it names) as `file:line:column: key: what`, one per line. Relative paths are relative to the file.
+/// A file's scenarios: one, or each of its `systems`. Throws Error{bad_input} with every problem (also of its
+/// machine file) as `file:line:column: key: what`, one per line. Relative paths are relative to the file.
 std::vector<Scenario> load_scenarios(const std::filesystem::path& file, const KnownNames& known);
 
 /// The only scenario of a file, or the one of this name where the path says `FILE#NAME`.
@@ -70,11 +70,11 @@ Scenario load_scenario(const std::filesystem::path& file, const KnownNames& know
 /// `known`, when given, is what the names under the key `known` are checked against.
 Machine load_machine(const std::filesystem::path& file, const KnownNames& known = {});
 
-/// Likewise for YAML in memory; `origin` is what messages call it, and the machine's name when the text says none.
+/// Likewise for YAML in memory; `origin` is what messages call it, and the machine's name if none is said.
 Machine parse_machine(const std::string& yaml, const std::string& origin);
 
-/// YAML that load_machine() accepts and that reads back as the same machine, to the last bit; only `origin` and lines in
-/// the file are not kept. The machine must be one that load_machine() could have returned.
+/// YAML that load_machine() accepts and that reads back as the same machine, to the last bit; only `origin`
+/// and lines in the file are not kept. The machine must be one that load_machine() could have returned.
 std::string to_yaml(const Machine& machine);
 
 }  // namespace ringside

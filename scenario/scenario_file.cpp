@@ -48,7 +48,7 @@ ValueType<std::string> scenario_name_type() {
   });
 }
 
-// --- Algorithms -----------------------------------------------------------------------------------------------------
+// --- Algorithms --------------------------------------------------------------------------------------------
 
 ListShape algorithms_shape() {
   return {.form = "a list of algorithms such as `[naive, ring]`",
@@ -71,7 +71,7 @@ std::vector<std::string> default_algorithms(Collective collective, const std::ve
                                               : known;
 }
 
-// --- Machine and measurements ---------------------------------------------------------------------------------------
+// --- Machine and measurements ------------------------------------------------------------------------------
 
 std::filesystem::path folder_of(const Reader& reader) {
   return std::filesystem::path(reader.file()).parent_path();
@@ -118,8 +118,8 @@ std::optional<int> read_ranks_per_node(Reader& reader, const Value& value, const
   return per_node;
 }
 
-/// A straggler that no run has would do nothing, silently. A machine of its own that says how many GPUs it has may have
-/// more of them than a scenario uses.
+/// A straggler that no run has would do nothing, silently. A machine of its own that says how many GPUs it
+/// has may have more of them than a scenario uses.
 void check_stragglers(Reader& reader, const std::vector<int>& ranks, const Value& place,
                       const Machine& machine) {
   const bool own_file = !place.node.IsMap();
@@ -136,7 +136,7 @@ void check_stragglers(Reader& reader, const std::vector<int>& ranks, const Value
   }
 }
 
-// --- The scenario ---------------------------------------------------------------------------------------------------
+// --- The scenario ------------------------------------------------------------------------------------------
 
 ListShape ranks_shape() {
   return {.form = "a number of ranks such as 4, or a list such as `[2, 4]`",
@@ -176,8 +176,8 @@ MapTable<ScenarioDraft> scenario_table() {
               row("op", &ScenarioDraft::op, choice_type<ReduceOp>("op"), {.default_value = "sum"}),
               // Ranks that are threads are a tool of the tests.
               row("backend", &ScenarioDraft::backend,
-                  choice_type<Backend>("backend",
-                                       {Backend::automatic, Backend::gloo, Backend::nccl, Backend::mpi}),
+                  choice_type<Backend>("backend", {Backend::automatic, Backend::gloo, Backend::nccl,
+                                                   Backend::shm, Backend::mpi}),
                   {.default_value = "auto"}),
               later("machine", &ScenarioDraft::machine, machine_form(), {.required = true}),
               later("measured", &ScenarioDraft::measured, "a file such as `run.jsonl`"),
@@ -214,7 +214,7 @@ void read_on_machine(Reader& reader, const ScenarioDraft& draft, const std::vect
     const bool is_this = draft.machine && !inline_map;
     if (draft.ranks_per_node && is_this && reader.num_problems() == 0) {
       reader.fail(*draft.ranks_per_node,
-                  "bears on nothing with `machine: this`; the launcher says where ranks stand");
+                  "has no effect with `machine: this`; the launcher says where ranks stand");
     }
     scenario.software = draft.software;
     return;
@@ -278,9 +278,9 @@ Scenario read_scenario(Reader& reader, const Value& root, const std::filesystem:
   return scenario;
 }
 
-// --- Files of one scenario, and of the systems of a source ----------------------------------------------------------
+// --- Files of one scenario, and of the systems of a source -------------------------------------------------
 
-/// The entries of `own`, and those of `other` that it leaves out; where both have maps under a key likewise, `levels` deep.
+/// `own` and what it leaves out of `other`; likewise for maps under one key, `levels` deep.
 YAML::Node completed(const YAML::Node& own, const YAML::Node& other, int levels) {
   YAML::Node result(YAML::NodeType::Map);
   for (const auto& entry : own) {
@@ -309,7 +309,7 @@ ValueType<Value> system_type() {
           .write = {}};
 }
 
-/// The maps of a file that are scenarios: the file itself, or each of its `systems` with what stands beside them.
+/// The maps of a file that are scenarios: the file, or its `systems` with the keys beside them.
 std::vector<Value> scenarios_in(Reader& reader) {
   const Value root = reader.root();
   const auto list = reader.find(root, "systems");

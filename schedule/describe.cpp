@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -43,8 +44,8 @@ std::string linear(std::int64_t factor, std::int64_t offset, std::int64_t n) {
 
 std::int64_t modulo(std::int64_t value, std::int64_t n) { return ((value % n) + n) % n; }
 
-/// A round in which every rank does the same relative to itself: rank i sends chunk offset + stride·i (mod k) to
-/// rank i + shift (mod n).
+/// A round in which every rank does the same relative to itself: rank i sends chunk offset + stride·i (mod k)
+/// to rank i + shift (mod n).
 struct Pattern {
   std::int64_t shift = 0;
   std::int64_t chunk_offset = 0;
@@ -58,7 +59,7 @@ struct Pattern {
   }
 };
 
-/// The pattern of the moves, when there is one and chunks are easily told from i. `moves` is in order of sources.
+/// The moves' pattern, if there is one and chunks follow from i. `moves` is in order of sources.
 std::optional<Pattern> common_pattern(const Schedule& schedule, const std::vector<Move>& moves) {
   const int n = schedule.num_ranks();
   if (n < 2 || moves.size() != static_cast<std::size_t>(n)) {
@@ -92,6 +93,36 @@ std::string pattern_text(const Schedule& schedule, const Pattern& pattern, const
   const std::string ranks =
       pattern.shift == 0 ? std::string("every i") : fmt::format("every i → {}", linear(1, pattern.shift, n));
   return fmt::format("{}: {} {}{}{}{}", ranks, verb(first), part, chunks, note, buffers_text(first));
+}
+
+/// `every i → every other j: reduce chunk j`: a round in which every rank sends to every other, where all
+/// moves are of one kind and their chunk is the same, or that of the source's or the target's number.
+std::optional<std::string> exchange_text(const Schedule& schedule, const std::vector<Move>& moves,
+                                         std::string_view part) {
+  const auto n = static_cast<std::size_t>(schedule.num_ranks());
+  if (n < 3 || moves.size() != n * (n - 1)) {
+    return std::nullopt;
+  }
+  const Move& first = moves.front();
+  const auto all = [&](auto&& holds) { return std::all_of(moves.begin(), moves.end(), holds); };
+  std::set<std::pair<Rank, Rank>> pairs;
+  const bool alike = all([&](const Move& move) {
+    return !move.local() && pairs.emplace(move.source, move.target).second && move.kind == first.kind &&
+           move.num_chunks == first.num_chunks && move.source_buffer == first.source_buffer &&
+           move.target_buffer == first.target_buffer;
+  });
+  std::string chunks;
+  if (all([&](const Move& move) { return move.first_chunk == first.first_chunk; })) {
+    chunks = chunks_text(schedule, first);
+  } else if (first.num_chunks == 1 && all([](const Move& move) { return move.first_chunk == move.target; })) {
+    chunks = "chunk j";
+  } else if (first.num_chunks == 1 && all([](const Move& move) { return move.first_chunk == move.source; })) {
+    chunks = "chunk i";
+  }
+  if (!alike || chunks.empty()) {
+    return std::nullopt;
+  }
+  return fmt::format("every i → every other j: {} {}{}{}", verb(first), part, chunks, buffers_text(first));
 }
 
 std::string move_text(const Schedule& schedule, const Move& move, std::string_view part) {
@@ -186,6 +217,9 @@ std::vector<std::string> describe_moves(const Schedule& schedule, std::vector<Mo
                    [](const Move& a, const Move& b) { return a.source < b.source; });
   if (const std::optional<Pattern> pattern = common_pattern(schedule, moves)) {
     return {pattern_text(schedule, *pattern, moves.front(), part)};
+  }
+  if (const std::optional<std::string> exchange = exchange_text(schedule, moves, part)) {
+    return {*exchange};
   }
   std::vector<std::string> texts;
   for (const Move& move : moves) {

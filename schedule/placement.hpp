@@ -14,7 +14,7 @@ struct RankPlacement {
   std::vector<Rank> order = {};  ///< Position in a ring → rank; empty = identity.
 };
 
-/// Where each rank ends with its own part of the message (`scattered`), positions are ranks, whatever the order.
+/// Where each rank ends with its own part of the message (`scattered`), positions are ranks in any order.
 ScheduleRequest request_for(Collective collective, int num_ranks, const RankPlacement& placement);
 
 }  // namespace ringside

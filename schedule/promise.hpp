@@ -5,8 +5,8 @@
 #include "results/point_key.hpp"
 #include "schedule/schedule.hpp"
 
-/// What each collective starts from and what it promises, chunk by chunk, as its row says (common/collective.hpp). Proofs and programs
-/// ask here; the check of results does not.
+/// What each collective starts from and what it promises, chunk by chunk, as its row says
+/// (common/collective.hpp). Proofs and programs ask here; the check of results does not.
 namespace ringside {
 
 /// The bytes of what messages_in_buffer() counts.

@@ -159,8 +159,8 @@ class Interpreter {
     }
   }
 
-  /// Removes moves that name what does not exist, executes the others, and appends to `changed`, for each, whether
-  /// its target's chunks are different afterwards.
+  /// Removes moves that name what does not exist, executes the others, and appends to `changed`, for each,
+  /// whether its target's chunks are different afterwards.
   void run_round(std::int64_t round, std::vector<Move>& moves, std::vector<bool>& changed) {
     remove_impossible(round, moves);
     mark(round, moves);
@@ -191,7 +191,7 @@ class Interpreter {
     moves.erase(std::remove_if(moves.begin(), moves.end(), impossible), moves.end());
   }
 
-  /// Notes what the round reads and writes, keeps the values that it overwrites, and reports moves in conflict.
+  /// Notes the round's reads and writes, keeps overwritten values, and reports conflicts.
   void mark(std::int64_t round, const std::vector<Move>& moves) {
     before_.clear();
     for (const Move& move : moves) {
@@ -266,7 +266,7 @@ class Interpreter {
     return fmt::format("rank {}", rank);
   }
 
-  /// Only missing contributions are left to find: what a chunk holds too often was found by the move that added it.
+  /// Only missing contributions are left to find: the adding move found what is there too often.
   void check_promise(Rank rank, std::int32_t chunk) {
     const RankSets::Word* value = values_.set(index_.cell(rank, 0, chunk));
     std::vector<Rank> missing;
@@ -307,7 +307,7 @@ class Liveness {
     for (std::size_t i = 0; i < moves.size(); ++i) {
       result[i] = changed[i] && target_is_live(moves[i]);
     }
-    // All moves of a round read before any of them writes: first forget what copies replace, then add what is read.
+    // All moves of a round read before any of them writes: copies' targets are forgotten, then reads added.
     for (std::size_t i = 0; i < moves.size(); ++i) {
       if (result[i] && moves[i].kind == MoveKind::copy) {
         for (std::int32_t chunk = 0; chunk < moves[i].num_chunks; ++chunk) {

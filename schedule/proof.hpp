@@ -16,11 +16,11 @@ struct RedundantMove {
 };
 
 struct Proof {
-  /// What is wrong, one sentence each: conflicting moves, a chunk that was never defined, a contribution that is
-  /// missing or counted twice. Empty = every rank ends with what the collective promises, each contribution
-  /// exactly once.
+  /// What is wrong, one sentence each: conflicting moves, a chunk that was never defined, a contribution that
+  /// is missing or counted twice. Empty = every rank ends with what the collective promises, each
+  /// contribution exactly once.
   std::vector<std::string> faults;
-  /// Moves without which the result is the same: the target's chunks are as they were before, or nothing that is
+  /// Moves that do not change the result: the target's chunks are as they were before, or nothing that is
   /// promised depends on them. They can be left out together; one alone may be what keeps another harmless.
   std::vector<RedundantMove> redundant;
   /// Rounds at the end of the schedule that consist of redundant moves alone: [first, num_rounds).

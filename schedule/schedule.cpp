@@ -83,6 +83,29 @@ bool Schedule::several_at_once() const {
   return algorithm_->several_at_once != nullptr && algorithm_->several_at_once(positions_);
 }
 
+std::vector<RepeatedRounds> Schedule::repeats() const {
+  std::vector<RepeatedRounds> lines;
+  std::int64_t next = 0;
+  const auto one_by_one = [&](std::int64_t end) {
+    for (; next < end; ++next) {
+      lines.push_back({.first = next});
+    }
+  };
+  if (algorithm_->repeats != nullptr) {
+    for (const RepeatedRounds& line : algorithm_->repeats(positions_)) {
+      RINGSIDE_CHECK(line.first >= next && line.period >= 1 && line.times >= 0 && line.end() <= num_rounds(),
+                     "repeated rounds overlap or are none of the schedule's");
+      if (line.times > 0) {
+        one_by_one(line.first);
+        lines.push_back(line);
+        next = line.end();
+      }
+    }
+  }
+  one_by_one(num_rounds());
+  return lines;
+}
+
 void Schedule::write_round(std::int64_t round, std::vector<Move>& moves) const {
   moves.clear();
   RoundWriter writer(moves);

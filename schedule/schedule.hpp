@@ -9,8 +9,8 @@
 #include "common/names.hpp"
 #include "common/units.hpp"
 
-/// What a schedule is: round by round, which chunks move from which rank to which, and whether what arrives is
-/// copied or reduced. It has no byte sizes (see chunk_layout.hpp) and knows no hardware.
+/// What a schedule is: round by round, which chunks move from which rank to which, and whether what arrives
+/// is copied or reduced. It has no byte sizes (see chunk_layout.hpp) and knows no hardware.
 namespace ringside {
 
 enum class MoveKind : std::uint8_t {
@@ -18,8 +18,8 @@ enum class MoveKind : std::uint8_t {
   reduce,  ///< The source's chunks are reduced into the target's.
 };
 
-/// One transfer of chunks [first_chunk, first_chunk + num_chunks). A move whose source is its target is local:
-/// no message, only the copy or reduction.
+/// One transfer of chunks [first_chunk, first_chunk + num_chunks). A move whose source is its target is
+/// local: no message, only the copy or reduction.
 struct Move {
   Rank source = 0;
   Rank target = 0;
@@ -34,9 +34,9 @@ struct Move {
   bool operator==(const Move&) const = default;
 };
 
-/// Everything a schedule depends on. `order` places the algorithm's positions on ranks: position p runs on rank
-/// order[p]; empty is the identity. It changes who is whose neighbour, never the result: root stays root, and a
-/// collective whose data is spread over the ranks (gather, all_gather, reduce_scatter) refuses any other order.
+/// Everything a schedule depends on. `order` places the algorithm's positions on ranks: position p runs on
+/// rank order[p]; empty is the identity. It changes neighbours, never the result: root stays root, and a
+/// collective with data spread over ranks (gather, all_gather, reduce_scatter) refuses any other order.
 struct ScheduleRequest {
   Collective collective = Collective::all_reduce;
   int num_ranks = 1;
@@ -52,8 +52,23 @@ struct ScheduleShape {
   std::int64_t num_rounds = 0;
 };
 
-/// Costs along the critical path on private full-duplex links, per byte of the buffer S that chunks are parts of (the message, but
-/// for all_to_all and send_recv; messages_in_buffer()):
+/// Rounds first … first + period·times − 1, in which the first `period` rounds come `times` times. Round j
+/// and its images j + period, j + 2·period, … list their moves in the same order, with the same source,
+/// target, kind and number of chunks. Chunks and buffers may differ, but not what touches what: moves of two
+/// rounds touch the same memory of a rank exactly where their images do, which are `period` rounds later.
+struct RepeatedRounds {
+  std::int64_t first = 0;
+  std::int64_t period = 1;
+  std::int64_t times = 1;
+  /// The period is 1, and a rank sends in each image exactly the chunks that it received in the round before.
+  bool passes_on = false;
+
+  std::int64_t end() const { return first + period * times; }
+  bool operator==(const RepeatedRounds&) const = default;
+};
+
+/// Costs along the critical path on private full-duplex links, per byte of the buffer S that chunks are parts
+/// of (the message, but for all_to_all and send_recv; messages_in_buffer()):
 /// time = α·messages + β·S·bytes + γ·S·reduced_bytes.
 struct CriticalPath {
   double messages = 0;
@@ -61,13 +76,13 @@ struct CriticalPath {
   double reduced_bytes = 0;
 };
 
-/// Collects the moves of one round. All moves of a round read the values from before it. A rank's transfers of
-/// one round start together; there is no barrier between rounds: a move starts when both its ranks have reached its
-/// round and the reductions that it conflicts with are complete (docs/architecture.md, "How a schedule runs").
+/// Collects the moves of one round. All moves of a round read the values from before it. A rank's transfers
+/// of one round start together; there is no barrier between rounds: a move starts when both ranks have
+/// reached its round and conflicting reductions are complete (docs/architecture.md, "How a schedule runs").
 ///
-/// A chunk may be sent by the rank that reduces into it in the same round (an exchange), and several reductions
-/// into one chunk are fine. A copy must not go into a chunk that its rank sends, copies into or reduces into in the
-/// same round.
+/// A chunk may be sent by the rank that reduces into it in the same round (an exchange), and several
+/// reductions into one chunk are fine. A copy must not go into a chunk that its rank sends, copies into or
+/// reduces into in the same round.
 class RoundWriter {
  public:
   explicit RoundWriter(std::vector<Move>& moves) : moves_(moves) {}
@@ -90,8 +105,8 @@ class RoundWriter {
   std::vector<Move>& moves_;
 };
 
-/// An algorithm: a row of the registry. All functions are pure; `unsupported` has said nothing when the others
-/// are called.
+/// An algorithm: a row of the registry. All functions are pure; `unsupported` has said nothing when the
+/// others are called.
 struct Algorithm {
   std::string_view name;
   Collective collective = Collective::all_reduce;
@@ -103,15 +118,17 @@ struct Algorithm {
   CriticalPath (*critical_path)(const ScheduleRequest&) = nullptr;
   /// Whether some rank may send, or receive, several messages in one round. Null = none ever does.
   bool (*several_at_once)(const ScheduleRequest&) = nullptr;
+  /// Which rounds repeat, in ascending order, none of them twice. Null = none do.
+  std::vector<RepeatedRounds> (*repeats)(const ScheduleRequest&) = nullptr;
 };
 
-/// An algorithm for a number of ranks: what is proved, predicted, run and drawn. Cheap to copy; rounds are made on
-/// demand, so it takes no memory in proportion to moves.
+/// An algorithm for a number of ranks: what is proved, predicted, run and drawn. Cheap to copy; rounds are
+/// made on demand, so it takes no memory in proportion to moves.
 class Schedule {
  public:
-  /// Throws Error{bad_input} with the reason when the request makes no sense (fewer than one rank, a root that is
-  /// no rank, an `order` that is not a permutation of the ranks) or the algorithm does not support it. `algorithm`
-  /// must outlive the schedule; those of the registry always do.
+  /// Throws Error{bad_input} with the reason when the request makes no sense (fewer than one rank, a root
+  /// that is no rank, an `order` that is not a permutation of the ranks) or the algorithm does not support
+  /// it. `algorithm` must outlive the schedule; those of the registry always do.
   Schedule(const Algorithm& algorithm, ScheduleRequest request);
 
   const Algorithm& algorithm() const { return *algorithm_; }
@@ -122,6 +139,8 @@ class Schedule {
   std::int64_t num_rounds() const { return shape_.num_rounds; }
   CriticalPath critical_path() const;
   bool several_at_once() const;
+  /// All rounds in order, in as few lines as possible: a round without images is a line of its own.
+  std::vector<RepeatedRounds> repeats() const;
 
   /// Replaces `moves` by those of `round` (0 … num_rounds−1).
   void write_round(std::int64_t round, std::vector<Move>& moves) const;

@@ -21,15 +21,15 @@
 namespace ringside::study {
 namespace {
 
-/// Probes are repeated with ranks started anew: from one start to the next small messages move by up to 2×, and what else runs
-/// here disturbs one repetition and not the next.
+/// Probes are repeated with ranks started anew: from one start to the next small messages move by up to 2×,
+/// and what else runs here disturbs one repetition and not the next.
 constexpr int kRepetitions = 6;
 constexpr Seconds kBudgetOfRepetitions{10};
 /// A share of the time in which probes that contradict each other are made again, and how often.
 constexpr double kShareOfCorrection = 0.25;
 constexpr int kMostCorrections = 2;
-/// Where there would be no answer at all they are made more often, each time for twice as long: on a busy machine a short calibration
-/// may see nothing but waiting.
+/// Where there would be no answer at all they are made more often, each time for twice as long: on a busy
+/// machine a short calibration may see nothing but waiting.
 constexpr int kMostAttempts = 5;
 constexpr Seconds kFirstAttempt{0.5};
 
@@ -150,6 +150,19 @@ Machine Calibrator::machine() const {
   }
   write_file(request_.file, to_yaml(machine));
   return machine;
+}
+
+bool Calibrator::describe(Machine& machine, bool dispensable, const Observer& observer) const {
+  try {
+    machine = this->machine();
+    return true;
+  } catch (const Error& error) {
+    if (!dispensable || error.kind() != ErrorKind::failed) {
+      throw;
+    }
+    observer.note(fmt::format("No prediction: {}.", error.what()));
+    return false;
+  }
 }
 
 void Calibrator::probe_pairs(const Observer& observer) {

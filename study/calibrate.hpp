@@ -34,12 +34,12 @@ struct ProbeRequest {
 /// Six repetitions with ranks started anew, where there are ten seconds or more for them.
 ProbeOptions probe_options(LaunchOptions launch, Seconds budget, std::vector<int> ranks, Bytes max_bytes);
 
-/// No message is larger than the scenario's largest, and beyond some size time only grows in proportion: 1 MiB at least, and no more than
-/// probes have by default.
+/// No message is larger than the scenario's largest, and beyond some size time only grows in proportion: 1
+/// MiB at least, and no more than probes have by default.
 Bytes largest_probe(const Scenario& scenario);
 
-/// Whether probes are made again because they contradict each other. Whoever started ranks from outside has told all of them how often
-/// there are probes.
+/// Whether probes are made again because they contradict each other. Whoever started ranks from outside has
+/// told all of them how often there are probes.
 bool probes_again(std::span<const ProbeSample> samples);
 
 /// What the kernel knows of the load over two spells of so many seconds.
@@ -51,8 +51,8 @@ struct Calibration {
   std::filesystem::path file;  ///< That was written.
 };
 
-/// Probes this machine with every number of ranks, fits α, β and γ, and writes the machine file. Throws Error{bad_input}
-/// for fewer than 2 ranks.
+/// Probes this machine with every number of ranks, fits α, β and γ, and writes the machine file. Throws
+/// Error{bad_input} for fewer than 2 ranks.
 Calibration calibrate(const CalibrateRequest& options, const Invocation& invocation,
                       const Observer& observer);
 
@@ -60,8 +60,8 @@ Calibration calibrate(const CalibrateRequest& options, const Invocation& invocat
 Machine machine_of(const Scenario& scenario, const LaunchChoices& choices,
                    const std::filesystem::path& directory, const Observer& observer);
 
-/// Calibrates this machine for a scenario bit by bit, so that probes and measurements can alternate: what a machine does now is
-/// what it did a minute ago only where nothing else runs on it.
+/// Calibrates this machine for a scenario bit by bit, so that probes and measurements can alternate: what a
+/// machine does now is what it did a minute ago only where nothing else runs on it.
 class Calibrator {
  public:
   /// Writes `directory`/machine.yaml.
@@ -69,13 +69,16 @@ class Calibrator {
              const Observer& observer);
   explicit Calibrator(ProbeRequest request);
 
-  /// Goes over all probes, some times, within this share of the time for calibrating. Probes that contradict each other are made
-  /// again, twice at most.
+  /// Goes over all probes, some times, within this share of the time for calibrating. Probes that contradict
+  /// each other are made again, twice at most.
   void probe(double share, const Observer& observer);
   /// What each pair of the most ranks can do alone.
   void probe_pairs(const Observer& observer);
   /// Fitted to all probes so far, and written. Throws as fit_probes() does.
   Machine machine() const;
+  /// The same into `machine`. Probes of a busy machine may not say what a byte costs: where they are
+  /// `dispensable` that is noted, and false is returned.
+  bool describe(Machine& machine, bool dispensable, const Observer& observer) const;
 
  private:
   ProbeRequest request_;

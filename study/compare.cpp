@@ -83,7 +83,7 @@ std::string stage_of(const std::vector<PointKey>& missing, const MeasureOptions&
              : fmt::format("{}, repetition {} of {}", stage, repetition, options.repetitions);
 }
 
-/// The whole point where it is new or has all its repetitions, else what the last of them adds to earlier lines.
+/// The whole point if new or with all repetitions, else what the last one adds to earlier lines.
 Record record_of(const Point& point, const Measurement& last, int repetitions) {
   const auto made = static_cast<int>(point.measured->repetitions.size());
   if (made == 0 || made >= repetitions) {
@@ -143,18 +143,18 @@ std::vector<Point> points_to_measure(const Scenario& scenario, const std::option
   return points;
 }
 
-/// Probes and repetitions of the points alternate so many times: probes come before and between them, not after.
+/// Probes and repetitions of the points alternate so many times: probes come before and between, not after.
 constexpr int kMostTurns = 3;
 
-/// Whether this machine is probed: a resumed run whose points are all predicted does not, unless ranks that were started from
-/// outside are about to take part in that.
+/// Whether this machine is probed: a resumed run whose points are all predicted does not, unless ranks that
+/// were started from outside are about to take part in that.
 bool calibrates(const PointStudy& study, bool resumed) {
   const bool predicted = std::all_of(study.points.begin(), study.points.end(),
                                      [](const Point& point) { return point.predicted.has_value(); });
   return !study.scenario.machine && !(predicted && resumed && !external_rank());
 }
 
-/// From probes that are newer; what could not be predicted has been said, and what is measured is in the journal.
+/// From probes that are newer; failures have been said, and measurements are in the journal.
 void predict_again(PointStudy& study, Backend backend, Journal& journal) {
   for (Point& point : study.points) {
     point.predicted.reset();
@@ -178,7 +178,7 @@ Ranks ranks_of(const CompareRequest& request, const Observer& observer) {
   return {.backend = backend, .launch = launch_options(request.launch, backend, scenario.software)};
 }
 
-/// Whether this process is another rank than 0 of those that were started from outside: it does its part here.
+/// Whether this process is a rank above 0, started from outside: it does its part here.
 bool takes_part(const CompareRequest& request, const Invocation& invocation,
                 const std::vector<PointKey>& keys, const LaunchOptions& launch) {
   const auto external = external_rank();
@@ -277,15 +277,19 @@ std::optional<PointStudy> compare(const CompareRequest& request, const Invocatio
   // Ranks that were started from outside go through a list that all of them know.
   const int turns = probes && measures && !external_rank() ? std::min(request.repetitions, kMostTurns) : 1;
   if (request.predicts) {
+    bool described = true;
     if (probes) {
-      calibrator.emplace(scenario, request.launch, directory, observer);
+      // Who measures has said the backend.
+      calibrator.emplace(scenario, request.launch, directory, measures ? Observer{} : observer);
       calibrator->probe(1.0 / turns, observer);
-      study.machine = calibrator->machine();
+      described = calibrator->describe(study.machine, measures, observer);
     } else if (!scenario.machine) {
       study.machine = load_machine(directory / "machine.yaml");
     }
-    predict_points(study.points, study.machine, {.backend = ranks.backend}, observer);
-    require_use_of_known(study.points, study.machine, {});
+    if (described) {
+      predict_points(study.points, study.machine, {.backend = ranks.backend}, observer);
+      require_use_of_known(study.points, study.machine, {});
+    }
   }
   Journal journal =
       resumed ? std::move(resumed->journal)
@@ -296,14 +300,18 @@ std::optional<PointStudy> compare(const CompareRequest& request, const Invocatio
   for (int turn = 0; measures && turn < turns; ++turn) {
     if (calibrator && turn > 0) {
       calibrator->probe(1.0 / turns, observer);
-      study.machine = calibrator->machine();
-      predict_again(study, ranks.backend, journal);
+      if (calibrator->describe(study.machine, measures, observer)) {
+        predict_again(study, ranks.backend, journal);
+      }
     }
     MeasureOptions options = measure_options(request, invocation, ranks.launch);
     options.repetitions_now = request.repetitions * (turn + 1) / turns;
     measure_points(study.points, std::move(options), journal, observer);
   }
-  study.conclusions = conclude(study.points, request.fitted, &journal);
+  study.conclusions = conclude(study.points, request.fitted);
+  for (const Record& record : study.conclusions.records) {
+    journal.append(record);
+  }
   say_what_disturbed(study);
   study.file = journal.file();
   return study;

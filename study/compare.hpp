@@ -17,8 +17,8 @@ struct CompareRequest {
   Scenario scenario;
   bool predicts = true;  ///< Without, it only measures.
   bool resume = false;   ///< Go on with the results that are there.
-  /// How often all points are gone through, each time with a part of the time per point. Where this machine is calibrated for
-  /// them, probes and repetitions alternate.
+  /// How often all points are gone through, each time with a part of the time per point. Where this machine
+  /// is calibrated for them, probes and repetitions alternate.
   int repetitions = 3;
   bool check_every_call = true;  ///< As in MeasureOptions.
   bool fitted = false;           ///< Also the curves fitted to the measurements.
@@ -32,9 +32,9 @@ struct CompareRequest {
 MeasureOptions measure_options(const CompareRequest& request, const Invocation& invocation,
                                const LaunchOptions& launch);
 
-/// Predicts a scenario, measures it or reads `measured:`, and writes `results.jsonl`, each point as soon as it is known.
-/// None where this process is another rank than 0 of mpirun, srun or torchrun: it takes part, and rank 0 has the results.
-/// Throws as measure() and predict() do; a wrong result, or a point that failed, is a measurement like others.
+/// Predicts a scenario, measures it or reads `measured:`, and writes `results.jsonl`, each point as soon as
+/// it is known. None where this process is another rank than 0 of mpirun, srun or torchrun: it takes part,
+/// and rank 0 has the results. Throws as measure() and predict(); wrong and failed points are measurements.
 std::optional<PointStudy> compare(const CompareRequest& request, const Invocation& invocation,
                                   const Observer& observer);
 

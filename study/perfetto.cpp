@@ -60,7 +60,7 @@ std::vector<Track> links_of(const std::vector<TraceEvent>& events) {
   return tracks_of(std::move(tracks));
 }
 
-/// Events of one thread may not overlap (the format would nest them), so a track gets as many threads as events overlap.
+/// Events of one thread may not overlap (the format would nest them), so overlapping events get threads.
 std::vector<std::vector<TraceEvent>> threads_of(std::vector<TraceEvent> events) {
   std::stable_sort(events.begin(), events.end(),
                    [](const TraceEvent& a, const TraceEvent& b) { return a.start < b.start; });
@@ -137,7 +137,9 @@ void write_perfetto(const std::vector<TracedRun>& runs, const std::string& title
     add_process(2 * i, fmt::format("{} ranks: {}", run.label, title), ranks_of(run.events), list);
     add_process(2 * i + 1, fmt::format("{} links: {}", run.label, title), links_of(run.events), list);
   }
-  write_file(file, ordered_json{{"displayTimeUnit", "ms"}, {"traceEvents", list}}.dump(1) + "\n");
+  write_file(file, ordered_json{{"displayTimeUnit", "ms"}, {"traceEvents", list}}.dump(
+                       1, ' ', false, ordered_json::error_handler_t::replace) +
+                       "\n");
 }
 
 }  // namespace ringside::study

@@ -18,8 +18,8 @@ struct TracedRun {
   std::vector<TraceEvent> events;
 };
 
-/// Writes the Trace Event Format that ui.perfetto.dev and chrome://tracing read: for every run two processes, whose
-/// threads are its ranks and its links. Times are microseconds. Throws Error{bad_input} when the file cannot be written.
+/// Writes the Trace Event Format that ui.perfetto.dev and chrome://tracing read: two processes per run, whose
+/// threads are ranks and links. Times in us. Throws Error{bad_input} when the file cannot be written.
 void write_perfetto(const std::vector<TracedRun>& runs, const std::string& title,
                     const std::filesystem::path& file);
 

@@ -10,29 +10,13 @@
 #include "analysis/comparison/policy_sentences.hpp"
 #include "analysis/comparison/verdict.hpp"
 #include "common/error.hpp"
+#include "common/text.hpp"
 #include "sim/topology/gpu_models.hpp"
 #include "study/calibrate.hpp"
 #include "study/inputs/scenario_points.hpp"
 
 namespace ringside::study {
 namespace {
-
-/// A machine of several nodes, all of whose ranks stand on the first: not what was meant.
-void require_use_of_nodes(const Scenario& scenario) {
-  if (!scenario.machine || scenario.machine->nodes < 2 || !scenario.machine->gpus_per_node) {
-    return;
-  }
-  const int per_node = scenario.machine->ranks_per_node.value_or(*scenario.machine->gpus_per_node);
-  const int most = *std::max_element(scenario.ranks.begin(), scenario.ranks.end());
-  if (most > 1 && most <= per_node) {
-    throw Error(ErrorKind::bad_input,
-                fmt::format("{}: ranks: {} of them all stand on the first of {} nodes of {} GPUs; ask for up "
-                            "to {}, place fewer "
-                            "on each node (`ranks_per_node`), or write `nodes: 1`",
-                            scenario.file.string(), most, scenario.machine->nodes,
-                            *scenario.machine->gpus_per_node, scenario.machine->nodes * per_node));
-  }
-}
 
 /// A GPU that no data sheet is known of is taken for one of its kind.
 void say_what_a_gpu_is_taken_for(const Machine& machine, const Observer& observer) {
@@ -78,36 +62,74 @@ void say_placement(const Scenario& scenario, const Observer& observer) {
   }
 }
 
-/// The journal of what is predicted; one of something else that has its place is kept beside it.
-Journal begin_predictions(const PointStudy& study, const Invocation& invocation, const Observer& observer) {
+/// A replay knows no link that messages share, but for how long the busiest takes to carry them all.
+void say_what_replay_leaves_out(const std::vector<Point>& points, const Observer& observer) {
+  std::set<std::string> links;
+  std::int64_t held_back = 0;
+  for (const Point& point : points) {
+    if (point.predicted && point.predicted->fidelity == Fidelity::replay &&
+        !point.predicted->limits.empty()) {
+      links.insert(point.predicted->limits.front().link);
+      ++held_back;
+    }
+  }
+  if (held_back > 0) {
+    const std::vector<std::string> named(links.begin(), links.end());
+    observer.note(
+        fmt::format("Replay gives each message its own links. At {} the busiest link alone takes longer, and "
+                    "its time counts: {}. Fidelity flow shares links.",
+                    count_of(held_back, "point"), first_few(named, 4)));
+  }
+}
+
+/// Beside the file of an earlier prediction, which it then replaces; one of something else is kept beside it.
+void write_predictions(PointStudy& study, const Invocation& invocation, const Observer& observer) {
   const RunHeader header = run_header(invocation, study.scenario, study.machine);
   if (const auto kept = keep_of_others(study.file, header)) {
     observer.note(fmt::format("Earlier predictions, of something else, are kept in {}.", kept->string()));
   }
-  return Journal::create(study.file, header);
+  std::string text = to_line(header) + '\n';
+  for (const Point& point : study.points) {
+    text += to_line(point) + '\n';
+  }
+  for (const Record& record : study.conclusions.records) {
+    text += to_line(record) + '\n';
+  }
+  write_file(study.file, text);
 }
 
 }  // namespace
 
-Conclusions conclude(const std::vector<Point>& points, bool fitted, Journal* journal) {
-  const auto append = [&](const Record& record) {
-    if (journal != nullptr) {
-      journal->append(record);
-    }
-  };
+void require_use_of_nodes(const Scenario& scenario) {
+  if (!scenario.machine || scenario.machine->nodes < 2 || !scenario.machine->gpus_per_node) {
+    return;
+  }
+  const int per_node = scenario.machine->ranks_per_node.value_or(*scenario.machine->gpus_per_node);
+  const int most = *std::max_element(scenario.ranks.begin(), scenario.ranks.end());
+  if (most > 1 && most <= per_node) {
+    throw Error(ErrorKind::bad_input,
+                fmt::format("{}: ranks: {} of them all stand on the first of {} nodes of {} GPUs; ask for up "
+                            "to {}, place fewer "
+                            "on each node (`ranks_per_node`), or write `nodes: 1`",
+                            scenario.file.string(), most, scenario.machine->nodes,
+                            *scenario.machine->gpus_per_node, scenario.machine->nodes * per_node));
+  }
+}
+
+Conclusions conclude(const std::vector<Point>& points, bool fitted) {
   Conclusions conclusions{.pair = choose_pair(points)};
   if (conclusions.pair) {
     for (const Verdict& verdict : verdicts(points, *conclusions.pair)) {
-      append(verdict);
+      conclusions.records.emplace_back(verdict);
     }
     conclusions.crossovers = crossovers(points, *conclusions.pair);
     for (const Crossover& crossover : conclusions.crossovers) {
-      append(crossover);
+      conclusions.records.emplace_back(crossover);
     }
   }
   conclusions.accuracy = accuracy(points);
   for (const Accuracy& record : conclusions.accuracy) {
-    append(record);
+    conclusions.records.emplace_back(record);
   }
   if (fitted) {
     conclusions.fitted = fitted_curves(points);
@@ -155,7 +177,6 @@ std::vector<std::string> predict_points(std::vector<Point>& points, const Machin
 PreparedPrediction prepare(const PredictRequest& request, const Invocation& invocation,
                            const Observer& observer) {
   const Scenario& scenario = request.scenario;
-  require_use_of_nodes(scenario);
   std::filesystem::path directory;
   std::optional<Error> unwritable;
   try {
@@ -179,27 +200,25 @@ PreparedPrediction prepare(const PredictRequest& request, const Invocation& invo
 }
 
 PointStudy predict(const PredictRequest& request, const Invocation& invocation, const Observer& observer) {
+  require_use_of_nodes(request.scenario);
   PreparedPrediction prepared = prepare(request, invocation, observer);
   PointStudy study{.scenario = std::move(prepared.scenario), .machine = std::move(prepared.machine)};
   say_placement(study.scenario, observer);
   study.points = open_points(points_of(study.scenario));
   study.unpredicted = predict_points(study.points, study.machine, prepared.options, observer);
+  say_what_replay_leaves_out(study.points, observer);
   say_what_a_gpu_is_taken_for(study.machine, observer);
   require_use_of_known(study.points, study.machine, request.native);
 
+  study.conclusions = conclude(study.points, false);
   study.unwritable = prepared.unwritable;
   if (!study.unwritable) {
     try {
       study.file = prepared.directory / "predictions.jsonl";
-      Journal journal = begin_predictions(study, invocation, observer);
-      journal.append(study.points);
-      study.conclusions = conclude(study.points, false, &journal);
+      write_predictions(study, invocation, observer);
     } catch (const Error& error) {
       study.unwritable = error;  // A full disk, say: the answer needs no file.
     }
-  }
-  if (study.unwritable) {
-    study.conclusions = conclude(study.points, false, nullptr);
   }
   say_what_disturbed(study);
   study.native = native_findings(study.points, study.machine);

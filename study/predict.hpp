@@ -23,6 +23,7 @@ namespace ringside::study {
 
 /// What follows from points: the records at the end of a journal, and sentences for people.
 struct Conclusions {
+  std::vector<Record> records = {};  ///< What the rest says, in the order of a journal.
   std::optional<AlgorithmPair> pair = {};
   std::vector<Crossover> crossovers = {};
   std::vector<Accuracy> accuracy = {};
@@ -31,8 +32,8 @@ struct Conclusions {
       {};  ///< The verdict, and where the two sides ran under other policies.
 };
 
-/// Draws the conclusions and appends their records to the journal, if there is one. `fitted` asks for curves fitted to the measurements.
-Conclusions conclude(const std::vector<Point>& points, bool fitted, Journal* journal);
+/// Draws the conclusions. `fitted` asks for curves fitted to the measurements.
+Conclusions conclude(const std::vector<Point>& points, bool fitted);
 
 struct PointStudy;
 
@@ -55,8 +56,8 @@ struct PointStudy {
 /// The predicted speedup over a wider range than was asked for; none with fewer than two algorithms of ours.
 std::optional<SpeedupGrid> speedup_grid(const PointStudy& study);
 
-/// Predicts the points that have no prediction yet; a point that cannot be predicted keeps none, and the reasons are noted
-/// once each, and given back.
+/// Predicts the points that have no prediction yet; a point that cannot be predicted keeps none, and the
+/// reasons are noted once each, and given back.
 std::vector<std::string> predict_points(std::vector<Point>& points, const Machine& machine,
                                         const PredictOptions& options, const Observer& observer);
 
@@ -68,9 +69,12 @@ struct PredictRequest {
   NativeChoices native = {};
 };
 
-/// Predicts a scenario and writes `predictions.jsonl`. Throws Error{bad_input}; a folder that cannot be written is no reason not
-/// to answer.
+/// Predicts a scenario and writes `predictions.jsonl`. Throws Error{bad_input}; a folder that cannot be
+/// written is no reason not to answer.
 PointStudy predict(const PredictRequest& request, const Invocation& invocation, const Observer& observer);
+
+/// Throws where all ranks of a machine of several nodes stand on the first: not what was meant.
+void require_use_of_nodes(const Scenario& scenario);
 
 /// Scenario, machine and options of a request, which predict() and sweep() both begin with.
 struct PreparedPrediction {

@@ -15,6 +15,8 @@
 #include "common/error.hpp"
 #include "common/key_error.hpp"
 #include "common/numbers.hpp"
+#include "common/parallel.hpp"
+#include "common/text.hpp"
 #include "results/codec/record.hpp"
 #include "results/journal.hpp"
 #include "scenario/keys.hpp"
@@ -124,6 +126,28 @@ SweepCell cell_of(const Case& current, const Scenario& scenario, const PointKey&
   return cell;
 }
 
+/// One place of a case.
+struct Task {
+  const Case* current = nullptr;
+  int ranks = 0;
+  Bytes bytes;
+};
+
+std::vector<SweepCell> cells_of(const std::vector<Task>& tasks, const Scenario& scenario,
+                                const PredictOptions& options) {
+  std::vector<SweepCell> cells(tasks.size());
+  for_each_in_parallel(tasks.size(), [&](std::size_t i) {
+    const PointKey place = {.collective = scenario.collective,
+                            .algorithm = {},
+                            .ranks = tasks[i].ranks,
+                            .bytes = tasks[i].bytes,
+                            .dtype = scenario.dtype,
+                            .op = scenario.op};
+    cells[i] = cell_of(*tasks[i].current, scenario, place, options);
+  });
+  return cells;
+}
+
 void require_use_of_known(const SweepStudy& study, const NativeChoices& choices) {
   const auto takes_it = [](const SweepCell& cell) {
     return std::any_of(cell.points.begin(), cell.points.end(), [](const Point& point) {
@@ -131,7 +155,7 @@ void require_use_of_known(const SweepStudy& study, const NativeChoices& choices)
     });
   };
   if (!choices.known.empty() && std::none_of(study.cells.begin(), study.cells.end(), takes_it)) {
-    throw KeyError(fmt::format("known {}: bears on none of the swept predictions", choices.known.front()));
+    throw KeyError(fmt::format("known {}: affects none of the swept predictions", choices.known.front()));
   }
 }
 
@@ -141,7 +165,7 @@ void add_axis(std::vector<WinnerMap::Axis>& axes, const std::string& key, std::v
   }
 }
 
-/// A file for the keys of this sweep; one of another scenario or machine that has its place is kept beside it.
+/// A file for this sweep's keys; one of another scenario or machine in its place is kept.
 std::filesystem::path write_records(const SweepStudy& study, const Invocation& invocation,
                                     const Observer& observer) {
   std::string name = "sweep";
@@ -196,27 +220,28 @@ SweepStudy sweep(const std::vector<std::string>& sweeps, const PredictRequest& r
   }
   require_known_keys(study.sweeps, known,
                      "a machine (docs/scenario.md), nor `ranks`, `ranks_per_node` or `bytes`");
+  if (!study.sweeps_key("ranks") && !study.ranks_follow()) {
+    require_use_of_nodes(study.scenario);
+  }
 
   std::vector<AlgorithmNics> nics;
   std::vector<Case> cases;  // What one of them cannot be is said before any is predicted.
   for (const std::vector<std::string>& values : combinations(study.sweeps)) {
     cases.push_back(case_of(study, values));
   }
+  std::vector<Task> tasks;
   for (const Case& current : cases) {
     for (const int ranks : current.ranks) {
       for (const Bytes bytes : current.sizes) {
-        const PointKey place = {.collective = study.scenario.collective,
-                                .algorithm = {},
-                                .ranks = ranks,
-                                .bytes = bytes,
-                                .dtype = study.scenario.dtype,
-                                .op = study.scenario.op};
-        study.cells.push_back(cell_of(current, study.scenario, place, prepared.options));
-        for (const Point& point : study.cells.back().points) {
-          if (point.predicted->nics) {
-            nics.push_back({point.key.algorithm, *point.predicted->nics});
-          }
-        }
+        tasks.push_back({.current = &current, .ranks = ranks, .bytes = bytes});
+      }
+    }
+  }
+  study.cells = cells_of(tasks, study.scenario, prepared.options);
+  for (const SweepCell& cell : study.cells) {
+    for (const Point& point : cell.points) {
+      if (point.predicted->nics) {
+        nics.push_back({point.key.algorithm, *point.predicted->nics});
       }
     }
   }
@@ -312,7 +337,8 @@ std::vector<std::string> records(const SweepStudy& study) {
       for (std::size_t i = 0; i < study.sweeps.size(); ++i) {
         line["sweep"][study.sweeps[i].key] = cell.values[i];
       }
-      lines.push_back(line.dump());
+      lines.push_back(
+          with_directions_spelt(line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace)));
     }
   }
   return lines;

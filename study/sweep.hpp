@@ -40,20 +40,20 @@ struct SweepStudy {
   std::vector<std::string> sentences = {};  ///< On algorithms that leave NICs idle.
 
   bool sweeps_key(std::string_view key) const;
-  /// Whether all GPUs of the swept nodes take part, because nodes or ranks per node are swept and no number of ranks is.
+  /// Whether all GPUs of swept nodes take part: nodes or ranks per node are swept, ranks are not.
   bool ranks_follow() const;
 };
 
-/// Predicts the scenario for every combination of the sweeps' values (`KEY=FROM:TO:STEP`). Throws Error{bad_input} for a
-/// key that nothing has and for a value that the machine cannot have.
+/// Predicts the scenario for every combination of the sweeps' values (`KEY=FROM:TO:STEP`). Throws
+/// Error{bad_input} for a key that nothing has and for a value that the machine cannot have.
 SweepStudy sweep(const std::vector<std::string>& sweeps, const PredictRequest& request,
                  const Invocation& invocation, const Observer& observer);
 
-/// The cells that a table shows: of each number of ranks and size the first, the last, and where the winner changes; all of a few.
+/// A table's cells: first, last, and where the winner changes, per number of ranks and size; all of a few.
 std::vector<const SweepCell*> shown_cells(const SweepStudy& study);
 
-/// The times of every algorithm over the one key that takes several values, all of them numbers; none otherwise. Where the scenario
-/// has several sizes the largest is drawn.
+/// The times of every algorithm over the one key that takes several values, all of them numbers; none
+/// otherwise. Where the scenario has several sizes the largest is drawn.
 struct SweepLines {
   std::string key;
   std::vector<std::string> labels;  ///< What the values are called.

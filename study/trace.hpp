@@ -49,8 +49,8 @@ struct TraceStudy {
   std::vector<Timeline> timelines = {};
 };
 
-/// Simulates (and runs) one point per algorithm and writes its timeline. None where this process is another rank than 0 of
-/// mpirun, srun or torchrun. Throws Error{failed} for a wrong result.
+/// Simulates (and runs) one point per algorithm and writes its timeline. None where this process is another
+/// rank than 0 of mpirun, srun or torchrun. Throws Error{failed} for a wrong result.
 std::optional<TraceStudy> trace(const TraceRequest& request, const Invocation& invocation,
                                 const Observer& observer);
 

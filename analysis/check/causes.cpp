@@ -78,7 +78,7 @@ void cross_host_bridge(const Machine& machine, Machine& changed) {
 
 using Change = void (*)(const Machine& machine, Machine& changed);
 
-/// What is known of a cause. `change` makes the description what it would be with the cause, where it can apply.
+/// A cause. `change` turns the description into that of a machine with the cause, where it can apply.
 struct CauseRow {
   Cause cause;
   std::string_view name;
@@ -128,8 +128,7 @@ constexpr auto kCauses = std::to_array<CauseRow>({
          to.inter->nics = 2;
        }
      }},
-    {Cause::nics_half_rate, "nics_half_rate",
-     "a NIC at half its rate, which rings through all NICs wait for, or all of them", kNetworkCommand,
+    {Cause::nics_half_rate, "nics_half_rate", "one NIC, or every NIC, at half its rate", kNetworkCommand,
      [](const Machine& m, Machine& to) {
        if (m.inter && m.inter->rate) {
          to.inter->rate = BytesPerSecond{m.inter->rate->value / 2};
@@ -158,7 +157,7 @@ constexpr auto kCauses = std::to_array<CauseRow>({
      [](const Machine&, Machine& to) { to.software.nccl_proto = "LL128"; }, true},
     {Cause::protocol_simple, "protocol_simple", "the protocol Simple is forced", kEnvironmentCommand,
      [](const Machine&, Machine& to) { to.software.nccl_proto = "Simple"; }, true},
-    {Cause::one_process, "one_process", "one process launches on all GPUs of a node, one after another",
+    {Cause::one_process, "one_process", "one process starts the kernels of all GPUs of a node in turn",
      "mpirun with one process per GPU and -g 1",
      [](const Machine&, Machine& to) { to.software.processes = Processes::single; }},
 });
@@ -253,7 +252,7 @@ std::vector<SuspectedCause> suspected_causes(ExpectedTimes& expected, std::span<
   for (const Point& point : points) {
     measured.push_back(std::log(point.measured->seconds.value));
   }
-  /// Nothing but a setting keeps GPUs from using the cables between them, or forces an algorithm or a protocol.
+  /// Only a setting keeps GPUs from using the cables between them, or forces an algorithm or a protocol.
   constexpr double kNeedsASetting = 0.15;
   /// Standard deviation of the logarithm where the cause is none of the list.
   constexpr double kAnySpread = 1.2;

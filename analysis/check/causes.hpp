@@ -8,7 +8,7 @@
 #include "results/point.hpp"
 #include "scenario/machine/machine.hpp"
 
-/// Why a machine is slower than its description: each cause is the description changed, predicted again and compared with what was measured.
+/// Why a machine is slow: each cause changes the description, which is predicted again and compared.
 namespace ringside {
 
 enum class Cause {
@@ -65,13 +65,14 @@ struct SuspectedCause {
 /// The machine as it would be with the cause; the same machine where the cause cannot apply.
 Machine with_cause(const Machine& machine, Cause cause);
 
-/// The causes that could apply to the machine and change its predictions at all, most probable first. log(measured/predicted) of
-/// each is taken to be Gaussian with the covariance of NcclSpread for machines of its kind; all causes are as likely beforehand, `none` as
-/// nine of them, copies through host memory in spite of NVLink or xGMI a tenth; evidence counts a hundredfold. `points` are measured, of NCCL's own collectives, of one machine and number of ranks.
+/// The causes that would change the machine's predictions, most probable first. log(measured/predicted) of
+/// each is taken to be Gaussian with the covariance of NcclSpread for machines of its kind; prior weights: a
+/// cause 1, `none` 9, copies through host memory beside NVLink or xGMI 0.1; evidence counts a hundredfold.
+/// `points` are measured, of NCCL's own collectives, of one machine and number of ranks.
 std::vector<SuspectedCause> suspected_causes(ExpectedTimes& expected, std::span<const Point> points,
                                              std::span<const CauseEvidence> evidence);
 
-/// Evidence against causes that would slow a node alone by more than it is slow: `points` are a run on it. `sentence` says so.
+/// Evidence against causes inside a node that is faster alone: `points` are a run on it. `sentence` says so.
 std::vector<CauseEvidence> ruled_out_by(ExpectedTimes& alone, std::span<const Point> points,
                                         const std::string& sentence);
 

@@ -88,7 +88,7 @@ bool speaks_for(std::span<const CauseEvidence> evidence, Cause cause) {
                      [cause](const CauseEvidence& one) { return one.speaks_for && one.cause == cause; });
 }
 
-/// Logarithm of how many times as long the band takes with the cause, median over its sizes; 0 where it cannot apply or nobody would notice.
+/// Logarithm of time with the cause over time without, the band's median; 0 where it cannot apply.
 double slowdown(ExpectedTimes& expected, Cause cause, std::span<const Point> points, SizeBand band) {
   std::vector<double> by;
   for (const Point& point : points) {
@@ -101,8 +101,8 @@ double slowdown(ExpectedTimes& expected, Cause cause, std::span<const Point> poi
   return median > kNoticedSlowdown ? median : 0;
 }
 
-/// Published machines of one description differ so much that a known fault need not stand out among them; the log then counts more than
-/// the others' times.
+/// Published machines of one description differ so much that a known fault need not stand out among them; the
+/// log then counts more than the others' times.
 void find_what_holds_back(MachineCheck& check, ExpectedTimes& expected,
                           std::span<const CauseEvidence> evidence) {
   if (std::none_of(evidence.begin(), evidence.end(), [](const auto& one) { return one.speaks_for; })) {
@@ -124,7 +124,7 @@ void find_what_holds_back(MachineCheck& check, ExpectedTimes& expected,
   }
 }
 
-/// What the log says for causes, beside the one that holds the machine back, where such a machine would be slower with them.
+/// What the log says for other causes than the leading one, where they would slow the machine.
 void find_hints(MachineCheck& check, ExpectedTimes& expected, std::span<const CauseEvidence> evidence) {
   for (const CauseEvidence& one : evidence) {
     const bool slows = std::any_of(check.bands.begin(), check.bands.end(), [&](const BandVerdict& band) {

@@ -12,17 +12,17 @@
 #include "scenario/machine/machine.hpp"
 #include "sim/nccl/parameters.hpp"
 
-/// Is this machine as fast as its description says? Measured times of NCCL's own collectives against the interval that machines of the
-/// same kind, held out of the fit, were seen to lie in.
+/// Is this machine as fast as its description says? Measured times of NCCL's own collectives against the
+/// interval that machines of the same kind, held out of the fit, were seen to lie in.
 namespace ringside {
 
-/// A band of sizes is called slow where a smaller share of machines is as slow. Hardly anything that goes wrong slows short messages by
-/// more than healthy machines differ there, and most of it slows long ones, so that these have most of the one healthy machine in twenty
-/// that the bands may call slow together: false_alarms.hpp counts how many they do, for sources that nobody has seen.
+/// A band of sizes is called slow where a smaller share of machines is as slow. Together the bands may call
+/// one healthy machine in twenty slow; long messages have most of that, because most faults show there.
+/// false_alarms.hpp counts the alarms on sources held out.
 double rare_share(SizeBand band);
 
-/// `held_back`: as fast as many such machines, but the log names a cause that keeps it from being as fast as its description.
-/// `incomplete`, `failed`: the times are those of a healthy machine, but the run did not end, or its results do not count.
+/// `held_back`: as fast as many such machines, but the log names a cause that slows it. `incomplete`,
+/// `failed`: the times are those of a healthy machine, but the run did not end, or its results do not count.
 enum class Standing { healthy, slower, faster, held_back, incomplete, failed };
 std::string_view name(Standing standing);
 
@@ -44,8 +44,8 @@ struct MachineCheck {
   std::vector<BandVerdict> bands = {};
   std::vector<SuspectedCause> causes =
       {};  ///< Where it is alarmed or in the slowest fifth, most probable first.
-  /// Where it is not: a cause that the log speaks for, more probable with these times than all others and none together. Its ratio is
-  /// of the band that it slows most.
+  /// Where it is not: a cause that the log speaks for, more probable with these times than all others and
+  /// none together. Its ratio is of the band that it slows most.
   std::optional<SuspectedCause> held_back = {};
   /// What else the log says for causes that slow some band of such a machine.
   std::vector<CauseEvidence> hints = {};
@@ -56,13 +56,14 @@ struct MachineCheck {
   void withdraw(Standing instead);
 };
 
-/// The most likely causes: of a machine that is alarmed those that are likelier than that the description is right, `something_else` among
-/// them; of another one those that fit its times better than the description.
+/// The most likely causes: of a machine that is alarmed those that are likelier than that the description is
+/// right, `something_else` among them; of another one those that fit its times better than the description.
 std::vector<SuspectedCause> likely_causes(const MachineCheck& check);
 
-/// Compares points of one machine. Each size's distance from its prediction counts in the interval's own widths, as two halves of a Gaussian
-/// whose 5 % and 95 % are the ends of the interval; of a band the median counts. A band is slower where a smaller share of machines than
-/// rare_share() would be as slow. Points of other algorithms than `native`, without a time, or that no model has, are left
+/// Compares points of one machine. A size's distance from its prediction is read off two half Gaussians whose
+/// 5 % and 95 % are the interval's ends; a band has the median. A band is slower where a smaller share of
+/// machines than rare_share() would be as slow. Points of other algorithms than `native`, without a time, or
+/// that no model has, are left
 /// out; `points` is empty when none is left. Throws as nccl_system() does.
 MachineCheck check_machine(const Machine& machine, std::span<const Point> points,
                            std::span<const CauseEvidence> evidence, const NcclFit& fit);
@@ -70,7 +71,7 @@ MachineCheck check_machine(const Machine& machine, std::span<const Point> points
 MachineCheck check_machine(ExpectedTimes& expected, std::span<const Point> points,
                            std::span<const CauseEvidence> evidence);
 
-/// `busbw@1GiB >= p05`: the bandwidth (or, of `time@…`, the time) measured at a size against a quantile of what such machines reach.
+/// `busbw@1GiB >= p05`: the bandwidth (`time@…`: time) at a size against such machines' quantile.
 struct Gate {
   std::string text;  ///< As written.
   bool of_time = false;

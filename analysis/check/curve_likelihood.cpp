@@ -31,7 +31,7 @@ class CurveLikelihood::Memory {
     if (found != known_.end()) {
       return found->second;
     }
-    // A run that is checked after each row asks about ever more sizes; what it asked before is not asked again.
+    // A run that is checked after each row asks about ever more sizes; earlier answers are kept.
     constexpr std::size_t kMostNumbers = 8'000'000;
     numbers_ += sizes.size() * sizes.size();
     if (numbers_ > kMostNumbers) {

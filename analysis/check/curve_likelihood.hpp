@@ -9,7 +9,7 @@
 
 namespace ringside {
 
-/// How likely a whole curve is: log(measured/predicted) over sizes is taken to be Gaussian with the covariance of NcclSpread, and what one
+/// A whole curve's likelihood: log(measured/predicted) is Gaussian with NcclSpread's covariance, and what one
 /// machine repeats differently. Runs over the same sizes share the work that does not depend on their times.
 class CurveLikelihood {
  public:

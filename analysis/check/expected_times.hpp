@@ -13,8 +13,8 @@
 #include "sim/nccl/parameters.hpp"
 #include "sim/nccl/system.hpp"
 
-/// What NCCL's own collectives take on one machine, as it is described and with each cause in it. Every answer is worked out once, however
-/// many logs ask.
+/// What NCCL's own collectives take on one machine, as it is described and with each cause in it. Every
+/// answer is worked out once, however many logs ask.
 namespace ringside {
 
 class ExpectedTimes {
@@ -25,14 +25,15 @@ class ExpectedTimes {
   const Machine& machine() const { return machine_; }
   const NcclFit& fit() const { return fit_; }
 
-  /// As predict_nccl_native(), with its 90 % interval; nothing where NCCL's time is not modelled. Throws as nccl_system() does.
+  /// As predict_nccl_native(), with its 90 % interval; none where NCCL is not modelled. Throws as
+  /// nccl_system() does.
   const std::optional<Prediction>& predict(const PointKey& key);
 
-  /// The machine with the cause; Cause::none leaves it as it is. Nothing where the cause cannot apply, changes nothing, or contradicts
-  /// the description.
+  /// The machine with the cause; Cause::none leaves it as it is. Nothing where the cause cannot apply,
+  /// changes nothing, or contradicts the description.
   const std::optional<NcclSystem>& system(Cause cause, int ranks);
 
-  /// Logarithm of the seconds that the model says of it; nothing where there is no such system or no such choice of NCCL's.
+  /// Logarithm of the model's seconds; none without such a system or such a choice of NCCL's.
   std::optional<double> log_seconds(Cause cause, const PointKey& key);
 
   /// Logarithm of how many times as long it takes with the cause; nothing where the cause cannot apply.

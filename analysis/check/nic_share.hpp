@@ -23,7 +23,7 @@ struct NicShare {
   bool nvls = false;       ///< NVLSTree exists there.
 };
 
-/// A ring brings its bus bandwidth out of each node. Nothing on one node, and of collectives that no ring carries.
+/// A ring brings its bus bandwidth out of each node. None on one node or without a ring.
 std::optional<NicShare> nic_share(const NcclSystem& system, double line_rate, std::span<const Point> points);
 
 /// Bus bandwidth, GB/s; 0 where it is not defined.

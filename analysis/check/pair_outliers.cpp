@@ -82,7 +82,7 @@ PairOutliers pair_outliers(std::span<const PairRun> runs) {
   }
   std::stable_sort(nodes.begin(), nodes.end(),
                    [](const auto& a, const auto& b) { return a.slowdown > b.slowdown; });
-  // The most nodes that are all slow beside the rest: several slow ones hide each other as long as they are part of it.
+  // The most nodes that are all slow beside the rest: among it, several slow ones hide each other.
   std::size_t slow = 0;
   std::set<std::string> taken_out;
   std::set<std::string> slow_nodes;

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-/// Runs on two nodes each, as operators make them over a fleet: which node, or which pair, is slow beside the others?
+/// Runs on two nodes each, as operators make them over a fleet: which node or pair is slow beside the others?
 namespace ringside {
 
 struct PairRun {
@@ -27,10 +27,10 @@ struct PairOutliers {
   std::vector<Pair> pairs = {};  ///< Without a slow node in them; slowest first.
 };
 
-/// Logarithms of the ratios of healthy pairs are taken to be Gaussian about their median, with the deviation that the median of their
-/// distances from it says, and never less than what repeating a measurement differs by (0.03). A node is slow where each of its pairs is
-/// among the slowest 5 % of that, and it has so many pairs that chance does this to none of the nodes in 19 fleets of 20. A
-/// pair of healthy nodes is slow where chance does that to none of the pairs in 19 fleets of 20. Slow nodes are taken out before
+/// Logarithms of the ratios of healthy pairs are Gaussian about their median, with the deviation of the
+/// median distance, at least that of a repeated measurement (0.03). A node is slow where each of its pairs is
+/// among the slowest 5 %, and chance does that to no node in 19 fleets of 20. A pair of healthy nodes is slow
+/// where chance does that to none of the pairs in 19 fleets of 20. Slow nodes are taken out before
 /// the others are judged. `runs` names each pair once; fewer than three healthy pairs tell nothing.
 PairOutliers pair_outliers(std::span<const PairRun> runs);
 

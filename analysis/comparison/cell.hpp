@@ -19,7 +19,8 @@ inline constexpr double kWorthHaving = 0.05;
 /// Which half of a point is meant.
 enum class Side { predicted, measured };
 
-/// Positive seconds with their interval; all three alike where none is known. None when this half is absent, has no time (outcome other than ok) or took none (one rank alone is predicted as 0).
+/// Positive seconds with their interval; all three alike where none is known. None without this half or its
+/// time, and where it is 0 (one rank).
 std::optional<Interval<double>> timing(const Point& point, Side side);
 
 /// All algorithms at one number of ranks and one size.
@@ -28,7 +29,7 @@ struct Cell {
   std::vector<const Point*> points;  ///< In the order of the span that they point into.
 };
 
-/// Sorted by collective, ranks, size, dtype and op. `points` has one point per key and must outlive the result.
+/// Sorted by collective, ranks, size, dtype and op. `points` has one point per key and must outlive it.
 std::vector<Cell> cells(std::span<const Point> points);
 
 /// None when the cell does not have this algorithm with a time.
@@ -39,17 +40,17 @@ struct Contender {
   Interval<double> timing;
 };
 
-/// Everything but `native` that has a time, the fastest first (of equals the one that comes first in the cell).
+/// Everything but `native` that has a time, the fastest first (of equals the first in the cell).
 std::vector<Contender> ranking(const Cell& cell, Side side);
 
-/// How many times as long `slow` takes as `fast`, with its interval; all three alike where none is known. None where one of
-/// them has no time. The errors of two predictions from one description go together, so the ends of their intervals are
-/// compared with each other; those of calibrated predictions and of medians are independent and add in quadrature, of logarithms.
+/// How many times as long `slow` takes as `fast`, with its interval; all three alike where none is known.
+/// Errors of predictions from one description go together: ends of intervals are compared. Those of
+/// calibrated predictions and medians are independent: logarithms add in quadrature. None without both times.
 std::optional<Interval<double>> times_as_long(const Cell& cell, std::string_view slow, std::string_view fast,
                                               Side side);
 
-/// Whether `slow` takes more than (1 + `gap`) times as long as `fast`, and the two can be told apart: no part of the
-/// interval of their ratio is below 1 (predicted), or their intervals do not overlap (measured).
+/// Whether `slow` takes more than (1 + `gap`) times as long as `fast`, and the two can be told apart: no part
+/// of the interval of their ratio is below 1 (predicted), or their intervals do not overlap (measured).
 bool clearly_faster(const Cell& cell, std::string_view fast, std::string_view slow, Side side, double gap);
 
 }  // namespace ringside

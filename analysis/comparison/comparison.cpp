@@ -13,7 +13,7 @@ std::optional<BytesPerSecond> bus_bandwidth(const Point& point, Side side) {
               : std::nullopt;
 }
 
-/// Empty when fewer than two are to be compared, or the best two cannot be told apart. One rank alone exchanges nothing.
+/// Empty with fewer than two, or where the best two cannot be told apart. One rank exchanges nothing.
 std::string fastest(const Cell& cell) {
   if (cell.question.ranks == 1) {
     return "";

@@ -24,9 +24,9 @@ std::string causes_of(const Disturbance& disturbance, std::optional<int> cores) 
     causes.push_back(fmt::format("the hypervisor gave {:.1f} cores to others", disturbance.stolen));
   }
   if (disturbance.throttled >= kNoticed) {
-    causes.push_back("its control group had used up its CPU time");
+    causes.push_back("its container had used up its CPU quota");
   }
-  return causes.empty() ? std::string("for no reason that the kernel counts")
+  return causes.empty() ? std::string("for a reason unknown to the kernel")
                         : fmt::format("while {}", fmt::join(causes, " and "));
 }
 
@@ -38,9 +38,8 @@ std::optional<std::string> disturbance_sentence(const Machine& machine) {
   }
   const Disturbance& disturbance = *machine.calibrated->disturbance;
   return fmt::format(
-      "this machine was disturbed: {} of its probes took {} as long as others, {}; predictions "
-      "are "
-      "for its {} state, and their intervals reach over both",
+      "this machine was disturbed: {} of its probes took {} as long as others, {}; predictions are for its "
+      "{} state, and their intervals cover both",
       percent(disturbance.share), factor_text(disturbance.slower, 1),
       causes_of(disturbance, machine.calibrated->cores),
       disturbance.share < 0.5 ? "faster" : "usual, slower");

@@ -14,7 +14,7 @@ std::string shared_link(const Limit& limit) {
     sentence += fmt::format(" ({} crossings)", limit.crossings);
   }
   if (limit.others) {
-    sentence += ", and so with other links of this kind";
+    sentence += "; other links of this kind are shared alike";
   }
   return sentence;
 }
@@ -28,7 +28,7 @@ std::string limit_sentence(const Limit& limit) {
     case Limit::Kind::shared_cores:
       return fmt::format("{} ranks share {} CPU cores", limit.ranks, limit.cores);
     case Limit::Kind::contention:
-      return fmt::format("messages under way together take {} as long as one alone, as probes found",
+      return fmt::format("probes show that simultaneous messages take {} as long as one alone",
                          factor_text(limit.factor, 1));
     case Limit::Kind::model:
       return limit.text;

@@ -7,8 +7,8 @@
 
 namespace ringside {
 
-/// One phrase without a full stop: `2 flows share staging of GPU 0 in host memory, and so with other links of this kind`. How many
-/// others is not said: of links that are saturated alike, those whose flows are all held back by another one do not count.
+/// One phrase without a full stop: `2 flows share staging of GPU 0 in host memory, and so with other links of
+/// this kind`. Links whose flows are all held back by another link do not count.
 std::string limit_sentence(const Limit& limit);
 
 /// All of them, `; ` between.

@@ -11,7 +11,7 @@
 namespace ringside {
 namespace {
 
-/// How many ranks the described machine holds; a description that leaves it open holds as many as are asked for.
+/// How many ranks the described machine holds; one that leaves it open holds as many as asked.
 int most_ranks(const Machine& machine) {
   constexpr int kCubeMeshGpus = 8;
   int per_node = std::numeric_limits<int>::max();

@@ -10,23 +10,23 @@
 
 namespace ringside {
 
-/// What is compared with what. Baseline: `naive`, else the algorithm of the first point. Candidate: `ring`, else the fastest
-/// other at the largest size on most ranks (measured where it was, else predicted). `native` is neither. None with fewer
-/// than two algorithms of our own.
+/// What is compared with what. Baseline: `naive`, else the algorithm of the first point. Candidate: `ring`,
+/// else the fastest other at the largest size on most ranks (measured where it was, else predicted). `native`
+/// is neither. None with fewer than two algorithms of our own.
 std::optional<AlgorithmPair> choose_pair(std::span<const Point> points);
 
-/// One record for each cell (ranks above 1, size) of which there is something to say, by ranks, then size. A speedup needs
-/// both times; a winner is the fastest of at least two that have a time, where it is clearly faster than the second.
+/// One record per cell (ranks above 1, size) with something to say, by ranks, then size. A winner is the
+/// fastest of two or more times, where it is clearly faster than the second.
 std::vector<Verdict> verdicts(std::span<const Point> points, const AlgorithmPair& pair);
 
-/// The verdict in sentences a person can act on, the most important first, without full stops. `points` are of one
-/// collective, dtype and op, one point per key, in the scenario's order. Empty without a single time and a single failure.
+/// The verdict in sentences, the most important first, without full stops. `points` are of one collective,
+/// dtype and op, one point per key, in the scenario's order. Empty without a time or a failure.
 ///
-/// For each number of ranks: who wins at the largest size that has an answer, by how much, what was predicted, and below
-/// which size the other one wins. A difference of less than 5 % is "no difference worth having"; measured times whose 95 %
-/// intervals overlap "cannot be told apart". Then, for the most ranks: a third algorithm that beats both, the backend's
-/// native implementation (and what its prediction rests on), algorithms that leave NICs idle, tutorial_ring. Then where predicted and measured winner differ, what failed, how good the
-/// predictions were, and what limits.
+/// For each number of ranks: who wins at the largest size that has an answer, by how much, what was
+/// predicted, and below which size the other one wins. A difference of less than 5 % is "no difference worth
+/// having"; measured times whose 95 % intervals overlap "cannot be told apart". Then, for the most ranks: a
+/// third algorithm that beats both, native, algorithms that leave NICs idle, tutorial_ring. Then where
+/// predicted and measured winner differ, what failed, how good the predictions were, and what limits.
 std::vector<std::string> verdict_sentences(std::span<const Point> points);
 
 }  // namespace ringside

@@ -25,20 +25,27 @@ namespace {
 /// How many of a kind are named before the rest is counted.
 constexpr std::size_t kNamed = 3;
 
-// ---- words ----------------------------------------------------------------------------------------------------------
+// ---- words ------------------------------------------------------------------------------------------------
+
+int decimals_of(double factor) { return factor < 1.095 ? 2 : factor < 9.95 ? 1 : 0; }
 
 /// `2.9×`, `1.07×`, `31×`.
-std::string factor_words(double factor) {
-  return factor_text(factor, factor < 1.095 ? 2 : factor < 9.95 ? 1 : 0);
-}
+std::string factor_words(double factor) { return factor_text(factor, decimals_of(factor)); }
 
-/// ` (1.9× to 2.4×)`: the interval of a factor; empty where it says no more than the factor.
-std::string range_words(const Interval<double>& factor) {
+/// `90 %: 1.9 to 2.4`: the interval of a factor; empty where it says no more than the factor.
+std::string range_words(const Interval<double>& factor, Side side) {
   const double width = 1 + kWorthHaving;
   if (factor.typical <= width * factor.low && factor.high <= width * factor.typical) {
     return "";
   }
-  return fmt::format(" ({} to {})", factor_words(factor.low), factor_words(factor.high));
+  return fmt::format("{} %: {:.{}f} to {:.{}f}", side == Side::measured ? 95 : 90, factor.low,
+                     decimals_of(factor.low), factor.high, decimals_of(factor.high));
+}
+
+/// ` (90 %: 1.9 to 2.4; predicted 3.1×)`: all that stands beside a factor, or nothing.
+std::string in_brackets(const std::string& range, const std::string& beside) {
+  const std::string both = range + (range.empty() || beside.empty() ? "" : "; ") + beside;
+  return both.empty() ? "" : fmt::format(" ({})", both);
 }
 
 /// `at 64 MiB on 4 ranks`.
@@ -60,7 +67,7 @@ void name_first(std::vector<std::string>& sentences, std::vector<std::string> al
   }
 }
 
-// ---- who wins -------------------------------------------------------------------------------------------------------
+// ---- who wins ---------------------------------------------------------------------------------------------
 
 /// Two algorithms in one cell.
 struct Comparison {
@@ -111,18 +118,18 @@ std::optional<Deciding> deciding_cell(const Sizes& sizes, Decides&& decides) {
   return std::nullopt;
 }
 
-/// ` (predicted 3.1×)`; empty without a prediction.
+/// `predicted 3.1×`; empty without a prediction.
 std::string prediction_beside(const Comparison& measured, const std::optional<Comparison>& predicted) {
   if (!predicted) {
     return "";
   }
   if (predicted->small) {
-    return measured.small ? " (as predicted)" : " (predicted: no difference)";
+    return measured.small ? "as predicted" : "predicted: no difference";
   }
   if (measured.clear && predicted->winner == measured.winner) {
-    return fmt::format(" (predicted {})", factor_words(predicted->factor));
+    return fmt::format("predicted {}", factor_words(predicted->factor));
   }
-  return fmt::format(" (predicted: {}, by {})", predicted->winner, factor_words(predicted->factor));
+  return fmt::format("predicted: {}, by {}", predicted->winner, factor_words(predicted->factor));
 }
 
 /// `; below 38 KiB naive wins`: what happens at the sizes under the deciding one.
@@ -157,7 +164,7 @@ std::string below(const Sizes& sizes, const AlgorithmPair& pair, const Compariso
                                      : "; from " + from + " on it is never slower";
   }
   if (*count > 1) {
-    return fmt::format("; the two cross {} times, last at {}", *count, format(*last));
+    return fmt::format("; it is faster from {} on", format(*last));
   }
   return fmt::format(
       "; below {} {}", format(*last),
@@ -178,14 +185,15 @@ std::string pair_sentence(const Sizes& sizes, const AlgorithmPair& pair, const D
                : "";
   if (decided.small) {
     return fmt::format("no difference worth having {}between {} and {} {}{}", measured ? "" : "is predicted ",
-                       pair.candidate, pair.baseline, where, beside);
+                       pair.candidate, pair.baseline, where, in_brackets("", beside));
   }
+  const std::string range = range_words(decided.range, side);
   if (!decided.clear) {
-    return fmt::format(
-        "{} and {} cannot be told apart {}: {}{}", pair.candidate, pair.baseline, where,
-        measured ? "their times scatter more than they differ" : faster + range_words(decided.range), beside);
+    return fmt::format("{} and {} cannot be told apart {}: {}{}", pair.candidate, pair.baseline, where,
+                       measured ? "the difference is smaller than the noise" : faster,
+                       in_brackets(measured ? "" : range, beside));
   }
-  return fmt::format("{} than {} {}{}{}{}", faster, decided.loser, where, range_words(decided.range), beside,
+  return fmt::format("{} than {} {}{}{}", faster, decided.loser, where, in_brackets(range, beside),
                      below(sizes, pair, decided, side));
 }
 
@@ -237,9 +245,8 @@ std::optional<std::string> native_sentence(const Deciding& deciding) {
     return std::nullopt;
   }
   if (side == Side::predicted && is_fitted_to_nccl(*cell)) {
-    return "native is not ranked against the others: it alone is fitted to what NCCL took on published "
-           "machines, "
-           "their times are lower bounds";
+    return "do not compare native with the others: it is fitted to real runs, they assume that nothing is "
+           "lost";
   }
   std::string owner = "the backend's";
   for (const Point* point : cell->points) {
@@ -294,7 +301,7 @@ std::optional<std::string> tutorial_ring_sentence(const Deciding& deciding) {
       factor_words(decided->factor), where);
 }
 
-// ---- how good the predictions were ----------------------------------------------------------------------------------
+// ---- how good the predictions were ------------------------------------------------------------------------
 
 /// Where another algorithm was measured to be clearly faster than the one predicted to win.
 std::vector<std::string> wrong_winners(std::span<const Cell> all_cells,
@@ -351,8 +358,7 @@ std::string coverage_words(std::span<const Point> points, const Accuracy& all) {
   const double width = width_of_intervals(points);
   return !all.coverage ? ""
          : width > kSaysNothing
-             ? fmt::format("; their 90 % intervals end at {:.0f} times where they start, and say nothing",
-                           width)
+             ? fmt::format("; their 90 % intervals span a factor of {:.0f} and say nothing", width)
              : fmt::format("; {} of the measured times lie in their predicted 90 % interval",
                            percent(*all.coverage));
 }
@@ -393,7 +399,7 @@ std::vector<std::string> what_limits(const AlgorithmPair& pair, const Cell& cell
   sentences.reserve(found.size());
   for (const auto& [algorithms, limits] : found) {
     sentences.push_back(
-        fmt::format("what limits {} {}: {}", algorithms, place(cell.question), limit_sentences(limits)));
+        fmt::format("limit of {} {}: {}", algorithms, place(cell.question), limit_sentences(limits)));
   }
   return sentences;
 }
@@ -416,7 +422,7 @@ std::vector<std::string> verdict_sentences(std::span<const Point> points) {
     }
   }
   if (by_ranks.empty() && !points.empty()) {
-    sentences.emplace_back("one rank alone has nobody to exchange with: there is nothing to compare");
+    sentences.emplace_back("one rank exchanges nothing: there is nothing to compare");
   }
 
   // Who wins, for each number of ranks.

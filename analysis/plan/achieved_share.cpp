@@ -1,5 +1,6 @@
 #include "analysis/plan/achieved_share.hpp"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -10,18 +11,62 @@ namespace ringside {
 
 std::string chip_of(const GpuSheet& gpu) { return gpu.model.substr(0, gpu.model.find('-')); }
 
-AchievedShare achieved_share(const GpuSheet& gpu) {
-  static const std::map<std::string, Interval<double>> known = {
-      {"ampere", {.low = 0.42, .typical = 0.58, .high = 0.76}},
-      {"hopper", {.low = 0.32, .typical = 0.45, .high = 0.58}},
-      {"geforce", {.low = 0.40, .typical = 0.56, .high = 0.80}},
-      {"volta", {.low = 0.25, .typical = 0.37, .high = 0.54}},
-  };
-  static const std::set<std::string> measured = {"A100", "H100"};
-  const auto found = known.find(gpu_class(gpu));
-  return {.share = found != known.end() ? found->second
-                                        : Interval<double>{.low = 0.18, .typical = 0.35, .high = 0.65},
-          .extrapolated = !measured.contains(chip_of(gpu))};
+namespace {
+
+/// Share of the dense rate in 16 bits of a GPU whose generation nobody published, of Ampere's.
+double share_of_other(const std::string& kind) {
+  constexpr double kOld = 0.6;
+  return kind == "geforce" || kind == "ada" ? 1.0 : kOld;
+}
+
+}  // namespace
+
+LanguageSpeed language_speed(const GpuSheet& gpu, const Workload& workload, bool adapters,
+                             const PlanningParameters& parameters) {
+  using enum PlanningParameter;
+  static const std::map<std::string, PlanningParameter> shares = {
+      {"ampere", share_ampere}, {"hopper", share_hopper}, {"blackwell", share_blackwell}};
+  static const std::set<std::string> measured = {"A100", "H100", "B200", "B300", "GB200", "GB300"};
+  const std::string kind = gpu_class(gpu);
+  const auto known = shares.find(kind);
+  const bool sparse = workload.transformer->experts > 1;
+  LanguageSpeed speed{
+      .share =
+          known != shares.end() ? parameters[known->second] : share_of_other(kind) * parameters[share_ampere],
+      .attention = parameters[kind == "hopper" || kind == "blackwell" ? attention_hopper : attention_ampere],
+      .traversals = parameters[traversals],
+      .layer_time = adapters ? 1e-6 * parameters[layer_time] : 0,
+      .dequantised = parameters[dequantised],
+      .time = {.low = parameters[sparse     ? sparse_low
+                                 : adapters ? adapters_low
+                                            : dense_low],
+               .typical = 1,
+               .high = parameters[sparse     ? sparse_high
+                                  : adapters ? adapters_high
+                                             : dense_high]},
+      .extrapolated = !measured.contains(chip_of(gpu))};
+  if (workload.compute.precision == Precision::float8) {
+    speed.share *= parameters[share_float8];
+    speed.attention *= parameters[share_float8];  // It stays at the rate of 16 bits.
+  }
+  if (sparse) {
+    speed.share /= parameters[experts];
+  }
+  if (speed.extrapolated) {
+    constexpr double kWider = 1.25;
+    speed.time.low /= kWider;
+    speed.time.high *= kWider;
+  }
+  return speed;
+}
+
+double seconds_of(const Work& work, const GpuSheet& gpu, Precision precision, const LanguageSpeed& speed) {
+  const Precision half = precision == Precision::float8 ? Precision::bfloat16 : precision;
+  const double arithmetic =
+      work.matrices / flop_rate(gpu, precision) + speed.attention * work.attention / flop_rate(gpu, half);
+  const double memory =
+      (speed.traversals * work.traversed + speed.dequantised * work.dequantised) / gpu.memory_bandwidth.value;
+  return std::max(arithmetic / speed.share + memory, speed.layer_time * work.layers);
 }
 
 FamilySpeed family_speed(ModelFamily family) {
@@ -45,8 +90,8 @@ bool is_published(ModelFamily family, const GpuSheet& gpu) {
 
 Seconds time_of_sample(double work, double activations, Precision precision, const GpuSheet& gpu,
                        const FamilySpeed& speed) {
-  const bool half = precision == Precision::float16 || precision == Precision::bfloat16;
-  const double kept = (half ? 2 : 4) * activations;
+  const bool whole = precision == Precision::float32 || precision == Precision::tf32;
+  const double kept = (whole ? 4 : 2) * activations;
   return {work / (speed.arithmetic * flop_rate(gpu, precision)) +
           speed.traversals * kept / gpu.memory_bandwidth.value};
 }

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "analysis/parameters/planning_parameters.hpp"
 #include "common/interval.hpp"
 #include "scenario/machine/catalog.hpp"
 #include "scenario/plan/workload.hpp"
@@ -9,28 +10,48 @@
 /// What published trainings reach of a data sheet, by the kind of model.
 namespace ringside {
 
-/// What published trainings of language models reach on a kind of GPU.
-struct AchievedShare {
-  /// Share of the data sheet's dense rate in 16 bits; operations include those that checkpointing repeats, and attention of every
-  /// token to every other.
-  Interval<double> share;
-  /// Nobody published such a run on this kind: the interval is from other models or other GPUs, and wide.
+/// How fast a kind of GPU trains language models: shares of the dense rate for matrices and attention, then
+/// GPU memory. Operations include those that checkpointing repeats, and attention to all tokens.
+struct LanguageSpeed {
+  double share = 1;        ///< Share of the data sheet's dense rate.
+  double attention = 1;    ///< Time of an operation of attention, of one of matrices in 16 bits.
+  double traversals = 0;   ///< Times that the kept activations cross memory in a forward pass.
+  double layer_time = 0;   ///< Seconds that one layer takes at least in one direction.
+  double dequantised = 0;  ///< Bytes of GPU memory that turning a four-bit weight back moves, per pass.
+  Interval<double> time = {
+      .low = 1, .typical = 1, .high = 1};  ///< Time of a step over what these say: 90 % of runs.
+  /// Nobody published such a run on this kind of GPU: the numbers are others', the interval wide.
   bool extrapolated = false;
 };
 
-/// Ends are the 5th and 95th percentile, typical is the median, of 16-bit runs with fused attention, counted by source:
-/// mosaicml/llm-foundry@8c8dd48f scripts/train/benchmarking/README.md (A100: 39 to 79 %, H100: 32 to 59 %) and
-/// karpathy/llm.c@f1e2ace6 scripts (A100: 60 to 64 %, H100: 49 %). Measured are A100 and H100; others of their generation are extrapolated.
-/// GeForce and other kinds: BERT-large without fused attention reaches 42 to 54 % on GeForce, 30 to 34 % on Volta
-/// (lambdal/deeplearning-benchmark@aa5addb6); from there to what fused attention gains on an A100, 1.6 times.
-AchievedShare achieved_share(const GpuSheet& gpu);
+/// From configs/planning/parameters.yaml, whose sources are those of configs/scaling/language_models.csv.
+/// Measured: data-centre A100, H100, Blackwell; others of their generation are extrapolated. GeForce and Ada:
+/// Ampere's numbers; Volta, without bfloat16 and fused attention of its own, 0.6 of them: BERT-large reaches
+/// 42 to 54 % on GeForce and 30 to 34 % on Volta (lambdal/deeplearning-benchmark@aa5addb6); all others
+/// likewise. `workload` has a transformer.
+LanguageSpeed language_speed(const GpuSheet& gpu, const Workload& workload, bool adapters,
+                             const PlanningParameters& parameters);
 
-/// How fast GPUs train a family of models: work at a share of the data sheet's dense rate, and after it what the backward pass needs, which
-/// crosses GPU memory again and again at the data sheet's bandwidth. Two numbers explain GPUs of five generations, because both
-/// rates come from the data sheet of each.
+/// What one pass of one replica computes, on the GPU of one stage.
+struct Work {
+  double matrices = 0;     ///< Operations, with what checkpointing repeats.
+  double attention = 0;    ///< Likewise, of every token with every other.
+  double traversed = 0;    ///< Bytes of activations that are made or read back, each once.
+  double dequantised = 0;  ///< Weights that are turned back from four bits.
+  double layers = 0;       ///< Those of the stage, each direction counted.
+  double last = 0;         ///< Share of the backward pass in all of this.
+
+  double operations() const { return matrices + attention; }
+};
+
+/// Seconds of it. The operations of matrices are in `precision`; attention stays in 16 bits.
+double seconds_of(const Work& work, const GpuSheet& gpu, Precision precision, const LanguageSpeed& speed);
+
+/// How fast GPUs train a family of models: work at a share of the data sheet's dense rate, and after it what
+/// the backward pass needs, which crosses GPU memory again and again at the data sheet's bandwidth. Two
+/// numbers explain GPUs of five generations, because both rates come from the data sheet of each.
 struct FamilySpeed {
-  double arithmetic =
-      1;  ///< Share of the dense rate. Above 1 where libraries need fewer multiplications than the layers say (Winograd).
+  double arithmetic = 1;  ///< Share of the dense rate; above 1 where libraries multiply less (Winograd).
   double traversals = 1;  ///< Times that the kept activations cross memory, forward and backward.
   /// Time of a sample over what these two say: 90 % of published speeds whose source had no part in them.
   Interval<double> time = {};

@@ -10,7 +10,7 @@
 namespace ringside {
 namespace {
 
-/// NCCL's large all_reduces within a node are rings (or what does no better), so that a ring is the nearest schedule.
+/// NCCL's large all_reduces within a node are rings or no better: a ring is the nearest schedule.
 constexpr std::string_view kStandIn = "ring";
 
 Interval<Seconds> interval_of(const Prediction& prediction) {
@@ -72,7 +72,7 @@ Interval<Seconds> AllReduceTimes::predict_range(Bytes bytes, bool interval) {
   return interval_of(prediction);
 }
 
-/// What the members of one group see of the machine: within a node the node as it is, across nodes their share of its NICs.
+/// The machine as one group sees it: within a node the node itself, across nodes its share of NICs.
 Machine GroupTimes::group_machine(int ranks, int stride) const {
   Machine machine = machine_;
   const int on_node = machine.gpus_per_node.value_or(ranks * stride);

@@ -52,16 +52,17 @@ class AllReduceTimes {
   std::optional<NicUse> nics_;
 };
 
-/// What collectives of groups of a machine's ranks cost, as NCCL runs them where that is modelled, else as rings, and pairs in an
-/// all_to_all.
+/// What collectives of groups of a machine's ranks cost, as NCCL runs them where that is modelled, else as
+/// rings, and pairs in an all_to_all.
 class GroupTimes {
  public:
   explicit GroupTimes(Machine machine) : machine_(std::move(machine)) {}
 
   const Machine& machine() const { return machine_; }
 
-  /// What one costs on `ranks` of the machine's GPUs that stand `stride` apart, while the groups between them do the same. `bytes` is the whole
-  /// vector, of an all_to_all what one rank has for all. Nothing to pay for a single rank. Throws Error{bad_input} as predict() does.
+  /// Cost of one on `ranks` GPUs that are `stride` apart, while the groups between do the same. `bytes` is
+  /// the whole vector, of an all_to_all what one rank has for all. 0 for a single rank. Throws
+  /// Error{bad_input} as predict() does.
   const Interval<Seconds>& time(Collective collective, int ranks, int stride, Bytes bytes);
 
   /// One message from a GPU to one `stride` further.

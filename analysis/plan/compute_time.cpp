@@ -3,6 +3,7 @@
 #include <cctype>
 #include <cmath>
 #include <optional>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -38,8 +39,21 @@ std::string gpu_class(const GpuSheet& gpu) {
   return geforce ? "geforce" : std::string(name(gpu.architecture));
 }
 
-/// What a GPU computes in that has no units of its own for `asked`: a V100 multiplies in float32 what others do in tf32.
+/// Data sheets of these give twice the dense rate of 16 bits.
+bool has_float8(const GpuSheet& gpu) {
+  static const std::set<Architecture> able = {Architecture::ada, Architecture::hopper,
+                                              Architecture::blackwell};
+  return gpu.bf16 && (able.contains(gpu.architecture) || gpu.model.starts_with("MI3"));
+}
+
+/// The number that a GPU without units for `asked` computes in: a V100 takes float32 for tf32.
 Precision computed_in(const GpuSheet& gpu, Precision asked) {
+  if (asked == Precision::float8) {
+    if (has_float8(gpu)) {
+      return asked;
+    }
+    asked = Precision::bfloat16;
+  }
   if (asked == Precision::bfloat16 && !gpu.bf16) {
     asked = Precision::float16;
   }
@@ -58,29 +72,54 @@ double flop_rate(const GpuSheet& gpu, Precision precision) {
       return kTera * gpu.fp16.value();
     case Precision::bfloat16:
       return kTera * gpu.bf16.value();
+    case Precision::float8:
+      return 2 * kTera * gpu.bf16.value();
   }
   return 0;
 }
 
 namespace {
 
-/// Work at a share of the data sheet's rate, typically the range's geometric mean.
-ComputeTime at_share(const Workload& workload, const GpuSheet& gpu, const AchievedShare& achieved) {
+std::string at_shares(const GpuSheet& gpu, const Interval<double>& share, Precision precision) {
+  return fmt::format("One {} computes at {} to {} of its {:.4g} TFLOP/s in {}", gpu.model, percent(share.low),
+                     percent(share.high), flop_rate(gpu, precision) / kTera,
+                     name(computed_in(gpu, precision)));
+}
+
+/// Work at a share of the data sheet's rate.
+ComputeTime at_share(const Workload& workload, const GpuSheet& gpu, const Interval<double>& share) {
   const double rate = flop_rate(gpu, workload.compute.precision);
   const double work = workload.forward_flops * (1 + workload.backward_over_forward);
-  const auto time_at = [&](double share) { return Seconds{work / (rate * share)}; };
-  const Interval<double>& share = achieved.share;
+  const auto time_at = [&](double of_rate) { return Seconds{work / (rate * of_rate)}; };
   return {.per_sample = {.low = time_at(share.high),
                          .typical = time_at(share.typical),
                          .high = time_at(share.low)},
-          .basis = fmt::format(
-              "One {} computes at {} to {} of its {:.4g} TFLOP/s in {}{}.", gpu.model, percent(share.low),
-              percent(share.high), rate / kTera, name(computed_in(gpu, workload.compute.precision)),
-              achieved.extrapolated ? ", which nobody published of a language model on it" : ""),
-          .extrapolated = achieved.extrapolated};
+          .basis = at_shares(gpu, share, workload.compute.precision) + "."};
 }
 
-/// Elements of one sample that are kept; where nothing says it, as many as work of this family has in the published tensor lists.
+/// A language model that every GPU has whole, without checkpointing.
+ComputeTime of_language_model(const Workload& workload, const GpuSheet& gpu) {
+  const Transformer& model = *workload.transformer;
+  const Precision precision = workload.compute.precision;
+  const double matrices = 2.0 * static_cast<double>(model.sequence * active_elements_of_layer(model));
+  const double in_layers = model.layers * forward_flops_of_layer(model);
+  Work work{.matrices = 3 * (model.layers * matrices + forward_flops_of(model) - in_layers),
+            .attention = 3 * (in_layers - model.layers * matrices),
+            .traversed = 3.0 * (precision == Precision::float32 ? 4 : 2) * model.layers *
+                         kept_elements_of_layer(model)};
+  const LanguageSpeed speed = language_speed(gpu, workload, false, planning_parameters());
+  const Seconds typical{seconds_of(work, gpu, precision, speed)};
+  const double share = work.operations() / flop_rate(gpu, precision) / typical.value;
+  return {
+      .per_sample = {.low = speed.time.low * typical, .typical = typical, .high = speed.time.high * typical},
+      .basis =
+          at_shares(gpu, {.low = share / speed.time.high, .typical = share, .high = share / speed.time.low},
+                    precision) +
+          (speed.extrapolated ? ", but no published training of a language model ran on it." : "."),
+      .extrapolated = speed.extrapolated};
+}
+
+/// Kept elements of one sample; where nothing says it, as many as the family has in published tensor lists.
 double activations_of(const Workload& workload, ModelFamily family) {
   double elements = 0;
   for (const Tensor& tensor : workload.tensors) {
@@ -102,10 +141,10 @@ ComputeTime as_published(const Workload& workload, ModelFamily family, const Gpu
                          .typical = speed.time.typical * typical,
                          .high = speed.time.high * typical},
           .basis = fmt::format(
-              "One {} trains as fast as published runs of {} models in {}, from its rate of arithmetic and "
-              "its memory bandwidth{}.",
+              "One {} trains as fast as published runs of {} models in {}, by its arithmetic rate and memory "
+              "bandwidth{}.",
               gpu.model, name(family), name(computed_in(gpu, precision)),
-              extrapolated ? "; none of them was on it" : ""),
+              extrapolated ? "; none of them ran on it" : ""),
           .extrapolated = extrapolated};
 }
 
@@ -124,10 +163,9 @@ std::variant<ComputeTime, UnknownSpeed> computed_from_sheet(const Workload& work
         fmt::format("the catalogue has no {} rate of a {}", name(compute.precision), gpu.model)};
   }
   if (stated) {
-    return at_share(workload, gpu, {.share = range->second});
+    return at_share(workload, gpu, range->second);
   }
-  return compute.family ? as_published(workload, *compute.family, gpu)
-                        : at_share(workload, gpu, achieved_share(gpu));
+  return compute.family ? as_published(workload, *compute.family, gpu) : of_language_model(workload, gpu);
 }
 
 }  // namespace

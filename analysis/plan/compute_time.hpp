@@ -14,8 +14,8 @@ namespace ringside {
 /// `geforce` for the cards of that name, else the architecture: the keys of a workload's `efficiency`.
 std::string gpu_class(const GpuSheet& gpu);
 
-/// The data sheet's dense rate for this precision, FLOP per second. A GPU without it takes the next: bfloat16 as float16,
-/// tf32 as float32.
+/// The data sheet's dense rate for this precision, FLOP per second. A GPU without it takes the next: bfloat16
+/// as float16, tf32 as float32.
 double flop_rate(const GpuSheet& gpu, Precision precision);
 
 struct ComputeTime {
@@ -29,8 +29,8 @@ struct UnknownSpeed {
   std::string reason;
 };
 
-/// Measured on this model (or on `any`) when the workload says so; else work over rate times efficiency, typically at the
-/// geometric mean of the stated range; else what published runs of its family or of language models reached. `gpu`: none = the machine does not say what computes.
+/// Measured on this model (or `any`) if stated; else work over rate times efficiency (geometric mean of the
+/// range); else from published runs. `gpu`: none = the machine does not say what computes.
 std::variant<ComputeTime, UnknownSpeed> compute_time(const Workload& workload,
                                                      const std::optional<GpuSheet>& gpu);
 

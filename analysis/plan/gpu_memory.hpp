@@ -23,7 +23,7 @@ struct Memory {
 Memory memory_need(const Plan& plan, int batch_per_gpu);
 bool activations_known(const Workload& workload);
 
-/// The largest batch that fits; none when not even one sample does, or where a sample takes nothing. `none`, `one`: what so many samples need.
+/// The largest batch that fits; none when no sample does. `none`, `one`: bytes for 0 and 1 samples.
 std::optional<int> largest_batch(Bytes memory, const Memory& none, const Memory& one);
 
 }  // namespace ringside

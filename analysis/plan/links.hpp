@@ -9,8 +9,8 @@
 /// What the links of an offer are called and bring, for people.
 namespace ringside {
 
-/// The rate of the link of one GPU (of one node where there are several), one direction, as it is achieved: what
-/// thresholds are stated in. None where a machine does not say it in one number.
+/// The rate of the link of one GPU (of one node where there are several), one direction, as it is achieved:
+/// what thresholds are stated in. None where a machine does not say it in one number.
 std::optional<BytesPerSecond> link_bandwidth(const Machine& machine);
 
 /// `PCIe 4.0 x16`, `NVLink 3`, …: what that link is.

@@ -28,7 +28,7 @@ std::string bottleneck_sentence(const Plan& plan, const Offer& offer, const Plan
   const Bytes bytes = gradient_bytes(plan.workload);
   const std::string what = link_words(offer.machine, true);
   const std::string numbers = fmt::format(
-      "synchronising {} takes {}, computing {}, and {} of the step ({} to {}) is lost to it",
+      "synchronising {} takes {}, computing {}; {} of the step ({} to {}) is lost to synchronising",
       model_size(bytes), format(step.communication.typical), format(step.compute.typical),
       percent(step.exposed_share.typical), percent(step.exposed_share.low), percent(step.exposed_share.high));
   return fmt::format("{}: {} {}: {}{}.", offer.name, what, bottleneck_words(step.exposed_share), numbers,
@@ -69,22 +69,21 @@ std::string ring_sentence(Planner& planner, const Plan& plan, const Offer& offer
     return {};
   }
   const double speedup = naive->value / ring->value;
-  std::string text = fmt::format(
-      "With algorithms of our own, {} in one message take {} with ring and {} with naive: ring is {} there",
-      model_size(bytes), format(*ring), format(*naive),
-      speedup > 1.05   ? fmt::format("{} times faster", fmt::format("{:.2g}", speedup))
-      : speedup < 0.95 ? "slower"
-                       : "no faster");
+  std::string text = fmt::format("Our own ring takes {} for {} in one message, naive {}: ring is {}",
+                                 format(*ring), model_size(bytes), format(*naive),
+                                 speedup > 1.05   ? fmt::format("{:.2g} times faster", speedup)
+                                 : speedup < 0.95 ? "slower"
+                                                  : "no faster");
   if (found.ring_from_bytes) {
     text += *found.ring_from_bytes == kSmallestTried
-                ? std::string(", and for small messages too")
-                : fmt::format(", from {} on", format(*found.ring_from_bytes));
+                ? std::string(", and wins for small messages too")
+                : fmt::format(", and wins from {} on", format(*found.ring_from_bytes));
   }
   const double private_links = static_cast<double>(offer.gpus);
   if (speedup < 0.75 * private_links) {
     text += fmt::format(
-        " (on private links it would be {:.0f} times; here transfers that are under way together share "
-        "links, which naive's, one after another, have to themselves)",
+        " (on private links {:.0f} times; here ring's simultaneous transfers share links, and naive's do "
+        "not)",
         private_links);
   }
   return text + ".";
@@ -100,8 +99,8 @@ std::string whole_ring_sentence(Planner& planner, const Plan& plan, const Offer&
     return {};
   }
   const double ratio = whole->value / naive->value;
-  return fmt::format("{} ({}) takes {}, {}: each of its {} passes all {} on, of which ring passes 1/{}.",
-                     algorithm == "tutorial_ring" ? "The ring of exercises" : "That of PyTorch's tutorial",
+  return fmt::format("{} ({}) takes {}, {}: each of its {} sends all {}; ring's send 1/{} of it.",
+                     algorithm == "tutorial_ring" ? "The ring of exercises" : "PyTorch's tutorial ring",
                      algorithm, format(*whole),
                      ratio > 1.05   ? fmt::format("{:.2g} times as long as naive", ratio)
                      : ratio < 0.95 ? percent(1 - ratio) + " less than naive"
@@ -123,12 +122,11 @@ std::string best_way_sentence(Planner& planner, const Plan& plan, const Offer& o
   const Alternative& best = best_of(tried);
   const Alternative& planned = tried.front();
   if (&best == &planned) {
-    return fmt::format(
-        "No other {}bucket size or way to synchronise that was tried is faster than {} with {}.",
-        planned.algorithm == kNative ? "" : "algorithm of ours, ", planned.algorithm,
-        name(planned.synchronisation.style));
+    return fmt::format("No other {}bucket size or way to synchronise was faster than {} with {}.",
+                       planned.algorithm == kNative ? "" : "algorithm of ours, ", planned.algorithm,
+                       name(planned.synchronisation.style));
   }
-  return fmt::format("Fastest of what was tried: {}, {} per step instead of {}.", describe(best, plan),
+  return fmt::format("Fastest variant: {}, {} per step instead of {}.", describe(best, plan),
                      format(best.step.total), format(planned.step.total));
 }
 
@@ -170,10 +168,12 @@ std::string workload_sentence(const Plan& plan) {
   const std::string batch = workload.batch_per_gpu ? fmt::format("{} per GPU", *workload.batch_per_gpu)
                                                    : fmt::format("{} over all GPUs", *workload.global_batch);
   const int accumulate = plan.synchronisation.accumulate;
-  return fmt::format(
-      "{}: {}{}, batch {}{}.", workload.name, run,
-      workload.transformer ? fmt::format(", sequences of {}", workload.transformer->sequence) : "", batch,
-      accumulate > 1 ? fmt::format(", {} micro-batches a step", accumulate) : "");
+  return fmt::format("{}: {}{}, batch {}{}.", workload.name, run,
+                     workload.transformer
+                         ? fmt::format(", sequences of {} in {}", workload.transformer->sequence,
+                                       name(workload.compute.precision))
+                         : "",
+                     batch, accumulate > 1 ? fmt::format(", {} micro-batches a step", accumulate) : "");
 }
 
 std::string bottleneck_words(const Interval<double>& exposed_share) {

@@ -22,21 +22,21 @@ std::string workload_sentence(const Plan& plan);
 /// `1 B tokens`
 std::string token_text(double tokens);
 
-/// `is not the bottleneck`, `typically slows training down and may be the bottleneck`: no surer than the share's interval.
+/// `is not the bottleneck` or `typically slows training down and may be the bottleneck`.
 std::string bottleneck_words(const Interval<double>& exposed_share);
 
-/// Is communication the bottleneck on this offer, from which bandwidth on is it not, which algorithm is faster there and why,
-/// and what else would help. The offer has an estimate.
+/// Is communication the bottleneck on this offer, from which bandwidth on is it not, which algorithm is
+/// faster there and why, and what else would help. The offer has an estimate.
 std::vector<std::string> explain(Planner& planner, const Plan& plan, const Offer& offer,
                                  const PlannedStep& step, const Thresholds& found);
 
-/// What a renter should know of an offer, whole sentences; `run`: how long it would be rented, where that is known.
+/// What a renter should know of an offer, whole sentences; `run`: how long it is rented, if known.
 std::vector<std::string> warnings_of(const Offer& offer, const std::optional<Interval<Seconds>>& run);
 
 /// `buckets of 5 MiB`, `one_bucket`: what differs from the plan.
 std::string describe(const Alternative& alternative, const Plan& plan);
 
-/// What would bring exposed communication below 10 % of a step: `links 3.2 times as fast (80 GB/s) or accumulate 8`.
+/// Brings exposed communication below 10 %: `links 3.2 times as fast (80 GB/s) or accumulate 8`.
 std::string remedy(const Thresholds& found, const Offer& offer);
 
 }  // namespace ringside

@@ -15,15 +15,15 @@
 namespace ringside {
 namespace {
 
-/// All GPUs wait for the slowest in every step. From the 31 rows of configs/scaling/published.csv that are marked `spread`
-/// (NVIDIA's and ABCI's machines, where communication is a few per cent): typically 2 % explain them, and 13 % the worst one,
+/// All GPUs wait for the slowest in every step. From the 31 rows marked `spread` of
+/// configs/scaling/published.csv: typically 2 % explain them, and 13 % the worst one,
 /// whose input pipeline cannot keep up. The other rows did not take part.
 constexpr double kSpread = 0.02;
 constexpr double kWidestSpread = 0.13;
-/// An all_reduce takes multiprocessors and memory bandwidth of the kernels beside it. By the published runs of accuracy_plans.md
-/// computing on GPUs takes longer by about what runs beside it, so that nothing is gained by overlap, and over PCIe by up to
-/// twice that; where NICs do the work most can be hidden. Ranks on CPUs hide what the step leaves room for
-/// (scripts/overlap-lab).
+/// An all_reduce takes multiprocessors and memory bandwidth of the kernels beside it. By the published runs
+/// of accuracy_plans.md computing on GPUs takes longer by about what runs beside it, so that nothing is
+/// gained by overlap, and over PCIe by up to twice that; where NICs do the work most can be hidden. Ranks on
+/// CPUs hide what the step leaves room for (scripts/overlap-lab).
 constexpr double kSlowdown = 1;
 constexpr double kMostSlowdown = 2;
 
@@ -66,12 +66,14 @@ struct Planner::Known {
 struct Planner::Ends {
   Seconds Interval<Seconds>::*compute = &Interval<Seconds>::typical;
   Seconds Interval<Seconds>::*cost = &Interval<Seconds>::typical;
-  double spread = kSpread;  ///< Spread of the computing times of GPUs, standard deviation over mean.
+  /// Spread of the computing times of GPUs, standard deviation over mean; nothing = the typical one.
+  std::optional<double> spread = {};
   /// Slowdown of computing, for all_reduces beside it; nothing = the typical one of these ranks.
   std::optional<double> slowdown = {};
 };
 
-Planner::Planner(const Plan& plan) : plan_(plan) {
+Planner::Planner(const Plan& plan, const PlanningParameters& parameters)
+    : plan_(plan), parameters_(parameters) {
   if (computes(plan.workload) && !plan.shards()) {
     gradients_ = arriving_gradients(plan.workload);
   }
@@ -115,9 +117,21 @@ double Planner::slowest_of(int gpus) {
   return is_new ? known->second = expected_largest(gpus) : known->second;
 }
 
-double Planner::most_slowdown(const Known& machine) {
+double Planner::most_slowdown(const Known& machine) const {
+  if (plan_.workload.transformer) {
+    return 1;
+  }
   // On CPUs the worst is that nothing is hidden: frameworks differ in how much they hide.
   return machine.machine.gpu ? kMostSlowdown : 1;
+}
+
+Interval<double> Planner::spread() const {
+  // Published runs of language models say it better than those of convolutional networks.
+  constexpr double kWidest = 3;
+  const double language = parameters_[PlanningParameter::spread];
+  return plan_.workload.transformer
+             ? Interval<double>{.low = 0, .typical = language, .high = kWidest * language}
+             : Interval<double>{.low = 0, .typical = kSpread, .high = kWidestSpread};
 }
 
 TrainingStep Planner::simulate(Known& machine, const Variation& variation, const Ends& ends) {
@@ -147,19 +161,21 @@ TrainingStep Planner::simulate(Known& machine, const Variation& variation, const
   const Seconds fed{workload.input_per_node ? batch * on_node / *workload.input_per_node : 0};
   const Seconds pass =
       std::max(fed, batch * (std::get<ComputeTime>(machine.computed).per_sample.*ends.compute));
+  const double slowdown = workload.transformer ? parameters_[PlanningParameter::exposed_ddp] : kSlowdown;
   const double forward_share = 1 / (1 + workload.backward_over_forward);
-  return simulate_step({.gradients = gradients_,
-                        .buckets = make_buckets(gradients_, settings),
-                        .forward = forward_share * pass,
-                        .backward = (1 - forward_share) * pass,
-                        .accumulate = settings.accumulate,
-                        .overlap = settings.style == Synchronisation::ddp,
-                        .slowdown = ends.slowdown.value_or(machine.machine.gpu ? kSlowdown : 0),
-                        .waiting = (ends.spread * slowest_of(gpus) * settings.accumulate) * pass},
-                       time_of);
+  return simulate_step(
+      {.gradients = gradients_,
+       .buckets = make_buckets(gradients_, settings),
+       .forward = forward_share * pass,
+       .backward = (1 - forward_share) * pass,
+       .accumulate = settings.accumulate,
+       .overlap = settings.style == Synchronisation::ddp,
+       .slowdown = ends.slowdown.value_or(machine.machine.gpu ? slowdown : 0),
+       .waiting = (ends.spread.value_or(spread().typical) * slowest_of(gpus) * settings.accumulate) * pass},
+      time_of);
 }
 
-/// How fast GPUs compute and what communication costs are known from different sources: as logarithms, their errors add up as squares.
+/// Speed and communication come from different sources: the squares of their logarithmic errors add up.
 Interval<Seconds> Planner::total_of(Known& machine, Seconds typical) {
   const auto error = [&](const Ends& ends) {
     return std::log(simulate(machine, {}, ends).total.value / typical.value);
@@ -169,7 +185,7 @@ Interval<Seconds> Planner::total_of(Known& machine, Seconds typical) {
   const double fast = std::hypot(error({.compute = kLow}), error({.cost = kLow, .spread = 0, .slowdown = 0}));
   const double slow =
       std::hypot(error({.compute = kHigh}),
-                 error({.cost = kHigh, .spread = kWidestSpread, .slowdown = most_slowdown(machine)}));
+                 error({.cost = kHigh, .spread = spread().high, .slowdown = most_slowdown(machine)}));
   return {.low = std::exp(-fast) * typical, .typical = typical, .high = std::exp(slow) * typical};
 }
 
@@ -181,12 +197,12 @@ void Planner::add_times(Known& machine, PlannedStep& step) {
   const TrainingStep fast =
       simulate(machine, {}, {.compute = kLow, .cost = kLow, .spread = 0, .slowdown = 0});
   const TrainingStep slow =
-      simulate(machine, {}, {.compute = kHigh, .cost = kHigh, .spread = kWidestSpread, .slowdown = most});
+      simulate(machine, {}, {.compute = kHigh, .cost = kHigh, .spread = spread().high, .slowdown = most});
   // Most is exposed where computing is fast and communicating slow.
   const TrainingStep best =
       simulate(machine, {}, {.compute = kHigh, .cost = kLow, .spread = 0, .slowdown = 0});
   const TrainingStep worst =
-      simulate(machine, {}, {.compute = kLow, .cost = kHigh, .spread = kWidestSpread, .slowdown = most});
+      simulate(machine, {}, {.compute = kLow, .cost = kHigh, .spread = spread().high, .slowdown = most});
 
   const auto exposed = [](const TrainingStep& one) { return one.exposed.value / one.total.value; };
   const auto computing = [](const TrainingStep& one) { return one.compute.value / one.total.value; };
@@ -213,11 +229,10 @@ PlannedStep Planner::without_run(Known& machine) {
   PlannedStep step{.memory = memory_need(plan_, static_cast<int>(std::ceil(batch)))};
   step.gpu_memory = machine.sheet ? std::optional(machine.sheet->memory) : std::nullopt;
   if (plan_.workload.tensors.empty()) {
-    step.assumptions.emplace_back(
-        "The tensors are not known: gradients are taken to arrive evenly, in pieces of 1 MiB.");
+    step.assumptions.emplace_back("Tensor sizes are unknown: gradients arrive evenly, in pieces of 1 MiB.");
   }
   if (!activations_known(plan_.workload)) {
-    step.assumptions.emplace_back("Memory of activations is not known and counts as none.");
+    step.assumptions.emplace_back("Activation memory is unknown and counts as zero.");
   }
   if (batch < 1) {
     step.problem = fmt::format("{} GPUs × {} passes are more than the {} samples of a step", machine.gpus,
@@ -243,12 +258,12 @@ PlannedStep Planner::without_run(Known& machine) {
   step.extrapolated = computed.extrapolated;
   if (machine.machine.gpu && machine.gpus > 1 && plan_.synchronisation.style == Synchronisation::ddp) {
     step.assumptions.emplace_back(
-        "All_reduces slow the kernels beside them down by as much as overlap saves, as in most published "
-        "runs; the interval reaches from hidden as far as possible to twice that.");
+        "Overlapped all_reduces slow kernels by as much as overlap saves, as in most published runs; the "
+        "interval covers zero to twice that.");
   }
   if (step.algorithm != plan_.algorithm) {
-    step.assumptions.push_back(fmt::format("What {} does here is not modelled; a {} is predicted instead.",
-                                           plan_.algorithm, step.algorithm));
+    step.assumptions.push_back(
+        fmt::format("{} is not modelled here; {} is predicted instead.", plan_.algorithm, step.algorithm));
   }
   return step;
 }
@@ -308,7 +323,7 @@ std::optional<Interval<Seconds>> Planner::total_if_known(const Offer& offer, Par
     };
     return Interval<Seconds>{.low = at(&Interval<Seconds>::low, 0, 0),
                              .typical = simulate(machine, {}, {}).total,
-                             .high = at(&Interval<Seconds>::high, kWidestSpread, most_slowdown(machine))};
+                             .high = at(&Interval<Seconds>::high, spread().high, most_slowdown(machine))};
   } catch (const NotPredicted&) {
     return std::nullopt;
   }

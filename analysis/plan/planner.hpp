@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analysis/parameters/planning_parameters.hpp"
 #include "analysis/plan/collective_times.hpp"
 #include "analysis/plan/step.hpp"
 #include "scenario/machine/catalog.hpp"
@@ -17,8 +18,8 @@ namespace ringside {
 /// Estimates offers of one plan; offers of alike machines are predicted once.
 class Planner {
  public:
-  /// The plan outlives the planner.
-  explicit Planner(const Plan& plan);
+  /// The plan and the parameters outlive the planner.
+  explicit Planner(const Plan& plan, const PlanningParameters& parameters = planning_parameters());
   ~Planner();
   Planner(const Planner&) = delete;
   Planner& operator=(const Planner&) = delete;
@@ -26,11 +27,12 @@ class Planner {
   /// Plain data parallelism, whose gradients are synchronised as the plan says.
   PlannedStep estimate(const Offer& offer);
 
-  /// The plan's language model, spread in this way. The samples of a step are the plan's; `micro_batch`: none = the plan's, where it says
-  /// one.
+  /// The plan's language model, spread in this way. The samples of a step are the plan's; `micro_batch`: none
+  /// = the plan's, where it says one.
   PlannedStep estimate(const Offer& offer, const Layout& layout, std::optional<int> micro_batch = {});
 
-  /// Every layout whose parts divide the model and the GPUs, with every power of two of a micro-batch that fits; the best by cost where it
+  /// Every layout that divides model and GPUs, micro-batches of every fitting power of two; the best by cost
+  /// where it
   /// is known, else by time, first. Where nothing fits, the one layout that needs least memory, with why not.
   std::vector<PlannedStep> search(const Offer& offer);
 
@@ -49,17 +51,17 @@ class Planner {
   };
   /// What of an offer somebody could measure.
   enum class Part { computing, communicating };
-  /// What a step takes if measuring that part found what is typical: its interval without that part's. None as of vary().
+  /// A step's interval once that part is measured and typical. None as of vary().
   std::optional<Interval<Seconds>> total_if_known(const Offer& offer, Part part);
 
-  /// One step, predicted from typical numbers; none where the algorithm cannot run on so many ranks. The offer has no problem.
+  /// One step, predicted from typical numbers; none where the algorithm cannot run on so many ranks.
   std::optional<TrainingStep> vary(const Offer& offer, const Variation& variation);
 
   /// Samples per second of all GPUs together when a step takes `time`.
   double samples_per_second(const TrainingStep& step, int gpus,
                             const SynchronisationSettings& settings) const;
 
-  /// What one all_reduce on so many GPUs of an offer typically costs; none where the algorithm cannot run there.
+  /// The typical time of an all_reduce on so many GPUs; none where the algorithm cannot run there.
   std::optional<Seconds> all_reduce(const Offer& offer, const std::string& algorithm, int ranks, Bytes bytes);
   /// Through how many NICs the largest of these goes that was asked for, as in Prediction.
   std::optional<NicUse> nics(const Offer& offer, const std::string& algorithm, int ranks);
@@ -80,9 +82,12 @@ class Planner {
   double slowest_of(int gpus);
   Interval<Seconds> total_of(Known& machine, Seconds typical);
   /// The most seconds that computing takes longer per second of all_reduces beside it.
-  static double most_slowdown(const Known& machine);
+  double most_slowdown(const Known& machine) const;
+  /// Standard deviation of the computing times of GPUs over their mean, typically and at most.
+  Interval<double> spread() const;
 
   const Plan& plan_;
+  const PlanningParameters& parameters_;
   std::vector<Gradient> gradients_;  ///< None where they are not synchronised in buckets.
   std::list<Known> known_;
   std::map<int, double> slowest_of_;  ///< expected_largest(), which is an integral.

@@ -74,7 +74,7 @@ double shared(const Interval<double>& a, const Interval<double>& b) {
   return std::log(std::min(a.high, b.high) / std::max(a.low, b.low));
 }
 
-/// Whether a candidate is compared with the best: done in time and within the budget, as far as its price is known.
+/// Whether a candidate is compared with the best: in time and within the budget, if known.
 bool is_compared(const Ranked& ranked, std::size_t index, bool by_cost) {
   const std::size_t best = *ranked.recommended;
   const PlannedStep& step = ranked.candidates[index].step;

@@ -42,7 +42,7 @@ struct Ranked {
   /// Extrapolated ones that are typically better; of plain data parallelism those whose whole interval is.
   std::vector<std::size_t> better = {};
   int compared = 0;  ///< With how many it was.
-  /// The one measurement after which its interval and that of the first of `tied` share least; none where none helps.
+  /// The measurement after which its interval and the first tied one's share least; none where none helps.
   std::optional<TieBreaker> breaker = {};
 
   const Offer& offer_of(std::size_t candidate) const { return offers[candidates[candidate].offer]; }
@@ -56,7 +56,7 @@ Ranked steps_on(const Plan& plan, std::vector<Offer> offers, Planner& planner);
 
 /// It meets the plan's deadline and budget.
 bool meets(const Plan& plan, const PlannedStep& step);
-/// Cheapest within the deadline, or fastest within the budget when only that is given; cheapest when neither is. What has no price comes
+/// Cheapest within the deadline, or fastest within the budget if only that is given. What has no price comes
 /// after what has one. What is extrapolated is never recommended. Of gradients alone nothing is.
 void rank(Ranked& ranked);
 

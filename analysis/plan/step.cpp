@@ -46,9 +46,9 @@ void add_run(const Plan& plan, const Offer& offer, PlannedStep& step) {
 
 std::string interruption_sentence(const Plan& plan) {
   const Interruptions& lost = plan.interruptions;
-  return fmt::format(
-      "It can be taken away: once in {} is assumed, with checkpoints every {}, which adds {} to the run.",
-      long_time(lost.every.value), long_time(lost.checkpoint_every.value), percent(lost.slowdown() - 1, 1));
+  return fmt::format("It is interrupted once in {}, with checkpoints every {}: that adds {} to the run.",
+                     long_time(lost.every.value), long_time(lost.checkpoint_every.value),
+                     percent(lost.slowdown() - 1, 1));
 }
 
 }  // namespace ringside

@@ -53,17 +53,17 @@ struct PlannedStep {
 
   /// Nobody published how fast this GPU trains such a model: its speed is from other GPUs or other models.
   bool extrapolated = false;
-  /// What was taken for granted beside the offer's own assumptions, whole sentences; where the speed of computing comes from among them.
+  /// Assumptions beside the offer's own, whole sentences; one says where the speed comes from.
   std::vector<std::string> assumptions = {};
 
   bool usable() const { return problem.empty(); }
 };
 
-/// What the cost of a run of unknown length is stated for: a million samples, or a billion tokens of a model that is spread.
+/// What the cost of a run of unknown length is for: a million samples, or a billion tokens.
 double run_unit(const PlannedStep& step);
 /// Typical seconds of the run, or of run_unit().
 double run_seconds(const PlannedStep& step);
-/// Fills `run` and `cost`, with what interruptions lose and what is billed at least, from `total` and `batch`.
+/// Fills `run` and `cost`, with interruptions and the least bill, from `total` and `batch`.
 void add_run(const Plan& plan, const Offer& offer, PlannedStep& step);
 
 /// What a run on an offer that can be taken away assumes.

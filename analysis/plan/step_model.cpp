@@ -108,7 +108,7 @@ double expected_largest(int count) {
   if (count < 2) {
     return 0;
   }
-  // The mean of a distribution with the distribution function F is the integral of 1 − F above zero minus that of F below it;
+  // A mean is the integral of 1 − F above zero minus that of F, the distribution function, below it;
   // of the largest of n, F is Φ to the n. Equal steps are exact to many digits for such a smooth function.
   constexpr double kStep = 0.05;
   constexpr double kReach = 6;
@@ -132,7 +132,7 @@ TrainingStep simulate_step(const StepRequest& request, const AllReduceCost& all_
     step.buckets.push_back({.bucket = bucket, .ready = {}, .start = {}, .end = cost});
   }
   const Seconds last_backward = step.compute - request.backward;
-  // Starts and ends of all_reduces beside a last backward pass that takes longer by step.slowed; what is left of them after it.
+  // Starts and ends of all_reduces beside a last backward pass longer by step.slowed; what remains.
   const auto place = [&] {
     const Seconds backward = request.backward + step.slowed;
     const Seconds computed = last_backward + backward;

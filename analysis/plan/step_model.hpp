@@ -10,9 +10,9 @@
 #include "scenario/plan/plan.hpp"
 #include "scenario/plan/workload.hpp"
 
-/// One step of data-parallel training on every GPU at once: forward pass, backward pass, and the all_reduces of the
-/// gradients, as PyTorch's DistributedDataParallel fills and launches its buckets (docs/planning.md has the rules and
-/// their sources). Pure arithmetic; what an all_reduce costs is asked of the caller.
+/// One step of data-parallel training on every GPU at once: forward pass, backward pass, and the all_reduces
+/// of the gradients, as PyTorch's DistributedDataParallel fills and launches its buckets (docs/planning.md
+/// has the rules and their sources). Pure arithmetic; what an all_reduce costs is asked of the caller.
 namespace ringside {
 
 /// Consecutive gradients, in order of arrival, that one all_reduce synchronises.
@@ -28,14 +28,14 @@ struct Gradient {
   double share = 0;  ///< Share of the backward pass, spent on it; all shares add up to 1.
 };
 
-/// The gradients of a workload in order of arrival: the reverse of parameters(). Each takes the share of the backward pass
-/// that its tensor has of the forward FLOPs, or of the elements where no FLOPs are known; a total without tensors is cut
-/// into pieces of 1 MiB that arrive evenly.
+/// The gradients of a workload in order of arrival: the reverse of parameters(). Each takes the share of the
+/// backward pass that its tensor has of the forward FLOPs, or of the elements where no FLOPs are known; a
+/// total without tensors is cut into pieces of 1 MiB that arrive evenly.
 std::vector<Gradient> arriving_gradients(const Workload& workload);
 
-/// How `synchronisation` cuts the gradients. DDP's rule for buckets: add a gradient first, then close the bucket when it
-/// has reached its cap (pytorch reducer.cpp, compute_bucket_assignment_by_size), so that buckets overshoot their cap by up
-/// to one gradient; the first cap is smaller.
+/// How `synchronisation` cuts the gradients. DDP's rule for buckets: add a gradient first, then close the
+/// bucket when it has reached its cap (pytorch reducer.cpp, compute_bucket_assignment_by_size), so that
+/// buckets overshoot their cap by up to one gradient; the first cap is smaller.
 std::vector<Bucket> make_buckets(const std::vector<Gradient>& gradients,
                                  const SynchronisationSettings& settings);
 
@@ -74,10 +74,10 @@ struct TrainingStep {
   Seconds hidden() const { return std::max(Seconds{}, communication - exposed); }
 };
 
-/// The expected largest of `count` independent numbers with a standard normal distribution: 0.56 of 2, 1.42 of 8.
+/// The expected largest of `count` independent standard normal numbers: 0.56 of 2, 1.42 of 8.
 double expected_largest(int count);
 
-/// Buckets are launched strictly in order, each when it and all before it are ready, on one communication stream; the last one
+/// Buckets are launched in order, each when it and all before it are ready, on one stream; the last one
 /// cannot be hidden. The others slow the backward pass down as StepRequest::slowdown says.
 TrainingStep simulate_step(const StepRequest& request, const AllReduceCost& all_reduce);
 

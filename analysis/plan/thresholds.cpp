@@ -161,8 +161,8 @@ const Alternative& best_of(const std::vector<Alternative>& tried) {
   constexpr double kWorthIt = 0.99;
   RINGSIDE_CHECK(!tried.empty(), "the plan as it is was tried");
   const Alternative& planned = tried.front();
-  // NCCL's own is fitted to published measurements and ours are lower bounds: the two are not ranked. How much overlap saves is
-  // not known well enough to give it up: what is better must be so with and without it.
+  // NCCL's own is fitted to published measurements and ours are lower bounds: the two are not ranked. How
+  // much overlap saves is not known well enough to give it up: what is better must be so with and without it.
   const auto better = [&](const Alternative& other) {
     return (other.algorithm == kNative) == (planned.algorithm == kNative) &&
            other.step.total.value < kWorthIt * planned.step.total.value &&

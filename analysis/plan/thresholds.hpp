@@ -13,13 +13,13 @@ namespace ringside {
 
 /// What would change the picture on one offer.
 struct Thresholds {
-  /// Bandwidth of the machine's links, times what they have, from which on less than 5 % and 10 % of a step is exposed
-  /// communication; none = no bandwidth is enough, because of latency.
+  /// Bandwidth of the machine's links, times what they have, from which on less than 5 % and 10 % of a step
+  /// is exposed communication; none = no bandwidth is enough, because of latency.
   std::optional<double> factor_for_5_percent = {};
   std::optional<double> factor_for_10_percent = {};
   /// Micro-batches per step from which on less than 10 % is exposed; none = more than kMostMicroBatches.
   std::optional<int> accumulate_for_10_percent = {};
-  /// The first number of GPUs at which one more adds less than half of a GPU's speed; none = not up to those on offer.
+  /// The least GPUs at which one more adds less than half a GPU's speed; none = not up to those on offer.
   std::optional<int> gpus_stop_paying = {};
   /// Ring is faster than naive from this message size on, on all GPUs of the offer; none = at no size.
   std::optional<Bytes> ring_from_bytes = {};
@@ -46,12 +46,12 @@ struct Alternative {
   Seconds at_best;  ///< What the step takes where everything is hidden that can be.
 };
 
-/// The plan's algorithm and every alternative with the plan's way to synchronise, and the plan's algorithm with every
-/// other style and some bucket sizes. The first is the plan as it is.
+/// The plan's algorithm and every alternative with the plan's way to synchronise, and the plan's algorithm
+/// with every other style and some bucket sizes. The first is the plan as it is.
 std::vector<Alternative> alternatives(Planner& planner, const Plan& plan, const Offer& offer);
 
-/// The fastest of those that one model predicts (`native`, or algorithms of ours, as the plan has it) and that are at least 1 %
-/// faster than the plan, whatever overlap hides; the plan as it is where none is.
+/// The fastest of those that one model predicts (`native`, or algorithms of ours, as the plan has it) and
+/// that are at least 1 % faster than the plan, whatever overlap hides; the plan as it is where none is.
 const Alternative& best_of(const std::vector<Alternative>& tried);
 
 }  // namespace ringside

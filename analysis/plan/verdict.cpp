@@ -46,7 +46,7 @@ std::string unpriced_sentence(const Ranked& ranked, const std::vector<std::size_
   }
   return names.empty()
              ? std::string{}
-             : fmt::format("No price is known of {}, which may cost less.", first_few(names, kMostNames));
+             : fmt::format("The price of {} is unknown; it may be lower.", first_few(names, kMostNames));
 }
 
 std::vector<std::size_t> order_of_offers(const Ranked& ranked) {
@@ -59,18 +59,17 @@ std::vector<std::size_t> order_of_offers(const Ranked& ranked) {
 std::string unpublished(const Offer& offer) {
   const std::string gpu = gpu_of(offer, "its GPU");
   return fmt::format(
-      "nobody published how fast {0} trains such a model; one measured step settles it (--known '{0}: N "
+      "no published run trains such a model on {0}; one measured step settles it (--known '{0}: N "
       "samples/s')",
       gpu);
 }
 
 /// What is said of an offer that would be better than the recommended one.
 std::string extrapolated_sentence(const Offer& offer) {
-  return fmt::format(" {} may be better, but only by an extrapolated number: {}.", offer.name,
-                     unpublished(offer));
+  return fmt::format(" {} may be better, but its speed is extrapolated: {}.", offer.name, unpublished(offer));
 }
 
-// --- Why nothing is recommended -------------------------------------------------------------------------------------
+// --- Why nothing is recommended ----------------------------------------------------------------------------
 
 std::string why_too_late_or_dear(const Ranked& ranked) {
   const Plan& plan = ranked.plan;
@@ -99,7 +98,7 @@ std::string why_too_late_or_dear(const Ranked& ranked) {
   const double least_cost = cost(ranked.candidates[cheapest].step);
   if (plan.budget && least_cost > plan.budget->amount) {
     if (spread && least_cost == kUnknown) {
-      return "No offer that can be used has a price to compare with the budget.";
+      return "No usable offer has a price: the budget cannot be checked.";
     }
     return fmt::format(
         "No {} costs at most {}: the cheapest, {}, costs {}.", what,
@@ -110,7 +109,7 @@ std::string why_too_late_or_dear(const Ranked& ranked) {
                      long_time(plan.deadline->value), amount(plan.budget->amount, plan.budget->currency));
 }
 
-// --- Plain data parallelism -----------------------------------------------------------------------------------------
+// --- Plain data parallelism --------------------------------------------------------------------------------
 
 /// `the cheapest of 3 offers that are done within 1 h`.
 std::string place_of_best(const Ranked& ranked, bool by_cost) {
@@ -144,7 +143,7 @@ std::string place_of_best(const Ranked& ranked, bool by_cost) {
              : fmt::format("the {} of {} {}", by_cost ? "cheapest" : "fastest", compared, offers);
 }
 
-/// What would tell most of offers that tie.
+/// The measurement that would break a tie best.
 std::string breaker_sentence(const Ranked& ranked) {
   const Offer& offer = ranked.offer_of(ranked.breaker->candidate);
   const std::string price = offer.per_hour
@@ -152,10 +151,10 @@ std::string breaker_sentence(const Ranked& ranked) {
                                               amount_text(offer.per_hour->amount, offer.per_hour->currency))
                                 : "";
   if (ranked.breaker->part == Planner::Part::computing && offer.machine.gpu) {
-    return fmt::format("What would tell most: the speed of one {0} (--known '{0}: N samples/s'){1}.",
+    return fmt::format("Measure this next: the speed of one {0} (--known '{0}: N samples/s'){1}.",
                        offer.machine.gpu->model, price);
   }
-  return fmt::format("What would tell most: one all_reduce of {1} on {0} (--known '{0}: {1} in T ms'){2}.",
+  return fmt::format("Measure this next: one all_reduce of {1} on {0} (--known '{0}: {1} in T ms'){2}.",
                      offer.name, model_size(gradient_bytes(ranked.plan.workload)), price);
 }
 
@@ -192,20 +191,20 @@ std::vector<std::string> verdict_in_buckets(const Ranked& ranked) {
                                                   ranked.better.empty() ? "Rent" : "By published speeds rent",
                                                   name, place, besides)};
     if (ranked.better.empty() && ranked.compared > 0) {
-      lines.emplace_back("That is sure: no 90 % interval of those it was compared with overlaps its.");
+      lines.emplace_back("Its 90 % interval overlaps no other offer's.");
     }
     return lines;
   }
   std::vector<std::string> lines = {
-      fmt::format("Cannot be told apart: {}: their 90 % intervals overlap. Typically {} is {}{}",
-                  tied_names(ranked), name, place, besides)};
+      fmt::format("A tie between {}: their 90 % intervals overlap. Best guess: {}, {}{}", tied_names(ranked),
+                  name, place, besides)};
   if (ranked.breaker) {
     lines.push_back(breaker_sentence(ranked));
   }
   return lines;
 }
 
-// --- A model that is spread -----------------------------------------------------------------------------------------
+// --- A model that is spread --------------------------------------------------------------------------------
 
 /// `the run of 15 B tokens`
 std::string run_words(const Workload& workload) {
@@ -230,17 +229,17 @@ std::vector<std::string> verdict_of_layouts(const Ranked& ranked) {
                                 named(ranked, best), takes));
   } else {
     lines.push_back(fmt::format(
-        "Cannot be told apart: {}: their 90 % intervals overlap. {} {} is best: {}.", tied_names(ranked),
-        ranked.better.empty() ? "Typically" : "By published speeds", named(ranked, best), takes));
+        "A tie between {}: their 90 % intervals overlap. {}: {}, {}.", tied_names(ranked),
+        ranked.better.empty() ? "Best guess" : "Best by published speeds", named(ranked, best), takes));
     lines.push_back(fmt::format(
-        "What would tell: one step on one of their GPUs (--known '{}: N samples/s'){}.", gpu_of(offer, "GPU"),
+        "Measure this next: one step on one GPU (--known '{}: N samples/s'){}.", gpu_of(offer, "GPU"),
         offer.per_hour ? fmt::format("; an hour of the offer costs {}",
                                      whole_amount_text(offer.per_hour->amount, offer.per_hour->currency))
                        : ""));
   }
   if (!ranked.better.empty()) {
     const std::size_t index = ranked.better.front();
-    lines.push_back(fmt::format("{} may be better{}, but only by an extrapolated number: {}.",
+    lines.push_back(fmt::format("{} may be better{}, but its speed is extrapolated: {}.",
                                 named(ranked, index), cost_after_comma(ranked.candidates[index].step),
                                 unpublished(ranked.offer_of(index))));
   }
@@ -267,7 +266,7 @@ std::string why_none(const Ranked& ranked) {
   }
   if (ranked.candidates.empty() || !ranked.candidates[ranked.order.front()].step.usable()) {
     if (ranked.plan.shards()) {
-      return "None of these ways to spread the model can run on what is on offer." +
+      return "No offer can run the model in any of these ways." +
              (ranked.ways_out.empty() ? "" : " " + ranked.ways_out);
     }
     return ranked.candidates.empty()

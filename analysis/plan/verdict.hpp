@@ -8,11 +8,11 @@
 /// What a ranking means, in whole sentences.
 namespace ringside {
 
-/// Why nothing is recommended; empty where something is, or where only gradients were asked for and some offer can be used.
+/// Why nothing is recommended; empty where something is, or for gradients alone with a usable offer.
 std::string why_none(const Ranked& ranked);
 
-/// What to rent and why, or what cannot be told apart; how sure that is, what would make it surer, and what was not compared. A line each;
-/// of a model that is spread none where nothing is recommended.
+/// What to rent and why, or what cannot be told apart; how sure that is, what would make it surer, and what
+/// was not compared. A line each; of a model that is spread none where nothing is recommended.
 std::vector<std::string> verdict(const Ranked& ranked);
 
 }  // namespace ringside

@@ -8,10 +8,11 @@
 namespace ringside {
 namespace {
 
-/// Memory traffic of the optimizer per trained parameter: float32 weight and two states read and written, gradient read, weight written in 16 bits.
+/// Optimizer traffic per trained parameter: fp32 weight, two states both ways, gradient in, 16-bit weight
+/// out.
 constexpr double kOptimizerTraffic = 28;
 
-/// What one GPU did that was measured: with the adapters that all ways have, and as the only way does it; of several, without checkpointing.
+/// One GPU's measured work: with all ways' adapters, as the only way; of several, without checkpointing.
 Layout measured_way(const Plan& plan, const Layout& way) {
   const bool alike =
       !plan.search && std::all_of(plan.sharding.begin(), plan.sharding.end(),
@@ -19,45 +20,54 @@ Layout measured_way(const Plan& plan, const Layout& way) {
   const bool only = !plan.search && plan.sharding.size() == 1;
   return {.adapters = alike ? way.adapters : Adapters::none,
           .rank = way.rank,
-          .checkpointing = only && way.checkpointing.value_or(false)};
+          .checkpointing = only ? way.checkpointing.value_or(Checkpointing::none) : Checkpointing::none};
 }
 
-/// The share of `rate` at which one GPU that takes all passes of `step` alone reaches the measured speed.
-double measured_share(const Plan& plan, const PlannedStep& step, const GpuSheet& gpu, double rate,
-                      double samples_per_second) {
-  const Transformer& model = *plan.workload.transformer;
+/// The share of the rate at which one GPU that takes all passes of `step` alone reaches the measured speed.
+double measured_share(const Plan& plan, const PlannedStep& step, const GpuSheet& gpu,
+                      const PlanningParameters& parameters, double samples_per_second) {
   PlannedStep alone = step;
   alone.layout = measured_way(plan, *step.layout);
-  const Work work = work_of(model, alone);
+  const Work work = work_of(plan.workload, alone);
+  const Work operations{.matrices = work.matrices, .attention = work.attention};
   const double memory = gpu.memory_bandwidth.value;
   const double passes = step.micro_batches;
   const double measured = passes * step.micro_batch / samples_per_second;
-  const double beside =
-      (update_bytes(model, alone) + passes * work.dequantised * kDequantised.typical) / memory;
-  // What is not computing cannot be nearly all of what was measured: it was measured with more samples in a step than here.
-  return passes * (work.forward + work.backward) / std::max(measured - beside, measured / 2) / rate;
+  const double beside = (update_bytes(*plan.workload.transformer, alone) +
+                         passes * work.dequantised * parameters[PlanningParameter::dequantised]) /
+                        memory;
+  // Overhead cannot be nearly all of a measurement that had more samples in a step.
+  return passes * seconds_of(operations, gpu, plan.workload.compute.precision, {}) /
+         std::max(measured - beside, measured / 2);
 }
 
 }  // namespace
 
-Work work_of(const Transformer& model, const PlannedStep& step) {
+Work work_of(const Workload& workload, const PlannedStep& step) {
+  const Transformer& model = *workload.transformer;
+  const Layout& layout = *step.layout;
   // The stage with most layers sets the pace; what is outside layers is spread evenly, as far as that can be.
-  const double layers_of_stage = layers_on_stage(model, *step.layout);
-  const double of_layer = step.micro_batch * forward_flops_of_layer(model) / step.layout->tensor;
-  const double layers = layers_of_stage * of_layer;
+  const double layers = layers_on_stage(model, layout);
+  const double samples = static_cast<double>(step.micro_batch) / layout.tensor / layout.context;
+  const double tokens = samples * static_cast<double>(model.sequence);
+  const double matrices = 2 * tokens * layers * static_cast<double>(active_elements_of_layer(model));
+  const double attention = samples * layers * forward_flops_of_layer(model) - matrices;
   const double outside =
-      step.micro_batch * forward_flops_of(model) / step.layout->tensor - model.layers * of_layer;
-  const double forward = layers + outside / step.layout->pipeline;
-  const double matrices = 2.0 * step.micro_batch * static_cast<double>(model.sequence) * layers_of_stage *
-                          static_cast<double>(active_elements_of_layer(model)) / step.layout->tensor;
-  const bool adapters = step.layout->adapters != Adapters::none;
-  const bool again = step.layout->checkpointing.value_or(false);
-  Work work{.forward = forward,
-            // Frozen matrices need no gradient of their weights.
-            .backward = 2 * forward - (adapters ? matrices : 0) + (again ? layers : 0)};
-  if (step.layout->adapters == Adapters::qlora) {
-    work.dequantised = (again ? 3 : 2) * layers_of_stage *
-                       static_cast<double>(matrix_elements_of_layer(model)) / step.layout->tensor;
+      samples * (forward_flops_of(model) - model.layers * forward_flops_of_layer(model)) / layout.pipeline;
+  // Frozen matrices need no gradient of their weights.
+  const double backward = layout.adapters == Adapters::none ? 2 : 1;
+  const double again = layout.recomputes_layers() ? 1 : 0;
+  const double attention_again =
+      layout.checkpointing.value_or(Checkpointing::none) == Checkpointing::none ? 0 : 1;
+  Work work{.matrices = (1 + backward + again) * matrices + 3 * outside,
+            .attention = (3 + attention_again) * attention,
+            .traversed = (3 + again) * bytes_per_number(workload.compute.precision) * samples * layers *
+                         kept_elements_of_layer(model),
+            .layers = (2 + again) * layers};
+  work.last = 1 - (matrices + outside + attention) / work.operations();
+  if (layout.adapters == Adapters::qlora) {
+    work.dequantised =
+        (2 + again) * layers * static_cast<double>(matrix_elements_of_layer(model)) / layout.tensor;
   }
   return work;
 }
@@ -69,7 +79,8 @@ double update_bytes(const Transformer& model, const PlannedStep& step) {
                               trained.others / (cut ? ranks_alike(*step.layout) : 1));
 }
 
-AchievedShare share_of(const Plan& plan, const GpuSheet& gpu, const PlannedStep& step) {
+LanguageSpeed speed_of(const Plan& plan, const GpuSheet& gpu, const PlannedStep& step,
+                       const PlanningParameters& parameters) {
   const Workload& workload = plan.workload;
   const auto& ranges = workload.compute.efficiency;
   auto stated = ranges.find(gpu_class(gpu));
@@ -77,11 +88,17 @@ AchievedShare share_of(const Plan& plan, const GpuSheet& gpu, const PlannedStep&
   for (const MeasuredSpeed& speed : workload.compute.measured) {
     const auto sheet = find_gpu_sheet(speed.gpu);
     if (speed.gpu == kAnyGpu || (sheet && sheet->model == gpu.model)) {
-      return {.share = Interval<double>::exactly(measured_share(
-                  plan, step, gpu, flop_rate(gpu, workload.compute.precision), speed.samples_per_second))};
+      return {.share = measured_share(plan, step, gpu, parameters, speed.samples_per_second),
+              .dequantised = parameters[PlanningParameter::dequantised]};
     }
   }
-  return stated != ranges.end() ? AchievedShare{.share = stated->second} : achieved_share(gpu);
+  if (stated != ranges.end()) {
+    const Interval<double>& share = stated->second;
+    return {.share = share.typical,
+            .dequantised = parameters[PlanningParameter::dequantised],
+            .time = {.low = share.typical / share.high, .typical = 1, .high = share.typical / share.low}};
+  }
+  return language_speed(gpu, workload, step.layout->adapters != Adapters::none, parameters);
 }
 
 }  // namespace ringside

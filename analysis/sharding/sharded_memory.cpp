@@ -45,7 +45,9 @@ double trained_parameters(const Transformer& model, const Layout& layout) {
 }
 
 double layers_on_stage(const Transformer& model, const Layout& layout) {
-  return std::ceil(static_cast<double>(model.layers) / layout.pipeline);
+  // Parts of an interleaved pipeline that do not divide the layers are as large as the largest.
+  return layout.interleave *
+         std::ceil(static_cast<double>(model.layers) / layout.pipeline / layout.interleave);
 }
 
 TrainedElements trained_on_rank(const Transformer& model, const Layout& layout) {
@@ -61,14 +63,14 @@ TrainedElements trained_on_rank(const Transformer& model, const Layout& layout) 
 }
 
 int ranks_alike(const Layout& layout) {
-  return layout.style == ShardingStyle::hybrid ? layout.data_on_node : layout.data;
+  return layout.style == ShardingStyle::hybrid ? layout.data_on_node : layout.copies();
 }
 
 int ranks_alike_in_experts(const Layout& layout) { return std::max(1, ranks_alike(layout) / layout.expert); }
 
 double bytes_per_number(Precision precision) {
-  const bool half = precision == Precision::float16 || precision == Precision::bfloat16;
-  return half ? 2 : kFloat32;
+  const bool whole = precision == Precision::float32 || precision == Precision::tf32;
+  return whole ? kFloat32 : 2;
 }
 
 double bytes_per_matrix_weight(const Layout& layout, double number) {
@@ -105,22 +107,22 @@ Memory sharded_memory(const Workload& workload, const Layout& layout, int micro_
   memory.optimizer =
       left(style != ShardingStyle::ddp, optimizer * trained.experts, optimizer * trained.others);
   if (!whole_weights) {
-    // The layer at work, the next one that is fetched, and the gradient of the layer before; or the embedding.
+    // The layer at work, the next one, and the gradient of the layer before; or the embedding.
     memory.gathered = bytes(number * std::max(3 * (experts + matrices + small), outside));
   }
   if (style != ShardingStyle::ddp && style != ShardingStyle::fsdp && style != ShardingStyle::hybrid) {
     memory.gathered.value += bytes(kZeroBuckets).value;
   }
   const double under_way = std::min(micro_batches, layout.pipeline);
-  const double kept = number * kept_elements_of_layer(model) / layout.tensor;
-  const double input = number * static_cast<double>(model.sequence * model.hidden) / layout.tensor;
+  const double parts = static_cast<double>(layout.tensor) * layout.context;
+  const double kept = number * kept_elements_of_layer(model) / parts;
+  const double input = number * static_cast<double>(model.sequence * model.hidden) / parts;
   // In the model's own type, and in float32 for the loss (Korthikanti et al. 2022, section 4.3).
   const double logits = (number + kFloat32) * static_cast<double>(model.sequence) *
-                        static_cast<double>(model.vocabulary) / layout.tensor;
-  memory.activations =
-      bytes(micro_batch * ((layout.checkpointing.value_or(false) ? under_way * layers * input + kept
-                                                                 : under_way * layers * kept) +
-                           logits));
+                        static_cast<double>(model.vocabulary) / parts;
+  memory.activations = bytes(micro_batch * ((layout.recomputes_layers() ? under_way * layers * input + kept
+                                                                        : under_way * layers * kept) +
+                                            logits));
   memory.context = bytes(kOutsideModel);
   return memory;
 }

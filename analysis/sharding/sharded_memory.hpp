@@ -13,28 +13,28 @@ double layers_on_stage(const Transformer& model, const Layout& layout);
 /// Elements that are trained: all parameters, or those of adapters on every matrix of every layer.
 double trained_parameters(const Transformer& model, const Layout& layout);
 
-/// What one rank trains before data-parallel ranks cut it among them: its tensor- and pipeline-parallel part, and of experts its own.
+/// What one rank trains without data parallelism: its tensor- and pipeline-parallel part, its own experts.
 struct TrainedElements {
   double experts = 0;
   double others = 0;
 };
 TrainedElements trained_on_rank(const Transformer& model, const Layout& layout);
 
-/// Ranks that have the same part of what is not cut, and cut it among them where the style does: all data-parallel ones, with `hybrid` those
-/// of a node.
+/// Ranks that have the same part of what is not cut, and cut it among them where the style does: all
+/// data-parallel ones, with `hybrid` those of a node.
 int ranks_alike(const Layout& layout);
 /// Those of them that have the same experts (Rajbhandari et al. 2022, arXiv 2201.05596, section 5.1).
 int ranks_alike_in_experts(const Layout& layout);
 
 /// Bytes of a number of weights, gradients and activations: mixed precision keeps them in 16 bits.
 double bytes_per_number(Precision precision);
-/// Bytes of a weight of a layer's matrices: those of a `number`, or 0.516 in NF4 with doubly quantised constants (Dettmers et al. 2023, section 3).
+/// Bytes of a matrix weight: a `number`'s, or 0.516 in NF4, doubly quantised (Dettmers et al. 2023, §3).
 double bytes_per_matrix_weight(const Layout& layout, double number);
 
-/// Mixed precision with Adam takes 2 + 2 + 12 bytes per parameter, of which stages 1, 2 and 3 cut the last, the middle and the
-/// first term among data-parallel ranks (Rajbhandari et al. 2020, section 5); momentum takes 8 instead of 12, sgd 4. Activations as
-/// kept_elements_of_layer(), cut among tensor-parallel ranks with sequence parallelism, for as many micro-batches as a stage has under
-/// way; with checkpointing the input of every layer and one layer's all (Korthikanti et al. 2022, sections 4 and 5).
+/// Mixed precision with Adam takes 2 + 2 + 12 bytes per parameter, of which stages 1, 2 and 3 cut the last,
+/// the middle and the first term among data-parallel ranks (Rajbhandari et al. 2020, §5); momentum takes 8
+/// instead of 12, sgd 4. Activations: kept_elements_of_layer(), cut by sequence parallelism, per micro-batch
+/// under way; checkpointed, every layer's input and one layer's all (Korthikanti et al. 2022, §4, §5).
 Memory sharded_memory(const Workload& workload, const Layout& layout, int micro_batch, int micro_batches);
 
 }  // namespace ringside

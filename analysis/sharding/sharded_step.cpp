@@ -18,74 +18,70 @@
 namespace ringside {
 namespace {
 
-/// As of step_model.hpp, and for the same reasons: collectives slow the kernels beside them down.
-constexpr Interval<double> kSlowdownBeside{.low = 0, .typical = 1, .high = 2};
-/// All wait for the slowest, as in planner.cpp.
-constexpr Interval<double> kSpreadOfGpus{.low = 0, .typical = 0.02, .high = 0.13};
-using End = double Interval<double>::*;
-
-struct RangeEnds {
-  End share;     ///< End of achieved_share(): the fast end is its high one.
-  End cost;      ///< End of dequantising, spread and slowdown.
-  TimeEnd time;  ///< End of what collectives cost.
-};
-constexpr RangeEnds kFast{&Interval<double>::high, &Interval<double>::low, &Interval<Seconds>::low};
-constexpr RangeEnds kTypical{&Interval<double>::typical, &Interval<double>::typical,
-                             &Interval<Seconds>::typical};
-constexpr RangeEnds kSlow{&Interval<double>::low, &Interval<double>::high, &Interval<Seconds>::high};
-
-/// Seconds of one end of every range.
+/// Seconds of one end of what collectives cost.
 struct StepParts {
   double compute = 0;
   double communication = 0;
   double exposed = 0;
   double bubble = 0;
-  double total = 0;
+  double waiting = 0;
+
+  double total() const { return compute + exposed + bubble + waiting; }
 };
 
-/// `slowest`: expected_largest() of its GPUs.
-StepParts parts_of(const Workload& workload, const PlannedStep& step, const GpuSheet& gpu,
-                   const Interval<double>& share, double slowest, GroupTimes& times, const RangeEnds& ends) {
-  const Transformer& model = *workload.transformer;
-  const Layout& layout = *step.layout;
-  const double rate = flop_rate(gpu, workload.compute.precision);
-  const Work work = work_of(model, step);
-  const double speed = rate * share.*ends.share;
-  const double memory = gpu.memory_bandwidth.value;
-  const double pass =
-      (work.forward + work.backward) / speed + work.dequantised * kDequantised.*ends.cost / memory;
-  const double update = update_bytes(model, step) / memory;
-  const Traffic traffic = traffic_of(workload, step, times, ends.time);
-  const double passes = step.micro_batches * pass;
-  const double last_backward = work.backward / speed;
-  const double hidden_passes = std::min(traffic.beside_passes, passes);
-  const double hidden_backward = std::min(traffic.beside_backward, last_backward);
-  const double slowdown = kSlowdownBeside.*ends.cost;
+/// What is left of `traffic` beside computing of `room`: what does not fit, and what frameworks do not hide.
+double left_beside(double traffic, double room, double exposed) {
+  return traffic - (1 - exposed) * std::min(traffic, room);
+}
+
+struct PartsRequest {
+  const Workload& workload;
+  const PlannedStep& step;
+  const GpuSheet& gpu;
+  const LanguageSpeed& speed;
+  const PlanningParameters& parameters;
+  double slowest = 0;  ///< expected_largest() of its GPUs.
+};
+
+/// `end`: which end of the costs. `exposure`: times the parts of traffic that are typically not hidden.
+StepParts parts_of(const PartsRequest& request, GroupTimes& times, TimeEnd end, double exposure) {
+  using enum PlanningParameter;
+  const Layout& layout = *request.step.layout;
+  const PlanningParameters& known = request.parameters;
+  const Work work = work_of(request.workload, request.step);
+  const double pass = seconds_of(work, request.gpu, request.workload.compute.precision, request.speed);
+  const double update =
+      update_bytes(*request.workload.transformer, request.step) / request.gpu.memory_bandwidth.value;
+  const Traffic traffic = traffic_of(request.workload, request.step, times, end);
+  const auto share = [&](PlanningParameter which) { return std::min(1.0, exposure * known[which]); };
+  const int passes = request.step.micro_batches;
+  const double of_parts = share(exposed_tensor) * traffic.of_parts;
+  const double beside = share(layout.style == ShardingStyle::ddp ? exposed_ddp : exposed_sharded);
   StepParts parts;
-  parts.compute = passes + update;
-  parts.communication = traffic.between + traffic.beside_passes + traffic.beside_backward;
-  parts.exposed = parts.communication + (slowdown - 1) * (hidden_passes + hidden_backward);
+  parts.compute = passes * pass + update;
+  parts.communication = traffic.between + traffic.of_parts + traffic.beside_passes + traffic.beside_backward;
+  parts.exposed = traffic.between + of_parts + left_beside(traffic.beside_passes, passes * pass, beside) +
+                  left_beside(traffic.beside_backward, work.last * pass, beside);
   // (p − 1)/v passes of a stage are lost in filling and draining (Narayanan et al. 2021, section 2.2).
   parts.bubble = static_cast<double>(layout.pipeline - 1) / layout.interleave *
-                 (pass + (layout.tensor > 1 ? traffic.between / step.micro_batches : 0));
-  const double waiting = kSpreadOfGpus.*ends.cost * slowest * parts.compute;
-  parts.total = parts.compute + parts.exposed + parts.bubble + waiting;
+                 (pass + (layout.tensor > 1 ? of_parts / passes : 0));
+  parts.waiting = known[spread] * request.slowest * parts.compute;
   return parts;
 }
 
 int data_on_node(const Layout& layout, const Offer& offer) {
   const int on_node = offer.machine.gpus_per_node.value_or(offer.gpus);
-  const int data = offer.gpus / layout.tensor / layout.pipeline;
-  return std::clamp(on_node / layout.tensor, 1, std::max(1, data));
+  const int copies = offer.gpus / layout.tensor / layout.pipeline;
+  return std::clamp(on_node / layout.tensor, 1, std::max(1, copies));
 }
 
 /// Why a model cannot be cut so; empty = it can.
 std::string cannot_be_cut(const Transformer& model, const Layout& layout, const Offer& offer) {
   const int on_node = offer.machine.gpus_per_node.value_or(offer.gpus);
-  const int parts = layout.tensor * layout.pipeline;
+  const int parts = layout.tensor * layout.pipeline * layout.context;
   if (offer.gpus % parts != 0) {
-    return fmt::format("tensor {} × pipeline {} does not divide {} GPUs", layout.tensor, layout.pipeline,
-                       offer.gpus);
+    return fmt::format("tensor {} × pipeline {}{} does not divide {} GPUs", layout.tensor, layout.pipeline,
+                       layout.context > 1 ? fmt::format(" × context {}", layout.context) : "", offer.gpus);
   }
   if (layout.tensor > on_node || on_node % layout.tensor != 0) {
     return fmt::format("tensor {} does not divide the {} GPUs of a node", layout.tensor, on_node);
@@ -93,14 +89,12 @@ std::string cannot_be_cut(const Transformer& model, const Layout& layout, const 
   if (model.heads % layout.tensor != 0) {
     return fmt::format("tensor {} does not divide {} heads", layout.tensor, model.heads);
   }
-  if (layout.interleave > 1 && model.layers % (layout.pipeline * layout.interleave) != 0) {
-    return fmt::format("pipeline {} × interleave {} does not divide {} layers", layout.pipeline,
-                       layout.interleave, model.layers);
+  if (layout.pipeline * layout.interleave > model.layers) {
+    return fmt::format("pipeline {}{} has more stages than the {} layers", layout.pipeline,
+                       layout.interleave > 1 ? fmt::format(" × interleave {}", layout.interleave) : "",
+                       model.layers);
   }
-  if (layout.pipeline > model.layers) {
-    return fmt::format("pipeline {} has more stages than the {} layers", layout.pipeline, model.layers);
-  }
-  const int data = offer.gpus / parts;
+  const int data = offer.gpus / layout.tensor / layout.pipeline;
   if (layout.expert > 1 && (model.experts % layout.expert != 0 || data % layout.expert != 0)) {
     return fmt::format("expert {} does not divide {} experts and {} data-parallel ranks", layout.expert,
                        model.experts, data);
@@ -114,7 +108,7 @@ std::string cannot_be_cut(const Transformer& model, const Layout& layout, const 
   return {};
 }
 
-/// Tensor-, pipeline- and expert-parallel parts in powers of two that can be; uncut where an offer cannot be used at all.
+/// Possible tensor-, pipeline- and expert-parallel parts, powers of two; uncut for unusable offers.
 std::vector<Layout> cuts_of(const Transformer& model, const Offer& offer) {
   std::vector<Layout> cuts;
   for (int tensor = 1; tensor <= offer.gpus; tensor *= 2) {
@@ -143,13 +137,19 @@ double samples_of_step(const Plan& plan, int gpus) {
              : static_cast<double>(*workload.batch_per_gpu) * plan.synchronisation.accumulate * gpus;
 }
 
-/// What a step needs and what would fit, with checkpointing where the layout leaves it open and memory asks for it; false where neither fits.
+/// A step's needs and what would fit, checkpointed where open and needed; false where neither fits.
 bool fits(const Workload& workload, bool open, PlannedStep& step) {
   const auto need = [&](int batch) {
     return sharded_memory(workload, *step.layout, batch, step.micro_batches);
   };
-  for (const bool checkpointing :
-       open ? std::vector{false, true} : std::vector{*step.layout->checkpointing}) {
+  std::vector<Checkpointing> kinds = {Checkpointing::none, Checkpointing::full};
+  if (!open) {
+    kinds = {*step.layout->checkpointing};
+  } else if (step.layout->adapters == Adapters::qlora) {
+    kinds = {Checkpointing::
+                 full};  // Its frameworks do (Dettmers et al. 2023; peft's prepare_model_for_kbit_training).
+  }
+  for (const Checkpointing checkpointing : kinds) {
     step.layout->checkpointing = checkpointing;
     step.memory = need(step.micro_batch);
     step.largest_batch = largest_batch(*step.gpu_memory, need(0), need(1));
@@ -161,13 +161,17 @@ bool fits(const Workload& workload, bool open, PlannedStep& step) {
 }
 
 /// Where the speed of computing comes from, and who has more samples than others.
-std::string basis_of(const GpuSheet& gpu, double rate, const AchievedShare& achieved, double of_replica,
-                     const PlannedStep& step) {
+std::string basis_of(const GpuSheet& gpu, const Workload& workload, const LanguageSpeed& speed,
+                     double of_replica, const PlannedStep& step) {
+  const double operations = step.micro_batches * work_of(workload, step).operations();
+  const double rate = flop_rate(gpu, workload.compute.precision);
+  const auto share = [&](double time) { return percent(operations / rate / time); };
+  const double compute = step.compute.typical.value;
   std::string basis =
       fmt::format("One {} computes at {}{} of its {:.4g} TFLOP/s{}.", gpu.model,
-                  achieved.share.low < achieved.share.high ? percent(achieved.share.low) + " to " : "",
-                  percent(achieved.share.high), rate / 1e12,
-                  achieved.extrapolated ? ", which nobody published of a language model on it" : "");
+                  speed.time.low < speed.time.high ? share(speed.time.high * compute) + " to " : "",
+                  share(speed.time.low * compute), rate / 1e12,
+                  speed.extrapolated ? ", but no published training of a language model ran on it" : "");
   if (static_cast<double>(step.micro_batch) * step.micro_batches > of_replica) {
     basis +=
         fmt::format(" {:g} samples of a step are not {} × {} each for {}: the one with most sets the pace.",
@@ -189,7 +193,7 @@ PlannedStep Planner::estimate(const Offer& offer, const Layout& layout, std::opt
   if (!step.problem.empty()) {
     return step;
   }
-  step.layout->data = offer.gpus / layout.tensor / layout.pipeline;
+  step.layout->data = offer.gpus / layout.tensor / layout.pipeline / layout.context;
   step.layout->data_on_node = data_on_node(layout, offer);
   step.batch = samples_of_step(plan_, offer.gpus);
   const double of_replica = step.batch / step.layout->data;
@@ -225,27 +229,47 @@ PlannedStep Planner::estimate(const Offer& offer, const Layout& layout, std::opt
 
 void Planner::add_times(const Offer& offer, const GpuSheet& gpu, double of_replica, PlannedStep& step) {
   const Workload& workload = plan_.workload;
-  const AchievedShare achieved = share_of(plan_, gpu, step);
-  step.extrapolated = achieved.extrapolated;
-  step.assumptions = {basis_of(gpu, flop_rate(gpu, workload.compute.precision), achieved, of_replica, step)};
-  if (offer.interruptible) {
-    step.assumptions.push_back(interruption_sentence(plan_));
-  }
-  const double slowest = slowest_of(offer.gpus);
-  const auto at = [&](const RangeEnds& ends) {
-    return parts_of(workload, step, gpu, achieved.share, slowest, groups(offer), ends);
+  const LanguageSpeed speed = speed_of(plan_, gpu, step, parameters_);
+  step.extrapolated = speed.extrapolated;
+  const PartsRequest request{.workload = workload,
+                             .step = step,
+                             .gpu = gpu,
+                             .speed = speed,
+                             .parameters = parameters_,
+                             .slowest = slowest_of(offer.gpus)};
+  const auto at = [&](TimeEnd end, double exposure) {
+    return parts_of(request, groups(offer), end, exposure);
   };
-  const StepParts fast = at(kFast);
-  const StepParts typical = at(kTypical);
-  const StepParts slow = at(kSlow);
+  constexpr double kLeast = 0.5;
+  constexpr double kMost = 2;
+  const StepParts fast = at(&Interval<Seconds>::low, kLeast);
+  const StepParts typical = at(&Interval<Seconds>::typical, 1);
+  const StepParts slow = at(&Interval<Seconds>::high, kMost);
   const auto range = [&](double StepParts::*member) {
     return Interval<Seconds>{.low = {fast.*member}, .typical = {typical.*member}, .high = {slow.*member}};
   };
-  step.compute = range(&StepParts::compute);
+  const auto around = [&](double seconds) {
+    return Interval<Seconds>{
+        .low = {speed.time.low * seconds}, .typical = {seconds}, .high = {speed.time.high * seconds}};
+  };
+  step.compute = around(typical.compute);
   step.communication = range(&StepParts::communication);
   step.exposed = range(&StepParts::exposed);
-  step.bubble = range(&StepParts::bubble);
-  step.total = range(&StepParts::total);
+  step.bubble = around(typical.bubble);
+  step.waiting = around(typical.waiting);
+  // How fast GPUs compute and what communication costs are known from different sources: as in total_of().
+  const auto end_at = [&](double time, const StepParts& parts) {
+    return Seconds{typical.total() *
+                   std::exp((time < 1 ? -1 : 1) *
+                            std::hypot(std::log(time), std::log(parts.total() / typical.total())))};
+  };
+  step.total = {.low = end_at(std::min(speed.time.low, 1 - 1e-12), fast),
+                .typical = {typical.total()},
+                .high = end_at(speed.time.high, slow)};
+  step.assumptions = {basis_of(gpu, workload, speed, of_replica, step)};
+  if (offer.interruptible) {
+    step.assumptions.push_back(interruption_sentence(plan_));
+  }
   if (workload.input_per_node) {
     const int on_node = std::min(offer.gpus, offer.machine.gpus_per_node.value_or(offer.gpus));
     const Seconds fed{step.batch * on_node / offer.gpus / *workload.input_per_node};
@@ -271,7 +295,7 @@ std::vector<PlannedStep> Planner::search(const Offer& offer) {
       }
       return;
     }
-    // The largest micro-batch that fits: fewer gathers, fuller kernels; a pipeline wants many, so smaller ones are tried, too.
+    // The largest micro-batch that fits: fewer gathers, fuller kernels; for a pipeline also smaller ones.
     const double of_replica = one.batch / one.layout->data;
     const int most = std::max(1, static_cast<int>(std::ceil(of_replica)));
     for (int batch = 1; batch <= std::min(most, one.largest_batch.value_or(1)); ++batch) {
@@ -292,7 +316,7 @@ std::vector<PlannedStep> Planner::search(const Offer& offer) {
           (style == ShardingStyle::hybrid && offer.machine.nodes == 1)) {
         continue;
       }
-      for (const bool checkpointing : {false, true}) {
+      for (const Checkpointing checkpointing : {Checkpointing::none, Checkpointing::full}) {
         Layout layout = cut;
         layout.style = style;
         layout.checkpointing = checkpointing;

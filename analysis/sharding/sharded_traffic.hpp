@@ -13,6 +13,8 @@ struct Traffic {
   double beside_passes = 0;    ///< Can be hidden behind computing of every micro-batch.
   double beside_backward = 0;  ///< Can be hidden behind the last backward pass.
   double between = 0;          ///< Nothing to compute meanwhile.
+  double of_parts =
+      0;  ///< Between ranks that work on the same sample; what computes next waits for most of it.
 };
 
 /// `end`: which end of what collectives cost.

@@ -99,9 +99,13 @@ std::string ways_out(const Ranked& ranked) {
   if (const auto nodes = more_nodes(plan, offer, {.style = ShardingStyle::fsdp})) {
     ways.push_back(fmt::format("{} of it with fsdp", count_of(*nodes, "node")));
   }
+  if (const auto sequence = shorter_sequence(plan, offer, {.adapters = Adapters::qlora});
+      sequence && ways.empty()) {
+    ways.push_back(fmt::format("--shard qlora with --sequence {}", *sequence));
+  }
   return ways.empty()
              ? fmt::format("On {} neither adapters nor shorter sequences nor more nodes fit.", offer.name)
-             : fmt::format("What would fit {}: {}.", offer.name, fmt::join(ways, "; "));
+             : fmt::format("To fit {}: {}.", offer.name, fmt::join(ways, "; or "));
 }
 
 }  // namespace ringside

@@ -2,14 +2,16 @@
 //   gloo_all_reduce --rank R --ranks N --store DIRECTORY [--interface NAME] --budget SECONDS --bytes B...
 // Rank 0 prints a line per variant and size (peer::print):
 //   ring, bcube   gloo::allreduce, in place
-//   shift         every rank sends to its right and receives from its left what a ring moves, 2(N-1) chunks of S/N
+//   shift         every rank sends 2(N-1) chunks of S/N to its right, as a ring does
 //                 bytes, all of them at once: nothing is reduced, and nothing waits for what it is to pass on
 //   both_ways     the same between ranks 0 and 1 alone (with two ranks, shift is that)
 //   memcpy        every rank copies the message inside its own memory
+//   add           every rank adds a second vector to the message: two reads and a write of each element
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -121,6 +123,11 @@ class Peer {
         time("both_ways", {[] {}, [] {}});
       }
       time("memcpy", {[] {}, [this] { std::memcpy(message_.data(), own_.data(), bytes_of_message()); }});
+      time("add", {[] {},
+                   [this] {
+                     std::transform(message_.begin(), message_.end(), own_.begin(), message_.begin(),
+                                    std::plus<>());
+                   }});
     }
   }
 

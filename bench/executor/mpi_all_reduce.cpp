@@ -28,13 +28,15 @@ peer::Ranks all_ranks() {
   return ranks;
 }
 
-/// "Open MPI v4.1.4", without where and by whom it was built.
+/// "Open MPI v4.1.4" or "MPICH 4.0.2", without where and by whom it was built.
 std::string library() {
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
   int length = 0;
   MPI_Get_library_version(text.data(), &length);
   const std::string all(text.data());
-  return all.substr(0, all.find_first_of(",\n"));
+  const std::string first = all.substr(0, all.find_first_of(",\n"));
+  const std::size_t tab = first.find_last_of('\t');  // "MPICH Version:\t4.0.2"
+  return tab == std::string::npos ? first : "MPICH " + first.substr(tab + 1);
 }
 
 void run(const std::vector<std::size_t>& sizes, double budget) {

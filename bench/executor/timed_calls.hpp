@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-/// What the peers of our executor share: the rule by which each is timed, and the values that they add up. Nothing of
-/// ringside is linked, so that a peer runs as its own users run it.
+/// What the peers of our executor share: the rule by which each is timed, and the values that they add up.
+/// Nothing of ringside is linked, so that a peer runs as its own users run it.
 namespace peer {
 
 /// The ranks that take part, as the library under test provides them.
@@ -28,11 +28,11 @@ struct Time {
   int calls = 0;
 };
 
-/// The rule of docs/measuring.md: ranks leave a barrier, each times its own call, the slowest counts, the first calls
+/// The rule of docs/measuring.md: after a barrier each rank times its call, the slowest counts, first calls
 /// are dropped. Calls go on for about `budget` seconds, but at least five are made. The same at every rank.
 Time time_calls(const Call& call, double budget, const Ranks& ranks);
 
-/// What a rank contributes: small whole numbers that differ at each rank and index, so that sums are exact in any order.
+/// What a rank contributes: small whole numbers by rank and index: sums are exact in any order.
 std::vector<float> contribution(int rank, std::size_t count);
 
 /// Throws std::runtime_error naming rank and element when `message` is not the sum of all contributions.

@@ -103,8 +103,8 @@ plots::LabelledMatrix pair_map_of(const std::vector<PairRun>& runs) {
   matrix.subtitle = "measured over predicted bandwidth of runs on two nodes, largest sizes";
   matrix.row_title = "node";
   matrix.column_title = "node";
-  matrix.value_title = "measured / predicted time";
-  matrix.time_ratio = true;
+  matrix.value_title = "measured / predicted bandwidth";
+  matrix.bandwidth_ratio = true;
   matrix.rows = names;
   matrix.columns = names;
   matrix.values.assign(names.size(),
@@ -145,8 +145,8 @@ plots::LabelledMatrix map_of(const std::vector<study::LogCheck>& checks) {
   matrix.subtitle = "measured over predicted bandwidth, median of each band of sizes";
   matrix.row_title = "log";
   matrix.column_title = "sizes";
-  matrix.value_title = "measured / predicted time";
-  matrix.time_ratio = true;
+  matrix.value_title = "measured / predicted bandwidth";
+  matrix.bandwidth_ratio = true;
   matrix.columns = {"up to 64 KiB", "up to 16 MiB", "above"};
   for (const study::LogCheck* check : shown) {
     matrix.rows.push_back(std::filesystem::path(check->log).stem().string());
@@ -191,15 +191,19 @@ void print_checks(const std::vector<study::LogCheck>& checks, const std::vector<
     alarms += check.check.alarmed() ? 1U : 0U;
     rows.push_back(std::move(row));
   }
+  if (rows.empty()) {
+    std::for_each(problems.begin(), problems.end(), [](const std::string& problem) { print_line(problem); });
+    return;
+  }
   print(table({"log", "machine", ">up to 64 KiB", ">up to 16 MiB", ">above", ">GB/s of expected",
                "most likely cause"},
               rows));
-  print_line(
-      fmt::format("\nmeasured / predicted bandwidth, above 1 is faster; ! slower than such machines are, ? "
-                  "faster than expected,\n"
-                  "h held back, i incomplete, f failed; all_reduce unless another is named. {} of {} slow, "
-                  "{} not checked",
-                  alarms, checks.size(), problems.size()));
+  print_line(fmt::format(
+      "\nmeasured / predicted bandwidth, above 1 is faster; ! slower than such machines are, ? "
+      "faster than expected,\n"
+      "h slow for a known reason, i incomplete, f failed; all_reduce unless another is named. {} of {} slow, "
+      "{} not checked",
+      alarms, checks.size(), problems.size()));
   print_assumptions(checks);
   print_pairs(pair_outliers(study::pair_runs(checks)));
   for (const std::string& problem : problems) {
@@ -211,7 +215,7 @@ void draw_checks(const std::vector<study::LogCheck>& checks, const CommonOptions
   if (checks.empty()) {
     return;
   }
-  const plots::ChartContext context = {.title = "Machines beside what such machines reach",
+  const plots::ChartContext context = {.title = "Your logs beside such machines",
                                        .machine = "",
                                        .source = "ringside check",
                                        .output_directory = study::output_directory(common, "check")};

@@ -9,7 +9,7 @@
 /// What `ringside check` says of many logs at once.
 namespace ringside::cli {
 
-/// A line per log, and the nodes and pairs of nodes that are slow beside the others; `problems` are of logs that could not be checked.
+/// A line per log, and the slow nodes and pairs of nodes; `problems`: of logs that could not be checked.
 void print_checks(const std::vector<study::LogCheck>& checks, const std::vector<std::string>& problems,
                   const CommonOptions& common);
 /// `check_map`: logs × bands; `check_pairs`: nodes × nodes, of logs of two hosts each.

@@ -34,7 +34,7 @@ std::string verdict_of(const BandVerdict& band, std::string_view others) {
     case Standing::faster:
       return "faster than expected: is the description right?";
     case Standing::held_back:
-      return "held back";
+      return "slow for a known reason";
     case Standing::incomplete:
       return "as expected, but incomplete";
     case Standing::failed:
@@ -171,11 +171,12 @@ void print_check(const study::LogCheck& check, const CommonOptions& common) {
     print_line(fmt::format("{}: no time that counts, on {}", check.log, check.machine.name));
   } else {
     const PointKey& key = check.check.points.front().key;
-    print_line(fmt::format(
-        "{}: {} of {} on {} ranks{} of {}{}", check.log, count_of(check.check.points.size(), "size"),
-        name(key.collective), key.ranks,
-        check.check.nics && !check.recognised ? fmt::format(" on {} nodes", check.check.nics->nodes) : "",
-        check.machine.name, check.recognised ? ", as the log says" : ""));
+    print_line(fmt::format("{}: {} of {} on {} ranks{} {}{}", check.log,
+                           count_of(check.check.points.size(), "size"), name(key.collective), key.ranks,
+                           check.check.nics && !check.recognised
+                               ? fmt::format(" on {} nodes, described as", check.check.nics->nodes)
+                               : " of",
+                           check.machine.name, check.recognised ? ", as the log says" : ""));
   }
   for (const std::string& assumption : check.assumptions) {
     print_line(assumption);
@@ -212,7 +213,7 @@ void print_check(const study::LogCheck& check, const CommonOptions& common) {
     return;
   }
   if (const auto& cause = check.check.held_back) {
-    print_cause("Held back: ", *cause);
+    print_cause("Known reason: ", *cause);
   }
   for (const CauseEvidence& evidence : check.check.hints) {
     print_line(fmt::format("Not slow, but {}: {}. To tell: {}", evidence.sentence, sentence(evidence.cause),
@@ -224,7 +225,7 @@ void print_check(const study::LogCheck& check, const CommonOptions& common) {
 void draw_check(const study::LogCheck& check, const CommonOptions& common) {
   const std::string stem =
       check.log == "standard input" ? "check" : std::filesystem::path(check.log).stem().string();
-  const plots::ChartContext context = {.title = "Measured, on what such machines reach",
+  const plots::ChartContext context = {.title = "Your log beside such machines",
                                        .machine = check.machine.name,
                                        .source = check.log,
                                        .output_directory = study::output_directory(common, stem)};
@@ -265,7 +266,7 @@ void print_own_probes(const std::vector<Point>& points, Backend backend, const C
     return;
   }
   print_line(fmt::format(
-      "NCCL does not run here, so there is no population of such machines to compare with (`ringside doctor` "
+      "Without NCCL there are no published machines to compare with (`ringside doctor` "
       "says what is missing).\nall_reduce of {} ranks over {}, beside what this machine's own probes expect:",
       points.empty() ? 0 : points.front().key.ranks, name(backend)));
   print(table({"algorithm", ">size", ">measured", ">expected", "verdict"}, rows));

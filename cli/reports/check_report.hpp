@@ -19,7 +19,7 @@ void print_check(const study::LogCheck& check, const CommonOptions& common);
 /// `bus_bandwidth` of the log on the predicted band.
 void draw_check(const study::LogCheck& check, const CommonOptions& common);
 
-/// What was measured on CPUs, beside what this machine's own probes say: there is no population of such machines.
+/// What was measured on CPUs, beside what this machine's own probes say: no population of such is known.
 void print_own_probes(const std::vector<Point>& points, Backend backend, const CommonOptions& common);
 
 /// Whether all logs pass.

@@ -69,7 +69,7 @@ void print_first(std::string_view title, const std::vector<std::string>& sentenc
     print_line(fmt::format("{}: {}", title, sentences[i]));
   }
   if (sentences.size() > most) {
-    print_line(fmt::format("{}: {} more stand in {}", title, sentences.size() - most, file));
+    print_line(fmt::format("{}: {} more in {}", title, sentences.size() - most, file));
   }
 }
 

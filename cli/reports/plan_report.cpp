@@ -16,7 +16,7 @@
 namespace ringside::cli {
 namespace {
 
-// --- Sentences --------------------------------------------------------------------------------------------------------
+// --- Sentences ---------------------------------------------------------------------------------------------
 
 /// The least and the largest of some numbers.
 struct Range {
@@ -37,7 +37,7 @@ std::string from_to(const Range& range, double factor, int digits, const char* u
   return low == high ? low + unit : fmt::format("{} to {}{}", low, high, unit);
 }
 
-// --- Sentences --------------------------------------------------------------------------------------------------------
+// --- Sentences ---------------------------------------------------------------------------------------------
 
 /// What a kind of link does to steps.
 struct LinkFacts {
@@ -106,7 +106,7 @@ void print_lines(const std::vector<std::string>& lines) {
   }
 }
 
-// --- What is said of offers -------------------------------------------------------------------------------------------
+// --- What is said of offers --------------------------------------------------------------------------------
 
 std::vector<Remark> problems_of(const Ranked& ranked) {
   std::vector<Remark> problems;
@@ -138,7 +138,7 @@ void print_explanations(const study::PlanStudy& study) {
   }
 }
 
-// --- What is explained ------------------------------------------------------------------------------------------------
+// --- What is explained -------------------------------------------------------------------------------------
 
 void print_remedies(const study::PlanStudy& study) {
   for (const study::ShownOffer& shown : study.shown) {
@@ -156,16 +156,14 @@ void print_thresholds(const study::PlanStudy& study) {
     return;
   }
   print_line();
-  print_line(
-      "what would be enough: bandwidth of a GPU's link for 10 % and 5 % exposed, or micro-batches per step "
-      "for 10 %;");
+  print_line("needed: bandwidth of a GPU's link for 10 % and 5 % lost, or micro-batches per step for 10 %;");
   print_line(
       "GPUs up to which one more adds at least half of a GPU's speed; size and GPUs from which ring beats "
       "naive");
   print(thresholds);
 }
 
-// --- One screen -------------------------------------------------------------------------------------------------------
+// --- One screen --------------------------------------------------------------------------------------------
 
 void print_problems(const study::PlanStudy& study) {
   constexpr std::size_t kMostReasons = 4;
@@ -174,7 +172,7 @@ void print_problems(const study::PlanStudy& study) {
     print_line(fmt::format("not used: {}: {}", reasons[i].named(), reasons[i].sentence));
   }
   if (reasons.size() > kMostReasons) {
-    print_line(fmt::format("not used: offers for {} more reasons stand in {}", reasons.size() - kMostReasons,
+    print_line(fmt::format("not used: offers with {} more reasons are in {}", reasons.size() - kMostReasons,
                            study.file.string()));
   }
 }
@@ -218,10 +216,10 @@ void print_remarks(const study::PlanStudy& study, bool explained) {
 std::string legend_of(const Ranked& ranked) {
   std::vector<std::string> marks;
   if (ranked.recommended) {
-    marks.emplace_back(ranked.tied.empty() ? "→ recommended" : "≈ cannot be told apart");
+    marks.emplace_back(ranked.tied.empty() ? "→ recommended" : "≈ tie");
   }
   if (std::find(ranked.pareto.begin(), ranked.pareto.end(), true) != ranked.pareto.end()) {
-    marks.emplace_back("• nothing is both cheaper and faster");
+    marks.emplace_back("• no offer is both cheaper and faster");
   }
   return fmt::format("{}", fmt::join(marks, "   "));
 }
@@ -245,7 +243,7 @@ void print_buckets(const study::PlanStudy& study, const PlanView& view) {
   print_more(view.top, static_cast<std::size_t>(usable), study.file.string());
   print_line(legend_of(ranked));
   print_line(fmt::format(
-      "lost: share of a step, to synchronising {}; ring, naive: those in one message, by algorithms of ours",
+      "lost: share of a step, to synchronising {}; ring, naive: our own algorithms, all in one message",
       model_size(gradient_bytes(ranked.plan.workload))));
   print_problems(study);
   print_line();
@@ -268,14 +266,14 @@ void print_buckets(const study::PlanStudy& study, const PlanView& view) {
 void print_gradients(const study::PlanStudy& study) {
   if (const std::string rows = gradients_table(study); !rows.empty()) {
     print(rows);
-    print_line(fmt::format("of {} of gradients in one message; ring, naive: by algorithms of ours",
+    print_line(fmt::format("all_reduce of {} of gradients in one message; ring, naive: our own algorithms",
                            model_size(gradient_bytes(study.ranked.plan.workload))));
   }
   print_problems(study);
   print_remarks(study, false);
 }
 
-// --- A model that is spread -------------------------------------------------------------------------------------------
+// --- A model that is spread --------------------------------------------------------------------------------
 
 void print_layouts(const study::PlanStudy& study, const PlanView& view) {
   const Ranked& ranked = study.ranked;

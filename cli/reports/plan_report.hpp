@@ -19,8 +19,8 @@ struct PlanView {
 /// Everything for people, or the records for --format json.
 void print_plan(const study::PlanStudy& study, const PlanView& view, const CommonOptions& common);
 
-/// Where the results are and, where it was `written`, how to ask the plan file again; nothing for --format json. `listings`: files of
-/// offers beside it.
+/// Where the results are and, where it was `written`, how to ask the plan file again; nothing for --format
+/// json. `listings`: files of offers beside it.
 void print_where(const study::PlanStudy& study, bool written, const std::vector<std::string>& listings,
                  const CommonOptions& common);
 

@@ -59,7 +59,7 @@ void print_json(const study::PlanSweep& sweep) {
       values[sweep.sweeps[index].key] = row.values[index];
     }
     line["sweep"] = values;
-    print_line(line.dump());
+    print_record(line);
   }
 }
 
@@ -99,7 +99,7 @@ void print_plan_sweep(const study::PlanSweep& sweep, const CommonOptions& common
   print(table(header, rows));
   if (std::any_of(sweep.sweeps.begin(), sweep.sweeps.end(),
                   [](const study::Sweep& one) { return one.key == "nodes" || one.key == "gpus_per_node"; })) {
-    print_line("machines of another size are rented whole, at the same price of a GPU");
+    print_line("other machine sizes are rented as whole machines, at the same price per GPU");
   }
   print_block("in brackets: not recommended", none);
   print_block("warnings", notes);

@@ -230,7 +230,7 @@ std::string gradients_table(const study::PlanStudy& study) {
                                             ? fmt::format("{:.2g}×", step.naive->value / step.ring->value)
                                             : std::string(kAbsent);
                                }),
-                   step_column("what limits it", [](const PlannedStep& step) { return step.limit; })},
+                   step_column("limit", [](const PlannedStep& step) { return step.limit; })},
                   rows);
 }
 

@@ -49,7 +49,7 @@ std::string interval_text(const std::optional<Prediction>& predicted) {
   return fmt::format("{}–{}", low, high);
 }
 
-/// What stands behind a row: that it is the fastest, and that its two times are of different execution policies.
+/// What stands behind a row: that it is the fastest, or its two times differ in execution policy.
 std::string remark(const ComparisonRow& row, std::string_view fastest) {
   std::string text(row.fastest ? fastest : "");
   if (policies_differ({.key = row.key, .predicted = row.predicted, .measured = row.measured})) {
@@ -124,31 +124,49 @@ ComparisonTable comparison_table(const std::vector<Point>& points, bool narrow) 
   return result;
 }
 
-/// All points of a short table; otherwise those of the smallest size, the largest, and where the fastest of ours changes, for each number of ranks.
+/// Its time by the prediction, or by the clock where nothing was predicted.
+std::optional<Seconds> time_of(const Point& point) {
+  if (point.predicted) {
+    return point.predicted->seconds;
+  }
+  return point.measured && point.measured->outcome == Outcome::ok ? std::optional(point.measured->seconds)
+                                                                  : std::nullopt;
+}
+
+/// As many points as a screen takes. For each number of ranks the largest size and what failed stay in any
+/// case; then come the smallest size, the sizes where the fastest of ours changes, and all others.
 std::vector<Point> points_of_a_screen(const std::vector<Point>& points) {
   constexpr std::size_t kScreen = 24;
   std::map<int, std::map<Bytes, const Point*>> fastest;
   for (const Point& point : points) {
     const Point*& best = fastest[point.key.ranks][point.key.bytes];
-    const bool ours = point.predicted && point.key.algorithm != kNative;
-    if (ours && (best == nullptr || point.predicted->seconds < best->predicted->seconds)) {
+    const bool ours = time_of(point) && point.key.algorithm != kNative;
+    if (ours && (best == nullptr || *time_of(point) < *time_of(*best))) {
       best = &point;
     }
   }
   const auto same = [](const Point* a, const Point* b) {
     return (a == nullptr) == (b == nullptr) && (a == nullptr || a->key.algorithm == b->key.algorithm);
   };
-  std::vector<Point> shown;
-  for (const Point& point : points) {
+  const auto rank_of = [&](const Point& point) {
     const auto& sizes = fastest.at(point.key.ranks);
     const auto at = sizes.find(point.key.bytes);
-    const bool at_an_end = at == sizes.begin() || std::next(at) == sizes.end();
-    if (points.size() <= kScreen || at_an_end || !same(at->second, std::prev(at)->second) ||
-        !same(at->second, std::next(at)->second)) {
-      shown.push_back(point);
+    if (std::next(at) == sizes.end() || (point.measured && point.measured->outcome != Outcome::ok)) {
+      return 0;
+    }
+    if (at == sizes.begin()) {
+      return 1;
+    }
+    return same(at->second, std::prev(at)->second) && same(at->second, std::next(at)->second) ? 3 : 2;
+  };
+  for (int last = 3;; --last) {
+    std::vector<Point> shown;
+    std::copy_if(points.begin(), points.end(), std::back_inserter(shown),
+                 [&](const Point& point) { return rank_of(point) <= last; });
+    if (shown.size() <= kScreen || last == 0) {
+      return shown;
     }
   }
-  return shown;
 }
 
 void print_comparison(const std::vector<Point>& points) {
@@ -246,11 +264,10 @@ void print_points(const study::PointStudy& study, const CommonOptions& common, b
   print_comparison(shown);
   if (shown.size() < study.points.size()) {
     print_line();
-    print_line(
-        "the smallest size, the largest and where the fastest changes; --explain and the results have all "
-        "sizes");
+    print_line(fmt::format("{} of {} rows; --explain shows all", shown.size(), study.points.size()));
+  } else {
+    print_accuracy(study.conclusions.accuracy);
   }
-  print_accuracy(study.conclusions.accuracy);
   if (std::any_of(study.points.begin(), study.points.end(),
                   [](const Point& point) { return point.measured && point.measured->shared_gpu; })) {
     print_line(

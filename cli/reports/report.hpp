@@ -12,8 +12,8 @@
 /// What a finished study says: tables, verdict and charts.
 namespace ringside::cli {
 
-/// Tables, accuracy and verdict of a study, or its journal as it is for --format json. Without `all` a long table has its ends and turns.
-void print_points(const study::PointStudy& study, const CommonOptions& common, bool all = true);
+/// Tables, accuracy and verdict of a study, or its journal (--format json). Without `all`: ends and turns.
+void print_points(const study::PointStudy& study, const CommonOptions& common, bool all);
 
 /// Its charts; `grid` is the predicted speedup over a wider range, where there is one.
 void draw_points(const study::PointStudy& study, const std::optional<SpeedupGrid>& grid,
@@ -22,8 +22,8 @@ void draw_points(const study::PointStudy& study, const std::optional<SpeedupGrid
 /// The machine as a chart names it: `this machine` with its CPU.
 std::string chart_label(const Machine& machine);
 
-/// Draws and names the files on standard output (standard error for --format json); without gnuplot it says what is
-/// missing, once, and goes on.
+/// Draws and names the files on standard output (standard error for --format json); without gnuplot it says
+/// what is missing, once, and goes on.
 void draw_charts(const std::vector<plots::Figure>& figures, const plots::ChartContext& context,
                  const CommonOptions& common, Progress& progress);
 

@@ -11,6 +11,7 @@
 
 #include "cli/console.hpp"
 #include "cli/reports/report.hpp"
+#include "common/error.hpp"
 #include "plots/charts/charts.hpp"
 #include "sim/topology/description.hpp"
 #include "sim/topology/network.hpp"
@@ -21,6 +22,7 @@ namespace {
 
 /// A machine that does not say how many GPUs it has is shown with this many ranks.
 constexpr int kDefaultRanks = 4;
+constexpr int kMaxListedRanks = 65536;
 /// Beyond this a drawing takes long.
 constexpr std::size_t kMaxDrawnVertices = 2000;
 
@@ -131,10 +133,10 @@ BytesPerSecond slowest_hop(const TopologyDescription& description) {
 /// What gives the slowest hop of the ring so little, which the picture marks.
 std::string limit_of(const TopologyDescription& description) {
   const CrossedLink& link = description.limiting.front();
-  std::string text = "what limits the ring: ";
+  std::string text = "limit of the ring: ";
   text += link.ring_flows > 1 ? fmt::format("{} flows share {}", link.ring_flows, link.name) : link.name;
   if (description.limiting.size() > 1) {
-    text += fmt::format(", and {} more like it", description.limiting.size() - 1);
+    text += fmt::format(", and {} more alike", description.limiting.size() - 1);
   }
   return text + fmt::format("; {} a hop", format(slowest_hop(description)));
 }
@@ -172,6 +174,11 @@ void print_hops_as_json(const TopologyDescription& description) {
 void show_machine(const std::filesystem::path& file, int num_ranks, bool draw, const CommonOptions& common) {
   const Machine machine = study::read_machine(file, "show machine");
   const int ranks = num_ranks > 0 ? num_ranks : machine.gpus_per_node.value_or(kDefaultRanks) * machine.nodes;
+  if (ranks > kMaxListedRanks) {
+    throw Error(ErrorKind::bad_input,
+                fmt::format("show machine: {} ranks are too many to list; --ranks takes up to {}", ranks,
+                            kMaxListedRanks));
+  }
   const Network network = build_network(machine, ranks);
   const TopologyDescription description = describe(network);
   if (common.format == OutputFormat::json) {

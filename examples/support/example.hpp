@@ -7,11 +7,11 @@
 
 #include "ringside/launch.hpp"
 
-/// What all programs of the tutorial share: flags, errors as sentences, and ranks that print one after another.
+/// What the tutorial's programs share: flags, errors as sentences, ranks that print in turn.
 namespace examples {
 
-/// Like `ringside` itself: `--ranks`, `--backend` and `--timeout`, further flags, and an exit status: 0 done, 1 ran and
-/// failed, 2 wrong arguments, 3 this machine lacks what was asked for.
+/// Like `ringside` itself: `--ranks`, `--backend` and `--timeout`, further flags, and an exit status: 0 done,
+/// 1 ran and failed, 2 wrong arguments, 3 this machine lacks what was asked for.
 class Example {
  public:
   /// `teaches` is what --help says of it.
@@ -48,8 +48,8 @@ void check(bool condition, const std::string& what);
 /// Each rank calls `print` in order of rank, so that the lines of several processes stand in order.
 void in_turn(ringside::Communicator& communicator, const std::function<void()>& print);
 
-/// Median of the seconds that the slowest rank takes for `call`, over `iterations` runs after one that is not counted.
-/// The same at all ranks.
+/// Median of the seconds that the slowest rank takes for `call`, over `iterations` runs after one that is not
+/// counted. The same at all ranks.
 double slowest_median(ringside::Communicator& communicator, int iterations,
                       const std::function<void()>& call);
 

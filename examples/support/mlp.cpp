@@ -26,7 +26,7 @@ Mlp::Mlp(std::vector<int> widths, unsigned seed) : widths_(std::move(widths)) {
     const auto inputs = static_cast<std::size_t>(widths_[layer]);
     const auto outputs = static_cast<std::size_t>(widths_[layer + 1]);
     tensors_.push_back({.offset = parameters_.size(), .count = inputs * outputs});
-    // Uniform with variance 2 / inputs. Source: K. He et al., "Delving deep into rectifiers", ICCV 2015, section 2.2.
+    // Uniform with variance 2 / inputs: K. He et al., "Delving deep into rectifiers", ICCV 2015, §2.2.
     std::uniform_real_distribution<float> weights(-std::sqrt(6.0F / static_cast<float>(inputs)),
                                                   std::sqrt(6.0F / static_cast<float>(inputs)));
     std::generate_n(std::back_inserter(parameters_), inputs * outputs, [&] { return weights(generator); });
@@ -51,7 +51,7 @@ float Mlp::forward(const Samples& samples) {
     }
     activations_.push_back(std::move(output));
   }
-  // Softmax, cross entropy and its derivative: probabilities − (1 at the right class), over the number of samples.
+  // Softmax, cross entropy and its derivative: probabilities − (1 at the right class), over samples.
   const MatrixXf& scores = activations_.back();
   const auto count = static_cast<float>(samples.count());
   d_output_.resize(scores.rows(), scores.cols());

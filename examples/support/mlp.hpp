@@ -7,8 +7,8 @@
 
 #include <Eigen/Core>
 
-/// A multilayer perceptron for the training programs: linear layers, ReLU between them, softmax and cross entropy at the
-/// end. Just enough to have gradients worth synchronising.
+/// A multilayer perceptron for the training programs: linear layers, ReLU between them, softmax and cross
+/// entropy at the end. Just enough to have gradients worth synchronising.
 namespace examples {
 
 /// Samples to learn from: a column of inputs and a class each.
@@ -42,8 +42,8 @@ class Mlp {
   /// How many samples of the last forward were classified correctly.
   int num_correct() const { return num_correct_; }
 
-  /// Gradients of the last forward's loss, laid out as the parameters. The last layer comes first; `ready` is called with
-  /// the number of each tensor as soon as its gradient is there.
+  /// Gradients of the last forward's loss, laid out as the parameters. The last layer comes first; `ready` is
+  /// called with the number of each tensor as soon as its gradient is there.
   void backward(std::span<float> gradients, const std::function<void(std::size_t tensor)>& ready);
 
   /// parameter -= rate · gradient

@@ -17,8 +17,8 @@ struct Event {
   double end = 0;
 };
 
-/// All ranks' events, in order of rank, at rank 0; empty at the others. All ranks pass the same events but for their
-/// times, and all call it. Tracks begin with `rank 2 `, and time with the first event.
+/// All ranks' events, in order of rank, at rank 0; empty at the others. All ranks pass the same events but
+/// for their times, and all call it. Tracks begin with `rank 2 `, and time with the first event.
 std::vector<Event> collect(ringside::Communicator& communicator, const std::vector<Event>& own);
 
 /// <folder>/<name>.png.

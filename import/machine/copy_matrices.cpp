@@ -4,7 +4,7 @@
 //        0 802.93  26.33                                                        0         1
 //        1  26.32 833.33                                              0      0.00    276.07
 //
-// A second matrix of latencies, as the CPU's clock sees them, begins with `CPU` in place of `GPU`; it is kept apart by its title.
+// A second matrix of latencies, by the CPU's clock, begins with `CPU` for `GPU`: its title tells.
 
 #include "import/machine/copy_matrices.hpp"
 

@@ -33,11 +33,11 @@ struct CopyMatrices {
 /// Whether a text looks like one of them.
 bool holds_copy_matrices(std::string_view text);
 
-/// Lines of other programs may stand between the matrices and prefixes are not: rows begin with their number. Throws
-/// Error{bad_input} that names `name` when there is no matrix.
+/// Lines of other programs may stand between the matrices and prefixes are not: rows begin with their number.
+/// Throws Error{bad_input} that names `name` when there is no matrix.
 CopyMatrices read_copy_matrices(std::string_view text, const std::string& name);
 
-/// What a copy from one GPU to another reaches while nothing else goes on: over the pairs of the matrix of writes in one direction,
+/// What a copy between GPUs reaches alone: over the pairs of the matrix of writes in one direction,
 /// peer to peer if there is one. Bytes per second; nothing where no such matrix of GPUs is there.
 struct PairRates {
   const CopyMatrix* matrix = nullptr;

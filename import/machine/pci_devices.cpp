@@ -3,7 +3,7 @@
 //   /sys/devices/pci0000:16/0000:16:01.0/0000:17:00.0/0000:18:00.0/0000:19:00.0
 //            root complex   root port    switch, up   switch, down  the device
 //
-// so that every second one above the device is a switch (src/graph/xml.cc of NVIDIA/nccl). lspci -tv draws the same tree:
+// so every second one above the device is a switch (src/graph/xml.cc of NVIDIA/nccl). lspci -tv draws it:
 //
 //   -+-[0000:16]-+-00.0  Intel Corporation Device 09a2
 //    |           \-01.0-[17-19]----00.0-[18-19]----00.0-[19]----00.0  NVIDIA Corporation GA100 [A100 SXM4 40GB]
@@ -183,7 +183,7 @@ bool is_named_network(std::string_view name) {
   return has("ConnectX") || has("Ethernet") || has("InfiniBand") || has("Elastic Fabric");
 }
 
-/// `NVIDIA Corporation GA100 [A100 SXM4 40GB]` without what is in front of the last brackets that hold a name.
+/// `NVIDIA Corporation GA100 [A100 SXM4 40GB]` without what is before the last brackets with a name.
 std::string name_in_brackets(std::string_view name) {
   std::string result;
   for (std::size_t open = name.find('['); open != std::string_view::npos; open = name.find('[', open + 1)) {

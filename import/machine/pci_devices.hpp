@@ -8,8 +8,8 @@
 
 #include "import/machine/topology_xml.hpp"
 
-/// The PCI devices of a machine, as Linux (sysfs) or `lspci -tv` shows them: what NCCL's topology XML, which NCCL makes from the same
-/// files, would list.
+/// The PCI devices of a machine, as Linux (sysfs) or `lspci -tv` shows them: what NCCL's topology XML, which
+/// NCCL makes from the same files, would list.
 namespace ringside {
 
 struct PciTopology {
@@ -19,8 +19,8 @@ struct PciTopology {
       {};  ///< Whole sentences: what PCI does not show, and slots that are slower than they could be.
 };
 
-/// The devices below `system`, which is /sys or a copy of it. `cpu_vendor` as in /proc/cpuinfo, or empty. No GPUs when there are
-/// none; never throws for files that are missing.
+/// The devices below `system`, which is /sys or a copy of it. `cpu_vendor` as in /proc/cpuinfo, or empty. No
+/// GPUs when there are none; never throws for files that are missing.
 PciTopology pci_topology_of_sysfs(const std::filesystem::path& system, const std::string& cpu_vendor);
 
 /// Whether a text looks like `lspci -tv`.

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-/// What a log of nccl-tests says of the machine and of what NCCL chose there, beside its times: the list of ranks and NCCL's INFO lines.
+/// What a log of nccl-tests says beside its times: the list of ranks and NCCL's INFO lines.
 namespace ringside {
 
 /// Something counted in a log, and the first line that says it.
@@ -28,7 +28,7 @@ struct RunFacts {
   std::optional<int> ranks = {};         ///< By NCCL (`nranks 16`) or the list.
   std::optional<int> nodes = {};         ///< By NCCL (`nNodes 2`).
   std::optional<std::string> nccl = {};
-  /// `NCCL_ALGO` → `Ring`, with the line: set by environment as INFO says it, exported by the launcher (`-x`), or in front of the command.
+  /// `NCCL_ALGO` → `Ring`, with its line: INFO, an export of the launcher (`-x`), or before the command.
   struct Setting {
     std::string value = {};
     std::size_t line = 0;

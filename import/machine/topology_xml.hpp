@@ -44,8 +44,8 @@ bool is_topology_xml(std::string_view text);
 /// Throws Error{bad_input} `name:line: …` for a text that is cut or no such XML.
 TopologyXml read_topology_xml(std::string_view text, const std::string& name);
 
-/// The machine it describes: links between GPUs, switches, sockets, and NICs with their rate. `gpu` names the model where its PCI
-/// number is not among those known. Throws Error{bad_input} where it lists no GPUs or wires them in a way that a machine cannot say.
+/// The machine it describes: links between GPUs, switches, sockets, NICs with rates. `gpu` names the model
+/// where its PCI number is not among those known. Throws Error{bad_input} without GPUs or for unknown wiring.
 TopologyMachine machine_of_topology_xml(const TopologyXml& xml, const std::string& name,
                                         const std::optional<std::string>& gpu);
 TopologyMachine machine_of_topology_xml(std::string_view text, const std::string& name,

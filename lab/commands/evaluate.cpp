@@ -1,5 +1,6 @@
 #include "lab/studies/evaluate.hpp"
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,6 +13,9 @@
 #include "common/numbers.hpp"
 #include "lab/charts/accuracy_charts.hpp"
 #include "lab/commands/commands.hpp"
+#include "lab/planning/planning_fit.hpp"
+#include "study/inputs/scenario_points.hpp"
+#include "study/inputs/shipped_files.hpp"
 
 namespace ringside::lab {
 
@@ -125,8 +129,24 @@ void draw(const AccuracyReport& report, const std::string& directory,
   cli::draw_charts(figures, all, common, progress);
 }
 
+/// Writes configs/planning/, which the next build takes in.
+void fit_planning(const std::filesystem::path& table, const CommonOptions& common) {
+  const PlanningStudy study = study_planning(load_published_runs(table, study::known_names()));
+  const std::filesystem::path folder =
+      common.output.value_or(study::configs_directory().value_or("configs") / "planning");
+  study::write_file(folder / "parameters.yaml", to_yaml(study.all));
+  study::write_file(folder / "held_out.yaml", held_out_file(study));
+  print_line(fmt::format("{} runs of {} sources; wrote {} and held_out.yaml. Build again to use them.",
+                         study.rows, study.folds.size(), (folder / "parameters.yaml").string()));
+}
+
 /// Writes configs/nccl/, which the next build takes in.
 void run_fit(const std::string& directory, const CommonOptions& common) {
+  const std::filesystem::path table = std::filesystem::path(directory) / "language_models.csv";
+  if (std::filesystem::exists(table)) {
+    fit_planning(table, common);
+    return;
+  }
   Progress progress(common.quiet);
   const FitStudy fit = fit_evaluated(directory, common, progress.observer());
   print_line(
@@ -175,11 +195,13 @@ void add_evaluate(CLI::App& app, CommonOptions& common) {
 }
 
 void add_fit(CLI::App& app, CommonOptions& common) {
-  auto* command = app.add_subcommand("fit",
-                                     "Fit the model of NCCL's own collectives to systems, and write "
-                                     "configs/nccl/ (or --output DIR); minutes");
+  auto* command =
+      app.add_subcommand("fit",
+                         "Fit the model of NCCL's own collectives, or the planner, to what is published, and "
+                         "write configs/nccl/ or configs/planning/ (or --output DIR); minutes");
   auto directory = std::make_shared<std::string>();
-  command->add_option("DIR", *directory, "Folder of scenarios, such as configs/evaluation")->required();
+  command->add_option("DIR", *directory, "configs/evaluation, or configs/scaling for the planner")
+      ->required();
   command->callback([directory, &common] { run_fit(*directory, common); });
 }
 

@@ -13,6 +13,7 @@
 #include "cli/console.hpp"
 #include "common/numbers.hpp"
 #include "lab/commands/commands.hpp"
+#include "lab/commands/validate_runs.hpp"
 #include "lab/planning/published_runs.hpp"
 #include "lab/planning/scaling_check.hpp"
 #include "results/codec/record.hpp"
@@ -156,72 +157,6 @@ void print_speeds(const std::vector<SpeedCheck>& checks, const CommonOptions& co
   print_line();
   print_line("Speed of one GPU from words alone, each source held out: by which factor it is off");
   print(table(kFactorColumns, summaries));
-}
-
-std::string memory_cell(const PlannedStep& step) {
-  const auto gigabytes = [](Bytes size) {
-    return fmt::format("{:.3g}", static_cast<double>(size.value) / 1e9);
-  };
-  return step.gpu_memory
-             ? fmt::format("{} of {} GB", gigabytes(step.memory.total()), gigabytes(*step.gpu_memory))
-             : std::string(cli::kAbsent);
-}
-
-void print_runs(const std::vector<RunCheck>& checks, const CommonOptions& common) {
-  if (common.format == OutputFormat::json) {
-    for (const RunCheck& check : checks) {
-      nlohmann::ordered_json line = {{"record", "published_run"},
-                                     {"run", check.run.run},
-                                     {"source", check.run.source},
-                                     {"role", check.run.role},
-                                     {"published", check.run.step_seconds}};
-      if (check.ratio()) {
-        line["planned"] = check.step.total.typical.value;
-        line["low"] = check.step.total.low.value;
-        line["high"] = check.step.total.high.value;
-      } else {
-        line["problem"] = check.step.problem;
-      }
-      print_line(line.dump());
-    }
-    return;
-  }
-  std::vector<std::vector<std::string>> rows;
-  for (const RunCheck& check : checks) {
-    const PlannedStep& step = check.step;
-    const auto ratio = check.ratio();
-    rows.push_back(
-        {check.run.run, check.run.plan.offers.front().name, describe(*step.layout), memory_cell(step),
-         format(Seconds{check.run.step_seconds}), ratio ? format(step.total.typical) : step.problem,
-         ratio ? fmt::format("{} – {}", format(step.total.low), format(step.total.high)) : "",
-         ratio ? fmt::format("{:.2f}", *ratio) : "", check.inside() ? "" : "outside", check.run.role});
-  }
-  print(table(
-      {"run", "on", "way", ">memory of a GPU", ">published", ">planned", ">90 %", ">ratio", "", "speed"},
-      rows));
-  for (const char* role : {"fitted", "held out"}) {
-    std::vector<double> factors;
-    int inside = 0;
-    int close = 0;
-    for (const RunCheck& check : checks) {
-      if (check.run.role != role || !check.ratio()) {
-        continue;
-      }
-      factors.push_back(std::exp(std::abs(std::log(*check.ratio()))));
-      inside += check.inside() ? 1 : 0;
-      close += factors.back() <= 1.5 ? 1 : 0;
-    }
-    if (!factors.empty()) {
-      std::sort(factors.begin(), factors.end());
-      print_line(fmt::format("{}: {} runs, median factor {:.2f}, {} within 1.5, {} inside their interval",
-                             role, factors.size(), factors[factors.size() / 2], close, inside));
-    }
-  }
-  const FactorSummary summary = held_out_summary_of(checks);
-  print_line(
-      fmt::format("every source held out in turn: {} runs, median factor {:.2f}, 90th percentile {:.2f}, "
-                  "{:.0f} % inside their interval",
-                  summary.rows, summary.median, summary.percentile_90, 100 * summary.coverage));
 }
 
 /// Predicted beside published, every row of a table: scaling, speeds of one GPU, or runs of language models.

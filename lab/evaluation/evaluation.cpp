@@ -1,4 +1,4 @@
-// 400 lines: every score of an evaluation goes over the same systems, folds and bands of sizes, which stand here once.
+// 400 lines: every score goes over the same systems, folds and bands of sizes, said here once.
 #include "lab/evaluation/evaluation.hpp"
 
 #include <algorithm>
@@ -81,8 +81,8 @@ void add_points(std::vector<EvaluatedPoint>& result, const Machine& machine, con
   }
 }
 
-/// What an owner would measure first: the largest message, then the ones nearest to 1 KiB and to 1 MiB. Fewer when the table has
-/// no such sizes or would have none left.
+/// What an owner would measure first: the largest message, then the ones nearest to 1 KiB and to 1 MiB. Fewer
+/// when the table has no such sizes or would have none left.
 std::vector<Point> first_measured(const std::vector<Point>& points) {
   std::vector<Point> known;
   const auto largest = std::max_element(

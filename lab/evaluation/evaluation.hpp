@@ -27,8 +27,8 @@ struct EvaluationSystem {
       {};  ///< Measured, all of one collective; others than NCCL's own are passed over.
 };
 
-/// ringside_known is conditioned on the system's largest message, ringside_known2 on 1 KiB as well, ringside_known3 on 1 MiB, too;
-/// tuner_known2 is NCCL's table, its error interpolated between those two. ringside_every4 is conditioned on every fourth row, and
+/// ringside_known knows the system's largest message, ringside_known2 1 KiB as well, ringside_known3 1 MiB,
+/// too; tuner_known2 is NCCL's table, interpolated. ringside_every4 is conditioned on every fourth row, and
 /// line_every4 a straight line between those (every_fourth.hpp).
 enum class EvaluatedModel {
   ringside,
@@ -95,7 +95,7 @@ struct AccuracyReport {
   std::vector<IntervalScores> scores = {};
   /// `<system>: <why it was not evaluated>`; whoever knows of more adds it.
   std::vector<std::string> skipped = {};
-  /// On how many of the fair systems that NCCL's cost table covers ours (held out) has the smaller mean error.
+  /// On how many fair systems of NCCL's cost table ours (held out) has the smaller mean error.
   int better_than_tuner = 0;
   int compared_with_tuner = 0;
   int better_than_tuner_pcie = 0;
@@ -103,15 +103,15 @@ struct AccuracyReport {
   bool fitted_to_these = false;  ///< The program's parameters come from just these systems.
 };
 
-/// What was published beside the systems and is not evaluated, `<table> (<source>): <why>`, from a CSV with the columns `table`,
-/// `source` and `why`. Throws Error{bad_input} that names `origin`.
+/// What was published beside the systems and is not evaluated, `<table> (<source>): <why>`, from a CSV with
+/// the columns `table`, `source` and `why`. Throws Error{bad_input} that names `origin`.
 std::vector<std::string> parse_not_evaluated(std::string_view csv, const std::string& origin);
 
 /// The tables of the fair systems, in the order of their names: what `ringside-lab fit` fits to.
 std::vector<NcclTable> fit_tables(std::span<const EvaluationSystem> systems);
 
-/// held_out: with the parameters that were fitted without the system's source (`folds`), or `all` where it had no part in that.
-/// What a model is conditioned on it is not scored on; it is held_out otherwise.
+/// held_out: with the parameters that were fitted without the system's source (`folds`), or `all` where it
+/// had no part in that. What a model is conditioned on it is not scored on; it is held_out otherwise.
 AccuracyReport evaluate(std::span<const EvaluationSystem> systems, const NcclFit& all,
                         std::span<const NcclStudy::Fold> folds);
 

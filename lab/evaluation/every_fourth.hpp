@@ -4,13 +4,13 @@
 
 #include "lab/evaluation/evaluation.hpp"
 
-/// What is predicted between the rows of a table when every fourth of them is known, beside a straight line between those.
+/// Predictions between a table's rows when every fourth is known, beside a straight line.
 namespace ringside {
 
-/// Every fourth of the points by size, and the largest; empty unless at least as many as are known lie between them.
+/// Every fourth point by size, and the largest; empty unless as many lie between them.
 std::vector<Point> every_fourth(std::vector<Point> points);
 
-/// Times of the points that are not known, each on the straight line through its neighbours among `known`, on logarithmic axes.
+/// Times of the other points, on the line through their neighbours in `known`, on logarithmic axes.
 std::vector<EvaluatedPoint> on_lines_between(const std::vector<Point>& points,
                                              const std::vector<Point>& known);
 

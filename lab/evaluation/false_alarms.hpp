@@ -8,8 +8,8 @@
 #include "lab/evaluation/evaluation.hpp"
 #include "lab/nccl/nccl_fit.hpp"
 
-/// How often a check alarms on healthy machines, and on the same machines with a cause put in: each machine against a fit that never saw its
-/// source.
+/// How often a check alarms on healthy machines, and on the same machines with a cause put in: each machine
+/// against a fit that never saw its source.
 namespace ringside {
 
 /// One published machine as it is.
@@ -24,12 +24,11 @@ struct CheckedSystem {
   std::vector<BandVerdict> bands = {};
 };
 
-/// One cause over all machines that it can be put into: their measured times, longer by what the cause does to their prediction.
+/// One cause over all machines that can have it: measured times, longer as the cause predicts.
 struct InjectedCause {
   Cause cause = Cause::none;
-  int machines =
-      0;  ///< On which some band gets slower by more than such machines differ (the 95 % end of the interval).
-  int alarmed = 0;  ///< Among those.
+  int machines = 0;  ///< Where some band gets slower than the interval of such machines.
+  int alarmed = 0;   ///< Among those.
   int among_first_two =
       0;  ///< Alarmed, and the true cause, or one that does the very same, is among the first two.
   int below_spread = 0;  ///< Machines on which the cause is smaller than that; not counted.

@@ -12,7 +12,7 @@ namespace ringside {
 
 namespace {
 
-/// Descriptions are no better than this: a generation or a number of links that is wrong makes a factor of two.
+/// Descriptions are no better: a wrong generation or number of links makes a factor of two.
 constexpr double kTooFast = 3;
 
 /// What the links of a rank, or the NICs of a node, carry in one direction.

@@ -9,7 +9,7 @@
 #include "sim/nccl/parameters.hpp"
 #include "sim/nccl/system.hpp"
 
-/// Measured all_reduces → the parameters of NCCL's time model (sim/nccl/model.hpp), and how far machines scatter round it.
+/// Measured all_reduces → the parameters of NCCL's time model (sim/nccl/model.hpp), and how machines scatter.
 namespace ringside {
 
 /// One system of the data: a machine, and what NCCL took on it.
@@ -34,16 +34,16 @@ struct NcclFitOptions {
   int starts = 4;  ///< The guesses, and as many more points around them as make this many; the best end wins.
 };
 
-/// Least squares over the rows. A system weighs the same however many rows it has, and the systems of one source and class together
-/// as much as the square root of their number: twenty settings of one cluster are not twenty clusters. With r = predicted / measured a row's
-/// residual is 2(√r − 1), half way between the relative error (which rewards predicting too fast) and the logarithm (which
-/// lets a few wrong machines draw everything); beyond 0.2 it counts linearly. A parameter's logarithm is held near its guess
+/// Least squares over the rows. A system weighs the same however many rows it has, and those of one source
+/// and class the square root of their number. With r = predicted / measured a row's residual is 2(√r − 1),
+/// half way between the relative error (rewards too fast) and the logarithm (few machines draw everything);
+/// beyond 0.2 it counts linearly. A parameter's logarithm is held near its guess
 /// by its spread: 0.3 (logarithm / spread), which decides where data are silent.
 NcclParameters fit_nccl_parameters(std::span<const NcclTable> tables, const NcclFitOptions& options);
 
-/// The whole procedure: parameters of all tables; parameters without each source in turn, and without each generation of GPUs, each
-/// from the guesses (a cold start); and how far every source's systems are from what the others predict, which makes the
-/// intervals.
+/// The whole procedure: parameters of all tables; parameters without each source in turn, and without each
+/// generation of GPUs, each from the guesses (a cold start); and how far every source's systems are from what
+/// the others predict, which makes the intervals.
 struct NcclStudy {
   NcclFit all;
   struct Fold {
@@ -56,7 +56,7 @@ struct NcclStudy {
 /// The name of the fold without a generation of GPUs.
 std::string generation_group(const NcclSystem& system);
 
-/// `progress` is told what is being done. Ceres solves; the same tables and seed give the same bits on one machine.
+/// `progress` hears of stages. Ceres solves; the same tables and seed give the same bits on one machine.
 NcclStudy study_nccl(std::span<const NcclTable> tables, const NcclFitOptions& options,
                      const std::function<void(const std::string&)>& progress);
 

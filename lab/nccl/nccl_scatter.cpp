@@ -116,8 +116,8 @@ double quantile(std::vector<Weighted> sample, double probability) {
   return sample.back().value;
 }
 
-/// A source weighs as the square root of its number of systems, as in the fit. With few sources the tails beyond what was seen count,
-/// too: a part of a source is cut off less, more of it over PCIe, where hosts differ most. Chosen by what is covered on sources held out.
+/// A source weighs as the square root of its number of systems, as in the fit. With few sources unseen tails
+/// count, too: less is cut off, least over PCIe, where hosts differ most. Chosen by coverage held out.
 void set_quantiles(NcclSpread& spread, const std::vector<const ScatteredTable*>& tables) {
   constexpr double kTail = 0.05;
   const NcclKind kind = tables.front()->kind;

@@ -25,9 +25,9 @@ struct ScatteredTable {
 
 ScatteredTable scatter_of(const NcclTable& table, const NcclParameters& parameters);
 
-/// Per kind, the standard deviations that make the residuals most likely (a Gaussian over machines, as NcclPosterior has it), and the
-/// 5 % and 95 % quantiles of the residuals themselves, conformal: a source weighs as the square root of its number of systems, as in
-/// the fit, and of one more source that may lie anywhere a part is counted with them, so that few sources give their extremes.
+/// Per kind, the most likely standard deviations (a Gaussian over machines), and the 5 % and 95 % quantiles
+/// of the residuals themselves, conformal: a source weighs as the square root of its number of systems, as in
+/// the fit, and a part of one more source, anywhere, is counted: few sources give their extremes.
 std::array<NcclSpread, kNumNcclKinds> spreads_of(std::span<const ScatteredTable> tables);
 
 }  // namespace ringside

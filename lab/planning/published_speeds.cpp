@@ -146,8 +146,8 @@ FamilySpeed fit_family(const std::vector<PublishedSpeed>& rows, ModelFamily fami
   const Interval<double> time = family_speed(family).time;
   std::vector<FamilySpeed> candidates;
   if (family == ModelFamily::detection) {
-    // Two GPUs of one source and eleven of the other cannot tell two numbers: one factor from as fast as a convolutional network to
-    // five times slower.
+    // Two GPUs of one source and eleven of the other cannot tell two numbers: one factor from as fast as a
+    // convolutional network to five times slower.
     const FamilySpeed convolutional = fit_family(rows, ModelFamily::convolutional, held_out);
     constexpr int kFactors = 28;
     for (int i = 0; i < kFactors; ++i) {

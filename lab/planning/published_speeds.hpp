@@ -39,9 +39,9 @@ bool is_table_of_speeds(const std::filesystem::path& table);
 /// `owner/repository` of `owner/repository@commit file`: rows of one are not independent.
 std::string repository_of(const std::string& source);
 
-/// The two numbers that explain the rows of a family best; every source counts as the root of its rows. Detection has those of convolutional
-/// networks, both slower by one factor. `held_out`: a repository whose rows
-/// are left aside; empty = none. `time` is that of family_speed().
+/// The two numbers that explain the rows of a family best; every source counts as the root of its rows.
+/// Detection has those of convolutional networks, both slower by one factor. `held_out`: a repository whose
+/// rows are left aside; empty = none. `time` is that of family_speed().
 FamilySpeed fit_family(const std::vector<PublishedSpeed>& rows, ModelFamily family,
                        const std::string& held_out);
 

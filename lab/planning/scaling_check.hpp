@@ -10,8 +10,8 @@
 #include "scenario/plan/workload.hpp"
 #include "scenario/scenario.hpp"
 
-/// Predicted data-parallel scaling beside what other people measured. The speed of one GPU is an input, everything else is
-/// predicted from the machine's description.
+/// Predicted data-parallel scaling beside what other people measured. The speed of one GPU is an input,
+/// everything else is predicted from the machine's description.
 namespace ringside {
 
 /// A row of configs/scaling/published.csv.

@@ -13,7 +13,7 @@
 
 namespace ringside {
 
-/// The cells of a row of a published table by the names of their columns. Throws Error{bad_input} that names the file, line and column.
+/// A row of a published table by column names. Throws Error{bad_input} that names file, line and column.
 class Cells {
  public:
   Cells(const CsvTable& table, const CsvRow& row, const std::string& file)

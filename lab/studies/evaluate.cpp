@@ -60,7 +60,7 @@ std::optional<EvaluationSystem> system_of(const Scenario& scenario, const Observ
   return system;
 }
 
-/// One bad file or table among many does not keep the others from being evaluated. Throws where there is nothing to evaluate.
+/// One bad file or table does not stop the others. Throws where there is nothing to evaluate.
 Systems read_systems(const std::filesystem::path& directory, const Observer& observer) {
   observer.stage("reading scenarios");
   Systems read;

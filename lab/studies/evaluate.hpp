@@ -26,7 +26,7 @@ struct EvaluateStudy {
   std::size_t scenarios = 0;               ///< All, read or not.
 };
 
-/// How well NCCL's own all_reduce is predicted over the scenarios below a folder. A scenario that cannot be read does not
+/// How well NCCL's all_reduce is predicted over a folder's scenarios. One that cannot be read does not
 /// keep the others from being evaluated. Throws Error{bad_input} where nothing can be evaluated.
 EvaluateStudy evaluate(const EvaluateRequest& request, const study::Invocation& invocation,
                        const study::Observer& observer);
@@ -39,13 +39,13 @@ struct FitStudy {
   std::filesystem::path directory;  ///< That took the two files.
 };
 
-/// Fits the parameters to the systems below `directory` and writes configs/nccl/ (or the invocation's output), which the
-/// next build takes in. Throws Error{bad_input} where a scenario cannot be read.
+/// Fits the parameters to the systems below `directory` and writes configs/nccl/ (or the invocation's
+/// output), which the next build takes in. Throws Error{bad_input} where a scenario cannot be read.
 FitStudy fit_evaluated(const std::filesystem::path& directory, const study::Invocation& invocation,
                        const study::Observer& observer);
 
-/// The published systems below a directory, checked against fits that never saw their source; without those that cannot be read.
-/// Throws Error{bad_input} where there is none.
+/// The published systems below a directory, checked against fits that never saw their source; without those
+/// that cannot be read. Throws Error{bad_input} where there is none.
 FalseAlarms false_alarms(const std::filesystem::path& directory, const study::Observer& observer);
 
 }  // namespace ringside::lab

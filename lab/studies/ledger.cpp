@@ -35,7 +35,7 @@ namespace {
 constexpr std::string_view kHeader =
     "scenario,hash,ranks,bytes,predicted_seconds,low_seconds,high_seconds,version,parameters";
 
-/// What a prediction follows from: what is asked and of which machine, not what was measured or is said about that.
+/// What a prediction follows from: the question and the machine, not measurements or remarks.
 std::string hash_of(const Scenario& scenario) {
   Fnv1a hash;
   hash.add(std::string(name(scenario.collective)));

@@ -7,8 +7,8 @@
 #include "results/codec/record.hpp"
 #include "study/ranks/observer.hpp"
 
-/// Predictions that are written down before anybody reads the times that they are about, and scored once. A ledger is a CSV file, a
-/// row for every point of NCCL's own collectives.
+/// Predictions that are written down before anybody reads the times that they are about, and scored once. A
+/// ledger is a CSV file, a row for every point of NCCL's own collectives.
 namespace ringside::lab {
 
 struct LedgerRequest {
@@ -22,8 +22,8 @@ struct Frozen {
   std::vector<std::string> skipped = {};  ///< `<scenario>: <why nothing is predicted>`.
 };
 
-/// Predicts `native` of every scenario below the folder, whatever `measured:` it names, which is not opened. Throws Error{bad_input}
-/// where the ledger exists already or nothing can be predicted.
+/// Predicts `native` of every scenario below the folder, whatever `measured:` it names, which is not opened.
+/// Throws Error{bad_input} where the ledger exists already or nothing can be predicted.
 Frozen freeze(const LedgerRequest& request, const study::Observer& observer);
 
 struct LedgerScores {
@@ -33,7 +33,7 @@ struct LedgerScores {
   std::filesystem::path file;            ///< The ledger with the measured times, `<ledger>.scored.csv`.
 };
 
-/// Compares a ledger with what its scenarios say was measured, and writes that beside it. Throws Error{bad_input} where it was scored
+/// Scores a ledger with its scenarios' measurements, and writes it there. Throws Error{bad_input} if scored
 /// before, where a scenario is no longer what was predicted, and where one has no `measured:`.
 LedgerScores score(const LedgerRequest& request, const study::Observer& observer);
 

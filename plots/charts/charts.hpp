@@ -13,8 +13,8 @@
 #include "results/codec/record.hpp"
 #include "results/point.hpp"
 
-/// The charts of ringside (docs/charts.md shows how to read them). Each function is pure: it turns results into
-/// figures, none when there is nothing to draw; `draw` writes them.
+/// The charts of ringside (docs/charts.md shows how to read them). Each function is pure: it turns results
+/// into figures, none when there is nothing to draw; `draw` writes them.
 namespace ringside {
 class RunRounds;
 class Schedule;
@@ -30,15 +30,15 @@ struct ChartContext {
   std::vector<ImageFormat> formats = {ImageFormat::png};
 };
 
-/// Draws the figures as `<output_directory>/<figure's name>.png` (or `.svg`, `.pdf`), makes the directory if it is missing,
-/// and returns the files written. Throws Error{environment}, see plots/drawing/gnuplot.hpp.
+/// Draws the figures as `<output_directory>/<figure's name>.png` (or `.svg`, `.pdf`), makes the directory if
+/// it is missing, and returns the files written. Throws Error{environment}, see plots/drawing/gnuplot.hpp.
 std::vector<std::filesystem::path> draw(const std::vector<Figure>& figures, const ChartContext& context);
 
 // ---- Points --------------------------------------------------------------------------------------------
 // One panel per number of ranks, six to a file; collectives, data types and operations never share a file.
 
-/// `time_vs_size`: seconds against message size; predictions are lines (with their interval as a band), measurements
-/// are marks with their interval, crossovers are vertical lines, fitted curves thin and dotted.
+/// `time_vs_size`: seconds against message size; predictions are lines (with their interval as a band),
+/// measurements are marks with their interval, crossovers are vertical lines, fitted curves thin and dotted.
 std::vector<Figure> time_vs_size(const std::vector<Point>& points, const ChartContext& context,
                                  const std::vector<Crossover>& crossovers = {},
                                  const std::vector<FittedCurve>& fitted = {});
@@ -67,7 +67,7 @@ struct KeyLines {
   std::vector<Line> lines;
 };
 
-/// `sweep_<key>`: seconds over the key's values, and beside it how many times as fast as the first algorithm each is.
+/// `sweep_<key>`: seconds over the key's values, and beside it the speedup over the first algorithm.
 std::vector<Figure> lines_over_key(const KeyLines& lines, const std::string& subtitle,
                                    const ChartContext& context);
 
@@ -90,13 +90,13 @@ struct LabelledMatrix {
       label;  ///< Text of a value, in a cell and beside the bar; none = 3 digits.
   /// Text of every cell instead of its value's, [row][column]; none = the value's.
   std::vector<std::vector<std::string>> texts = {};
-  /// Where values are kinds and no numbers: their names, of which `values` are indices. Each has a colour of its own and
-  /// stands in the legend; there is no bar.
+  /// Where values are kinds and no numbers: their names, of which `values` are indices. Each has a colour of
+  /// its own and stands in the legend; there is no bar.
   std::vector<std::string> categories = {};
   std::string neutral = {};  ///< The grey one among these; empty = none.
-  /// Values are times over times: the scale is logarithmic and white at 1, and what takes longer has the colour of a warning. Otherwise
-  /// white is 0 where some values are negative, else one colour grows darker.
-  bool time_ratio = false;
+  /// Values are ratios of bandwidths: the scale is logarithmic and white at 1, and slower ones are orange.
+  /// Otherwise white is 0 where some values are negative, else one colour grows darker.
+  bool bandwidth_ratio = false;
 };
 
 std::vector<Figure> heat_map(const LabelledMatrix& matrix, const ChartContext& context);
@@ -105,11 +105,11 @@ std::vector<Figure> heat_map(const LabelledMatrix& matrix, const ChartContext& c
 
 inline constexpr int kMaxDiagramRanks = 16;
 
-/// `schedule_<algorithm>_<ranks>_ranks`: who sends which chunks to whom, round by round. Throws Error{bad_input} for
-/// more than kMaxDiagramRanks ranks; a schedule with more rounds than fit on a page shows its first ones and says so.
+/// `schedule_<algorithm>_<ranks>_ranks`: who sends which chunks to whom. Throws Error{bad_input} for more
+/// than kMaxDiagramRanks ranks; a long schedule shows its first rounds and says so.
 std::vector<Figure> schedule_diagram(const Schedule& schedule, const ChartContext& context);
 
-/// `program_<algorithm>_<ranks>_ranks`: the same of what runs: segments instead of chunks, and which receives are posted ahead.
+/// `program_<algorithm>_<ranks>_ranks`: the same as it runs: segments, and receives posted ahead.
 std::vector<Figure> program_diagram(const RunRounds& run, const ChartContext& context);
 
 struct TimelineBar {
@@ -120,7 +120,7 @@ struct TimelineBar {
   std::string kind;  ///< What has one colour: `transfer`, `reduce`.
 };
 
-/// `timeline`: what each rank and link does when. Bars of one track that overlap in time stand beneath each other.
+/// `timeline`: what each rank and link does when. Bars that overlap stand beneath each other.
 std::vector<Figure> timeline(const std::vector<TimelineBar>& bars, const ChartContext& context);
 
 struct TimelinePart {
@@ -154,8 +154,8 @@ struct TopologyGraph {
   std::string name = "topology";  ///< File name without extension.
 };
 
-/// Nodes in levels and the links between them. Of several alike parts one is drawn, and nodes of a level that has
-/// no room for all their names are drawn as one where they are linked alike. An edge of an unknown node is a bug of the caller.
+/// Nodes in levels and the links between them. Of several alike parts one is drawn, and nodes of a level that
+/// has no room for all their names are drawn as one where they are linked alike.
 std::vector<Figure> topology_graph(const TopologyGraph& graph, const ChartContext& context);
 
 }  // namespace ringside::plots

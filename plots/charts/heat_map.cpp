@@ -64,7 +64,7 @@ std::string text_of(const LabelledMatrix& matrix, std::size_t row, std::size_t c
 
 /// Where a value stands on its scale.
 double scaled(const LabelledMatrix& matrix, double value) {
-  return matrix.time_ratio ? std::log2(value) : value;
+  return matrix.bandwidth_ratio ? std::log2(value) : value;
 }
 
 /// What is known about all values together, on their scale.
@@ -74,8 +74,7 @@ struct Values {
   double widest_label = 0;
   bool some_unknown = false;
   std::map<std::string, Color> categories = {};  ///< A colour of each.
-  bool diverging = false;                        ///< Half way is white …
-  bool high_warns = false;                       ///< … and above it orange.
+  bool diverging = false;                        ///< Half way is white, below it orange.
 
   bool none() const { return low > high; }
   /// On the colour scale, 0 … 1.
@@ -111,11 +110,10 @@ Values values_of(const LabelledMatrix& matrix) {
   }
   // Noise must not look like structure: the scale spans at least a quarter of the largest value.
   constexpr double kLeastSpan = 0.25;
-  values.diverging = matrix.time_ratio || values.low < 0;
-  values.high_warns = matrix.time_ratio;
+  values.diverging = matrix.bandwidth_ratio || values.low < 0;
   if (values.diverging) {
     double reach = std::max(std::abs(values.low), std::abs(values.high));
-    if (matrix.time_ratio) {
+    if (matrix.bandwidth_ratio) {
       // Labels at whole doublings, half way, too.
       reach = reach > 1 ? 2 * std::ceil(reach / 2) : std::max(reach, kLeastSpan);
     }
@@ -129,8 +127,7 @@ Values values_of(const LabelledMatrix& matrix) {
 
 /// `at` is 0 … 1.
 Color scale_color(const Values& values, double at) {
-  const double sign = values.high_warns ? -1 : 1;
-  return values.diverging ? diverging_color(sign * (2 * at - 1)) : sequential_color(at);
+  return values.diverging ? diverging_color(2 * at - 1) : sequential_color(at);
 }
 
 Color color_of(const LabelledMatrix& matrix, const Values& values, double value) {
@@ -168,7 +165,7 @@ ColorBar bar_of(const LabelledMatrix& matrix, const Values& values) {
   }
   for (const double at : {0.0, 0.25, 0.5, 0.75, 1.0}) {
     const double value = values.low + at * (values.high - values.low);
-    bar.labels.push_back({at, label_of(matrix, matrix.time_ratio ? std::exp2(value) : value)});
+    bar.labels.push_back({at, label_of(matrix, matrix.bandwidth_ratio ? std::exp2(value) : value)});
   }
   return bar;
 }

@@ -20,7 +20,7 @@ constexpr std::array kShapes = {Shape::circle,        Shape::square,  Shape::tri
                                 Shape::triangle_down, Shape::diamond, Shape::pentagon};
 constexpr std::array kDashes = {Dash::solid, Dash::dashed, Dash::dash_dot, Dash::dotted};
 
-// --- Curves ---------------------------------------------------------------------------------------------------------
+// --- Curves ------------------------------------------------------------------------------------------------
 
 SeriesStyle style_at(std::size_t index) {
   return {.color = cycle_color(index),
@@ -81,7 +81,7 @@ std::vector<LegendEntry> legend_of(const std::vector<StepBar>& bars) {
   return legend;
 }
 
-/// Where the axis ends: at the slowest end of an interval, but no farther than leaves the bars something to show.
+/// Where the axis ends: at the slowest interval's end, but so that bars stay visible.
 double end_of_axis(const std::vector<StepBar>& bars) {
   constexpr double kMostOfLongest = 2.5;
   double longest = 0;
@@ -202,8 +202,8 @@ Marks::Mark with_interval(const Curve& curve) {
   return mark;
 }
 
-/// Marks that would stand on each other stand side by side, so that no interval hides another: factors by which they move on the
-/// logarithmic axis, by index of the curve.
+/// Marks that would stand on each other stand side by side, so that no interval hides another: factors by
+/// which they move on the logarithmic axis, by index of the curve.
 std::vector<double> side_by_side(const std::vector<Curve>& curves, const Range& rates, double pixels) {
   constexpr double kApart = 9;  // Pixels.
   const double step = std::pow(rates.max / rates.min, kApart / pixels);

@@ -8,7 +8,7 @@
 #include "plots/charts/charts.hpp"
 #include "plots/drawing/figure.hpp"
 
-/// The charts of `ringside plan` (docs/planning.md shows how to read them). Pure functions from plain data to figures, none
+/// The charts of `ringside plan` (docs/planning.md). Pure functions from plain data to figures, none
 /// when there is nothing to draw; plots/charts/charts.hpp has `draw`, and `timeline` for the fifth.
 namespace ringside::plots {
 
@@ -29,7 +29,7 @@ struct CostChart {
   std::optional<double> budget = {};
 };
 
-/// `plan_cost`: cost against time, both with their interval, with the line of offers that nothing else beats in both.
+/// `plan_cost`: cost against time, both with their interval, with the line of offers unbeaten in both.
 std::vector<Figure> cost_against_time(const CostChart& chart, const ChartContext& context);
 
 /// One step: its parts add up to it.
@@ -55,8 +55,8 @@ struct Curve {
 /// `plan_scaling`: efficiency (1 = N GPUs are N times as fast as one) against the number of GPUs.
 std::vector<Figure> scaling_efficiency(const std::vector<Curve>& curves, const ChartContext& context);
 
-/// `plan_bandwidth`: share of the step that is exposed communication against the bandwidth of the links in bytes per
-/// second, with the thresholds of 5 % and 10 %.
+/// `plan_bandwidth`: share of the step that is exposed communication against the bandwidth of the links in
+/// bytes per second, with the thresholds of 5 % and 10 %.
 std::vector<Figure> exposed_against_bandwidth(const std::vector<Curve>& curves, const ChartContext& context);
 
 }  // namespace ringside::plots

@@ -59,7 +59,7 @@ void add_intervals(Panel& panel, const CostPoint& point) {
       stroke));
 }
 
-/// Labels beside their marks: the front's wherever they stand best, then the others' as long as they cover nothing.
+/// Labels beside their marks: the front's wherever they stand best, then the others' if they cover nothing.
 void add_labels(Panel& panel, const std::vector<CostPoint>& points) {
   const double x_scale = panel.area.width / std::log(panel.x.max / panel.x.min);
   const double y_scale = panel.area.height / std::log(panel.y.max / panel.y.min);
@@ -134,10 +134,10 @@ std::vector<LegendEntry> legend_of(const CostChart& chart) {
   const bool tied = std::any_of(chart.points.begin(), chart.points.end(),
                                 [](const CostPoint& point) { return point.tied; });
   std::vector<LegendEntry> legend = {
-      {.label = tied ? "cannot be told apart" : "recommended",
+      {.label = tied ? "tie" : "recommended",
        .mark = MarkStyle{.color = kVermillion, .shape = Shape::diamond, .size = 2},
        .interval = true},
-      {.label = "nothing is cheaper and faster",
+      {.label = "no offer is cheaper and faster",
        .line = kFrontStroke,
        .mark = MarkStyle{.color = kBlue},
        .interval = true},

@@ -15,7 +15,7 @@
 namespace ringside::plots {
 namespace {
 
-/// Nobody waits for the Planck time, nor for 10^22 years; beyond, quotients of such times are no numbers any more.
+/// Nobody waits for the Planck time, nor for 10^22 years; beyond, their quotients overflow.
 constexpr double kShortest = 1e-30;
 constexpr double kLongest = 1e30;
 

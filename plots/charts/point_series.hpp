@@ -12,7 +12,7 @@
 #include "plots/drawing/tics.hpp"
 #include "results/point.hpp"
 
-/// Points sorted for drawing (files, panels in a file, series in a panel) and drawn the same way on every chart.
+/// Points sorted for drawing (files, panels, series) and drawn the same way on every chart.
 namespace ringside::plots {
 
 struct Series {
@@ -36,8 +36,8 @@ struct PointGroup {
   std::vector<RanksPanel> panels;  ///< By number of ranks, ascending.
 };
 
-/// Leaves out points that a log axis cannot show: without a time, and of no bytes. Throws Error{bad_input} for times that are
-/// no machine's, below 1e-30 s or above 1e30 s.
+/// Leaves out points that a log axis cannot show: without a time, and of no bytes. Throws Error{bad_input}
+/// for times that are no machine's, below 1e-30 s or above 1e30 s.
 std::vector<PointGroup> group_points(const std::vector<Point>& points);
 
 bool has_prediction(const Point& point);
@@ -67,7 +67,7 @@ class SeriesPen {
   /// Series with solid lines first: where two lines coincide, the gaps of the upper one show the lower one.
   std::vector<const Series*> drawing_order(const RanksPanel& panel) const;
 
-  /// Where on the x axis a prediction stands. With one size alone, algorithms stand side by side, not on each other …
+  /// Where on the x axis a prediction stands. With one size alone, algorithms stand side by side …
   double x(const PointKey& key) const;
   /// … and with few sizes measurements do.
   double mark_x(const PointKey& key) const;

@@ -51,7 +51,7 @@ std::vector<Figure> ratio(const std::vector<Point>& points, const ChartContext& 
       legend.push_back({.label = algorithm, .line = pen.line(algorithm), .mark = pen.mark(algorithm)});
     }
     legend.push_back({.label = "within 10 %", .band = kTenPercent});
-    legend.push_back({.label = "above 1: slower predicted than measured"});
+    legend.push_back({.label = "above 1: predicted too slow"});
     return SmallMultiples{
         .name = "ratio",
         .subtitle =

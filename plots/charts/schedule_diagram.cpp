@@ -166,7 +166,7 @@ std::vector<XY> label_places(const Arrows::Arrow& arrow) {
   return places;
 }
 
-/// Transfers between the same two ranks in one round lie side by side: by how many pixels each is lower than its row.
+/// Transfers between the same two ranks in one round lie side by side: pixels below its row.
 std::vector<double> side_steps(const std::vector<Transfer>& transfers) {
   constexpr double kStep = 7;
   std::map<std::pair<Rank, Rank>, int> counts;

@@ -84,7 +84,7 @@ Arrangement arrange(const SmallMultiples& chart, const Rect& area, std::size_t c
   return {lay_out_panels(area, count, columns, {.left = y_axis_room(y) + 12}), y};
 }
 
-/// Where a measurement ran under another execution policy than its prediction assumes, a chart that shows both says so.
+/// A chart of both says where measurement and prediction have different execution policies.
 std::vector<LegendEntry> legend_with_policies(std::vector<LegendEntry> legend, const PointGroup& group) {
   std::set<std::string> algorithms;
   for_each_point(group, [&](const Point& point) {

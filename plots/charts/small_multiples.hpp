@@ -11,7 +11,7 @@
 
 namespace ringside::plots {
 
-/// What the charts of points differ in: the same axes in a panel per number of ranks, message size from left to right.
+/// How charts of points differ; all have a panel per number of ranks, message size on x.
 struct SmallMultiples {
   std::string name;  ///< File name without the suffix of the group.
   std::string subtitle;
@@ -29,7 +29,7 @@ std::vector<Figure> draw_small_multiples(
     const std::vector<Point>& points, const ChartContext& context,
     const std::function<SmallMultiples(const PointGroup&, const SeriesPen&)>& chart_of);
 
-/// A log range with a little room around what it holds: `share` of it, and at least `least_factor`, on both sides.
+/// A log range with room on both sides: `share` of it, and at least `least_factor`.
 Range padded(const Range& range, double share, double least_factor);
 
 }  // namespace ringside::plots

@@ -94,7 +94,7 @@ ColorBar bar_of(const SpeedupGrid& grid, const Scale& scale) {
 
 constexpr Font kFont{.size = 13};
 
-/// What a measured cell says: the winner and by how much; where there is room for one alone, by how much, and the colour says who.
+/// What a measured cell says: the winner and the factor; or the factor alone, and colour says who.
 std::string winner_text(const SpeedupGrid& grid, double speedup, const Font& font, double room) {
   if (std::max(speedup, 1 / speedup) <= 1 + kWorthHaving) {
     return first_that_fits({"equal", "="}, font, room);
@@ -145,7 +145,7 @@ Panel empty_map(const SpeedupGrid& grid, const Cells& cells, const Rect& area) {
   return map;
 }
 
-/// Whether the two are equally fast anywhere between the predicted cells. A contour around holes would be a guess.
+/// Whether the two are equally fast anywhere between the predicted cells. Contours around holes are guesses.
 bool has_contour(const Cells& cells) {
   bool slower = false;
   bool faster = false;

@@ -63,7 +63,7 @@ std::set<int> full_levels(const TopologyGraph& graph, double width) {
   return full;
 }
 
-/// How wide the part of a level is that each node gets: the same for all where that is enough, else what it needs and more.
+/// How wide the part of a level is that each node gets: the same if that is enough, else by need.
 std::vector<double> slots_of(const std::vector<const TopologyNode*>& nodes, double width) {
   const double equal = width / static_cast<double>(nodes.size());
   std::vector<double> slots(nodes.size(), equal);
@@ -127,7 +127,7 @@ std::vector<XY> route(const Place& from, const Place& to, double depth_per_posit
   return points;
 }
 
-/// 2.5 to 8 pixels, by the logarithm of the capacity: links differ by factors. What differs little looks alike.
+/// 2.5 to 8 pixels, by the logarithm of the capacity: links differ by factors. Close ones look alike.
 std::map<double, double> widths_of(const TopologyGraph& graph) {
   std::map<double, double> widths;
   for (const TopologyEdge& edge : graph.edges) {

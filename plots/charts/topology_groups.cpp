@@ -16,7 +16,7 @@
 namespace ringside::plots {
 namespace {
 
-/// Joins edges between the same two nodes that are alike, also where only some of them limit: two lines would lie on each other.
+/// Joins like edges between two nodes, also where only some limit: their lines would coincide.
 std::vector<TopologyEdge> joined(const std::vector<TopologyEdge>& edges) {
   std::vector<TopologyEdge> result;
   std::map<std::tuple<std::string, std::string, std::string>, std::size_t> known;

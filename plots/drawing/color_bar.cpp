@@ -34,7 +34,7 @@ Panel color_bar_panel(const ColorBar& bar, const Rect& area) {
   Boxes steps;
   for (int step = 0; step < kSteps; ++step) {
     const double low = static_cast<double>(step) / kSteps;
-    // Each step reaches to the top and is covered by the next: between boxes that only touch, seams would show.
+    // Each step reaches to the top and is covered by the next: touching boxes show seams.
     steps.boxes.push_back({0, 1, low, 1, bar.color((step + 0.5) / kSteps)});
   }
   panel.elements.emplace_back(std::move(steps));

@@ -145,8 +145,8 @@ std::optional<int> wait_until(pid_t child, std::chrono::steady_clock::time_point
   }
 }
 
-/// A file that goes away again unless it was renamed to where it belongs. Where the file system can, it has no name until
-/// then, so that not even a killed process leaves it.
+/// A file that goes away again unless it was renamed to where it belongs. Where the file system can, it has
+/// no name until then, so that not even a killed process leaves it.
 class TemporaryFile {
  public:
   explicit TemporaryFile(const fs::path& beside)
@@ -194,7 +194,10 @@ class TemporaryFile {
     if (path_.empty()) {
       give_name();
     }
-    ::fchmod(file_.number(), 0644);  // mkostemp makes files that only their owner reads.
+    // mkostemp makes files that only their owner reads.
+    const mode_t mask = ::umask(S_IRWXG | S_IRWXO);
+    ::umask(mask);
+    ::fchmod(file_.number(), 0666 & ~mask);
     if (::rename(path_.c_str(), target.c_str()) != 0) {
       fail(fmt::format("cannot write '{}': {}", target.string(), std::strerror(errno)));
     }

@@ -29,8 +29,8 @@ std::string gnuplot_script(const Figure& figure, ImageFormat format);
 void write_image(const Figure& figure, ImageFormat format, const std::filesystem::path& file,
                  const Gnuplot& gnuplot = {});
 
-/// Runs a script, its standard output going to `output` (an open file descriptor). Returns what gnuplot said on
-/// standard error. Throws Error{environment} when it cannot be started, fails or exceeds the deadline.
+/// Runs a script, its standard output going to `output` (an open file descriptor). Returns what gnuplot said
+/// on standard error. Throws Error{environment} when it cannot be started, fails or exceeds the deadline.
 std::string run_gnuplot(std::string_view script, int output, const Gnuplot& gnuplot = {});
 
 }  // namespace ringside::plots

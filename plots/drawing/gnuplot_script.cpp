@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include "common/error.hpp"
+#include "common/text.hpp"
 #include "plots/drawing/gnuplot.hpp"
 #include "plots/drawing/layout.hpp"
 
@@ -23,26 +24,11 @@ constexpr std::string_view kFontName = "DejaVu Sans";
 constexpr std::uint32_t kGridColor = 0xDDDDDD;
 constexpr std::uint32_t kFrameColor = 0x555555;
 
-/// `10 us` as `10 µs`.
-std::string in_micro_signs(std::string_view text) {
-  std::string result;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    const auto is = [&](std::size_t place, auto&& what) { return place < text.size() && what(text[place]); };
-    const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
-    const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-    const bool unit = text.substr(at, 2) == "us" && !is(at + 2, is_word) && at > 0 &&
-                      (text[at - 1] == '(' || (text[at - 1] == ' ' && at > 1 && is(at - 2, is_digit)));
-    result += unit ? "µ" : std::string(1, text[at]);
-  }
-  return result;
-}
-
-/// A single-quoted string: the only character with a meaning inside is the quote, doubled to stand for itself. One at the
+/// A single-quoted string: only the quote has a meaning inside, doubled for itself. One at the
 /// beginning becomes an apostrophe, for gnuplot takes three quotes in a row for the end of a string.
 std::string literal(std::string_view text) {
-  // Machines and files are written with `us`, as people type it.
-  const std::string with_micro = in_micro_signs(text);
-  text = with_micro;
+  const std::string shown = with_directions_spelt(valid_utf8(std::string(text)));
+  text = shown;
   std::string result = "'";
   if (text.starts_with('\'')) {
     result += "’";

@@ -39,7 +39,7 @@ struct PanelMargins {
   double gap_x = 42, gap_y = 52;  ///< Between neighbours that share their axes' labels.
 };
 
-/// Cells of a grid, row by row; axes are labelled only in the first column and below the lowest cell of a column.
+/// Cells of a grid, row by row; axes are labelled in the first column and below the lowest cells.
 struct PanelGrid {
   std::vector<Rect> areas = {};
   int columns = 1;

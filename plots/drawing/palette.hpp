@@ -7,8 +7,8 @@
 
 #include "plots/drawing/figure.hpp"
 
-/// One look per algorithm, the same on every chart, for readers who see colours differently and for grey prints:
-/// colour (Okabe and Ito, https://jfly.uni-koeln.de/color/), dash and mark all differ.
+/// One look per algorithm, the same on every chart, for readers who see colours differently and for grey
+/// prints: colour (Okabe and Ito, https://jfly.uni-koeln.de/color/), dash and mark all differ.
 namespace ringside::plots {
 
 struct SeriesStyle {
@@ -29,12 +29,12 @@ inline constexpr Color kOrange{.rgb = 0xE69F00};
 inline constexpr Color kVermillion{.rgb = 0xD55E00};
 inline constexpr Color kPurple{.rgb = 0xCC79A7};
 
-/// Algorithms of the registry have fixed styles: those of the table in palette.cpp, the others by their place in the registry.
-/// Other names, in alphabetical order, take the styles that follow.
+/// Algorithms of the registry have fixed styles: those of the table in palette.cpp, the others by their place
+/// in the registry. Other names, in alphabetical order, take the styles that follow.
 std::map<std::string, SeriesStyle> series_styles(const std::vector<std::string>& algorithms);
 
-/// A colour per name, for areas that are told apart by colour alone: that of series_styles() where no earlier name has it.
-/// Eight names differ; more are paler shades of these.
+/// A colour per name, for areas that are told apart by colour alone: that of series_styles() where no earlier
+/// name has it. Eight names differ; more are paler shades of these.
 std::map<std::string, Color> category_colors(const std::vector<std::string>& names);
 
 /// Colours of anything else that is told apart by kind: 0, 1, 2, …, again from the start after eight.

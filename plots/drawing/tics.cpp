@@ -143,7 +143,7 @@ NamedUnit time_unit(Seconds max) {
   if (max.value >= 1e-3) {
     return {"ms", 1e-3};
   }
-  return max.value >= 1e-6 ? NamedUnit{"us", 1e-6} : NamedUnit{"ns", 1e-9};
+  return max.value >= 1e-6 ? NamedUnit{"µs", 1e-6} : NamedUnit{"ns", 1e-9};
 }
 
 NamedUnit bandwidth_unit(BytesPerSecond max) {

@@ -16,7 +16,7 @@ struct Range {
   void include(double value);
 };
 
-/// Tics of a log axis of bytes: powers of two (`1 KiB`, `32 KiB`, `1 MiB`, …), labelled as densely as `pixels` allow.
+/// Tics of a log byte axis: powers of two (`1 KiB`, `32 KiB`, `1 MiB`, …), as dense as `pixels` allow.
 std::vector<Tic> size_tics(Range bytes, double pixels);
 
 /// The same for sizes in powers of ten: `1 KB`, `10 KB`, …

@@ -19,7 +19,7 @@ namespace {
 RegisteredBackend mpi_backend() {
   return {.backend = Backend::mpi,
           .unavailable = []() -> std::optional<std::string> {
-            return "no ranks talk through MPI yet; those that mpirun starts talk through gloo or nccl "
+            return "ranks that mpirun starts talk through gloo or nccl, not through MPI "
                    "(--rendezvous)";
           },
           .unsupported = [](const PointKey& key) -> std::optional<std::string> {
@@ -47,7 +47,8 @@ std::optional<std::string> algorithm_unsupported(const PointKey& key, const Rank
 }  // namespace
 
 std::span<const RegisteredBackend> all_backends() {
-  static const std::array kBackends = {gloo_backend(), nccl_backend(), mpi_backend(), threads_backend()};
+  static const std::array kBackends = {gloo_backend(), nccl_backend(), shm_backend(), mpi_backend(),
+                                       threads_backend()};
   return kBackends;
 }
 

@@ -10,7 +10,7 @@
 #include "results/point_key.hpp"
 #include "schedule/placement.hpp"
 
-/// The backends there are, one row each. Nothing outside real/backend asks which backend it has: it asks the row.
+/// The backends there are, one row each. Outside real/backend the row is asked, not the name.
 namespace ringside {
 
 struct RegisteredBackend {
@@ -19,20 +19,21 @@ struct RegisteredBackend {
   std::optional<std::string> (*unavailable)() = nullptr;
   /// Why it cannot run a point, as far as that is not the algorithm's affair; nothing when it can.
   std::optional<std::string> (*unsupported)(const PointKey& key) = nullptr;
-  /// Connects this process, as one rank, to the others. Throws Error{environment} when what it needs (an interface, the
+  /// Connects this process, as one rank, to the others. Throws Error{environment} when a need (interface,
   /// rendezvous, a GPU) is of no use, and PeerLost or Error{peer_lost} when the others do not come in time.
   RankBackend (*join)(const RankPlace& place) = nullptr;
   /// What its ranks are, in a few words for people; only of an available backend.
   std::string (*describe)() = nullptr;
-  /// Version of the library that its ranks talk through, as this build has it; null where nobody asks. Only of an available
-  /// backend.
+  /// Version of the library that its ranks talk through, as this build has it; null where nobody asks. Only
+  /// of an available backend.
   std::string (*library_version)() = nullptr;
 
   bool ranks_are_threads =
       false;  ///< Threads of one process, which nobody joins; otherwise every rank is a process.
-  /// A rank takes a GPU, and a call is one piece of work of it. A process that has asked for GPUs cannot fork ranks that join
-  /// any more; a copy of it may ask (real/launch/process_copy.hpp).
+  /// A rank takes a GPU, and a call is one piece of work of it. A process that has asked for GPUs cannot fork
+  /// ranks that join any more; a copy of it may ask (real/launch/process_copy.hpp).
   bool on_gpus = false;
+  bool reduces_on_arrival = false;  ///< Its transport reduces a message while it receives it.
 
   /// Whether its ranks are processes on cores, which may be shared out among those of one machine.
   bool ranks_take_cores() const { return !on_gpus && !ranks_are_threads; }
@@ -41,6 +42,7 @@ struct RegisteredBackend {
 // Each folder's row, in every build.
 RegisteredBackend gloo_backend();
 RegisteredBackend nccl_backend();
+RegisteredBackend shm_backend();
 RegisteredBackend threads_backend();
 
 /// In the order in which people are shown them.
@@ -65,7 +67,7 @@ BackendChoice choose_backend(int num_ranks, int ranks_per_gpu);
 /// Why this build or machine cannot measure with `backend` at all; nothing when it can.
 std::optional<std::string> unavailable(Backend backend);
 
-/// Why `backend` cannot run this point; nothing when it can. Throws Error{bad_input} for an unknown algorithm.
+/// Why `backend` cannot run this point, if so. Throws Error{bad_input} for an unknown algorithm.
 std::optional<std::string> unsupported(const PointKey& key, Backend backend,
                                        const RankPlacement& placement = {});
 

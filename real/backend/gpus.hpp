@@ -45,8 +45,8 @@ struct GpuMachine {
 /// Never throws; makes no context on any GPU.
 GpuMachine gpu_machine();
 
-/// One sentence that says what is missing to run ranks on GPUs here: the build, the driver, a GPU, or NCCL. Nothing when
-/// all is there.
+/// One sentence that says what is missing to run ranks on GPUs here: the build, the driver, a GPU, or NCCL.
+/// Nothing when all is there.
 std::optional<std::string> missing_for_nccl(const GpuMachine& machine);
 
 /// Why so many ranks do not find GPUs here; nothing when they do.

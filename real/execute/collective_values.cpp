@@ -160,8 +160,8 @@ auto with_type(DataType dtype, const Function& function) {
   throw_bug("a declared value", __FILE__, __LINE__, "this data type has no C++ type");
 }
 
-/// Cuts a range of elements where the pattern starts anew and calls `run(first element, bytes, pattern bytes)` for
-/// each piece until one returns false.
+/// Cuts a range of elements where the pattern starts anew and calls `run(first element, bytes, pattern
+/// bytes)` for each piece until one returns false.
 template <typename Run>
 void for_each_period(const ElementRange& range, std::size_t element_size, const Run& run) {
   std::int64_t element = range.first;

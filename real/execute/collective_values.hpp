@@ -13,12 +13,12 @@
 
 /// What ranks put into a collective and what must come out, element by element.
 ///
-/// Contributions are small whole numbers (for `prod` of floating types: powers of two; smaller still for 16-bit types) that differ at each rank and
-/// index, so that every reduction is exact in any order and results are compared bit by bit. They repeat after a
+/// Contributions are small whole numbers (`prod` of floating types: powers of two), different at each rank
+/// and index: every reduction is exact in any order and compared bit by bit. They repeat after a
 /// prime number of elements, which no chunk size divides, so a chunk that ends up in the wrong place shows.
 ///
-/// What a collective starts from and promises is said here once more, on purpose, and not read from the rows of common/collective.hpp:
-/// a wrong row must not make a wrong result look right.
+/// What a collective starts from and promises is said here once more, on purpose, and not read from the rows
+/// of common/collective.hpp: a wrong row must not make a wrong result look right.
 namespace ringside {
 
 /// A collective on a vector, as far as its values go.
@@ -48,8 +48,8 @@ class CollectiveValues {
 
   const CollectiveCall& call() const { return call_; }
   static std::int64_t period();
-  /// What `rank` holds at the start; of overlapping ranges the later one counts. Elements that are undefined then have a
-  /// value that spoils any result. The patterns live as long as this.
+  /// What `rank` holds at the start; of overlapping ranges the later one counts. Elements that are undefined
+  /// then have a value that spoils any result. The patterns live as long as this.
   std::vector<PatternRange> input(Rank rank) const;
   /// What `rank` must hold at the end.
   std::vector<PatternRange> promise(Rank rank) const;

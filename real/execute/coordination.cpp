@@ -17,7 +17,7 @@ void run(const std::unique_ptr<Transfer>& transfer) {
 }  // namespace
 
 Coordination::Coordination(Transport& transport) : transport_(transport) {
-  // Dissemination barrier: after step k every rank knows of 2^(k+1) ranks. Source: D. Hensgen, R. Finkel, U. Manber,
+  // Dissemination barrier: after step k every rank knows of 2^(k+1) ranks. D. Hensgen, R. Finkel, U. Manber,
   // "Two algorithms for barrier synchronization", International Journal of Parallel Programming 17(1), 1988.
   const int n = transport.num_ranks();
   const Rank rank = transport.rank();

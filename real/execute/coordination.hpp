@@ -19,7 +19,7 @@ class Coordination {
   /// Leaves no rank before all have come.
   void barrier();
 
-  /// Element-wise maximum over all ranks; the same at every rank afterwards. All ranks pass equally many values.
+  /// Element-wise maximum over all ranks, at every rank. All pass equally many values.
   std::vector<double> maximum(std::span<const double> own);
 
   /// Every rank's value, by rank; the same at every rank.

@@ -17,7 +17,7 @@ struct MemoryPiece {
   bool on_device = false;
 };
 
-/// A collective on borrowed memory of a device, ready to run any number of times. All ranks run theirs together.
+/// A collective on borrowed device memory, ready to run repeatedly. All ranks run together.
 class DeviceCall {
  public:
   virtual ~DeviceCall() = default;
@@ -25,7 +25,7 @@ class DeviceCall {
   virtual void run() = 0;
 };
 
-/// What a rank's device does for programs that bring memory of their own: whatever is asked for comes behind what was asked for
+/// A rank's device for programs with memory of their own: what is asked for comes behind what was asked for
 /// before, and all functions but wait_for() return when it is done. From any thread, one at a time.
 class DeviceCalls {
  public:
@@ -34,18 +34,18 @@ class DeviceCalls {
   /// Number of the device among those of this process.
   virtual int device() const = 0;
 
-  /// Memory of the device, zero at first, for as long as somebody holds it. Throws Error{environment} when there is too little.
+  /// Device memory, zero at first, while somebody holds it. Throws Error{environment} if too little.
   virtual std::shared_ptr<std::byte> allocate(Bytes size) = 0;
   /// Between pieces of equal size.
   virtual void copy(const MemoryPiece& source, const MemoryPiece& target) = 0;
-  /// What comes next waits, on the device, for all that is on this stream of the device's library so far; null is its default stream.
+  /// What comes next waits, on the device, for all on this stream so far; null is the default stream.
   virtual void wait_for(void* stream) = 0;
 
   /// In place on `message`, which must live whenever the call runs.
   virtual std::unique_ptr<DeviceCall> make_call(const Program& program, std::byte* message) = 0;
   virtual std::unique_ptr<DeviceCall> make_call(const CollectiveCall& call, std::byte* message) = 0;
 
-  /// Messages between the memories of devices. Those that are started and not yet under way start together, when one of them is
+  /// Messages between devices. Those started and not yet under way start together, when one of them is
   /// waited for, when a collective runs, or when start_messages() is called; they are done together.
   virtual Transport& messages() = 0;
   virtual void start_messages() = 0;

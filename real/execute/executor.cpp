@@ -6,6 +6,7 @@
 
 #include "common/error.hpp"
 #include "real/execute/reduce.hpp"
+#include "real/execute/reductions_on_arrival.hpp"
 
 namespace ringside {
 
@@ -23,19 +24,32 @@ Executor::Executor(Program program, Transport& transport, std::span<std::byte> m
     const bool borrowed = buffers_.empty() && message.data() != nullptr;
     RINGSIDE_CHECK(!borrowed || static_cast<std::int64_t>(message.size()) == size,
                    "a borrowed message has the size for which the program was compiled");
-    buffers_.push_back(borrowed ? message : memory_.emplace_back(size).bytes());
+    buffers_.push_back(borrowed ? message : memory_.emplace_back(transport.allocate(size)).bytes());
   }
   make_transfers(transport);
 }
 
 void Executor::make_transfers(Transport& transport) {
   transfers_.resize(program_.steps.size());
+  done_on_arrival_.resize(program_.steps.size(), false);
+  const std::vector<std::int32_t> reductions = reductions_on_arrival(
+      program_, [&](const Region& source) { return transport.leaves_at_once(bytes(source)); });
   for (std::size_t i = 0; i < program_.steps.size(); ++i) {
     const Step& step = program_.steps[i];
     if (step.kind == StepKind::send) {
       transfers_[i] = transport.make_send(step.peer, bytes(step.source));
     } else if (step.kind == StepKind::receive) {
-      transfers_[i] = transport.make_receive(step.peer, bytes(step.target));
+      const std::int32_t reduction = reductions[i];
+      if (reduction != kNotOnArrival) {
+        const Step& reduce = program_.steps[static_cast<std::size_t>(reduction)];
+        transfers_[i] = transport.make_reducing_receive(
+            step.peer, {.target = bytes(reduce.target), .dtype = program_.dtype, .op = program_.op});
+      }
+      if (transfers_[i] != nullptr) {
+        done_on_arrival_[static_cast<std::size_t>(reduction)] = true;
+      } else {
+        transfers_[i] = transport.make_receive(step.peer, bytes(step.target));
+      }
     }
   }
 }
@@ -74,6 +88,9 @@ void Executor::run_step(std::size_t index) {
       std::memcpy(bytes(step.target).data(), bytes(step.source).data(), bytes(step.source).size());
       return;
     case StepKind::reduce:
+      if (done_on_arrival_[index]) {
+        return;
+      }
       reduce_into(bytes(step.target).data(), bytes(step.source).data(), step.target.bytes / element_size_,
                   program_.dtype, program_.op);
       return;

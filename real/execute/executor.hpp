@@ -21,12 +21,13 @@ struct StepTime {
 /// The steady clock as StepTime shows it.
 Seconds steady_now();
 
-/// Runs a program on CPU memory over a transport, as often as asked. All memory and all transfers are made by the
-/// constructors; run() allocates nothing.
+/// Runs a program on CPU memory over a transport, as often as asked. All memory and all transfers are made by
+/// the constructors; run() allocates nothing. Where the transport can reduce what arrives, it does so
+/// wherever the result is the same (reductions_on_arrival.hpp).
 class Executor {
  public:
-  /// With a message of its own. Throws std::bad_alloc when there is not enough memory. The transport must outlive the
-  /// executor.
+  /// With a message of its own. Throws std::bad_alloc when there is not enough memory. The transport must
+  /// outlive the executor.
   Executor(Program program, Transport& transport);
   /// In place on a borrowed message, which must live whenever run() is called.
   Executor(Program program, Transport& transport, std::span<std::byte> message);
@@ -48,10 +49,11 @@ class Executor {
 
   Program program_;
   std::int64_t element_size_;
-  std::vector<Memory> memory_;                 ///< What is its own of …
+  std::vector<OwnMemory> memory_;              ///< What is its own of …
   std::vector<std::span<std::byte>> buffers_;  ///< … the program's buffers.
   std::vector<std::unique_ptr<Transfer>>
-      transfers_;  ///< Per step; null for other steps than send and receive.
+      transfers_;                      ///< Per step; null for other steps than send and receive.
+  std::vector<bool> done_on_arrival_;  ///< Per step: a reduction that its receive makes.
 };
 
 }  // namespace ringside

@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <new>
+#include <utility>
 
 namespace ringside {
 namespace {
@@ -10,13 +11,15 @@ constexpr std::align_val_t kPage{4096};
 
 }  // namespace
 
-Memory::Memory(std::int64_t bytes) : size_(static_cast<std::size_t>(bytes)) {
+OwnMemory::OwnMemory(std::int64_t bytes) : size_(static_cast<std::size_t>(bytes)) {
   if (size_ > 0) {
-    bytes_.reset(static_cast<std::byte*>(::operator new(size_, kPage)));
+    bytes_ = {static_cast<std::byte*>(::operator new(size_, kPage)),
+              [](std::byte* own) { ::operator delete(own, kPage); }};
     std::memset(bytes_.get(), 0, size_);
   }
 }
 
-void Memory::Free::operator()(std::byte* bytes) const { ::operator delete(bytes, kPage); }
+OwnMemory::OwnMemory(std::span<std::byte> bytes, std::function<void(std::byte*)> give_back)
+    : bytes_(bytes.data(), std::move(give_back)), size_(bytes.size()) {}
 
 }  // namespace ringside

@@ -25,14 +25,14 @@ struct PreparedCall {
 /// The schedule of a point that is not `native`, which the backend supports.
 Schedule schedule_of(const PointKey& key, const RankPlacement& placement);
 
-/// Makes a point ready and warms it up; called by all ranks of the point at once. Returns the same at every rank: nothing,
-/// or why some rank could not.
+/// Makes a point ready and warms it up; called by all ranks of the point at once. Returns the same at every
+/// rank: nothing, or why some rank could not.
 std::optional<std::string> prepare(const PointKey& key, const RankPlacement& placement,
                                    const RankBackend& backend, Coordination& coordination,
                                    PreparedCall& prepared);
 
-/// What is wrong with a result, at whichever rank, in a sentence; nothing when it is right everywhere. `own` is the first
-/// wrong element at this rank. Called by all ranks at once, and the same at all of them.
+/// What is wrong with a result, at whichever rank, in a sentence; nothing when it is right everywhere. `own`
+/// is the first wrong element at this rank. Called by all ranks at once, and the same at all of them.
 std::optional<std::string> wrong_result(const CollectiveValues& values,
                                         const std::optional<WrongElement>& own, Coordination& coordination);
 

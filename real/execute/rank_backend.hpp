@@ -36,7 +36,7 @@ struct RankBackend {
   Backend backend = Backend::gloo;
   /// Between the CPUs of the ranks: what they agree on, and without a device also what they measure.
   std::unique_ptr<Transport> transport;
-  /// Without a device: makes the library's own collective, in place on `message`. Called by all ranks at once.
+  /// Without a device: makes the library's own collective, in place on `message`. All ranks call at once.
   std::function<NativeCall(const CollectiveCall& call, std::span<std::byte> message)> make_native;
   std::unique_ptr<RankDevice> device;  ///< Null: the CPU.
   Progress* progress = nullptr;        ///< May be null.

@@ -19,7 +19,8 @@ class CpuCall final : public ReadyCall {
   }
   CpuCall(const CollectiveCall& call, const RankBackend& backend)
       : rank_(backend.transport->rank()),
-        memory_(call.num_elements * static_cast<std::int64_t>(size_of(call.dtype))),
+        memory_(
+            backend.transport->allocate(call.num_elements * static_cast<std::int64_t>(size_of(call.dtype)))),
         message_(memory_.bytes()),
         run_(backend.make_native(call, message_)) {}
 
@@ -45,7 +46,7 @@ class CpuCall final : public ReadyCall {
   Rank rank_;
   // A program's executor, or the memory of a library's own collective.
   std::optional<Executor> executor_;
-  Memory memory_;
+  OwnMemory memory_;
   std::span<std::byte> message_;
   NativeCall run_;
 };

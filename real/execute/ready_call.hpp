@@ -25,8 +25,8 @@ struct CallLaunch {
   std::string note = {};  ///< What a reader must know about it.
 };
 
-/// A program or a library's own collective at one rank, ready to be run any number of times on memory of its own, where
-/// its backend works. All ranks run theirs together.
+/// A program or a library's own collective at one rank, ready to be run any number of times on memory of its
+/// own, where its backend works. All ranks run theirs together.
 class ReadyCall {
  public:
   virtual ~ReadyCall() = default;
@@ -35,7 +35,7 @@ class ReadyCall {
   virtual void warm_up() = 0;
   /// Restores the message to what this rank holds at the start.
   virtual void write_input(const CollectiveValues& values) = 0;
-  /// Returns the seconds that the call took here, by the clock of the device that runs it. Throws Error{peer_lost}.
+  /// Returns the call's seconds here, by the running device's clock. Throws Error{peer_lost}.
   virtual double run() = 0;
   /// The first element of the last run's result that is not as promised.
   virtual std::optional<WrongElement> first_wrong(const CollectiveValues& values) = 0;

@@ -1,13 +1,16 @@
 #include "real/execute/reduce.hpp"
 
+#include <array>
+#include <cstddef>
+#include <cstring>
 #include <type_traits>
 
 #include <fmt/format.h>
 
 #include "common/error.hpp"
 
-// One body for each instruction set, chosen when the program is loaded. Sanitizers run before the loader's choice is
-// possible, and only x86 is worth the trouble here.
+// One body for each instruction set, chosen when the program is loaded. Sanitizers run before the loader's
+// choice is possible, and only x86 is worth the trouble here.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__SANITIZE_ADDRESS__) && \
     !defined(__SANITIZE_THREAD__)
 #define RINGSIDE_EACH_INSTRUCTION_SET __attribute__((target_clones("avx512f", "avx2", "default")))
@@ -17,6 +20,8 @@
 
 namespace ringside {
 namespace {
+
+constexpr std::int64_t kLine = 64;
 
 /// Sums and products of integers wrap around, which only unsigned arithmetic may do.
 template <typename T, bool = std::is_integral_v<T>>
@@ -102,6 +107,26 @@ void divide_any(void* target, std::int64_t count, DataType dtype, std::int64_t d
   }
 }
 
+using Piece [[gnu::vector_size(16)]] = long long;
+constexpr std::int64_t kPiece = 16;
+
+/// Held in a register: otherwise the compiler makes one call of the C library's copy of the loop.
+Piece loaded(const std::byte* source) {
+  Piece piece;
+  std::memcpy(&piece, source, kPiece);
+#if defined(__x86_64__)
+  asm volatile("" : "+x"(piece));
+#endif
+  return piece;
+}
+
+void copy_lines(std::byte* target, const std::byte* source, std::int64_t lines) {
+  for (std::int64_t place = 0; place < lines * kLine; place += kPiece) {
+    const Piece piece = loaded(source + place);
+    std::memcpy(target + place, &piece, kPiece);
+  }
+}
+
 }  // namespace
 
 std::optional<std::string> unsupported_on_cpu(DataType dtype) {
@@ -115,6 +140,13 @@ std::optional<std::string> unsupported_on_cpu(DataType dtype) {
 void reduce_into(void* target, const void* source, std::int64_t count, DataType dtype, ReduceOp op) {
   RINGSIDE_CHECK(!unsupported_on_cpu(dtype), "this data type cannot be reduced on a CPU");
   reduce_any(target, source, count, dtype, op);
+}
+
+void copy_in_cache(void* target, const void* source, std::int64_t bytes) {
+  const std::int64_t whole = bytes / kLine * kLine;
+  copy_lines(static_cast<std::byte*>(target), static_cast<const std::byte*>(source), bytes / kLine);
+  std::memcpy(static_cast<std::byte*>(target) + whole, static_cast<const std::byte*>(source) + whole,
+              static_cast<std::size_t>(bytes - whole));
 }
 
 void divide(void* target, std::int64_t count, DataType dtype, std::int64_t divisor) {

@@ -15,15 +15,15 @@ struct LaunchOptions {
   Backend backend = Backend::gloo;
   GpuOptions gpu = {};
   std::chrono::milliseconds timeout{60'000};  ///< For every single wait.
-  /// Command put in front of each rank, split into words as a shell would (quotes, backslash). `{rank}` becomes the
-  /// rank; `{host}` becomes `host<rank>`.
+  /// Command put in front of each rank, split into words as a shell would (quotes, backslash). `{rank}`
+  /// becomes the rank; `{host}` becomes `host<rank>`.
   std::optional<std::string> wrap = {};
   std::optional<std::string> interface = {};  ///< Network interface to bind; none = loopback.
   /// file:///path or redis://host:port; none = a private temporary directory.
   std::optional<std::string> rendezvous = {};
-  /// Whether ranks on CPUs may be bound to cores, keep these from idle states, and be scheduled otherwise than usual
-  /// (results/measurement.hpp, MachineTuning). Without it nothing of the machine is changed, and long messages are sent
-  /// whole: segments are made for ranks whose cores are known.
+  /// Whether ranks on CPUs may be bound to cores, keep these from idle states, and be scheduled otherwise
+  /// than usual (results/measurement.hpp, MachineTuning). Without it nothing of the machine is changed, and
+  /// long messages are sent whole: segments are made for ranks whose cores are known.
   bool tune_machine = true;
   /// What to start as `<program> rank …`; none = this program.
   std::optional<std::filesystem::path> program = {};

@@ -16,10 +16,10 @@ namespace ringside {
 /// A rank process as its parent sees it. The destructor kills it and all that it started.
 class RankChild {
  public:
-  /// Starts `command` in a process group of its own, with a control socket as standard input and output. It dies with
-  /// this thread. Throws Error{environment} when it cannot be started.
+  /// Starts `command` in a process group of its own, with a control socket as standard input and output. It
+  /// dies with this thread. Throws Error{environment} when it cannot be started.
   RankChild(Rank rank, const std::vector<std::string>& command);
-  /// Runs `body` in a copy of this process, which must have no other threads, with its end of the control socket; what
+  /// Runs `body` in a copy of this (single-threaded) process, with its end of the control socket; what
   /// it returns is the exit status. Input and output stay those of this process. Dies with this thread, too.
   RankChild(Rank rank, const std::function<int(int control)>& body);
   ~RankChild();

@@ -9,8 +9,8 @@
 
 namespace ringside {
 
-/// Splits a command line into words as a shell would: blanks separate, 'single' and "double" quotes and backslashes
-/// protect; nothing is expanded. Throws Error{bad_input} for a quote without its end.
+/// Splits a command line into words as a shell would: blanks separate, 'single' and "double" quotes and
+/// backslashes protect; nothing is expanded. Throws Error{bad_input} for a quote without its end.
 std::vector<std::string> split_words(std::string_view command);
 
 /// The command that starts `rank`: the words of `wrap`, then this program, `rank`, and its arguments.

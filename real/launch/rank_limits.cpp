@@ -13,8 +13,8 @@ namespace ringside {
 namespace {
 
 constexpr int kMaxLocalRanks = 1024;
-/// Every rank is a process that connects to every other one before anything is measured: on two cores 64 ranks take 5 s until
-/// they have met, 128 take 27 s, and 256 longer than --timeout is by default.
+/// Every rank is a process that connects to every other one before anything is measured: on two cores 64
+/// ranks take 5 s until they have met, 128 take 27 s, and 256 longer than --timeout is by default.
 constexpr int kRanksOfACore = 64;
 /// What a process has open beside its connections.
 constexpr int kOtherFiles = 64;

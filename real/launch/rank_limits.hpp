@@ -9,7 +9,7 @@ void require_ranks(int num_ranks);
 /// When so many processes would not have met in a minute on so many cores.
 void require_cores(int num_ranks, int cores);
 
-/// Makes room for the files that so many rank processes and their parent have open; throws where the system grants fewer.
+/// Makes room for the open files of so many ranks and their parent; throws if fewer are granted.
 void require_files(int num_ranks);
 
 /// Both, on the cores that this process may use.

@@ -36,7 +36,7 @@ constexpr milliseconds kHeartbeat{500};
 /// Longer than a busy machine lets a thread wait for its core.
 constexpr milliseconds kShortPause{200};
 
-/// How long this process did not run, or since it last got on was kept from its core. One thread looks at the clock at least once per heartbeat; any thread may ask.
+/// How long this process did not run. One thread looks at the clock each heartbeat; any thread may ask.
 class OwnPauses {
  public:
   void look() {
@@ -77,9 +77,9 @@ class OwnPauses {
   CoreWait core_wait_ = CoreWait(::getpid());
 };
 
-/// The rank's end of the control socket: its standard input and output. Jobs come in, answers go out, and the end of input means
-/// that the parent is gone. A thread of its own reads, so that a parent that dies ends this process even
-/// in the middle of a call, and says "alive" while the rank gets on.
+/// The rank's end of the control socket: its standard input and output. Jobs come in, answers go out, and the
+/// end of input means that the parent is gone. A thread of its own reads, so that a parent that dies ends
+/// this process even in the middle of a call, and says "alive" while the rank gets on.
 class ControlChannel {
  public:
   explicit ControlChannel(const Progress& progress) : progress_(progress), reader_([this] { read_jobs(); }) {}

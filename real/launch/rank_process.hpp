@@ -7,7 +7,7 @@
 
 namespace ringside {
 
-/// The body of a rank process, as start_processes() starts it: it does tasks of these kinds. Returns the exit status.
+/// The body of a rank process of start_processes(): does tasks of these kinds. Returns the exit status.
 int run_rank_process(std::span<const std::string> arguments, std::span<const TaskKind> kinds);
 
 }  // namespace ringside

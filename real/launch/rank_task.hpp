@@ -7,8 +7,8 @@
 
 namespace ringside {
 
-/// A kind of work that ranks do together. Who starts them knows neither its requests nor its results: both are JSON
-/// (message.hpp), which reaches ranks in other processes, too.
+/// A kind of work that ranks do together. Who starts them knows neither its requests nor its results: both
+/// are JSON (message.hpp), which reaches ranks in other processes, too.
 struct TaskKind {
   const char* name;
   /// Called by all ranks at once; the result of rank 0 counts. Throws what the work throws.
@@ -18,8 +18,7 @@ struct TaskKind {
 struct Task {
   const TaskKind& kind;
   std::string request;
-  std::string
-      doing;  ///< "running all_reduce ring, 4 ranks, 1 MiB": completes "rank 2 was killed by signal 9 while …".
+  std::string doing;  ///< Completes "rank 2 was killed by signal 9 while …".
 };
 
 }  // namespace ringside

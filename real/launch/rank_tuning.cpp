@@ -64,11 +64,13 @@ void RankTuning::tune(Coordination& coordination, RankBackend& backend) {
   if (share_out_cores_) {
     const std::vector<double> sharing = coordination.all_values(own_cores_.empty() ? 1 : 0);
     const bool anybody = std::find(sharing.begin(), sharing.end(), 1.0) != sharing.end();
-    backend.cpu_site = anybody ? RankSite::shared_cores : RankSite::own_core;
+    if (backend.cpu_site != RankSite::memory) {
+      backend.cpu_site = anybody ? RankSite::shared_cores : RankSite::own_core;
+    }
     if (!anybody) {
       own.thread_priority = put_this_thread_first();
-      // A core that others keep busy has no idle states, and would starve the thread that prevents them: its process then
-      // takes a second and more to end.
+      // A core that others keep busy has no idle states, and would starve the thread that prevents them: its
+      // process then takes a second and more to end.
       if (load_of_others(*other_load_) < kBusyWithOthers) {
         idle_states_.emplace(own_cores_);
         own.idle_states_prevented = idle_states_->effective();

@@ -12,20 +12,20 @@
 
 namespace ringside {
 
-/// Turns to batch scheduling (thread_order.hpp) where more ranks may run on the same cores than there are. Otherwise every
-/// message that arrives stops the rank on whose core its receiver wakes, which is often the one for which all others
-/// wait. Returns whether that was done here. Called by all ranks at once.
+/// Turns to batch scheduling (thread_order.hpp) where more ranks may run on the same cores than there are.
+/// Otherwise every message that arrives stops the rank on whose core its receiver wakes, which is often the
+/// one for which all others wait. Returns whether that was done here. Called by all ranks at once.
 bool use_batch_scheduling_on_shared_cores(Coordination& coordination);
 
-/// All that one rank does to its machine so that its times are those of the network and not of the scheduler; what of it
-/// the system has granted is told in RankBackend::tuning, and from there in every measurement.
+/// All that one rank does to its machine so that its times are those of the network and not of the scheduler;
+/// what of it the system has granted is told in RankBackend::tuning, and from there in every measurement.
 class RankTuning {
  public:
-  /// First, before the rank starts any thread, where all ranks are on this machine: binds it to its part of the cores.
+  /// Before the rank starts any thread, with all ranks on this machine: binds it to its cores.
   void bind(Rank rank, int num_ranks);
-  /// Once the ranks have met; called by all of them at once. Ranks that share cores do not interrupt each other; those
-  /// with cores of their own put the thread that reduces first, and prevent idle states of cores that nobody else uses.
-  /// Sets `cpu_site` and `tuning` of the backend. Does nothing on GPUs.
+  /// Once the ranks have met; called by all of them at once. Ranks that share cores do not interrupt each
+  /// other; those with cores of their own put the thread that reduces first, and prevent idle states of cores
+  /// that nobody else uses. Sets `cpu_site` and `tuning` of the backend. Does nothing on GPUs.
   void tune(Coordination& coordination, RankBackend& backend);
 
   /// While it lives, idle states of the rank's own cores are prevented.

@@ -18,10 +18,10 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// A rank that waits in vain says so when the timeout is over. Only if all of them hang does nobody; then the parent
-/// decides, this much later.
+/// A rank that waits in vain says so when the timeout is over. Only if all of them hang does nobody; then the
+/// parent decides, this much later.
 constexpr milliseconds kPatience{2000};
-/// From the first sign of trouble until the others have been heard: the first to complain is rarely the culprit.
+/// From the first sign of trouble until others are heard: the first complaint rarely names the culprit.
 constexpr milliseconds kGrace{100};
 /// For so long we look, in pieces, whether a rank that does not answer gets a core.
 constexpr milliseconds kLook{400};
@@ -30,7 +30,7 @@ constexpr milliseconds kPieceOfLook{50};
 constexpr milliseconds kFarewell{1000};
 /// The parent waits in pieces of at most this length.
 constexpr milliseconds kPiece{500};
-/// Longer than a busy machine lets a process wait for its core; a shorter stop keeps no rank from its deadline by much.
+/// Longer than a busy machine keeps a process from its core; shorter stops matter little.
 constexpr milliseconds kShortPause{200};
 /// Where no rank needs to say anything, the parent looks up this often.
 constexpr milliseconds kNoDeadline{60'000};
@@ -131,8 +131,8 @@ void RankWatch::listen_to_the_others() {
   }
 }
 
-/// A time in which this process did not run (stopped, or starved of its core) counts against no rank: they may have been
-/// stopped with it, and could not have been heard anyway.
+/// A time in which this process did not run (stopped, or starved of its core) counts against no rank: they
+/// may have been stopped with it, and could not have been heard anyway.
 void RankWatch::forgive(milliseconds pause) {
   paused_ += pause;
   for (Member& member : members_) {
@@ -148,8 +148,8 @@ void RankWatch::listen(milliseconds time) {
     descriptors.push_back({.fd = member.gone ? -1 : member.child.control(), .events = POLLIN, .revents = 0});
     descriptors.push_back({.fd = member.child.error_output(), .events = POLLIN, .revents = 0});
   }
-  // In short pieces, so that a longer one shows that this process did not run; it may also have been stopped since it
-  // last looked.
+  // In short pieces, so that a longer one shows that this process did not run; it may also have been stopped
+  // since it last looked.
   const milliseconds piece = std::min(time, kPiece);
   ::poll(descriptors.data(), descriptors.size(), static_cast<int>(piece.count()));
   const Clock::time_point now = Clock::now();
@@ -179,8 +179,8 @@ void RankWatch::hear(Member& member) {
 }
 
 /// Reports what came first in the chain of causes: a rank that ended, then a failure of
-/// a rank's own, then a rank that others wait for in vain and that says nothing. When ranks only wait for each other,
-/// what those complain of whose time was over; ranks that lost them then are consequences.
+/// a rank's own, then a rank that others wait for in vain and that says nothing. When ranks only wait for
+/// each other, what those complain of whose time was over; ranks that lost them then are consequences.
 void RankWatch::throw_root_cause(const std::string& doing) {
   for (Member& member : members_) {
     if (!failed(member)) {
@@ -224,8 +224,8 @@ void RankWatch::throw_silent(const Member& member, const std::string& doing, std
              doing, member.child, remark);
 }
 
-/// Who was stopped for as long as ranks wait for each other finds deadlines over when it goes on; neither it nor those who
-/// waited for it are at fault.
+/// Who was stopped for as long as ranks wait for each other finds deadlines over when it goes on; neither it
+/// nor those who waited for it are at fault.
 void RankWatch::throw_if_paused(const std::string& doing) const {
   const auto too_long = [&](milliseconds pause) {
     return pause > milliseconds(0) && pause + kPiece + kShortPause >= patience_.timeout;
@@ -277,8 +277,8 @@ const RankWatch::Member* RankWatch::find_stopped() const {
   return found == members_.end() ? nullptr : &*found;
 }
 
-/// The rank that hangs, if one does: one that a complaint names, else any that is overdue. Ranks that work or wait for
-/// somebody else are silent too, for a while.
+/// The rank that hangs, if one does: one that a complaint names, else any that is overdue. Ranks that work or
+/// wait for somebody else are silent too, for a while.
 const RankWatch::Member* RankWatch::find_silent() const {
   const auto silent = [](const Member& member) { return !member.answer; };
   for (const Member& complaining : members_) {

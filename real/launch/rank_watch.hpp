@@ -12,8 +12,8 @@
 
 namespace ringside {
 
-/// Rank processes as their parent watches them: hears what they answer, and finds the root cause when something goes
-/// wrong. The destructor ends them all.
+/// Rank processes as their parent watches them: hears what they answer, and finds the root cause when
+/// something goes wrong. The destructor ends them all.
 class RankWatch {
  public:
   struct Patience {
@@ -38,9 +38,9 @@ class RankWatch {
   /// Sends a line to all ranks.
   void send(const std::string& line);
 
-  /// Waits until each rank has answered once, and returns rank 0's answer. Throws Error{peer_lost} when a rank died or
-  /// hung, with rank and cause; Error of another kind as a rank met it; Interrupted when a signal came. `doing`
-  /// completes "rank 2 was killed by signal 9 while …".
+  /// Waits until each rank has answered once, and returns rank 0's answer. Throws Error{peer_lost} when a
+  /// rank died or hung, with rank and cause; Error of another kind as a rank met it; Interrupted when a
+  /// signal came. `doing` completes "rank 2 was killed by signal 9 while …".
   Answer wait_for_answers(const std::string& doing);
 
  private:

@@ -18,10 +18,10 @@ struct MeasureOptions {
   double target_interval =
       kMeasuredInterval;  ///< … or when the 95 % interval of the median is this narrow, relative.
   int repetitions = 1;    ///< How often all points are gone through, each time with a part of the budget.
-  /// What an earlier run measured: it counts as the first repetitions, and only those that are missing are made. A point
-  /// that is here with another outcome than `ok` is not measured.
+  /// What an earlier run measured: it counts as the first repetitions, and only those that are missing are
+  /// made. A point that is here with another outcome than `ok` is not measured.
   std::map<PointKey, Measurement> earlier = {};
-  /// Only the first so many repetitions are made now; none: all. Each has its part of the budget all the same.
+  /// Only the first so many repetitions are made now; none: all. Each keeps its budget.
   std::optional<int> repetitions_now = {};
   int min_iterations = 5;  ///< In all repetitions together, rounded up in each.
   int max_iterations = 10'000;

@@ -53,8 +53,8 @@ Bytes memory_of_point(const PointKey& key) {
     }
     return {bytes};
   }
-  // A program takes as long to compile as all ranks have messages, so of many ranks some stand for the others: rank 0, which
-  // collects in rooted algorithms, for itself, and the largest of those spread over the rest for each of them.
+  // Compiling takes as long as all ranks' messages, so some ranks stand for others: rank 0, the root, for
+  // itself, and the largest of some spread over the rest for each of them.
   constexpr Rank kSpread = 4;
   for (Rank sample = 1; sample <= kSpread; ++sample) {
     const auto rank = static_cast<Rank>(std::int64_t{key.ranks - 1} * sample / kSpread);
@@ -102,7 +102,7 @@ void require_points(std::span<const PointKey> points, const LaunchOptions& optio
       continue;
     }
     if (on_gpus && external_rank()) {
-      continue;  // They may be on several machines; each rank takes its own GPU and says what is wrong with it.
+      continue;  // On several machines, perhaps; each rank takes and checks its own.
     }
     if (!registered(options.backend).ranks_are_threads && !external_rank()) {
       require_processes(key.ranks);

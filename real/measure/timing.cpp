@@ -41,8 +41,8 @@ class Timing {
     }
   }
 
-  /// Makes `count` calls and appends the slowest rank's seconds of each. Returns the seconds that all of it took,
-  /// with restored input and barriers, at the rank for which it took longest.
+  /// Makes `count` calls and appends the slowest rank's seconds of each. Returns the seconds that all of it
+  /// took, with restored input and barriers, at the rank for which it took longest.
   double run_batch(int count, std::vector<double>* samples) {
     const Seconds start = steady_now();
     std::vector<double> own;

@@ -24,7 +24,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::int64_t kSmallestMessage = 8;
-/// The largest message of probes of pairs: several of these are on their way at once, which is enough for any link.
+/// The largest message of probes of pairs: several are under way at once, enough for any link.
 constexpr std::int64_t kLargestOfPairs = 16LL << 20;
 
 /// smallest, ×4, ×4, …, and `largest` itself.
@@ -111,7 +111,7 @@ std::string description(const ProbeKey& key) {
   return fmt::format("{}, {} ranks, {}", name(key.kind), key.ranks, format(key.bytes));
 }
 
-/// The share of a group's time in which every probe runs once; the rest goes to the probes whose medians are still uncertain.
+/// The share of a group's time in which every probe runs once; the rest goes to uncertain medians.
 constexpr double kFirstRunShare = 0.6;
 /// Relative 95 % interval of a median that is good enough.
 constexpr double kGoodInterval = 0.03;
@@ -152,7 +152,7 @@ class GroupRun {
     took_[&sample] = elapsed() - start;
   }
 
-  /// The probe with the widest interval among those that fit into what is left of the time; none when all are good enough.
+  /// The probe with the widest interval that fits into the remaining time; none when all are good enough.
   ProbeSample* most_uncertain() {
     ProbeSample* widest = nullptr;
     double width = kGoodInterval;
@@ -237,10 +237,11 @@ std::vector<ProbeSample> run_probes(const ProbeOptions& options, const ProbeProg
   const auto groups_of = [&](const std::vector<int>& ranks) {
     std::vector<ProbeGroup> groups = all_groups_of(ranks);
     for (ProbeGroup& group : groups) {
-      // A GPU posts no receive ahead: transfers that start together are one group, which is over only as a whole, and
-      // ranks that wait for the last of it before they send again would wait for ever.
+      // A GPU posts no receive ahead: transfers that start together are one group, which is over only as a
+      // whole, and ranks that wait for the last of it before they send again would wait for ever.
       std::erase_if(group.keys, [&](const ProbeKey& key) {
-        return backend.on_gpus && key.kind == ProbeKind::chained_exchange_posted;
+        return (backend.on_gpus && key.kind == ProbeKind::chained_exchange_posted) ||
+               (row_of(key.kind).on_arrival && !backend.reduces_on_arrival);
       });
     }
     return groups;

@@ -15,8 +15,8 @@
 namespace ringside {
 namespace {
 
-/// Messages of stream and both_ways in flight: enough that none waits for the next to be posted, within bounds on
-/// memory.
+/// Messages of stream and both_ways in flight: enough that none waits for the next to be posted, within
+/// bounds on memory.
 constexpr std::int64_t kMaxInFlight = 8;
 constexpr std::int64_t kMaxBytesInFlight = 64LL << 20;
 
@@ -27,13 +27,14 @@ constexpr std::int64_t kMinBytesReduced = 256LL << 10;
 constexpr int kChainedExchanges = 6;
 
 constexpr TimingLimits kLimits = {.target_interval = 0.05, .min_calls = 3, .max_calls = 400};
-/// Longer messages are sent once at least, beside the warm-up: repetitions of all probes tell more than calls in a row.
+/// Longer messages are sent once or more beside the warm-up: repetitions tell more than calls in a row.
 constexpr std::int64_t kLong = 1LL << 20;
 
-/// Probes are programs, as algorithms are: they run through the executor, each with one buffer that is sent from and
-/// one that is received into.
+/// Probes are programs, as algorithms are: they run through the executor, each with one buffer that is sent
+/// from and one that is received into.
 constexpr std::int32_t kOwn = 0;
 constexpr std::int32_t kArrived = 1;
+constexpr std::int32_t kStaging = 2;  ///< Only where something is reduced as it arrives.
 
 class ProbeProgram {
  public:
@@ -70,10 +71,13 @@ class ProbeProgram {
       case ProbeKind::reduction:
         write_reductions();
         break;
+      case ProbeKind::reducing_exchange:
+        write_reducing_exchange();
+        break;
     }
     // Ranks that have no part need no memory.
     const std::int64_t size = program_.steps.empty() ? 0 : bytes_ * messages_;
-    program_.buffer_bytes = {size, size, 0};
+    program_.buffer_bytes = {size, size, staged_};
   }
 
   const Program& program() const { return program_; }
@@ -82,12 +86,12 @@ class ProbeProgram {
   std::int64_t num_elements() const {
     return program_.buffer_bytes.front() / static_cast<std::int64_t>(sizeof(float));
   }
-  /// Whether this rank's clock is one of those of which the slowest counts. A round trip is over where it began, and only
+  /// Whether this rank's clock counts (the slowest does). A round trip is over where it began, and only
   /// its sender knows when a send is; another's clock would add how far apart the two left the barrier.
   bool counts() const { return !row_of(key_.kind).of_first || rank_ == key_.first; }
   /// How many times a run does what is asked for.
   double repeats() const { return static_cast<double>(repeats_); }
-  /// The first reduction of a reduction probe: the steps from here on are timed, the transfer before them is not.
+  /// The first reduction of a reduction probe: steps from here on are timed, the transfer before is not.
   std::size_t first_reduction() const { return first_reduction_; }
 
  private:
@@ -153,8 +157,8 @@ class ProbeProgram {
     wait_for_all();
   }
 
-  /// What is sent is what arrived before. With receives posted beforehand always to the right, as in a ring; otherwise to the right
-  /// and to the left in turn, as in algorithms whose peers change.
+  /// What is sent is what arrived before. With receives posted beforehand always to the right, as in a ring;
+  /// otherwise to the right and to the left in turn, as in algorithms whose peers change.
   void write_chained_exchange(bool posted) {
     repeats_ = messages_ = kChainedExchanges;
     const Rank right = (rank_ + 1) % num_ranks_;
@@ -201,7 +205,16 @@ class ProbeProgram {
     wait_for_all();
   }
 
-  /// What is reduced has just arrived, as in a collective: it lies in the cache of the core that received it, if at all.
+  void write_reducing_exchange() {
+    staged_ = bytes_;
+    start_receive((rank_ + num_ranks_ - 1) % num_ranks_, 0);
+    program_.steps.back().target = region(kStaging);
+    start_send((rank_ + 1) % num_ranks_, 0);
+    wait_for_all();
+    program_.add({.kind = StepKind::reduce, .source = region(kStaging), .target = region(kArrived)});
+  }
+
+  /// Reduced data has just arrived, as in a collective: in the receiving core's cache, if at all.
   void write_reductions() {
     repeats_ = std::max<std::int64_t>(kMinBytesReduced / bytes_, 1);
     start_receive((rank_ + num_ranks_ - 1) % num_ranks_, 0);
@@ -222,12 +235,13 @@ class ProbeProgram {
   std::int64_t bytes_;
   std::int64_t repeats_ = 1;
   std::int64_t messages_ = 1;
+  std::int64_t staged_ = 0;
   std::size_t first_reduction_ = 0;
   Program program_;
   std::vector<std::int32_t> started_;
 };
 
-/// Only the reductions of a reduction probe count, where its steps can be told apart; on a GPU all of it does.
+/// Only the reductions of a reduction probe count, where steps can be told apart; on a GPU all does.
 double run_once(const ProbeProgram& probe, ReadyCall& ready, std::vector<StepTime>& times) {
   Executor* executor = ready.executor();
   if (probe.key().kind != ProbeKind::reduction || executor == nullptr) {

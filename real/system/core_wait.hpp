@@ -15,12 +15,12 @@ class CoreWait {
   /// Counts from now on.
   explicit CoreWait(pid_t process);
 
-  /// The kernel counts a wait when it is over; one that goes on counts from the last look before which the thread
-  /// ran; a little too much where it slept until then.
+  /// The kernel counts a wait when it is over; one that goes on counts from the last look before which the
+  /// thread ran; a little too much where it slept until then.
   void look();
   std::chrono::milliseconds elapsed() const;
-  /// By the last look: the longest wait of any one thread, all its waits together; 0 where the kernel does not say
-  /// (/proc/PID/task/TID/schedstat).
+  /// By the last look: the longest wait of any one thread, all its waits together; 0 where the kernel does
+  /// not say (/proc/PID/task/TID/schedstat).
   std::chrono::milliseconds longest() const { return longest_; }
 
  private:

@@ -6,13 +6,13 @@
 
 namespace ringside {
 
-/// Prevents the idle states of cores while it is active: on each core spins a thread of the lowest priority (SCHED_IDLE),
-/// which gives way to any other at once. A core in an idle state wakes late, in a virtual machine by tens of microseconds,
-/// because the host must wake it. Ranks that wait for messages let their cores sleep at every one of them, and what is
+/// Prevents the idle states of cores while it is active: on each core spins a thread of the lowest priority
+/// (SCHED_IDLE), which gives way to any other at once. A core in an idle state wakes late, in a virtual
+/// machine by tens of microseconds. Ranks that wait for messages let their cores sleep each time, and what is
 /// measured then is the sleep. (MPI and NCCL spin themselves while they wait, for the same reason.)
 ///
-/// Only for cores that nobody else needs. On a core that is busy all the same, the thread may not run for a second; nobody
-/// ever waits for it: neither stop() nor the destructor do.
+/// Only for cores that nobody else needs. On a core that is busy all the same, the thread may not run for a
+/// second; nobody ever waits for it: neither stop() nor the destructor do.
 class IdleStatePrevention {
  public:
   /// Starts the threads, which sleep until start(). Does nothing where the system refuses the priority.

@@ -8,9 +8,9 @@
 
 namespace ringside {
 
-/// While it lives, SIGINT, SIGTERM and SIGHUP (unless it is ignored, as under nohup) to this thread do not end the process but
-/// become readable here, so that ranks can be ended and files removed first; and SIGCHLD has its default effect, because of
-/// children that nobody waits for nobody learns how they ended.
+/// While it lives, SIGINT, SIGTERM and SIGHUP (unless it is ignored, as under nohup) to this thread do not
+/// end the process but become readable here, so that ranks can be ended and files removed first; and SIGCHLD
+/// has its default effect, because of children that nobody waits for nobody learns how they ended.
 class InterruptGuard {
  public:
   /// Throws Error{environment}.
@@ -35,8 +35,8 @@ struct Interrupted {
   int signal = 0;
 };
 
-/// Calls `body` with a guard. When it throws Interrupted, the signal then does what it would have done; should the
-/// process live on, throws Error{failed}.
+/// Calls `body` with a guard. When it throws Interrupted, the signal then does what it would have done;
+/// should the process live on, throws Error{failed}.
 void with_interrupts(const std::function<void(InterruptGuard&)>& body);
 
 }  // namespace ringside

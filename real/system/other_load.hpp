@@ -7,8 +7,8 @@
 
 namespace ringside {
 
-/// What the kernel knows of others who wanted some cores, since this was made. All of it is 0 where the system does not tell, and
-/// counted in steps of 10 ms.
+/// What the kernel knows of others who wanted some cores, since this was made. All of it is 0 where the
+/// system does not tell, and counted in steps of 10 ms.
 class OtherLoad {
  public:
   explicit OtherLoad(std::span<const std::size_t> cores);
@@ -19,11 +19,11 @@ class OtherLoad {
   static OtherLoad over(std::chrono::milliseconds time);
 
   std::chrono::duration<double> elapsed() const;
-  /// Cores that processes other than this one and its children that have ended used; 1 = one core all the time.
+  /// Cores used by others than this process and its ended children; 1 = one core all the time.
   double cores_used() const;
   /// Cores that the hypervisor gave to other machines while somebody here wanted them.
   double cores_stolen() const;
-  /// Cores' worth of time for which the control group of this process was stopped, because it had used up its share.
+  /// Cores' worth of time for which this process's control group was stopped: its share was used up.
   double cores_throttled() const;
 
  private:

@@ -9,7 +9,7 @@
 /// What the launcher needs of the operating system beside processes.
 namespace ringside {
 
-/// A directory under the system's temporary directory that only this user can read, removed with all it holds. Whoever makes
+/// A temporary directory that only this user can read, removed with all it holds. Whoever makes
 /// one removes those that killed processes of this user have left for a minute or longer.
 class TemporaryDirectory {
  public:
@@ -39,8 +39,8 @@ class LineBuffer {
   std::string text_;
 };
 
-/// The letter by which the kernel says what a process or a thread does (R: it could run, T: it is stopped), from its folder in /proc;
-/// 0 when it is gone.
+/// The letter by which the kernel says what a process or a thread does (R: it could run, T: it is stopped),
+/// from its folder in /proc; 0 when it is gone.
 char process_state(const std::filesystem::path& folder);
 
 /// "Permission denied" for the current errno.

@@ -8,7 +8,7 @@
 
 namespace ringside {
 
-/// What a reader of a measurement must know of where it was made. Texts are empty where the system does not tell.
+/// The machine of a measurement, for its readers. Texts are empty where the system does not tell.
 struct ThisMachine {
   std::string host;
   std::string cpu;       ///< "AMD EPYC 9654 96-Core Processor"
@@ -23,12 +23,12 @@ ThisMachine this_machine();
 /// By which the kernel decides how fast TCP sends: "cubic". Empty where the system does not tell.
 std::string tcp_congestion_control();
 
-/// Equal for processes that name the same `place` on one running kernel. A whole number, not negative, that survives as a
-/// double; none when the system does not tell its kernels apart.
+/// Equal for processes that name the same `place` on one running kernel. A whole number, not negative, that
+/// survives as a double; none when the system does not tell its kernels apart.
 std::optional<double> identity_on_this_machine(std::string_view place = {});
 
-/// Memory that this process may still take without anything being swapped or killed. Throws Error{environment} when
-/// the system does not tell.
+/// Memory that this process may still take without anything being swapped or killed. Throws
+/// Error{environment} when the system does not tell.
 Bytes available_memory();
 
 }  // namespace ringside

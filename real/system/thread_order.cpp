@@ -17,8 +17,8 @@
 namespace ringside {
 namespace {
 
-/// What sched_setattr(2) takes. C libraries before glibc 2.41 do not declare it, and <linux/sched/types.h> cannot stand
-/// beside their <sched.h>.
+/// What sched_setattr(2) takes. C libraries before glibc 2.41 do not declare it, and <linux/sched/types.h>
+/// cannot stand beside their <sched.h>.
 struct SchedulingAttributes {
   std::uint32_t size = sizeof(SchedulingAttributes);
   std::uint32_t policy = SCHED_OTHER;

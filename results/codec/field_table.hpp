@@ -12,9 +12,9 @@
 #include "results/codec/codec.hpp"
 #include "results/codec/fields.hpp"
 
-/// A record is a table with one row per field: its name, the member that holds it, its unit and what it means. Writing
-/// JSON, reading it, the tables of docs/results.md and the lines between ranks follow from the rows, so that they cannot
-/// differ. To add a field to a record, add the member and its row.
+/// A record is a table with one row per field: its name, the member that holds it, its unit and what it
+/// means. Writing JSON, reading it, the tables of docs/results.md and the lines between ranks follow from the
+/// rows, so that they cannot differ. To add a field to a record, add the member and its row.
 namespace ringside {
 
 /// One row: a member of T.

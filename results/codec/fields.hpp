@@ -1,12 +1,12 @@
 #pragma once
 
-/// What the headers of records need to say that there is a table of their fields; field_table.hpp has the rest.
+/// Lets headers of records say that they have a table of fields; field_table.hpp has the rest.
 namespace ringside {
 
 template <typename T>
 struct FieldTable;
 
-/// The fields of T, made once. They stand in `FieldTable<T> table_of(const T*)`, beside every record and every struct inside one.
+/// The fields of T, made once, from `FieldTable<T> table_of(const T*)` beside each record and struct.
 template <typename T>
 const FieldTable<T>& field_table();
 

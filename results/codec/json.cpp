@@ -43,7 +43,7 @@ Integer whole(const JsonPlace& from, Minimum minimum) {
 
 }  // namespace
 
-// ---- places -------------------------------------------------------------------------------------------------------
+// ---- places -----------------------------------------------------------------------------------------------
 
 std::string JsonPlace::path() const {
   std::string above = above_ != nullptr ? above_->path() : "";
@@ -113,7 +113,7 @@ Json& add_element(Json& list) { return list.emplace_back(); }
 void make_object(Json& value) { value = Json::object(); }
 void make_list(Json& value) { value = Json::array(); }
 
-// ---- values -------------------------------------------------------------------------------------------------------
+// ---- values -----------------------------------------------------------------------------------------------
 
 void Codec<double>::write(Json& to, double value) {
   RINGSIDE_CHECK(std::isfinite(value), "a result holds a number that is not finite");

@@ -15,8 +15,8 @@ namespace ringside {
 // Fields are written in the order in which people read them.
 using Json = nlohmann::ordered_json;
 
-/// A value in a line of JSON that is being read. Complaints begin with the path to it, `measured.seconds`. One that was
-/// asked of another refers to that one, which must outlive it.
+/// A value in a line of JSON that is being read. Complaints begin with the path to it, `measured.seconds`.
+/// One that was asked of another refers to that one, which must outlive it.
 class JsonPlace {
  public:
   explicit JsonPlace(const Json& top) : value_(&top) {}

@@ -2,7 +2,6 @@
 
 #include <cerrno>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <system_error>
@@ -12,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "common/error.hpp"
+#include "common/units.hpp"
 
 namespace ringside {
 namespace {
@@ -109,15 +109,39 @@ Results read_results(const std::filesystem::path& file) {
   return parse_results(read_text(file), file.string());
 }
 
-std::string read_text(const std::filesystem::path& file) {
+void reject_long_text(std::string_view name, std::uint64_t most) {
+  throw Error(
+      ErrorKind::bad_input,
+      fmt::format(
+          "{}: is longer than {}, and no more is read of it{}", name,
+          format(Bytes{static_cast<std::int64_t>(most)}),
+          most == kMostText ? "; import and check read all of a log on request (see their help)" : ""));
+}
+
+std::string read_text(const std::filesystem::path& file, std::uint64_t most) {
   std::error_code error;
   if (std::filesystem::is_directory(file, error)) {
     error = std::make_error_code(std::errc::is_a_directory);
   } else {
+    if (std::filesystem::is_regular_file(file, error) && std::filesystem::file_size(file, error) > most &&
+        !error) {
+      reject_long_text(file.string(), most);
+    }
     errno = 0;
     std::ifstream stream(file, std::ios::binary);
     if (stream) {
-      std::string text{std::istreambuf_iterator<char>(stream), {}};
+      // Piece by piece: the size of a pipe or a device is not known.
+      constexpr std::size_t kPiece = std::size_t{1} << 16U;
+      std::string text;
+      while (stream && text.size() <= most) {
+        const std::size_t before = text.size();
+        text.resize(before + kPiece);
+        stream.read(text.data() + before, static_cast<std::streamsize>(kPiece));
+        text.resize(before + static_cast<std::size_t>(stream.gcount()));
+      }
+      if (text.size() > most) {
+        reject_long_text(file.string(), most);
+      }
       if (!stream.bad()) {
         return text;
       }

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/error.hpp"
+#include "common/text.hpp"
 #include "results/codec/field_table.hpp"
 
 namespace ringside {
@@ -38,7 +39,7 @@ std::string to_line(const Record& record) {
   Json json;
   std::visit([&](const auto& value) { write_tagged(json, kTag, value); }, record);
   // Notes may quote foreign programs; a byte that is not UTF-8 must not cost the result.
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return with_directions_spelt(json.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 std::optional<Record> parse_record(std::string_view line) {

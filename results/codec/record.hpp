@@ -43,8 +43,8 @@ struct RunHeader {
   std::uint64_t seed = 1;
 };
 
-/// Two algorithms at one number of ranks and size. A speedup is the baseline's time over the candidate's. Winners are
-/// among all algorithms but `native`.
+/// Two algorithms at one number of ranks and size. A speedup is the baseline's time over the candidate's.
+/// Winners are among all algorithms but `native`.
 struct Verdict {
   int ranks = 1;
   Bytes bytes = {};
@@ -72,7 +72,7 @@ struct Crossover {
   std::optional<std::string> measured_winner = {};
 };
 
-/// How good the predictions were, where there is a measurement (definitions: analysis/comparison/accuracy.hpp).
+/// Accuracy of the predictions (definitions: analysis/comparison/accuracy.hpp).
 struct Accuracy {
   std::optional<std::string> algorithm = {};  ///< None: over all algorithms.
   // Fields for `ringside-lab evaluate` (lab/evaluation/evaluation.hpp).
@@ -93,7 +93,7 @@ struct Accuracy {
   std::optional<double> winner_agreement = {};
 };
 
-/// One offer of a plan (analysis/plan/planner.hpp says what each number is). Times in seconds, 90 % intervals.
+/// One offer of a plan (numbers: analysis/plan/planner.hpp). Times in seconds, 90 % intervals.
 struct OfferRecord {
   std::string name = {};
   std::string source = {};
@@ -157,8 +157,8 @@ struct ScalingRecord {
 
 FieldTable<ScalingRecord> table_of(const ScalingRecord* any);
 
-/// One more repetition of a point that an earlier line has measured: it alone, so that a journal of many repetitions grows
-/// with what was measured and not with its square.
+/// One more repetition of a point that an earlier line has measured: it alone, so that a journal of many
+/// repetitions grows with what was measured and not with its square.
 struct RepetitionRecord {
   PointKey key;
   Measurement measured;
@@ -169,12 +169,12 @@ FieldTable<RepetitionRecord> table_of(const RepetitionRecord* any);
 using Record = std::variant<RunHeader, Point, RepetitionRecord, Verdict, Crossover, Accuracy, OfferRecord,
                             ScalingRecord>;
 
-/// One line of JSON without the line break. Seconds and bytes, never other units; doubles in digits that read back as
-/// the same number; what is absent is omitted. A number that is not finite is a bug of the caller.
+/// One line of JSON without the line break. Seconds and bytes, never other units; doubles in digits that read
+/// back as the same number; what is absent is omitted. A number that is not finite is a bug of the caller.
 std::string to_line(const Record& record);
 
-/// The record that a line holds; none for a kind that this version does not know. Unknown fields are skipped and null is
-/// absent. Throws Error{bad_input} that names the field and what it should hold, not the file.
+/// The record that a line holds; none for a kind that this version does not know. Unknown fields are skipped
+/// and null is absent. Throws Error{bad_input} that names the field and what it should hold, not the file.
 std::optional<Record> parse_record(std::string_view line);
 
 /// Whether `line` is JSON at all. No record stays JSON when its end is cut off.

@@ -7,7 +7,7 @@
 #include "common/units.hpp"
 #include "scenario/machine/machine.hpp"
 
-/// What data sheets say: configs/catalog/, which is part of the program, so that it is the same wherever that runs.
+/// What data sheets say: configs/catalog/, built into the program and so the same everywhere.
 namespace ringside {
 
 /// A GPU of configs/catalog/gpus.yaml. What is absent is not there (no NVLink) or not published.

@@ -8,7 +8,7 @@
 #include "common/units.hpp"
 #include "scenario/machine/machine.hpp"
 
-/// What kinds of links do: configs/catalog/links.yaml, which is part of the program. sim/topology/link_kinds.hpp composes links of it.
+/// Kinds of links: configs/catalog/links.yaml, built in. sim/topology/link_kinds.hpp composes links.
 namespace ringside {
 
 /// Bytes per second, seconds, or a share of the data sheet's rate.
@@ -69,8 +69,8 @@ struct LinkCatalog {
 
 const LinkCatalog& link_catalog();
 
-/// Throws Error{bad_input} that names file, line and key of every number without a source, of every range out of order, of a kind
-/// or generation that stands twice, and of a network without a row for any rate.
+/// Throws Error{bad_input} that names file, line and key of every number without a source, of every range out
+/// of order, of a kind or generation that stands twice, and of a network without a row for any rate.
 LinkCatalog parse_link_catalog(const std::string& yaml, const std::string& file);
 
 }  // namespace ringside

@@ -17,6 +17,7 @@ namespace {
 
 /// Links of a GPU, NICs of a node: more than any machine has, small enough to multiply.
 constexpr std::int64_t kMaxPerPart = 1024;
+constexpr std::int64_t kMaxSockets = 64;
 
 // Which kinds take a key.
 using Kinds = std::vector<std::string>;
@@ -87,7 +88,7 @@ std::optional<std::int64_t> rank_of_end(std::string_view end) {
   return exists && digits == fmt::format("{}", *rank) ? rank : std::nullopt;
 }
 
-/// `rank 3` or the name of a switch. What looks like a misspelt rank is refused: as a switch it would lead nowhere.
+/// `rank 3` or the name of a switch. A misspelt rank is refused: as a switch it leads nowhere.
 ValueType<std::string> link_end_type() {
   return narrowed(text_type("`rank 3`, or any other name for a switch"),
                   [](const Value&, const std::string& text) {
@@ -99,6 +100,41 @@ ValueType<std::string> link_end_type() {
                                ? fmt::format("{} names no rank; write `rank 3` for rank 3", in_quotes(text))
                                : "";
                   });
+}
+
+MapTable<FabricLevel> level_table() {
+  return {
+      .form = "a map such as `{nodes: 32, oversubscription: 4}`",
+      .rows =
+          {
+              row("nodes", &FabricLevel::nodes, whole_number_type({.min = 2, .max = kMaxRanks}),
+                  {.required = true}),
+              row("oversubscription", &FabricLevel::oversubscription, factor_type(1), {.default_value = "1"}),
+              row("latency", &FabricLevel::latency, time_type()),
+              row("pairwise", &FabricLevel::pairwise, bool_type(), {.default_value = "false"}),
+          },
+  };
+}
+
+/// A group is made of whole groups of the level below, and only the largest groups are joined pair by pair.
+void check_levels(Reader& reader, const Value& place, const InterLink& inter) {
+  int below = 1;
+  for (const FabricLevel& level : inter.levels) {
+    if (level.nodes <= below || level.nodes % below != 0) {
+      reader.fail(
+          reader.find(place, "levels").value_or(place),
+          fmt::format("groups of {} nodes are not made of several groups of {}; list the smallest first",
+                      level.nodes, below));
+      return;
+    }
+    below = level.nodes;
+    if (level.pairwise && &level != &inter.levels.back()) {
+      reader.fail(
+          reader.find(place, "levels").value_or(place),
+          fmt::format("groups of {} nodes are pairwise, and only the last level can be", level.nodes));
+      return;
+    }
+  }
 }
 
 }  // namespace
@@ -121,7 +157,7 @@ MapTable<IntraLink> intra_table() {
               row("peer_to_peer", &IntraLink::peer_to_peer, bool_type(), {.kinds = slots()}),
               row("gpus_per_switch", &IntraLink::gpus_per_switch,
                   whole_number_type({.min = 1, .max = kMaxPerPart}), {.kinds = slots()}),
-              row("sockets", &IntraLink::sockets, whole_number_type({.min = 1, .max = kMaxPerPart}),
+              row("sockets", &IntraLink::sockets, whole_number_type({.min = 1, .max = kMaxSockets}),
                   {.default_value = "1", .kinds = slots()}),
               row("latency", &IntraLink::latency, time_type(), {.required = true, .kinds = custom()}),
               row("bandwidth", &IntraLink::bandwidth, bandwidth_type(),
@@ -149,10 +185,14 @@ MapTable<InterLink> inter_table() {
                   {.default_value = "1"}),
               row("gpudirect", &InterLink::gpudirect, bool_type(), {.kinds = networks()}),
               row("oversubscription", &InterLink::oversubscription, factor_type(1), {.default_value = "1"}),
+              row("levels", &InterLink::levels,
+                  list_type(map_type(level_table()),
+                            {.form = "a list of maps such as `{nodes: 32, oversubscription: 4}`"})),
               row("latency", &InterLink::latency, time_type(), {.required = true, .kinds = custom()}),
               row("bandwidth", &InterLink::bandwidth, bandwidth_type(),
                   {.required = true, .kinds = custom()}),
           },
+      .check = check_levels,
   };
 }
 

@@ -23,7 +23,7 @@ enum class Ports {
 enum class Processes { per_gpu, single };
 enum class Vendor { nvidia, amd };
 enum class CpuVendor { amd, intel, arm, other };
-enum class Architecture { kepler, pascal, volta, turing, ampere, ada, hopper, blackwell, cdna };
+enum class Architecture { kepler, pascal, volta, turing, ampere, ada, hopper, blackwell, cdna, rdna };
 
 constexpr auto spellings_of(IntraKind /*any*/) {
   using enum IntraKind;
@@ -67,11 +67,12 @@ constexpr auto spellings_of(Architecture /*any*/) {
                                                 {ada, "ada"},
                                                 {hopper, "hopper"},
                                                 {blackwell, "blackwell"},
-                                                {cdna, "cdna"}});
+                                                {cdna, "cdna"},
+                                                {rdna, "rdna"}});
 }
 
-/// The catalogue knows what a model's data sheet says (scenario/machine/catalog.hpp); what stands beside the model describes
-/// one that it does not know.
+/// The catalogue knows what a model's data sheet says (scenario/machine/catalog.hpp); what stands beside the
+/// model describes one that it does not know.
 struct Gpu {
   std::string model = {};
   std::optional<Vendor> vendor = {};
@@ -81,7 +82,7 @@ struct Gpu {
   bool operator==(const Gpu&) const = default;
 };
 
-/// The CPUs of a node: NCCL's way from GPU to GPU over PCIe depends on who makes them (sim/nccl/transport.hpp).
+/// The CPUs of a node: NCCL's way over PCIe depends on their maker (sim/nccl/transport.hpp).
 struct Cpu {
   std::optional<CpuVendor> vendor = {};
   std::optional<std::string> model = {};
@@ -114,13 +115,24 @@ struct IntraLink {
 };
 
 /// How nodes reach each other.
+/// Switches that join nodes into groups, and how wide a group's way out is.
+struct FabricLevel {
+  int nodes = 1;                        ///< per group; a multiple of the level below
+  double oversubscription = 1;          ///< NICs of a group : its uplinks; 1 = non-blocking
+  std::optional<Seconds> latency = {};  ///< that a message between two groups takes more
+  bool pairwise = false;                ///< every two groups have a link of their own, as in a dragonfly
+
+  bool operator==(const FabricLevel&) const = default;
+};
+
 struct InterLink {
   InterKind kind = InterKind::custom;
   std::optional<int> generation = {};       ///< efa
   std::optional<BytesPerSecond> rate = {};  ///< of one NIC, one direction; data-sheet rate
   int nics = 1;                             ///< per node
   std::optional<bool> gpudirect = {};
-  double oversubscription = 1;  ///< node uplinks : fabric; 1 = non-blocking
+  double oversubscription = 1;           ///< node uplinks : fabric; 1 = non-blocking
+  std::vector<FabricLevel> levels = {};  ///< smallest groups first; empty = all nodes are one group
   // custom
   std::optional<Seconds> latency = {};
   std::optional<BytesPerSecond> bandwidth = {};
@@ -128,8 +140,8 @@ struct InterLink {
   bool operator==(const InterLink&) const = default;
 };
 
-/// An explicit link for anything the words above cannot say. Ends are `rank 3` or any other name, which is then
-/// a switch.
+/// An explicit link for anything the words above cannot say. Ends are `rank 3` or any other name, which is
+/// then a switch.
 struct LinkSpec {
   std::string from = {};
   std::string to = {};
@@ -246,7 +258,7 @@ struct Machine {
   std::string name = {};
   int nodes = 1;
   std::optional<int> gpus_per_node = {};  ///< none: as many as the scenario's ranks need
-  /// Where a scenario places fewer ranks on a node than it has GPUs: on the first so many of each. No key of machine files.
+  /// Fewer ranks on a node than GPUs: on the first so many of each. No key of machine files.
   std::optional<int> ranks_per_node = {};
   std::optional<Gpu> gpu = {};
   std::optional<Cpu> cpu = {};

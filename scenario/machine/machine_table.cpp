@@ -33,7 +33,7 @@ MapTable<Cpu> cpu_table() {
                    row("model", &Cpu::model, text_type("a CPU model such as `EPYC 7763`"))}};
 }
 
-// --- Ranks -----------------------------------------------------------------------------------------------------------
+// --- Ranks -------------------------------------------------------------------------------------------------
 
 MapTable<Straggler> straggler_table() {
   return {
@@ -69,7 +69,7 @@ void check_ring_order(Reader& reader, const Value& place, const std::vector<Rank
   }
 }
 
-// --- Price ----------------------------------------------------------------------------------------------------------
+// --- Price -------------------------------------------------------------------------------------------------
 
 /// `2026-11-01`, `2026-11` or `2026`.
 bool is_date(std::string_view text) {
@@ -89,7 +89,7 @@ bool is_date(std::string_view text) {
   return within(5, "12") && within(8, "31");
 }
 
-// --- The machine ----------------------------------------------------------------------------------------------------
+// --- The machine -------------------------------------------------------------------------------------------
 
 void check_machine(Reader& reader, const Value& value, Machine& machine) {
   const auto under = [&](std::string_view key) { return reader.find(value, key).value_or(value); };

@@ -179,7 +179,7 @@ ValueType<std::vector<V>> curve_type(const MapTable<V>& point, const std::string
       });
 }
 
-/// A curve over the message size; a plain number, which is quicker to write by hand, is one of a single point.
+/// A curve over the message size; a plain number is one of a single point.
 ValueType<std::vector<SpreadPoint>> spread_type() {
   const MapTable<SpreadPoint> point = {
       .form = "a map such as `{bytes: 4 KiB, deviation: 0.2}`",

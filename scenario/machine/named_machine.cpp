@@ -63,8 +63,8 @@ Candidates candidates_for(const std::string& text, const fs::path& scenario_fold
   return candidates;
 }
 
-/// What to write instead of `text`: the names that start with it, else those that contain it, else the one that is spelt most
-/// alike. Names are compared without their folder and ending, which people leave out.
+/// What to write instead of `text`: the names that start with it, else those that contain it, else the one
+/// that is spelt most alike. Names are compared without their folder and ending, which people leave out.
 std::vector<std::string> suggestions(const Candidates& candidates, const std::string& text) {
   constexpr std::size_t kShortestPart = 3;
   std::map<std::string, std::string> written = {{std::string(kThis), std::string(kThis)}};
@@ -163,6 +163,22 @@ Counted counted(const std::string& text) {
   return {.count = 1, .what = text};
 }
 
+std::optional<std::string> name_of_machine(const std::string& text, const std::vector<std::string>& names) {
+  constexpr std::string_view kAzure = "standard_";
+  const std::string asked = lower(text);
+  std::vector<std::string> sizes;
+  for (const std::string& name : names) {
+    if (lower(name) == asked) {
+      return name;
+    }
+    if (const std::string size = lower(name);
+        size == std::string(kAzure) + asked || size.starts_with(fmt::format("{}{}_", kAzure, asked))) {
+      sizes.push_back(name);
+    }
+  }
+  return sizes.size() == 1 ? std::optional(sizes.front()) : std::nullopt;
+}
+
 std::string machine_form() {
   return "a name of `ringside list machines`, a machine file such as `../machines/custom.yaml`, a map, or "
          "`this`";
@@ -190,13 +206,16 @@ std::optional<Machine> read_named_machine(Reader& reader, const Value& value,
   }
   const Counted nodes = counted(*text);
   const Candidates candidates = candidates_for(nodes.what, folder, machines);
-  const auto named = std::find_if(candidates.named.begin(), candidates.named.end(),
-                                  [&](const auto& entry) { return lower(entry.first) == lower(nodes.what); });
-  if (named == candidates.named.end()) {
+  std::vector<std::string> names;
+  for (const auto& [name, of] : candidates.named) {
+    names.push_back(name);
+  }
+  const auto name = name_of_machine(nodes.what, names);
+  if (!name) {
     reader.fail(value, no_such_machine(candidates, *text, nodes.what));
     return std::nullopt;
   }
-  auto machine = read(named->second);
+  auto machine = read(candidates.named.at(*name));
   if (machine && nodes.count > 1) {
     multiply(reader, value, nodes.count, machine);
   }

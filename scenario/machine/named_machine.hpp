@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "scenario/machine/machine.hpp"
 #include "scenario/yaml/reader.hpp"
@@ -20,8 +21,11 @@ struct Counted {
 };
 Counted counted(const std::string& text);
 
-/// Nothing for `this`, and after a problem was added. A file relative to the scenario's folder comes before a name;
-/// names are those of the files in `machines`, in any case of letters.
+/// Which name is meant: in any case, and Azure's without `Standard_` and what follows the size (`NC24ads`).
+std::optional<std::string> name_of_machine(const std::string& text, const std::vector<std::string>& names);
+
+/// Nothing for `this`, and after a problem was added. A file relative to the scenario's folder comes before a
+/// name; names are those of the files in `machines`, in any case of letters.
 std::optional<Machine> read_named_machine(Reader& reader, const Value& value,
                                           const std::optional<std::filesystem::path>& machines);
 

@@ -13,8 +13,8 @@ struct KeyOverride {
   std::string origin;  ///< Who says so, for messages: `--sweep bandwidth=20GB/s`
 };
 
-/// The machine with one key set to another value, as if its file said so: a key of the machine file (`nodes`), of one of
-/// its maps (`intra.bandwidth`), or of the first map that has it or may have it (`bandwidth`). Throws Error{bad_input}
+/// The machine with one key set to another value, as if its file said so: a key of the file (`nodes`), of a
+/// map (`intra.bandwidth`), or of the first map that may have it (`bandwidth`). Throws Error{bad_input}
 /// when the result is not a machine, with the same messages as a file, but of the override's origin.
 Machine with_value(const Machine& machine, const KeyOverride& override);
 

@@ -1,11 +1,11 @@
-// nvidia-smi topo -m prints, for every pair of GPUs and NICs, the nearest way between them (legend of nvidia-smi):
+// nvidia-smi topo -m prints the nearest way between every two GPUs and NICs (its legend):
 //
 //           GPU0    GPU1    NIC0    CPU Affinity    NUMA Affinity
 //   GPU0     X      NV12    PIX     0-23            0
 //   GPU1    NV12     X      SYS     24-47           1
 //   NIC0    PIX     SYS      X
 //
-// NV# = # NVLinks; PIX, PXB = PCIe switches only; PHB = the host bridge; NODE = bridges of one NUMA node; SYS = other socket.
+// NV# = # NVLinks; PIX, PXB = PCIe switches only; PHB = host bridge; NODE = NUMA node; SYS = other socket.
 
 #include "scenario/machine/topology_matrix.hpp"
 
@@ -28,7 +28,7 @@ using Cells = std::vector<std::vector<std::string>>;
   throw Error(ErrorKind::bad_input, fmt::format("{}: {}", name, problem));
 }
 
-/// Colours of a terminal (`ESC [4m`) are no part of the words, nor is the mark of a comment in front of the line.
+/// Colours of a terminal (`ESC [4m`) are no part of words, nor is a comment's mark before the line.
 std::vector<std::string> words_of(std::string_view line) {
   std::vector<std::string> words(1);
   if (const std::size_t first = line.find_first_not_of(" \t#");
@@ -119,7 +119,7 @@ int nvlinks(const std::string& cell) {
   return take_number<int>(digits).value_or(0);
 }
 
-/// How many groups GPUs form of which each is joined by cells that `together` accepts; 0 when groups differ in size.
+/// How many groups GPUs form, joined by cells that `together` accepts; 0 when groups differ in size.
 struct Groups {
   int count = 0;
   int size = 0;

@@ -53,20 +53,21 @@ MapTable<MeasuredDraft> measured_table() {
 MapTable<ComputeDraft> compute_table() {
   return {
       .form = "a map such as `{precision: tf32, efficiency: {default: [20 %, 40 %]}}`",
-      .rows = {row("precision", &ComputeDraft::precision,
-                   choice_type<Precision>("precision", {Precision::float32, Precision::tf32,
-                                                        Precision::float16, Precision::bfloat16}),
-                   {.default_value = "float32"}),
-               row("family", &ComputeDraft::family,
-                   choice_type<ModelFamily>(
-                       "family of models",
-                       {ModelFamily::convolutional, ModelFamily::detection, ModelFamily::transformer}),
-                   {}),
-               row("efficiency", &ComputeDraft::efficiency, map_type(efficiency_table()), {}),
-               row("measured", &ComputeDraft::measured,
-                   list_type(map_type(measured_table()),
-                             {.form = "a list of maps such as `{gpu: RTX 3090, samples_per_second: 568}`"}),
-                   {})}};
+      .rows = {
+          row("precision", &ComputeDraft::precision,
+              choice_type<Precision>("precision", {Precision::float32, Precision::tf32, Precision::float16,
+                                                   Precision::bfloat16, Precision::float8}),
+              {.default_value = "float32"}),
+          row("family", &ComputeDraft::family,
+              choice_type<ModelFamily>(
+                  "family of models",
+                  {ModelFamily::convolutional, ModelFamily::detection, ModelFamily::transformer}),
+              {}),
+          row("efficiency", &ComputeDraft::efficiency, map_type(efficiency_table()), {}),
+          row("measured", &ComputeDraft::measured,
+              list_type(map_type(measured_table()),
+                        {.form = "a list of maps such as `{gpu: RTX 3090, samples_per_second: 568}`"}),
+              {})}};
 }
 
 std::vector<MeasuredSpeed> measured_speeds(Reader& reader, const Value& root, const ComputeDraft& compute,

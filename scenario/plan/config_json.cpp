@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -10,9 +10,11 @@
 
 #include "common/error.hpp"
 #include "common/names.hpp"
+#include "common/text.hpp"
+#include "results/codec/reader.hpp"
 #include "scenario/plan/transformer.hpp"
 
-/// config.json of Hugging Face transformers (src/transformers/models/*/configuration_*.py), which is YAML, too.
+/// config.json of Hugging Face transformers (src/transformers/models/*/configuration_*.py), also YAML.
 namespace ringside {
 namespace {
 
@@ -88,12 +90,12 @@ class Config {
 };
 
 YAML::Node json_of(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  if (std::error_code ignored; !stream || std::filesystem::is_directory(file, ignored)) {
+  constexpr std::uint64_t kMostOfConfig = std::uint64_t{1} << 20;  // Real ones are a few KiB.
+  if (std::error_code ignored; !std::ifstream(file) || std::filesystem::is_directory(file, ignored)) {
     throw Error(ErrorKind::bad_input,
                 fmt::format("{}: there is no such file that can be read", file.string()));
   }
-  const std::string text{std::istreambuf_iterator<char>(stream), {}};
+  const std::string text = valid_utf8(read_text(file, kMostOfConfig));
   YAML::Node root;
   try {
     root = YAML::Load(text);

@@ -1,11 +1,12 @@
 #include "scenario/plan/money.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "common/numbers.hpp"
 
 namespace ringside {
+
+bool can_be_paid(double amount) { return amount == 0 || (amount >= kLeastMoney && amount <= kMostMoney); }
 
 std::optional<Money> parse_money(std::string_view text) {
   std::string_view unit = text;
@@ -13,7 +14,7 @@ std::optional<Money> parse_money(std::string_view text) {
   unit.remove_prefix(std::min(unit.find_first_not_of(' '), unit.size()));
   const bool currency =
       unit.size() == 3 && std::all_of(unit.begin(), unit.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
-  if (!amount || !currency || !std::isfinite(*amount) || *amount < 0) {
+  if (!amount || !currency || !can_be_paid(*amount)) {
     return std::nullopt;
   }
   return Money{.amount = *amount, .currency = std::string(unit)};

@@ -7,7 +7,13 @@
 
 namespace ringside {
 
-/// Finite and not negative.
+/// Nothing, or between the two: what is rented or exchanged costs neither less nor more.
+inline constexpr double kLeastMoney = 1e-9;
+inline constexpr double kMostMoney = 1e12;
+
+/// Whether something can cost that much: nothing, or an amount between kLeastMoney and kMostMoney.
+bool can_be_paid(double amount);
+
 struct Money {
   double amount = 0;
   std::string currency = {};  ///< Three capital letters, as in ISO 4217.
@@ -15,7 +21,7 @@ struct Money {
   bool operator==(const Money&) const = default;
 };
 
-/// `32.77 USD`; nothing for any other text, a number without a currency included.
+/// `32.77 USD`; none for other text, also without a currency or for amounts nobody pays.
 std::optional<Money> parse_money(std::string_view text);
 
 /// Somebody states it: what `of` is worth. Amounts are more than zero, currencies differ.

@@ -14,8 +14,8 @@
 #include "scenario/plan/workload.hpp"
 #include "scenario/scenario.hpp"
 
-/// A plan: a workload, how its gradients are synchronised, and the machines on offer (docs/planning.md). Loaded from
-/// YAML, checked completely before anything is predicted.
+/// A plan: a workload, how its gradients are synchronised, and the machines on offer (docs/planning.md).
+/// Loaded from YAML, checked completely before anything is predicted.
 namespace ringside {
 
 /// How the gradients of a step become all_reduces.
@@ -68,7 +68,7 @@ struct Interruptions {
 
   bool operator==(const Interruptions&) const = default;
 
-  /// Time of a run over that without interruptions and checkpoints: half an interval of checkpoints is lost each time.
+  /// Time of a run over that without interruptions and checkpoints: each loses half a checkpoint interval.
   double slowdown() const;
 };
 
@@ -100,14 +100,14 @@ struct PlanPlaces {
 /// Whether a plan or a workload has such a key.
 bool is_plan_key(std::string_view key);
 
-/// Throws Error{bad_input} that lists every problem as `file:line:column: key: what`. Relative paths are relative to the
-/// file. A plan without offers is fine: they may come from elsewhere. `overrides` are for keys of the plan or of its
-/// workload; those of a machine are left alone.
+/// Throws Error{bad_input} that lists every problem as `file:line:column: key: what`. Relative paths are
+/// relative to the file. A plan without offers is fine: they may come from elsewhere. `overrides` are for
+/// keys of the plan or of its workload; those of a machine are left alone.
 Plan load_plan(const std::filesystem::path& file, const KnownNames& known, const PlanPlaces& places,
                const std::vector<KeyOverride>& overrides = {});
 
-/// The machine of a name (`p4d.24xlarge`, `2 x p4d.24xlarge`) or a file relative to the folder of `origin`. Throws
-/// Error{bad_input} with the nearest name.
+/// The machine of a name (`p4d.24xlarge`, `2 x p4d.24xlarge`) or a file relative to the folder of `origin`.
+/// Throws Error{bad_input} with the nearest name.
 Machine machine_named(const std::string& name, const std::filesystem::path& origin, const KnownNames& known);
 
 /// A YAML file with the one key `offers`, as in a plan.

@@ -32,7 +32,7 @@ MapTable<SynchronisationSettings> synchronisation_table() {
                        whole_number_type({.min = 1, .max = 1'000'000}), {.default_value = "1"})}};
 }
 
-// --- The plan ---------------------------------------------------------------------------------------------------------
+// --- The plan ----------------------------------------------------------------------------------------------
 
 MapTable<Interruptions> interruptions_table() {
   return {.form = "a map such as `{every: 24 h, checkpoint_every: 30 min}`",
@@ -110,7 +110,7 @@ MapTable<PlanDraft> plan_table() {
   };
 }
 
-// --- Other values ----------------------------------------------------------------------------------------------------
+// --- Other values ------------------------------------------------------------------------------------------
 
 /// What has no part in a plan that spreads a model: its collectives are NCCL's own, as its way to shard says.
 void check_beside_sharding(Reader& reader, const PlanDraft& draft) {
@@ -121,7 +121,7 @@ void check_beside_sharding(Reader& reader, const PlanDraft& draft) {
   }
   for (const auto& key : {draft.algorithm, draft.alternatives}) {
     if (key) {
-      reader.fail(*key, "bears on nothing beside `sharding`, whose collectives are NCCL's own");
+      reader.fail(*key, "has no effect beside `sharding`, whose collectives are NCCL's own");
     }
   }
 }
@@ -132,7 +132,7 @@ void read_sharding(Reader& reader, const PlanDraft& draft, Plan& plan) {
   check_beside_sharding(reader, draft);
 }
 
-/// The whole path of a key that is given by its path or by its last word; empty when no such key takes a plain value.
+/// The path of a key given by path or last word; empty when none takes a plain value.
 std::string whole_path(std::string_view key, const std::vector<KeyDescription>& keys) {
   for (const KeyDescription& known : keys) {
     const std::string last = known.path.substr(known.path.rfind('.') + 1);
@@ -220,7 +220,7 @@ std::optional<std::filesystem::path> workload_file(Reader& reader, const Value& 
 void check_workload_beside_sharding(Reader& reader, const Value& root) {
   const auto refuse = [&](const Value& map, const char* key) {
     if (const auto given = reader.find(map, key)) {
-      reader.fail(*given, "bears on nothing beside `sharding`: it follows from `transformer`");
+      reader.fail(*given, "has no effect beside `sharding`: it follows from `transformer`");
     }
   };
   for (const char* key : {"parameters", "gradients", "forward_flops", "backward_over_forward"}) {

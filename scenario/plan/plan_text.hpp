@@ -33,7 +33,7 @@ struct WorkloadChanges {
   }
 };
 
-/// The workload of the file with these changes, lines that stand below `workload:`. The file was loaded before.
+/// The workload of the file with these changes, lines below `workload:`. The file was loaded.
 std::string changed_workload(const std::filesystem::path& file, const WorkloadChanges& changes);
 
 }  // namespace ringside

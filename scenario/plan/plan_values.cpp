@@ -28,6 +28,10 @@ constexpr std::array kDurationUnits = {Unit{"s", 1},     Unit{"min", 60},    Uni
                                        Unit{"ms", 1e-3}, Unit{"us", 1e-6}};
 constexpr std::array kShareUnits = {Unit{"%", 0.01}};
 
+/// In base units; beyond these, what is computed from two of them would be infinite or 0.
+constexpr double kSmallest = 1e-12;
+constexpr double kLargest = 1e30;
+
 struct Number {
   double value = 0;
   std::string_view unit;
@@ -86,7 +90,12 @@ ValueType<double> united_type(const std::string& form, std::span<const Unit> uni
             }
             for (const Unit& unit : units) {
               if (unit.text == number->unit && number->value > 0) {
-                return number->value * unit.value;
+                const double quantity = number->value * unit.value;
+                if (quantity < kSmallest || quantity > kLargest) {
+                  reader.fail(value, fmt::format("{} is not {} that anybody has", in_quotes(*text), form));
+                  return std::nullopt;
+                }
+                return quantity;
               }
               if (unit.text == number->unit) {
                 reader.fail(value,

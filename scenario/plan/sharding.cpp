@@ -14,7 +14,22 @@ namespace {
 constexpr int kMostParts = 100'000;
 constexpr std::array kStyles = {ShardingStyle::ddp,   ShardingStyle::zero1, ShardingStyle::zero2,
                                 ShardingStyle::zero3, ShardingStyle::fsdp,  ShardingStyle::hybrid};
+constexpr std::array kCheckpointing = {Checkpointing::none, Checkpointing::selective, Checkpointing::full};
 constexpr std::array kAdapters = {Adapters::none, Adapters::lora, Adapters::qlora};
+
+/// `true` and `false` are from before there was a choice.
+ValueType<Checkpointing> checkpointing_type() {
+  ValueType<Checkpointing> type =
+      choice_type<Checkpointing>("kind of checkpointing", {kCheckpointing.begin(), kCheckpointing.end()});
+  type.read = [word = type.read](Reader& reader, const Value& value) -> std::optional<Checkpointing> {
+    const std::string text = value.node.IsScalar() ? value.node.Scalar() : std::string();
+    if (text == "true" || text == "false") {
+      return text == "true" ? Checkpointing::full : Checkpointing::none;
+    }
+    return word(reader, value);
+  };
+  return type;
+}
 
 MapTable<Layout> sharding_table() {
   const auto parts = whole_number_type({.min = 1, .max = kMostParts});
@@ -29,9 +44,10 @@ MapTable<Layout> sharding_table() {
                    row("tensor", &Layout::tensor, parts, {.default_value = "1"}),
                    row("pipeline", &Layout::pipeline, parts, {.default_value = "1"}),
                    row("interleave", &Layout::interleave, parts, {.default_value = "1"}),
+                   row("context", &Layout::context, parts, {.default_value = "1"}),
                    row("expert", &Layout::expert, parts, {.default_value = "1"}),
                    row("local_steps", &Layout::local_steps, parts, {.default_value = "1"}),
-                   row("checkpointing", &Layout::checkpointing, bool_type(), {})}};
+                   row("checkpointing", &Layout::checkpointing, checkpointing_type(), {})}};
 }
 
 std::optional<Layout> read_one(Reader& reader, const Value& value) {
@@ -61,6 +77,11 @@ std::string_view name(Adapters adapters) {
   return kNames.at(static_cast<std::size_t>(adapters));
 }
 
+std::string_view name(Checkpointing checkpointing) {
+  constexpr std::array<std::string_view, 3> kNames = {"none", "selective", "full"};
+  return kNames.at(static_cast<std::size_t>(checkpointing));
+}
+
 std::string describe(const Layout& sharding) {
   std::string text(sharding.adapters == Adapters::none ? name(sharding.style) : name(sharding.adapters));
   if (sharding.adapters != Adapters::none && sharding.style != ShardingStyle::ddp) {
@@ -75,13 +96,19 @@ std::string describe(const Layout& sharding) {
   if (sharding.interleave > 1) {
     text += fmt::format(" · interleave {}", sharding.interleave);
   }
+  if (sharding.context > 1) {
+    text += fmt::format(" · context {}", sharding.context);
+  }
   if (sharding.expert > 1) {
     text += fmt::format(" · expert {}", sharding.expert);
   }
   if (sharding.local_steps > 1) {
     text += fmt::format(" · {} local steps", sharding.local_steps);
   }
-  return sharding.checkpointing.value_or(false) ? text + " · checkpointing" : text;
+  if (sharding.checkpointing == Checkpointing::selective) {
+    text += " · selective checkpointing";
+  }
+  return sharding.recomputes_layers() ? text + " · checkpointing" : text;
 }
 
 std::optional<Layout> parse_sharding(std::string_view word) {

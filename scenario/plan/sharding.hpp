@@ -11,7 +11,7 @@
 /// How a model that one GPU cannot hold is spread over GPUs.
 namespace ringside {
 
-/// What every data-parallel rank keeps whole, and what is cut among them (Rajbhandari et al. 2020, arXiv 1910.02054).
+/// What data-parallel ranks keep whole, and what is cut (Rajbhandari et al. 2020, arXiv 1910.02054).
 enum class ShardingStyle {
   ddp,     ///< Nothing is cut.
   zero1,   ///< Optimizer states.
@@ -21,12 +21,17 @@ enum class ShardingStyle {
   hybrid,  ///< The same within every node, whose copies are kept equal (FSDP's HYBRID_SHARD).
 };
 
-/// Whether all weights are trained, or small matrices beside frozen ones (Hu et al. 2021, arXiv 2106.09685), which are kept in four
-/// bits with qlora (Dettmers et al. 2023, arXiv 2305.14314).
+/// Whether all weights are trained, or small matrices beside frozen ones (Hu et al. 2021, arXiv 2106.09685),
+/// which are kept in four bits with qlora (Dettmers et al. 2023, arXiv 2305.14314).
 enum class Adapters { none, lora, qlora };
+
+/// What a backward pass computes again instead of keeping it (Korthikanti et al. 2022, arXiv 2205.05198,
+/// section 5): nothing, attention alone, or all of a layer but its input.
+enum class Checkpointing { none, selective, full };
 
 std::string_view name(ShardingStyle style);
 std::string_view name(Adapters adapters);
+std::string_view name(Checkpointing checkpointing);
 
 struct Layout {
   ShardingStyle style = ShardingStyle::ddp;
@@ -35,15 +40,20 @@ struct Layout {
   int tensor = 1;       ///< GPUs that share every matrix, of one node.
   int pipeline = 1;     ///< Stages.
   int interleave = 1;   ///< Parts of the model that every stage has.
+  int context = 1;      ///< GPUs that share every sequence (Liu et al. 2023, arXiv 2310.01889).
   int expert = 1;       ///< Data-parallel ranks that share the experts of a layer.
   int local_steps = 1;  ///< Steps between two synchronisations (local SGD); weights are averaged then.
-  /// Whether activations are computed again in the backward pass; none = only where memory asks for it.
-  std::optional<bool> checkpointing = {};
+  std::optional<Checkpointing> checkpointing =
+      {};  ///< None = `full` with qlora and where memory asks for it, else `none`.
   // On an offer, whose other GPUs they are:
   int data = 1;          ///< GPUs that hold the same part.
   int data_on_node = 1;  ///< Those of them on one node.
 
   bool operator==(const Layout&) const = default;
+
+  bool recomputes_layers() const { return checkpointing == Checkpointing::full; }
+  /// GPUs that have the same weights to train: `data` times those of a sequence.
+  int copies() const { return data * context; }
 };
 
 /// `fsdp`, `qlora`, `zero1 · tensor 8 · pipeline 2 · checkpointing`: for tables.

@@ -9,7 +9,7 @@
 /// A transformer language model by the few numbers of its config: what it has, computes and keeps.
 namespace ringside {
 
-/// Decoder (GPT-2, MPT, Llama, Mistral, Qwen, Gemma, …), or a mixture of experts of their kind (Mixtral, Qwen 3, gpt-oss).
+/// Decoder (GPT-2, MPT, Llama, Mistral, Qwen, Gemma, …), or a mixture of experts (Mixtral, Qwen 3, gpt-oss).
 struct Transformer {
   int layers = 0;
   std::int64_t hidden = 0;
@@ -47,22 +47,24 @@ std::int64_t parameters_of_layer(const Transformer& model);
 std::int64_t parameters_outside_layers(const Transformer& model);
 std::int64_t parameters_of(const Transformer& model);
 
-/// Operations of the forward pass of one layer for one sample, two per multiply-accumulate: matrices, and attention of every
-/// token to every other, causal or not (Narayanan et al. 2021, arXiv 2104.04473, eq. 2 and appendix; generalised to grouped queries).
+/// Operations of one layer's forward pass for one sample, two per multiply-accumulate: matrices, and
+/// attention to all tokens (Narayanan et al. 2021, arXiv 2104.04473, eq. 2 and appendix; generalised to
+/// grouped queries).
 double forward_flops_of_layer(const Transformer& model);
 /// With the output matrix.
 double forward_flops_of(const Transformer& model);
 
-/// Elements of one sample that one layer keeps for its backward pass, with fused attention (no matrix of scores): Korthikanti et al. 2022
-/// (arXiv 2205.05198), section 4.1, counted for the model's own widths and without dropout: inputs of both norms and of the
-/// matrices after them, query, key, value, what attention gives, and what the MLP's matrices and its activation give.
+/// Elements of one sample that one layer keeps for its backward pass, with fused attention (no matrix of
+/// scores): Korthikanti et al. 2022 (arXiv 2205.05198), section 4.1, counted for the model's own widths and
+/// without dropout: inputs of both norms and of the matrices after them, query, key, value, and outputs of
+/// attention, MLP and its activation.
 double kept_elements_of_layer(const Transformer& model);
 
-/// Why a model cannot be meant, and would be counted wrongly: more than 10^15 parameters, or more than 10^15 bytes kept of one sample. Empty = it can.
+/// Why a model cannot be meant: more than 10^15 parameters, or bytes kept of a sample. Empty = it can.
 std::string too_large(const Transformer& model);
 
-/// A config.json as Hugging Face transformers writes it. `sequence`: none = the config's positions, at most 4,096. Throws Error{bad_input} that names the
-/// file and the key: no JSON, a number that is missing, a kind of model or mixture of experts that is not modelled.
+/// A config.json as Hugging Face transformers writes it. `sequence`: none = the config's positions, to 4,096.
+/// Throws Error{bad_input} that names file and key: no JSON, no number, an unknown kind.
 Transformer load_config_json(const std::filesystem::path& file, std::optional<std::int64_t> sequence);
 
 /// The keys of `transformer` that say the same, on one line.

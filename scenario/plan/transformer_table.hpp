@@ -19,7 +19,7 @@ std::string transformer_form();
 std::optional<Transformer> read_transformer(Reader& reader, const Value& value,
                                             const std::filesystem::path& folder);
 
-/// Reads the numbers of a language model into the workload; with tensors beside them the two must agree on parameters.
+/// Reads a language model's numbers into the workload; tensors beside them must agree on parameters.
 void read_model_numbers(Reader& reader, const Value& value, const std::filesystem::path& folder,
                         Workload& workload);
 

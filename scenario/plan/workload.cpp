@@ -2,14 +2,15 @@
 
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <fstream>
-#include <iterator>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "common/error.hpp"
 #include "common/numbers.hpp"
+#include "results/codec/reader.hpp"
 #include "scenario/yaml/csv.hpp"
 
 namespace ringside {
@@ -19,13 +20,15 @@ namespace {
   throw Error(ErrorKind::bad_input, fmt::format("{}: {}", where, what));
 }
 
+/// Bytes of a tensor list, which has thousands of lines at most.
+constexpr std::uint64_t kMostTensors = std::uint64_t{64} << 20;
+
 std::string text_of(const std::filesystem::path& file) {
   std::error_code ignored;
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream || std::filesystem::is_directory(file, ignored)) {
+  if (!std::ifstream(file) || std::filesystem::is_directory(file, ignored)) {
     reject_tensors(file.string(), "there is no such file");
   }
-  return {std::istreambuf_iterator<char>(stream), {}};
+  return read_text(file, kMostTensors);
 }
 
 /// A column of a tensor list, by its number in the header.
@@ -51,7 +54,7 @@ double number_in(const CsvRow& row, const Column& column, const std::string& fil
 }  // namespace
 
 std::string_view name(Precision precision) {
-  constexpr std::array<std::string_view, 4> kNames = {"float32", "tf32", "float16", "bfloat16"};
+  constexpr std::array<std::string_view, 5> kNames = {"float32", "tf32", "float16", "bfloat16", "float8"};
   return kNames.at(static_cast<std::size_t>(precision));
 }
 
@@ -66,8 +69,8 @@ std::string_view name(Optimizer optimizer) {
 }
 
 std::span<const std::string> gpu_classes() {
-  static const std::array<std::string, 9> classes = {"pascal", "volta",     "turing",  "ampere", "ada",
-                                                     "hopper", "blackwell", "geforce", "cdna"};
+  static const std::array<std::string, 10> classes = {"pascal", "volta",     "turing",  "ampere", "ada",
+                                                      "hopper", "blackwell", "geforce", "cdna",   "rdna"};
   return classes;
 }
 

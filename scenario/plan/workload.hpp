@@ -15,8 +15,8 @@
 #include "scenario/machine/machine.hpp"
 #include "scenario/plan/transformer.hpp"
 
-/// What is trained: which gradients are synchronised and how much is computed in between (docs/planning.md). Loaded from
-/// configs/workloads/*.yaml, checked completely.
+/// What is trained: which gradients are synchronised and how much is computed in between (docs/planning.md).
+/// Loaded from configs/workloads/*.yaml, checked completely.
 namespace ringside {
 
 /// One parameter tensor, and so one gradient.
@@ -30,10 +30,11 @@ struct Tensor {
 };
 
 /// The arithmetic that does most of the work; says which rate of a data sheet counts.
-enum class Precision { float32, tf32, float16, bfloat16 };
+/// `float8`: matrices in 8 bits, all else as with bfloat16.
+enum class Precision { float32, tf32, float16, bfloat16, float8 };
 enum class Optimizer { sgd, momentum, adam };
-/// What kind of network it is: says which published speeds tell how fast GPUs train it (configs/scaling/speeds.csv). Transformers here attend
-/// without fused kernels; language models (`Transformer`) with them. Detection is a convolutional network with boxes behind it.
+/// What kind of network it is: says which published speeds hold (configs/scaling/speeds.csv). Transformers
+/// here attend without fused kernels, language models (`Transformer`) with them.
 enum class ModelFamily { convolutional, detection, transformer };
 inline constexpr std::array kModelFamilies = {ModelFamily::convolutional, ModelFamily::detection,
                                               ModelFamily::transformer};
@@ -42,7 +43,7 @@ std::string_view name(Precision precision);
 std::string_view name(Optimizer optimizer);
 std::string_view name(ModelFamily family);
 
-/// Families of GPUs that reach alike shares of their data sheet's rate; GeForce cards of every generation are one.
+/// Families of GPUs that reach like shares of their data-sheet rate; all GeForce are one.
 std::span<const std::string> gpu_classes();
 
 /// Stands for every GPU, and for ranks without one.
@@ -76,7 +77,7 @@ struct MemoryUse {
 struct Workload {
   std::string name = {};
   std::int64_t parameters = 0;
-  /// In the order of parameters(): gradients arrive from the last to the first. Empty when only a total is known.
+  /// In order of parameters(): gradients arrive last to first. Empty when only a total is known.
   std::vector<Tensor> tensors = {};
   /// A language model by its numbers; none = it is none, or only its tensors are known.
   std::optional<Transformer> transformer = {};
@@ -97,18 +98,19 @@ struct Workload {
   std::filesystem::path file = {};
 };
 
-/// Whether it says how fast GPUs compute or what kind of network it is, or is a language model, of which published runs say it; otherwise only what synchronisation takes can be asked.
+/// Whether the speed of computing follows (stated, by kind of network, or a language model); otherwise only
+/// synchronisation can be asked.
 bool computes(const Workload& workload);
 
 /// Bytes of all gradients, S of one synchronisation.
 Bytes gradient_bytes(const Workload& workload);
 
-/// Throws Error{bad_input} that lists every problem as `file:line:column: key: what`. `models`: the folder whose
+/// Throws Error{bad_input}, every problem as `file:line:column: key: what`. `models`: the folder whose
 /// <name>.csv are the tensor lists that `model` names.
 Workload load_workload(const std::filesystem::path& file, const std::filesystem::path& models);
 
-/// The tensors of a CSV file with the columns name and elements, and optionally forward_flops and activations. Throws
-/// Error{bad_input} that names the file, line and column.
+/// The tensors of a CSV file with the columns name and elements, and optionally forward_flops and
+/// activations. Throws Error{bad_input} that names the file, line and column.
 std::vector<Tensor> load_tensors(const std::filesystem::path& file);
 
 }  // namespace ringside

@@ -57,7 +57,7 @@ MapTable<MemoryUse> memory_table() {
               row("activations", &MemoryUse::activations, size_type(), {})}};
 }
 
-// --- The workload ---------------------------------------------------------------------------------------------------
+// --- The workload ------------------------------------------------------------------------------------------
 
 MapTable<WorkloadDraft> workload_table() {
   const auto batch = whole_number_type({.min = 1, .max = kMaxBatch});
@@ -170,7 +170,7 @@ void count_samples(Reader& reader, const Value& root, Workload& workload) {
   }
   const Value tokens = *reader.find(root, "tokens");
   if (reader.find(root, "samples")) {
-    reader.fail(tokens, "stands beside `samples`, which says how long an epoch is, too; write one of them");
+    reader.fail(tokens, "stands beside `samples`: both state the length of an epoch; write one of them");
   }
   if (!workload.transformer) {
     if (!reader.find(root, "transformer")) {  // One that cannot be read has been said to be so.

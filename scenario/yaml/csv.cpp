@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "common/error.hpp"
+#include "common/text.hpp"
 
 namespace ringside {
 namespace {
@@ -88,8 +89,10 @@ std::string why_ragged(const CsvTable& table, const CsvRow& row) {
   return fmt::format("has {} cells, but the header has {}", row.cells.size(), table.header.size());
 }
 
-CsvTable parse_csv(std::string_view text, const std::string& origin, RaggedRows ragged) {
+CsvTable parse_csv(std::string_view as_written, const std::string& origin, RaggedRows ragged) {
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  const std::string valid = valid_utf8(std::string(as_written));
+  std::string_view text = valid;
   if (text.starts_with(kByteOrderMark)) {
     text.remove_prefix(kByteOrderMark.size());
   }

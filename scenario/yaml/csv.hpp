@@ -23,11 +23,11 @@ struct CsvTable {
   std::optional<std::size_t> column(std::string_view name) const;
 };
 
-/// What happens to a row of another length than the header. Kept apart: for long listings of others, of which one row must not cost all.
+/// A row of another length than the header. Kept apart: in others' long listings one row must not cost all.
 enum class RaggedRows { refused, kept_apart };
 
-/// Cells may be quoted, with quotes inside doubled; lines end with LF or CRLF. Throws Error{bad_input} that names `origin`
-/// and the line: no header, a row of another length than the header unless they are kept apart, a quote that does not end.
+/// Cells may be quoted, with quotes inside doubled; lines end with LF or CRLF; what is no UTF-8 becomes
+/// U+FFFD. Throws Error{bad_input} that names `origin` and line: no header, another length, an open quote.
 CsvTable parse_csv(std::string_view text, const std::string& origin, RaggedRows ragged = RaggedRows::refused);
 
 /// `has 3 cells, but the header has 9`

@@ -13,33 +13,13 @@
 #include <yaml-cpp/eventhandler.h>
 
 #include "common/error.hpp"
+#include "common/text.hpp"
 
 namespace ringside {
 namespace {
 
 constexpr std::size_t kMaxFileSize = std::size_t{16} << 20;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-
-/// Length of the UTF-8 character at the front of `text`; 0 when there is none.
-std::size_t character_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = byte(0);
-  const std::size_t length = lead < 0x80   ? 1
-                             : lead < 0xC2 ? 0
-                             : lead < 0xE0 ? 2
-                             : lead < 0xF0 ? 3
-                             : lead < 0xF5 ? 4
-                                           : 0;
-  if (length == 0 || text.size() < length) {
-    return 0;
-  }
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0U) != 0x80) {
-      return 0;
-    }
-  }
-  return length;
-}
 
 /// Offset of the first byte that no text file holds.
 std::optional<std::size_t> first_binary_byte(std::string_view text) {
@@ -117,13 +97,13 @@ Landmarks landmarks_of(const std::string& text) {
   std::istringstream stream(text);
   YAML::Parser parser(stream);
   Landmarks landmarks;
-  // Two are one too many, and text that yaml-cpp cannot begin a value with, such as a comma, would be found again without end.
+  // Two are too many; text that cannot begin a value, such as a comma, would be found without end.
   while (landmarks.documents.size() < 2 && parser.HandleNextDocument(landmarks)) {
   }
   return landmarks;
 }
 
-/// Whether the quoted text that starts at the front of `text` ends. yaml-cpp 0.7 takes the rest of the file instead.
+/// Whether the quoted text that starts at the front of `text` ends. else yaml-cpp 0.7 takes the whole rest.
 bool quote_ends(std::string_view text) {
   const char quote = text.front();
   if (quote != '"' && quote != '\'') {

@@ -30,12 +30,12 @@ class Document {
   YAML::Node root_;
 };
 
-/// Nothing when `text` is no YAML map; then what is wrong has been added to `problems`. `file` is for messages.
+/// Nothing when `text` is no YAML map; then `problems` says why. `file` is for messages.
 std::optional<Document> parse_document(const std::string& file, std::string text,
                                        std::vector<Problem>& problems);
 
-/// Likewise for a file on disk, which may also be missing, a directory, unreadable or no text. `shown` is what messages
-/// call it.
+/// Likewise for a file on disk, which may also be missing, a directory, unreadable or no text. `shown` is
+/// what messages call it.
 std::optional<Document> read_document(const std::filesystem::path& file, const std::string& shown,
                                       std::vector<Problem>& problems);
 

@@ -11,8 +11,8 @@
 #include "scenario/yaml/reader.hpp"
 #include "scenario/yaml/value_type.hpp"
 
-/// A map of YAML as a table with one row per key: the row reads the key, writes it and describes it, so that the loader,
-/// to_yaml() and the description of the format cannot differ.
+/// A map of YAML as a table with one row per key: the row reads the key, writes it and describes it, so that
+/// the loader, to_yaml() and the description of the format cannot differ.
 namespace ringside {
 
 template <typename T>

@@ -20,12 +20,12 @@ struct Problem {
   std::string what;
 };
 
-/// Problems of the key at `path`, or of something in its value, are of `origin` and stand in no file: the value came from
-/// there.
+/// Problems of the key at `path`, or of something in its value, are of `origin` and stand in no file: the
+/// value came from there.
 void report(std::vector<Problem>& problems, std::string_view path, const std::string& origin);
 
-/// Throws Error{bad_input} with one line per problem, `file:line:column: key: what`, in the order in which they stand
-/// in the files.
+/// Throws Error{bad_input} with one line per problem, `file:line:column: key: what`, in the order in which
+/// they stand in the files.
 [[noreturn]] void throw_problems(std::vector<Problem> problems);
 
 }  // namespace ringside

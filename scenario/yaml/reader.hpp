@@ -21,12 +21,12 @@ struct Value {
   Position position;
 };
 
-/// Walks one document and collects what is wrong with it. Reading functions return nothing after they have added a
-/// problem, so that reading goes on with the next key.
+/// Walks one document and collects what is wrong with it. Reading functions return nothing after they have
+/// added a problem, so that reading goes on with the next key.
 class Reader {
  public:
-  /// `algorithms`: names that `known` may use; empty = they cannot be checked. Document and problems must outlive
-  /// the reader.
+  /// `algorithms`: names that `known` may use; empty = they cannot be checked. Document and problems must
+  /// outlive the reader.
   Reader(const Document& document, std::vector<Problem>& problems, std::vector<std::string> algorithms = {});
 
   const std::string& file() const { return document_.file(); }
@@ -52,7 +52,7 @@ class Reader {
     Value value;
   };
 
-  /// The entries of a map. Keys that are not in `known`, that stand twice, that belong to another `kind` than the map's,
+  /// The entries of a map. Keys not in `known`, twice there, or of another `kind` than the map's,
   /// and required ones that are missing are problems and left out. Nothing when the value is no map.
   std::optional<std::vector<Entry>> entries(const Value& map, std::string_view form,
                                             std::span<const KeyDescription* const> known);

@@ -22,7 +22,7 @@ std::string grouped(std::int64_t number) {
   return text;
 }
 
-/// The shortest text of these units that reads back as exactly `value`. The last unit is the base unit and always does.
+/// The shortest text of these units that reads back as `value`, as the last, the base unit, always does.
 template <typename Q>
 std::string shortest_exact(Q value, Q (*parse)(std::string_view),
                            std::initializer_list<std::pair<std::string_view, double>> units) {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-/// YAML as plain data, for files that the program writes itself. What people write is read key by key (map_table.hpp).
+/// YAML as plain data, for files of the program itself. People's files: map_table.hpp.
 namespace ringside {
 
 struct YamlTree {

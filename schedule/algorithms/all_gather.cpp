@@ -6,8 +6,8 @@
 //   sent per rank          root (n−1)·S         (n−1)/n·S   (n−1)/n·S
 //   restriction            none                 none        n a power of two
 //
-// Source: R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of collective communication operations in MPICH", Int.
-// J. High Performance Computing Applications 19(1), 2005. As there, recursive doubling is for powers of two only.
+// Source: R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of collective communication operations in
+// MPICH", Int. J. High Performance Computing Applications 19(1), 2005. Doubling: powers of two.
 
 #include <fmt/format.h>
 
@@ -58,6 +58,10 @@ CriticalPath critical_path(const ScheduleRequest& request) {
   return {.messages = n - 1, .bytes = (n - 1) / n};
 }
 
+std::vector<RepeatedRounds> repeats(const ScheduleRequest& request) {
+  return {{.first = 0, .times = request.num_ranks - 1, .passes_on = true}};
+}
+
 }  // namespace ring
 
 namespace recursive_doubling {
@@ -104,7 +108,8 @@ Algorithm ring_all_gather() {
           .wins_when = "messages are long, for any number of ranks",
           .shape = ring::shape,
           .write_round = ring::write_round,
-          .critical_path = ring::critical_path};
+          .critical_path = ring::critical_path,
+          .repeats = ring::repeats};
 }
 
 Algorithm recursive_doubling_all_gather() {

@@ -1,4 +1,5 @@
-// all_to_all: of every rank's message, n parts of S/n, the j-th to rank j. S is what one rank sends (and gets); the buffer of a
+// all_to_all: every message in n parts, the j-th to rank j. S is what a rank sends (and gets); the buffer of
+// a
 // schedule holds those of all ranks, n·S, and the part from rank i to rank j is its chunk i·n + j.
 //
 //                          naive     pairwise    direct
@@ -7,8 +8,8 @@
 //   sent per rank          (n−1)/n·S in each
 //   restriction            none; a round of direct has n(n−1) moves
 //
-// Source: J. Bruck et al., "Efficient algorithms for all-to-all communications in multiport message-passing systems", IEEE
-// TPDS 8(11), 1997 (pairwise, as MPICH has it for long messages); NCCL's all_to_all is direct.
+// Source: J. Bruck et al., "Efficient algorithms for all-to-all communications in multiport message-passing
+// systems", IEEE TPDS 8(11), 1997 (pairwise, as MPICH has it for long messages); NCCL's all_to_all is direct.
 
 #include <cstdint>
 #include <limits>
@@ -139,7 +140,7 @@ Algorithm direct_all_to_all() {
           .collective = Collective::all_to_all,
           .summary = "every rank sends every other its part at once",
           .wins_when = "messages are short, or every pair of ranks has a link of its own",
-          .unsupported = unsupported,
+          .unsupported = too_many_pairs,
           .shape = direct::shape,
           .write_round = direct::write_round,
           .critical_path = direct::critical_path,

@@ -1,5 +1,5 @@
-// binomial_tree all_reduce: a reduction to the root along a binomial tree, then a broadcast along the same tree.
-// L = ⌈log₂ n⌉.
+// binomial_tree all_reduce: a reduction to the root along a binomial tree, then a broadcast along the same
+// tree. L = ⌈log₂ n⌉.
 //
 //   messages in sequence   2L
 //   bytes in sequence      2L·S
@@ -7,8 +7,8 @@
 //   sent per rank          S for most; the root L·S
 //   restriction            none
 //
-// Source: R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of collective communication operations in MPICH", Int.
-// J. High Performance Computing Applications 19(1), 2005.
+// Source: R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of collective communication operations in
+// MPICH", Int. J. High Performance Computing Applications 19(1), 2005.
 
 #include "schedule/algorithms/algorithms.hpp"
 #include "schedule/algorithms/phases.hpp"

@@ -1,4 +1,4 @@
-// circulating_ring all_reduce: everybody's whole message travels around the ring, n−1 hops, and is reduced at each.
+// circulating_ring all_reduce: whole messages travel around the ring, n−1 hops, reduced at each.
 //
 //   messages in sequence   n−1
 //   bytes in sequence      (n−1)·S, half of naive's and n/2 times the chunked ring's
@@ -6,8 +6,8 @@
 //   sent per rank          (n−1)·S
 //   restriction            none
 //
-// Source: the `allreduce` of PyTorch's tutorial "Writing Distributed Applications with PyTorch" (S. Arnold), with its
-// accum, send_buff and recv_buff as buffers 0 to 2.
+// Source: the `allreduce` of PyTorch's tutorial "Writing Distributed Applications with PyTorch" (S. Arnold),
+// with its accum, send_buff and recv_buff as buffers 0 to 2.
 
 #include "schedule/algorithms/algorithms.hpp"
 #include "schedule/algorithms/phases.hpp"
@@ -21,6 +21,10 @@ ScheduleShape shape(const ScheduleRequest& request) {
 
 void write_round(const ScheduleRequest& request, std::int64_t round, RoundWriter& writer) {
   write_circulation(request.num_ranks, round, writer);
+}
+
+std::vector<RepeatedRounds> repeats(const ScheduleRequest& request) {
+  return {{.first = 0, .period = 2, .times = request.num_ranks - 1}};
 }
 
 CriticalPath critical_path(const ScheduleRequest& request) {
@@ -37,7 +41,8 @@ Algorithm circulating_ring_all_reduce() {
           .wins_when = "never beside ring: every hop carries the whole message instead of a chunk",
           .shape = shape,
           .write_round = write_round,
-          .critical_path = critical_path};
+          .critical_path = critical_path,
+          .repeats = repeats};
 }
 
 }  // namespace ringside

@@ -4,12 +4,13 @@
 //   bytes in sequence      S: on private links the n−1 messages of a rank travel side by side
 //   reduced in sequence    (n−1)·S
 //   sent per rank          (n−1)·S
-//   restriction            none; a round has n(n−1) moves
+//   restriction            up to 2,048 ranks; a round has n(n−1) moves
 //
-// Source: the one-phase all-pairs all_reduce of A. Shah et al., "MSCCL++: rethinking GPU communication abstractions for
-// cutting-edge AI applications", arXiv:2504.09014, 2025.
+// Source: the one-phase all-pairs all_reduce of A. Shah et al., "MSCCL++: rethinking GPU communication
+// abstractions for cutting-edge AI applications", arXiv:2504.09014, 2025.
 
 #include "schedule/algorithms/algorithms.hpp"
+#include "schedule/algorithms/phases.hpp"
 
 namespace ringside {
 namespace {
@@ -41,6 +42,7 @@ Algorithm direct_all_reduce() {
           .summary = "one shot: every rank sends everything to every other at once",
           .wins_when =
               "messages are short and every pair of ranks has a link of its own (NVLink through a switch)",
+          .unsupported = too_many_pairs,
           .shape = shape,
           .write_round = write_round,
           .critical_path = critical_path,

@@ -1,16 +1,17 @@
-// direct_two_shot all_reduce: every rank sends to every other the chunk that the other is to reduce, all at once, and
-// then its own reduced chunk to every other, all at once.
+// direct_two_shot all_reduce: every rank sends to every other the chunk that the other is to reduce, all at
+// once, and then its own reduced chunk to every other, all at once.
 //
 //   messages in sequence   2
 //   bytes in sequence      2/n·S: on private links the n−1 messages of a rank travel side by side
 //   reduced in sequence    (n−1)/n·S
 //   sent per rank          2(n−1)/n·S
-//   restriction            none; a round has n(n−1) moves
+//   restriction            up to 2,048 ranks; a round has n(n−1) moves
 //
-// Source: the two-phase all-pairs all_reduce of A. Shah et al., "MSCCL++: rethinking GPU communication abstractions for
-// cutting-edge AI applications", arXiv:2504.09014, 2025.
+// Source: the two-phase all-pairs all_reduce of A. Shah et al., "MSCCL++: rethinking GPU communication
+// abstractions for cutting-edge AI applications", arXiv:2504.09014, 2025.
 
 #include "schedule/algorithms/algorithms.hpp"
+#include "schedule/algorithms/phases.hpp"
 
 namespace ringside {
 namespace {
@@ -49,6 +50,7 @@ Algorithm direct_two_shot_all_reduce() {
       .name = "direct_two_shot",
       .summary = "two shots: a direct reduce_scatter, then a direct all_gather, each all at once",
       .wins_when = "every pair of ranks has a link of its own: two messages in sequence, and all links busy",
+      .unsupported = too_many_pairs,
       .shape = shape,
       .write_round = write_round,
       .critical_path = critical_path,

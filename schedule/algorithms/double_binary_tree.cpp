@@ -1,7 +1,7 @@
-// double_binary_tree all_reduce: two binary trees, each for half of the message, pipelined in s segments up (reduce)
-// and down (broadcast). A rank that is an inner node of one tree is a leaf of the other, except rank 0 when n is odd,
-// and no two ranks are neighbours in both. D = ⌊log₂(n−1)⌋ + 1 is the depth of a tree, R = s + 3D − 1 the number of
-// rounds, T = 2 the number of trees; fewer than 8 ranks have no two such trees, and one carries all of S: T = 1.
+// double_binary_tree all_reduce: two binary trees, each for half of the message, pipelined in s segments up
+// (reduce) and down (broadcast). An inner node of one tree is a leaf of the other, except rank 0 if n is odd;
+// no two ranks are neighbours in both. D = ⌊log₂(n−1)⌋ + 1 is the depth of a tree, R = s + 3D − 1 the number
+// of rounds, T = 2 the number of trees; below 8 ranks one carries all of S: T = 1.
 //
 //   messages in sequence   R
 //   bytes in sequence      R/(T·s)·S; with the default s = 3D − 1 that is 2/T·S
@@ -10,13 +10,13 @@
 //   reduced per rank       at most S for T = 2, 2S for T = 1
 //   restriction            at least 2 segments
 //
-// Assumes 2γ <= β: an inner node has a round's time to reduce a segment of both children, and sends the result up in
-// the round after that one (hence two rounds per level upwards, one downwards).
+// Assumes 2γ <= β: an inner node has a round's time to reduce a segment of both children, and sends the
+// result up in the round after that one (hence two rounds per level upwards, one downwards).
 //
-// Source: P. Sanders, J. Speck, J. L. Träff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan",
-// Parallel Computing 35(12), 2009. The shape of the trees is NCCL's (src/graph/trees.cc): nodes 1 … n−1 in order, a
-// node's level is its number of trailing zero bits, and node 0 is a root with one child. NCCL's second tree, the
-// first one shifted by one rank, shares a link with it for every fourth rank; here its leaves are shifted further.
+// Source: P. Sanders, J. Speck, J. L. Träff, "Two-tree algorithms for full bandwidth broadcast, reduction and
+// scan", Parallel Computing 35(12), 2009. The shape of the trees is NCCL's (src/graph/trees.cc): nodes 1 …
+// n−1 in order, a node's level is its number of trailing zero bits, and node 0 is a root with one child.
+// NCCL's second tree, shifted by one rank, shares a link for every fourth rank; here leaves move further.
 
 #include <bit>
 
@@ -51,9 +51,9 @@ int parent(int node, int n) {
 
 int num_trees(const ScheduleRequest& request) { return request.num_ranks >= 8 ? 2 : 1; }
 
-/// In the second tree inner nodes (even) run on odd ranks and leaves (odd) on even ranks, which are the inner nodes of
-/// the first; a shift of the leaves by 4 more keeps them away from their neighbours in the first tree. With an odd
-/// number of ranks there is one inner node too many, which runs on rank 0.
+/// In the second tree inner nodes (even) run on odd ranks and leaves (odd) on even ranks, which are the inner
+/// nodes of the first; a shift of the leaves by 4 more keeps them away from their neighbours in the first
+/// tree. With an odd number of ranks there is one inner node too many, which runs on rank 0.
 Rank rank_of(int tree, int node, int n) {
   if (tree == 0) {
     return node;

@@ -6,9 +6,9 @@
 //   sent per rank          S/n         at most (n−1)/n·S  at most h/n·S
 //   restriction            none        none               none
 //
-// Source: R. Thakur, R. Rabenseifner, W. Gropp, Int. J. High Performance Computing Applications 19(1), 2005 (binomial
-// tree); J. Pješivac-Grbović et al., "Performance analysis of MPI collective operations", Cluster Computing 10(2),
-// 2007 (linear, chain).
+// Source: R. Thakur, R. Rabenseifner, W. Gropp, Int. J. High Performance Computing Applications 19(1), 2005
+// (binomial tree); J. Pješivac-Grbović et al., "Performance analysis of MPI collective operations", Cluster
+// Computing 10(2), 2007 (linear, chain).
 
 #include <algorithm>
 
@@ -56,8 +56,8 @@ ScheduleShape shape(const ScheduleRequest& request) {
   return {.num_chunks = request.num_ranks, .num_rounds = num_doublings(request.num_ranks)};
 }
 
-/// Intervals of 2^round ranks merge in pairs. The first rank of an interval has all its parts, or the root where the
-/// root is in it: so the parts that move are neighbours, whichever rank is the root.
+/// Intervals of 2^round ranks merge in pairs. The first rank of an interval has all its parts, or the root
+/// where the root is in it: so the parts that move are neighbours, whichever rank is the root.
 void write_round(const ScheduleRequest& request, std::int64_t round, RoundWriter& writer) {
   const int n = request.num_ranks;
   const int half = 1 << round;
@@ -73,8 +73,8 @@ void write_round(const ScheduleRequest& request, std::int64_t round, RoundWriter
   }
 }
 
-/// Only the last pair of intervals can be unequal: the left one is full, and its sequence is the longest on either
-/// side.
+/// Only the last pair of intervals can be unequal: the left one is full, and its sequence is the longest on
+/// either side.
 CriticalPath critical_path(const ScheduleRequest& request) {
   const int n = request.num_ranks;
   const int levels = num_doublings(n);

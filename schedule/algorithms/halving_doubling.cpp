@@ -1,13 +1,14 @@
-// halving_doubling all_reduce (Rabenseifner): a reduce_scatter by recursive halving, then an all_gather by recursive
-// doubling. L = ⌊log₂ n⌋, p = 2^L, and F = 1 unless n is a power of two.
+// halving_doubling all_reduce (Rabenseifner): a reduce_scatter by recursive halving, then an all_gather by
+// recursive doubling. L = ⌊log₂ n⌋, p = 2^L, and F = 1 unless n is a power of two.
 //
 //   messages in sequence   2L + 2F
 //   bytes in sequence      (2(p−1)/p + 2F)·S
 //   reduced in sequence    ((p−1)/p + F)·S
 //   sent per rank          at most (2(p−1)/p + F)·S
-//   restriction            none: excess ranks fold into a neighbour first and get the result last, with all of S
+//   restriction            none: excess ranks fold into a neighbour first and get the result last
 //
-// Source: R. Rabenseifner, "Optimization of collective reduction operations", ICCS 2004; R. Thakur, R. Rabenseifner,
+// Source: R. Rabenseifner, "Optimization of collective reduction operations", ICCS 2004; R. Thakur, R.
+// Rabenseifner,
 // W. Gropp, Int. J. High Performance Computing Applications 19(1), 2005. The folding is MPICH's.
 
 #include "schedule/algorithms/algorithms.hpp"

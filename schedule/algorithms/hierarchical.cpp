@@ -1,6 +1,6 @@
-// hierarchical all_reduce: a ring reduce_scatter inside each node, a ring all_reduce across nodes among the ranks with
-// the same place in their nodes (each group on its own part of the message), a ring all_gather inside each node.
-// g ranks per node, m = n/g nodes.
+// hierarchical all_reduce: a ring reduce_scatter inside each node, a ring all_reduce across nodes among the
+// ranks with the same place in their nodes (each group on its own part of the message), a ring all_gather
+// inside each node. g ranks per node, m = n/g nodes.
 //
 //   messages in sequence   2(g−1) + 2(m−1)
 //   bytes in sequence      (2(g−1)/g + 2(m−1)/n)·S; of these only 2(m−1)/n·S leave a node per rank
@@ -8,8 +8,8 @@
 //   sent per rank          the same as in sequence
 //   restriction            g must divide n, unless all ranks fit into one node
 //
-// Source: the BlueConnect decomposition, M. Cho, U. Finkler, D. Kung, H. Hunter, "BlueConnect: decomposing all-reduce
-// for deep learning on heterogeneous network hierarchy", MLSys 2019.
+// Source: the BlueConnect decomposition, M. Cho, U. Finkler, D. Kung, H. Hunter, "BlueConnect: decomposing
+// all-reduce for deep learning on heterogeneous network hierarchy", MLSys 2019.
 
 #include <fmt/format.h>
 
@@ -75,6 +75,16 @@ void write_round(const ScheduleRequest& request, std::int64_t round, RoundWriter
   }
 }
 
+std::vector<RepeatedRounds> repeats(const ScheduleRequest& request) {
+  const Nodes node = nodes(request);
+  const std::int64_t inside = node.size - 1;
+  const std::int64_t across = node.count - 1;
+  return {{.first = 0, .times = inside, .passes_on = true},
+          {.first = inside, .times = across, .passes_on = true},
+          {.first = inside + across, .times = across, .passes_on = true},
+          {.first = inside + 2 * across, .times = inside, .passes_on = true}};
+}
+
 CriticalPath critical_path(const ScheduleRequest& request) {
   const Nodes node = nodes(request);
   const double n = request.num_ranks;
@@ -94,7 +104,8 @@ Algorithm hierarchical_all_reduce() {
           .unsupported = unsupported,
           .shape = shape,
           .write_round = write_round,
-          .critical_path = critical_path};
+          .critical_path = critical_path,
+          .repeats = repeats};
 }
 
 }  // namespace ringside

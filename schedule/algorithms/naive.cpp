@@ -1,5 +1,5 @@
-// naive all_reduce: every rank sends all of S to the root, one rank after another; the root reduces, then sends the
-// result to each in turn.
+// naive all_reduce: every rank sends all of S to the root, one rank after another; the root reduces, then
+// sends the result to each in turn.
 //
 //   messages in sequence   2(n−1)
 //   bytes in sequence      2(n−1)·S
@@ -7,11 +7,11 @@
 //   sent per rank          S; the root (n−1)·S
 //   restriction            none
 //
-// The root receives one rank after another because each reduction into its message conflicts with the next: this
+// The root receives one rank after another as each reduction into its message conflicts with the next: this
 // is how tutorials write it. On one shared medium it moves as many bytes in all, 2(n−1)·S, as a chunked ring.
 //
-// Source: the linear algorithm of any text, e.g. E. Chan, M. Heimlich, A. Purkayastha, R. van de Geijn, "Collective
-// communication: theory, practice, and experience", Concurrency and Computation 19(13), 2007.
+// Source: the linear algorithm of any text, e.g. E. Chan, M. Heimlich, A. Purkayastha, R. van de Geijn,
+// "Collective communication: theory, practice, and experience", Concurrency and Computation 19(13), 2007.
 
 #include "schedule/algorithms/algorithms.hpp"
 #include "schedule/algorithms/phases.hpp"

@@ -29,7 +29,7 @@ void write_local_reduction(int n, std::uint8_t from, RoundWriter& writer) {
   }
 }
 
-/// Bits that it takes to write a number >= 0; bit_width is unsigned here, though the standard says int by now.
+/// Bits that it takes to write a number >= 0; bit_width is unsigned here, in later standards int.
 int bit_width(int value) { return static_cast<int>(std::bit_width(static_cast<unsigned>(value))); }
 
 }  // namespace
@@ -44,21 +44,44 @@ std::optional<std::string> too_many_segments(std::int64_t num_blocks, int segmen
   return std::nullopt;
 }
 
-void write_ring_reduce_scatter(const Ring& ring, std::int64_t step, RoundWriter& round) {
-  for (int member = 0; member < ring.size; ++member) {
-    // Block b starts at member b+1 and arrives at its owner b after size−1 hops.
-    const int block = wrapped(member - 1 - static_cast<int>(step), ring.size);
-    round.reduce(ring.member(member), ring.member(wrapped(member + 1, ring.size)), ring.block(block),
-                 ring.num_chunks);
+std::optional<std::string> too_many_pairs(const ScheduleRequest& request) {
+  constexpr int kMost = 2048;
+  if (request.num_ranks <= kMost) {
+    return std::nullopt;
+  }
+  return fmt::format("a round of {} ranks has a message for every pair of them; take up to {} ranks",
+                     request.num_ranks, kMost);
+}
+
+namespace {
+
+/// Member m sends block m − `behind` (modulo size) to member m + 1. Counters instead of products: 10⁸ moves
+/// of long rings are written.
+template <typename Write>
+void write_ring_step(const Ring& ring, int behind, Write write) {
+  Rank member = ring.first;
+  int block = wrapped(-behind, ring.size);
+  for (int sender = 1; sender <= ring.size; ++sender, ++block) {
+    block = block == ring.size ? 0 : block;
+    const Rank next = sender == ring.size ? ring.first : member + ring.stride;
+    write(member, next, ring.block(block));
+    member = next;
   }
 }
 
+}  // namespace
+
+void write_ring_reduce_scatter(const Ring& ring, std::int64_t step, RoundWriter& round) {
+  // Block b starts at member b+1 and arrives at its owner b after size−1 hops.
+  write_ring_step(ring, 1 + static_cast<int>(step), [&](Rank source, Rank target, std::int32_t chunk) {
+    round.reduce(source, target, chunk, ring.num_chunks);
+  });
+}
+
 void write_ring_all_gather(const Ring& ring, std::int64_t step, RoundWriter& round) {
-  for (int member = 0; member < ring.size; ++member) {
-    const int block = wrapped(member - static_cast<int>(step), ring.size);
-    round.copy(ring.member(member), ring.member(wrapped(member + 1, ring.size)), ring.block(block),
-               ring.num_chunks);
-  }
+  write_ring_step(ring, static_cast<int>(step), [&](Rank source, Rank target, std::int32_t chunk) {
+    round.copy(source, target, chunk, ring.num_chunks);
+  });
 }
 
 void write_circulation(int n, std::int64_t round, RoundWriter& writer) {

@@ -37,6 +37,9 @@ struct Ring {
   std::int32_t block(int index) const { return first_chunk + index * chunk_stride; }
 };
 
+/// For algorithms with a message of every pair in one round: why there is none of so many ranks (memory).
+std::optional<std::string> too_many_pairs(const ScheduleRequest& request);
+
 /// Step 0 … size−2 of a reduce_scatter around the ring: every member ends with its own block reduced.
 void write_ring_reduce_scatter(const Ring& ring, std::int64_t step, RoundWriter& round);
 
@@ -45,7 +48,7 @@ void write_ring_all_gather(const Ring& ring, std::int64_t step, RoundWriter& rou
 
 /// Whole messages circulate in two scratch buffers beside the accumulator, buffer 0.
 inline constexpr int kCirculationBuffers = 3;
-/// Round 0 … 2(n−1)−1: hops of the whole message in even rounds, its reduction into the accumulator in odd ones.
+/// Round 0 … 2(n−1)−1: hops of the message in even rounds, reductions into the accumulator in odd ones.
 void write_circulation(int n, std::int64_t round, RoundWriter& writer);
 /// Round 0 … n−2: every accumulator travels on to the next rank.
 void write_circulating_copy(int n, std::int64_t round, RoundWriter& writer);
@@ -55,9 +58,9 @@ void write_circulating_copy(int n, std::int64_t round, RoundWriter& writer);
 void write_binomial_reduce(const ScheduleRequest& request, std::int64_t step, RoundWriter& round);
 void write_binomial_broadcast(const ScheduleRequest& request, std::int64_t step, RoundWriter& round);
 
-/// The largest power of two among n ranks, for algorithms that need one. The `excess` other ranks fold their data
-/// into a neighbour first and get the result from it last, as in MPICH: of the first 2·excess ranks the odd ones
-/// stay and the even ones step aside. (R. Thakur, R. Rabenseifner, W. Gropp, 2005.)
+/// The largest power of two among n ranks, for algorithms that need one. The `excess` other ranks fold their
+/// data into a neighbour first and get the result from it last, as in MPICH: of the first 2·excess ranks the
+/// odd ones stay and the even ones step aside. (R. Thakur, R. Rabenseifner, W. Gropp, 2005.)
 class Fold {
  public:
   explicit Fold(int num_ranks);
@@ -77,8 +80,8 @@ class Fold {
   int excess_;
 };
 
-/// Step 0 … levels−1 of a reduce_scatter of num_members chunks among the members by recursive halving: member m
-/// ends with chunk m.
+/// Step 0 … levels−1 of a reduce_scatter of num_members chunks among the members by recursive halving: member
+/// m ends with chunk m.
 void write_recursive_halving(const Fold& fold, std::int64_t step, RoundWriter& round);
 
 /// Step 0 … levels−1 of an all_gather of num_members chunks among the members by recursive doubling: member m

@@ -1,5 +1,5 @@
-// pipelined_ring all_reduce: a ring whose n chunks are cut into s segments each, so that a segment is reduced while the
-// next one travels.
+// pipelined_ring all_reduce: a ring whose n chunks are cut into s segments each, so that a segment is reduced
+// while the next one travels.
 //
 //   messages in sequence   2(n−1)·s
 //   bytes in sequence      2(n−1)/n·S
@@ -8,12 +8,12 @@
 //   reduced per rank       (n−1)/n·S
 //   restriction            none
 //
-// Assumes γ <= β, that is that a segment is reduced no slower than it travels. Two segments, the default, are enough
-// to hide every reduction; more only cost latency.
+// Assumes γ <= β, that is that a segment is reduced no slower than it travels. Two segments, the default, are
+// enough to hide every reduction; more only cost latency.
 //
 // Source: the ring of Patarasuk and Yuan (2009) with the segments of R. Thakur, R. Rabenseifner, W. Gropp,
-// "Optimization of collective communication operations in MPICH", Int. J. High Performance Computing Applications
-// 19(1), 2005; libraries such as NCCL and Gloo cut their rings in the same way.
+// "Optimization of collective communication operations in MPICH", Int. J. High Performance Computing
+// Applications 19(1), 2005; libraries such as NCCL and Gloo cut their rings in the same way.
 
 #include "schedule/algorithms/algorithms.hpp"
 #include "schedule/algorithms/phases.hpp"
@@ -51,6 +51,11 @@ void write_round(const ScheduleRequest& request, std::int64_t round, RoundWriter
   }
 }
 
+std::vector<RepeatedRounds> repeats(const ScheduleRequest& request) {
+  const std::int64_t rounds = (request.num_ranks - std::int64_t{1}) * num_segments(request);
+  return {{.first = 0, .times = rounds}, {.first = rounds, .times = rounds}};
+}
+
 CriticalPath critical_path(const ScheduleRequest& request) {
   const double n = request.num_ranks;
   const int segments = num_segments(request);
@@ -68,7 +73,8 @@ Algorithm pipelined_ring_all_reduce() {
           .unsupported = unsupported,
           .shape = shape,
           .write_round = write_round,
-          .critical_path = critical_path};
+          .critical_path = critical_path,
+          .repeats = repeats};
 }
 
 }  // namespace ringside

@@ -1,5 +1,5 @@
-// recursive_doubling all_reduce: in each round, ranks at twice the distance exchange all of S and both reduce.
-// L = ⌊log₂ n⌋, and F = 1 unless n is a power of two.
+// recursive_doubling all_reduce: in each round, ranks at twice the distance exchange all of S and both
+// reduce. L = ⌊log₂ n⌋, and F = 1 unless n is a power of two.
 //
 //   messages in sequence   L + 2F
 //   bytes in sequence      (L + 2F)·S
@@ -7,8 +7,8 @@
 //   sent per rank          at most (L + F)·S
 //   restriction            none: excess ranks fold into a neighbour first and get the result last
 //
-// Source: R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of collective communication operations in MPICH", Int.
-// J. High Performance Computing Applications 19(1), 2005.
+// Source: R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of collective communication operations in
+// MPICH", Int. J. High Performance Computing Applications 19(1), 2005.
 
 #include "schedule/algorithms/algorithms.hpp"
 #include "schedule/algorithms/phases.hpp"

@@ -1,4 +1,4 @@
-// reduce: the reduction of every rank's message at the root. L = ⌈log₂ n⌉; ring cuts the message into s segments.
+// reduce: every rank's message, reduced at the root. L = ⌈log₂ n⌉; ring cuts the message into s segments.
 //
 //                          naive     ring, s >= 2      ring, s = 1   binomial_tree
 //   messages in sequence   n−1       R = s + 2(n−2)    n−1           L
@@ -7,9 +7,9 @@
 //   sent per rank          S         S                 S             S
 //   restriction            none      none              none          none
 //
-// ring assumes γ <= β for s >= 2: a rank sends a segment on two rounds after it came, so that the reduction hides
-// behind a transfer; only the root's last one shows. By default there are as many segments as it takes rounds to fill
-// that pipeline, 2(n−2), so that it costs 2S.
+// ring assumes γ <= β for s >= 2: a rank sends a segment on two rounds after it came, so that the reduction
+// hides behind a transfer; only the root's last one shows. By default there are as many segments as it takes
+// rounds to fill that pipeline, 2(n−2), so that it costs 2S.
 //
 // Source: R. Thakur, R. Rabenseifner, W. Gropp, Int. J. High Performance Computing Applications 19(1), 2005
 // (binomial tree); J. Pješivac-Grbović et al., "Performance analysis of MPI collective operations", Cluster

@@ -7,9 +7,9 @@
 //   sent per rank          S                    (n−1)/n·S   (n−1)/n·S
 //   restriction            none                 none        n a power of two
 //
-// Source: R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of collective communication operations in MPICH", Int.
-// J. High Performance Computing Applications 19(1), 2005. For other n they fold excess ranks with all of S; the ring
-// does without.
+// Source: R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of collective communication operations in
+// MPICH", Int. J. High Performance Computing Applications 19(1), 2005. For other n they fold excess ranks
+// with all of S; the ring does without.
 
 #include <fmt/format.h>
 
@@ -60,6 +60,10 @@ CriticalPath critical_path(const ScheduleRequest& request) {
   return {.messages = n - 1, .bytes = (n - 1) / n, .reduced_bytes = (n - 1) / n};
 }
 
+std::vector<RepeatedRounds> repeats(const ScheduleRequest& request) {
+  return {{.first = 0, .times = request.num_ranks - 1, .passes_on = true}};
+}
+
 }  // namespace ring
 
 namespace recursive_halving {
@@ -108,7 +112,8 @@ Algorithm ring_reduce_scatter() {
           .wins_when = "messages are long, for any number of ranks",
           .shape = ring::shape,
           .write_round = ring::write_round,
-          .critical_path = ring::critical_path};
+          .critical_path = ring::critical_path,
+          .repeats = ring::repeats};
 }
 
 Algorithm recursive_halving_reduce_scatter() {

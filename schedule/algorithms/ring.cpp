@@ -8,8 +8,8 @@
 //
 // A chunk is reduced before it travels on, so reductions are on the critical path; pipelined_ring hides them.
 //
-// Source: P. Patarasuk, X. Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations", Journal of
-// Parallel and Distributed Computing 69(2), 2009.
+// Source: P. Patarasuk, X. Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations",
+// Journal of Parallel and Distributed Computing 69(2), 2009.
 
 #include "schedule/algorithms/algorithms.hpp"
 #include "schedule/algorithms/phases.hpp"
@@ -31,6 +31,12 @@ void write_round(const ScheduleRequest& request, std::int64_t round, RoundWriter
   }
 }
 
+std::vector<RepeatedRounds> repeats(const ScheduleRequest& request) {
+  const std::int64_t steps = request.num_ranks - 1;
+  return {{.first = 0, .times = steps, .passes_on = true},
+          {.first = steps, .times = steps, .passes_on = true}};
+}
+
 CriticalPath critical_path(const ScheduleRequest& request) {
   const double n = request.num_ranks;
   return {.messages = 2 * (n - 1), .bytes = 2 * (n - 1) / n, .reduced_bytes = (n - 1) / n};
@@ -45,7 +51,8 @@ Algorithm ring_all_reduce() {
       .wins_when = "messages are long and the ranks not too many: no algorithm sends fewer bytes per rank",
       .shape = shape,
       .write_round = write_round,
-      .critical_path = critical_path};
+      .critical_path = critical_path,
+      .repeats = repeats};
 }
 
 }  // namespace ringside

@@ -1,5 +1,5 @@
-// send_recv: every rank's message to the next one, all at once, as in a pipeline of stages and in sendrecv_perf of nccl-tests. S is
-// the message of one rank; the buffer of a schedule holds those of all ranks, n·S, and chunk i is what rank i sends.
+// send_recv: every rank's message to the next one, all at once, as sendrecv_perf of nccl-tests. S is one
+// rank's message; a schedule's buffer holds all, n·S, and chunk i is rank i's.
 //
 //                          direct
 //   messages in sequence   1
@@ -7,7 +7,7 @@
 //   sent per rank          S
 //   restriction            none
 //
-// Source: MPI_Sendrecv on a ring of ranks (the Message Passing Interface standard, version 4.0, section 3.10).
+// Source: MPI_Sendrecv on a ring of ranks (the Message Passing Interface standard 4.0, §3.10).
 
 #include "schedule/algorithms/algorithms.hpp"
 #include "schedule/algorithms/phases.hpp"

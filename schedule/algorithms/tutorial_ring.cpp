@@ -1,5 +1,5 @@
-// tutorial_ring all_reduce: the ring with two full loops that exercises ask for. Everybody's whole message travels around the
-// ring in a buffer besides the accumulator: n−1 times a hop and a local reduction, then n−1 hops of the result.
+// tutorial_ring all_reduce: the ring with two full loops that exercises ask for. Whole messages travel around
+// the ring in a second buffer: n−1 times a hop and a local reduction, then n−1 hops of the result.
 //
 //   messages in sequence   2(n−1)
 //   bytes in sequence      2(n−1)·S, as many as naive: without chunks a ring saves nothing
@@ -7,9 +7,9 @@
 //   sent per rank          2(n−1)·S
 //   restriction            none
 //
-// The second half is redundant: after n−1 hops every accumulator holds every contribution, and the proof says so.
+// The second half is redundant: after n−1 hops every accumulator holds every contribution, as the proof says.
 //
-// Source: circulating_ring (PyTorch's tutorial), followed by the second loop, "all_gather", of the chunked ring. Exercises that
+// Source: circulating_ring, then the second loop, "all_gather", of the chunked ring. Exercises that
 // describe a ring as reduce_scatter and all_gather are often solved like this, without the chunks.
 
 #include "schedule/algorithms/algorithms.hpp"
@@ -31,6 +31,11 @@ void write_round(const ScheduleRequest& request, std::int64_t round, RoundWriter
   }
 }
 
+std::vector<RepeatedRounds> repeats(const ScheduleRequest& request) {
+  const std::int64_t steps = request.num_ranks - 1;
+  return {{.first = 0, .period = 2, .times = steps}, {.first = 2 * steps, .times = steps}};
+}
+
 CriticalPath critical_path(const ScheduleRequest& request) {
   const double n = request.num_ranks;
   return {.messages = 2 * (n - 1), .bytes = 2 * (n - 1), .reduced_bytes = n - 1};
@@ -45,7 +50,8 @@ Algorithm tutorial_ring_all_reduce() {
       .wins_when = "never: it is a ring without the chunks that make a ring fast",
       .shape = shape,
       .write_round = write_round,
-      .critical_path = critical_path};
+      .critical_path = critical_path,
+      .repeats = repeats};
 }
 
 }  // namespace ringside

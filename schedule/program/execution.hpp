@@ -17,16 +17,16 @@ struct ByteRange {
   std::int64_t bytes = 0;
 };
 
-/// A schedule as it runs: with a message of one size, under one execution policy. Which rounds there are then and which bytes
-/// each move carries is defined here, once: programs are compiled from it, the simulations predict it and the proof proves it.
+/// A schedule as it runs: with a message of one size, under one execution policy. Its rounds and each move's
+/// bytes are defined here, once: programs, simulations and the proof read it.
 ///
-/// Under a policy with segments every chunk c is cut into segments, numbered c·segments … (c + 1)·segments − 1 in the moves'
-/// `first_chunk`, and each goes its way on its own: segment g does round t of the schedule in round g + stride·t. With a
-/// stride of `segments` one round follows another, segment by segment; with a shorter one rounds mix segments that are at
-/// different places of their way. Every move of the schedule must then be one of a single chunk (see policy_for).
+/// Under a policy with segments every chunk c is cut into segments, numbered c·segments … (c + 1)·segments −
+/// 1 in the moves' `first_chunk`, and each goes its way on its own: segment g does round t of the schedule in
+/// round g + stride·t. With a stride of `segments` rounds follow one another; with a shorter one rounds mix
+/// segments. Every move of the schedule must then be one of a single chunk (see policy_for).
 class Execution {
  public:
-  /// Throws Error{bad_input} when `size` is not a whole number of elements. The policy's order is that of the schedule.
+  /// Throws Error{bad_input} when `size` is no whole number of elements. Its order is the schedule's.
   Execution(Schedule schedule, Bytes size, DataType dtype, ExecutionPolicy policy = {});
 
   const Schedule& schedule() const { return schedule_; }
@@ -50,6 +50,9 @@ class Execution {
 
   /// Whether some moves of the schedule carry no bytes: there are fewer elements than chunks.
   bool has_empty_chunks() const { return layout_.num_elements() < layout_.num_chunks(); }
+
+  /// All chunks have the same length.
+  bool has_even_chunks() const { return layout_.num_elements() % layout_.num_chunks() == 0; }
 
  private:
   void write_segments(std::int64_t round, std::vector<Move>& moves) const;

@@ -11,8 +11,8 @@ namespace ringside {
 
 /// The policy under which ranks that follow `rules` run a schedule with a message of `size` bytes.
 ///
-/// Chunks are cut where they are long and every rank sends one message to one and the same peer in every round: the links are
-/// then busy all the time, whole or in segments, and what segments save is memory traffic and waiting. (`naive` in segments
+/// Chunks are cut where they are long and every rank sends one message to one and the same peer in every
+/// round: links are then always busy, and segments save memory traffic and waiting. (`naive` in segments
 /// would be another algorithm, whose broadcast begins before its sum is complete.)
 ExecutionPolicy policy_for(const Schedule& schedule, Bytes size, const ExecutionRules& rules);
 

@@ -8,12 +8,12 @@
 #include "results/policy.hpp"
 #include "schedule/schedule.hpp"
 
-/// A schedule compiled for one rank: a flat list of steps over bytes. Nothing of the schedule is computed while it
-/// runs, and whoever can send, receive, copy and reduce can run it (a CPU over sockets, a GPU).
+/// A schedule compiled for one rank: a flat list of steps over bytes. Nothing of the schedule is computed
+/// while it runs, and whoever can send, receive, copy and reduce can run it (a CPU over sockets, a GPU).
 namespace ringside {
 
-/// Bytes of one buffer of a rank. Buffers 0 … num_buffers−1 are the schedule's; the last one, the staging buffer, takes what
-/// arrives in order to be reduced.
+/// Bytes of one buffer of a rank. Buffers 0 … num_buffers−1 are the schedule's; the last one, the staging
+/// buffer, takes what arrives in order to be reduced.
 struct Region {
   std::int32_t buffer = 0;
   std::int64_t offset = 0;
@@ -42,8 +42,7 @@ struct StepOrigin {
 
 struct Step {
   StepKind kind = StepKind::wait;
-  Rank peer =
-      0;  ///< The other side of a transfer, and whose data is reduced; the own rank where nobody else is concerned.
+  Rank peer = 0;  ///< The other side of a transfer, or whose data is reduced; else the own rank.
   Region source = {};
   Region target = {};
   std::int32_t transfer = 0;  ///< Index of a receive or send step.
@@ -73,12 +72,12 @@ struct Vector {
   ReduceOp op = ReduceOp::sum;
 };
 
-/// The steps of one rank. The schedule must be one whose proof holds. All ranks of a call run programs of one policy.
+/// The steps of one rank of a proved schedule. All ranks of a call run programs of one policy.
 ///
-/// docs/architecture.md ("How a schedule runs") has the rules. The transfers of a round start together; what arrives for a
-/// `reduce` is reduced behind later transfers unless the rank's next round touches the same chunks; moves without bytes
-/// vanish on both sides. Receives of later rounds are posted as early as may_post_ahead() allows where the policy says so.
-/// With segments in flight several rounds are under way.
+/// docs/architecture.md ("How a schedule runs") has the rules. The transfers of a round start together; what
+/// arrives for a `reduce` is reduced behind later transfers unless the rank's next round touches the same
+/// chunks; moves without bytes vanish on both sides. Receives of later rounds are posted as early as
+/// may_post_ahead() allows where the policy says so. With segments in flight several rounds are under way.
 Program compile(const Schedule& schedule, const Vector& vector, Rank rank,
                 const ExecutionPolicy& policy = {});
 

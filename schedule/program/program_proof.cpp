@@ -27,7 +27,7 @@ std::string text_of(const Region& region) {
                      region.buffer);
 }
 
-/// Nothing is read that is being received, nothing written that is being received or sent; all transfers are waited for.
+/// Nothing is read while received, nor written while received or sent; all transfers are waited for.
 void check_in_flight(const Program& program, std::vector<std::string>& faults) {
   std::map<std::int32_t, const Step*> in_flight;
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
@@ -164,7 +164,7 @@ class SymbolicRun {
     }
   }
 
-  /// The cells of a region; none where it is a part of the staging buffer that has received nothing of that size.
+  /// A region's cells; none for a part of the staging buffer that has received nothing of that size.
   std::vector<Cell*> cells(Rank rank, const Region& region) {
     RankState& state = ranks_[at(rank)];
     std::vector<Cell*> result;

@@ -10,10 +10,10 @@
 
 namespace ringside {
 
-/// What is wrong with the programs of all ranks (programs[r] is rank r's), one sentence each: a step that touches what is in
-/// flight, messages of one direction that are received in another order than they are sent, ranks that wait for each other,
-/// a result that is not as the collective promises. Empty = they keep the promise in whatever order ranks and messages
-/// proceed: a message arrives when both sides have posted it, and nothing that a step touches depends on when.
+/// What is wrong with the programs of all ranks (programs[r] is rank r's), one sentence each: a step that
+/// touches what is in flight, messages of one direction that are received in another order than they are
+/// sent, ranks that wait for each other, a result that is not as the collective promises. Empty = they keep
+/// it in whatever order ranks and messages proceed.
 std::vector<std::string> faults_of_programs(const Schedule& schedule, std::span<const Program> programs);
 
 /// The proof of prove() for what runs: the schedule compiled for all ranks under a policy. Memory grows as
@@ -21,7 +21,8 @@ std::vector<std::string> faults_of_programs(const Schedule& schedule, std::span<
 std::vector<std::string> faults_under(const Schedule& schedule, const Vector& vector,
                                       const ExecutionPolicy& policy);
 
-/// Before a schedule runs: throws Bug with the first fault of prove() or faults_under(). It takes a millisecond for 16 ranks in a ring
+/// Before a schedule runs: throws Bug with the first fault of prove() or faults_under(). A ring of 16 ranks
+/// takes a millisecond
 /// and 40 for 50. What would take longer is not proved here: tests prove all algorithms.
 void require_proof(const Schedule& schedule, const Vector& vector, const ExecutionPolicy& policy);
 

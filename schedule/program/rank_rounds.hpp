@@ -36,7 +36,7 @@ struct RankRound {
   bool sends_touch(const Region& region) const;
 };
 
-/// Reads an execution as one rank sees it: rounds in which the rank has no part are skipped. The execution must outlive it.
+/// An execution as one rank sees it: rounds without the rank are skipped. The execution must outlive it.
 class RankRounds {
  public:
   RankRounds(const Execution& execution, Rank rank) : execution_(execution), rank_(rank) {}

@@ -9,8 +9,8 @@
 namespace ringside {
 namespace {
 
-/// What is to be reduced is received into memory of its own: up to so many bytes for a round whose receives are posted ahead
-/// and all rounds before it. The wait that is saved is a small part of longer messages.
+/// What is to be reduced is received into memory of its own: up to so many bytes for a round whose receives
+/// are posted ahead and all rounds before it. The wait that is saved is a small part of longer messages.
 constexpr std::int64_t kMostReceivedAhead = 64 << 20;
 
 bool received_by(Rank rank, const Move& move) { return move.target == rank && !move.local(); }

@@ -7,8 +7,8 @@
 #include "schedule/program/execution.hpp"
 #include "schedule/schedule.hpp"
 
-/// When a rank posts receives before it reaches their round. Programs are compiled by this rule, and the flow simulation asks
-/// it which receives are posted.
+/// When a rank posts receives before it reaches their round. Programs are compiled by this rule, and the flow
+/// simulation asks it which receives are posted.
 namespace ringside {
 
 /// What a rank does in one round. Moves in which it has no part may stand among them; all carry bytes.
@@ -17,10 +17,10 @@ struct RankPart {
   std::int64_t to_reduce = 0;  ///< Bytes that it receives to be reduced.
 };
 
-/// Whether a rank may post the receives of the round `later` while it is in the first of the rounds `before`, which lead up to
-/// it. Whoever sends to it then must do so in all rounds between (messages of one direction arrive in order, so nothing comes
-/// before its turn), what is copied into place must find it untouched by them, and what is to be reduced must not need much
-/// memory.
+/// Whether a rank may post the receives of the round `later` while it is in the first of the rounds `before`,
+/// which lead up to it. Whoever sends to it then must do so in all rounds between (messages of one direction
+/// arrive in order, so nothing comes before its turn), what is copied into place must find it untouched by
+/// them, and what is to be reduced must not need much memory.
 bool may_post_ahead(Rank rank, std::span<const RankPart> before, const RankPart& later);
 
 /// What the ranks of a transfer did before it.

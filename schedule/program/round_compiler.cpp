@@ -103,8 +103,8 @@ class RoundCompiler {
     }
   }
 
-  /// Local moves read values from before the round: a move whose target another one reads comes after it. Those
-  /// into regions that are being sent (`after_sends`) wait for these sends.
+  /// Local moves read values from before the round: a move whose target another one reads comes after it.
+  /// Those into regions that are being sent (`after_sends`) wait for these sends.
   void add_locals(const RankRound& round, bool after_sends) {
     std::vector<RankRound::Local> left;
     for (const RankRound::Local& local : round.locals) {
@@ -131,8 +131,8 @@ class RoundCompiler {
     }
   }
 
-  /// Waits for everything that was started. Arrivals that the rank must reduce before its next round anyway are
-  /// reduced while the others are still on their way; the rest stays pending.
+  /// Waits for everything that was started. Arrivals that the rank must reduce before its next round anyway
+  /// are reduced while the others are still on their way; the rest stays pending.
   void finish_transfers(const RankRound& round, const RankRound& next) {
     for (std::size_t i = 0; i < started_receives_.steps.size(); ++i) {
       wait_for(started_receives_.steps[i]);

@@ -9,15 +9,15 @@
 #include "schedule/program/execution.hpp"
 #include "schedule/program/program.hpp"
 
-/// What runs, round by round, for people who want to see it: the moves of an execution, and what the programs of its ranks say
-/// about when their receives are posted.
+/// What runs, round by round, for people who want to see it: the moves of an execution, and what the programs
+/// of its ranks say about when their receives are posted.
 namespace ringside {
 
 struct RunMove {
   Move move;                 ///< In whole chunks, as the schedule has it.
   std::int32_t segment = 0;  ///< Which of its chunk's segments it carries; 0 where chunks travel whole.
-  /// The first round that the target still has under way when it posts the receive: the move's own round, or an earlier
-  /// one where the receive is posted ahead.
+  /// The first round that the target still has under way when it posts the receive: the move's own round, or
+  /// an earlier one where the receive is posted ahead.
   std::int64_t posted_in = 0;
 };
 
@@ -41,8 +41,8 @@ class RunRounds {
   std::map<Message, std::int64_t> posted_in_;
 };
 
-/// A line of a round: what moves, as describe_round() has it, and in which rounds (from 1) its receives are posted; empty
-/// where nothing is received.
+/// A line of a round: what moves, as describe_round() has it, and in which rounds (from 1) its receives are
+/// posted; empty where nothing is received.
 struct RunLine {
   std::string posted_in;
   std::string moves;

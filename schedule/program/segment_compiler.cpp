@@ -10,8 +10,8 @@
 namespace ringside {
 namespace {
 
-/// Several rounds are in flight at once. What a round brings is
-/// reduced behind those that still are, or, where the next round to start sends it on, just before it is sent.
+/// Several rounds are in flight at once. What a round brings is reduced behind those that still are, or,
+/// where the next round to start sends it on, just before it is sent.
 class SegmentCompiler {
  public:
   SegmentCompiler(const ExecutionPolicy& policy, Program& program)

@@ -6,8 +6,8 @@
 
 namespace ringside {
 
-/// Pieces of the staging buffer lie within a cache line as the regions do into which they are reduced, so that a reduction's
-/// operands are aligned alike.
+/// Pieces of the staging buffer lie within a cache line as the regions do into which they are reduced, so
+/// that a reduction's operands are aligned alike.
 inline constexpr std::int64_t kCacheLine = 64;
 
 /// `bytes`, rounded up to whole cache lines.

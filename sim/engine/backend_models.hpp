@@ -9,7 +9,7 @@
 namespace ringside {
 
 /// Which model predicts a backend's own collectives (`native`).
-enum class OwnCollectives { unknown, gloo_ring, nccl };
+enum class OwnCollectives { unknown, gloo_ring, nccl, two_shot };
 
 struct BackendModel {
   Backend backend;
@@ -17,12 +17,14 @@ struct BackendModel {
   bool on_gpus = false;
   /// Its ranks keep to cores of their own where there are enough.
   bool owns_cores = false;
+  /// Its ranks read and write one memory.
+  bool through_memory = false;
 };
 
 /// The row of `backend`; of `automatic`: of the one whose `native` is meant on this machine.
 const BackendModel& backend_model(const Machine& machine, Backend backend);
 
-/// The row of the backend of this name that calibrated a machine; of any other name: that of which nothing is known.
+/// The row of the backend of this name that calibrated a machine; else that of an unknown one.
 const BackendModel& backend_model(const std::string& name);
 
 }  // namespace ringside

@@ -12,10 +12,10 @@
 #include "common/index.hpp"
 #include "schedule/chunk_range.hpp"
 #include "schedule/program/receive_ahead.hpp"
-#include "sim/engine/activities.hpp"
 #include "sim/engine/link_sharing.hpp"
 #include "sim/engine/medium.hpp"
 #include "sim/engine/shared_processor.hpp"
+#include "sim/sharing/activities.hpp"
 
 namespace ringside {
 
@@ -23,10 +23,10 @@ namespace {
 
 constexpr std::int32_t kNone = -1;
 
-// What is refused without force, and what it is estimated from: messages per second as docs/performance.md has
-// them, and how many rounds ranks drift apart.
-constexpr double kMostMessages = 2e8;
-constexpr double kMostBytes = 4.0 * (1 << 30);
+// What is refused without force, and what it is estimated from: messages per second as docs/performance.md
+// has them, and how many rounds ranks drift apart.
+constexpr double kMostMessages = 1e7;
+constexpr double kMostBytes = 1 << 30;
 constexpr double kMessagesPerSecond = 2e6;
 constexpr double kPlannedPerRank = 4;
 
@@ -42,7 +42,8 @@ struct PlannedMove {
   bool source_reached = false;
   bool target_reached = false;
   Receiver receiver = Receiver::fresh;
-  bool waiting = false;  ///< For a reduction of an earlier round.
+  bool on_arrival = false;  ///< What it brings is reduced while it arrives.
+  bool waiting = false;     ///< For a reduction of an earlier round.
   bool started = false;
   bool released = false;  ///< The source has gone on.
   bool sent = false;
@@ -123,13 +124,24 @@ class FlowRun {
       planned(id) = {.move = move,
                      .round = round,
                      .bytes = execution_.bytes(move),
-                     .receiver = receivers_ ? receivers_->of(move) : Receiver::fresh};
+                     .receiver = receivers_ ? receivers_->of(move) : Receiver::fresh,
+                     .on_arrival = reduced_on_arrival(move)};
       append(move.source, id);
       if (!move.local()) {
         append(move.target, id);
         ++num_messages_;
       }
     }
+  }
+
+  /// Whether the target may reduce what arrives at once: where it does not send that very chunk in the same
+  /// round, or that has left its memory by then.
+  bool reduced_on_arrival(const Move& move) const {
+    return options_.reduces_on_arrival && move.kind == MoveKind::reduce && !move.local() &&
+           (execution_.bytes(move) <= options_.buffered.value ||
+            std::none_of(moves_.begin(), moves_.end(), [&](const Move& other) {
+              return other.source == move.target && read_by(other).touches(written_by(move));
+            }));
   }
 
   std::int32_t new_planned() {
@@ -222,8 +234,8 @@ class FlowRun {
            move.bytes <= options_.eager_threshold.value;
   }
 
-  /// Starts or delivers the move if nothing stands in its way any more; otherwise it is left where it will be found
-  /// again.
+  /// Starts or delivers the move if nothing stands in its way any more; otherwise it is left where it will be
+  /// found again.
   void go_on(std::int32_t id) {
     PlannedMove& move = planned(id);
     const bool rendezvous = !eager(move);
@@ -269,7 +281,8 @@ class FlowRun {
            .source = move.move.source,
            .target = move.move.target,
            .bytes = move.bytes,
-           .receiver = move.receiver},
+           .receiver = move.receiver,
+           .reduces = move.on_arrival},
           {.kind = TraceKind::transfer, .id = id});
   }
 
@@ -300,7 +313,7 @@ class FlowRun {
   void deliver(std::int32_t id) {
     const PlannedMove& move = planned(id);
     const Rank target = move.move.target;
-    if (move.move.kind == MoveKind::reduce) {
+    if (move.move.kind == MoveKind::reduce && !move.on_arrival) {
       enqueue_reduction(move);
     }
     const std::int64_t round = move.round;
@@ -363,8 +376,8 @@ class FlowRun {
     begin(local_work(next.move, next.bytes), {.kind = TraceKind::reduction, .id = rank});
   }
 
-  /// Whether a transfer of the reduction's round that reads what it writes is not sent: it must send what was there
-  /// before.
+  /// Whether a transfer of the reduction's round that reads what it writes is not sent: it must send what was
+  /// there before.
   bool still_sent(const RankState& here, const Reduction& reduction) {
     const ChunkRange range = written_by(reduction.move);
     return std::any_of(here.sending.begin(), here.sending.end(), [&](std::int32_t id) {

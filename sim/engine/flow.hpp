@@ -10,8 +10,8 @@
 #include "sim/engine/simulation_options.hpp"
 #include "sim/topology/network.hpp"
 
-/// Event-driven simulation with contention: messages that are in flight together share links (link_sharing.hpp) or
-/// the processor (shared_processor.hpp).
+/// Event-driven simulation with contention: messages that are in flight together share links
+/// (link_sharing.hpp) or the processor (shared_processor.hpp).
 namespace ringside {
 
 struct FlowResult {
@@ -21,8 +21,8 @@ struct FlowResult {
   std::int64_t num_messages = 0;
 };
 
-/// Runs the schedule under its policy; how ranks wait for each other: docs/architecture.md, "How a schedule runs". Memory grows with ranks,
-/// links and the rounds that ranks are apart, not with messages.
+/// Runs the schedule under its policy; how ranks wait for each other: docs/architecture.md, "How a schedule
+/// runs". Memory grows with ranks, links and the rounds that ranks are apart, not with messages.
 FlowResult simulate_flow(const Execution& execution, const Network& network,
                          const SimulationOptions& options = {});
 

@@ -12,21 +12,8 @@ namespace ringside {
 namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
-constexpr std::size_t kMostLimits = 3;
 
 double rate_of(double inverse_bandwidth) { return inverse_bandwidth > 0 ? 1 / inverse_bandwidth : kInfinite; }
-
-bool alike(const Limit& a, const Limit& b) {
-  return a.link_kind == b.link_kind && a.link_kind != LinkKind::other && a.flows == b.flows &&
-         a.crossings == b.crossings;
-}
-
-Link port(std::int32_t id) {
-  Link link;
-  link.name = port_name(id);
-  link.kind = leads_out(id) ? LinkKind::gpu_up : LinkKind::gpu_down;
-  return link;
-}
 
 }  // namespace
 
@@ -45,6 +32,7 @@ LinkSharing::LinkSharing(const Network& network, Activities& activities)
       solver_.add_constraint(rate_of(network.uniform->inverse_bandwidth.value));
     }
   }
+  limiting_.resize(links_.size());
 }
 
 bool LinkSharing::free(const Work& work) const {
@@ -120,73 +108,24 @@ void LinkSharing::share() {
 /// Notes whether the link limits from now on.
 void LinkSharing::account(std::int32_t id) {
   LinkUse& link = links_[static_cast<std::size_t>(id)];
-  if (link.limiting) {
-    link.limiting_time += activities_.now() - link.limiting_since;
+  Limiting& limiting = limiting_[static_cast<std::size_t>(id)];
+  if (limiting.now) {
+    link.limiting_time += activities_.now() - limiting.since;
   }
-  link.limiting = solver_.binding(id);
-  link.limiting_since = activities_.now();
-  if (link.limiting && solver_.num_variables(id) > link.flows) {
+  limiting = {.now = solver_.binding(id), .since = activities_.now()};
+  if (limiting.now && solver_.num_variables(id) > link.flows) {
     link.flows = solver_.num_variables(id);
     link.crossings = solver_.total_weight(id);
   }
 }
 
 double LinkSharing::memory(double links, double messages) {
-  return links * sizeof(LinkUse) + messages * sizeof(Flow) + MaxMinSolver::memory(links, messages);
+  return links * (sizeof(LinkUse) + sizeof(Limiting)) + messages * sizeof(Flow) +
+         MaxMinSolver::memory(links, messages);
 }
 
-std::vector<Limit> LinkSharing::limits() const {
-  std::vector<std::size_t> order;
-  for (std::size_t i = 0; i < links_.size(); ++i) {
-    if (links_[i].limiting_time > 0) {
-      order.push_back(i);
-    }
-  }
-  std::stable_sort(order.begin(), order.end(), [this](std::size_t a, std::size_t b) {
-    return links_[a].limiting_time > links_[b].limiting_time;
-  });
-  std::vector<Limit> limits;
-  for (const std::size_t i : order) {
-    const Link link =
-        network_.topology == nullptr ? port(static_cast<std::int32_t>(i)) : network_.topology->links()[i];
-    Limit limit = {.link_kind = link.kind,
-                   .link = link.name,
-                   .node = link.node < 0 ? std::nullopt : std::optional<int>(link.node),
-                   .flows = links_[i].flows,
-                   .crossings = links_[i].crossings};
-    const auto same =
-        std::find_if(limits.begin(), limits.end(), [&](const Limit& other) { return alike(other, limit); });
-    if (same != limits.end()) {
-      same->others = true;
-    } else {
-      limits.push_back(std::move(limit));
-    }
-  }
-  limits.resize(std::min(limits.size(), kMostLimits));
-  return limits;
-}
+std::vector<Limit> LinkSharing::limits() const { return limits_of(network_, links_); }
 
-std::optional<NicUse> LinkSharing::nics() const {
-  if (network_.nics_per_node == 0) {
-    return std::nullopt;
-  }
-  std::vector<int> used;  // By node.
-  int links_of_first = 0;
-  for (std::size_t i = 0; i < links_.size(); ++i) {
-    const Link& link = network_.topology->links()[i];
-    if (link.kind == LinkKind::nic_out) {
-      const auto node = static_cast<std::size_t>(std::max(link.node, 0));
-      used.resize(std::max(used.size(), node + 1));
-      used[node] += links_[i].carried ? 1 : 0;
-      links_of_first += node == 0 ? 1 : 0;
-    }
-  }
-  if (links_of_first == 0) {
-    return std::nullopt;
-  }
-  // Where there are more NICs than GPUs, one of these links stands for several.
-  const int most = *std::max_element(used.begin(), used.end());
-  return NicUse{.used = most * network_.nics_per_node / links_of_first, .of = network_.nics_per_node};
-}
+std::optional<NicUse> LinkSharing::nics() const { return nics_of(network_, links_); }
 
 }  // namespace ringside

@@ -3,15 +3,16 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/engine/max_min_solver.hpp"
 #include "sim/engine/medium.hpp"
+#include "sim/sharing/link_use.hpp"
+#include "sim/sharing/max_min_solver.hpp"
 #include "sim/topology/network.hpp"
 #include "sim/topology/route_cost.hpp"
 
 namespace ringside {
 
-/// Messages share the links that they cross: first the latencies of the route pass, then the bytes flow through all
-/// its links at once (cut-through) at the flow's max-min fair share (sim/engine/max_min_solver.hpp). A flow that crosses a
+/// Messages share the links that they cross: first the route's latencies pass, then bytes flow through all
+/// links at once at the max-min fair share. A flow that crosses a
 /// link twice fills it twice as fast. Reductions take γ·bytes and share nothing; local copies are free.
 class LinkSharing final : public Medium {
  public:
@@ -34,14 +35,9 @@ class LinkSharing final : public Medium {
     Phase phase = Phase::latency;
     double work = 0;  ///< Bytes to flow; a straggler's count more.
   };
-  /// What is kept of a link for limits() and nics().
-  struct LinkUse {
-    bool carried = false;        ///< Some flow was on it.
-    bool limiting = false;       ///< It is saturated, and flows on it would be faster alone.
-    std::int32_t flows = 0;      ///< The most while it was limiting.
-    std::int32_t crossings = 0;  ///< Crossings by these flows, some of which may cross it twice.
-    double limiting_since = 0;
-    double limiting_time = 0;  ///< Before `limiting_since`.
+  struct Limiting {
+    bool now = false;
+    double since = 0;
   };
 
   Flow& flow(Activities::Id id) { return flows_[static_cast<std::size_t>(id)]; }
@@ -53,6 +49,7 @@ class LinkSharing final : public Medium {
   MaxMinSolver solver_;      ///< Links are its constraints, flows its variables.
   std::vector<Flow> flows_;  ///< By activity.
   std::vector<LinkUse> links_;
+  std::vector<Limiting> limiting_;  ///< By link.
   std::vector<std::int32_t> route_;
 };
 

@@ -7,7 +7,7 @@
 #include "common/units.hpp"
 #include "results/prediction.hpp"
 #include "schedule/program/receive_ahead.hpp"
-#include "sim/engine/activities.hpp"
+#include "sim/sharing/activities.hpp"
 
 namespace ringside {
 
@@ -20,6 +20,7 @@ struct Work {
   Rank target = 0;
   std::int64_t bytes = 0;
   Receiver receiver = Receiver::fresh;
+  bool reduces = false;  ///< A transfer that is reduced while it arrives.
 };
 
 /// Where an activity is that has completed its work for now.

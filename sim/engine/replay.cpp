@@ -187,7 +187,7 @@ class Replay {
     }
   }
 
-  /// When move `i` starts and ends, apart from a local reduction's end, which its rank's other reductions decide.
+  /// When move `i` starts and ends, apart from a local reduction's end, set by its rank's other reductions.
   void time_move(std::size_t i) {
     const Move& move = moves_[i];
     const double source_reaches = after_pending(move.source, read_by(move));

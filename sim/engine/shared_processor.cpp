@@ -53,6 +53,7 @@ ProcessorCurves::ProcessorCurves(const SharedProcessor& processor, SecondsPerByt
   fan_outs_ = only(ProbeKind::fan_out);
   reductions_ = by_kind[ProbeKind::reduction];
   exchanges_ = by_kind[ProbeKind::neighbour_exchange];
+  reducing_ = by_kind[ProbeKind::reducing_exchange];
   chained_ = by_kind[ProbeKind::chained_exchange];
   posted_ = by_kind[ProbeKind::chained_exchange_posted];
   RINGSIDE_CHECK(!transfers_.bytes.empty(), "a shared processor has no measured transfers");
@@ -102,6 +103,15 @@ double ProcessorCurves::send(double bytes) const {
   return sends_.bytes.empty() ? transfer(bytes) : std::min(time(sends_, bytes), transfer(bytes));
 }
 
+double ProcessorCurves::reducing_share(double bytes) const {
+  if (reducing_.empty()) {
+    return 1;
+  }
+  const auto& [ranks, reducing] = *reducing_.rbegin();
+  const auto exchange = exchanges_.find(ranks);
+  return exchange == exchanges_.end() ? 1 : time(reducing, bytes) / time(exchange->second, bytes);
+}
+
 double ProcessorCurves::reduction(double bytes) const {
   const auto alone = reductions_.find(1);
   return bytes * (alone == reductions_.end() ? default_reduction_ : interpolate(alone->second, bytes));
@@ -121,7 +131,7 @@ double ProcessorCurves::reduction_contention(int reductions, double bytes) const
   });
 }
 
-/// Straight lines through 1 for one activity and what `measured` says of each curve for its number, in proportion beyond.
+/// Lines through 1 for one activity and `measured` for each curve's number, in proportion beyond.
 template <typename Measured>
 double ProcessorCurves::contention_of(const std::map<int, Samples>& curves, int number,
                                       const Measured& measured) {
@@ -194,7 +204,7 @@ Activities::Id ProcessorSharing::begin(const Work& work) {
     ++num_reductions_;
   } else {
     activity.phase = Phase::sending;
-    activity.work = slowdown * curves_.transfer(bytes);
+    activity.work = slowdown * curves_.transfer(bytes) * (work.reduces ? curves_.reducing_share(bytes) : 1);
     activity.id = activities_.begin(activity.work * curves_.send(bytes) / curves_.transfer(bytes));
     ++num_transfers_;
     if (++between_[{work.source, work.target}] == 1) {

@@ -11,31 +11,33 @@
 #include "sim/engine/medium.hpp"
 #include "sim/topology/network.hpp"
 
-/// The model of ranks that were probed. On one machine they talk over loopback: what they compete for is not a wire but the
-/// CPU cores that copy, checksum and reduce for all of them. Over links each rank has cores of its own. Every number in
-/// it is measured by point-to-point probes.
+/// The model of ranks that were probed. On one machine they talk over loopback: what they compete for is not
+/// a wire but the CPU cores that copy, checksum and reduce for all of them. Over links each rank has cores of
+/// its own. Every number in it is measured by point-to-point probes.
 ///
-///   t(b)     seconds that one message of b bytes takes alone: the measured curve, straight lines between its points
-///            on logarithmic axes; below the smallest size the time of the smallest (a message is never faster than
-///            that), beyond the largest a straight line with the slope of the last two points.
-///   σ(m, b)  the contention factor of m messages of b bytes that are under way together: how many times longer each takes, the
-///            time of a neighbour exchange among m ranks over t(b). σ(1, b) = 1; straight lines between the measured m;
-///            beyond the largest in proportion to m. A measurement below 1 (a busy core is a fast core) is kept, but never
-///            below 1/2.
-///   φ(k, b)  the contention factor of messages of b bytes to, or from, k other ranks that leave, or reach, one rank together: what
-///            one costs more than the other alone (fan_out over t(b), less 1) for each after the first; never below 1.
-///            The ranks of a neighbour exchange come from a barrier. In later rounds the time of a chained exchange takes its
-///            place, and that of one with receives posted, if less, where the target has started to receive a round ahead;
-///            beyond the largest chained exchange it differs from a neighbour exchange by as many seconds as there.
-///   γ(r, b)  seconds per byte that each of r reductions of b bytes takes that go on together; the measured curves, straight
-///            lines between the measured r, in proportion beyond; constant beyond the ends of a curve.
-///   s(b)     seconds until the sender of a message alone may go on, its kernel having the rest: measured, at most t(b).
+///   t(b)     seconds of one message of b bytes alone: the measured curve, straight between its points on
+///            logarithmic axes; below the smallest size its time, beyond the largest a straight line with the
+///            slope of the last two points.
+///   σ(m, b)  the contention factor of m messages of b bytes under way together: the time of a neighbour
+///            exchange among m ranks over t(b). σ(1, b) = 1; straight between the measured m; beyond the
+///            largest in proportion to m. One below 1 (a busy core is a fast core) is kept down to 1/2.
+///   φ(k, b)  the contention factor of messages of b bytes between one rank and k others at once: the part of
+///            one (fan_out over t(b), less 1) for each after the first; never below 1. Later rounds have a
+///            chained exchange for a neighbour exchange, or one with receives posted, if less, where the
+///            target receives a round ahead; beyond the largest both differ by as many seconds as there.
+///   γ(r, b)  seconds per byte of each of r reductions of b bytes at once; the curves, straight lines
+///            between the measured r, in proportion beyond; constant beyond the ends of a curve.
+///   ρ(b)     the time of a message that is reduced while it arrives over one that is copied: a reducing
+///            exchange over a neighbour exchange. Measured where messages go through memory; the message is
+///            complete when it has arrived, and t(b) becomes ρ(b)·t(b).
+///   s(b)     seconds until the sender of a message alone may go on: measured, at most t(b).
 ///
-/// A transfer has t(b) seconds of work and progresses at 1/max(σ(m, b), φ(k, b)), where m is the number of transfers under way
-/// and k the larger number of ranks that its source sends to and that its target receives from; the rate changes when one of
-/// them starts or completes. Its source goes on when s(b) of its work is done. A reduction or a local copy has γ(1, b)·b
-/// seconds of work and keeps one core busy; it progresses at 1/(γ(r, b)/γ(1, b)), or, when transfers and reductions together are
-/// more than the cores that are shared, at cores/(their number) where that is slower. The time that reductions take away
+/// A transfer has t(b) seconds of work and progresses at 1/max(σ(m, b), φ(k, b)), where m is the number of
+/// transfers under way and k the larger number of ranks that its source sends to and that its target receives
+/// from; the rate changes when one of them starts or completes. Its source goes on when s(b) of its work is
+/// done. A reduction or a local copy has γ(1, b)·b seconds of work and keeps one core busy; it progresses at
+/// 1/(γ(r, b)/γ(1, b)), or, when transfers and reductions together are more than the cores that are shared,
+/// at cores/(their number) where that is slower. The time that reductions take away
 /// from transfers is not modelled beyond that.
 namespace ringside {
 
@@ -45,9 +47,10 @@ class ProcessorCurves {
   /// `reduction` is used where no curve was measured.
   ProcessorCurves(const SharedProcessor& processor, SecondsPerByte reduction);
 
-  double transfer(double bytes) const;   ///< t(b), seconds
-  double send(double bytes) const;       ///< s(b), seconds
-  double reduction(double bytes) const;  ///< γ(1, b)·b, seconds
+  double transfer(double bytes) const;        ///< t(b), seconds
+  double send(double bytes) const;            ///< s(b), seconds
+  double reducing_share(double bytes) const;  ///< ρ(b)
+  double reduction(double bytes) const;       ///< γ(1, b)·b, seconds
   double contention(int messages, double bytes, Receiver receiver = Receiver::fresh) const;  ///< σ(m, b)
   double fan_contention(int messages, double bytes) const;                                   ///< φ(k, b)
   double reduction_contention(int reductions, double bytes) const;  ///< γ(r, b) / γ(1, b)
@@ -62,7 +65,7 @@ class ProcessorCurves {
   static void add(Samples& curve, const CurvePoint& point);
   static double interpolate(const Samples& curve, double bytes);
   static double time(const Samples& curve, double bytes);
-  /// What a message takes in these chained exchanges among most ranks, over what it takes in a neighbour exchange.
+  /// A message's time in chained exchanges among most ranks, over that in a neighbour exchange.
   double share_in(const std::map<int, Samples>& chained, double bytes) const;
   template <typename Measured>
   static double contention_of(const std::map<int, Samples>& curves, int number, const Measured& measured);
@@ -74,6 +77,7 @@ class ProcessorCurves {
   Samples fan_outs_;
   std::map<int, Samples> reductions_;  ///< By number of ranks.
   std::map<int, Samples> exchanges_;   ///< By number of messages at once.
+  std::map<int, Samples> reducing_;    ///< By number of ranks.
   std::map<int, Samples> chained_;     ///< By number of ranks.
   std::map<int, Samples> posted_;      ///< The same.
 };

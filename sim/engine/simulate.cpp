@@ -16,8 +16,9 @@
 #include "schedule/registry.hpp"
 #include "schedule/schedule.hpp"
 #include "sim/engine/backend_models.hpp"
+#include "sim/engine/busiest_link.hpp"
 #include "sim/engine/closed_form.hpp"
-#include "sim/engine/flow.hpp"
+#include "sim/engine/flow_prediction.hpp"
 #include "sim/engine/gloo_ring.hpp"
 #include "sim/engine/replay.hpp"
 #include "sim/engine/shared_processor.hpp"
@@ -37,13 +38,16 @@ struct Model {
 
 std::variant<Model, Unpredicted> native_model(const Machine& machine, const PointKey& key, Backend backend) {
   const BackendModel& model = backend_model(machine, backend);
-  if (model.own != OwnCollectives::gloo_ring) {
+  if (model.own == OwnCollectives::unknown || model.own == OwnCollectives::nccl) {
     return Unpredicted{fmt::format("what {} does for its own {} is not modelled", name(model.backend),
                                    name(key.collective))};
   }
   if (key.collective != Collective::all_reduce) {
-    return Unpredicted{
-        fmt::format("Gloo's own {} is not modelled, only its all_reduce", name(key.collective))};
+    return Unpredicted{fmt::format("{}'s own {} is not modelled, only its all_reduce", name(model.backend),
+                                   name(key.collective))};
+  }
+  if (model.own == OwnCollectives::two_shot) {
+    return Model{.algorithm = &known_algorithm(key.collective, "direct_two_shot")};
   }
   return Model{.algorithm = &known_algorithm(key.collective, "pipelined_ring"),
                .segments = gloo_ring_segments(key.bytes, key.dtype, key.ranks),
@@ -57,12 +61,15 @@ std::variant<Model, Unpredicted> model_of(const Machine& machine, const PointKey
   return Model{.algorithm = &known_algorithm(key.collective, key.algorithm)};
 }
 
-/// Where the machine's ranks are assumed to work: where they were when it was calibrated, otherwise on its GPUs if it has any.
+/// Where ranks are assumed to work: where they were calibrated, otherwise on GPUs if there are any.
 RankSite site_on(const Machine& machine, const Network& network) {
   const std::string backend = machine.calibrated ? machine.calibrated->backend : "";
   const BackendModel& model = backend_model(backend);
   if (model.on_gpus || (backend.empty() && machine.gpu)) {
     return RankSite::gpu;
+  }
+  if (model.through_memory) {
+    return RankSite::memory;
   }
   if (!model.owns_cores || !machine.calibrated->machine_tuning || !network.processor ||
       !network.processor->cores) {
@@ -123,7 +130,7 @@ std::string closed_form_obstacle(const Network& network, const Schedule& schedul
 /// Up to here the replay of any schedule takes some hundredths of a second.
 constexpr int kMostReplayedRanks = 1024;
 
-/// Whether the closed form, which holds here, is also what the schedule takes: no chunk is empty, whose move it would
+/// Whether the closed form is also the schedule's time: no chunk is empty, whose move it would
 /// count, and a reduction is over before the next arrival (see closed_form.hpp). `network` is uniform.
 bool closed_form_is_exact(const Network& network, const Execution& execution) {
   return !execution.has_empty_chunks() &&
@@ -156,40 +163,34 @@ Fidelity fidelity_for(const Network& network, const Execution& execution, const 
   return network.uniform && !contention ? Fidelity::replay : Fidelity::flow;
 }
 
-FlowResult run_flow(const Execution& execution, const Network& network, const PredictOptions& options,
-                    const SimulationOptions& simulation) {
-  if (!options.force) {
-    const std::string refusal = too_large(estimate_flow(execution, network));
-    if (!refusal.empty()) {
-      throw Error(ErrorKind::bad_input,
-                  fmt::format("{} on {} ranks: {}", execution.schedule().algorithm().name,
-                              execution.num_ranks(), refusal));
-    }
-  }
-  return simulate_flow(execution, network, simulation);
-}
-
 /// The prediction without its interval: the execution is the same for both ends of that.
 Prediction predict_on(const Network& network, const Execution& execution, Bytes size,
                       const PredictOptions& options) {
   Prediction prediction;
   prediction.fidelity = fidelity_for(network, execution, options);
   prediction.source = network.source;
-  const SimulationOptions simulation{.eager_threshold = options.eager_threshold, .trace = options.trace};
+  const SimulationOptions simulation{
+      .eager_threshold = options.eager_threshold,
+      .reduces_on_arrival =
+          network.processor && find_curve(network.processor->curves, ProbeKind::reducing_exchange) != nullptr,
+      .buffered = rules_of(RankSite::memory).buffered,
+      .trace = options.trace};
   switch (prediction.fidelity) {
     case Fidelity::closed_form:
       prediction.seconds = closed_form(execution.schedule(), size, *network.uniform);
       break;
     case Fidelity::replay:
       prediction.seconds = replay(execution, network, simulation);
+      // Its messages have links of their own, and together would carry more than those do.
+      if (auto busiest = busiest_link(execution, network);
+          busiest && busiest->seconds.value > prediction.seconds.value) {
+        prediction.seconds = busiest->seconds;
+        prediction.limits = {std::move(busiest->limit)};
+      }
       break;
-    case Fidelity::flow: {
-      FlowResult result = run_flow(execution, network, options, simulation);
-      prediction.seconds = result.seconds;
-      prediction.limits = std::move(result.limits);
-      prediction.nics = result.nics;
+    case Fidelity::flow:
+      predict_flow(execution, network, {.simulation = simulation, .force = options.force}, prediction);
       break;
-    }
     case Fidelity::nccl:
     case Fidelity::automatic:
       throw_bug("a chosen fidelity", __FILE__, __LINE__, "a fidelity was not chosen");
@@ -202,12 +203,12 @@ bool has_intervals(const Calibrated& calibrated) {
          !calibrated.spread.empty() || !calibrated.reduction_spread.empty();
 }
 
-/// How far predictions are off where nothing disturbs, as a deviation of logarithms, when messages are processors' work from end to
-/// end: how threads wake up and wait there is what the model knows least. From 23 comparisons on two virtual cores
-/// (docs/measuring.md).
+/// How far predictions are off where nothing disturbs, as a deviation of logarithms, when messages are
+/// processors' work from end to end: how threads wake up and wait there is what the model knows least. From
+/// 23 comparisons on two virtual cores (docs/measuring.md).
 constexpr double kProcessorDeviation = 0.07;
 
-/// How many times longer everything takes at the slow end of its 90 % interval: medians differ by `spread` from pass to pass, the
+/// The factor to the slow end of the 90 % interval: medians differ by `spread` from pass to pass, the
 /// probes' and the measurement's alike, and processors are busy for `processor_share` of the time.
 double at_slow_end(double spread, double processor_share) {
   constexpr double kNormal90 = 1.645;
@@ -218,8 +219,8 @@ double deviation_of(const SpreadPoint& point, bool fast) {
   return fast ? point.deviation : point.slow_deviation.value_or(point.deviation);
 }
 
-/// How far medians differ at this size on the fast or on the slow side: straight lines over the logarithm of the size, beyond the
-/// ends the value there. `spread` is not empty.
+/// How far medians differ at this size on the fast or on the slow side: straight lines over the logarithm of
+/// the size, beyond the ends the value there. `spread` is not empty.
 double spread_at(std::span<const SpreadPoint> spread, Bytes bytes, bool fast) {
   const auto above = std::find_if(spread.begin(), spread.end(),
                                   [bytes](const SpreadPoint& point) { return point.bytes >= bytes; });
@@ -247,7 +248,7 @@ double busy_share(const std::optional<ProcessorCurves>& processor, Bytes bytes) 
 }
 
 /// The calibration as it would be if everything were at the fast or at the slow end of its interval. Measured
-/// curves move by what medians of their size differed from pass to pass; where that is not known, as α + β·bytes does.
+/// curves move by what their medians differed; where that is unknown, as α + β·bytes.
 Calibrated end_of_intervals(Calibrated calibrated, bool fast) {
   const Seconds latency = calibrated.latency;
   const BytesPerSecond bandwidth = calibrated.bandwidth;
@@ -288,8 +289,8 @@ Calibrated end_of_intervals(Calibrated calibrated, bool fast) {
   return calibrated;
 }
 
-/// The network with every number of which a range is known at the same end of that range; none when there is no
-/// such number.
+/// The network with every number of which a range is known at the same end of that range; none when there is
+/// no such number.
 std::optional<Network> network_at_end(const Machine& machine, CostSource source, int num_ranks, bool fast) {
   if (source == CostSource::spec) {
     return build_network(machine, num_ranks, fast ? SpecNumbers::fastest : SpecNumbers::slowest);
@@ -300,6 +301,20 @@ std::optional<Network> network_at_end(const Machine& machine, CostSource source,
     return build_network(moved, num_ranks);
   }
   return std::nullopt;
+}
+
+/// Why a schedule on so many ranks is not simulated: what its network would take. Empty where it is.
+std::string too_many_ranks(int num_ranks) {
+  constexpr int kMostRanks = 131'072;
+  constexpr double kBytesPerRank = 1000;  // Measured with 65,536 to 16,777,216 ranks in nodes of eight.
+  constexpr double kSecondsPerRank = 3e-6;
+  return num_ranks <= kMostRanks
+             ? std::string{}
+             : fmt::format(
+                   "the network of {} ranks alone takes about {:.2g} GB of memory and {}; take up to "
+                   "{} ranks",
+                   num_ranks, num_ranks * kBytesPerRank / 1e9, format(Seconds{num_ranks * kSecondsPerRank}),
+                   kMostRanks);
 }
 
 /// Sets the interval of the prediction by predicting both ends.
@@ -323,6 +338,9 @@ std::variant<Prediction, Unpredicted> simulate(const Machine& machine, const Poi
     throw Error(ErrorKind::bad_input,
                 "fidelity nccl predicts NCCL's own all_reduce (native on a machine with GPUs) alone; "
                 "use closed_form, replay, flow or auto");
+  }
+  if (std::string reason = too_many_ranks(key.ranks); !reason.empty()) {
+    return Unpredicted{std::move(reason)};
   }
   const Network network = build_network(machine, key.ranks);
   const std::variant<Model, Unpredicted> resolved = model_of(machine, key, options.backend);
@@ -357,6 +375,9 @@ std::variant<Prediction, Unpredicted> simulate(const Machine& machine, const Poi
 }
 
 RankPlacement placement_on(const Machine& machine, int num_ranks) {
+  if (const std::string reason = too_many_ranks(num_ranks); !reason.empty()) {
+    throw Error(ErrorKind::environment, reason);
+  }
   return placement_of(build_network(machine, num_ranks));
 }
 

@@ -12,7 +12,7 @@
 #include "scenario/machine/machine.hpp"
 #include "schedule/placement.hpp"
 
-/// What schedules take on a machine, from its description or calibration alone: by closed form, replay or flow simulation.
+/// Times of schedules on a described or calibrated machine: closed form, replay or flow simulation.
 namespace ringside {
 
 /// Whose answer for NCCL's own collectives: ours, NCCL's cost table, or the textbook's α-β model.
@@ -36,12 +36,12 @@ struct PredictOptions {
   std::vector<TraceEvent>* trace = nullptr;
 };
 
-/// Why there is no prediction: the algorithm does not support this point, or nothing is known of `native` here.
+/// Why there is no prediction: an unsupported point, or an unknown `native`.
 struct Unpredicted {
   std::string reason;
 };
 
-/// A schedule of ours, or Gloo's own all_reduce, which is one. `machine.known` is not looked at. Throws as predict() does.
+/// A schedule of ours, or Gloo's own all_reduce, which is one. Ignores `machine.known`. Throws as predict().
 std::variant<Prediction, Unpredicted> simulate(const Machine& machine, const PointKey& key,
                                                const PredictOptions& options);
 

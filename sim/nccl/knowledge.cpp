@@ -126,7 +126,7 @@ Machine with_known_copies(const Machine& machine) {
   if (system == nullptr || system->link_rate <= 0) {
     return machine;
   }
-  // What a copy gets is in proportion to the bandwidth of its links, so that one trial tells how much they need.
+  // What a copy gets is in proportion to the bandwidth of its links, so one trial tells their need.
   Machine result = machine;
   const double trial = 0.5 * system->link_rate * kGiga;
   result.intra->bandwidth = BytesPerSecond{trial};
@@ -142,8 +142,8 @@ Machine with_known_copies(const Machine& machine) {
   throw Error(
       ErrorKind::bad_input,
       fmt::format(
-          "known: p2p: a copy at {:.3g} GB/s is more than the links of this description give two GPUs "
-          "(about {:.3g} GB/s by the data sheet){}",
+          "known: p2p: {:.3g} GB/s is more than the described links give two GPUs (about {:.3g} GB/s by the "
+          "data sheet){}",
           *rate / kGiga, share * system->link_rate,
           system->link == GpuLink::pcie && system->transport.peer_to_peer < 1
               ? "; through host memory every byte crosses twice: if these GPUs copy without it, say "
@@ -192,15 +192,14 @@ std::string nodes_of(const NcclSystem& system) {
 std::string why_copy_is_useless(const Machine& machine, const Known& known, const PointKey& key,
                                 const NcclSystem& asked) {
   if (asked.nodes > 1) {
-    return fmt::format("a copy between two GPUs of one node says nothing of {} ranks on {}", key.ranks,
+    return fmt::format("a copy between two GPUs of one node says nothing about {} ranks on {}", key.ranks,
                        nodes_of(asked));
   }
   if (!has_links_of_a_kind(machine)) {
     return "the numbers of this machine's links are given, not a data sheet's";
   }
   if (!known.bandwidth && key.algorithm == kNative) {
-    return "NCCL's steps are not copies, so that native takes nothing of a copy's latency; one all_reduce of "
-           "1 KiB says more";
+    return "a copy's latency says nothing about NCCL's steps; measure an all_reduce of 1 KiB instead";
   }
   return {};
 }
@@ -209,7 +208,7 @@ std::string why_copy_is_useless(const Machine& machine, const Known& known, cons
 
 std::string why_useless(const Machine& machine, const Known& known, const PointKey& key, NativeModel model) {
   if (key.algorithm == kNative && model != NativeModel::ringside) {
-    return fmt::format("the model {} takes nothing of it", name(model));
+    return fmt::format("the model {} ignores it", name(model));
   }
   const auto asked = nccl_system(machine, key.ranks);
   if (const auto* reason = std::get_if<std::string>(&asked)) {
@@ -226,8 +225,8 @@ std::string why_useless(const Machine& machine, const Known& known, const PointK
   }
   const auto& place = std::get<NcclSystem>(measured);
   if (place.machine_class() != system.machine_class()) {
-    return fmt::format("it was measured on {} ranks of {}, which says nothing of {} ranks on {}", place.ranks,
-                       nodes_of(place), system.ranks, nodes_of(system));
+    return fmt::format("it was measured on {} ranks of {}, which says nothing about {} ranks on {}",
+                       place.ranks, nodes_of(place), system.ranks, nodes_of(system));
   }
   if (!native && !schedule_time(machine, key_of(known))) {
     return fmt::format("{} of {} on {} ranks is not predicted from this description", *known.algorithm,

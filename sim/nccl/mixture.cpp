@@ -15,8 +15,9 @@ namespace ringside {
 
 namespace {
 
-/// Hosts whose memory passes GPUs less than a third of what others' does; nothing that people state tells them apart. Of fourteen sources of
-/// such hosts six take 2 to 7 times what is predicted of long messages without them, and eight 0.7 to 1.7 times (`ringside-lab
+/// Hosts whose memory passes GPUs a third of others' rate; no description tells them apart. Of fourteen
+/// sources of such hosts six take 2 to 7 times what is predicted of long messages without them, and eight 0.7
+/// to 1.7 times (`ringside-lab
 /// false-alarms configs/evaluation --format json`: kind pcie_host, band large, but for a host that was busy).
 constexpr double kSlowHosts = 6.0 / 14;
 constexpr double kSlowHostRate = 0.29;
@@ -46,8 +47,8 @@ std::string such_hosts(const HostKind& kind) {
 std::string times_of(double ratio) {
   constexpr double kAlike = 1.1;
   return ratio < kAlike && ratio > 1 / kAlike
-             ? std::string("as predicted in long messages")
-             : fmt::format("{:.2g} times what is predicted in long messages", ratio);
+             ? std::string("as predicted for long messages")
+             : fmt::format("{:.2g} times the predicted time for long messages", ratio);
 }
 
 }  // namespace
@@ -107,7 +108,7 @@ std::string known_kind_sentence(const std::vector<HostKind>& kinds, double ratio
       std::min_element(kinds.begin(), kinds.end(), [&](const HostKind& a, const HostKind& b) {
         return std::abs(std::log(ratio / a.ratio)) < std::abs(std::log(ratio / b.ratio));
       });
-  return fmt::format("by what is known of it this host {}, or is as fast as those that do", nearest->one);
+  return fmt::format("by its known times this host {}, or is as fast as such hosts", nearest->one);
 }
 
 }  // namespace ringside

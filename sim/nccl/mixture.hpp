@@ -22,7 +22,7 @@ struct HostKind {
 std::vector<HostKind> host_kinds(const NcclSystem& system, const NcclParameters& parameters,
                                  Collective collective);
 
-/// `most likely (50 %) it copies from GPU to GPU …; 29 % of such hosts …`. Empty where there is one kind alone.
+/// `most likely (50 %) it copies from GPU to GPU …; 29 % of such hosts …`. Empty for one kind.
 std::string mixture_sentence(const std::vector<HostKind>& kinds);
 
 /// What a machine is that takes `ratio` of what is predicted where nothing is known of it, in long messages.

@@ -24,7 +24,7 @@ constexpr double kTreeRate =
 constexpr double kNetworkLlRate = 0.5;  ///< Half of LL is flags.
 constexpr double kNetworkLl128Rate = 120.0 / 128;
 constexpr double kWithoutGpudirect = 0.9;
-/// What sends between nodes reach of a ring's rate, in chunks of 128 KiB (NCCL_P2P_NET_CHUNKSIZE): from the long messages of thomaslie210
+/// Share of a ring's rate for sends between nodes, in 128 KiB (NCCL_P2P_NET_CHUNKSIZE): from thomaslie210
 /// that configs/evaluation excludes; alcf's, which it holds, say 0.7 to 0.8 over Slingshot.
 constexpr double kNetworkSends = 0.76;
 
@@ -65,8 +65,8 @@ class Model {
       return false;
     }
     if (row_of(collective_).nccl_sends) {
-      // Sends and receives have LL for what is short, and Simple, which alone uses the buffers that connections between nodes share
-      // (NVIDIA/nccl src/transport/net.cc).
+      // Sends and receives have LL for what is short, and Simple, which alone uses the buffers that
+      // connections between nodes share (NVIDIA/nccl src/transport/net.cc).
       const bool exists = num_nodes_ > 1 ? protocol == NcclProtocol::simple : protocol != NcclProtocol::ll128;
       return algorithm == NcclAlgorithm::ring && exists && allows(protocol);
     }
@@ -260,9 +260,9 @@ class Model {
                   gap(protocol));
   }
 
-  /// Sends and receives. A kernel starts those inside a node side by side, twice as many for each step. Those to other nodes are started
-  /// one after another, by a thread of the CPU: after the first nobody waits for the network's own latency, but for the library that
-  /// drives it, which takes no longer than Slingshot's. No chain of chunks fills, so bytes overlap with what is started.
+  /// Sends and receives. A kernel starts those inside a node side by side, twice as many for each step. A CPU
+  /// thread starts those to other nodes one by one: after the first only the driving library's latency
+  /// counts, Slingshot's at most. No chain of chunks fills, so bytes overlap with what is started.
   Candidate direct(NcclProtocol protocol) const {
     const Sends sends = sends_of_busiest();
     const double next =
@@ -275,7 +275,7 @@ class Model {
                : finish(latency, inside, 0, gap(protocol));
   }
 
-  /// What the busiest rank sends (the root of a gather: gets) inside its node, and its node's NICs to others, in messages.
+  /// Messages of the busiest rank (a gather's root: received) inside its node, and of its node's NICs.
   struct Sends {
     double near = 0;  ///< Peers in the node.
     double far = 0;   ///< Peers beyond it.
@@ -285,7 +285,7 @@ class Model {
 
   Sends sends_of_busiest() const {
     if (collective_ == Collective::send_recv) {
-      // The next rank alone, over cables without a switch by the links that lead to it, and beyond the node through one rank's NICs.
+      // The next rank alone: by the cables that lead to it, and beyond the node through one rank's NICs.
       const double near = std::min(1.0, g_ - 1);
       const bool cables = system_.link == GpuLink::nvlink || system_.link == GpuLink::xgmi;
       return {.near = near,

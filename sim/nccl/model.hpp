@@ -19,28 +19,30 @@ struct NcclEstimate {
 
 /// For each algorithm a and protocol p that the machine allows, with S = bytes,
 ///     T(a,p) = L + 2κ √(min(L, 120 us)·W) + W,
-/// L = launch + steps · step latency, W = the slower of S·w/(rate inside the node) and S·w/(rate of the node's NICs): a pipeline
-/// runs at its slowest stage. κ > 0 because chunks must fill that pipeline. NCCL takes the fastest; where several are near each
-/// other it does better than any: T = (Σ T(a,p)⁻⁸)^(−1/8).
-/// Steps and bytes per rank (n ranks, N nodes, g = n/N): ring 2(n−N) inside + 2(N−1) between nodes, w = 2(n−1)/n; tree
-/// 2(g−1) + 2 log₂N, w = 2/0.92 inside, 2(N−1)/N at the NICs (NVIDIA/nccl src/graph/tuning.cc counts the same steps); NVLS one step and
-/// 2 log₂N, w = (g+1)/g on Hopper (reads reduced in the switch), 2(g−1)/g as fitted on Blackwell.
-/// Rates are data-sheet rates times efficiencies of the parameters. Which (a,p) exist: NVLS from 3 GPUs on an NVSwitch of Hopper
-/// or later; tree between nodes or when forced; LL128 over NVLink only, or when forced; Simple alone on the first EFA.
-/// W between nodes grows with each doubling of the nodes beyond two (fabric_growth). Over PCIe the rate is that of peer to peer or
+/// L = launch + steps · step latency, W = the slower of S·w/(rate inside the node) and S·w/(rate of the
+/// node's NICs): a pipeline runs at its slowest stage. κ > 0 because chunks must fill that pipeline. NCCL
+/// takes the fastest; near ties do better than any: T = (Σ T(a,p)⁻⁸)^(−1/8). Steps and bytes per rank (n
+/// ranks, N nodes, g = n/N): ring 2(n−N) inside + 2(N−1) between nodes, w = 2(n−1)/n; tree 2(g−1) + 2 log₂N,
+/// w = 2/0.92 inside, 2(N−1)/N at the NICs (NVIDIA/nccl src/graph/tuning.cc counts the same steps); NVLS one
+/// step and 2 log₂N, w = (g+1)/g on Hopper (reads reduced in the switch), 2(g−1)/g as fitted on Blackwell.
+/// Rates are data-sheet rates times efficiencies of the parameters. Which (a,p) exist: NVLS from 3 GPUs on an
+/// NVSwitch of Hopper or later; tree between nodes or when forced; LL128 over NVLink only, or when forced;
+/// Simple alone on the first EFA. W between nodes grows with each doubling of the nodes beyond two
+/// (fabric_growth). Over PCIe the rate is that of peer to peer or
 /// of host memory; where the description leaves the transport open, their geometric mean by its probability.
 NcclEstimate nccl_all_reduce(const NcclParameters& parameters, const NcclSystem& system, double bytes);
 
-/// The same phases as a part of an all_reduce: all_gather and reduce_scatter are one half of its ring ((n−1) steps, w = (n−1)/n of the
-/// whole buffer, which is what `bytes` counts, as in nccl-tests); broadcast and reduce are one way round it (w = 1).
-/// all_to_all, gather and send_recv are sends and receives from rank to rank: one step for each peer in the node and one hop for each
-/// beyond it, w = (g−1)/n inside and g·(n−g)/n at a node's NICs (gather: (n−g)/n; send_recv: the next rank alone, w = 1 inside and at
+/// Phases of an all_reduce: all_gather and reduce_scatter are half of its ring ((n−1) steps, w = (n−1)/n of
+/// the whole buffer, as `bytes` and nccl-tests count); broadcast and reduce are one way round (w = 1).
+/// all_to_all, gather and send_recv are sends and receives from rank to rank: one step for each peer in the
+/// node and one hop for each beyond it, w = (g−1)/n inside and g·(n−g)/n at a node's NICs (gather: (n−g)/n;
+/// send_recv: the next rank alone, w = 1 inside and at
 /// the NICs of one rank), with LL and Simple.
 NcclEstimate nccl_collective(const NcclParameters& parameters, const NcclSystem& system,
                              Collective collective, double bytes);
 
-/// Less it cannot take: what the links of a rank, and the NICs of a node, pass by the data sheet (where a switch may reduce, once the
-/// message). 0 where no data sheet tells.
+/// Less it cannot take: what the links of a rank, and the NICs of a node, pass by the data sheet (where a
+/// switch may reduce, once the message). 0 where no data sheet tells.
 double nccl_least_seconds(const NcclSystem& system, Collective collective, double bytes);
 
 }  // namespace ringside

@@ -24,7 +24,7 @@ namespace {
 std::string what_limits(const NcclSystem& system, const NcclEstimate& estimate) {
   switch (estimate.limit) {
     case NcclLimit::latency:
-      return "latency limits: the launch and the steps from rank to rank take longer than the bytes";
+      return "latency limits: launch and hops take longer than the bytes";
     case NcclLimit::network:
       return fmt::format("the network limits: {} of a node, {:.4g} GB/s by the data sheet",
                          count_of(system.nics, "NIC"), system.network_rate);
@@ -39,8 +39,7 @@ std::string what_limits(const NcclSystem& system, const NcclEstimate& estimate) 
                     system.link_rate, measured);
     if (system.bridge_links > 0) {
       text += fmt::format(
-          ", if all {} links of the pair are bridged; one that has fewer says `links_per_gpu`, one that was "
-          "measured "
+          ", if all {} links of the pair are bridged; otherwise state `links_per_gpu` or a measured "
           "`bandwidth`",
           system.bridge_links);
     }
@@ -53,13 +52,12 @@ std::string what_limits(const NcclSystem& system, const NcclEstimate& estimate) 
     text += fmt::format("; peer to peer a ring of copies gets {:.3g} GB/s per hop", system.peer_ring_rate);
   }
   if (share < 1) {
-    text += fmt::format("; through host memory, which every byte crosses twice, {:.3g} GB/s",
+    text += fmt::format("; through host memory {:.3g} GB/s, for each byte crosses it twice",
                         system.host_ring_rate);
   }
   if (system.gpus_per_node() > 2) {
     text += fmt::format(
-        "; {:g} GPUs share host bridges and the inter-socket link, so bus bandwidth falls as GPUs are added, "
-        "by up to ten times on the slowest hosts",
+        "; {:g} GPUs share host bridges and the inter-socket link: up to ten times less on the slowest hosts",
         system.gpus_per_node());
   }
   return text;
@@ -78,8 +76,8 @@ std::string transport_of(const NcclSystem& system) {
                      percent(transport.peer_to_peer), transport.why);
 }
 
-/// Which kinds of hosts the prediction is a mixture of, or of which this one is by what is known: that is told where an all_reduce was
-/// measured and its interval is clearly narrower than without.
+/// Which kinds of hosts the prediction is a mixture of, or of which this one is by what is known: that is
+/// told where an all_reduce was measured and its interval is clearly narrower than without.
 std::string kinds_of_hosts(const NcclSystem& system, const NcclFit& fit, Collective collective,
                            const Interval<double>& alone, const Interval<double>& range) {
   const std::vector<HostKind> kinds = host_kinds(system, fit.parameters, collective);
@@ -112,7 +110,7 @@ std::string what_it_takes(const NcclSystem& system, Collective collective, const
                      name(estimate.protocol), count_of(channels, "channel"));
 }
 
-/// What was measured of native, unless its time is so far from what can be that it has another unit: ms for us is a thousand. Says where
+/// Measured times of native, unless impossible for the unit: ms for us is a thousand. Says where
 /// a time is shorter than the links allow: the description may be wrong, and what was measured counts.
 std::string check_of(const NcclKnowledge& knowledge, const NcclFit& fit) {
   constexpr double kTooFast = 30;
@@ -138,10 +136,8 @@ std::string check_of(const NcclKnowledge& knowledge, const NcclFit& fit) {
                                   : fmt::format("{} is predicted", format(Seconds{usual}))));
     }
     if (known.seconds < least) {
-      sentence = fmt::format(
-          "{}, which is known, is shorter than links of this description allow ({}), which may "
-          "be wrong",
-          said(), format(Seconds{least}));
+      sentence = fmt::format("{} is shorter than the described links allow ({}); check the description",
+                             said(), format(Seconds{least}));
     }
   }
   return sentence;
@@ -262,7 +258,7 @@ std::vector<NcclAdvice> candidates(const Machine& machine, const PointKey& sampl
 std::variant<Prediction, std::string> predict_nccl_native(const Machine& machine, const PointKey& key,
                                                           NativeModel model, const NcclFit& fit) {
   if (!machine.stragglers.empty()) {
-    return std::string("what NCCL does with stragglers is not modelled");
+    return std::string("NCCL with stragglers is not modelled");
   }
   const auto outcome = nccl_system(machine, key.ranks);
   if (const auto* reason = std::get_if<std::string>(&outcome)) {
@@ -276,7 +272,8 @@ std::variant<Prediction, std::string> predict_nccl_native(const Machine& machine
       return ours(machine, system, key.collective, bytes, fit);
     case NativeModel::nccl_tuner:
       if (key.collective != Collective::all_reduce) {
-        return fmt::format("NCCL's cost table of {} is not here, only all_reduce's", name(key.collective));
+        return fmt::format("ringside has NCCL's cost table of all_reduce alone, not of {}",
+                           name(key.collective));
       }
       if (const auto seconds = nccl_tuner_seconds(system, nccl_graph(system), bytes)) {
         return of_others(*seconds, "NCCL 2.30.7's own cost table");

@@ -15,7 +15,7 @@
 /// `native` on backend nccl: from a machine's description, and from what somebody measured on it.
 namespace ringside {
 
-/// The prediction, or why there is none. Only ours has an interval and is sharpened by `machine.known`. Throws as nccl_system() does.
+/// The prediction, or why none. Ours alone has an interval and `machine.known`. Throws as nccl_system().
 std::variant<Prediction, std::string> predict_nccl_native(const Machine& machine, const PointKey& key,
                                                           NativeModel model, const NcclFit& fit = nccl_fit());
 
@@ -29,12 +29,12 @@ struct NcclAdvice {
   std::string known;        ///< How to tell: the text of `--known`, with … for what was measured.
   double width_before = 1;  ///< Interval's high over low, geometric mean over the points.
   double width_after = 1;
-  /// What nobody need measure: a question that settles the transport, and the key that answers it. Empty when none is open.
+  /// A question that settles the transport without measuring, and its key. Empty when none is open.
   std::string question = {};
   std::string answer = {};
 };
 
-/// Over the points of `native` among `keys`; none when there are none, or when nothing is open and nothing would narrow them by a tenth.
+/// Over the points of `native` in `keys`; none without any, or where nothing narrows them by a tenth.
 std::optional<NcclAdvice> nccl_advice(const Machine& machine, std::span<const PointKey> keys);
 
 }  // namespace ringside

@@ -16,10 +16,11 @@ namespace {
 
 using Meaning = NcclParameterMeaning;
 
-// Guesses are NCCL 2.30.7's own constants where it has one (NVIDIA/nccl@5067397c src/graph/tuning.cc: launch 6.6/14/8.4 us, step
-// over NVLink 0.6/1.9/3.4 us, over PCIe 1/2.5/5.7 us, over a network 2.7/4/14 us, NVLS 25 us, LL at half the rate), and what
-// copies reach of data-sheet rates elsewhere. The fit moves them where the measurements say more. Of PCIe they are 0.6 (peer to peer)
-// and 0.4 (through host memory) of the slot's data-sheet rate, and 1.6 times that with bridges on a host of two sockets, over what
+// Guesses are NCCL 2.30.7's own constants where it has one (NVIDIA/nccl@5067397c src/graph/tuning.cc: launch
+// 6.6/14/8.4 us, step over NVLink 0.6/1.9/3.4 us, over PCIe 1/2.5/5.7 us, over a network 2.7/4/14 us, NVLS 25
+// us, LL at half the rate), and what copies reach of data-sheet rates elsewhere. The fit moves them. Of PCIe
+// they are 0.6 (peer to peer) and 0.4 (through host memory) of the slot's data-sheet rate, and 1.6 times that
+// with bridges on a host of two sockets, over what
 // sim/topology/pcie.hpp gives a ring there: 0.78, 0.35 and 0.63 of it with PCIe 4.0.
 constexpr auto kMeanings = std::to_array<Meaning>({
     {"launch_ll", "us", "an all_reduce with protocol LL, before anything moves", 6.8, 0.4},

@@ -114,7 +114,8 @@ constexpr auto spellings_of(NcclKind /*any*/) {
 }
 
 /// How machines of one kind differ from the model: of y = log(measured / predicted) over log2 of the size,
-/// cov(y, y') = latency²·(1−s)(1−s') + bytes²·s·s' + shape²·exp(−½((log2 − log2')/doublings)²), s = a logistic step at 512 KiB.
+/// cov(y, y') = latency²·(1−s)(1−s') + bytes²·s·s' + shape²·exp(−½((log2 − log2')/doublings)²), s = a
+/// logistic step at 512 KiB.
 struct NcclSpread {
   double latency = 0.3;  ///< Standard deviation where latency decides.
   double bytes = 0.3;    ///< Where bytes do.

@@ -22,12 +22,12 @@ constexpr double kTransportCorrelation = 0.5;
 /// No interval is wider, since one that is says nothing.
 constexpr double kWidest = 9.95;
 
-/// What covers 90 % of what is left once NCCL's own was measured, of a Gaussian's interval, by band of sizes: near a known row it is
-/// known better than the covariance says, but where protocols change. Chosen by what intervals cover on sources held out.
+/// Share of a Gaussian's interval that covers 90 % once NCCL was measured, by band of sizes: near a known row
+/// the covariance is too wide, but where protocols change. Chosen by coverage held out.
 constexpr std::array<double, kNumSizeBands> kLearned = {0.6, 1, 0.6};
 
-/// What a ring of two reaches of what a copy between two GPUs does, and the spread (logarithm). PCIe: 5.2 of 10.3, 20.6 of 25.7,
-/// 25.3 of 25.0 GB/s where one page states both. NVLink: 235 of 274 (A100), 365 of 376 (H100), 677 of 747 (B200).
+/// A ring of two over a copy between two GPUs, and its spread (log). PCIe: 5.2 of 10.3, 20.6 of 25.7, 25.3 of
+/// 25.0 GB/s where one page states both. NVLink: 235 of 274 (A100), 365 of 376 (H100), 677 of 747 (B200).
 struct CopyRatio {
   double ratio;
   double spread;
@@ -36,15 +36,15 @@ constexpr CopyRatio kPcieCopy{.ratio = 0.8, .spread = 0.35};
 constexpr CopyRatio kCableCopy{.ratio = 0.91, .spread = 0.1};
 /// How far the latency of a copy that somebody measured is off, as a logarithm.
 constexpr double kCopyLatencyNoise = 0.1;
-/// How far another collective of NCCL's is off where its all_reduce is not: 0.08 to 0.16 at large messages of the all_gathers and
-/// reduce_scatters in configs/evaluation whose all_reduce is there, too.
+/// How far another collective of NCCL's is off where its all_reduce is not: 0.08 to 0.16 at large messages of
+/// the all_gathers and reduce_scatters in configs/evaluation whose all_reduce is there, too.
 constexpr double kOtherCollective = 0.1;
-/// Likewise sends to other nodes where latency decides. Two sources have them, so that what the other one is off by was not enough to set
-/// it: chosen by what intervals cover of both.
+/// Likewise sends to other nodes where latency decides. Two sources have them, so that what the other one is
+/// off by was not enough to set it: chosen by what intervals cover of both.
 constexpr double kFarSends = 0.2;
 /// How far another algorithm of ours is off where one is not. No published table holds two of them: a guess.
 constexpr double kOtherAlgorithm = 0.1;
-/// How far a schedule of ours leaves its own trend over sizes, and over how many doublings: no protocol changes with the size. A guess.
+/// How far our schedules leave their trend over sizes, over how many doublings: a guess.
 constexpr double kScheduleShape = 0.1;
 constexpr double kScheduleDoublings = 3;
 
@@ -129,8 +129,8 @@ void NcclPosterior::learn(const NcclCopy& copy) {
        .noise = reached.spread});
 }
 
-/// What times on one machine have in common: its links' and its hosts' deviation. Of schedules that are predicted with the copy's
-/// bandwidth (`copied`) only what more than two ranks add to it.
+/// What times on one machine have in common: its links' and its hosts' deviation. Of schedules that are
+/// predicted with the copy's bandwidth (`copied`) only what more than two ranks add to it.
 double NcclPosterior::shared_part(const Place& a, const Place& b, bool copied) const {
   const double apart = std::abs(a.log2_ranks - b.log2_ranks);
   const bool rest = copied && (a.subject == Subject::schedule || b.subject == Subject::schedule);
@@ -239,8 +239,8 @@ double NcclPosterior::variance(const Place& place) const {
   return std::max(result, 0.0) + square(kRepeatNoise);
 }
 
-/// Between two known rows of the same series and ranks that are near each other the model with its errors there interpolated over the
-/// logarithm of the size, and no faster or slower than both: a curve between them is hard to know better. Elsewhere the posterior.
+/// Between two near known rows of one series the model, its errors interpolated over log size, and no faster
+/// or slower than both. Elsewhere the posterior.
 double NcclPosterior::between_known(double model, double posterior, const Place& place) const {
   const KnownTime* below = nullptr;
   const KnownTime* above = nullptr;
@@ -276,7 +276,7 @@ Interval<double> NcclPosterior::around(double seconds, const Place& place, const
   }
   const double left = variance(place);
   const double before = covariance(place, place, false) + square(kRepeatNoise);
-  // What machines of the kind differ by for what is unknown of this one, a Gaussian's quantiles for what was learned.
+  // The kind's spread for what is unknown of this machine, a Gaussian's quantiles for what was learned.
   const double share = std::min(1.0, left / before);
   const double gaussian = kGaussian90 * std::sqrt(left);
   const double kept = std::lerp(unknown.learned, 1.0, share);

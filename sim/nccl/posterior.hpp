@@ -7,7 +7,7 @@
 #include "common/interval.hpp"
 #include "sim/nccl/model.hpp"
 
-/// What collectives take on one machine of a kind, NCCL's own and schedules of ours, given what somebody measured on it.
+/// Times of NCCL's collectives and our schedules on one machine, given measurements on it.
 namespace ringside {
 
 /// A schedule of ours as the machine's description alone predicts it.
@@ -32,8 +32,8 @@ struct NcclCopy {
   BytesPerSecond rate;
 };
 
-/// What somebody measured. Observations of another class of machine than is asked about (one node of several) say nothing and
-/// are skipped.
+/// What somebody measured. Observations of another class of machine than is asked about (one node of several)
+/// say nothing and are skipped.
 struct NcclKnowledge {
   std::vector<NcclObservation> observations = {};
   std::optional<NcclCopy> copy = {};
@@ -41,12 +41,12 @@ struct NcclKnowledge {
   std::optional<double> copy_latency_ratio = {};
 };
 
-/// log(measured / model) is taken to be Gaussian over machines with the covariance of NcclSpread: a constant where latency decides,
-/// one where bytes do, and a smooth rest. What is known conditions it, so that other sizes and, less surely, other numbers of
-/// ranks follow. Schedules of ours share both constants, for they use the same links, and deviate on their own as well: over bytes
-/// as far as NCCL's ring does from a copy, in latency as far again. One known row that the others contradict counts little (from
-/// three on, when it can be told). Without anything known the model is left alone and the interval is that of machines of the kind
-/// that were held out.
+/// log(measured / model) is taken to be Gaussian over machines with the covariance of NcclSpread: a constant
+/// where latency decides, one where bytes do, and a smooth rest. What is known conditions it, so that other
+/// sizes and, less surely, other numbers of ranks follow. Our schedules share both constants (the same links)
+/// and deviate as well: over bytes as NCCL's ring from a copy, in latency as far again. One known row that
+/// the others contradict counts little (from three on, when it can be told). Without anything known the model
+/// is left alone and the interval is that of machines of the kind that were held out.
 class NcclPosterior {
  public:
   /// The posterior for machines like `system`. `fit` must outlive this.

@@ -22,8 +22,8 @@ namespace ringside {
 
 namespace {
 
-/// What `text` spells, however its letters are cased. NCCL takes lists (`Ring,Tree`) and exclusions as well; those leave a choice, and of
-/// them `^NVLS` alone is modelled.
+/// What `text` spells, however its letters are cased. NCCL takes lists (`Ring,Tree`) and exclusions as well;
+/// those leave a choice, and of them `^NVLS` alone is modelled.
 template <typename E>
 E forced(std::string_view key, std::string_view text) {
   for (const auto& [value, spelt] : spellings_of(E{})) {
@@ -34,7 +34,7 @@ E forced(std::string_view key, std::string_view text) {
   throw Error(ErrorKind::bad_input, unknown_name(key, text, names_of<E>()));
 }
 
-/// GB/s that the slowest hop gets when a ring goes through the first `gpus` GPUs of one node and all hops go at once.
+/// GB/s of the slowest hop of a ring through a node's first `gpus` GPUs, all hops at once.
 double ring_rate_inside(const Machine& machine, int gpus, bool peer_to_peer) {
   Machine node = machine;
   node.intra->peer_to_peer = peer_to_peer;
@@ -45,7 +45,7 @@ double ring_rate_inside(const Machine& machine, int gpus, bool peer_to_peer) {
   return slowest;
 }
 
-/// What NCCL's own behaviour depends on, from the machine's description and, where that says nothing, the GPU's data sheet.
+/// What NCCL's behaviour depends on, from the description or else the GPU's data sheet.
 class Description {
  public:
   Description(const Machine& machine, int ranks)
@@ -59,7 +59,7 @@ class Description {
                        "architecture",
                        machine_.gpu->model)
                  : fmt::format(
-                       "NCCL's own behaviour depends on who makes {}; add `vendor: nvidia` (or amd) and "
+                       "NCCL's behaviour depends on the vendor of {}; add `vendor: nvidia` (or amd) and "
                        "`architecture: …` to `gpu`",
                        machine_.gpu->model);
     }
@@ -128,8 +128,8 @@ class Description {
     return read_cables(intra);
   }
 
-  /// Links of a GPU that lead to other ranks of its node: without a switch the rest lie idle. NCCL's rings are as wide as the rank that
-  /// has fewest.
+  /// Links of a GPU that lead to other ranks of its node: without a switch the rest lie idle. NCCL's rings
+  /// are as wide as the rank that has fewest.
   double links_in_use(const IntraLink& intra, int links) const {
     const int gpus = gpus_of_a_node();
     const int used = std::min(gpus, ranks_of_a_node());
@@ -251,7 +251,7 @@ class Description {
     system_.gpudirect =
         inter.gpudirect.value_or(inter.kind != InterKind::ethernet && gpu_.peer_to_peer.value_or(true));
     if (inter.kind == InterKind::efa) {
-      // Both first generations have 100 Gb/s; nodes of the first have one or four such NICs, of the second 32.
+      // Both first generations have 100 Gb/s; the first has one or four NICs a node, the second 32.
       constexpr int kManyNics = 16;
       const bool slow = inter.rate->value * 8 <= 100.1 * kGiga;
       system_.efa_generation = inter.generation.value_or(!slow ? 3 : inter.nics < kManyNics ? 1 : 2);
@@ -259,13 +259,13 @@ class Description {
     return {};
   }
 
-  /// NCCL leaves a node through the NICs next to its ranks: where every GPU has one, those of GPUs without a rank lie idle.
+  /// NCCL leaves a node through NICs next to its ranks: those of GPUs without a rank lie idle.
   int nics_in_use(const InterLink& inter) const {
     const int gpus = gpus_of_a_node();
     return inter.nics >= gpus ? inter.nics / gpus * ranks_of_a_node() : inter.nics;
   }
 
-  /// GB/s that the PCIe slots of a node's ranks pass in one direction, by the data sheet: more than one NIC cannot be fed through one.
+  /// GB/s of the PCIe slots of a node's ranks, one direction, by the data sheet: a slot feeds one NIC.
   double slots_rate() const {
     if (!gpu_.pcie_generation) {
       return std::numeric_limits<double>::infinity();
@@ -320,7 +320,7 @@ NcclKind NcclSystem::kind() const {
     case MachineClass::node_nvlink:
       return NcclKind::nvlink;
     case MachineClass::node_pcie:
-      // A description that leaves it open is about as far off as one that says peer to peer, and less than host memory's.
+      // Left open, a description is about as far off as with peer to peer, less than with host memory.
       return transport.peer_to_peer > 0 ? NcclKind::pcie_peer : NcclKind::pcie_host;
     case MachineClass::multi_node:
       break;

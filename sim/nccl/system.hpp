@@ -35,13 +35,12 @@ struct NcclSystem {
   // Inside a node.
   GpuLink link = GpuLink::none;  ///< none: one GPU per node.
   double link_rate = 0;          ///< GB/s of one GPU, one direction, data sheet.
-  int bridge_links =
-      0;  ///< The data sheet's, where two cards have an NVLink bridge whose links the description does not count.
-  double measured_rate = 0;  ///< The same as the machine says it was measured; 0 = it does not say.
+  int bridge_links = 0;          ///< The data sheet's, for an NVLink bridge of uncounted links.
+  double measured_rate = 0;      ///< The same as the machine says it was measured; 0 = it does not say.
   /// nvlink, nvswitch, xgmi: what was measured, of what such links usually reach.
   double link_speed = 1;
-  /// pcie: GB/s that the slowest hop gets when one ring of copies goes through the GPUs of a node, by the same links that schedules
-  /// are predicted with (build_network()), peer to peer and through host memory.
+  /// pcie: GB/s that the slowest hop gets when one ring of copies goes through the GPUs of a node, by the
+  /// same links that schedules are predicted with (build_network()), peer to peer and through host memory.
   double peer_ring_rate = 0;
   double host_ring_rate = 0;
   PcieTransport transport = {};  ///< pcie
@@ -64,13 +63,13 @@ struct NcclSystem {
   bool has_nvls() const;
   MachineClass machine_class() const;
   NcclKind kind() const;
-  /// How far such a machine may be off its prediction, of one of its kind with two GPUs in a node. Through host memory all GPUs share
-  /// bridges and the inter-socket link, of which no description says what they pass: the more GPUs, the more it counts.
+  /// How far such a machine may be off, over one with two GPUs in a node. Through host memory GPUs share
+  /// bridges and the inter-socket link, whose rates no description states.
   double uncertainty() const;
 };
 
-/// The system, or why NCCL's behaviour there is not modelled. Throws Error{bad_input} for a GPU that the catalogue does
-/// not know and for a description that contradicts itself.
+/// The system, or why NCCL's behaviour there is not modelled. Throws Error{bad_input} for a GPU that the
+/// catalogue does not know and for a description that contradicts itself.
 std::variant<NcclSystem, std::string> nccl_system(const Machine& machine, int ranks);
 
 }  // namespace ringside

@@ -13,8 +13,8 @@ namespace ringside {
 
 namespace {
 
-/// Where nothing is said: about as many rented hosts have CPUs of AMD as of others, and most containers of the last two years hold
-/// NCCL 2.23.4 or later.
+/// Where nothing is said: about as many rented hosts have CPUs of AMD as of others, and most containers of
+/// the last two years hold NCCL 2.23.4 or later.
 constexpr double kAmdCpu = 0.5;
 constexpr double kRecentNccl = 0.6;
 
@@ -131,7 +131,7 @@ PcieTransport pcie_transport(const PcieQuestion& question) {
   // A recent version settles more than two GPUs whatever the CPU; for two only the CPU counts.
   const bool ask_version = !version_known && question.gpus > 2;
   return {.peer_to_peer = probability,
-          .why = fmt::format("because the description leaves open what NCCL's rule asks: {}",
+          .why = fmt::format("because NCCL's rule needs an answer that the description lacks: {}",
                              ask_version ? kVersionQuestion : kCpuQuestion),
           .question = std::string(ask_version ? kVersionQuestion : kCpuQuestion),
           .answer = std::string(ask_version ? kVersionAnswer : kCpuAnswer)};

@@ -29,15 +29,15 @@ struct PcieQuestion {
   std::optional<std::string> version = {};  ///< Version of NCCL.
 };
 
-/// NCCL's default level (ncclTopoCheckP2p in src/graph/paths.cc): up to 2.23.3 any distance on AMD's x86 and the same PCIe switches
-/// elsewhere; from 2.23.4 on AMD any distance for two GPUs and the same switches for more. NCCL_P2P_LEVEL and
-/// NCCL_P2P_DISABLE are stated as `peer_to_peer`.
+/// NCCL's default level (ncclTopoCheckP2p in src/graph/paths.cc): up to 2.23.3 any distance on AMD's x86 and
+/// the same PCIe switches elsewhere; from 2.23.4 on AMD any distance for two GPUs and the same switches for
+/// more. NCCL_P2P_LEVEL and NCCL_P2P_DISABLE are stated as `peer_to_peer`.
 PcieTransport pcie_transport(const PcieQuestion& question);
 
 /// Who makes a machine's CPUs: what it says, or what the name of the model tells (`EPYC`, `Xeon`, `Grace`).
 std::optional<CpuVendor> cpu_vendor(const Machine& machine);
 
-/// Whether a version such as `2.23.4` is at least `major.minor.patch`; nothing for one that does not read so. `2.23` reads as 2.23.0.
+/// Whether `2.23.4` is at least `major.minor.patch`; none for other texts. `2.23` is 2.23.0.
 std::optional<bool> is_at_least(const std::string& version, int major, int minor, int patch);
 
 }  // namespace ringside

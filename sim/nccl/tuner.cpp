@@ -11,8 +11,8 @@ namespace ringside {
 
 namespace {
 
-// All numbers of this file: NVIDIA/nccl@5067397c (2.30.7), src/graph/tuning.cc unless another file is named. Microseconds and
-// GB/s.
+// All numbers of this file: NVIDIA/nccl@5067397c (2.30.7), src/graph/tuning.cc unless another file is named.
+// Microseconds and GB/s.
 
 enum class Generation { volta, ampere, hopper, blackwell };
 enum class Hardware { nvlink, pci, net };
@@ -88,8 +88,8 @@ double fitting(std::span<const double> ladder, double rate) {
   return found != ladder.end() ? *found : ladder.back();
 }
 
-/// GB/s of one GPU as NCCL assumes it (src/graph/topo.h): 20 of 25 per NVLink of Volta and Ampere, 20.6 of Hopper, 40.1 of 50
-/// of Blackwell, 18 of 20 of Pascal; PCIe 12, 24, 48 for x16.
+/// GB/s of one GPU as NCCL assumes it (src/graph/topo.h): 20 of 25 per NVLink of Volta and Ampere, 20.6 of
+/// Hopper, 40.1 of 50 of Blackwell, 18 of 20 of Pascal; PCIe 12, 24, 48 for x16.
 double assumed_rate(const NcclSystem& system) {
   if (system.link == GpuLink::pcie) {
     constexpr double kOfDataSheet = 12.0 / 15.75;

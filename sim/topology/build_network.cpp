@@ -47,8 +47,8 @@ SecondsPerByte reduction_cost(const BuildRequest& request) {
   return request.gpu ? reduction_cost_of(*request.gpu, request.numbers) : SecondsPerByte{};
 }
 
-/// Several messages per rank say what this number of ranks does with them, not what more ranks with one message each do; those
-/// of more ranks are only looked at where this number was not probed.
+/// Several messages per rank say what this number of ranks does with them, not what more ranks with one
+/// message each do; those of more ranks are only looked at where this number was not probed.
 std::vector<Curve> curves_among(int num_ranks, const std::vector<Curve>& curves) {
   std::vector<Curve> result;
   std::copy_if(curves.begin(), curves.end(), std::back_inserter(result), [&](const Curve& curve) {
@@ -187,6 +187,39 @@ double speed_of(const Machine& machine, const LinkSheet& usual, int count) {
 
 LinkSheet as_measured(const Machine& machine, const LinkSheet& usual, int count) {
   return machine.intra->bandwidth ? at_measured_speed(usual, speed_of(machine, usual, count)) : usual;
+}
+
+std::vector<GroupLinks> plan_groups(const Machine& machine, BytesPerSecond all_nics) {
+  std::vector<GroupLinks> groups;
+  int below = 1;
+  for (const FabricLevel& level : machine.inter->levels) {
+    if (level.nodes <= below || level.nodes % below != 0 || !(level.oversubscription >= 1)) {
+      fail(
+          machine, "inter.levels",
+          fmt::format("groups of {} nodes with oversubscription {:g}; a group is several groups of the level "
+                      "below, here of {}, and its uplinks carry at most what its NICs do",
+                      level.nodes, level.oversubscription, below));
+    }
+    below = level.nodes;
+    const double latency = level.latency.value_or(Seconds{}).value;
+    const double out = level.nodes * all_nics.value / level.oversubscription;
+    if (!level.pairwise) {
+      // A message takes half of the latency on the way up and half on the way down.
+      groups.push_back({.nodes = level.nodes, .numbers = {.latency = {latency / 2}, .capacity = {out}}});
+      continue;
+    }
+    constexpr int kMostGroups = 1024;  // A million links.
+    const int others = (machine.nodes - 1) / level.nodes;
+    if (others >= kMostGroups) {
+      fail(machine, "inter.levels",
+           fmt::format("{} groups are too many to have a link for every two; at most {}", others + 1,
+                       kMostGroups));
+    }
+    groups.push_back({.nodes = level.nodes,
+                      .numbers = {.latency = {latency}, .capacity = {out / std::max(others, 1)}},
+                      .pairwise = true});
+  }
+  return groups;
 }
 
 void fail_for_too_few_gpus(const Machine& machine, std::int64_t num_gpus, int num_ranks) {

@@ -68,7 +68,7 @@ class NodePlanner {
     }
   }
 
-  // --- Inside the node ----------------------------------------------------------------------------------------------
+  // --- Inside the node -------------------------------------------------------------------------------------
 
   void wire_gpus() {
     switch (machine_.intra->kind) {
@@ -212,7 +212,7 @@ class NodePlanner {
     node_.needs_ring_order = true;
   }
 
-  // --- PCIe ---------------------------------------------------------------------------------------------------------
+  // --- PCIe ------------------------------------------------------------------------------------------------
 
   PcieWords pcie_words() const {
     PcieWords words = placed_words();
@@ -267,7 +267,7 @@ class NodePlanner {
 
   bool known_peer_to_peer() const { return !request_.gpu || request_.gpu->peer_to_peer.value_or(true); }
 
-  // --- To other nodes -----------------------------------------------------------------------------------------------
+  // --- To other nodes --------------------------------------------------------------------------------------
 
   bool gpudirect() const {
     return machine_.inter && machine_.inter->gpudirect.value_or(machine_.inter->kind != InterKind::ethernet &&
@@ -308,6 +308,7 @@ class NodePlanner {
           node_.plan.add_link(LinkKind::fabric_out, "part of the fabric, out", numbers, kFabric, kFabric),
           node_.plan.add_link(LinkKind::fabric_in, "part of the fabric, in", numbers, kFabric, kFabric)};
     }
+    node_.plan.groups = plan_groups(machine_, {all_nics});
     for (int gpu = 0; gpu < num_gpus_; ++gpu) {
       const int group = nic_of_gpu(gpu, num_gpus_, num_nic_groups());
       std::vector<std::int32_t>& leave = node_.plan.leave[at(gpu)];
@@ -364,7 +365,7 @@ class NodePlanner {
     return gpu;
   }
 
-  // --- Words --------------------------------------------------------------------------------------------------------
+  // --- Words -----------------------------------------------------------------------------------------------
 
   int stated_or_known(std::string_view key, const std::optional<int>& stated,
                       const std::optional<int>& known) const {

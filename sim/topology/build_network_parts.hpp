@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/error.hpp"
 #include "scenario/machine/machine.hpp"
@@ -54,6 +55,9 @@ struct PlannedNode {
 
 /// One node of `num_gpus` GPUs as machine.intra and, when there are several nodes, machine.inter describe it.
 PlannedNode plan_node(const BuildRequest& request, int num_gpus, bool several_nodes);
+
+/// The uplinks of machine.inter's levels; `all_nics` is what the NICs of a node carry each way.
+std::vector<GroupLinks> plan_groups(const Machine& machine, BytesPerSecond all_nics);
 
 /// The network that machine.links lists. Ring order, γ and stragglers are left to the caller.
 Network build_listed_network(const BuildRequest& request);

@@ -39,6 +39,51 @@ ClusterTopology::ClusterTopology(NodePlan plan, int num_nodes, int ranks_per_nod
       }
     }
   }
+  add_groups(fabric);
+}
+
+void ClusterTopology::add_groups(std::int32_t fabric) {
+  for (const GroupLinks& level : plan_.groups) {
+    first_group_.push_back(static_cast<std::int32_t>(links_.size()));
+    if (level.pairwise) {
+      add_pairs(level, fabric);
+      continue;
+    }
+    for (int first = 0; first < num_nodes_; first += level.nodes) {
+      const std::string name = fmt::format("nodes {} to {}: uplinks", first, first + level.nodes - 1);
+      for (const bool out : {true, false}) {
+        links_.push_back({.name = name + (out ? ", out" : ", in"),
+                          .kind = out ? LinkKind::fabric_out : LinkKind::fabric_in,
+                          .latency = level.numbers.latency,
+                          .capacity = level.numbers.capacity,
+                          .from = fabric,
+                          .to = fabric});
+      }
+    }
+  }
+}
+
+void ClusterTopology::add_pairs(const GroupLinks& level, std::int32_t fabric) {
+  num_paired_ = (num_nodes_ - 1) / level.nodes + 1;
+  for (int from = 0; from < num_paired_; ++from) {
+    for (int to = 0; to < num_paired_; ++to) {
+      if (to == from) {
+        continue;
+      }
+      links_.push_back(
+          {.name = fmt::format("nodes from {} to nodes from {}", from * level.nodes, to * level.nodes),
+           .kind = LinkKind::fabric_out,
+           .latency = level.numbers.latency,
+           .capacity = level.numbers.capacity,
+           .from = fabric,
+           .to = fabric});
+    }
+  }
+}
+
+/// The place of the link between two groups among these.
+std::int32_t ClusterTopology::pair(int from, int to) const {
+  return from * (num_paired_ - 1) + to - (to > from ? 1 : 0);
 }
 
 void ClusterTopology::route(Rank source, Rank target, std::vector<std::int32_t>& route) const {
@@ -59,6 +104,21 @@ void ClusterTopology::route(Rank source, Rank target, std::vector<std::int32_t>&
     return;
   }
   append_shifted(plan_.leave[static_cast<std::size_t>(source_gpu)], source_offset, route);
+  std::size_t levels = 0;  // Up to and without the level whose group both nodes are in.
+  while (levels < plan_.groups.size() &&
+         source_node / plan_.groups[levels].nodes != target_node / plan_.groups[levels].nodes) {
+    if (plan_.groups[levels].pairwise) {
+      const int nodes = plan_.groups[levels].nodes;
+      route.push_back(first_group_[levels] + pair(source_node / nodes, target_node / nodes));
+      break;
+    }
+    route.push_back(first_group_[levels] + 2 * (source_node / plan_.groups[levels].nodes));
+    ++levels;
+  }
+  while (levels > 0) {
+    --levels;
+    route.push_back(first_group_[levels] + 2 * (target_node / plan_.groups[levels].nodes) + 1);
+  }
   append_shifted(plan_.enter[static_cast<std::size_t>(target_gpu)], target_node * links_per_node(), route);
 }
 

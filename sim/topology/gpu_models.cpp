@@ -16,8 +16,8 @@ namespace ringside {
 
 namespace {
 
-/// What a device-local copy moves, of the data sheet. 0.74: H100 SXM as rental hosts measure it (2483 of 3350 GB/s);
-/// 0.84: 2080 Ti 518-543 of 616, 3090 766 of 936, A100-PCIe 1540-1588 of 1935; 0.88: 2080 Ti, V100 778-781 of 900.
+/// Local copy over data sheet. 0.74: H100 SXM as rental hosts measure it (2483 of 3350 GB/s); 0.84: 2080 Ti
+/// 518-543 of 616, 3090 766 of 936, A100-PCIe 1540-1588 of 1935; 0.88: 2080 Ti, V100 778-781 of 900.
 constexpr Interval<double> kMemoryEfficiency{.low = 0.74, .typical = 0.84, .high = 0.88};
 constexpr double kBytesMovedPerByteReduced = 3;
 
@@ -82,10 +82,11 @@ SpeltModel spelling_of(std::string_view text) {
   const bool professional = std::find(words.begin(), words.end(), "pro") != words.end();
   for (const std::string& word : words) {
     hbm3 = hbm3 || word == "hbm3";
-    if (is_one_of(word, {"nvidia", "amd", "geforce", "tesla", "instinct", "rtx", "gtx", "rx", "hbm2", "hbm2e",
-                         "hbm3", "hbm3e", "blackwell", "server", "workstation", "edition", "generation"}) ||
+    if (is_one_of(word, {"nvidia", "amd", "geforce", "tesla", "instinct", "oam", "vf", "rtx", "gtx", "rx",
+                         "hbm2", "hbm2e", "hbm3", "hbm3e", "blackwell", "server", "workstation", "edition",
+                         "generation"}) ||
         (professional && is_one_of(word, {"pro", "max", "q", "s", "ws"}))) {
-      // Says who makes it, what memory it has or how it is cooled, not which card it is. Max-Q of a GeForce is one of a notebook.
+      // Words for maker, memory, cooling or virtual machine. Max-Q of a GeForce is a notebook's.
       continue;
     }
     if (word == "pcie" || word == "nvl" || word.substr(0, 3) == "sxm") {
@@ -175,7 +176,7 @@ Sheets sheets_of(std::string_view text) {
   return sheets;
 }
 
-/// Cards with such links, of the vendor and architecture that a person says; none where nothing of that is said.
+/// Cards with such links, of the stated vendor and architecture; none where nothing is stated.
 Sheets sheets_alike(const Gpu& words, const std::optional<IntraLink>& intra) {
   const bool cabled =
       intra && intra->generation && (intra->kind == IntraKind::nvlink || intra->kind == IntraKind::xgmi);

@@ -30,17 +30,17 @@ struct GpuModel {
   bool alike = false;  ///< Those have such links or architecture; else they are all that there are.
 };
 
-/// Finds a model however it is spelt: `RTX 3090`, `NVIDIA GeForce RTX 3090`, `H100-SXM5-80GB`; a family (`A100`)
+/// Finds a model by any spelling: `RTX 3090`, `NVIDIA GeForce RTX 3090`, `H100-SXM5-80GB`; a family (`A100`)
 /// stands for all its cards. Throws Error{bad_input} with the nearest names for a model that is not known.
 GpuModel gpu_model(std::string_view text);
 
-/// What the catalogue says of the GPU of a machine, with what its description says of it instead. A model that the catalogue does not know is
-/// taken for one of those with such links (NVLink or xGMI of a stated generation) or of such an architecture. Throws Error{bad_input} where
-/// nothing of that is said, nor its memory bandwidth, or where the name looks like a slip of the pen. The machine has a `gpu`.
+/// What the catalogue says of the GPU of a machine, with what its description says of it instead. An unknown
+/// model is taken for one with such links (NVLink or xGMI of a stated generation) or architecture. Throws
+/// Error{bad_input} where neither is said, nor memory bandwidth, or for a slip of the pen.
 GpuModel gpu_model(const Machine& machine);
 
-/// The data sheet of a model, however it is spelt; of a family (`A100`) that of its first card. Nothing for a model that is
-/// not in the catalogue.
+/// The data sheet of a model, however it is spelt; of a family (`A100`) that of its first card. Nothing for a
+/// model that is not in the catalogue.
 std::optional<GpuSheet> find_gpu_sheet(std::string_view text);
 
 std::vector<std::string> gpu_model_names();

@@ -8,9 +8,9 @@
 
 namespace ringside {
 
-/// Links between vertices as somebody listed them. A message takes the path of least latency, among those the one
-/// with the fewest links, among those the one listed first; ranks and switches pass on alike. Routes are worked out
-/// once: memory grows with ranks times vertices.
+/// Links between vertices as somebody listed them. A message takes the path of least latency, among those the
+/// one with the fewest links, among those the one listed first; ranks and switches pass on alike. Routes are
+/// worked out once: memory grows with ranks times vertices.
 class GraphTopology final : public Topology {
  public:
   struct Cable {

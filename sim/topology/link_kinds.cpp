@@ -184,7 +184,7 @@ LinkSheet xgmi(int generation) {
 }
 
 LinkSheet network_link(InterKind network, BytesPerSecond rate) {
-  RINGSIDE_CHECK(network != InterKind::custom, "a custom network has numbers of its own");
+  RINGSIDE_CHECK(network != InterKind::custom, "a custom network has no data-sheet numbers");
   // A NIC's rate is the one it is sold by, but for rounding.
   constexpr double kRounding = 1.001;
   const std::vector<NetworkSheet>& sheets = link_catalog().networks;

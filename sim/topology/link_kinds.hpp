@@ -7,8 +7,8 @@
 #include "scenario/machine/machine.hpp"
 #include "sim/topology/network.hpp"
 
-/// What kinds of links can do: the data sheet, what machines achieve, and how far that spreads. The numbers and their sources are
-/// those of configs/catalog/links.yaml; docs/topology.md shows the same table.
+/// What kinds of links can do: the data sheet, what machines achieve, and how far that spreads. The numbers
+/// and their sources are those of configs/catalog/links.yaml; lab/docs/links.md shows the same table.
 namespace ringside {
 
 /// Latency and capacity of one crossing.
@@ -40,28 +40,28 @@ LinkNumbers choose(const LinkSheet& kind, SpecNumbers numbers);
 /// The end of a range of rates, where more is faster.
 double chosen_rate(const Interval<double>& range, SpecNumbers numbers);
 
-/// How fast `count` links together are beside what such links usually reach, by what somebody measured of them: 1 = as usual. Throws
-/// Error{bad_input} for more than 1.05 times what the data sheet says.
+/// How fast `count` links together are beside what such links usually reach, by what somebody measured of
+/// them: 1 = as usual. Throws Error{bad_input} for more than 1.05 times what the data sheet says.
 double measured_speed(const LinkSheet& usual, int count, BytesPerSecond measured);
 /// That very link: its bandwidth is no longer a range.
 LinkSheet at_measured_speed(LinkSheet usual, double speed);
-/// A link that nobody measured, beside one that was: staging in host memory gets faster and slower with its slot.
+/// A link that nobody measured, beside one that was: staging scales with its slot.
 LinkSheet scaled(LinkSheet usual, double speed);
 
 // All of these throw Error{bad_input} that lists what is known when there is no such link.
 
-/// A slot, GPU to GPU through its links up and down. Without peer-to-peer every byte is staged in host memory.
+/// A slot, GPU to GPU through its links up and down. Without peer-to-peer, host memory stages.
 LinkSheet pcie_slot(int generation, int lanes, bool peer_to_peer);
 /// What a socket passes between its own PCIe ports, both directions together, for peer-to-peer traffic.
 LinkSheet host_bridge(int generation, int num_ports);
-/// What one card in such a slot passes through host memory while it sends and receives at once, both directions together.
+/// What one card in such a slot passes through host memory, sending and receiving together.
 LinkSheet card_staging(int generation, int lanes);
-/// The memory of one socket of a host with PCIe of this generation, reading and writing together; latency per crossing.
+/// Memory of one socket with PCIe of this generation, reading and writing together; latency per crossing.
 LinkSheet host_memory(int generation);
-/// Between the sockets of a host with PCIe of this generation, one direction; latency added to that of the slots.
+/// The inter-socket link beside PCIe of this generation, one direction; latency added to the slots'.
 LinkSheet socket_link(int generation);
-/// One link of a cable from GPU to GPU. `data_sheet` tells the bridges of GA102 (RTX 3090, A40, A6000) from the
-/// links of A100, which are of the same generation; 0 = the generation's usual rate.
+/// One link of a cable from GPU to GPU. `data_sheet` tells the bridges of GA102 (RTX 3090, A40, A6000) from
+/// the links of A100, which are of the same generation; 0 = the generation's usual rate.
 LinkSheet nvlink(int generation, BytesPerSecond data_sheet = {});
 /// One link of a GPU into an NVSwitch.
 LinkSheet nvswitch(int generation);

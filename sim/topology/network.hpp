@@ -36,12 +36,12 @@ struct Link {
   std::int32_t to = -1;
 };
 
-/// Ranks of which point-to-point probes have measured what one activity takes alone, and what each takes while several
-/// go on. On one machine they share CPU cores, which send, receive and reduce for all of them.
+/// Ranks of which point-to-point probes have measured what one activity takes alone, and what each takes
+/// while several go on. On one machine they share CPU cores, which send, receive and reduce for all of them.
 struct SharedProcessor {
   std::optional<int> cores;  ///< none = every rank has its own
-  /// What each kind of probe found among this many ranks, with one message each or several; where these were not probed, among
-  /// other numbers of ranks.
+  /// What each kind of probe found among this many ranks, with one message each or several; where these were
+  /// not probed, among other numbers of ranks.
   std::vector<Curve> curves;
 };
 
@@ -67,27 +67,27 @@ struct Network {
   std::optional<SharedProcessor> processor;
   CostSource source = CostSource::given;
   std::vector<Vertex> vertices;  ///< What the links join, for drawings.
-  /// Set when every pair of ranks has a private full-duplex link with this α and β, and every rank the same γ. Then
+  /// Set when every two ranks have a private full-duplex link of this α and β, and all the same γ. Then
   /// the closed form is exact unless `slowdown` or `processor` add to it, and the topology may be null.
   struct Uniform {
     Seconds latency;
     SecondsPerByte inverse_bandwidth;
     SecondsPerByte reduction;
-    /// What a rank sends at once shares one port, and so does what it receives: the closed form is then exact for schedules
-    /// that never send or receive several messages at once (Schedule::several_at_once).
+    /// What a rank sends at once shares one port, and so does what it receives: the closed form is then exact
+    /// for schedules that never send or receive several messages at once (Schedule::several_at_once).
     bool single_port = false;
   };
   std::optional<Uniform> uniform;
 };
 
-/// Which of a specification's numbers to predict with. A data sheet says what a link could do; what machines achieve
-/// spreads (sim/topology/link_kinds.hpp). `fastest` and `slowest` take the ends of that spread for every link at once. Numbers
-/// that the user gave or `calibrate` wrote do not change.
+/// Which of a specification's numbers to predict with. A data sheet says what a link could do; what machines
+/// achieve spreads (sim/topology/link_kinds.hpp). `fastest` and `slowest` take the ends of that spread for
+/// every link at once. Numbers that the user gave or `calibrate` wrote do not change.
 enum class SpecNumbers { typical, fastest, slowest };
 
-/// Builds what `num_ranks` ranks on this machine see (docs/topology.md). Throws Error{bad_input} that names the YAML
-/// line for an impossible machine: too few GPUs for the ranks, a rank without a route, zero capacity, a forced order
-/// that is not a permutation.
+/// Builds what `num_ranks` ranks on this machine see (docs/topology.md). Throws Error{bad_input} that names
+/// the YAML line for an impossible machine: too few GPUs for the ranks, a rank without a route, zero
+/// capacity, a forced order that is not a permutation.
 Network build_network(const Machine& machine, int num_ranks, SpecNumbers numbers = SpecNumbers::typical);
 
 }  // namespace ringside

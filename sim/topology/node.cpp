@@ -38,7 +38,7 @@ int widest_neighbour(int source, int target, bool double_links) {
   return best;
 }
 
-/// `links_of(source, target)` links from GPU to GPU; where there is none the way leads through `neighbour_of(source, target)`.
+/// `links_of(source, target)` links between GPUs; else the way is through `neighbour_of(source, target)`.
 template <typename LinksOf, typename NeighbourOf>
 void wire_directly(NodePlan& plan, const std::string& cable, const LinkNumbers& link, const LinksOf& links_of,
                    const NeighbourOf& neighbour_of) {

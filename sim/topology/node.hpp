@@ -9,12 +9,19 @@
 #include "sim/topology/network.hpp"
 #include "sim/topology/pcie.hpp"
 
-/// The inside of one node, planned once and then copied for every node of the machine (sim/topology/cluster.hpp). GPUs,
-/// links and vertices are counted within the node.
+/// The inside of one node, planned once and then copied for every node of the machine
+/// (sim/topology/cluster.hpp). GPUs, links and vertices are counted within the node.
 namespace ringside {
 
 /// Stands for the fabric between the nodes in Link::from and Link::to.
 inline constexpr std::int32_t kFabric = -2;
+
+/// The links of every group of so many nodes to the others, each way.
+struct GroupLinks {
+  int nodes = 1;
+  LinkNumbers numbers = {};  ///< The group's way out and its way in, or the link of two groups.
+  bool pairwise = false;
+};
 
 struct NodePlan {
   /// One vertex per GPU, the first `num_gpus` ones.
@@ -31,6 +38,7 @@ struct NodePlan {
   std::function<void(int source, int target, std::vector<std::int32_t>& route)> append_route;
   std::vector<std::vector<std::int32_t>> leave;  ///< Per GPU: links on the way out, the NIC last.
   std::vector<std::vector<std::int32_t>> enter;  ///< Per GPU: links on the way in, the NIC first.
+  std::vector<GroupLinks> groups;                ///< Smallest first; each is a multiple of the one before.
 };
 
 /// How people are told of a switch and its links: `NVLink switch`, `GPU 3` + ` NVLink up`.
@@ -40,7 +48,7 @@ struct SwitchNames {
   std::string down;
 };
 
-/// A link up and a link down per GPU, through a switch that never blocks. `latency` of `port` is that of one crossing.
+/// A link up and one down per GPU, to a non-blocking switch. `latency` of `port` is that of one crossing.
 void wire_switch(NodePlan& plan, const SwitchNames& names, const LinkNumbers& port);
 
 /// A private link between every pair of GPUs, in each direction. Takes links in proportion to GPUs squared.
@@ -49,9 +57,9 @@ void wire_mesh(NodePlan& plan, const std::string& cable, const LinkNumbers& pair
 /// One medium that every message crosses.
 void wire_medium(NodePlan& plan, const LinkNumbers& medium);
 
-/// Eight GPUs wired as in a DGX-1: `double_links` says whether pairs that have two links there have two here (V100,
-/// 6 links per GPU) or one (P100, 4 links). Pairs without a link go through the neighbour of both that leaves the
-/// widest path, the lowest such GPU.
+/// Eight GPUs wired as in a DGX-1: `double_links` says whether pairs that have two links there have two here
+/// (V100, 6 links per GPU) or one (P100, 4 links). Pairs without a link go through the neighbour of both that
+/// leaves the widest path, the lowest such GPU.
 void wire_hybrid_cube_mesh(NodePlan& plan, const std::string& cable, const LinkNumbers& link,
                            bool double_links);
 

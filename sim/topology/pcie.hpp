@@ -20,21 +20,21 @@ struct PcieWords {
   bool peer_to_peer = true;  ///< Between GPUs.
   bool gpudirect = true;     ///< Between GPUs and NICs.
   int num_nics = 0;
-  /// GPU-to-GPU traffic has other links; only NICs are reached through PCIe, each through a switch beside its GPUs.
+  /// GPU-to-GPU traffic has other links; only NICs are on PCIe, each at a switch beside its GPUs.
   bool only_for_nics = false;
-  /// How fast a slot was measured to be, beside what such slots usually reach (measured_speed()); none = not measured. Everything that
-  /// goes through slots follows: switches, host bridges and staging, but neither the memory behind them nor other sockets.
+  /// A slot's measured speed over that of such slots (measured_speed()); none = not measured. Switches, host
+  /// bridges and staging follow; memory and other sockets do not.
   std::optional<double> speed = {};
 };
 
-/// The PCIe tree of one node: slot → (switch → its uplink) → host bridge of the socket → socket-to-socket link.
-/// Peer-to-peer traffic crosses the host bridge once per socket, if it leaves its switch at all. Staged traffic (no
-/// peer-to-peer) crosses host memory twice: twice that of its socket, or once that of each of the two sockets. Between two
-/// GPUs it also takes part in the staging of both, which a GPU's sending and receiving share: published copies without
+/// The PCIe tree of one node: slot → (switch → its uplink) → host bridge of the socket → socket-to-socket
+/// link. Peer-to-peer traffic crosses the host bridge once per socket, if it leaves its switch at all. Staged
+/// traffic (no peer-to-peer) crosses host memory twice. Between two GPUs it also takes part in the staging of
+/// both, which a GPU's sending and receiving share: published copies without
 /// peer-to-peer hardly gain when both directions go at once, whatever the memory behind them is.
 class PcieTree {
  public:
-  /// Adds its links and vertices to `plan`. Throws Error{bad_input} when a switch would belong to two sockets.
+  /// Adds its links and vertices to `plan`. Throws Error{bad_input} for a switch of two sockets.
   PcieTree(NodePlan& plan, const PcieWords& words, SpecNumbers numbers);
 
   void append_gpu_to_gpu(int source, int target, std::vector<std::int32_t>& route) const;
@@ -42,7 +42,7 @@ class PcieTree {
   void append_gpu_to_nic(int gpu, int nic, std::vector<std::int32_t>& route) const;
   void append_nic_to_gpu(int nic, int gpu, std::vector<std::int32_t>& route) const;
 
-  /// Where NIC `nic` sits: with the GPUs that use it when they share a switch, else on the host bridge of the first.
+  /// Where NIC `nic` sits: with its GPUs when they share a switch, else on the first one's host bridge.
   std::int32_t nic_vertex(int nic) const;
   /// Latency of a GPU's slot, one crossing.
   Seconds slot_latency() const { return slot_latency_; }

@@ -7,8 +7,8 @@
 
 #include "common/units.hpp"
 
-/// The ports of a uniform network whose ranks have one out and one in each (Network::Uniform::single_port), counted like the
-/// links of a topology.
+/// The ports of a uniform network whose ranks have one out and one in each (Network::Uniform::single_port),
+/// counted like the links of a topology.
 namespace ringside {
 
 inline std::int32_t port_out(Rank rank) { return 2 * rank; }

@@ -23,7 +23,7 @@ struct RingCost {
 /// `order` holds every rank once, at least two of them.
 RingCost ring_cost(const Topology& topology, std::span<const Rank> order);
 
-/// The best order of ranks 0 … num_ranks−1: of all orders for up to 8 ranks; for up to 64 the best that reversing
+/// The best order of ranks 0 … num_ranks−1: of all for up to 8 ranks; for up to 64 the best that reversing
 /// stretches of an order finds (2-opt); identity beyond, and wherever nothing is better than identity.
 std::vector<Rank> choose_ring_order(const Topology& topology, int num_ranks);
 

@@ -7,14 +7,14 @@
 
 namespace ringside {
 
-/// α and β of a route that nothing else uses. Plain numbers (seconds, seconds per byte): it is read for every message.
+/// α and β of an unshared route. Plain numbers (seconds, seconds per byte): read for every message.
 struct RouteCost {
   double latency = 0;
   double inverse_bandwidth = 0;
 };
 
-/// Latencies add up; bytes flow through all links at once (cut-through), so that the narrowest one counts. A link
-/// that the route crosses twice gives it half its capacity.
+/// Latencies add up; bytes flow through all links at once (cut-through), so that the narrowest one counts. A
+/// link that the route crosses twice gives it half its capacity.
 RouteCost route_cost(std::span<const Link> links, std::span<const std::int32_t> route);
 
 /// How much longer a transfer takes because one of its ends is a straggler: the slower end sets the pace.

@@ -24,8 +24,8 @@ std::optional<Cpu> cpu_here();
 /// A name as that of a file or folder: what a shell would have to quote becomes a dash.
 std::string folder_name(const std::string& name);
 
-/// The directory that takes the results of `name`, made if need be and known to be writable before any work is
-/// done. Throws Error{bad_input}.
+/// The directory that takes the results of `name`, made if need be and known to be writable before any work
+/// is done. Throws Error{bad_input}.
 std::filesystem::path output_directory(const Invocation& invocation, const std::string& name);
 
 /// The first line of a journal about `name`, without machine and host.

@@ -126,7 +126,7 @@ void require_use_of_known(const std::vector<Point>& points, const Machine& machi
     from_choices += entries.size();
     const std::string why = why_all_are_useless(entries, points, machine, choices.model);
     if (!why.empty()) {
-      throw KeyError(fmt::format("known {}: bears on none of this scenario's predictions: {}", text, why));
+      throw KeyError(fmt::format("known {}: affects none of this scenario's predictions: {}", text, why));
     }
   }
   for (std::size_t i = 0; i + from_choices < machine.known.size(); ++i) {
@@ -135,7 +135,7 @@ void require_use_of_known(const std::vector<Point>& points, const Machine& machi
     if (!why.empty()) {
       throw Error(
           ErrorKind::bad_input,
-          fmt::format("{}: known: {}: bears on none of this scenario's predictions: {}",
+          fmt::format("{}: known: {}: affects none of this scenario's predictions: {}",
                       machine.origin.empty() ? fmt::format("machine '{}'", machine.name) : machine.origin,
                       text_of(entry), why));
     }

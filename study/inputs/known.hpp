@@ -13,16 +13,16 @@ namespace ringside::study {
 
 struct NativeChoices {
   NativeModel model = NativeModel::ringside;
-  /// Entries as under a machine's key `known`, such as `{native: {ranks: 4, bytes: 1 GiB, seconds: 95 ms}}`, or files of
-  /// measurements, ours or another tool's (import/import.hpp).
+  /// Entries as under a machine's key `known`, such as `{native: {ranks: 4, bytes: 1 GiB, seconds: 95 ms}}`,
+  /// or files of measurements, ours or another tool's (import/import.hpp).
   std::vector<std::string> known = {};
 };
 
 /// The machine with what is known added. Throws Error{bad_input} for what cannot be read.
 Machine with_known(Machine machine, const NativeChoices& choices);
 
-/// Throws Error{bad_input}, with the reason, when something is known that bears on none of the predicted points; of a file that
-/// `choices` name one value has to. `machine` is with_known().
+/// Throws Error{bad_input}, with the reason, when something is known that bears on none of the predicted
+/// points; of a file that `choices` name one value has to. `machine` is with_known().
 void require_use_of_known(const std::vector<Point>& points, const Machine& machine,
                           const NativeChoices& choices);
 

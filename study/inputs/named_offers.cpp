@@ -18,6 +18,7 @@
 #include "common/units.hpp"
 #include "import/offer_machine.hpp"
 #include "scenario/machine/machine_table.hpp"
+#include "scenario/machine/named_machine.hpp"
 #include "scenario/plan/plan.hpp"
 #include "sim/topology/gpu_models.hpp"
 #include "study/inputs/shipped_files.hpp"
@@ -52,9 +53,7 @@ std::vector<std::string> machine_names() {
 
 bool is_machine(const std::string& text, const std::vector<std::string>& names) {
   std::error_code ignored;
-  return fs::is_regular_file(text, ignored) || std::any_of(names.begin(), names.end(), [&](const auto& name) {
-           return lower(name) == lower(text);
-         });
+  return fs::is_regular_file(text, ignored) || name_of_machine(text, names);
 }
 
 /// Shipped machines with this GPU and a price: the lowest price of one GPU.
@@ -82,12 +81,12 @@ void take_listed_price(NamedOffer& offer) {
   const double price = std::round(100 * least * offer.gpus) / 100;
   offer.price = fmt::format("{{per_hour: {:.2f} {}{}}}", price, cheapest.price->currency,
                             cheapest.price->as_of ? fmt::format(", as_of: {}", *cheapest.price->as_of) : "");
-  offer.assumptions.push_back(
-      fmt::format("{} costs {:.2f} {} an hour, as {} does; `{} @ …` says another price.",
-                  offer.machine.gpu->model, least, cheapest.price->currency, cheapest.name, offer.text));
+  offer.assumptions.push_back(fmt::format("{} costs {:.2f} {} an hour, like {}; `{} @ …` sets another price.",
+                                          offer.machine.gpu->model, least, cheapest.price->currency,
+                                          cheapest.name, offer.text));
 }
 
-/// The most GPUs of this model that one node has: boards of eight, sixteen V100 in a DGX-2, 72 in a rack that is one NVLink domain.
+/// The most GPUs of this model in a node: boards of 8, 16 V100 in a DGX-2, 72 in an NVLink rack.
 int most_of_a_node(const Offer& listed, const GpuSheet& sheet) {
   constexpr int kBoard = 8;
   constexpr int kDgx2 = 16;
@@ -103,7 +102,7 @@ int most_of_a_node(const Offer& listed, const GpuSheet& sheet) {
   return rack ? kRack : sheet.architecture == Architecture::volta ? kDgx2 : kBoard;
 }
 
-/// The cheapest shipped machine with this GPU and a network, per GPU; `per_node`: that many of them. Empty when there is none.
+/// The cheapest machine with this GPU and a network, per GPU; `per_node`: that many of them. Or empty.
 std::string networked_machine(const GpuSheet& sheet, std::optional<int> per_node, int& gpus_of_it) {
   std::string cheapest;
   double least = std::numeric_limits<double>::infinity();
@@ -147,10 +146,9 @@ Counted nodes_of(const std::string& text, const Counted& nodes, NamedOffer& offe
                     "`nodes` and `inter`",
                     inner.count, sheet->model));
   }
-  offer.assumptions.push_back(fmt::format(
-      "Its nodes and their network are taken for those of {}, the cheapest that is known; `{} x NAME` "
-      "says others.",
-      machine, nodes.count));
+  offer.assumptions.push_back(
+      fmt::format("Its nodes and network are those of {}, the cheapest known; `{} x NAME` names others.",
+                  machine, nodes.count));
   return {.count = nodes.count, .what = machine};
 }
 
@@ -175,7 +173,7 @@ void describe_board(const Counted& gpus, const std::optional<std::string>& bandw
   offer.machine = listed.machine;
   if (gpus.count > 1 && *listed.machine.gpus_per_node != gpus.count) {
     offer.assumptions.push_back(
-        fmt::format("The {} {} are taken for neighbours on a board of {}, which have fewer links among "
+        fmt::format("The {} {} are neighbours on a board of {}, which have fewer links among "
                     "them than all of it.",
                     gpus.count, sheet->model, *listed.machine.gpus_per_node));
   }
@@ -286,6 +284,9 @@ void reject_part(const std::string& flag, const std::string& text, const std::st
 }
 
 Counted counted(const std::string& text) {
+  if (find_gpu_sheet(text)) {
+    return {.count = 1, .what = text};  // 7900XTX is no number of TX.
+  }
   std::string_view rest = text;
   const std::optional<int> count = take_number<int>(rest);
   const std::string_view after = trimmed(rest);
@@ -346,8 +347,7 @@ std::vector<NamedOffer> named_offers(const std::string& gpus, const std::optiona
     return offer.machine.intra && offer.machine.intra->bandwidth.has_value();
   });
   if (bandwidth && !slots) {
-    reject_part("--bandwidth", *bandwidth,
-                "no part of --gpus is a number of GPUs in PCIe slots, such as 4x3090");
+    reject_part("--bandwidth", *bandwidth, "--gpus names no GPUs in PCIe slots, such as 4x3090");
   }
   return offers;
 }

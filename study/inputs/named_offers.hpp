@@ -7,7 +7,7 @@
 #include "scenario/machine/machine.hpp"
 #include "scenario/scenario.hpp"
 
-/// What `ringside plan --gpus` and its `--known` name. Everything throws Error{bad_input} that names the flag and its part.
+/// What `ringside plan --gpus` and its `--known` name. All throw Error{bad_input} that names flag and part.
 namespace ringside::study {
 
 [[noreturn]] void reject_part(const std::string& flag, const std::string& text, const std::string& what);
@@ -44,8 +44,8 @@ struct NamedOffer {
   std::vector<std::string> assumptions = {};
 };
 
-/// The offers of `4x3090, 8x4090 @ 2.77 USD, p4d.24xlarge`: GPUs on the board or in the slots that they are made for, or machines.
-/// `bandwidth`: of the slot of every GPU that is in one. What is known of one of them is added, and marked as used.
+/// The offers of `4x3090, 8x4090 @ 2.77 USD, p4d.24xlarge`: GPUs on their board or in slots, or machines.
+/// `bandwidth`: of the slot of every GPU that is in one. Known facts are added and marked as used.
 std::vector<NamedOffer> named_offers(const std::string& gpus, const std::optional<std::string>& bandwidth,
                                      std::vector<KnownPart>& known_parts, const KnownNames& known);
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "common/error.hpp"
+#include "common/text.hpp"
 #include "import/offer_listing.hpp"
 #include "results/codec/reader.hpp"
 #include "study/inputs/shipped_files.hpp"
@@ -28,7 +29,7 @@ std::optional<Machine> shipped_machine(const std::string& name) {
 
 std::vector<Offer> read_offers(const std::filesystem::path& file, const KnownNames& known,
                                const Observer& observer) {
-  const std::string text = read_text(file);
+  const std::string text = valid_utf8(read_text(file));
   OfferListing listing;
   switch (listing_format(text, file.string())) {
     case ListingFormat::yaml:

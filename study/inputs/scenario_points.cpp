@@ -81,7 +81,7 @@ std::vector<Point> read_measured(const Scenario& scenario, const Observer& obser
   }
   Merged merged = merge(import.series);
   if (merged.repeated > 0) {
-    observer.note(fmt::format("{}: {} points are there more than once, and the first of each was taken",
+    observer.note(fmt::format("{}: {} points are there more than once; the first of each counts",
                               scenario.measured->filename().string(), merged.repeated));
   }
   return std::move(merged.points);

@@ -16,7 +16,7 @@ namespace ringside::study {
 /// What scenarios and plans may name: the algorithms of a collective, and `native`.
 std::vector<std::string> scenario_algorithms(Collective collective);
 
-/// What the loaders of scenarios, plans and machines take as names: algorithms, and the machines that ship with the program.
+/// Names for the loaders of scenarios, plans and machines: algorithms and shipped machines.
 KnownNames known_names();
 
 /// The YAML files below a folder, sorted. Throws Error{bad_input} where there is no such folder.
@@ -27,7 +27,7 @@ Scenario read_scenario(const std::filesystem::path& file);
 /// Every scenario of a file.
 std::vector<Scenario> read_scenarios(const std::filesystem::path& file);
 
-/// A machine file, or a name of `ringside list machines`. Throws Error{bad_input}; `asked` says where the name stands (`--machine`).
+/// A machine file, or a shipped name. Throws Error{bad_input}; `asked`: where it stands (`--machine`).
 Machine read_machine(const std::filesystem::path& file, const std::string& asked);
 
 /// What `measured:` of a scenario holds, of each point the first; the scenario says what the file does not.

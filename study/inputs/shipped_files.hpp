@@ -12,8 +12,8 @@ namespace ringside::study {
 /// installed. Nothing when there is none.
 std::optional<std::filesystem::path> configs_directory();
 
-/// The .yaml files of configs/<kind>, sorted. Throws Error{environment} where they lie nowhere, as with a program that was
-/// copied alone.
+/// The .yaml files of configs/<kind>, sorted. Throws Error{environment} where they lie nowhere, as with a
+/// program that was copied alone.
 std::vector<std::filesystem::path> shipped_configs(const std::string& kind);
 
 /// Which files of configs/<kind> are missing, and what to do about it.

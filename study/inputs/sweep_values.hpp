@@ -14,16 +14,16 @@ struct Sweep {
   bool range = false;               ///< The values are steps of a range.
 };
 
-/// STEP is `2x` (multiply by 2), `log10` (10 values, evenly spaced in the logarithm), `lin10` (10 values, evenly
-/// spaced) or a quantity that is added (`4`, `10GB/s`); a comma-separated list instead of a range is taken as
-/// it is. Throws Error{bad_input}.
+/// STEP is `2x` (multiply by 2), `log10` (10 values, evenly spaced in the logarithm), `lin10` (10 values,
+/// evenly spaced) or a quantity that is added (`4`, `10GB/s`); a comma-separated list instead of a range is
+/// taken as it is. Throws Error{bad_input}.
 Sweep parse_sweep(std::string_view text);
 
 /// What messages call a value of a sweep: `--sweep bandwidth=5 GB/s`.
 std::string origin_of(const Sweep& sweep, const std::string& value);
 
-/// Throws Error{bad_input} with the nearest name for a sweep whose key is neither in `known` (whole paths such as
-/// `intra.bandwidth`) nor the last word of one. `what` says of what they are keys.
+/// Throws Error{bad_input} with the nearest name for a sweep whose key is neither in `known` (whole paths
+/// such as `intra.bandwidth`) nor the last word of one. `what` says of what they are keys.
 void require_known_keys(std::span<const Sweep> sweeps, std::span<const std::string> known,
                         std::string_view what);
 

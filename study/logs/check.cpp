@@ -123,7 +123,7 @@ LogChecker::LogChecker(CheckRequest request) : request_(std::move(request)) {
     }
   }
   if (request_.topology) {
-    topology_ = read_text(*request_.topology);
+    topology_ = valid_utf8(read_text(*request_.topology));
   }
   if (request_.baseline) {
     baseline_ = known_of_baseline(*request_.baseline, request_.defaults);
@@ -249,7 +249,7 @@ std::vector<LogCheck> LogChecker::check_series(const std::vector<Series>& series
 }
 
 std::vector<LogCheck> LogChecker::check_log(const std::filesystem::path& log) {
-  return check_text(read_text(log), log.string());
+  return check_text(valid_utf8(read_text(log, request_.defaults.most_bytes)), log.string());
 }
 
 void LogChecker::judge_together(std::vector<LogCheck>& checks) {
@@ -274,7 +274,7 @@ void LogChecker::judge_together(std::vector<LogCheck>& checks) {
 
 void LogChecker::refuse_idle_network() const {
   if (network_ && !network_used_) {
-    throw KeyError("network: bears on nothing here: no log is of several nodes");
+    throw KeyError("network: has no effect here: no log is of several nodes");
   }
 }
 

@@ -20,7 +20,7 @@
 #include "study/logs/topology.hpp"
 #include "study/ranks/observer.hpp"
 
-/// `ringside check`: a log of nccl-tests and what stands in it about the machine → is it as fast as it should be?
+/// `ringside check`: a log of nccl-tests and what stands in it about the machine → as fast as it should be?
 namespace ringside::study {
 
 struct CheckRequest {
@@ -29,7 +29,7 @@ struct CheckRequest {
   /// Where neither says which GPUs these are; `8 x B200` also says how many a node has.
   std::optional<std::string> gpu = {};
   std::optional<std::string> network = {};  ///< `4 x 200 Gb/s infiniband`, where the log says the rest.
-  /// What this machine is called where it was built or rented, for what runs on it now; where a log shows other GPUs, it was another.
+  /// This machine's type as built or rented, for what runs on it now; a log with other GPUs is another's.
   std::optional<Instance> instance = {};
   ImportDefaults defaults = {};
   /// Runs of this machine, or of its like in the same fleet, that were as they should be.
@@ -64,7 +64,7 @@ struct RecognisedMachine {
 /// Machines that ship with the program, read when they are first asked for.
 class ShippedMachines {
  public:
-  /// Those with as many of these GPUs a node and a network, for a message that asks which one it is: `one of a, b, or a file`.
+  /// Those with as many of these GPUs a node and a network, for a question: `one of a, b, or a file`.
   std::string like(const std::string& gpu_model, int gpus_per_node);
 
  private:
@@ -76,21 +76,21 @@ class ShippedMachines {
   std::vector<Shipped> machines_;
 };
 
-/// Checks logs, as many as come: machine files, baselines and predictions are read and worked out once for all of them.
+/// Checks any number of logs: machine files, baselines and predictions are worked out once for all.
 class LogChecker {
  public:
   /// Reads the request's files. Throws Error{bad_input}.
   explicit LogChecker(CheckRequest request);
 
-  /// One result per collective and number of ranks. Throws Error{bad_input} with what is missing where neither the log nor the
+  /// One result per collective and number of ranks. Throws Error{bad_input} where neither log nor
   /// request says what the machine is, or it holds no all_reduce of NCCL's own or its siblings.
   std::vector<LogCheck> check_log(const std::filesystem::path& log);
   /// The same for text in memory; `name` is what messages call it.
   std::vector<LogCheck> check_text(std::string_view text, const std::string& name);
-  /// The same for what was read or measured otherwise, with what is known of the machine. Of each point the first counts.
+  /// The same for points from elsewhere, with what is known of the machine. Of each point the first counts.
   std::vector<LogCheck> check_series(const std::vector<Series>& series, const RunFacts& facts,
                                      const std::string& name);
-  /// What a node did alone rules out causes inside it for a run of several nodes, where logs of both are among `checks`.
+  /// A node's own log rules out causes inside it for a run of several nodes, if both are in `checks`.
   void judge_together(std::vector<LogCheck>& checks);
   /// Throws KeyError where the request says a network and no log needed it.
   void refuse_idle_network() const;
@@ -118,11 +118,11 @@ struct SaidOfMachine {
   std::optional<InterLink> network = {};
 };
 
-/// The machine that a log of `ranks` ranks was made on, as far as the log and `said` say. Throws Error{bad_input} with what is missing.
+/// The machine of `ranks` ranks, from the log and `said`. Throws Error{bad_input} if one is missing.
 RecognisedMachine recognise_machine(const RunFacts& facts, int ranks, const std::string& name,
                                     ShippedMachines& shipped, const SaidOfMachine& said = {});
 
-/// Puts the ranks on the nodes of a described machine as the log's list has them, and says where the two differ; as many nodes as they
+/// Puts ranks on nodes as the log's list has them, and says where the two differ; as many nodes as they
 /// need where there is no list. Throws KeyError where hosts have unlike numbers of ranks.
 void place_ranks(const RunFacts& facts, int ranks, const std::string& name, RecognisedMachine& described);
 
@@ -132,7 +132,7 @@ InterLink parse_network(const std::string& text);
 /// What a log says for or against causes.
 std::vector<CauseEvidence> evidence_of(const RunFacts& facts, const Machine& machine);
 
-/// What each pair of hosts took, measured over predicted, in the largest band of sizes; of several logs the median.
+/// Each pair of hosts, measured over predicted, in the largest band of sizes; of several logs the median.
 std::vector<PairRun> pair_runs(std::span<const LogCheck> checks);
 
 }  // namespace ringside::study

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "common/error.hpp"
+#include "common/text.hpp"
 #include "import/anonymise.hpp"
 #include "results/codec/reader.hpp"
 #include "results/journal.hpp"
@@ -18,20 +19,32 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// results.jsonl for the first series, results-2.jsonl for the second.
-fs::path file_of(const fs::path& directory, std::size_t index) {
-  return directory / (index == 0 ? std::string("results.jsonl") : fmt::format("results-{}.jsonl", index + 1));
-}
-
-void write_series(const Series& series, const fs::path& log, const fs::path& file,
-                  const Invocation& invocation, const Observer& observer) {
-  if (const auto kept = keep_measurements(file, series.points)) {
-    observer.note(fmt::format("Earlier results are kept in {}.", kept->string()));
+/// One journal of all series, each point with its number where there are several.
+void write_results(ImportStudy& study, const fs::path& log, const Invocation& invocation,
+                   const Observer& observer) {
+  std::vector<Series>& all = study.import.series;
+  for (std::size_t i = 0; i < all.size() && all.size() > 1; ++i) {
+    for (Point& point : all[i].points) {
+      point.series = static_cast<std::int64_t>(i + 1);
+    }
+  }
+  study.file = study.directory / "results.jsonl";
+  // A log may hold a million points: they are not copied where there is nothing to keep.
+  if (fs::exists(*study.file)) {
+    std::vector<Point> points;
+    for (const Series& series : all) {
+      points.insert(points.end(), series.points.begin(), series.points.end());
+    }
+    if (const auto kept = keep_measurements(*study.file, points)) {
+      observer.note(fmt::format("Earlier results are kept in {}.", kept->string()));
+    }
   }
   Journal journal = Journal::create(
-      file, plain_header(invocation, {.name = log.stem().string(), .file = log.string(), .text = {}}));
-  for (const Point& point : series.points) {
-    journal.append(point);
+      *study.file, plain_header(invocation, {.name = log.stem().string(), .file = log.string(), .text = {}}));
+  for (const Series& series : all) {
+    for (const Point& point : series.points) {
+      journal.append(point);
+    }
   }
 }
 
@@ -70,21 +83,26 @@ ImportStudy import_log(const ImportRequest& request, const Invocation& invocatio
     return study;
   }
   study.directory = output_directory(invocation, request.log.stem().string());
-  for (std::size_t i = 0; i < study.import.series.size(); ++i) {
-    study.files.push_back(file_of(study.directory, i));
-    write_series(study.import.series[i], request.log, study.files.back(), invocation, observer);
-  }
+  write_results(study, request.log, invocation, observer);
   return study;
 }
 
-fs::path log_or_pipe(const fs::path& log, const Invocation& invocation) {
+fs::path log_or_pipe(const fs::path& log, const Invocation& invocation, std::uint64_t most) {
   if (log != "-") {
     return log;
   }
   const fs::path file = output_directory(invocation, "pipe") / "pipe.log";
   std::ofstream stream(file, std::ios::binary);
-  if (std::cin.peek() != std::istream::traits_type::eof()) {
-    stream << std::cin.rdbuf();
+  std::string piece(std::size_t{1} << 16U, '\0');
+  std::uint64_t taken = 0;
+  while (std::cin.read(piece.data(), static_cast<std::streamsize>(piece.size())) || std::cin.gcount() > 0) {
+    taken += static_cast<std::uint64_t>(std::cin.gcount());
+    if (taken > most) {
+      std::error_code ignored;
+      fs::remove(file, ignored);
+      reject_long_text("standard input", most);
+    }
+    stream.write(piece.data(), std::cin.gcount());
   }
   if (!stream.flush()) {
     throw Error(ErrorKind::environment, fmt::format("{}: cannot be written", file.string()));
@@ -110,16 +128,16 @@ LogKind kind_of_log(const fs::path& log) {
   return holds_topology(start) ? LogKind::topology : LogKind::measurements;
 }
 
-fs::path anonymise(const fs::path& log, const Invocation& invocation) {
-  const std::string text = anonymised(read_text(log));
+fs::path anonymise(const fs::path& log, const Invocation& invocation, std::uint64_t most) {
+  const std::string text = anonymised(read_text(log, most));
   const fs::path file =
       output_directory(invocation, log.stem().string()) / (log.stem().string() + ".anonymous.log");
   write_file(file, text);
   return file;
 }
 
-ImportedCopies import_copies(const fs::path& log) {
-  ImportedCopies study{.copies = read_copy_matrices(read_text(log), log.string())};
+ImportedCopies import_copies(const fs::path& log, std::uint64_t most) {
+  ImportedCopies study{.copies = read_copy_matrices(valid_utf8(read_text(log, most)), log.string())};
   if (const auto rates = pair_rates(study.copies)) {
     study.known = fmt::format("{{p2p: {{bandwidth: {:.4g} GB/s}}}}", rates->rate.typical * 1e-9);
   }

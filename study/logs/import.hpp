@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -22,16 +23,17 @@ struct ImportRequest {
 struct ImportStudy {
   Import import;
   std::filesystem::path directory;
-  std::vector<std::filesystem::path> files = {};  ///< One journal per series.
+  std::optional<std::filesystem::path> file = {};  ///< The journal; none where a log holds transfers alone.
   /// What a log of transfers between two processes says for `known:`, whole sentences; empty for other logs.
   std::vector<std::string> transfers = {};
 };
 
-/// Reads what another tool measured and writes it as results. Throws Error{bad_input} for a log without measurements.
+/// Reads another tool's log and writes results. Throws Error{bad_input} without measurements.
 ImportStudy import_log(const ImportRequest& request, const Invocation& invocation, const Observer& observer);
 
-/// The log that is meant: for `-` standard input, which is kept beside the results.
-std::filesystem::path log_or_pipe(const std::filesystem::path& log, const Invocation& invocation);
+/// The log; `-` is standard input, kept beside the results. Throws Error{bad_input} beyond `most` bytes.
+std::filesystem::path log_or_pipe(const std::filesystem::path& log, const Invocation& invocation,
+                                  std::uint64_t most);
 
 /// What a text of another tool holds, as far as its start says.
 enum class LogKind { measurements, copies, topology };
@@ -44,9 +46,10 @@ struct ImportedCopies {
 };
 
 /// Reads matrices of copies between GPUs. Throws Error{bad_input} when there are none.
-ImportedCopies import_copies(const std::filesystem::path& log);
+ImportedCopies import_copies(const std::filesystem::path& log, std::uint64_t most);
 
 /// Writes `<name>.anonymous.log`, which reads like the log and names nobody (import/anonymise.hpp).
-std::filesystem::path anonymise(const std::filesystem::path& log, const Invocation& invocation);
+std::filesystem::path anonymise(const std::filesystem::path& log, const Invocation& invocation,
+                                std::uint64_t most);
 
 }  // namespace ringside::study

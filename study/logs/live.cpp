@@ -54,7 +54,7 @@ RunFacts facts_of(const GpuMachine& gpus) {
   return facts;
 }
 
-/// The description that says most: the caller's, the instance's, what this machine shows of its links, else the models of its GPUs.
+/// The fullest description: the caller's, the instance's, this machine's links, else its GPU models.
 CheckRequest described_here(CheckRequest request, const GpuMachine& gpus, const Invocation& invocation,
                             const Observer& observer) {
   if (request.machine || request.topology) {

@@ -27,13 +27,13 @@ struct LiveCheck {
   std::vector<Point> points = {};
 };
 
-/// The backend that it would use: on GPUs with two of them or more, otherwise on CPUs. Throws Error{environment} for one that is not here.
+/// Its backend: GPUs if there are two or more, otherwise CPUs. Throws Error{environment} for one not here.
 Backend live_backend(const LiveRequest& request, const Observer& observer);
 /// Whether anybody has published what such ranks take: those on GPUs.
 bool has_population(Backend backend);
 
-/// Runs for some ten seconds. None where this process is another rank than 0 of mpirun, srun or torchrun. Throws as compare() and
-/// LogChecker do; a wrong result is a measurement like others.
+/// Runs for some ten seconds. None where this process is another rank than 0 of mpirun, srun or torchrun.
+/// Throws as compare() and LogChecker do; a wrong result is a measurement like others.
 std::optional<LiveCheck> check_live(const LiveRequest& request, const Invocation& invocation,
                                     const Observer& observer);
 

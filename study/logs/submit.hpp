@@ -23,7 +23,7 @@ struct Submission {
       {};  ///< What a reader of configs/evaluation has to know and neither log nor request says.
 };
 
-/// Writes the two files that configs/evaluation holds of a source: no names of hosts or people are in them. Throws as LogChecker does.
+/// Writes a source's two files for configs/evaluation without names. Throws as LogChecker.
 Submission submit(const SubmitRequest& request, const Invocation& invocation);
 
 }  // namespace ringside::study

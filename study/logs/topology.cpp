@@ -124,7 +124,7 @@ std::optional<std::string> shipped_named(const std::string& product) {
   return std::nullopt;
 }
 
-/// Every text that stands under one of the keys in which clouds write the type, anywhere in what cloud-init kept.
+/// Every text under one of the clouds' keys for the type, anywhere in cloud-init's files.
 void collect_types(const nlohmann::json& value, std::vector<std::string>& types) {
   if (!value.is_structured()) {
     return;
@@ -166,8 +166,8 @@ TopologyMachine machine_of_text(std::string_view text, const std::string& name,
 
 ImportedMachine import_topology(const fs::path& text, const std::optional<std::string>& gpu,
                                 const Invocation& invocation) {
-  return written(machine_of_text(read_text(text), text.string(), gpu), text.stem().string(), text.string(),
-                 invocation);
+  return written(machine_of_text(valid_utf8(read_text(text)), text.string(), gpu), text.stem().string(),
+                 text.string(), invocation);
 }
 
 ImportedMachine find_topology(const LocalSystem& local, const std::optional<std::string>& gpu,
@@ -177,7 +177,7 @@ ImportedMachine find_topology(const LocalSystem& local, const std::optional<std:
     const char* const named = local.asks_programs ? std::getenv(variable) : nullptr;
     std::error_code error;
     if (named != nullptr && fs::is_regular_file(named, error)) {
-      auto found = machine_of_text(read_text(named), named, gpu);
+      auto found = machine_of_text(valid_utf8(read_text(named)), named, gpu);
       found.notes.insert(found.notes.begin(), fmt::format("From {}, which {} names.", named, variable));
       return written(std::move(found), kName, named, invocation);
     }

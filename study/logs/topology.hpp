@@ -15,8 +15,8 @@ namespace ringside::study {
 /// Whether a text is one that machine_of_text() reads.
 bool holds_topology(std::string_view text);
 
-/// From the matrix of nvidia-smi topo -m, NCCL's topology XML, or `lspci -tv`. `gpu` is the model of the GPUs, where it is known.
-/// Throws Error{bad_input}.
+/// From the matrix of nvidia-smi topo -m, NCCL's topology XML, or `lspci -tv`. `gpu` is the model of the
+/// GPUs, where it is known. Throws Error{bad_input}.
 TopologyMachine machine_of_text(std::string_view text, const std::string& name,
                                 const std::optional<std::string>& gpu);
 
@@ -39,17 +39,17 @@ struct LocalSystem {
   std::filesystem::path cpu_info = "/proc/cpuinfo";  ///< Its `vendor_id`.
 };
 
-/// This machine: NCCL's topology XML where NCCL_TOPO_FILE names one, otherwise nvidia-smi topo -m with slots and NICs of sysfs, otherwise
+/// This machine: NCCL_TOPO_FILE's XML, else nvidia-smi topo -m with sysfs's slots and NICs, else
 /// sysfs alone. Writes a machine file. Throws Error{environment} where there are no GPUs.
 ImportedMachine find_topology(const LocalSystem& local, const std::optional<std::string>& gpu,
                               const Invocation& invocation);
 
-/// The type of the cloud instance or the name of the server, where local files say it and it is one of `ringside list machines`.
+/// The cloud instance's type or server's name, if local files say it and `ringside list machines` has it.
 struct Instance {
   std::string machine = {};  ///< `p4d.24xlarge`
   std::string source = {};   ///< The file that says it.
 };
-/// Looks below `root` at sys/class/dmi/id and at what cloud-init left in run/cloud-init; never over the network.
+/// Looks below `root` at sys/class/dmi/id and run/cloud-init; never over the network.
 std::optional<Instance> this_instance(const std::filesystem::path& root = "/");
 
 }  // namespace ringside::study

@@ -58,13 +58,11 @@ void require_possible_speeds(const Plan& plan) {
     const double rate = sheet ? flop_rate(*sheet, workload.compute.precision) : 0;
     const double least = kLeastPasses * workload.forward_flops * speed.samples_per_second;
     if (rate > 0 && least > rate) {
-      throw Error(
-          ErrorKind::bad_input,
-          fmt::format(
-              "{}: compute.measured: {:g} samples/s of {} are at least {:.4g} TFLOP/s, and "
-              "one {} has {:.4g} in {}; is it the speed of several GPUs, or the `precision` another one?",
-              plan.file.string(), speed.samples_per_second, workload.name, least / 1e12, sheet->model,
-              rate / 1e12, name(workload.compute.precision)));
+      throw Error(ErrorKind::bad_input,
+                  fmt::format("{}: compute.measured: {:g} samples/s of {} are at least {:.4g} TFLOP/s, and "
+                              "one {} has {:.4g} in {}; is it several GPUs' speed, or another `precision`?",
+                              plan.file.string(), speed.samples_per_second, workload.name, least / 1e12,
+                              sheet->model, rate / 1e12, name(workload.compute.precision)));
     }
   }
 }
@@ -137,7 +135,7 @@ std::filesystem::path write_records(const PlanStudy& study, const Invocation& in
   return journal.file();
 }
 
-/// Those of the shown offers whose name has one of these parts; without parts, the best and the first offer of the plan.
+/// Shown offers whose name has one of these parts; without parts, the best and the first offer.
 std::vector<const ShownOffer*> to_explain(const PlanStudy& study, const std::vector<std::string>& parts) {
   std::vector<const ShownOffer*> places;
   for (const ShownOffer& shown : study.shown) {

@@ -86,7 +86,7 @@ void add_curves(PlanStudy& study, Planner& planner);
 
 OfferRecord record_of(const Ranked& ranked, std::size_t candidate);
 
-/// Which algorithms leave NICs of an offer idle: the one that was predicted, and the ring that is compared with naive.
+/// Which algorithms leave an offer's NICs idle: the predicted one, and the ring compared with naive.
 std::vector<std::string> idle_nics(const PlannedStep& step, const Thresholds& found);
 
 }  // namespace ringside::study

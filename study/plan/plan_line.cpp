@@ -31,7 +31,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// --- The workload -----------------------------------------------------------------------------------------------------
+// --- The workload ------------------------------------------------------------------------------------------
 
 struct Model {
   std::string name;  ///< What the plan is called.
@@ -255,7 +255,7 @@ WrittenPlan write_plan(const PlanLine& line, const std::string& command, const K
                             line.gpus.empty() ? "--offers" : "--gpus"));
   }
   if (line.gpus.empty() && line.bandwidth) {
-    reject_part("--bandwidth", *line.bandwidth, "is of the slots of --gpus, which is not given");
+    reject_part("--bandwidth", *line.bandwidth, "describes slots of --gpus, which is not given");
   }
   std::vector<KnownPart> parts;
   std::transform(line.known.begin(), line.known.end(), std::back_inserter(parts), read_known_part);

@@ -36,7 +36,7 @@ struct WrittenPlan {
   std::vector<std::vector<std::string>> assumptions;
 };
 
-/// The plan that says the same. Throws Error{bad_input} that names the flag and its part. `command`: what stands in the first line.
+/// The same as a plan. Throws Error{bad_input} that names flag and part. `command`: its first line.
 WrittenPlan write_plan(const PlanLine& line, const std::string& command, const KnownNames& known);
 
 }  // namespace ringside::study

@@ -61,7 +61,7 @@ Offer offer_with(Offer offer, const std::vector<Sweep>& sweeps, const std::vecto
   return offer;
 }
 
-/// Every offer with the values of a combination; one that cannot have them gets a problem. Throws when none can.
+/// Every offer with the values of a combination; others get a problem. Throws when none can.
 std::vector<Offer> offers_with(const std::vector<Offer>& offers, const std::vector<Sweep>& sweeps,
                                const std::vector<std::string>& values) {
   std::vector<Offer> changed;

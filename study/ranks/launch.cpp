@@ -10,6 +10,14 @@
 #include "real/launch/external/external_rank.hpp"
 
 namespace ringside::study {
+namespace {
+
+/// Ranks behind a wrap, or started by somebody else, may be on other hosts.
+bool all_ranks_are_here(const LaunchChoices& choices) {
+  return !choices.ranks.wrap && !external_rank().has_value();
+}
+
+}  // namespace
 
 LaunchOptions launch_options(const LaunchChoices& choices, Backend backend, const Software& software) {
   LaunchOptions options = choices.ranks;
@@ -46,11 +54,6 @@ Backend measuring_backend(const BackendRequest& request, const LaunchChoices& ch
 }
 
 namespace {
-
-/// Ranks behind a wrap, or started by somebody else, may be on other hosts.
-bool all_ranks_are_here(const LaunchChoices& choices) {
-  return !choices.ranks.wrap && !external_rank().has_value();
-}
 
 bool has_gpu_links(const Machine& machine) {
   return machine.gpu || (machine.intra && machine.intra->kind != IntraKind::custom);

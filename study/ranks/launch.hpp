@@ -21,8 +21,8 @@ struct LaunchChoices {
 /// `software` is what NCCL gets through its environment.
 LaunchOptions launch_options(const LaunchChoices& choices, Backend backend, const Software& software = {});
 
-/// The backend that measures: `choices.backend` counts more than `asked`, and `auto` becomes one that is here for so many
-/// ranks, which is noted. Throws Error{environment} for one that this machine or build lacks.
+/// The backend that measures: `choices.backend` counts more than `asked`, and `auto` becomes one that is here
+/// for so many ranks, which is noted. Throws Error{environment} for one that this machine or build lacks.
 struct BackendRequest {
   Backend asked = Backend::automatic;
   int max_ranks = 2;
@@ -31,8 +31,8 @@ Backend measuring_backend(const BackendRequest& request, const LaunchChoices& ch
                           const Observer& observer);
 
 /// Times that are measured here stand under the name of the described machine, so it must be this one. Throws
-/// Error{environment} where the description has GPUs and `backend` runs on CPUs, or has several nodes and all ranks
-/// would be started on this one.
+/// Error{environment} where the description has GPUs and `backend` runs on CPUs, or has several nodes and all
+/// ranks would be started on this one.
 void require_this_machine(const Machine& described, Backend backend, const LaunchChoices& choices);
 
 }  // namespace ringside::study

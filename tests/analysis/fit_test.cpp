@@ -237,7 +237,7 @@ TEST(Fit, TheIntervalIsThatOfStudentsDistribution) {
   const LinearCost cost = fit_line(times);
   ASSERT_TRUE(cost.latency_interval && cost.per_byte_interval);
   EXPECT_NEAR(cost.latency.value, 1e-6, 1e-12);
-  // deviation = (0.5/5.5)/2; t of two degrees is 4.303. The covariance is pi/2 squared, times the deviation squared, times (A'A)^-1.
+  // deviation = (0.5/5.5)/2; t of two degrees is 4.303. Covariance: (pi/2)^2 · deviation^2 · (A'A)^-1.
   double a00 = 0;
   double a01 = 0;
   double a11 = 0;
@@ -386,8 +386,8 @@ std::vector<SpreadPoint> spread_of(const std::vector<std::vector<ProbeSample>>& 
   return fit_probes(samples).spread;
 }
 
-/// When two repetitions are `apart`, each is a half and lies `apart`/2 from their common median (as logarithms, to first order). What halves
-/// share with the whole is made up for by √((2 + 1) / (2 − 1) / 2).
+/// When two repetitions are `apart`, each is a half and lies `apart`/2 from their common median (as
+/// logarithms, to first order). What halves share with the whole is made up for by √((2 + 1) / (2 − 1) / 2).
 double deviation_of_two(double apart) {
   const double middle = std::log((1 + std::exp(apart)) / 2);
   return std::sqrt(1.5) * (apart > 0 ? apart - middle : 0);
@@ -464,7 +464,7 @@ TEST(Fit, TheSpreadOfLargeMessagesDoesNotComeFromSmallOnes) {
   const std::vector<SpreadPoint> spread = fit_probes(samples).spread;
   EXPECT_EQ(spread.size(), 11U);
   for (const auto& [bytes, deviation, slow_deviation] : spread) {
-    // Where sizes that differ are neighbours, both take part. Of one repetition of three, √(2/3) as far from the middle one.
+    // Different neighbouring sizes both take part. One repetition of three is √(2/3) as far from the middle.
     const double expected = bytes.value == 4096    ? std::sqrt((2 * 0.09 + 0.0004) / 3)
                             : bytes.value == 16384 ? std::sqrt((0.09 + 2 * 0.0004) / 3)
                                                    : deviation_of(bytes.value);

@@ -49,7 +49,7 @@ TEST(Spread, IsTheDeviationOfOneRepetitionOfManyProbes) {
   for (const int repetitions : {2, 3, 6, 10}) {
     const std::vector<SpreadPoint> spread = spread_of(probes(repetitions, 0.1, 0, 1), any_kind);
     const SpreadPoint& middle = spread.at(spread.size() / 2);
-    // A measurement of half the repetitions and the probes: 0.1·√(1/h + 1/n)/√2, times √(π/2) at most for a median of medians.
+    // Half the repetitions and the probes: 0.1·√(1/h + 1/n)/√2, times √(π/2) at most for a median of medians.
     const double n = repetitions;
     const double h = repetitions / 2;
     const double of_means = 0.1 * std::sqrt((1 / h + 1 / n) / 2);
@@ -105,17 +105,16 @@ TEST(Disturbance, IsOneSentence) {
   EXPECT_EQ(disturbance_sentence(machine),
             "this machine was disturbed: 40 % of its probes took 1.6× as long as others, while other "
             "processes used 1.9 of 2 "
-            "cores; predictions are for its faster state, and their intervals reach over both");
+            "cores; predictions are for its faster state, and their intervals cover both");
   machine.calibrated->disturbance =
       Disturbance{.share = 0.6, .slower = 3, .other_load = 0, .stolen = 0.5, .throttled = 0.3};
   EXPECT_THAT(
       disturbance_sentence(machine).value(),
-      AllOf(
-          HasSubstr("the hypervisor gave 0.5 cores to others and its control group had used up its CPU time"),
-          HasSubstr("for its usual, slower state"), Not(HasSubstr("other processes"))));
+      AllOf(HasSubstr("the hypervisor gave 0.5 cores to others and its container had used up its CPU quota"),
+            HasSubstr("for its usual, slower state"), Not(HasSubstr("other processes"))));
   machine.calibrated->disturbance =
       Disturbance{.share = 0.2, .slower = 3, .other_load = 0, .stolen = 0, .throttled = 0};
-  EXPECT_THAT(disturbance_sentence(machine).value(), HasSubstr("for no reason that the kernel counts"));
+  EXPECT_THAT(disturbance_sentence(machine).value(), HasSubstr("for a reason unknown to the kernel"));
 }
 
 TEST(Contradiction, IsOneMessageThatTakesLongerThanAllAtOnce) {
@@ -123,7 +122,7 @@ TEST(Contradiction, IsOneMessageThatTakesLongerThanAllAtOnce) {
                                       probe(ProbeKind::ping_pong, 1 << 20, 60e-3),
                                       probe(ProbeKind::neighbour_exchange, 8, 0.24e-3, 4)};
   EXPECT_EQ(contradiction(samples),
-            "a message of 8 B takes 6.46 ms alone, and 240 us while 4 ranks send at once");
+            "a message of 8 B takes 6.46 ms alone, and 240 µs while 4 ranks send at once");
   // Made again, quietly and twice.
   samples.push_back(probe(ProbeKind::ping_pong, 8, 0.1e-3));
   samples.push_back(probe(ProbeKind::ping_pong, 8, 0.1e-3));

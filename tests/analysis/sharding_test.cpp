@@ -1,3 +1,4 @@
+// 400 lines: one planner, and every way to spread a model that it knows.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -63,7 +64,7 @@ TEST(Transformer, HasTheParametersOfItsModel) {
 }
 
 TEST(ShardedMemory, IsThatOfFigureOneOfZero) {
-  // 7.5 B parameters on 64 GPUs: 120, 31.4, 16.6 and 1.9 GB of weights, gradients and optimizer states (Rajbhandari et al. 2020).
+  // 7.5 B parameters on 64 GPUs: 120, 31.4, 16.6 and 1.9 GB of weights, gradients, states (Rajbhandari 2020).
   const Transformer model = llama_8b(1);
   const double scale = 7.5e9 / static_cast<double>(parameters_of(model));
   const Plan plan = plan_of(model, 1);
@@ -117,7 +118,8 @@ TEST(ShardedStep, FsdpMovesHalfAsMuchAgainAsZeroOne) {
 TEST(ShardedStep, APipelineLosesItsStagesLessOneOverItsPasses) {
   const Plan plan = plan_of(llama_8b(4096), 1, 4);
   Planner planner(plan);
-  const PlannedStep step = planner.estimate(eight_h100(), {.pipeline = 4, .checkpointing = true});
+  const PlannedStep step =
+      planner.estimate(eight_h100(), {.pipeline = 4, .checkpointing = Checkpointing::full});
   ASSERT_EQ(step.problem, "");
   EXPECT_EQ(step.micro_batches, 16);
   EXPECT_NEAR(step.bubble.typical.value / step.compute.typical.value, 3.0 / 16, 0.02);
@@ -210,9 +212,9 @@ TEST(ShardedStep, ExpertsAreSharedAndTokensGoToThem) {
   EXPECT_NE(alone.problem, "");
   EXPECT_LT(shared.memory.weights, Bytes{15'000'000'000});
   const PlannedStep fsdp =
-      planner.estimate(sixteen_h100(), {.style = ShardingStyle::fsdp, .checkpointing = true});
-  const PlannedStep both =
-      planner.estimate(sixteen_h100(), {.style = ShardingStyle::fsdp, .expert = 8, .checkpointing = true});
+      planner.estimate(sixteen_h100(), {.style = ShardingStyle::fsdp, .checkpointing = Checkpointing::full});
+  const PlannedStep both = planner.estimate(
+      sixteen_h100(), {.style = ShardingStyle::fsdp, .expert = 8, .checkpointing = Checkpointing::full});
   ASSERT_EQ(fsdp.problem, "");
   ASSERT_EQ(both.problem, "");
   EXPECT_LT(both.communication.typical, fsdp.communication.typical);
@@ -260,7 +262,8 @@ TEST(ShardedStep, TheSearchSharesExpertsAndSaysWhatNeedsLeastWhereNothingFits) {
   ASSERT_EQ(none.size(), 1U);
   EXPECT_THAT(none.front().problem, HasSubstr("does not fit: "));
   EXPECT_GE(
-      planner.estimate(eight_h100(), {.style = ShardingStyle::fsdp, .checkpointing = true}).memory.total(),
+      planner.estimate(eight_h100(), {.style = ShardingStyle::fsdp, .checkpointing = Checkpointing::full})
+          .memory.total(),
       none.front().memory.total());
 }
 
@@ -269,7 +272,7 @@ TEST(ShardedStep, IsNoFasterThanItsInput) {
   plan.workload.input_per_node = 2;
   Planner planner(plan);
   const PlannedStep step =
-      planner.estimate(eight_h100(), {.style = ShardingStyle::fsdp, .checkpointing = true});
+      planner.estimate(eight_h100(), {.style = ShardingStyle::fsdp, .checkpointing = Checkpointing::full});
   ASSERT_EQ(step.problem, "");
   EXPECT_DOUBLE_EQ(step.total.low.value, 8 / 2.0);
   EXPECT_DOUBLE_EQ(step.speed.high, 2 * 2048.0);
@@ -281,16 +284,81 @@ TEST(ShardedStep, TheStageWithMostLayersSetsThePace) {
   const Plan uneven = plan_of(model, 1, 64);
   model.layers = 24;
   const Plan even = plan_of(model, 1, 64);
-  const Layout way{.pipeline = 8, .checkpointing = true};
+  const Layout way{.pipeline = 8, .checkpointing = Checkpointing::full};
   const PlannedStep twenty = Planner(uneven).estimate(eight_h100(), way);
   const PlannedStep all = Planner(even).estimate(eight_h100(), way);
   ASSERT_EQ(twenty.problem, "");
   ASSERT_EQ(all.problem, "");
   // Three layers on the longest of eight stages, of 20 layers as of 24.
   EXPECT_DOUBLE_EQ(twenty.compute.typical.value, all.compute.typical.value);
-  EXPECT_THAT(
-      Planner(uneven).estimate(eight_h100(), {.pipeline = 2, .interleave = 4, .checkpointing = true}).problem,
-      HasSubstr("does not divide 20 layers"));
+  // Parts of three layers, four on each stage: twelve instead of ten.
+  const Layout parts{.pipeline = 2, .interleave = 4, .checkpointing = Checkpointing::full};
+  EXPECT_EQ(layers_on_stage(*uneven.workload.transformer, parts), 12);
+  EXPECT_EQ(Planner(uneven).estimate(eight_h100(), parts).problem, "");
+  EXPECT_THAT(Planner(uneven).estimate(eight_h100(), {.pipeline = 4, .interleave = 6}).problem,
+              HasSubstr("more stages than the 20 layers"));
+}
+
+TEST(ShardedStep, RanksOfAContextShareEverySequence) {
+  const Plan plan = plan_of(llama_8b(32768), 1, 2);
+  Planner planner(plan);
+  const Layout whole{.style = ShardingStyle::fsdp, .checkpointing = Checkpointing::full};
+  Layout shared = whole;
+  shared.context = 4;
+  const PlannedStep alone = planner.estimate(eight_h100(), whole);
+  const PlannedStep four = planner.estimate(eight_h100(), shared);
+  ASSERT_EQ(alone.problem, "");
+  ASSERT_EQ(four.problem, "");
+  EXPECT_EQ(four.layout->data, 2);
+  EXPECT_EQ(four.micro_batches, 4 * alone.micro_batches);
+  // The same weights on as many ranks; a fourth of the activations; as much work for the same samples.
+  EXPECT_EQ(four.memory.optimizer, alone.memory.optimizer);
+  EXPECT_NEAR(static_cast<double>(four.memory.activations.value),
+              static_cast<double>(alone.memory.activations.value) / 4, 10);
+  EXPECT_NEAR(four.compute.typical.value, alone.compute.typical.value, 1e-6 * alone.compute.typical.value);
+  EXPECT_GT(four.communication.typical, alone.communication.typical);
+  EXPECT_THAT(planner.estimate(eight_h100(), {.context = 3}).problem, HasSubstr("context 3 does not divide"));
+}
+
+TEST(ShardedStep, CheckpointingRepeatsNothingAttentionOrLayers) {
+  const Plan plan = plan_of(llama_8b(8192), 1);
+  Planner planner(plan);
+  const auto step = [&](Checkpointing checkpointing) {
+    return planner.estimate(eight_h100(), {.style = ShardingStyle::fsdp, .checkpointing = checkpointing});
+  };
+  const PlannedStep none = step(Checkpointing::none);
+  const PlannedStep selective = step(Checkpointing::selective);
+  const PlannedStep full = step(Checkpointing::full);
+  EXPECT_LT(none.compute.typical, selective.compute.typical);
+  EXPECT_LT(selective.compute.typical, full.compute.typical);
+  EXPECT_EQ(none.memory.activations, selective.memory.activations) << "fused attention keeps no scores";
+  EXPECT_LT(full.memory.activations, none.memory.activations);
+}
+
+TEST(ShardedStep, EightBitsAreFasterWhereAGpuHasThem) {
+  Plan plan = plan_of(llama_8b(4096), 1);
+  const auto seconds = [&](const std::string& gpu, Precision precision) {
+    plan.workload.compute.precision = precision;
+    Offer offer = eight_h100();
+    offer.machine.gpu = Gpu{.model = gpu};
+    const PlannedStep step = Planner(plan).estimate(offer, {.style = ShardingStyle::fsdp});
+    EXPECT_EQ(step.problem, "");
+    return step.total.typical.value;
+  };
+  EXPECT_LT(seconds("H100-SXM", Precision::float8), 0.95 * seconds("H100-SXM", Precision::bfloat16));
+  EXPECT_GT(seconds("H100-SXM", Precision::float8), 0.5 * seconds("H100-SXM", Precision::bfloat16));
+}
+
+TEST(ShardedStep, FsdpHidesMostOfWhatItGathers) {
+  const Plan plan = plan_of(llama_8b(8192), 1);
+  const PlannedStep step = Planner(plan).estimate(eight_h100(), {.style = ShardingStyle::fsdp});
+  ASSERT_EQ(step.problem, "");
+  EXPECT_LT(step.exposed.typical, 0.7 * step.communication.typical);
+  PlanningParameters nothing_hidden = planning_parameters();
+  nothing_hidden[PlanningParameter::exposed_sharded] = 1;
+  const PlannedStep slow =
+      Planner(plan, nothing_hidden).estimate(eight_h100(), {.style = ShardingStyle::fsdp});
+  EXPECT_NEAR(slow.exposed.typical.value, slow.communication.typical.value, 1e-9);
 }
 
 TEST(ShardedStep, WhatDoesNotDivideAStepIsTheSlowestRanks) {
@@ -322,7 +390,7 @@ TEST(ShardedStep, AMeasuredSpeedOfOneGpuIsWhatOneGpuReaches) {
                          .intermediate = 3072,
                          .sequence = 1024},
                         8);
-    plan.sharding = {{.adapters = adapters, .checkpointing = true}};
+    plan.sharding = {{.adapters = adapters, .checkpointing = Checkpointing::full}};
     plan.workload.compute.measured = {{.gpu = "H100-SXM", .samples_per_second = 100}};
     Offer one = eight_h100();
     one.gpus = 1;
@@ -332,7 +400,7 @@ TEST(ShardedStep, AMeasuredSpeedOfOneGpuIsWhatOneGpuReaches) {
     ASSERT_EQ(step.problem, "");
     EXPECT_NEAR(step.total.typical.value, 8 / 100.0, 1e-9);
     // With several ways it is the speed without checkpointing, which those with it are slower than.
-    plan.sharding.push_back({.adapters = adapters, .checkpointing = false});
+    plan.sharding.push_back({.adapters = adapters, .checkpointing = Checkpointing::none});
     EXPECT_GT(planner.estimate(one, plan.sharding[0]).total.typical.value, 8.5 / 100.0);
     EXPECT_NEAR(planner.estimate(one, plan.sharding[1]).total.typical.value, 8 / 100.0, 1e-9);
   }
@@ -356,7 +424,7 @@ TEST(GroupTimes, AnAllToAllAcrossNodesTakesLongerThanAnAllGatherOfAsManyBytes) {
   const Bytes bytes{1 << 28};
   EXPECT_GT(times.time(Collective::all_to_all, 16, 1, bytes).typical.value,
             3 * times.time(Collective::all_gather, 16, 1, bytes).typical.value);
-  // With stragglers NCCL's own is not modelled, and pairs take its place: half of what eight GPUs send leaves through one NIC.
+  // With stragglers pairs take the place of NCCL: half of what eight GPUs send leaves through one NIC.
   Machine straggling = nodes;
   straggling.stragglers = {{.rank = 0, .slowdown = 2}};
   GroupTimes by_pairs(straggling);

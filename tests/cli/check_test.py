@@ -76,7 +76,7 @@ class Check(RingsideCase):
         self.assertEqual(record["held_back"]["cause"], "gpudirect_off")
         self.assertIn("1 NIC of 25 GB/s in a node", record["assumptions"][-1])
         shown = self.check(self.write("y.log", text)).stdout
-        self.assertRegex(shown, r"Held back: NICs do not reach the GPUs' memory .*\n   line \d+: channels go via the network without GDRDMA")
+        self.assertRegex(shown, r"Known reason: NICs do not reach the GPUs' memory .*\n   line \d+: channels go via the network without GDRDMA")
         # The same times where the log says that GPUs' memory is reached.
         self.assertIsNone(self.record(self.write("z.log", text.replace("NET/IB/0\n", "NET/IB/0/GDRDMA\n")))["held_back"])
 
@@ -179,7 +179,7 @@ class Check(RingsideCase):
             self.assertEqual(self.record(four, *described, "--network", "1 x 200 Gb/s roce")["nics"]["nics"], 1)
         self.assert_rejected(self.check(path, "--machine", "p4d.24xlarge", *given[:2]), 2, "says already what joins its nodes")
         one = self.write("z.log", log(230, gpu="NVIDIA A100-SXM4-80GB"))
-        self.assert_rejected(self.check(one, "--network", "4 x 200 Gb/s roce"), 2, "--network: bears on nothing here")
+        self.assert_rejected(self.check(one, "--network", "4 x 200 Gb/s roce"), 2, "--network: has no effect here")
 
     def test_a_node_alone_and_two_of_them_are_judged_together(self):
         network = ("--network", "8 x 400 Gb/s infiniband")

@@ -129,6 +129,16 @@ class Faults(RingsideCase):
             process.communicate(timeout=60)
             self.assertEqual(process.returncode, status)
 
+    def test_an_interrupt_ends_every_command_with_one_status(self):
+        for command in (["calibrate", "--output", self.folder / "calibrated"], ["check", "live", "--backend", "gloo"],
+                        ["compare", self.scenario, "--calibrate-time", "60 s", "--output", self.folder / "compared"]):
+            process = self.start(*command)
+            self.assertTrue(process.stderr.readline())  # It has begun.
+            time.sleep(0.5)
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 130, command)
+
     def test_a_hangup_that_is_ignored_ends_nothing(self):
         for backend in ("gloo", "threads"):
             out = self.folder / f"hangup-{backend}"

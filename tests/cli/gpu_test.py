@@ -87,7 +87,7 @@ class Pairs(RingsideCase):
         if shutil.which("gnuplot"):
             for chart in ("pair_latency", "pair_bandwidth", "pair_bandwidth_both_ways"):
                 self.assertGreater((out / f"{chart}.png").stat().st_size, 1000)
-        shown = self.run_ringside("show", "machine", out / "machine.yaml", "--no-chart", "--ranks", "3")
+        shown = self.run_ringside("show", "machine", out / "machine.yaml", "--no-charts", "--ranks", "3")
         self.assertEqual(shown.returncode, 0, shown.stderr)
 
 

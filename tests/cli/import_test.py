@@ -31,10 +31,19 @@ class Import(RingsideCase):
         result = self.run_ringside("import", self.write("x.log", LOG + LOG))
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("4 rows of nccl-tests", result.stdout)
-        for file in ("results.jsonl", "results-2.jsonl"):
-            points = [record for record in self.results(file=file) if record["record"] == "point"]
-            self.assertEqual([point["bytes"] for point in points], [1048576, 134217728])
-            self.assertAlmostEqual(points[0]["measured"]["seconds"], 101.4e-6)
+        points = [record for record in self.results() if record["record"] == "point"]
+        self.assertEqual([(point["series"], point["bytes"]) for point in points],
+                         [(1, 1048576), (1, 134217728), (2, 1048576), (2, 134217728)])
+        self.assertAlmostEqual(points[0]["measured"]["seconds"], 101.4e-6)
+        again = self.run_ringside("import", "out/x/results.jsonl", "--output", "again")
+        self.assertIn("     2 ", again.stdout, "the series stay apart")
+
+    def test_a_log_of_many_runs_is_one_file_and_one_screen(self):
+        result = self.run_ringside("import", self.write("x.log", LOG * 3000))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual([file.name for file in (self.folder / "out" / "x").iterdir()], ["results.jsonl"])
+        self.assertLessEqual(len(result.stdout.splitlines()), 40)
+        self.assertIn("… and 2976 more", result.stdout)
 
     def test_a_scenario_takes_the_log_directly(self):
         self.write("x.log", LOG)
@@ -105,7 +114,7 @@ class Import(RingsideCase):
 
     def test_the_gpu_of_a_topology_bears_on_no_log(self):
         log = self.write("x.log", LOG)
-        self.assert_rejected(self.run_ringside("import", log, "--gpu", "A100"), 2, "--gpu bears on nothing here")
+        self.assert_rejected(self.run_ringside("import", log, "--gpu", "A100"), 2, "--gpu has no effect here")
         self.assert_rejected(self.run_ringside("import", "a", "b"), 2, "was not expected: b")
 
     def test_another_log_does_not_replace_what_was_there(self):

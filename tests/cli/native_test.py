@@ -35,7 +35,7 @@ class PredictNative(RingsideCase):
     def test_what_does_not_bear_on_native_is_refused(self):
         self.assert_rejected(
             self.run_ringside("predict", self.write("scenario.yaml", EIGHT_4090), "--known", "{p2p: {latency: 15 us}}"),
-            2, "bears on none", "NCCL's steps are not copies")
+            2, "affects none", "a copy's latency says nothing about NCCL's steps")
         self.assert_rejected(
             self.run_ringside(
                 "predict", self.write("scenario.yaml", EIGHT_4090), "--known", "{native: {ranks: 9, bytes: 1 GiB, seconds: 1 s}}"

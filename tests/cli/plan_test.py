@@ -80,13 +80,13 @@ class Plan(RingsideCase):
         asked = ("--model", "resnet34", "--gpus", "4x3090, 8x3090, 4 x RTX 4090,8x4090,8xA100,p4d.24xlarge", "--bandwidth", "20 GB/s")
         result = self.line(*asked)
         self.assertEqual(result.returncode, 0, result.stderr)
-        for words in ("Cannot be told apart: ", "What would tell most", "PCIe 4.0 x16 at 20 GB/s typically slows training down and may be the bottleneck", "ring beats naive there",
+        for words in ("A tie between ", "Measure this next", "PCIe 4.0 x16 at 20 GB/s typically slows training down and may be the bottleneck", "ring beats naive there",
                       "NVLink 3 at 275 GB/s is not the bottleneck", "step, 90 %", "lost, 90 %", "  run  ", "USD, 90 %"):
             self.assertIn(words, result.stdout)
         self.assertLessEqual(len(result.stdout.splitlines()), 40, result.stdout)
         # Where offers tie there is no arrow.
         self.assertNotIn("→", result.stdout)
-        self.assertIn("\n≈ cannot be told apart", result.stdout)
+        self.assertIn("\n≈ tie", result.stdout)
         # What is written says the same.
         written = self.folder / "out" / "plan.yaml"
         self.assertNotIn("offers:", result.stdout)
@@ -200,7 +200,7 @@ class Plan(RingsideCase):
         self.assertIn("not used: 8 × RTX 4090, fsdp · checkpointing: does not fit: ", result.stdout)
         self.assertIn("sharding: [fsdp,zero3,qlora]", self.written())
         # An extrapolated offer ties like any other.
-        self.assertIn("Cannot be told apart: 8 × H100-SXM, 8 × A100-SXM4-40GB, 8 × RTX 4090: ", result.stdout)
+        self.assertIn("A tie between 8 × H100-SXM, 8 × A100-SXM4-40GB, 8 × RTX 4090: ", result.stdout)
         offers = [record for record in self.records(self.line(*flags, "--format", "json").stdout) if record["record"] == "offer"]
         self.assertEqual(len(offers), 9)
         usable = [offer for offer in offers if "problem" not in offer]
@@ -221,7 +221,7 @@ class Plan(RingsideCase):
         self.assertIn("transformer: {layers: 22, hidden: 2048", self.written())
         huge = self.write("huge.json", json.dumps({"model_type": "llama", "hidden_size": 16384, "num_hidden_layers": 126, "num_attention_heads": 128,
                                                    "num_key_value_heads": 8, "vocab_size": 128256, "intermediate_size": 53248}))
-        self.assert_rejected(self.line("--model", huge, "--search", "--gpus", "4xA100"), 3, "None of these ways")
+        self.assert_rejected(self.line("--model", huge, "--search", "--gpus", "4xA100"), 3, "No offer can run the model in any of these ways")
         for text, words in (('{"num_experts": 8}', "mixtures of experts"), ("[1]", "not the config.json"), ('{"hidden_size": 8}', "has no num_hidden_layers")):
             self.assert_rejected(self.line("--model", self.write("bad.json", text), "--shard", "fsdp", "--gpus", "4xA100"), 2, "bad.json", words)
         self.assert_rejected(self.line("--model", config, "--search", "--shard", "fsdp", "--gpus", "4xA100"), 2, "--shard excludes --search")
@@ -244,7 +244,7 @@ class Plan(RingsideCase):
         result = self.line("--model", "llama3-8b", "--shard", "fsdp", "--gpus", "8xA100-80GB @ 12 USD,2 x dgx-h100", "--tokens", "1 B")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertRegex(result.stdout, r"\n→ +8 × A100-SXM4-80GB .*\n +2 × DGX H100 ")
-        self.assertRegex(result.stdout, r"Rent 8 × A100-SXM4-80GB with .*USD\.\n(.*\n)*No price is known of 2 × DGX H100, which may cost less")
+        self.assertRegex(result.stdout, r"Rent 8 × A100-SXM4-80GB with .*USD\.\n(.*\n)*The price of 2 × DGX H100 is unknown; it may be lower")
 
     def test_ways_to_shard_are_swept(self):
         asked = ("--model", "llama3-8b", "--shard", "fsdp,zero3", "--gpus", "8xH100 @ 20 USD")
@@ -259,7 +259,7 @@ class Plan(RingsideCase):
         plan = "workload: llama3-8b\noffers: [{name: a, machine: dgx-h100}]\nsharding: [fsdp]\n"
         self.assertEqual(self.plan(plan + "synchronisation: {accumulate: 2}\n").returncode, 0)
         self.assert_rejected(self.plan(plan + "synchronisation: {style: one_bucket}\n"), 2, "plan.yaml:3:", "only `accumulate` counts")
-        self.assert_rejected(self.plan(plan + "algorithm: ring\n"), 2, "plan.yaml:4:", "bears on nothing")
+        self.assert_rejected(self.plan(plan + "algorithm: ring\n"), 2, "plan.yaml:4:", "has no effect")
         self.assert_rejected(self.plan(plan, "--explain", "a"), 2, "--explain", "has `sharding`")
         broken = self.plan(plan.replace("llama3-8b", "llama3-9b"))
         self.assert_rejected(broken, 2, "did you mean 'llama3-8b'")
@@ -350,17 +350,18 @@ class Plan(RingsideCase):
         result = self.line("--model", "llama3-8b", "--gpus", "8xH100,4x3090")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("The model does not fit every GPU as plain data parallelism", result.stdout)
-        self.assertRegex(result.stdout, r"\nRent 8 × H100-SXM with zero")
+        self.assertRegex(result.stdout, r"\nRent 8 × H100-SXM with (zero|fsdp)")
         self.assertLessEqual(len(result.stdout.splitlines()), 40, result.stdout)
         searched = self.line("--model", "llama3-8b", "--gpus", "8xH100,4x3090", "--search", "--format", "json")
         self.assertEqual(self.records(self.line("--model", "llama3-8b", "--gpus", "8xH100,4x3090", "--format", "json").stdout)[1:], self.records(searched.stdout)[1:])
 
     def test_where_no_layout_fits_the_nearest_way_out_is_named_and_is_one(self):
         refused = self.line("--model", "llama3-8b", "--gpus", "2x3090")
-        self.assert_rejected(refused, 3, "What would fit 2 × RTX 3090: ", "adapters: lora}`", "--shard qlora", "7 nodes of it with fsdp")
+        self.assert_rejected(refused, 3, "To fit 2 × RTX 3090: ", "adapters: lora}`", "--shard qlora", "7 nodes of it with fsdp")
         self.assertNotIn("does not fit", self.line("--model", "llama3-8b", "--gpus", "2x3090", "--shard", "qlora").stdout)
         asked = self.line("--model", "llama3-8b", "--gpus", "8xH100", "--sequence", "1000000")
-        self.assert_rejected(asked, 3, "What would fit 8 × H100-SXM: ", "--sequence ")
+        self.assert_rejected(asked, 3, "To fit 8 × H100-SXM: ", "--sequence ")
+        self.assert_rejected(self.line("--model", "llama3-8b", "--tokens", "1 B", "--gpus", "1x3060"), 3, "--shard qlora with --sequence ")
         sequence = re.search(r"--sequence (\d+) with fsdp", asked.stderr)
         self.assertEqual(self.line("--model", "llama3-8b", "--gpus", "8xH100", "--sequence", sequence[1], "--shard", "fsdp").returncode, 0)
 
@@ -369,7 +370,7 @@ class Plan(RingsideCase):
         self.assertEqual(first("--model", "resnet34"), "ResNet-34 on ImageNet: 90 epochs of 1281167 samples, batch 256 per GPU.")
         self.assertEqual(first("--model", "resnet34-imagenet", "--epochs", "1", "--batch", "8"), "ResNet-34 on ImageNet: 1 epoch of 1281167 samples, batch 8 per GPU.")
         self.assertEqual(first("--model", "resnet34-cifar"), "ResNet-34 on CIFAR-10: 30 epochs of 50000 samples, batch 128 per GPU.")
-        self.assertEqual(first("--model", "gpt2-small", "--tokens", "50 M"), "GPT-2 small: 50 M tokens, sequences of 1024, batch 12 per GPU.")
+        self.assertEqual(first("--model", "gpt2-small", "--tokens", "50 M"), "GPT-2 small: 50 M tokens, sequences of 1024 in bfloat16, batch 12 per GPU.")
         self.assertNotIn("billion", self.written())
 
     def test_a_listing_and_a_model_are_enough(self):
@@ -397,7 +398,7 @@ class Plan(RingsideCase):
         self.assertIn("188 more are in ", listed)
         full = self.run_ringside("plan", plan, "--no-charts", "--top", "20", "--explain", "A100").stdout
         self.assertNotIn("more are in", full)
-        for words in ("what would be enough", "8 × A100 (Lambda): NVLink", "assumed: One A10G computes at"):
+        for words in ("needed: bandwidth of a GPU's link", "8 × A100 (Lambda): NVLink", "assumed: One A10G computes at"):
             self.assertIn(words, full)
 
     def test_sweep_over_keys_of_plan_workload_and_machine(self):
@@ -444,7 +445,7 @@ class Plan(RingsideCase):
 """
         swept = self.offers(self.write("plan.yaml", PLAN + offer), "--sweep", "nodes=1,2,4")
         self.assertEqual([(one["gpus"], one["per_hour"]) for one in swept], [(8, 30), (16, 60), (32, 120)])
-        self.assertIn("at the same price of a GPU", self.plan(PLAN + offer, "--sweep", "nodes=1,2").stdout)
+        self.assertIn("at the same price per GPU", self.plan(PLAN + offer, "--sweep", "nodes=1,2").stdout)
 
     def test_a_sweep_of_the_sequence_keeps_the_tokens_of_the_run(self):
         asked = ("--model", "llama3-8b", "--shard", "fsdp", "--gpus", "8xH100 @ 16 USD/h", "--tokens", "2 B")
@@ -466,7 +467,7 @@ class Plan(RingsideCase):
             return self.line("--model", "llama3-8b", "--shard", "fsdp", *arguments).stdout
 
         self.assertIn("Rent 8 × H100-SXM with fsdp", said("--gpus", "8xH100 @ 100 USD, 4xA100-80GB @ 1 USD", "--budget", "5000 USD"))
-        self.assertIn("Cannot be told apart: 8 × H100-SXM, 8 × A100-SXM4-40GB, 8 × A100-SXM4-80GB:", said("--gpus", "8xH100 @ 16 USD,8xA100 @ 6.2 USD,8xA100-80GB @ 10 USD"))
+        self.assertIn("A tie between 8 × H100-SXM, 8 × A100-SXM4-40GB, 8 × A100-SXM4-80GB:", said("--gpus", "8xH100 @ 16 USD,8xA100 @ 6.2 USD,8xA100-80GB @ 10 USD"))
         below = said("--gpus", "8xH100 @ 100 USD, 8xH200 @ 3 USD")
         for words in ("By published speeds rent 8 × H100-SXM with fsdp", "8 × H200-SXM with fsdp may be better", "--known 'H200-SXM: N samples/s'"):
             self.assertIn(words, below)
@@ -483,9 +484,9 @@ class Plan(RingsideCase):
     def test_the_plan_of_the_exercises_answers_in_words(self):
         result = self.run_ringside("plan", SOURCE / "configs/plans/resnet34-tutorial.yaml", "--no-charts", "--explain", "4 × RTX 3090 PCIe 4.0 x16")
         self.assertEqual(result.returncode, 0, result.stderr)
-        for words in ("synchronising 85.2 MB", "from a link bandwidth of", "ring is", "Cannot be told apart: ",
+        for words in ("synchronising 85.2 MB", "from a link bandwidth of", "ring is", "A tie between ",
                       "The ring of exercises (tutorial_ring) takes 47.4 ms, 1.7 times as long as naive: each of its 6 rounds",
-                      "That of PyTorch's tutorial (circulating_ring) takes ", "each of its 3 rounds"):
+                      "PyTorch's tutorial ring (circulating_ring) takes ", "each of its 3 rounds"):
             self.assertIn(words, result.stdout)
 
     def test_listings_of_vast_and_skypilot(self):
@@ -506,7 +507,7 @@ class Plan(RingsideCase):
             self.assertIn("to know: 8 × A100 SXM4 (1): It can be rented for 1 min, less than the run takes.\n", said)
             self.assertIn("to know: 8 × A100 SXM4 (1): It is rented out at the moment.\n", said)
             self.assertRegex(said, r"not used: 8 × A100 SXM4 \(2\).*: it cannot be rented at the moment")
-            self.assertIn("No price is known of 8 × A100 SXM4 (3)", said)
+            self.assertIn("The price of 8 × A100 SXM4 (3)", said)
         said = self.line("--gradients", "88 MB", "--gpus", "8xV100", "--offers", listing).stdout
         self.assertIn("to know: 8 × A100 SXM4 (1): It is rented out at the moment.\n", said)
         self.assertIn("not used: 8 × A100 SXM4 (2): it cannot be rented at the moment", said)
@@ -591,7 +592,7 @@ class Plan(RingsideCase):
         self.assertRegex(result.stdout, r"By published speeds rent 8 × A100-SXM4-40GB with qlora")
         result = self.line("--model", "resnet50", "--gpus", "4xL40S @ 0.01 USD,4x3090 @ 4 USD")
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertIn("4 × L40S may be better, but only by an extrapolated number", result.stdout)
+        self.assertIn("4 × L40S may be better, but its speed is extrapolated", result.stdout)
         self.assert_rejected(self.line("--model", "resnet50", "--gpus", "4xL40S"), 3, "Nothing is recommended")
         adapters = ("--model", "llama3-8b", "--shard", "lora", "--gpus", "1x4090", "--sequence", "2048")
         self.assert_rejected(self.line(*adapters), 3, "Nothing is recommended", "--known 'RTX 4090: N samples/s'")

@@ -13,6 +13,26 @@ class Predict(RingsideCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         return {p["algorithm"]: p for p in self.records(result.stdout) if p["record"] == "point"}
 
+    def test_a_replay_is_no_faster_than_a_port_carries_and_says_which(self):
+        scenario = self.write("nics.yaml", """ranks: 16
+algorithms: [naive, ring, direct, direct_two_shot]
+message_sizes: [128 MiB]
+machine:
+  nodes: 16
+  gpus_per_node: 1
+  gpu: {model: H100-PCIE}
+  intra: {kind: pcie, generation: 5}
+  inter: {kind: infiniband, rate: 100 Gb/s, nics: 1}
+""")
+        result = self.run_ringside("predict", scenario, "--fidelity", "replay", "--format", "json")
+        self.assertIn("Replay gives each message its own links. At 2 points", result.stderr)
+        self.assertIn("NIC", result.stderr)
+        for point in self.records(result.stdout):
+            if point["record"] == "point":
+                busbw = point["bytes"] * 2 * 15 / 16 / point["predicted"]["seconds"]
+                self.assertLessEqual(busbw, 12.5e9, point["algorithm"])
+        self.assertNotIn("fastest of all", self.run_ringside("predict", scenario, "--fidelity", "replay").stdout)
+
     def test_eight_ranks_at_ten_gigabytes_per_second(self):
         # 14 messages of 10 us each; naive 14 x 80 MB at 10 GB/s, ring 14 x 10 MB.
         points = self.points(CUSTOM)
@@ -78,7 +98,7 @@ class Predict(RingsideCase):
         self.assertEqual(points["native"]["predicted"]["nics"], {"used": 4, "of": 4})
         printed = self.run_ringside("predict", self.write("scenario.yaml", text)).stdout
         self.assertIn("1 of the 4 NICs", printed)
-        self.assertIn("native is not ranked", printed)
+        self.assertIn("do not compare native", printed)
         self.assertNotIn("all_reduce is predicted to be", printed)
         # A node's four NICs of 12.5 GB/s, and one of them.
         self.assertGreater(points["ring"]["predicted"]["seconds"], 3 * points["native"]["predicted"]["seconds"])
@@ -91,7 +111,7 @@ class Predict(RingsideCase):
         self.assertIn("90 % interval", ours)
         self.assertRegex(ours, r"ring +[\d.]+ ms +[\d.]+–[\d.]+ ms")
         self.assertRegex(ours, r"ring is predicted to be [\d.]+× faster than naive at 256 MiB on 4 ranks "
-                               r"\([\d.]+× to [\d.]+×\)")
+                               r"\(90 %: [\d.]+ to [\d.]+\)")
 
     @unittest.skipUnless(shutil.which("gnuplot"), "gnuplot is not installed")
     def test_charts_are_drawn_as_svg_too_when_asked(self):
@@ -133,7 +153,7 @@ class Predict(RingsideCase):
                 "machine: {gpus_per_node: 4, gpu: {model: FooBar 9000}, intra: {kind: pcie, generation: 4, bandwidth: 20 GB/s}}\n")
         result = self.run_ringside("predict", self.write("x.yaml", text % "ring, native"))
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertIn("No prediction of native: NCCL's own behaviour depends on who makes FooBar 9000", result.stderr)
+        self.assertIn("No prediction of native: NCCL's behaviour depends on the vendor of FooBar 9000", result.stderr)
         self.assert_rejected(self.run_ringside("predict", self.write("y.yaml", text % "native")), 3, "nothing can be predicted")
 
     def test_ranks_that_fill_some_nodes_are_said(self):
@@ -156,8 +176,22 @@ class Predict(RingsideCase):
         scenario = SOURCE / "configs/scenarios/a100-node.yaml"
         printed = self.run_ringside("predict", scenario).stdout
         self.assertLessEqual(len(printed.splitlines()), 40)
-        self.assertIn("--explain and the results have all sizes", printed)
+        self.assertIn("--explain shows all", printed)
         self.assertGreater(len(self.run_ringside("predict", scenario, "--explain").stdout.splitlines()), 100)
+
+    def test_compare_of_many_sizes_fits_a_screen_and_is_explained_whole(self):
+        sizes = [1 << exponent for exponent in range(12, 30)]
+        rows = [f"{size},{20 + size / 1e4},4,{algorithm}" for size in sizes for algorithm in ("naive", "ring")]
+        self.write("times.csv", "bytes,time_us,ranks,algorithm\n" + "\n".join(rows) + "\n")
+        scenario = self.write("x.yaml", "algorithms: [naive, ring]\nranks: 4\nmachine: 4x-rtx4090-pcie4\nmeasured: times.csv\n"
+                                        f"message_sizes: [{', '.join(f'{size} B' for size in sizes)}]\n")
+        compare = ("compare", scenario, "--no-charts", "--output", self.folder / "out")
+        printed = self.run_ringside(*compare).stdout
+        self.assertLessEqual(len(printed.splitlines()), 40)
+        self.assertIn("of 36 rows", printed)
+        explained = self.run_ringside(*compare, "--explain").stdout
+        self.assertGreater(len(explained.splitlines()), 60)
+        self.assertIn("accuracy of the predictions", explained)
 
     def test_a_rate_of_roce_is_taken_as_it_is_written(self):
         machine = ("{nodes: 2, gpus_per_node: 8, gpu: {model: A100-SXM4-40GB}, intra: {kind: nvlink, switch: true, links_per_gpu: 12}, "
@@ -174,7 +208,7 @@ class Predict(RingsideCase):
         self.assertNotIn("skypilot", words)
         self.assertIn("g5.xlarge", self.run_ringside("list", "machines", "--all").stdout)
         self.assert_rejected(self.run_ringside("list", "machines", "toaster"), 2, "no machine has 'toaster'")
-        self.assert_rejected(self.run_ringside("list", "backends", "H100"), 2, "bears on machines alone")
+        self.assert_rejected(self.run_ringside("list", "backends", "H100"), 2, "is for machines alone")
 
     def test_every_machine_says_where_it_comes_from_and_when_that_was(self):
         machines = {one["name"]: one for one in self.records(self.run_ringside("list", "machines", "--format", "json").stdout)}
@@ -225,9 +259,9 @@ class Predict(RingsideCase):
         def told(seconds):
             return self.run_ringside("predict", cards, "--known", "{native: {ranks: 4, bytes: 1 GiB, seconds: %s}}" % seconds)
 
-        self.assert_rejected(told("150 us"), 2, "known: all_reduce of 1 GiB on 4 ranks in 150 us cannot be: links of this description take", "is the unit right?")
+        self.assert_rejected(told("150 us"), 2, "known: all_reduce of 1 GiB on 4 ranks in 150 µs cannot be: links of this description take", "is the unit right?")
         self.assert_rejected(told("150 s"), 2, "in 150 s cannot be:", "is predicted; is the unit right?")
-        self.assertIn("in 20 ms, which is known, is shorter than links of this description allow", told("20 ms").stdout)
+        self.assertIn("in 20 ms is shorter than the described links allow", told("20 ms").stdout)
         self.assertNotIn("which is known", told("150 ms").stdout)
 
     def test_links_of_another_vendor_are_impossible(self):

@@ -87,13 +87,11 @@ class RealLogs(RingsideCase):
         """The points of each series."""
         result = self.read(file, *SAID.get(file, []), *more)
         self.assertEqual(result.returncode, 0, f"{file}: {result.stderr}")
-        series = []
+        series = {}
         for record in self.records(result.stdout):
-            if record["record"] == "run":
-                series.append([])
-            elif record["record"] == "point":
-                series[-1].append(record)
-        return series
+            if record["record"] == "point":
+                series.setdefault(record.get("series", 1), []).append(record)
+        return list(series.values())
 
     def of_kind(self, *kinds):
         return [row for row in index() if row["kind"] in kinds]

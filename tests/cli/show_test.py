@@ -15,29 +15,29 @@ class Show(RingsideCase):
         return result.stdout
 
     def test_the_schedule_alone_has_whole_chunks(self):
-        text = self.shown("--no-chart")
+        text = self.shown("--no-charts")
         self.assertIn("every i → i+1: reduce chunk i−1 (mod 4)", text)
         self.assertNotIn("segment", text)
 
     def test_what_is_cut_stands_in_the_words_of_the_collective(self):
-        self.assertIn("the message S is cut into 4 chunks", self.shown("--no-chart"))
+        self.assertIn("the message S is cut into 4 chunks", self.shown("--no-charts"))
         said = {
             "all_to_all": "every rank has a message S of its own, cut into 3 parts, one for each rank: "
                           "chunk 3i+j goes from rank i to rank j",
             "send_recv": "every rank has a message S of its own, in one chunk: chunk i is rank i's",
         }
         for collective, sentence in said.items():
-            result = self.run_ringside("show", "direct", "--collective", collective, "--ranks", "3", "--no-chart")
+            result = self.run_ringside("show", "direct", "--collective", collective, "--ranks", "3", "--no-charts")
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertIn(sentence, result.stdout)
 
     def test_a_size_says_which_policy_applies_where(self):
-        text = self.shown("--no-chart", "--size", "64MiB")
+        text = self.shown("--no-charts", "--size", "64MiB")
         self.assertRegex(text, r"own_core +receives posted ahead, each chunk in 43 segments, 4 in flight")
         self.assertRegex(text, r"gpu +receives posted with their round, whole chunks")
 
     def test_what_runs_is_shown_in_its_segments(self):
-        text = self.shown("--no-chart", "--size", "64MiB", "--on", "own_core")
+        text = self.shown("--no-charts", "--size", "64MiB", "--on", "own_core")
         self.assertIn("ranks on own_core run 64 MiB with receives posted ahead, each chunk in 43 segments", text)
         self.assertRegex(text, r"\n +5 +2 +every i → i\+1: reduce segment 0 of chunk i\+2 \(mod 4\)")
         self.assertRegex(text, r"\n +2 +every i → i\+1: reduce segment 4 of chunk i−1 \(mod 4\)")
@@ -79,8 +79,8 @@ class Show(RingsideCase):
             "topology_gb200-nvl72_72_ranks.png",
             "topology_p4d.24xlarge_8_ranks.png",
         ])
-        self.assertIn("what limits the ring: 2 flows share staging of GPU 0 in host memory, and 7 more like it; 11 GB/s a hop", shown["8x-rtx3090-pcie4"])
-        self.assertIn("what limits the ring: GPU 0 NVLink up, and 15 more like it; 272 GB/s a hop", shown["p4d.24xlarge"])
+        self.assertIn("limit of the ring: 2 flows share staging of GPU 0 in host memory, and 7 more alike; 11 GB/s a hop", shown["8x-rtx3090-pcie4"])
+        self.assertIn("limit of the ring: GPU 0 NVLink up, and 15 more alike; 272 GB/s a hop", shown["p4d.24xlarge"])
 
     def test_what_cannot_be_shown_is_refused(self):
         self.assert_rejected(self.run_ringside(*RING, "--on", "own_core"), 2, "--on requires --size")

@@ -25,7 +25,10 @@ SHOWN = 24  # Rows of the terminal.
 class Terminal(RingsideCase):
     def on_terminal(self, columns, *arguments, status=0, environment=None):
         """What a person sees who runs the command: standard output and error on one terminal."""
-        ours, theirs = pty.openpty()
+        try:
+            ours, theirs = pty.openpty()
+        except OSError as error:
+            self.skipTest(f"no pseudo-terminals here (is /dev/pts mounted?): {error}")
         self.addCleanup(os.close, ours)
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", SHOWN, columns, 0, 0))
         process = subprocess.Popen([PROGRAM, *map(str, arguments)], cwd=self.folder, stdout=theirs, stderr=theirs,
@@ -69,7 +72,7 @@ class Terminal(RingsideCase):
                 ("compare", measured, "--no-charts"),
                 ("list", "machines"),
                 ("list", "algorithms"),
-                ("show", "ring", "--ranks", "4", "--no-chart"),
+                ("show", "ring", "--ranks", "4", "--no-charts"),
                 ("doctor",),
             ):
                 with self.subTest(columns=columns, command=command):
@@ -87,7 +90,7 @@ class Terminal(RingsideCase):
         self.assertIn("4 ranks, 88 MB", narrow)
 
     def test_a_row_that_no_terminal_fits_is_stacked(self):
-        self.assertIn("hop 0 → 1  latency 3.1 us", self.on_terminal(30, "show", "machine", "p4d.24xlarge"))
+        self.assertIn("hop 0 → 1  latency 3.1 µs", self.on_terminal(30, "show", "machine", "p4d.24xlarge"))
 
     def test_columns_that_may_go_go_from_the_last(self):
         measured = SOURCE / "configs/evaluation/aic.yaml#aic-l40s-2x"
@@ -98,7 +101,7 @@ class Terminal(RingsideCase):
 
     def test_numbers_and_their_titles_stay_whole(self):
         for columns in range(38, 46):
-            shown = self.on_terminal(columns, "show", "ring", "--ranks", "4", "--no-chart", "--size", "64MiB", "--on", "own_core")
+            shown = self.on_terminal(columns, "show", "ring", "--ranks", "4", "--no-charts", "--size", "64MiB", "--on", "own_core")
             self.assertIn("receive posted in", shown, columns)
 
     def test_what_people_copy_is_not_wrapped(self):
@@ -142,6 +145,19 @@ class Terminal(RingsideCase):
         self.assertIn("\033[1;32m", self.run_ringside("predict", scenario, "--color", "always").stdout)
         self.assertIn("\033[1;31mringside\033[0m: ", self.on_terminal(80, "predict", "absent.yaml", status=2))
         self.assert_rejected(self.run_ringside("predict", scenario, "--color", "blue"), 2, "auto", "never")
+
+    def test_help_of_every_command_is_one_screen_with_an_example_that_it_takes(self):
+        listed = self.run_ringside("--help").stdout.split("Subcommands:\n")[1].split("\n\n")[0]
+        commands = [re.split(r"  +", line.strip())[0] for line in listed.splitlines()]
+        self.assertGreater(len(commands), 12)
+        for command in commands:
+            with self.subTest(command=command):
+                lines = self.on_terminal(80, *command.split(), "--help").splitlines()
+                self.assertLessEqual(len(lines), 40)
+                example = [line for line in lines if line.startswith("Example:  ringside " + command)]
+                self.assertEqual(len(example), 1, lines)
+                for flag in re.findall(r" (--[a-z-]+)", example[0]):
+                    self.assertTrue(any(re.match(rf"  (\S+,)?{flag}\b", line) for line in lines), flag)
 
     def test_help_is_within_the_terminal(self):
         for columns in (80, 120):

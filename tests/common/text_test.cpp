@@ -52,5 +52,27 @@ TEST(Text, OnlyAsciiLettersChangeCase) {
   EXPECT_EQ(upper("sxm5 µ"), "SXM5 µ");
 }
 
+TEST(Text, WhatIsNoUtf8BecomesTheReplacementCharacter) {
+  EXPECT_EQ(valid_utf8(""), "");
+  EXPECT_EQ(valid_utf8("µ–€𝛼"), "µ–€𝛼");
+  EXPECT_EQ(valid_utf8("a\xFFz"), "a\uFFFDz");
+  EXPECT_EQ(valid_utf8("\xC3"), "\uFFFD") << "a character that is cut";
+  EXPECT_EQ(valid_utf8("\xE2\x82"), "\uFFFD\uFFFD");
+  EXPECT_EQ(valid_utf8("\xC0\xAF"), "\uFFFD\uFFFD") << "longer than needed";
+  EXPECT_EQ(valid_utf8("\xE0\x9F\xBF"), "\uFFFD\uFFFD\uFFFD");
+  EXPECT_EQ(valid_utf8("\xED\xA0\x80"), "\uFFFD\uFFFD\uFFFD") << "half of a UTF-16 pair";
+  EXPECT_EQ(valid_utf8("\xED\x9F\xBF"), "\xED\x9F\xBF");
+  EXPECT_EQ(valid_utf8("\xF0\x8F\xBF\xBF"), "\uFFFD\uFFFD\uFFFD\uFFFD");
+  EXPECT_EQ(valid_utf8("\xF4\x8F\xBF\xBF"), "\xF4\x8F\xBF\xBF") << "U+10FFFF";
+  EXPECT_EQ(valid_utf8("\xF4\x90\x80\x80 ok"), "\uFFFD\uFFFD\uFFFD\uFFFD ok");
+}
+
+TEST(Text, CharactersThatTurnTextAroundAreSpelt) {
+  EXPECT_EQ(with_directions_spelt("a\u202Ab\u202Ec"), "a\\u202ab\\u202ec");
+  EXPECT_EQ(with_directions_spelt("\u2066\u2069"), "\\u2066\\u2069");
+  EXPECT_EQ(with_directions_spelt("\u2029\u202F\u2065\u206A\u2013"), "\u2029\u202F\u2065\u206A\u2013");
+  EXPECT_EQ(with_directions_spelt("\xE2\x80"), "\xE2\x80") << "cut";
+}
+
 }  // namespace
 }  // namespace ringside

@@ -164,8 +164,8 @@ TEST(Units, SizesAreShownExactlyWhereTheyAreRound) {
 }
 
 TEST(Units, TimesAndRatesAreShownInThreeDigits) {
-  EXPECT_EQ(format(Seconds{0}), "0 us");
-  EXPECT_EQ(format(Seconds{12.34e-6}), "12.3 us");
+  EXPECT_EQ(format(Seconds{0}), "0 µs");
+  EXPECT_EQ(format(Seconds{12.34e-6}), "12.3 µs");
   EXPECT_EQ(format(Seconds{4.5678e-3}), "4.57 ms");
   EXPECT_EQ(format(Seconds{1.2}), "1.2 s");
   EXPECT_EQ(format(Seconds{7e-9}), "7 ns");
@@ -177,10 +177,10 @@ TEST(Units, TimesAndRatesAreShownInThreeDigits) {
 TEST(Units, RoundingNeverShowsAThousandOfASmallerUnit) {
   EXPECT_EQ(format(Seconds{0.9999e-3}), "1 ms");
   EXPECT_EQ(format(Seconds{0.99996}), "1 s");
-  EXPECT_EQ(format(Seconds{999.9e-9}), "1 us");
+  EXPECT_EQ(format(Seconds{999.9e-9}), "1 µs");
   EXPECT_EQ(format(BytesPerSecond{999.9e6}), "1 GB/s");
   EXPECT_EQ(format(BytesPerSecond{999.9e3}), "1 MB/s");
-  EXPECT_EQ(format(Seconds{0.9989e-3}), "999 us");
+  EXPECT_EQ(format(Seconds{0.9989e-3}), "999 µs");
   EXPECT_EQ(format(Bytes{(1 << 20) - 1}), "1 MiB");
   EXPECT_EQ(format(Bytes{(1 << 30) - 1}), "1 GiB");
 }
@@ -188,7 +188,7 @@ TEST(Units, RoundingNeverShowsAThousandOfASmallerUnit) {
 TEST(Units, WhatIsLongIsRoundedAndWholeNumbersKeepTheirZeros) {
   EXPECT_EQ(format(Bytes{10'000LL << 20}), "9.77 GiB");
   EXPECT_EQ(format(Bytes{1023}), "1023 B");
-  EXPECT_EQ(format(Seconds{100e-6}), "100 us");
+  EXPECT_EQ(format(Seconds{100e-6}), "100 µs");
 }
 
 TEST(Units, SmallCostsAreNotShownAsNothing) {

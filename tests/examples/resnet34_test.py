@@ -13,7 +13,7 @@ class ResNet34(examples_case.ExamplesCase):
         for _, text in self.outputs("resnet34", "--steps", 1, "--batch", 2, "--machines", MACHINES, deadline=120):
             self.assertIn("ResNet-34: 21289802 parameters in 110 tensors, 85159208 bytes of gradients.\n", text)
             self.assertIn("Gradients and parameters are the same at all ranks.\n", text)
-            self.assertRegex(text, r"  +\S+ us    8 ranks  8 × A100-SXM4\n")
+            self.assertRegex(text, r"  +\S+ µs    8 ranks  8 × A100-SXM4\n")
 
     def test_it_reads_cifar10(self):
         image = bytes([3]) + bytes(range(256)) * 12

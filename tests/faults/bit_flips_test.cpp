@@ -102,7 +102,7 @@ Measurement measured_with(const PointKey& key, Flip& flip) {
   return result;
 }
 
-/// The only payload that no result depends on: the last hop of the tutorials' ring, which brings everybody what it has already.
+/// The only payload without influence: the last hop of the tutorials' ring brings what all have.
 bool is_unused(const Algorithm& algorithm, int receive) {
   return algorithm.name == std::string_view("tutorial_ring") && receive == 2 * (kRanks - 1) - 1;
 }

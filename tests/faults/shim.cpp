@@ -1,10 +1,10 @@
-// What goes wrong beneath the program, for tests/faults/campaign.py: loaded in front of the C library (LD_PRELOAD), it makes one
-// call fail, late or wrong. RINGSIDE_FAULT="KIND WHO AT SEED MARK":
+// What goes wrong beneath the program, for tests/faults/campaign.py: loaded in front of the C library
+// (LD_PRELOAD), it makes one call fail, late or wrong. RINGSIDE_FAULT="KIND WHO AT SEED MARK":
 //   KIND  flip        one bit of what is received from another rank
 //         shut        the AT-th message to another rank closes this side of the connection first
 //         slow        from the AT-th receive on, each 64th takes 3 ms longer
 //         full        from the AT-th write to a file on, the disk is full
-//         clock       from the AT-th look on, the time of day is an hour later, and at twice as many an hour earlier
+//         clock       from the AT-th look on the time of day is an hour later, at twice as many earlier
 //         processes   from the AT-th on, no process or thread is granted
 //   WHO   parent, or the number of a rank
 //   AT    which such call counts, from 1

@@ -1,4 +1,4 @@
-// What libFuzzer calls. RINGSIDE_FUZZ_TARGET in the environment says which target, or `list` for their names; libFuzzer has the command line.
+// What libFuzzer calls. RINGSIDE_FUZZ_TARGET says which target, or `list`: the command line is libFuzzer's.
 
 #include <cstdint>
 #include <cstdio>

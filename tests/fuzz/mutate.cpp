@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kLongest = 16 * 1024;
 
-/// What has been hard to read before: ends of number ranges, marks of YAML, CSV, JSON and XML, bytes that are no text.
+/// Known to be hard: ends of number ranges, marks of YAML, CSV, JSON and XML, bytes that are no text.
 constexpr std::array<std::string_view, 60> kWords = {"0",
                                                      "-1",
                                                      "1",

@@ -7,7 +7,7 @@
 
 namespace ringside::fuzz {
 
-/// Texts made from others by a few random changes: bytes, lines, numbers, words of others. The same seed gives the same texts.
+/// Texts made from others by a few random changes: bytes, lines, numbers, others' words. A seed fixes them.
 class Mutator {
  public:
   /// `seeds` is not empty.

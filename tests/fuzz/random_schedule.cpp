@@ -64,8 +64,8 @@ std::vector<std::size_t> random_parents(Choices& choices, std::size_t count) {
   return parents;
 }
 
-/// Not before `round`, and where nothing else goes the same way: on a private link too, two messages at once would share it. Returns the
-/// round.
+/// Not before `round`, and where nothing else goes the same way: on a private link too, two messages at once
+/// would share it. Returns the round.
 std::size_t add(Rounds& rounds, std::size_t round, const Move& move) {
   const auto is_taken = [&] {
     return std::any_of(rounds[round].begin(), rounds[round].end(), [&](const Move& other) {

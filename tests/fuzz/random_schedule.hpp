@@ -21,7 +21,7 @@ class Choices {
   std::string_view bytes_;
 };
 
-/// An all_reduce: every chunk is reduced along a random tree to a root of its own and copied along another one to all, each move as
+/// An all_reduce: every chunk is reduced along a random tree and copied along another, each move as
 /// soon as it can be or some rounds later. The algorithm behind it is replaced by the next call.
 Schedule random_all_reduce(Choices& choices, int num_ranks);
 

@@ -2,7 +2,7 @@
 //   fuzz_targets list                          the names of all targets
 //   fuzz_targets read TARGET FILE…             each file once
 //   fuzz_targets mutate TARGET N SEED FILE…    each file once, then N texts made from them
-// Ends with 1 and says what was read where the program would have ended with 70, where a text takes a minute, or where a signal ends it.
+// Ends with 1 and names the text where the program ends with 70 or by a signal, or takes a minute.
 
 #include <csignal>
 #include <cstdio>

@@ -44,10 +44,10 @@ void prove_it(const Schedule& schedule, const Vector& vector, const ExecutionPol
           faults.empty() ? "" : fmt::format("{}, {}: {}", label(schedule), describe(policy), faults.front()));
 }
 
-/// Without contention both ways to run a schedule agree; on a medium that all share nothing is faster than its bytes.
+/// Without contention both ways to run a schedule agree; on a shared medium nothing beats its bytes.
 void simulate_it(Choices& choices, const Schedule& schedule, Bytes bytes) {
-  // What arrives at once at one rank is reduced in an order that is each engine's own: where the registry's algorithms do not send like
-  // that, random trees do, and are compared without what reducing takes.
+  // What arrives at once at one rank is reduced in an order that is each engine's own: where the registry's
+  // algorithms do not send like that, random trees do, and are compared without what reducing takes.
   const bool random = schedule.algorithm().name == "random";
   const test::Costs costs = {.latency = 1e-7 * (1 + choices.below(500)),
                              .inverse_bandwidth = 1e-11 * (1 + choices.below(1000)),
@@ -113,7 +113,7 @@ void follow_a_schedule(std::string_view text) {
   const Vector vector = {.num_elements = choices.coin() ? choices.below(400) : choices.below(65536),
                          .dtype = choices.coin() ? DataType::float32 : DataType::int64,
                          .op = choices.coin() ? ReduceOp::sum : ReduceOp::max};
-  // As on hardware that there is, with shorter pieces: still of many cache lines, at whose ends pieces are cut.
+  // As on hardware that there is, with shorter pieces: still many whole cache lines.
   ExecutionRules rules = kRankSites[choices.below(kRankSites.size())].rules;
   if (rules.segments) {
     rules.segments->longest = {4096 + 64 * static_cast<std::int64_t>(choices.below(64))};

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-/// What reads text from outside, one entry for each kind of text: what libFuzzer, the short run of the tests and the regression
-/// inputs all run (docs/reliability.md).
+/// What reads text from outside, one entry for each kind of text: what libFuzzer, the short run of the tests
+/// and the regression inputs all run (docs/reliability.md).
 namespace ringside::fuzz {
 
 struct Target {
@@ -28,7 +28,7 @@ std::span<const Target> schedule_targets();
 
 std::vector<Target> all_targets();
 
-/// What would have ended the program with exit status 70, or nothing: input that is refused is fine, and so is lack of memory.
+/// What would have ended the program with exit status 70, or nothing: refusal and lack of memory are fine.
 std::optional<std::string> fault_of(const Target& target, std::string_view text);
 
 /// A fault of ours: what was read is not what was written, or no value that there can be.

@@ -145,7 +145,7 @@ TEST(ImportImb, NoProcessesAreNoRanks) {
   EXPECT_THAT(rejection("# Benchmarking Allreduce\n# #processes = 0\n"
                         "       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]\n"
                         "         1024         1000         2.40         2.61         2.50\n"),
-              HasSubstr("line 4 was skipped: it is of 0 ranks"));
+              HasSubstr("line 4 was skipped: it has 0 ranks"));
 }
 
 TEST(ImportAllReduceBench, ReadsItsThreeForms) {

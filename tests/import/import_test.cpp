@@ -222,7 +222,7 @@ TEST(ImportNcclTests, TheProgramOrTheColumnsSayWhichCollectiveItIs) {
   EXPECT_EQ(collective_of(replaced(kLog, "10.34   10.34", "10.34    5.17")), Collective::reduce_scatter);
   EXPECT_EQ(collective_of(replaced(kLog, "  sum      -1", "  sum       0")), Collective::reduce);
   EXPECT_EQ(collective_of(replaced(kLog, "  sum      -1", " none       0")), Collective::broadcast);
-  EXPECT_THAT(rejection(gather), HasSubstr("says which collective it is"));
+  EXPECT_THAT(rejection(gather), HasSubstr("names the collective"));
   EXPECT_EQ(collective_of("# Collective test starting: alltoall_perf\n" + gather), Collective::all_to_all);
   EXPECT_THAT(rejection("# Collective test starting: scatter_perf\n" + gather),
               HasSubstr("the collective of scatter_perf is none of ringside's"));

@@ -97,7 +97,7 @@ TEST(VastOffers, ASlotThatMeasuresALittleLessIsPredictedALittleSlower) {
 TEST(VastOffers, WhatNoSlotCanCarryIsPassedOver) {
   const Offer offer = one(kFour3090 + R"(,"pcie_bw":50.0)");
   EXPECT_EQ(offer.machine.intra->bandwidth, std::nullopt);
-  EXPECT_THAT(offer.assumptions, Contains(HasSubstr("passed over: 50 GB/s is more than PCIe 4.0 x16")));
+  EXPECT_THAT(offer.assumptions, Contains(HasSubstr("ignored: 50 GB/s is more than PCIe 4.0 x16")));
 }
 
 TEST(VastOffers, GeForceHasNoPeerToPeer) {

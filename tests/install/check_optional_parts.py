@@ -27,7 +27,7 @@ def package(prefix, name, text):
 def mpi(folder):
     """openmpi-bin without libopenmpi-dev: a compiler wrapper that names a folder of headers that is not there."""
     wrapper = program(folder / "bin" / "mpicxx", f'#!/bin/sh\necho "g++ -I{folder}/include -L{folder}/lib -lmpi"\n')
-    return [f"-DCMAKE_PREFIX_PATH={folder}"], {"PATH": f"{wrapper.parent}:{os.environ['PATH']}"}
+    return [f"-DMPI_CXX_COMPILER={wrapper}", f"-DCMAKE_PREFIX_PATH={folder}"], {"PATH": f"{wrapper.parent}:{os.environ['PATH']}"}
 
 
 def torch(folder):

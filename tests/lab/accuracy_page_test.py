@@ -1,4 +1,4 @@
-"""scripts/accuracy-page: the tables of docs/accuracy.md."""
+"""scripts/accuracy-page: the tables of lab/docs/accuracy.md and of docs/accuracy.md."""
 
 import importlib.machinery
 import importlib.util
@@ -29,15 +29,18 @@ def records_of(*records):
 
 
 class Page(RingsideCase):
-    def run_script(self, page, *arguments):
-        return subprocess.run([sys.executable, SCRIPT, "--lab", LAB, "--page", page, *arguments], capture_output=True, text=True, check=False)
+    def run_script(self, page, summary, *arguments):
+        return subprocess.run([sys.executable, SCRIPT, "--lab", LAB, "--page", page, "--summary", summary, *arguments],
+                              capture_output=True, text=True, check=False)
 
     def test_the_committed_tables_are_what_the_script_writes(self):
-        text = (SOURCE / "docs/accuracy.md").read_text()
-        page = self.write("accuracy.md", text.replace("| 12.2 |", "| 99 |"))
-        result = self.run_script(page)
+        texts = {name: (SOURCE / name).read_text() for name in ("lab/docs/accuracy.md", "docs/accuracy.md")}
+        pages = [self.write(name.replace("/", "_"), text.replace("| 12.2 |", "| 99 |").replace("| 1.23 |", "| 9 |"))
+                 for name, text in texts.items()]
+        result = self.run_script(*pages)
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertEqual(page.read_text(), text)
+        for page, text in zip(pages, texts.values()):
+            self.assertEqual(page.read_text(), text)
 
     def test_a_page_without_places_for_the_tables_is_an_error_and_stays(self):
         goals = "<!-- goals -->\n| one node, PCIe | 28 |\n<!-- end of goals -->\n"
@@ -46,10 +49,17 @@ class Page(RingsideCase):
             {"record": "nccl_fit", "systems": 0, "points": 0, "data": ""})))
         for text, words in (("# A page\n", "<!-- goals -->"), (goals, "<!-- goals and what is reached -->")):
             page = self.write("page.md", text)
-            result = self.run_script(page, "--records", records)
+            result = self.run_script(page, SOURCE / "docs/accuracy.md", "--records", records)
             self.assertEqual(result.returncode, 1)
             self.assertIn(words, result.stderr)
             self.assertEqual(page.read_text(), text)
+
+    def test_the_page_for_users_says_how_far_off_each_class_is(self):
+        records = records_of(*({"record": "accuracy", "statistic": "median", "class": "node_pcie", "band": band, "model": model, "fold": "held_out",
+                                "systems": 3, "points": 9, "mape": error, "bias": 0, "coverage": 0.9, "width": 4.26}
+                               for band, model, error in (("all", "ringside", 0.305), ("large", "ringside", 0.2), ("all", "nccl_tuner", 0.4))))
+        self.assertIn("| one node, PCIe | 3 | 30.5 | 20.0 | 40.0 |  | 90 | 4.3 |\n", accuracy_page.errors_for_users(records))
+        self.assertNotIn("PCIe", accuracy_page.known_for_users(records), "nothing known was measured")
 
     def test_misses_name_what_is_commoner_among_them(self):
         lines = [system("broken", "a broken fan", excluded="it is broken"), accuracy("broken", 0.9)]
@@ -68,6 +78,13 @@ class Page(RingsideCase):
         for ours in (0.02, 0.045, 0.2):
             lines += [system(str(ours), "any"), accuracy(str(ours), ours, model="ringside+every4"), accuracy(str(ours), 0.04, model="line+every4")]
         self.assertIn("| all | 3 | 4.5 | 4.0 | 1 | 1 |\n", accuracy_page.every_fourth(records_of(*lines)))
+
+    def test_the_line_of_all_runs_is_found_in_each_form(self):
+        for printed in ("rows of  rows\nall    80  3.7 / 10.8  88\n\nrows of\nall    80    1.25    1.77    92\n",
+                        "dense, bfloat16    80  7  1.25 / 1.77 / 93  1.31  92  2.40\n",
+                        "every source held out in turn: 80 runs, median factor 1.25, 90th percentile 1.77, 92 % inside their interval\n"):
+            self.assertEqual(accuracy_page.all_runs_of(printed), ["80", "1.25", "1.77", "92"])
+        self.assertIsNone(accuracy_page.all_runs_of("all  80  3.7 / 10.8  88\n"))
 
     def test_times_have_three_digits(self):
         for seconds, text in ((0.0009999, "1 ms"), (3.02e-3, "3.02 ms"), (22e-3, "22 ms"), (1.2345, "1.23 s"), (5e-7, "500 ns")):

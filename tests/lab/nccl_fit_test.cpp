@@ -100,7 +100,7 @@ TEST(NcclFitting, StudyHoldsOutEverySourceAndGenerationAndReadsBack) {
   EXPECT_THROW(parse_held_out("folds: [{group: x, parameters: [1], spreads: []}]", "test"), Error);
 }
 
-// ---- evaluation -----------------------------------------------------------------------------------------------------
+// ---- evaluation -------------------------------------------------------------------------------------------
 
 EvaluationSystem box(const std::string& name, const std::string& group, double slower) {
   EvaluationSystem system;

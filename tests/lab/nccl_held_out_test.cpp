@@ -37,7 +37,7 @@ EvaluationSystem published(const std::string& source, const std::string& name) {
           .points = merge(import.series).points};
 }
 
-/// The point as `evaluate` reports it. A fold without the system's group must exist: otherwise nothing was held out.
+/// The point as `evaluate` reports it. A fold without the system's group must exist.
 EvaluatedPoint held_out(const std::string& source, const std::string& name, std::int64_t bytes) {
   const EvaluationSystem system = published(source, name);
   const auto& folds = nccl_held_out();
@@ -72,7 +72,7 @@ TEST(NcclHeldOut, BusBandwidthFallsOnL40sForAReason) {
     if (ranks > 2) {
       EXPECT_THAT(point.limits, Contains(Field(&Limit::text, HasSubstr("share host bridges"))));
     }
-    // The host with eight is slower than any host of another source, but not than more GPUs through host memory may be.
+    // The host with eight is slower than any other source's host, but not than more GPUs through host memory.
     EXPECT_TRUE(point.in_interval()) << point.measured << " s";
   }
 }

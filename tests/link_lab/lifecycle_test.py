@@ -20,6 +20,56 @@ def system(*command):
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
+class HeldCommands:
+    """Starts link-lab with `ip` and `tc` that count themselves; one of them waits, so that what happens then happens at that moment."""
+
+    def __init__(self, place):
+        self.place = place
+        for tool in ("ip", "tc"):
+            script = place / tool
+            script.write_text(f"""#!/bin/sh
+echo {tool} >> {place}/made
+if [ "$(wc -l < {place}/made)" -eq "$HELD_COMMAND" ]; then
+  echo $$ > {place}/writing && mv {place}/writing {place}/held
+  while [ ! -e {place}/go ]; do sleep 0.01; done
+  {shutil.which(tool)} "$@"
+  touch {place}/gone
+  exit
+fi
+exec {shutil.which(tool)} "$@"
+""", encoding="utf-8")
+            script.chmod(0o755)
+
+    def made(self):
+        return len((self.place / "made").read_text(encoding="utf-8").splitlines())
+
+    def start(self, *words, hold):
+        """(the process, a function that returns when its command number `hold` waits); nothing waits at 0."""
+        for name in ("made", "held", "go", "gone"):
+            (self.place / name).unlink(missing_ok=True)
+        (self.place / "made").touch()
+        up = subprocess.Popen([sys.executable, LINK_LAB, *words, "--prefix", PREFIX], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                              start_new_session=True, env=os.environ | {"PATH": f"{self.place}:{os.environ['PATH']}", "HELD_COMMAND": str(hold)})
+
+        def held():
+            while not (self.place / "held").exists():
+                assert up.poll() is None, "ended before"
+                time.sleep(0.01)
+        return up, held
+
+    def go_on(self):
+        """Lets what waited go on to its end, where it still lives."""
+        (self.place / "go").touch()
+        while self.lives() and not (self.place / "gone").exists():
+            time.sleep(0.01)
+
+    def lives(self):
+        try:
+            return Path(f"/proc/{int((self.place / 'held').read_text(encoding='ascii'))}/stat").read_text(encoding="ascii").split()[2] != "Z"
+        except OSError:
+            return False
+
+
 class Lifecycle(LabTest):
     def test_up_twice_and_down_twice_are_harmless(self):
         self.expect(link_lab("up", "--hosts", 3), 0, "labtest is up: 3 hosts (200mbit each) on one switch")
@@ -72,26 +122,28 @@ class Lifecycle(LabTest):
         self.assertIn("is up:", said[0] + said[1])
 
     def test_a_kill_at_any_moment_of_up_is_cleaned_up_after(self):
-        start = time.monotonic()
-        self.expect(link_lab("up", "--hosts", 3), 0)
-        whole = time.monotonic() - start
-        self.expect(link_lab("down"), 0)
-        chance = random.Random(20240607)
-        unfinished = 0
-        for attempt in range(10):
-            up = subprocess.Popen([sys.executable, LINK_LAB, "up", "--hosts", "3", "--prefix", PREFIX],
-                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
-            time.sleep(chance.uniform(0.1, 1.0) * whole)
-            # Either link-lab alone dies, while what it has started goes on for a moment, or all of it.
-            (os.kill if attempt % 2 else os.killpg)(up.pid, signal.SIGKILL)
-            up.wait()
-            unfinished += link_lab("status").returncode == 1
-            if attempt % 4 < 2:
-                self.expect(link_lab("up", "--hosts", 3), 0)
-                self.expect(link_lab("status"), 0, "3 hosts (200mbit each) on one switch")
+        with tempfile.TemporaryDirectory() as place:
+            commands = HeldCommands(Path(place))
+            up, _ = commands.start("up", "--hosts", "3", hold=0)
+            self.assertEqual(up.wait(), 0)
+            number = commands.made()
+            self.assertGreater(number, 10)
             self.expect(link_lab("down"), 0)
-            self.assertEqual(links_and_namespaces(), self.before)
-        self.assertGreater(unfinished, 0, "no kill hit a lab that was being built: the test shows nothing")
+            unfinished = 0
+            for attempt, hold in enumerate(sorted(random.Random(20240607).sample(range(1, number + 1), 10))):
+                up, held = commands.start("up", "--hosts", "3", hold=hold)
+                held()
+                # Either link-lab alone dies, while what it has started goes on for a moment, or all of it.
+                (os.kill if attempt % 2 else os.killpg)(up.pid, signal.SIGKILL)
+                up.wait()
+                commands.go_on()
+                unfinished += link_lab("status").returncode == 1
+                if attempt % 4 < 2:
+                    self.expect(link_lab("up", "--hosts", 3), 0)
+                    self.expect(link_lab("status"), 0, "3 hosts (200mbit each) on one switch")
+                self.expect(link_lab("down"), 0)
+                self.assertEqual(links_and_namespaces(), self.before)
+            self.assertGreater(unfinished, 4, "hardly a kill hit a lab that was being built: the test shows little")
 
     def test_being_asked_to_end_leaves_nothing(self):
         for number in (signal.SIGTERM, signal.SIGINT):

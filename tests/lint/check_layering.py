@@ -21,9 +21,9 @@ NARROW = {"results": {"common", "results"}, "schedule": {"common", "results", "s
 # The folders of a module, likewise: each includes only those before it. "" is the module's own files; one that others stand on is
 # listed by its name, without suffix, as a folder of its own.
 FOLDERS = {
-    "sim": ["topology", "engine", "nccl", ""],
+    "sim": ["topology", "sharing", "symmetry", "engine", "nccl", ""],
     "real": ["system", "execute", "backend", "launch", "measure", "probe", ""],
-    "analysis": ["", "comparison", "plan", "sharding", "check"],
+    "analysis": ["", "comparison", "parameters", "plan", "sharding", "check"],
     "plots": ["drawing", "charts", ""],
     "study": ["ranks", "inputs", "plan", "", "logs"],
     "plots": ["drawing", "charts"],
@@ -42,9 +42,9 @@ WRAPPED = {
 # What writes to the standard streams or ends the program.
 PRINTS = re.compile(r"(?<![\w_.>])(?:std::)?(?:printf|puts|fputs|putchar|perror|exit|abort)\s*\(|\b(?:stdout|stderr)\b|std::(?:cout|cerr|clog)\b|fmt::print\b")
 # What makes code run in several threads. The thread sanitizer runs the tests of real/ and ringside/ (THREADED in their
-# CMakeLists.txt); the two files of plots/ start gnuplots and share nothing but the wait for them.
+# CMakeLists.txt), of common/, and predictions side by side (tests/sim); the two files of plots/ start gnuplots and share nothing but the wait for them.
 THREADS = {"atomic", "barrier", "condition_variable", "future", "latch", "mutex", "semaphore", "shared_mutex", "thread"}
-THREADED = ("real/", "ringside/", "plots/charts/draw.cpp", "plots/drawing/gnuplot.cpp")
+THREADED = ("real/", "ringside/", "common/parallel.cpp", "plots/charts/draw.cpp", "plots/drawing/gnuplot.cpp")
 
 # Which backend it is only real/backend asks; everybody else asks its row (RegisteredBackend). Naming one as a value is fine, and so
 # is asking whether one was chosen at all.

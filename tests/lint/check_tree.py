@@ -14,7 +14,7 @@ from check_text import files_of, report  # pylint: disable=wrong-import-position
 CODE = {".cpp", ".hpp", ".cu", ".py"}
 MOST_LINES, MOST_FILES, TOP = 400, 25, 20
 # Folders of data, one file for each thing there is.
-DATA = ("configs/", "docs/measurements", "docs/images", "tests/scenario/broken", "tests/import/", "tests/golden", "tests/results/")
+DATA = ("configs/", "lab/docs/", "docs/images", "tests/scenario/broken", "tests/import/", "tests/golden", "tests/results/")
 
 
 def faults_of(root: pathlib.Path):

@@ -63,7 +63,7 @@ TEST(PlanCharts, WhereOffersTieNoneIsRecommended) {
     point.tied = true;
   }
   EXPECT_THAT(texts_of(cost_against_time(chart, kPlanContext)[0]),
-              testing::AllOf(Contains("cannot be told apart"), testing::Not(Contains("recommended"))));
+              testing::AllOf(Contains("tie"), testing::Not(Contains("recommended"))));
 }
 
 TEST(PlanCharts, EveryOfferWithRoomBesideItIsNamed) {

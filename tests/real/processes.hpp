@@ -14,8 +14,8 @@
 /// What tests of whole processes look at and do to them.
 namespace ringside {
 
-/// A temporary directory that this process and its children use for theirs. Tells them from those of other tests
-/// that run at the same time.
+/// A temporary directory that this process and its children use for theirs. Tells them from those of other
+/// tests that run at the same time.
 class OwnTemporaryDirectory {
  public:
   OwnTemporaryDirectory();
@@ -37,7 +37,7 @@ class OwnTemporaryDirectory {
   std::filesystem::path path_;
 };
 
-/// A process on each of some cores, by default every one that we may use, that computes as long as this lives.
+/// A process on each of some cores, by default all of ours, that computes while this lives.
 class BusyCores {
  public:
   explicit BusyCores(const std::vector<std::size_t>& cores = allowed_cores());

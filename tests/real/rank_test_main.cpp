@@ -1,7 +1,8 @@
 // A program with ranks, for tests that need whole processes:
 //   test_ranks rank …                                                  a rank, as measure() starts it
 //   test_ranks measure ALGORITHM RANKS BYTES SECONDS [WRAP [TIMEOUT]]  one all_reduce, for so long
-//   test_ranks join ALGORITHM RANKS BYTES SECONDS RENDEZVOUS           the same as one rank of another launcher
+//   test_ranks shm …                                                   the same through shared memory
+//   test_ranks join ALGORITHM RANKS BYTES SECONDS RENDEZVOUS   the same as one rank of another launcher
 //   test_ranks sweep RANKS SECONDS BYTES… -- ALGORITHM…                a table of them
 //   test_ranks probe SECONDS RANKS…                                    a table of probes
 
@@ -58,7 +59,8 @@ int run(const std::vector<std::string>& arguments) {
     print_probes(arguments);
     return 0;
   }
-  if (arguments.size() >= 5 && (verb == "measure" || verb == "join")) {
+  if (arguments.size() >= 5 && (verb == "measure" || verb == "shm" || verb == "join")) {
+    options.launch.backend = verb == "shm" ? Backend::shm : Backend::gloo;
     points.push_back(
         {.algorithm = arguments[1], .ranks = std::stoi(arguments[2]), .bytes = {std::stoll(arguments[3])}});
     options.budget_per_point = {std::stod(arguments[4])};

@@ -1,5 +1,8 @@
 #include <cstdlib>
 #include <fstream>
+#include <map>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -23,32 +26,63 @@ std::string escaped(std::string text) {
   return text;
 }
 
+/// Maps that the page has shown: their fields, as text, and the path of the first map that has them.
+using ShownMaps = std::map<std::string, std::string>;
+
+/// The fields of the map at `path`, one line each; empty for a field that is no map.
+std::string fields_of_map(const std::vector<FieldDescription>& fields, const FieldDescription& map) {
+  std::string text;
+  for (const FieldDescription& field : fields) {
+    if (field.path.starts_with(map.path + ".")) {
+      text += fmt::format("{} {} {}\n", field.path.substr(map.path.size()),
+                          field.unit == map.unit ? "" : field.unit, field.meaning);
+    }
+  }
+  return text;
+}
+
+/// A map whose fields stand on the page already has one row that names the place.
 template <typename T>
-std::string markdown_table() {
+std::string markdown_table(ShownMaps& shown) {
   const FieldTable<T>& table = field_table<T>();
   std::string text =
       fmt::format("| field | unit | meaning |\n| --- | --- | --- |\n| `record` | | `{}` |\n", table.record);
-  for (const FieldDescription& field : descriptions(table.fields)) {
-    text += fmt::format("| `{}` |{} | {} |\n", field.path, field.unit.empty() ? "" : " " + field.unit,
-                        escaped(field.meaning));
+  const std::vector<FieldDescription> fields = descriptions(table.fields);
+  std::string skipped = "no map";
+  for (const FieldDescription& field : fields) {
+    if (field.path.starts_with(skipped + ".")) {
+      continue;
+    }
+    std::string meaning = escaped(field.meaning);
+    if (const std::string inside = fields_of_map(fields, field); !inside.empty()) {
+      const auto [first, is_new] = shown.emplace(inside, field.path);
+      if (!is_new) {
+        skipped = field.path;
+        meaning += first->second == field.path ? "; fields as above"
+                                               : fmt::format("; fields as `{}`", first->second);
+      }
+    }
+    text +=
+        fmt::format("| `{}` |{} | {} |\n", field.path, field.unit.empty() ? "" : " " + field.unit, meaning);
   }
   return text;
 }
 
 /// What stands between the markers is replaced by the table.
 template <typename T>
-void put_table(std::string& page) {
+void put_table(std::string& page, ShownMaps& shown) {
   const std::string what = fmt::format("fields of {}", field_table<T>().record);
   const std::string begin = fmt::format("<!-- {} -->\n", what);
   const std::size_t from = page.find(begin);
   const std::size_t to = page.find(fmt::format("<!-- end of {} -->", what));
   ASSERT_TRUE(from != std::string::npos && to != std::string::npos) << "docs/results.md lacks the " << what;
-  page.replace(from + begin.size(), to - from - begin.size(), markdown_table<T>());
+  page.replace(from + begin.size(), to - from - begin.size(), markdown_table<T>(shown));
 }
 
 template <typename... Kinds>
 void put_tables(std::string& page, const std::variant<Kinds...>* /*type*/) {
-  (put_table<Kinds>(page), ...);
+  ShownMaps shown;
+  (put_table<Kinds>(page, shown), ...);
 }
 
 TEST(Documentation, ShowsTheFieldsOfEveryRecord) {

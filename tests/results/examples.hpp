@@ -19,8 +19,8 @@ Point full_point();
 Point gpu_point();
 /// One record of each kind in which every field is present (a measurement that is not ok has another line).
 std::vector<Record> full_records();
-/// A header, a measured point for each of whole_file_keys() and a record that follows from them, as lines; short, because
-/// tests cut it at every byte.
+/// A header, a measured point for each of whole_file_keys() and a record that follows from them, as lines;
+/// short, because tests cut it at every byte.
 std::string whole_file();
 std::vector<PointKey> whole_file_keys();
 

@@ -1,4 +1,4 @@
-// write() of the C library as it is when a signal comes in between: this program's own counts before the library's.
+// write() interrupted by a signal: this program's own counts before the C library's.
 
 #include <cerrno>
 

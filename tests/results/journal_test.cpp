@@ -173,7 +173,7 @@ TEST(Journal, ADiskThatFillsUpInTheMiddleOfALineLeavesWholeLines) {
   const std::filesystem::path file = folder / "results.jsonl";
   const std::string point_line = to_line(full_point()) + '\n';
   const auto room = static_cast<rlim_t>(to_line(examples::header()).size() + 1 + point_line.size() * 5 / 2);
-  // A limit on file sizes breaks a write in the middle just as a full disk does; it is set in a process of its own.
+  // A limit on file sizes breaks a write as a full disk does; it is set in a process of its own.
   const pid_t child = ::fork();
   if (child == 0) {
     std::signal(SIGXFSZ, SIG_IGN);

@@ -51,7 +51,7 @@ class Launch : public ::testing::TestWithParam<Backend> {
     return {.ranks = ranks, .backend = GetParam(), .timeout = timeout};
   }
 };
-INSTANTIATE_TEST_SUITE_P(Backends, Launch, ::testing::Values(Backend::gloo, Backend::threads),
+INSTANTIATE_TEST_SUITE_P(Backends, Launch, ::testing::Values(Backend::gloo, Backend::shm, Backend::threads),
                          [](const auto& parameter) { return std::string(name(parameter.param)); });
 
 TEST_P(Launch, EveryRankRunsTheFunctionAndAllMeet) {
@@ -102,7 +102,7 @@ TEST_P(Launch, TheKindOfAnErrorIsKept) {
 
 TEST_P(Launch, RanksThatWaitForEachOtherAreNamedAtTheDeadline) {
   const Caught error = caught(group(2, 300ms), [](Communicator& communicator) {
-    const std::vector<float> message(4);
+    const std::vector<float> message(1 << 20);            // Short ones may wait in a buffer.
     communicator.send(message, 1 - communicator.rank());  // Both send first: nobody receives.
   });
   EXPECT_EQ(error.kind, ErrorKind::peer_lost);

@@ -1,4 +1,4 @@
-// The files that ship with the program, and files that must be refused by the loader and by the schemas alike.
+// The files that ship with the program, and files that loader and schemas must refuse alike.
 
 #include <algorithm>
 #include <fstream>
@@ -71,7 +71,8 @@ TEST(Configs, EveryGpuOfTheCatalogueIsThereOnceAndAddsUp) {
   for (const GpuSheet& sheet : gpu_sheets()) {
     SCOPED_TRACE(sheet.model);
     EXPECT_TRUE(models.insert(sheet.model).second);
-    EXPECT_EQ(sheet.vendor == Vendor::amd, sheet.architecture == Architecture::cdna);
+    EXPECT_EQ(sheet.vendor == Vendor::amd,
+              sheet.architecture == Architecture::cdna || sheet.architecture == Architecture::rdna);
     EXPECT_FALSE(sheet.nvlink_generation && sheet.xgmi_generation);
     EXPECT_EQ(sheet.links.has_value(), sheet.nvlink_generation || sheet.xgmi_generation);
     EXPECT_EQ(sheet.links.has_value(), sheet.links_bandwidth.has_value());

@@ -33,7 +33,7 @@ KnownNames known_names();
 Scenario scenario_of(std::string_view text);
 Machine machine_of(std::string_view text);
 
-/// The problems of a file, one each, without the folder in front: `case.yaml:3:1: ranks: …`. Empty when there are none.
+/// The problems of a file without the folder in front: `case.yaml:3:1: ranks: …`. Empty without any.
 std::vector<std::string> scenario_problems(std::string_view text);
 std::vector<std::string> machine_problems(std::string_view text);
 std::vector<std::string> scenario_problems_in(const Folder& folder, const std::filesystem::path& name);

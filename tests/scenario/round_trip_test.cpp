@@ -35,7 +35,7 @@ std::optional<T> maybe(const std::function<T()>& make) {
   return coin() ? std::optional<T>(make()) : std::nullopt;
 }
 
-/// Any double of the magnitude of real quantities, all bits of its fraction used; or a round number, as people write.
+/// Any double of the magnitude of real quantities, all bits used; or a round number.
 double positive(double low, double high) {
   const double part =
       static_cast<double>(*rc::gen::inRange<std::uint64_t>(0, std::uint64_t{1} << 53)) * 0x1p-53;
@@ -105,6 +105,14 @@ InterLink any_inter() {
   }
   link.nics = whole(1, 32);
   link.oversubscription = coin() ? 1 : positive(1, 10);
+  for (int nodes = whole(2, 8); coin() && link.levels.size() < 3; nodes *= whole(2, 4)) {
+    link.levels.push_back({.nodes = nodes,
+                           .oversubscription = coin() ? 1 : positive(1, 10),
+                           .latency = maybe<Seconds>([] { return seconds(); })});
+  }
+  if (!link.levels.empty()) {
+    link.levels.back().pairwise = coin();
+  }
   return link;
 }
 

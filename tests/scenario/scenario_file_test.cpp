@@ -128,7 +128,7 @@ TEST(ScenarioFile, RanksPerNodeGoToTheMachineAndFitItsNodes) {
   EXPECT_THAT(scenario_problems(text("ranks: 9\nranks_per_node: 4\n")),
               ElementsAre(HasSubstr("9 ranks, 4 per node, need more than the 2 nodes")));
   EXPECT_THAT(scenario_problems("ranks: 8\nranks_per_node: 4\nmessage_sizes: 1 MiB\nmachine: this\n"),
-              ElementsAre(HasSubstr("bears on nothing with `machine: this`")));
+              ElementsAre(HasSubstr("has no effect with `machine: this`")));
 }
 
 TEST(ScenarioFile, AnAlgorithmOfAnotherCollectiveIsUnknownHere) {
@@ -220,7 +220,7 @@ TEST(ScenarioFile, ANameThatIsNoFolderNameIsRefused) {
   }
 }
 
-// --- Message sizes --------------------------------------------------------------------------------------------------
+// --- Message sizes -----------------------------------------------------------------------------------------
 
 TEST(ScenarioFile, ASizeWithoutAUnitSaysSoAndShowsOne) {
   EXPECT_THAT(scenario_problems(scenario_with("message_sizes: [80000000]\n")),
@@ -333,7 +333,7 @@ TEST(ScenarioFile, ItsSoftwareCountsMoreThanThatOfTheMachine) {
   EXPECT_EQ(scenario.software.nccl_proto, "LL");
 }
 
-// --- Machine and measurements ---------------------------------------------------------------------------------------
+// --- Machine and measurements ------------------------------------------------------------------------------
 
 TEST(ScenarioFile, AnInlineMachineIsNamedAfterTheFileAndItsKeysAreNamedInFull) {
   const Scenario scenario =

@@ -1,4 +1,4 @@
-// Files whose `systems` are scenarios: what each takes from the keys beside them, and how one of them is named.
+// Files whose `systems` are scenarios: the keys that each takes from beside them, and names.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -45,6 +45,15 @@ TEST(Describe, SaysOnceWhatAllRanksDoAlike) {
               ElementsAre("every i → i+2: reduce everything"));
 }
 
+TEST(Describe, SaysOnceThatEveryRankSendsToEveryOther) {
+  EXPECT_THAT(describe_round(all_reduce("direct", 4), 0),
+              ElementsAre("every i → every other j: reduce everything"));
+  EXPECT_THAT(describe_round(all_reduce("direct_two_shot", 4), 0),
+              ElementsAre("every i → every other j: reduce chunk j"));
+  EXPECT_THAT(describe_round(all_reduce("direct_two_shot", 4), 1),
+              ElementsAre("every i → every other j: copy chunk i"));
+}
+
 TEST(Describe, ListsMovesThatDiffer) {
   EXPECT_THAT(describe_round(all_reduce("binomial_tree", 4), 0),
               ElementsAre("1 → 0: reduce everything", "3 → 2: reduce everything"));

@@ -8,8 +8,8 @@
 #include "schedule/chunk_layout.hpp"
 #include "schedule/promise.hpp"
 
-/// Runs schedules on real numbers, in the most obvious way: a vector per rank and buffer, and for every move of a
-/// round first a copy of what it reads.
+/// Runs schedules on real numbers, in the most obvious way: a vector per rank and buffer, and for every move
+/// of a round first a copy of what it reads.
 namespace ringside {
 namespace {
 

@@ -44,7 +44,7 @@ TEST(Proof, HoldsInAnyOrderOfRanks) {
   }
 }
 
-/// Damages each move in turn of all that are not redundant, in every algorithm, and expects the proof to fail.
+/// Damages each needed move in turn, in every algorithm, and expects the proof to fail.
 using Damage = void (*)(std::vector<Move>& round, std::size_t index);
 
 void expect_proof_notices(Damage damage) {

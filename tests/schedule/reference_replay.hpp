@@ -2,8 +2,8 @@
 
 #include "schedule/schedule.hpp"
 
-/// A slow, obvious interpreter of when things happen, on private full-duplex links between all pairs of ranks.
-/// The closed forms are compared with it.
+/// A slow, obvious interpreter of when things happen, on private full-duplex links between all pairs of
+/// ranks. The closed forms are compared with it.
 namespace ringside {
 
 struct Costs {
@@ -12,8 +12,8 @@ struct Costs {
   double gamma = 0;  ///< Per message size S that is reduced.
 };
 
-/// The time at which the last rank is done. All chunks are equally long. Throws std::logic_error when two messages
-/// go from one rank to another at the same time: they would share a link.
+/// The time at which the last rank is done. All chunks are equally long. Throws std::logic_error when two
+/// messages go from one rank to another at the same time: they would share a link.
 double reference_replay(const Schedule& schedule, const Costs& costs);
 
 }  // namespace ringside

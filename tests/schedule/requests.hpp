@@ -20,7 +20,7 @@ std::string label(const Schedule& schedule);
 /// How GoogleTest shows a move.
 void PrintTo(const Move& move, std::ostream* out);
 
-/// Beyond a power of two, so that everything from 1 on is there: odd, prime, powers of two and their neighbours.
+/// Beyond a power of two: odd, prime, powers of two and their neighbours are there.
 inline constexpr int kMaxRanks = 33;
 
 /// 1 … kMaxRanks ranks and nothing else said.

@@ -14,8 +14,8 @@ struct Script {
   std::vector<std::vector<Move>> rounds = {};
 };
 
-/// A schedule of exactly these rounds. An algorithm is a row of plain functions, so the script stands beside it: the
-/// one that was made last counts for all scripted schedules.
+/// A schedule of exactly these rounds. An algorithm is a row of plain functions, so the script stands beside
+/// it: the one that was made last counts for all scripted schedules.
 Schedule scripted_schedule(Script script, int num_ranks, Rank root = 0);
 
 /// The rounds of a schedule, to be damaged.

@@ -4,11 +4,13 @@
 
 #include "common/error.hpp"
 #include "results/codec/reader.hpp"
+#include "study/calibrate.hpp"
 #include "tests/study/workspace.hpp"
 
 namespace ringside::study {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::SizeIs;
 
@@ -95,6 +97,18 @@ TEST(CompareStudy, PointsThatFailedAreNamedAndCounted) {
     EXPECT_THAT(error.what(), HasSubstr("2 of 3 points failed, first ring"));
     EXPECT_THAT(error.what(), HasSubstr("out of memory; `resume` measures them again"));
   }
+}
+
+TEST(Calibrator, ProbesThatSayTooLittleLoseNoMeasurement) {
+  Workspace workspace;
+  const Calibrator calibrator(
+      ProbeRequest{.file = workspace.output() / "machine.yaml"});  // Has probed nothing yet.
+  Machine machine;
+  machine.name = "as it was";
+  EXPECT_FALSE(calibrator.describe(machine, true, workspace.observer()));
+  EXPECT_EQ(machine.name, "as it was");
+  EXPECT_THAT(workspace.notes(), ElementsAre(HasSubstr("No prediction: the ping_pong probes")));
+  EXPECT_THROW(calibrator.describe(machine, false, workspace.observer()), Error);
 }
 
 }  // namespace

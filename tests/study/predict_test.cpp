@@ -47,8 +47,7 @@ TEST(PredictStudy, OtherPoliciesThanPredictedAreTold) {
   other.segments = 4;
   point.measured.emplace().seconds = {1e-3};
   point.measured->policy = other;
-  EXPECT_THAT(conclude(points, false, nullptr).sentences,
-              testing::Contains(HasSubstr("ring on 4 ranks, 8 MiB: ")));
+  EXPECT_THAT(conclude(points, false).sentences, testing::Contains(HasSubstr("ring on 4 ranks, 8 MiB: ")));
 }
 
 TEST(PredictStudy, RingWinsLargeMessagesOnPrivateLinks) {
@@ -111,7 +110,7 @@ TEST(PredictStudy, AValueOfTheMachineFileThatBearsOnNothingIsRefused) {
                              "inter: {kind: infiniband, rate: 200 Gb/s, nics: 8}, "
                              "known: [{native: {ranks: 8, bytes: 1 GiB, seconds: 95 ms}}]}\n")};
   EXPECT_THAT([&] { predict(request, workspace.invocation(), workspace.observer()); },
-              testing::ThrowsMessage<Error>(HasSubstr("known: native of 1 GiB on 8 ranks: bears on none")));
+              testing::ThrowsMessage<Error>(HasSubstr("known: native of 1 GiB on 8 ranks: affects none")));
 }
 
 TEST(PredictStudy, RanksThatAllStandOnOneOfTwoNodesAreRefused) {

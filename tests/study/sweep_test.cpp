@@ -97,9 +97,9 @@ TEST(Sweep, AnUnknownKeyIsRefusedWithTheNearestOne) {
 
 TEST(Sweep, AllGpusOfTheSweptNodesTakePart) {
   Workspace workspace;
-  const auto file =
+  const auto file =  // All its ranks stand on the first node, which a sweep of ranks or nodes replaces.
       workspace.write("a.yaml",
-                      "name: nodes\nalgorithms: [naive, ring]\nranks: 16\nmessage_sizes: [8 MB]\n"
+                      "name: nodes\nalgorithms: [naive, ring]\nranks: 8\nmessage_sizes: [8 MB]\n"
                       "machine:\n  nodes: 2\n  gpus_per_node: 8\n"
                       "  intra: {kind: custom, latency: 1 us, bandwidth: 100 GB/s}\n"
                       "  inter: {kind: infiniband, rate: 200 Gb/s, nics: 1}\n");
@@ -116,7 +116,9 @@ TEST(Sweep, AllGpusOfTheSweptNodesTakePart) {
   EXPECT_THAT(ranks_of({"ranks_per_node=2,8"}), ElementsAre(4, 16));
   EXPECT_THAT(ranks_of({"nodes=2,4", "ranks_per_node=1,8"}), ElementsAre(2, 16, 4, 32));
   EXPECT_THAT(ranks_of({"nodes=2,4", "ranks=8"}), ElementsAre(8, 8));
+  EXPECT_THAT(ranks_of({"ranks=4,16"}), ElementsAre(4, 16));
   EXPECT_THROW(ranks_of({"ranks_per_node=16"}), Error);
+  EXPECT_THROW(ranks_of({"nics=1,2"}), Error);
 }
 
 TEST(Sweep, OneKeyIsDrawnAsLinesAndLongTablesShowWhereTheWinnerChanges) {

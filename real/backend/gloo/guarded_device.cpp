@@ -156,7 +156,7 @@ class GuardedPair final : public tcp::Pair {
  public:
   GuardedPair(tcp::Context* context, tcp::Device* device, int peer, std::chrono::milliseconds timeout)
       : tcp::Pair(context, device, peer, timeout), secret_(make_secret()), address_(self_, secret_) {
-    // Gloo's pair listens already and would take whoever comes; from here on nobody comes in but through `connect`.
+    // Gloo's pair already listens to anybody; from here on only `connect` lets in.
     const std::lock_guard lock(m_);
     if (state_ != LISTENING) {
       return;

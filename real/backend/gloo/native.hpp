@@ -14,8 +14,8 @@ namespace ringside {
 /// Why Gloo has no collective of its own for this point.
 std::optional<std::string> gloo_native_unsupported(const PointKey& key);
 
-/// Gloo's own collective, in place on `message`, as a call without arguments. gloo_native_unsupported() must have said
-/// nothing of it.
+/// Gloo's own collective, in place on `message`, as a call without arguments. gloo_native_unsupported() must
+/// have said nothing of it.
 NativeCall make_gloo_native(const std::shared_ptr<::gloo::Context>& context, Rank rank,
                             const CollectiveCall& call, std::span<std::byte> message);
 

@@ -120,7 +120,7 @@ bool everywhere(bool yes, Transport& transport) {
   return all != std::byte{0};
 }
 
-/// RINGSIDE_CUDA_GRAPH=0 puts every call on its stream one by one, for comparing and for machines where graphs fail.
+/// RINGSIDE_CUDA_GRAPH=0 puts calls on streams one by one, to compare and where graphs fail.
 std::string no_graph_wanted() {
   const char* value = std::getenv("RINGSIDE_CUDA_GRAPH");
   return value != nullptr && std::string_view(value) == "0" ? "RINGSIDE_CUDA_GRAPH=0" : "";
@@ -151,7 +151,7 @@ RankBackend join_nccl(const RankPlace& place) {
   };
   std::unique_ptr<NcclDevice> device = connect(no_graph_wanted());
   if (!everywhere(device->usable(), *backend.transport)) {
-    // A communicator that refused to be captured is lost, and with it those of the others; the next one is not asked to.
+    // A communicator that refused capture is lost at all ranks; the next one is not asked.
     const std::string refused = device->no_graph_because();
     device.reset();
     device = connect(refused.empty() ? "NCCL refused it at another rank" : refused);

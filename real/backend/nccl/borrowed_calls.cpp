@@ -44,8 +44,8 @@ class GpuMessages final : public Transport {
     return make(source, false, memory);
   }
 
-  /// All that is started and not yet under way, as one group: one after another, two ranks that both send first would wait
-  /// for each other on their streams.
+  /// All that is started and not yet under way, as one group: one after another, two ranks that both send
+  /// first would wait for each other on their streams.
   void start_all() {
     const std::vector<std::shared_ptr<Message>> messages = std::exchange(started_, {});
     if (messages.empty()) {
@@ -110,8 +110,8 @@ class GpuMessages final : public Transport {
   std::vector<std::shared_ptr<Message>> started_;  ///< And not yet under way.
 };
 
-/// Put on its streams call by call. A graph would have to be launched at all ranks alike (NCCL user guide, "Using NCCL with
-/// CUDA Graphs"), and which of its calls come again, in the same memory, each rank of a program knows only for itself.
+/// Put on its streams call by call. All ranks must launch a graph alike (NCCL user guide, "Using NCCL with
+/// CUDA Graphs"), and each rank alone knows which calls it repeats in the same memory.
 class BorrowedCall final : public DeviceCall {
  public:
   BorrowedCall(GpuStreams& streams, GpuMessages& messages, std::unique_ptr<GpuWork> work)

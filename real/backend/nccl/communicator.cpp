@@ -121,8 +121,7 @@ void NcclCommunicator::wait(cudaEvent_t event, std::string_view doing) {
 
 void NcclCommunicator::give_up(const Error& error) {
   if (std::exchange(group_is_open_, false)) {
-    library_
-        ->group_end();  // A group is this thread's: what another communicator asks for would become part of it.
+    library_->group_end();  // A group is this thread's, for all its communicators.
   }
   if (communicator_ != nullptr) {
     library_->comm_abort(std::exchange(communicator_, nullptr));

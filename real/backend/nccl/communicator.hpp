@@ -22,12 +22,12 @@ struct GpuRank {
   std::chrono::milliseconds meeting_timeout{60'000};  ///< Until all have met; others may still be starting.
 };
 
-/// What NCCL reports as an error of ours: a peer that is gone, a machine that cannot do it, or a failure. `detail` is
-/// NCCL's own last word and may be empty.
+/// What NCCL reports as an error of ours: a peer that is gone, a machine that cannot do it, or a failure.
+/// `detail` is NCCL's own last word and may be empty.
 Error nccl_error(ncclResult_t result, Rank rank, std::string_view doing, std::string_view detail);
 
-/// All ranks' meeting point in NCCL. It is non-blocking: every wait for the others, also inside NCCL, ends at the
-/// deadline. After an exception it is aborted and of no more use.
+/// All ranks' meeting point in NCCL. It is non-blocking: every wait for the others, also inside NCCL, ends at
+/// the deadline. After an exception it is aborted and of no more use.
 class NcclCommunicator {
  public:
   /// Called by all ranks at once; `id` is that of rank 0.
@@ -50,8 +50,8 @@ class NcclCommunicator {
   /// What `calls` asks of NCCL starts together. Returns when it is on its stream, not when it is done.
   void group(std::string_view doing, const std::function<void()>& calls);
 
-  /// Waits for an event that the GPU is to come to. Throws Error{peer_lost} at the deadline or when NCCL reports a lost
-  /// peer meanwhile.
+  /// Waits for an event that the GPU is to come to. Throws Error{peer_lost} at the deadline or when NCCL
+  /// reports a lost peer meanwhile.
   void wait(cudaEvent_t event, std::string_view doing);
 
  private:

@@ -12,12 +12,12 @@
 
 namespace ringside {
 
-/// What all calls of one rank share: its two streams, what ties them together, and a barrier that the GPUs keep
-/// among themselves.
+/// What all calls of one rank share: its two streams, what ties them together, and a barrier that the GPUs
+/// keep among themselves.
 class GpuStreams {
  public:
-  /// `no_graph_because`: why nothing is to be captured; empty = what can be is. Where NCCL refuses to be captured, it is of
-  /// no more use (usable() of the communicator), and no_graph_because() says why.
+  /// `no_graph_because`: why nothing is to be captured; empty = what can be is. Where NCCL refuses to be
+  /// captured, it is of no more use (usable() of the communicator), and no_graph_because() says why.
   GpuStreams(NcclCommunicator& communicator, std::string no_graph_because);
 
   NcclCommunicator& communicator() const { return communicator_; }
@@ -30,8 +30,8 @@ class GpuStreams {
   /// What comes next on `waiting` waits for what is on `awaited` so far.
   void order(cudaStream_t waiting, cudaStream_t awaited);
 
-  /// Puts a barrier of all ranks on the communication stream: a sum of one element. Behind it, ranks start within
-  /// microseconds of each other, other than behind a barrier of their hosts.
+  /// Puts a barrier of all ranks on the communication stream: a sum of one element. Behind it, ranks start
+  /// within microseconds of each other, other than behind a barrier of their hosts.
   void barrier();
 
   /// Captures what `enqueue` puts on the streams, from a start on the communication stream to its end.

@@ -38,7 +38,7 @@ class Planner {
  private:
   void add_transfer(const GroupTransfer& transfer) {
     if (ops_.empty() || ops_.back().kind != StreamOpKind::group) {
-      // A program starts a round when all steps before it are done: those that wait for transfers and the arithmetic.
+      // A program starts a round when all steps before it are done: waits for transfers, arithmetic.
       if (arithmetic_is_open_) {
         ops_.push_back({.kind = StreamOpKind::await_arithmetic});
         arithmetic_is_open_ = false;

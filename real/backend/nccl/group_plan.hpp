@@ -5,13 +5,13 @@
 
 #include "schedule/program/program.hpp"
 
-/// A program as a GPU runs it: what is put on its streams, in order, without the host ever waiting. Pure; knows
-/// nothing of CUDA or NCCL.
+/// A program as a GPU runs it: what is put on its streams, in order, without the host ever waiting. Pure;
+/// knows nothing of CUDA or NCCL.
 ///
 /// There are two streams. Group calls go one after another on the *communication* stream: each is one
-/// ncclGroupStart … ncclGroupEnd and is complete when all its transfers are. Copies and arithmetic go on the *arithmetic*
-/// stream, so that a reduction runs beside the next transfers exactly where the program allows it (pipelined_ring). Two
-/// kinds of entries tie the streams together; both wait on the device.
+/// ncclGroupStart … ncclGroupEnd and is complete when all its transfers are. Copies and arithmetic go on the
+/// *arithmetic* stream, so that a reduction runs beside the next transfers exactly where the program allows
+/// it (pipelined_ring). Two kinds of entries tie the streams together; both wait on the device.
 namespace ringside {
 
 enum class StreamOpKind : std::uint8_t {
@@ -40,8 +40,8 @@ struct StreamOp {
   bool operator==(const StreamOp&) const = default;
 };
 
-/// Transfers that start together become one group; between two ranks they match in order, as in the program. Reductions
-/// of several arrivals into one region become one, of up to `max_sources`.
+/// Transfers that start together become one group; between two ranks they match in order, as in the program.
+/// Reductions of several arrivals into one region become one, of up to `max_sources`.
 std::vector<StreamOp> plan_group_calls(const Program& program, int max_sources);
 
 }  // namespace ringside

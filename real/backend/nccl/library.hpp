@@ -7,8 +7,8 @@
 
 namespace ringside {
 
-/// libnccl.so.2, found when the program runs: this build saw only its header, so that one program runs with the NCCL of
-/// the system and with that of a PyTorch installation.
+/// libnccl.so.2, found when the program runs: this build saw only its header, so that one program runs with
+/// the NCCL of the system and with that of a PyTorch installation.
 class NcclLibrary {
  public:
   /// Throws Error{environment} that says where it was looked for, or which function an old one lacks.

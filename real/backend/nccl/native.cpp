@@ -71,7 +71,7 @@ class NativeWork final : public GpuWork {
   std::string what() const override { return "running NCCL's own collective"; }
   std::byte* message() const override { return message_; }
 
-  /// NCCL multiplies every contribution by 1/N before it adds them; where 1/N is not exact, neither is the result.
+  /// NCCL multiplies contributions by 1/N before adding; if 1/N is not exact, nor is the result.
   double tolerance() const override {
     const bool exact = call_.op != ReduceOp::avg || (call_.num_ranks & (call_.num_ranks - 1)) == 0;
     return exact ? 0 : call_.num_ranks * epsilon(call_.dtype);
@@ -120,8 +120,8 @@ class NativeWork final : public GpuWork {
     throw_bug("a supported collective", __FILE__, __LINE__, "points are checked before they are measured");
   }
 
-  /// A send to every other rank and a receive from it in one group, as alltoall_perf of nccl-tests does: chunk i·n + j of the buffer
-  /// goes from rank i to rank j. What a rank keeps for itself is there already.
+  /// A send to every other rank and a receive from it in one group, as alltoall_perf of nccl-tests does:
+  /// chunk i·n + j of the buffer goes from rank i to rank j. What a rank keeps for itself is there already.
   ncclResult_t start_all_to_all(std::size_t count) {
     const Rank rank = streams_.communicator().place().rank;
     ncclResult_t result = ncclSuccess;
@@ -133,7 +133,7 @@ class NativeWork final : public GpuWork {
     return result;
   }
 
-  /// Sends part `sent` of `count` elements to `target` and receives part `received` from `source`; nothing where both are this rank.
+  /// Sends part `sent` of `count` elements to `target`, and receives part `received` from `source`.
   ncclResult_t exchange(Rank target, Rank sent, Rank source, Rank received, std::size_t count) {
     const NcclCommunicator& communicator = streams_.communicator();
     if (target == communicator.place().rank) {

@@ -8,7 +8,7 @@
 
 namespace ringside {
 
-/// A program, as group calls and kernels; in place on `message`, or with a message of its own where that is null.
+/// A program, as group calls and kernels; in place on `message`, or with its own where that is null.
 std::unique_ptr<GpuWork> make_program_work(GpuStreams& streams, const Program& program,
                                            std::byte* message = nullptr);
 

@@ -119,8 +119,8 @@ class ThreadsTransfer final : public Transfer {
   }
 
  private:
-  /// Whether there was something before the timeout was over. In pieces, of which a time in which this process is stopped
-  /// counts as one: no rank is late for that.
+  /// Whether there was something before the timeout was over. In pieces, of which a time in which this
+  /// process is stopped counts as one: no rank is late for that.
   bool waited(std::unique_lock<std::mutex>& lock) {
     constexpr std::chrono::milliseconds kPiece{250};
     for (std::chrono::milliseconds left = timeout_; left > std::chrono::milliseconds(0); left -= kPiece) {

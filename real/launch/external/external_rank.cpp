@@ -23,8 +23,8 @@ struct Launcher {
 };
 
 // More specific ones first: Open MPI under Slurm sets both.
-// Sources: Open MPI FAQ "environment variables that Open MPI sets at run time"; MPICH's Hydra (PMI-1); srun(1), "output
-// environment variables"; PyTorch's torchrun, "environment variables".
+// Sources: Open MPI FAQ "environment variables that Open MPI sets at run time"; MPICH's Hydra (PMI-1);
+// srun(1), "output environment variables"; PyTorch's torchrun, "environment variables".
 constexpr std::array kLaunchers = {
     Launcher{"Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK",
              "PMIX_NAMESPACE"},

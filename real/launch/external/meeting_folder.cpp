@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Every rank but 0 greets with a number of its own, rank 0 answers every greeting, old ones too, with the name of this
+// Every rank but 0 greets with its own number, rank 0 answers all, old ones too, with the name of this
 // meeting, and only who has read that acknowledges it. So nobody who is no longer there counts as met.
 constexpr std::string_view kGreeting = "greeting-";
 constexpr const char* kAnswer = "answer-";
@@ -45,8 +45,8 @@ uid_t owner_of(const fs::path& directory) {
   return facts.st_uid;
 }
 
-/// Whole or not at all, for those who read it. Never through a link, and only where the directory belongs to whom a file of
-/// ours belongs: whoever owns it can exchange what is in it. (On a network's file system that may be another user for both.)
+/// Whole or not at all, for those who read it. Never through a link, and only where the directory has the
+/// owner of our files, who can exchange what is in it. (On a network file system both may be another user.)
 void write_file(const fs::path& file, const std::string& text) {
   const fs::path directory = file.parent_path();
   const fs::path draft = directory / (".draft-" + file.filename().string());

@@ -16,12 +16,12 @@ struct MeetingFolder {
   std::chrono::milliseconds timeout{60'000};
 };
 
-/// Called by all ranks at once: a folder below `path` that no earlier run has used, the same at all of them. What a run that
-/// was killed has left in `path` is passed over. Throws Error{environment} when the folder cannot be written, and
-/// Error{peer_lost} when the others do not come in time.
+/// Called by all ranks at once: a folder below `path` that no earlier run has used, the same at all of them.
+/// What a run that was killed has left in `path` is passed over. Throws Error{environment} when the folder
+/// cannot be written, and Error{peer_lost} when the others do not come in time.
 std::filesystem::path agree_on_folder(const MeetingFolder& folder);
 
-/// The folder of "file:///folder". Throws Error{bad_input} for one that is not absolute, and for the root of all files.
+/// The folder of "file:///folder". Throws Error{bad_input} for relative ones and for `/`.
 std::filesystem::path folder_of_rendezvous(const std::string& rendezvous);
 
 }  // namespace ringside

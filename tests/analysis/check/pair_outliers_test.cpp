@@ -11,7 +11,7 @@ namespace {
 using testing::IsEmpty;
 using testing::SizeIs;
 
-/// Every pair of `nodes` nodes a, b, c, …; each takes its own 1 or 2 % more or less, and those of a slow node so much longer.
+/// Every pair of `nodes` nodes a, b, c, …; each 1 or 2 % more or less, those of a slow node so much longer.
 std::vector<PairRun> fleet(int nodes, const std::string& slow = "", double slowdown = 1.5) {
   std::vector<PairRun> runs;
   for (int i = 0; i < nodes; ++i) {
@@ -113,7 +113,7 @@ TEST(PairOutliers, PairsThatVaryAnywayHaveToBeFarOff) {
 }
 
 TEST(PairOutliers, OfManyNodesSomeLookSlowByChance) {
-  // A ring of nodes, of which one is slow in both of its pairs: that says something of ten, and nothing of 200.
+  // A ring of nodes, of which one is slow in both of its pairs: it tells among ten, not among 200.
   const auto slow_of = [](int nodes) {
     std::vector<PairRun> runs;
     for (int i = 0; i < nodes; ++i) {

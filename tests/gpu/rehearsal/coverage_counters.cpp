@@ -1,5 +1,5 @@
-// Counted builds alone (scripts/coverage): ranks that are ended by their parent, or leave without the usual farewell, write their
-// counters, too. kill() and _exit() here are what this program calls instead of libc's.
+// Counted builds alone (scripts/coverage): ranks that are ended by their parent, or leave without the usual
+// farewell, write their counters, too. kill() and _exit() here are what this program calls instead of libc's.
 #include <csignal>
 #include <ctime>
 

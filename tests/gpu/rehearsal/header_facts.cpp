@@ -1,5 +1,5 @@
-// What include/ declares of CUDA and NCCL, compiled against include/ and, where they are installed, against the real headers:
-// both must have these numbers and these functions.
+// What include/ declares of CUDA and NCCL, compiled against include/ and, where they are installed, against
+// the real headers: both must have these numbers and these functions.
 #include <type_traits>
 
 #include <cuda_runtime_api.h>

@@ -1,4 +1,4 @@
-// Every algorithm of every collective on 1 to 8 ranks of the rehearsal device, every result checked element by element.
+// Every algorithm of every collective on 1 to 8 rehearsal ranks, results checked element by element.
 
 #include <cstdlib>
 #include <filesystem>
@@ -37,7 +37,7 @@ MeasureOptions options(int ranks_per_gpu = 1) {
   return options;
 }
 
-/// Parts of equal size, so that every native collective runs too; once also too few elements for every rank to have one.
+/// Parts of equal size, so that native runs too; once fewer elements than ranks.
 std::vector<std::int64_t> element_counts(DataType dtype, int ranks) {
   if (dtype == DataType::float32) {
     return {3, 67 * ranks};
@@ -102,8 +102,8 @@ TEST_P(OnTheRehearsalDevice, EveryAlgorithmOfEveryCollectiveAndTypeIsExactCallBy
 
 INSTANTIATE_TEST_SUITE_P(Ranks, OnTheRehearsalDevice, ::testing::Range(1, 9));
 
-/// A stream that runs ahead of the other reads what is not there yet, unless it waits. Each seed holds streams back in a way
-/// of its own.
+/// A stream that runs ahead of the other reads what is not there yet, unless it waits. Each seed holds
+/// streams back in a way of its own.
 class WhicheverStreamIsAhead : public ::testing::TestWithParam<int> {};
 
 TEST_P(WhicheverStreamIsAhead, ResultsAreExact) {

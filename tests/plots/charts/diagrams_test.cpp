@@ -114,7 +114,7 @@ TEST(Timeline, BarsAreInTheirTracksAndOverlapsGetLanes) {
                                          {"rank 0", {1e-6}, {4e-6}, "c", "reduce"}};
   const Panel panel = plots_of(timeline(bars, kContext).at(0)).at(0);
   EXPECT_THAT(panel.y.tics, ElementsAre(Tic{0.5, "rank 0"}, Tic{1.5, "rank 1"}));
-  EXPECT_EQ(panel.x.label, "time (us)");
+  EXPECT_EQ(panel.x.label, "time (µs)");
   const auto boxes = elements_of<Boxes>(panel).at(0).boxes;
   ASSERT_THAT(boxes, SizeIs(3));
   EXPECT_LE(boxes[0].high, boxes[1].low + 1e-12);  // Both of rank 0, one below the other.
@@ -164,7 +164,7 @@ TEST(Timeline, SeveralRunsStandBeneathEachOtherOnOneTimeAxis) {
   EXPECT_LT(panels[0].area.top + panels[0].area.height, panels[1].area.top);
   EXPECT_EQ(panels[0].area.left, panels[1].area.left);
   EXPECT_FALSE(panels[0].x.show_tic_labels);
-  EXPECT_EQ(panels[1].x.label, "time (us)");
+  EXPECT_EQ(panels[1].x.label, "time (µs)");
 }
 
 TEST(Timeline, MoreTracksThanFitAreSaidToBeMissing) {

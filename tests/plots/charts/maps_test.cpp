@@ -115,16 +115,16 @@ TEST(HeatMap, SignedValuesHaveAColourOnEitherSideOfWhite) {
                                             diverging_color(1)));
 }
 
-TEST(HeatMap, RatiosOfTimesHaveALogScaleOnWhichSlowIsAWarning) {
+TEST(HeatMap, RatiosOfBandwidthsHaveALogScaleOnWhichSlowIsAWarning) {
   LabelledMatrix matrix = samples::bandwidth_matrix(2);
-  matrix.time_ratio = true;
+  matrix.bandwidth_ratio = true;
   matrix.values = {{0.5, 1}, {2, 64}};
   const Figure figure = heat_map(matrix, kContext).at(0);
   const auto boxes = elements_of<Boxes>(plots_of(figure).at(0)).at(0).boxes;
-  EXPECT_EQ(boxes[0].fill, diverging_color(1.0 / 6)) << "faster is blue";
+  EXPECT_EQ(boxes[0].fill, diverging_color(-1.0 / 6)) << "slower is orange";
   EXPECT_EQ(boxes[1].fill, diverging_color(0));
-  EXPECT_EQ(boxes[2].fill, diverging_color(-1.0 / 6));
-  EXPECT_EQ(boxes[3].fill, diverging_color(-1)) << "slower is orange";
+  EXPECT_EQ(boxes[2].fill, diverging_color(1.0 / 6));
+  EXPECT_EQ(boxes[3].fill, diverging_color(1)) << "faster is blue";
   for (const char* label : {"64", "8", "1", "0.125", "0.0156"}) {
     EXPECT_THAT(texts_of(figure), Contains(label));
   }

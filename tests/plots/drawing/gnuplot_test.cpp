@@ -82,13 +82,6 @@ TEST(GnuplotScript, FontsHaveTheSameSizeInAllFormats) {
   EXPECT_THAT(script_with(text, ImageFormat::svg), HasSubstr("font 'DejaVu Sans Bold,20'"));
 }
 
-TEST(GnuplotScript, MicrosecondsHaveTheirSign) {
-  const auto shown = [](const char* text) { return script_with(Text{.text = text}); };
-  EXPECT_THAT(shown("10 us"), HasSubstr("'10 µs'"));
-  EXPECT_THAT(shown("time (us)"), HasSubstr("'time (µs)'"));
-  EXPECT_THAT(shown("for us, 10 users, bonus 1"), HasSubstr("'for us, 10 users, bonus 1'"));
-}
-
 TEST(GnuplotScript, OpacityBecomesTransparency) {
   const Band band{.points = {{0, 0, 1}, {1, 0, 1}}, .fill = {.rgb = 0x112233, .opacity = 0.2}};
   EXPECT_THAT(script_with(band), HasSubstr("fc rgb '#cc112233'"));

@@ -69,7 +69,7 @@ TEST(SizeTics, LabelsNeverTouch) {
 }
 
 TEST(TimeTics, ArePowersOfTenWithUnits) {
-  EXPECT_THAT(labels(time_tics({8e-6, 0.3}, 480)), ElementsAre("10 us", "100 us", "1 ms", "10 ms", "100 ms"));
+  EXPECT_THAT(labels(time_tics({8e-6, 0.3}, 480)), ElementsAre("10 µs", "100 µs", "1 ms", "10 ms", "100 ms"));
 }
 
 TEST(TimeTics, AShortAxisHasTwoAndFiveToo) {
@@ -78,7 +78,7 @@ TEST(TimeTics, AShortAxisHasTwoAndFiveToo) {
 
 TEST(TimeTics, AVeryLongAxisSkipsDecades) {
   EXPECT_THAT(labels(time_tics({1e-9, 1e6}, 300)),
-              ElementsAre("1 ns", "1 us", "1 ms", "1 s", "1000 s", "1000000 s"));
+              ElementsAre("1 ns", "1 µs", "1 ms", "1 s", "1000 s", "1000000 s"));
 }
 
 TEST(RatioTics, OneIsAlwaysThere) {
@@ -102,7 +102,7 @@ TEST(LinearTics, AreMultiplesInTheUnit) {
 TEST(Units, FollowTheLargestValue) {
   EXPECT_EQ(time_unit({2.5}).name, "s");
   EXPECT_EQ(time_unit({2.5e-3}).name, "ms");
-  EXPECT_EQ(time_unit({40e-6}).name, "us");
+  EXPECT_EQ(time_unit({40e-6}).name, "µs");
   EXPECT_EQ(time_unit({40e-9}).name, "ns");
   EXPECT_EQ(bandwidth_unit({12e9}).name, "GB/s");
   EXPECT_EQ(bandwidth_unit({12e6}).name, "MB/s");

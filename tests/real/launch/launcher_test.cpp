@@ -1,5 +1,5 @@
-// Real rank processes over Gloo: what they give, and what is left when they are killed, stopped or interrupted.
-// 400 lines: one fixture serves all of it.
+// Real rank processes over Gloo: what they give, and what is left when they are killed, stopped or
+// interrupted. 400 lines: one fixture serves all of it.
 
 #include <chrono>
 #include <csignal>

@@ -164,7 +164,8 @@ TEST(Measure, UnknownAlgorithmsAndImpossiblePointsAreErrors) {
 
 TEST(Measure, ABackendThatIsNotThereIsOneSentence) {
   EXPECT_EQ(unavailable(Backend::threads), std::nullopt);
-  EXPECT_THAT(unavailable(Backend::mpi).value_or(""), HasSubstr("no ranks talk through MPI yet"));
+  EXPECT_THAT(unavailable(Backend::mpi).value_or(""),
+              HasSubstr("ranks that mpirun starts talk through gloo or nccl, not through MPI"));
   MeasureOptions options = quick();
   options.launch.backend = Backend::mpi;
   try {

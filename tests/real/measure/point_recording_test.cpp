@@ -66,7 +66,7 @@ std::vector<std::vector<StepTime>> steady_times(const std::vector<Program>& prog
 }
 
 TEST(TraceEvents, ATransferLastsFromTheLaterStartToTheEndOfTheReceiversWait) {
-  // Both ranks: 0 receive, 1 send, 2 wait for 0, 3 reduce, 4 wait for 1, 5 receive, 6 send, 7 wait for 5, 8 wait for 6.
+  // Both: 0 receive, 1 send, 2 wait for 0, 3 reduce, 4 wait for 1, 5 receive, 6 send, 7 waits for 5, 8 for 6.
   const std::vector<Program> programs = programs_of({.algorithm = "ring", .ranks = 2, .bytes = {16}});
   ASSERT_EQ(programs[0].steps.size(), 9U);
   const auto transfer = [](Rank source, std::int64_t round, std::int32_t chunk, double start, double end) {

@@ -236,7 +236,7 @@ Transformer qwen() {
 TEST(Transformer, HasTheParametersThatArePublished) { EXPECT_EQ(parameters_of(qwen()), 494'032'768); }
 
 TEST(Transformer, HeadsMayBeWiderTogetherThanTheModel) {
-  // Qwen3-0.6B and gemma-2-2b, as published, but for norms that are not counted: of every head, and two more of every layer.
+  // Qwen3-0.6B and gemma-2-2b, as published, but for norms not counted: each head's, two more per layer.
   Transformer model = {.layers = 28,
                        .hidden = 1024,
                        .heads = 16,

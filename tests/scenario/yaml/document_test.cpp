@@ -108,7 +108,7 @@ TEST(Document, TextThatBeginsWithACommaIsRefusedAtOnce) {
 }
 
 TEST(Document, FourTimesAsManyLinesTakeFourTimesAsLong) {
-  // The processor's time, whatever else it does; lines that are looked at once for each line would take 16 times as long.
+  // Processor time; looking at all lines once per line would take 16 times as long.
   const auto time_of = [](int lines) {
     std::string text;
     for (int line = 0; line < lines; ++line) {

@@ -58,7 +58,7 @@ TEST(Policy, CutsSchedulesThatKeepAllLinksBusy) {
       cut.insert(algorithm);
     }
   }
-  // Without nodes `hierarchical` is a ring. The root of `naive` receives, then sends; other algorithms change their peers.
+  // Without nodes `hierarchical` is a ring. `naive`'s root receives, then sends; others change peers.
   EXPECT_THAT(cut, IsSupersetOf({"hierarchical", "pipelined_ring", "ring"}));
   for (const char* whole : {"naive", "tutorial_ring", "binomial_tree", "halving_doubling", "direct"}) {
     EXPECT_FALSE(cut.contains(whole)) << whole;

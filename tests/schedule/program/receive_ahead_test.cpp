@@ -82,7 +82,7 @@ TEST(Receivers, AreReadyAsThePolicySays) {
   const Bytes size{4 << 20};
   EXPECT_EQ(num_ready(size, {}), 0);
   EXPECT_EQ(num_ready(size, {.receives_ahead = true}), 4 * 5) << "in every round but the first";
-  // Two chunks on their way to be reduced would need more than 64 MiB; what is copied needs no memory of its own.
+  // Two chunks on their way to be reduced would need more than 64 MiB; copies need none.
   EXPECT_EQ(num_ready({(128 << 20) + 1024}, {.receives_ahead = true}), 4 * 3);
 }
 

@@ -1,4 +1,4 @@
-// On private, equal links the interpreters of a schedule that give seconds must agree: each is a check of the others.
+// On private, equal links all interpreters of a schedule must agree: each checks the others.
 
 #include <array>
 #include <span>
@@ -49,7 +49,7 @@ void expect_agreement(const Schedule& schedule, const Costs& costs,
 
 TEST(Agreement, EveryAlgorithmCostsTheSameInEveryInterpreter) {
   constexpr std::array<std::int64_t, 3> kElements = {1, 37, 100'000};
-  // γ up to β/2: in every algorithm a rank then reduces what it receives in one round during the next transfer.
+  // γ up to β/2: a rank then reduces what it received during the next transfer.
   constexpr std::array kReductionCosts = {0.0, 3e-11, 5e-11};
   for (const Algorithm& algorithm : all_algorithms()) {
     for (int n = 1; n <= 33; ++n) {

@@ -115,8 +115,8 @@ const Rounds kThreeAtOnce = {
     {{.source = 0, .target = 1}, {.source = 0, .target = 2}, {.source = 3, .target = 2}}};
 
 TEST(Flow, SharesAreMaxMinFair) {
-  // Links: a of 10 GB/s, b of 4 GB/s. Flows: a; a and b; b. The two on b get 2 GB/s each, and the first what is
-  // left of a, 8 GB/s. It is done after 4 MB / 8 GB/s = 0.5 ms; the others after 4 MB / 2 GB/s = 2 ms.
+  // Links: a of 10 GB/s, b of 4 GB/s. Flows: a; a and b; b. The two on b get 2 GB/s each, and the first what
+  // is left of a, 8 GB/s. It is done after 4 MB / 8 GB/s = 0.5 ms; the others after 4 MB / 2 GB/s = 2 ms.
   Network network = test::wired(
       {{.name = "a", .latency = {0}, .capacity = {1e10}}, {.name = "b", .latency = {0}, .capacity = {4e9}}},
       {{{}, {0}, {0, 1}, {}}, {{}, {}, {}, {}}, {{}, {}, {}, {}}, {{}, {}, {1}, {}}});
@@ -132,8 +132,8 @@ TEST(Flow, SharesAreMaxMinFair) {
 const Rounds kStaggered = {{{.source = 0, .target = 1}, {.source = 2, .target = 3, .num_chunks = 1}}};
 
 TEST(Flow, AFlowThatComesLaterSlowsTheFirstDownFromThenOn) {
-  // The second flow's latency is 0.2 ms longer. Until then the first has sent half; then both have 5 GB/s: the
-  // first needs 0.4 ms more, and the second, half done by then, 0.2 ms more alone.
+  // The second flow's latency is 0.2 ms longer. Until then the first has sent half; then both have 5 GB/s:
+  // the first needs 0.4 ms more, and the second, half done by then, 0.2 ms more alone.
   Network network =
       test::wired({{.name = "near", .latency = {0}, .capacity = {1e11}},
                    {.name = "far", .latency = {2e-4}, .capacity = {1e11}},
@@ -204,8 +204,8 @@ TEST(Flow, RanksCarryOnWhileTheyReduceOtherChunks) {
 }
 
 TEST(Flow, AReductionWaitsUntilTheChunkAsItWasIsSent) {
-  // Rank 1 sends what it had before the round over a slow link; the contribution that arrives meanwhile must not be
-  // in it.
+  // Rank 1 sends what it had before the round over a slow link; the contribution that arrives meanwhile must
+  // not be in it.
   static const Rounds kRounds = {
       {{.source = 0, .target = 1, .kind = MoveKind::reduce}, {.source = 1, .target = 2}}};
   Network network = test::wired({{.name = "fast", .latency = {0}, .capacity = {1e10}},
@@ -216,7 +216,7 @@ TEST(Flow, AReductionWaitsUntilTheChunkAsItWasIsSent) {
   EXPECT_NEAR(replayed<kRounds>(network), 10 * kTransfer + kTransfer, 1e-12);
 }
 
-/// Rank 0 to 1 and 2 to 1 over a slow and a fast link, rank 0 to 2 over a fast one, rank 1 to 2 over a slow one.
+/// Rank 0 to 1 and 2 to 1 over a slow and a fast link, 0 to 2 over a fast one, 1 to 2 over a slow one.
 Network slow_and_fast() {
   Network network = test::wired({{.name = "fast", .latency = {0}, .capacity = {1e10}},
                                  {.name = "slow", .latency = {0}, .capacity = {1e9}},

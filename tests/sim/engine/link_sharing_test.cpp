@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sim/engine/activities.hpp"
+#include "sim/sharing/activities.hpp"
 #include "tests/sim/engine/networks.hpp"
 
 namespace ringside {

@@ -1,8 +1,8 @@
-// SimGrid SMPI simulates the same all_reduces on the same machine, with other code by other people. The machine is a star
+// SimGrid SMPI simulates the same all_reduces with other code by other people. The machine is a star
 // of hosts with one link up and one down, 2.5 us and 10 GB/s each: α = 5 us and β of 10 GB/s in our words.
 //
-// SMPI's seconds start when a rank leaves the barrier in front, and its ranks leave that up to one latency apart: 5 us,
-// and up to 0.3 us of the barrier's and the clock's own bytes at 64 ranks. So SMPI − 5 us must be ours within 0.5 us.
+// SMPI's seconds start at a barrier that ranks leave up to a latency apart: 5 us, and up to 0.3 us of the
+// barrier's and the clock's bytes at 64 ranks. So SMPI − 5 us must be ours within 0.5 us.
 
 #include <array>
 #include <cstdio>

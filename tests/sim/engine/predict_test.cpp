@@ -77,13 +77,13 @@ TEST(Predict, ChoosesTheCheapestFidelityThatHolds) {
 }
 
 TEST(Predict, WhereTheClosedFormIsNotExactItIsNotChosen) {
-  // One element: of eight chunks seven are empty and move nothing; both trees together send up and down 3 levels.
+  // One element: seven of eight chunks are empty and do not move; both trees send up and down 3 levels.
   Machine mesh = custom_machine();
   mesh.intra->ports = Ports::all;
   const Prediction tiny = predicted(mesh, point("double_binary_tree", 8, {4}));
   EXPECT_EQ(tiny.fidelity, Fidelity::replay);
   EXPECT_NEAR(tiny.seconds.value, 6 * 1e-5, 1e-8);
-  // Reducing at 2 GB/s cannot hide behind links of 10 GB/s: no schedule reduces 7/8 of 80 MB in less than 35 ms.
+  // Reducing at 2 GB/s cannot hide behind links of 10 GB/s: none reduces 7/8 of 80 MB in under 35 ms.
   Machine slow = mesh;
   slow.intra->reduction = SecondsPerByte{0.5e-9};
   for (const char* algorithm : {"double_binary_tree", "pipelined_ring", "ring"}) {
@@ -314,6 +314,17 @@ TEST(Predict, NativeGlooIsItsPipelinedRing) {
   const double ring = predicted(custom_machine(), point("ring")).seconds.value;
   EXPECT_GT(native, ring) << "more messages, and no reduction to hide";
   EXPECT_LT(native, 2 * ring);
+}
+
+TEST(Predict, NativeThroughMemoryIsTwoShots) {
+  Machine machine = custom_machine();
+  const double native = predicted(machine, point("native"), {.backend = Backend::shm}).seconds.value;
+  EXPECT_EQ(native, predicted(machine, point("direct_two_shot")).seconds.value);
+  PointKey broadcast = point("native");
+  broadcast.collective = Collective::broadcast;
+  const auto result = predict(machine, broadcast, {.backend = Backend::shm});
+  ASSERT_TRUE(std::holds_alternative<Unpredicted>(result));
+  EXPECT_EQ(std::get<Unpredicted>(result).reason, "shm's own broadcast is not modelled, only its all_reduce");
 }
 
 TEST(Predict, NativeSaysWhyItIsNotModelled) {

@@ -22,7 +22,7 @@ TEST(Replay, OneStragglerSetsThePaceOfTheWholeRing) {
 }
 
 TEST(Replay, MovesWithoutBytesCostNothing) {
-  // One element: of the eight chunks only the first is not empty, and it goes once around to be reduced and once more.
+  // One element: only the first of eight chunks is not empty; it goes around to be reduced and once more.
   const Schedule ring(*find_algorithm(Collective::all_reduce, "ring"), {.num_ranks = 8});
   const Network network = test::uniform_network(8, {});
   const Execution one(ring, {4}, DataType::float32);
@@ -32,7 +32,7 @@ TEST(Replay, MovesWithoutBytesCostNothing) {
 }
 
 TEST(Replay, EveryPairHasTheCostOfItsRoute) {
-  // Two hops of 1 us each way out, 10 and 5 GB/s: the narrower one counts. The way back crosses host memory twice.
+  // Two hops of 1 us out, 10 and 5 GB/s: the narrower counts. Back, host memory is crossed twice.
   const Network network = test::wired({{.name = "out", .latency = {1e-6}, .capacity = {1e10}},
                                        {.name = "narrow", .latency = {1e-6}, .capacity = {5e9}},
                                        {.name = "host memory", .latency = {3e-6}, .capacity = {8e9}}},

@@ -32,7 +32,7 @@ void erase(SharedProcessor& processor, ProbeKind kind) {
   std::erase_if(processor.curves, [kind](const Curve& curve) { return curve.kind == kind; });
 }
 
-/// 10 us up to 1 kB, 100 us at 100 kB, 1.1 ms at 1.1 MB; two at once take 1.5 times, four at once 4 times as long.
+/// 10 us up to 1 kB, 100 us at 100 kB, 1.1 ms at 1.1 MB; two at once take 1.5 times, four 4 times as long.
 SharedProcessor two_cores() {
   SharedProcessor processor;
   processor.cores = 2;
@@ -109,13 +109,13 @@ TEST(SharedProcessor, ARingHasAllItsMessagesUnderWayAtOnce) {
 }
 
 TEST(SharedProcessor, ReductionsShareTheCores) {
-  // Four ranks reduce at once on two cores: half speed. 6 rounds of transfers, 3 of them with a reduction behind.
+  // Four ranks reduce at once on two cores: half speed. 6 rounds of transfers, 3 with a reduction.
   const double time = all_reduce("ring", shared_processor(4), {400'000});
   EXPECT_NEAR(time, 6 * 4e-4 + 3 * 2 * 4e-10 * 100'000, 1e-12);
 }
 
-/// two_cores() without reductions: a neighbour exchange among four that follows another takes 10 % less, and 20 % less with receives
-/// posted.
+/// two_cores() without reductions: a neighbour exchange among four that follows another takes 10 % less, and
+/// 20 % less with receives posted.
 SharedProcessor chained() {
   SharedProcessor processor = two_cores();
   erase(processor, ProbeKind::reduction);

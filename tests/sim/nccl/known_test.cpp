@@ -160,7 +160,7 @@ TEST(NcclKnown, WhatAnAllReduceTookSaysWhatAnAllGatherTakes) {
   EXPECT_FALSE(is_known(told(l40s_node(), native(8, kGi), 1), gather));
 }
 
-// ---- schedules of ours ----------------------------------------------------------------------------------------------
+// ---- schedules of ours ------------------------------------------------------------------------------------
 
 TEST(KnownOfSchedules, ACopysBandwidthIsWhatEveryHopOfARingGets) {
   const double rate = 6e9;
@@ -263,14 +263,14 @@ TEST(NcclKnown, BetweenTwoNearRowsTheModelsErrorIsInterpolated) {
               1e-9);
 }
 
-// ---- what bears on nothing ------------------------------------------------------------------------------------------
+// ---- what bears on nothing --------------------------------------------------------------------------------
 
 TEST(KnownThatIsUseless, IsSaidWithItsReason) {
   const Machine where = l40s_node();
   const Known latency{.latency = Seconds{15e-6}};
   const Known ring{.algorithm = "ring", .ranks = 8, .bytes = Bytes{kGi}, .seconds = Seconds{0.1}};
   EXPECT_THAT(why_useless(where, latency, native(8, kGi), NativeModel::ringside),
-              HasSubstr("NCCL's steps are not copies"));
+              HasSubstr("a copy's latency says nothing about NCCL's steps"));
   EXPECT_THAT(why_useless(where, latency, point("ring", 8, kGi), NativeModel::ringside), IsEmpty());
   EXPECT_THAT(why_useless(where, ring, native(8, kGi), NativeModel::ringside), IsEmpty());
   EXPECT_THAT(why_useless(where, ring, native(8, kGi), NativeModel::alpha_beta),
@@ -284,7 +284,7 @@ TEST(KnownThatIsUseless, OneNodeSaysNothingOfSeveral) {
       "inter: {kind: infiniband, rate: 400 Gb/s, nics: 8}\n");
   const Known inside{.algorithm = "native", .ranks = 8, .bytes = Bytes{kGi}, .seconds = Seconds{0.1}};
   EXPECT_THAT(why_useless(where, inside, native(16, kGi), NativeModel::ringside),
-              HasSubstr("8 ranks of one node, which says nothing of 16 ranks on 2 nodes"));
+              HasSubstr("8 ranks of one node, which says nothing about 16 ranks on 2 nodes"));
   EXPECT_THAT(why_useless(where, {.bandwidth = BytesPerSecond{3e11}}, native(16, kGi), NativeModel::ringside),
               HasSubstr("a copy between two GPUs of one node"));
 }

@@ -63,7 +63,7 @@ TEST(NcclMixture, ABoxThroughHostMemoryIsOneOfTwoKinds) {
       why(predicted(host_memory_node(), 8, kGi)),
       AllOf(
           HasSubstr(
-              "most likely (57 %) it goes through fast host memory and takes as predicted in long messages"),
+              "most likely (57 %) it goes through fast host memory and takes as predicted for long messages"),
           HasSubstr("two in five such hosts go through slow host memory and take 3.4 times")));
 }
 

@@ -60,7 +60,7 @@ double bus_bandwidth(const PointKey& key, Seconds seconds) {
   return static_cast<double>(key.bytes.value) / seconds.value * 2 * (key.ranks - 1) / key.ranks;
 }
 
-// ---- the fitted model -----------------------------------------------------------------------------------------------
+// ---- the fitted model -------------------------------------------------------------------------------------
 
 TEST(NcclNative, AMeasuredBandwidthScalesLargeMessagesOverNvlinkAndPcie) {
   Machine h100 = h100_node();
@@ -119,8 +119,8 @@ TEST(NcclModel, TakesNvlsForLargeMessagesOnHopper) {
 }
 
 TEST(NcclModel, NamesWhyBusBandwidthFallsOverPcie) {
-  // The same sweep on L40S, with NCCL 2.27.3: 20.1, 5.2 and 1.5 GB/s with 2, 4 and 8 cards. Two may copy from one to the other, if
-  // the CPU is AMD's, which nobody says; more go through host memory.
+  // The same sweep on L40S, with NCCL 2.27.3: 20.1, 5.2 and 1.5 GB/s with 2, 4 and 8 cards. Two may copy from
+  // one to the other, if the CPU is AMD's, which nobody says; more go through host memory.
   const Machine box = machine(
       "gpus_per_node: 8\ngpu: {model: L40S}\nintra: {kind: pcie, generation: 4}\nsoftware: {nccl: 2.27.3}\n");
   struct Seen {
@@ -153,8 +153,8 @@ Prediction ring_of_ours(const Machine& where, int ranks, std::int64_t bytes) {
   return predicted(where, key);
 }
 
-// One description of host memory stands behind both: the topology's. NCCL's ring was fitted over it and may be somewhat off
-// it, but a factor of two would be a contradiction.
+// One description of host memory stands behind both: the topology's. NCCL's ring was fitted over it and may
+// be somewhat off it, but a factor of two would be a contradiction.
 TEST(NcclModel, ARingOfOursThroughHostMemoryCostsAboutWhatNcclsDoes) {
   for (const int ranks : {2, 4}) {
     const double ours = ring_of_ours(box_of_3090s(), ranks, 256 * kMi).seconds.value;
@@ -163,7 +163,7 @@ TEST(NcclModel, ARingOfOursThroughHostMemoryCostsAboutWhatNcclsDoes) {
   }
 }
 
-// NVIDIA nccl issue thread, 4 RTX 5090 without peer-to-peer on one EPYC: 27.3 GB/s. A memory of the socket that one pair of them fills
+// nccl issue, 4 RTX 5090 without peer-to-peer on an EPYC: 27.3 GB/s. A socket's memory that one pair fills
 // with copies (43 GB/s both ways, four crossings) would leave each of four hops 10.75 GB/s.
 TEST(NcclModel, FourCardsAreNotHeldBackByWhatAPairReaches) {
   const Machine box =
@@ -188,8 +188,8 @@ TEST(NcclSystem, OverPcieARingIsThatOfTheTopology) {
 }
 
 TEST(NcclModel, RanksForcedRingAndTreeAsMeasured) {
-  // Two L40S of one host, forced each way (yumibyte/CS244C-Research): the ring is faster at 4 KiB (9.05 against 11.23 us)
-  // and at 64 MiB (4.32 against 4.59 ms).
+  // Two L40S of one host, forced each way (yumibyte/CS244C-Research): the ring is faster at 4 KiB (9.05
+  // against 11.23 us) and at 64 MiB (4.32 against 4.59 ms).
   for (const std::int64_t bytes : {4 * kKi, 64 * kMi}) {
     const double ring = predicted(l40s_node("{nccl_algo: Ring}"), native(2, bytes)).seconds.value;
     const double tree = predicted(l40s_node("{nccl_algo: Tree}"), native(2, bytes)).seconds.value;
@@ -279,7 +279,7 @@ TEST(NcclModel, AnAllToAllLeavesANodeForAllItsGpus) {
   EXPECT_NEAR(
       seconds(h100_node(), Collective::all_to_all, 8) / seconds(h100_node(), Collective::all_gather, 8), 1,
       0.06);
-  // Half of what its eight GPUs send leaves the node, through NICs of 400 GB/s, of which sends reach two thirds.
+  // Half of what its eight GPUs send leaves the node, through 400 GB/s of NICs, two thirds for sends.
   EXPECT_GT(seconds(two, Collective::all_to_all, 16), 1.3 * 8 * 0.5 * kGi / 400e9);
   EXPECT_LT(seconds(two, Collective::all_to_all, 16), 1.6 * 8 * 0.5 * kGi / 400e9);
 }
@@ -335,7 +335,7 @@ TEST(NcclModel, AGpuDescribedByHandAsTheErrorSays) {
   };
   EXPECT_THAT(
       [&] { predicted(with(""), native(4, kKi)); },
-      testing::ThrowsMessage<Error>(HasSubstr("depends on who makes RTX 4091; add `vendor: nvidia`")));
+      testing::ThrowsMessage<Error>(HasSubstr("depends on the vendor of RTX 4091; add `vendor: nvidia`")));
   EXPECT_GT(predicted(with(", vendor: nvidia, architecture: ada"), native(4, kKi)).seconds.value, 0);
 }
 
@@ -350,11 +350,11 @@ TEST(NcclModel, StatedLinksSufficeForAGpuThatNobodyKnows) {
                    predicted(with("B200"), native(8, 1024 * kKi)).seconds.value);
 }
 
-// ---- the two others -------------------------------------------------------------------------------------------------
+// ---- the two others ---------------------------------------------------------------------------------------
 
 TEST(NcclTuner, ReproducesTwoTimesOfALog) {
-  // NVIDIA/nccl issue 1453, three nodes of 8 H100: 2048 bytes 25.495272 us (tree, LL), 8 GiB 86069.97 us (ring, Simple), by a
-  // version that counted 2N steps between nodes.
+  // NVIDIA/nccl issue 1453, three nodes of 8 H100: 2048 bytes 25.495272 us (tree, LL), 8 GiB 86069.97 us
+  // (ring, Simple), by a version that counted 2N steps between nodes.
   NcclSystem system;
   system.ranks = 24;
   system.nodes = 3;
@@ -402,7 +402,7 @@ TEST(NcclTuner, LlSendsAFlagWithEveryFourBytes) {
 }
 
 TEST(NcclTuner, Ll128IsForNvlink) {
-  // Among eight cards it would be the fastest for some sizes: half of Simple's latency, and nearly all of its bandwidth.
+  // Among eight cards it would win at some sizes: half of Simple's latency, nearly its bandwidth.
   NcclSystem eight = two_cards();
   eight.ranks = 8;
   for (double bytes = 1e3; bytes < 1e9; bytes *= 2) {

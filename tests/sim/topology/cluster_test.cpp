@@ -1,3 +1,10 @@
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -85,6 +92,70 @@ TEST(Cluster, AnOversubscribedFabricIsSharedByTheNode) {
   }
 }
 
+TEST(Cluster, MessagesToOtherGroupsShareUplinksAtEveryLevel) {
+  Machine machine = two_node_machine(8);
+  machine.nodes = 8;
+  machine.inter->levels = {{.nodes = 2, .oversubscription = 2},
+                           {.nodes = 4, .oversubscription = 4, .latency = Seconds{2e-6}}};
+  const Network network = build_network(machine, 64);
+  const auto uplinks = [&](Rank source, Rank target) {
+    std::vector<std::string> names;
+    for (const std::string& name : route_names(network, source, target)) {
+      if (name.find("uplinks") != std::string::npos) {
+        names.push_back(name);
+      }
+    }
+    return names;
+  };
+  EXPECT_THAT(uplinks(0, 8), testing::IsEmpty());
+  EXPECT_THAT(uplinks(0, 24),
+              testing::ElementsAre("nodes 0 to 1: uplinks, out", "nodes 2 to 3: uplinks, in"));
+  EXPECT_THAT(uplinks(0, 63), testing::ElementsAre("nodes 0 to 1: uplinks, out", "nodes 0 to 3: uplinks, out",
+                                                   "nodes 4 to 7: uplinks, in", "nodes 6 to 7: uplinks, in"));
+  EXPECT_NEAR(test::latency_us(network, 0, 63) - test::latency_us(network, 0, 24), 2, 1e-9);
+  for (const Link& link : network.topology->links()) {
+    if (link.name == "nodes 0 to 3: uplinks, out") {
+      EXPECT_NEAR(link.capacity.value / 1e9, 4 * 8 * 23 / 4, 1e-9);
+    }
+  }
+}
+
+TEST(Cluster, EveryTwoGroupsOfADragonflyHaveALinkOfTheirOwn) {
+  Machine machine = two_node_machine(8);
+  machine.nodes = 8;
+  machine.inter->levels = {{.nodes = 2, .oversubscription = 2, .latency = Seconds{3e-6}, .pairwise = true}};
+  const Network network = build_network(machine, 64);
+  std::set<std::string> pairs;
+  for (int source = 0; source < 4; ++source) {
+    for (int target = 0; target < 4; ++target) {
+      const std::string link = fmt::format("nodes from {} to nodes from {}", 2 * source, 2 * target);
+      const std::vector<std::string> names = route_names(network, source * 16 + 3, target * 16 + 9);
+      EXPECT_EQ(std::count(names.begin(), names.end(), link), source == target ? 0 : 1) << link;
+      pairs.insert(link);
+    }
+  }
+  EXPECT_EQ(pairs.size(), 16U);
+  EXPECT_NEAR(test::latency_us(network, 0, 63) - test::latency_us(network, 0, 8), 3, 1e-9);
+  const auto& links = network.topology->links();
+  EXPECT_EQ(std::count_if(links.begin(), links.end(),
+                          [](const Link& link) {
+                            // Two nodes' NICs, half of that, among three others.
+                            return link.name.starts_with("nodes from") &&
+                                   std::abs(link.capacity.value - 2 * 8 * 23e9 / 2 / 3) < 1;
+                          }),
+            4 * 3);
+  machine.nodes = 4096;
+  EXPECT_THAT(test::error_of(machine, 16), testing::HasSubstr("2048 groups are too many"));
+}
+
+TEST(Cluster, LevelsThatAreNoGroupsOfGroupsAreRefused) {
+  Machine machine = two_node_machine(8);
+  machine.inter->levels = {{.nodes = 4}, {.nodes = 6}};
+  EXPECT_THAT(test::error_of(machine, 16), testing::HasSubstr("inter.levels"));
+  machine.inter->levels = {{.nodes = 2, .oversubscription = 0.5}};
+  EXPECT_THAT(test::error_of(machine, 16), testing::HasSubstr("inter.levels"));
+}
+
 TEST(Cluster, WithoutGpudirectHostMemoryIsCrossedTwiceAtBothEnds) {
   Machine machine = two_node_machine(1);
   machine.inter->gpudirect = false;
@@ -160,7 +231,7 @@ TEST(Cluster, OneNodeOfVeryManyRanksTakesMemoryInProportionToo) {
   EXPECT_THAT(test::error_of(pairs, 65536), HasSubstr("every pair of 32768 GPUs"));
 }
 
-// Two leaves of 4 ranks with 2 uplinks each. Rank 0 to 4..7: targets 4 and 6 take uplink 0, 5 and 7 take uplink 1.
+// Two leaves of 4 ranks with 2 uplinks each. Rank 0 to 4 and 6 takes uplink 0, to 5 and 7 uplink 1.
 TEST(FatTree, SharesItsUplinks) {
   const Network network = fat_tree_network({.num_ranks = 8,
                                             .ranks_per_leaf = 4,

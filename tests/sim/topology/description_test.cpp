@@ -115,8 +115,8 @@ TEST(DescribeTopology, HalfDuplexIsDrawnAsSuch) {
   EXPECT_NEAR(description.ring.at(0).with_ring.value, 0.5e9, 1);
 }
 
-// The description counts crossings; the flow simulation shares links out event by event. With a large message a ring of
-// chunks moves 2(N−1)/N · S through the hop that gets least.
+// The description counts crossings; the flow simulation shares links out event by event. With a large message
+// a ring of chunks moves 2(N−1)/N · S through the hop that gets least.
 TEST(DescribeTopology, SaysWhatTheFlowSimulationFinds) {
   Machine staged = test::pcie_machine();
   staged.intra->peer_to_peer = false;

@@ -18,9 +18,9 @@ struct FatTreeShape {
   LinkNumbers uplink = {};  ///< Between leaf and spine, one direction.
 };
 
-/// A rank's messages to other leaves take the uplink that its target's number chooses (destination mod k), which
-/// spreads shifts by any distance evenly (E. Zahavi, G. Johnson, D. Kerbyson, M. Lang, "Optimized InfiniBand fat-tree
-/// routing for shift all-to-all communication patterns", 2010).
+/// A rank's messages to other leaves take the uplink that its target's number chooses (destination mod k),
+/// which spreads shifts by any distance evenly (E. Zahavi, G. Johnson, D. Kerbyson, M. Lang, "Optimized
+/// InfiniBand fat-tree routing for shift all-to-all communication patterns", 2010).
 class FatTreeTopology final : public Topology {
  public:
   explicit FatTreeTopology(const FatTreeShape& shape);

@@ -71,7 +71,7 @@ TEST(ListedLinks, RanksThatNobodyAskedForAreOnlyPartOfTheWay) {
 }
 
 TEST(ListedLinks, TheRingIsPutInAGoodOrder) {
-  // Even ranks left, odd ranks right: identity would cross four times each way between the switches, two is best.
+  // Even ranks left, odd ranks right: identity crosses between switches four times each way, two is best.
   Machine machine{.name = "interleaved", .links = {link("left", "right", 2)}};
   for (int rank = 0; rank < 8; ++rank) {
     machine.links.push_back(link("rank " + std::to_string(rank), rank % 2 == 0 ? "left" : "right", 1));

@@ -17,7 +17,7 @@ namespace ringside {
 namespace {
 
 std::string page() {
-  std::ifstream file(RINGSIDE_SOURCE_DIR "/docs/topology.md");
+  std::ifstream file(RINGSIDE_SOURCE_DIR "/lab/docs/links.md");
   std::stringstream text;
   text << file.rdbuf();
   return text.str();
@@ -93,7 +93,7 @@ TEST(LinkKinds, StayWithinWhatTheDataSheetAllows) {
 TEST(LinkKinds, AreTheOnesThatThePageShows) {
   const std::string text = page();
   for (const LinkSheet& kind : all_link_kinds()) {
-    EXPECT_NE(text.find(row_of(kind)), std::string::npos) << "docs/topology.md lacks the row\n"
+    EXPECT_NE(text.find(row_of(kind)), std::string::npos) << "lab/docs/links.md lacks the row\n"
                                                           << row_of(kind);
   }
 }
@@ -163,7 +163,7 @@ TEST(LinkKinds, ThePageSaysWhatTheTopologyGivesForL40s) {
                          busbw(peer_to_peer, sockets, gpus, SpecNumbers::slowest),
                          busbw(peer_to_peer, sockets, gpus, SpecNumbers::fastest));
     }
-    EXPECT_NE(text.find(row), std::string::npos) << "docs/topology.md lacks the row\n" << row;
+    EXPECT_NE(text.find(row), std::string::npos) << "lab/docs/links.md lacks the row\n" << row;
   }
 }
 
@@ -172,7 +172,7 @@ TEST(LinkKinds, ThePageSaysWhatTheTopologyGivesElsewhere) {
   const auto expect_row = [&](const char* what, const Machine& machine, int num_ranks) {
     const std::string row =
         fmt::format("| {} | {:.3g} |", what, ring_bandwidth(build_network(machine, num_ranks)));
-    EXPECT_NE(text.find(row), std::string::npos) << "docs/topology.md lacks the row\n" << row;
+    EXPECT_NE(text.find(row), std::string::npos) << "lab/docs/links.md lacks the row\n" << row;
   };
   expect_row("8 A100, NVSwitch", test::nvswitch_machine(), 8);
   expect_row("2 × 8 A100, NVSwitch, 8 HDR NICs per node", test::two_node_machine(8), 16);

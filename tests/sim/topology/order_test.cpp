@@ -15,7 +15,7 @@ std::vector<Rank> identity(int num_ranks) {
   return order;
 }
 
-// Two sockets, peer to peer, no switches. In order, each hop crosses 2 slots, 6 hops one bridge, 2 hops two bridges and
+// Two sockets, peer to peer, no switches. Each hop crosses 2 slots, 6 hops one bridge, 2 two bridges and
 // the socket link: 16 + 6 + 2·3 = 28. Left-right-left-right, all 8 hops cross sockets: 16 + 8·3 = 40.
 TEST(RingOrder, CountsCrossings) {
   Machine machine = test::pcie_machine();
@@ -59,8 +59,8 @@ TEST(RingOrder, OfManyRanksIsImprovedUntilNothingMoreIsFound) {
   const Network network = build_network(machine, 32);
   const RingCost chosen = ring_cost(*network.topology, network.order);
   const RingCost listed = ring_cost(*network.topology, identity(32));
-  // As listed, every cable between switches carries four flows one way (the hops s → s+1), and the four flows back
-  // from switch 7 to switch 0 the other way. One flow each way is what a ring cannot do without.
+  // As listed, every cable between switches carries four flows one way (the hops s → s+1), and the four flows
+  // back from switch 7 to switch 0 the other way. One flow each way is what a ring cannot do without.
   EXPECT_NEAR(listed.inverse_bandwidth, 4 / 10e9, 1e-15);
   EXPECT_NEAR(chosen.inverse_bandwidth, 1 / 10e9, 1e-15);
   std::vector<Rank> sorted = network.order;

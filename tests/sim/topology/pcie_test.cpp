@@ -47,7 +47,8 @@ TEST(PcieTree, WithoutPeerToPeerEveryByteCrossesHostMemoryTwice) {
                           "host memory of socket 0", "staging of GPU 3 in host memory", "GPU 3 PCIe down"));
   // Slots 1 us each, host memory 6 us each time.
   EXPECT_NEAR(test::latency_us(network, 2, 3), 14.0, 1e-9);
-  // Alone the slot limits (0.62 of 31.5 = 19.5 GB/s), neither the staging of a card (0.7) nor half of host memory (82 GB/s).
+  // Alone the slot limits (0.62 of 31.5 = 19.5 GB/s), not a card's staging (0.7) or half host memory (82
+  // GB/s).
   EXPECT_NEAR(test::bandwidth_gb(network, 2, 3), 0.62 * kSlot, 1e-3);
   EXPECT_EQ(crossings(network, ring_flows(network)).at("host memory of socket 0"), 16);
   // 164 GB/s over 16 crossings are less than half of what a card stages (0.7 · 31.5 / 2 = 11 GB/s).
@@ -81,8 +82,8 @@ TEST(PcieTree, MoreThanTheSlotCarriesIsRefused) {
   EXPECT_THAT(error_of(machine, 2), HasSubstr("intra.bandwidth: 40 GB/s is more than PCIe 4.0 x16"));
 }
 
-// What a pair reaches both ways is what its two cards stage, not what the socket passes: four 5090 reached more through one socket
-// (docs/topology.md) than four crossings of a memory that a pair fills would have left them.
+// A pair reaches what its cards stage, not what the socket passes: four 5090 reached more through one socket
+// (lab/docs/links.md) than four crossings of a memory that a pair fills would have left them.
 TEST(PcieTree, ACardStagesForBothDirectionsTogetherWhateverOthersDo) {
   Machine machine = pcie_machine();
   machine.intra->peer_to_peer = false;
@@ -97,8 +98,9 @@ TEST(PcieTree, ACardStagesForBothDirectionsTogetherWhateverOthersDo) {
   EXPECT_NEAR(describe(build_network(machine, 4)).ring.at(0).with_ring.value / 1e9, 0.7 * kSlot / 4, 1e-3);
 }
 
-// Ring 0 1 2 3 | 4 5 6 7. Three hops stay in each socket and cross its memory twice: 6. Hop 3→4 leaves one crossing in
-// each memory, and so does hop 7→0: 2. That makes 8 crossings by 5 flows in each memory, and one flow each way between.
+// Ring 0 1 2 3 | 4 5 6 7. Three hops stay in each socket and cross its memory twice: 6. Hop 3→4 leaves one
+// crossing in each memory, and so hop 7→0: 2. 8 crossings by 5 flows in each memory, one flow each way
+// between.
 TEST(PcieTree, TwoSocketsShareTheCrossingsOfARing) {
   Machine machine = pcie_machine();
   machine.intra->peer_to_peer = false;

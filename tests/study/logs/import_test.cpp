@@ -16,8 +16,8 @@ TEST(ImportStudy, EverySeriesBecomesAJournal) {
                                          "collective,algorithm,ranks,bytes,dtype,seconds\n"
                                          "all_reduce,ring,4,8000000,float32,0.0013\n")},
                  workspace.invocation(), workspace.observer());
-  ASSERT_EQ(study.files.size(), 1U);
-  EXPECT_EQ(read_results(study.files.front()).points.size(), 1U);
+  ASSERT_TRUE(study.file);
+  EXPECT_EQ(read_results(*study.file).points.size(), 1U);
 }
 
 TEST(ImportStudy, EarlierResultsAreKept) {

@@ -17,8 +17,8 @@ namespace ringside {
 /// What a status means, as a clause that goes on after "GPU 0 failed: ".
 std::string cuda_explanation(cudaError_t status);
 
-/// What went wrong on a GPU while `doing`, as an error of the right kind: too little memory, a GPU that another process
-/// has for itself, a driver that does not fit are `environment`; everything else is `failed`.
+/// What went wrong on a GPU while `doing`, as an error of the right kind: too little memory, a GPU that
+/// another process has for itself, a driver that does not fit are `environment`; everything else is `failed`.
 Error cuda_error(cudaError_t status, int gpu, std::string_view doing);
 
 /// Throws cuda_error() unless all is well.

@@ -7,9 +7,9 @@
 
 #include "real/backend/nccl/device/kernels.hpp"
 
-/// What one thread of each kernel does, as functions that compile for a GPU (kernels.cu) and for a host, so that the same
-/// arithmetic is tested without a GPU. Whoever includes this says beforehand, with RINGSIDE_ON_DEVICE, which functions a
-/// GPU can call, and specialises Widened for its 16-bit types.
+/// What one thread of each kernel does, as functions that compile for a GPU (kernels.cu) and for a host, so
+/// that the same arithmetic is tested without a GPU. Whoever includes this says beforehand, with
+/// RINGSIDE_ON_DEVICE, which functions a GPU can call, and specialises Widened for its 16-bit types.
 namespace ringside {
 
 inline constexpr int kThreads = 256;
@@ -70,7 +70,7 @@ struct Sources {
   int count;
 };
 
-/// Elements before the first vector, vectors, and all elements. The rest behind the vectors is done one by one, too.
+/// Elements before the first vector, vectors, and all elements. The rest is done one by one, too.
 struct Extent {
   std::int64_t head;
   std::int64_t vectors;

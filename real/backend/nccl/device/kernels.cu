@@ -26,7 +26,7 @@ struct Widened<__nv_bfloat16> {
 
 namespace {
 
-/// Blocks per multiprocessor: enough that loads of some are in flight while others compute; more work is walked over.
+/// Blocks per multiprocessor: some load while others compute; more work is walked over.
 constexpr int kBlocksPerMultiprocessor = 8;
 
 int num_blocks(std::int64_t num_items, int multiprocessors) {

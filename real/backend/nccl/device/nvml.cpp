@@ -7,7 +7,7 @@
 namespace ringside {
 namespace {
 
-// What is used of NVML's C interface, which its driver keeps stable; its header is a package of its own that few build
+// The part of NVML's stable C interface that is used; its header is a package that few build
 // machines have. Source: NVML API Reference Guide, "Device Queries", "NvLink Methods" and "Enumerations".
 using NvmlDevice = struct nvmlDevice_st*;
 constexpr int kSuccess = 0;

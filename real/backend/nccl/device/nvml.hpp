@@ -8,8 +8,8 @@
 
 namespace ringside {
 
-/// What only the driver's management library (libnvidia-ml.so.1, part of every driver) tells. Everything is optional: a
-/// container may lack it.
+/// What only the driver's management library (libnvidia-ml.so.1, part of every driver) tells. Everything is
+/// optional: a container may lack it.
 class Nvml {
  public:
   /// Null when the library is not there or does not work.

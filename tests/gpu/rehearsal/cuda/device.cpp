@@ -37,7 +37,7 @@ void spoil(cudaError_t error) { state().spoilt = error; }
 
 namespace {
 
-/// Whether this process is a copy of one that has used the device: then, as with CUDA, nothing of it works here.
+/// Whether this process is a copy of one that has used the device: then, as with CUDA, nothing works.
 bool used_before_the_fork(const char* call) {
   static std::atomic<pid_t> user = 0;
   if (std::string_view(call) == "cudaDriverGetVersion") {

@@ -9,11 +9,11 @@
 
 #include "tests/gpu/rehearsal/cuda/worker.hpp"
 
-/// What of the rehearsal device its runtime, its kernels and its NCCL share. A process has one GPU's memory, that of its
-/// host, whichever GPU it takes; nothing here is timed as a GPU would be.
+/// What of the rehearsal device its runtime, its kernels and its NCCL share. A process has one GPU's memory,
+/// that of its host, whichever GPU it takes; nothing here is timed as a GPU would be.
 namespace rehearsal {
 
-/// Part of a graph: what must be done before it, as places among the nodes, and on which of the captured streams it was put.
+/// Part of a graph: the nodes before it, and on which captured stream it was put.
 struct Node {
   Work work;
   std::vector<std::size_t> behind;
@@ -41,13 +41,13 @@ int chosen_gpu();
 /// Makes it that of the calling thread.
 void use_gpu(int gpu);
 
-/// Whether work may touch this memory of the device; otherwise says so and makes the device useless, as CUDA does.
+/// Whether work may touch this memory of the device; otherwise says so and disables the device, as CUDA does.
 bool accessible(const char* call, const void* memory, std::size_t bytes);
 
 /// From now on every call answers with this error.
 void spoil(cudaError_t error);
 
-/// What every call of the runtime does first and last: faults that are asked for, errors that stay, the last error.
+/// What every call of the runtime does first and last: asked-for faults, sticky errors, the last error.
 cudaError_t begin(const char* call, bool& skipped);
 cudaError_t finish(cudaError_t error);
 

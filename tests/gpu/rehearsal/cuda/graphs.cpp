@@ -1,5 +1,5 @@
-// The runtime's calls about graphs. What two streams put into a graph runs side by side when it is launched, but for the
-// waits that were captured with it.
+// The runtime's calls about graphs. What two streams put into a graph runs side by side when it is launched,
+// but for the waits that were captured with it.
 #include <algorithm>
 #include <utility>
 

@@ -13,9 +13,9 @@
 ///     others   processes that compute on each GPU, as NVML tells
 ///
 ///   RINGSIDE_REHEARSAL_FAULTS="cudaMalloc#3=2;ncclGroupEnd#5@1=die"
-///     CALL#N@GPU=ACTION: at the Nth time (default 1) that a process whose GPU is that one (default: any) makes the call.
-///     ACTION: a number = it returns that error; late:NUMBER = it succeeds, and its work fails with that error (CUDA) or the
-///     communicator comes to that state (NCCL); die, stop = SIGKILL, SIGSTOP; slow:NUMBER = so many milliseconds later; nothing = it is not done and succeeds.
+///     CALL#N@GPU=ACTION: the Nth time (default 1) that a process of that GPU (default: any) makes the call.
+///     ACTION: a number = it returns that error; late:NUMBER = its work fails with that error (CUDA) or state
+///     (NCCL); die, stop = SIGKILL, SIGSTOP; slow:NUMBER = milliseconds late; nothing = it only says success.
 namespace rehearsal {
 
 struct Settings {

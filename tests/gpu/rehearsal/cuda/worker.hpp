@@ -31,8 +31,8 @@ class Completion {
   Clock::time_point time_;
 };
 
-/// How one stream is held back before each of its works: never, always, or at random, which the seed decides; never
-/// without a seed.
+/// How one stream is held back before each of its works: never, always, or at random, which the seed decides;
+/// never without a seed.
 class Pauses {
  public:
   explicit Pauses(std::uint64_t seed);

@@ -2,8 +2,8 @@
 
 #include <cstddef>
 
-/// The part of the CUDA runtime's interface that ringside calls, declared here so that the rehearsal device builds
-/// where no CUDA is installed. Names and numbers are CUDA's.
+/// The part of the CUDA runtime's interface that ringside calls, declared here so that the rehearsal device
+/// builds where no CUDA is installed. Names and numbers are CUDA's.
 /// Source: CUDA Runtime API reference, 12 and 13.
 
 #define CUDART_VERSION 13000

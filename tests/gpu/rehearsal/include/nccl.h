@@ -5,7 +5,7 @@
 
 #include <cuda_runtime_api.h>
 
-/// The part of NCCL's interface that ringside calls; see cuda_runtime_api.h beside it. Source: NCCL user guide, 2.28.
+/// The part of NCCL's interface that ringside calls (NCCL user guide, 2.28), as cuda_runtime_api.h.
 
 #define NCCL_MAJOR 2
 #define NCCL_MINOR 28

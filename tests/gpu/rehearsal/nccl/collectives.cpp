@@ -1,4 +1,4 @@
-// What a call of NCCL moves, and its own collectives: to the root in the order of ranks, and from there to all.
+// What a call of NCCL moves, and its own collectives: to the root in rank order, then to all.
 #include <algorithm>
 #include <cstring>
 #include <string>

@@ -30,7 +30,7 @@ struct Call {
   cudaStream_t stream = nullptr;
 };
 
-/// A rank's end of a communicator. What it is asked for it does in a thread of its own, as a non-blocking one of NCCL.
+/// A rank's end of a communicator. A thread of its own does the work, as with NCCL's non-blocking ones.
 class Communicator : public std::enable_shared_from_this<Communicator> {
  public:
   Communicator(int rank, int num_ranks, int gpu)

@@ -12,7 +12,7 @@
 
 #include <nccl.h>
 
-/// The connections of one communicator of the rehearsal device: between every two ranks that talk, one socket for each direction.
+/// The connections of one communicator: a socket per direction between ranks that talk.
 namespace rehearsal {
 
 /// One rank sends what another receives. Both sides must say the same `call`, in the same order.

@@ -112,11 +112,11 @@ TEST(GroupPlan, KeepsReductionsApartThatReadTheSameTwice) {
   EXPECT_EQ(plan_group_calls(program, kMaxSources).size(), 2U);
 }
 
-/// Which of the two streams of a GPU is served first: whatever the plan leaves open must not change the result.
+/// Which of the two streams of a GPU is served first: what is left open must not change results.
 enum class Favour { communication, arithmetic };
 
-/// All ranks' plans on two streams each, over memory of the CPU. Transfers match as NCCL's do: between two ranks in the
-/// order in which their groups name them, and a group is over when all its transfers are.
+/// All ranks' plans on two streams each, over memory of the CPU. Transfers match as NCCL's do: between two
+/// ranks in the order in which their groups name them, and a group is over when all its transfers are.
 class Gpus {
  public:
   Gpus(const Schedule& schedule, const Vector& vector, Favour favour)
@@ -203,7 +203,7 @@ class Gpus {
           return true;
         }
       }
-      // A favoured stream is served until it can do no more; transfers of an active group come before other arithmetic.
+      // A favoured stream is served first; transfers of an active group come before other arithmetic.
       if (favour_ == Favour::communication && !gpu.open.empty() && transfer()) {
         return true;
       }

@@ -2,8 +2,8 @@
 
 #include <memory>
 
-/// What Gloo's headers of TCP pairs include and Debian's package of them leaves out: only how large these are, for who derives from a pair.
-/// cmake/gloo_pairs.cpp sees whether that fits the library.
+/// What Gloo's headers of TCP pairs include and Debian's package of them leaves out: only how large these
+/// are, for who derives from a pair. cmake/gloo_pairs.cpp sees whether that fits the library.
 namespace gloo {
 
 template <typename T>

@@ -1,0 +1,215 @@
+#include "lab/planning/run_scores.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "analysis/plan/compute_time.hpp"
+#include "lab/planning/published_speeds.hpp"
+#include "sim/topology/gpu_models.hpp"
+
+namespace ringside {
+namespace {
+
+/// The value that this share of them does not exceed.
+double at_share(std::vector<double> values, double share) {
+  std::sort(values.begin(), values.end());
+  const auto place = static_cast<std::size_t>(std::ceil(share * static_cast<double>(values.size())));
+  return values[std::max<std::size_t>(place, 1) - 1];
+}
+
+double factor_of(double ratio) { return std::exp(std::abs(std::log(ratio))); }
+
+FactorScore score_of(const std::vector<double>& factors) {
+  constexpr double kClose = 1.5;
+  const auto close = std::count_if(factors.begin(), factors.end(), [](double one) { return one <= kClose; });
+  return {.median = at_share(factors, 0.5),
+          .percentile_90 = at_share(factors, 0.9),
+          .within = static_cast<double>(close) / static_cast<double>(factors.size())};
+}
+
+using Members = std::vector<const RunCheck*>;
+
+bool is_sparse(const RunCheck& check) { return check.run.model().experts > 1; }
+bool in_eight_bits(const RunCheck& check) {
+  return check.run.plan.workload.compute.precision != Precision::bfloat16;
+}
+bool is_dense(const RunCheck& check) {
+  return !is_sparse(check) && check.run.layout().adapters == Adapters::none;
+}
+bool is_dense_half(const RunCheck& check) { return is_dense(check) && !in_eight_bits(check); }
+bool cuts_model(const RunCheck& check) {
+  return check.run.layout().tensor > 1 || check.run.layout().pipeline > 1;
+}
+bool on_one_node(const RunCheck& check) {
+  return check.run.offer().gpus <= check.run.offer().machine.gpus_per_node;
+}
+bool is_on(const RunCheck& check, std::string_view kind) {
+  const auto& gpu = check.run.offer().machine.gpu;
+  const auto sheet = gpu ? find_gpu_sheet(gpu->model) : std::nullopt;
+  return sheet && gpu_class(*sheet) == kind;
+}
+
+struct RunClass {
+  std::string_view name;
+  std::function<bool(const RunCheck&)> has;
+};
+
+const std::vector<RunClass>& run_classes() {
+  static const std::vector<RunClass> classes = {
+      {"dense, bfloat16", is_dense_half},
+      {"… of them FSDP or ZeRO",
+       [](const RunCheck& one) {
+         return is_dense_half(one) && !cuts_model(one) && one.run.layout().style != ShardingStyle::ddp;
+       }},
+      {"… tensor or pipeline parallel",
+       [](const RunCheck& one) { return is_dense_half(one) && cuts_model(one); }},
+      {"… on one node", [](const RunCheck& one) { return is_dense_half(one) && on_one_node(one); }},
+      {"… on several nodes", [](const RunCheck& one) { return is_dense_half(one) && !on_one_node(one); }},
+      {"… on Ampere", [](const RunCheck& one) { return is_dense_half(one) && is_on(one, "ampere"); }},
+      {"… on Hopper", [](const RunCheck& one) { return is_dense_half(one) && is_on(one, "hopper"); }},
+      {"dense, float8", [](const RunCheck& one) { return is_dense(one) && in_eight_bits(one); }},
+      {"… tensor or pipeline parallel",
+       [](const RunCheck& one) { return is_dense(one) && in_eight_bits(one) && cuts_model(one); }},
+      {"LoRA", [](const RunCheck& one) { return one.run.layout().adapters == Adapters::lora; }},
+      {"QLoRA", [](const RunCheck& one) { return one.run.layout().adapters == Adapters::qlora; }},
+      {"mixture of experts", is_sparse},
+  };
+  return classes;
+}
+
+double peak_of(const RunCheck& check) {
+  const auto sheet = find_gpu_sheet(check.run.offer().machine.gpu->model);
+  return check.run.offer().gpus * flop_rate(*sheet, check.run.plan.workload.compute.precision);
+}
+
+double samples_of(const RunCheck& check) { return *check.run.plan.workload.global_batch; }
+
+/// Operations of a step as the rule of thumb counts them: 6 per token and parameter that a token meets.
+double six_operations(const RunCheck& check) {
+  const Transformer& model = check.run.model();
+  const double idle =
+      static_cast<double>(matrix_elements_of_layer(model) - active_elements_of_layer(model)) * model.layers;
+  const double parameters = static_cast<double>(parameters_of(model)) - idle;
+  return 6 * parameters * static_cast<double>(model.sequence) * samples_of(check);
+}
+
+/// Share of the data sheet that a run reached, by the rule of thumb's count.
+double published_share(const RunCheck& check) {
+  return six_operations(check) / peak_of(check) / *check.run.step_seconds;
+}
+
+double median_share_elsewhere(const std::vector<RunCheck>& checks, const std::string& source) {
+  std::vector<double> shares;
+  for (const RunCheck& check : checks) {
+    if (check.run.step_seconds && repository_of(check.run.source) != source) {
+      shares.push_back(published_share(check));
+    }
+  }
+  constexpr double kRule = 0.4;
+  return shares.empty() ? kRule : at_share(shares, 0.5);
+}
+
+RunClassScore score_of(std::string_view name, const Members& rows,
+                       const std::map<std::string, double>& elsewhere) {
+  std::array<std::vector<double>, 4> factors;
+  std::vector<double> widths;
+  std::map<std::string, std::vector<double>> by_source;
+  double inside = 0;
+  for (const RunCheck* row : rows) {
+    const std::string source = repository_of(row->run.source);
+    const double measured = *row->run.step_seconds;
+    const double peak = peak_of(*row);
+    const double operations = 3 * forward_flops_of(row->run.model()) * samples_of(*row);
+    factors[0].push_back(factor_of(*row->ratio()));
+    factors[1].push_back(factor_of(six_operations(*row) / (0.4 * peak) / measured));
+    factors[2].push_back(factor_of(operations / (0.5 * peak) / measured));
+    factors[3].push_back(factor_of(six_operations(*row) / (elsewhere.at(source) * peak) / measured));
+    by_source[source].push_back(factors[0].back());
+    widths.push_back(row->step.total.high.value / row->step.total.low.value);
+    inside += row->inside() ? 1 : 0;
+  }
+  std::vector<double> medians;
+  for (const auto& [source, some] : by_source) {
+    medians.push_back(at_share(some, 0.5));
+  }
+  return {.name = std::string(name),
+          .rows = rows.size(),
+          .sources = by_source.size(),
+          .planned = score_of(factors[0]),
+          .sources_alike = at_share(medians, 0.5),
+          .coverage = inside / static_cast<double>(rows.size()),
+          .width = at_share(widths, 0.5),
+          .rule_40 = score_of(factors[1]),
+          .mfu_50 = score_of(factors[2]),
+          .elsewhere = score_of(factors[3])};
+}
+
+}  // namespace
+
+std::vector<RunClassScore> scores_of(const std::vector<RunCheck>& checks) {
+  std::map<std::string, double> elsewhere;
+  for (const RunCheck& check : checks) {
+    const std::string source = repository_of(check.run.source);
+    if (!elsewhere.contains(source)) {
+      elsewhere[source] = median_share_elsewhere(checks, source);
+    }
+  }
+  std::vector<RunClassScore> scores;
+  for (const RunClass& one : run_classes()) {
+    Members rows;
+    for (const RunCheck& check : checks) {
+      if (check.ratio() && one.has(check)) {
+        rows.push_back(&check);
+      }
+    }
+    if (!rows.empty()) {
+      scores.push_back(score_of(one.name, rows, elsewhere));
+    }
+  }
+  return scores;
+}
+
+MemoryScore memory_score_of(const std::vector<RunCheck>& checks) {
+  MemoryScore score;
+  std::vector<double> factors;
+  constexpr double kClose = 1.15;
+  for (const RunCheck& check : checks) {
+    const PlannedStep& step = check.step;
+    if (!step.gpu_memory) {
+      continue;
+    }
+    const bool fits = step.memory.total() <= *step.gpu_memory;
+    (check.run.out_of_memory ? score.burst : score.ran) += 1;
+    if (check.run.out_of_memory) {
+      score.refused += fits ? 0 : 1;
+    } else {
+      score.fit += fits ? 1 : 0;
+    }
+    if (fits == check.run.out_of_memory) {
+      score.exceptions.push_back(fmt::format("{} on {}: planned {:.1f} GB of {:.1f}", check.run.run,
+                                             check.run.offer().name,
+                                             static_cast<double>(step.memory.total().value) / 1e9,
+                                             static_cast<double>(step.gpu_memory->value) / 1e9));
+    }
+    if (check.run.memory_gb) {
+      factors.push_back(
+          factor_of(static_cast<double>(step.memory.total().value) / 1e9 / *check.run.memory_gb));
+    }
+  }
+  score.rows = factors.size();
+  if (!factors.empty()) {
+    score.peak = score_of(factors);
+    const auto close =
+        std::count_if(factors.begin(), factors.end(), [](double one) { return one <= kClose; });
+    score.close = static_cast<double>(close) / static_cast<double>(factors.size());
+  }
+  return score;
+}
+
+}  // namespace ringside

@@ -1,0 +1,84 @@
+#include "real/backend/shm/meeting.hpp"
+
+#include <cerrno>
+#include <fstream>
+#include <system_error>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/random.h>
+
+#include "common/error.hpp"
+#include "real/system/posix.hpp"
+
+namespace ringside {
+
+Secret make_secret() {
+  constexpr std::string_view kLetters = "0123456789abcdef";
+  Secret secret;
+  if (::getrandom(secret.data(), secret.size(), 0) != static_cast<ssize_t>(secret.size())) {
+    throw Error(ErrorKind::environment, fmt::format("there are no random numbers here: {}", errno_text()));
+  }
+  for (char& letter : secret) {
+    letter = kLetters[static_cast<unsigned char>(letter) % kLetters.size()];
+  }
+  return secret;
+}
+
+ShmMeeting::ShmMeeting(const std::string& rendezvous, std::string group) : group_(std::move(group)) {
+  constexpr std::string_view kFile = "file://";
+  if (!rendezvous.starts_with(kFile) || rendezvous.size() <= kFile.size() ||
+      rendezvous[kFile.size()] != '/') {
+    throw Error(
+        ErrorKind::bad_input,
+        fmt::format("rendezvous '{}' must be file:///directory: ranks of the shm backend are on one machine",
+                    rendezvous));
+  }
+  folder_ = rendezvous.substr(kFile.size());
+  std::error_code error;
+  std::filesystem::create_directories(folder_, error);
+  if (error) {
+    throw Error(ErrorKind::environment, fmt::format("the rendezvous directory {} cannot be made: {}",
+                                                    folder_.string(), error.message()));
+  }
+}
+
+std::filesystem::path ShmMeeting::place_of(Rank rank) const {
+  return folder_ / fmt::format("{}-shm-{}", group_, rank);
+}
+
+void ShmMeeting::announce(Rank rank, const RankAddress& address) {
+  const std::filesystem::path place = place_of(rank);
+  std::filesystem::path draft = place;
+  draft += ".draft";
+  std::ofstream stream(draft);
+  stream << address.process << ' ' << address.file << ' '
+         << std::string_view(address.secret.data(), address.secret.size()) << '\n';
+  stream.close();
+  std::error_code error;
+  std::filesystem::rename(draft, place, error);  // Whole at once.
+  if (!stream || error) {
+    throw Error(ErrorKind::environment,
+                fmt::format("the rendezvous directory {} cannot be written: {}", folder_.string(),
+                            error ? error.message() : errno_text()));
+  }
+}
+
+RankAddress ShmMeeting::find(Rank rank) const {
+  std::ifstream stream(place_of(rank));
+  RankAddress address;
+  std::string secret;
+  if (!(stream >> address.process >> address.file >> secret) || secret.size() != address.secret.size()) {
+    return {};
+  }
+  std::copy(secret.begin(), secret.end(), address.secret.begin());
+  return address;
+}
+
+FileDescriptor open_shared_memory(const RankAddress& address) {
+  return FileDescriptor(
+      ::open(fmt::format("/proc/{}/fd/{}", address.process, address.file).c_str(), O_RDWR | O_CLOEXEC));
+}
+
+}  // namespace ringside

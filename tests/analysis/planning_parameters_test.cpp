@@ -1,0 +1,51 @@
+#include "analysis/parameters/planning_parameters.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/error.hpp"
+
+namespace ringside {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(PlanningParameters, AreReadBackAsTheyWereWritten) {
+  PlanningParameters parameters = planning_guesses();
+  parameters[PlanningParameter::spread] = 1.0 / 3;
+  EXPECT_EQ(parse_planning_parameters(to_yaml(parameters), "file"), parameters);
+}
+
+TEST(PlanningParameters, OfTheProgramLieWithinTheirBounds) {
+  const auto meanings = planning_parameter_meanings();
+  for (std::size_t i = 0; i < kNumPlanningParameters; ++i) {
+    const double value = planning_parameters().values[i];
+    if (meanings[i].bound > 1) {
+      EXPECT_LE(value, 1.0001 * meanings[i].guess * meanings[i].bound) << meanings[i].name;
+      EXPECT_GE(value, meanings[i].guess / meanings[i].bound / 1.0001) << meanings[i].name;
+    }
+  }
+  for (const auto low :
+       {PlanningParameter::dense_low, PlanningParameter::adapters_low, PlanningParameter::sparse_low}) {
+    EXPECT_LT(planning_parameters()[low], 1);
+    EXPECT_GT(planning_parameters().values[static_cast<std::size_t>(low) + 1], 1);
+  }
+}
+
+TEST(PlanningParameters, ThatAreMissingOrNothingAreRefusedByName) {
+  const auto message = [](const std::string& yaml) -> std::string {
+    try {
+      parse_planning_parameters(yaml, "numbers.yaml");
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  std::string yaml = to_yaml(planning_guesses());
+  EXPECT_THAT(message(yaml.substr(0, yaml.find("\nspread:"))), HasSubstr("spread"));
+  yaml.replace(yaml.find("\nspread: ") + 9, 5, "0    ");
+  EXPECT_THAT(message(yaml), HasSubstr("numbers.yaml: spread is 0"));
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,138 @@
+// Where no flow can hold another back, the replay must be the simulation with contention; and the replay of
+// circles must be the replay.
+
+#include "sim/symmetry/free_flow.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "common/index.hpp"
+#include "results/prediction.hpp"
+#include "schedule/placement.hpp"
+#include "schedule/registry.hpp"
+#include "sim/engine/flow.hpp"
+#include "sim/engine/flow_prediction.hpp"
+#include "sim/engine/replay.hpp"
+#include "sim/symmetry/circle_replay.hpp"
+#include "tests/sim/symmetry/trees.hpp"
+
+namespace ringside {
+
+namespace {
+
+constexpr double kTolerance = 1e-9;
+constexpr std::int64_t kFloat = 4;
+
+std::optional<Execution> execution_of(const Algorithm& algorithm, const Network& network,
+                                      std::int64_t elements) {
+  const ScheduleRequest request = request_for(algorithm.collective, network.num_ranks,
+                                              {.ranks_per_node = network.ranks_per_node, .order = {}});
+  if (algorithm.unsupported != nullptr && algorithm.unsupported(request)) {
+    return std::nullopt;
+  }
+  return Execution(Schedule(algorithm, request), {elements * kFloat}, DataType::float32);
+}
+
+Execution all_reduce(const char* algorithm, const Network& network, std::int64_t elements) {
+  return *execution_of(known_algorithm(Collective::all_reduce, algorithm), network, elements);
+}
+
+TEST(FreeFlow, IsTheSimulationWithContentionOnAnyTree) {
+  std::mt19937 random(7);
+  int free = 0;
+  int shared = 0;
+  for (int trial = 0; trial < 300; ++trial) {
+    const Network network = test::any_tree(random, 20);
+    for (const Algorithm& algorithm : all_algorithms()) {
+      const std::optional<Execution> execution = execution_of(algorithm, network, 1'000 + trial);
+      if (!execution) {
+        continue;
+      }
+      if (!links_of_free_flow(*execution, network)) {
+        ++shared;
+        continue;
+      }
+      ++free;
+      const double all = simulate_flow(*execution, network).seconds.value;
+      ASSERT_NEAR(replay(*execution, network).value, all, kTolerance * all)
+          << algorithm.name << ", trial " << trial;
+    }
+  }
+  EXPECT_GT(free, 500);
+  EXPECT_GT(shared, 500);
+}
+
+TEST(FreeFlow, OneNicForTwoRanksIsShared) {
+  test::TreeShape shape = {.num_ranks = 16, .ranks_per_node = 4, .nics_per_node = 4};
+  EXPECT_TRUE(links_of_free_flow(all_reduce("hierarchical", test::tree_network(shape), 1'000),
+                                 test::tree_network(shape)));
+  shape.nics_per_node = 2;
+  EXPECT_FALSE(links_of_free_flow(all_reduce("hierarchical", test::tree_network(shape), 1'000),
+                                  test::tree_network(shape)));
+}
+
+TEST(FreeFlow, AnUplinkHasRoomForAsManyAsFitIntoIt) {
+  test::TreeShape shape = {.num_ranks = 32, .ranks_per_node = 4, .nics_per_node = 4, .nodes_per_pod = 4};
+  for (const double flows : {3.9, 4.0}) {
+    shape.uplink = flows * shape.nic;
+    const Network network = test::tree_network(shape);
+    EXPECT_EQ(links_of_free_flow(all_reduce("hierarchical", network, 1'000), network).has_value(),
+              flows == 4.0);
+  }
+}
+
+TEST(FreeFlow, ChunksWithoutElementsAreNotLookedAt) {
+  const Network network = test::tree_network({.num_ranks = 16});
+  EXPECT_FALSE(links_of_free_flow(all_reduce("ring", network, 15), network));
+  EXPECT_FALSE(replay_circles(all_reduce("ring", network, 15), network));
+}
+
+TEST(CircleReplay, IsTheReplayOnAnyTree) {
+  std::mt19937 random(11);
+  int around = 0;
+  for (int trial = 0; trial < 300; ++trial) {
+    const Network network = test::any_tree(random, 24);
+    for (const Algorithm& algorithm : all_algorithms()) {
+      const std::optional<Execution> execution = execution_of(algorithm, network, 1'000 + 7 * trial);
+      const std::optional<Seconds> found = execution ? replay_circles(*execution, network) : std::nullopt;
+      if (found) {
+        ++around;
+        const double expected = replay(*execution, network).value;
+        ASSERT_NEAR(found->value, expected, 1e-12 * expected) << algorithm.name << ", trial " << trial;
+      }
+    }
+  }
+  EXPECT_GT(around, 500);
+}
+
+TEST(CircleReplay, TakesRingsAndLeavesTreesAndPipelines) {
+  const Network network = test::tree_network({.num_ranks = 16}, 1e-11);
+  for (const char* algorithm : {"ring", "hierarchical"}) {
+    EXPECT_TRUE(replay_circles(all_reduce(algorithm, network, 1'000), network)) << algorithm;
+  }
+  for (const char* algorithm : {"binomial_tree", "pipelined_ring", "tutorial_ring"}) {
+    EXPECT_FALSE(replay_circles(all_reduce(algorithm, network, 1'000), network)) << algorithm;
+  }
+}
+
+TEST(FreeFlow, PredictsALongRingOfUnequalChunks) {
+  const Network network = test::tree_network({.num_ranks = 264}, 1e-12);
+  const Execution execution = all_reduce("ring", network, 1'000'000);
+  Prediction prediction;
+  predict_flow(execution, network, {}, prediction);
+  const FlowResult all = simulate_flow(execution, network);
+  EXPECT_NEAR(prediction.seconds.value, all.seconds.value, kTolerance * all.seconds.value);
+  EXPECT_FALSE(prediction.no_classes) << "nobody has to be told that classes were not needed";
+  ASSERT_EQ(prediction.nics.has_value(), all.nics.has_value());
+  EXPECT_EQ(prediction.limits.size(), all.limits.size());
+}
+
+}  // namespace
+
+}  // namespace ringside
