@@ -81,10 +81,14 @@ function(ringside_compiles_fast target)
 endfunction()
 
 # Several sources compiled as one file share what they parse and instantiate: a whole build takes half the time, a changed file
-# more. Names in their unnamed namespaces must then differ. For builds from nothing (preset `release`), not for development.
+# more. For builds from nothing (presets `release`, `asan`, `tsan`), not for development.
 option(RINGSIDE_UNITY "Compile several sources of a target together" OFF)
 function(ringside_compiles_together target)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${RINGSIDE_UNITY} UNITY_BUILD_BATCH_SIZE 8)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${RINGSIDE_UNITY} UNITY_BUILD_BATCH_SIZE 0)
+endfunction()
+# Sources whose unnamed namespaces have names that others' have, too.
+function(ringside_compile_alone)
+  set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
 # A module: a static library that sees the include root and links the modules above it.
@@ -99,6 +103,7 @@ function(ringside_module name)
   endforeach()
   target_link_libraries(ringside_${name} PRIVATE ${MODULE_LIBRARIES})
   target_precompile_headers(ringside_${name} REUSE_FROM ringside_precompiled)
+  ringside_compiles_together(ringside_${name})
 endfunction()
 
 # All programs of unit tests: what the sanitizers build, and nothing that only people run.
@@ -129,6 +134,7 @@ function(ringside_test name)
   # (GCC PR 105651) wherever the length of A is known, as that of a folder's path is here.
   target_compile_options(${name} PRIVATE -Wno-array-bounds -Wno-stringop-overread)
   target_precompile_headers(${name} REUSE_FROM ringside_tests_precompiled)
+  ringside_compiles_together(${name})
   if(TEST_LABEL STREQUAL unit)
     add_dependencies(unit_tests ${name})
   endif()

@@ -12,6 +12,7 @@ namespace {
 /// Calls that are dropped come to an end after so many, or so much of the budget.
 constexpr int kMaxWarmUpCalls = 10;
 constexpr double kWarmUpShare = 0.1;
+constexpr double kMaxWarmUpShare = 0.5;
 
 class Timing {
  public:
@@ -33,11 +34,16 @@ class Timing {
  private:
   /// Connections, caches and the library's own buffers are made by the first calls.
   void warm_up() {
-    const double first = run_batch(1, nullptr);
+    double elapsed = run_batch(1, nullptr);
     const double budget = kWarmUpShare * limits_.budget.value;
-    const int more = first > 0 ? static_cast<int>(std::min<double>(budget / first, kMaxWarmUpCalls - 1)) : 0;
+    const int more =
+        elapsed > 0 ? static_cast<int>(std::min<double>(budget / elapsed, kMaxWarmUpCalls - 1)) : 0;
     if (more > 0) {
-      run_batch(more, nullptr);
+      elapsed += run_batch(more, nullptr);
+    }
+    const double longest = std::min(limits_.min_warm_up.value, kMaxWarmUpShare * limits_.budget.value);
+    while (elapsed > 0 && elapsed < longest) {
+      elapsed += run_batch(kMaxWarmUpCalls, nullptr);
     }
   }
 

@@ -13,6 +13,7 @@ namespace ringside {
 /// `target_interval` (relative), or when `budget` is spent, but not before `min_calls`.
 struct TimingLimits {
   Seconds budget{1.0};
+  Seconds min_warm_up{0};  ///< Calls that are dropped go on for so long at least, within half of the budget.
   double target_interval = 0.05;
   int min_calls = 5;
   int max_calls = 10'000;

@@ -29,6 +29,9 @@ constexpr int kChainedExchanges = 6;
 constexpr TimingLimits kLimits = {.target_interval = 0.05, .min_calls = 3, .max_calls = 400};
 /// Longer messages are sent once or more beside the warm-up: repetitions tell more than calls in a row.
 constexpr std::int64_t kLong = 1LL << 20;
+/// Copies between ranks that share memory begin at a third of their speed: pages and caches are another's.
+constexpr std::int64_t kCopiedCold = 128LL << 10;
+constexpr Seconds kUntilWarm{0.015};
 
 /// Probes are programs, as algorithms are: they run through the executor, each with one buffer that is sent
 /// from and one that is received into.
@@ -263,6 +266,9 @@ std::vector<double> run_probe(const ProbeRequest& request, const RankBackend& ba
   limits.budget = request.budget;
   if (key.bytes.value > kLong) {
     limits.min_calls = 1;
+  }
+  if (backend.cpu_site == RankSite::memory && key.bytes.value >= kCopiedCold) {
+    limits.min_warm_up = kUntilWarm;
   }
   std::vector<StepTime> times(probe.program().steps.size());
   // As before a measured collective, ranks write what they send: it is in their caches as it would be there.

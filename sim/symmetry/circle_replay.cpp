@@ -1,12 +1,14 @@
 #include "sim/symmetry/circle_replay.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
 #include "common/index.hpp"
+#include "common/instruction_sets.hpp"
 #include "sim/symmetry/find.hpp"
 #include "sim/symmetry/waits.hpp"
 #include "sim/topology/route_cost.hpp"
@@ -25,8 +27,64 @@ struct Rounds {
   double target_waits = 0;
 };
 
+/// Arrays are by place in a circle.
+struct Hops {
+  std::vector<double> latency;            ///< Of the move that leaves the place, in seconds.
+  std::vector<double> inverse_bandwidth;  ///< Of the same, in seconds per byte.
+  std::vector<double> reduction_in;       ///< Of what the move that arrives brings, in seconds per byte.
+};
+
+/// In seconds, by place in a circle, and once more that of place 0.
+struct Clocks {
+  std::vector<double> ready;
+  std::vector<double> reduced;
+};
+
+/// Places whose moves end at times that are kept until their ranks have seen them.
+constexpr std::size_t kTile = 256;
+
+/// One round, in which place i sends `bytes[i]`; `bytes[-1]` is what arrives at place 0.
+RINGSIDE_EACH_INSTRUCTION_SET
+void run_round(const Hops& hops, const double* bytes, const Rounds& rounds, Clocks& clocks) {
+  const std::size_t size = hops.latency.size();
+  const double* __restrict latency = hops.latency.data();
+  const double* __restrict inverse_bandwidth = hops.inverse_bandwidth.data();
+  const double* __restrict reduction_in = hops.reduction_in.data();
+  double* __restrict ready = clocks.ready.data();
+  double* __restrict reduced = clocks.reduced.data();
+  const double source_waits = rounds.source_waits;
+  const double target_waits = rounds.target_waits;
+  ready[size] = ready[0];
+  reduced[size] = reduced[0];
+  const auto end_of = [&](std::size_t i) __attribute__((always_inline)) {
+    const double both = std::max(ready[i], ready[i + 1]);
+    const double start =
+        std::max(both, std::max(source_waits * reduced[i], target_waits * reduced[i + 1]));
+    return start + (latency[i] + inverse_bandwidth[i] * bytes[i]);
+  };
+  // Of the move that arrives at the first place of the tile, then of those that leave its places.
+  std::array<double, kTile + 1> ends;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+  ends[0] = end_of(size - 1);
+  for (std::size_t first = 0; first < size; first += kTile) {
+    const std::size_t count = std::min(kTile, size - first);
+    for (std::size_t k = 0; k < count; ++k) {
+      ends[k + 1] = end_of(first + k);
+    }
+    for (std::size_t k = 0; k < count; ++k) {
+      ready[first + k] = std::max(ends[k], ends[k + 1]);
+    }
+    if (rounds.reduces) {
+      const double* __restrict arrived = bytes + first - 1;
+      for (std::size_t k = 0; k < count; ++k) {
+        const double begins = std::max(ends[k], reduced[first + k]);
+        reduced[first + k] = begins + reduction_in[first + k] * arrived[k];
+      }
+    }
+    ends[0] = ends[count];
+  }
+}
+
 /// Ranks that send to one another in a circle, each to the next and the last to the first, round after round.
-/// Arrays are by place.
 class Circle {
  public:
   /// What does not change from round to round, of the move that leaves a place.
@@ -40,70 +98,43 @@ class Circle {
 
   void add(const Hop& hop) {
     ranks_.push_back(hop.source);
-    latency_.push_back(hop.latency);
-    inverse_bandwidth_.push_back(hop.inverse_bandwidth);
+    hops_.latency.push_back(hop.latency);
+    hops_.inverse_bandwidth.push_back(hop.inverse_bandwidth);
+    hops_.reduction_in.push_back(hop.reduction);
     bytes_.push_back(hop.bytes);
-    reduction_.push_back(hop.reduction);
   }
 
   /// `ready`, `reduced`: by rank, seconds, as in replay().
   void run(const Rounds& rounds, std::vector<double>& ready, std::vector<double>& reduced) {
     const std::size_t size = ranks_.size();
-    // Twice, so that what has moved on by any number of places is one piece.
+    // They were those of the moves that leave.
+    std::rotate(hops_.reduction_in.begin(), hops_.reduction_in.end() - 1, hops_.reduction_in.end());
+    // Twice, so that what has moved on by any number of places is one piece, with a place before it.
     bytes_.reserve(2 * size);
     for (std::size_t i = 0; i < size; ++i) {
       bytes_.push_back(bytes_[i]);
     }
+    Clocks clocks;
     for (const Rank rank : ranks_) {
-      ready_.push_back(ready[at(rank)]);
-      reduced_.push_back(reduced[at(rank)]);
+      clocks.ready.push_back(ready[at(rank)]);
+      clocks.reduced.push_back(reduced[at(rank)]);
     }
-    end_.resize(size);
+    clocks.ready.push_back(0);
+    clocks.reduced.push_back(0);
     for (std::int64_t time = 0; time < rounds.times; ++time) {
       const auto moved_on = static_cast<std::size_t>(time % static_cast<std::int64_t>(size));
-      run_round(bytes_.data() + (size - moved_on) % size, rounds);
+      run_round(hops_, bytes_.data() + (size - moved_on), rounds, clocks);
     }
     for (std::size_t i = 0; i < size; ++i) {
-      ready[at(ranks_[i])] = ready_[i];
-      reduced[at(ranks_[i])] = reduced_[i];
+      ready[at(ranks_[i])] = clocks.ready[i];
+      reduced[at(ranks_[i])] = clocks.reduced[i];
     }
   }
 
  private:
-  void run_round(const double* bytes, const Rounds& rounds) {
-    const double source_waits = rounds.source_waits;
-    const double target_waits = rounds.target_waits;
-    const auto end_of = [&](std::size_t i, std::size_t next) {
-      const double both = std::max(ready_[i], ready_[next]);
-      const double start =
-          std::max(both, std::max(source_waits * reduced_[i], target_waits * reduced_[next]));
-      return start + (latency_[i] + inverse_bandwidth_[i] * bytes[i]);
-    };
-    const std::size_t last = ranks_.size() - 1;
-    for (std::size_t i = 0; i < last; ++i) {
-      end_[i] = end_of(i, i + 1);
-    }
-    end_[last] = end_of(last, 0);
-    ready_[0] = std::max(end_[0], end_[last]);
-    for (std::size_t i = 1; i <= last; ++i) {
-      ready_[i] = std::max(end_[i], end_[i - 1]);
-    }
-    if (rounds.reduces) {
-      for (std::size_t i = 0; i < last; ++i) {
-        reduced_[i + 1] = std::max(end_[i], reduced_[i + 1]) + reduction_[i] * bytes[i];
-      }
-      reduced_[0] = std::max(end_[last], reduced_[0]) + reduction_[last] * bytes[last];
-    }
-  }
-
   std::vector<Rank> ranks_;
-  std::vector<double> latency_;
-  std::vector<double> inverse_bandwidth_;
+  Hops hops_;
   std::vector<double> bytes_;
-  std::vector<double> reduction_;
-  std::vector<double> ready_;
-  std::vector<double> reduced_;
-  std::vector<double> end_;  ///< When the moves of this round are complete.
 };
 
 class CircleReplay {

@@ -16,17 +16,17 @@ namespace {
 
 using namespace std::chrono_literals;
 
-struct Rank {
+struct TunedRank {
   bool shares = false;
   int policy = -1;
 };
 
 /// All ranks may use all cores of this test, as those that a wrapper starts.
-std::vector<Rank> ranks_of_this_process(int num_ranks) {
-  std::vector<Rank> ranks(static_cast<std::size_t>(num_ranks));
+std::vector<TunedRank> ranks_of_this_process(int num_ranks) {
+  std::vector<TunedRank> ranks(static_cast<std::size_t>(num_ranks));
   run_as_threads(num_ranks, 10s, [&](std::unique_ptr<Transport> transport) {
     Coordination coordination(*transport);
-    Rank& rank = ranks[static_cast<std::size_t>(transport->rank())];
+    TunedRank& rank = ranks[static_cast<std::size_t>(transport->rank())];
     rank.shares = use_batch_scheduling_on_shared_cores(coordination);
     coordination.barrier();
     rank.policy = ::sched_getscheduler(0);
@@ -41,7 +41,7 @@ TEST(SharedCores, PutAllThreadsUnderBatchScheduling) {
     GTEST_SKIP() << "this system lets no thread choose SCHED_BATCH";
   }
   ASSERT_EQ(::sched_setscheduler(0, before, &priority), 0);
-  for (const Rank& rank : ranks_of_this_process(this_machine().cores + 1)) {
+  for (const TunedRank& rank : ranks_of_this_process(this_machine().cores + 1)) {
     EXPECT_TRUE(rank.shares);
     EXPECT_EQ(rank.policy, SCHED_BATCH);
   }
@@ -51,7 +51,7 @@ TEST(SharedCores, PutAllThreadsUnderBatchScheduling) {
 
 TEST(SharedCores, AreThoseOfMoreRanksThanCores) {
   const int before = ::sched_getscheduler(0);
-  for (const Rank& rank : ranks_of_this_process(this_machine().cores)) {
+  for (const TunedRank& rank : ranks_of_this_process(this_machine().cores)) {
     EXPECT_FALSE(rank.shares);
     EXPECT_EQ(rank.policy, before);
   }

@@ -121,6 +121,17 @@ TEST(CircleReplay, TakesRingsAndLeavesTreesAndPipelines) {
   }
 }
 
+TEST(CircleReplay, IsTheReplayOnCirclesLongerThanWhatIsLookedAtOnce) {
+  for (const int ranks : {255, 256, 257, 512, 600}) {
+    const Network network = test::tree_network({.num_ranks = ranks}, 1e-11);
+    const Execution execution = all_reduce("ring", network, 100'003);
+    const std::optional<Seconds> found = replay_circles(execution, network);
+    ASSERT_TRUE(found) << ranks;
+    const double expected = replay(execution, network).value;
+    EXPECT_NEAR(found->value, expected, 1e-12 * expected) << ranks;
+  }
+}
+
 TEST(FreeFlow, PredictsALongRingOfUnequalChunks) {
   const Network network = test::tree_network({.num_ranks = 264}, 1e-12);
   const Execution execution = all_reduce("ring", network, 1'000'000);
