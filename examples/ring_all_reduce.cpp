@@ -126,18 +126,15 @@ void explain(const Result& root_based, const Result& ring, int ranks, Bytes size
                        examples::predicted_all_reduce(elsewhere, "ring", ranks, size);
   fmt::print(
       "\nHere the chunked ring is {:.1f} times as fast as root-based. All ranks share this machine's {} "
-      "cores and its\n"
-      "memory, so the bytes in all count, and those are the same ({:.2f} S); what the ring saves is waiting "
-      "for the root.\n"
-      "The circulating ring sends the whole tensor in every round, where the chunked ring sends an N-th of "
-      "it.\n"
-      "Where each rank has a link of its own (10 GB/s, 10 us) the busiest rank decides: it sends {:.2f} S "
-      "through a root\n"
-      "and {:.2f} S in the chunked ring, which is predicted to be {:.1f} times as fast there.\n",
+      "cores and memory,\n"
+      "and all together send {:.2f} S either way. The ring saves only the wait for the root.\n"
+      "With a link for each rank (10 GB/s, 10 us) the busiest rank decides. It sends {:.2f} S, through a "
+      "root {:.2f} S:\n"
+      "the chunked ring is predicted to be {:.1f} times as fast.\n",
       root_based.seconds / ring.seconds, std::max(1U, std::thread::hardware_concurrency()),
       static_cast<double>(ring.all) / static_cast<double>(size.value),
-      static_cast<double>(root_based.busiest) / static_cast<double>(size.value),
-      static_cast<double>(ring.busiest) / static_cast<double>(size.value), there);
+      static_cast<double>(ring.busiest) / static_cast<double>(size.value),
+      static_cast<double>(root_based.busiest) / static_cast<double>(size.value), there);
 }
 
 void compare(Communicator& communicator, Bytes size, int iterations) {
