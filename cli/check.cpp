@@ -197,7 +197,7 @@ void add_check(CLI::App& app, CommonOptions& common) {
   add_reference_flags(*command, *flags);
   add_network_flag(*command, flags->request.check);
   ImportDefaults& defaults = flags->request.check.defaults;
-  command->add_option("--ranks", defaults.ranks, "Number of ranks, where the log does not say it")
+  command->add_option("--ranks", defaults.ranks, "Number of ranks, if the log does not say it")
       ->check(CLI::Range(2, kMaxRanks));
   add_name<Collective>(*command, "--collective", defaults.collective,
                        "Which collective it is, where two programs print the same columns");

@@ -204,10 +204,10 @@ void add_import(CLI::App& app, CommonOptions& common) {
   command->add_option("LOG", request.log, "A log, as text (docs/importing.md); - is standard input")
       ->required();
   auto* ranks =
-      command->add_option("--ranks", request.defaults.ranks, "Number of ranks, where the log does not say it")
+      command->add_option("--ranks", request.defaults.ranks, "Number of ranks, if the log does not say it")
           ->check(CLI::Range(1, kMaxRanks));
   auto* dtype = add_name<DataType>(*command, "--dtype", request.defaults.dtype,
-                                   "Type of the elements, where the log does not say it (float32)");
+                                   "Element type, if the log does not say it (default: float32)");
   auto* collective =
       add_name<Collective>(*command, "--collective", request.defaults.collective,
                            "Which collective it is, where two programs print the same columns");

@@ -20,7 +20,7 @@ void add_submit(CLI::App& app, CommonOptions& common) {
   add_machine_flags(*command, request->machine);
   add_network_flag(*command, request->machine);
   command->add_option("--ranks", request->machine.defaults.ranks,
-                      "Number of ranks, where the log does not say it");
+                      "Number of ranks, if the log does not say it");
   command->add_option("--source", request->source, "Where it is published: a URL");
   command->footer("submit all_reduce.log --machine dgx-h100");
   command->callback([request, &common] {

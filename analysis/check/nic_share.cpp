@@ -66,7 +66,8 @@ std::string sentence(const NicShare& share) {
     return per_nic;
   }
   if (of_line > kExceeds * share.tree_factor) {
-    return per_nic + " No algorithm of NCCL's exceeds that rate so far: is the network described right?";
+    return per_nic +
+           " No algorithm of NCCL's exceeds the line rate by so much: is the network described right?";
   }
   if (share.tree_factor < kExceeds) {
     return per_nic + " No algorithm exceeds the line rate with one GPU a node.";

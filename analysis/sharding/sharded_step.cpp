@@ -96,8 +96,8 @@ std::string cannot_be_cut(const Transformer& model, const Layout& layout, const 
   }
   const int data = offer.gpus / layout.tensor / layout.pipeline;
   if (layout.expert > 1 && (model.experts % layout.expert != 0 || data % layout.expert != 0)) {
-    return fmt::format("expert {} does not divide {} experts and {} data-parallel ranks", layout.expert,
-                       model.experts, data);
+    return fmt::format("expert {} does not divide both the {} experts and the {} data-parallel ranks",
+                       layout.expert, model.experts, data);
   }
   if (layout.local_steps > 1 && layout.style != ShardingStyle::ddp) {
     return "local steps need whole weights on every rank: style ddp";

@@ -221,8 +221,8 @@ void describe_network(const TopologyXml& xml, TopologyMachine& result) {
   if (xml.nets.empty()) {
     if (xml.pci_nics > 0) {
       result.notes.push_back(
-          fmt::format("It has {} PCI devices of networks, whose rate the file does not say; for "
-                      "several nodes add `inter`.",
+          fmt::format("The file does not say the rate of its {} PCI network devices; for several nodes "
+                      "add `inter`.",
                       xml.pci_nics));
     }
     return;

@@ -250,9 +250,9 @@ void place_ranks(const RunFacts& facts, int ranks, const std::string& name, Reco
   // A list of several runs may have a rank on several hosts, one that was cut not all.
   const bool whole = listed == static_cast<std::size_t>(ranks);
   if (hosts > 0 && (ranks % hosts != 0 || (whole && sizes.size() > 1))) {
-    throw KeyError(
-        fmt::format("machine: {}: its {} ranks are not alike on its {} hosts, which is not modelled", name,
-                    ranks, hosts));
+    throw KeyError(fmt::format(
+        "machine: {}: its {} ranks are not spread evenly over its {} hosts, which is not modelled", name,
+        ranks, hosts));
   }
   const int per_node = hosts > 0 ? ranks / hosts : ranks;
   const int gpus = machine.gpus_per_node.value_or(per_node);

@@ -153,7 +153,7 @@ class Check(RingsideCase):
         record = self.record(path, "--machine", "2 x BM.GPU.H100.8")
         self.assertEqual(record["assumptions"], ["The log has 8 hosts, the description 2 nodes: 8 were taken."])
         uneven = log(20, ranks=3, hosts=2, gpu="NVIDIA A100-SXM4-40GB")
-        self.assert_rejected(self.check(self.write("z.log", uneven), "--machine", "p4d.24xlarge"), 2, "its 3 ranks are not alike on its 2 hosts")
+        self.assert_rejected(self.check(self.write("z.log", uneven), "--machine", "p4d.24xlarge"), 2, "its 3 ranks are not spread evenly over its 2 hosts")
 
     def test_a_network_in_one_line_completes_what_the_log_says(self):
         path = self.write("x.log", log(90, ranks=16, hosts=2, gpu="NVIDIA A100-SXM4-40GB"))
