@@ -98,7 +98,8 @@ void draw_pairs(const Machine& machine, const std::filesystem::path& file, const
   const plots::ChartContext context = {.title = machine.name,
                                        .machine = chart_label(machine),
                                        .source = file.string(),
-                                       .output_directory = file.parent_path()};
+                                       .output_directory = file.parent_path(),
+                                       .size = common.chart_size};
   const auto draw = [&](const std::string& name, const std::string& subtitle, const std::string& unit,
                         std::vector<std::vector<double>> values) {
     std::vector<std::string> ranks;

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "plots/charts/charts.hpp"
 #include "study/inputs/invocation.hpp"
 
 namespace CLI {
@@ -21,6 +22,7 @@ struct CommonOptions : study::Invocation {
   bool quiet = false;
   bool svg = false;  ///< Charts as SVG beside PNG.
   bool pdf = false;  ///< Likewise as PDF.
+  plots::ChartSize chart_size = plots::ChartSize::screen;
 };
 
 /// The flags of CommonOptions; they may stand before or after the command.

@@ -82,6 +82,16 @@ void add_common(CLI::App& app, CommonOptions& common) {
       ->default_str("auto");
   app.add_flag("--svg", common.svg, "Draw charts as SVG, too, beside PNG");
   app.add_flag("--pdf", common.pdf, "Draw charts as PDF, too, beside PNG");
+  add_read(app, "--chart-size", "Charts for the screen, or for a page (17 cm) or column (8.5 cm) of a paper",
+           [&common](const std::string& text) {
+             const auto size = plots::chart_size(text);
+             if (!size) {
+               throw CLI::ValidationError("--chart-size",
+                                          "'" + text + "' is none of screen, page and column");
+             }
+             common.chart_size = *size;
+           })
+      ->default_str("screen");
   app.add_option("--seed", common.seed, "Seed of the input values")
       ->check(seed_problem)
       ->capture_default_str();

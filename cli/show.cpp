@@ -311,7 +311,8 @@ void show_algorithm(const ShowFlags& flags, const CommonOptions& common) {
     const plots::ChartContext context = {.title = title,
                                          .machine = "",
                                          .source = "ringside show",
-                                         .output_directory = study::output_directory(common, "show")};
+                                         .output_directory = study::output_directory(common, "show"),
+                                         .size = common.chart_size};
     std::vector<plots::Figure> figures = shown.run ? plots::program_diagram(*shown.run, context)
                                                    : plots::schedule_diagram(shown.schedule, context);
     for (plots::Figure& figure : figures) {

@@ -136,7 +136,8 @@ void show_timeline(const study::Timeline& timeline, const study::TraceStudy& stu
   const plots::ChartContext context = {.title = title,
                                        .machine = chart_label(study.machine),
                                        .source = timeline.file.string(),
-                                       .output_directory = study.directory};
+                                       .output_directory = study.directory,
+                                       .size = common.chart_size};
   std::vector<plots::Figure> figures = plots::timelines(parts, context);
   for (plots::Figure& figure : figures) {
     figure.name = fmt::format("timeline_{}", timeline.key.algorithm);

@@ -84,7 +84,7 @@ endfunction()
 # more. For builds from nothing (presets `release`, `asan`, `tsan`), not for development.
 option(RINGSIDE_UNITY "Compile several sources of a target together" OFF)
 function(ringside_compiles_together target)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${RINGSIDE_UNITY} UNITY_BUILD_BATCH_SIZE 0)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${RINGSIDE_UNITY} UNITY_BUILD_BATCH_SIZE 8)
 endfunction()
 # Sources whose unnamed namespaces have names that others' have, too.
 function(ringside_compile_alone)

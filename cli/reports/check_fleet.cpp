@@ -218,7 +218,8 @@ void draw_checks(const std::vector<study::LogCheck>& checks, const CommonOptions
   const plots::ChartContext context = {.title = "Your logs beside such machines",
                                        .machine = "",
                                        .source = "ringside check",
-                                       .output_directory = study::output_directory(common, "check")};
+                                       .output_directory = study::output_directory(common, "check"),
+                                       .size = common.chart_size};
   Progress progress(common.quiet);
   draw_charts(plots::heat_map(map_of(checks), context), context, common, progress);
   // One pair is no map.

@@ -228,7 +228,8 @@ void draw_check(const study::LogCheck& check, const CommonOptions& common) {
   const plots::ChartContext context = {.title = "Your log beside such machines",
                                        .machine = check.machine.name,
                                        .source = check.log,
-                                       .output_directory = study::output_directory(common, stem)};
+                                       .output_directory = study::output_directory(common, stem),
+                                       .size = common.chart_size};
   Progress progress(common.quiet);
   draw_charts(plots::bus_bandwidth(check.check.points, context), context, common, progress);
 }

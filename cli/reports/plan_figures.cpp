@@ -149,7 +149,8 @@ void draw_plan(const study::PlanStudy& study, const CommonOptions& common, Progr
   const plots::ChartContext context = {.title = study.ranked.plan.name,
                                        .machine = "",
                                        .source = study.file.string(),
-                                       .output_directory = study.directory};
+                                       .output_directory = study.directory,
+                                       .size = common.chart_size};
   draw_charts(figures_of(study, context), context, common, progress);
 }
 

@@ -201,7 +201,8 @@ void show_machine(const std::filesystem::path& file, int num_ranks, bool draw, c
     const plots::ChartContext context = {.title = machine.name,
                                          .machine = machine.name,
                                          .source = file.string(),
-                                         .output_directory = study::output_directory(common, "show")};
+                                         .output_directory = study::output_directory(common, "show"),
+                                         .size = common.chart_size};
     plots::TopologyGraph graph = graph_of(description);
     graph.name = fmt::format("topology_{}_{}_ranks", study::folder_name(name_of(file)), ranks);
     if (!description.limiting.empty()) {

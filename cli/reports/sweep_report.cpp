@@ -116,7 +116,8 @@ void draw_sweep(const study::SweepStudy& sweep, const CommonOptions& common, Pro
       .title = sweep.scenario.name,
       .machine = chart_label(sweep.machine),
       .source = sweep.file.empty() ? "ringside predict" : sweep.file.string(),
-      .output_directory = sweep.directory};
+      .output_directory = sweep.directory,
+      .size = common.chart_size};
   const std::optional<study::SweepLines> lines = study::sweep_lines(sweep);
   if (lines) {
     draw_lines(*lines, context, common, progress);

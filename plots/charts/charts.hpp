@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/comparison/speedup_grid.hpp"
@@ -22,12 +23,20 @@ class Schedule;
 
 namespace ringside::plots {
 
+/// For which width a chart is laid out. Printed ones have letters of about 7 pt.
+enum class ChartSize { screen, page, column };
+/// `page`; none for other words.
+std::optional<ChartSize> chart_size(std::string_view name);
+/// The pixels of a chart that has so many on a screen.
+int width_for(ChartSize size, int on_screen);
+
 struct ChartContext {
   std::string title;    ///< The scenario's name, say.
   std::string machine;  ///< In the footer, where it is not empty.
   std::string source;   ///< The file that the numbers come from, in the footer.
   std::filesystem::path output_directory = ".";
   std::vector<ImageFormat> formats = {ImageFormat::png};
+  ChartSize size = ChartSize::screen;
 };
 
 /// Draws the figures as `<output_directory>/<figure's name>.png` (or `.svg`, `.pdf`), makes the directory if

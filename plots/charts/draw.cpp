@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <array>
 #include <future>
+#include <limits>
 #include <system_error>
 #include <thread>
 
@@ -16,10 +18,23 @@ namespace fs = std::filesystem;
 namespace {
 
 struct Job {
-  const Figure* figure;
+  Figure figure;
   ImageFormat format;
   fs::path file;
 };
+
+struct SizeRow {
+  ChartSize size;
+  std::string_view name;
+  int pixels;          ///< At most, of which 96 are an inch on a screen.
+  double centimetres;  ///< On paper; 0: as on the screen.
+};
+
+constexpr std::array kSizes = {SizeRow{ChartSize::screen, "screen", std::numeric_limits<int>::max(), 0},
+                               SizeRow{ChartSize::page, "page", 1040, 17},
+                               SizeRow{ChartSize::column, "column", 560, 8.5}};
+
+const SizeRow& row_of(ChartSize size) { return kSizes.at(static_cast<std::size_t>(size)); }
 
 /// A gnuplot each, some of them at once: the system shares the cores.
 void run_all(const std::vector<Job>& jobs) {
@@ -30,7 +45,7 @@ void run_all(const std::vector<Job>& jobs) {
     for (std::size_t index = first; index < std::min(jobs.size(), first + at_once); ++index) {
       const Job& job = jobs[index];
       running.push_back(
-          std::async(std::launch::async, [&job] { write_image(*job.figure, job.format, job.file); }));
+          std::async(std::launch::async, [&job] { write_image(job.figure, job.format, job.file); }));
     }
     for (std::future<void>& one : running) {
       one.wait();  // All have ended before the first fault of one of them is thrown.
@@ -42,6 +57,14 @@ void run_all(const std::vector<Job>& jobs) {
 }
 
 }  // namespace
+
+std::optional<ChartSize> chart_size(std::string_view name) {
+  const auto row =
+      std::find_if(kSizes.begin(), kSizes.end(), [&](const SizeRow& one) { return one.name == name; });
+  return row == kSizes.end() ? std::nullopt : std::optional(row->size);
+}
+
+int width_for(ChartSize size, int on_screen) { return std::min(on_screen, row_of(size).pixels); }
 
 PageText page_text(const ChartContext& context, const std::string& subtitle) {
   std::string footer = context.machine.empty() ? "" : "machine: " + context.machine;
@@ -70,9 +93,11 @@ std::vector<fs::path> draw(const std::vector<Figure>& figures, const ChartContex
   for (const Figure& figure : figures) {
     RINGSIDE_CHECK(!figure.name.empty() && figure.name.find('/') == std::string::npos,
                    "'" + figure.name + "' is no file name for a chart");
+    Figure printed = figure;
+    printed.inches = row_of(context.size).centimetres / 2.54;
     for (const ImageFormat format : context.formats) {
       const char* ending = format == ImageFormat::png ? ".png" : format == ImageFormat::svg ? ".svg" : ".pdf";
-      jobs.push_back({&figure, format, context.output_directory / (figure.name + ending)});
+      jobs.push_back({printed, format, context.output_directory / (figure.name + ending)});
     }
   }
   run_all(jobs);

@@ -215,7 +215,7 @@ std::vector<Figure> heat_map(const LabelledMatrix& matrix, const ChartContext& c
       std::clamp(kUsualHeight / num_rows, std::min(kMinCellHeight, kMaxHeight / num_rows), kMaxCellHeight);
   constexpr double kAround = 230;  // Title, legend, axis and footer.
   Figure figure{.name = matrix.name,
-                .width = 1200,
+                .width = width_for(context.size, 1200),
                 .height = static_cast<int>(std::max(460.0, cell_height * num_rows + kAround))};
   const Rect area = lay_out_page(figure, page_text(context, matrix.subtitle), legend_of(matrix, values));
 

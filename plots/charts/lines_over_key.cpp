@@ -78,9 +78,11 @@ std::vector<Figure> lines_over_key(const KeyLines& lines, const std::string& sub
   }
   std::string name = "sweep_" + lines.key;
   std::replace(name.begin(), name.end(), ' ', '_');
-  Figure figure{.name = name, .width = 1400, .height = 700};
+  Figure figure{.name = name, .width = width_for(context.size, 1400), .height = 700};
+  const int columns = figure.width < 800 ? 1 : 2;
+  figure.height = columns == 1 ? 1060 : figure.height;
   const Rect area = lay_out_page(figure, page_text(context, subtitle), legend);
-  const PanelGrid grid = lay_out_panels(area, 2, 2, {.left = 112, .gap_x = 130});
+  const PanelGrid grid = lay_out_panels(area, 2, columns, {.left = 112, .gap_x = 130});
   Panel time = panel_of(lines, grid.areas[0], styles,
                         [](const KeyLines::Line& line, std::size_t i) { return line.seconds[i]; });
   time.y.label = "time";

@@ -136,8 +136,9 @@ std::vector<Figure> step_bars(const std::vector<StepBar>& bars, const ChartConte
     widest_text = std::max(widest_text, text_width(text_of(bar), kPlanFont));
   }
   const auto count = static_cast<double>(bars.size());
-  Figure figure{
-      .name = "plan_steps", .width = 1200, .height = static_cast<int>(std::max(420.0, 34 * count + 230))};
+  Figure figure{.name = "plan_steps",
+                .width = width_for(context.size, 1200),
+                .height = static_cast<int>(std::max(420.0, 34 * count + 230))};
   const Rect area = lay_out_page(figure, page_text(context, "what one step consists of"), legend_of(bars));
   Panel panel{.area =
                   lay_out_panels(area, 1, 1,
@@ -169,7 +170,7 @@ std::vector<Figure> scaling_efficiency(const std::vector<Curve>& curves, const C
   if (most < 2) {
     return {};
   }
-  Figure figure{.name = "plan_scaling", .width = 1200, .height = 750};
+  Figure figure{.name = "plan_scaling", .width = width_for(context.size, 1200), .height = 750};
   const Rect area = lay_out_page(
       figure, page_text(context, "scaling efficiency: 100 % = N GPUs are N times as fast as one"),
       legend_of(curves, true));
@@ -249,7 +250,7 @@ std::vector<Figure> exposed_against_bandwidth(const std::vector<Curve>& curves, 
                     .mark = MarkStyle{.color = kBlack, .size = 1.6},
                     .interval = intervals});
   legend.push_back({.label = "5 % and 10 %", .line = kThreshold});
-  Figure figure{.name = "plan_bandwidth", .width = 1200, .height = 780};
+  Figure figure{.name = "plan_bandwidth", .width = width_for(context.size, 1200), .height = 780};
   const Rect area = lay_out_page(
       figure, page_text(context, "exposed communication, if all links of a machine were faster or slower"),
       legend);

@@ -194,7 +194,7 @@ std::vector<Figure> cost_against_time(const CostChart& chart, const ChartContext
   seconds = padded(seconds);
   cost = padded(cost);
 
-  Figure figure{.name = "plan_cost", .width = 1200, .height = 800};
+  Figure figure{.name = "plan_cost", .width = width_for(context.size, 1200), .height = 800};
   const Rect area = lay_out_page(
       figure, page_text(context, fmt::format("cost against time of {}; bars are 90 % intervals", chart.of)),
       legend_of(chart));

@@ -323,7 +323,7 @@ std::vector<Figure> draw_diagram(const Diagram& diagram, const ChartContext& con
   if (rounds.empty()) {
     return {};
   }
-  Figure figure{.name = name_of(diagram), .width = 1200};
+  Figure figure{.name = name_of(diagram), .width = width_for(context.size, 1200)};
   const Strips strips = lay_out_strips(diagram, figure.width);
   const double strip_height = strip_height_of(strips, num_ranks);
   constexpr double kAround = 146;  // Title, legend and footer.

@@ -57,9 +57,10 @@ Axis x_axis(const std::set<std::int64_t>& sizes) {
   return {.label = "message size", .min = range.min, .max = range.max, .log = true};
 }
 
-int num_columns(std::size_t panels) {
+int num_columns(std::size_t panels, double width) {
   constexpr std::array kColumns = {1, 1, 2, 3, 2, 3, 3};
-  return kColumns[std::min(panels, kPanelsPerFile)];
+  constexpr double kLeastWidth = 340;
+  return std::clamp(static_cast<int>(width / kLeastWidth), 1, kColumns[std::min(panels, kPanelsPerFile)]);
 }
 
 /// Extends an axis so that `headroom` of its `pixels` lie beyond what it ends with now.
@@ -76,7 +77,7 @@ struct Arrangement {
 };
 
 Arrangement arrange(const SmallMultiples& chart, const Rect& area, std::size_t count) {
-  const int columns = num_columns(count);
+  const int columns = num_columns(count, area.width);
   const double height = lay_out_panels(area, count, columns).areas.front().height;
   Axis y = chart.y;
   y.tics = chart.y_tics(height - chart.headroom);
@@ -100,9 +101,10 @@ std::vector<LegendEntry> legend_with_policies(std::vector<LegendEntry> legend, c
 }
 
 Figure draw_page(const SmallMultiples& chart, std::span<const RanksPanel> panels, const PointGroup& group,
-                 const std::string& name, const PageText& text) {
-  const bool two_rows = panels.size() > static_cast<std::size_t>(num_columns(panels.size()));
-  Figure figure{.name = name, .width = 1200, .height = two_rows ? 1080 : 740};
+                 const std::string& name, const PageText& text, int width) {
+  const int columns = num_columns(panels.size(), width);
+  const int rows = (static_cast<int>(panels.size()) + columns - 1) / columns;
+  Figure figure{.name = name, .width = width, .height = 400 + 340 * rows};
   const Rect area = lay_out_page(figure, text, legend_with_policies(chart.legend, group));
   const Arrangement arrangement = arrange(chart, area, panels.size());
   const PanelGrid& grid = arrangement.grid;
@@ -146,9 +148,10 @@ std::vector<Figure> draw_small_multiples(
       const std::size_t first = page * kPanelsPerFile;
       const std::string number = page == 0 ? "" : fmt::format("_{}", page + 1);
       const std::string note = num_pages == 1 ? "" : fmt::format(" (page {} of {})", page + 1, num_pages);
-      figures.push_back(
-          draw_page(chart, panels.subspan(first, std::min(kPanelsPerFile, panels.size() - first)), group,
-                    chart.name + group.suffix + number, page_text(context, chart.subtitle + note)));
+      figures.push_back(draw_page(chart,
+                                  panels.subspan(first, std::min(kPanelsPerFile, panels.size() - first)),
+                                  group, chart.name + group.suffix + number,
+                                  page_text(context, chart.subtitle + note), width_for(context.size, 1200)));
     }
   }
   return figures;

@@ -238,7 +238,7 @@ std::vector<Figure> speedup_map(const SpeedupGrid& grid, const ChartContext& con
   const Scale scale = scale_of(grid);
   const ColorBar bar = bar_of(grid, scale);
 
-  Figure figure{.name = "speedup_map", .width = 1200, .height = 760};
+  Figure figure{.name = "speedup_map", .width = width_for(context.size, 1200), .height = 760};
   const std::string subtitle = fmt::format("predicted speedup of {} over {}", grid.candidate, grid.baseline);
   const Rect area = lay_out_page(figure, page_text(context, subtitle), legend_of(grid, cells));
   const double bar_room = color_bar_width(bar) + 50;

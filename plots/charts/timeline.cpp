@@ -201,7 +201,7 @@ std::vector<Figure> timelines(const std::vector<TimelinePart>& parts, const Char
       std::any_of(all.begin(), all.end(), [](const Rows& rows) { return !rows.title.empty(); });
   const double titles = titled ? 52.0 * static_cast<double>(all.size()) : 0;
   Figure figure{.name = "timeline",
-                .width = 1200,
+                .width = width_for(context.size, 1200),
                 .height = static_cast<int>(std::max(420.0, row * num_rows + 230 + titles))};
   const Rect area =
       lay_out_page(figure, page_text(context, "who moves and reduces when" + not_shown(all)), legend);

@@ -259,14 +259,14 @@ std::vector<Figure> topology_graph(const TopologyGraph& whole, const ChartContex
   if (whole.nodes.empty()) {
     return {};
   }
-  constexpr int kWidth = 1200;
+  const int width = width_for(context.size, 1200);
   TopologyGraph graph = first_of_parts(whole);
-  graph = grouped(graph, full_levels(graph, kWidth - 2 * kSide - 2 * kPageSide));
+  graph = grouped(graph, full_levels(graph, width - 2 * kSide - 2 * kPageSide));
 
   const EdgeStrokes strokes(graph);
   const bool labels_on_edges = graph.edges.size() <= kMaxLabelledEdges;
   Figure figure{.name = graph.name,
-                .width = kWidth,
+                .width = width,
                 .height = 200 + 170 * static_cast<int>(std::max<std::size_t>(2, levels_of(graph).size()))};
   const Rect area =
       lay_out_page(figure, page_text(context, "links and what they carry in each direction (wider = faster)"),

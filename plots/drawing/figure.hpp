@@ -142,6 +142,7 @@ struct Figure {
   std::string name;  ///< File name without extension.
   int width = 1200;
   int height = 750;
+  double inches = 0;  ///< Its width on paper, where letters shrink with it; 0: 96 pixels are an inch.
   std::vector<Panel> panels = {};
 };
 

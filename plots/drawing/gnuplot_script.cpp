@@ -20,6 +20,7 @@ namespace ringside::plots {
 namespace {
 
 constexpr double kPixelsPerInch = 96;
+constexpr double kPrintedPixelsPerInch = 300;
 constexpr std::string_view kFontName = "DejaVu Sans";
 constexpr std::uint32_t kGridColor = 0xDDDDDD;
 constexpr std::uint32_t kFrameColor = 0x555555;
@@ -99,15 +100,20 @@ class ScriptWriter {
   }
 
   std::string terminal() const {
-    if (format_ == ImageFormat::pdf) {
-      return fmt::format(
-          "set terminal pdfcairo size {:.4g}in,{:.4g}in noenhanced font {} background rgb '#ffffff' rounded "
-          "fontscale 1 linewidth 1",
-          figure_.width / kPixelsPerInch, figure_.height / kPixelsPerInch, font({}));
+    const bool png = format_ == ImageFormat::png;
+    if (format_ == ImageFormat::svg || (png && figure_.inches == 0)) {
+      return fmt::format("set terminal {} size {},{} noenhanced font {} background rgb '#ffffff' rounded",
+                         png ? "pngcairo" : "svg", figure_.width, figure_.height, font({}));
     }
-    return fmt::format("set terminal {} size {},{} noenhanced font {} background rgb '#ffffff' rounded",
-                       format_ == ImageFormat::png ? "pngcairo" : "svg", figure_.width, figure_.height,
-                       font({}));
+    const double inches = figure_.inches > 0 ? figure_.inches : figure_.width / kPixelsPerInch;
+    const double scale = inches / figure_.width * (png ? kPrintedPixelsPerInch : kPixelsPerInch);
+    const double units = inches * (png ? kPrintedPixelsPerInch : 1) / figure_.width;
+    const std::string_view unit = png ? "" : "in";
+    return fmt::format(
+        "set terminal {} size {:.{}f}{},{:.{}f}{} noenhanced font {} background rgb '#ffffff' "
+        "rounded fontscale {:.4g} linewidth {:.4g} pointscale {:.4g}",
+        png ? "pngcairo" : "pdfcairo", units * figure_.width, png ? 0 : 4, unit, units * figure_.height,
+        png ? 0 : 4, unit, font({}), scale, scale, scale);
   }
 
   /// The svg terminal takes pixels, the others points of 1/72 inch on a page of 96 pixels per inch.

@@ -24,28 +24,43 @@ constexpr double kRounding = 1 + 1e-12;
 /// What ranks send, or receive, over each link at one time at most.
 class MostAtOnce {
  public:
-  explicit MostAtOnce(std::size_t num_links) : of_link_(num_links, 0) {}
+  explicit MostAtOnce(std::size_t num_links) : of_link_(num_links) {}
 
   /// `rate` more of a rank over a link in this round. Returns the sum over all ranks, bytes per second.
   double add(std::int32_t link, Rank rank, std::int64_t round, double rate) {
-    const std::uint64_t key = (static_cast<std::uint64_t>(link) << 32) | static_cast<std::uint32_t>(rank);
-    Share& share = shares_[key];
+    OfLink& all = of_link_[at(link)];
+    if (all.first_rank == kNobody) {
+      all.first_rank = rank;
+    }
+    Share& share = all.first_rank == rank ? all.of_first : of_others_[key(link, rank)];
     share.now = (share.round == round ? share.now : 0) + rate;
     share.round = round;
-    double& sum = of_link_[at(link)];
-    sum += std::max(0.0, share.now - share.most);
+    all.sum += std::max(0.0, share.now - share.most);
     share.most = std::max(share.most, share.now);
-    return sum;
+    return all.sum;
   }
 
  private:
+  static constexpr Rank kNobody = -1;
+
   struct Share {
     std::int64_t round = -1;
     double now = 0;   ///< In that round.
     double most = 0;  ///< In any round.
   };
-  std::unordered_map<std::uint64_t, Share> shares_;  ///< By link and rank.
-  std::vector<double> of_link_;
+  /// Most links have one rank that sends over them, and one that receives.
+  struct OfLink {
+    Rank first_rank = kNobody;
+    Share of_first;
+    double sum = 0;  ///< Of all ranks, the most of each.
+  };
+
+  static std::uint64_t key(std::int32_t link, Rank rank) {
+    return (static_cast<std::uint64_t>(link) << 32) | static_cast<std::uint32_t>(rank);
+  }
+
+  std::vector<OfLink> of_link_;
+  std::unordered_map<std::uint64_t, Share> of_others_;
 };
 
 class FreeFlow {

@@ -26,7 +26,10 @@ constexpr std::size_t kMostStages = 64;
 class SymmetricRun {
  public:
   SymmetricRun(const Execution& execution, const Network& network, const SymmetryOptions& options)
-      : execution_(execution), network_(network), options_(options), finder_(execution, network) {}
+      : execution_(execution),
+        network_(network),
+        options_(options),
+        finder_(execution, network, options.memory) {}
 
   std::variant<SymmetricFlow, NoSymmetry> run() {
     if (finder_.obstacle()) {

@@ -9,6 +9,7 @@
 #include "schedule/program/execution.hpp"
 #include "sim/sharing/link_use.hpp"
 #include "sim/symmetry/partition.hpp"
+#include "sim/symmetry/refine.hpp"
 #include "sim/topology/network.hpp"
 
 namespace ringside {
@@ -18,6 +19,7 @@ struct SymmetryOptions {
   std::int64_t most_events = 200'000'000;
   /// With more classes than this part of all moves that are written there is nothing to gain.
   double most_classes = 0.5;
+  ColourMemory* memory = nullptr;  ///< Of the same execution on other networks.
 };
 
 /// What a flow simulation of all ranks takes, found by that of one rank, link and move of each class.

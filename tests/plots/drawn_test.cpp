@@ -246,6 +246,22 @@ TEST_F(Drawn, OnlyInTheFormatThatIsAskedFor) {
   }
 }
 
+TEST_F(Drawn, ForAPaperIsAsWideAsItsColumn) {
+  context_.formats = {ImageFormat::png, ImageFormat::pdf};
+  for (const auto& [size, pixels] : {std::pair{ChartSize::page, 2008U}, std::pair{ChartSize::column, 1004U}}) {
+    context_.size = size;
+    context_.output_directory =
+        fs::path(RINGSIDE_BINARY_DIR) / "charts" / (size == ChartSize::page ? "page" : "column");
+    const auto files = draw(time_vs_size(samples::sweep({.ranks = {2, 4, 8}}), context_), context_);
+    EXPECT_NEAR(png_size(contents(files.at(0))).width, pixels, 1);
+    const std::string pdf = contents(files.at(1));
+    const std::size_t box = pdf.find("/MediaBox [ 0 0 ");
+    ASSERT_NE(box, std::string::npos);
+    EXPECT_NEAR(std::stod(pdf.substr(box + 16)), pixels * 72 / 300.0, 0.5);
+  }
+  EXPECT_EQ(chart_size("poster"), std::nullopt);
+}
+
 TEST_F(Drawn, HostileTextsAreJustText) {
   fs::remove("pwned");
   context_.title = "it's `touch pwned` \"$(touch pwned)\" @x _y ^{z} \\n'; system 'touch pwned";

@@ -53,8 +53,11 @@ std::vector<Rank> shuffled(int num_ranks, std::mt19937& random) {
 }
 
 /// Expects that both simulations agree; false where there is no partition.
-bool agrees(const Execution& execution, const Network& network, const std::string& what) {
-  const auto found = simulate_symmetric(execution, network, kAlways);
+bool agrees(const Execution& execution, const Network& network, const std::string& what,
+            ColourMemory* memory = nullptr) {
+  SymmetryOptions options = kAlways;
+  options.memory = memory;
+  const auto found = simulate_symmetric(execution, network, options);
   const auto* flow = std::get_if<SymmetricFlow>(&found);
   if (flow == nullptr) {
     return false;
@@ -70,6 +73,7 @@ TEST(Symmetry, EqualsTheFullSimulationOnAnyTree) {
   std::mt19937 random(41);
   int compared = 0;
   int refused = 0;
+  ColourMemory memory;  // Of all trials, many of which it has seen the like of.
   for (int trial = 0; trial < 400; ++trial) {
     const Network network = test::any_tree(random, trial % 10 == 0 ? 48 : 20);
     for (std::size_t i = 0; i < 4; ++i) {
@@ -85,7 +89,7 @@ TEST(Symmetry, EqualsTheFullSimulationOnAnyTree) {
       const Execution execution(*schedule, {4 * (parts * schedule->num_chunks() + rest)}, DataType::float32);
       const std::string what = fmt::format("trial {}: {} {} on {} ranks", trial, name(algorithm.collective),
                                            algorithm.name, network.num_ranks);
-      ++(agrees(execution, network, what) ? compared : refused);
+      ++(agrees(execution, network, what, &memory) ? compared : refused);
     }
   }
   EXPECT_GT(compared, 1200) << refused << " had no partition";
