@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <numeric>
 #include <utility>
 #include <variant>
 
@@ -136,7 +137,13 @@ struct Task {
 std::vector<SweepCell> cells_of(const std::vector<Task>& tasks, const Scenario& scenario,
                                 const PredictOptions& options) {
   std::vector<SweepCell> cells(tasks.size());
-  for_each_in_parallel(tasks.size(), [&](std::size_t i) {
+  // Those that take longest begin first, so that no core waits long for the last one.
+  std::vector<std::size_t> order(tasks.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return tasks[a].ranks > tasks[b].ranks; });
+  for_each_in_parallel(tasks.size(), [&](std::size_t n) {
+    const std::size_t i = order[n];
     const PointKey place = {.collective = scenario.collective,
                             .algorithm = {},
                             .ranks = tasks[i].ranks,

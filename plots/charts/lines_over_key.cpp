@@ -82,7 +82,7 @@ std::vector<Figure> lines_over_key(const KeyLines& lines, const std::string& sub
   const int columns = figure.width < 800 ? 1 : 2;
   figure.height = columns == 1 ? 1060 : figure.height;
   const Rect area = lay_out_page(figure, page_text(context, subtitle), legend);
-  const PanelGrid grid = lay_out_panels(area, 2, columns, {.left = 112, .gap_x = 130});
+  const PanelGrid grid = lay_out_panels(area, 2, columns, {.left = 112, .gap_x = 130, .gap_y = 100});
   Panel time = panel_of(lines, grid.areas[0], styles,
                         [](const KeyLines::Line& line, std::size_t i) { return line.seconds[i]; });
   time.y.label = "time";

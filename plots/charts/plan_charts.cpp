@@ -83,7 +83,7 @@ std::vector<LegendEntry> legend_of(const std::vector<StepBar>& bars) {
 
 /// Where the axis ends: at the slowest interval's end, but so that bars stay visible.
 double end_of_axis(const std::vector<StepBar>& bars) {
-  constexpr double kMostOfLongest = 2.5;
+  constexpr double kMostOfLongest = 4;
   double longest = 0;
   double slowest = 0;
   for (const StepBar& bar : bars) {
@@ -93,16 +93,16 @@ double end_of_axis(const std::vector<StepBar>& bars) {
   return 1.005 * std::clamp(slowest, longest, kMostOfLongest * longest);
 }
 
-/// The whole interval, also where the axis cuts it.
-std::string text_of(const StepBar& bar) {
+/// The whole interval, also where the axis cuts it; a column has no room for that.
+std::string text_of(const StepBar& bar, ChartSize size) {
   std::string text = percent(bar.exposed / length_of(bar)) + " exposed";
-  if (bar.whole) {
+  if (bar.whole && size != ChartSize::column) {
     text += fmt::format(", {} to {}", format(Seconds{bar.whole->low}), format(Seconds{bar.whole->high}));
   }
   return text;
 }
 
-void add_bar(const StepBar& bar, double top, Panel& panel, Boxes& boxes) {
+void add_bar(const StepBar& bar, double top, ChartSize size, Panel& panel, Boxes& boxes) {
   double left = 0;
   for (const StepPart& part : kStepParts) {
     if (bar.*part.length > 0) {
@@ -119,8 +119,8 @@ void add_bar(const StepBar& bar, double top, Panel& panel, Boxes& boxes) {
       panel.elements.emplace_back(line({{high, top + 0.35}, {high, top + 0.65}}, kStepInterval));
     }
   }
-  panel.elements.emplace_back(
-      Text{.at = {1.01 * panel.x.max, top + 0.5}, .text = text_of(bar), .font = kPlanFont, .color = kBlack});
+  panel.elements.emplace_back(Text{
+      .at = {1.01 * panel.x.max, top + 0.5}, .text = text_of(bar, size), .font = kPlanFont, .color = kBlack});
 }
 
 }  // namespace
@@ -133,7 +133,7 @@ std::vector<Figure> step_bars(const std::vector<StepBar>& bars, const ChartConte
   double widest_text = 0;
   for (const StepBar& bar : bars) {
     widest = std::max(widest, std::min(kMaxPlanLabel, text_width(bar.label, {})));
-    widest_text = std::max(widest_text, text_width(text_of(bar), kPlanFont));
+    widest_text = std::max(widest_text, text_width(text_of(bar, context.size), kPlanFont));
   }
   const auto count = static_cast<double>(bars.size());
   Figure figure{.name = "plan_steps",
@@ -153,7 +153,7 @@ std::vector<Figure> step_bars(const std::vector<StepBar>& bars, const ChartConte
   for (std::size_t index = 0; index < bars.size(); ++index) {
     const auto top = static_cast<double>(index);
     panel.y.tics.push_back({top + 0.5, shortened(bars[index].label, {}, kMaxPlanLabel)});
-    add_bar(bars[index], top, panel, boxes);
+    add_bar(bars[index], top, context.size, panel, boxes);
   }
   panel.elements.insert(panel.elements.begin(), std::move(boxes));
   figure.panels.push_back(std::move(panel));

@@ -69,6 +69,7 @@ std::vector<Tic> time_tics(Range seconds, double pixels) {
   const int last = ceil_exponent(std::log10(seconds.max));
   const double pixels_per_decade = pixels / std::max(1e-6, std::log10(seconds.max / seconds.min));
   const bool label_two_and_five = pixels_per_decade >= 5 * kTicHeight;
+  const bool label_all = pixels_per_decade >= 20 * kTicHeight;  // 8 and 9 are 1/20 of a decade apart.
   constexpr std::array kSteps = {1, 3, 6, 12};
   const int step = *std::find_if(kSteps.begin(), kSteps.end() - 1,
                                  [&](int each) { return each * pixels_per_decade >= kTicHeight; });
@@ -76,8 +77,8 @@ std::vector<Tic> time_tics(Range seconds, double pixels) {
   for (int exponent = first; exponent <= last; ++exponent) {
     for (int digit = 1; digit <= 9; ++digit) {
       const double value = digit * std::pow(10.0, exponent);
-      const bool labelled =
-          (digit == 1 && modulo(exponent, step) == 0) || (label_two_and_five && (digit == 2 || digit == 5));
+      const bool labelled = (digit == 1 && modulo(exponent, step) == 0) ||
+                            (label_two_and_five && (digit == 2 || digit == 5)) || label_all;
       if (inside(seconds, value) && (digit == 1 || step == 1)) {
         tics.push_back({value, labelled ? format(Seconds{value}) : ""});
       }
