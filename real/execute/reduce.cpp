@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "common/error.hpp"
-#include "common/instruction_sets.hpp"
+#include "common/parallel.hpp"
 
 namespace ringside {
 namespace {

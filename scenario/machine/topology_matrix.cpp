@@ -281,7 +281,7 @@ TopologyMachine machine_of_topology(std::string_view text, const std::string& na
   }
   if (matrix.nics > 0) {
     result.notes.push_back(
-        fmt::format("The matrix does not say the rate of the {}; for several nodes add `inter`, "
+        fmt::format("The matrix does not say the rate of its {}; for several nodes add `inter`, "
                     "such as {{kind: infiniband, "
                     "rate: 200 Gb/s, nics: {}}}.",
                     count_of(matrix.nics, "NIC"), matrix.nics));

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "common/index.hpp"
-#include "common/instruction_sets.hpp"
+#include "common/parallel.hpp"
 #include "sim/symmetry/find.hpp"
 #include "sim/symmetry/waits.hpp"
 #include "sim/topology/route_cost.hpp"
@@ -29,9 +29,9 @@ struct Rounds {
 
 /// Arrays are by place in a circle.
 struct Hops {
-  std::vector<double> latency;            ///< Of the move that leaves the place, in seconds.
-  std::vector<double> inverse_bandwidth;  ///< Of the same, in seconds per byte.
-  std::vector<double> reduction_in;       ///< Of what the move that arrives brings, in seconds per byte.
+  std::vector<double> latency;            ///< The leaving move's, in seconds.
+  std::vector<double> inverse_bandwidth;  ///< Likewise, in seconds per byte.
+  std::vector<double> reduction_in;       ///< The arriving move's, in seconds per byte.
 };
 
 /// In seconds, by place in a circle, and once more that of place 0.
@@ -62,7 +62,7 @@ void run_round(const Hops& hops, const double* bytes, const Rounds& rounds, Cloc
     return start + (latency[i] + inverse_bandwidth[i] * bytes[i]);
   };
   const bool waits = source_waits > 0 || target_waits > 0;
-  // Of the move that arrives at the first place of the tile, then of those that leave its places.
+  // The move that arrives at the first place of the tile comes first, then those that leave its places.
   std::array<double, kTile + 1> ends;  // NOLINT(cppcoreguidelines-pro-type-member-init)
   ends[0] = end_of(size - 1);
   for (std::size_t first = 0; first < size; first += kTile) {

@@ -52,7 +52,7 @@ class MostAtOnce {
   struct OfLink {
     Rank first_rank = kNobody;
     Share of_first;
-    double sum = 0;  ///< Of all ranks, the most of each.
+    double sum = 0;  ///< The most of each rank, together.
   };
 
   static std::uint64_t key(std::int32_t link, Rank rank) {

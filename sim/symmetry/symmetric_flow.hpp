@@ -19,7 +19,7 @@ struct SymmetryOptions {
   std::int64_t most_events = 200'000'000;
   /// With more classes than this part of all moves that are written there is nothing to gain.
   double most_classes = 0.5;
-  ColourMemory* memory = nullptr;  ///< Of the same execution on other networks.
+  ColourMemory* memory = nullptr;  ///< The same execution on other networks filled it.
 };
 
 /// What a flow simulation of all ranks takes, found by that of one rank, link and move of each class.

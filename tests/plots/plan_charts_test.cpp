@@ -118,7 +118,7 @@ TEST(PlanCharts, AStepHasItsInterval) {
   EXPECT_THAT(texts_of(figure), Contains("75 % exposed, 20 ms to 900 ms"));
   EXPECT_THAT(texts_of(figure), Contains("90 % interval"));
   EXPECT_THAT(texts_of(figure), Not(Contains("compute with communication hidden behind it")));
-  EXPECT_LT(figure.panels.back().x.max, 0.11) << "the bars stay readable";
+  EXPECT_LT(figure.panels.back().x.max, 0.17) << "the bars stay readable";
   EXPECT_THAT(unreadable_texts(figure), IsEmpty());
 }
 

@@ -67,7 +67,7 @@ TEST(TopologyMatrix, BridgedPairsOnTwoSocketsWithTheirGpu) {
   EXPECT_EQ(
       read.machine.intra,
       (IntraLink{.kind = IntraKind::nvlink, .links_per_gpu = 12, .wiring = "bridge_pairs", .sockets = 2}));
-  EXPECT_THAT(read.notes, ElementsAre(HasSubstr("It has 1 NIC,")));
+  EXPECT_THAT(read.notes, ElementsAre(HasSubstr("the rate of its 1 NIC;")));
 }
 
 TEST(TopologyMatrix, AllPairsAlikeAreASwitchWhenNoGpuHasSoManyLinks) {
@@ -122,7 +122,8 @@ TEST(TopologyMatrix, OldNamesMeanTheSame) {
   for (std::size_t at = old.find("NIC0"); at != std::string::npos; at = old.find("NIC0")) {
     old.replace(at, 4, "mlx5_0");
   }
-  EXPECT_THAT(machine_of_topology(old, "box", std::nullopt).notes, ElementsAre(HasSubstr("It has 1 NIC,")));
+  EXPECT_THAT(machine_of_topology(old, "box", std::nullopt).notes,
+              ElementsAre(HasSubstr("the rate of its 1 NIC;")));
   const auto cell = [](int i, int j) { return i / 2 == j / 2 ? "PHB" : "SOC"; };
   EXPECT_EQ(machine_of(matrix(4, cell)).intra->sockets, 2) << "SYS before 2018";
 }

@@ -73,7 +73,7 @@ TEST(Symmetry, EqualsTheFullSimulationOnAnyTree) {
   std::mt19937 random(41);
   int compared = 0;
   int refused = 0;
-  ColourMemory memory;  // Of all trials, many of which it has seen the like of.
+  ColourMemory memory;  // One for all trials: it must tell them apart.
   for (int trial = 0; trial < 400; ++trial) {
     const Network network = test::any_tree(random, trial % 10 == 0 ? 48 : 20);
     for (std::size_t i = 0; i < 4; ++i) {
