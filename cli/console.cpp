@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdio>
+#include <fstream>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -365,7 +366,15 @@ void print_record(const nlohmann::ordered_json& record) {
   print_line(record.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }
 
-void print_file(const std::filesystem::path& file) { print(read_text(file)); }
+void print_file(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) {
+    read_text(file);  // Throws with the system's reason.
+  }
+  for (std::string line; std::getline(stream, line);) {
+    print(stream.eof() ? line : line + '\n');
+  }
+}
 
 void finish_output() {
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {

@@ -110,15 +110,12 @@ void import_log(const study::ImportRequest& request, const CommonOptions& common
   }
   Rows rows;
   std::size_t points = 0;
-  for (std::size_t i = 0; i < import.series.size(); ++i) {
-    const Series& series = import.series[i];
-    points += series.points.size();
-    const auto wrong = std::count_if(series.points.begin(), series.points.end(), [](const Point& point) {
-      return point.measured->outcome == Outcome::wrong_result;
-    });
-    for (const std::string& kind : describe_kinds(series.points)) {
-      rows.push_back({std::to_string(i + 1), std::to_string(series.line),
-                      std::to_string(series.points.size()), std::to_string(wrong), kind});
+  for (std::size_t i = 0; i < study.series.size(); ++i) {
+    const study::ImportedSeries& series = study.series[i];
+    points += series.rows;
+    for (const std::string& kind : series.kinds) {
+      rows.push_back({std::to_string(i + 1), std::to_string(series.line), std::to_string(series.rows),
+                      std::to_string(series.wrong), kind});
     }
   }
   constexpr std::size_t kScreen = 24;

@@ -154,7 +154,9 @@ void print_totals_json(const Schedule& schedule, const std::vector<std::string>&
 
 void print_policy_json(const RankSiteRow& site, const ExecutionPolicy& policy, Bytes size) {
   Json line = {{"record", "policy"}, {"site", site.name}, {"bytes", size.value}};
-  write_fields(line, policy, field_table<ExecutionPolicy>().fields);
+  JsonWriter fields;
+  Codec<ExecutionPolicy>::write(fields, policy);
+  line.update(Json::parse(fields.take()));
   print_record(line);
 }
 

@@ -68,9 +68,9 @@ std::vector<plots::TimelineBar> bars_of(std::vector<TraceEvent> events) {
 }
 
 Json policy_json(const ExecutionPolicy& policy) {
-  Json json;
+  JsonWriter json;
   Codec<ExecutionPolicy>::write(json, policy);
-  return json;
+  return Json::parse(json.take());
 }
 
 nlohmann::ordered_json record_of(const study::Timeline& timeline) {

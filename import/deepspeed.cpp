@@ -29,19 +29,18 @@ std::optional<double> bytes_per_unit(std::string_view unit) {
 class DeepSpeedReader final : public LogReader {
  public:
   DeepSpeedReader() : LogReader("DeepSpeed") { tables_.emplace_back(); }
-  void read(std::size_t line_number, std::string_view line, bool is_whole) override;
-  std::vector<ImportedTable> finish(Import& import) override;
+  void read(const LogLine& line) override;
+  std::vector<TableRows> finish(Import& import) override;
 
  private:
-  void read_row(std::size_t line_number, const std::vector<std::string_view>& words, double unit);
+  void read_row(std::size_t line_number, const Words& words, double unit);
 
   std::size_t line_ = 0;  ///< The table starts in.
   std::string operation_;
   std::vector<Bandwidths> bandwidths_;
 };
 
-void DeepSpeedReader::read_row(std::size_t line_number, const std::vector<std::string_view>& words,
-                               double unit) {
+void DeepSpeedReader::read_row(std::size_t line_number, const Words& words, double unit) {
   const auto size = number_in_word(words[0]);
   const auto milliseconds = number_in_word(words[4]);
   const auto tput = number_in_word(words[5]);
@@ -72,32 +71,32 @@ void DeepSpeedReader::read_row(std::size_t line_number, const std::vector<std::s
   }
 }
 
-void DeepSpeedReader::read(std::size_t line_number, std::string_view line, bool /*is_whole*/) {
-  if (line.find("Comm. Op") != std::string_view::npos &&
-      line.find("Message Size") != std::string_view::npos) {
+void DeepSpeedReader::read(const LogLine& line) {
+  if (line.text.find("Comm. Op") != std::string_view::npos &&
+      line.text.find("Message Size") != std::string_view::npos) {
     found_ = true;
-    line_ = line_number;
+    line_ = line.number;
     operation_.clear();
     return;
   }
   if (!found_) {
     return;
   }
-  const auto words = words_of(line);
+  const Words& words = line.words;
   const auto unit = words.size() >= 7 ? bytes_per_unit(words[1]) : std::nullopt;
   if (unit && !operation_.empty()) {
-    read_row(line_number, words, *unit);
-  } else if (!words.empty() && line.find_first_of(" \t|[") != 0 &&
+    read_row(line.number, words, *unit);
+  } else if (!words.empty() && line.text.find_first_of(" \t|[") != 0 &&
              words[0].find_first_not_of("abcdefghijklmnopqrstuvwxyz_") == std::string_view::npos) {
     operation_ = std::string(words[0]);
   }
 }
 
-std::vector<ImportedTable> DeepSpeedReader::finish(Import& import) {
+std::vector<TableRows> DeepSpeedReader::finish(Import& import) {
+  // What both columns differ by is (n−1)/n, here in Gbit/s.
+  add_ranks_of_bandwidths(Collective::all_gather, bandwidths_, tables_.front());
   auto tables = LogReader::finish(import);
   if (!tables.empty()) {
-    // What both columns differ by is (n−1)/n, here in Gbit/s.
-    add_ranks_of_bandwidths(Collective::all_gather, bandwidths_, tables.front());
     import.notes.push_back(fmt::format(
         "line {}: these are calls of a training run, rounded and beside its computation: no benchmark",
         line_));

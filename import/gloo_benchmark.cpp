@@ -19,7 +19,7 @@ namespace {
 class GlooBenchmarkReader final : public LogReader {
  public:
   GlooBenchmarkReader() : LogReader("Gloo's benchmark") {}
-  void read(std::size_t line_number, std::string_view line, bool is_whole) override;
+  void read(const LogLine& line) override;
 
  private:
   void read_row(std::size_t line_number, std::string_view line);
@@ -61,16 +61,16 @@ void GlooBenchmarkReader::read_row(std::size_t line_number, std::string_view lin
   }
 }
 
-void GlooBenchmarkReader::read(std::size_t line_number, std::string_view line, bool /*is_whole*/) {
+void GlooBenchmarkReader::read(const LogLine& line) {
   if (in_table_) {
-    read_row(line_number, line);
+    read_row(line.number, line.text);
   }
-  if (const auto algorithm = after(line, "Algorithm:"); algorithm && !first_word(*algorithm).empty()) {
+  if (const auto algorithm = after(line.text, "Algorithm:"); algorithm && !first_word(*algorithm).empty()) {
     algorithm_ = std::string(first_word(*algorithm));
-  } else if (const auto processes = after(line, "processes=")) {
+  } else if (const auto processes = after(line.text, "processes=")) {
     ranks_ = ranks_in_word(processes->substr(0, processes->find_first_not_of("0123456789")));
-  } else if (line.find("elements") != std::string_view::npos &&
-             line.find("p50 (us)") != std::string_view::npos) {
+  } else if (line.text.find("elements") != std::string_view::npos &&
+             line.text.find("p50 (us)") != std::string_view::npos) {
     found_ = true;
     in_table_ = true;
     tables_.emplace_back();

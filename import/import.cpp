@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <fstream>
-#include <limits>
 #include <map>
 #include <memory>
 #include <set>
@@ -101,79 +100,8 @@ void for_each_line(const std::string& start, TextSource& rest, Use use) {
   }
 }
 
-/// Why a row is of no collective that there can be; empty when it is of one.
-std::string impossible(const ImportedRow& row, const ImportDefaults& defaults) {
-  if (!has_possible_times(row.measurement)) {
-    return fmt::format("its time is not between {} and {:g} s", format(kShortestTime), kLongestTime.value);
-  }
-  const int ranks = row.ranks.value_or(defaults.ranks.value_or(1));
-  if (ranks < 1) {
-    return fmt::format("it has {} ranks", ranks);
-  }
-  const bool countable =
-      !row.bytes_of_one_rank || row.bytes <= std::numeric_limits<std::int64_t>::max() / ranks;
-  return countable ? std::string{} : "all ranks together have more bytes than can be counted";
-}
-
-/// Takes out what nobody should have to reckon with.
-void drop_impossible_rows(std::vector<ImportedTable>& tables, const ImportDefaults& defaults,
-                          Import& import) {
-  SkippedRows skipped;
-  for (ImportedTable& table : tables) {
-    std::erase_if(table, [&](const ImportedRow& row) {
-      const std::string why = impossible(row, defaults);
-      if (!why.empty()) {
-        skipped.add(row.line, why);
-      }
-      return !why.empty();
-    });
-  }
-  for (std::string& sentence : skipped.sentences()) {
-    import.notes.push_back(std::move(sentence));
-  }
-}
-
-/// Rows as points: what the file leaves out comes from the defaults.
-std::vector<Series> series_of(std::vector<ImportedTable> tables, std::string_view name,
-                              const ImportDefaults& defaults) {
-  std::vector<Series> result;
-  for (ImportedTable& all : tables) {
-    const ImportedTable table = std::move(all);  // A long log is in memory once.
-    const std::size_t first = result.size();
-    std::vector<std::set<PointKey>> keys;
-    for (const ImportedRow& row : table) {
-      const auto ranks = row.ranks ? row.ranks : defaults.ranks;
-      if (!ranks) {
-        reject(
-            name,
-            fmt::format("line {}: nothing says on how many ranks this was measured; give --ranks N (import), "
-                        "one number under `ranks` (scenario), or a column `ranks` (CSV)",
-                        row.line));
-      }
-      Point point{.key = {.collective = row.collective.value_or(Collective::all_reduce),
-                          .algorithm = row.algorithm,
-                          .ranks = *ranks,
-                          .bytes = {row.bytes * (row.bytes_of_one_rank ? *ranks : 1)},
-                          .dtype = row.dtype ? *row.dtype : defaults.dtype.value_or(DataType::float32),
-                          .op = row.op ? *row.op : defaults.op.value_or(ReduceOp::sum)},
-                  .measured = row.measurement};
-      std::size_t at = 0;
-      while (at < keys.size() && keys[at].contains(point.key)) {
-        ++at;
-      }
-      if (at == keys.size()) {
-        keys.emplace_back();
-        result.push_back({.line = row.line});
-      }
-      keys[at].insert(point.key);
-      result[first + at].points.push_back(std::move(point));
-    }
-  }
-  return result;
-}
-
-Import import_lines(const std::string& start, TextSource& rest, std::string_view name,
-                    const ImportDefaults& defaults, Placement placement) {
+ReadLog import_lines(const std::string& start, TextSource& rest, std::string_view name,
+                     const ImportDefaults& defaults, Placement placement) {
   std::vector<std::unique_ptr<LogReader>> readers;
   readers.push_back(nccl_tests_reader(defaults, placement));
   readers.push_back(osu_reader());
@@ -188,36 +116,41 @@ Import import_lines(const std::string& start, TextSource& rest, std::string_view
   bool empty = true;
   std::string untagged;
   std::string valid;
-  for_each_line(start, rest, [&](std::size_t number, std::string_view line, bool is_whole) {
+  LogLine line;
+  for_each_line(start, rest, [&](std::size_t number, std::string_view text, bool is_whole) {
     empty = false;
-    no_text = no_text || line.find('\0') != std::string_view::npos;
-    if (std::any_of(line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) > 0x7F; })) {
-      valid = valid_utf8(std::string(line));
-      line = valid;
+    no_text = no_text || text.find('\0') != std::string_view::npos;
+    line.number = number;
+    line.is_whole = is_whole;
+    line.take(without_rank_tags(text, untagged));
+    if (!line.is_ascii) {
+      valid = valid_utf8(std::string(text));
+      line.take(without_rank_tags(valid, untagged));
     }
-    line = without_rank_tags(line, untagged);
     for (const auto& reader : readers) {
-      reader->read(number, line, is_whole);
+      if (reader->may_read(line)) {
+        reader->read(line);
+      }
     }
   });
-  Import import;
-  std::vector<ImportedTable> tables;
+  ReadLog log;
+  Import& import = log.import;
+  std::vector<TableRows> tables;
   bool found = false;
   for (const auto& reader : readers) {
     found = found || reader->found();
-    for (ImportedTable& table : reader->finish(import)) {
+    for (TableRows& table : reader->finish(import)) {
       if (import.format.empty()) {
         import.format = reader->format();
       }
       tables.push_back(std::move(table));
     }
   }
-  drop_impossible_rows(tables, defaults, import);
-  import.series = series_of(std::move(tables), name, defaults);
+  add_series(std::move(tables), name, defaults, log);
   const Transfers& transfers = import.transfers;
   const bool between_two = transfers.latency || !transfers.bytes_per_second.empty();
-  if (!import.series.empty() || (defaults.transfers_suffice && between_two)) {
-    return import;
+  if (log.series > 0 || (defaults.transfers_suffice && between_two)) {
+    return log;
   }
   if (between_two) {
     reject(name,
@@ -237,21 +170,28 @@ Import import_lines(const std::string& start, TextSource& rest, std::string_view
                      : fmt::format("holds no measurement; {}", kReadable));
 }
 
-Import of_results(const Results& results) {
-  Import import{.format = "ringside", .notes = results.notes};
+ReadLog of_results(const Results& results) {
+  ReadLog log{.import = {.format = "ringside", .notes = results.notes}};
   std::map<std::int64_t, std::vector<Point>> series;
   for (const Point& point : results.points) {
     if (point.measured && has_possible_times(*point.measured)) {
       series[point.series.value_or(1)].push_back(point);
     } else if (point.measured) {
-      import.notes.push_back(fmt::format("a point of {} was skipped: a time is not between {} and {:g} s",
-                                         point.key.algorithm, format(kShortestTime), kLongestTime.value));
+      log.import.notes.push_back(fmt::format("a point of {} was skipped: a time is not between {} and {:g} s",
+                                             point.key.algorithm, format(kShortestTime), kLongestTime.value));
     }
   }
-  for (auto& [number, points] : series) {
-    import.series.push_back({.line = 1, .points = std::move(points)});
-  }
-  return import;
+  log.series = series.size();
+  log.each_point = [series = std::move(series)](const UsePoint& use) {
+    std::size_t number = 0;
+    for (const auto& [called, points] : series) {
+      for (const Point& point : points) {
+        use(number, 1, Point(point));
+      }
+      ++number;
+    }
+  };
+  return log;
 }
 
 enum class Format { lines, results, json, csv, utf16 };
@@ -281,8 +221,8 @@ Format format_of(std::string_view start) {
   return !param && is_csv(start) ? Format::csv : Format::lines;
 }
 
-Import import_from(std::istream& stream, std::string_view name, const ImportDefaults& defaults,
-                   Placement placement) {
+ReadLog read_from(std::istream& stream, std::string_view name, const ImportDefaults& defaults,
+                  Placement placement) {
   TextSource source(stream, name, defaults.most_bytes);
   const std::string start = source.take(kStartSize);
   const Format format = format_of(start);
@@ -296,42 +236,58 @@ Import import_from(std::istream& stream, std::string_view name, const ImportDefa
   if (format == Format::results) {
     return of_results(parse_results(text, name));
   }
-  Import import;
-  std::vector<ImportedTable> tables;
+  ReadLog log;
+  std::vector<TableRows> tables;
   if (format == Format::json) {
-    auto read = read_nccl_tests_json(text, name, placement, import);
+    auto read = read_nccl_tests_json(text, name, placement, log.import);
     if (!read) {
       reject(name, fmt::format("is JSON, but has no list `results` of nccl-tests; {}", kReadable));
     }
-    tables.push_back(std::move(*read));
+    tables.push_back(rows_of(std::move(*read)));
   } else {
-    tables.push_back(read_csv(text, name, defaults, import));
+    tables.push_back(rows_of(read_csv(text, name, defaults, log.import)));
   }
-  drop_impossible_rows(tables, defaults, import);
-  import.series = series_of(std::move(tables), name, defaults);
-  if (import.series.empty()) {
-    reject(name, import.notes.empty() ? std::string("holds no measurement")
-                                      : "holds no measurement: " + import.notes.front());
+  add_series(std::move(tables), name, defaults, log);
+  if (log.series == 0) {
+    reject(name, log.import.notes.empty() ? std::string("holds no measurement")
+                                          : "holds no measurement: " + log.import.notes.front());
+  }
+  return log;
+}
+
+/// With all points in memory.
+Import collected(ReadLog log) {
+  Import import = std::move(log.import);
+  import.series.resize(log.series);
+  if (log.each_point) {
+    log.each_point([&](std::size_t series, std::size_t line, Point&& point) {
+      import.series[series].line = line;
+      import.series[series].points.push_back(std::move(point));
+    });
   }
   return import;
 }
 
 }  // namespace
 
-Import import_measurements(const std::filesystem::path& file, const ImportDefaults& defaults,
-                           Placement placement) {
+ReadLog read_log(const std::filesystem::path& file, const ImportDefaults& defaults, Placement placement) {
   std::ifstream stream(file, std::ios::binary);
   stream.peek();  // A folder opens, but cannot be read.
   if (!stream && !stream.eof()) {
     read_text(file, defaults.most_bytes);  // Throws with the system's reason.
   }
-  return import_from(stream, file.string(), defaults, placement);
+  return read_from(stream, file.string(), defaults, placement);
+}
+
+Import import_measurements(const std::filesystem::path& file, const ImportDefaults& defaults,
+                           Placement placement) {
+  return collected(read_log(file, defaults, placement));
 }
 
 Import import_text(std::string_view text, std::string_view name, const ImportDefaults& defaults,
                    Placement placement) {
   std::istringstream stream{std::string(text)};
-  return import_from(stream, name, defaults, placement);
+  return collected(read_from(stream, name, defaults, placement));
 }
 
 Merged merge(const std::vector<Series>& series) {
@@ -349,26 +305,28 @@ Merged merge(const std::vector<Series>& series) {
   return merged;
 }
 
-std::vector<std::string> describe_kinds(const std::vector<Point>& points) {
-  struct Sizes {
-    Bytes least;
-    Bytes most;
-  };
-  std::map<PointKey, Sizes> kinds;
-  for (const Point& point : points) {
-    PointKey kind = point.key;
-    kind.bytes = {};
-    const auto [found, fresh] = kinds.try_emplace(kind, Sizes{point.key.bytes, point.key.bytes});
-    found->second.least = std::min(found->second.least, point.key.bytes);
-    found->second.most = std::max(found->second.most, point.key.bytes);
-  }
+void PointKinds::add(PointKey key) {
+  const Bytes bytes = std::exchange(key.bytes, {});
+  Sizes& sizes = kinds_.try_emplace(std::move(key), Sizes{bytes, bytes}).first->second;
+  sizes = {std::min(sizes.least, bytes), std::max(sizes.most, bytes)};
+}
+
+std::vector<std::string> PointKinds::sentences() const {
   std::vector<std::string> sentences;
-  for (const auto& [kind, sizes] : kinds) {
-    const std::string range = from_to(sizes.least, sizes.most);
+  for (const auto& [kind, sizes] : kinds_) {
     sentences.push_back(fmt::format("{} {} ({}) of {} on {} ranks, {}", kind.algorithm, name(kind.collective),
-                                    name(kind.op), name(kind.dtype), kind.ranks, range));
+                                    name(kind.op), name(kind.dtype), kind.ranks,
+                                    from_to(sizes.least, sizes.most)));
   }
   return sentences;
+}
+
+std::vector<std::string> describe_kinds(const std::vector<Point>& points) {
+  PointKinds kinds;
+  for (const Point& point : points) {
+    kinds.add(point.key);
+  }
+  return kinds.sentences();
 }
 
 }  // namespace ringside

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -54,9 +56,23 @@ struct Import {
   std::vector<std::string> notes = {};
 };
 
+/// Takes a point: the number of its series from 0, and the line in which that starts.
+using UsePoint = std::function<void(std::size_t series, std::size_t line, Point&& point)>;
+
+/// A log that was read. A long one has a million points: they are made one by one, as often as asked for.
+struct ReadLog {
+  Import import = {};      ///< Without its series.
+  std::size_t series = 0;  ///< How many there are.
+  std::function<void(const UsePoint& use)> each_point = {};
+};
+
 /// Reads results.jsonl, text of nccl-tests, OSU and other benchmarks however wrapped, JSON of nccl-tests, and
 /// CSV with named columns. Text is read line by line. Throws Error{bad_input} when it cannot be read, is no
 /// text, holds nothing of the kind, or does not say the number of ranks and nobody else does.
+ReadLog read_log(const std::filesystem::path& file, const ImportDefaults& defaults = {},
+                 Placement placement = Placement::out_of_place);
+
+/// The same with all points.
 Import import_measurements(const std::filesystem::path& file, const ImportDefaults& defaults = {},
                            Placement placement = Placement::out_of_place);
 
@@ -71,8 +87,20 @@ struct Merged {
 };
 Merged merge(const std::vector<Series>& series);
 
-/// `native all_reduce of float32 on 8 ranks, 8 B to 128 MiB`, for each kind of point.
-/// In the order of their keys.
+/// What points are of: `native all_reduce (sum) of float32 on 8 ranks, 8 B to 128 MiB`.
+class PointKinds {
+ public:
+  void add(PointKey key);
+  /// One for each kind, in the order of their keys.
+  std::vector<std::string> sentences() const;
+
+ private:
+  struct Sizes {
+    Bytes least;
+    Bytes most;
+  };
+  std::map<PointKey, Sizes> kinds_;  ///< By keys without bytes.
+};
 std::vector<std::string> describe_kinds(const std::vector<Point>& points);
 
 }  // namespace ringside

@@ -223,8 +223,8 @@ std::optional<Collective> collective_called(std::string_view name) {
 class InspectorReader final : public LogReader {
  public:
   InspectorReader() : LogReader("NCCL Inspector") {}
-  void read(std::size_t line_number, std::string_view line, bool is_whole) override;
-  std::vector<ImportedTable> finish(Import& import) override;
+  void read(const LogLine& line) override;
+  std::vector<TableRows> finish(Import& import) override;
 
  private:
   struct Kind {
@@ -266,20 +266,20 @@ void InspectorReader::read_call(std::size_t line_number, const json& header, con
   }
 }
 
-void InspectorReader::read(std::size_t line_number, std::string_view line, bool /*is_whole*/) {
-  if (line.find("\"coll_perf\"") == std::string_view::npos) {
+void InspectorReader::read(const LogLine& line) {
+  if (line.text.find("\"coll_perf\"") == std::string_view::npos) {
     return;
   }
   found_ = true;
-  const json record = json::parse(line, nullptr, /*allow_exceptions=*/false);
+  const json record = json::parse(line.text, nullptr, /*allow_exceptions=*/false);
   try {
-    read_call(line_number, record.at("header"), record.at("coll_perf"));
+    read_call(line.number, record.at("header"), record.at("coll_perf"));
   } catch (const json::exception&) {
-    skipped_.add(line_number, "the record is cut");
+    skipped_.add(line.number, "the record is cut");
   }
 }
 
-std::vector<ImportedTable> InspectorReader::finish(Import& import) {
+std::vector<TableRows> InspectorReader::finish(Import& import) {
   tables_.emplace_back();
   for (const auto& [kind, calls] : kinds_) {
     std::vector<double> times;

@@ -27,8 +27,6 @@
 namespace ringside {
 namespace {
 
-using Words = std::vector<std::string_view>;
-
 std::optional<DataType> mpi_dtype(std::string_view line) {
   constexpr auto kTypes = std::to_array<std::pair<std::string_view, DataType>>(
       {{"MPI_FLOAT", DataType::float32}, {"MPI_DOUBLE", DataType::float64}, {"MPI_INT", DataType::int32}});
@@ -49,7 +47,7 @@ std::size_t words_before(const Words& words, std::string_view word) {
 /// What both have.
 class MpiReader : public LogReader {
  public:
-  std::vector<ImportedTable> finish(Import& import) override {
+  std::vector<TableRows> finish(Import& import) override {
     Transfers& all = import.transfers;
     all.bytes_per_second.insert(all.bytes_per_second.end(), transfers_.bytes_per_second.begin(),
                                 transfers_.bytes_per_second.end());
@@ -109,7 +107,7 @@ class MpiReader : public LogReader {
 class OsuReader final : public MpiReader {
  public:
   OsuReader() : MpiReader("OSU") {}
-  void read(std::size_t line_number, std::string_view line, bool is_whole) override;
+  void read(const LogLine& line) override;
 
  private:
   void read_title(std::size_t line_number, std::string_view title);
@@ -162,24 +160,24 @@ void OsuReader::read_title(std::size_t line_number, std::string_view title) {
   }
 }
 
-void OsuReader::read(std::size_t line_number, std::string_view line, bool is_whole) {
-  const auto has = [&](std::string_view text) { return line.find(text) != std::string_view::npos; };
-  if (const auto title = after(line, "OSU MPI")) {
-    read_title(line_number, line.substr(line.size() - title->size() - 4));
+void OsuReader::read(const LogLine& line) {
+  const auto has = [&](std::string_view text) { return line.text.find(text) != std::string_view::npos; };
+  if (const auto title = after(line.text, "OSU MPI")) {
+    read_title(line.number, line.text.substr(line.text.size() - title->size() - 4));
   } else if (!found_) {
     return;
   } else if (has("Datatype:")) {
-    dtype_ = mpi_dtype(line);
+    dtype_ = mpi_dtype(line.text);
   } else if (has("Size") && (has("Avg Latency(us)") || (!between_two_.empty() && has(between_two_)))) {
     in_table_ = true;
-    prefix_ = words_before(words_of(line), "#");
+    prefix_ = words_before(line.words, "#");
     tables_.emplace_back();
   } else if (in_table_) {
-    const auto words = words_of(line);
+    const Words& words = line.words;
     if (words.empty() || words[0] == "#") {
       in_table_ = words.empty();
     } else {
-      read_row(line_number, words, is_whole);
+      read_row(line.number, words, line.is_whole);
     }
   }
 }
@@ -217,7 +215,7 @@ void OsuReader::read_row(std::size_t line_number, const Words& words, bool is_wh
 class ImbReader final : public MpiReader {
  public:
   ImbReader() : MpiReader("Intel MPI Benchmarks") {}
-  void read(std::size_t line_number, std::string_view line, bool is_whole) override;
+  void read(const LogLine& line) override;
 
  private:
   void start_block(std::size_t line_number, std::string_view benchmark);
@@ -277,22 +275,22 @@ void ImbReader::read_row(std::size_t line_number, const Words& words, bool is_wh
   }
 }
 
-void ImbReader::read(std::size_t line_number, std::string_view line, bool is_whole) {
-  if (const auto benchmark = after(line, "# Benchmarking")) {
-    start_block(line_number, first_word(*benchmark));
+void ImbReader::read(const LogLine& line) {
+  if (const auto benchmark = after(line.text, "# Benchmarking")) {
+    start_block(line.number, first_word(*benchmark));
   } else if (!found_) {
-    found_ = line.find("Intel(R) MPI Benchmarks") != std::string_view::npos;
-  } else if (const auto processes = after(line, "#processes =")) {
+    found_ = line.text.find("Intel(R) MPI Benchmarks") != std::string_view::npos;
+  } else if (const auto processes = after(line.text, "#processes =")) {
     ranks_ = ranks_in_word(first_word(*processes));
-  } else if (const auto reductions = after(line, "MPI_Datatype for reductions")) {
+  } else if (const auto reductions = after(line.text, "MPI_Datatype for reductions")) {
     dtype_of_reductions_ = mpi_dtype(*reductions);
-  } else if (line.find("#bytes") != std::string_view::npos) {
-    start_table(words_of(line));
+  } else if (line.text.find("#bytes") != std::string_view::npos) {
+    start_table(line.words);
   } else if (average_) {
-    auto words = words_of(line);
+    auto words = line.words;
     words.erase(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(std::min(prefix_, words.size())));
     if (!words.empty()) {
-      read_row(line_number, words, is_whole);
+      read_row(line.number, words, line.is_whole);
     }
   }
 }

@@ -1,6 +1,7 @@
 // Which collective a table of nccl-tests is of, and on how many ranks.
 
 #include <algorithm>
+#include <ranges>
 #include <utility>
 
 #include <fmt/format.h>
@@ -16,11 +17,11 @@ template <typename Rows>
 int parts_of(const Rows& rows) {
   std::int64_t parts = 0;
   for (const auto& row : rows) {
-    const std::int64_t part = row.count * static_cast<std::int64_t>(size_of(*row.row.dtype));
-    if (part <= 0 || row.row.bytes % part != 0) {
+    const std::int64_t part = row.count * static_cast<std::int64_t>(size_of(*row.dtype));
+    if (part <= 0 || row.bytes % part != 0) {
       return 0;
     }
-    const std::int64_t of_row = row.row.bytes / part;
+    const std::int64_t of_row = row.bytes / part;
     if ((parts != 0 && of_row != parts) || of_row > 10'000'000) {
       return 0;
     }
@@ -32,8 +33,9 @@ int parts_of(const Rows& rows) {
 /// Bandwidths of the half that is taken, or of both.
 std::vector<Bandwidths> bandwidths_of(const auto& rows, std::size_t halves = 1) {
   std::vector<Bandwidths> result;
+  result.reserve(halves * rows.size());
   for (const auto& row : rows) {
-    const auto end = static_cast<std::ptrdiff_t>(std::min(halves, row.bandwidths.size()));
+    const auto end = static_cast<std::ptrdiff_t>(std::min<std::size_t>(halves, row.halves));
     result.insert(result.end(), row.bandwidths.begin(), row.bandwidths.begin() + end);
   }
   return result;
@@ -50,21 +52,22 @@ bool has_ring_bandwidth(std::optional<Collective> collective) {
 
 }  // namespace
 
-std::optional<Collective> NcclTestsReader::collective_of(const Table& table, int parts,
-                                                         std::string& why_not) const {
+template <typename RowsOfTable>
+std::optional<Collective> NcclTestsReader::collective_of(const Table& table, const RowsOfTable& rows,
+                                                         int parts, std::string& why_not) const {
   // What the program was called counts; else what its columns say.
   if (table.collective) {
     const auto collective = collective_of_program(*table.collective);
     why_not = fmt::format("the collective of {} is none of ringside's", *table.collective);
     return collective;
   }
-  const Row& row = table.rows.front();
+  const Row& row = rows.front();
   if (row.has_root) {
     return row.has_redop ? Collective::reduce : Collective::broadcast;
   }
   if (row.has_redop) {
-    return parts > 1 || busbw_is_below(bandwidths_of(table.rows)) ? Collective::reduce_scatter
-                                                                  : Collective::all_reduce;
+    return parts > 1 || busbw_is_below(bandwidths_of(rows)) ? Collective::reduce_scatter
+                                                            : Collective::all_reduce;
   }
   if (collective_) {
     return collective_;
@@ -81,17 +84,19 @@ std::optional<Collective> NcclTestsReader::collective_of(const Table& table, int
   return std::nullopt;
 }
 
-ImportedTable NcclTestsReader::finished(Table& table) {
-  const int parts = parts_of(table.rows);
+TableRows NcclTestsReader::finished(const Table& table, const std::shared_ptr<const Rows>& all,
+                                    std::size_t end) {
+  const auto start = all->begin() + static_cast<std::ptrdiff_t>(table.first);
+  const std::ranges::subrange rows(start, start + static_cast<std::ptrdiff_t>(end - table.first));
+  const int parts = parts_of(rows);
   std::string why_not;
-  auto collective = collective_of(table, parts, why_not);
-  const auto bandwidths = bandwidths_of(table.rows);
-  std::optional<int> ranks =
-      table.rank_lines.empty() ? std::nullopt : std::optional(*table.rank_lines.rbegin() + 1);
+  auto collective = collective_of(table, rows, parts, why_not);
+  const auto bandwidths = bandwidths_of(rows);
+  const auto ranks = table.ranks_listed > 0 ? std::optional(table.ranks_listed) : std::nullopt;
   const bool scales = has_ring_bandwidth(collective);
   auto by_bandwidth = scales ? ranks_of_bandwidths(*collective, bandwidths) : std::optional<int>{};
   if (scales && !by_bandwidth) {
-    by_bandwidth = ranks_of_bandwidths(*collective, bandwidths_of(table.rows, 2));
+    by_bandwidth = ranks_of_bandwidths(*collective, bandwidths_of(rows, 2));
   }
   if (parts > 1 && scales && collective != Collective::all_reduce) {
     by_bandwidth = parts;
@@ -111,52 +116,65 @@ ImportedTable NcclTestsReader::finished(Table& table) {
         "send_recv if it is that, or put the name of the program in front",
         *ranks);
   }
-  ImportedTable result;
   if (!collective || as_sendrecv) {
-    for (const Row& row : table.rows) {
-      skipped_.add(row.row.line, why_not);
+    for (const Row& row : rows) {
+      skipped_.add(row.line, why_not);
     }
-    return result;
+    return {};
   }
   if (ranks && by_bandwidth && *ranks != *by_bandwidth) {
     notes_.push_back(
         fmt::format("the table of line {} lists {} ranks, but its bandwidths are those of {}; {} was taken",
                     table.line, *ranks, *by_bandwidth, *by_bandwidth));
   }
-  const auto below = std::find_if(table.rows.begin(), table.rows.end(), [](const Row& row) {
-    return std::any_of(row.bandwidths.begin(), row.bandwidths.end(),
+  const auto below = std::find_if(rows.begin(), rows.end(), [](const Row& row) {
+    return std::any_of(row.bandwidths.begin(), row.bandwidths.begin() + row.halves,
                        [](const Bandwidths& b) { return b.algbw >= 10 && b.busbw < 0.999 * b.algbw; });
   });
-  if (collective == Collective::all_reduce && below != table.rows.end()) {
+  if (collective == Collective::all_reduce && below != rows.end()) {
     notes_.push_back(
         fmt::format("line {}: its busbw is below its algbw, which all_reduce_perf prints on no number of "
                     "ranks; was the table edited?",
-                    below->row.line));
+                    below->line));
   }
-  for (Row& row : table.rows) {
-    row.row.collective = collective;
-    row.row.ranks = by_bandwidth ? by_bandwidth : ranks;
-    result.push_back(std::move(row.row));
-  }
-  return result;
+  const auto row_at = [all, start, collective, ranks = by_bandwidth ? by_bandwidth : ranks,
+                       iterations = table.iterations](std::size_t index) {
+    const Row& row = start[static_cast<std::ptrdiff_t>(index)];
+    ImportedRow result{.line = row.line,
+                       .collective = collective,
+                       .ranks = ranks,
+                       .dtype = row.dtype,
+                       .op = row.op,
+                       .bytes = row.bytes};
+    result.measurement.backend = Backend::nccl;
+    if (row.wrong > 0) {
+      result.measurement.outcome = Outcome::wrong_result;
+      result.measurement.note = fmt::format("{} elements were wrong", row.wrong);
+    } else {
+      result.measurement.seconds = {row.microseconds * 1e-6};
+      result.measurement.iterations = iterations;
+    }
+    return result;
+  };
+  return {.size = rows.size(), .row = row_at};
 }
 
-std::vector<ImportedTable> NcclTestsReader::finish(Import& import) {
+std::vector<TableRows> NcclTestsReader::finish(Import& import) {
   drop_split();
-  bool any = false;
-  for (Table& table : printed_) {
-    if (!table.rows.empty()) {
-      tables_.push_back(finished(table));
-      table.rows = {};
-      any = any || !tables_.back().empty();
-    }
+  const auto all = std::make_shared<const Rows>(std::move(rows_));
+  std::vector<TableRows> tables;
+  for (std::size_t i = 0; i < printed_.size(); ++i) {
+    const std::size_t end = i + 1 < printed_.size() ? printed_[i + 1].first : all->size();
+    tables.push_back(finished(printed_[i], all, end));
   }
+  std::erase_if(tables, [](const TableRows& table) { return table.size == 0; });
   import.gpu = gpu_;
   import.nccl = nccl_;
-  if (elided_ && any) {
+  if (elided_ && !tables.empty()) {
     notes_.push_back(fmt::format("line {}: rows were left out here; they stay absent", *elided_));
   }
-  return LogReader::finish(import);
+  LogReader::finish(import);
+  return tables;
 }
 
 }  // namespace ringside

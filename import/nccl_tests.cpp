@@ -25,8 +25,6 @@
 namespace ringside {
 namespace {
 
-constexpr std::size_t kNoWord = static_cast<std::size_t>(-1);
-
 bool is_redop(std::string_view word) {
   return word == "sum" || word == "prod" || word == "max" || word == "min" || word == "avg" ||
          word == "mulsum" || word == "none";
@@ -37,18 +35,8 @@ std::string version_in(std::string_view word) {
   return std::string(word.substr(0, std::min(word.find_first_not_of("0123456789."), word.size())));
 }
 
-/// One half of a row: a time with its bandwidths and its count of wrong elements.
-struct Timing {
-  double microseconds = 0;
-  double rounding = 0;  ///< Rounding error of the time, microseconds.
-  double algbw = 0;
-  double busbw = 0;
-  std::string_view wrong = {};
-};
-
 /// Reads it from `words` at `at`; nothing when it is cut or `N/A`.
-std::optional<Timing> timing_at(const std::vector<std::string_view>& words, std::size_t at,
-                                bool in_milliseconds) {
+std::optional<NcclTiming> timing_at(const Words& words, std::size_t at, bool in_milliseconds) {
   if (at + 3 > words.size()) {
     return std::nullopt;
   }
@@ -59,45 +47,32 @@ std::optional<Timing> timing_at(const std::vector<std::string_view>& words, std:
     return std::nullopt;
   }
   // Milliseconds have three decimals.
-  return Timing{.microseconds = *time * (in_milliseconds ? 1e3 : 1),
-                .rounding = in_milliseconds ? 0.5 : 0,
-                .algbw = *algbw,
-                .busbw = *busbw,
-                .wrong = at + 3 < words.size() ? words[at + 3] : std::string_view{}};
+  return NcclTiming{.microseconds = *time * (in_milliseconds ? 1e3 : 1),
+                    .rounding = in_milliseconds ? 0.5 : 0,
+                    .bandwidths = {.algbw = *algbw, .busbw = *busbw},
+                    .wrong = at + 3 < words.size() ? words[at + 3] : std::string_view{}};
 }
 
 /// Whether a time and its bandwidth are of one row: both are printed rounded, the time to at least 3 digits.
-bool fit(std::int64_t bytes, const Timing& timing) {
+bool fit(std::int64_t bytes, const NcclTiming& timing) {
   if (!(timing.microseconds > 0)) {
     return false;
   }
   const double algbw = static_cast<double>(bytes) / timing.microseconds / 1e3;
-  return std::abs(algbw - timing.algbw) <= 0.011 + (0.01 + timing.rounding / timing.microseconds) * algbw;
-}
-
-Measurement measurement_of(const Timing& timing, int iterations) {
-  Measurement measurement{
-      .seconds = {timing.microseconds * 1e-6}, .iterations = iterations, .backend = Backend::nccl};
-  // `4e-07` is the largest error of an old version, not a count.
-  const bool counted = timing.wrong.find_first_of(".e") == std::string_view::npos;
-  if (const auto wrong = whole_in_word(timing.wrong); counted && wrong && *wrong > 0) {
-    measurement = {.outcome = Outcome::wrong_result,
-                   .backend = Backend::nccl,
-                   .note = fmt::format("{} elements were wrong", *wrong)};
-  }
-  return measurement;
+  return std::abs(algbw - timing.bandwidths.algbw) <=
+         0.011 + (0.01 + timing.rounding / timing.microseconds) * algbw;
 }
 
 std::string_view without_perf(std::string_view program) { return program.substr(0, program.find("_perf")); }
 
 /// `...` or `…` in place of rows.
-bool is_elision(const std::vector<std::string_view>& words) {
+bool is_elision(const Words& words) {
   return words.size() == 1 &&
          ((words[0].size() > 1 && words[0].find_first_not_of('.') == std::string_view::npos) ||
           words[0] == "…");
 }
 
-bool is_rank_line(std::string_view line, const std::vector<std::string_view>& words) {
+bool is_rank_line(std::string_view line, const Words& words) {
   const auto rank = std::find(words.begin(), words.end(), "Rank");
   return rank != words.end() && rank + 1 != words.end() && line.find(" device ") != std::string_view::npos;
 }
@@ -110,18 +85,26 @@ bool is_program(std::string_view name) {
 }
 
 /// Where the type stands, with the size and the count in front of it.
-std::size_t type_in(const std::vector<std::string_view>& words) {
+struct RowStart {
+  std::size_t type = 0;
+  std::int64_t bytes = 0;
+  std::int64_t count = 0;
+};
+
+std::optional<RowStart> row_start_in(const Words& words) {
   for (std::size_t i = 2; i < words.size(); ++i) {
-    if (is_nccl_dtype(words[i]) && whole_in_word(words[i - 1]) && whole_in_word(words[i - 2])) {
-      return i;
+    const auto count = whole_in_word(words[i - 1]);
+    const auto bytes = count ? whole_in_word(words[i - 2]) : std::nullopt;
+    if (bytes && is_nccl_dtype(words[i])) {
+      return RowStart{.type = i, .bytes = *bytes, .count = *count};
     }
   }
-  return kNoWord;
+  return std::nullopt;
 }
 
 /// Whether what stands where the times of a row should be is a text of another program, glued to the root:
 /// `-1host:1:1 [0] NCCL INFO`. A row that was cut has nothing there, and one without times `N/A` or `XXXXX`.
-bool words_follow(const std::vector<std::string_view>& words, std::size_t at) {
+bool words_follow(const Words& words, std::size_t at) {
   constexpr std::string_view kRoot = "-1";
   if (at >= words.size() || !words[at].starts_with(kRoot)) {
     return false;
@@ -150,13 +133,22 @@ std::optional<Collective> collective_of_program(std::string_view name) {
   return std::nullopt;
 }
 
-NcclTestsReader::Table& NcclTestsReader::table_for_rows(std::size_t line_number) {
+void NcclTestsReader::Row::take(const NcclTiming& timing) {
+  microseconds = timing.microseconds;
+  bandwidths[halves++] = timing.bandwidths;
+  // `4e-07` is the largest error of an old version, not a count.
+  const bool counted = timing.wrong.find_first_of(".e") == std::string_view::npos;
+  wrong = counted ? whole_in_word(timing.wrong).value_or(0) : 0;
+}
+
+void NcclTestsReader::add_row(const Row& row) {
   if (!in_table_) {
     in_table_ = true;
+    coming_.line = row.line;
+    coming_.first = rows_.size();
     printed_.push_back(coming_);
-    printed_.back().line = line_number;
   }
-  return printed_.back();
+  rows_.push_back(row);
 }
 
 void NcclTestsReader::start_run() {
@@ -164,69 +156,75 @@ void NcclTestsReader::start_run() {
   in_table_ = false;
 }
 
-bool NcclTestsReader::read_row(std::size_t line_number, const std::vector<std::string_view>& words,
-                               bool is_whole) {
-  const std::size_t type = type_in(words);
-  if (type == kNoWord) {
+bool NcclTestsReader::read_row(const LogLine& line) {
+  const Words& words = line.words;
+  const auto start = row_start_in(words);
+  if (!start) {
     return false;
   }
   found_ = true;
   drop_split();
-  Row row;
-  row.row.line = line_number;
-  row.row.bytes = *whole_in_word(words[type - 2]);
-  row.row.dtype = nccl_dtype(words[type]);
-  row.count = *whole_in_word(words[type - 1]);
-  std::size_t at = type + 1;
+  Row row{.line = line.number,
+          .bytes = start->bytes,
+          .count = start->count,
+          .dtype = nccl_dtype(words[start->type])};
+  std::size_t at = start->type + 1;
   std::string_view redop;
   if (at < words.size() && is_redop(words[at])) {
     redop = words[at++];
     row.has_redop = redop != "none";
-    row.row.op = parse_name<ReduceOp>(redop);
+    row.op = parse_name<ReduceOp>(redop);
   }
-  const bool in_milliseconds = coming_.in_milliseconds;
-  const auto half_at = [&](std::size_t start) { return timing_at(words, start, in_milliseconds); };
+  const auto half_at = [&](std::size_t i) { return timing_at(words, i, coming_.in_milliseconds); };
   // A root is a whole number where times have a point, or -1; four numbers of the first half follow it.
-  if (at + 3 < words.size() && words[at].find('.') == std::string_view::npos &&
-      (words[at] == "-1" || whole_in_word(words[at])) && half_at(at + 1) &&
-      !(half_at(at) && fit(row.row.bytes, *half_at(at)))) {
-    row.has_root = words[at++] != "-1";
-  }
-  row.has_columns = at > type + 1;
-  const auto out_of_place = half_at(at);
-  const auto in_place = half_at(at + 4);
-  const auto& timing = placement_ == Placement::out_of_place ? out_of_place : in_place;
-  if (!timing && !out_of_place && row.row.dtype && row.row.bytes > 0 && is_whole && words_follow(words, at)) {
-    split_ = Split{.row = std::move(row)};
-  } else if (!timing) {
-    const bool cut = words.size() < at + (placement_ == Placement::out_of_place ? 3 : 7);
-    skipped_.add(line_number, cut ? "the row is cut" : "it has no time");
-  } else if (std::any_of(words.begin() + static_cast<std::ptrdiff_t>(at), words.end(), has_decimal_comma)) {
-    skipped_.add(line_number,
-                 "its numbers have decimal commas; write them with points, as LC_ALL=C prints them");
-  } else if (!row.row.dtype) {
-    skipped_.add(line_number, fmt::format("elements of type {} are none of ringside's", words[type]));
-  } else if (row.row.bytes == 0) {
-    skipped_.add(line_number, "a message of 0 bytes");
-  } else if (!redop.empty() && redop != "none" && !row.row.op) {
-    skipped_.add(line_number, fmt::format("the operation {} is none of ringside's", redop));
-  } else if (!fit(row.row.bytes, *timing)) {
-    skipped_.add(line_number,
-                 is_whole ? "its time and its bandwidth do not fit each other" : "the row is cut");
-  } else {
-    Table& table = table_for_rows(line_number);
-    row.row.measurement = measurement_of(*timing, table.iterations);
-    for (const auto& half : {timing, &timing == &out_of_place ? in_place : out_of_place}) {
-      if (half && fit(row.row.bytes, *half)) {
-        row.bandwidths.push_back({.algbw = half->algbw, .busbw = half->busbw});
-      }
+  const bool no_root = at < words.size() && words[at] == "-1";
+  auto out_of_place = half_at(no_root ? at + 1 : at);
+  if (no_root && out_of_place) {
+    ++at;
+  } else if (no_root) {
+    out_of_place = half_at(at);
+  } else if (at + 3 < words.size() && words[at].find('.') == std::string_view::npos &&
+             whole_in_word(words[at]) && !(out_of_place && fit(row.bytes, *out_of_place))) {
+    if (const auto behind_root = half_at(at + 1)) {
+      row.has_root = true;
+      out_of_place = behind_root;
+      ++at;
     }
-    table.rows.push_back(std::move(row));
+  }
+  row.has_columns = at > start->type + 1;
+  const auto in_place = half_at(at + 4);
+  const bool first = placement_ == Placement::out_of_place;
+  const auto& timing = first ? out_of_place : in_place;
+  const auto& other = first ? in_place : out_of_place;
+  if (!timing && !out_of_place && row.dtype && row.bytes > 0 && line.is_whole && words_follow(words, at)) {
+    split_ = Split{.row = row};
+  } else if (!timing) {
+    const bool cut = words.size() < at + (first ? 3 : 7);
+    skipped_.add(line.number, cut ? "the row is cut" : "it has no time");
+  } else if (line.text.find(',') != std::string_view::npos &&
+             std::any_of(words.begin() + static_cast<std::ptrdiff_t>(at), words.end(), has_decimal_comma)) {
+    skipped_.add(line.number,
+                 "its numbers have decimal commas; write them with points, as LC_ALL=C prints them");
+  } else if (!row.dtype) {
+    skipped_.add(line.number, fmt::format("elements of type {} are none of ringside's", words[start->type]));
+  } else if (row.bytes == 0) {
+    skipped_.add(line.number, "a message of 0 bytes");
+  } else if (!redop.empty() && redop != "none" && !row.op) {
+    skipped_.add(line.number, fmt::format("the operation {} is none of ringside's", redop));
+  } else if (!fit(row.bytes, *timing)) {
+    skipped_.add(line.number,
+                 line.is_whole ? "its time and its bandwidth do not fit each other" : "the row is cut");
+  } else {
+    row.take(*timing);
+    if (other && fit(row.bytes, *other)) {
+      row.bandwidths[row.halves++] = other->bandwidths;
+    }
+    add_row(row);
   }
   return true;
 }
 
-void NcclTestsReader::read_run(std::string_view line, const std::vector<std::string_view>& words) {
+void NcclTestsReader::read_run(std::string_view line, const Words& words) {
   if (line.find("nThread") != std::string_view::npos) {
     // `# nThread 1 nGpus 8 minBytes 8 maxBytes 134217728 step: 2(factor) warmup iters: 5 iters: 20 …`
     std::string_view left = line;
@@ -243,7 +241,7 @@ void NcclTestsReader::read_run(std::string_view line, const std::vector<std::str
   // `#  Rank  0 Group  0 Pid  12345 on  node1 device  0 [0x0f] NVIDIA A100-SXM4-40GB`
   const auto rank = std::find(words.begin(), words.end(), "Rank");
   if (const auto number = ranks_in_word(*(rank + 1))) {
-    coming_.rank_lines.insert(*number);
+    coming_.ranks_listed = std::max(coming_.ranks_listed, *number + 1);
   }
   if (std::string gpu = gpu_of_rank(line); !gpu.empty() && !gpu_) {
     gpu_ = std::move(gpu);
@@ -261,8 +259,7 @@ void NcclTestsReader::read_version(std::string_view line) {
   }
 }
 
-void NcclTestsReader::read_preamble(std::size_t line_number, std::string_view line,
-                                    const std::vector<std::string_view>& words) {
+void NcclTestsReader::read_preamble(std::size_t line_number, std::string_view line, const Words& words) {
   const auto has = [&](std::string_view text) { return line.find(text) != std::string_view::npos; };
   if (const auto rest = after(line, "Collective test starting:")) {
     start_run();
@@ -315,43 +312,35 @@ void NcclTestsReader::failed(std::size_t line_number, std::string_view what, std
 
 void NcclTestsReader::drop_split() {
   if (split_) {
-    skipped_.add(split_->row.row.line, "it has no time");
+    skipped_.add(split_->row.line, "it has no time");
     split_.reset();
   }
 }
 
-bool NcclTestsReader::read_rest(const std::vector<std::string_view>& words) {
-  const auto timing = timing_at(words, 0, coming_.in_milliseconds);
-  if (!split_ || !timing || !fit(split_->row.row.bytes, *timing)) {
+bool NcclTestsReader::read_rest(const Words& words) {
+  const auto timing = split_ ? timing_at(words, 0, coming_.in_milliseconds) : std::nullopt;
+  if (!timing || !fit(split_->row.bytes, *timing)) {
     return false;
   }
   if (split_->halves++ == (placement_ == Placement::out_of_place ? 0 : 1)) {
-    Row row = std::move(split_->row);
+    split_->row.take(*timing);
+    add_row(split_->row);
     split_.reset();
-    Table& table = table_for_rows(row.row.line);
-    row.row.measurement = measurement_of(*timing, table.iterations);
-    row.bandwidths.push_back({.algbw = timing->algbw, .busbw = timing->busbw});
-    table.rows.push_back(std::move(row));
   }
   return true;
 }
 
-void NcclTestsReader::read(std::size_t line_number, std::string_view line, bool is_whole) {
+void NcclTestsReader::read(const LogLine& line) {
   // Most lines of most logs are none of ours; no word of ours is shorter.
-  if (line.size() < 3) {
+  if (line.text.size() < 3) {
     return;
   }
-  std::string blanks;
-  line = without_tabs(line, blanks);
-  if (line.find("busbw") != std::string_view::npos) {
-    in_titled_table_ = is_table_title(line);
+  if (line.text.find("busbw") != std::string_view::npos) {
+    in_titled_table_ = is_table_title(line.text);
   }
-  if (in_titled_table_) {
-    return;
-  }
-  const std::vector<std::string_view> words = words_of(line);
-  if (!read_row(line_number, words, is_whole) && !read_rest(words)) {
-    read_preamble(line_number, line, words);
+  if (!in_titled_table_ && !read_row(line) && !read_rest(line.words)) {
+    std::string blanks;
+    read_preamble(line.number, without_tabs(line.text, blanks), line.words);
   }
 }
 

@@ -14,7 +14,24 @@
 namespace ringside {
 namespace {
 
-bool ends_word(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '|'; }
+// What a byte may be.
+constexpr unsigned kEndsWord = 1;
+constexpr unsigned kNotInRows = 2;
+constexpr unsigned kNotAscii = 4;
+
+constexpr auto kBytes = [] {
+  std::array<unsigned, 256> bytes = {};
+  for (unsigned c = 0; c < bytes.size(); ++c) {
+    const bool ends_word = c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '|';
+    const bool in_rows = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '-';
+    bytes[c] = (ends_word ? kEndsWord : 0) | (c == '|' || !(in_rows || ends_word) ? kNotInRows : 0) |
+               (c > 0x7F ? kNotAscii : 0);
+  }
+  return bytes;
+}();
+
+unsigned kind_of(char c) { return kBytes[static_cast<unsigned char>(c)]; }
+bool ends_word(char c) { return (kind_of(c) & kEndsWord) != 0; }
 
 /// What a log that wraps lines (JSON, quotes, colours) puts right behind the last word of one.
 bool may_follow_number(char c) {
@@ -23,6 +40,9 @@ bool may_follow_number(char c) {
 
 template <typename Number>
 std::optional<Number> leading_number(std::string_view word) {
+  if (word.empty() || (word.front() > '9' && word.front() <= 'z')) {
+    return std::nullopt;  // Most words of most logs.
+  }
   const std::optional<Number> number = take_number<Number>(word);
   return word.empty() || may_follow_number(word.front()) ? number : std::nullopt;
 }
@@ -99,21 +119,37 @@ bool has_possible_times(const Measurement& measurement) {
 
 bool is_hex(char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0; }
 
-std::vector<std::string_view> words_of(std::string_view line) {
-  std::vector<std::string_view> words;
-  for (std::size_t start = 0; start < line.size();) {
-    if (ends_word(line[start])) {
-      ++start;
-      continue;
+TableRows rows_of(ImportedTable table) {
+  const auto rows = std::make_shared<const ImportedTable>(std::move(table));
+  return {.size = rows->size(), .row = [rows](std::size_t index) { return (*rows)[index]; }};
+}
+
+void LogLine::take(std::string_view taken) {
+  text = taken;
+  words.clear();
+  unsigned kinds = 0;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (at != end) {
+    for (; at != end && ends_word(*at); ++at) {
+      kinds |= kind_of(*at);
     }
-    std::size_t end = start;
-    while (end < line.size() && !ends_word(line[end])) {
-      ++end;
+    const char* const start = at;
+    for (; at != end && !ends_word(*at); ++at) {
+      kinds |= kind_of(*at);
     }
-    words.push_back(line.substr(start, end - start));
-    start = end;
+    if (at != start) {
+      words.emplace_back(start, static_cast<std::size_t>(at - start));
+    }
   }
-  return words;
+  is_like_row = (kinds & kNotInRows) == 0;
+  is_ascii = (kinds & kNotAscii) == 0;
+}
+
+Words words_of(std::string_view line) {
+  LogLine whole;
+  whole.take(line);
+  return std::move(whole.words);
 }
 
 std::string_view without_tabs(std::string_view line, std::string& blanks) {
@@ -189,12 +225,17 @@ int iterations_in_word(std::string_view word) {
   return static_cast<int>(std::min<std::int64_t>(whole_in_word(word).value_or(0), 1'000'000'000));
 }
 
-std::vector<ImportedTable> LogReader::finish(Import& import) {
+std::vector<TableRows> LogReader::finish(Import& import) {
   import.notes.insert(import.notes.end(), notes_.begin(), notes_.end());
   const auto skipped = skipped_.sentences();
   import.notes.insert(import.notes.end(), skipped.begin(), skipped.end());
-  std::erase_if(tables_, [](const ImportedTable& table) { return table.empty(); });
-  return std::move(tables_);
+  std::vector<TableRows> tables;
+  for (ImportedTable& table : tables_) {
+    if (!table.empty()) {
+      tables.push_back(rows_of(std::move(table)));
+    }
+  }
+  return tables;
 }
 
 std::optional<DataType> nccl_dtype(std::string_view word) {

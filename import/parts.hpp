@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -28,6 +29,18 @@ struct ImportedRow {
 };
 
 using ImportedTable = std::vector<ImportedRow>;
+
+/// The rows of a table, made one by one when they are asked for: a long log has a million.
+struct TableRows {
+  std::size_t size = 0;
+  std::function<ImportedRow(std::size_t index)> row;
+};
+TableRows rows_of(ImportedTable table);
+
+/// Rows as points of series: what the file leaves out comes from the defaults, and what cannot be is noted and
+/// left out. Throws Error{bad_input} where nothing says on how many ranks a row was measured.
+void add_series(std::vector<TableRows> tables, std::string_view name, const ImportDefaults& defaults,
+                ReadLog& log);
 
 /// Rows that were skipped, by reason.
 class SkippedRows {
@@ -65,7 +78,8 @@ void each_line_of(std::string_view text, Use use) {
 }
 
 /// Words of a line: white space and the bars of a table of Markdown end them.
-std::vector<std::string_view> words_of(std::string_view line);
+using Words = std::vector<std::string_view>;
+Words words_of(std::string_view line);
 
 /// The line with blanks for tabs, which spreadsheets and editors make of them; `blanks` holds it then.
 std::string_view without_tabs(std::string_view line, std::string& blanks);
@@ -100,6 +114,18 @@ std::optional<DataType> nccl_dtype(std::string_view word);
 /// Whether nccl-tests has such a type at all.
 bool is_nccl_dtype(std::string_view word);
 
+struct LogLine {
+  std::size_t number = 0;  ///< 1-based.
+  std::string_view text;
+  bool is_whole = true;      ///< Only a last line without its break is not.
+  Words words = {};          ///< Of the text, for all readers.
+  bool is_like_row = false;  ///< It has small letters, digits, points and minuses alone.
+  bool is_ascii = true;
+
+  /// Sets the text, and what follows from it.
+  void take(std::string_view taken);
+};
+
 /// A reader of one format of text, fed line by line; each sees all lines.
 class LogReader {
  public:
@@ -107,10 +133,11 @@ class LogReader {
   explicit LogReader(std::string_view format) : format_(format) {}
   virtual ~LogReader() = default;
 
-  /// Only a last line without its break is not whole.
-  virtual void read(std::size_t line_number, std::string_view line, bool is_whole) = 0;
+  /// Whether the line may be its own. What begins a table has other characters than rows.
+  virtual bool may_read(const LogLine& line) const { return found_ || !line.is_like_row; }
+  virtual void read(const LogLine& line) = 0;
   /// When all lines were read. Adds to `import`; returns the tables, without those that hold nothing.
-  virtual std::vector<ImportedTable> finish(Import& import);
+  virtual std::vector<TableRows> finish(Import& import);
   /// Whether the text holds anything of this format.
   bool found() const { return found_; }
   std::string_view format() const { return format_; }

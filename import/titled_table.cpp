@@ -93,6 +93,11 @@ std::optional<Collective> collective_named_in(std::string_view line) {
                                                               {"reduction_on", Collective::all_reduce},
                                                               {"sendrecv", Collective::send_recv},
                                                               {"broadcast", Collective::broadcast}});
+  constexpr auto kStarts = std::to_array<std::string_view>({"red", "all", "fcol", "send", "broad"});
+  const auto is_in_line = [&](std::string_view start) { return line.find(start) != std::string_view::npos; };
+  if (std::none_of(kStarts.begin(), kStarts.end(), is_in_line)) {
+    return std::nullopt;  // Nearly all lines.
+  }
   for (const auto& [spelt, collective] : kNames) {
     const std::size_t at = line.find(spelt);
     if (at != std::string_view::npos &&
@@ -107,11 +112,12 @@ class TitledTableReader final : public LogReader {
  public:
   explicit TitledTableReader(const ImportDefaults& defaults)
       : LogReader("a titled table"), collective_(defaults.collective) {}
-  void read(std::size_t line_number, std::string_view line, bool is_whole) override;
-  std::vector<ImportedTable> finish(Import& import) override;
+  bool may_read(const LogLine& /*line*/) const override { return true; }
+  void read(const LogLine& line) override;
+  std::vector<TableRows> finish(Import& import) override;
 
  private:
-  void read_row(std::size_t line_number, const std::vector<std::string_view>& words);
+  void read_row(std::size_t line_number, const Words& words);
 
   std::optional<Collective> collective_;
   std::optional<Collective> named_;
@@ -119,7 +125,7 @@ class TitledTableReader final : public LogReader {
   std::vector<std::vector<Bandwidths>> bandwidths_;
 };
 
-void TitledTableReader::read_row(std::size_t line_number, const std::vector<std::string_view>& words) {
+void TitledTableReader::read_row(std::size_t line_number, const Words& words) {
   const auto bytes = whole_in_word(words[*columns_->size]);
   const auto time = number_in_word(words[*columns_->time]);
   const auto busbw = number_in_word(words[*columns_->busbw]);
@@ -146,23 +152,23 @@ void TitledTableReader::read_row(std::size_t line_number, const std::vector<std:
   }
 }
 
-void TitledTableReader::read(std::size_t line_number, std::string_view line, bool /*is_whole*/) {
-  if (is_table_title(line)) {
+void TitledTableReader::read(const LogLine& line) {
+  if (!line.is_like_row && is_table_title(line.text)) {
     found_ = true;
-    columns_ = columns_of(line);
+    columns_ = columns_of(line.text);
     tables_.emplace_back();
     bandwidths_.emplace_back();
     return;
   }
-  const auto words = words_of(line);
+  const Words& words = line.words;
   if (columns_ && words.size() == columns_->count && whole_in_word(words[*columns_->size])) {
-    read_row(line_number, words);
-  } else if (const auto named = collective_named_in(line)) {
+    read_row(line.number, words);
+  } else if (const auto named = collective_named_in(line.text)) {
     named_ = named;
   }
 }
 
-std::vector<ImportedTable> TitledTableReader::finish(Import& import) {
+std::vector<TableRows> TitledTableReader::finish(Import& import) {
   for (std::size_t i = 0; i < tables_.size(); ++i) {
     ImportedTable& table = tables_[i];
     // Only all_reduce has a bus bandwidth above its algorithm bandwidth.

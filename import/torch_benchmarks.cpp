@@ -43,12 +43,12 @@ std::optional<double> rate_in_word(std::string_view word, std::string_view unit)
 class AllReduceBenchReader final : public LogReader {
  public:
   AllReduceBenchReader() : LogReader("all_reduce_bench") { tables_.emplace_back(); }
-  void read(std::size_t line_number, std::string_view line, bool is_whole) override;
-  std::vector<ImportedTable> finish(Import& import) override;
+  void read(const LogLine& line) override;
+  std::vector<TableRows> finish(Import& import) override;
 
  private:
-  void read_row(std::size_t line_number, const std::vector<std::string_view>& words);
-  void read_payload(std::size_t line_number, const std::vector<std::string_view>& words);
+  void read_row(std::size_t line_number, const Words& words);
+  void read_payload(std::size_t line_number, const Words& words);
   void add(std::size_t line_number, std::int64_t bytes, std::optional<int> ranks, double seconds);
 
   bool in_table_ = false;
@@ -66,7 +66,7 @@ void AllReduceBenchReader::add(std::size_t line_number, std::int64_t bytes, std:
                              .measurement = {.seconds = {seconds}, .backend = Backend::nccl}});
 }
 
-void AllReduceBenchReader::read_row(std::size_t line_number, const std::vector<std::string_view>& words) {
+void AllReduceBenchReader::read_row(std::size_t line_number, const Words& words) {
   const auto bytes = words.size() == 3 ? size_in_word(words[0]) : std::nullopt;
   const auto busbw = bytes ? rate_in_word(words[1], "GBps") : std::nullopt;
   const auto algbw = bytes ? rate_in_word(words[2], "GBps") : std::nullopt;
@@ -78,7 +78,7 @@ void AllReduceBenchReader::read_row(std::size_t line_number, const std::vector<s
   }
 }
 
-void AllReduceBenchReader::read_payload(std::size_t line_number, const std::vector<std::string_view>& words) {
+void AllReduceBenchReader::read_payload(std::size_t line_number, const Words& words) {
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
     if (words[i].ends_with("algbw:") && number_in_word(words[i + 1]).value_or(0) > 0 &&
         i + 2 < words.size() && words[i + 2] == "GBps") {
@@ -104,16 +104,18 @@ void AllReduceBenchReader::read_payload(std::size_t line_number, const std::vect
   }
 }
 
-void AllReduceBenchReader::read(std::size_t line_number, std::string_view line, bool /*is_whole*/) {
+void AllReduceBenchReader::read(const LogLine& line) {
   if (in_table_) {
-    read_row(line_number, words_of(line));
+    read_row(line.number, line.words);
   } else if (payload_) {
-    read_payload(line_number, words_of(line));
-  } else if (line.find("payload") != std::string_view::npos && line.find("busbw") != std::string_view::npos &&
-             line.find("algbw") != std::string_view::npos && line.find('|') != std::string_view::npos) {
+    read_payload(line.number, line.words);
+  } else if (line.text.find("payload") != std::string_view::npos &&
+             line.text.find("busbw") != std::string_view::npos &&
+             line.text.find("algbw") != std::string_view::npos &&
+             line.text.find('|') != std::string_view::npos) {
     found_ = true;
     in_table_ = true;
-  } else if (const auto rest = after(line, "average bandwidth of all_reduce with a")) {
+  } else if (const auto rest = after(line.text, "average bandwidth of all_reduce with a")) {
     const auto words = words_of(*rest);
     found_ = true;
     payload_ = words.empty() ? std::nullopt : size_in_word(words[0]);
@@ -123,7 +125,7 @@ void AllReduceBenchReader::read(std::size_t line_number, std::string_view line, 
         ranks_ = ranks;
       }
     }
-  } else if (const auto size = after(line, "data size:")) {
+  } else if (const auto size = after(line.text, "data size:")) {
     const auto words = words_of(*size);
     if (words.size() == 2) {
       const std::string joined = fmt::format("{}{}", words[0], words[1]);
@@ -133,14 +135,14 @@ void AllReduceBenchReader::read(std::size_t line_number, std::string_view line, 
   }
 }
 
-std::vector<ImportedTable> AllReduceBenchReader::finish(Import& import) {
+std::vector<TableRows> AllReduceBenchReader::finish(Import& import) {
+  add_ranks_of_bandwidths(Collective::all_reduce, bandwidths_, tables_.front());
   auto tables = LogReader::finish(import);
   if (!tables.empty()) {
-    add_ranks_of_bandwidths(Collective::all_reduce, bandwidths_, tables.front());
     import.notes.push_back(fmt::format(
         "line {}: this script prints bandwidths; times were computed from them, with the error of their last "
         "digit",
-        tables.front().front().line));
+        tables.front().row(0).line));
   }
   return tables;
 }
@@ -148,8 +150,8 @@ std::vector<ImportedTable> AllReduceBenchReader::finish(Import& import) {
 class ParamReader final : public LogReader {
  public:
   ParamReader() : LogReader("PARAM") { tables_.emplace_back(); }
-  void read(std::size_t line_number, std::string_view line, bool is_whole) override;
-  std::vector<ImportedTable> finish(Import& import) override {
+  void read(const LogLine& line) override;
+  std::vector<TableRows> finish(Import& import) override {
     add_ranks_of_bandwidths(Collective::all_reduce, bandwidths_, tables_.front());
     return LogReader::finish(import);
   }
@@ -158,9 +160,9 @@ class ParamReader final : public LogReader {
   std::vector<Bandwidths> bandwidths_;
 };
 
-void ParamReader::read(std::size_t line_number, std::string_view line, bool /*is_whole*/) {
+void ParamReader::read(const LogLine& line) {
   constexpr std::string_view kMark = "COMMS-RES-";
-  const auto behind = after(line, kMark);
+  const auto behind = after(line.text, kMark);
   if (!behind) {
     return;
   }
@@ -175,7 +177,7 @@ void ParamReader::read(std::size_t line_number, std::string_view line, bool /*is
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     const auto number = i + 1 < words.size() ? number_in_word(words[i + 1]) : std::nullopt;
     if (!number) {
-      skipped_.add(line_number, "the row is cut");
+      skipped_.add(line.number, "the row is cut");
       return;
     }
     numbers[i] = *number;
@@ -188,15 +190,15 @@ void ParamReader::read(std::size_t line_number, std::string_view line, bool /*is
   const double of_algbw = numbers[7] > 0 ? numbers[0] / numbers[7] * 1e-3 : 0;
   if (collective != Collective::all_reduce && collective != Collective::broadcast &&
       collective != Collective::reduce) {
-    skipped_.add(line_number,
+    skipped_.add(line.number,
                  fmt::format("PARAM's {} does not say whether its size is one rank's or that of the whole "
                              "buffer, or is no collective of ringside's",
                              tag.substr(0, dash)));
   } else if (!(numbers[2] > 0) ||
              (numbers[7] >= 0.1 && (of_algbw > 2 * numbers[6] || of_algbw < numbers[5] / 2))) {
-    skipped_.add(line_number, "its times and its bandwidth do not fit each other");
+    skipped_.add(line.number, "its times and its bandwidth do not fit each other");
   } else {
-    ImportedRow row{.line = line_number,
+    ImportedRow row{.line = line.number,
                     .collective = collective,
                     .dtype = dtype,
                     .bytes = *bytes,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <fstream>
 #include <iterator>
 #include <set>
 #include <string_view>
@@ -100,28 +101,48 @@ void refuse_pipe(const std::filesystem::path& file) {
 
 /// The measurement alone, as it is written.
 std::string measured_line(const Point& point) {
+  if (!point.predicted) {
+    return to_line(point);
+  }
   return to_line(
       Point{.key = point.key, .predicted = {}, .measured = point.measured, .series = point.series});
 }
 
-/// Whether replacing the file would lose something that `points` do not hold.
-bool holds_more(const std::filesystem::path& file, std::span<const Point> points) {
-  const std::string text = read_text(file);
-  if (is_unborn(text)) {
-    return false;
+/// Whether replacing the file would lose a measurement that `each_point` does not give. Both may have a million
+/// lines: only hashes of those are kept, and lines that are the same to the letter are not parsed.
+bool holds_more(const std::filesystem::path& file, const EachPoint& each_point) {
+  constexpr std::hash<std::string_view> kHash;
+  std::vector<std::size_t> known;
+  each_point([&](const Point& point) { known.push_back(kHash(measured_line(point))); });
+  std::sort(known.begin(), known.end());
+  const auto is_known = [&](std::string_view line) {
+    return std::binary_search(known.begin(), known.end(), kHash(line));
+  };
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) {
+    read_text(file);  // Throws with the system's reason.
   }
-  std::set<std::string> known;
-  for (const Point& point : points) {
-    known.insert(measured_line(point));
+  bool has_header = false;
+  for (std::string line; std::getline(stream, line);) {
+    if ((has_header && is_known(line)) || line.find_first_not_of(" \t\r") == std::string::npos) {
+      continue;
+    }
+    std::optional<Record> record;
+    try {
+      record = parse_record(line);
+    } catch (const Error&) {
+      // Somebody else's file, or one of another version; but a killed run leaves a last line that is cut.
+      return !stream.eof() || is_json(line) || !(has_header || is_unborn(line));
+    }
+    const bool is_header = record && std::holds_alternative<RunHeader>(*record);
+    const auto* point = record ? std::get_if<Point>(&*record) : nullptr;
+    if (is_header == has_header || (record && std::holds_alternative<RepetitionRecord>(*record)) ||
+        (point != nullptr && point->measured && !is_known(measured_line(*point)))) {
+      return true;
+    }
+    has_header = true;
   }
-  try {
-    const std::vector<Point> earlier = parse_results(text, file.string()).points;
-    return std::any_of(earlier.begin(), earlier.end(), [&](const Point& point) {
-      return point.measured && !known.contains(measured_line(point));
-    });
-  } catch (const Error&) {
-    return true;  // Somebody else's file, or one of another version.
-  }
+  return !has_header && !std::filesystem::is_empty(file);
 }
 
 /// A name beside the file that nobody has.
@@ -184,7 +205,13 @@ std::optional<std::filesystem::path> keep_of_others(const std::filesystem::path&
 
 std::optional<std::filesystem::path> keep_measurements(const std::filesystem::path& file,
                                                        std::span<const Point> points) {
-  return Journal::kept(file, [&] { return holds_more(file, points); });
+  return keep_measurements(file,
+                           [&](const ForPoint& use) { std::for_each(points.begin(), points.end(), use); });
+}
+
+std::optional<std::filesystem::path> keep_measurements(const std::filesystem::path& file,
+                                                       const EachPoint& each_point) {
+  return Journal::kept(file, [&] { return holds_more(file, each_point); });
 }
 
 Journal::Journal(const std::filesystem::path& file, std::chrono::milliseconds patience) : file_(file) {

@@ -67,9 +67,10 @@ FieldTable<Limit> table_of(const Limit* /*any*/) {
 /// Results of before limits were data have sentences.
 template <>
 struct Codec<Limit> {
-  static void write(Json& to, const Limit& value) {
-    make_object(to);
+  static void write(JsonWriter& to, const Limit& value) {
+    to.begin('{');
     write_fields(to, value, field_table<Limit>().fields);
+    to.end('}');
   }
   static Limit read(const JsonPlace& from, Minimum /*minimum*/) {
     if (from.is_text()) {

@@ -7,11 +7,10 @@
 
 namespace ringside {
 
-std::string written_message(const std::function<void(Json&)>& write) {
-  Json json;
+std::string written_message(const std::function<void(JsonWriter&)>& write) {
+  JsonWriter json;
   write(json);
-  // What a library says may be no UTF-8; it must not be lost for that.
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json.take();
 }
 
 void read_message(std::string_view text, const std::function<void(const JsonPlace&)>& read) {

@@ -11,13 +11,13 @@
 namespace ringside {
 
 /// The line without its end.
-std::string written_message(const std::function<void(Json&)>& write);
+std::string written_message(const std::function<void(JsonWriter&)>& write);
 /// Throws Error{bad_input} for text that is no such message.
 void read_message(std::string_view text, const std::function<void(const JsonPlace&)>& read);
 
 template <typename V>
 std::string message_of(const V& value) {
-  return written_message([&](Json& json) { Codec<V>::write(json, value); });
+  return written_message([&](JsonWriter& json) { Codec<V>::write(json, value); });
 }
 
 template <typename V>

@@ -14,7 +14,7 @@ namespace ringside {
 /// Each as `[name, value]`.
 template <>
 struct Codec<std::pair<std::string, std::string>> : PlainCodec {
-  static void write(Json& to, const std::pair<std::string, std::string>& setting) {
+  static void write(JsonWriter& to, const std::pair<std::string, std::string>& setting) {
     Codec<std::vector<std::string>>::write(to, {setting.first, setting.second});
   }
   static std::pair<std::string, std::string> read(const JsonPlace& from, Minimum /*minimum*/) {
@@ -96,7 +96,7 @@ Answer answer_of_current_exception() {
 }
 
 std::string to_line(const Job& job) {
-  return written_message([&](Json& json) {
+  return written_message([&](JsonWriter& json) {
            std::visit([&](const auto& value) { write_tagged(json, "job", value); }, job);
          }) +
          '\n';

@@ -13,11 +13,12 @@ namespace ringside {
 /// Events are many, so they come without keys.
 template <>
 struct Codec<std::vector<TraceEvent>> : PlainCodec {
-  static void write(Json& to, const std::vector<TraceEvent>& events) {
-    make_list(to);
+  static void write(JsonWriter& to, const std::vector<TraceEvent>& events) {
+    to.begin('[');
     for (const TraceEvent& event : events) {
-      ListCodec<TraceEvent>::write(add_element(to), event);
+      ListCodec<TraceEvent>::write(to.element(), event);
     }
+    to.end(']');
   }
   static std::vector<TraceEvent> read(const JsonPlace& from, Minimum /*minimum*/) {
     std::vector<TraceEvent> events;

@@ -12,6 +12,7 @@
 #include "common/names.hpp"
 #include "common/units.hpp"
 #include "results/codec/json_place.hpp"
+#include "results/codec/json_writer.hpp"
 
 /// How values of fields are written to JSON and read back.
 namespace ringside {
@@ -29,7 +30,7 @@ using Minimum = std::optional<std::int64_t>;
 /// How a type is written and read. What is not below is a struct with a field table.
 template <typename V>
 struct Codec {
-  static void write(Json& to, const V& value);
+  static void write(JsonWriter& to, const V& value);
   static V read(const JsonPlace& from, Minimum /*minimum*/);
   static std::vector<FieldDescription> below();
 };
@@ -41,56 +42,56 @@ struct PlainCodec {
 // Writing a number that is not finite is a bug of the caller.
 template <>
 struct Codec<double> : PlainCodec {
-  static void write(Json& to, double value);
+  static void write(JsonWriter& to, double value);
   static double read(const JsonPlace& from, Minimum minimum);
 };
 /// Never negative.
 template <>
 struct Codec<Seconds> : PlainCodec {
-  static void write(Json& to, Seconds value) { Codec<double>::write(to, value.value); }
+  static void write(JsonWriter& to, Seconds value) { Codec<double>::write(to, value.value); }
   static Seconds read(const JsonPlace& from, Minimum minimum);
 };
 template <>
 struct Codec<std::chrono::milliseconds> : PlainCodec {
-  static void write(Json& to, std::chrono::milliseconds value);
+  static void write(JsonWriter& to, std::chrono::milliseconds value);
   static std::chrono::milliseconds read(const JsonPlace& from, Minimum minimum);
 };
 // Tools that keep every number as a double write 4 as 4.0; that is still a whole number.
 template <>
 struct Codec<std::int32_t> : PlainCodec {
-  static void write(Json& to, std::int32_t value);
+  static void write(JsonWriter& to, std::int32_t value);
   static std::int32_t read(const JsonPlace& from, Minimum minimum);
 };
 template <>
 struct Codec<std::int64_t> : PlainCodec {
-  static void write(Json& to, std::int64_t value);
+  static void write(JsonWriter& to, std::int64_t value);
   static std::int64_t read(const JsonPlace& from, Minimum minimum);
 };
 template <>
 struct Codec<std::uint64_t> : PlainCodec {
-  static void write(Json& to, std::uint64_t value);
+  static void write(JsonWriter& to, std::uint64_t value);
   static std::uint64_t read(const JsonPlace& from, Minimum minimum);
 };
 template <>
 struct Codec<Bytes> : PlainCodec {
-  static void write(Json& to, Bytes value) { Codec<std::int64_t>::write(to, value.value); }
+  static void write(JsonWriter& to, Bytes value) { Codec<std::int64_t>::write(to, value.value); }
   static Bytes read(const JsonPlace& from, Minimum minimum) {
     return {Codec<std::int64_t>::read(from, minimum)};
   }
 };
 template <>
 struct Codec<bool> : PlainCodec {
-  static void write(Json& to, bool value);
+  static void write(JsonWriter& to, bool value);
   static bool read(const JsonPlace& from, Minimum minimum);
 };
 template <>
 struct Codec<std::string> : PlainCodec {
-  static void write(Json& to, std::string_view value);
+  static void write(JsonWriter& to, std::string_view value);
   static std::string read(const JsonPlace& from, Minimum minimum);
 };
 template <>
 struct Codec<std::map<std::string, std::string>> : PlainCodec {
-  static void write(Json& to, const std::map<std::string, std::string>& value);
+  static void write(JsonWriter& to, const std::map<std::string, std::string>& value);
   static std::map<std::string, std::string> read(const JsonPlace& from, Minimum minimum);
 };
 
@@ -101,7 +102,7 @@ struct Codec<std::map<std::string, std::string>> : PlainCodec {
 template <typename E>
 requires std::is_enum_v<E>
 struct Codec<E> : PlainCodec {
-  static void write(Json& to, E value) { Codec<std::string>::write(to, name(value)); }
+  static void write(JsonWriter& to, E value) { Codec<std::string>::write(to, name(value)); }
   static E read(const JsonPlace& from, Minimum minimum) {
     const std::string text = Codec<std::string>::read(from, minimum);
     const std::optional<E> known = parse_name<E>(text);
@@ -114,7 +115,7 @@ struct Codec<E> : PlainCodec {
 
 template <typename V>
 struct Codec<std::optional<V>> {
-  static void write(Json& to, const std::optional<V>& value) { Codec<V>::write(to, *value); }
+  static void write(JsonWriter& to, const std::optional<V>& value) { Codec<V>::write(to, *value); }
   static std::optional<V> read(const JsonPlace& from, Minimum minimum) {
     return Codec<V>::read(from, minimum);
   }
@@ -123,11 +124,12 @@ struct Codec<std::optional<V>> {
 
 template <typename V>
 struct Codec<std::vector<V>> {
-  static void write(Json& to, const std::vector<V>& values) {
-    make_list(to);
+  static void write(JsonWriter& to, const std::vector<V>& values) {
+    to.begin('[');
     for (const V& value : values) {
-      Codec<V>::write(add_element(to), value);
+      Codec<V>::write(to.element(), value);
     }
+    to.end(']');
   }
   static std::vector<V> read(const JsonPlace& from, Minimum minimum) {
     std::vector<V> values;

@@ -28,7 +28,7 @@ struct Field {
   Minimum minimum = {};
   std::function<bool(const T&)> applies = {};  ///< Whether there is such a field, given the fields before it.
   std::function<bool(const T&)> given;         ///< Whether there is something to write.
-  std::function<void(Json& to, const T&)> write;
+  std::function<void(JsonWriter& to, const T&)> write;
   std::function<void(const JsonPlace& from, Minimum minimum, T&)> read;
   std::function<std::vector<FieldDescription>()> below;
 
@@ -67,7 +67,7 @@ Field<T> field(const char* key, M T::*member, const char* unit, const char* mean
           .unit = unit,
           .meaning = meaning,
           .given = [](const T&) { return true; },
-          .write = [member](Json& to, const T& source) { Codec<M>::write(to, source.*member); },
+          .write = [member](JsonWriter& to, const T& source) { Codec<M>::write(to, source.*member); },
           .read = [member](const JsonPlace& from, Minimum minimum,
                            T& target) { target.*member = Codec<M>::read(from, minimum); },
           .below = [] { return Codec<M>::below(); }};
@@ -115,7 +115,7 @@ Fields<T> inlined(M T::*member) {
          .required = inner.required,
          .minimum = inner.minimum,
          .given = [member, &inner](const T& source) { return inner.given(source.*member); },
-         .write = [member, &inner](Json& to, const T& source) { inner.write(to, source.*member); },
+         .write = [member, &inner](JsonWriter& to, const T& source) { inner.write(to, source.*member); },
          .read = [member, &inner](const JsonPlace& from, Minimum minimum,
                                   T& target) { inner.read(from, minimum, target.*member); },
          .below = inner.below});
@@ -137,7 +137,7 @@ Fields<T> inlined(std::optional<M> T::*member) {
          .minimum = inner.minimum,
          .given = [member,
                    &inner](const T& source) { return source.*member && inner.given(*(source.*member)); },
-         .write = [member, &inner](Json& to, const T& source) { inner.write(to, *(source.*member)); },
+         .write = [member, &inner](JsonWriter& to, const T& source) { inner.write(to, *(source.*member)); },
          .read =
              [member, &inner](const JsonPlace& from, Minimum minimum, T& target) {
                if (!(target.*member)) {
@@ -182,10 +182,10 @@ Fields<T> only_if(const std::function<bool(const T&)>& condition, Fields<T> rows
 }
 
 template <typename T>
-void write_fields(Json& object, const T& source, const Fields<T>& fields) {
+void write_fields(JsonWriter& object, const T& source, const Fields<T>& fields) {
   for (const Field<T>& field : fields) {
     if ((!field.applies || field.applies(source)) && field.given(source)) {
-      field.write(add_member(object, field.key), source);
+      field.write(object.member(field.key), source);
     }
   }
 }
@@ -238,9 +238,10 @@ std::vector<FieldDescription> descriptions(const Fields<T>& fields) {
 }
 
 template <typename V>
-void Codec<V>::write(Json& to, const V& value) {
-  make_object(to);
+void Codec<V>::write(JsonWriter& to, const V& value) {
+  to.begin('{');
   write_fields(to, value, field_table<V>().fields);
+  to.end('}');
 }
 template <typename V>
 V Codec<V>::read(const JsonPlace& from, Minimum /*minimum*/) {
@@ -253,10 +254,11 @@ std::vector<FieldDescription> Codec<V>::below() {
 
 /// `value` as an object that begins with which of a variant's kinds it is: `{"record":"point",…`.
 template <typename V>
-void write_tagged(Json& to, const char* tag, const V& value) {
-  make_object(to);
-  Codec<std::string>::write(add_member(to, tag), field_table<V>().record);
+void write_tagged(JsonWriter& to, const char* tag, const V& value) {
+  to.begin('{');
+  Codec<std::string>::write(to.member(tag), field_table<V>().record);
   write_fields(to, value, field_table<V>().fields);
+  to.end('}');
 }
 
 /// The alternative of a variant whose table is called `kind`, if there is one.
@@ -280,11 +282,12 @@ struct Tagged<std::variant<Kinds...>> {
 /// A record as the list of its values: for records that come in thousands.
 template <typename V>
 struct ListCodec {
-  static void write(Json& to, const V& value) {
-    make_list(to);
+  static void write(JsonWriter& to, const V& value) {
+    to.begin('[');
     for (const Field<V>& field : field_table<V>().fields) {
-      field.write(add_element(to), value);
+      field.write(to.element(), value);
     }
+    to.end(']');
   }
   static V read(const JsonPlace& from) {
     const Fields<V>& fields = field_table<V>().fields;

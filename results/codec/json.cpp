@@ -1,4 +1,6 @@
 // How plain values of field tables are written and read: the one place where records meet the JSON library.
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -108,16 +110,48 @@ std::vector<JsonPlace> JsonPlace::elements() const {
   return result;
 }
 
-Json& add_member(Json& object, const char* key) { return object[key]; }
-Json& add_element(Json& list) { return list.emplace_back(); }
-void make_object(Json& value) { value = Json::object(); }
-void make_list(Json& value) { value = Json::array(); }
+// ---- text -------------------------------------------------------------------------------------------------
+
+JsonWriter& JsonWriter::member(std::string_view key) {
+  element();
+  text_.append(1, '"').append(key).append("\":", 2);
+  return *this;
+}
+
+JsonWriter& JsonWriter::named(std::string_view name) {
+  element().add(name);
+  text_ += ':';
+  return *this;
+}
+
+JsonWriter& JsonWriter::element() {
+  if (text_.back() != '{' && text_.back() != '[') {
+    text_ += ',';
+  }
+  return *this;
+}
+
+void JsonWriter::add(std::string_view text) {
+  const bool plain = std::all_of(text.begin(), text.end(),
+                                 [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
+  if (plain) {
+    text_.append(1, '"').append(text).append(1, '"');
+  } else {
+    // Notes may quote foreign programs; a byte that is not UTF-8 must not cost the result.
+    text_ += Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+  }
+}
+
+void JsonWriter::add(double value) {
+  std::array<char, 64> digits = {};  // As dump() writes it, but without a tree and a text of each number.
+  text_.append(digits.data(), nlohmann::detail::to_chars(digits.data(), &digits.back(), value));
+}
 
 // ---- values -----------------------------------------------------------------------------------------------
 
-void Codec<double>::write(Json& to, double value) {
+void Codec<double>::write(JsonWriter& to, double value) {
   RINGSIDE_CHECK(std::isfinite(value), "a result holds a number that is not finite");
-  to = value;
+  to.add(value);
 }
 double Codec<double>::read(const JsonPlace& from, Minimum minimum) {
   if (!from.value().is_number()) {
@@ -138,29 +172,29 @@ Seconds Codec<Seconds>::read(const JsonPlace& from, Minimum /*minimum*/) {
   return {value};
 }
 
-void Codec<std::chrono::milliseconds>::write(Json& to, std::chrono::milliseconds value) {
-  to = value.count();
+void Codec<std::chrono::milliseconds>::write(JsonWriter& to, std::chrono::milliseconds value) {
+  to.add(value.count());
 }
 std::chrono::milliseconds Codec<std::chrono::milliseconds>::read(const JsonPlace& from, Minimum minimum) {
   return std::chrono::milliseconds(whole<std::int64_t>(from, minimum));
 }
 
-void Codec<std::int32_t>::write(Json& to, std::int32_t value) { to = value; }
+void Codec<std::int32_t>::write(JsonWriter& to, std::int32_t value) { to.add(value); }
 std::int32_t Codec<std::int32_t>::read(const JsonPlace& from, Minimum minimum) {
   return whole<std::int32_t>(from, minimum);
 }
 
-void Codec<std::int64_t>::write(Json& to, std::int64_t value) { to = value; }
+void Codec<std::int64_t>::write(JsonWriter& to, std::int64_t value) { to.add(value); }
 std::int64_t Codec<std::int64_t>::read(const JsonPlace& from, Minimum minimum) {
   return whole<std::int64_t>(from, minimum);
 }
 
-void Codec<std::uint64_t>::write(Json& to, std::uint64_t value) { to = value; }
+void Codec<std::uint64_t>::write(JsonWriter& to, std::uint64_t value) { to.add(value); }
 std::uint64_t Codec<std::uint64_t>::read(const JsonPlace& from, Minimum minimum) {
   return whole<std::uint64_t>(from, minimum);
 }
 
-void Codec<bool>::write(Json& to, bool value) { to = value; }
+void Codec<bool>::write(JsonWriter& to, bool value) { to.add(value); }
 bool Codec<bool>::read(const JsonPlace& from, Minimum /*minimum*/) {
   if (!from.value().is_boolean()) {
     from.reject_value("must be true or false");
@@ -168,7 +202,7 @@ bool Codec<bool>::read(const JsonPlace& from, Minimum /*minimum*/) {
   return from.value().get<bool>();
 }
 
-void Codec<std::string>::write(Json& to, std::string_view value) { to = value; }
+void Codec<std::string>::write(JsonWriter& to, std::string_view value) { to.add(value); }
 std::string Codec<std::string>::read(const JsonPlace& from, Minimum /*minimum*/) {
   if (!from.value().is_string()) {
     from.reject_value("must be a text");
@@ -176,9 +210,13 @@ std::string Codec<std::string>::read(const JsonPlace& from, Minimum /*minimum*/)
   return from.value().get<std::string>();
 }
 
-void Codec<std::map<std::string, std::string>>::write(Json& to,
+void Codec<std::map<std::string, std::string>>::write(JsonWriter& to,
                                                       const std::map<std::string, std::string>& value) {
-  to = value;
+  to.begin('{');
+  for (const auto& [key, text] : value) {
+    to.named(key).add(text);
+  }
+  to.end('}');
 }
 std::map<std::string, std::string> Codec<std::map<std::string, std::string>>::read(const JsonPlace& from,
                                                                                    Minimum /*minimum*/) {

@@ -45,9 +45,4 @@ class JsonPlace {
   const Json* value_;
 };
 
-Json& add_member(Json& object, const char* key);
-Json& add_element(Json& list);
-void make_object(Json& value);
-void make_list(Json& value);
-
 }  // namespace ringside

@@ -33,14 +33,20 @@ void refuse_other_schema(const JsonPlace& header) {
   }
 }
 
+template <typename Kind>
+std::string line_of(const Kind& record) {
+  JsonWriter json;
+  write_tagged(json, kTag, record);
+  return with_directions_spelt(json.take());
+}
+
 }  // namespace
 
 std::string to_line(const Record& record) {
-  Json json;
-  std::visit([&](const auto& value) { write_tagged(json, kTag, value); }, record);
-  // Notes may quote foreign programs; a byte that is not UTF-8 must not cost the result.
-  return with_directions_spelt(json.dump(-1, ' ', false, Json::error_handler_t::replace));
+  return std::visit([](const auto& value) { return line_of(value); }, record);
 }
+
+std::string to_line(const Point& point) { return line_of(point); }
 
 std::optional<Record> parse_record(std::string_view line) {
   const Json json = parse_json(line);

@@ -172,6 +172,7 @@ using Record = std::variant<RunHeader, Point, RepetitionRecord, Verdict, Crossov
 /// One line of JSON without the line break. Seconds and bytes, never other units; doubles in digits that read
 /// back as the same number; what is absent is omitted. A number that is not finite is a bug of the caller.
 std::string to_line(const Record& record);
+std::string to_line(const Point& point);
 
 /// The record that a line holds; none for a kind that this version does not know. Unknown fields are skipped
 /// and null is absent. Throws Error{bad_input} that names the field and what it should hold, not the file.

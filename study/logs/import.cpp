@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iostream>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -20,32 +21,46 @@ namespace {
 namespace fs = std::filesystem;
 
 /// One journal of all series, each point with its number where there are several.
-void write_results(ImportStudy& study, const fs::path& log, const Invocation& invocation,
+void write_results(ImportStudy& study, const ReadLog& read, const fs::path& log, const Invocation& invocation,
                    const Observer& observer) {
-  std::vector<Series>& all = study.import.series;
-  for (std::size_t i = 0; i < all.size() && all.size() > 1; ++i) {
-    for (Point& point : all[i].points) {
-      point.series = static_cast<std::int64_t>(i + 1);
-    }
-  }
+  const auto each_point = [&](const auto& use) {
+    read.each_point([&](std::size_t series, std::size_t line, Point&& point) {
+      if (read.series > 1) {
+        point.series = static_cast<std::int64_t>(series + 1);
+      }
+      use(series, line, std::move(point));
+    });
+  };
   study.file = study.directory / "results.jsonl";
-  // A log may hold a million points: they are not copied where there is nothing to keep.
-  if (fs::exists(*study.file)) {
-    std::vector<Point> points;
-    for (const Series& series : all) {
-      points.insert(points.end(), series.points.begin(), series.points.end());
-    }
-    if (const auto kept = keep_measurements(*study.file, points)) {
-      observer.note(fmt::format("Earlier results are kept in {}.", kept->string()));
-    }
+  const auto kept = keep_measurements(*study.file, [&](const ForPoint& use) {
+    each_point([&](std::size_t, std::size_t, const Point& point) { use(point); });
+  });
+  if (kept) {
+    observer.note(fmt::format("Earlier results are kept in {}.", kept->string()));
   }
   Journal journal = Journal::create(
       *study.file, plain_header(invocation, {.name = log.stem().string(), .file = log.string(), .text = {}}));
-  for (const Series& series : all) {
-    for (const Point& point : series.points) {
-      journal.append(point);
+  constexpr std::size_t kAtOnce = 256;
+  std::vector<Point> points;
+  PointKinds kinds;
+  study.series.resize(read.series);
+  each_point([&](std::size_t number, std::size_t line, Point&& point) {
+    if (study.series[number].rows == 0 && number > 0) {
+      study.series[number - 1].kinds = std::exchange(kinds, {}).sentences();
     }
-  }
+    ImportedSeries& series = study.series[number];
+    series.line = line;
+    ++series.rows;
+    series.wrong += point.measured->outcome == Outcome::wrong_result ? 1U : 0U;
+    kinds.add(point.key);
+    points.push_back(std::move(point));
+    if (points.size() == kAtOnce) {
+      journal.append(points);
+      points.clear();
+    }
+  });
+  study.series.back().kinds = kinds.sentences();
+  journal.append(points);
 }
 
 /// The median of the blocks, because each may be of another pair.
@@ -74,16 +89,17 @@ std::vector<std::string> known_of_transfers(Transfers transfers) {
 ImportStudy import_log(const ImportRequest& request, const Invocation& invocation, const Observer& observer) {
   ImportDefaults defaults = request.defaults;
   defaults.transfers_suffice = true;
-  ImportStudy study{.import = import_measurements(request.log, defaults, request.placement), .directory = {}};
+  const ReadLog log = read_log(request.log, defaults, request.placement);
+  ImportStudy study{.import = log.import, .directory = {}};
   study.transfers = known_of_transfers(study.import.transfers);
-  if (study.import.series.empty()) {
+  if (log.series == 0) {
     if (study.transfers.empty()) {
       throw Error(ErrorKind::bad_input, fmt::format("{}: holds no measurement", request.log.string()));
     }
     return study;
   }
   study.directory = output_directory(invocation, request.log.stem().string());
-  write_results(study, request.log, invocation, observer);
+  write_results(study, log, request.log, invocation, observer);
   return study;
 }
 

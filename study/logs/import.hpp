@@ -20,8 +20,17 @@ struct ImportRequest {
   Placement placement = Placement::out_of_place;
 };
 
+/// What was written of one table.
+struct ImportedSeries {
+  std::size_t line = 0;
+  std::size_t rows = 0;
+  std::size_t wrong = 0;
+  std::vector<std::string> kinds = {};
+};
+
 struct ImportStudy {
-  Import import;
+  Import import;  ///< Without its points, which may be a million.
+  std::vector<ImportedSeries> series = {};
   std::filesystem::path directory;
   std::optional<std::filesystem::path> file = {};  ///< The journal; none where a log holds transfers alone.
   /// What a log of transfers between two processes says for `known:`, whole sentences; empty for other logs.

@@ -53,16 +53,19 @@ void import_as_it_says(std::string_view text) { use(import_text(text, "x.log", {
 
 /// One reader alone, so that a table of its format is found sooner.
 void feed(std::unique_ptr<LogReader> reader, std::string_view text) {
-  std::size_t number = 0;
+  LogLine line;
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
-    reader->read(++number, text.substr(0, end), end != std::string_view::npos);
+    ++line.number;
+    line.is_whole = end != std::string_view::npos;
+    line.take(text.substr(0, end));
+    reader->read(line);
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
   }
   Import import;
-  for (const ImportedTable& table : reader->finish(import)) {
-    for (const ImportedRow& row : table) {
-      require(row.bytes >= 0, "a row has less than no bytes");
+  for (const TableRows& table : reader->finish(import)) {
+    for (std::size_t i = 0; i < table.size; ++i) {
+      require(table.row(i).bytes >= 0, "a row has less than no bytes");
     }
   }
 }
