@@ -1,3 +1,4 @@
+// 400 lines: what all commands print with.
 #include "cli/console.hpp"
 
 #include <algorithm>

@@ -59,7 +59,7 @@ class NcclTestsReader final : public LogReader {
     int iterations = 0;
     bool in_milliseconds = false;
     bool names_redop_alone = false;  ///< Its title has a column of operations and none of roots.
-    std::size_t first = 0;           ///< Of its rows, which are those up to the first one of the next table.
+    std::size_t first = 0;           ///< Its first row; it ends where the next table begins.
   };
   /// A row whose times other lines hold, because something was printed in between.
   struct Split {
@@ -87,7 +87,7 @@ class NcclTestsReader final : public LogReader {
   bool in_table_ = false;
   bool in_titled_table_ = false;  ///< Another reader's (titled_table.cpp).
   std::vector<Table> printed_;
-  Rows rows_;  ///< Of all of them.
+  Rows rows_;  ///< All tables have theirs here.
   std::optional<Split> split_;
   std::optional<std::size_t> elided_;  ///< Line of the first rows that were left out.
   std::optional<std::string> gpu_;

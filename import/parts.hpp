@@ -37,7 +37,7 @@ struct TableRows {
 };
 TableRows rows_of(ImportedTable table);
 
-/// Rows as points of series: what the file leaves out comes from the defaults, and what cannot be is noted and
+/// Rows as points of series. What the file leaves out comes from the defaults; impossible rows are noted and
 /// left out. Throws Error{bad_input} where nothing says on how many ranks a row was measured.
 void add_series(std::vector<TableRows> tables, std::string_view name, const ImportDefaults& defaults,
                 ReadLog& log);
@@ -118,7 +118,7 @@ struct LogLine {
   std::size_t number = 0;  ///< 1-based.
   std::string_view text;
   bool is_whole = true;      ///< Only a last line without its break is not.
-  Words words = {};          ///< Of the text, for all readers.
+  Words words = {};          ///< The line cut up once, for all readers.
   bool is_like_row = false;  ///< It has small letters, digits, points and minuses alone.
   bool is_ascii = true;
 

@@ -38,7 +38,7 @@ PointKey key_of(ImportedRow& row, const ImportDefaults& defaults) {
           .op = row.op ? *row.op : defaults.op.value_or(ReduceOp::sum)};
 }
 
-/// Of a table that repeats itself each row belongs to the series of how often its point was there before.
+/// A table may repeat itself: a row whose point was there n times before belongs to series n + 1.
 struct SeriesRows {
   std::shared_ptr<const TableRows> table;
   std::vector<std::uint32_t> rows = {};

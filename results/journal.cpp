@@ -108,8 +108,8 @@ std::string measured_line(const Point& point) {
       Point{.key = point.key, .predicted = {}, .measured = point.measured, .series = point.series});
 }
 
-/// Whether replacing the file would lose a measurement that `each_point` does not give. Both may have a million
-/// lines: only hashes of those are kept, and lines that are the same to the letter are not parsed.
+/// Whether replacing the file would lose a measurement that `each_point` does not give. Both may be long:
+/// only hashes of those are kept, and lines that are the same to the letter are not parsed.
 bool holds_more(const std::filesystem::path& file, const EachPoint& each_point) {
   constexpr std::hash<std::string_view> kHash;
   std::vector<std::size_t> known;
@@ -205,12 +205,12 @@ std::optional<std::filesystem::path> keep_of_others(const std::filesystem::path&
 
 std::optional<std::filesystem::path> keep_measurements(const std::filesystem::path& file,
                                                        std::span<const Point> points) {
-  return keep_measurements(file,
-                           [&](const ForPoint& use) { std::for_each(points.begin(), points.end(), use); });
+  return keep_measurements_of(file,
+                              [&](const ForPoint& use) { std::for_each(points.begin(), points.end(), use); });
 }
 
-std::optional<std::filesystem::path> keep_measurements(const std::filesystem::path& file,
-                                                       const EachPoint& each_point) {
+std::optional<std::filesystem::path> keep_measurements_of(const std::filesystem::path& file,
+                                                          const EachPoint& each_point) {
   return Journal::kept(file, [&] { return holds_more(file, each_point); });
 }
 

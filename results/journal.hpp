@@ -29,8 +29,8 @@ std::optional<std::filesystem::path> keep_measurements(const std::filesystem::pa
 /// The same for points that are made one by one, maybe a million.
 using ForPoint = std::function<void(const Point& point)>;
 using EachPoint = std::function<void(const ForPoint& use)>;
-std::optional<std::filesystem::path> keep_measurements(const std::filesystem::path& file,
-                                                       const EachPoint& each_point);
+std::optional<std::filesystem::path> keep_measurements_of(const std::filesystem::path& file,
+                                                          const EachPoint& each_point);
 
 /// The same for a file about another scenario or machine than `header`; waits for others who ask.
 std::optional<std::filesystem::path> keep_of_others(const std::filesystem::path& file,

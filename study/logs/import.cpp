@@ -32,7 +32,7 @@ void write_results(ImportStudy& study, const ReadLog& read, const fs::path& log,
     });
   };
   study.file = study.directory / "results.jsonl";
-  const auto kept = keep_measurements(*study.file, [&](const ForPoint& use) {
+  const auto kept = keep_measurements_of(*study.file, [&](const ForPoint& use) {
     each_point([&](std::size_t, std::size_t, const Point& point) { use(point); });
   });
   if (kept) {

@@ -1,6 +1,7 @@
 """`ringside import`, and scenarios whose `measured:` is a foreign log."""
 
 import json
+import os
 import shutil
 import subprocess
 import unittest
@@ -44,6 +45,17 @@ class Import(RingsideCase):
         self.assertEqual([file.name for file in (self.folder / "out" / "x").iterdir()], ["results.jsonl"])
         self.assertLessEqual(len(result.stdout.splitlines()), 40)
         self.assertIn("… and 2976 more", result.stdout)
+
+    def test_a_long_log_is_never_in_memory_as_a_whole(self):
+        rows = "".join(line + "\n" for line in LOG.splitlines() if "float" in line)
+        log = self.write("x.log", LOG + rows * 100_000)
+        process = subprocess.Popen([PROGRAM, "import", str(log), "--quiet"], cwd=self.folder, stdout=subprocess.DEVNULL)
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(process.returncode, 0)
+        self.assertEqual(sum(1 for _ in (self.folder / "out" / "x" / "results.jsonl").open()), 1 + 200_002)
+        if not os.environ.get("RINGSIDE_SANITIZED"):
+            self.assertLess(used.ru_maxrss, 150_000, "kB; a row as a point takes 1.3 kB, which is 260 MB")
 
     def test_a_scenario_takes_the_log_directly(self):
         self.write("x.log", LOG)
