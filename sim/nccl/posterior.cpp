@@ -289,21 +289,39 @@ Interval<double> NcclPosterior::around(double seconds, const Place& place, const
           .high = typical * std::exp(narrower * high)};
 }
 
-Interval<double> NcclPosterior::predict(const NcclSystem& system, Collective collective, double bytes) const {
-  const NcclSpread::Quantiles& quantiles = spread_.quantiles[static_cast<std::size_t>(size_band(bytes))];
+/// With the intervals of a band, into which the size need not fall.
+Interval<double> NcclPosterior::predict_in(SizeBand band, const NcclSystem& system, Collective collective,
+                                           double bytes) const {
+  const NcclSpread::Quantiles& quantiles = spread_.quantiles[static_cast<std::size_t>(band)];
   // The quantiles are those of all_reduce.
   const double other = kGaussian90 * deviation_of(system, collective, byte_share(std::log2(bytes)));
   Interval<double> range = around(nccl_collective(fit_.parameters, system, collective, bytes).seconds,
                                   place_of(system, collective, bytes, nullptr),
                                   {.low = -std::hypot(system.uncertainty() * quantiles.low, other),
                                    .high = std::hypot(system.uncertainty() * quantiles.high, other),
-                                   .learned = kLearned[static_cast<std::size_t>(size_band(bytes))]});
+                                   .learned = kLearned[static_cast<std::size_t>(band)]});
   if (known_.empty()) {
     // A measured time may say that the description is wrong; without one it is all there is.
     const double least = nccl_least_seconds(system, collective, bytes);
     range = {.low = std::max(range.low, least),
              .typical = std::max(range.typical, least),
              .high = std::max(range.high, least)};
+  }
+  return range;
+}
+
+Interval<double> NcclPosterior::predict(const NcclSystem& system, Collective collective, double bytes) const {
+  const SizeBand own = size_band(bytes);
+  Interval<double> range = predict_in(own, system, collective, bytes);
+  for (std::size_t i = 0; i < kLargestOfBand.size(); ++i) {
+    // Larger messages may be as fast as the first of their band, smaller ones as slow as the last of theirs.
+    const auto below = static_cast<SizeBand>(i);
+    if (own <= below) {
+      const auto above = static_cast<SizeBand>(i + 1);
+      range.low = std::min(range.low, predict_in(above, system, collective, kLargestOfBand[i]).low);
+    } else {
+      range.high = std::max(range.high, predict_in(below, system, collective, kLargestOfBand[i]).high);
+    }
   }
   return range;
 }

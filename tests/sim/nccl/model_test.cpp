@@ -215,13 +215,16 @@ TEST(NcclModel, MoreBytesNeverTakeLess) {
       "8}\n");
   for (const Machine& where : {h100_node(), l40s_node(), cluster}) {
     for (const int ranks : {2, 3, 8}) {
-      double before = 0;
-      for (std::int64_t bytes = 1; bytes <= 8 * kGi; bytes *= 2) {
+      Prediction before = predicted(where, native(ranks, 1));
+      for (std::int64_t bytes = 2; bytes <= 8 * kGi; bytes += (bytes + 3) / 4) {
         const Prediction prediction = predicted(where, native(ranks, bytes));
-        EXPECT_GE(prediction.seconds.value, before);
-        EXPECT_LE(prediction.low->value, prediction.seconds.value);
-        EXPECT_GE(prediction.high->value, prediction.seconds.value);
-        before = prediction.seconds.value;
+        const std::string what = fmt::format("{} bytes on {} ranks", bytes, ranks);
+        EXPECT_GE(prediction.seconds, before.seconds) << what;
+        EXPECT_GE(*prediction.low, *before.low) << what;
+        EXPECT_GE(*prediction.high, *before.high) << what;
+        EXPECT_LE(*prediction.low, prediction.seconds);
+        EXPECT_GE(*prediction.high, prediction.seconds);
+        before = prediction;
       }
     }
   }
