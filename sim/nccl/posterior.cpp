@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include <Eigen/Dense>
@@ -310,7 +311,9 @@ Interval<double> NcclPosterior::predict_in(SizeBand band, const NcclSystem& syst
   return range;
 }
 
-Interval<double> NcclPosterior::predict(const NcclSystem& system, Collective collective, double bytes) const {
+/// Neither end falls where one band of sizes follows another.
+Interval<double> NcclPosterior::predict_across_bands(const NcclSystem& system, Collective collective,
+                                                     double bytes) const {
   const SizeBand own = size_band(bytes);
   Interval<double> range = predict_in(own, system, collective, bytes);
   for (std::size_t i = 0; i < kLargestOfBand.size(); ++i) {
@@ -323,6 +326,44 @@ Interval<double> NcclPosterior::predict(const NcclSystem& system, Collective col
       range.high = std::max(range.high, predict_in(below, system, collective, kLargestOfBand[i]).high);
     }
   }
+  return range;
+}
+
+Interval<double> NcclPosterior::predict(const NcclSystem& system, Collective collective, double bytes) const {
+  Interval<double> range = predict_across_bands(system, collective, bytes);
+  // The model never falls, but what is learned of one size wears off at others. There the answer lies between
+  // the slowest smaller message and the fastest larger one, and its interval holds both of theirs.
+  constexpr double kStep = 0.25;  // Doublings.
+  constexpr double kReach = 6;
+  double slowest_below = range.typical;
+  double fastest_above = range.typical;
+  double first = std::numeric_limits<double>::infinity();
+  double last = -first;
+  const Place place = place_of(system, collective, bytes, nullptr);
+  for (const KnownTime& known : known_) {
+    const Place& other = known.place;
+    if (known.seconds <= 0) {
+      continue;
+    }
+    first = std::min(first, other.log2_bytes - kReach);
+    last = std::max(last, other.log2_bytes + kReach);
+    // What was told lies in the interval at its size, unless other rows contradict it.
+    if (other.series == place.series && other.log2_ranks == place.log2_ranks && known.noise <= kRepeatNoise) {
+      range.low = other.log2_bytes >= place.log2_bytes ? std::min(range.low, known.seconds) : range.low;
+      range.high = other.log2_bytes <= place.log2_bytes ? std::max(range.high, known.seconds) : range.high;
+    }
+  }
+  for (double size = std::floor(first); size <= last; size += kStep) {
+    const Interval<double> other = predict_across_bands(system, collective, std::exp2(size));
+    if (size < place.log2_bytes) {
+      slowest_below = std::max(slowest_below, other.typical);
+      range.high = std::max(range.high, other.high);
+    } else {
+      fastest_above = std::min(fastest_above, other.typical);
+      range.low = std::min(range.low, other.low);
+    }
+  }
+  range.typical = std::sqrt(slowest_below * fastest_above);
   return range;
 }
 

@@ -230,6 +230,32 @@ TEST(NcclModel, MoreBytesNeverTakeLess) {
   }
 }
 
+TEST(NcclModel, MoreBytesNeverTakeLessWhateverIsKnown) {
+  const auto known = [](std::int64_t bytes, double seconds) {
+    return Known{.algorithm = "native", .ranks = 8, .bytes = Bytes{bytes}, .seconds = Seconds{seconds}};
+  };
+  for (const auto& rows : {std::vector{known(kMi, 2e-4)}, std::vector{known(kGi, 9e-2)},
+                           std::vector{known(128 * kKi, 9e-5), known(16 * kMi, 2e-3), known(kGi, 6e-2)}}) {
+    for (Machine where : {h100_node(), l40s_node()}) {
+      where.known = rows;
+      Prediction before = predicted(where, native(8, 1));
+      for (std::int64_t bytes = 2; bytes <= 8 * kGi; bytes *= 2) {
+        const Prediction prediction = predicted(where, native(8, bytes));
+        const std::string what = fmt::format("{} bytes", bytes);
+        EXPECT_GE(prediction.seconds, before.seconds) << what;
+        EXPECT_GE(*prediction.low, *before.low) << what;
+        EXPECT_GE(*prediction.high, *before.high) << what;
+        before = prediction;
+      }
+      if (rows.size() == 1) {  // No other row contradicts it.
+        const Prediction there = predicted(where, native(8, rows.front().bytes->value));
+        EXPECT_LE(*there.low, *rows.front().seconds);
+        EXPECT_GE(*there.high, *rows.front().seconds);
+      }
+    }
+  }
+}
+
 TEST(NcclModel, OneProcessForAllGpusCostsLatency) {
   Machine single = h100_node();
   single.software.processes = Processes::single;
