@@ -311,59 +311,78 @@ Interval<double> NcclPosterior::predict_in(SizeBand band, const NcclSystem& syst
   return range;
 }
 
-/// Neither end falls where one band of sizes follows another.
+/// Makes answers of which none falls as messages grow: between the slowest of smaller messages and the fastest
+/// of larger ones.
+class Rising {
+ public:
+  explicit Rising(const Interval<double>& here) : below_(here), above_(here) {}
+
+  void smaller(const Interval<double>& other) {
+    below_ = {.low = std::max(below_.low, other.low),
+              .typical = std::max(below_.typical, other.typical),
+              .high = std::max(below_.high, other.high)};
+  }
+  void larger(const Interval<double>& other) {
+    above_ = {.low = std::min(above_.low, other.low),
+              .typical = std::min(above_.typical, other.typical),
+              .high = std::min(above_.high, other.high)};
+  }
+  Interval<double> result() const {
+    return {.low = std::sqrt(below_.low * above_.low),
+            .typical = std::sqrt(below_.typical * above_.typical),
+            .high = std::sqrt(below_.high * above_.high)};
+  }
+
+ private:
+  Interval<double> below_;
+  Interval<double> above_;
+};
+
+/// Nothing falls where one band of sizes follows another.
 Interval<double> NcclPosterior::predict_across_bands(const NcclSystem& system, Collective collective,
                                                      double bytes) const {
   const SizeBand own = size_band(bytes);
-  Interval<double> range = predict_in(own, system, collective, bytes);
+  Rising rising(predict_in(own, system, collective, bytes));
   for (std::size_t i = 0; i < kLargestOfBand.size(); ++i) {
-    // Larger messages may be as fast as the first of their band, smaller ones as slow as the last of theirs.
     const auto below = static_cast<SizeBand>(i);
+    const auto above = static_cast<SizeBand>(i + 1);
     if (own <= below) {
-      const auto above = static_cast<SizeBand>(i + 1);
-      range.low = std::min(range.low, predict_in(above, system, collective, kLargestOfBand[i]).low);
+      rising.larger(predict_in(above, system, collective, kLargestOfBand[i]));
     } else {
-      range.high = std::max(range.high, predict_in(below, system, collective, kLargestOfBand[i]).high);
+      rising.smaller(predict_in(below, system, collective, kLargestOfBand[i]));
     }
   }
-  return range;
+  return rising.result();
 }
 
 Interval<double> NcclPosterior::predict(const NcclSystem& system, Collective collective, double bytes) const {
-  Interval<double> range = predict_across_bands(system, collective, bytes);
-  // The model never falls, but what is learned of one size wears off at others. There the answer lies between
-  // the slowest smaller message and the fastest larger one, and its interval holds both of theirs.
+  const Place place = place_of(system, collective, bytes, nullptr);
+  Rising rising(predict_across_bands(system, collective, bytes));
+  // The model never falls, but what is learned of one size wears off at others.
   constexpr double kStep = 0.25;  // Doublings.
   constexpr double kReach = 6;
-  double slowest_below = range.typical;
-  double fastest_above = range.typical;
   double first = std::numeric_limits<double>::infinity();
   double last = -first;
-  const Place place = place_of(system, collective, bytes, nullptr);
   for (const KnownTime& known : known_) {
-    const Place& other = known.place;
-    if (known.seconds <= 0) {
-      continue;
-    }
-    first = std::min(first, other.log2_bytes - kReach);
-    last = std::max(last, other.log2_bytes + kReach);
-    // What was told lies in the interval at its size, unless other rows contradict it.
-    if (other.series == place.series && other.log2_ranks == place.log2_ranks && known.noise <= kRepeatNoise) {
-      range.low = other.log2_bytes >= place.log2_bytes ? std::min(range.low, known.seconds) : range.low;
-      range.high = other.log2_bytes <= place.log2_bytes ? std::max(range.high, known.seconds) : range.high;
+    if (known.seconds > 0) {
+      first = std::min(first, known.place.log2_bytes - kReach);
+      last = std::max(last, known.place.log2_bytes + kReach);
     }
   }
   for (double size = std::floor(first); size <= last; size += kStep) {
     const Interval<double> other = predict_across_bands(system, collective, std::exp2(size));
-    if (size < place.log2_bytes) {
-      slowest_below = std::max(slowest_below, other.typical);
-      range.high = std::max(range.high, other.high);
-    } else {
-      fastest_above = std::min(fastest_above, other.typical);
-      range.low = std::min(range.low, other.low);
+    size < place.log2_bytes ? rising.smaller(other) : rising.larger(other);
+  }
+  Interval<double> range = rising.result();
+  for (const KnownTime& known : known_) {
+    // What was told lies in the interval at its size, unless other rows contradict it.
+    const Place& other = known.place;
+    if (known.seconds > 0 && other.series == place.series && other.log2_ranks == place.log2_ranks &&
+        known.noise <= kRepeatNoise) {
+      range.low = other.log2_bytes >= place.log2_bytes ? std::min(range.low, known.seconds) : range.low;
+      range.high = other.log2_bytes <= place.log2_bytes ? std::max(range.high, known.seconds) : range.high;
     }
   }
-  range.typical = std::sqrt(slowest_below * fastest_above);
   return range;
 }
 
