@@ -311,8 +311,8 @@ Interval<double> NcclPosterior::predict_in(SizeBand band, const NcclSystem& syst
   return range;
 }
 
-/// Makes answers of which none falls as messages grow: between the slowest of smaller messages and the fastest
-/// of larger ones.
+/// Answers that never fall as messages grow: between the slowest of smaller messages and the fastest of
+/// larger ones.
 class Rising {
  public:
   explicit Rising(const Interval<double>& here) : below_(here), above_(here) {}

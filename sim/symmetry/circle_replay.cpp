@@ -27,12 +27,12 @@ struct Rounds {
   double target_waits = 0;
 };
 
-/// Rounds that a stretch of the circle goes through while it lies in the nearest cache, and its places. A round
-/// bears on the places beside it: so many more on each side are gone through again by the neighbouring stretch.
+/// A stretch of the circle goes through so many rounds while it lies in the nearest cache. A round reads the
+/// places beside it, so that many places on each side are computed by the neighbouring stretch, too.
 constexpr std::size_t kTogether = 16;
 constexpr std::size_t kStretch = 512;
 
-/// Of places, beside each other. In seconds and seconds per byte.
+/// What places beside each other have, in seconds and seconds per byte.
 struct Places {
   const double* latency;            ///< The leaving move's.
   const double* inverse_bandwidth;  ///< Likewise.

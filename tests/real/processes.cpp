@@ -74,7 +74,8 @@ pid_t OwnTemporaryDirectory::rank(Rank rank) const {
 
 bool OwnTemporaryDirectory::strike(Rank rank, int signal) const {
   const pid_t process = this->rank(rank);
-  return process > 0 && ::kill(process, signal) == 0;  // 0 would be our own group, the runner of tests included.
+  // 0 would be our own group, the runner of tests included.
+  return process > 0 && ::kill(process, signal) == 0;
 }
 
 bool OwnTemporaryDirectory::wait_for_ranks(std::size_t count, std::chrono::milliseconds time) const {

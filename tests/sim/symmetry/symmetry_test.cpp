@@ -133,7 +133,7 @@ TEST(Symmetry, APartitionOfAnotherNetworkIsTriedFirstAndStillChecked) {
         << algorithm;
     EXPECT_TRUE(agrees(execution, test::tree_network(other_uplinks), algorithm, &known));
     EXPECT_TRUE(agrees(execution, test::tree_network(latency_apart), algorithm, &known));
-    // Of another execution it is no use, and does no harm.
+    // For another execution it is no use, and does no harm.
     const Execution other = all_reduce("recursive_doubling", network, 999);
     EXPECT_TRUE(agrees(other, network, algorithm, &known));
   }
