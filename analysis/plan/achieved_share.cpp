@@ -1,6 +1,7 @@
 #include "analysis/plan/achieved_share.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -30,12 +31,16 @@ LanguageSpeed language_speed(const GpuSheet& gpu, const Workload& workload, bool
   const std::string kind = gpu_class(gpu);
   const auto known = shares.find(kind);
   const bool sparse = workload.transformer->experts > 1;
+  // Adapters double a layer's kernels: two small products, a scaling and a sum beside each of seven products.
+  constexpr double kWithoutAdapters = 0.5;
+  // 8 bits come with Transformer Engine, whose layers fuse norms, casts and activations.
+  constexpr double kFused = 0.5;
   LanguageSpeed speed{
       .share =
           known != shares.end() ? parameters[known->second] : share_of_other(kind) * parameters[share_ampere],
       .attention = parameters[kind == "hopper" || kind == "blackwell" ? attention_hopper : attention_ampere],
       .traversals = parameters[traversals],
-      .layer_time = adapters ? 1e-6 * parameters[layer_time] : 0,
+      .layer_time = 1e-6 * parameters[layer_time] * (adapters ? 1 : kWithoutAdapters),
       .dequantised = parameters[dequantised],
       .time = {.low = parameters[sparse     ? sparse_low
                                  : adapters ? adapters_low
@@ -48,6 +53,7 @@ LanguageSpeed language_speed(const GpuSheet& gpu, const Workload& workload, bool
   if (workload.compute.precision == Precision::float8) {
     speed.share *= parameters[share_float8];
     speed.attention *= parameters[share_float8];  // It stays at the rate of 16 bits.
+    speed.layer_time *= kFused;
   }
   if (sparse) {
     speed.share /= parameters[experts];
@@ -66,7 +72,7 @@ double seconds_of(const Work& work, const GpuSheet& gpu, Precision precision, co
       work.matrices / flop_rate(gpu, precision) + speed.attention * work.attention / flop_rate(gpu, half);
   const double memory =
       (speed.traversals * work.traversed + speed.dequantised * work.dequantised) / gpu.memory_bandwidth.value;
-  return std::max(arithmetic / speed.share + memory, speed.layer_time * work.layers);
+  return std::hypot(arithmetic / speed.share + memory, speed.layer_time * work.layers);
 }
 
 FamilySpeed family_speed(ModelFamily family) {
