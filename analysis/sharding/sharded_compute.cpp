@@ -98,7 +98,14 @@ LanguageSpeed speed_of(const Plan& plan, const GpuSheet& gpu, const PlannedStep&
             .dequantised = parameters[PlanningParameter::dequantised],
             .time = {.low = share.typical / share.high, .typical = 1, .high = share.typical / share.low}};
   }
-  return language_speed(gpu, workload, step.layout->adapters != Adapters::none, parameters);
+  LanguageSpeed known = language_speed(gpu, workload, step.layout->adapters != Adapters::none, parameters);
+  // Gathering weights and freeing them again is launched, too, for every layer.
+  constexpr double kGathered = 1.5;
+  const ShardingStyle style = step.layout->style;
+  if (style == ShardingStyle::zero3 || style == ShardingStyle::fsdp || style == ShardingStyle::hybrid) {
+    known.layer_time *= kGathered;
+  }
+  return known;
 }
 
 }  // namespace ringside
