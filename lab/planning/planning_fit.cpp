@@ -130,65 +130,60 @@ PlanningParameters RunFit::fit_without(const std::string& source) {
 /// How far a run is off beyond its communication's ends: the part of speed.time that puts it just inside.
 struct Surprise {
   std::string source;
-  double weight = 1;
   PlanningParameter low = dense_low;  ///< The quantile that it bears on; its high one follows.
-  double faster = 0;                  ///< A logarithm, as is
-  double slower = 0;
+  double off = 0;                     ///< A logarithm.
 };
 
+PlanningParameter high_of(PlanningParameter low) {
+  return static_cast<PlanningParameter>(static_cast<std::size_t>(low) + 1);
+}
+
 Surprise surprise_of(const RunFit::Row& row, const PlannedStep& step, const PlanningParameters& parameters) {
-  Surprise surprise{.source = row.source, .weight = row.weight};
+  Surprise surprise{.source = row.source};
   surprise.low = row.run->model().experts > 1                   ? sparse_low
                  : row.run->layout().adapters != Adapters::none ? adapters_low
                                                                 : dense_low;
-  const auto high = static_cast<PlanningParameter>(static_cast<std::size_t>(surprise.low) + 1);
   const double typical = step.total.typical.value;
   const double error = std::log(*row.run->step_seconds / typical);
-  const auto beside = [&](Seconds end, PlanningParameter quantile) {
-    const double all = std::log(end.value / typical);
-    const double time = std::log(parameters[quantile]);
-    const double communication = std::max(0.0, all * all - time * time);
-    return std::sqrt(std::max(0.0, error * error - communication));
-  };
-  (error < 0 ? surprise.faster : surprise.slower) =
-      beside(error < 0 ? step.total.low : step.total.high, error < 0 ? surprise.low : high);
+  const Seconds end = error < 0 ? step.total.low : step.total.high;
+  const double all = std::log(end.value / typical);
+  const double time = std::log(parameters[error < 0 ? surprise.low : high_of(surprise.low)]);
+  surprise.off = std::sqrt(std::max(0.0, error * error - std::max(0.0, all * all - time * time)));
   return surprise;
 }
 
-/// The value that 95 % of the weight does not exceed.
-double quantile_of(std::vector<std::pair<double, double>> values) {
-  constexpr double kShare = 0.95;
+/// The value that this share of them does not exceed.
+double quantile_of(std::vector<double> values, double share) {
   std::sort(values.begin(), values.end());
-  double all = 0;
-  for (const auto& [value, weight] : values) {
-    all += weight;
-  }
-  double sum = 0;
-  for (const auto& [value, weight] : values) {
-    sum += weight;
-    if (sum >= kShare * all) {
-      return value;
-    }
-  }
-  return 0;
+  const auto place = static_cast<std::size_t>(std::ceil(share * static_cast<double>(values.size())));
+  return values[std::max<std::size_t>(place, 1) - 1];
 }
 
+double middle_of(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
+}
+
+/// What holds 90 % of the runs of the median source. Runs of one source err alike: pooled, a source with many
+/// runs, or one that is far off, would set the interval alone.
 void set_quantiles(const std::vector<Surprise>& surprises, const std::string& held_out,
                    PlanningParameters& parameters) {
   constexpr double kLeast = 0.05;
   for (const PlanningParameter low : {dense_low, adapters_low, sparse_low}) {
-    std::vector<std::pair<double, double>> faster;
-    std::vector<std::pair<double, double>> slower;
+    std::map<std::string, std::vector<double>> by_source;
     for (const Surprise& one : surprises) {
       if (one.low == low && one.source != held_out) {
-        faster.emplace_back(one.faster, one.weight);
-        slower.emplace_back(one.slower, one.weight);
+        by_source[one.source].push_back(one.off);
       }
     }
-    if (!faster.empty()) {
-      parameters[low] = std::exp(-std::max(kLeast, quantile_of(std::move(faster))));
-      parameters[static_cast<PlanningParameter>(static_cast<std::size_t>(low) + 1)] =
-          std::exp(std::max(kLeast, quantile_of(std::move(slower))));
+    std::vector<double> ends;
+    for (auto& [source, values] : by_source) {
+      ends.push_back(quantile_of(std::move(values), 0.9));
+    }
+    if (!ends.empty()) {
+      const double end = std::max(kLeast, middle_of(std::move(ends)));
+      parameters[low] = std::exp(-end);
+      parameters[high_of(low)] = std::exp(end);
     }
   }
 }
