@@ -65,9 +65,8 @@ LanguageSpeed language_speed(const GpuSheet& gpu, const Workload& workload, bool
     speed.share /= parameters[experts];
   }
   if (speed.extrapolated) {
-    constexpr double kWider = 1.25;
-    speed.time.low /= kWider;
-    speed.time.high *= kWider;
+    speed.time.low /= kExtrapolatedWider;
+    speed.time.high *= kExtrapolatedWider;
   }
   return speed;
 }

@@ -24,6 +24,9 @@ struct LanguageSpeed {
   bool extrapolated = false;
 };
 
+/// By how much that widens both ends.
+inline constexpr double kExtrapolatedWider = 1.25;
+
 /// From configs/planning/parameters.yaml, whose sources are those of configs/scaling/language_models.csv.
 /// Measured: data-centre A100, H100, Blackwell; others of their generation are extrapolated. GeForce and Ada:
 /// Ampere's numbers; Volta, without bfloat16 and fused attention of its own, 0.6 of them: BERT-large reaches

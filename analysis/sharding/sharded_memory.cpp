@@ -37,6 +37,15 @@ double adapter_elements_of_layer(const Transformer& model, int rank) {
   return rank * (2 * (hidden + query) + 2 * (hidden + kv) + (model.gated ? 3 : 2) * (hidden + wide));
 }
 
+/// Bytes of one sample that a layer keeps for its backward pass. In 8 bits, what matrices multiply is kept so,
+/// and one kernel makes the gate (Transformer Engine): two norms' outputs, the product, and no other copy of it.
+double kept_bytes_of_layer(const Transformer& model, Precision precision) {
+  const double whole = bytes_per_number(precision) * kept_elements_of_layer(model);
+  const double wide = (model.gated ? 3.0 : 1.0) * static_cast<double>(model.intermediate);
+  const double less = 2 * static_cast<double>(model.hidden) + model.active_experts * wide;
+  return precision == Precision::float8 ? whole - static_cast<double>(model.sequence) * less : whole;
+}
+
 }  // namespace
 
 double trained_parameters(const Transformer& model, const Layout& layout) {
@@ -115,7 +124,7 @@ Memory sharded_memory(const Workload& workload, const Layout& layout, int micro_
   }
   const double under_way = std::min(micro_batches, layout.pipeline);
   const double parts = static_cast<double>(layout.tensor) * layout.context;
-  const double kept = number * kept_elements_of_layer(model) / parts;
+  const double kept = kept_bytes_of_layer(model, workload.compute.precision) / parts;
   const double input = number * static_cast<double>(model.sequence * model.hidden) / parts;
   // In the model's own type, and in float32 for the loss (Korthikanti et al. 2022, section 4.3).
   const double logits = (number + kFloat32) * static_cast<double>(model.sequence) *

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "analysis/plan/achieved_share.hpp"
 #include "common/error.hpp"
 #include "lab/planning/planning_held_out_text.hpp"
 #include "lab/planning/published_speeds.hpp"
@@ -147,7 +148,9 @@ Surprise surprise_of(const RunFit::Row& row, const PlannedStep& step, const Plan
   const double error = std::log(*row.run->step_seconds / typical);
   const Seconds end = error < 0 ? step.total.low : step.total.high;
   const double all = std::log(end.value / typical);
-  const double time = std::log(parameters[error < 0 ? surprise.low : high_of(surprise.low)]);
+  const double wider = step.extrapolated ? std::log(kExtrapolatedWider) : 0;
+  const double time =
+      std::abs(std::log(parameters[error < 0 ? surprise.low : high_of(surprise.low)])) + wider;
   surprise.off = std::sqrt(std::max(0.0, error * error - std::max(0.0, all * all - time * time)));
   return surprise;
 }
