@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
+#include <string>
 
 namespace ringside {
 namespace {
@@ -63,6 +65,14 @@ Memory memory_need(const Plan& plan, int batch_per_gpu) {
           .gathered = {},
           .activations = {activations_of_sample(workload).value_or(0) * batch_per_gpu},
           .context = kContext};
+}
+
+Bytes usable_memory(const GpuSheet& gpu) {
+  static const std::set<std::string> decimal = {"T4", "A10", "A10G", "A40", "L4", "L40", "L40S", "B300"};
+  constexpr double kBinary = 1.073741824;
+  return decimal.contains(gpu.model)
+             ? gpu.memory
+             : Bytes{static_cast<std::int64_t>(kBinary * static_cast<double>(gpu.memory.value))};
 }
 
 std::optional<int> largest_batch(Bytes memory, const Memory& none, const Memory& one) {
