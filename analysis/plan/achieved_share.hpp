@@ -16,7 +16,7 @@ struct LanguageSpeed {
   double share = 1;        ///< Share of the data sheet's dense rate.
   double attention = 1;    ///< Time of an operation of attention, of one of matrices in 16 bits.
   double traversals = 0;   ///< Times that the kept activations cross memory in a forward pass.
-  double layer_time = 0;   ///< Seconds that one layer takes at least in one direction.
+  double layer_time = 0;   ///< Seconds that launching the kernels of one layer takes in one direction.
   double dequantised = 0;  ///< Bytes of GPU memory that turning a four-bit weight back moves, per pass.
   Interval<double> time = {
       .low = 1, .typical = 1, .high = 1};  ///< Time of a step over what these say: 90 % of runs.

@@ -68,7 +68,8 @@ Memory memory_need(const Plan& plan, int batch_per_gpu) {
 }
 
 Bytes usable_memory(const GpuSheet& gpu) {
-  static const std::set<std::string> decimal = {"T4", "A10", "A10G", "A40", "L4", "L40", "L40S", "B300"};
+  static const std::set<std::string> decimal = {"T4",  "A10",  "A10G", "A40",  "L4",
+                                                "L40", "L40S", "B300", "GB300"};
   constexpr double kBinary = 1.073741824;
   return decimal.contains(gpu.model)
              ? gpu.memory

@@ -99,11 +99,9 @@ LanguageSpeed speed_of(const Plan& plan, const GpuSheet& gpu, const PlannedStep&
             .time = {.low = share.typical / share.high, .typical = 1, .high = share.typical / share.low}};
   }
   LanguageSpeed known = language_speed(gpu, workload, step.layout->adapters != Adapters::none, parameters);
-  // Gathering weights and freeing them again is launched, too, for every layer.
-  constexpr double kGathered = 1.5;
   const ShardingStyle style = step.layout->style;
   if (style == ShardingStyle::zero3 || style == ShardingStyle::fsdp || style == ShardingStyle::hybrid) {
-    known.layer_time *= kGathered;
+    known.layer_time *= parameters[PlanningParameter::gathered_time];
   }
   return known;
 }
