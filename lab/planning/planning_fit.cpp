@@ -171,7 +171,7 @@ double middle_of(std::vector<double> values) {
 /// runs, or one that is far off, would set the interval alone.
 void set_quantiles(const std::vector<Surprise>& surprises, const std::string& held_out,
                    PlanningParameters& parameters) {
-  constexpr double kLeast = 0.05;
+  double least = 0.05;
   for (const PlanningParameter low : {dense_low, adapters_low, sparse_low}) {
     std::map<std::string, std::vector<double>> by_source;
     for (const Surprise& one : surprises) {
@@ -184,9 +184,10 @@ void set_quantiles(const std::vector<Surprise>& surprises, const std::string& he
       ends.push_back(quantile_of(std::move(values), 0.9));
     }
     if (!ends.empty()) {
-      const double end = std::max(kLeast, middle_of(std::move(ends)));
-      parameters[low] = std::exp(-end);
-      parameters[high_of(low)] = std::exp(end);
+      // Few sources bear on adapters and experts, which are one thing more to be wrong about.
+      least = std::max(least, middle_of(std::move(ends)));
+      parameters[low] = std::exp(-least);
+      parameters[high_of(low)] = std::exp(least);
     }
   }
 }
