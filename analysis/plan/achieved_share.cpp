@@ -20,11 +20,6 @@ double share_of_other(const std::string& kind) {
   return kind == "geforce" || kind == "ada" ? 1.0 : kOld;
 }
 
-/// A share that no run bore on is still this.
-double guess_of(PlanningParameter share) {
-  return planning_parameter_meanings()[static_cast<std::size_t>(share)].guess;
-}
-
 }  // namespace
 
 LanguageSpeed language_speed(const GpuSheet& gpu, const Workload& workload, bool adapters,
@@ -54,8 +49,10 @@ LanguageSpeed language_speed(const GpuSheet& gpu, const Workload& workload, bool
                .high = parameters[sparse     ? sparse_high
                                   : adapters ? adapters_high
                                              : dense_high]},
-      .extrapolated = !measured.contains(chip_of(gpu)) ||
-                      (known != shares.end() && parameters[known->second] == guess_of(known->second))};
+      // A share that no run bore on is still the guess.
+      .extrapolated =
+          !measured.contains(chip_of(gpu)) ||
+          (known != shares.end() && parameters[known->second] == planning_guesses()[known->second])};
   if (workload.compute.precision == Precision::float8) {
     speed.share *= parameters[share_float8];
     speed.attention *= parameters[share_float8];  // It stays at the rate of 16 bits.

@@ -70,10 +70,8 @@ Memory memory_need(const Plan& plan, int batch_per_gpu) {
 Bytes usable_memory(const GpuSheet& gpu) {
   static const std::set<std::string> decimal = {"T4",  "A10",  "A10G", "A40",  "L4",
                                                 "L40", "L40S", "B300", "GB300"};
-  constexpr double kBinary = 1.073741824;
-  return decimal.contains(gpu.model)
-             ? gpu.memory
-             : Bytes{static_cast<std::int64_t>(kBinary * static_cast<double>(gpu.memory.value))};
+  constexpr std::int64_t kGiB = 1 << 30;
+  return decimal.contains(gpu.model) ? gpu.memory : Bytes{gpu.memory.value / 1'000'000'000 * kGiB};
 }
 
 std::optional<int> largest_batch(Bytes memory, const Memory& none, const Memory& one) {

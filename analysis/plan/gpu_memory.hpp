@@ -24,8 +24,8 @@ struct Memory {
 Memory memory_need(const Plan& plan, int batch_per_gpu);
 bool activations_known(const Workload& workload);
 
-/// What programs find on a card, which is sold in GB but has GiB: 42.9e9 bytes of 40 GB (`nvidia-smi`: 40960 MiB).
-/// Cards of GDDR6 with ECC lose a sixteenth of it, and B300 and GB300 are sold by 10^9 bytes.
+/// What programs find on a card: one sold with 40 GB has 40 GiB, 42.9e9 bytes (`nvidia-smi`: 40960 MiB). Cards
+/// of GDDR6 with ECC lose a sixteenth of it; B300 and GB300 are sold by 10^9 bytes.
 Bytes usable_memory(const GpuSheet& gpu);
 
 /// The largest batch that fits; none when no sample does. `none`, `one`: bytes for 0 and 1 samples.

@@ -37,8 +37,8 @@ double adapter_elements_of_layer(const Transformer& model, int rank) {
   return rank * (2 * (hidden + query) + 2 * (hidden + kv) + (model.gated ? 3 : 2) * (hidden + wide));
 }
 
-/// Bytes of one sample that a layer keeps for its backward pass. In 8 bits, what matrices multiply is kept so,
-/// and one kernel makes the gate (Transformer Engine): two norms' outputs, the product, and no other copy of it.
+/// Bytes of one sample that a layer keeps for its backward pass. In 8 bits, what matrices multiply is kept
+/// in them: two norms' outputs and the gate's product, of which one fused kernel needs no other copy.
 double kept_bytes_of_layer(const Transformer& model, Precision precision) {
   const double whole = bytes_per_number(precision) * kept_elements_of_layer(model);
   const double wide = (model.gated ? 3.0 : 1.0) * static_cast<double>(model.intermediate);

@@ -128,66 +128,44 @@ PlanningParameters RunFit::fit_without(const std::string& source) {
   return best;
 }
 
-/// How far a run is off beyond its communication's ends: the part of speed.time that puts it just inside.
-struct Surprise {
-  std::string source;
-  PlanningParameter low = dense_low;  ///< The quantile that it bears on; its high one follows.
-  double off = 0;                     ///< A logarithm.
-};
+/// Logarithms of how far runs are off, by the quantile that they bear on (its high one follows) and by source.
+using Surprises = std::map<PlanningParameter, std::map<std::string, std::vector<double>>>;
 
 PlanningParameter high_of(PlanningParameter low) {
   return static_cast<PlanningParameter>(static_cast<std::size_t>(low) + 1);
 }
 
-Surprise surprise_of(const RunFit::Row& row, const PlannedStep& step, const PlanningParameters& parameters) {
-  Surprise surprise{.source = row.source};
-  surprise.low = row.run->model().experts > 1                   ? sparse_low
-                 : row.run->layout().adapters != Adapters::none ? adapters_low
-                                                                : dense_low;
+/// Beyond its communication's ends: the part of speed.time that puts a run just inside.
+void add_surprise(const RunFit::Row& row, const PlannedStep& step, const PlanningParameters& parameters,
+                  Surprises& surprises) {
+  const PlanningParameter low = row.run->model().experts > 1                   ? sparse_low
+                                : row.run->layout().adapters != Adapters::none ? adapters_low
+                                                                               : dense_low;
   const double typical = step.total.typical.value;
   const double error = std::log(*row.run->step_seconds / typical);
-  const Seconds end = error < 0 ? step.total.low : step.total.high;
-  const double all = std::log(end.value / typical);
-  const double wider = step.extrapolated ? std::log(kExtrapolatedWider) : 0;
-  const double time =
-      std::abs(std::log(parameters[error < 0 ? surprise.low : high_of(surprise.low)])) + wider;
-  surprise.off = std::sqrt(std::max(0.0, error * error - std::max(0.0, all * all - time * time)));
-  return surprise;
-}
-
-/// The value that this share of them does not exceed.
-double quantile_of(std::vector<double> values, double share) {
-  std::sort(values.begin(), values.end());
-  const auto place = static_cast<std::size_t>(std::ceil(share * static_cast<double>(values.size())));
-  return values[std::max<std::size_t>(place, 1) - 1];
-}
-
-double middle_of(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
+  const double all = std::log((error < 0 ? step.total.low : step.total.high).value / typical);
+  const double time = std::abs(std::log(parameters[error < 0 ? low : high_of(low)])) +
+                      (step.extrapolated ? std::log(kExtrapolatedWider) : 0);
+  const double communication = std::max(0.0, all * all - time * time);
+  surprises[low][row.source].push_back(std::sqrt(std::max(0.0, error * error - communication)));
 }
 
 /// What holds 90 % of the runs of the median source. Runs of one source err alike: pooled, a source with many
-/// runs, or one that is far off, would set the interval alone.
-void set_quantiles(const std::vector<Surprise>& surprises, const std::string& held_out,
-                   PlanningParameters& parameters) {
-  double least = 0.05;
-  for (const PlanningParameter low : {dense_low, adapters_low, sparse_low}) {
-    std::map<std::string, std::vector<double>> by_source;
-    for (const Surprise& one : surprises) {
-      if (one.low == low && one.source != held_out) {
-        by_source[one.source].push_back(one.off);
+/// runs, or one that is far off, would set the interval alone. Few sources bear on adapters and experts,
+/// which are one thing more to be wrong about: no narrower than dense models.
+void set_quantiles(const Surprises& surprises, const std::string& held_out, PlanningParameters& parameters) {
+  double end = 0.05;
+  for (const auto& [low, by_source] : surprises) {
+    std::vector<double> ends;
+    for (const auto& [source, some] : by_source) {
+      if (source != held_out) {
+        ends.push_back(at_share(some, 0.9));
       }
     }
-    std::vector<double> ends;
-    for (auto& [source, values] : by_source) {
-      ends.push_back(quantile_of(std::move(values), 0.9));
-    }
     if (!ends.empty()) {
-      // Few sources bear on adapters and experts, which are one thing more to be wrong about.
-      least = std::max(least, middle_of(std::move(ends)));
-      parameters[low] = std::exp(-least);
-      parameters[high_of(low)] = std::exp(least);
+      end = std::max(end, median_of(std::move(ends)));
+      parameters[low] = std::exp(-end);
+      parameters[high_of(low)] = std::exp(end);
     }
   }
 }
@@ -217,13 +195,13 @@ PlanningStudy study_planning(const std::vector<PublishedRun>& runs) {
     sources.insert(row.source);
   }
   PlanningStudy study{.all = fit.fit_without({}), .folds = {}, .rows = fit.rows().size()};
-  std::vector<Surprise> surprises;
+  Surprises surprises;
   for (const std::string& source : sources) {
     study.folds.push_back({.source = source, .parameters = fit.fit_without(source)});
     for (const RunFit::Row& row : fit.rows()) {
       if (row.source == source) {
         const PlanningParameters& parameters = study.folds.back().parameters;
-        surprises.push_back(surprise_of(row, fit.step(row, parameters), parameters));
+        add_surprise(row, fit.step(row, parameters), parameters, surprises);
       }
     }
   }

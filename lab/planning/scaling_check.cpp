@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <iterator>
 #include <map>
 #include <numeric>
@@ -125,12 +124,6 @@ std::string class_of(const Machine& machine, int gpus) {
 
 std::string repository(const PublishedScaling& row) { return repository_of(row.source); }
 
-double median_of(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
-
 template <typename Predict>
 ScalingErrors errors_of(const std::vector<ScalingCheck>& checks, Predict predict) {
   RINGSIDE_CHECK(!checks.empty(), "there is nothing to sum up");
@@ -144,19 +137,11 @@ ScalingErrors errors_of(const std::vector<ScalingCheck>& checks, Predict predict
 }  // namespace
 
 std::vector<PublishedScaling> load_published_scaling(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) {
-    throw Error(ErrorKind::bad_input, fmt::format("{}: there is no such file", file.string()));
-  }
-  const std::string text{std::istreambuf_iterator<char>(stream), {}};
   const std::string shown = file.string();
-  const CsvTable table = parse_csv(text, shown);
+  const CsvTable table = read_table(file);
   std::vector<PublishedScaling> rows;
   for (const CsvRow& row : table.rows) {
     rows.push_back(row_of(Cells(table, row, shown), row.line));
-  }
-  if (rows.empty()) {
-    throw Error(ErrorKind::bad_input, fmt::format("{}: has no rows", shown));
   }
   return rows;
 }
@@ -214,7 +199,7 @@ FactorSummary throughput_summary_of(const std::vector<ScalingCheck>& checks) {
                  [](const ScalingCheck& check) { return check.throughput_factor(); });
   const auto inside = std::count_if(checks.begin(), checks.end(),
                                     [](const ScalingCheck& check) { return check.throughput_inside(); });
-  return summary_of_factors(std::move(factors), static_cast<std::size_t>(inside));
+  return summary_of_factors(factors, static_cast<std::size_t>(inside));
 }
 
 std::vector<ScalingCheck> held_out(const std::vector<ScalingCheck>& checks) {
