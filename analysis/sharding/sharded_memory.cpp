@@ -37,15 +37,6 @@ double adapter_elements_of_layer(const Transformer& model, int rank) {
   return rank * (2 * (hidden + query) + 2 * (hidden + kv) + (model.gated ? 3 : 2) * (hidden + wide));
 }
 
-/// Bytes of one sample that a layer keeps for its backward pass. In 8 bits, what matrices multiply is kept
-/// in them: two norms' outputs and the gate's product, of which one fused kernel needs no other copy.
-double kept_bytes_of_layer(const Transformer& model, Precision precision) {
-  const double whole = bytes_per_number(precision) * kept_elements_of_layer(model);
-  const double wide = (model.gated ? 3.0 : 1.0) * static_cast<double>(model.intermediate);
-  const double less = 2 * static_cast<double>(model.hidden) + model.active_experts * wide;
-  return precision == Precision::float8 ? whole - static_cast<double>(model.sequence) * less : whole;
-}
-
 }  // namespace
 
 double trained_parameters(const Transformer& model, const Layout& layout) {
@@ -80,6 +71,13 @@ int ranks_alike_in_experts(const Layout& layout) { return std::max(1, ranks_alik
 double bytes_per_number(Precision precision) {
   const bool whole = precision == Precision::float32 || precision == Precision::tf32;
   return whole ? kFloat32 : 2;
+}
+
+double kept_bytes_of_layer(const Transformer& model, Precision precision) {
+  const double whole = bytes_per_number(precision) * kept_elements_of_layer(model);
+  const double wide = (model.gated ? 3.0 : 1.0) * static_cast<double>(model.intermediate);
+  const double less = 2 * static_cast<double>(model.hidden) + model.active_experts * wide;
+  return precision == Precision::float8 ? whole - static_cast<double>(model.sequence) * less : whole;
 }
 
 double bytes_per_matrix_weight(const Layout& layout, double number) {
