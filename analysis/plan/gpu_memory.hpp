@@ -24,8 +24,12 @@ struct Memory {
 Memory memory_need(const Plan& plan, int batch_per_gpu);
 bool activations_known(const Workload& workload);
 
-/// What programs find on a card: one sold with 40 GB has 40 GiB, 42.9e9 bytes (`nvidia-smi`: 40960 MiB). Cards
-/// of GDDR6 with ECC lose a sixteenth of it; B300 and GB300 are sold by 10^9 bytes.
+/// Bytes of one sample that a layer keeps for its backward pass. In 8 bits, what matrices multiply is kept
+/// in them: two norms' outputs and the gate's product, of which one fused kernel needs no other copy.
+double kept_bytes_of_layer(const Transformer& model, Precision precision);
+
+/// What programs find on a card: one sold with 40 GB has 40 GiB, 42.9e9 bytes (`nvidia-smi`: 40960 MiB).
+/// Cards of GDDR6 with ECC lose a sixteenth of it; B300 and GB300 are sold by 10^9 bytes.
 Bytes usable_memory(const GpuSheet& gpu);
 
 /// The largest batch that fits; none when no sample does. `none`, `one`: bytes for 0 and 1 samples.

@@ -73,13 +73,6 @@ double bytes_per_number(Precision precision) {
   return whole ? kFloat32 : 2;
 }
 
-double kept_bytes_of_layer(const Transformer& model, Precision precision) {
-  const double whole = bytes_per_number(precision) * kept_elements_of_layer(model);
-  const double wide = (model.gated ? 3.0 : 1.0) * static_cast<double>(model.intermediate);
-  const double less = 2 * static_cast<double>(model.hidden) + model.active_experts * wide;
-  return precision == Precision::float8 ? whole - static_cast<double>(model.sequence) * less : whole;
-}
-
 double bytes_per_matrix_weight(const Layout& layout, double number) {
   return layout.adapters == Adapters::qlora ? kFourBits : number;
 }

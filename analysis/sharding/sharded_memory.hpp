@@ -26,10 +26,6 @@ int ranks_alike(const Layout& layout);
 /// Those of them that have the same experts (Rajbhandari et al. 2022, arXiv 2201.05596, section 5.1).
 int ranks_alike_in_experts(const Layout& layout);
 
-/// Bytes of one sample that a layer keeps for its backward pass. In 8 bits, what matrices multiply is kept
-/// in them: two norms' outputs and the gate's product, of which one fused kernel needs no other copy.
-double kept_bytes_of_layer(const Transformer& model, Precision precision);
-
 /// Bytes of a number of weights, gradients and activations: mixed precision keeps them in 16 bits.
 double bytes_per_number(Precision precision);
 /// Bytes of a matrix weight: a `number`'s, or 0.516 in NF4, doubly quantised (Dettmers et al. 2023, §3).

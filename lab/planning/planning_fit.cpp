@@ -128,7 +128,7 @@ PlanningParameters RunFit::fit_without(const std::string& source) {
   return best;
 }
 
-/// Logarithms of how far runs are off, by the quantile that they bear on (its high one follows) and by source.
+/// Logarithms of how far runs are off, by the low quantile that they bear on, and by source.
 using Surprises = std::map<PlanningParameter, std::map<std::string, std::vector<double>>>;
 
 PlanningParameter high_of(PlanningParameter low) {
