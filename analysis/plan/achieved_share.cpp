@@ -31,16 +31,15 @@ LanguageSpeed language_speed(const GpuSheet& gpu, const Workload& workload, bool
   const std::string kind = gpu_class(gpu);
   const auto known = shares.find(kind);
   const bool sparse = workload.transformer->experts > 1;
-  // Adapters double a layer's kernels: two small products, a scaling and a sum beside each of seven products.
-  constexpr double kWithoutAdapters = 0.5;
-  // 8 bits come with Transformer Engine, whose layers fuse norms, casts and activations.
-  constexpr double kFused = 0.5;
+  // Adapters double a layer's kernels: two small products, a scaling and a sum beside each product. 8 bits come
+  // with Transformer Engine, whose layers fuse norms, casts and activations.
+  constexpr double kHalf = 0.5;
   LanguageSpeed speed{
       .share =
           known != shares.end() ? parameters[known->second] : share_of_other(kind) * parameters[share_ampere],
       .attention = parameters[kind == "hopper" || kind == "blackwell" ? attention_hopper : attention_ampere],
       .traversals = parameters[traversals],
-      .layer_time = 1e-6 * parameters[layer_time] * (adapters ? 1 : kWithoutAdapters),
+      .layer_time = 1e-6 * parameters[layer_time] * (adapters ? 1 : kHalf),
       .dequantised = parameters[dequantised],
       .time = {.low = parameters[sparse     ? sparse_low
                                  : adapters ? adapters_low
@@ -56,7 +55,7 @@ LanguageSpeed language_speed(const GpuSheet& gpu, const Workload& workload, bool
   if (workload.compute.precision == Precision::float8) {
     speed.share *= parameters[share_float8];
     speed.attention *= parameters[share_float8];  // It stays at the rate of 16 bits.
-    speed.layer_time *= kFused;
+    speed.layer_time *= kHalf;
   }
   if (sparse) {
     speed.share /= parameters[experts];

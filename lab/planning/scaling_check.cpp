@@ -122,8 +122,6 @@ std::string class_of(const Machine& machine, int gpus) {
   return sheet && gpu_class(*sheet) == "geforce" ? "GeForce" : "PCIe";
 }
 
-std::string repository(const PublishedScaling& row) { return repository_of(row.source); }
-
 template <typename Predict>
 ScalingErrors errors_of(const std::vector<ScalingCheck>& checks, Predict predict) {
   RINGSIDE_CHECK(!checks.empty(), "there is nothing to sum up");
@@ -203,16 +201,14 @@ FactorSummary throughput_summary_of(const std::vector<ScalingCheck>& checks) {
 }
 
 std::vector<ScalingCheck> held_out(const std::vector<ScalingCheck>& checks) {
-  std::vector<ScalingCheck> rest;
-  std::copy_if(checks.begin(), checks.end(), std::back_inserter(rest),
-               [](const ScalingCheck& check) { return !check.row.gave_spread; });
+  std::vector<ScalingCheck> rest = checks;
+  std::erase_if(rest, [](const ScalingCheck& check) { return check.row.gave_spread; });
   return rest;
 }
 
 std::vector<ScalingCheck> of_class(const std::vector<ScalingCheck>& checks, const std::string& system_class) {
-  std::vector<ScalingCheck> rest;
-  std::copy_if(checks.begin(), checks.end(), std::back_inserter(rest),
-               [&](const ScalingCheck& check) { return check.system_class == system_class; });
+  std::vector<ScalingCheck> rest = checks;
+  std::erase_if(rest, [&](const ScalingCheck& check) { return check.system_class != system_class; });
   return rest;
 }
 
@@ -253,7 +249,7 @@ ScalingErrors errors_of_median_elsewhere(const std::vector<ScalingCheck>& checks
   return errors_of(checks, [&](const ScalingCheck& check) {
     std::vector<double> elsewhere;
     for (const ScalingCheck& other : all) {
-      if (repository(other.row) != repository(check.row)) {
+      if (repository_of(other.row.source) != repository_of(check.row.source)) {
         elsewhere.push_back(other.row.efficiency);
       }
     }
