@@ -31,8 +31,8 @@ LanguageSpeed language_speed(const GpuSheet& gpu, const Workload& workload, bool
   const std::string kind = gpu_class(gpu);
   const auto known = shares.find(kind);
   const bool sparse = workload.transformer->experts > 1;
-  // Adapters double a layer's kernels: two small products, a scaling and a sum beside each product. 8 bits come
-  // with Transformer Engine, whose layers fuse norms, casts and activations.
+  // Adapters double a layer's kernels: two small products, a scaling and a sum beside each product. Float8
+  // comes with Transformer Engine, whose layers fuse norms, casts and activations.
   constexpr double kHalf = 0.5;
   LanguageSpeed speed{
       .share =
