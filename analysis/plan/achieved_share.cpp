@@ -1,6 +1,5 @@
 #include "analysis/plan/achieved_share.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>

@@ -97,11 +97,13 @@ Memory sharded_memory(const Workload& workload, const Layout& layout, int micro_
       style != ShardingStyle::zero3 && style != ShardingStyle::fsdp && style != ShardingStyle::hybrid;
   const double number = bytes_per_number(workload.compute.precision);
   const double of_matrix = bytes_per_matrix_weight(layout, number);
+  // Beside four bits, the rest is cast to float32 (peft's prepare_model_for_kbit_training).
+  const double of_rest = layout.adapters == Adapters::qlora ? kFloat32 : number;
   const TrainedElements trained = trained_on_rank(model, layout);
   const double optimizer = optimizer_bytes(workload.memory.optimizer) - (number < kFloat32 ? 0 : kFloat32);
   Memory memory{};
   memory.weights = left(!whole_weights, of_matrix * layers * experts,
-                        of_matrix * layers * matrices + number * (layers * small + outside));
+                        of_matrix * layers * matrices + of_rest * (layers * small + outside));
   memory.gradients = left(style != ShardingStyle::ddp && style != ShardingStyle::zero1,
                           number * trained.experts, number * trained.others);
   memory.optimizer =

@@ -11,9 +11,7 @@
 
 #include "analysis/plan/compute_time.hpp"
 #include "common/error.hpp"
-#include "common/numbers.hpp"
 #include "lab/planning/table_cells.hpp"
-#include "scenario/yaml/csv.hpp"
 #include "schedule/registry.hpp"
 #include "sim/topology/gpu_models.hpp"
 
