@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "common/error.hpp"
+#include "common/key_error.hpp"
 #include "real/backend/backends.hpp"
 #include "real/launch/external/external_rank.hpp"
 
@@ -15,6 +16,28 @@ namespace {
 /// Ranks behind a wrap, or started by somebody else, may be on other hosts.
 bool all_ranks_are_here(const LaunchChoices& choices) {
   return !choices.ranks.wrap && !external_rank().has_value();
+}
+
+/// Ranks of some backends are started and brought together by mpirun or srun alone.
+void require_launcher(Backend backend, int num_ranks, const LaunchChoices& choices) {
+  if (!registered(backend).needs_launcher) {
+    return;
+  }
+  if (!external_rank(true)) {
+    throw Error(
+        ErrorKind::environment,
+        fmt::format("ranks of {0} are started by mpirun or srun; put it before the command: `mpirun -n {1} "
+                    "ringside measure …`",
+                    name(backend), num_ranks));
+  }
+  const auto refuse = [&](const std::optional<std::string>& value, const char* key, const char* instead) {
+    if (value) {
+      throw KeyError(fmt::format("{}: has no effect with {}: {}", key, name(backend), instead));
+    }
+  };
+  refuse(choices.ranks.rendezvous, "rendezvous", "its ranks meet in MPI_Init");
+  refuse(choices.ranks.interface, "interface",
+         "the launcher chooses it (Open MPI: `--mca btl_tcp_if_include`)");
 }
 
 }  // namespace
@@ -39,6 +62,7 @@ Backend measuring_backend(const BackendRequest& request, const LaunchChoices& ch
       throw Error(ErrorKind::environment,
                   fmt::format("backend {} cannot run here: {}", name(asked), *reason));
     }
+    require_launcher(asked, request.max_ranks, choices);
     return asked;
   }
   const BackendChoice choice = choose_backend(request.max_ranks, choices.ranks.gpu.ranks_per_gpu);

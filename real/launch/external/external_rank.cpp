@@ -37,7 +37,7 @@ std::optional<int> whole_number(const char* variable) { return parse_number<int>
 
 }  // namespace
 
-std::optional<ExternalRank> external_rank() {
+std::optional<ExternalRank> external_rank(bool only_rank) {
   for (const Launcher& launcher : kLaunchers) {
     if (std::getenv(launcher.rank) == nullptr || std::getenv(launcher.num_ranks) == nullptr) {
       continue;
@@ -53,8 +53,8 @@ std::optional<ExternalRank> external_rank() {
               launcher.rank, std::getenv(launcher.rank), launcher.num_ranks,
               std::getenv(launcher.num_ranks)));
     }
-    if (*num_ranks == 1) {
-      return std::nullopt;  // Alone: it may start ranks of its own.
+    if (*num_ranks == 1 && !only_rank) {
+      return std::nullopt;
     }
     const char* job = std::getenv(launcher.job);
     // A launcher that does not tell has all its ranks on one machine, as far as anybody can see.

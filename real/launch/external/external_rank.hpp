@@ -17,7 +17,8 @@ struct ExternalRank {
 };
 
 /// From the environment variables of these launchers; nothing when this process stands alone. Throws
-/// Error{bad_input} when they contradict themselves.
-std::optional<ExternalRank> external_rank();
+/// Error{bad_input} when they contradict themselves. A launcher's only rank may start ranks of its own: it
+/// counts as one where `only_rank` says so.
+std::optional<ExternalRank> external_rank(bool only_rank = false);
 
 }  // namespace ringside
