@@ -24,11 +24,10 @@ void require_launcher(Backend backend, int num_ranks, const LaunchChoices& choic
     return;
   }
   if (!external_rank(true)) {
-    throw Error(
-        ErrorKind::environment,
-        fmt::format("ranks of {0} are started by mpirun or srun; put it before the command: `mpirun -n {1} "
-                    "ringside measure …`",
-                    name(backend), num_ranks));
+    throw Error(ErrorKind::environment,
+                fmt::format("ranks of {0} are started by mpirun or srun; put one in front: `mpirun -n {1} "
+                            "ringside measure …`",
+                            name(backend), num_ranks));
   }
   const auto refuse = [&](const std::optional<std::string>& value, const char* key, const char* instead) {
     if (value) {

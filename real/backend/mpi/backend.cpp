@@ -89,6 +89,7 @@ RankBackend join(const RankPlace& place) {
   backend.backend = Backend::mpi;
   backend.transport = make_mpi_transport(library, place.timeout, place.progress);
   backend.progress = place.progress;
+  backend.waits_awake = true;
   backend.make_native = [&library, deadline](const CollectiveCall& call, std::span<std::byte> message) {
     return make_native(library, deadline, call, message);
   };
