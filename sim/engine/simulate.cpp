@@ -20,6 +20,7 @@
 #include "sim/engine/closed_form.hpp"
 #include "sim/engine/flow_prediction.hpp"
 #include "sim/engine/gloo_ring.hpp"
+#include "sim/engine/mpi_rules.hpp"
 #include "sim/engine/replay.hpp"
 #include "sim/engine/shared_processor.hpp"
 #include "sim/topology/network.hpp"
@@ -36,8 +37,34 @@ struct Model {
   int in_flight = 1;  ///< As in ExecutionPolicy.
 };
 
-std::variant<Model, Unpredicted> native_model(const Machine& machine, const PointKey& key, Backend backend) {
+std::variant<Model, Unpredicted> mpi_model(const Machine& machine, const PointKey& key, int ranks_per_node) {
+  if (!machine.software.mpi) {
+    return Unpredicted{
+        "what MPI does for its own collectives depends on the library; say `software: {mpi: …}`"};
+  }
+  const std::variant<MpiChoice, std::string> outcome =
+      mpi_choice(*machine.software.mpi, {.collective = key.collective,
+                                         .ranks = key.ranks,
+                                         .ranks_per_node = ranks_per_node == 0 ? key.ranks : ranks_per_node,
+                                         .bytes = key.bytes,
+                                         .dtype = key.dtype});
+  if (const auto* reason = std::get_if<std::string>(&outcome)) {
+    return Unpredicted{*reason};
+  }
+  const auto& choice = std::get<MpiChoice>(outcome);
+  if (choice.ours.empty()) {
+    return Unpredicted{fmt::format("{} chooses {}, which is none of our algorithms", *machine.software.mpi,
+                                   choice.algorithm)};
+  }
+  return Model{.algorithm = &known_algorithm(key.collective, choice.ours)};
+}
+
+std::variant<Model, Unpredicted> native_model(const Machine& machine, const Network& network,
+                                              const PointKey& key, Backend backend) {
   const BackendModel& model = backend_model(machine, backend);
+  if (model.own == OwnCollectives::mpi_rules) {
+    return mpi_model(machine, key, network.ranks_per_node);
+  }
   if (model.own == OwnCollectives::unknown || model.own == OwnCollectives::nccl) {
     return Unpredicted{fmt::format("what {} does for its own {} is not modelled", name(model.backend),
                                    name(key.collective))};
@@ -54,9 +81,10 @@ std::variant<Model, Unpredicted> native_model(const Machine& machine, const Poin
                .in_flight = kGlooRingInFlight};
 }
 
-std::variant<Model, Unpredicted> model_of(const Machine& machine, const PointKey& key, Backend backend) {
+std::variant<Model, Unpredicted> model_of(const Machine& machine, const Network& network, const PointKey& key,
+                                          Backend backend) {
   if (key.algorithm == kNative) {
-    return native_model(machine, key, backend);
+    return native_model(machine, network, key, backend);
   }
   return Model{.algorithm = &known_algorithm(key.collective, key.algorithm)};
 }
@@ -346,7 +374,7 @@ std::variant<Prediction, Unpredicted> simulate(const Machine& machine, const Poi
     return Unpredicted{std::move(reason)};
   }
   const Network network = build_network(machine, key.ranks);
-  const std::variant<Model, Unpredicted> resolved = model_of(machine, key, options.backend);
+  const std::variant<Model, Unpredicted> resolved = model_of(machine, network, key, options.backend);
   if (key.ranks == 1) {
     Prediction nothing_to_do;
     nothing_to_do.source = network.source;

@@ -141,9 +141,13 @@ class Mpi(RingsideCase):
         result = self.run_ranks(2, "compare", file, *QUICK, "--calibrate-time", "1 s", "--no-charts", "--output", "out")
         self.assertEqual(result.returncode, 0, result.stderr)
         machine = (self.folder / "out" / "machine.yaml").read_text()
-        self.assertIn("backend: mpi", machine)
+        self.assertIn('backend: "mpi"', machine)
+        self.assertRegex(machine, r'mpi: "(Open MPI v|MPICH )')
+        self.assertNotRegex(machine, r"cores: 1\b" if os.cpu_count() > 1 else "none", "each rank is bound to a core of its own")
         predicted = {(point["algorithm"], point["bytes"]) for point in self.points() if "predicted" in point}
         self.assertLessEqual({("ring", 1024), ("ring", 262144)}, predicted)
+        if "Open MPI v4.1" in machine or "Open MPI v5.0" in machine:
+            self.assertLessEqual({("native", 1024), ("native", 262144)}, predicted)
 
     def ranks_of(self, launcher):
         """By rank, the processes of ringside below a launcher."""

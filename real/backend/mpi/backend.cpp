@@ -126,7 +126,8 @@ RegisteredBackend mpi_backend() {
           .join = join,
           .describe = describe,
           .library_version = library_version,
-          .needs_launcher = true};
+          .needs_launcher = true,
+          .software = &Software::mpi};
 }
 
 }  // namespace ringside
