@@ -29,7 +29,7 @@ void end_mpi(int status, void* /*unused*/) {
   if (!library.active()) {
     return;
   }
-  if (status != EXIT_SUCCESS) {
+  if (status != EXIT_SUCCESS && library.num_ranks() > 1) {
     std::fflush(nullptr);
     library.abort(status);
   }

@@ -74,6 +74,7 @@ struct Prepared {
   std::byte* at(int first_element) const {
     return message + static_cast<std::size_t>(first_element) * element;
   }
+  std::size_t bytes() const { return static_cast<std::size_t>(count) * element; }
   int own_count() const { return parts.counts[static_cast<std::size_t>(rank)]; }
   std::byte* own() const { return at(parts.offsets[static_cast<std::size_t>(rank)]); }
 };
@@ -122,13 +123,8 @@ int reduce_scatter(Prepared& call) {
 }
 
 /// What a rank keeps has its place already, and MPI wants no memory in both buffers: MPI_Alltoallv without it.
-int all_to_all(Prepared& call, const std::vector<int>& counts, const std::vector<int>& from,
-               const std::vector<int>& to) {
-  return MPI_Alltoallv(call.message, counts.data(), from.data(), call.type, call.message, counts.data(),
-                       to.data(), call.type, call.communicator);
-}
-
-std::function<int()> all_to_all_call(std::shared_ptr<Prepared> call) {
+/// The buffers begin at different places, since MPICH looks only there.
+std::function<int()> all_to_all_call(const std::shared_ptr<Prepared>& call) {
   const int n = call->num_ranks;
   const int part = call->count / n / n;
   std::vector<int> counts(static_cast<std::size_t>(n), part);
@@ -136,10 +132,13 @@ std::function<int()> all_to_all_call(std::shared_ptr<Prepared> call) {
   std::vector<int> from;
   std::vector<int> to;
   for (int other = 0; other < n; ++other) {
-    from.push_back((call->rank * n + other) * part);
-    to.push_back((other * n + call->rank) * part);
+    from.push_back(other * part);
+    to.push_back((other * n + call->rank) * part - call->count);
   }
-  return [=] { return all_to_all(*call, counts, from, to); };
+  return [=] {
+    return MPI_Alltoallv(call->own(), counts.data(), from.data(), call->type, call->message + call->bytes(),
+                         counts.data(), to.data(), call->type, call->communicator);
+  };
 }
 
 int send_recv(Prepared& call) {
