@@ -17,7 +17,7 @@
 namespace ringside {
 namespace {
 
-constexpr std::int64_t K = 1 << 10;
+constexpr std::int64_t kKi = 1 << 10;
 constexpr std::int64_t kAll = std::numeric_limits<std::int64_t>::max();
 
 constexpr MpiChoice kLinear = {"linear", "naive"};
@@ -54,21 +54,21 @@ const Rules& open_mpi_all_reduce() {
   static const Rules kRules = {
       {2,
        {{8, kRing},
-        {4 * K, kDoubling},
-        {8 * K, kRing},
-        {16 * K, kDoubling},
-        {256 * K, kRing},
+        {4 * kKi, kDoubling},
+        {8 * kKi, kRing},
+        {16 * kKi, kDoubling},
+        {256 * kKi, kRing},
         {kAll, kRabenseifner}}},
-      {4, {{16, kRing}, {8 * K, kDoubling}, {kAll, kRabenseifner}}},
-      {8, {{8 * K, kDoubling}, {kAll, kRabenseifner}}},
-      {16, {{64, kRing}, {4 * K, kDoubling}, {kAll, kRabenseifner}}},
+      {4, {{16, kRing}, {8 * kKi, kDoubling}, {kAll, kRabenseifner}}},
+      {8, {{8 * kKi, kDoubling}, {kAll, kRabenseifner}}},
+      {16, {{64, kRing}, {4 * kKi, kDoubling}, {kAll, kRabenseifner}}},
       {32, {{128, kRing}, {kAll, kRabenseifner}}},
-      {64, {{256 * K, kDoubling}, {kAll, kRabenseifner}}},
-      {128, {{128 * K, kReduceBroadcast}, {256 * K, kDoubling}, {kAll, kRabenseifner}}},
-      {256, {{4 * K, kReduceBroadcast}, {kAll, kRabenseifner}}},
-      {512, {{2 * K, kReduceBroadcast}, {16 * K, kDoubling}, {kAll, kRabenseifner}}},
-      {2048, {{2 * K, kReduceBroadcast}, {4 * K, kRing}, {16 * K, kDoubling}, {kAll, kRabenseifner}}},
-      {4096, {{2 * K, kReduceBroadcast}, {16 * K, kRing}, {32 * K, kDoubling}, {kAll, kRabenseifner}}}};
+      {64, {{256 * kKi, kDoubling}, {kAll, kRabenseifner}}},
+      {128, {{128 * kKi, kReduceBroadcast}, {256 * kKi, kDoubling}, {kAll, kRabenseifner}}},
+      {256, {{4 * kKi, kReduceBroadcast}, {kAll, kRabenseifner}}},
+      {512, {{2 * kKi, kReduceBroadcast}, {16 * kKi, kDoubling}, {kAll, kRabenseifner}}},
+      {2048, {{2 * kKi, kReduceBroadcast}, {4 * kKi, kRing}, {16 * kKi, kDoubling}, {kAll, kRabenseifner}}},
+      {4096, {{2 * kKi, kReduceBroadcast}, {16 * kKi, kRing}, {32 * kKi, kDoubling}, {kAll, kRabenseifner}}}};
   return kRules;
 }
 
@@ -77,19 +77,23 @@ const Rules& open_mpi_all_gather() {
   static const Rules kRules = {
       {2, {{kAll, kTwoProcesses}}},
       {3, {{kAll, kDoubling}}},
-      {32, {{K, kDoubling}, {64 * K, kNeighbours}, {kAll, kRing}}},
-      {64, {{512, kDoubling}, {64 * K, kNeighbours}, {kAll, kRing}}},
+      {32, {{kKi, kDoubling}, {64 * kKi, kNeighbours}, {kAll, kRing}}},
+      {64, {{512, kDoubling}, {64 * kKi, kNeighbours}, {kAll, kRing}}},
       {128,
-       {{512, kDoubling}, {128 * K, kNeighbours}, {512 * K, kRing}, {K * K, kNeighbours}, {kAll, kRing}}},
+       {{512, kDoubling},
+        {128 * kKi, kNeighbours},
+        {512 * kKi, kRing},
+        {kKi * kKi, kNeighbours},
+        {kAll, kRing}}},
       {256,
        {{32, kDoubling},
         {128, kBruck},
-        {K, kDoubling},
-        {128 * K, kNeighbours},
-        {512 * K, kRing},
-        {K * K, kNeighbours},
+        {kKi, kDoubling},
+        {128 * kKi, kNeighbours},
+        {512 * kKi, kRing},
+        {kKi * kKi, kNeighbours},
         {kAll, kRing}}},
-      {512, {{64, kDoubling}, {256, kBruck}, {2 * K, kDoubling}, {kAll, kNeighbours}}},
+      {512, {{64, kDoubling}, {256, kBruck}, {2 * kKi, kDoubling}, {kAll, kNeighbours}}},
       {1024,
        {{4, kDoubling},
         {8, kBruck},
@@ -97,15 +101,15 @@ const Rules& open_mpi_all_gather() {
         {32, kBruck},
         {256, kDoubling},
         {512, kBruck},
-        {4 * K, kDoubling},
+        {4 * kKi, kDoubling},
         {kAll, kNeighbours}}},
-      {2048, {{32, kBruck}, {128, kDoubling}, {512, kBruck}, {4 * K, kDoubling}, {kAll, kNeighbours}}},
+      {2048, {{32, kBruck}, {128, kDoubling}, {512, kBruck}, {4 * kKi, kDoubling}, {kAll, kNeighbours}}},
       {4096,
        {{2, kDoubling},
         {8, kBruck},
         {16, kDoubling},
         {512, kBruck},
-        {4 * K, kDoubling},
+        {4 * kKi, kDoubling},
         {kAll, kNeighbours}}}};
   return kRules;
 }
@@ -114,35 +118,39 @@ const Rules& open_mpi_broadcast() {
   static const Rules kRules = {
       {2,
        {{512, kOtherTree},
-        {K, kKnomial},
-        {32 * K, kLinear},
-        {256 * K, kOtherTree},
-        {512 * K, kLinear},
-        {K * K, kBinomial},
+        {kKi, kKnomial},
+        {32 * kKi, kLinear},
+        {256 * kKi, kOtherTree},
+        {512 * kKi, kLinear},
+        {kKi * kKi, kBinomial},
         {kAll, kOtherTree}}},
       {4,
        {{64, kOtherTree},
         {128, kBinomial},
-        {2 * K, kOtherTree},
-        {8 * K, kBinomial},
-        {K * K, kLinear},
+        {2 * kKi, kOtherTree},
+        {8 * kKi, kBinomial},
+        {kKi * kKi, kLinear},
         {kAll, kOtherTree}}},
       {8,
        {{8, kKnomial},
         {64, kOtherTree},
-        {4 * K, kKnomial},
-        {16 * K, kOtherTree},
-        {32 * K, kBinomial},
+        {4 * kKi, kKnomial},
+        {16 * kKi, kOtherTree},
+        {32 * kKi, kBinomial},
         {kAll, kLinear}}},
-      {16, {{4 * K, kKnomial}, {K * K, kBinomial}, {kAll, kScatterGather}}},
-      {32, {{2 * K, kBinomial}, {kAll, kKnomial}}},
+      {16, {{4 * kKi, kKnomial}, {kKi * kKi, kBinomial}, {kAll, kScatterGather}}},
+      {32, {{2 * kKi, kBinomial}, {kAll, kKnomial}}},
       {64, {{kAll, kKnomial}}},
       {128,
-       {{2, kBinomial}, {16 * K, kOtherTree}, {32 * K, kLinear}, {64 * K, kOtherTree}, {kAll, kKnomial}}},
-      {256, {{16 * K, kKnomial}, {32 * K, kOtherTree}, {kAll, kKnomial}}},
-      {1024, {{512 * K, kKnomial}, {kAll, kScatterGather}}},
-      {2048, {{256 * K, kKnomial}, {kAll, kScatterGather}}},
-      {4096, {{8 * K, kKnomial}, {16 * K, kOtherTree}, {256 * K, kKnomial}, {kAll, kScatterGather}}}};
+       {{2, kBinomial},
+        {16 * kKi, kOtherTree},
+        {32 * kKi, kLinear},
+        {64 * kKi, kOtherTree},
+        {kAll, kKnomial}}},
+      {256, {{16 * kKi, kKnomial}, {32 * kKi, kOtherTree}, {kAll, kKnomial}}},
+      {1024, {{512 * kKi, kKnomial}, {kAll, kScatterGather}}},
+      {2048, {{256 * kKi, kKnomial}, {kAll, kScatterGather}}},
+      {4096, {{8 * kKi, kKnomial}, {16 * kKi, kOtherTree}, {256 * kKi, kKnomial}, {kAll, kScatterGather}}}};
   return kRules;
 }
 
@@ -184,9 +192,9 @@ MpiChoice mpich_choice(const MpiCall& call) {
   const bool binary = power_of_two(call.ranks);
   if (call.collective == Collective::all_gather) {
     if (binary) {
-      return call.bytes.value < 512 * K ? kDoubling : kRing;
+      return call.bytes.value < 512 * kKi ? kDoubling : kRing;
     }
-    return call.bytes.value < 80 * K ? kBruck : kRing;
+    return call.bytes.value < 80 * kKi ? kBruck : kRing;
   }
   // Other reductions and broadcasts ask first where the ranks are.
   if (!several_nodes(call)) {
@@ -198,7 +206,7 @@ MpiChoice mpich_choice(const MpiCall& call) {
   if (call.collective == Collective::all_reduce) {
     return call.bytes.value <= 8 || elements_of(call) < largest_power(call.ranks) ? kDoubling : kRabenseifner;
   }
-  return call.ranks < 8 || call.bytes.value < 12 * K ? kBinomial : kScatterGather;
+  return call.ranks < 8 || call.bytes.value < 12 * kKi ? kBinomial : kScatterGather;
 }
 
 /// Of versions [`oldest`, `newest`], as 100 major + minor.
@@ -249,7 +257,7 @@ std::variant<MpiChoice, std::string> mpi_choice(const std::string& library, cons
 
 std::variant<std::vector<MpiSwitch>, std::string> mpi_switches(const std::string& library, MpiCall call) {
   std::vector<MpiSwitch> switches;
-  for (std::int64_t power = 4; power <= K * K * K; power *= 2) {
+  for (std::int64_t power = 4; power <= kKi * kKi * kKi; power *= 2) {
     // All limits are such numbers, by which the sizes of one rank are multiplied.
     for (const std::int64_t part : {4, 5, 6}) {
       call.bytes = {power * part / 4 / 4 * 4};

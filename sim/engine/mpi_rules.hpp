@@ -17,7 +17,7 @@ struct MpiCall {
   Collective collective = Collective::all_reduce;
   int ranks = 2;
   int ranks_per_node = 2;
-  Bytes bytes;  ///< Of the message: of all_gather, what all ranks give together.
+  Bytes bytes = {};  ///< Of the message: of all_gather, what all ranks give together.
   DataType dtype = DataType::float32;
 };
 
