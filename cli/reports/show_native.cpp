@@ -20,8 +20,8 @@ std::string library_named(const NativeFlags& flags) {
   if (row.software == nullptr) {
     throw Error(
         ErrorKind::bad_input,
-        fmt::format("which algorithm is chosen by {} for its own {} is not said in tables; those of MPI "
-                    "libraries are: --backend mpi",
+        fmt::format("native is whatever {}'s own {} does; there is no schedule of it to show (rules of MPI "
+                    "libraries: --backend mpi)",
                     name(row.backend), name(flags.collective)));
   }
   if (flags.library) {
