@@ -53,11 +53,11 @@ void show_native(const NativeFlags& flags, const CommonOptions& common) {
                     {"collective", name(flags.collective)},
                     {"ranks", flags.ranks},
                     {"from_bytes", one.from.value},
-                    {"algorithm", one.choice.algorithm},
+                    {"algorithm", one.choice.name},
                     {"ours", one.choice.ours}});
     }
-    rows.push_back({format(one.from), std::string(one.choice.algorithm),
-                    one.choice.ours.empty() ? "not predicted" : std::string(one.choice.ours)});
+    rows.push_back(
+        {format(one.from), one.choice.name, one.choice.ours.empty() ? "not predicted" : one.choice.ours});
   }
   if (common.format == OutputFormat::table) {
     print_line(fmt::format("{}'s own {} on {} ranks, by its source (nothing forced):", library,

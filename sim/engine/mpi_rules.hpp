@@ -2,14 +2,14 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 #include <variant>
 #include <vector>
 
 #include "common/names.hpp"
 #include "common/units.hpp"
+#include "schedule/schedule.hpp"
 
-/// Which algorithm MPI libraries choose for their own collectives, as their sources say.
+/// Which algorithm MPI libraries choose for their own collectives, by the tables of configs/mpi/rules.txt.
 namespace ringside {
 
 /// A call as the rules see it.
@@ -22,13 +22,18 @@ struct MpiCall {
 };
 
 struct MpiChoice {
-  std::string_view algorithm;  ///< In the library's words.
-  std::string_view ours;       ///< Ours that does the same; empty where there is none.
+  std::string word;  ///< Of the tables.
+  std::string ours;  ///< Our algorithm that does the same; empty where there is none.
+  std::string name;  ///< The library's algorithm, for people.
 };
 
 /// `library`: its name and version, such as "Open MPI 4.1.4" or "MPICH 4.0.2". A reason where its rules, or
 /// those of this collective, are not known here.
 std::variant<MpiChoice, std::string> mpi_choice(const std::string& library, const MpiCall& call);
+
+/// As which algorithm of ours that is predicted, or why it is not.
+std::variant<const Algorithm*, std::string> mpi_native(const std::optional<std::string>& library,
+                                                       const MpiCall& call);
 
 /// What is chosen from `from` bytes on.
 struct MpiSwitch {

@@ -37,33 +37,16 @@ struct Model {
   int in_flight = 1;  ///< As in ExecutionPolicy.
 };
 
-std::variant<Model, Unpredicted> mpi_model(const Machine& machine, const PointKey& key, int ranks_per_node) {
-  if (!machine.software.mpi) {
-    return Unpredicted{
-        "what MPI does for its own collectives depends on the library; say `software: {mpi: …}`"};
-  }
-  const std::variant<MpiChoice, std::string> outcome =
-      mpi_choice(*machine.software.mpi, {.collective = key.collective,
-                                         .ranks = key.ranks,
-                                         .ranks_per_node = ranks_per_node == 0 ? key.ranks : ranks_per_node,
-                                         .bytes = key.bytes,
-                                         .dtype = key.dtype});
-  if (const auto* reason = std::get_if<std::string>(&outcome)) {
-    return Unpredicted{*reason};
-  }
-  const auto& choice = std::get<MpiChoice>(outcome);
-  if (choice.ours.empty()) {
-    return Unpredicted{fmt::format("{} chooses {}, which is none of our algorithms", *machine.software.mpi,
-                                   choice.algorithm)};
-  }
-  return Model{.algorithm = &known_algorithm(key.collective, choice.ours)};
-}
-
 std::variant<Model, Unpredicted> native_model(const Machine& machine, const Network& network,
                                               const PointKey& key, Backend backend) {
   const BackendModel& model = backend_model(machine, backend);
   if (model.own == OwnCollectives::mpi_rules) {
-    return mpi_model(machine, key, network.ranks_per_node);
+    const int per_node = network.ranks_per_node == 0 ? key.ranks : network.ranks_per_node;
+    const std::variant<const Algorithm*, std::string> outcome =
+        mpi_native(machine.software.mpi, {key.collective, key.ranks, per_node, key.bytes, key.dtype});
+    const auto* algorithm = std::get_if<const Algorithm*>(&outcome);
+    return algorithm != nullptr ? std::variant<Model, Unpredicted>(Model{.algorithm = *algorithm})
+                                : Unpredicted{std::get<std::string>(outcome)};
   }
   if (model.own == OwnCollectives::unknown || model.own == OwnCollectives::nccl) {
     return Unpredicted{fmt::format("what {} does for its own {} is not modelled", name(model.backend),

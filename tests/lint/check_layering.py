@@ -34,7 +34,7 @@ WRAPPED = {
     "gloo/": ("real/backend/gloo",),
     "nccl": ("real/backend/nccl",),
     "cuda": ("real/backend/nccl",),
-    "mpi.h": ("real/backend/mpi/module",),
+    "mpi.h": ("real/backend/mpi",),
     "ceres/": ("lab/nccl",),
     "yaml-cpp/": ("scenario",),
     "pugixml": ("import",),

@@ -11,8 +11,8 @@
 
 namespace ringside {
 
-/// Calls of MPI that wait for other ranks cannot be interrupted: one that takes longer than `timeout` ends this
-/// process, with a sentence on standard error. Its launcher then ends the others.
+/// Calls of MPI that wait for other ranks cannot be interrupted: one that takes longer than `timeout` ends
+/// this process, with a sentence on standard error. Its launcher then ends the others.
 class MpiDeadline {
  public:
   MpiDeadline(Rank rank, std::chrono::milliseconds timeout);

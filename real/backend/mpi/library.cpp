@@ -2,7 +2,6 @@
 
 #include <filesystem>
 #include <system_error>
-#include <vector>
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -12,46 +11,34 @@
 namespace ringside {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr const char* kModule = "libringside_mpi.so";
-
-/// Beside the program or in ../lib, as it is built and installed; else wherever the loader finds it.
-std::string place_of_module() {
-  std::error_code error;
-  const fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
-  for (const fs::path& place : {folder / kModule, folder.parent_path() / "lib" / kModule}) {
-    if (fs::exists(place, error)) {
-      return place.string();
-    }
-  }
-  return kModule;
-}
 
 struct Loaded {
   MpiLibrary* library = nullptr;
   std::string why_not = {};
 };
 
+/// From beside the program or from ../lib, as it is built and installed; else from where the loader finds it.
 Loaded load() {
-  const std::string place = place_of_module();
+  std::error_code error;
+  const auto folder = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+  std::string place = kModule;
+  for (const auto& candidate : {folder.parent_path() / "lib" / kModule, folder / kModule}) {
+    place = std::filesystem::exists(candidate, error) ? candidate.string() : place;
+  }
   // MPI libraries load parts of their own that expect to see them.
   void* module = ::dlopen(place.c_str(), RTLD_NOW | RTLD_GLOBAL);
-  if (module == nullptr) {
-    const std::string why = ::dlerror();
-    return {.why_not = place == kModule
-                           ? fmt::format("there is no {}; install an MPI library (Debian: libopenmpi-dev or "
-                                         "libmpich-dev) and build again",
-                                         kModule)
-                           : fmt::format("{} cannot be loaded: {}; install the MPI library that it was built "
-                                         "with (Debian: openmpi-bin or mpich)",
-                                         kModule, why)};
+  void* function = module == nullptr ? nullptr : ::dlsym(module, "ringside_mpi_library");
+  if (function != nullptr) {
+    return {.library = reinterpret_cast<MpiModuleFunction*>(function)()};
   }
-  const auto function = reinterpret_cast<MpiModuleFunction>(::dlsym(module, kMpiModuleFunction));
-  if (function == nullptr) {
-    return {.why_not = fmt::format("{} is of another version of ringside", place)};
-  }
-  return {.library = function()};
+  return {.why_not = place == kModule
+                         ? fmt::format("there is no {}; install an MPI library (Debian: "
+                                       "libopenmpi-dev or libmpich-dev) and build again",
+                                       kModule)
+                         : fmt::format("{} cannot be loaded: {}; install the MPI library that it was "
+                                       "built with (Debian: openmpi-bin or mpich)",
+                                       kModule, ::dlerror())};
 }
 
 /// MPI can be begun once in a process, so there is one library.
@@ -63,8 +50,8 @@ const Loaded& loaded() {
 }  // namespace
 
 MpiLibrary& mpi_library() {
-  if (loaded().library == nullptr) {
-    throw Error(ErrorKind::environment, loaded().why_not);
+  if (const std::optional<std::string> reason = mpi_missing()) {
+    throw Error(ErrorKind::environment, *reason);
   }
   return *loaded().library;
 }

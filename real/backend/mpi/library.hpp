@@ -1,7 +1,7 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
@@ -10,15 +10,17 @@
 #include "common/units.hpp"
 #include "real/execute/collective_values.hpp"
 
-/// MPI in types that no MPI library decides. libringside_mpi.so (module/) implements it and is loaded when it is
-/// needed: one program runs with and without an MPI library.
+/// MPI in types that no MPI library decides. libringside_mpi.so (module.cpp) implements it and is loaded when it
+/// is needed: one program runs with and without an MPI library.
 namespace ringside {
 
-/// One for each process, as MPI's own state is. Functions that return `int` return MPI's error code, 0 = done.
+/// MPI of this process. Calls return MPI's error code, 0 = done.
 class MpiLibrary {
  public:
-  /// An MPI_Request, whatever type that has. A finished one may be started again.
-  using Request = std::uintptr_t;
+  /// Room for an MPI_Request, whatever type that has.
+  struct alignas(8) Request {
+    std::array<std::byte, 8> room;
+  };
 
   /// "Open MPI v4.1.4" or "MPICH 4.0.2". May be asked before init().
   virtual std::string version() = 0;
@@ -28,7 +30,7 @@ class MpiLibrary {
   virtual int init() = 0;
   /// Between MPI_Init and MPI_Finalize, where everything below may be called.
   virtual bool active() = 0;
-  /// Ends MPI if init() has begun it. Waits for all ranks.
+  /// Waits for all ranks.
   virtual int finalize() = 0;
   /// Ends all ranks with this exit status; does not return.
   virtual void abort(int status) = 0;
@@ -38,15 +40,14 @@ class MpiLibrary {
   /// `all` has room for as many characters from each rank as `own` has.
   virtual int all_gather(std::span<const char> own, std::span<char> all) = 0;
 
-  /// Of at most INT_MAX bytes. Messages of one direction match in the order in which they are started.
+  // Messages of whole elements, of at most INT_MAX of them.
   virtual int start_send(Rank target, std::span<const std::byte> memory, Request& request) = 0;
   virtual int start_receive(Rank source, std::span<std::byte> memory, Request& request) = 0;
   virtual int test(Request& request, bool& finished) = 0;
   /// Gives up a request that is under way.
   virtual void forget(Request& request) = 0;
 
-  /// MPI's own collective in place on `message`, to be called any number of times; `avg` sums. The call lives
-  /// longer than it. Empty where MPI has none for this type.
+  /// MPI's own collective in place on `message`, to be called any number of times; `avg` sums.
   virtual std::function<int()> collective(const CollectiveCall& call, std::span<std::byte> message) = 0;
 
  protected:
@@ -58,8 +59,7 @@ MpiLibrary& mpi_library();
 /// That reason; nothing where it can be loaded.
 std::optional<std::string> mpi_missing();
 
-/// The one function that the module exports, by name and type.
-inline constexpr const char* kMpiModuleFunction = "ringside_mpi_library";
-using MpiModuleFunction = MpiLibrary* (*)();
+/// What the module exports as ringside_mpi_library.
+using MpiModuleFunction = MpiLibrary*();
 
 }  // namespace ringside

@@ -17,7 +17,7 @@ constexpr const char* kMpich = "MPICH 4.0.2";
 std::string chosen(const std::string& library, const MpiCall& call) {
   const auto outcome = mpi_choice(library, call);
   const auto* choice = std::get_if<MpiChoice>(&outcome);
-  return choice == nullptr ? "unknown: " + std::get<std::string>(outcome) : std::string(choice->algorithm);
+  return choice == nullptr ? "unknown: " + std::get<std::string>(outcome) : choice->name;
 }
 
 /// Of float32 on one node.
