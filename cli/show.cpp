@@ -13,7 +13,6 @@
 #include "cli/options.hpp"
 #include "cli/reports/report.hpp"
 #include "cli/reports/show_machine.hpp"
-#include "cli/reports/show_native.hpp"
 #include "common/error.hpp"
 #include "plots/charts/charts.hpp"
 #include "results/codec/field_table.hpp"
@@ -367,21 +366,6 @@ void add_show(CLI::App& app, CommonOptions& common) {
   of_machine->footer("show machine dgx-h100");
   of_machine->callback(
       [machine, &common] { show_machine(machine->machine, machine->ranks, !machine->no_chart, common); });
-
-  auto* of_library =
-      add_mode(app, "show native", "Which algorithm an MPI library chooses, and where it switches");
-  auto native = std::make_shared<NativeFlags>();
-  add_name<Backend>(*of_library, "--backend", native->backend, "mpi");
-  of_library->add_option("--library", native->library, "Such as 'MPICH 4.0.2' (default: the installed one)");
-  add_name<Collective>(*of_library, "--collective", native->collective, "Whose choice")
-      ->default_str(std::string(name(native->collective)));
-  of_library->add_option("--ranks", native->ranks, "Number of ranks")
-      ->required()
-      ->check(CLI::Range(2, kMaxShownRanks));
-  of_library->add_option("--ranks-per-node", native->ranks_per_node, "Default: all on one node")
-      ->check(CLI::Range(1, kMaxShownRanks));
-  of_library->footer("show native --backend mpi --ranks 8");
-  of_library->callback([native, &common] { show_native(*native, common); });
 }
 
 }  // namespace ringside::cli

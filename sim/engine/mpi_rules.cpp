@@ -110,8 +110,8 @@ std::string word_in(const Library& library, const MpiCall& call) {
   return row.upper_bound(call.bytes.value / (table.of_part ? call.ranks : 1))->second;
 }
 
-/// What runs instead where the chosen algorithm cannot: coll_base_allreduce.c and coll_base_allgather.c of Open
-/// MPI; conditions on the count in MPICH's generic.json.
+/// What runs instead where the chosen algorithm cannot: coll_base_allreduce.c and coll_base_allgather.c in
+/// Open MPI, conditions on the count in MPICH's generic.json.
 std::string fallback(const std::string& word, const std::string& library, const MpiCall& call) {
   const std::int64_t elements = call.bytes.value / static_cast<std::int64_t>(size_of(call.dtype));
   if (call.collective == Collective::all_reduce) {
@@ -130,7 +130,7 @@ std::string fallback(const std::string& word, const std::string& library, const 
   return word;
 }
 
-/// Who answers before the tables do: HAN of Open MPI 5 on several nodes (its priority in coll_han_component.c),
+/// Who answers before the tables do: HAN in Open MPI 5 on several nodes (coll_han_component.c, priority) and
 /// MPICH's compositions (maint/tuning/coll/ch4/generic.json); empty where nobody does.
 std::string before_tables(const std::string& library, double version, const MpiCall& call) {
   const bool several_nodes = call.ranks_per_node < call.ranks;

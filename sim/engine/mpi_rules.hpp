@@ -17,12 +17,12 @@ struct MpiCall {
   Collective collective = Collective::all_reduce;
   int ranks = 2;
   int ranks_per_node = 2;
-  Bytes bytes = {};  ///< Of the message: of all_gather, what all ranks give together.
+  Bytes bytes = {};  ///< The message: in all_gather, what all ranks give together.
   DataType dtype = DataType::float32;
 };
 
 struct MpiChoice {
-  std::string word;  ///< Of the tables.
+  std::string word;  ///< In the tables.
   std::string ours;  ///< Our algorithm that does the same; empty where there is none.
   std::string name;  ///< The library's algorithm, for people.
 };

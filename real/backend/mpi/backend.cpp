@@ -10,9 +10,7 @@
 
 #include "common/error.hpp"
 #include "real/backend/backends.hpp"
-#include "real/backend/mpi/deadline.hpp"
-#include "real/backend/mpi/preflight.hpp"
-#include "real/backend/mpi/transport.hpp"
+#include "real/backend/mpi/parts.hpp"
 #include "real/execute/reduce.hpp"
 #include "schedule/promise.hpp"
 #include "schedule/registry.hpp"
@@ -31,7 +29,7 @@ void end_mpi(int status, void* /*unused*/) {
   }
   if (status != EXIT_SUCCESS && library.num_ranks() > 1) {
     std::fflush(nullptr);
-    library.abort(status);
+    library.end_all(status);
   }
   library.finalize();
 }
@@ -49,19 +47,19 @@ NativeCall make_native(MpiLibrary& library, const std::shared_ptr<MpiDeadline>& 
   }
   std::function<int()> own = library.collective(call, message);
   RINGSIDE_CHECK(own != nullptr, "points are checked before they are measured");
-  const auto element = static_cast<std::int64_t>(size_of(call.dtype));
-  ElementRange reduced = {.count =
-                              call.op == ReduceOp::avg && reduces(call.collective) ? call.num_elements : 0};
-  if (reduced.count > 0 && call.collective == Collective::reduce_scatter) {
-    reduced = call.parts[static_cast<std::size_t>(library.rank())];
-  } else if (call.collective == Collective::reduce && library.rank() != call.root) {
-    reduced = {};
+  ElementRange averaged = {.count = call.num_elements};
+  if (call.collective == Collective::reduce_scatter) {
+    averaged = call.parts[static_cast<std::size_t>(library.rank())];
   }
-  return [&library, deadline, own = std::move(own), memory = message.data() + reduced.first * element,
-          reduced, dtype = call.dtype, ranks = call.num_ranks] {
+  // MPI has no average: sum, then divide.
+  const bool divides = call.op == ReduceOp::avg && reduces(call.collective) &&
+                       (call.collective != Collective::reduce || library.rank() == call.root);
+  std::byte* memory = message.data() + averaged.first * static_cast<std::int64_t>(size_of(call.dtype));
+  return [&library, deadline, own = std::move(own), divides, memory, averaged, dtype = call.dtype,
+          ranks = call.num_ranks] {
     require_done(deadline->within("MPI's own collective", own), "MPI's own collective failed", library);
-    if (reduced.count > 0) {  // MPI has no average: sum, then divide.
-      divide(memory, reduced.count, dtype, ranks);
+    if (divides) {
+      divide(memory, averaged.count, dtype, ranks);
     }
   };
 }

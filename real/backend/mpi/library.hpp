@@ -10,8 +10,8 @@
 #include "common/units.hpp"
 #include "real/execute/collective_values.hpp"
 
-/// MPI in types that no MPI library decides. libringside_mpi.so (module.cpp) implements it and is loaded when it
-/// is needed: one program runs with and without an MPI library.
+/// MPI in types that no MPI library decides. libringside_mpi.so (module.cpp) implements it and is loaded when
+/// it is needed: one program runs with and without an MPI library.
 namespace ringside {
 
 /// MPI of this process. Calls return MPI's error code, 0 = done.
@@ -33,7 +33,7 @@ class MpiLibrary {
   /// Waits for all ranks.
   virtual int finalize() = 0;
   /// Ends all ranks with this exit status; does not return.
-  virtual void abort(int status) = 0;
+  virtual void end_all(int status) = 0;
 
   virtual Rank rank() = 0;
   virtual int num_ranks() = 0;

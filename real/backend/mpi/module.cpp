@@ -100,8 +100,8 @@ std::function<int()> collective_on(MPI_Comm comm, int rank, const CollectiveCall
       };
     }
     case Collective::all_to_all: {
-      // What a rank keeps has its place already, and MPI wants no memory in both buffers: MPI_Alltoallv without
-      // it. The buffers begin at different places, since MPICH looks only there.
+      // What a rank keeps has its place already, and MPI wants no memory in both buffers: MPI_Alltoallv
+      // without it. The buffers begin at different places, since MPICH looks only there.
       const int part = count / n / n;
       for (int other = 0; other < n; ++other) {
         counts[static_cast<std::size_t>(other)] = other == rank ? 0 : part;
@@ -166,7 +166,7 @@ class LinkedMpi final : public MpiLibrary {
     return begun != 0 && over == 0;
   }
   int finalize() override { return MPI_Finalize(); }
-  void abort(int status) override { MPI_Abort(MPI_COMM_WORLD, status); }
+  void end_all(int status) override { MPI_Abort(MPI_COMM_WORLD, status); }
 
   Rank rank() override {
     int rank = 0;

@@ -1,31 +1,11 @@
-#include "real/backend/mpi/preflight.hpp"
-
 #include <algorithm>
-#include <array>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "real/backend/mpi/parts.hpp"
+
 namespace ringside {
-namespace {
-
-/// What a rank says of itself, cut or filled up with blanks.
-using Introduction = std::array<char, 128>;
-
-Introduction introduction(MpiLibrary& library) {
-  Introduction text;
-  text.fill(' ');
-  const std::string own = fmt::format("ringside {} with {}", RINGSIDE_VERSION, library.version());
-  std::copy_n(own.begin(), std::min(own.size(), text.size()), text.begin());
-  return text;
-}
-
-std::string text_of(std::span<const char> introduction) {
-  const std::string text(introduction.begin(), introduction.end());
-  return text.substr(0, text.find_last_not_of(' ') + 1);
-}
-
-}  // namespace
 
 std::optional<std::string> launch_fault(const StartedAs& started, MpiLibrary& library) {
   const int found = library.num_ranks();
@@ -39,13 +19,16 @@ std::optional<std::string> launch_fault(const StartedAs& started, MpiLibrary& li
     return fmt::format("the launcher says that it started {} ranks, and MPI_COMM_WORLD has {}",
                        started.num_ranks, found);
   }
-  const Introduction own = introduction(library);
-  std::vector<char> all(own.size() * static_cast<std::size_t>(found));
+  constexpr std::size_t kLength = 128;
+  std::string own = fmt::format("ringside {} with {}", RINGSIDE_VERSION, library.version());
+  own.resize(kLength, ' ');
+  std::vector<char> all(kLength * static_cast<std::size_t>(found));
   if (const int error = library.all_gather(own, all)) {
     return fmt::format("MPI cannot gather what the ranks run: {}", library.text_of(error));
   }
   const auto said_by = [&](int rank) {
-    return text_of(std::span(all).subspan(static_cast<std::size_t>(rank) * own.size(), own.size()));
+    const std::string text(all.data() + static_cast<std::size_t>(rank) * kLength, kLength);
+    return text.substr(0, text.find_last_not_of(' ') + 1);
   };
   for (int rank = 1; rank < found; ++rank) {
     if (said_by(rank) != said_by(0)) {

@@ -1,9 +1,9 @@
-#include "real/backend/mpi/transport.hpp"
-
 #include <algorithm>
 
 #include <fmt/format.h>
 #include <sched.h>
+
+#include "real/backend/mpi/parts.hpp"
 
 namespace ringside {
 namespace {

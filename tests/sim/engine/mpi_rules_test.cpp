@@ -20,7 +20,7 @@ std::string chosen(const std::string& library, const MpiCall& call) {
   return choice == nullptr ? "unknown: " + std::get<std::string>(outcome) : choice->name;
 }
 
-/// Of float32 on one node.
+/// For float32 on one node.
 std::string open_mpi(Collective collective, int ranks, std::int64_t bytes) {
   return chosen(kOpenMpi,
                 {.collective = collective, .ranks = ranks, .ranks_per_node = ranks, .bytes = {bytes}});

@@ -1,4 +1,5 @@
-// What the mpi backend makes of MPI's answers, with a library that answers as it is told. tests/cli/mpi_test.py runs a real one.
+// What the mpi backend makes of MPI's answers, with a library that answers as it is told.
+// tests/cli/mpi_test.py runs a real one.
 #include <array>
 #include <chrono>
 #include <map>
@@ -9,9 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "real/backend/mpi/deadline.hpp"
-#include "real/backend/mpi/preflight.hpp"
-#include "real/backend/mpi/transport.hpp"
+#include "real/backend/mpi/parts.hpp"
 
 namespace ringside {
 namespace {
@@ -33,7 +32,7 @@ class ToldMpi final : public MpiLibrary {
   int init() override { return 0; }
   bool active() override { return true; }
   int finalize() override { return 0; }
-  void abort(int /*status*/) override {}
+  void end_all(int /*status*/) override {}
   Rank rank() override { return 1; }
   int num_ranks() override { return num_ranks_found; }
   int all_gather(std::span<const char> own, std::span<char> all) override {
