@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
-#include <vector>
+#include <string>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -12,6 +12,7 @@
 #include "cli/options.hpp"
 #include "common/error.hpp"
 #include "real/backend/backends.hpp"
+#include "schedule/registry.hpp"
 #include "sim/engine/mpi_rules.hpp"
 
 namespace ringside::cli {
@@ -32,39 +33,37 @@ std::string library_named(const Flags& flags) {
                     "libraries: --backend mpi)",
                     name(row.backend), name(flags.call.collective)));
   }
-  const std::optional<std::string> missing = flags.library.empty() ? row.unavailable() : std::nullopt;
-  if (missing) {
-    throw Error(ErrorKind::bad_input,
-                fmt::format("say whose rules, such as --library 'Open MPI 4.1.4': {}", *missing));
+  if (!flags.library.empty()) {
+    return flags.library;
   }
-  return flags.library.empty() ? row.library_version() : flags.library;
+  if (const std::optional<std::string> missing = row.unavailable()) {
+    throw Error(ErrorKind::bad_input, "say whose rules, such as --library 'Open MPI 4.1.4': " + *missing);
+  }
+  return row.library_version();
 }
 
 void show_native(Flags flags, const CommonOptions& common) {
   const std::string library = library_named(flags);
   MpiCall& call = flags.call;
   call.ranks_per_node = call.ranks_per_node == 0 ? call.ranks : std::min(call.ranks, call.ranks_per_node);
-  const std::variant<std::vector<MpiSwitch>, std::string> outcome = mpi_switches(library, call);
-  if (const auto* reason = std::get_if<std::string>(&outcome)) {
-    throw Error(ErrorKind::bad_input, *reason);
-  }
   Rows rows;
-  for (const auto& [from, choice] : std::get<std::vector<MpiSwitch>>(outcome)) {
+  for (const auto& [from, algorithm] : mpi_switches(library, call)) {
+    const bool ours = find_algorithm(call.collective, algorithm) != nullptr;
     if (common.format == OutputFormat::json) {
       print_record({{"record", "native"},
                     {"library", library},
                     {"collective", name(call.collective)},
                     {"ranks", call.ranks},
                     {"from_bytes", from.value},
-                    {"algorithm", choice.name},
-                    {"ours", choice.ours}});
+                    {"algorithm", algorithm},
+                    {"predicted", ours}});
     }
-    rows.push_back({format(from), choice.name, choice.ours.empty() ? "not predicted" : choice.ours});
+    rows.push_back({format(from), algorithm, ours ? "yes" : "no"});
   }
   if (common.format == OutputFormat::table) {
     print_line(fmt::format("{}'s own {} on {} ranks, by its source (nothing forced):\n", library,
                            name(call.collective), call.ranks));
-    print(table({">from", "it runs", "predicted as"}, rows));
+    print(table({">from", "it runs", "predicted"}, rows));
   }
 }
 
@@ -76,8 +75,7 @@ void add_show_native(CLI::App& app, CommonOptions& common) {
   auto flags = std::make_shared<Flags>();
   add_name<Backend>(*command, "--backend", flags->backend, "mpi");
   command->add_option("--library", flags->library, "Such as 'MPICH 4.0.2' (default: the installed one)");
-  add_name<Collective>(*command, "--collective", flags->call.collective, "Whose choice")
-      ->default_str(std::string(name(flags->call.collective)));
+  add_name<Collective>(*command, "--collective", flags->call.collective, "Default: all_reduce");
   command->add_option("--ranks", flags->call.ranks, "Number of ranks")
       ->required()
       ->check(CLI::Range(2, 65536));

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include "common/error.hpp"
-#include "schedule/registry.hpp"
 
 namespace ringside {
 
@@ -30,10 +29,7 @@ struct Library {
   std::map<std::string, Table> tables = {};
 };
 
-struct Rules {
-  std::map<std::string, Library> libraries = {};
-  std::map<std::string, MpiChoice> choices = {};
-};
+using Rules = std::map<std::string, Library>;
 
 /// "<4K" or "else".
 std::int64_t limit_of(const std::string& text) {
@@ -42,12 +38,6 @@ std::int64_t limit_of(const std::string& text) {
   }
   const std::int64_t unit = text.back() == 'K' ? 1 << 10 : text.back() == 'M' ? 1 << 20 : 1;
   return std::stoll(text.substr(1)) * unit;
-}
-
-std::string rest_of(std::istringstream& line) {
-  std::string rest;
-  std::getline(line >> std::ws, rest);
-  return rest;
 }
 
 Rules read_rules() {
@@ -60,18 +50,14 @@ Rules read_rules() {
     std::string word;
     line >> first >> word;
     if (first == "library") {
-      Library& library = rules.libraries[word];
-      line >> library.oldest >> library.newest;
-      library.name = rest_of(line);
-    } else if (first == "algorithm") {
-      MpiChoice& choice = rules.choices[word];
-      line >> choice.ours;
-      choice = {.word = word, .ours = choice.ours == "-" ? "" : choice.ours, .name = rest_of(line)};
+      Library& library = rules[word];
+      line >> library.oldest >> library.newest >> std::ws;
+      std::getline(line, library.name);
     } else if (first == "table") {
       std::string collective;
       std::string counted;
       line >> collective >> counted;
-      table = &rules.libraries.at(word).tables[collective];
+      table = &rules.at(word).tables[collective];
       table->of_part = counted == "part";
     } else if (!first.empty() && first.front() != '#') {
       RINGSIDE_CHECK(table != nullptr, "rows stand below their table");
@@ -82,11 +68,6 @@ Rules read_rules() {
     }
   }
   return rules;
-}
-
-const Rules& rules() {
-  static const Rules kRules = read_rules();
-  return kRules;
 }
 
 /// 4.1 of "Open MPI v4.1.4"; 0 where there is no version.
@@ -116,15 +97,15 @@ std::string fallback(const std::string& word, const std::string& library, const 
   const std::int64_t elements = call.bytes.value / static_cast<std::int64_t>(size_of(call.dtype));
   if (call.collective == Collective::all_reduce) {
     if (word == "ring" && elements < call.ranks) {
-      return "doubling";
+      return "recursive_doubling";
     }
-    if (word == "rabenseifner" &&
+    if (word == "halving_doubling" &&
         elements < static_cast<int>(std::bit_floor(static_cast<unsigned>(call.ranks)))) {
-      return library == "mpich" ? "doubling" : "linear";
+      return library == "mpich" ? "recursive_doubling" : "naive";
     }
-  } else if (word == "doubling" && !is_binary(call.ranks)) {
+  } else if (word == "recursive_doubling" && !is_binary(call.ranks)) {
     return "bruck";
-  } else if (word == "neighbours" && call.ranks % 2 != 0) {
+  } else if (word == "neighbour_exchange" && call.ranks % 2 != 0) {
     return "ring";
   }
   return word;
@@ -145,50 +126,34 @@ std::string before_tables(const std::string& library, double version, const MpiC
 
 }  // namespace
 
-std::variant<MpiChoice, std::string> mpi_choice(const std::string& text, const MpiCall& call) {
+std::string mpi_choice(const std::string& text, const MpiCall& call) {
+  static const Rules kRules = read_rules();
   const double version = version_in(text);
-  for (const auto& [word, library] : rules().libraries) {
+  for (const auto& [word, library] : kRules) {
     if (!text.starts_with(library.name) || version < library.oldest || version > library.newest) {
       continue;
     }
     if (!library.tables.contains(std::string(name(call.collective)))) {
-      return fmt::format("{}'s rules for {} are not modelled", library.name, name(call.collective));
+      throw Error(ErrorKind::bad_input,
+                  fmt::format("{}'s rules for {} are not modelled", library.name, name(call.collective)));
     }
     const std::string before = before_tables(word, version, call);
-    return rules().choices.at(before.empty() ? fallback(word_in(library, call), word, call) : before);
+    return before.empty() ? fallback(word_in(library, call), word, call) : before;
   }
-  return fmt::format("the rules of '{}' are not known; known are Open MPI 4.1 to 5.0 and MPICH 4.0 to 5.0",
-                     text);
+  throw Error(
+      ErrorKind::bad_input,
+      fmt::format("the rules of '{}' are not known; known are Open MPI 4.1 to 5.0 and MPICH 4.0 to 5.0",
+                  text));
 }
 
-std::variant<const Algorithm*, std::string> mpi_native(const std::optional<std::string>& library,
-                                                       const MpiCall& call) {
-  if (!library) {
-    return "what MPI does for its own collectives depends on the library; say `software: {mpi: …}`";
-  }
-  const std::variant<MpiChoice, std::string> outcome = mpi_choice(*library, call);
-  if (const auto* reason = std::get_if<std::string>(&outcome)) {
-    return *reason;
-  }
-  const auto& choice = std::get<MpiChoice>(outcome);
-  if (choice.ours.empty()) {
-    return fmt::format("{} chooses {}, which is none of our algorithms", *library, choice.name);
-  }
-  return &known_algorithm(call.collective, choice.ours);
-}
-
-std::variant<std::vector<MpiSwitch>, std::string> mpi_switches(const std::string& library, MpiCall call) {
+std::vector<MpiSwitch> mpi_switches(const std::string& library, MpiCall call) {
   std::vector<MpiSwitch> switches;
   for (std::int64_t power = 4; power <= 1 << 30; power *= 2) {
     for (const std::int64_t part : {4, 5, 6}) {  // All limits are such numbers, times the ranks.
       call.bytes = {power * part / 16 * 4};
-      const std::variant<MpiChoice, std::string> outcome = mpi_choice(library, call);
-      if (const auto* reason = std::get_if<std::string>(&outcome)) {
-        return *reason;
-      }
-      const auto& choice = std::get<MpiChoice>(outcome);
-      if (switches.empty() || switches.back().choice.word != choice.word) {
-        switches.push_back({.from = call.bytes, .choice = choice});
+      const std::string algorithm = mpi_choice(library, call);
+      if (switches.empty() || switches.back().algorithm != algorithm) {
+        switches.push_back({.from = call.bytes, .algorithm = algorithm});
       }
     }
   }

@@ -1,13 +1,10 @@
 #pragma once
 
-#include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "common/names.hpp"
 #include "common/units.hpp"
-#include "schedule/schedule.hpp"
 
 /// Which algorithm MPI libraries choose for their own collectives, by the tables of configs/mpi/rules.txt.
 namespace ringside {
@@ -21,27 +18,18 @@ struct MpiCall {
   DataType dtype = DataType::float32;
 };
 
-struct MpiChoice {
-  std::string word;  ///< In the tables.
-  std::string ours;  ///< Our algorithm that does the same; empty where there is none.
-  std::string name;  ///< The library's algorithm, for people.
-};
-
-/// `library`: its name and version, such as "Open MPI 4.1.4" or "MPICH 4.0.2". A reason where its rules, or
-/// those of this collective, are not known here.
-std::variant<MpiChoice, std::string> mpi_choice(const std::string& library, const MpiCall& call);
-
-/// As which algorithm of ours that is predicted, or why it is not.
-std::variant<const Algorithm*, std::string> mpi_native(const std::optional<std::string>& library,
-                                                       const MpiCall& call);
+/// By the name of our algorithm that does the same; otherwise by a name that none of ours has. Throws
+/// Error{bad_input} where the rules of the library, or those of this collective, are not known here.
+/// `library`: its name and version, such as "Open MPI 4.1.4" or "MPICH 4.0.2".
+std::string mpi_choice(const std::string& library, const MpiCall& call);
 
 /// What is chosen from `from` bytes on.
 struct MpiSwitch {
   Bytes from;
-  MpiChoice choice;
+  std::string algorithm;
 };
 
-/// All switches of messages from 4 B to 1 GiB.
-std::variant<std::vector<MpiSwitch>, std::string> mpi_switches(const std::string& library, MpiCall call);
+/// All switches of messages from 4 B to 1 GiB. Throws as mpi_choice() does.
+std::vector<MpiSwitch> mpi_switches(const std::string& library, MpiCall call);
 
 }  // namespace ringside

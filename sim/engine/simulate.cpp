@@ -37,16 +37,29 @@ struct Model {
   int in_flight = 1;  ///< As in ExecutionPolicy.
 };
 
+std::variant<Model, Unpredicted> mpi_model(const Machine& machine, const Network& network,
+                                           const PointKey& key) {
+  if (!machine.software.mpi) {
+    return Unpredicted{"MPI libraries choose each in their own way; say `software: {mpi: Open MPI 4.1.4}`"};
+  }
+  const int per_node = network.ranks_per_node == 0 ? key.ranks : network.ranks_per_node;
+  try {
+    const std::string chosen =
+        mpi_choice(*machine.software.mpi, {key.collective, key.ranks, per_node, key.bytes, key.dtype});
+    const Algorithm* ours = find_algorithm(key.collective, chosen);
+    return ours != nullptr ? std::variant<Model, Unpredicted>(Model{.algorithm = ours})
+                           : Unpredicted{fmt::format("{} chooses {}, which none of our algorithms does",
+                                                     *machine.software.mpi, chosen)};
+  } catch (const Error& unknown) {
+    return Unpredicted{unknown.what()};
+  }
+}
+
 std::variant<Model, Unpredicted> native_model(const Machine& machine, const Network& network,
                                               const PointKey& key, Backend backend) {
   const BackendModel& model = backend_model(machine, backend);
   if (model.own == OwnCollectives::mpi_rules) {
-    const int per_node = network.ranks_per_node == 0 ? key.ranks : network.ranks_per_node;
-    const std::variant<const Algorithm*, std::string> outcome =
-        mpi_native(machine.software.mpi, {key.collective, key.ranks, per_node, key.bytes, key.dtype});
-    const auto* algorithm = std::get_if<const Algorithm*>(&outcome);
-    return algorithm != nullptr ? std::variant<Model, Unpredicted>(Model{.algorithm = *algorithm})
-                                : Unpredicted{std::get<std::string>(outcome)};
+    return mpi_model(machine, network, key);
   }
   if (model.own == OwnCollectives::unknown || model.own == OwnCollectives::nccl) {
     return Unpredicted{fmt::format("what {} does for its own {} is not modelled", name(model.backend),

@@ -29,14 +29,10 @@ void require_launcher(Backend backend, int num_ranks, const LaunchChoices& choic
                             "ringside measure …`",
                             name(backend), num_ranks));
   }
-  const auto refuse = [&](const std::optional<std::string>& value, const char* key, const char* instead) {
-    if (value) {
-      throw KeyError(fmt::format("{}: has no effect with {}: {}", key, name(backend), instead));
-    }
-  };
-  refuse(choices.ranks.rendezvous, "rendezvous", "its ranks meet in MPI_Init");
-  refuse(choices.ranks.interface, "interface",
-         "the launcher chooses it (Open MPI: `--mca btl_tcp_if_include`)");
+  if (choices.ranks.rendezvous || choices.ranks.interface) {
+    throw KeyError(fmt::format("{}: has no effect with {}: its launcher decides it",
+                               choices.ranks.rendezvous ? "rendezvous" : "interface", name(backend)));
+  }
 }
 
 }  // namespace

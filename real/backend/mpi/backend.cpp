@@ -27,11 +27,8 @@ void end_mpi(int status, void* /*unused*/) {
   if (!library.active()) {
     return;
   }
-  if (status != EXIT_SUCCESS && library.num_ranks() > 1) {
-    std::fflush(nullptr);
-    library.end_all(status);
-  }
-  library.finalize();
+  std::fflush(nullptr);
+  library.end(library.num_ranks() > 1 ? status : EXIT_SUCCESS);
 }
 
 void require_done(int error, const char* doing, MpiLibrary& library) {
@@ -94,21 +91,16 @@ RankBackend join(const RankPlace& place) {
   return backend;
 }
 
-std::optional<std::string> native_unsupported(const PointKey& key) {
-  const std::int64_t elements = buffer_of(key).value / static_cast<std::int64_t>(size_of(key.dtype));
-  if (elements > INT_MAX) {
-    return fmt::format("MPI counts up to {} elements", INT_MAX);
+std::optional<std::string> unsupported_here(const PointKey& key) {
+  if (buffer_of(key).value > INT_MAX) {
+    return fmt::format("MPI counts up to {} bytes", INT_MAX);
   }
-  if (key.collective == Collective::all_to_all && elements % (key.ranks * key.ranks) != 0) {
+  const auto part = static_cast<std::int64_t>(size_of(key.dtype)) * key.ranks;
+  if (key.algorithm == kNative && key.collective == Collective::all_to_all && key.bytes.value % part != 0) {
     return fmt::format("parts of equal size are measured here, and {} ranks do not divide {}", key.ranks,
                        format(key.bytes));
   }
-  return std::nullopt;
-}
-
-std::optional<std::string> unsupported_here(const PointKey& key) {
-  const std::optional<std::string> reason = unsupported_on_cpu(key.dtype);
-  return reason || key.algorithm != kNative ? reason : native_unsupported(key);
+  return unsupported_on_cpu(key.dtype);
 }
 
 std::string describe() { return fmt::format("CPU ranks of mpirun or srun, {}", mpi_library().version()); }

@@ -30,7 +30,7 @@ Loaded load() {
   void* module = ::dlopen(place.c_str(), RTLD_NOW | RTLD_GLOBAL);
   void* function = module == nullptr ? nullptr : ::dlsym(module, "ringside_mpi_library");
   if (function != nullptr) {
-    return {.library = reinterpret_cast<MpiModuleFunction*>(function)()};
+    return {.library = reinterpret_cast<MpiLibrary* (*)()>(function)()};
   }
   return {.why_not = place == kModule
                          ? fmt::format("there is no {}; install an MPI library (Debian: "

@@ -1,6 +1,4 @@
 // libringside_mpi.so: the only part of ringside that sees mpi.h. It links MPI and nothing of ringside.
-#include <climits>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <vector>
@@ -22,15 +20,6 @@ MPI_Request& of(MpiLibrary::Request& request) {
                 alignof(MPI_Request) <= alignof(decltype(request)));
   return *reinterpret_cast<MPI_Request*>(request.room.data());
 }
-
-/// How MPI counts so many bytes as an `int`: longer messages are of elements of four bytes or more.
-struct Counted {
-  explicit Counted(std::size_t bytes)
-      : type(bytes <= INT_MAX ? MPI_BYTE : MPI_FLOAT),
-        count(static_cast<int>(bytes <= INT_MAX ? bytes : bytes / sizeof(float))) {}
-  MPI_Datatype type;
-  int count;
-};
 
 MPI_Datatype type_of(DataType dtype) {
   const bool eight = dtype == DataType::float64 || dtype == DataType::int64;
@@ -165,8 +154,7 @@ class LinkedMpi final : public MpiLibrary {
     MPI_Finalized(&over);
     return begun != 0 && over == 0;
   }
-  int finalize() override { return MPI_Finalize(); }
-  void end_all(int status) override { MPI_Abort(MPI_COMM_WORLD, status); }
+  void end(int status) override { status == 0 ? MPI_Finalize() : MPI_Abort(MPI_COMM_WORLD, status); }
 
   Rank rank() override {
     int rank = 0;
@@ -183,13 +171,10 @@ class LinkedMpi final : public MpiLibrary {
     return MPI_Allgather(own.data(), count, MPI_CHAR, all.data(), count, MPI_CHAR, ours_);
   }
 
-  int start_send(Rank target, std::span<const std::byte> memory, Request& request) override {
-    const Counted counted(memory.size());
-    return MPI_Isend(memory.data(), counted.count, counted.type, target, kTag, ours_, &of(request));
-  }
-  int start_receive(Rank source, std::span<std::byte> memory, Request& request) override {
-    const Counted counted(memory.size());
-    return MPI_Irecv(memory.data(), counted.count, counted.type, source, kTag, ours_, &of(request));
+  int start(MpiSide side, Rank peer, std::span<std::byte> memory, Request& request) override {
+    const int bytes = static_cast<int>(memory.size());
+    return side == MpiSide::send ? MPI_Isend(memory.data(), bytes, MPI_BYTE, peer, kTag, ours_, &of(request))
+                                 : MPI_Irecv(memory.data(), bytes, MPI_BYTE, peer, kTag, ours_, &of(request));
   }
   int test(Request& request, bool& finished) override {
     int flag = 0;

@@ -14,8 +14,6 @@ using Clock = std::chrono::steady_clock;
 constexpr int kTestsBeforeYielding = 20;
 constexpr int kTestsBetweenLooks = 64;
 
-enum class Side { send, receive };
-
 struct Waiting {
   MpiLibrary& library;
   Rank rank;
@@ -25,7 +23,7 @@ struct Waiting {
 
 class MpiTransfer final : public Transfer {
  public:
-  MpiTransfer(const Waiting& waiting, Side side, Rank peer, std::span<std::byte> memory)
+  MpiTransfer(const Waiting& waiting, MpiSide side, Rank peer, std::span<std::byte> memory)
       : waiting_(waiting), side_(side), peer_(peer), memory_(memory) {}
   ~MpiTransfer() override {
     if (started_) {
@@ -36,8 +34,7 @@ class MpiTransfer final : public Transfer {
   MpiTransfer& operator=(const MpiTransfer&) = delete;
 
   void start() override {
-    require(side_ == Side::send ? waiting_.library.start_send(peer_, memory_, request_)
-                                : waiting_.library.start_receive(peer_, memory_, request_));
+    require(waiting_.library.start(side_, peer_, memory_, request_));
     started_ = true;
   }
 
@@ -66,7 +63,7 @@ class MpiTransfer final : public Transfer {
     if (now > end) {
       throw PeerLost(peer_, PeerLost::How::late,
                      fmt::format("rank {} waited {} to {} rank {}", waiting_.rank, text_of(waiting_.timeout),
-                                 side_ == Side::send ? "send to" : "receive from", peer_));
+                                 side_ == MpiSide::send ? "send to" : "receive from", peer_));
     }
     return std::min(end, now + waiting_.timeout);
   }
@@ -80,7 +77,7 @@ class MpiTransfer final : public Transfer {
   }
 
   const Waiting& waiting_;
-  Side side_;
+  MpiSide side_;
   Rank peer_;
   std::span<std::byte> memory_;
   MpiLibrary::Request request_ = {};
@@ -95,11 +92,11 @@ class MpiTransport final : public Transport {
   int num_ranks() const override { return waiting_.library.num_ranks(); }
   std::unique_ptr<Transfer> make_send(Rank target, std::span<const std::byte> memory) override {
     // One memory is of both sides; a send only reads.
-    return std::make_unique<MpiTransfer>(waiting_, Side::send, target,
+    return std::make_unique<MpiTransfer>(waiting_, MpiSide::send, target,
                                          std::span(const_cast<std::byte*>(memory.data()), memory.size()));
   }
   std::unique_ptr<Transfer> make_receive(Rank source, std::span<std::byte> memory) override {
-    return std::make_unique<MpiTransfer>(waiting_, Side::receive, source, memory);
+    return std::make_unique<MpiTransfer>(waiting_, MpiSide::receive, source, memory);
   }
 
  private:
