@@ -13,7 +13,7 @@
 #include "common/error.hpp"
 #include "real/backend/backends.hpp"
 #include "schedule/registry.hpp"
-#include "sim/engine/mpi_rules.hpp"
+#include "sim/mpi/rules.hpp"
 
 namespace ringside::cli {
 namespace {

@@ -20,9 +20,9 @@
 #include "sim/engine/closed_form.hpp"
 #include "sim/engine/flow_prediction.hpp"
 #include "sim/engine/gloo_ring.hpp"
-#include "sim/engine/mpi_rules.hpp"
 #include "sim/engine/replay.hpp"
 #include "sim/engine/shared_processor.hpp"
+#include "sim/mpi/rules.hpp"
 #include "sim/topology/network.hpp"
 #include "sim/topology/route_cost.hpp"
 
@@ -37,29 +37,17 @@ struct Model {
   int in_flight = 1;  ///< As in ExecutionPolicy.
 };
 
-std::variant<Model, Unpredicted> mpi_model(const Machine& machine, const Network& network,
-                                           const PointKey& key) {
-  if (!machine.software.mpi) {
-    return Unpredicted{"MPI libraries choose each in their own way; say `software: {mpi: Open MPI 4.1.4}`"};
-  }
-  const int per_node = network.ranks_per_node == 0 ? key.ranks : network.ranks_per_node;
-  try {
-    const std::string chosen =
-        mpi_choice(*machine.software.mpi, {key.collective, key.ranks, per_node, key.bytes, key.dtype});
-    const Algorithm* ours = find_algorithm(key.collective, chosen);
-    return ours != nullptr ? std::variant<Model, Unpredicted>(Model{.algorithm = ours})
-                           : Unpredicted{fmt::format("{} chooses {}, which none of our algorithms does",
-                                                     *machine.software.mpi, chosen)};
-  } catch (const Error& unknown) {
-    return Unpredicted{unknown.what()};
-  }
-}
-
 std::variant<Model, Unpredicted> native_model(const Machine& machine, const Network& network,
                                               const PointKey& key, Backend backend) {
   const BackendModel& model = backend_model(machine, backend);
   if (model.own == OwnCollectives::mpi_rules) {
-    return mpi_model(machine, network, key);
+    const int per_node = network.ranks_per_node == 0 ? key.ranks : network.ranks_per_node;
+    try {
+      return Model{.algorithm = &mpi_native(machine.software.mpi,
+                                            {key.collective, key.ranks, per_node, key.bytes, key.dtype})};
+    } catch (const Error& none) {
+      return Unpredicted{none.what()};
+    }
   }
   if (model.own == OwnCollectives::unknown || model.own == OwnCollectives::nccl) {
     return Unpredicted{fmt::format("what {} does for its own {} is not modelled", name(model.backend),

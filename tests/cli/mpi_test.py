@@ -187,7 +187,7 @@ class Mpi(RingsideCase):
         return process
 
     def assert_ended(self, process):
-        _, error = process.communicate(timeout=60)
+        error = "".join(process.communicate(timeout=60))  # Launchers use either stream.
         self.assertNotEqual(process.returncode, 0, error)
         self.assertEqual(self.ranks_of(process.pid), {})
         self.assertGreaterEqual(len(self.points()), 1)

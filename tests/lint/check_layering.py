@@ -21,7 +21,7 @@ NARROW = {"results": {"common", "results"}, "schedule": {"common", "results", "s
 # The folders of a module, likewise: each includes only those before it. "" is the module's own files; one that others stand on is
 # listed by its name, without suffix, as a folder of its own.
 FOLDERS = {
-    "sim": ["topology", "sharing", "symmetry", "engine", "nccl", ""],
+    "sim": ["topology", "sharing", "symmetry", "mpi", "engine", "nccl", ""],
     "real": ["system", "execute", "backend", "launch", "measure", "probe", ""],
     "analysis": ["", "comparison", "parameters", "plan", "sharding", "check"],
     "plots": ["drawing", "charts", ""],

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "common/names.hpp"
 #include "common/units.hpp"
+#include "schedule/schedule.hpp"
 
 /// Which algorithm MPI libraries choose for their own collectives, by the tables of configs/mpi/rules.txt.
 namespace ringside {
@@ -22,6 +24,9 @@ struct MpiCall {
 /// Error{bad_input} where the rules of the library, or those of this collective, are not known here.
 /// `library`: its name and version, such as "Open MPI 4.1.4" or "MPICH 4.0.2".
 std::string mpi_choice(const std::string& library, const MpiCall& call);
+
+/// The one of ours. Throws likewise, also where the library is not said or none of ours does the same.
+const Algorithm& mpi_native(const std::optional<std::string>& library, const MpiCall& call);
 
 /// What is chosen from `from` bytes on.
 struct MpiSwitch {

@@ -1,4 +1,4 @@
-#include "sim/engine/mpi_rules.hpp"
+#include "sim/mpi/rules.hpp"
 
 #include <set>
 

@@ -1,4 +1,4 @@
-#include "sim/engine/mpi_rules.hpp"
+#include "sim/mpi/rules.hpp"
 
 #include <bit>
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "common/error.hpp"
+#include "schedule/registry.hpp"
 
 namespace ringside {
 
@@ -144,6 +145,20 @@ std::string mpi_choice(const std::string& text, const MpiCall& call) {
       ErrorKind::bad_input,
       fmt::format("the rules of '{}' are not known; known are Open MPI 4.1 to 5.0 and MPICH 4.0 to 5.0",
                   text));
+}
+
+const Algorithm& mpi_native(const std::optional<std::string>& library, const MpiCall& call) {
+  if (!library) {
+    throw Error(ErrorKind::bad_input,
+                "MPI libraries choose each in their own way; say `software: {mpi: Open MPI 4.1.4}`");
+  }
+  const std::string chosen = mpi_choice(*library, call);
+  const Algorithm* ours = find_algorithm(call.collective, chosen);
+  if (ours == nullptr) {
+    throw Error(ErrorKind::bad_input,
+                fmt::format("{} chooses {}, which none of our algorithms does", *library, chosen));
+  }
+  return *ours;
 }
 
 std::vector<MpiSwitch> mpi_switches(const std::string& library, MpiCall call) {
