@@ -179,12 +179,12 @@ void add_reference_flags(CLI::App& command, CheckFlags& flags) {
   add_machine_flags(command, flags.request.check);
   command
       .add_option("--baseline", flags.request.check.baseline,
-                  "Earlier runs of this machine or its fleet that were as they should be: any log")
+                  "A log of earlier healthy runs of this machine or its fleet")
       ->group(kReferenceGroup);
-  add_read(command, "--gate", "Fail (status 1) unless: 'busbw@1GiB >= p05', 'time@8KiB <= p95'",
+  add_read(command, "--gate", "Fail (status 1) unless this holds: 'busbw@1GiB >= p05', 'time@8KiB <= p95'",
            [&flags](const std::string& text) { flags.gate = parse_gate(text); })
       ->group(kReferenceGroup);
-  command.add_flag("--no-charts", flags.no_charts, "Only the tables");
+  command.add_flag("--no-charts", flags.no_charts, "Do not draw charts");
 }
 
 }  // namespace
@@ -200,14 +200,13 @@ void add_check(CLI::App& app, CommonOptions& common) {
   command->add_option("--ranks", defaults.ranks, "Number of ranks, if the log does not say it")
       ->check(CLI::Range(2, kMaxRanks));
   add_name<Collective>(*command, "--collective", defaults.collective,
-                       "Which collective it is, where two programs print the same columns");
+                       "The log's collective, if its columns fit several");
   add_no_limit_flag(*command, defaults);
   command->footer("check all_reduce.log --machine p4d.24xlarge --gate 'busbw@1GiB >= p05'");
   command->callback([flags, &common] { check_logs(*flags, common); });
 
-  auto* live =
-      add_mode(app, "check live",
-               "Runs what can be run here and checks it: NCCL on GPUs, otherwise Gloo and the probes");
+  auto* live = add_mode(app, "check live",
+                        "Run the test here and check it: NCCL on GPUs, otherwise Gloo and the probes");
   auto here = std::make_shared<CheckFlags>();
   add_reference_flags(*live, *here);
   study::LiveRequest& request = here->request;

@@ -196,11 +196,11 @@ void add_doctor(CLI::App& app, CommonOptions& common) {
   auto* topology =
       command
           ->add_option("--topology", flags->file,
-                       "Instead: the machine's links, drawn. FILE: nvidia-smi topo -m, NCCL's topology XML, "
-                       "lspci -tv, or a copy of /sys; none: this machine")
+                       "Only draw the machine's links. FILE: nvidia-smi topo -m, NCCL's topology XML, "
+                       "lspci -tv, or a copy of /sys (default: this machine)")
           ->type_name("[FILE]")
           ->expected(0, 1);
-  command->add_option("--gpu", flags->gpu, "The model of the GPUs, where --topology finds only numbers")
+  command->add_option("--gpu", flags->gpu, "Model of the GPUs, if --topology finds only their numbers")
       ->needs(topology);
   command->footer("doctor --topology");
   command->callback([flags, topology, &common] {

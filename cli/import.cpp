@@ -151,8 +151,8 @@ void import_topology(const fs::path& file, const std::optional<std::string>& gpu
 }
 
 /// Options of one kind of log, as --help groups them.
-constexpr const char* kMeasurementsGroup = "Of measurements";
-constexpr const char* kTopologiesGroup = "Of topologies";
+constexpr const char* kMeasurementsGroup = "For measurements";
+constexpr const char* kTopologiesGroup = "For topologies";
 
 struct ImportFlags {
   bool anonymise = false;
@@ -194,8 +194,8 @@ void add_gpu_flag(CLI::App& command, std::optional<std::string>& gpu) {
 }  // namespace
 
 void add_import(CLI::App& app, CommonOptions& common) {
-  auto* command = app.add_subcommand(
-      "import", "Read what another tool measured or saw: nccl-tests, OSU, IMB, …; copies; topologies");
+  auto* command =
+      app.add_subcommand("import", "Read output of other tools: nccl-tests, OSU, IMB, …; copies; topologies");
   auto flags = std::make_shared<ImportFlags>();
   study::ImportRequest& request = flags->request;
   command->add_option("LOG", request.log, "A log, as text (docs/importing.md); - is standard input")
@@ -205,17 +205,16 @@ void add_import(CLI::App& app, CommonOptions& common) {
           ->check(CLI::Range(1, kMaxRanks));
   auto* dtype = add_name<DataType>(*command, "--dtype", request.defaults.dtype,
                                    "Element type, if the log does not say it (default: float32)");
-  auto* collective =
-      add_name<Collective>(*command, "--collective", request.defaults.collective,
-                           "Which collective it is, where two programs print the same columns");
+  auto* collective = add_name<Collective>(*command, "--collective", request.defaults.collective,
+                                          "The log's collective, if its columns fit several");
   auto* in_place = command->add_flag_callback(
       "--in-place", [&request] { request.placement = Placement::in_place; },
-      "Of nccl-tests take the in-place times");
+      "Take the in-place times of nccl-tests");
   for (CLI::Option* option : {ranks, dtype, collective, in_place}) {
     option->group(kMeasurementsGroup);
   }
   command->add_flag("--anonymise", flags->anonymise,
-                    "Instead write the log without names of hosts and people and without addresses");
+                    "Only write a copy of the log without host names, user names and addresses");
   add_no_limit_flag(*command, request.defaults);
   add_gpu_flag(*command, flags->gpu);
   command->footer("import osu_allreduce.log --ranks 8");
@@ -228,7 +227,7 @@ void add_import(CLI::App& app, CommonOptions& common) {
     std::optional<std::string> gpu;
   };
   auto of_topology = std::make_shared<TopologyFlags>();
-  topology->add_option("FILE", of_topology->file, "The text")->required();
+  topology->add_option("FILE", of_topology->file, "The output or XML, as a file")->required();
   add_gpu_flag(*topology, of_topology->gpu);
   topology->footer("import topo topo.txt --gpu A100-SXM4-40GB");
   topology->callback(

@@ -185,11 +185,11 @@ void add_list(CLI::App& app, CommonOptions& common) {
     std::string word;
     bool all = false;
   };
-  auto* command = app.add_subcommand("list", "What there is: algorithms, machines, workloads, backends");
+  auto* command = app.add_subcommand("list", "List algorithms, machines, workloads or backends");
   static const std::vector<std::string> kKinds = {"algorithms", "machines", "workloads", "backends"};
   auto flags = std::make_shared<ListFlags>();
   command->add_option("KIND", flags->kind, "algorithms, machines, workloads or backends")->required();
-  command->add_option("WORD", flags->word, "Machines whose row has it, such as H100");
+  command->add_option("WORD", flags->word, "Only machines whose row has this word, such as H100");
   command->add_flag("--all", flags->all, "A row for every machine");
   command->footer("list machines h100");
   command->callback([flags, &common] {

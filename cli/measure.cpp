@@ -56,19 +56,19 @@ void add_flags(CLI::App& command, MeasureFlags& flags) {
   command.add_option("SCENARIO", flags.scenario, "Scenario file (docs/scenario.md)")->required();
   command.add_flag("--explain", flags.explain, "Show every size, and how accurate each algorithm is");
   auto* resume =
-      command.add_flag("--resume", request.resume, "Continue a run that was ended; keep its results");
+      command.add_flag("--resume", request.resume, "Continue an interrupted run; keep its results");
   add_launch_flags(command, request.launch);
   add_point_flags(command, request.launch);
   // What it was called before is --passes.
   auto* repetitions =
-      command.add_option("--repetitions,--passes", request.repetitions, "Rounds through all points")
+      command.add_option("--repetitions,--passes", request.repetitions, "Runs of the whole list of points")
           ->check(CLI::Range(1, 1000))
           ->capture_default_str();
-  auto* check = add_read(command, "--check",
-                         "Which results are checked, outside the timer: every one, or the last of a point",
-                         [&request](const std::string& text) { request.check_every_call = text == "every"; })
-                    ->check(CLI::IsMember({"every", "last"}))
-                    ->default_str("every");
+  auto* check =
+      add_read(command, "--check", "Check every result, or the last one of each point; outside the timer",
+               [&request](const std::string& text) { request.check_every_call = text == "every"; })
+          ->check(CLI::IsMember({"every", "last"}))
+          ->default_str("every");
   for (CLI::Option* option : {resume, repetitions, check}) {
     option->group(kPointsGroup);
   }
@@ -88,11 +88,11 @@ void add_measure(CLI::App& app, CommonOptions& common) {
 
 void add_compare(CLI::App& app, CommonOptions& common) {
   auto* command = app.add_subcommand(
-      "compare", "The main job: predict, measure (or read `measured:`), draw, and say who wins");
+      "compare", "Predict, measure (or read `measured:`), draw, and name the fastest algorithm");
   auto flags = std::make_shared<MeasureFlags>();
   add_flags(*command, *flags);
   add_calibrate_flags(*command, flags->request.launch);
-  command->add_flag("--fitted", flags->request.fitted, "Also draw lines fitted to what was measured");
+  command->add_flag("--fitted", flags->request.fitted, "Also draw lines fitted to the measurements");
   command->add_flag("--no-charts", flags->no_charts, "Do not draw charts");
   command->footer("compare configs/scenarios/quickstart.yaml");
   command->callback([flags, command, &common] { run(*command, *flags, common); });

@@ -80,8 +80,8 @@ void add_common(CLI::App& app, CommonOptions& common) {
   add_read(app, "--color", "auto, always or never; auto: on a terminal, unless NO_COLOR is set",
            choose_colour)
       ->default_str("auto");
-  app.add_flag("--svg", common.svg, "Draw charts as SVG, too, beside PNG");
-  app.add_flag("--pdf", common.pdf, "Draw charts as PDF, too, beside PNG");
+  app.add_flag("--svg", common.svg, "Draw charts as SVG in addition to PNG");
+  app.add_flag("--pdf", common.pdf, "Draw charts as PDF in addition to PNG");
   add_read(app, "--chart-size", "Charts for the screen, or for a page (17 cm) or column (8.5 cm) of a paper",
            [&common](const std::string& text) {
              const auto size = plots::chart_size(text);
@@ -112,21 +112,21 @@ void add_launch_flags(CLI::App& command, study::LaunchChoices& choices) {
   const auto add = [&](const char* flag, std::optional<std::string>& value, const char* help) {
     command.add_option(flag, value, help)->group(kRanksGroup);
   };
-  add("--wrap", choices.ranks.wrap, "Command before each rank, such as 'taskset -c {rank}'");
+  add("--wrap", choices.ranks.wrap, "Command prefix of ranks, such as 'taskset -c {rank}'");
   add("--interface", choices.ranks.interface, "Network interface of the ranks (default: loopback)");
   add("--rendezvous", choices.ranks.rendezvous,
       "Where ranks of mpirun, srun or torchrun meet: file:///path or redis://host:port");
   add_backend_flag(command, choices, "auto, gloo, nccl, shm or mpi (default: the scenario's, or auto)");
   command
       .add_option("--ranks-per-gpu", choices.ranks.gpu.ranks_per_gpu,
-                  "nccl: so many ranks share a GPU; results are marked 'shared GPU'")
+                  "nccl: ranks that share each GPU; results are marked 'shared GPU'")
       ->check(CLI::Range(1, 64))
       ->capture_default_str()
       ->group(kRanksGroup);
   command
       .add_flag_callback(
           "--no-machine-tuning", [&choices] { choices.ranks.tune_machine = false; },
-          "Do not bind ranks to cores, schedule them in batches, prevent idle states or cut messages")
+          "No binding to cores, no batch scheduling, no idle states prevented, no segments")
       ->group(kRanksGroup);
 }
 
@@ -147,9 +147,9 @@ void add_calibrate_flags(CLI::App& command, study::LaunchChoices& choices) {
 void add_machine_flags(CLI::App& command, study::CheckRequest& request) {
   auto* machine = command.add_option("--machine", request.machine, "A name of `list machines`, or a file");
   auto* topology = command.add_option("--topology", request.topology,
-                                      "The machine as `nvidia-smi topo -m` or NCCL's topology XML");
-  auto* gpu = command.add_option("--gpu", request.gpu,
-                                 "Model of the GPUs where nothing else says it, such as '8 x B200'");
+                                      "Output of `nvidia-smi topo -m`, or NCCL's topology XML");
+  auto* gpu =
+      command.add_option("--gpu", request.gpu, "GPUs of a node, if the log does not say, such as '8 x B200'");
   for (CLI::Option* option : {machine, topology, gpu}) {
     option->group(kReferenceGroup);
   }
@@ -159,7 +159,7 @@ void add_machine_flags(CLI::App& command, study::CheckRequest& request) {
 void add_no_limit_flag(CLI::App& command, ImportDefaults& defaults) {
   command.add_flag_callback(
       "--no-limit", [&defaults] { defaults.most_bytes = std::numeric_limits<std::uint64_t>::max(); },
-      "Read logs of more than 1 GiB, too, to their end");
+      "Read logs to the end, even above 1 GiB");
 }
 
 void add_network_flag(CLI::App& command, study::CheckRequest& request) {

@@ -131,19 +131,18 @@ void add_line(CLI::App& command, CLI::Option& plan, study::PlanLine& line) {
   CLI::Option* model =
       command.add_option("--model", line.model,
                          "A name of `list workloads`, a workload file, or config.json of a language model");
-  CLI::Option* gradients =
-      command.add_option("--gradients", line.gradients,
-                         "Instead of a model: bytes of gradients ('88 MB') or parameters ('22 M')");
+  CLI::Option* gradients = command.add_option(
+      "--gradients", line.gradients, "Without a model: bytes of gradients ('88 MB') or parameters ('22 M')");
   CLI::Option* shard = command.add_option(
       "--shard", line.sharding, "ddp, zero1, zero2, zero3, fsdp, hybrid, lora or qlora; several with commas");
   CLI::Option* search =
-      command.add_flag("--search", line.search, "Try all of these; name the best and the runner-up");
+      command.add_flag("--search", line.search, "Try all ways of --shard; name the best two");
   CLI::Option* sequence =
       command.add_option("--sequence", line.sequence, "Tokens of a sample, instead of the model's");
   CLI::Option* tokens =
       command.add_option("--tokens", line.tokens, "Length of the training, such as '300 B'");
-  CLI::Option* epochs = command.add_option("--epochs", line.epochs, "The same in epochs");
-  CLI::Option* batch = command.add_option("--batch", line.batch, "Samples of one GPU per pass");
+  CLI::Option* epochs = command.add_option("--epochs", line.epochs, "Length of the training in epochs");
+  CLI::Option* batch = command.add_option("--batch", line.batch, "Samples of each GPU per pass");
   CLI::Option* bandwidth =
       command.add_option("--bandwidth", line.bandwidth, "Measured PCIe bandwidth, such as '20 GB/s'");
   CLI::Option* known = command.add_option(
@@ -179,7 +178,7 @@ void add_plan(CLI::App& app, CommonOptions& common) {
   command->add_option("--deadline", request.deadline, "Longest run, such as '2 h'");
   command->add_option("--budget", request.budget, "Highest cost, such as '20 USD'");
   CLI::Option* exchange = command->add_option("--exchange", request.exchange,
-                                              "Rate of a currency, such as '1 EUR = 1.08 USD' (repeatable)");
+                                              "Exchange rate, such as '1 EUR = 1.08 USD' (repeatable)");
   CLI::Option* explain = command->add_option("--explain", request.explained,
                                              "Explain the offers whose name contains this (repeatable)");
   for (CLI::Option* repeated : {sweep, offers, exchange, explain}) {

@@ -130,18 +130,19 @@ void add_predict(CLI::App& app, CommonOptions& common) {
   command->add_option("SCENARIO", flags->scenario, "Scenario file (docs/scenario.md)")->required();
   study::PredictRequest& request = flags->request;
   add_name<Fidelity>(*command, "--fidelity", request.fidelity,
-                     "auto, closed_form, replay or flow; auto takes flow where anything is shared")
+                     "auto, closed_form, replay or flow; auto takes flow if there is contention")
       ->default_str("auto");
-  command->add_flag("--force", request.force, "Simulate even where that takes very long");
+  command->add_flag("--force", request.force, "Simulate even if that takes very long");
   command->add_flag("--charts,!--no-charts", flags->charts, "Draw charts as well");
   command->add_flag(
       "--explain", flags->explain,
       "Show every message size, the simulated classes of ranks, and NCCL's algorithm, protocol and "
       "channels with their reason");
   command
-      ->add_option("--sweep", flags->sweeps,
-                   "Vary ranks, ranks_per_node, bytes or a key of the machine: KEY=FROM:TO:STEP, such as "
-                   "bandwidth=5GB/s:100GB/s:log10 or ranks=2:64:2x; prints and draws who wins (repeatable)")
+      ->add_option(
+          "--sweep", flags->sweeps,
+          "Vary ranks, ranks_per_node, bytes or a key of the machine: KEY=FROM:TO:STEP, such as "
+          "bandwidth=5GB/s:100GB/s:log10 or ranks=2:64:2x; prints and draws the fastest (repeatable)")
       ->allow_extra_args(false);
   add_read(*command, "--model",
            fmt::format("Model of NCCL's own collectives: {}", fmt::join(names_of<NativeModel>(), ", ")),

@@ -331,17 +331,18 @@ void add_show(CLI::App& app, CommonOptions& common) {
   auto* command = app.add_subcommand("show", "A schedule round by round, such as show ring --ranks 4");
   auto flags = std::make_shared<ShowFlags>();
   ScheduleRequest& schedule = flags->schedule;
-  command->add_option("ALGORITHM", flags->algorithm, "Its name, or the word `machine`")->required();
+  command->add_option("ALGORITHM", flags->algorithm, "Name of an algorithm, or the word `machine`")
+      ->required();
   command->add_option("--ranks", schedule.num_ranks, "Number of ranks")
       ->required()
       ->check(CLI::Range(1, kMaxShownRanks));
-  add_name<Collective>(*command, "--collective", schedule.collective, "Which collective's algorithm")
+  add_name<Collective>(*command, "--collective", schedule.collective, "Collective of the algorithm")
       ->default_str(std::string(name(schedule.collective)));
   command->add_option("--root", schedule.root, "Root of broadcast, reduce and gather")->capture_default_str();
-  command->add_option("--ranks-per-node", schedule.ranks_per_node, "For hierarchical");
+  command->add_option("--ranks-per-node", schedule.ranks_per_node, "For hierarchical: ranks of a node");
   command->add_option("--segments", schedule.segments, "For pipelined algorithms: segments per chunk");
   auto* size =
-      add_bytes(*command, "--size", flags->size, "Also how ranks run a message of this size, such as 16MiB");
+      add_bytes(*command, "--size", flags->size, "Also show how ranks run this message size, such as 16MiB");
   command
       ->add_option("--on", flags->site,
                    "With --size: what ranks on `gpu`, `cpu`, `own_core` (a CPU core for each) or "

@@ -13,8 +13,8 @@
 namespace ringside::cli {
 
 void add_submit(CLI::App& app, CommonOptions& common) {
-  auto* command = app.add_subcommand(
-      "submit", "A log as the two files that configs/evaluation holds of a source, to give to others");
+  auto* command =
+      app.add_subcommand("submit", "Write a log as the two files of a source in configs/evaluation");
   auto request = std::make_shared<study::SubmitRequest>();
   command->add_option("LOG", request->log, "A log of nccl-tests")->required();
   add_machine_flags(*command, request->machine);

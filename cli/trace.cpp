@@ -171,13 +171,13 @@ void add_trace(CLI::App& app, CommonOptions& common) {
   auto flags = std::make_shared<Flags>();
   study::TraceRequest& request = flags->request;
   command->add_option("SCENARIO", flags->scenario, "Scenario file (docs/scenario.md)")->required();
-  command->add_option("--algorithm", request.algorithms, "Only these, such as naive,ring")
+  command->add_option("--algorithm", request.algorithms, "Only these algorithms, such as naive,ring")
       ->delimiter(',')
       ->allow_extra_args(false);
   command->add_option("--ranks", request.ranks, "Number of ranks (default: the scenario's last)")
       ->check(CLI::Range(1, study::kMostTracedRanks));
   add_bytes(*command, "--bytes", request.bytes, "Message size (default: the scenario's last)");
-  command->add_flag("--measure", request.measures, "Also run it on real ranks, on the same time axis");
+  command->add_flag("--measure", request.measures, "Also measure it, and draw both on one time axis");
   add_calibrate_flags(*command, request.launch);
   add_launch_flags(*command, request.launch);
   add_point_flags(*command, request.launch);

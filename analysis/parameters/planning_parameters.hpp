@@ -19,6 +19,7 @@ enum class PlanningParameter : std::size_t {
   attention_hopper,
   traversals,
   layer_time,
+  gathered_time,
   dequantised,
   experts,
   exposed_ddp,

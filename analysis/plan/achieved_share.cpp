@@ -1,6 +1,6 @@
 #include "analysis/plan/achieved_share.hpp"
 
-#include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -30,12 +30,15 @@ LanguageSpeed language_speed(const GpuSheet& gpu, const Workload& workload, bool
   const std::string kind = gpu_class(gpu);
   const auto known = shares.find(kind);
   const bool sparse = workload.transformer->experts > 1;
+  // Adapters double a layer's kernels: two small products, a scaling and a sum beside each product. Float8
+  // comes with Transformer Engine, whose layers fuse norms, casts and activations.
+  constexpr double kHalf = 0.5;
   LanguageSpeed speed{
       .share =
           known != shares.end() ? parameters[known->second] : share_of_other(kind) * parameters[share_ampere],
       .attention = parameters[kind == "hopper" || kind == "blackwell" ? attention_hopper : attention_ampere],
       .traversals = parameters[traversals],
-      .layer_time = adapters ? 1e-6 * parameters[layer_time] : 0,
+      .layer_time = 1e-6 * parameters[layer_time] * (adapters ? 1 : kHalf),
       .dequantised = parameters[dequantised],
       .time = {.low = parameters[sparse     ? sparse_low
                                  : adapters ? adapters_low
@@ -44,18 +47,21 @@ LanguageSpeed language_speed(const GpuSheet& gpu, const Workload& workload, bool
                .high = parameters[sparse     ? sparse_high
                                   : adapters ? adapters_high
                                              : dense_high]},
-      .extrapolated = !measured.contains(chip_of(gpu))};
+      // A share that no run bore on is still the guess.
+      .extrapolated =
+          !measured.contains(chip_of(gpu)) ||
+          (known != shares.end() && parameters[known->second] == planning_guesses()[known->second])};
   if (workload.compute.precision == Precision::float8) {
     speed.share *= parameters[share_float8];
     speed.attention *= parameters[share_float8];  // It stays at the rate of 16 bits.
+    speed.layer_time *= kHalf;
   }
   if (sparse) {
     speed.share /= parameters[experts];
   }
   if (speed.extrapolated) {
-    constexpr double kWider = 1.25;
-    speed.time.low /= kWider;
-    speed.time.high *= kWider;
+    speed.time.low /= kExtrapolatedWider;
+    speed.time.high *= kExtrapolatedWider;
   }
   return speed;
 }
@@ -66,7 +72,7 @@ double seconds_of(const Work& work, const GpuSheet& gpu, Precision precision, co
       work.matrices / flop_rate(gpu, precision) + speed.attention * work.attention / flop_rate(gpu, half);
   const double memory =
       (speed.traversals * work.traversed + speed.dequantised * work.dequantised) / gpu.memory_bandwidth.value;
-  return std::max(arithmetic / speed.share + memory, speed.layer_time * work.layers);
+  return std::hypot(arithmetic / speed.share + memory, speed.layer_time * work.layers);
 }
 
 FamilySpeed family_speed(ModelFamily family) {

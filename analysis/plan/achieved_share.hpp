@@ -16,13 +16,16 @@ struct LanguageSpeed {
   double share = 1;        ///< Share of the data sheet's dense rate.
   double attention = 1;    ///< Time of an operation of attention, of one of matrices in 16 bits.
   double traversals = 0;   ///< Times that the kept activations cross memory in a forward pass.
-  double layer_time = 0;   ///< Seconds that one layer takes at least in one direction.
+  double layer_time = 0;   ///< Seconds that launching the kernels of one layer takes in one direction.
   double dequantised = 0;  ///< Bytes of GPU memory that turning a four-bit weight back moves, per pass.
   Interval<double> time = {
       .low = 1, .typical = 1, .high = 1};  ///< Time of a step over what these say: 90 % of runs.
   /// Nobody published such a run on this kind of GPU: the numbers are others', the interval wide.
   bool extrapolated = false;
 };
+
+/// By how much that widens both ends.
+inline constexpr double kExtrapolatedWider = 1.25;
 
 /// From configs/planning/parameters.yaml, whose sources are those of configs/scaling/language_models.csv.
 /// Measured: data-centre A100, H100, Blackwell; others of their generation are extrapolated. GeForce and Ada:

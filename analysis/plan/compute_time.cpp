@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "analysis/plan/achieved_share.hpp"
+#include "analysis/plan/gpu_memory.hpp"
 #include "common/numbers.hpp"
 #include "sim/topology/gpu_models.hpp"
 
@@ -105,8 +106,7 @@ ComputeTime of_language_model(const Workload& workload, const GpuSheet& gpu) {
   const double in_layers = model.layers * forward_flops_of_layer(model);
   Work work{.matrices = 3 * (model.layers * matrices + forward_flops_of(model) - in_layers),
             .attention = 3 * (in_layers - model.layers * matrices),
-            .traversed = 3.0 * (precision == Precision::float32 ? 4 : 2) * model.layers *
-                         kept_elements_of_layer(model)};
+            .traversed = 3.0 * model.layers * kept_bytes_of_layer(model, precision)};
   const LanguageSpeed speed = language_speed(gpu, workload, false, planning_parameters());
   const Seconds typical{seconds_of(work, gpu, precision, speed)};
   const double share = work.operations() / flop_rate(gpu, precision) / typical.value;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
+#include <string>
 
 namespace ringside {
 namespace {
@@ -63,6 +65,21 @@ Memory memory_need(const Plan& plan, int batch_per_gpu) {
           .gathered = {},
           .activations = {activations_of_sample(workload).value_or(0) * batch_per_gpu},
           .context = kContext};
+}
+
+double kept_bytes_of_layer(const Transformer& model, Precision precision) {
+  const bool is_whole = precision == Precision::float32 || precision == Precision::tf32;
+  const double whole = static_cast<double>(is_whole ? kFloat32 : kFloat16) * kept_elements_of_layer(model);
+  const double wide = (model.gated ? 3.0 : 1.0) * static_cast<double>(model.intermediate);
+  const double less = 2 * static_cast<double>(model.hidden) + model.active_experts * wide;
+  return precision == Precision::float8 ? whole - static_cast<double>(model.sequence) * less : whole;
+}
+
+Bytes usable_memory(const GpuSheet& gpu) {
+  static const std::set<std::string> decimal = {"T4",  "A10", "A10G", "A40",  "L4",
+                                                "L20", "L40", "L40S", "B300", "GB300"};
+  constexpr std::int64_t kGiB = 1 << 30;
+  return decimal.contains(gpu.model) ? gpu.memory : Bytes{gpu.memory.value / 1'000'000'000 * kGiB};
 }
 
 std::optional<int> largest_batch(Bytes memory, const Memory& none, const Memory& one) {

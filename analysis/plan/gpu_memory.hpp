@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "common/units.hpp"
+#include "scenario/machine/catalog.hpp"
 #include "scenario/plan/plan.hpp"
 
 /// What one GPU keeps.
@@ -22,6 +23,14 @@ struct Memory {
 /// With plain data parallelism. Activations of which nothing says how large they are count as nothing.
 Memory memory_need(const Plan& plan, int batch_per_gpu);
 bool activations_known(const Workload& workload);
+
+/// Bytes of one sample that a layer keeps for its backward pass. In 8 bits, what matrices multiply is kept
+/// in them: two norms' outputs and the gate's product, of which one fused kernel needs no other copy.
+double kept_bytes_of_layer(const Transformer& model, Precision precision);
+
+/// What programs find on a card: one sold with 40 GB has 40 GiB, 42.9e9 bytes (`nvidia-smi`: 40960 MiB).
+/// Cards of GDDR6 with ECC lose a sixteenth of it; B300 and GB300 are sold by 10^9 bytes.
+Bytes usable_memory(const GpuSheet& gpu);
 
 /// The largest batch that fits; none when no sample does. `none`, `one`: bytes for 0 and 1 samples.
 std::optional<int> largest_batch(Bytes memory, const Memory& none, const Memory& one);

@@ -227,7 +227,7 @@ PlannedStep Planner::without_run(Known& machine) {
   const int accumulate = plan_.synchronisation.accumulate;
   const double batch = batch_of_pass(plan_.workload, machine.gpus, accumulate);
   PlannedStep step{.memory = memory_need(plan_, static_cast<int>(std::ceil(batch)))};
-  step.gpu_memory = machine.sheet ? std::optional(machine.sheet->memory) : std::nullopt;
+  step.gpu_memory = machine.sheet ? std::optional(usable_memory(*machine.sheet)) : std::nullopt;
   if (plan_.workload.tensors.empty()) {
     step.assumptions.emplace_back("Tensor sizes are unknown: gradients arrive evenly, in pieces of 1 MiB.");
   }

@@ -59,11 +59,11 @@ Work work_of(const Workload& workload, const PlannedStep& step) {
   const double again = layout.recomputes_layers() ? 1 : 0;
   const double attention_again =
       layout.checkpointing.value_or(Checkpointing::none) == Checkpointing::none ? 0 : 1;
-  Work work{.matrices = (1 + backward + again) * matrices + 3 * outside,
-            .attention = (3 + attention_again) * attention,
-            .traversed = (3 + again) * bytes_per_number(workload.compute.precision) * samples * layers *
-                         kept_elements_of_layer(model),
-            .layers = (2 + again) * layers};
+  Work work{
+      .matrices = (1 + backward + again) * matrices + 3 * outside,
+      .attention = (3 + attention_again) * attention,
+      .traversed = (3 + again) * samples * layers * kept_bytes_of_layer(model, workload.compute.precision),
+      .layers = (2 + again) * layers};
   work.last = 1 - (matrices + outside + attention) / work.operations();
   if (layout.adapters == Adapters::qlora) {
     work.dequantised =
@@ -98,7 +98,12 @@ LanguageSpeed speed_of(const Plan& plan, const GpuSheet& gpu, const PlannedStep&
             .dequantised = parameters[PlanningParameter::dequantised],
             .time = {.low = share.typical / share.high, .typical = 1, .high = share.typical / share.low}};
   }
-  return language_speed(gpu, workload, step.layout->adapters != Adapters::none, parameters);
+  LanguageSpeed known = language_speed(gpu, workload, step.layout->adapters != Adapters::none, parameters);
+  const ShardingStyle style = step.layout->style;
+  if (style == ShardingStyle::zero3 || style == ShardingStyle::fsdp || style == ShardingStyle::hybrid) {
+    known.layer_time *= parameters[PlanningParameter::gathered_time];
+  }
+  return known;
 }
 
 }  // namespace ringside

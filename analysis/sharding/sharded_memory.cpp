@@ -97,11 +97,13 @@ Memory sharded_memory(const Workload& workload, const Layout& layout, int micro_
       style != ShardingStyle::zero3 && style != ShardingStyle::fsdp && style != ShardingStyle::hybrid;
   const double number = bytes_per_number(workload.compute.precision);
   const double of_matrix = bytes_per_matrix_weight(layout, number);
+  // Beside four bits, the rest is cast to float32 (peft's prepare_model_for_kbit_training).
+  const double of_rest = layout.adapters == Adapters::qlora ? kFloat32 : number;
   const TrainedElements trained = trained_on_rank(model, layout);
   const double optimizer = optimizer_bytes(workload.memory.optimizer) - (number < kFloat32 ? 0 : kFloat32);
   Memory memory{};
   memory.weights = left(!whole_weights, of_matrix * layers * experts,
-                        of_matrix * layers * matrices + number * (layers * small + outside));
+                        of_matrix * layers * matrices + of_rest * (layers * small + outside));
   memory.gradients = left(style != ShardingStyle::ddp && style != ShardingStyle::zero1,
                           number * trained.experts, number * trained.others);
   memory.optimizer =
@@ -115,7 +117,7 @@ Memory sharded_memory(const Workload& workload, const Layout& layout, int micro_
   }
   const double under_way = std::min(micro_batches, layout.pipeline);
   const double parts = static_cast<double>(layout.tensor) * layout.context;
-  const double kept = number * kept_elements_of_layer(model) / parts;
+  const double kept = kept_bytes_of_layer(model, workload.compute.precision) / parts;
   const double input = number * static_cast<double>(model.sequence * model.hidden) / parts;
   // In the model's own type, and in float32 for the loss (Korthikanti et al. 2022, section 4.3).
   const double logits = (number + kFloat32) * static_cast<double>(model.sequence) *

@@ -206,7 +206,7 @@ PlannedStep Planner::estimate(const Offer& offer, const Layout& layout, std::opt
   step.micro_batch = micro_batch.value_or(
       workload.batch_per_gpu.value_or(std::max(1, static_cast<int>(std::lround(of_replica / accumulate)))));
   step.micro_batches = std::max(1, static_cast<int>(std::ceil(of_replica / step.micro_batch)));
-  step.gpu_memory = sheet->memory;
+  step.gpu_memory = usable_memory(*sheet);
   if (!fits(workload, !layout.checkpointing, step)) {
     step.problem = fmt::format(
         "does not fit: {} on each GPU, which has {}{}", in_gb(step.memory.total()), in_gb(*step.gpu_memory),

@@ -113,7 +113,7 @@ FactorSummary summary_of_speeds(const std::vector<SpeedCheck>& checks) {
     factors.push_back(check.factor());
     inside += check.inside() ? 1U : 0U;
   }
-  return summary_of_factors(std::move(factors), inside);
+  return summary_of_factors(factors, inside);
 }
 
 void print_json(const std::vector<SpeedCheck>& checks) {

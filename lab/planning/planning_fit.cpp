@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <memory>
 #include <set>
@@ -10,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "analysis/plan/achieved_share.hpp"
 #include "common/error.hpp"
 #include "lab/planning/planning_held_out_text.hpp"
 #include "lab/planning/published_speeds.hpp"
@@ -127,68 +127,44 @@ PlanningParameters RunFit::fit_without(const std::string& source) {
   return best;
 }
 
-/// How far a run is off beyond its communication's ends: the part of speed.time that puts it just inside.
-struct Surprise {
-  std::string source;
-  double weight = 1;
-  PlanningParameter low = dense_low;  ///< The quantile that it bears on; its high one follows.
-  double faster = 0;                  ///< A logarithm, as is
-  double slower = 0;
-};
+/// Logarithms of how far runs are off, by the low quantile that they bear on, and by source.
+using Surprises = std::map<PlanningParameter, std::map<std::string, std::vector<double>>>;
 
-Surprise surprise_of(const RunFit::Row& row, const PlannedStep& step, const PlanningParameters& parameters) {
-  Surprise surprise{.source = row.source, .weight = row.weight};
-  surprise.low = row.run->model().experts > 1                   ? sparse_low
-                 : row.run->layout().adapters != Adapters::none ? adapters_low
-                                                                : dense_low;
-  const auto high = static_cast<PlanningParameter>(static_cast<std::size_t>(surprise.low) + 1);
+PlanningParameter high_of(PlanningParameter low) {
+  return static_cast<PlanningParameter>(static_cast<std::size_t>(low) + 1);
+}
+
+/// Beyond its communication's ends: the part of speed.time that puts a run just inside.
+void add_surprise(const RunFit::Row& row, const PlannedStep& step, const PlanningParameters& parameters,
+                  Surprises& surprises) {
+  const PlanningParameter low = row.run->model().experts > 1                   ? sparse_low
+                                : row.run->layout().adapters != Adapters::none ? adapters_low
+                                                                               : dense_low;
   const double typical = step.total.typical.value;
   const double error = std::log(*row.run->step_seconds / typical);
-  const auto beside = [&](Seconds end, PlanningParameter quantile) {
-    const double all = std::log(end.value / typical);
-    const double time = std::log(parameters[quantile]);
-    const double communication = std::max(0.0, all * all - time * time);
-    return std::sqrt(std::max(0.0, error * error - communication));
-  };
-  (error < 0 ? surprise.faster : surprise.slower) =
-      beside(error < 0 ? step.total.low : step.total.high, error < 0 ? surprise.low : high);
-  return surprise;
+  const double all = std::log((error < 0 ? step.total.low : step.total.high).value / typical);
+  const double time = std::abs(std::log(parameters[error < 0 ? low : high_of(low)])) +
+                      (step.extrapolated ? std::log(kExtrapolatedWider) : 0);
+  const double communication = std::max(0.0, all * all - time * time);
+  surprises[low][row.source].push_back(std::sqrt(std::max(0.0, error * error - communication)));
 }
 
-/// The value that 95 % of the weight does not exceed.
-double quantile_of(std::vector<std::pair<double, double>> values) {
-  constexpr double kShare = 0.95;
-  std::sort(values.begin(), values.end());
-  double all = 0;
-  for (const auto& [value, weight] : values) {
-    all += weight;
-  }
-  double sum = 0;
-  for (const auto& [value, weight] : values) {
-    sum += weight;
-    if (sum >= kShare * all) {
-      return value;
-    }
-  }
-  return 0;
-}
-
-void set_quantiles(const std::vector<Surprise>& surprises, const std::string& held_out,
-                   PlanningParameters& parameters) {
-  constexpr double kLeast = 0.05;
-  for (const PlanningParameter low : {dense_low, adapters_low, sparse_low}) {
-    std::vector<std::pair<double, double>> faster;
-    std::vector<std::pair<double, double>> slower;
-    for (const Surprise& one : surprises) {
-      if (one.low == low && one.source != held_out) {
-        faster.emplace_back(one.faster, one.weight);
-        slower.emplace_back(one.slower, one.weight);
+/// What holds 90 % of the runs of the median source. Runs of one source err alike: pooled, a source with many
+/// runs, or one that is far off, would set the interval alone. Few sources bear on adapters and experts,
+/// which are one thing more to be wrong about: no narrower than dense models.
+void set_quantiles(const Surprises& surprises, const std::string& held_out, PlanningParameters& parameters) {
+  double end = 0.05;
+  for (const auto& [low, by_source] : surprises) {
+    std::vector<double> ends;
+    for (const auto& [source, some] : by_source) {
+      if (source != held_out) {
+        ends.push_back(at_share(some, 0.9));
       }
     }
-    if (!faster.empty()) {
-      parameters[low] = std::exp(-std::max(kLeast, quantile_of(std::move(faster))));
-      parameters[static_cast<PlanningParameter>(static_cast<std::size_t>(low) + 1)] =
-          std::exp(std::max(kLeast, quantile_of(std::move(slower))));
+    if (!ends.empty()) {
+      end = std::max(end, median_of(std::move(ends)));
+      parameters[low] = std::exp(-end);
+      parameters[high_of(low)] = std::exp(end);
     }
   }
 }
@@ -218,13 +194,13 @@ PlanningStudy study_planning(const std::vector<PublishedRun>& runs) {
     sources.insert(row.source);
   }
   PlanningStudy study{.all = fit.fit_without({}), .folds = {}, .rows = fit.rows().size()};
-  std::vector<Surprise> surprises;
+  Surprises surprises;
   for (const std::string& source : sources) {
     study.folds.push_back({.source = source, .parameters = fit.fit_without(source)});
     for (const RunFit::Row& row : fit.rows()) {
       if (row.source == source) {
         const PlanningParameters& parameters = study.folds.back().parameters;
-        surprises.push_back(surprise_of(row, fit.step(row, parameters), parameters));
+        add_surprise(row, fit.step(row, parameters), parameters, surprises);
       }
     }
   }

@@ -1,7 +1,5 @@
 #include "lab/planning/published_runs.hpp"
 
-#include <fstream>
-#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -98,14 +96,6 @@ PublishedRun run_of(const Cells& cells, int line, const std::filesystem::path& t
   return run;
 }
 
-std::string table_text(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) {
-    throw Error(ErrorKind::bad_input, fmt::format("{}: there is no such file", file.string()));
-  }
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
-
 }  // namespace
 
 std::optional<double> RunCheck::ratio() const {
@@ -119,22 +109,14 @@ bool RunCheck::inside() const {
          *run.step_seconds <= step.total.high.value;
 }
 
-bool is_table_of_runs(const std::filesystem::path& table) {
-  std::ifstream stream(table);
-  std::string header;
-  std::getline(stream, header);
-  return header.starts_with("run,");
-}
+bool is_table_of_runs(const std::filesystem::path& table) { return has_header(table, "run,"); }
 
 std::vector<PublishedRun> load_published_runs(const std::filesystem::path& table, const KnownNames& known) {
   const std::string file = table.string();
-  const CsvTable rows = parse_csv(table_text(table), file);
+  const CsvTable rows = read_table(table);
   std::vector<PublishedRun> runs;
   for (const CsvRow& row : rows.rows) {
     runs.push_back(run_of(Cells(rows, row, file), row.line, table, known));
-  }
-  if (runs.empty()) {
-    throw Error(ErrorKind::bad_input, fmt::format("{}: has no rows", file));
   }
   return runs;
 }

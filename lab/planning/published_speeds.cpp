@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <map>
 
@@ -97,20 +95,13 @@ FamilySpeed best_of(const std::vector<FamilySpeed>& candidates, const BySource& 
 std::string repository_of(const std::string& source) { return source.substr(0, source.find('@')); }
 
 bool is_table_of_speeds(const std::filesystem::path& table) {
-  std::ifstream stream(table);
-  std::string header;
-  std::getline(stream, header);
-  return header.starts_with("workload,family,gpu,");
+  return has_header(table, "workload,family,gpu,");
 }
 
 std::vector<PublishedSpeed> load_published_speeds(const std::filesystem::path& table,
                                                   const std::filesystem::path& models) {
-  std::ifstream stream(table, std::ios::binary);
-  if (!stream) {
-    throw Error(ErrorKind::bad_input, fmt::format("{}: there is no such file", table.string()));
-  }
   const std::string file = table.string();
-  const CsvTable cells = parse_csv(std::string{std::istreambuf_iterator<char>(stream), {}}, file);
+  const CsvTable cells = read_table(table);
   std::map<std::string, std::pair<double, double>> sums;
   std::vector<PublishedSpeed> speeds;
   for (const CsvRow& row : cells.rows) {
@@ -127,9 +118,6 @@ std::vector<PublishedSpeed> load_published_speeds(const std::filesystem::path& t
     speed.forward_flops = speed.work * found->second.first;
     speed.activations = speed.work * found->second.second;
     speeds.push_back(std::move(speed));
-  }
-  if (speeds.empty()) {
-    throw Error(ErrorKind::bad_input, fmt::format("{}: has no rows", file));
   }
   return speeds;
 }
@@ -200,15 +188,23 @@ std::vector<SpeedCheck> check_speeds(const std::vector<PublishedSpeed>& rows) {
   return checks;
 }
 
-FactorSummary summary_of_factors(std::vector<double> factors, std::size_t inside) {
-  RINGSIDE_CHECK(!factors.empty(), "there is nothing to sum up");
-  std::sort(factors.begin(), factors.end());
-  const auto at = [&](double share) {
-    return factors[static_cast<std::size_t>(std::ceil(share * static_cast<double>(factors.size()))) - 1];
-  };
+double at_share(std::vector<double> values, double share) {
+  RINGSIDE_CHECK(!values.empty(), "there is nothing to sum up");
+  std::sort(values.begin(), values.end());
+  const auto place = static_cast<std::size_t>(std::ceil(share * static_cast<double>(values.size())));
+  return values[std::max<std::size_t>(place, 1) - 1];
+}
+
+double median_of(std::vector<double> values) {
+  RINGSIDE_CHECK(!values.empty(), "there is nothing to sum up");
+  std::sort(values.begin(), values.end());
+  return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
+}
+
+FactorSummary summary_of_factors(const std::vector<double>& factors, std::size_t inside) {
   return {.rows = factors.size(),
-          .median = at(0.5),
-          .percentile_90 = at(0.9),
+          .median = at_share(factors, 0.5),
+          .percentile_90 = at_share(factors, 0.9),
           .coverage = static_cast<double>(inside) / static_cast<double>(factors.size())};
 }
 

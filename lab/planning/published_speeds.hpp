@@ -79,6 +79,10 @@ struct FactorSummary {
   double coverage = 0;  ///< Share of rows inside their interval.
 };
 
-FactorSummary summary_of_factors(std::vector<double> factors, std::size_t inside);
+FactorSummary summary_of_factors(const std::vector<double>& factors, std::size_t inside);
+
+/// The value that this share of them does not exceed, and the mean of the two in the middle. There is one.
+double at_share(std::vector<double> values, double share);
+double median_of(std::vector<double> values);
 
 }  // namespace ringside

@@ -16,13 +16,6 @@
 namespace ringside {
 namespace {
 
-/// The value that this share of them does not exceed.
-double at_share(std::vector<double> values, double share) {
-  std::sort(values.begin(), values.end());
-  const auto place = static_cast<std::size_t>(std::ceil(share * static_cast<double>(values.size())));
-  return values[std::max<std::size_t>(place, 1) - 1];
-}
-
 double factor_of(double ratio) { return std::exp(std::abs(std::log(ratio))); }
 
 FactorScore score_of(const std::vector<double>& factors) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <iterator>
 #include <map>
 #include <numeric>
@@ -12,9 +11,7 @@
 
 #include "analysis/plan/compute_time.hpp"
 #include "common/error.hpp"
-#include "common/numbers.hpp"
 #include "lab/planning/table_cells.hpp"
-#include "scenario/yaml/csv.hpp"
 #include "schedule/registry.hpp"
 #include "sim/topology/gpu_models.hpp"
 
@@ -123,14 +120,6 @@ std::string class_of(const Machine& machine, int gpus) {
   return sheet && gpu_class(*sheet) == "geforce" ? "GeForce" : "PCIe";
 }
 
-std::string repository(const PublishedScaling& row) { return repository_of(row.source); }
-
-double median_of(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
-
 template <typename Predict>
 ScalingErrors errors_of(const std::vector<ScalingCheck>& checks, Predict predict) {
   RINGSIDE_CHECK(!checks.empty(), "there is nothing to sum up");
@@ -144,19 +133,11 @@ ScalingErrors errors_of(const std::vector<ScalingCheck>& checks, Predict predict
 }  // namespace
 
 std::vector<PublishedScaling> load_published_scaling(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) {
-    throw Error(ErrorKind::bad_input, fmt::format("{}: there is no such file", file.string()));
-  }
-  const std::string text{std::istreambuf_iterator<char>(stream), {}};
   const std::string shown = file.string();
-  const CsvTable table = parse_csv(text, shown);
+  const CsvTable table = read_table(file);
   std::vector<PublishedScaling> rows;
   for (const CsvRow& row : table.rows) {
     rows.push_back(row_of(Cells(table, row, shown), row.line));
-  }
-  if (rows.empty()) {
-    throw Error(ErrorKind::bad_input, fmt::format("{}: has no rows", shown));
   }
   return rows;
 }
@@ -214,20 +195,18 @@ FactorSummary throughput_summary_of(const std::vector<ScalingCheck>& checks) {
                  [](const ScalingCheck& check) { return check.throughput_factor(); });
   const auto inside = std::count_if(checks.begin(), checks.end(),
                                     [](const ScalingCheck& check) { return check.throughput_inside(); });
-  return summary_of_factors(std::move(factors), static_cast<std::size_t>(inside));
+  return summary_of_factors(factors, static_cast<std::size_t>(inside));
 }
 
 std::vector<ScalingCheck> held_out(const std::vector<ScalingCheck>& checks) {
-  std::vector<ScalingCheck> rest;
-  std::copy_if(checks.begin(), checks.end(), std::back_inserter(rest),
-               [](const ScalingCheck& check) { return !check.row.gave_spread; });
+  std::vector<ScalingCheck> rest = checks;
+  std::erase_if(rest, [](const ScalingCheck& check) { return check.row.gave_spread; });
   return rest;
 }
 
 std::vector<ScalingCheck> of_class(const std::vector<ScalingCheck>& checks, const std::string& system_class) {
-  std::vector<ScalingCheck> rest;
-  std::copy_if(checks.begin(), checks.end(), std::back_inserter(rest),
-               [&](const ScalingCheck& check) { return check.system_class == system_class; });
+  std::vector<ScalingCheck> rest = checks;
+  std::erase_if(rest, [&](const ScalingCheck& check) { return check.system_class != system_class; });
   return rest;
 }
 
@@ -268,7 +247,7 @@ ScalingErrors errors_of_median_elsewhere(const std::vector<ScalingCheck>& checks
   return errors_of(checks, [&](const ScalingCheck& check) {
     std::vector<double> elsewhere;
     for (const ScalingCheck& other : all) {
-      if (repository(other.row) != repository(check.row)) {
+      if (repository_of(other.row.source) != repository_of(check.row.source)) {
         elsewhere.push_back(other.row.efficiency);
       }
     }

@@ -1,6 +1,9 @@
 #pragma once
 
 #include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +15,27 @@
 #include "scenario/yaml/csv.hpp"
 
 namespace ringside {
+
+/// Throws Error{bad_input} where there is no such file, or no row in it.
+inline CsvTable read_table(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) {
+    throw Error(ErrorKind::bad_input, fmt::format("{}: there is no such file", file.string()));
+  }
+  CsvTable table = parse_csv(std::string{std::istreambuf_iterator<char>(stream), {}}, file.string());
+  if (table.rows.empty()) {
+    throw Error(ErrorKind::bad_input, fmt::format("{}: has no rows", file.string()));
+  }
+  return table;
+}
+
+/// Whether the first line of a table begins so.
+inline bool has_header(const std::filesystem::path& table, std::string_view beginning) {
+  std::ifstream stream(table);
+  std::string header;
+  std::getline(stream, header);
+  return header.starts_with(beginning);
+}
 
 /// A row of a published table by column names. Throws Error{bad_input} that names file, line and column.
 class Cells {

@@ -81,7 +81,7 @@ std::optional<BusiestLink> busiest_link(const Execution& execution, const Networ
   const Link link = link_of(busiest);
   return BusiestLink{.seconds = {longest},
                      .limit = {.link_kind = link.kind,
-                               .link = link.name,
+                               .link = name_of(link),
                                .node = link.node < 0 ? std::nullopt : std::optional<int>(link.node),
                                .crossings = static_cast<int>(std::min<std::int64_t>(
                                    loads[busiest].messages, static_cast<std::int64_t>(kMostMessages)))}};

@@ -40,14 +40,14 @@ void set_flow(FlowResult result, Prediction& prediction) {
 
 /// By classes of ranks, links and moves; false where that cannot be, and the prediction says why.
 bool predict_by_classes(const Execution& execution, const Network& network, double messages,
-                        ColourMemory* memory, Prediction& prediction) {
+                        KnownPartition* known, Prediction& prediction) {
   if (symmetry_obstacle(execution, network)) {
     return false;  // A machine of one node, as a rule: nobody expects classes there.
   }
   const auto most_events = static_cast<std::int64_t>(
       std::min(kWorthTrying * messages, static_cast<double>(SymmetryOptions{}.most_events)));
-  const auto found = simulate_symmetric(
-      execution, network, {.most_events = std::max(most_events, kAlwaysTried), .memory = memory});
+  const auto found = simulate_symmetric(execution, network,
+                                        {.most_events = std::max(most_events, kAlwaysTried), .known = known});
   if (const auto* none = std::get_if<NoSymmetry>(&found)) {
     prediction.no_classes = none->reason;
     return false;
@@ -91,7 +91,7 @@ void predict_flow(const Execution& execution, const Network& network, const Flow
     // Chunks that differ in length tell all ranks apart: classes are of no use then.
     const bool even = execution.has_even_chunks();
     if ((!even && predict_free(execution, network, estimate.messages, prediction)) ||
-        predict_by_classes(execution, network, estimate.messages, options.memory, prediction) ||
+        predict_by_classes(execution, network, estimate.messages, options.known, prediction) ||
         (even && predict_free(execution, network, estimate.messages, prediction))) {
       return;
     }

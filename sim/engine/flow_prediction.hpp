@@ -3,15 +3,15 @@
 #include "results/prediction.hpp"
 #include "schedule/program/execution.hpp"
 #include "sim/engine/simulation_options.hpp"
-#include "sim/symmetry/refine.hpp"
+#include "sim/symmetry/known_partition.hpp"
 #include "sim/topology/network.hpp"
 
 namespace ringside {
 
 struct FlowOptions {
   SimulationOptions simulation = {};
-  bool force = false;              ///< Simulate all messages even where that would take very long.
-  ColourMemory* memory = nullptr;  ///< As in SymmetryOptions.
+  bool force = false;               ///< Simulate all messages even where that would take very long.
+  KnownPartition* known = nullptr;  ///< As in SymmetryOptions.
 };
 
 /// Sets the time and its limits, by flow simulation: of classes of ranks where messages are many and

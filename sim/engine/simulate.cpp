@@ -177,7 +177,7 @@ Fidelity fidelity_for(const Network& network, const Execution& execution, const 
 
 /// The prediction without its interval: the execution is the same for both ends of that.
 Prediction predict_on(const Network& network, const Execution& execution, Bytes size,
-                      const PredictOptions& options, ColourMemory& memory) {
+                      const PredictOptions& options, KnownPartition& known) {
   Prediction prediction;
   prediction.fidelity = fidelity_for(network, execution, options);
   prediction.source = network.source;
@@ -201,7 +201,7 @@ Prediction predict_on(const Network& network, const Execution& execution, Bytes 
       }
       break;
     case Fidelity::flow:
-      predict_flow(execution, network, {.simulation = simulation, .force = options.force, .memory = &memory},
+      predict_flow(execution, network, {.simulation = simulation, .force = options.force, .known = &known},
                    prediction);
       break;
     case Fidelity::nccl:
@@ -332,16 +332,15 @@ std::string too_many_ranks(int num_ranks) {
 
 /// Sets the interval of the prediction by predicting both ends.
 void add_interval(const Machine& machine, const Execution& execution, Bytes size, PredictOptions options,
-                  ColourMemory& memory, Prediction& prediction) {
+                  KnownPartition& known, Prediction& prediction) {
   options.trace = nullptr;
   const std::optional<Network> fast = network_at_end(machine, prediction.source, execution.num_ranks(), true);
   const std::optional<Network> slow =
       network_at_end(machine, prediction.source, execution.num_ranks(), false);
   if (fast && slow) {
-    prediction.low =
-        std::min(prediction.seconds, predict_on(*fast, execution, size, options, memory).seconds);
+    prediction.low = std::min(prediction.seconds, predict_on(*fast, execution, size, options, known).seconds);
     prediction.high =
-        std::max(prediction.seconds, predict_on(*slow, execution, size, options, memory).seconds);
+        std::max(prediction.seconds, predict_on(*slow, execution, size, options, known).seconds);
   }
 }
 
@@ -379,13 +378,13 @@ std::variant<Prediction, Unpredicted> simulate(const Machine& machine, const Poi
   const Bytes buffer = buffer_of(key);
   const Execution execution(schedule, buffer, key.dtype,
                             assumed_policy(machine, network, schedule, key, model, options.fidelity));
-  ColourMemory memory;
-  Prediction prediction = predict_on(network, execution, buffer, options, memory);
+  KnownPartition known;
+  Prediction prediction = predict_on(network, execution, buffer, options, known);
   if (key.algorithm != kNative) {
     prediction.policy = execution.policy();
   }
   if (options.interval) {
-    add_interval(machine, execution, buffer, options, memory, prediction);
+    add_interval(machine, execution, buffer, options, known, prediction);
   }
   return prediction;
 }

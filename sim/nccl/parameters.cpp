@@ -1,5 +1,6 @@
 #include "sim/nccl/parameters.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -114,11 +115,8 @@ NcclParameters nccl_guesses() {
 }
 
 SizeBand size_band(double bytes) {
-  constexpr double kKi = 1024;
-  if (bytes <= 64 * kKi) {
-    return SizeBand::small;
-  }
-  return bytes <= 16 * kKi * kKi ? SizeBand::middle : SizeBand::large;
+  const auto band = std::lower_bound(kLargestOfBand.begin(), kLargestOfBand.end(), bytes);
+  return static_cast<SizeBand>(band - kLargestOfBand.begin());
 }
 
 double byte_share(double log2_bytes) {

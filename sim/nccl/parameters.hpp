@@ -98,6 +98,8 @@ constexpr auto spellings_of(SizeBand /*any*/) {
   return std::to_array<Spelling<SizeBand>>({{small, "small"}, {middle, "middle"}, {large, "large"}});
 }
 
+/// The largest message of each band but the last, bytes: 64 KiB and 16 MiB.
+inline constexpr std::array<double, kNumSizeBands - 1> kLargestOfBand = {65'536, 16'777'216};
 SizeBand size_band(double bytes);
 
 /// Machines that differ from their predictions alike: one set of intervals each.

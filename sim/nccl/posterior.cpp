@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include <Eigen/Dense>
@@ -289,21 +290,98 @@ Interval<double> NcclPosterior::around(double seconds, const Place& place, const
           .high = typical * std::exp(narrower * high)};
 }
 
-Interval<double> NcclPosterior::predict(const NcclSystem& system, Collective collective, double bytes) const {
-  const NcclSpread::Quantiles& quantiles = spread_.quantiles[static_cast<std::size_t>(size_band(bytes))];
+/// With the intervals of a band, into which the size need not fall.
+Interval<double> NcclPosterior::predict_in(SizeBand band, const NcclSystem& system, Collective collective,
+                                           double bytes) const {
+  const NcclSpread::Quantiles& quantiles = spread_.quantiles[static_cast<std::size_t>(band)];
   // The quantiles are those of all_reduce.
   const double other = kGaussian90 * deviation_of(system, collective, byte_share(std::log2(bytes)));
   Interval<double> range = around(nccl_collective(fit_.parameters, system, collective, bytes).seconds,
                                   place_of(system, collective, bytes, nullptr),
                                   {.low = -std::hypot(system.uncertainty() * quantiles.low, other),
                                    .high = std::hypot(system.uncertainty() * quantiles.high, other),
-                                   .learned = kLearned[static_cast<std::size_t>(size_band(bytes))]});
+                                   .learned = kLearned[static_cast<std::size_t>(band)]});
   if (known_.empty()) {
     // A measured time may say that the description is wrong; without one it is all there is.
     const double least = nccl_least_seconds(system, collective, bytes);
     range = {.low = std::max(range.low, least),
              .typical = std::max(range.typical, least),
              .high = std::max(range.high, least)};
+  }
+  return range;
+}
+
+/// Answers that never fall as messages grow: between the slowest of smaller messages and the fastest of
+/// larger ones.
+class Rising {
+ public:
+  explicit Rising(const Interval<double>& here) : below_(here), above_(here) {}
+
+  void smaller(const Interval<double>& other) {
+    below_ = {.low = std::max(below_.low, other.low),
+              .typical = std::max(below_.typical, other.typical),
+              .high = std::max(below_.high, other.high)};
+  }
+  void larger(const Interval<double>& other) {
+    above_ = {.low = std::min(above_.low, other.low),
+              .typical = std::min(above_.typical, other.typical),
+              .high = std::min(above_.high, other.high)};
+  }
+  Interval<double> result() const {
+    return {.low = std::sqrt(below_.low * above_.low),
+            .typical = std::sqrt(below_.typical * above_.typical),
+            .high = std::sqrt(below_.high * above_.high)};
+  }
+
+ private:
+  Interval<double> below_;
+  Interval<double> above_;
+};
+
+/// Nothing falls where one band of sizes follows another.
+Interval<double> NcclPosterior::predict_across_bands(const NcclSystem& system, Collective collective,
+                                                     double bytes) const {
+  const SizeBand own = size_band(bytes);
+  Rising rising(predict_in(own, system, collective, bytes));
+  for (std::size_t i = 0; i < kLargestOfBand.size(); ++i) {
+    const auto below = static_cast<SizeBand>(i);
+    const auto above = static_cast<SizeBand>(i + 1);
+    if (own <= below) {
+      rising.larger(predict_in(above, system, collective, kLargestOfBand[i]));
+    } else {
+      rising.smaller(predict_in(below, system, collective, kLargestOfBand[i]));
+    }
+  }
+  return rising.result();
+}
+
+Interval<double> NcclPosterior::predict(const NcclSystem& system, Collective collective, double bytes) const {
+  const Place place = place_of(system, collective, bytes, nullptr);
+  Rising rising(predict_across_bands(system, collective, bytes));
+  // The model never falls, but what is learned of one size wears off at others.
+  constexpr double kStep = 0.25;  // Doublings.
+  constexpr double kReach = 6;
+  double first = std::numeric_limits<double>::infinity();
+  double last = -first;
+  for (const KnownTime& known : known_) {
+    if (known.seconds > 0) {
+      first = std::min(first, known.place.log2_bytes - kReach);
+      last = std::max(last, known.place.log2_bytes + kReach);
+    }
+  }
+  for (double size = std::floor(first); size <= last; size += kStep) {
+    const Interval<double> other = predict_across_bands(system, collective, std::exp2(size));
+    size < place.log2_bytes ? rising.smaller(other) : rising.larger(other);
+  }
+  Interval<double> range = rising.result();
+  for (const KnownTime& known : known_) {
+    // What was told lies in the interval at its size, unless other rows contradict it.
+    const Place& other = known.place;
+    if (known.seconds > 0 && other.series == place.series && other.log2_ranks == place.log2_ranks &&
+        known.noise <= kRepeatNoise) {
+      range.low = other.log2_bytes >= place.log2_bytes ? std::min(range.low, known.seconds) : range.low;
+      range.high = other.log2_bytes <= place.log2_bytes ? std::max(range.high, known.seconds) : range.high;
+    }
   }
   return range;
 }

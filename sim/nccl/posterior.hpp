@@ -52,7 +52,8 @@ class NcclPosterior {
   /// The posterior for machines like `system`. `fit` must outlive this.
   NcclPosterior(const NcclFit& fit, const NcclSystem& system, const NcclKnowledge& knowledge);
 
-  /// NCCL's own: seconds, with their 90 % interval.
+  /// NCCL's own: seconds, with their 90 % interval. Neither falls from one power of two
+  /// to the next.
   Interval<double> predict(const NcclSystem& system, Collective collective, double bytes) const;
 
   struct ScheduleQuestion {
@@ -108,6 +109,9 @@ class NcclPosterior {
   void condition();
   void solve();
   double variance(const Place& place) const;
+  Interval<double> predict_in(SizeBand band, const NcclSystem& system, Collective collective,
+                              double bytes) const;
+  Interval<double> predict_across_bands(const NcclSystem& system, Collective collective, double bytes) const;
   double between_known(double model, double posterior, const Place& place) const;
   Interval<double> around(double seconds, const Place& place, const Unknown& unknown) const;
 

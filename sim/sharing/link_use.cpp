@@ -41,7 +41,7 @@ std::vector<Limit> limits_of(const Network& network, std::span<const LinkUse> li
     const Link link =
         network.topology == nullptr ? port(static_cast<std::int32_t>(i)) : network.topology->links()[i];
     Limit limit = {.link_kind = link.kind,
-                   .link = link.name,
+                   .link = name_of(link),
                    .node = link.node < 0 ? std::nullopt : std::optional<int>(link.node),
                    .flows = links[i].flows,
                    .crossings = links[i].crossings};

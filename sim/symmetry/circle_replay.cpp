@@ -27,64 +27,56 @@ struct Rounds {
   double target_waits = 0;
 };
 
-/// Arrays are by place in a circle.
-struct Hops {
-  std::vector<double> latency;            ///< The leaving move's, in seconds.
-  std::vector<double> inverse_bandwidth;  ///< Likewise, in seconds per byte.
-  std::vector<double> reduction_in;       ///< The arriving move's, in seconds per byte.
+/// A stretch of the circle goes through so many rounds while it lies in the nearest cache. A round reads the
+/// places beside it, so that many places on each side are computed by the neighbouring stretch, too.
+constexpr std::size_t kTogether = 16;
+constexpr std::size_t kStretch = 512;
+
+/// What places beside each other have, in seconds and seconds per byte.
+struct Places {
+  const double* latency;            ///< The leaving move's.
+  const double* inverse_bandwidth;  ///< Likewise.
+  const double* reduction_in;       ///< The arriving move's.
+  double* ready;
+  double* reduced;
+  double* ends;  ///< Written: when the leaving move ends.
 };
 
-/// In seconds, by place in a circle, and once more that of place 0.
-struct Clocks {
-  std::vector<double> ready;
-  std::vector<double> reduced;
-};
-
-/// Places whose moves end at times that are kept until their ranks have seen them.
-constexpr std::size_t kTile = 256;
-
-/// One round, in which place i sends `bytes[i]`; `bytes[-1]` is what arrives at place 0.
+/// One round of places first … last−1, of which the outermost two are not known any more afterwards. Place i
+/// sends `bytes[i]`; `bytes[-1]` is what arrives at place 0.
 RINGSIDE_EACH_INSTRUCTION_SET
-void run_round(const Hops& hops, const double* bytes, const Rounds& rounds, Clocks& clocks) {
-  const std::size_t size = hops.latency.size();
-  const double* __restrict latency = hops.latency.data();
-  const double* __restrict inverse_bandwidth = hops.inverse_bandwidth.data();
-  const double* __restrict reduction_in = hops.reduction_in.data();
-  double* __restrict ready = clocks.ready.data();
-  double* __restrict reduced = clocks.reduced.data();
+void run_round(const Places& places, const double* bytes, const Rounds& rounds, std::size_t first,
+               std::size_t last) {
+  const double* __restrict latency = places.latency;
+  const double* __restrict inverse_bandwidth = places.inverse_bandwidth;
+  const double* __restrict reduction_in = places.reduction_in;
+  double* __restrict ready = places.ready;
+  double* __restrict reduced = places.reduced;
+  double* __restrict ends = places.ends;
   const double source_waits = rounds.source_waits;
   const double target_waits = rounds.target_waits;
-  ready[size] = ready[0];
-  reduced[size] = reduced[0];
-  const auto end_of = [&](std::size_t i) __attribute__((always_inline)) {
-    const double both = std::max(ready[i], ready[i + 1]);
-    const double start = std::max(both, std::max(source_waits * reduced[i], target_waits * reduced[i + 1]));
-    return start + (latency[i] + inverse_bandwidth[i] * bytes[i]);
-  };
-  const bool waits = source_waits > 0 || target_waits > 0;
-  // The move that arrives at the first place of the tile comes first, then those that leave its places.
-  std::array<double, kTile + 1> ends;  // NOLINT(cppcoreguidelines-pro-type-member-init)
-  ends[0] = end_of(size - 1);
-  for (std::size_t first = 0; first < size; first += kTile) {
-    const std::size_t count = std::min(kTile, size - first);
-    for (std::size_t k = 0; waits && k < count; ++k) {
-      ends[k + 1] = end_of(first + k);
+  const std::size_t end = last - 1;
+  if (source_waits > 0 || target_waits > 0) {
+    for (std::size_t i = first; i < end; ++i) {
+      const double both = std::max(ready[i], ready[i + 1]);
+      const double start = std::max(both, std::max(source_waits * reduced[i], target_waits * reduced[i + 1]));
+      ends[i] = start + (latency[i] + inverse_bandwidth[i] * bytes[i]);
     }
-    for (std::size_t k = 0; !waits && k < count; ++k) {  // The same, of fewer arrays.
-      ends[k + 1] = std::max(ready[first + k], ready[first + k + 1]) +
-                    (latency[first + k] + inverse_bandwidth[first + k] * bytes[first + k]);
+  } else {
+    for (std::size_t i = first; i < end; ++i) {  // The same, of fewer arrays.
+      ends[i] = std::max(ready[i], ready[i + 1]) + (latency[i] + inverse_bandwidth[i] * bytes[i]);
     }
-    for (std::size_t k = 0; k < count; ++k) {
-      ready[first + k] = std::max(ends[k], ends[k + 1]);
+  }
+  if (rounds.reduces) {
+    const double* __restrict arrived = bytes - 1;
+    for (std::size_t i = first + 1; i < end; ++i) {
+      ready[i] = std::max(ends[i - 1], ends[i]);
+      reduced[i] = std::max(ends[i - 1], reduced[i]) + reduction_in[i] * arrived[i];
     }
-    if (rounds.reduces) {
-      const double* __restrict arrived = bytes + first - 1;
-      for (std::size_t k = 0; k < count; ++k) {
-        const double begins = std::max(ends[k], reduced[first + k]);
-        reduced[first + k] = begins + reduction_in[first + k] * arrived[k];
-      }
+  } else {
+    for (std::size_t i = first + 1; i < end; ++i) {
+      ready[i] = std::max(ends[i - 1], ends[i]);
     }
-    ends[0] = ends[count];
   }
 }
 
@@ -102,9 +94,9 @@ class Circle {
 
   void add(const Hop& hop) {
     ranks_.push_back(hop.source);
-    hops_.latency.push_back(hop.latency);
-    hops_.inverse_bandwidth.push_back(hop.inverse_bandwidth);
-    hops_.reduction_in.push_back(hop.reduction);
+    latency_.push_back(hop.latency);
+    inverse_bandwidth_.push_back(hop.inverse_bandwidth);
+    reduction_in_.push_back(hop.reduction);
     bytes_.push_back(hop.bytes);
   }
 
@@ -112,33 +104,86 @@ class Circle {
   void run(const Rounds& rounds, std::vector<double>& ready, std::vector<double>& reduced) {
     const std::size_t size = ranks_.size();
     // They were those of the moves that leave.
-    std::rotate(hops_.reduction_in.begin(), hops_.reduction_in.end() - 1, hops_.reduction_in.end());
-    // Twice, so that what has moved on by any number of places is one piece, with a place before it.
-    bytes_.reserve(2 * size);
-    for (std::size_t i = 0; i < size; ++i) {
-      bytes_.push_back(bytes_[i]);
-    }
-    Clocks clocks;
+    std::rotate(reduction_in_.begin(), reduction_in_.end() - 1, reduction_in_.end());
+    std::vector<double> own_ready;
+    std::vector<double> own_reduced;
     for (const Rank rank : ranks_) {
-      clocks.ready.push_back(ready[at(rank)]);
-      clocks.reduced.push_back(reduced[at(rank)]);
+      own_ready.push_back(ready[at(rank)]);
+      own_reduced.push_back(reduced[at(rank)]);
     }
-    clocks.ready.push_back(0);
-    clocks.reduced.push_back(0);
-    for (std::int64_t time = 0; time < rounds.times; ++time) {
-      const auto moved_on = static_cast<std::size_t>(time % static_cast<std::int64_t>(size));
-      run_round(hops_, bytes_.data() + (size - moved_on), rounds, clocks);
+    around(latency_, 0);
+    around(inverse_bandwidth_, 0);
+    around(reduction_in_, 0);
+    around(bytes_, size + kTogether);  // What has moved on by any number of places is one piece.
+    std::int64_t left = rounds.times;
+    for (std::size_t moved_on = 0; left > 0; moved_on = (moved_on + kTogether) % size) {
+      const auto together = static_cast<std::size_t>(std::min<std::int64_t>(left, kTogether));
+      go_on(rounds, together, moved_on, own_ready, own_reduced);
+      left -= static_cast<std::int64_t>(together);
     }
     for (std::size_t i = 0; i < size; ++i) {
-      ready[at(ranks_[i])] = clocks.ready[i];
-      reduced[at(ranks_[i])] = clocks.reduced[i];
+      ready[at(ranks_[i])] = own_ready[i];
+      reduced[at(ranks_[i])] = own_reduced[i];
     }
   }
 
  private:
+  /// Puts the places that come before the first one, and `more` before them, and those after the last.
+  void around(std::vector<double>& values, std::size_t more) const {
+    const std::size_t size = values.size();
+    const std::size_t before = kTogether + more;
+    std::vector<double> all(before + size + kTogether);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      all[i] = values[(i + before * (size - 1)) % size];
+    }
+    values = std::move(all);
+  }
+
+  /// Some rounds, one stretch after another. The messages have moved on by so many places before.
+  void go_on(const Rounds& rounds, std::size_t together, std::size_t moved_on, std::vector<double>& ready,
+             std::vector<double>& reduced) {
+    constexpr std::size_t kMost = kStretch + 2 * kTogether;
+    std::array<double, kMost> ready_here;    // NOLINT(cppcoreguidelines-pro-type-member-init)
+    std::array<double, kMost> reduced_here;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+    std::array<double, kMost> ends;          // NOLINT(cppcoreguidelines-pro-type-member-init)
+    const std::size_t size = ranks_.size();
+    next_ready_.resize(size);
+    next_reduced_.resize(size);
+    for (std::size_t first = 0; first < size; first += kStretch) {
+      const std::size_t count = std::min(kStretch, size - first);
+      const std::size_t all = count + 2 * kTogether;
+      for (std::size_t i = 0, place = (first + kTogether * (size - 1)) % size; i < all; ++i) {
+        ready_here[i] = ready[place];
+        reduced_here[i] = reduced[place];
+        place = place + 1 < size ? place + 1 : 0;
+      }
+      const Places places = {.latency = latency_.data() + first,
+                             .inverse_bandwidth = inverse_bandwidth_.data() + first,
+                             .reduction_in = reduction_in_.data() + first,
+                             .ready = ready_here.data(),
+                             .reduced = reduced_here.data(),
+                             .ends = ends.data()};
+      const double* bytes = bytes_.data() + size + kTogether + first - moved_on;
+      for (std::size_t round = 0; round < together; ++round) {
+        run_round(places, bytes - round, rounds, round, all - round);
+      }
+      std::copy_n(ready_here.begin() + kTogether, count,
+                  next_ready_.begin() + static_cast<std::ptrdiff_t>(first));
+      std::copy_n(reduced_here.begin() + kTogether, count,
+                  next_reduced_.begin() + static_cast<std::ptrdiff_t>(first));
+    }
+    std::swap(ready, next_ready_);
+    std::swap(reduced, next_reduced_);
+  }
+
   std::vector<Rank> ranks_;
-  Hops hops_;
+  // By place; from run() on with places before and after them, as `around` says.
+  std::vector<double> latency_;
+  std::vector<double> inverse_bandwidth_;
+  std::vector<double> reduction_in_;
   std::vector<double> bytes_;
+  std::vector<double> next_ready_;
+  std::vector<double> next_reduced_;
 };
 
 class CircleReplay {

@@ -65,11 +65,8 @@ std::optional<std::string> symmetry_obstacle(const Execution& execution, const N
   return std::nullopt;
 }
 
-PartitionFinder::PartitionFinder(const Execution& execution, const Network& network, ColourMemory* memory)
-    : execution_(execution),
-      network_(network),
-      memory_(memory),
-      obstacle_(symmetry_obstacle(execution, network)) {
+PartitionFinder::PartitionFinder(const Execution& execution, const Network& network)
+    : execution_(execution), network_(network), obstacle_(symmetry_obstacle(execution, network)) {
   if (obstacle_) {
     return;
   }
@@ -287,7 +284,7 @@ Colours PartitionFinder::colour(const RankEntries& entries) {
     }
     graph.first.push_back(static_cast<std::int32_t>(graph.item.size()));
   }
-  return memory_ != nullptr ? memory_->refine(graph, items, attributes) : refine(graph, items, attributes);
+  return refine(graph, items, attributes);
 }
 
 void PartitionFinder::write_ranks(const RankEntries& entries, const Colours& colours,

@@ -23,8 +23,7 @@ struct RankEntries {
 class PartitionFinder {
  public:
   /// Both must outlive the finder. With an obstacle() no partition can be found.
-  /// `memory` may be null; of the same execution on several networks it makes all but the first faster.
-  PartitionFinder(const Execution& execution, const Network& network, ColourMemory* memory);
+  PartitionFinder(const Execution& execution, const Network& network);
 
   /// Why the execution has no partition that could be found, a clause; none where it has.
   const std::optional<std::string>& obstacle() const { return obstacle_; }
@@ -73,7 +72,6 @@ class PartitionFinder {
 
   const Execution& execution_;
   const Network& network_;
-  ColourMemory* memory_;
   std::optional<std::string> obstacle_;
   std::vector<RepeatedRounds> lines_;
   std::vector<LineWaits> waits_;  ///< By line; empty where no reduction takes time.

@@ -242,41 +242,7 @@ class Refinement {
   std::vector<Change> changes_;
 };
 
-/// Mixes in for each attribute when one like it came first.
-std::uint64_t with_pattern(std::uint64_t seed, const std::vector<std::uint64_t>& attributes) {
-  std::unordered_map<std::uint64_t, std::uint64_t> numbers;
-  std::uint64_t last = 0;
-  std::uint64_t number = 0;
-  for (const std::uint64_t attribute : attributes) {
-    if (numbers.empty() || attribute != last) {
-      last = attribute;
-      number = numbers.emplace(attribute, numbers.size()).first->second;
-    }
-    seed = mixed(seed, number);
-  }
-  return seed;
-}
-
-template <typename Number>
-std::uint64_t with_numbers(std::uint64_t seed, const std::vector<Number>& numbers) {
-  for (const Number number : numbers) {
-    seed = mixed(seed, static_cast<std::uint64_t>(number));
-  }
-  return seed;
-}
-
 }  // namespace
-
-Colours ColourMemory::refine(const TouchGraph& graph, const std::vector<std::uint64_t>& item_attribute,
-                             const std::vector<std::uint64_t>& move_attribute) {
-  std::uint64_t hash = with_pattern(item_attribute.size(), item_attribute);
-  hash = with_pattern(hash, move_attribute);
-  hash = with_numbers(with_numbers(with_numbers(hash, graph.first), graph.item), graph.label);
-  const auto found = known_.find(hash);
-  return found != known_.end()
-             ? found->second
-             : known_.emplace(hash, ringside::refine(graph, item_attribute, move_attribute)).first->second;
-}
 
 Colours refine(const TouchGraph& graph, const std::vector<std::uint64_t>& item_attribute,
                const std::vector<std::uint64_t>& move_attribute) {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <unordered_map>
 #include <vector>
 
 /// Colour refinement: the coarsest partition of a graph's nodes that is equitable.
@@ -28,17 +27,6 @@ struct Colours {
 /// Takes time in proportion to edges, times the logarithm of the nodes as a rule.
 Colours refine(const TouchGraph& graph, const std::vector<std::uint64_t>& item_attribute,
                const std::vector<std::uint64_t>& move_attribute);
-
-/// refine() of graphs some of which come again, as on a machine whose links are all a little faster.
-class ColourMemory {
- public:
-  /// Attributes count by which of them are equal. What was refined before is told by a hash of 64 bits.
-  Colours refine(const TouchGraph& graph, const std::vector<std::uint64_t>& item_attribute,
-                 const std::vector<std::uint64_t>& move_attribute);
-
- private:
-  std::unordered_map<std::uint64_t, Colours> known_;
-};
 
 /// A hash of `value` that depends on all that was mixed into `seed`.
 inline std::uint64_t mixed(std::uint64_t seed, std::uint64_t value) {

@@ -23,13 +23,77 @@ constexpr std::int64_t kFewTimes = 8;
 /// More lines than this make one stage from the start.
 constexpr std::size_t kMostStages = 64;
 
+double messages_of(const PartitionStage& stage) {
+  std::vector<std::int64_t> times;
+  for (const RepeatedRounds& line : stage.lines) {
+    times.insert(times.end(), static_cast<std::size_t>(line.period), line.times);
+  }
+  double messages = 0;
+  for (const MoveClass& move : stage.moves) {
+    messages +=
+        move.local ? 0 : static_cast<double>(move.members) * static_cast<double>(times[at(move.round)]);
+  }
+  return messages;
+}
+
+void add_uses(const PartitionStage& stage, const StageOutcome& outcome, std::vector<LinkUse>& links) {
+  if (std::none_of(outcome.links.begin(), outcome.links.end(),
+                   [](const ClassUse& use) { return use.limiting_time > 0; })) {
+    return;
+  }
+  for (std::size_t link = 0; link < links.size(); ++link) {
+    if (stage.link_class[link] == kNoClass) {
+      continue;
+    }
+    const ClassUse& use = outcome.links[at(stage.link_class[link])];
+    links[link].limiting_time += use.limiting_time;
+    if (use.flows > links[link].flows) {
+      links[link].flows = use.flows;
+      links[link].crossings = use.crossings;
+    }
+  }
+}
+
+SymmetricFlow flow_of(Partition partition, const std::vector<StageOutcome>& outcomes,
+                      const std::vector<bool>& carried, std::int64_t events) {
+  SymmetricFlow flow{.links = std::vector<LinkUse>(carried.size()), .events = events};
+  for (std::size_t link = 0; link < flow.links.size(); ++link) {
+    flow.links[link].carried = carried[link];
+  }
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    flow.seconds = {std::max(flow.seconds.value, outcomes[i].settled)};
+    flow.rank_classes =
+        std::max(flow.rank_classes, static_cast<std::int32_t>(partition.stages[i].ranks.size()));
+    flow.num_messages += messages_of(partition.stages[i]);
+    add_uses(partition.stages[i], outcomes[i], flow.links);
+  }
+  flow.partition = std::move(partition);
+  return flow;
+}
+
+/// By a partition of another network; none where it is not one of this network.
+std::optional<SymmetricFlow> simulate_known(const Execution& execution, const Network& network,
+                                            const SymmetryOptions& options) {
+  std::optional<Partition> partition = with_numbers_of(options.known->partition, execution, network);
+  if (!partition || partition->stages.empty() || !check_partition(execution, network, *partition).empty()) {
+    return std::nullopt;
+  }
+  std::vector<StageOutcome> outcomes;
+  std::int64_t events = 0;
+  for (const PartitionStage& stage : partition->stages) {
+    outcomes.push_back(simulate_stage(stage, outcomes, options.most_events - events));
+    events += outcomes.back().events;
+    if (outcomes.back().overlaps || outcomes.back().given_up) {
+      return std::nullopt;
+    }
+  }
+  return flow_of(*std::move(partition), outcomes, options.known->carried, events);
+}
+
 class SymmetricRun {
  public:
   SymmetricRun(const Execution& execution, const Network& network, const SymmetryOptions& options)
-      : execution_(execution),
-        network_(network),
-        options_(options),
-        finder_(execution, network, options.memory) {}
+      : execution_(execution), network_(network), options_(options), finder_(execution, network) {}
 
   std::variant<SymmetricFlow, NoSymmetry> run() {
     if (finder_.obstacle()) {
@@ -108,51 +172,10 @@ class SymmetricRun {
   SymmetricFlow result() {
     const std::vector<std::string> faults = check_partition(execution_, network_, partition_);
     RINGSIDE_CHECK(faults.empty(), "a partition is not equitable: " + faults.front());
-    SymmetricFlow flow{.links = std::vector<LinkUse>(finder_.carried().size()), .events = events_};
-    for (std::size_t link = 0; link < flow.links.size(); ++link) {
-      flow.links[link].carried = finder_.carried()[link];
+    if (options_.known != nullptr) {
+      options_.known->carried = finder_.carried();
     }
-    for (std::size_t i = 0; i < outcomes_.size(); ++i) {
-      flow.seconds = {std::max(flow.seconds.value, outcomes_[i].settled)};
-      flow.rank_classes =
-          std::max(flow.rank_classes, static_cast<std::int32_t>(partition_.stages[i].ranks.size()));
-      flow.num_messages += messages_of(partition_.stages[i]);
-      add_uses(partition_.stages[i], outcomes_[i], flow.links);
-    }
-    flow.partition = std::move(partition_);
-    return flow;
-  }
-
-  static double messages_of(const PartitionStage& stage) {
-    std::vector<std::int64_t> times;
-    for (const RepeatedRounds& line : stage.lines) {
-      times.insert(times.end(), static_cast<std::size_t>(line.period), line.times);
-    }
-    double messages = 0;
-    for (const MoveClass& move : stage.moves) {
-      messages +=
-          move.local ? 0 : static_cast<double>(move.members) * static_cast<double>(times[at(move.round)]);
-    }
-    return messages;
-  }
-
-  static void add_uses(const PartitionStage& stage, const StageOutcome& outcome,
-                       std::vector<LinkUse>& links) {
-    if (std::none_of(outcome.links.begin(), outcome.links.end(),
-                     [](const ClassUse& use) { return use.limiting_time > 0; })) {
-      return;
-    }
-    for (std::size_t link = 0; link < links.size(); ++link) {
-      if (stage.link_class[link] == kNoClass) {
-        continue;
-      }
-      const ClassUse& use = outcome.links[at(stage.link_class[link])];
-      links[link].limiting_time += use.limiting_time;
-      if (use.flows > links[link].flows) {
-        links[link].flows = use.flows;
-        links[link].crossings = use.crossings;
-      }
-    }
+    return flow_of(std::move(partition_), outcomes_, finder_.carried(), events_);
   }
 
   const Execution& execution_;
@@ -171,7 +194,16 @@ class SymmetricRun {
 
 std::variant<SymmetricFlow, NoSymmetry> simulate_symmetric(const Execution& execution, const Network& network,
                                                            const SymmetryOptions& options) {
-  return SymmetricRun(execution, network, options).run();
+  if (options.known != nullptr && !symmetry_obstacle(execution, network)) {
+    if (std::optional<SymmetricFlow> flow = simulate_known(execution, network, options)) {
+      return *std::move(flow);
+    }
+  }
+  auto found = SymmetricRun(execution, network, options).run();
+  if (const auto* flow = std::get_if<SymmetricFlow>(&found); flow != nullptr && options.known != nullptr) {
+    options.known->partition = flow->partition;
+  }
+  return found;
 }
 
 }  // namespace ringside

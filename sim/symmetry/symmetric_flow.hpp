@@ -8,8 +8,8 @@
 #include "common/units.hpp"
 #include "schedule/program/execution.hpp"
 #include "sim/sharing/link_use.hpp"
+#include "sim/symmetry/known_partition.hpp"
 #include "sim/symmetry/partition.hpp"
-#include "sim/symmetry/refine.hpp"
 #include "sim/topology/network.hpp"
 
 namespace ringside {
@@ -19,7 +19,8 @@ struct SymmetryOptions {
   std::int64_t most_events = 200'000'000;
   /// With more classes than this part of all moves that are written there is nothing to gain.
   double most_classes = 0.5;
-  ColourMemory* memory = nullptr;  ///< The same execution on other networks filled it.
+  /// May be null. What the same execution on another network left here is tried first.
+  KnownPartition* known = nullptr;
 };
 
 /// What a flow simulation of all ranks takes, found by that of one rank, link and move of each class.

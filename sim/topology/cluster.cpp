@@ -15,7 +15,14 @@ void append_shifted(const std::vector<std::int32_t>& links, std::int32_t offset,
   }
 }
 
+std::string placed_on(std::int32_t node, const std::string& name) {
+  return node < 0 ? name : fmt::format("node {}: {}", node, name);
+}
+
 }  // namespace
+
+std::string name_of(const Link& link) { return placed_on(link.node, link.name); }
+std::string name_of(const Vertex& vertex) { return placed_on(vertex.node, vertex.label); }
 
 ClusterTopology::ClusterTopology(NodePlan plan, int num_nodes, int ranks_per_node)
     : plan_(std::move(plan)), num_nodes_(num_nodes), ranks_per_node_(ranks_per_node) {
@@ -34,7 +41,6 @@ ClusterTopology::ClusterTopology(NodePlan plan, int num_nodes, int ranks_per_nod
       copy.from = placed(link.from);
       copy.to = placed(link.to);
       if (num_nodes_ > 1) {
-        copy.name = fmt::format("node {}: {}", node, link.name);
         copy.node = node;
       }
     }
@@ -132,7 +138,6 @@ std::vector<Vertex> ClusterTopology::vertices() const {
         copy.attached_to += node * vertices_per_node;
       }
       if (num_nodes_ > 1) {
-        copy.label = fmt::format("node {}: {}", node, vertex.label);
         copy.node = node;
       }
     }

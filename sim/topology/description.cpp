@@ -40,7 +40,8 @@ std::vector<CrossedLink> crossed_links(const Topology& topology, const Route& ro
       continue;
     }
     const Link& link = topology.links()[at(id)];
-    crossed.push_back({.link = id, .name = link.name, .latency = link.latency, .capacity = link.capacity});
+    crossed.push_back(
+        {.link = id, .name = name_of(link), .latency = link.latency, .capacity = link.capacity});
   }
   return crossed;
 }
@@ -143,7 +144,7 @@ std::vector<DrawnEdge> edges_of(const Network& network, const std::vector<Crosse
     one_way[{link.from, link.to}].push_back(edges.size());
     edges.push_back({.from = link.from,
                      .to = link.to,
-                     .label = link.name,
+                     .label = name_of(link),
                      .capacity = link.capacity,
                      .kind = link.kind,
                      .limits_ring = limits_ring});
@@ -188,7 +189,7 @@ std::vector<DrawnVertex> vertices_of(const Network& network) {
   int gpus_seen = 0;
   for (const Vertex& vertex : network.vertices) {
     DrawnVertex& drawn = vertices.emplace_back(
-        DrawnVertex{.label = vertex.label,
+        DrawnVertex{.label = name_of(vertex),
                     .kind = vertex.kind,
                     .node = vertex.node >= 0 ? std::optional(vertex.node) : std::nullopt});
     if (vertex.kind != VertexKind::rank) {

@@ -18,7 +18,7 @@ enum class VertexKind { rank, switching, host_bridge, nic, fabric, medium };
 
 /// Something that links meet at. Only drawings read it.
 struct Vertex {
-  std::string label;
+  std::string label;  ///< Within its node.
   VertexKind kind = VertexKind::rank;
   std::int32_t attached_to = -1;  ///< Sits on this vertex without a link that is modelled; -1 = on none.
   std::int32_t node = -1;         ///< -1 = there is one node, or it belongs to none.
@@ -26,7 +26,7 @@ struct Vertex {
 
 /// One direction of a cable, or a medium that everything on it shares.
 struct Link {
-  std::string name;  ///< For people: `GPU 3 PCIe up`.
+  std::string name;  ///< Within its node: `GPU 3 PCIe up`.
   LinkKind kind = LinkKind::other;
   std::int32_t node = -1;  ///< -1 = there is one node, or it belongs to none.
   Seconds latency;
@@ -35,6 +35,11 @@ struct Link {
   std::int32_t from = -1;
   std::int32_t to = -1;
 };
+
+/// For people, with the node where there are several: `node 1: GPU 3 PCIe up`. Thousands of links never have
+/// theirs made.
+std::string name_of(const Link& link);
+std::string name_of(const Vertex& vertex);
 
 /// Ranks of which point-to-point probes have measured what one activity takes alone, and what each takes
 /// while several go on. On one machine they share CPU cores, which send, receive and reduce for all of them.

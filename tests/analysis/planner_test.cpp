@@ -239,6 +239,11 @@ TEST(Memory, HoldsWhatOptimizersBucketsAndActivationsNeed) {
   EXPECT_GT(need.context.value, 0);
 }
 
+TEST(Memory, OfACardIsInGiBUnlessItHasLess) {
+  EXPECT_EQ(usable_memory(*find_gpu_sheet("A100-SXM4-40GB")).value, std::int64_t{40} << 30);
+  EXPECT_EQ(usable_memory(*find_gpu_sheet("L40S")).value, 48'000'000'000);
+}
+
 TEST(Memory, WhatFitsExactlyFits) {
   Plan plan = plan_80mb();
   plan.workload.batch_per_gpu = 1;

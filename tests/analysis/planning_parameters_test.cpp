@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "analysis/plan/achieved_share.hpp"
 #include "common/error.hpp"
+#include "sim/topology/gpu_models.hpp"
 
 namespace ringside {
 namespace {
@@ -30,6 +32,16 @@ TEST(PlanningParameters, OfTheProgramLieWithinTheirBounds) {
     EXPECT_LT(planning_parameters()[low], 1);
     EXPECT_GT(planning_parameters().values[static_cast<std::size_t>(low) + 1], 1);
   }
+}
+
+TEST(PlanningParameters, ThatNoRunBoreOnAreExtrapolated) {
+  Workload workload;
+  workload.transformer = Transformer{};
+  const GpuSheet gpu = *find_gpu_sheet("H100-SXM");
+  const LanguageSpeed guessed = language_speed(gpu, workload, false, planning_guesses());
+  EXPECT_TRUE(guessed.extrapolated);
+  EXPECT_DOUBLE_EQ(guessed.time.high, kExtrapolatedWider * planning_guesses()[PlanningParameter::dense_high]);
+  EXPECT_FALSE(language_speed(gpu, workload, false, planning_parameters()).extrapolated);
 }
 
 TEST(PlanningParameters, ThatAreMissingOrNothingAreRefusedByName) {

@@ -100,7 +100,7 @@ TEST(ShardedMemory, OfFourBitWeightsIsAQuarterAndAdaptersAreSmall) {
     return static_cast<double>(sharded_memory(plan.workload, layout, 1, 1).weights.value) / 1e9;
   };
   EXPECT_NEAR(weights(lora), 16.06, 0.01);
-  EXPECT_NEAR(weights(qlora), 0.516 * 6.98 + 2 * 1.051, 0.05);
+  EXPECT_NEAR(weights(qlora), 0.516 * 6.98 + 4 * 1.051, 0.05);  // peft casts the rest to float32.
   // 32 layers of rank 16: 41,943,040, as peft prints for all linear layers of this model.
   EXPECT_DOUBLE_EQ(trained_parameters(llama_8b(1), lora), 41'943'040);
 }
@@ -311,11 +311,13 @@ TEST(ShardedStep, RanksOfAContextShareEverySequence) {
   ASSERT_EQ(four.problem, "");
   EXPECT_EQ(four.layout->data, 2);
   EXPECT_EQ(four.micro_batches, 4 * alone.micro_batches);
-  // The same weights on as many ranks; a fourth of the activations; as much work for the same samples.
+  // The same weights on as many ranks; a fourth of the activations; for the same samples as much work in four
+  // times as many launches.
   EXPECT_EQ(four.memory.optimizer, alone.memory.optimizer);
   EXPECT_NEAR(static_cast<double>(four.memory.activations.value),
               static_cast<double>(alone.memory.activations.value) / 4, 10);
-  EXPECT_NEAR(four.compute.typical.value, alone.compute.typical.value, 1e-6 * alone.compute.typical.value);
+  EXPECT_NEAR(four.compute.typical.value, alone.compute.typical.value, 0.01 * alone.compute.typical.value);
+  EXPECT_GT(four.compute.typical, alone.compute.typical);
   EXPECT_GT(four.communication.typical, alone.communication.typical);
   EXPECT_THAT(planner.estimate(eight_h100(), {.context = 3}).problem, HasSubstr("context 3 does not divide"));
 }
@@ -347,6 +349,25 @@ TEST(ShardedStep, EightBitsAreFasterWhereAGpuHasThem) {
   };
   EXPECT_LT(seconds("H100-SXM", Precision::float8), 0.95 * seconds("H100-SXM", Precision::bfloat16));
   EXPECT_GT(seconds("H100-SXM", Precision::float8), 0.5 * seconds("H100-SXM", Precision::bfloat16));
+}
+
+TEST(ShardedMemory, WhatProductsTakeInIsKeptInEightBits) {
+  const Transformer model = llama_8b(8192);
+  const double whole = kept_bytes_of_layer(model, Precision::bfloat16);
+  EXPECT_DOUBLE_EQ(whole, 2 * kept_elements_of_layer(model));
+  EXPECT_DOUBLE_EQ(whole - kept_bytes_of_layer(model, Precision::float8), 8192.0 * (2 * 4096 + 3 * 14336));
+}
+
+TEST(ShardedStep, ShortSequencesTakeAsLongAsTheirLaunches) {
+  const auto seconds = [&](std::int64_t sequence, const Layout& layout) {
+    return Planner(plan_of(llama_8b(sequence), 1)).estimate(eight_h100(), layout).compute.typical.value;
+  };
+  const Layout lora{.adapters = Adapters::lora, .checkpointing = Checkpointing::none};
+  EXPECT_LT(seconds(128, lora), 1.1 * seconds(64, lora));
+  EXPECT_GT(seconds(8192, lora), 1.9 * seconds(4096, lora));
+  EXPECT_GT(seconds(64, lora), 1.5 * seconds(64, {.checkpointing = Checkpointing::none}));
+  EXPECT_GT(seconds(64, {.style = ShardingStyle::fsdp, .adapters = Adapters::lora}),
+            1.3 * seconds(64, {.style = ShardingStyle::zero1, .adapters = Adapters::lora}));
 }
 
 TEST(ShardedStep, FsdpHidesMostOfWhatItGathers) {

@@ -357,7 +357,7 @@ class Plan(RingsideCase):
 
     def test_where_no_layout_fits_the_nearest_way_out_is_named_and_is_one(self):
         refused = self.line("--model", "llama3-8b", "--gpus", "2x3090")
-        self.assert_rejected(refused, 3, "To fit 2 × RTX 3090: ", "adapters: lora}`", "--shard qlora", "7 nodes of it with fsdp")
+        self.assert_rejected(refused, 3, "To fit 2 × RTX 3090: ", "adapters: lora}`", "--shard qlora", "6 nodes of it with fsdp")
         self.assertNotIn("does not fit", self.line("--model", "llama3-8b", "--gpus", "2x3090", "--shard", "qlora").stdout)
         asked = self.line("--model", "llama3-8b", "--gpus", "8xH100", "--sequence", "1000000")
         self.assert_rejected(asked, 3, "To fit 8 × H100-SXM: ", "--sequence ")

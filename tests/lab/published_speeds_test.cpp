@@ -45,7 +45,7 @@ TEST(PublishedSpeeds, OfOtherSourcesSayHowFastAGpuIs) {
     factors.push_back(check.factor());
     inside += check.inside() ? 1U : 0U;
   }
-  const FactorSummary summary = summary_of_factors(std::move(factors), inside);
+  const FactorSummary summary = summary_of_factors(factors, inside);
   EXPECT_LT(summary.median, 1.35);
   EXPECT_LT(summary.percentile_90, 2);
   EXPECT_GE(summary.coverage, 0.86);

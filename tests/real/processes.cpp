@@ -72,6 +72,12 @@ pid_t OwnTemporaryDirectory::rank(Rank rank) const {
   return 0;
 }
 
+bool OwnTemporaryDirectory::strike(Rank rank, int signal) const {
+  const pid_t process = this->rank(rank);
+  // 0 would be our own group, the runner of tests included.
+  return process > 0 && ::kill(process, signal) == 0;
+}
+
 bool OwnTemporaryDirectory::wait_for_ranks(std::size_t count, std::chrono::milliseconds time) const {
   const auto deadline = std::chrono::steady_clock::now() + time;
   while (ranks().size() != count) {

@@ -30,6 +30,8 @@ class OwnTemporaryDirectory {
   std::vector<pid_t> ranks() const;
   /// 0 when there is none.
   pid_t rank(Rank rank) const;
+  /// Sends it a signal; false when there is no such rank any more.
+  bool strike(Rank rank, int signal) const;
   /// Waits until there are `count` of them; false when that takes too long.
   bool wait_for_ranks(std::size_t count, std::chrono::milliseconds time = std::chrono::seconds(5)) const;
 

@@ -215,13 +215,42 @@ TEST(NcclModel, MoreBytesNeverTakeLess) {
       "8}\n");
   for (const Machine& where : {h100_node(), l40s_node(), cluster}) {
     for (const int ranks : {2, 3, 8}) {
-      double before = 0;
-      for (std::int64_t bytes = 1; bytes <= 8 * kGi; bytes *= 2) {
+      Prediction before = predicted(where, native(ranks, 1));
+      for (std::int64_t bytes = 2; bytes <= 8 * kGi; bytes += (bytes + 3) / 4) {
         const Prediction prediction = predicted(where, native(ranks, bytes));
-        EXPECT_GE(prediction.seconds.value, before);
-        EXPECT_LE(prediction.low->value, prediction.seconds.value);
-        EXPECT_GE(prediction.high->value, prediction.seconds.value);
-        before = prediction.seconds.value;
+        const std::string what = fmt::format("{} bytes on {} ranks", bytes, ranks);
+        EXPECT_GE(prediction.seconds, before.seconds) << what;
+        EXPECT_GE(*prediction.low, *before.low) << what;
+        EXPECT_GE(*prediction.high, *before.high) << what;
+        EXPECT_LE(*prediction.low, prediction.seconds);
+        EXPECT_GE(*prediction.high, prediction.seconds);
+        before = prediction;
+      }
+    }
+  }
+}
+
+TEST(NcclModel, MoreBytesNeverTakeLessWhateverIsKnown) {
+  const auto known = [](std::int64_t bytes, double seconds) {
+    return Known{.algorithm = "native", .ranks = 8, .bytes = Bytes{bytes}, .seconds = Seconds{seconds}};
+  };
+  for (const auto& rows : {std::vector{known(kMi, 2e-4)}, std::vector{known(kGi, 9e-2)},
+                           std::vector{known(128 * kKi, 9e-5), known(16 * kMi, 2e-3), known(kGi, 6e-2)}}) {
+    for (Machine where : {h100_node(), l40s_node()}) {
+      where.known = rows;
+      Prediction before = predicted(where, native(8, 1));
+      for (std::int64_t bytes = 2; bytes <= 8 * kGi; bytes *= 2) {
+        const Prediction prediction = predicted(where, native(8, bytes));
+        const std::string what = fmt::format("{} bytes", bytes);
+        EXPECT_GE(prediction.seconds, before.seconds) << what;
+        EXPECT_GE(*prediction.low, *before.low) << what;
+        EXPECT_GE(*prediction.high, *before.high) << what;
+        before = prediction;
+      }
+      if (rows.size() == 1) {  // No other row contradicts it.
+        const Prediction there = predicted(where, native(8, rows.front().bytes->value));
+        EXPECT_LE(*there.low, *rows.front().seconds);
+        EXPECT_GE(*there.high, *rows.front().seconds);
       }
     }
   }

@@ -54,9 +54,9 @@ std::vector<Rank> shuffled(int num_ranks, std::mt19937& random) {
 
 /// Expects that both simulations agree; false where there is no partition.
 bool agrees(const Execution& execution, const Network& network, const std::string& what,
-            ColourMemory* memory = nullptr) {
+            KnownPartition* known = nullptr) {
   SymmetryOptions options = kAlways;
-  options.memory = memory;
+  options.known = known;
   const auto found = simulate_symmetric(execution, network, options);
   const auto* flow = std::get_if<SymmetricFlow>(&found);
   if (flow == nullptr) {
@@ -73,7 +73,7 @@ TEST(Symmetry, EqualsTheFullSimulationOnAnyTree) {
   std::mt19937 random(41);
   int compared = 0;
   int refused = 0;
-  ColourMemory memory;  // One for all trials: it must tell them apart.
+  KnownPartition known;  // One for all trials: it must tell them apart.
   for (int trial = 0; trial < 400; ++trial) {
     const Network network = test::any_tree(random, trial % 10 == 0 ? 48 : 20);
     for (std::size_t i = 0; i < 4; ++i) {
@@ -89,7 +89,7 @@ TEST(Symmetry, EqualsTheFullSimulationOnAnyTree) {
       const Execution execution(*schedule, {4 * (parts * schedule->num_chunks() + rest)}, DataType::float32);
       const std::string what = fmt::format("trial {}: {} {} on {} ranks", trial, name(algorithm.collective),
                                            algorithm.name, network.num_ranks);
-      ++(agrees(execution, network, what, &memory) ? compared : refused);
+      ++(agrees(execution, network, what, &known) ? compared : refused);
     }
   }
   EXPECT_GT(compared, 1200) << refused << " had no partition";
@@ -115,6 +115,28 @@ TEST(Symmetry, RanksThatDoTheSameAreOneClass) {
   EXPECT_EQ(flow_of(all_reduce("ring", network, 100), network).rank_classes, 8);
   EXPECT_EQ(flow_of(all_reduce("halving_doubling", network, 100), network).rank_classes, 1);
   EXPECT_LE(flow_of(all_reduce("hierarchical", network, 100), network).rank_classes, 32);
+}
+
+TEST(Symmetry, APartitionOfAnotherNetworkIsTriedFirstAndStillChecked) {
+  const Network network = test::tree_network(kSixteenNodes);
+  test::TreeShape other_uplinks = kSixteenNodes;
+  other_uplinks.uplink = 3e10;
+  test::TreeShape latency_apart = kSixteenNodes;
+  latency_apart.uplink_latency = 1e-6;  // Hops between pods are no longer like those inside.
+  for (const char* algorithm : {"ring", "halving_doubling", "hierarchical", "binomial_tree"}) {
+    const Execution execution = all_reduce(algorithm, network, 1'000);
+    KnownPartition known;
+    EXPECT_TRUE(agrees(execution, network, algorithm, &known));
+    const auto proposed = with_numbers_of(known.partition, execution, test::tree_network(other_uplinks));
+    ASSERT_TRUE(proposed);
+    EXPECT_TRUE(check_partition(execution, test::tree_network(other_uplinks), *proposed).empty())
+        << algorithm;
+    EXPECT_TRUE(agrees(execution, test::tree_network(other_uplinks), algorithm, &known));
+    EXPECT_TRUE(agrees(execution, test::tree_network(latency_apart), algorithm, &known));
+    // For another execution it is no use, and does no harm.
+    const Execution other = all_reduce("recursive_doubling", network, 999);
+    EXPECT_TRUE(agrees(other, network, algorithm, &known));
+  }
 }
 
 TEST(Symmetry, RepeatedRoundsAreSimulatedUntilTheirStateComesAgain) {

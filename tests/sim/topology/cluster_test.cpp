@@ -86,7 +86,7 @@ TEST(Cluster, AnOversubscribedFabricIsSharedByTheNode) {
   // 8 NICs of 23 GB/s over 4: one flow still gets all of its NIC.
   EXPECT_NEAR(test::bandwidth_gb(network, 0, 8), 23, 1e-9);
   for (const Link& link : network.topology->links()) {
-    if (link.name == "node 0: part of the fabric, out") {
+    if (name_of(link) == "node 0: part of the fabric, out") {
       EXPECT_NEAR(link.capacity.value / 1e9, 46, 1e-9);
     }
   }

@@ -56,7 +56,7 @@ std::vector<std::string> route_names(const Network& network, Rank source, Rank t
   network.topology->route(source, target, route);
   std::vector<std::string> names;
   for (const std::int32_t id : route) {
-    names.push_back(network.topology->links()[static_cast<std::size_t>(id)].name);
+    names.push_back(name_of(network.topology->links()[static_cast<std::size_t>(id)]));
   }
   return names;
 }

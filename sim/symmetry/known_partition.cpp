@@ -1,0 +1,87 @@
+#include "sim/symmetry/known_partition.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include "common/index.hpp"
+#include "sim/topology/route_cost.hpp"
+
+namespace ringside {
+
+namespace {
+
+double rate_of(double inverse_bandwidth) {
+  return inverse_bandwidth > 0 ? 1 / inverse_bandwidth : std::numeric_limits<double>::infinity();
+}
+
+/// Visits the first member of each class.
+template <typename Visit>
+void for_first_members(const std::vector<std::int32_t>& classes, std::size_t num_classes, Visit visit) {
+  std::vector<bool> seen(num_classes, false);
+  for (std::size_t member = 0; member < classes.size(); ++member) {
+    const std::int32_t in = classes[member];
+    if (in != kNoClass && !seen[at(in)]) {
+      seen[at(in)] = true;
+      visit(at(in), member);
+    }
+  }
+}
+
+void set_numbers(PartitionStage& stage, const Network& network) {
+  for_first_members(stage.rank_class, stage.ranks.size(), [&](std::size_t in, std::size_t member) {
+    const auto rank = static_cast<Rank>(member);
+    stage.ranks[in].reduction = reduction_cost(network, rank);
+    stage.ranks[in].slowdown = slowdown(network, rank);
+  });
+  for_first_members(stage.link_class, stage.links.size(), [&](std::size_t in, std::size_t link) {
+    stage.links[in].capacity = rate_of(inverse(network.topology->links()[link].capacity).value);
+  });
+}
+
+void set_numbers(MoveClass& row, const Move& move, std::int64_t bytes, const Network& network,
+                 std::vector<std::int32_t>& route) {
+  row.bytes = bytes;
+  row.slowdown = transfer_slowdown(network, move.source, move.target);
+  if (!move.local()) {
+    network.topology->route(move.source, move.target, route);
+    const RouteCost cost = route_cost(network.topology->links(), route);
+    row.latency = cost.latency;
+    row.alone = rate_of(cost.inverse_bandwidth);
+  }
+}
+
+}  // namespace
+
+std::optional<Partition> with_numbers_of(const Partition& known, const Execution& execution,
+                                         const Network& network) {
+  Partition partition = known;
+  std::vector<Move> moves;
+  std::vector<std::int32_t> route;
+  for (PartitionStage& stage : partition.stages) {
+    if (stage.rank_class.size() != at(execution.num_ranks()) ||
+        stage.link_class.size() != network.topology->links().size()) {
+      return std::nullopt;
+    }
+    set_numbers(stage, network);
+    std::size_t place = 0;
+    for (const RepeatedRounds& line : stage.lines) {
+      if (line.end() > execution.num_rounds()) {
+        return std::nullopt;
+      }
+      for (std::int64_t round = 0; round < line.period; ++round, ++place) {
+        execution.write_round(line.first + round, moves);
+        const std::vector<std::int32_t>& classes = stage.move_class[place];
+        if (classes.size() != moves.size()) {
+          return std::nullopt;
+        }
+        for_first_members(classes, stage.moves.size(), [&](std::size_t in, std::size_t member) {
+          set_numbers(stage.moves[in], moves[member], execution.bytes(moves[member]), network, route);
+        });
+      }
+    }
+  }
+  return partition;
+}
+
+}  // namespace ringside
