@@ -36,6 +36,7 @@ void add_check(CLI::App& app, CommonOptions& common);
 void add_submit(CLI::App& app, CommonOptions& common);
 void add_import(CLI::App& app, CommonOptions& common);
 void add_show(CLI::App& app, CommonOptions& common);
+void add_show_native(CLI::App& app, CommonOptions& common);
 void add_trace(CLI::App& app, CommonOptions& common);
 void add_plan(CLI::App& app, CommonOptions& common);
 void add_list(CLI::App& app, CommonOptions& common);

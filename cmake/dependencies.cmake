@@ -43,14 +43,16 @@ if(RINGSIDE_LAB)
   endif()
 endif()
 
-# A peer of bench/executor/side_by_side.
+# Any MPI: what of ringside calls it is a module that is loaded when it is needed (real/backend/mpi/module).
 set(RINGSIDE_HAS_MPI OFF)
-set(RINGSIDE_HAS_MPI_MISSING "RINGSIDE_BENCHMARKS=OFF")
-if(RINGSIDE_BENCHMARKS)
+set(RINGSIDE_HAS_MPI_MISSING "RINGSIDE_MPI=OFF")
+if(NOT RINGSIDE_MPI STREQUAL "OFF")
   ringside_optional(RINGSIDE_HAS_MPI NAME MPI FIND "find_package(MPI QUIET COMPONENTS CXX)" HEADER mpi.h TARGETS MPI::MPI_CXX
                     TRACE mpicxx mpic++ INSTALL libopenmpi-dev)
   if(RINGSIDE_HAS_MPI)
     find_package(MPI QUIET COMPONENTS CXX)
+  elseif(RINGSIDE_MPI STREQUAL "ON")
+    message(FATAL_ERROR "RINGSIDE_MPI=ON but ${RINGSIDE_HAS_MPI_MISSING}")
   endif()
 endif()
 

@@ -4,6 +4,9 @@ include(CMakePackageConfigHelpers)
 set(RINGSIDE_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/ringside)
 
 install(TARGETS ringside RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+if(RINGSIDE_HAS_MPI)
+  install(TARGETS ringside_mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 # Where the program looks for machines by name (study/inputs/shipped_files.cpp).
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/configs DESTINATION ${CMAKE_INSTALL_DATADIR}/ringside)
 # The public API and the modules behind it.

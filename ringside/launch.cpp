@@ -117,6 +117,9 @@ void launch_threads(const RankGroup& group, const RankFunction& function) {
 /// Why these ranks cannot be had here.
 std::optional<std::string> missing_for(const RankGroup& group) {
   const RegisteredBackend& row = registered(group.backend);
+  if (row.needs_launcher) {
+    return fmt::format("ranks of {} are started by mpirun or srun, not by launch()", name(group.backend));
+  }
   if (!row.on_gpus) {
     return row.unavailable();
   }

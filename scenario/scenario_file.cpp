@@ -196,6 +196,7 @@ Software combined(Software first, const Software& second) {
   };
   take(first.nccl, second.nccl);
   take(first.rccl, second.rccl);
+  take(first.mpi, second.mpi);
   take(first.nccl_algo, second.nccl_algo);
   take(first.nccl_proto, second.nccl_proto);
   take(first.processes, second.processes);

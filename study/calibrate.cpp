@@ -39,7 +39,11 @@ Machine machine_here(const ProbeRequest& request) {
   machine.name = "this machine";
   machine.cpu = cpu_here();
   machine.software = request.software;
-  if (!registered(request.options.launch.backend).on_gpus) {
+  const RegisteredBackend& backend = registered(request.options.launch.backend);
+  if (backend.software != nullptr && !(machine.software.*backend.software)) {
+    machine.software.*backend.software = backend.library_version();
+  }
+  if (!backend.on_gpus) {
     return machine;
   }
   const GpuMachine gpus = gpu_machine();
@@ -55,6 +59,14 @@ Machine machine_here(const ProbeRequest& request) {
     machine.gpus_per_node = static_cast<int>(gpus.gpus.size());
   }
   return machine;
+}
+
+/// Cores that all ranks share: a launcher may have bound each to some, and started them on several machines.
+int cores_of_ranks() {
+  const std::optional<ExternalRank> external = external_rank();
+  return external ? this_machine().all_cores *
+                        ((external->num_ranks + external->num_local - 1) / external->num_local)
+                  : this_machine().cores;
 }
 
 ProbeRequest request_of(const Scenario& scenario, const LaunchChoices& choices,
@@ -145,7 +157,7 @@ Machine Calibrator::machine() const {
   calibrated.backend = name(request_.options.launch.backend);
   if (registered(request_.options.launch.backend).ranks_take_cores() && !request_.options.launch.wrap) {
     // Ranks behind a wrap may be anywhere; ranks of our own share the cores of this machine.
-    calibrated.cores = this_machine().cores;
+    calibrated.cores = cores_of_ranks();
     calibrated.machine_tuning = request_.options.launch.tune_machine && !external_rank();
   }
   write_file(request_.file, to_yaml(machine));

@@ -9,27 +9,10 @@
 
 #include "common/error.hpp"
 #include "real/backend/gpus.hpp"
-#include "real/execute/reduce.hpp"
 #include "schedule/registry.hpp"
 
 namespace ringside {
 namespace {
-
-/// The name is known, for results of others; no ranks of ours run on it yet.
-RegisteredBackend mpi_backend() {
-  return {.backend = Backend::mpi,
-          .unavailable = []() -> std::optional<std::string> {
-            return "ranks that mpirun starts talk through gloo or nccl, not through MPI "
-                   "(--rendezvous)";
-          },
-          .unsupported = [](const PointKey& key) -> std::optional<std::string> {
-            if (key.algorithm == kNative) {
-              return fmt::format("the mpi backend has no {} of its own", name(key.collective));
-            }
-            return unsupported_on_cpu(key.dtype);
-          },
-          .describe = [] { return std::string("ranks of an MPI library"); }};
-}
 
 void require_known_algorithm(const PointKey& key) {
   if (key.algorithm != kNative) {

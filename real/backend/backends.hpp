@@ -8,6 +8,7 @@
 #include "real/backend/rank_place.hpp"
 #include "real/execute/rank_backend.hpp"
 #include "results/point_key.hpp"
+#include "scenario/machine/machine.hpp"
 #include "schedule/placement.hpp"
 
 /// The backends there are, one row each. Outside real/backend the row is asked, not the name.
@@ -34,6 +35,10 @@ struct RegisteredBackend {
   /// ranks that join any more; a copy of it may ask (real/launch/process_copy.hpp).
   bool on_gpus = false;
   bool reduces_on_arrival = false;  ///< Its transport reduces a message while it receives it.
+  /// Its ranks are processes of mpirun or srun, which also tell them how to meet: ringside starts none.
+  bool needs_launcher = false;
+  /// Where a machine says which library this is, if its own collectives are predicted by that.
+  std::optional<std::string> Software::*software = nullptr;
 
   /// Whether its ranks are processes on cores, which may be shared out among those of one machine.
   bool ranks_take_cores() const { return !on_gpus && !ranks_are_threads; }
@@ -43,6 +48,7 @@ struct RegisteredBackend {
 RegisteredBackend gloo_backend();
 RegisteredBackend nccl_backend();
 RegisteredBackend shm_backend();
+RegisteredBackend mpi_backend();
 RegisteredBackend threads_backend();
 
 /// In the order in which people are shown them.

@@ -43,6 +43,8 @@ struct RankBackend {
   MachineTuning tuning = {};           ///< What the ranks have done to the machine; the same at all of them.
   /// Where ranks without a device work; the same at all of them.
   RankSite cpu_site = RankSite::cpu;
+  /// Ranks that wait never sleep: where they share cores, each must give up its core soon.
+  bool waits_awake = false;
 
   /// By which rules the backend runs schedules.
   ExecutionRules rules() const { return rules_of(device != nullptr ? RankSite::gpu : cpu_site); }

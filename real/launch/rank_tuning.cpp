@@ -60,7 +60,7 @@ void RankTuning::tune(Coordination& coordination, RankBackend& backend) {
     return;
   }
   MachineTuning own = {.bound_to_cores = !own_cores_.empty()};
-  own.batch_scheduling = use_batch_scheduling_on_shared_cores(coordination);
+  own.batch_scheduling = !backend.waits_awake && use_batch_scheduling_on_shared_cores(coordination);
   if (share_out_cores_) {
     const std::vector<double> sharing = coordination.all_values(own_cores_.empty() ? 1 : 0);
     const bool anybody = std::find(sharing.begin(), sharing.end(), 1.0) != sharing.end();

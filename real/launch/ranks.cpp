@@ -34,7 +34,8 @@ class ThreadRanks final : public Ranks {
 }  // namespace
 
 std::optional<ExternalRank> external_rank(const LaunchOptions& options) {
-  return registered(options.backend).ranks_are_threads ? std::nullopt : external_rank();
+  const RegisteredBackend& backend = registered(options.backend);
+  return backend.ranks_are_threads ? std::nullopt : external_rank(backend.needs_launcher);
 }
 
 void with_ranks(const LaunchOptions& options, const std::string& purpose,
@@ -45,7 +46,7 @@ void with_ranks(const LaunchOptions& options, const std::string& purpose,
   }
   if (backend.ranks_are_threads) {  // They leave nothing behind, so signals end them as usual.
     body([&](int num_ranks) { return std::make_unique<ThreadRanks>(num_ranks, options.timeout); });
-  } else if (const std::optional<ExternalRank> external = external_rank()) {
+  } else if (const std::optional<ExternalRank> external = external_rank(options)) {
     body([&](int) { return join_external(*external, options, purpose); });
   } else {
     with_interrupts([&](InterruptGuard& interrupts) {

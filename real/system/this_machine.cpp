@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include "common/error.hpp"
 #include "real/system/own_cores.hpp"
@@ -45,8 +46,8 @@ std::optional<std::int64_t> container_number(const char* name) {
   return file >> number ? std::optional(number) : std::nullopt;
 }
 
-int usable_cores() {
-  int cores = std::max(1, static_cast<int>(allowed_cores().size()));
+/// As many of `cores` as this container may use.
+int usable(int cores) {
   // "quota period", in microseconds; "max" when there is no quota.
   std::ifstream file("/sys/fs/cgroup/cpu.max");
   double quota = 0;
@@ -67,7 +68,8 @@ ThisMachine this_machine() {
     machine.kernel = fmt::format("{} {}", system.sysname, system.release);
   }
   machine.cpu = line_value("/proc/cpuinfo", "model name").value_or("");
-  machine.cores = usable_cores();
+  machine.cores = usable(std::max(1, static_cast<int>(allowed_cores().size())));
+  machine.all_cores = usable(std::max(machine.cores, static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN))));
   machine.memory = kilobytes_of_meminfo("MemTotal").value_or(Bytes{});
   if (const std::optional<std::int64_t> limit = container_number("memory.max")) {
     machine.memory = std::min(machine.memory, Bytes{*limit});

@@ -13,6 +13,7 @@ struct ThisMachine {
   std::string host;
   std::string cpu;       ///< "AMD EPYC 9654 96-Core Processor"
   int cores = 1;         ///< That this process may use.
+  int all_cores = 1;     ///< Also those that a launcher keeps from this process by binding it.
   Bytes memory;          ///< Memory of the machine or of this container, whichever is less.
   std::string kernel;    ///< "Linux 6.1.0"
   std::string compiler;  ///< Compiler of this build.

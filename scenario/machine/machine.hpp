@@ -230,6 +230,7 @@ struct Known {
 struct Software {
   std::optional<std::string> nccl = {};
   std::optional<std::string> rccl = {};
+  std::optional<std::string> mpi = {};  ///< Its name, too: "Open MPI 4.1.4".
   std::optional<std::string> nccl_algo = {};
   std::optional<std::string> nccl_proto = {};
   std::optional<Processes> processes = {};

@@ -126,6 +126,7 @@ MapTable<Software> software_table() {
           {
               row("nccl", &Software::nccl, text_type("a version such as `2.18.3`")),
               row("rccl", &Software::rccl, text_type("a version such as `2.20.5`")),
+              row("mpi", &Software::mpi, text_type("a library such as `Open MPI 4.1.4`")),
               // The words of NCCL_ALGO and NCCL_PROTO (NCCL user guide, "Environment Variables").
               row("nccl_algo", &Software::nccl_algo,
                   word_type("NCCL algorithm", {"Ring", "Tree", "CollnetDirect", "CollnetChain", "NVLS",

@@ -11,7 +11,7 @@ constexpr std::array kModels = {
     BackendModel{.backend = Backend::nccl, .own = OwnCollectives::nccl, .on_gpus = true},
     BackendModel{.backend = Backend::gloo, .own = OwnCollectives::gloo_ring, .owns_cores = true},
     BackendModel{.backend = Backend::shm, .own = OwnCollectives::two_shot, .through_memory = true},
-    BackendModel{.backend = Backend::mpi},
+    BackendModel{.backend = Backend::mpi, .own = OwnCollectives::mpi_rules},
     BackendModel{.backend = Backend::threads},
 };
 constexpr BackendModel kNothingKnown{.backend = Backend::automatic};

@@ -9,7 +9,7 @@
 namespace ringside {
 
 /// Which model predicts a backend's own collectives (`native`).
-enum class OwnCollectives { unknown, gloo_ring, nccl, two_shot };
+enum class OwnCollectives { unknown, gloo_ring, nccl, two_shot, mpi_rules };
 
 struct BackendModel {
   Backend backend;

@@ -22,6 +22,7 @@
 #include "sim/engine/gloo_ring.hpp"
 #include "sim/engine/replay.hpp"
 #include "sim/engine/shared_processor.hpp"
+#include "sim/mpi/rules.hpp"
 #include "sim/topology/network.hpp"
 #include "sim/topology/route_cost.hpp"
 
@@ -36,8 +37,18 @@ struct Model {
   int in_flight = 1;  ///< As in ExecutionPolicy.
 };
 
-std::variant<Model, Unpredicted> native_model(const Machine& machine, const PointKey& key, Backend backend) {
+std::variant<Model, Unpredicted> native_model(const Machine& machine, const Network& network,
+                                              const PointKey& key, Backend backend) {
   const BackendModel& model = backend_model(machine, backend);
+  if (model.own == OwnCollectives::mpi_rules) {
+    const int per_node = network.ranks_per_node == 0 ? key.ranks : network.ranks_per_node;
+    try {
+      return Model{.algorithm = &mpi_native(machine.software.mpi,
+                                            {key.collective, key.ranks, per_node, key.bytes, key.dtype})};
+    } catch (const Error& none) {
+      return Unpredicted{none.what()};
+    }
+  }
   if (model.own == OwnCollectives::unknown || model.own == OwnCollectives::nccl) {
     return Unpredicted{fmt::format("what {} does for its own {} is not modelled", name(model.backend),
                                    name(key.collective))};
@@ -54,9 +65,10 @@ std::variant<Model, Unpredicted> native_model(const Machine& machine, const Poin
                .in_flight = kGlooRingInFlight};
 }
 
-std::variant<Model, Unpredicted> model_of(const Machine& machine, const PointKey& key, Backend backend) {
+std::variant<Model, Unpredicted> model_of(const Machine& machine, const Network& network, const PointKey& key,
+                                          Backend backend) {
   if (key.algorithm == kNative) {
-    return native_model(machine, key, backend);
+    return native_model(machine, network, key, backend);
   }
   return Model{.algorithm = &known_algorithm(key.collective, key.algorithm)};
 }
@@ -345,7 +357,7 @@ std::variant<Prediction, Unpredicted> simulate(const Machine& machine, const Poi
     return Unpredicted{std::move(reason)};
   }
   const Network network = build_network(machine, key.ranks);
-  const std::variant<Model, Unpredicted> resolved = model_of(machine, key, options.backend);
+  const std::variant<Model, Unpredicted> resolved = model_of(machine, network, key, options.backend);
   if (key.ranks == 1) {
     Prediction nothing_to_do;
     nothing_to_do.source = network.source;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "common/error.hpp"
+#include "common/key_error.hpp"
 #include "real/backend/backends.hpp"
 #include "real/launch/external/external_rank.hpp"
 
@@ -15,6 +16,23 @@ namespace {
 /// Ranks behind a wrap, or started by somebody else, may be on other hosts.
 bool all_ranks_are_here(const LaunchChoices& choices) {
   return !choices.ranks.wrap && !external_rank().has_value();
+}
+
+/// Ranks of some backends are started and brought together by mpirun or srun alone.
+void require_launcher(Backend backend, int num_ranks, const LaunchChoices& choices) {
+  if (!registered(backend).needs_launcher) {
+    return;
+  }
+  if (!external_rank(true)) {
+    throw Error(ErrorKind::environment,
+                fmt::format("ranks of {0} are started by mpirun or srun; put one in front: `mpirun -n {1} "
+                            "ringside measure …`",
+                            name(backend), num_ranks));
+  }
+  if (choices.ranks.rendezvous || choices.ranks.interface) {
+    throw KeyError(fmt::format("{}: has no effect with {}: its launcher decides it",
+                               choices.ranks.rendezvous ? "rendezvous" : "interface", name(backend)));
+  }
 }
 
 }  // namespace
@@ -39,6 +57,7 @@ Backend measuring_backend(const BackendRequest& request, const LaunchChoices& ch
       throw Error(ErrorKind::environment,
                   fmt::format("backend {} cannot run here: {}", name(asked), *reason));
     }
+    require_launcher(asked, request.max_ranks, choices);
     return asked;
   }
   const BackendChoice choice = choose_backend(request.max_ranks, choices.ranks.gpu.ranks_per_gpu);

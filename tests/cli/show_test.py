@@ -14,6 +14,17 @@ class Show(RingsideCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         return result.stdout
 
+    def test_the_rules_of_an_mpi_library_are_shown(self):
+        result = self.run_ringside("show", "native", "--backend", "mpi", "--ranks", 8, "--library", "Open MPI v4.1.4", "--format", "json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual([(row["from_bytes"], row["algorithm"]) for row in self.records(result.stdout)],
+                         [(4, "recursive_doubling"), (8192, "halving_doubling")])
+        table = self.run_ringside("show", "native", "--backend", "mpi", "--ranks", 16, "--ranks-per-node", 8, "--library", "Open MPI 5.0.7").stdout
+        self.assertRegex(table, r"4 B +han +no")
+        self.assert_rejected(self.run_ringside("show", "native", "--backend", "mpi", "--ranks", 8, "--library", "Intel MPI 2021.1"), 2,
+                             "known are Open MPI 4.1 to 5.0")
+        self.assert_rejected(self.run_ringside("show", "native", "--backend", "gloo", "--ranks", 8), 2, "no schedule", "--backend mpi")
+
     def test_the_schedule_alone_has_whole_chunks(self):
         text = self.shown("--no-charts")
         self.assertIn("every i → i+1: reduce chunk i−1 (mod 4)", text)

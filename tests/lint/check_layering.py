@@ -21,7 +21,7 @@ NARROW = {"results": {"common", "results"}, "schedule": {"common", "results", "s
 # The folders of a module, likewise: each includes only those before it. "" is the module's own files; one that others stand on is
 # listed by its name, without suffix, as a folder of its own.
 FOLDERS = {
-    "sim": ["topology", "sharing", "symmetry", "engine", "nccl", ""],
+    "sim": ["topology", "sharing", "symmetry", "mpi", "engine", "nccl", ""],
     "real": ["system", "execute", "backend", "launch", "measure", "probe", ""],
     "analysis": ["", "comparison", "parameters", "plan", "sharding", "check"],
     "plots": ["drawing", "charts", ""],
@@ -34,6 +34,7 @@ WRAPPED = {
     "gloo/": ("real/backend/gloo",),
     "nccl": ("real/backend/nccl",),
     "cuda": ("real/backend/nccl",),
+    "mpi.h": ("real/backend/mpi",),
     "ceres/": ("lab/nccl",),
     "yaml-cpp/": ("scenario",),
     "pugixml": ("import",),
@@ -60,7 +61,6 @@ NAMES_FLAGS = {
     "scenario/machine/measured_tables.cpp": "says which runs write the key",
     "scenario/plan/plan_file.cpp": "says how offers of a file come into a plan",
     "analysis/check/causes.cpp": "flags of nvidia-smi",
-    "real/backend/backends.cpp": "ranks of mpirun name their meeting place by it",
     "real/backend/gpus.cpp": "the remedy is a flag of every command that starts ranks",
     "import/": "what a log does not say is added by a flag of `import`",
     "analysis/plan/": "the plan is being put together anew", "study/plan/": "likewise", "analysis/sharding/ways_out.cpp": "likewise",

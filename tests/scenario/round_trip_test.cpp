@@ -220,6 +220,7 @@ Machine any_machine() {
   machine.software = {
       .nccl = maybe<std::string>(text),
       .rccl = maybe<std::string>(text),
+      .mpi = maybe<std::string>(text),
       .nccl_algo = maybe<std::string>([] { return *rc::gen::element<std::string>("Ring", "Tree", "NVLS"); }),
       .nccl_proto =
           maybe<std::string>([] { return *rc::gen::element<std::string>("LL", "LL128", "Simple"); }),

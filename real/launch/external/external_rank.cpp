@@ -1,5 +1,6 @@
 #include "real/launch/external/external_rank.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <string_view>
@@ -19,6 +20,7 @@ struct Launcher {
   const char* rank;
   const char* num_ranks;
   const char* local_rank;
+  const char* num_local;
   const char* job;
 };
 
@@ -27,17 +29,22 @@ struct Launcher {
 // srun(1), "output environment variables"; PyTorch's torchrun, "environment variables".
 constexpr std::array kLaunchers = {
     Launcher{"Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK",
-             "PMIX_NAMESPACE"},
-    Launcher{"PMI", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "PMI_JOBID"},
-    Launcher{"Slurm", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", "SLURM_JOB_ID"},
-    Launcher{"torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK", "TORCHELASTIC_RUN_ID"},
+             "OMPI_COMM_WORLD_LOCAL_SIZE", "PMIX_NAMESPACE"},
+    Launcher{"PMI", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "PMI_JOBID"},
+    Launcher{"Slurm", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", "SLURM_NTASKS_PER_NODE",
+             "SLURM_JOB_ID"},
+    Launcher{"torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "TORCHELASTIC_RUN_ID"},
 };
 
-std::optional<int> whole_number(const char* variable) { return parse_number<int>(std::getenv(variable)); }
+/// None where it is not set, or to something else.
+std::optional<int> whole_number(const char* variable) {
+  const char* text = std::getenv(variable);
+  return text == nullptr ? std::nullopt : parse_number<int>(text);
+}
 
 }  // namespace
 
-std::optional<ExternalRank> external_rank() {
+std::optional<ExternalRank> external_rank(bool only_rank) {
   for (const Launcher& launcher : kLaunchers) {
     if (std::getenv(launcher.rank) == nullptr || std::getenv(launcher.num_ranks) == nullptr) {
       continue;
@@ -53,18 +60,18 @@ std::optional<ExternalRank> external_rank() {
               launcher.rank, std::getenv(launcher.rank), launcher.num_ranks,
               std::getenv(launcher.num_ranks)));
     }
-    if (*num_ranks == 1) {
-      return std::nullopt;  // Alone: it may start ranks of its own.
+    if (*num_ranks == 1 && !only_rank) {
+      return std::nullopt;
     }
     const char* job = std::getenv(launcher.job);
-    // A launcher that does not tell has all its ranks on one machine, as far as anybody can see.
-    const std::optional<int> local_rank =
-        std::getenv(launcher.local_rank) != nullptr ? whole_number(launcher.local_rank) : rank;
-    return ExternalRank{.rank = *rank,
-                        .num_ranks = *num_ranks,
-                        .local_rank = local_rank.value_or(*rank),
-                        .launcher = launcher.name,
-                        .job = job != nullptr ? job : ""};
+    return ExternalRank{
+        .rank = *rank,
+        .num_ranks = *num_ranks,
+        // A launcher that does not tell has all its ranks on one machine, as far as anybody can see.
+        .local_rank = whole_number(launcher.local_rank).value_or(*rank),
+        .num_local = std::clamp(whole_number(launcher.num_local).value_or(*num_ranks), 1, *num_ranks),
+        .launcher = launcher.name,
+        .job = job != nullptr ? job : ""};
   }
   return std::nullopt;
 }

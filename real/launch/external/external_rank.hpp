@@ -12,12 +12,14 @@ struct ExternalRank {
   Rank rank = 0;
   int num_ranks = 1;
   int local_rank = 0;    ///< Among the ranks of this machine.
+  int num_local = 1;     ///< Ranks of this machine; all of them where nobody says it.
   std::string launcher;  ///< "Open MPI", "PMI", "Slurm" or "torchrun"
   std::string job;       ///< Names this run among others of the same launcher; may be empty.
 };
 
 /// From the environment variables of these launchers; nothing when this process stands alone. Throws
-/// Error{bad_input} when they contradict themselves.
-std::optional<ExternalRank> external_rank();
+/// Error{bad_input} when they contradict themselves. A launcher's only rank may start ranks of its own: it
+/// counts as one where `only_rank` says so.
+std::optional<ExternalRank> external_rank(bool only_rank = false);
 
 }  // namespace ringside

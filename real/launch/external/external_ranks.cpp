@@ -17,7 +17,8 @@ namespace {
 class ExternalRanks final : public Ranks {
  public:
   ExternalRanks(const ExternalRank& external, const LaunchOptions& options, const std::string& purpose) {
-    if (!options.rendezvous) {
+    const bool meet_by_themselves = registered(options.backend).needs_launcher;
+    if (!options.rendezvous && !meet_by_themselves) {
       throw Error(
           ErrorKind::bad_input,
           fmt::format("{} started this process as rank {} of {}; tell all of them where to meet, with "
@@ -35,11 +36,11 @@ class ExternalRanks final : public Ranks {
                        .gpu = options.gpu,
                        .timeout = options.timeout,
                        .interface = options.interface,
-                       .rendezvous = *options.rendezvous,
+                       .rendezvous = options.rendezvous.value_or(""),
                        .group = group};
     // A folder of this group's own can be removed as a whole.
     std::filesystem::path folder;
-    if (options.rendezvous->starts_with("file://")) {
+    if (place.rendezvous.starts_with("file://")) {
       folder = folder_of_rendezvous(*options.rendezvous) / group;
       place.rendezvous = "file://" + agree_on_folder({.path = folder,
                                                       .rank = external.rank,

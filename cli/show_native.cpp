@@ -1,0 +1,88 @@
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.hpp"
+#include "cli/console.hpp"
+#include "cli/options.hpp"
+#include "common/error.hpp"
+#include "real/backend/backends.hpp"
+#include "schedule/registry.hpp"
+#include "sim/mpi/rules.hpp"
+
+namespace ringside::cli {
+namespace {
+
+struct Flags {
+  std::optional<Backend> backend = {};
+  std::string library = {};  ///< Empty: the one that is installed.
+  MpiCall call = {.ranks_per_node = 0};
+};
+
+std::string library_named(const Flags& flags) {
+  const RegisteredBackend& row = registered(flags.backend.value_or(Backend::automatic));
+  if (row.software == nullptr) {
+    throw Error(
+        ErrorKind::bad_input,
+        fmt::format("native is whatever {}'s own {} does; there is no schedule of it to show (rules of MPI "
+                    "libraries: --backend mpi)",
+                    name(row.backend), name(flags.call.collective)));
+  }
+  if (!flags.library.empty()) {
+    return flags.library;
+  }
+  if (const std::optional<std::string> missing = row.unavailable()) {
+    throw Error(ErrorKind::bad_input, "say whose rules, such as --library 'Open MPI 4.1.4': " + *missing);
+  }
+  return row.library_version();
+}
+
+void show_native(Flags flags, const CommonOptions& common) {
+  const std::string library = library_named(flags);
+  MpiCall& call = flags.call;
+  call.ranks_per_node = call.ranks_per_node == 0 ? call.ranks : std::min(call.ranks, call.ranks_per_node);
+  Rows rows;
+  for (const auto& [from, algorithm] : mpi_switches(library, call)) {
+    const bool ours = find_algorithm(call.collective, algorithm) != nullptr;
+    if (common.format == OutputFormat::json) {
+      print_record({{"record", "native"},
+                    {"library", library},
+                    {"collective", name(call.collective)},
+                    {"ranks", call.ranks},
+                    {"from_bytes", from.value},
+                    {"algorithm", algorithm},
+                    {"predicted", ours}});
+    }
+    rows.push_back({format(from), algorithm, ours ? "yes" : "no"});
+  }
+  if (common.format == OutputFormat::table) {
+    print_line(fmt::format("{}'s own {} on {} ranks, by its source (nothing forced):\n", library,
+                           name(call.collective), call.ranks));
+    print(table({">from", "it runs", "predicted"}, rows));
+  }
+}
+
+}  // namespace
+
+void add_show_native(CLI::App& app, CommonOptions& common) {
+  auto* command =
+      add_mode(app, "show native", "Which algorithm an MPI library chooses, and where it switches");
+  auto flags = std::make_shared<Flags>();
+  add_name<Backend>(*command, "--backend", flags->backend, "mpi");
+  command->add_option("--library", flags->library, "Such as 'MPICH 4.0.2' (default: the installed one)");
+  add_name<Collective>(*command, "--collective", flags->call.collective, "Default: all_reduce");
+  command->add_option("--ranks", flags->call.ranks, "Number of ranks")
+      ->required()
+      ->check(CLI::Range(2, 65536));
+  command->add_option("--ranks-per-node", flags->call.ranks_per_node, "Default: all on one node")
+      ->check(CLI::Range(1, 65536));
+  command->footer("show native --backend mpi --ranks 8");
+  command->callback([flags, &common] { show_native(*flags, common); });
+}
+
+}  // namespace ringside::cli

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <thread>
+
+#include "real/backend/mpi/library.hpp"
+#include "real/execute/progress.hpp"
+#include "real/execute/transport.hpp"
+
+/// What the backend is made of, apart from the library that it loads.
+namespace ringside {
+
+/// How this process was started, as its launcher says in its environment.
+struct StartedAs {
+  Rank rank = 0;
+  int num_ranks = 1;
+};
+
+/// Called by all ranks at once, after MpiLibrary::init(): what is wrong with how they were started, in one
+/// sentence that is the same at all of them; nothing where they can work together.
+std::optional<std::string> launch_fault(const StartedAs& started, MpiLibrary& library);
+
+/// Over MPI_Isend and MPI_Irecv. `library` is active and outlives the transport; `progress` may be null.
+std::unique_ptr<Transport> make_mpi_transport(MpiLibrary& library, std::chrono::milliseconds timeout,
+                                              Progress* progress);
+
+/// Calls of MPI that wait for other ranks cannot be interrupted: one that takes longer than `timeout` ends
+/// this process, with a sentence on standard error. Its launcher then ends the others.
+class MpiDeadline {
+ public:
+  MpiDeadline(Rank rank, std::chrono::milliseconds timeout);
+
+  /// Returns what `call` returns. `name` completes "rank 1 waited 60 s in …" and lives as long as this.
+  int within(const char* name, const std::function<int()>& call);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void watch(const std::stop_token& over) const;
+
+  Rank rank_;
+  std::chrono::milliseconds timeout_;
+  std::atomic<const char*> name_ = nullptr;
+  std::atomic<Clock::time_point> end_ = Clock::time_point::max();
+  std::jthread watcher_;  // Last, so that it starts when all else is there.
+};
+
+}  // namespace ringside

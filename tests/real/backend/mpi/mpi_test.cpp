@@ -1,0 +1,159 @@
+// What the mpi backend makes of MPI's answers, with a library that answers as it is told.
+// tests/cli/mpi_test.py runs a real one.
+#include <array>
+#include <chrono>
+#include <map>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "real/backend/mpi/parts.hpp"
+
+namespace ringside {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+
+/// Rank 1 of some, whose requests are never over unless it is told so.
+class ToldMpi final : public MpiLibrary {
+ public:
+  int num_ranks_found = 3;
+  std::map<Rank, std::string> others_say = {};  ///< Instead of what this rank says of itself.
+  int tests_until_finished = -1;
+  int error = 0;
+  int forgotten = 0;
+
+  std::string version() override { return "Told MPI 1.0"; }
+  std::string text_of(int code) override { return "error " + std::to_string(code); }
+  int init() override { return 0; }
+  bool active() override { return true; }
+  void end(int /*status*/) override {}
+  Rank rank() override { return 1; }
+  int num_ranks() override { return num_ranks_found; }
+  int all_gather(std::span<const char> own, std::span<char> all) override {
+    for (int rank = 0; rank < num_ranks_found; ++rank) {
+      const auto target = all.begin() + static_cast<std::ptrdiff_t>(own.size()) * rank;
+      std::copy(own.begin(), own.end(), target);
+      if (const auto other = others_say.find(rank); other != others_say.end()) {
+        std::fill_n(target, own.size(), ' ');
+        std::copy(other->second.begin(), other->second.end(), target);
+      }
+    }
+    return error;
+  }
+  int start(MpiSide /*side*/, Rank /*peer*/, std::span<std::byte> /*memory*/, Request& /*request*/) override {
+    return 0;
+  }
+  int test(Request& /*request*/, bool& finished) override {
+    finished = tests_until_finished >= 0 && tests_until_finished-- == 0;
+    tests_until_finished = finished ? 0 : tests_until_finished;
+    return error;
+  }
+  void forget(Request& /*request*/) override { ++forgotten; }
+  std::function<int()> collective(const CollectiveCall& /*call*/, std::span<std::byte> /*message*/) override {
+    return {};
+  }
+};
+
+PeerLost lost_peer(Transfer& transfer) {
+  try {
+    transfer.start();
+    transfer.wait();
+  } catch (const PeerLost& lost) {
+    return lost;
+  }
+  ADD_FAILURE() << "nobody was lost";
+  return {0, PeerLost::How::gone, ""};
+}
+
+TEST(MpiTransport, ADeadlineNamesThePeer) {
+  ToldMpi library;
+  const auto transport = make_mpi_transport(library, 10ms, nullptr);
+  EXPECT_EQ(transport->num_ranks(), 3);
+  std::array<std::byte, 8> memory{};
+  {
+    const auto receive = transport->make_receive(2, memory);
+    const PeerLost lost = lost_peer(*receive);
+    EXPECT_EQ(lost.peer(), 2);
+    EXPECT_EQ(lost.how(), PeerLost::How::late);
+    EXPECT_STREQ(lost.what(), "rank 1 waited 10 ms to receive from rank 2");
+    EXPECT_EQ(library.forgotten, 0);
+  }
+  EXPECT_EQ(library.forgotten, 1) << "the memory may be gone when the message comes";
+  EXPECT_STREQ(lost_peer(*transport->make_send(0, memory)).what(), "rank 1 waited 10 ms to send to rank 0");
+}
+
+TEST(MpiTransport, AnErrorOfMpiNamesThePeer) {
+  ToldMpi library;
+  library.error = 7;
+  std::array<std::byte, 8> memory{};
+  const auto transport = make_mpi_transport(library, 10s, nullptr);
+  const PeerLost lost = lost_peer(*transport->make_send(2, memory));
+  EXPECT_EQ(lost.how(), PeerLost::How::gone);
+  EXPECT_STREQ(lost.what(), "rank 1 lost rank 2: error 7");
+}
+
+TEST(MpiTransport, AMessageThatHasComeIsProgress) {
+  ToldMpi library;
+  library.tests_until_finished = 100;
+  std::array<std::byte, 8> memory{};
+  Progress progress;
+  const auto transport = make_mpi_transport(library, 10s, &progress);
+  const auto receive = transport->make_receive(0, memory);
+  receive->start();
+  receive->wait();
+  EXPECT_EQ(progress.steps(), 1U);
+}
+
+TEST(MpiPreflight, RanksThatCanWorkTogetherHaveNoFault) {
+  ToldMpi library;
+  EXPECT_EQ(launch_fault({.rank = 1, .num_ranks = 3}, library), std::nullopt);
+}
+
+TEST(MpiPreflight, RanksThatWereStartedAloneAreTold) {
+  ToldMpi library;
+  library.num_ranks_found = 1;
+  EXPECT_THAT(
+      launch_fault({.rank = 1, .num_ranks = 8}, library).value_or(""),
+      HasSubstr("asked 8, found 8 times 1: each rank was started alone; with srun use --mpi=pmix, otherwise "
+                "the mpirun of Told MPI 1.0"));
+  EXPECT_EQ(launch_fault({.rank = 0, .num_ranks = 1}, library), std::nullopt);
+}
+
+TEST(MpiPreflight, AnotherNumberOfRanksIsAFault) {
+  ToldMpi library;
+  EXPECT_THAT(launch_fault({.rank = 1, .num_ranks = 4}, library).value_or(""),
+              HasSubstr("started 4 ranks, and MPI_COMM_WORLD has 3"));
+}
+
+TEST(MpiPreflight, AnotherVersionOnOneNodeIsNamed) {
+  ToldMpi library;
+  library.others_say[2] = "ringside 9.9 with Told MPI 1.0";
+  EXPECT_THAT(launch_fault({.rank = 1, .num_ranks = 3}, library).value_or(""),
+              HasSubstr("and rank 2 is ringside 9.9 with Told MPI 1.0; install the same on all nodes"));
+}
+
+TEST(MpiDeadlineDeathTest, ACallThatNobodyCanInterruptEndsTheProcess) {
+  EXPECT_EXIT(
+      {
+        MpiDeadline deadline(3, 20ms);
+        deadline.within("MPI_Init", [] {
+          std::this_thread::sleep_for(60s);
+          return 0;
+        });
+      },
+      testing::ExitedWithCode(1), "ringside: rank 3 waited 20 ms in MPI_Init for the other ranks");
+}
+
+TEST(MpiDeadline, ACallInTimeReturnsItsResult) {
+  MpiDeadline deadline(0, 30ms);
+  EXPECT_EQ(deadline.within("MPI_Barrier", [] { return 5; }), 5);
+  std::this_thread::sleep_for(100ms);  // Nothing is waited for between calls.
+}
+
+}  // namespace
+}  // namespace ringside

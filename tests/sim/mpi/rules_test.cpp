@@ -1,0 +1,180 @@
+#include "sim/mpi/rules.hpp"
+
+#include <set>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/error.hpp"
+#include "schedule/registry.hpp"
+#include "sim/engine/simulate.hpp"
+
+namespace ringside {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr const char* kOpenMpi = "Open MPI v4.1.4";
+constexpr const char* kMpich = "MPICH 4.0.2";
+
+std::string chosen(const std::string& library, const MpiCall& call) {
+  try {
+    return mpi_choice(library, call);
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+/// For float32 on one node.
+std::string open_mpi(Collective collective, int ranks, std::int64_t bytes) {
+  return chosen(kOpenMpi,
+                {.collective = collective, .ranks = ranks, .ranks_per_node = ranks, .bytes = {bytes}});
+}
+
+TEST(MpiRules, OpenMpiChoosesAsItsFixedDecisionDoes) {
+  struct Case {
+    int ranks;
+    std::int64_t bytes;
+    const char* algorithm;
+  };
+  // On either side of limits of coll_tuned_decision_fixed.c.
+  for (const Case& one : {Case{2, 8, "recursive_doubling"},
+                          Case{3, 4095, "recursive_doubling"},
+                          Case{2, 4096, "ring"},
+                          Case{2, 8192, "recursive_doubling"},
+                          Case{2, 16384, "ring"},
+                          Case{3, 262143, "ring"},
+                          Case{2, 262144, "halving_doubling"},
+                          Case{4, 12, "recursive_doubling"},
+                          Case{4, 8188, "recursive_doubling"},
+                          Case{7, 8192, "halving_doubling"},
+                          Case{15, 8188, "recursive_doubling"},
+                          Case{16, 4096, "halving_doubling"},
+                          Case{32, 124, "recursive_doubling"},
+                          Case{32, 128, "halving_doubling"},
+                          Case{64, 262140, "recursive_doubling"},
+                          Case{127, 262144, "halving_doubling"},
+                          Case{128, 131068, "binomial_tree"},
+                          Case{255, 131072, "recursive_doubling"},
+                          Case{256, 4096, "halving_doubling"},
+                          Case{1024, 16380, "recursive_doubling"},
+                          Case{2048, 4092, "recursive_doubling"},
+                          Case{2048, 2048 * 4, "recursive_doubling"},
+                          Case{4096, 16380, "recursive_doubling"},
+                          Case{100'000, 32768, "naive"}}) {
+    EXPECT_EQ(open_mpi(Collective::all_reduce, one.ranks, one.bytes), one.algorithm)
+        << one.ranks << " ranks, " << one.bytes << " bytes";
+  }
+}
+
+TEST(MpiRules, ShortVectorsFallBackAsInTheLibrary) {
+  EXPECT_EQ(open_mpi(Collective::all_reduce, 4, 8), "recursive_doubling")
+      << "the ring needs an element for each rank";
+  EXPECT_EQ(open_mpi(Collective::all_reduce, 32, 15 * 4), "recursive_doubling");
+  EXPECT_EQ(open_mpi(Collective::all_reduce, 40, 31 * 4), "recursive_doubling");
+  EXPECT_EQ(open_mpi(Collective::all_reduce, 40, 128), "halving_doubling") << "32 elements for 32 ranks";
+  EXPECT_EQ(open_mpi(Collective::all_reduce, 64 * 4, 4096), "halving_doubling");
+  EXPECT_EQ(chosen(kOpenMpi, {.ranks = 40, .ranks_per_node = 40, .bytes = {128}, .dtype = DataType::float64}),
+            "naive");
+}
+
+TEST(MpiRules, AllGatherCountsTheBytesOfOneRank) {
+  EXPECT_EQ(open_mpi(Collective::all_gather, 2, 1 << 20), "recursive_doubling");
+  EXPECT_EQ(open_mpi(Collective::all_gather, 8, 1 << 20), "recursive_doubling");
+  EXPECT_EQ(open_mpi(Collective::all_gather, 6, 1 << 20), "bruck");
+  EXPECT_EQ(open_mpi(Collective::all_gather, 32, 32 * 1024 - 32), "recursive_doubling");
+  EXPECT_EQ(open_mpi(Collective::all_gather, 32, 32 * 1024), "neighbour_exchange");
+  EXPECT_EQ(open_mpi(Collective::all_gather, 33, 33 * 1024), "ring")
+      << "an odd number has no neighbours to pair";
+  EXPECT_EQ(open_mpi(Collective::all_gather, 32, 32 * 65536), "ring");
+}
+
+TEST(MpiRules, HanAnswersOnSeveralNodesFromVersion5On) {
+  const MpiCall two_nodes = {.ranks = 16, .ranks_per_node = 8, .bytes = {1 << 20}};
+  EXPECT_EQ(chosen("Open MPI 4.1.6", two_nodes), "halving_doubling");
+  EXPECT_THAT(chosen("Open MPI v5.0.7", two_nodes), HasSubstr("han"));
+  EXPECT_EQ(chosen("Open MPI 5.0.10", {.ranks = 16, .ranks_per_node = 16, .bytes = {1 << 20}}),
+            "halving_doubling");
+}
+
+TEST(MpiRules, MpichAsksFirstWhereTheRanksAre) {
+  MpiCall call = {.ranks = 6, .ranks_per_node = 6, .bytes = {4096}};
+  EXPECT_THAT(chosen(kMpich, call), HasSubstr("release_gather"));
+  call.ranks_per_node = 2;
+  EXPECT_THAT(chosen(kMpich, call), HasSubstr("by_node"));
+  call.ranks_per_node = 1;
+  EXPECT_EQ(chosen(kMpich, call), "halving_doubling");
+  call.bytes = {8};
+  EXPECT_EQ(chosen(kMpich, call), "recursive_doubling");
+  call.bytes = {12};
+  EXPECT_EQ(chosen(kMpich, call), "recursive_doubling") << "3 elements, 4 ranks that halve";
+  call = {.collective = Collective::all_gather, .ranks = 6, .ranks_per_node = 6, .bytes = {80 * 1024 - 4}};
+  EXPECT_EQ(chosen(kMpich, call), "bruck");
+  call.bytes = {80 * 1024};
+  EXPECT_EQ(chosen(kMpich, call), "ring");
+}
+
+TEST(MpiRules, OfOtherLibrariesAndCollectivesNothingIsGuessed) {
+  for (const char* library :
+       {"Open MPI 3.1.6", "Open MPI 6.0.0", "Open MPI", "MPICH 3.4", "Intel MPI 2021.11", ""}) {
+    EXPECT_THAT(chosen(library, {}), HasSubstr("known are Open MPI 4.1 to 5.0 and MPICH 4.0 to 5.0"))
+        << library;
+  }
+  EXPECT_THAT(open_mpi(Collective::reduce, 4, 4096), HasSubstr("rules for reduce are not modelled"));
+}
+
+TEST(MpiRules, SwitchesAreWhereTheChoiceChanges) {
+  const std::vector<MpiSwitch> switches = mpi_switches(kOpenMpi, {.ranks = 8, .ranks_per_node = 8});
+  ASSERT_EQ(switches.size(), 2U);
+  EXPECT_EQ(switches[0].algorithm, "recursive_doubling");
+  EXPECT_EQ(switches[1].from, Bytes{8192});
+  EXPECT_EQ(switches[1].algorithm, "halving_doubling");
+}
+
+TEST(MpiRules, EveryNameIsOfOursOrOfOneThatNoneDoes) {
+  const std::set<std::string> others = {"bruck", "neighbour_exchange", "knomial_tree", "chain_or_pipeline",
+                                        "scatter_all_gather"};
+  for (const Collective collective :
+       {Collective::all_reduce, Collective::all_gather, Collective::broadcast}) {
+    for (const char* library : {kOpenMpi, kMpich}) {
+      for (const int ranks : {2, 3, 5, 8, 16, 33, 64, 128, 300, 512, 1024, 2048, 4096}) {
+        for (const auto& [from, algorithm] :
+             mpi_switches(library, {.collective = collective, .ranks = ranks, .ranks_per_node = 1})) {
+          EXPECT_TRUE(others.contains(algorithm) || find_algorithm(collective, algorithm) != nullptr)
+              << algorithm << " " << name(collective);
+        }
+      }
+    }
+  }
+}
+
+Machine machine_with(const char* library) {
+  Machine machine;
+  machine.intra =
+      IntraLink{.kind = IntraKind::custom, .latency = Seconds{1e-6}, .bandwidth = BytesPerSecond{1e9}};
+  if (library != nullptr) {
+    machine.software.mpi = library;
+  }
+  return machine;
+}
+
+std::variant<Prediction, Unpredicted> predicted(const Machine& machine, const char* algorithm,
+                                                std::int64_t bytes) {
+  return simulate(machine, {.algorithm = algorithm, .ranks = 8, .bytes = {bytes}}, {.backend = Backend::mpi});
+}
+
+TEST(MpiRules, NativeIsPredictedAsTheAlgorithmThatRuns) {
+  const Machine machine = machine_with(kOpenMpi);
+  for (const auto& [bytes, ours] :
+       {std::pair{4096, "recursive_doubling"}, std::pair{8192, "halving_doubling"}}) {
+    EXPECT_EQ(std::get<Prediction>(predicted(machine, "native", bytes)).seconds,
+              std::get<Prediction>(predicted(machine, ours, bytes)).seconds);
+  }
+  EXPECT_THAT(std::get<Unpredicted>(predicted(machine_with(nullptr), "native", 4096)).reason,
+              HasSubstr("software: {mpi: Open MPI 4.1.4}"));
+  EXPECT_THAT(std::get<Unpredicted>(predicted(machine_with(kMpich), "native", 4096)).reason,
+              HasSubstr("MPICH 4.0.2 chooses release_gather, which none of our algorithms does"));
+}
+
+}  // namespace
+}  // namespace ringside
