@@ -43,6 +43,9 @@ if(RINGSIDE_LAB)
   endif()
 endif()
 
+# Charts of report.html, as one file of JavaScript.
+find_file(RINGSIDE_CHART_JS chart.min.js PATHS /usr/share/javascript/chart.js DOC "Chart.js 3, for --report")
+
 # A peer of bench/executor/side_by_side.
 set(RINGSIDE_HAS_MPI OFF)
 set(RINGSIDE_HAS_MPI_MISSING "RINGSIDE_BENCHMARKS=OFF")
