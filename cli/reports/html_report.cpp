@@ -32,7 +32,7 @@ plots::HtmlTable html_table(std::string title, std::string explained, TextTable 
           .rows = std::move(table.rows)};
 }
 
-/// How often each text occurs, a line each, in the order of the first.
+/// How often each text occurs, in the order of the first.
 class Counted {
  public:
   void add(const std::string& text) {
@@ -40,21 +40,53 @@ class Counted {
       order_.push_back(text);
     }
   }
-  std::string lines() const {
-    std::string text;
+  std::string joined(std::string_view separator) const {
+    std::vector<std::string> parts;
     for (const std::string& each : order_) {
-      text += fmt::format("{}{}: {}", text.empty() ? "" : "\n", each, count_of(counts_.at(each), "point"));
+      parts.push_back(fmt::format("{}: {}", each, count_of(counts_.at(each), "point")));
     }
-    return text;
+    return fmt::format("{}", fmt::join(parts, separator));
   }
+  std::string lines() const { return joined("\n"); }
 
  private:
   std::vector<std::string> order_;
   std::map<std::string, int> counts_;
 };
 
-std::string policy_text(const Point& point, const std::optional<ExecutionPolicy>& policy) {
-  return point.key.algorithm + ", " + (policy ? describe(*policy) : "its own policy");
+/// Under which policies points were predicted, or ran: a line for each algorithm.
+template <typename Side>
+std::string policies_of(const std::vector<Point>& points, std::optional<Side> Point::*side) {
+  std::vector<std::pair<std::string, Counted>> algorithms;
+  for (const Point& point : points) {
+    if (!(point.*side)) {
+      continue;
+    }
+    auto found = std::find_if(algorithms.begin(), algorithms.end(),
+                              [&](const auto& each) { return each.first == point.key.algorithm; });
+    if (found == algorithms.end()) {
+      found = algorithms.insert(algorithms.end(), {point.key.algorithm, {}});
+    }
+    const std::optional<ExecutionPolicy>& policy = (point.*side)->policy;
+    found->second.add(policy ? describe(*policy) : "the library's own policy");
+  }
+  std::string text;
+  for (const auto& [algorithm, policies] : algorithms) {
+    text += fmt::format("{}{}, {}", text.empty() ? "" : "\n", algorithm, policies.joined("; "));
+  }
+  return text;
+}
+
+/// Once where predicted and measured ones are alike.
+void add_policies(const std::vector<Point>& points, std::vector<plots::HtmlFact>& facts) {
+  const std::string predicted = policies_of(points, &Point::predicted);
+  const std::string measured = policies_of(points, &Point::measured);
+  if (predicted == measured) {
+    facts.emplace_back("policy, predicted and measured", predicted);
+    return;
+  }
+  facts.emplace_back("policy of predictions", predicted);
+  facts.emplace_back("policy of measurements", measured);
 }
 
 std::string tuning_text(const MachineTuning& tuning) {
@@ -73,29 +105,24 @@ std::string tuning_text(const MachineTuning& tuning) {
 
 void add_prediction_facts(const std::vector<Point>& points, std::vector<plots::HtmlFact>& facts) {
   Counted sources;
-  Counted policies;
   for (const Point& point : points) {
     if (point.predicted) {
       sources.add(fmt::format("source {}, fidelity {}{}", name(point.predicted->source),
                               name(point.predicted->fidelity),
                               point.predicted->known ? ", known: measured before" : ""));
-      policies.add(policy_text(point, point.predicted->policy));
     }
   }
   facts.emplace_back("predictions", sources.lines());
-  facts.emplace_back("policy of predictions", policies.lines());
 }
 
 void add_measurement_facts(const std::vector<Point>& points, std::vector<plots::HtmlFact>& facts) {
   Counted backends;
-  Counted policies;
   Counted machine;
   Counted notes;
   for (const Point& point : points) {
     if (const std::optional<Measurement>& measured = point.measured) {
       backends.add(fmt::format("backend {}, {}{}", name(measured->backend), name(measured->outcome),
                                measured->shared_gpu ? ", shared GPU" : ""));
-      policies.add(policy_text(point, measured->policy));
       if (measured->machine_tuning) {
         machine.add(tuning_text(*measured->machine_tuning));
       }
@@ -105,7 +132,6 @@ void add_measurement_facts(const std::vector<Point>& points, std::vector<plots::
     }
   }
   facts.emplace_back("measurements", backends.lines());
-  facts.emplace_back("policy of measurements", policies.lines());
   facts.emplace_back("machine while measuring", machine.lines());
   facts.emplace_back("notes of measurements", notes.lines());
 }
@@ -127,6 +153,7 @@ std::vector<plots::HtmlFact> facts_of(const RunHeader& header, const study::Poin
       {"host of the run", host}};
   add_prediction_facts(study.points, facts);
   add_measurement_facts(study.points, facts);
+  add_policies(study.points, facts);
   std::erase_if(facts, [](const plots::HtmlFact& fact) { return fact.second.empty(); });
   return facts;
 }

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kChartLicence =
     R"(Chart.js is embedded in this page. Copyright (c) 2014-2022 Chart.js Contributors, MIT License; with
-@kurkle/color, copyright (c) 2018-2021 Jukka Kurkela, MIT License.
+@kurkle/color, copyright (c) 2022 Jukka Kurkela, MIT License.
 
 Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated
 documentation files (the "Software"), to deal in the Software without restriction, including without limitation

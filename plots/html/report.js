@@ -73,14 +73,15 @@
   }
 
   const point = ([x, y, low, high, size, text]) => ({ x, y, low, high, size, text });
-  const datasets = (panel) => panel.series.flatMap((series) => ['predicted', 'measured'].map((side) => {
+  const datasets = (panel) => panel.series.flatMap((series, place) => ['predicted', 'measured'].map((side) => {
     const line = side === 'predicted';
     const alone = line && series[side].length === 1;
     return {
       label: `${series.name}, ${side}`, name: series.name, side, fills: panel.fills, ink: series.color,
       data: series[side].map(point), showLine: line, borderDash: series.dash, borderWidth: line ? 2 : 1.5,
       pointStyle: alone ? 'line' : series.shape, rotation: series.angle, pointRadius: alone ? 14 : line ? 0 : 5,
-      pointHoverRadius: alone ? 16 : 7, pointHitRadius: 8, order: line ? 2 : 1,
+      pointHoverRadius: alone ? 16 : 7, pointHitRadius: 8,
+      order: (line ? 1000 : 0) - place,  // Dashed lines come last and lie above: their gaps show what is below.
     };
   }).filter((set) => set.data.length > 0));
 
@@ -88,15 +89,17 @@
     type, title: { display: true, text: title, color: style('--ink') }, grid: { color: style('--line') },
     ticks: { color: style('--ink'), maxRotation: 0, autoSkipPadding: 12, ...ticks }, ...more,
   });
-  function options(panel, linear) {
+  const points = (panels) => panels.flatMap((panel) => panel.series.flatMap((series) => [...series.predicted, ...series.measured]));
+  const range = (numbers) => numbers.reduce(([low, high], number) => [Math.min(low, number), Math.max(high, number)], [Infinity, 0]);
+  // `times`: the first and last of all panels, which share their axis.
+  function options(panel, times, linear) {
     const type = linear ? 'linear' : 'logarithmic';
     const sizes = new Map(panel.sizes);
     const values = [...sizes.keys()];
     const some = linear ? values.filter((v) => v >= values[values.length - 1] / 20) : values;
     const x = { afterBuildTicks: (scale) => { scale.ticks = some.map((value) => ({ value })); } };
     // One size has room to both sides: its algorithms stand side by side.
-    const all = panel.series.flatMap((s) => [...s.predicted, ...s.measured].map((p) => p[0]));
-    const [low, high] = [Math.min(...all), Math.max(...all)];
+    const [low, high] = range(points([panel]).map((p) => p[0]));
     const room = values.length > 1 ? (high / low) ** 0.03 : 2;
     Object.assign(x, linear ? { min: values.length > 1 ? 0 : low / room, max: high * room ** 0.5 } : { min: low / room, max: high * room });
     const decade = (v) => { const d = Math.round(v / 10 ** Math.floor(Math.log10(v) + 1e-9)); return d === 1 || d === 2 || d === 5; };
@@ -105,7 +108,7 @@
       interaction: { mode: 'nearest', intersect: false },
       scales: {
         x: axis(type, 'message size', { callback: (v) => sizes.get(v) }, x),
-        y: axis(type, 'time', { callback: (v) => (linear || decade(v) ? seconds(v) : null) }, linear ? { min: 0 } : {}),
+        y: axis(type, 'time', { callback: (v) => (linear || decade(v) ? seconds(v) : null) }, linear ? { min: 0 } : { min: times[0] / 1.3, max: times[1] * 1.3 }),
       },
       plugins: {
         legend: { display: false },
@@ -126,6 +129,8 @@
     }
   }
 
+  const MARKS = { circle: 'M12 6a4 4 0 1 0 8 0a4 4 0 1 0-8 0', rect: 'M12 2h8v8h-8z', triangle: 'M16 1l5 9h-10z', rectRot: 'M16 1l5 5l-5 5l-5-5z',
+    star: 'M16 1v10M12 3l8 6M20 3l-8 6', crossRot: 'M12 2l8 8M20 2l-8 8' };
   // A sample as the chart draws it, and a switch for the algorithm's line and marks.
   function legend(chart, panel, parent) {
     const box = make('div', parent);
@@ -137,12 +142,16 @@
       button.type = 'button';
       button.setAttribute('aria-pressed', 'true');
       const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
-      const line = document.createElementNS('http://www.w3.org/2000/svg', 'line');
-      Object.entries({ x1: 0, x2: 32, y1: 6, y2: 6, 'stroke-width': 3, stroke: series.color === '#000000' ? 'currentColor' : series.color,
-        'stroke-dasharray': series.dash.join(' ') || 'none' }).forEach(([name, value]) => line.setAttribute(name, value));
+      const color = series.color === '#000000' ? 'currentColor' : series.color;
+      const path = (attributes) => {
+        const element = document.createElementNS('http://www.w3.org/2000/svg', 'path');
+        Object.entries({ stroke: color, ...attributes }).forEach(([name, text]) => element.setAttribute(name, text));
+        svg.append(element);
+      };
       svg.setAttribute('viewBox', '0 0 32 12');
       svg.setAttribute('aria-hidden', 'true');
-      svg.append(line);
+      if (series.predicted.length > 0) path({ d: 'M0 6h32', 'stroke-width': 2.5, 'stroke-dasharray': series.dash.join(' ') || 'none' });
+      if (series.measured.length > 0) path({ d: MARKS[series.shape], fill: color, 'stroke-width': 1.5, transform: `rotate(${series.angle} 16 6)` });
       button.append(svg, series.name);
       button.addEventListener('click', () => {
         const on = button.getAttribute('aria-pressed') !== 'true';
@@ -183,12 +192,15 @@
     const panels = JSON.parse(document.getElementById('points').textContent);
     if (panels.length === 0) return;
     section.hidden = false;
+    const times = range(points(panels).flatMap((p) => p.slice(1, 4)).filter((time) => time > 0));
     const toggle = make('button', section, 'Linear axes');
     toggle.type = 'button';
     toggle.id = 'linear';
     toggle.setAttribute('aria-pressed', 'false');
+    const grid = make('div', section);
+    grid.className = 'panels';
     for (const panel of panels) {
-      const figure = make('figure', section);
+      const figure = make('figure', grid);
       make('h3', figure, panel.title);
       const plot = make('div', figure);
       plot.className = 'plot';
@@ -197,7 +209,7 @@
       canvas.setAttribute('role', 'application');
       canvas.setAttribute('aria-roledescription', 'chart');
       canvas.setAttribute('aria-label', `Time over message size, ${panel.title}. Arrow keys move from point to point; the table below has all numbers.`);
-      const chart = new Chart(canvas, { type: 'scatter', data: { datasets: datasets(panel) }, options: options(panel, false), plugins: [intervals] });
+      const chart = new Chart(canvas, { type: 'scatter', data: { datasets: datasets(panel) }, options: options(panel, times, false), plugins: [intervals] });
       paint(chart);
       chart.update();
       legend(chart, panel, figure);
@@ -209,7 +221,9 @@
     const again = () => {
       const linear = toggle.getAttribute('aria-pressed') === 'true';
       for (const [chart, panel] of charts) {
-        chart.options = options(panel, linear);
+        chart.setActiveElements([]);
+        chart.tooltip.setActiveElements([], { x: 0, y: 0 });
+        chart.options = options(panel, times, linear);
         paint(chart);
         chart.update();
       }

@@ -91,7 +91,7 @@ class Browser:
     def open(self, file):
         self.call("Page.navigate", url=file.as_uri())
         deadline = time.monotonic() + 60
-        while self.run("document.readyState === 'complete' && (document.documentElement.dataset.ready || null)") is None:
+        while (self.run("document.readyState === 'complete' && document.documentElement.dataset.ready") or "") == "":
             if time.monotonic() > deadline:
                 raise TimeoutError(f"the page is not ready: {self.messages}")
             time.sleep(0.05)
