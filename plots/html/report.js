@@ -32,8 +32,11 @@
     ctx.clip();
     chart.data.datasets.forEach((set, index) => {
       if (set.side !== side || !chart.isDatasetVisible(index)) return;
-      const at = set.data.map((p) => [scales.x.getPixelForValue(p.x), scales.y.getPixelForValue(p.low),
-        scales.y.getPixelForValue(p.high)]).map(([x, low, high]) => [x, Number.isFinite(low) ? low : area.bottom, high]);
+      const at = set.data.map((p) => {
+        const low = scales.y.getPixelForValue(p.low);  // A logarithmic axis has no 0.
+        const high = scales.y.getPixelForValue(p.high);
+        return [scales.x.getPixelForValue(p.x), Number.isFinite(low) ? low : area.bottom, high];
+      });
       ctx.strokeStyle = ctx.fillStyle = set.borderColor;
       ctx.setLineDash([]);
       ctx.lineWidth = 1;
@@ -73,24 +76,29 @@
   }
 
   const point = ([x, y, low, high, size, text]) => ({ x, y, low, high, size, text });
-  const datasets = (panel) => panel.series.flatMap((series, place) => ['predicted', 'measured'].map((side) => {
+  // Dashed lines come last and lie above: their gaps show what is below.
+  const dataset = (panel, series, place, side) => {
     const line = side === 'predicted';
     const alone = line && series[side].length === 1;
     return {
       label: `${series.name}, ${side}`, name: series.name, side, fills: panel.fills, ink: series.color,
-      data: series[side].map(point), showLine: line, borderDash: series.dash, borderWidth: line ? 2 : 1.5,
-      pointStyle: alone ? 'line' : series.shape, rotation: series.angle, pointRadius: alone ? 14 : line ? 0 : 5,
-      pointHoverRadius: alone ? 16 : 7, pointHitRadius: 8,
-      order: (line ? 1000 : 0) - place,  // Dashed lines come last and lie above: their gaps show what is below.
+      data: series[side].map(point), showLine: line, order: (line ? 1000 : 0) - place,
+      borderDash: series.dash, borderWidth: line ? 2 : 1.5, pointStyle: alone ? 'line' : series.shape,
+      rotation: series.angle, pointRadius: alone ? 14 : line ? 0 : 5, pointHoverRadius: alone ? 16 : 7,
     };
-  }).filter((set) => set.data.length > 0));
+  };
+  const datasets = (panel) => panel.series
+    .flatMap((series, place) => ['predicted', 'measured'].map((side) => dataset(panel, series, place, side)))
+    .filter((set) => set.data.length > 0);
 
   const axis = (type, title, ticks, more) => ({
     type, title: { display: true, text: title, color: style('--ink') }, grid: { color: style('--line') },
     ticks: { color: style('--ink'), maxRotation: 0, autoSkipPadding: 12, ...ticks }, ...more,
   });
-  const points = (panels) => panels.flatMap((panel) => panel.series.flatMap((series) => [...series.predicted, ...series.measured]));
-  const range = (numbers) => numbers.reduce(([low, high], number) => [Math.min(low, number), Math.max(high, number)], [Infinity, 0]);
+  const points = (panels) => panels.flatMap((panel) => panel.series)
+    .flatMap((series) => [...series.predicted, ...series.measured]);
+  const range = (numbers) => numbers.reduce(
+    ([low, high], number) => [Math.min(low, number), Math.max(high, number)], [Infinity, 0]);
   // `times`: the first and last of all panels, which share their axis.
   function options(panel, times, linear) {
     const type = linear ? 'linear' : 'logarithmic';
@@ -101,14 +109,18 @@
     // One size has room to both sides: its algorithms stand side by side.
     const [low, high] = range(points([panel]).map((p) => p[0]));
     const room = values.length > 1 ? (high / low) ** 0.03 : 2;
-    Object.assign(x, linear ? { min: values.length > 1 ? 0 : low / room, max: high * room ** 0.5 } : { min: low / room, max: high * room });
-    const decade = (v) => { const d = Math.round(v / 10 ** Math.floor(Math.log10(v) + 1e-9)); return d === 1 || d === 2 || d === 5; };
+    x.min = linear && values.length > 1 ? 0 : low / room;
+    x.max = high * (linear ? 1.03 : room);
+    const y = linear ? { min: 0 } : { min: times[0] / 1.3, max: times[1] * 1.3 };
+    const digit = (v) => Math.round(v / 10 ** Math.floor(Math.log10(v) + 1e-9));
+    const labelled = (v) => linear || [1, 2, 5].includes(digit(v));
     return {
-      animation: false, responsive: true, maintainAspectRatio: false, events: ['mousemove', 'mouseout', 'click', 'touchstart', 'touchmove'],
+      animation: false,
+      maintainAspectRatio: false,
       interaction: { mode: 'nearest', intersect: false },
       scales: {
         x: axis(type, 'message size', { callback: (v) => sizes.get(v) }, x),
-        y: axis(type, 'time', { callback: (v) => (linear || decade(v) ? seconds(v) : null) }, linear ? { min: 0 } : { min: times[0] / 1.3, max: times[1] * 1.3 }),
+        y: axis(type, 'time', { callback: (v) => (labelled(v) ? seconds(v) : null) }, y),
       },
       plugins: {
         legend: { display: false },
@@ -129,8 +141,10 @@
     }
   }
 
-  const MARKS = { circle: 'M12 6a4 4 0 1 0 8 0a4 4 0 1 0-8 0', rect: 'M12 2h8v8h-8z', triangle: 'M16 1l5 9h-10z', rectRot: 'M16 1l5 5l-5 5l-5-5z',
-    star: 'M16 1v10M12 3l8 6M20 3l-8 6', crossRot: 'M12 2l8 8M20 2l-8 8' };
+  const MARKS = {
+    circle: 'M12 6a4 4 0 1 0 8 0a4 4 0 1 0-8 0', rect: 'M12 2h8v8h-8z', triangle: 'M16 1l5 9h-10z',
+    rectRot: 'M16 1l5 5l-5 5l-5-5z', star: 'M16 1v10M12 3l8 6M20 3l-8 6', crossRot: 'M12 2l8 8M20 2l-8 8',
+  };
   // A sample as the chart draws it, and a switch for the algorithm's line and marks.
   function legend(chart, panel, parent) {
     const box = make('div', parent);
@@ -145,18 +159,24 @@
       const color = series.color === '#000000' ? 'currentColor' : series.color;
       const path = (attributes) => {
         const element = document.createElementNS('http://www.w3.org/2000/svg', 'path');
-        Object.entries({ stroke: color, ...attributes }).forEach(([name, text]) => element.setAttribute(name, text));
+        attributes.stroke = color;
+        Object.entries(attributes).forEach(([name, text]) => element.setAttribute(name, text));
         svg.append(element);
       };
       svg.setAttribute('viewBox', '0 0 32 12');
       svg.setAttribute('aria-hidden', 'true');
-      if (series.predicted.length > 0) path({ d: 'M0 6h32', 'stroke-width': 2.5, 'stroke-dasharray': series.dash.join(' ') || 'none' });
-      if (series.measured.length > 0) path({ d: MARKS[series.shape], fill: color, 'stroke-width': 1.5, transform: `rotate(${series.angle} 16 6)` });
+      const dashes = series.dash.join(' ') || 'none';
+      const turn = `rotate(${series.angle} 16 6)`;
+      if (series.predicted.length) path({ d: 'M0 6h32', 'stroke-width': 2.5, 'stroke-dasharray': dashes });
+      const mark = { d: MARKS[series.shape], fill: color, 'stroke-width': 1.5, transform: turn };
+      if (series.measured.length) path(mark);
       button.append(svg, series.name);
       button.addEventListener('click', () => {
         const on = button.getAttribute('aria-pressed') !== 'true';
         button.setAttribute('aria-pressed', String(on));
-        chart.data.datasets.forEach((set, i) => { if (set.name === series.name) chart.setDatasetVisibility(i, on); });
+        chart.data.datasets.forEach((set, i) => {
+          if (set.name === series.name) chart.setDatasetVisibility(i, on);
+        });
         chart.update();
       });
     }
@@ -208,8 +228,12 @@
       canvas.tabIndex = 0;
       canvas.setAttribute('role', 'application');
       canvas.setAttribute('aria-roledescription', 'chart');
-      canvas.setAttribute('aria-label', `Time over message size, ${panel.title}. Arrow keys move from point to point; the table below has all numbers.`);
-      const chart = new Chart(canvas, { type: 'scatter', data: { datasets: datasets(panel) }, options: options(panel, times, false), plugins: [intervals] });
+      canvas.setAttribute('aria-label', `Time over message size, ${panel.title}. `
+        + 'Arrow keys move from point to point; the table below has all numbers.');
+      const chart = new Chart(canvas, {
+        type: 'scatter', data: { datasets: datasets(panel) }, options: options(panel, times, false),
+        plugins: [intervals],
+      });
       paint(chart);
       chart.update();
       legend(chart, panel, figure);
@@ -243,7 +267,10 @@
   }
 
   // `1.5 ms` by what it is worth; words by the alphabet, and what is absent last.
-  const UNITS = { ns: 1e-9, 'µs': 1e-6, ms: 1e-3, s: 1, B: 1, KB: 1e3, kB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 };
+  const UNITS = {
+    ns: 1e-9, 'µs': 1e-6, ms: 1e-3, s: 1, B: 1, KB: 1e3, kB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12,
+    KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40,
+  };
   function worth(text) {
     const found = /^([+−-]?[\d.]+(?:e[+-]?\d+)?)(?:–[\d.]+)?[ ×]?(?:([a-zµA-Z]+)(?:\/s)?|%)?/.exec(text);
     return found ? Number(found[1].replace('−', '-')) * (UNITS[found[2]] || 1) : NaN;
@@ -260,13 +287,15 @@
       heads.forEach((other) => other.removeAttribute('aria-sort'));
       head.setAttribute('aria-sort', down ? 'descending' : 'ascending');
       const rows = [...table.tBodies[0].rows];
-      rows.sort((a, b) => (down ? -1 : 1) * compare(a.cells[column].textContent, b.cells[column].textContent));
+      const text = (row) => row.cells[column].textContent;
+      rows.sort((a, b) => (down ? -1 : 1) * compare(text(a), text(b)));
       table.tBodies[0].append(...rows);
       say(`Sorted by ${head.textContent}, ${down ? 'descending' : 'ascending'}`);
     }));
   }
   const quoted = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-  const csv = (table) => [...table.rows].map((row) => [...row.cells].map((cell) => quoted(cell.textContent)).join(',')).join('\n') + '\n';
+  const csv = (table) => [...table.rows]
+    .map((row) => `${[...row.cells].map((cell) => quoted(cell.textContent)).join(',')}\n`).join('');
   async function copy(table, button) {
     const text = csv(table);
     let done = true;

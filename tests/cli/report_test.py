@@ -82,6 +82,8 @@ class Report(RingsideCase):
         result = self.run_ringside("compare", scenario, "--no-charts", "--report", "--output", "read")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("7.4 ms", result.stdout)
+        imported = self.run_ringside("import", self.folder / "report.html", "--output", "imported")
+        self.assertEqual(imported.returncode, 0, imported.stderr)
         self.assertIn("Accuracy of the predictions", (self.folder / "read/report.html").read_text(encoding="utf-8"))
 
     def test_names_full_of_html_are_text(self):
