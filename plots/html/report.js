@@ -112,8 +112,8 @@
     x.min = linear && values.length > 1 ? 0 : low / room;
     x.max = high * (linear ? 1.03 : room);
     const y = linear ? { min: 0 } : { min: times[0] / 1.3, max: times[1] * 1.3 };
-    const digit = (v) => Math.round(v / 10 ** Math.floor(Math.log10(v) + 1e-9));
-    const labelled = (v) => linear || [1, 2, 5].includes(digit(v));
+    const leading = (v) => v / 10 ** Math.floor(Math.log10(v) + 1e-9);
+    const labelled = (v) => linear || [1, 2, 5].some((digit) => Math.abs(leading(v) - digit) < 1e-6);
     return {
       animation: false,
       maintainAspectRatio: false,
