@@ -14,8 +14,10 @@
 #include "cli/reports/point_tables.hpp"
 #include "cli/reports/report.hpp"
 #include "common/numbers.hpp"
+#include "common/sha256.hpp"
 #include "common/text.hpp"
 #include "plots/html/page.hpp"
+#include "results/codec/page_records.hpp"
 #include "schedule/program/policy.hpp"
 #include "study/inputs/invocation.hpp"
 
@@ -183,6 +185,7 @@ plots::HtmlReport report_of(const study::WrittenStudy& written) {
   }
   study::PageRecords records = records_for_page(written, kMostRecords);
   report.records = std::move(records.text);
+  report.facts.emplace_back("SHA-256 of the records", sha256(json_for_page(report.records)));
   if (!records.thinned.empty()) {
     report.notes.push_back(std::move(records.thinned));
   }

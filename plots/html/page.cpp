@@ -189,7 +189,7 @@ std::string report_html(const HtmlReport& report) {
       escaped(kChartLicence));
   html += fmt::format("<script type=\"application/json\" id=\"points\">{}</script>\n",
                       json_for_page(chart_data(report.points)));
-  html += fmt::format("{}{}{}", kRecordsStart, json_for_page(report.records), kRecordsEnd);
+  html += records_element(report.records);
   html += fmt::format("<script>{}</script>\n<script>{}</script>\n</body>\n</html>\n", kChartLibrary.text,
                       kReportScript.text);
   return html;

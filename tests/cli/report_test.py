@@ -56,7 +56,9 @@ class Report(RingsideCase):
 
     @staticmethod
     def embedded(page):
-        return re.search(r'<script type="application/jsonl" id="records">\n(.*?)</script>', page, re.DOTALL).group(1)
+        found = re.search(r'<script type="application/jsonl" id="records" data-sha256="(\w+)">\n(.*?)</script>', page, re.DOTALL)
+        assert found.group(1) == hashlib.sha256(found.group(2).encode()).hexdigest()
+        return found.group(2)
 
     def test_predict_says_where_the_report_is_and_it_says_what_the_screen_says(self):
         result, page = self.predicted()
@@ -114,9 +116,10 @@ class Report(RingsideCase):
     def test_what_is_no_result_is_refused(self):
         page = self.report()
         for text, words in ((page.replace('id="records"', 'id="other"'), "report without its records"),
+                            (page.replace('"seconds":', '"seconds":1', 1), "records were changed"),
                             ("<html></html>\n", "is not the run record"), (results().splitlines()[0] + "\n", "holds no point")):
             result = self.run_ringside("report", self.write("bad.html", text))
-            self.assert_rejected(result, 2, "bad.html", words.split()[0])
+            self.assert_rejected(result, 2, "bad.html", words)
         result = self.run_ringside("predict", self.write("s.yaml", CUSTOM), "--sweep", "ranks=2:8:2x", "--report", "--output", "sweep")
         self.assertIn("No report", result.stderr)
         self.assert_rejected(self.run_ringside("report", next((self.folder / "sweep").glob("*.jsonl"))), 2, "is a sweep")

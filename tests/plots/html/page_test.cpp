@@ -57,9 +57,13 @@ TEST(PageRecords, ReadBackAsTheSameRecords) {
   }
 }
 
-TEST(PageRecords, ACutPageIsRefused) {
-  EXPECT_THROW(parse_results(std::string(kPageStart) + std::string(kRecordsStart) + "{", "report.html"),
-               Error);
+TEST(PageRecords, APageThatWasCutOrChangedIsRefused) {
+  const std::string page = std::string(kPageStart) + records_element("{}\n");
+  EXPECT_EQ(records_in(page), "{}\n");
+  EXPECT_THROW(records_in(page.substr(0, page.size() - 2)), Error);
+  std::string changed = page;
+  changed[page.find("{}") + 1] = ' ';
+  EXPECT_THROW(records_in(changed), Error);
   EXPECT_EQ(records_in("{}\n"), "{}\n");
 }
 
