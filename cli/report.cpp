@@ -7,6 +7,7 @@
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/reports/html_report.hpp"
+#include "study/inputs/invocation.hpp"
 #include "study/read_study.hpp"
 
 namespace ringside::cli {
@@ -21,8 +22,9 @@ void add_report(CLI::App& app, CommonOptions& common) {
     Progress progress(common.quiet);
     study::WrittenStudy written = study::read_study(*file);
     written.study.native = study::native_findings(written.study.points, written.study.machine);
-    const std::filesystem::path folder =
-        common.output ? std::filesystem::path(*common.output) : written.study.file.parent_path();
+    const std::filesystem::path folder = common.output
+                                             ? study::output_directory(common, written.header.scenario.name)
+                                             : written.study.file.parent_path();
     write_report(written, folder, common, progress);
   });
 }

@@ -122,6 +122,8 @@ class Report(RingsideCase):
             self.assert_rejected(result, 2, "bad.html", words)
         result = self.run_ringside("predict", self.write("s.yaml", CUSTOM), "--sweep", "ranks=2:8:2x", "--report", "--output", "sweep")
         self.assertIn("No report", result.stderr)
+        result = self.run_ringside("report", self.write("results.jsonl", results()), "--output", "/proc/none")
+        self.assert_rejected(result, 2, "cannot write results to /proc/none")
         self.assert_rejected(self.run_ringside("report", next((self.folder / "sweep").glob("*.jsonl"))), 2, "is a sweep")
 
     def test_a_browser_shows_it_without_an_error_or_a_request(self):
