@@ -14,10 +14,10 @@
 #include "cli/reports/point_tables.hpp"
 #include "cli/reports/report.hpp"
 #include "common/numbers.hpp"
-#include "common/sha256.hpp"
 #include "common/text.hpp"
 #include "plots/html/page.hpp"
 #include "results/codec/page_records.hpp"
+#include "results/codec/sha256.hpp"
 #include "schedule/program/policy.hpp"
 #include "study/inputs/invocation.hpp"
 

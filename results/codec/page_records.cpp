@@ -1,7 +1,7 @@
 #include "results/codec/page_records.hpp"
 
 #include "common/error.hpp"
-#include "common/sha256.hpp"
+#include "results/codec/sha256.hpp"
 
 namespace ringside {
 namespace {

@@ -117,7 +117,7 @@ class Report(RingsideCase):
         page = self.report()
         for text, words in ((page.replace('id="records"', 'id="other"'), "report without its records"),
                             (page.replace('"seconds":', '"seconds":1', 1), "records were changed"),
-                            ("<html></html>\n", "is not the run record"), (results().splitlines()[0] + "\n", "holds no point")):
+                            ("<html></html>\n", "is not JSON"), (results().splitlines()[0] + "\n", "holds no point")):
             result = self.run_ringside("report", self.write("bad.html", text))
             self.assert_rejected(result, 2, "bad.html", words)
         result = self.run_ringside("predict", self.write("s.yaml", CUSTOM), "--sweep", "ranks=2:8:2x", "--report", "--output", "sweep")

@@ -1,4 +1,4 @@
-#include "common/sha256.hpp"
+#include "results/codec/sha256.hpp"
 
 #include <gtest/gtest.h>
 
