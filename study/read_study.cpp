@@ -1,7 +1,5 @@
 #include "study/read_study.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "common/error.hpp"

@@ -1,9 +1,7 @@
 #include "cli/reports/html_report.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
-#include <set>
 #include <variant>
 
 #include <CLI/CLI.hpp>

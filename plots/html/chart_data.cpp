@@ -1,5 +1,3 @@
-#include <algorithm>
-#include <array>
 #include <string_view>
 
 #include <fmt/format.h>

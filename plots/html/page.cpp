@@ -1,6 +1,6 @@
 #include "plots/html/page.hpp"
 
-#include <array>
+#include <algorithm>
 #include <cstdint>
 
 #include <fmt/format.h>
