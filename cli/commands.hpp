@@ -35,6 +35,7 @@ void add_calibrate(CLI::App& app, CommonOptions& common);
 void add_check(CLI::App& app, CommonOptions& common);
 void add_submit(CLI::App& app, CommonOptions& common);
 void add_import(CLI::App& app, CommonOptions& common);
+void add_report(CLI::App& app, CommonOptions& common);
 void add_show(CLI::App& app, CommonOptions& common);
 void add_show_native(CLI::App& app, CommonOptions& common);
 void add_trace(CLI::App& app, CommonOptions& common);

@@ -10,6 +10,7 @@
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/options.hpp"
+#include "cli/reports/html_report.hpp"
 #include "cli/reports/report.hpp"
 #include "study/compare.hpp"
 #include "study/inputs/scenario_points.hpp"
@@ -30,6 +31,7 @@ struct MeasureFlags {
   std::string scenario;
   bool no_charts = false;
   bool explain = false;
+  bool report = false;
   study::CompareRequest request;
 };
 
@@ -48,6 +50,9 @@ void run(const CLI::App& command, MeasureFlags& flags, const CommonOptions& comm
   if (request.predicts && !flags.no_charts) {
     draw_points(*study, study::speedup_grid(*study), common, progress);
   }
+  if (flags.report) {
+    write_report(*study, common, progress);
+  }
   study::throw_if_failed(study->points);
 }
 
@@ -55,6 +60,7 @@ void add_flags(CLI::App& command, MeasureFlags& flags) {
   study::CompareRequest& request = flags.request;
   command.add_option("SCENARIO", flags.scenario, "Scenario file (docs/scenario.md)")->required();
   command.add_flag("--explain", flags.explain, "Show every size, and how accurate each algorithm is");
+  add_report_flag(command, flags.report);
   auto* resume =
       command.add_flag("--resume", request.resume, "Continue an interrupted run; keep its results");
   add_launch_flags(command, request.launch);

@@ -14,6 +14,7 @@
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/options.hpp"
+#include "cli/reports/html_report.hpp"
 #include "cli/reports/report.hpp"
 #include "cli/reports/sweep_report.hpp"
 #include "common/error.hpp"
@@ -28,6 +29,7 @@ namespace {
 struct PredictFlags {
   std::string scenario;
   bool charts = false;
+  bool report = false;
   bool explain = false;
   std::vector<std::string> sweeps;
   study::PredictRequest request;
@@ -73,15 +75,8 @@ void print_native(const study::NativeFindings& native, bool explain) {
                     "docs/accuracy.md says how far such predictions are off",
                     nccl_fit().systems));
   }
-  if (native.advice) {
-    print_line(fmt::format("Measure this next: {} (narrows the interval from ×{:.1f} to ×{:.1f})",
-                           native.advice->what, native.advice->width_before, native.advice->width_after));
-    print_line("  " + native.advice->command);
-    print_line(fmt::format("  then --known '{}'", native.advice->known));
-    if (!native.advice->question.empty()) {
-      print_line(fmt::format("Open question about the transport: {} Answer with {}.", native.advice->question,
-                             native.advice->answer));
-    }
+  for (const std::string& line : advice_lines(native)) {
+    print_line(line);
   }
 }
 
@@ -97,6 +92,9 @@ void run(const CLI::App& command, PredictFlags& flags, const CommonOptions& comm
       throw *sweep.unwritable;
     }
     draw_sweep(sweep, common, progress);
+    if (flags.report) {
+      progress.note("No report: it shows one machine, and a sweep is of many.");
+    }
     return;
   }
   const study::PointStudy study = study::predict(request, common, progress.observer());
@@ -113,6 +111,9 @@ void run(const CLI::App& command, PredictFlags& flags, const CommonOptions& comm
   }
   if (flags.charts && !study.unwritable) {
     draw_points(study, study::speedup_grid(study), common, progress);
+  }
+  if (flags.report) {
+    write_report(study, common, progress);
   }
   if (common.format == OutputFormat::table) {
     print_native(study.native, flags.explain);
@@ -134,6 +135,7 @@ void add_predict(CLI::App& app, CommonOptions& common) {
       ->default_str("auto");
   command->add_flag("--force", request.force, "Simulate even if that takes very long");
   command->add_flag("--charts,!--no-charts", flags->charts, "Draw charts as well");
+  add_report_flag(*command, flags->report);
   command->add_flag(
       "--explain", flags->explain,
       "Show every message size, the simulated classes of ranks, and NCCL's algorithm, protocol and "

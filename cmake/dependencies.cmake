@@ -43,7 +43,10 @@ if(RINGSIDE_LAB)
   endif()
 endif()
 
-# Any MPI: what of ringside calls it is a module that is loaded when it is needed (real/backend/mpi/module).
+# Charts of report.html, as one file of JavaScript.
+find_file(RINGSIDE_CHART_JS chart.min.js PATHS /usr/share/javascript/chart.js DOC "Chart.js 3, for --report")
+
+# Any MPI: what of ringside calls it is a module that is loaded when it is needed (real/backend/mpi/module.cpp).
 set(RINGSIDE_HAS_MPI OFF)
 set(RINGSIDE_HAS_MPI_MISSING "RINGSIDE_MPI=OFF")
 if(NOT RINGSIDE_MPI STREQUAL "OFF")

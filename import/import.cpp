@@ -13,6 +13,7 @@
 #include "common/error.hpp"
 #include "common/text.hpp"
 #include "import/parts.hpp"
+#include "results/codec/page_records.hpp"
 #include "results/codec/reader.hpp"
 #include "results/codec/record.hpp"
 
@@ -199,6 +200,9 @@ enum class Format { lines, results, json, csv, utf16 };
 Format format_of(std::string_view start) {
   if (start.starts_with("\xFF\xFE") || start.starts_with("\xFE\xFF")) {
     return Format::utf16;
+  }
+  if (start.starts_with(kPageStart)) {
+    return Format::results;
   }
   const std::size_t first = start.find_first_not_of(" \t\r\n");
   if (first != std::string_view::npos && start[first] == '{') {

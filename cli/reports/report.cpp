@@ -1,128 +1,20 @@
 #include "cli/reports/report.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <iterator>
 #include <map>
 #include <string>
 
 #include <fmt/format.h>
 
-#include "analysis/comparison/comparison.hpp"
-#include "analysis/comparison/policy_sentences.hpp"
 #include "analysis/fitted.hpp"
-#include "common/numbers.hpp"
+#include "cli/reports/point_tables.hpp"
 #include "plots/drawing/gnuplot.hpp"
 #include "results/codec/record.hpp"
 #include "schedule/registry.hpp"
 
 namespace ringside::cli {
 namespace {
-
-template <typename T, typename Format>
-std::string or_absent(const std::optional<T>& value, Format format_value) {
-  return value ? format_value(*value) : std::string(kAbsent);
-}
-
-std::string measured_text(const std::optional<Measurement>& measured) {
-  if (!measured) {
-    return std::string(kAbsent);
-  }
-  return measured->outcome == Outcome::ok ? format(measured->seconds) : std::string(name(measured->outcome));
-}
-
-bool has_predicted_interval(const Point& point) {
-  return point.predicted && point.predicted->low && point.predicted->high;
-}
-
-/// `9.1–12.4 ms`, or with both units where they differ.
-std::string interval_text(const std::optional<Prediction>& predicted) {
-  if (!predicted || !predicted->low || !predicted->high) {
-    return std::string(kAbsent);
-  }
-  const std::string high = format(*predicted->high);
-  const std::string unit = high.substr(high.find(' '));
-  std::string low = format(*predicted->low);
-  if (low.ends_with(unit)) {
-    low.resize(low.size() - unit.size());
-  }
-  return fmt::format("{}–{}", low, high);
-}
-
-/// What stands behind a row: that it is the fastest, or its two times differ in execution policy.
-std::string remark(const ComparisonRow& row, std::string_view fastest) {
-  std::string text(row.fastest ? fastest : "");
-  if (policies_differ({.key = row.key, .predicted = row.predicted, .measured = row.measured})) {
-    text += text.empty() ? "other policy" : ", other policy";
-  }
-  return text;
-}
-
-/// A column of a comparison: its title, and its cell of a row.
-struct ComparisonColumn {
-  std::string title;
-  std::function<std::string(const ComparisonRow&)> cell;
-};
-
-/// `narrow`, for a narrow terminal: ranks and size stand above their rows, and without bus bandwidths.
-std::vector<ComparisonColumn> columns_of(const std::vector<Point>& points, bool narrow) {
-  using Row = ComparisonRow;
-  const auto any = [&](auto property) { return std::any_of(points.begin(), points.end(), property); };
-  const bool predicted = any([](const Point& point) { return point.predicted.has_value(); });
-  const bool measured = any([](const Point& point) { return point.measured.has_value(); });
-  const bool native = any([](const Point& point) { return point.key.algorithm == kNative; });
-  const auto rate = [](BytesPerSecond value) { return format(value); };
-  std::vector<ComparisonColumn> columns;
-  const auto add = [&](bool shown, const char* title, std::function<std::string(const Row&)> cell) {
-    if (shown) {
-      columns.push_back({title, std::move(cell)});
-    }
-  };
-  add(!narrow, ">ranks", [](const Row& r) { return r.first_of_group ? std::to_string(r.key.ranks) : ""; });
-  add(!narrow, ">size", [](const Row& r) { return r.first_of_group ? format(r.key.bytes) : ""; });
-  add(true, "algorithm", [=](const Row& r) { return (narrow ? " " : "") + r.key.algorithm; });
-  add(predicted, ">predicted", [](const Row& r) {
-    return or_absent(r.predicted, [](const Prediction& p) { return format(p.seconds); });
-  });
-  add(predicted && any(has_predicted_interval), narrow ? ">90 % int." : ">90 % interval",
-      [](const Row& r) { return interval_text(r.predicted); });
-  add(predicted && !narrow, ">busbw", [=](const Row& r) { return or_absent(r.predicted_busbw, rate); });
-  add(measured, ">measured", [](const Row& r) { return measured_text(r.measured); });
-  add(measured && !narrow, ">busbw", [=](const Row& r) { return or_absent(r.measured_busbw, rate); });
-  add(predicted && measured, narrow ? "?>ratio" : ">predicted/measured", [](const Row& r) {
-    return or_absent(r.ratio, [](double ratio) { return fmt::format("{:.2f}", ratio); });
-  });
-  add(true, narrow ? "?" : "",
-      [=](const Row& r) { return remark(r, native ? "fastest of ours" : "fastest"); });
-  return columns;
-}
-
-struct ComparisonTable {
-  std::vector<std::string> header;
-  Rows rows;
-};
-
-ComparisonTable comparison_table(const std::vector<Point>& points, bool narrow) {
-  const std::vector<ComparisonColumn> columns = columns_of(points, narrow);
-  ComparisonTable result;
-  for (const ComparisonColumn& column : columns) {
-    result.header.push_back(column.title);
-  }
-  for (const ComparisonRow& row : comparison(points)) {
-    if (row.first_of_group && !result.rows.empty()) {
-      result.rows.emplace_back(columns.size());
-    }
-    if (row.first_of_group && narrow) {
-      result.rows.emplace_back(columns.size()).front() =
-          fmt::format("{} ranks, {}", row.key.ranks, format(row.key.bytes));
-    }
-    for (std::vector<std::string>& cells = result.rows.emplace_back();
-         const ComparisonColumn& column : columns) {
-      cells.push_back(column.cell(row));
-    }
-  }
-  return result;
-}
 
 /// Its time by the prediction, or by the clock where nothing was predicted.
 std::optional<Seconds> time_of(const Point& point) {
@@ -170,9 +62,9 @@ std::vector<Point> points_of_a_screen(const std::vector<Point>& points) {
 }
 
 void print_comparison(const std::vector<Point>& points) {
-  ComparisonTable shown = comparison_table(points, false);
+  TextTable shown = comparison_table(points, ComparisonLayout::wide);
   if (!fits_terminal(shown.header, shown.rows)) {
-    shown = comparison_table(points, true);
+    shown = comparison_table(points, ComparisonLayout::narrow);
   }
   const bool native = std::any_of(points.begin(), points.end(),
                                   [](const Point& point) { return point.key.algorithm == kNative; });
@@ -183,19 +75,10 @@ void print_accuracy(const std::vector<Accuracy>& records) {
   if (records.empty()) {
     return;
   }
-  const auto whole_percent = [](double share) { return percent(share); };
-  Rows rows;
-  for (const Accuracy& record : records) {
-    rows.push_back({record.algorithm.value_or("all"), std::to_string(record.points), percent(record.mape),
-                    percent(record.median_abs_error), signed_percent(record.bias),
-                    or_absent(record.coverage, whole_percent),
-                    or_absent(record.winner_agreement, whole_percent)});
-  }
   print_line();
   print_line("accuracy of the predictions");
-  print(table(
-      {"algorithm", "?>points", "?>mean error", ">median error", "?>bias", ">in interval", ">winner right"},
-      rows));
+  const TextTable shown = accuracy_table(records);
+  print(table(shown.header, shown.rows));
 }
 
 std::optional<plots::BandwidthLimit> bandwidth_limit(const Machine& machine) {
@@ -220,6 +103,22 @@ void print_records(const study::PointStudy& study) {
 }
 
 }  // namespace
+
+std::vector<std::string> advice_lines(const study::NativeFindings& native) {
+  if (!native.advice || !native.ours) {
+    return {};
+  }
+  const NcclAdvice& advice = *native.advice;
+  std::vector<std::string> lines = {
+      fmt::format("Measure this next: {} (narrows the interval from ×{:.1f} to ×{:.1f})", advice.what,
+                  advice.width_before, advice.width_after),
+      "  " + advice.command, fmt::format("  then --known '{}'", advice.known)};
+  if (!advice.question.empty()) {
+    lines.push_back(
+        fmt::format("Open question about the transport: {} Answer with {}.", advice.question, advice.answer));
+  }
+  return lines;
+}
 
 std::string chart_label(const Machine& machine) {
   const bool here = machine.name.starts_with("this machine") && machine.cpu && machine.cpu->model;

@@ -19,6 +19,9 @@ void print_points(const study::PointStudy& study, const CommonOptions& common, b
 void draw_points(const study::PointStudy& study, const std::optional<SpeedupGrid>& grid,
                  const CommonOptions& common, Progress& progress);
 
+/// Which single measurement would narrow predictions of NCCL most; nothing where none would.
+std::vector<std::string> advice_lines(const study::NativeFindings& native);
+
 /// The machine as a chart names it: `this machine` with its CPU.
 std::string chart_label(const Machine& machine);
 

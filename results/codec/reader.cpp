@@ -12,6 +12,7 @@
 
 #include "common/error.hpp"
 #include "common/units.hpp"
+#include "results/codec/page_records.hpp"
 
 namespace ringside {
 namespace {
@@ -55,7 +56,13 @@ class PointMerger {
 
 }  // namespace
 
-Results parse_results(std::string_view text, std::string_view name) {
+Results parse_results(std::string_view file, std::string_view name) {
+  std::string_view text;
+  try {
+    text = records_in(file);
+  } catch (const Error& error) {
+    throw Error(error.kind(), fmt::format("{}: {}", name, error.what()));
+  }
   Results results;
   PointMerger merger(results.points);
   std::size_t line_number = 0;

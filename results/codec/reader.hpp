@@ -28,8 +28,9 @@ struct Results {
 /// killed run leaves: it is dropped and noted. Records of unknown kinds and unknown fields are skipped.
 Results read_results(const std::filesystem::path& file);
 
-/// The same for text that is already in memory; `name` is what messages call it.
-Results parse_results(std::string_view text, std::string_view name);
+/// The same for text that is already in memory, records or a page that holds them (page_records.hpp); `name`
+/// is what messages call it.
+Results parse_results(std::string_view file, std::string_view name);
 
 /// Bytes that are read of a text that others wrote, where nobody asks for more.
 inline constexpr std::uint64_t kMostText = std::uint64_t{1} << 30;

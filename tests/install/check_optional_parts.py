@@ -51,6 +51,10 @@ def python(folder):
     return [f"-DPython3_EXECUTABLE={folder}/python3", "-DCMAKE_DISABLE_FIND_PACKAGE_Python3=ON"], {}
 
 
+def chart(_folder):
+    return ["-DRINGSIDE_CHART_JS=OFF"], {}
+
+
 # What is broken, and what the summary must then say.
 PARTS = [
     (mpi, "MPI is installed in part only; install libopenmpi-dev"),
@@ -59,6 +63,7 @@ PARTS = [
     (ceres, "laboratory   : OFF (Ceres is installed in part only; install libceres-dev"),
     (cuda, "install all of the CUDA Toolkit"),
     (python, "no Python 3 was found"),
+    (chart, "HTML reports : OFF (chart.min.js was not found; Debian package libjs-chart.js)"),
 ]
 
 

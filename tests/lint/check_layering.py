@@ -24,9 +24,8 @@ FOLDERS = {
     "sim": ["topology", "sharing", "symmetry", "mpi", "engine", "nccl", ""],
     "real": ["system", "execute", "backend", "launch", "measure", "probe", ""],
     "analysis": ["", "comparison", "parameters", "plan", "sharding", "check"],
-    "plots": ["drawing", "charts", ""],
     "study": ["ranks", "inputs", "plan", "", "logs"],
-    "plots": ["drawing", "charts"],
+    "plots": ["drawing", "charts", "html"],
     "cli": ["commands", "colour", "console", "reports", ""],
 }
 # Third-party headers that only these folders may see.

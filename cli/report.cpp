@@ -1,0 +1,32 @@
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/commands.hpp"
+#include "cli/console.hpp"
+#include "cli/reports/html_report.hpp"
+#include "study/inputs/invocation.hpp"
+#include "study/read_study.hpp"
+
+namespace ringside::cli {
+
+void add_report(CLI::App& app, CommonOptions& common) {
+  auto* command = app.add_subcommand("report", "Results of a run as one page to send: report.html");
+  auto file = std::make_shared<std::string>();
+  command->add_option("RESULTS", *file, "results.jsonl or predictions.jsonl of a run, or a report.html")
+      ->required();
+  command->footer("report out/quickstart/results.jsonl");
+  command->callback([file, &common] {
+    Progress progress(common.quiet);
+    study::WrittenStudy written = study::read_study(*file);
+    written.study.native = study::native_findings(written.study.points, written.study.machine);
+    const std::filesystem::path folder = common.output
+                                             ? study::output_directory(common, written.header.scenario.name)
+                                             : written.study.file.parent_path();
+    write_report(written, folder, common, progress);
+  });
+}
+
+}  // namespace ringside::cli

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "results/point.hpp"
+
+namespace ringside::plots {
+
+struct HtmlTable {
+  std::string title;
+  std::string explained = {};            ///< A line below the title.
+  std::vector<std::string> header = {};  ///< A column that begins with `>` stands right.
+  std::vector<std::vector<std::string>> rows = {};
+};
+
+/// A name, and text of one line or of many.
+using HtmlFact = std::pair<std::string, std::string>;
+
+/// What report.html says. All of it is text, whatever it looks like.
+struct HtmlReport {
+  std::string title;
+  std::string subtitle = {};
+  std::vector<std::string> sentences = {};  ///< The verdict, the most important first.
+  std::vector<std::string> notes = {};      ///< What was thinned, say.
+  std::vector<Point> points = {};
+  HtmlTable winners = {};              ///< Above the charts; without rows there is none.
+  std::vector<HtmlTable> tables = {};  ///< Below them; the first has the numbers of the charts.
+  std::vector<HtmlFact> facts = {};    ///< How the numbers were made.
+  std::vector<HtmlFact> files = {};    ///< The same, as texts of many lines.
+  std::string records = {};            ///< JSON Lines.
+};
+
+/// Empty where report_html() works, else which package is missing, a sentence without its end.
+std::string why_no_report();
+
+/// One file that needs nothing else. Throws Error{environment} with why_no_report().
+std::string report_html(const HtmlReport& report);
+
+/// Text as it may stand anywhere in the page, within quotes too; control characters and those that change
+/// direction as JSON spells them.
+std::string escaped(std::string_view text);
+
+/// The points as the script draws them: JSON, one panel per collective and number of ranks.
+std::string chart_data(const std::vector<Point>& points);
+
+}  // namespace ringside::plots
