@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import shlex
 import shutil
 import socket
 import subprocess
@@ -13,6 +14,8 @@ import unittest
 import mpi_test
 from ringside_case import PROGRAM, RingsideCase
 
+# Both nodes are one host, in which Open MPI would take the same names of shared memory on each.
+APART = {"OMPI_MCA_btl": "tcp,self", "OMPI_MCA_btl_tcp_if_include": "lo"}
 NEEDED = ("munged", "slurmctld", "slurmd", "srun", "sbatch", "scancel", "sinfo")
 NODES = 2
 CONFIGURATION = """ClusterName=ringside
@@ -110,8 +113,8 @@ class Slurm:
     def said(self):
         return (self.folder / "said").read_text(errors="replace")[-1000:]
 
-    def run(self, *command, cwd=None, deadline=60):
-        return subprocess.run([*map(str, command)], cwd=cwd, env=self.environment, capture_output=True, text=True, timeout=deadline, check=False)
+    def run(self, *command, cwd=None, deadline=60, more=None):
+        return subprocess.run([*map(str, command)], cwd=cwd, env={**self.environment, **(more or {})}, capture_output=True, text=True, timeout=deadline, check=False)
 
     def stop(self):
         """Returns what is left of it."""
@@ -150,8 +153,9 @@ class UnderSlurm(RingsideCase):
     def scenario(self, ranks, sizes="4 KiB, 256 KiB"):
         return self.write("small.yaml", mpi_test.SCENARIO.format(ranks=ranks, algorithms="ring, native", collective="all_reduce", sizes=sizes))
 
-    def srun(self, *arguments, ranks=4, mpi="none"):
-        return self.slurm.run("srun", "-N", NODES, "-n", ranks, f"--mpi={mpi}", PROGRAM, *arguments, cwd=self.folder)
+    def srun(self, *arguments, ranks=4, mpi="none", nodes=NODES):
+        more = APART if nodes > 1 else {}
+        return self.slurm.run("srun", "-N", nodes, "-n", ranks, f"--mpi={mpi}", PROGRAM, *arguments, cwd=self.folder, more=more)
 
     def points(self):
         return [record for record in self.records((self.folder / "out" / "results.jsonl").read_text()) if record["record"] == "point"]
@@ -164,14 +168,16 @@ class UnderSlurm(RingsideCase):
         if not any(word in doctor for word in words):
             self.skipTest(f"this build's MPI is none of {', '.join(words)}")
 
-    def test_mpi_over_pmix_on_two_nodes(self):
+    def test_mpi_over_pmix_on_one_node_and_on_two(self):
         self.need("Open MPI v")
-        if "pmix" not in self.slurm.run("srun", "--mpi=list").stderr + self.slurm.run("srun", "--mpi=list").stdout:
+        kinds = self.slurm.run("srun", "--mpi=list")
+        if "pmix" not in kinds.stdout + kinds.stderr:
             self.skipTest("this Slurm has no PMIx")
-        result = self.srun("measure", self.scenario(4), *mpi_test.QUICK, "--output", "out", mpi="pmix")
-        self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertEqual({(point["measured"]["outcome"], point["measured"]["backend"], point["ranks"]) for point in self.points()}, {("ok", "mpi", 4)})
-        self.assertEqual(len(self.points()), 4)
+        for nodes, ranks in ((1, 2), (2, 4)):
+            result = self.srun("measure", self.scenario(ranks), *mpi_test.QUICK, "--output", "out", mpi="pmix", nodes=nodes, ranks=ranks)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            found = [(point["measured"]["outcome"], point["measured"]["backend"], point["ranks"]) for point in self.points()]
+            self.assertEqual(found, [("ok", "mpi", ranks)] * 4)
 
     def test_ranks_that_srun_started_each_alone_are_told_what_to_say(self):
         self.need("Open MPI v")
@@ -197,7 +203,7 @@ class UnderSlurm(RingsideCase):
         self.assertIn("--rendezvous file:///", result.stderr)
 
     def test_a_batch_script_itself_starts_ranks_of_its_own(self):
-        script = self.write("job.sh", f"#!/bin/sh\nexec {PROGRAM} measure small.yaml --backend threads {' '.join(map(str, mpi_test.QUICK))} --output out\n")
+        script = self.write("job.sh", f"#!/bin/sh\nexec {PROGRAM} measure small.yaml --backend threads {shlex.join(map(str, mpi_test.QUICK))} --output out\n")
         self.scenario(2)
         result = self.slurm.run("sbatch", "--wait", "-N", NODES, "--ntasks-per-node", 2, "-o", "said", script, cwd=self.folder)
         self.assertEqual(result.returncode, 0, result.stderr + (self.folder / "said").read_text())
