@@ -1,6 +1,6 @@
 # Optional parts: whole, half or not installed at all, they never stop configuring. Find modules of half-installed packages end
 # CMake with an error (openmpi-bin brings MPI's compiler wrappers without their headers), so each is first tried in a small
-# project of its own, once for a build folder.
+# project of its own. What is missing is tried again whenever CMake runs, since somebody may have installed it.
 
 # Sets `variable` to ON when a program with `HEADER` that links `TARGETS` after `FIND` configures and builds, else to OFF, and
 # `variable`_MISSING to the reason. Programs of TRACE, like a package's own CMake file, show
@@ -9,7 +9,7 @@ function(ringside_optional variable)
   cmake_parse_arguments(PART "" "NAME;FIND;HEADER;TARGETS;INSTALL" "TRACE" ${ARGN})
   if(CMAKE_DISABLE_FIND_PACKAGE_${PART_NAME})
     set(${variable}_TRIED absent)
-  elseif(NOT DEFINED ${variable}_TRIED)
+  elseif(NOT "${${variable}_TRIED}" STREQUAL "whole")
     set(folder ${PROJECT_BINARY_DIR}/optional/${PART_NAME})
     file(REMOVE_RECURSE ${folder})
     set(trace "")

@@ -46,7 +46,7 @@ template <typename T>
 std::string markdown_table(ShownMaps& shown) {
   const FieldTable<T>& table = field_table<T>();
   std::string text =
-      fmt::format("| field | unit | meaning |\n| --- | --- | --- |\n| `record` | | `{}` |\n", table.record);
+      fmt::format("| field | unit | meaning |\n|---|---|---|\n| `record` | | `{}` |\n", table.record);
   const std::vector<FieldDescription> fields = descriptions(table.fields);
   std::string skipped = "no map";
   for (const FieldDescription& field : fields) {
