@@ -21,6 +21,7 @@ namespace {
 
 struct TuneFlags {
   std::string scenario;
+  std::string machine;
   std::string library;
   study::LaunchChoices launch = {};
 };
@@ -87,6 +88,9 @@ void print_table(const study::TuneStudy& study, const std::string& command) {
 void run(const TuneFlags& flags, const CommonOptions& common) {
   study::PredictRequest request{.scenario = study::read_scenario(flags.scenario)};
   request.scenario.backend = flags.launch.backend.value_or(request.scenario.backend);
+  if (!flags.machine.empty()) {
+    request.scenario.machine = study::read_machine(flags.machine, "--machine");
+  }
   Progress progress(common.quiet);
   const study::TuneStudy study = study::tune(
       request, flags.library.empty() ? installed_library() : flags.library, common, progress.observer());
@@ -106,7 +110,7 @@ void add_tune(CLI::App& app, CommonOptions& common) {
   command->add_option(
       "--library", flags->library,
       "Such as 'Open MPI 4.1.4' (default: the machine's `software.mpi`, else the installed one)");
-  command->footer("tune SCENARIO");
+  command->footer("tune SCENARIO --machine out/SCENARIO/machine.yaml");
   command->callback([flags, &common] { run(*flags, common); });
 }
 

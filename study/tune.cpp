@@ -38,9 +38,9 @@ void require_tunable(const Scenario& scenario) {
   }
   if (!scenario.machine) {
     refuse(
-        fmt::format("machine: rules follow from a machine file; probe this machine first, with "
-                    "`mpirun -n {} ringside calibrate --backend mpi`, and name the file it writes",
-                    *std::max_element(scenario.ranks.begin(), scenario.ranks.end())));
+        fmt::format("machine: rules follow from a machine file; `mpirun -n {} ringside compare {} --backend "
+                    "mpi` probes this machine; add --machine and the machine.yaml that it writes",
+                    *std::max_element(scenario.ranks.begin(), scenario.ranks.end()), scenario.file.string()));
   }
 }
 

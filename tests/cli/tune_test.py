@@ -47,7 +47,7 @@ class Tune(RingsideCase):
     def test_people_read_the_gain_and_the_command(self):
         result = self.run_ringside("tune", self.scenario(), "--output", "out")
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertRegex(result.stdout, r"2 +32 KiB +ring +\S+ us +recursive_doubling +\S+ us +1\.\d\d× \(")
+        self.assertRegex(result.stdout, r"2 +32 KiB +ring +\S+ µs +recursive_doubling +\S+ µs +1\.\d\d× \(")
         self.assertIn("its own is the fastest", result.stdout)
         self.assertIn("Use them: mpirun -n 4 --mca coll_tuned_use_dynamic_rules 1", result.stdout)
 
@@ -65,12 +65,16 @@ class Tune(RingsideCase):
             self.assert_rejected(self.run_ringside("tune", self.scenario(**change), "--output", "out"), 2, word)
         self.assert_rejected(self.run_ringside("tune", self.scenario(), "--backend", "shm"), 2, "backend: shm reads no file of rules")
         here = self.write("here.yaml", "name: h\nmachine: this\nbackend: mpi\nalgorithms: [ring]\nranks: 4\nmessage_sizes: [4 KiB]\n")
-        self.assert_rejected(self.run_ringside("tune", here), 2, "`mpirun -n 4 ringside calibrate --backend mpi`")
+        self.assert_rejected(self.run_ringside("tune", here), 2, f"`mpirun -n 4 ringside compare {here} --backend mpi`", "add --machine")
+        machine = self.write("machine.yaml", "software: {mpi: Open MPI v5.0.7}\nintra: {kind: custom, latency: 10 us, bandwidth: 10 GB/s}\n")
+        result = self.run_ringside("tune", here, "--machine", machine)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("Open MPI v5.0.7's own all_reduce", result.stdout)
 
     def test_help_is_short(self):
         text = self.run_ringside("tune", "--help").stdout
         self.assertLessEqual(len(text.splitlines()), 40)
-        self.assertIn("ringside tune SCENARIO", text)
+        self.assertIn("ringside tune SCENARIO --machine", text)
 
 
 if __name__ == "__main__":

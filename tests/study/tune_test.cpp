@@ -71,7 +71,7 @@ TEST(Tune, OnlyOpenMpisAllReduceOnADescribedMachine) {
   EXPECT_THAT(refusal(other, "Open MPI v4.1.4"), HasSubstr("not for broadcast"));
   other = scenario();
   other.machine.reset();
-  EXPECT_THAT(refusal(other, "Open MPI v4.1.4"), HasSubstr("mpirun -n 4 ringside calibrate"));
+  EXPECT_THAT(refusal(other, "Open MPI v4.1.4"), HasSubstr("mpirun -n 4 ringside compare"));
   EXPECT_THAT(refusal(scenario(), "MPICH 4.0.2"), HasSubstr("known is Open MPI's for all_reduce"));
   EXPECT_THAT(refusal(scenario(), "Open MPI v3.1.0"), HasSubstr("are not known"));
 }
