@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include "common/error.hpp"
+#include "common/key_error.hpp"
+#include "real/backend/backends.hpp"
 #include "schedule/registry.hpp"
 #include "sim/mpi/rules.hpp"
 #include "study/inputs/scenario_points.hpp"
@@ -28,18 +30,17 @@ void require_tunable(const Scenario& scenario) {
   const auto refuse = [&](const std::string& why) {
     throw Error(ErrorKind::bad_input, fmt::format("{}: {}", scenario.file.string(), why));
   };
-  if (scenario.backend != Backend::mpi && scenario.backend != Backend::automatic) {
-    refuse(fmt::format("backend: {} reads no file of rules; tune is for `backend: mpi`",
-                       name(scenario.backend)));
+  if (registered(scenario.backend).software != &Software::mpi) {
+    refuse(fmt::format("backend: mpi alone reads a file of rules, not {}", name(scenario.backend)));
   }
   if (scenario.collective != Collective::all_reduce) {
     refuse(fmt::format("collective: rules can be written for all_reduce, not for {}",
                        name(scenario.collective)));
   }
   if (!scenario.machine) {
-    refuse(
-        fmt::format("machine: rules follow from a machine file; `mpirun -n {} ringside compare {} --backend "
-                    "mpi` probes this machine; add --machine and the machine.yaml that it writes",
+    throw KeyError(
+        fmt::format("machine: rules follow from a machine file; name the machine.yaml that `mpirun -n {} "
+                    "ringside compare {}` writes while it probes this machine",
                     *std::max_element(scenario.ranks.begin(), scenario.ranks.end()), scenario.file.string()));
   }
 }
@@ -127,9 +128,8 @@ TuneStudy tune(const PredictRequest& request, const std::optional<std::string>& 
   std::optional<std::string>& known = prepared.machine.software.mpi;
   known = known ? known : library;
   if (!known) {
-    throw Error(ErrorKind::bad_input, "say whose rules, such as --library 'Open MPI 4.1.4'");
+    throw KeyError("library: say whose rules, such as 'Open MPI 4.1.4'");
   }
-  prepared.options.backend = Backend::mpi;
   const std::map<std::string, int> numbers = mpi_numbers(*known, request.scenario.collective);
   TuneStudy study{.library = *known};
   Scenario scenario = request.scenario;

@@ -19,9 +19,10 @@ struct TunedSize {
   PointKey key;     ///< The library's own choice: `native`.
   std::string own;  ///< What it is, by our names.
   Prediction own_time;
-  std::string fastest;  ///< Of what the library can be told; `own` where nothing is predicted faster.
+  std::string
+      fastest;  ///< The fastest that the library can be told; `own` where nothing is predicted faster.
   Prediction fastest_time;
-  int number = 0;  ///< Of `fastest` in the file; 0 = the library's own choice stays.
+  int number = 0;  ///< It stands for `fastest` in the file; 0 = the library's own choice stays.
 
   /// Own time over that of `fastest`: 1 where the choice stays. The interval goes from the worst to the best
   /// case of both predictions.

@@ -58,14 +58,14 @@ class Tune(RingsideCase):
         self.assertFalse((self.folder / "out" / "allreduce.rules").exists())
 
     def test_what_reads_no_rules_is_refused(self):
-        for change, word in (({"backend": "gloo"}, "backend: gloo reads no file of rules"),
+        for change, word in (({"backend": "gloo"}, "backend: mpi alone reads a file of rules, not gloo"),
                              ({"collective": "broadcast"}, "collective: rules can be written for all_reduce"),
                              ({"library": "MPICH 4.0.2"}, "known is Open MPI's for all_reduce"),
                              ({"library": "Open MPI 3.1"}, "are not known")):
             self.assert_rejected(self.run_ringside("tune", self.scenario(**change), "--output", "out"), 2, word)
-        self.assert_rejected(self.run_ringside("tune", self.scenario(), "--backend", "shm"), 2, "backend: shm reads no file of rules")
+        self.assert_rejected(self.run_ringside("tune", self.scenario(), "--backend", "shm"), 2, "backend: mpi alone reads a file of rules, not shm")
         here = self.write("here.yaml", "name: h\nmachine: this\nbackend: mpi\nalgorithms: [ring]\nranks: 4\nmessage_sizes: [4 KiB]\n")
-        self.assert_rejected(self.run_ringside("tune", here), 2, f"`mpirun -n 4 ringside compare {here} --backend mpi`", "add --machine")
+        self.assert_rejected(self.run_ringside("tune", here), 2, "--machine: rules follow from a machine file", f"`mpirun -n 4 ringside compare {here}`")
         machine = self.write("machine.yaml", "software: {mpi: Open MPI v5.0.7}\nintra: {kind: custom, latency: 10 us, bandwidth: 10 GB/s}\n")
         result = self.run_ringside("tune", here, "--machine", machine)
         self.assertEqual(result.returncode, 0, result.stderr)

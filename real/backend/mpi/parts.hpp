@@ -18,7 +18,7 @@ struct StartedAs {
   int num_ranks = 1;
 };
 
-/// Before MpiLibrary::init(), in which Open MPI would end a rank of srun that has nobody to ask for the others.
+/// Before MpiLibrary::init(), in which Open MPI ends a rank of srun that nobody brings together with others.
 std::optional<std::string> started_alone(const StartedAs& started, MpiLibrary& library);
 
 /// Called by all ranks at once, after MpiLibrary::init(): what is wrong with how they were started, in one
