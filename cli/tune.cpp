@@ -107,6 +107,8 @@ void add_tune(CLI::App& app, CommonOptions& common) {
   command->add_option("SCENARIO", flags->scenario, "Scenario file with a described or calibrated machine")
       ->required();
   add_backend_flag(*command, flags->launch, "mpi (default: the scenario's)");
+  command->add_option("--machine", flags->machine,
+                      "Machine file instead of the scenario's, such as the one that compare writes");
   command->add_option(
       "--library", flags->library,
       "Such as 'Open MPI 4.1.4' (default: the machine's `software.mpi`, else the installed one)");

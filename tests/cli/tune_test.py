@@ -1,9 +1,11 @@
 """Rules for Open MPI's all_reduce, from predictions."""
 
 import re
+import subprocess
 import sys
 import unittest
 
+import mpi_test
 from ringside_case import RingsideCase
 
 SCENARIO = """name: tuned
@@ -70,6 +72,24 @@ class Tune(RingsideCase):
         result = self.run_ringside("tune", here, "--machine", machine)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("Open MPI v5.0.7's own all_reduce", result.stdout)
+
+    def test_open_mpi_does_what_the_file_says(self):
+        if mpi_test.SKIPPED:
+            self.skipTest(mpi_test.SKIPPED)
+        if "Open MPI v4.1" not in self.run_ringside("doctor").stdout:
+            self.skipTest("this build's MPI is not Open MPI 4.1, whose messages are counted here")
+        self.run_ringside("tune", self.scenario(sizes="32 KiB"), "--output", "out")
+        file = self.write("native.yaml", mpi_test.SCENARIO.format(ranks=4, algorithms="native", collective="all_reduce", sizes="32 KiB"))
+        rules = ("--mca", "coll_tuned_use_dynamic_rules", "1", "--mca", "coll_tuned_dynamic_rules_filename", f"{self.folder}/out/allreduce.rules")
+        for more, expected in (((), 2), (rules, 1)):
+            counts = ("--mca", "pml_monitoring_enable", "1", "--mca", "pml_monitoring_enable_output", "3", "--mca", "pml_monitoring_filename", "sent")
+            launcher, *command = mpi_test.launched(4, "measure", file, *mpi_test.QUICK, "--output", "measured")
+            result = subprocess.run([launcher, *more, *counts, *command], cwd=self.folder, capture_output=True, text=True, timeout=60, check=False)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            lines = [line.split() for path in self.folder.glob("sent*0.prof") for line in path.read_text().splitlines()]
+            to = {int(line[2]): int(line[3]) for line in lines if line[0] == "E" and line[1] == "0"}
+            # Rabenseifner sends half to one partner and a quarter to the other, recursive doubling all to each.
+            self.assertAlmostEqual(to[1] / to[2], expected, delta=0.1)
 
     def test_help_is_short(self):
         text = self.run_ringside("tune", "--help").stdout

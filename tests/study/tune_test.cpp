@@ -57,7 +57,9 @@ TEST(Tune, TheGainGoesFromTheWorstToTheBestOfBothPredictions) {
 TEST(Tune, OnlyOpenMpisAllReduceOnADescribedMachine) {
   const auto refusal = [](Scenario asked, const std::string& library) -> std::string {
     try {
-      tune({.scenario = std::move(asked)}, library, {.output = "/nowhere/at/all"}, {});
+      Invocation invocation;
+      invocation.output = "/nowhere/at/all";
+      tune({.scenario = std::move(asked)}, library, invocation, {});
       return "";
     } catch (const Error& error) {
       return error.what();
