@@ -39,6 +39,7 @@ void add_report(CLI::App& app, CommonOptions& common);
 void add_show(CLI::App& app, CommonOptions& common);
 void add_show_native(CLI::App& app, CommonOptions& common);
 void add_trace(CLI::App& app, CommonOptions& common);
+void add_tune(CLI::App& app, CommonOptions& common);
 void add_plan(CLI::App& app, CommonOptions& common);
 void add_list(CLI::App& app, CommonOptions& common);
 void add_doctor(CLI::App& app, CommonOptions& common);

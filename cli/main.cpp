@@ -13,7 +13,7 @@ const cli::Program kRingside = {
     .rank = run_rank,
     .commands = {cli::add_compare, cli::add_predict, cli::add_measure, cli::add_calibrate, cli::add_plan,
                  cli::add_check, cli::add_import, cli::add_submit, cli::add_report, cli::add_show,
-                 cli::add_show_native, cli::add_trace, cli::add_list, cli::add_doctor},
+                 cli::add_show_native, cli::add_trace, cli::add_tune, cli::add_list, cli::add_doctor},
     .moved = {{"evaluate", "ringside-lab evaluate"},
               {"--false-alarms", "ringside-lab false-alarms"},
               {"--validate", "ringside-lab validate"}}};

@@ -28,6 +28,7 @@ struct Library {
   double newest = 0;
   std::string name = {};
   std::map<std::string, Table> tables = {};
+  std::map<std::string, std::map<std::string, int>> numbers = {};
 };
 
 using Rules = std::map<std::string, Library>;
@@ -54,6 +55,13 @@ Rules read_rules() {
       Library& library = rules[word];
       line >> library.oldest >> library.newest >> std::ws;
       std::getline(line, library.name);
+    } else if (first == "numbers") {
+      std::string collective;
+      line >> collective;
+      for (std::string pair; line >> pair;) {
+        const std::size_t colon = pair.find(':');
+        rules.at(word).numbers[collective][pair.substr(0, colon)] = std::stoi(pair.substr(colon + 1));
+      }
     } else if (first == "table") {
       std::string collective;
       std::string counted;
@@ -125,26 +133,43 @@ std::string before_tables(const std::string& library, double version, const MpiC
   return !several_nodes ? "release_gather" : call.ranks_per_node > 1 ? "by_node" : "";
 }
 
-}  // namespace
-
-std::string mpi_choice(const std::string& text, const MpiCall& call) {
+const Rules::value_type& known_library(const std::string& text) {
   static const Rules kRules = read_rules();
   const double version = version_in(text);
-  for (const auto& [word, library] : kRules) {
-    if (!text.starts_with(library.name) || version < library.oldest || version > library.newest) {
-      continue;
+  for (const Rules::value_type& known : kRules) {
+    const Library& library = known.second;
+    if (text.starts_with(library.name) && version >= library.oldest && version <= library.newest) {
+      return known;
     }
-    if (!library.tables.contains(std::string(name(call.collective)))) {
-      throw Error(ErrorKind::bad_input,
-                  fmt::format("{}'s rules for {} are not modelled", library.name, name(call.collective)));
-    }
-    const std::string before = before_tables(word, version, call);
-    return before.empty() ? fallback(word_in(library, call), word, call) : before;
   }
   throw Error(
       ErrorKind::bad_input,
       fmt::format("the rules of '{}' are not known; known are Open MPI 4.1 to 5.0 and MPICH 4.0 to 5.0",
                   text));
+}
+
+}  // namespace
+
+std::string mpi_choice(const std::string& text, const MpiCall& call) {
+  const auto& [word, library] = known_library(text);
+  if (!library.tables.contains(std::string(name(call.collective)))) {
+    throw Error(ErrorKind::bad_input,
+                fmt::format("{}'s rules for {} are not modelled", library.name, name(call.collective)));
+  }
+  const std::string before = before_tables(word, version_in(text), call);
+  return before.empty() ? fallback(word_in(library, call), word, call) : before;
+}
+
+std::map<std::string, int> mpi_numbers(const std::string& text, Collective collective) {
+  const Library& library = known_library(text).second;
+  const auto numbers = library.numbers.find(std::string(name(collective)));
+  if (numbers == library.numbers.end()) {
+    throw Error(ErrorKind::bad_input,
+                fmt::format("no file of rules is known that {} reads for {}; known is Open MPI's for "
+                            "all_reduce",
+                            text, name(collective)));
+  }
+  return numbers->second;
 }
 
 const Algorithm& mpi_native(const std::optional<std::string>& library, const MpiCall& call) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,6 +28,10 @@ std::string mpi_choice(const std::string& library, const MpiCall& call);
 
 /// The one of ours. Throws likewise, also where the library is not said or none of ours does the same.
 const Algorithm& mpi_native(const std::optional<std::string>& library, const MpiCall& call);
+
+/// Our algorithms that a file of rules of this library can ask for, by their number there. Throws
+/// Error{bad_input} for a library that reads no such file, or that is not known here.
+std::map<std::string, int> mpi_numbers(const std::string& library, Collective collective);
 
 /// What is chosen from `from` bytes on.
 struct MpiSwitch {

@@ -114,7 +114,7 @@ class Mpi(RingsideCase):
     def test_ranks_that_were_started_alone_are_told_within_a_second_or_so(self):
         begin = time.monotonic()
         result = self.run_ringside("measure", self.scenario(8), "--quiet", "--output", "out",
-                                   environment={"SLURM_PROCID": "0", "SLURM_NTASKS": "8", "SLURM_JOB_ID": "7"})
+                                   environment={"SLURM_PROCID": "0", "SLURM_STEP_NUM_TASKS": "8", "SLURM_JOB_ID": "7"})
         self.assertEqual(result.returncode, 3, result.stderr)
         self.assertIn("asked 8, found 8 times 1", result.stderr)
         self.assertIn("--mpi=pmix", result.stderr)

@@ -65,15 +65,18 @@ RankBackend join(const RankPlace& place) {
   MpiLibrary& library = mpi_library();
   const auto deadline = std::make_shared<MpiDeadline>(place.rank, place.timeout);
   const bool begun_by_others = library.active();
-  require_done(deadline->within("MPI_Init", [&] { return library.init(); }), "MPI_Init failed", library);
-  if (!begun_by_others) {
-    ::on_exit(end_mpi, nullptr);
+  const StartedAs started = {.rank = place.rank, .num_ranks = place.num_ranks};
+  std::optional<std::string> fault = begun_by_others ? std::nullopt : started_alone(started, library);
+  if (!fault) {
+    require_done(deadline->within("MPI_Init", [&] { return library.init(); }), "MPI_Init failed", library);
+    if (!begun_by_others) {
+      ::on_exit(end_mpi, nullptr);
+    }
+    deadline->within("MPI_Allgather", [&] {
+      fault = launch_fault(started, library);
+      return 0;
+    });
   }
-  std::optional<std::string> fault;
-  deadline->within("MPI_Allgather", [&] {
-    fault = launch_fault({.rank = place.rank, .num_ranks = place.num_ranks}, library);
-    return 0;
-  });
   if (fault) {
     if (place.rank != 0) {
       std::this_thread::sleep_for(kWordOfRankZero);

@@ -18,6 +18,9 @@ struct StartedAs {
   int num_ranks = 1;
 };
 
+/// Before MpiLibrary::init(), in which Open MPI ends a rank of srun that nobody brings together with others.
+std::optional<std::string> started_alone(const StartedAs& started, MpiLibrary& library);
+
 /// Called by all ranks at once, after MpiLibrary::init(): what is wrong with how they were started, in one
 /// sentence that is the same at all of them; nothing where they can work together.
 std::optional<std::string> launch_fault(const StartedAs& started, MpiLibrary& library);

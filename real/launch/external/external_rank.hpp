@@ -12,7 +12,7 @@ struct ExternalRank {
   Rank rank = 0;
   int num_ranks = 1;
   int local_rank = 0;    ///< Among the ranks of this machine.
-  int num_local = 1;     ///< Ranks of this machine; all of them where nobody says it.
+  int num_local = 1;     ///< Ranks of this machine, or of the first; all of them where nobody says it.
   std::string launcher;  ///< "Open MPI", "PMI", "Slurm" or "torchrun"
   std::string job;       ///< Names this run among others of the same launcher; may be empty.
 };

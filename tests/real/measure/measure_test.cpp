@@ -1,7 +1,6 @@
 #include "real/measure/measure.hpp"
 
 #include <chrono>
-#include <cstdlib>
 #include <memory>
 #include <vector>
 
@@ -14,7 +13,6 @@
 #include "real/backend/threads/transport.hpp"
 #include "real/execute/coordination.hpp"
 #include "real/execute/prepared_call.hpp"
-#include "real/launch/external/external_rank.hpp"
 #include "real/measure/point_measurement.hpp"
 #include "real/measure/point_recording.hpp"
 #include "real/measure/recording.hpp"
@@ -338,60 +336,6 @@ TEST(Measure, ASingleWrongCallIsSeenUnlessOnlyTheLastIsLookedAt) {
     for (const Measurement& measurement : measurements) {
       EXPECT_EQ(measurement.outcome == Outcome::wrong_result, every_call) << measurement.note;
     }
-  }
-}
-
-/// Sets environment variables for the length of a test.
-class Environment {
- public:
-  explicit Environment(const std::vector<std::pair<std::string, std::string>>& variables) {
-    for (const auto& [name, value] : variables) {
-      ::setenv(name.c_str(), value.c_str(), 1);
-      names_.push_back(name);
-    }
-  }
-  ~Environment() {
-    for (const std::string& name : names_) {
-      ::unsetenv(name.c_str());
-    }
-  }
-  Environment(const Environment&) = delete;
-  Environment& operator=(const Environment&) = delete;
-
- private:
-  std::vector<std::string> names_;
-};
-
-TEST(ExternalRank, IsFoundForEveryLauncher) {
-  EXPECT_FALSE(external_rank());
-  {
-    const Environment environment(
-        {{"OMPI_COMM_WORLD_RANK", "2"}, {"OMPI_COMM_WORLD_SIZE", "4"}, {"PMIX_NAMESPACE", "job7"}});
-    const std::optional<ExternalRank> rank = external_rank();
-    ASSERT_TRUE(rank);
-    EXPECT_EQ(rank->rank, 2);
-    EXPECT_EQ(rank->num_ranks, 4);
-    EXPECT_EQ(rank->launcher, "Open MPI");
-    EXPECT_EQ(rank->job, "job7");
-  }
-  const std::vector<std::pair<std::string, std::string>> names = {
-      {"PMI_RANK", "PMI_SIZE"}, {"SLURM_PROCID", "SLURM_NTASKS"}, {"RANK", "WORLD_SIZE"}};
-  for (const auto& [rank, size] : names) {
-    const Environment environment({{rank, "1"}, {size, "3"}});
-    ASSERT_TRUE(external_rank()) << rank;
-    EXPECT_EQ(external_rank()->num_ranks, 3) << rank;
-  }
-}
-
-TEST(ExternalRank, OneRankAloneStartsItsOwn) {
-  const Environment environment({{"RANK", "0"}, {"WORLD_SIZE", "1"}});
-  EXPECT_FALSE(external_rank());
-}
-
-TEST(ExternalRank, ContradictionsAreErrors) {
-  for (const std::string rank : {"4", "-1", "two", ""}) {
-    const Environment environment({{"RANK", rank}, {"WORLD_SIZE", "4"}});
-    EXPECT_THROW(external_rank(), Error) << rank;
   }
 }
 

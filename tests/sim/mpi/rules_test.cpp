@@ -176,5 +176,16 @@ TEST(MpiRules, NativeIsPredictedAsTheAlgorithmThatRuns) {
               HasSubstr("MPICH 4.0.2 chooses release_gather, which none of our algorithms does"));
 }
 
+TEST(MpiRules, NumbersAreThoseOfOpenMpisFile) {
+  const std::map<std::string, int> numbers = mpi_numbers(kOpenMpi, Collective::all_reduce);
+  EXPECT_EQ(numbers.at("recursive_doubling"), 3);
+  EXPECT_EQ(numbers.at("halving_doubling"), 6);
+  for (const auto& [algorithm, number] : numbers) {
+    EXPECT_NE(find_algorithm(Collective::all_reduce, algorithm), nullptr) << algorithm;
+  }
+  EXPECT_THROW(mpi_numbers(kOpenMpi, Collective::broadcast), Error);
+  EXPECT_THROW(mpi_numbers(kMpich, Collective::all_reduce), Error);
+}
+
 }  // namespace
 }  // namespace ringside

@@ -1,0 +1,153 @@
+#include "study/tune.hpp"
+
+#include <algorithm>
+#include <map>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "common/error.hpp"
+#include "common/key_error.hpp"
+#include "real/backend/backends.hpp"
+#include "schedule/registry.hpp"
+#include "sim/mpi/rules.hpp"
+#include "study/inputs/scenario_points.hpp"
+
+namespace ringside::study {
+namespace {
+
+/// Predictions without an interval differ by more than this where the difference is worth a file.
+constexpr double kWorthTelling = 1.05;
+
+double low(const Prediction& prediction) { return prediction.low.value_or(prediction.seconds).value; }
+double high(const Prediction& prediction) { return prediction.high.value_or(prediction.seconds).value; }
+
+bool surely_faster(const Prediction& one, const Prediction& other) {
+  return high(one) < low(other) && kWorthTelling * one.seconds.value < other.seconds.value;
+}
+
+void require_tunable(const Scenario& scenario) {
+  const auto refuse = [&](const std::string& why) {
+    throw Error(ErrorKind::bad_input, fmt::format("{}: {}", scenario.file.string(), why));
+  };
+  if (registered(scenario.backend).software != &Software::mpi) {
+    refuse(fmt::format("backend: mpi alone reads a file of rules, not {}", name(scenario.backend)));
+  }
+  if (scenario.collective != Collective::all_reduce) {
+    refuse(fmt::format("collective: rules can be written for all_reduce, not for {}",
+                       name(scenario.collective)));
+  }
+  if (!scenario.machine) {
+    throw KeyError(
+        fmt::format("machine: rules follow from a machine file; name the machine.yaml that `mpirun -n {} "
+                    "ringside compare {}` writes while it probes this machine",
+                    *std::max_element(scenario.ranks.begin(), scenario.ranks.end()), scenario.file.string()));
+  }
+}
+
+/// None where it cannot be predicted.
+std::optional<Prediction> time_of(const Machine& machine, PointKey key, const std::string& algorithm,
+                                  const PredictOptions& options) {
+  key.algorithm = algorithm;
+  const auto outcome = ringside::predict(machine, key, options);
+  const auto* prediction = std::get_if<Prediction>(&outcome);
+  return prediction == nullptr ? std::nullopt : std::optional(*prediction);
+}
+
+TunedSize tuned(const PreparedPrediction& prepared, const PointKey& key,
+                const std::map<std::string, int>& numbers) {
+  const Machine& machine = prepared.machine;
+  const int per_node = machine.ranks_per_node.value_or(machine.gpus_per_node.value_or(key.ranks));
+  const MpiCall call{key.collective, key.ranks, std::min(per_node, key.ranks), key.bytes, key.dtype};
+  const std::string own(mpi_native(machine.software.mpi, call).name);
+  const std::optional<Prediction> own_time = time_of(machine, key, std::string(kNative), prepared.options);
+  if (!own_time) {
+    throw Error(ErrorKind::bad_input, fmt::format("{} of {} ranks cannot be predicted", own, key.ranks));
+  }
+  TunedSize best{.key = key, .own = own, .own_time = *own_time, .fastest = own, .fastest_time = *own_time};
+  const std::int64_t elements = key.bytes.value / static_cast<std::int64_t>(size_of(key.dtype));
+  for (const auto& [algorithm, number] : numbers) {
+    const std::optional<Prediction> time = time_of(machine, key, algorithm, prepared.options);
+    // With fewer elements than ranks the library takes another algorithm than it was told.
+    if (algorithm != own && elements >= key.ranks && time &&
+        time->seconds.value < best.fastest_time.seconds.value) {
+      best.fastest = algorithm;
+      best.fastest_time = *time;
+      best.number = surely_faster(*time, *own_time) ? number : 0;
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+Interval<double> TunedSize::gain() const {
+  return number == 0 ? Interval<double>::exactly(1)
+                     : Interval<double>{.low = low(own_time) / high(fastest_time),
+                                        .typical = own_time.seconds.value / fastest_time.seconds.value,
+                                        .high = high(own_time) / low(fastest_time)};
+}
+
+std::string dynamic_rules(std::span<const TunedSize> sizes) {
+  // Rules of a number of ranks hold up to the next that has some: 0 gives the choice back to the library.
+  std::map<int, std::map<std::int64_t, int>> numbers;
+  for (const TunedSize& size : sizes) {
+    std::map<std::int64_t, int>& of_ranks = numbers[size.key.ranks];
+    of_ranks[0] = 0;
+    of_ranks[size.key.bytes.value] = size.number;
+    numbers[size.key.ranks + 1];
+  }
+  for (auto& [ranks, of_ranks] : numbers) {
+    if (of_ranks.empty()) {
+      of_ranks[0] = 0;
+    } else if (of_ranks.rbegin()->first > 0) {
+      of_ranks[of_ranks.rbegin()->first + 1] = 0;
+    }
+  }
+  std::string text = fmt::format("1 # collectives\n2 # all_reduce\n{} # numbers of ranks\n", numbers.size());
+  for (const auto& [ranks, of_ranks] : numbers) {
+    std::vector<std::pair<std::int64_t, int>> switches;
+    for (const auto& [bytes, number] : of_ranks) {
+      if (switches.empty() || switches.back().second != number) {
+        switches.emplace_back(bytes, number);
+      }
+    }
+    text += fmt::format("{} # ranks\n{} # sizes: from so many bytes, algorithm, fan-out, segment\n", ranks,
+                        switches.size());
+    for (const auto& [bytes, number] : switches) {
+      text += fmt::format("{} {} 0 0\n", bytes, number);
+    }
+  }
+  return text;
+}
+
+TuneStudy tune(const PredictRequest& request, const std::optional<std::string>& library,
+               const Invocation& invocation, const Observer& observer) {
+  require_tunable(request.scenario);
+  PreparedPrediction prepared = prepare(request, invocation, observer);
+  std::optional<std::string>& known = prepared.machine.software.mpi;
+  known = known ? known : library;
+  if (!known) {
+    throw KeyError("library: say whose rules, such as 'Open MPI 4.1.4'");
+  }
+  const std::map<std::string, int> numbers = mpi_numbers(*known, request.scenario.collective);
+  TuneStudy study{.library = *known};
+  Scenario scenario = request.scenario;
+  scenario.algorithms = {std::string(kNative)};
+  for (const PointKey& key : points_of(scenario)) {
+    if (key.ranks > 1) {
+      study.sizes.push_back(tuned(prepared, key, numbers));
+    }
+  }
+  if (std::any_of(study.sizes.begin(), study.sizes.end(),
+                  [](const TunedSize& size) { return size.number > 0; })) {
+    if (prepared.unwritable) {
+      throw *prepared.unwritable;
+    }
+    study.file = std::filesystem::absolute(prepared.directory / "allreduce.rules");
+    write_file(*study.file, dynamic_rules(study.sizes));
+  }
+  return study;
+}
+
+}  // namespace ringside::study

@@ -1,0 +1,101 @@
+#include "real/launch/external/external_rank.hpp"
+
+#include <cstdlib>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "common/error.hpp"
+
+namespace ringside {
+namespace {
+
+/// Sets environment variables for the length of a test.
+class Environment {
+ public:
+  explicit Environment(const std::vector<std::pair<std::string, std::string>>& variables) {
+    for (const auto& [name, value] : variables) {
+      ::setenv(name.c_str(), value.c_str(), 1);
+      names_.push_back(name);
+    }
+  }
+  ~Environment() {
+    for (const std::string& name : names_) {
+      ::unsetenv(name.c_str());
+    }
+  }
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+
+ private:
+  std::vector<std::string> names_;
+};
+
+TEST(ExternalRank, IsFoundForEveryLauncher) {
+  EXPECT_FALSE(external_rank());
+  {
+    const Environment environment(
+        {{"OMPI_COMM_WORLD_RANK", "2"}, {"OMPI_COMM_WORLD_SIZE", "4"}, {"PMIX_NAMESPACE", "job7"}});
+    const std::optional<ExternalRank> rank = external_rank();
+    ASSERT_TRUE(rank);
+    EXPECT_EQ(rank->rank, 2);
+    EXPECT_EQ(rank->num_ranks, 4);
+    EXPECT_EQ(rank->launcher, "Open MPI");
+    EXPECT_EQ(rank->job, "job7");
+  }
+  const std::vector<std::pair<std::string, std::string>> names = {
+      {"PMI_RANK", "PMI_SIZE"}, {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"}, {"RANK", "WORLD_SIZE"}};
+  for (const auto& [rank, size] : names) {
+    const Environment environment({{rank, "1"}, {size, "3"}});
+    ASSERT_TRUE(external_rank()) << rank;
+    EXPECT_EQ(external_rank()->num_ranks, 3) << rank;
+  }
+}
+
+TEST(ExternalRank, SlurmSaysWhichRankOfTheNodeItIs) {
+  const std::vector<std::pair<std::string, std::string>> slurm = {{"SLURM_PROCID", "3"},
+                                                                  {"SLURM_NTASKS", "4"},
+                                                                  {"SLURM_NTASKS_PER_NODE", "2"},
+                                                                  {"SLURM_LOCALID", "1"},
+                                                                  {"SLURM_STEP_TASKS_PER_NODE", "2(x2)"},
+                                                                  {"SLURM_JOB_ID", "7"}};
+  const Environment batch_script(slurm);
+  EXPECT_FALSE(external_rank()) << "a batch script is no rank";
+  const Environment step({{"SLURM_STEP_NUM_TASKS", "4"}, {"SLURM_STEP_ID", "2"}});
+  ASSERT_TRUE(external_rank());
+  EXPECT_EQ(external_rank()->local_rank, 1);
+  EXPECT_EQ(external_rank()->num_local, 2);
+  EXPECT_EQ(external_rank()->job, "7.2");
+  const Environment pmi2({{"PMI_RANK", "3"}, {"PMI_SIZE", "4"}, {"PMI_JOBID", "7.2"}});
+  EXPECT_EQ(external_rank()->launcher, "PMI");
+  EXPECT_EQ(external_rank()->local_rank, 1);
+  EXPECT_EQ(external_rank()->num_local, 2);
+}
+
+TEST(ExternalRank, TorchrunOnEachNodeOfSlurmCounts) {
+  const Environment environment({{"SLURM_PROCID", "1"},
+                                 {"SLURM_STEP_NUM_TASKS", "2"},
+                                 {"SLURM_LOCALID", "0"},
+                                 {"RANK", "13"},
+                                 {"WORLD_SIZE", "16"},
+                                 {"LOCAL_RANK", "5"}});
+  ASSERT_TRUE(external_rank());
+  EXPECT_EQ(external_rank()->rank, 13);
+  EXPECT_EQ(external_rank()->local_rank, 5);
+}
+
+TEST(ExternalRank, OneRankAloneStartsItsOwn) {
+  const Environment environment({{"RANK", "0"}, {"WORLD_SIZE", "1"}});
+  EXPECT_FALSE(external_rank());
+}
+
+TEST(ExternalRank, ContradictionsAreErrors) {
+  for (const std::string rank : {"4", "-1", "two", ""}) {
+    const Environment environment({{"RANK", rank}, {"WORLD_SIZE", "4"}});
+    EXPECT_THROW(external_rank(), Error) << rank;
+  }
+}
+
+}  // namespace
+}  // namespace ringside
