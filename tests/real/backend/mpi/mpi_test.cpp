@@ -1,5 +1,5 @@
 // What the mpi backend makes of MPI's answers, with a library that answers as it is told.
-// tests/cli/mpi_test.py runs a real one.
+// tests/cli/launchers/mpi_test.py runs a real one.
 #include <array>
 #include <chrono>
 #include <map>

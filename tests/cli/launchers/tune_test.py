@@ -5,7 +5,7 @@ import subprocess
 import sys
 import unittest
 
-import mpi_test
+from launchers import mpi_test
 from ringside_case import RingsideCase
 
 SCENARIO = """name: tuned

@@ -11,7 +11,7 @@ import tempfile
 import time
 import unittest
 
-import mpi_test
+from launchers import mpi_test
 from ringside_case import PROGRAM, RingsideCase
 
 # Both nodes are one host, in which Open MPI would take the same names of shared memory on each.
