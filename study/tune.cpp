@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <map>
+#include <system_error>
 #include <variant>
 
 #include <fmt/format.h>
 
+#include "analysis/comparison/disturbance_sentences.hpp"
 #include "common/error.hpp"
 #include "common/key_error.hpp"
 #include "real/backend/backends.hpp"
@@ -131,6 +133,9 @@ TuneStudy tune(const PredictRequest& request, const std::optional<std::string>& 
     throw KeyError("library: say whose rules, such as 'Open MPI 4.1.4'");
   }
   const std::map<std::string, int> numbers = mpi_numbers(*known, request.scenario.collective);
+  if (const std::optional<std::string> disturbed = disturbance_sentence(prepared.machine)) {
+    observer.note(*disturbed + '.');
+  }
   TuneStudy study{.library = *known};
   Scenario scenario = request.scenario;
   scenario.algorithms = {std::string(kNative)};
@@ -139,13 +144,17 @@ TuneStudy tune(const PredictRequest& request, const std::optional<std::string>& 
       study.sizes.push_back(tuned(prepared, key, numbers));
     }
   }
+  const std::filesystem::path file = std::filesystem::absolute(prepared.directory / "allreduce.rules");
   if (std::any_of(study.sizes.begin(), study.sizes.end(),
                   [](const TunedSize& size) { return size.number > 0; })) {
     if (prepared.unwritable) {
       throw *prepared.unwritable;
     }
-    study.file = std::filesystem::absolute(prepared.directory / "allreduce.rules");
-    write_file(*study.file, dynamic_rules(study.sizes));
+    write_file(file, dynamic_rules(study.sizes));
+    study.file = file;
+  } else if (!prepared.unwritable) {
+    std::error_code ignored;
+    std::filesystem::remove(file, ignored);  // That of an earlier run says what no longer holds.
   }
   return study;
 }

@@ -40,7 +40,7 @@ struct TuneStudy {
 std::string dynamic_rules(std::span<const TunedSize> sizes);
 
 /// Predicts what the library can be told for each point of the scenario, keeps what is faster beyond both
-/// predictions' intervals, and writes `allreduce.rules`. `library`: where the machine does not say it. Throws
+/// predictions' intervals, and writes `allreduce.rules`, or removes an earlier one where nothing is. `library`: where the machine does not say it. Throws
 /// Error{bad_input} for what is no all_reduce over Open MPI on a described machine.
 TuneStudy tune(const PredictRequest& request, const std::optional<std::string>& library,
                const Invocation& invocation, const Observer& observer);
