@@ -39,9 +39,10 @@ struct TuneStudy {
 /// next; below the least, above the largest, and on other numbers of ranks the library's own choice stays.
 std::string dynamic_rules(std::span<const TunedSize> sizes);
 
-/// Predicts what the library can be told for each point of the scenario, keeps what is faster beyond both
-/// predictions' intervals, and writes `allreduce.rules`, or removes an earlier one where nothing is. `library`: where the machine does not say it. Throws
-/// Error{bad_input} for what is no all_reduce over Open MPI on a described machine.
+/// Predicts what the library can be told for each point of the scenario, and keeps what is faster beyond both
+/// predictions' intervals. Writes `allreduce.rules`, or removes an earlier one where nothing is. `library`:
+/// where the machine does not say it. Throws Error{bad_input} for what is no all_reduce over Open MPI on a
+/// described machine.
 TuneStudy tune(const PredictRequest& request, const std::optional<std::string>& library,
                const Invocation& invocation, const Observer& observer);
 

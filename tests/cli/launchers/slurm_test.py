@@ -4,6 +4,7 @@ import os
 import pathlib
 import shlex
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -128,6 +129,8 @@ class Slurm:
                 daemon.wait()
         wait_until(lambda: not processes_with(str(self.folder)), 5)
         left = processes_with(str(self.folder))
+        for process in left:  # A failure, and still nobody else's to clear up.
+            os.kill(process, signal.SIGKILL)
         shutil.rmtree(self.folder, ignore_errors=True)
         return left
 
