@@ -116,7 +116,7 @@ void add_launch_flags(CLI::App& command, study::LaunchChoices& choices) {
   add("--interface", choices.ranks.interface, "Network interface of the ranks (default: loopback)");
   add("--rendezvous", choices.ranks.rendezvous,
       "Where ranks of mpirun, srun or torchrun meet: file:///path or redis://host:port");
-  add_backend_flag(command, choices, "auto, gloo, nccl, shm or mpi (default: the scenario's, or auto)");
+  add_backend_flag(command, choices, "auto, gloo, nccl, shm, mpi (default: the scenario's)");
   command
       .add_option("--ranks-per-gpu", choices.ranks.gpu.ranks_per_gpu,
                   "nccl: ranks that share each GPU; results are marked 'shared GPU'")

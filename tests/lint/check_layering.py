@@ -26,7 +26,7 @@ FOLDERS = {
     "analysis": ["", "comparison", "parameters", "plan", "sharding", "check"],
     "study": ["ranks", "inputs", "plan", "", "logs"],
     "plots": ["drawing", "charts", "html"],
-    "cli": ["commands", "colour", "console", "reports", ""],
+    "cli": ["commands", "colour", "console", "options", "reports", "show", ""],
 }
 # Third-party headers that only these folders may see.
 WRAPPED = {
