@@ -276,10 +276,10 @@ TEST(LaunchProcesses, TheLibrarysOwnCollectiveIsAnAlgorithmToo) {
   });
 }
 
-TEST(LaunchProcesses, ABackendThatIsMissingIsRefusedWithTheReason) {
+TEST(LaunchProcesses, RanksThatOnlyALauncherStartsAreRefused) {
   const Caught error = caught({.ranks = 2, .backend = Backend::mpi}, [](Communicator&) {});
   EXPECT_EQ(error.kind, ErrorKind::environment);
-  EXPECT_THAT(error.text, HasSubstr("MPI"));
+  EXPECT_THAT(error.text, HasSubstr("started by mpirun or srun"));
 }
 
 }  // namespace
