@@ -1,21 +1,13 @@
 #include "sim/engine/link_sharing.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "common/error.hpp"
 #include "common/index.hpp"
 #include "sim/topology/ports.hpp"
+#include "sim/topology/route_cost.hpp"
 
 namespace ringside {
-
-namespace {
-
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
-
-double rate_of(double inverse_bandwidth) { return inverse_bandwidth > 0 ? 1 / inverse_bandwidth : kInfinite; }
-
-}  // namespace
 
 LinkSharing::LinkSharing(const Network& network, Activities& activities)
     : network_(network), activities_(activities) {

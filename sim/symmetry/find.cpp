@@ -25,8 +25,6 @@ constexpr double kRounding = 1 + 1e-12;
 std::uint64_t bits(double value) { return std::bit_cast<std::uint64_t>(value); }
 std::uint64_t bits(std::int64_t value) { return static_cast<std::uint64_t>(value); }
 
-double rate_of(double inverse_bandwidth) { return inverse_bandwidth > 0 ? 1 / inverse_bandwidth : kInfinite; }
-
 bool reduces_in_time(const Network& network) {
   for (Rank rank = 0; rank < network.num_ranks; ++rank) {
     if (reduction_cost(network, rank) > 0) {

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 
 #include "common/index.hpp"
 #include "sim/topology/route_cost.hpp"
@@ -10,10 +9,6 @@
 namespace ringside {
 
 namespace {
-
-double rate_of(double inverse_bandwidth) {
-  return inverse_bandwidth > 0 ? 1 / inverse_bandwidth : std::numeric_limits<double>::infinity();
-}
 
 /// Visits the first member of each class.
 template <typename Visit>

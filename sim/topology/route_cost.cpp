@@ -1,6 +1,7 @@
 #include "sim/topology/route_cost.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "common/error.hpp"
 
@@ -17,6 +18,10 @@ RouteCost route_cost(std::span<const Link> links, std::span<const std::int32_t> 
         std::max(cost.inverse_bandwidth, static_cast<double>(uses) * inverse(link.capacity).value);
   }
   return cost;
+}
+
+double rate_of(double inverse_bandwidth) {
+  return inverse_bandwidth > 0 ? 1 / inverse_bandwidth : std::numeric_limits<double>::infinity();
 }
 
 double slowdown(const Network& network, Rank rank) {

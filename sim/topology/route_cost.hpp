@@ -17,6 +17,9 @@ struct RouteCost {
 /// link that the route crosses twice gives it half its capacity.
 RouteCost route_cost(std::span<const Link> links, std::span<const std::int32_t> route);
 
+/// Bytes per second; infinite where a byte takes no time, as on no links.
+double rate_of(double inverse_bandwidth);
+
 /// How much longer a transfer takes because one of its ends is a straggler: the slower end sets the pace.
 double transfer_slowdown(const Network& network, Rank source, Rank target);
 
