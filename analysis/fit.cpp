@@ -106,7 +106,9 @@ LinearCost fit_transfers(std::span<const CurvePoint> transfers, std::span<const 
   return fit_line(transfers, streamed);
 }
 
-void fit_latency_and_bandwidth(std::span<const ProbeSample> samples, Calibrated& calibrated) {
+/// `calibrated`: Calibrated or BetweenNodes.
+template <typename T>
+void fit_latency_and_bandwidth(std::span<const ProbeSample> samples, T& calibrated) {
   const std::vector<CurvePoint> transfers = points_of(ProbeKind::ping_pong, samples);
   if (transfers.size() < 2) {
     throw Error(
@@ -296,7 +298,33 @@ std::vector<PairPoint> pair_matrix(std::span<const ProbeSample> samples) {
   return matrix;
 }
 
-Calibrated fit_probes(std::span<const ProbeSample> samples) {
+namespace {
+
+/// How many messages of one node travel at the bandwidth of one: what all its ranks send to the next node at
+/// once, by the two longest messages, so that what comes before their bytes does not count.
+int messages_at_once(std::span<const ProbeSample> samples, BetweenNodes& between) {
+  const std::vector<CurvePoint> points = points_of(ProbeKind::neighbour_exchange, samples);
+  if (points.size() < 2) {
+    return 1;
+  }
+  const CurvePoint& longest = points.back();
+  const CurvePoint& before = points[points.size() - 2];
+  const auto bytes = static_cast<double>(longest.bytes.value - before.bytes.value);
+  const int per_node = samples.front().key.second;
+  const double together = per_node * bytes / std::max(longest.value - before.value, longest.value / 1e3);
+  between.bandwidth.value = std::min(between.bandwidth.value, together);
+  return std::clamp(static_cast<int>(std::lround(together / between.bandwidth.value)), 1, per_node);
+}
+
+BetweenNodes fit_between_nodes(std::span<const ProbeSample> samples) {
+  BetweenNodes between;
+  fit_latency_and_bandwidth(samples, between);
+  between.messages = messages_at_once(samples, between);
+  return between;
+}
+
+/// Fitted to probes among neighbours.
+Calibrated fit_within(std::span<const ProbeSample> samples) {
   Calibrated calibrated;
   fit_latency_and_bandwidth(samples, calibrated);
   fit_reduction(samples, calibrated);
@@ -304,6 +332,21 @@ Calibrated fit_probes(std::span<const ProbeSample> samples) {
   calibrated.spread = spread_of(samples, [](const ProbeKindRow& row) { return row.in_spread; });
   calibrated.reduction_spread =
       spread_of(samples, [](const ProbeKindRow& row) { return row.unit == CurveUnit::seconds_per_byte; });
+  return calibrated;
+}
+
+}  // namespace
+
+Calibrated fit_probes(std::span<const ProbeSample> samples) {
+  std::vector<ProbeSample> within(samples.begin(), samples.end());
+  const auto first_between = std::stable_partition(
+      within.begin(), within.end(), [](const ProbeSample& sample) { return sample.key.distance() == 1; });
+  const std::vector<ProbeSample> between(first_between, within.end());
+  within.erase(first_between, within.end());
+  Calibrated calibrated = fit_within(within);
+  if (!between.empty()) {
+    calibrated.between_nodes = fit_between_nodes(between);
+  }
   return calibrated;
 }
 

@@ -15,6 +15,7 @@
 #include "cli/options.hpp"
 #include "cli/reports/report.hpp"
 #include "common/error.hpp"
+#include "common/text.hpp"
 #include "plots/charts/charts.hpp"
 #include "real/backend/backends.hpp"
 
@@ -29,11 +30,25 @@ std::string with_interval(const T& value, const std::optional<Interval<double>>&
                   : text;
 }
 
-void print_calibrated(const Calibrated& calibrated) {
-  print_line(fmt::format("latency    {}", with_interval(calibrated.latency, calibrated.latency_interval,
+/// `link`: Calibrated or BetweenNodes.
+template <typename T>
+void print_link(const T& link) {
+  print_line(fmt::format("latency    {}", with_interval(link.latency, link.latency_interval,
                                                         [](double value) { return Seconds{value}; })));
-  print_line(fmt::format("bandwidth  {}", with_interval(calibrated.bandwidth, calibrated.bandwidth_interval,
+  print_line(fmt::format("bandwidth  {}", with_interval(link.bandwidth, link.bandwidth_interval,
                                                         [](double value) { return BytesPerSecond{value}; })));
+}
+
+void print_calibrated(const Calibrated& calibrated) {
+  if (calibrated.between_nodes) {
+    print_line("between two nodes");
+    print_link(*calibrated.between_nodes);
+    print_line(fmt::format("at once    {} of a node at this bandwidth",
+                           count_of(calibrated.between_nodes->messages, "message")));
+    print_line();
+    print_line("within a node");
+  }
+  print_link(calibrated);
   print_line(fmt::format("reduction  {}", with_interval(calibrated.reduction, calibrated.reduction_interval,
                                                         [](double value) { return SecondsPerByte{value}; })));
   if (calibrated.cores) {
@@ -127,7 +142,12 @@ void draw_pairs(const Machine& machine, const std::filesystem::path& file, const
 
 void run(const study::CalibrateRequest& request, bool no_charts, const CommonOptions& common) {
   Progress progress(common.quiet);
-  const auto [machine, file] = study::calibrate(request, common, progress.observer());
+  const std::optional<study::Calibration> calibration =
+      study::calibrate(request, common, progress.observer());
+  if (!calibration) {
+    return;
+  }
+  const auto& [machine, file] = *calibration;
   if (common.format == OutputFormat::json) {
     const Calibrated& calibrated = *machine.calibrated;
     print_record({{"record", "calibration"},

@@ -14,9 +14,12 @@ struct ProbeKey {
   int ranks = 2;  ///< how many take part at once
   Bytes bytes;
   int messages = 1;  ///< that each rank sends at once
-  /// The pair of ping_pong, stream and both_ways; stream goes from the first to the second.
+  /// The pair of ping_pong, stream and both_ways; stream goes from the first to the second. A neighbour
+  /// exchange goes as far; other than 1 the ranks are of two nodes.
   Rank first = 0;
   Rank second = 1;
+
+  int distance() const { return second - first; }
 
   bool operator==(const ProbeKey&) const = default;
 };

@@ -12,7 +12,7 @@
 #include "real/backend/backends.hpp"
 #include "real/backend/gpus.hpp"
 #include "real/backend/nccl/settings.hpp"
-#include "real/launch/external/external_rank.hpp"
+#include "real/launch/ranks.hpp"
 #include "real/system/other_load.hpp"
 #include "real/system/this_machine.hpp"
 #include "results/folder_lock.hpp"
@@ -147,6 +147,11 @@ Machine Calibrator::machine() const {
   Machine machine = request_.described.value_or(machine_here(request_));
   machine.calibrated = fit_probes(samples_);
   Calibrated& calibrated = *machine.calibrated;
+  const std::optional<ExternalRank> external = external_rank(request_.options.launch);
+  if (calibrated.between_nodes && external && !request_.described) {
+    machine.name = "this cluster";
+    machine.gpus_per_node = external->num_local;
+  }
   calibrated.disturbance = disturbance(samples_);
   if (calibrated.disturbance) {
     calibrated.disturbance->other_load = load_.other_load;
@@ -155,7 +160,8 @@ Machine Calibrator::machine() const {
   }
   calibrated.pairs = pairs_;
   calibrated.backend = name(request_.options.launch.backend);
-  if (registered(request_.options.launch.backend).ranks_take_cores() && !request_.options.launch.wrap) {
+  if (registered(request_.options.launch.backend).ranks_take_cores() && !request_.options.launch.wrap &&
+      !calibrated.between_nodes) {
     // Ranks behind a wrap may be anywhere; ranks of our own share the cores of this machine.
     calibrated.cores = cores_of_ranks();
     calibrated.machine_tuning = request_.options.launch.tune_machine && !external_rank();
@@ -183,8 +189,8 @@ void Calibrator::probe_pairs(const Observer& observer) {
   observer.finished();
 }
 
-Calibration calibrate(const CalibrateRequest& options, const Invocation& invocation,
-                      const Observer& observer) {
+std::optional<Calibration> calibrate(const CalibrateRequest& options, const Invocation& invocation,
+                                     const Observer& observer) {
   if (std::any_of(options.ranks.begin(), options.ranks.end(), [](int ranks) { return ranks < 2; })) {
     throw KeyError("ranks: probes need at least 2 ranks");
   }
@@ -197,20 +203,27 @@ Calibration calibrate(const CalibrateRequest& options, const Invocation& invocat
   if (described) {
     require_this_machine(*described, backend, options.launch);
   }
+  const ProbeOptions probes = probe_options(launch_options(options.launch, backend),
+                                            options.launch.calibrate_time, options.ranks, options.max_bytes);
+  const bool pairs = options.pairs || registered(backend).on_gpus;
+  if (const auto external = external_rank(); external && external->rank != 0) {
+    const ProbeProgress in_silence = [](double, std::string_view) {};
+    probe(probes, in_silence);
+    if (pairs) {
+      probe_pairs(probes, in_silence);
+    }
+    return std::nullopt;
+  }
   const std::filesystem::path folder =
       output_directory(invocation, described ? described->name : std::string("this-machine"));
   const FolderLock lock(folder);
   const std::filesystem::path file = folder / "machine.yaml";
-  Calibrator calibrator(
-      ProbeRequest{.options = probe_options(launch_options(options.launch, backend),
-                                            options.launch.calibrate_time, options.ranks, options.max_bytes),
-                   .file = file,
-                   .described = described});
+  Calibrator calibrator(ProbeRequest{.options = probes, .file = file, .described = described});
   calibrator.probe(1, observer);
-  if (options.pairs || registered(backend).on_gpus) {
+  if (pairs) {
     calibrator.probe_pairs(observer);
   }
-  return {.machine = calibrator.machine(), .file = file};
+  return Calibration{.machine = calibrator.machine(), .file = file};
 }
 
 Machine machine_of(const Scenario& scenario, const LaunchChoices& choices,

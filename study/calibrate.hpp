@@ -51,10 +51,10 @@ struct Calibration {
   std::filesystem::path file;  ///< That was written.
 };
 
-/// Probes this machine with every number of ranks, fits α, β and γ, and writes the machine file. Throws
-/// Error{bad_input} for fewer than 2 ranks.
-Calibration calibrate(const CalibrateRequest& options, const Invocation& invocation,
-                      const Observer& observer);
+/// Probes this machine with every number of ranks, fits α, β, γ, and writes the machine file. Ranks above 0
+/// of another launcher take part, and nothing comes back. Throws Error{bad_input} for fewer than 2 ranks.
+std::optional<Calibration> calibrate(const CalibrateRequest& options, const Invocation& invocation,
+                                     const Observer& observer);
 
 /// The scenario's machine, or this one, calibrated into `directory`/machine.yaml.
 Machine machine_of(const Scenario& scenario, const LaunchChoices& choices,

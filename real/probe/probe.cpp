@@ -67,6 +67,25 @@ ProbeGroup group_of(int num_ranks, bool pairs, bool everybody, Bytes max_bytes) 
   return group;
 }
 
+/// Ranks of several nodes, `per_node` on each, one node after another. A pair of one node, a pair of two, and
+/// all ranks of a node at once to those of the next: exchanges of neighbours would mix both sorts of links.
+ProbeGroup of_nodes(int num_ranks, int per_node, Bytes max_bytes) {
+  ProbeGroup group = group_of(num_ranks, true, false, max_bytes);
+  std::vector<ProbeKey> between;
+  for (ProbeKey key : group.keys) {
+    if (key.kind == ProbeKind::ping_pong) {
+      key.second = per_node;
+      between.push_back(key);
+    }
+  }
+  for (const Bytes bytes : {Bytes{std::max(max_bytes.value / 4, kSmallestMessage)}, max_bytes}) {
+    between.push_back(
+        {.kind = ProbeKind::neighbour_exchange, .ranks = num_ranks, .bytes = bytes, .second = per_node});
+  }
+  group.keys.insert(group.keys.end(), between.begin(), between.end());
+  return group;
+}
+
 ProbeGroup pairs_of(int num_ranks, Bytes max_bytes) {
   ProbeGroup group = {.num_ranks = num_ranks};
   const auto add = [&](ProbeKind kind, Bytes bytes, Rank first, Rank second) {
@@ -178,6 +197,19 @@ class GroupRun {
 /// Repetitions may take this many times the budget in all.
 constexpr double kOvertime = 1.1;
 
+/// Rank r is on node r / per_node, for probes and for whoever predicts from them.
+void require_node_by_node(Ranks& ranks, const LaunchOptions& launch) {
+  const std::optional<ExternalRank> external = external_rank(launch);
+  const bool astray = external && (external->local_rank != external->rank % external->num_local ||
+                                   external->num_ranks % external->num_local != 0);
+  if (ranks.agree(astray ? 1 : 0) > 0) {
+    throw Error(
+        ErrorKind::environment,
+        "ranks are not placed node by node, as many on each: start them with `mpirun --map-by slot` or "
+        "`srun --distribution=block`, or measure without a prediction (`ringside measure`)");
+  }
+}
+
 std::vector<ProbeSample> run_groups(const std::vector<ProbeGroup>& groups, const ProbeOptions& options,
                                     const StartRanks& start, const ProbeProgress& progress, int repetitions) {
   // Repetitions of the list follow each other, so that drift hits all probes alike.
@@ -203,6 +235,7 @@ std::vector<ProbeSample> run_groups(const std::vector<ProbeGroup>& groups, const
     }
     const ProbeGroup& group = *runs[i];
     const std::unique_ptr<Ranks> ranks = start(group.num_ranks);
+    require_node_by_node(*ranks, options.launch);
     const double share = static_cast<double>(group.keys.size()) /
                          static_cast<double>(std::exchange(probes_left, probes_left - group.keys.size()));
     const double budget = share * (options.budget.value - ranks->agree(elapsed()));
@@ -263,9 +296,13 @@ std::vector<ProbeSample> run_probes(const ProbeOptions& options, const ProbeProg
 std::vector<ProbeSample> probe(const ProbeOptions& options, const ProbeProgress& progress) {
   const Bytes max_bytes = usable_max(options.max_bytes);
   return run_probes(options, progress, [&](const std::vector<int>& ranks) {
+    const std::optional<ExternalRank> external = external_rank(options.launch);
+    if (!external) {
+      return local_groups(ranks, max_bytes);
+    }
     // Another launcher's ranks are as many as they are; they probe everything in one group.
-    return external_rank(options.launch) ? std::vector{group_of(ranks.front(), true, true, max_bytes)}
-                                         : local_groups(ranks, max_bytes);
+    return std::vector{ranks_per_node(*external) ? of_nodes(ranks.front(), external->num_local, max_bytes)
+                                                 : group_of(ranks.front(), true, true, max_bytes)};
   });
 }
 

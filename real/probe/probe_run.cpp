@@ -152,10 +152,10 @@ class ProbeProgram {
   void write_neighbour_exchange() {
     messages_ = key_.messages;
     for (std::int64_t i = 0; i < messages_; ++i) {
-      start_receive((rank_ + num_ranks_ - 1) % num_ranks_, i);
+      start_receive((rank_ + num_ranks_ - key_.distance()) % num_ranks_, i);
     }
     for (std::int64_t i = 0; i < messages_; ++i) {
-      start_send((rank_ + 1) % num_ranks_, i);
+      start_send((rank_ + key_.distance()) % num_ranks_, i);
     }
     wait_for_all();
   }

@@ -192,6 +192,17 @@ struct PairPoint {
   bool operator==(const PairPoint&) const = default;
 };
 
+/// What ranks on two nodes can do between them, where several ranks of each node were probed.
+struct BetweenNodes {
+  Seconds latency;                                          ///< α
+  BytesPerSecond bandwidth;                                 ///< 1/β of one message.
+  std::optional<Interval<double>> latency_interval = {};    ///< 95 %, seconds; typical = latency
+  std::optional<Interval<double>> bandwidth_interval = {};  ///< 95 %, bytes per second; likewise
+  int messages = 1;  ///< A node's, that travel at this bandwidth at once; more share it.
+
+  bool operator==(const BetweenNodes&) const = default;
+};
+
 /// What `calibrate` measured with point-to-point probes; never from a collective.
 struct Calibrated {
   Seconds latency;                                          ///< α
@@ -206,6 +217,9 @@ struct Calibrated {
   std::vector<SpreadPoint> reduction_spread = {};  ///< likewise, of reductions; empty = `spread`
   /// none: three repetitions were not made, or the probes differed as little as on a quiet machine
   std::optional<Disturbance> disturbance = {};
+  /// Given: the numbers above are those within a node, nothing is predicted from the curves, and there are as
+  /// many nodes as a scenario's ranks need.
+  std::optional<BetweenNodes> between_nodes = {};
   std::vector<PairPoint> pairs = {};  ///< the matrix, for people; not predicted from; may be empty
   std::string backend = {};           ///< transport probed, such as `gloo`
   /// Whether ringside placed the probed ranks on this machine's cores, which decides how they run schedules.

@@ -178,8 +178,10 @@ MapTable<Price> price_table() {
 }
 
 std::optional<std::int64_t> num_gpus(const Machine& machine) {
-  return machine.gpus_per_node ? std::optional(std::int64_t{machine.nodes} * *machine.gpus_per_node)
-                               : std::nullopt;
+  const bool any_number = machine.calibrated && machine.calibrated->between_nodes;
+  return machine.gpus_per_node && !any_number
+             ? std::optional(std::int64_t{machine.nodes} * *machine.gpus_per_node)
+             : std::nullopt;
 }
 
 const MapTable<Machine>& machine_table() {

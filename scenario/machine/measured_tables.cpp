@@ -211,6 +211,29 @@ MapTable<Disturbance> disturbance_table() {
                    row("throttled", &Disturbance::throttled, factor_type(0), {.default_value = "0"})}};
 }
 
+/// The typical value of an interval stands in a key of its own.
+void set_typical(std::optional<Interval<double>>& interval, double value) {
+  if (interval) {
+    interval->typical = value;
+  }
+}
+
+MapTable<BetweenNodes> between_nodes_table() {
+  return {.form = "a map such as `{latency: 60 us, bandwidth: 1.2 GB/s, messages: 2}`",
+          .rows = {row("latency", &BetweenNodes::latency, time_type(), {.required = true}),
+                   row("latency_interval", &BetweenNodes::latency_interval,
+                       interval_type(time_type(), "[58 us, 63 us]")),
+                   row("bandwidth", &BetweenNodes::bandwidth, bandwidth_type(), {.required = true}),
+                   row("bandwidth_interval", &BetweenNodes::bandwidth_interval,
+                       interval_type(bandwidth_type(Zero::allowed), "[1.1 GB/s, 1.3 GB/s]")),
+                   row("messages", &BetweenNodes::messages, whole_number_type({.min = 1, .max = 65536}),
+                       {.default_value = "1"})},
+          .check = [](Reader&, const Value&, BetweenNodes& between) {
+            set_typical(between.latency_interval, between.latency.value);
+            set_typical(between.bandwidth_interval, between.bandwidth.value);
+          }};
+}
+
 MapTable<PairPoint> pair_table() {
   return {.form = "a map such as `{from: 0, to: 1, latency: 9 us, bandwidth: 20 GB/s, both_ways: 18 GB/s}`",
           .rows = {row("from", &PairPoint::from, whole_number_type({.min = 0, .max = kMaxRanks - 1}),
@@ -244,6 +267,7 @@ MapTable<Calibrated> calibrated_table() {
               row("curves", &Calibrated::curves, curves_type()),
               row("spread", &Calibrated::spread, spread_type()),
               row("reduction_spread", &Calibrated::reduction_spread, spread_type()),
+              row("between_nodes", &Calibrated::between_nodes, map_type(between_nodes_table())),
               row("disturbance", &Calibrated::disturbance, map_type(disturbance_table())),
               row("pairs", &Calibrated::pairs,
                   curve_type(pair_table(),
@@ -254,11 +278,6 @@ MapTable<Calibrated> calibrated_table() {
           },
       .check =
           [](Reader&, const Value&, Calibrated& calibrated) {
-            const auto set_typical = [](std::optional<Interval<double>>& interval, double value) {
-              if (interval) {
-                interval->typical = value;
-              }
-            };
             set_typical(calibrated.latency_interval, calibrated.latency.value);
             set_typical(calibrated.bandwidth_interval, calibrated.bandwidth.value);
             set_typical(calibrated.reduction_interval, calibrated.reduction.value);

@@ -77,6 +77,30 @@ Network calibrated_network(const BuildRequest& request, const Calibrated& calibr
   return network;
 }
 
+/// A cluster that was probed, as if somebody had stated what was found, with as many nodes as the ranks need;
+/// nothing for any other machine.
+std::optional<Machine> stated_as_probed(const Machine& machine, int num_ranks) {
+  if (!machine.calibrated || !machine.calibrated->between_nodes) {
+    return std::nullopt;
+  }
+  const Calibrated& within = *machine.calibrated;
+  const BetweenNodes& between = *within.between_nodes;
+  Machine stated = machine;
+  stated.calibrated.reset();
+  const int per_node = std::max(1, machine.ranks_per_node.value_or(machine.gpus_per_node.value_or(1)));
+  stated.nodes = std::max(machine.nodes, (num_ranks + per_node - 1) / per_node);
+  stated.intra =
+      IntraLink{.latency = within.latency, .bandwidth = within.bandwidth, .reduction = within.reduction};
+  // Groups of nodes and their uplinks remain what the description says of them.
+  InterLink inter = machine.inter.value_or(InterLink{});
+  inter.kind = InterKind::custom;
+  inter.nics = between.messages;
+  inter.latency = between.latency;
+  inter.bandwidth = between.bandwidth;
+  stated.inter = inter;
+  return stated;
+}
+
 /// The order of each node's ranks one after another. Full nodes are alike; the last may have fewer ranks.
 std::vector<Rank> order_node_by_node(const Topology& topology, int num_ranks, int per_node) {
   std::vector<Rank> order;
@@ -238,8 +262,10 @@ void require_links_of_vendor(const GpuModel& gpu, const std::optional<IntraLink>
   }
 }
 
-Network build_network(const Machine& machine, int num_ranks, SpecNumbers numbers) {
+Network build_network(const Machine& described, int num_ranks, SpecNumbers numbers) {
   RINGSIDE_CHECK(num_ranks >= 1, "a network has at least one rank");
+  const std::optional<Machine> probed = stated_as_probed(described, num_ranks);
+  const Machine& machine = probed ? *probed : described;
   BuildRequest request{.machine = machine, .num_ranks = num_ranks, .numbers = numbers};
   const int num_gpus = gpus_per_node(request);
   const int per_node = std::min(num_gpus, machine.ranks_per_node.value_or(num_gpus));
@@ -259,6 +285,9 @@ Network build_network(const Machine& machine, int num_ranks, SpecNumbers numbers
     network = build_listed_network(request);
   } else {
     network = cluster_network(request, num_gpus, per_node);
+  }
+  if (probed) {
+    network.source = CostSource::calibrated;
   }
   network.num_ranks = num_ranks;
   network.ranks_per_node = num_ranks > per_node ? per_node : 0;

@@ -202,6 +202,48 @@ TEST(Fit, WhereTheBandwidthCannotBeToldItHasNoInterval) {
   EXPECT_FALSE(found.bandwidth_interval.has_value());
 }
 
+/// What ranks 0 and 4 of nodes of four find, where `messages` of a node travel at once at full bandwidth.
+std::vector<ProbeSample> between_nodes(double alpha, double beta, double messages) {
+  std::vector<ProbeSample> samples;
+  for (std::int64_t bytes = 8; bytes <= (1 << 24); bytes *= 8) {
+    samples.push_back(
+        {.key = {.bytes = {bytes}, .second = 4}, .seconds = {alpha + beta * static_cast<double>(bytes)}});
+  }
+  for (const std::int64_t bytes : {1 << 22, 1 << 24}) {
+    samples.push_back(
+        {.key = {.kind = ProbeKind::neighbour_exchange, .ranks = 8, .bytes = {bytes}, .second = 4},
+         .seconds = {alpha + 4 / messages * beta * static_cast<double>(bytes)}});
+  }
+  return samples;
+}
+
+TEST(Fit, LinksWithinANodeAndBetweenTwoAreToldApart) {
+  const Planted planted = {.noise = 0};
+  const Calibrated alone = fit_probes(PlantedProbes(planted, 1).all());
+  EXPECT_FALSE(alone.between_nodes);
+  for (const int messages : {1, 2, 4}) {
+    std::vector<ProbeSample> samples = PlantedProbes(planted, 1).all();
+    const std::vector<ProbeSample> between = between_nodes(50e-6, 1 / 1.2e9, messages);
+    samples.insert(samples.end(), between.begin(), between.end());
+    Calibrated found = fit_probes(samples);
+    ASSERT_TRUE(found.between_nodes);
+    EXPECT_NEAR(found.between_nodes->latency.value, 50e-6, 1e-12);
+    EXPECT_NEAR(found.between_nodes->bandwidth.value, 1.2e9, 1);
+    EXPECT_EQ(found.between_nodes->messages, messages);
+    found.between_nodes.reset();
+    EXPECT_EQ(found, alone) << "what was probed within a node";
+  }
+}
+
+TEST(Fit, ANicThatOneMessageDoesNotGetInBothDirectionsIsAsWideAsAllGetTogether) {
+  std::vector<ProbeSample> samples = PlantedProbes({.noise = 0}, 1).all();
+  const std::vector<ProbeSample> between = between_nodes(50e-6, 1 / 1.2e9, 0.5);
+  samples.insert(samples.end(), between.begin(), between.end());
+  const Calibrated found = fit_probes(samples);
+  EXPECT_NEAR(found.between_nodes->bandwidth.value, 0.6e9, 1);
+  EXPECT_EQ(found.between_nodes->messages, 1);
+}
+
 TEST(Fit, StreamsCarryTheBandwidthOnBeyondThePingPongs) {
   const Planted planted = {.noise = 0};
   PlantedProbes probes(planted, 1);

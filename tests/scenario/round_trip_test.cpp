@@ -133,6 +133,12 @@ Calibrated any_calibrated() {
   calibrated.reduction_interval = maybe<Interval<double>>(
       [&] { return interval(calibrated.reduction.value, [] { return cost().value; }); });
   calibrated.cores = maybe<int>([] { return whole(1, 256); });
+  calibrated.between_nodes = maybe<BetweenNodes>([] {
+    BetweenNodes between = {.latency = seconds(), .bandwidth = bandwidth(), .messages = whole(1, 8)};
+    between.latency_interval = maybe<Interval<double>>(
+        [&] { return interval(between.latency.value, [] { return seconds().value; }); });
+    return between;
+  });
   std::set<Bytes> sizes;
   for (int i = whole(0, 4); i > 0; --i) {
     sizes.insert(size());

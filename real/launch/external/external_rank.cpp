@@ -56,6 +56,11 @@ std::optional<int> first_number(const char* variable) {
 
 }  // namespace
 
+std::optional<int> ranks_per_node(const ExternalRank& external) {
+  const bool several = external.num_local > 1 && external.num_local < external.num_ranks;
+  return several ? std::optional(external.num_local) : std::nullopt;
+}
+
 std::optional<ExternalRank> external_rank(bool only_rank) {
   for (const Launcher& launcher : kLaunchers) {
     if (std::getenv(launcher.rank) == nullptr || std::getenv(launcher.num_ranks) == nullptr) {

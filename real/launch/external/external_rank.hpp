@@ -17,6 +17,10 @@ struct ExternalRank {
   std::string job;       ///< Names this run among others of the same launcher; may be empty.
 };
 
+/// Ranks of each node, where several ranks are on each of several nodes: rank 0's node first, then the next.
+/// Nothing where all nodes together are alike: one node, or one rank on each.
+std::optional<int> ranks_per_node(const ExternalRank& external);
+
 /// From the environment variables of these launchers; nothing when this process stands alone. Throws
 /// Error{bad_input} when they contradict themselves. A launcher's only rank may start ranks of its own: it
 /// counts as one where `only_rank` says so.

@@ -1,148 +1,34 @@
 """ringside under srun: a Slurm of two nodes on this machine, made for the test and taken away after it."""
 
-import os
 import pathlib
 import shlex
-import shutil
-import signal
-import socket
-import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
 from launchers import mpi_test
 from ringside_case import PROGRAM, RingsideCase
 
+SCRIPTS = pathlib.Path(__file__).resolve().parents[3] / "scripts"
+sys.path.insert(0, str(SCRIPTS))
+from cluster.slurm import Node, NoSlurm, Slurm, why_not  # noqa: E402
+
 # Both nodes are one host, in which Open MPI would take the same names of shared memory on each.
 APART = {"OMPI_MCA_btl": "tcp,self", "OMPI_MCA_btl_tcp_if_include": "lo"}
-NEEDED = ("munged", "slurmctld", "slurmd", "srun", "sbatch", "scancel", "sinfo")
 NODES = 2
-CONFIGURATION = """ClusterName=ringside
-SlurmctldHost={host}(127.0.0.1)
-SlurmctldPort={ports[0]}
-SlurmUser=root
-SlurmdUser=root
-AuthType=auth/munge
-AuthInfo=socket={folder}/munge/socket
-ProctrackType=proctrack/linuxproc
-TaskPlugin=task/none
-ReturnToService=2
-SlurmdParameters=config_overrides
-StateSaveLocation={folder}/state
-SlurmdSpoolDir={folder}/%n
-TmpFS={folder}/%n
-SlurmctldPidFile={folder}/slurmctld.pid
-SlurmdPidFile={folder}/slurmd-%n.pid
-SlurmctldLogFile={folder}/slurmctld.log
-SlurmdLogFile={folder}/slurmd-%n.log
-JobAcctGatherType=jobacct_gather/none
-KillWait=2
-NodeName=n0 NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[1]} CPUs=8
-NodeName=n1 NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[2]} CPUs=8
-PartitionName=all Nodes=n0,n1 Default=YES State=UP
-"""
-
-
-def why_not():
-    missing = [program for program in NEEDED if shutil.which(program) is None]
-    if missing:
-        return f"{', '.join(missing)} not installed (Debian packages slurm-wlm and munge)"
-    return "Slurm's daemons start ranks as root only" if os.geteuid() != 0 else None
-
-
-SKIPPED = why_not()
-
-
-def processes_with(text):
-    """Whose command or environment holds the text, this process aside."""
-    found = []
-    for folder in pathlib.Path("/proc").iterdir():
-        if folder.name.isdigit() and int(folder.name) != os.getpid():
-            try:
-                known = (folder / "cmdline").read_bytes() + (folder / "environ").read_bytes()
-            except OSError:
-                continue
-            if text.encode() in known:
-                found.append(int(folder.name))
-    return found
-
-
-def wait_until(condition, seconds):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.05)
-    return True
-
-
-class Slurm:
-    """munged, slurmctld and a slurmd for each node, all in one folder."""
-
-    def __init__(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="ringside-slurm-"))
-        self.folder.chmod(0o755)
-        for name in ("munge", "state", "n0", "n1"):
-            (self.folder / name).mkdir(mode=0o755)
-        key = self.folder / "munge" / "key"
-        key.touch(mode=0o400)
-        key.write_bytes(os.urandom(1024))
-        sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(NODES + 1)]
-        ports = [each.getsockname()[1] for each in sockets]
-        for each in sockets:
-            each.close()
-        self.configuration = self.folder / "slurm.conf"
-        self.configuration.write_text(CONFIGURATION.format(folder=self.folder, ports=ports, host=socket.gethostname().partition(".")[0]))
-        self.environment = {**os.environ, "SLURM_CONF": str(self.configuration)}
-        munge = self.folder / "munge"
-        self.daemons = []
-        self.start("munged", "--foreground", *(f"--{what}={munge}/{what.partition('-')[0]}" for what in ("key-file", "socket", "pid-file", "log-file", "seed-file")))
-        if not wait_until((munge / "socket").exists, 10):
-            raise unittest.SkipTest(f"munged does not start: {self.said()}")
-        self.start("slurmctld", "-D")
-        for node in range(NODES):
-            self.start("slurmd", "-D", "-N", f"n{node}")
-        if not wait_until(lambda: self.run("sinfo", "-h", "-t", "idle", "-o", "%D").stdout.strip() == str(NODES), 20):
-            raise unittest.SkipTest(f"Slurm does not start here: {self.said()}")
-
-    def start(self, *command):
-        with (self.folder / "said").open("ab") as said:
-            self.daemons.append(subprocess.Popen(command, env=self.environment, stdout=said, stderr=said))
-
-    def said(self):
-        return (self.folder / "said").read_text(errors="replace")[-1000:]
-
-    def run(self, *command, cwd=None, deadline=60, more=None):
-        return subprocess.run([*map(str, command)], cwd=cwd, env={**self.environment, **(more or {})}, capture_output=True, text=True, timeout=deadline, check=False)
-
-    def stop(self):
-        """Returns what is left of it."""
-        for daemon in reversed(self.daemons):
-            daemon.terminate()
-        for daemon in reversed(self.daemons):
-            try:
-                daemon.wait(5)
-            except subprocess.TimeoutExpired:
-                daemon.kill()
-                daemon.wait()
-        wait_until(lambda: not processes_with(str(self.folder)), 5)
-        left = processes_with(str(self.folder))
-        for process in left:  # A failure, and still nobody else's to clear up.
-            os.kill(process, signal.SIGKILL)
-        shutil.rmtree(self.folder, ignore_errors=True)
-        return left
 
 
 class UnderSlurm(RingsideCase):
     @classmethod
     def setUpClass(cls):
-        if SKIPPED:
-            raise unittest.SkipTest(SKIPPED)
+        if reason := why_not():
+            raise unittest.SkipTest(reason)
+        cls.slurm = Slurm([Node()] * NODES)
         try:
-            cls.slurm = Slurm.__new__(Slurm)
-            cls.slurm.__init__()
+            cls.slurm.begin()
+        except NoSlurm as reason:
+            cls.slurm.stop()
+            raise unittest.SkipTest(str(reason)) from None
         except BaseException:
             cls.slurm.stop()
             raise

@@ -277,5 +277,45 @@ TEST(Cluster, OneRingLeavesANodeThroughOneNicAndHierarchicalThroughAll) {
   EXPECT_FALSE(std::get<Prediction>(predict(two_node_machine(8), inside, {})).nics);
 }
 
+TEST(Cluster, ProbedOnTwoNodesHasAsManyAsTheRanksNeed) {
+  Machine probed;
+  probed.gpus_per_node = 2;
+  probed.calibrated = Calibrated{.latency = {9e-6},
+                                 .bandwidth = {6e9},
+                                 .reduction = {0.2e-9},
+                                 .between_nodes = BetweenNodes{.latency = {50e-6}, .bandwidth = {1e9}}};
+  Machine stated;
+  stated.gpus_per_node = 2;
+  stated.intra = IntraLink{
+      .latency = Seconds{9e-6}, .bandwidth = BytesPerSecond{6e9}, .reduction = SecondsPerByte{0.2e-9}};
+  stated.inter = InterLink{.latency = Seconds{50e-6}, .bandwidth = BytesPerSecond{1e9}};
+  for (const int nodes : {1, 2, 8}) {
+    stated.nodes = nodes;
+    const Network network = build_network(probed, 2 * nodes);
+    EXPECT_EQ(network.source, CostSource::calibrated);
+    EXPECT_EQ(network.ranks_per_node, nodes > 1 ? 2 : 0);
+    for (const char* algorithm : {"naive", "ring", "hierarchical", "halving_doubling"}) {
+      const PointKey key = {.algorithm = algorithm, .ranks = 2 * nodes, .bytes = {1 << 20}};
+      EXPECT_EQ(std::get<Prediction>(simulate(probed, key, {})).seconds,
+                std::get<Prediction>(simulate(stated, key, {})).seconds)
+          << nodes << " nodes, " << algorithm;
+    }
+  }
+}
+
+TEST(Cluster, TheWayBetweenNodesHasAnIntervalOfItsOwn) {
+  Machine probed;
+  probed.gpus_per_node = 2;
+  probed.calibrated = Calibrated{.latency = {9e-6}, .bandwidth = {6e9}, .reduction = {0.2e-9}};
+  BetweenNodes& between =
+      probed.calibrated->between_nodes.emplace(BetweenNodes{.latency = {50e-6}, .bandwidth = {1e9}});
+  between.bandwidth_interval = Interval<double>{.low = 0.5e9, .typical = 1e9, .high = 2e9};
+  probed.calibrated->latency_interval = Interval<double>{.low = 9e-6, .typical = 9e-6, .high = 9e-6};
+  const auto prediction = std::get<Prediction>(
+      simulate(probed, {.algorithm = "ring", .ranks = 8, .bytes = {1 << 28}}, {.interval = true}));
+  EXPECT_NEAR(prediction.high->value / prediction.seconds.value, 2, 0.05);
+  EXPECT_NEAR(prediction.seconds.value / prediction.low->value, 2, 0.1);
+}
+
 }  // namespace
 }  // namespace ringside
