@@ -134,6 +134,10 @@ std::string before_tables(const std::string& library, double version, const MpiC
 }
 
 const Rules::value_type& known_library(const std::string& text) {
+  if (const std::size_t forced = text.find(" with "); forced != std::string::npos) {
+    throw Error(ErrorKind::bad_input,
+                fmt::format("{} decides which algorithm runs", text.substr(forced + 6)));
+  }
   static const Rules kRules = read_rules();
   const double version = version_in(text);
   for (const Rules::value_type& known : kRules) {

@@ -23,7 +23,8 @@ struct MpiCall {
 
 /// By the name of our algorithm that does the same; otherwise by a name that none of ours has. Throws
 /// Error{bad_input} where the rules of the library, or those of this collective, are not known here.
-/// `library`: its name and version, such as "Open MPI 4.1.4" or "MPICH 4.0.2".
+/// `library`: its name and version, such as "Open MPI 4.1.4" or "MPICH 4.0.2"; " with …" says what takes its
+/// own rules out of force.
 std::string mpi_choice(const std::string& library, const MpiCall& call);
 
 /// The one of ours. Throws likewise, also where the library is not said or none of ours does the same.

@@ -3,10 +3,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <string_view>
 #include <thread>
 #include <utility>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "common/error.hpp"
 #include "real/backend/backends.hpp"
@@ -108,7 +110,23 @@ std::optional<std::string> unsupported_here(const PointKey& key) {
 
 std::string describe() { return fmt::format("CPU ranks of mpirun or srun, {}", mpi_library().version()); }
 
-std::string library_version() { return mpi_library().version(); }
+/// The first variable by which somebody takes the library's own choice of algorithms out of force, as
+/// `mpirun --mca coll_…` does; empty where nobody does.
+std::string forced_choice() {
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string_view text(*variable);
+    const bool mpich = text.starts_with("MPIR_CVAR_") && text.find("_ALGORITHM=") != std::string_view::npos;
+    if (text.starts_with("OMPI_MCA_coll") || mpich) {
+      return std::string(text);
+    }
+  }
+  return {};
+}
+
+std::string library_version() {
+  const std::string forced = forced_choice();
+  return mpi_library().version() + (forced.empty() ? "" : " with " + forced);
+}
 
 }  // namespace
 

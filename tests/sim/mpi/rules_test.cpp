@@ -120,6 +120,8 @@ TEST(MpiRules, OfOtherLibrariesAndCollectivesNothingIsGuessed) {
     EXPECT_THAT(chosen(library, {}), HasSubstr("known are Open MPI 4.1 to 5.0 and MPICH 4.0 to 5.0"))
         << library;
   }
+  EXPECT_THAT(chosen("Open MPI 4.1.4 with OMPI_MCA_coll_tuned_allreduce_algorithm=4", {}),
+              HasSubstr("OMPI_MCA_coll_tuned_allreduce_algorithm=4 decides which algorithm runs"));
   EXPECT_THAT(open_mpi(Collective::reduce, 4, 4096), HasSubstr("rules for reduce are not modelled"));
 }
 
