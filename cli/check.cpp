@@ -15,6 +15,7 @@
 #include "cli/options.hpp"
 #include "cli/reports/check_fleet.hpp"
 #include "cli/reports/check_report.hpp"
+#include "cli/reports/html_report.hpp"
 #include "common/error.hpp"
 #include "common/text.hpp"
 #include "import/parts.hpp"
@@ -29,6 +30,7 @@ struct CheckFlags {
   std::vector<std::string> logs;
   std::optional<Gate> gate;
   bool no_charts = false;
+  bool report = false;
   study::LiveRequest request;
 };
 
@@ -108,6 +110,39 @@ void require_results(const std::vector<study::LogCheck>& checks, const std::vect
   }
 }
 
+/// What `say` prints, once more as a page.
+void report_checks(const CheckFlags& flags, const std::vector<study::LogCheck>& checks,
+                   const std::vector<Point>& own, const CommonOptions& common,
+                   const std::function<void(const CommonOptions&)>& say) {
+  if (!flags.report) {
+    return;
+  }
+  CommonOptions as = common;
+  as.format = OutputFormat::json;
+  CheckReport report{.name = "check", .points = own, .records = said_by([&] { say(as); }).before};
+  for (const study::LogCheck& check : checks) {
+    report.verdict.push_back(verdict_line(check));
+  }
+  if (checks.size() > 1) {
+    const auto alarms = std::count_if(checks.begin(), checks.end(),
+                                      [](const study::LogCheck& one) { return one.check.alarmed(); });
+    report.verdict = {fmt::format("{} of {} slow", alarms, count_of(checks.size(), "log"))};
+  } else if (!checks.empty()) {
+    report.name = folder_of(checks.front());
+    report.machine = checks.front().machine;
+    report.points = checks.front().check.points;
+  }
+  as.format = OutputFormat::table;
+  const Transcript said = said_by([&] {
+    say(as);
+    if (flags.gate) {
+      print_gate(*flags.gate, checks, as);
+    }
+  });
+  Progress progress(common.quiet);
+  write_report(report, said, common, progress);
+}
+
 /// Runs what can be run here.
 void check_live(const CLI::App& command, const CheckFlags& flags, const CommonOptions& common) {
   Progress progress(common.quiet);
@@ -126,9 +161,18 @@ void check_live(const CLI::App& command, const CheckFlags& flags, const CommonOp
   for (const study::LogCheck& one : live->checks) {
     print_one(one, flags, common);
   }
-  if (!study::has_population(live->backend)) {
+  const bool own = !study::has_population(live->backend);
+  if (own) {
     print_own_probes(live->points, live->backend, common);
   }
+  report_checks(flags, live->checks, live->points, common, [&](const CommonOptions& as) {
+    for (const study::LogCheck& one : live->checks) {
+      print_check(one, as);
+    }
+    if (own) {
+      print_own_probes(live->points, live->backend, as);
+    }
+  });
   study::throw_if_failed(live->points);
   require_gate(flags, live->checks, common);
 }
@@ -170,6 +214,10 @@ void check_logs(CheckFlags& flags, const CommonOptions& common) {
       print_one(one, flags, common);
     }
   }
+  report_checks(flags, checks, {}, common, [&](const CommonOptions& as) {
+    flags.logs.size() > 1 || checks.size() != 1 ? print_checks(checks, problems, as)
+                                                : print_check(checks.front(), as);
+  });
   require_gate(flags, checks, common);
   require_results(checks, problems);
 }
@@ -185,6 +233,7 @@ void add_reference_flags(CLI::App& command, CheckFlags& flags) {
            [&flags](const std::string& text) { flags.gate = parse_gate(text); })
       ->group(kReferenceGroup);
   command.add_flag("--no-charts", flags.no_charts, "Do not draw charts");
+  add_report_flag(command, flags.report);
 }
 
 }  // namespace

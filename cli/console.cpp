@@ -206,8 +206,42 @@ std::string sentence_within(std::string_view text, std::optional<std::size_t> co
               fmt::format("cannot write to standard output: {}", std::generic_category().message(errno)));
 }
 
+/// Keeps what is printed meanwhile; standard output is one for the whole program, too.
+class Capture {
+ public:
+  Capture() { now = this; }
+  ~Capture() { now = nullptr; }
+  Capture(const Capture&) = delete;
+  Capture& operator=(const Capture&) = delete;
+
+  /// The text of a table, which is about to be printed.
+  void made(const std::string& text, const std::vector<std::string>& header, const Rows& rows) {
+    made_ = text;
+    table_ = {header, rows};
+  }
+  void add(std::string_view text) {
+    if (!made_.empty() && text == made_) {
+      transcript.tables.push_back({std::move(table_)});
+      made_.clear();
+    } else {
+      (transcript.tables.empty() ? transcript.before : transcript.tables.back().after) += text;
+    }
+  }
+
+  Transcript transcript;
+  static inline Capture* now = nullptr;
+
+ private:
+  std::string made_;
+  TextTable table_;
+};
+
 /// As it is: orders for a terminal act.
 void print_raw(std::string_view text) {
+  if (Capture::now != nullptr) {
+    Capture::now->add(text);
+    return;
+  }
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) {
     throw_unwritable();
   }
@@ -241,7 +275,7 @@ bool fits_terminal(const std::vector<std::string>& header, const Rows& rows) {
 
 std::string table(const std::vector<std::string>& header, Rows rows) {
   Columns columns = columns_of(header, rows);
-  if (const auto width_here = terminal_width(STDOUT_FILENO)) {
+  if (const auto width_here = terminal_width(STDOUT_FILENO); width_here && Capture::now == nullptr) {
     fit(columns, rows, *width_here);
     if (columns.total() > *width_here) {
       return stacked(columns, rows, *width_here);
@@ -262,6 +296,9 @@ std::string table(const std::vector<std::string>& header, Rows rows) {
   append_row(columns.titles);
   for (const auto& row : rows) {
     append_row(row);
+  }
+  if (Capture::now != nullptr) {
+    Capture::now->made(printable(text), header, rows);
   }
   return text;
 }
@@ -314,6 +351,7 @@ study::Observer Progress::observer() {
   return {.stage = [this](std::string_view what) { stage(what); },
           .progress = [this](double fraction, std::string_view what) { update(fraction, what); },
           .finished = [this] { finish(); },
+          .journal = [](const std::filesystem::path&) {},
           .note = [this](std::string_view sentence) { note(sentence); }};
 }
 
@@ -359,7 +397,7 @@ void print_error(std::string_view line) {
 }
 
 void print_line(std::string_view text) {
-  print(sentence_within(text, terminal_width(STDOUT_FILENO)));
+  print(sentence_within(text, Capture::now == nullptr ? terminal_width(STDOUT_FILENO) : std::nullopt));
   print("\n");
 }
 
@@ -375,6 +413,12 @@ void print_file(const std::filesystem::path& file) {
   for (std::string line; std::getline(stream, line);) {
     print(stream.eof() ? line : line + '\n');
   }
+}
+
+Transcript said_by(const std::function<void()>& say) {
+  Capture capture;
+  say();
+  return std::move(capture.transcript);
 }
 
 void finish_output() {

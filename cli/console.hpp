@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,12 @@ inline constexpr std::string_view kAbsent = "–";
 
 /// The cells of a table.
 using Rows = std::vector<std::vector<std::string>>;
+
+/// Headers as table() reads them: `>` stands right, `?` may be left out.
+struct TextTable {
+  std::vector<std::string> header;
+  Rows rows;
+};
 
 /// A table as text: columns aligned, numbers (columns whose header starts with '>') to the right. On a
 /// terminal that is too narrow, columns whose header starts with '?' are left out, the last first; then text
@@ -76,6 +83,19 @@ void print_line(std::string_view text = {});
 void print_record(const nlohmann::ordered_json& record);
 /// Prints a file of JSON Lines as it is.
 void print_file(const std::filesystem::path& file);
+
+/// What was to be printed: lines, and tables with the lines after each.
+struct Transcript {
+  struct Part {
+    TextTable table;
+    std::string after = {};
+  };
+  std::string before = {};
+  std::vector<Part> tables = {};
+};
+
+/// Calls `say`, and keeps what it prints instead of printing it.
+Transcript said_by(const std::function<void()>& say);
 
 /// At the end, and where somebody waits for a line: everything printed is out. But for print_error() all
 /// throw Error{environment} with the system's reason when it cannot be written, a full disk for example.

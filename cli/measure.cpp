@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <csignal>
 #include <memory>
 #include <optional>
@@ -5,13 +6,16 @@
 #include <string_view>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
+#include "cli/live/live_page.hpp"
 #include "cli/options.hpp"
 #include "cli/reports/html_report.hpp"
 #include "cli/reports/report.hpp"
+#include "real/launch/external/external_rank.hpp"
 #include "study/compare.hpp"
 #include "study/inputs/scenario_points.hpp"
 
@@ -32,17 +36,52 @@ struct MeasureFlags {
   bool no_charts = false;
   bool explain = false;
   bool report = false;
+  bool live = false;
   study::CompareRequest request;
 };
+
+/// The same of a run that is over, which its results or its report.html hold.
+void show_written(const CLI::App& command, const MeasureFlags& flags, const CommonOptions& common,
+                  Progress& progress) {
+  for (const char* group : {kRanksGroup, kPointsGroup, kProbesGroup}) {
+    refuse_group(command, group, "the file holds results, and nothing is measured");
+  }
+  const study::WrittenStudy written = study::read_study(flags.scenario, flags.request.fitted);
+  const std::filesystem::path folder = common.output
+                                           ? study::output_directory(common, written.header.scenario.name)
+                                           : written.study.file.parent_path();
+  std::for_each(written.notes.begin(), written.notes.end(), [&](const auto& note) { progress.note(note); });
+  print_points(written.study, common, flags.explain);
+  if (!flags.no_charts) {
+    draw_points(written.study, std::nullopt, common, progress);
+  }
+  if (flags.report) {
+    write_report(written, folder, common, progress);
+  }
+}
 
 void run(const CLI::App& command, MeasureFlags& flags, const CommonOptions& common) {
   Progress progress(common.quiet);
   std::signal(SIGINT, end_resumable);
   study::CompareRequest& request = flags.request;
+  if (request.predicts && study::holds_results(flags.scenario)) {
+    show_written(command, flags, common, progress);
+    return;
+  }
   request.scenario = study::read_scenario(flags.scenario);
   refuse_idle(command, request.scenario,
               request.measures() ? std::nullopt : std::optional("`measured:` says what was measured"));
-  const std::optional<study::PointStudy> study = study::compare(request, common, progress.observer());
+  if (flags.live && external_rank()) {
+    throw Error(ErrorKind::bad_input, "--live has no effect on ranks that mpirun, srun or torchrun started");
+  }
+  std::optional<LivePage> live;
+  if (flags.live) {
+    live.emplace(request.scenario.name);
+    print_error(fmt::format("Live, on this machine until the run ends: {}", live->address()));
+  }
+  const std::optional<study::PointStudy> study =
+      study::compare(request, common, live ? live->observer(progress.observer()) : progress.observer());
+  live.reset();
   if (!study) {
     return;  // Rank 0 of mpirun, srun or torchrun prints.
   }
@@ -58,9 +97,14 @@ void run(const CLI::App& command, MeasureFlags& flags, const CommonOptions& comm
 
 void add_flags(CLI::App& command, MeasureFlags& flags) {
   study::CompareRequest& request = flags.request;
-  command.add_option("SCENARIO", flags.scenario, "Scenario file (docs/scenario.md)")->required();
+  command
+      .add_option("SCENARIO", flags.scenario,
+                  command.get_name() == "compare" ? "Scenario file (docs/scenario.md), or results of a run"
+                                                  : "Scenario file (docs/scenario.md)")
+      ->required();
   command.add_flag("--explain", flags.explain, "Show every size, and how accurate each algorithm is");
   add_report_flag(command, flags.report);
+  command.add_flag("--live", flags.live, "Show the run in a browser while it goes on")->group(kPointsGroup);
   auto* resume =
       command.add_flag("--resume", request.resume, "Continue an interrupted run; keep its results");
   add_launch_flags(command, request.launch);
@@ -70,11 +114,10 @@ void add_flags(CLI::App& command, MeasureFlags& flags) {
       command.add_option("--repetitions,--passes", request.repetitions, "Runs of the whole list of points")
           ->check(CLI::Range(1, 1000))
           ->capture_default_str();
-  auto* check =
-      add_read(command, "--check", "Check every result, or the last one of each point; outside the timer",
-               [&request](const std::string& text) { request.check_every_call = text == "every"; })
-          ->check(CLI::IsMember({"every", "last"}))
-          ->default_str("every");
+  auto* check = add_read(command, "--check", "Check every result, or each point's last; untimed",
+                         [&request](const std::string& text) { request.check_every_call = text == "every"; })
+                    ->check(CLI::IsMember({"every", "last"}))
+                    ->default_str("every");
   for (CLI::Option* option : {resume, repetitions, check}) {
     option->group(kPointsGroup);
   }

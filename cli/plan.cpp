@@ -13,6 +13,7 @@
 #include "analysis/plan/verdict.hpp"
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
+#include "cli/reports/html_report.hpp"
 #include "cli/reports/plan_report.hpp"
 #include "common/error.hpp"
 #include "study/inputs/invocation.hpp"
@@ -29,6 +30,7 @@ struct PlanFlags {
   std::vector<std::string> sweeps;
   bool no_charts = false;
   bool all_rows = false;  ///< --top says how many.
+  bool report = false;
 };
 
 /// The folder for results, or one in the system's for temporary files, with why and where.
@@ -68,6 +70,14 @@ void answer(study::PlanRequest request, const study::WrittenPlan* written, const
   PlanView view{.explained = !request.explained.empty()};
   view.top = flags.all_rows ? static_cast<std::size_t>(request.top) : view.top;
   print_plan(study, view, common);
+  if (flags.report && !study.ranked.candidates.empty()) {
+    CommonOptions as_table = common;
+    as_table.format = OutputFormat::table;
+    const PlanView whole{.explained = true, .top = std::max(view.top, study.ranked.order.size())};
+    write_report(study, said_by([&] { print_plan(study, whole, as_table); }), common, progress);
+  } else if (flags.report) {
+    progress.note("No report: there is no offer.");
+  }
   print_where(study, written != nullptr, request.offers, common);
   if (!study.shown.empty() && !flags.no_charts && !problem) {
     draw_plan(study, common, progress);
@@ -84,6 +94,9 @@ void print_sweep(const study::PlanRequest& request, const PlanFlags& flags, cons
   Progress progress(common.quiet);
   const study::PlanSweep sweep = study::sweep_plan(flags.sweeps, request, progress.observer());
   print_plan_sweep(sweep, common);
+  if (flags.report) {
+    progress.note("No report: it shows one plan, and a sweep is of many.");
+  }
   if (std::all_of(sweep.rows.begin(), sweep.rows.end(),
                   [](const study::PlanSweepRow& row) { return !row.why_none.empty(); })) {
     throw Error(ErrorKind::environment, sweep.rows.back().why_none);
@@ -93,7 +106,7 @@ void print_sweep(const study::PlanRequest& request, const PlanFlags& flags, cons
 void run(const PlanFlags& flags, CommonOptions common) {
   study::PlanRequest request = flags.request;
   request.plan = flags.file;
-  request.curves = !flags.no_charts;
+  request.curves = !flags.no_charts || flags.report;
   if (request.plan.empty() && flags.line.gpus.empty() && request.offers.empty()) {
     throw Error(ErrorKind::bad_input,
                 flags.line.model || flags.line.gradients
@@ -131,8 +144,8 @@ void add_line(CLI::App& command, CLI::Option& plan, study::PlanLine& line) {
   CLI::Option* model =
       command.add_option("--model", line.model,
                          "A name of `list workloads`, a workload file, or config.json of a language model");
-  CLI::Option* gradients = command.add_option(
-      "--gradients", line.gradients, "Without a model: bytes of gradients ('88 MB') or parameters ('22 M')");
+  CLI::Option* gradients = command.add_option("--gradients", line.gradients,
+                                              "Without a model: bytes '88 MB' or parameters '22 M'");
   CLI::Option* shard = command.add_option(
       "--shard", line.sharding, "ddp, zero1, zero2, zero3, fsdp, hybrid, lora or qlora; several with commas");
   CLI::Option* search =
@@ -191,6 +204,7 @@ void add_plan(CLI::App& app, CommonOptions& common) {
       ->each([flags](const std::string&) { flags->all_rows = true; });
   add_line(*command, *plan, flags->line);
   command->add_flag("--no-charts", flags->no_charts, "Do not draw charts");
+  add_report_flag(*command, flags->report);
   command->footer("plan --model resnet34 --gpus '4x3090,8x3090,p4d.24xlarge'");
   command->callback([flags, &common] { run(*flags, common); });
 }

@@ -21,7 +21,6 @@ void add_report(CLI::App& app, CommonOptions& common) {
   command->callback([file, &common] {
     Progress progress(common.quiet);
     study::WrittenStudy written = study::read_study(*file);
-    written.study.native = study::native_findings(written.study.points, written.study.machine);
     const std::filesystem::path folder = common.output
                                              ? study::output_directory(common, written.header.scenario.name)
                                              : written.study.file.parent_path();

@@ -46,6 +46,14 @@ endif()
 # Charts of report.html, as one file of JavaScript.
 find_file(RINGSIDE_CHART_JS chart.min.js PATHS /usr/share/javascript/chart.js DOC "Chart.js 3, for --report")
 
+# HTTP of `--live`, in a program of its own (cli/live/main.cpp).
+ringside_optional(RINGSIDE_HAS_HTTP NAME httplib FIND "find_package(PkgConfig REQUIRED)\npkg_check_modules(httplib REQUIRED IMPORTED_TARGET cpp-httplib)"
+                  HEADER httplib.h TARGETS PkgConfig::httplib INSTALL "libcpp-httplib-dev (with pkgconf)")
+if(RINGSIDE_HAS_HTTP)
+  find_package(PkgConfig QUIET)
+  pkg_check_modules(httplib QUIET IMPORTED_TARGET cpp-httplib)
+endif()
+
 # Any MPI: what of ringside calls it is a module that is loaded when it is needed (real/backend/mpi/module.cpp).
 set(RINGSIDE_HAS_MPI OFF)
 set(RINGSIDE_HAS_MPI_MISSING "RINGSIDE_MPI=OFF")

@@ -7,6 +7,9 @@ install(TARGETS ringside RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 if(RINGSIDE_HAS_MPI)
   install(TARGETS ringside_mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
+if(RINGSIDE_HAS_HTTP)
+  install(TARGETS ringside_live RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
 # Where the program looks for machines by name (study/inputs/shipped_files.cpp).
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/configs DESTINATION ${CMAKE_INSTALL_DATADIR}/ringside)
 # The public API and the modules behind it.

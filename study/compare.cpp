@@ -297,6 +297,7 @@ std::optional<PointStudy> compare(const CompareRequest& request, const Invocatio
   if (request.predicts) {
     journal.append(study.points);
   }
+  observer.journal(journal.file());
   for (int turn = 0; measures && turn < turns; ++turn) {
     if (calibrator && turn > 0) {
       calibrator->probe(1.0 / turns, observer);

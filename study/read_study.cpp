@@ -1,5 +1,7 @@
 #include "study/read_study.hpp"
 
+#include <fstream>
+
 #include <fmt/format.h>
 
 #include "common/error.hpp"
@@ -8,7 +10,18 @@
 
 namespace ringside::study {
 
-WrittenStudy read_study(const std::filesystem::path& file) {
+bool holds_results(const std::filesystem::path& file) {
+  constexpr std::string_view kRecord = "{\"record\"";
+  std::error_code none;
+  if (!std::filesystem::is_regular_file(file, none)) {
+    return false;  // A pipe gives its bytes once.
+  }
+  std::string start(kPageStart.size(), '\0');
+  std::ifstream(file, std::ios::binary).read(start.data(), static_cast<std::streamsize>(start.size()));
+  return start == kPageStart || start.starts_with(kRecord);
+}
+
+WrittenStudy read_study(const std::filesystem::path& file, bool fitted) {
   WrittenStudy written;
   const std::string text = read_text(file);
   if (text.find(R"(,"sweep":{)") != std::string::npos) {
@@ -30,8 +43,9 @@ WrittenStudy read_study(const std::filesystem::path& file) {
   }
   study.points = std::move(results.points);
   study.file = file;
-  study.conclusions = conclude(study.points, false);
+  study.conclusions = conclude(study.points, fitted);
   say_what_disturbed(study);
+  study.native = native_findings(study.points, study.machine);
   return written;
 }
 

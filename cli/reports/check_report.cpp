@@ -135,6 +135,16 @@ void print_bands(const MachineCheck& check, std::string_view others) {
 
 }  // namespace
 
+std::string verdict_line(const study::LogCheck& check) {
+  std::string line = check.failure();
+  for (const BandVerdict& band : check.check.bands) {
+    line += fmt::format("{}{}: {}", line.empty() ? "" : "; ",
+                        band.band == SizeBand::large ? "above 16 MiB" : sizes_of(band.band),
+                        verdict_of(band, "such machines"));
+  }
+  return line;
+}
+
 ordered_json bands_of(const std::vector<BandVerdict>& verdicts) {
   ordered_json bands = ordered_json::array();
   for (const BandVerdict& band : verdicts) {
@@ -222,13 +232,15 @@ void print_check(const study::LogCheck& check, const CommonOptions& common) {
   print_causes(check.check);
 }
 
+std::string folder_of(const study::LogCheck& check) {
+  return check.log == "standard input" ? "check" : std::filesystem::path(check.log).stem().string();
+}
+
 void draw_check(const study::LogCheck& check, const CommonOptions& common) {
-  const std::string stem =
-      check.log == "standard input" ? "check" : std::filesystem::path(check.log).stem().string();
   const plots::ChartContext context = {.title = "Your log beside such machines",
                                        .machine = check.machine.name,
                                        .source = check.log,
-                                       .output_directory = study::output_directory(common, stem),
+                                       .output_directory = study::output_directory(common, folder_of(check)),
                                        .size = common.chart_size};
   Progress progress(common.quiet);
   draw_charts(plots::bus_bandwidth(check.check.points, context), context, common, progress);

@@ -145,6 +145,19 @@ std::vector<plots::Figure> figures_of(const study::PlanStudy& study, plots::Char
 
 }  // namespace
 
+std::vector<plots::HtmlCurves> plan_curves(const study::PlanStudy& study) {
+  return {{.title = "Lost over bandwidth",
+           .x = "bandwidth of a GPU's link",
+           .y = "Share of a step lost",
+           .x_text = [](double rate) { return format(BytesPerSecond{rate}); },
+           .curves = curves_of(study, study.bandwidth, named_with_link)},
+          {.title = "Efficiency over GPUs",
+           .x = "GPUs",
+           .y = "Share of perfect scaling",
+           .x_text = [](double gpus) { return fmt::format("{:.0f}", gpus); },
+           .curves = curves_of(study, study.scaling, [](const Offer& offer) { return offer.name; })}};
+}
+
 void draw_plan(const study::PlanStudy& study, const CommonOptions& common, Progress& progress) {
   const plots::ChartContext context = {.title = study.ranked.plan.name,
                                        .machine = "",

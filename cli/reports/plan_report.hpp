@@ -6,6 +6,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
+#include "plots/html/page.hpp"
 #include "study/plan/plan.hpp"
 
 /// What `ringside plan` says: tables, sentences and charts.
@@ -26,6 +27,9 @@ void print_where(const study::PlanStudy& study, bool written, const std::vector<
 
 /// A row per combination: the best offer and what it does there.
 void print_plan_sweep(const study::PlanSweep& sweep, const CommonOptions& common);
+
+/// Those of them that are lines, for report.html.
+std::vector<plots::HtmlCurves> plan_curves(const study::PlanStudy& study);
 
 /// Five charts, where gradients are synchronised in buckets.
 void draw_plan(const study::PlanStudy& study, const CommonOptions& common, Progress& progress);

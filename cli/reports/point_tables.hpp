@@ -10,12 +10,6 @@
 /// Points and what follows from them as cells of text, for the screen and for report.html alike.
 namespace ringside::cli {
 
-/// Headers as table() reads them: `>` stands right, `?` may be left out.
-struct TextTable {
-  std::vector<std::string> header;
-  Rows rows;
-};
-
 enum class ComparisonLayout {
   wide,
   narrow,  ///< For a narrow terminal: ranks and size stand above their rows, and without bus bandwidths.

@@ -187,7 +187,7 @@ void draw_points(const study::PointStudy& study, const std::optional<SpeedupGrid
   const plots::ChartContext context = {.title = study.scenario.name,
                                        .machine = chart_label(study.machine),
                                        .source = study.file.string(),
-                                       .output_directory = study.file.parent_path(),
+                                       .output_directory = common.output.value_or(study.file.parent_path()),
                                        .size = common.chart_size};
   std::vector<plots::Figure> figures =
       plots::time_vs_size(study.points, context, study.conclusions.crossovers, study.conclusions.fitted);

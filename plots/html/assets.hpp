@@ -5,7 +5,7 @@
 /// What CMake compiles in (plots/CMakeLists.txt).
 namespace ringside::plots {
 
-/// What stands between `<script>` or `<style>` and its end, and its SHA-256 in hexadecimal digits.
+/// The text, and its SHA-256 in hexadecimal digits.
 struct Asset {
   std::string_view text;
   std::string_view sha256;
@@ -15,5 +15,8 @@ struct Asset {
 extern const Asset kChartLibrary;
 extern const Asset kReportScript;
 extern const Asset kReportStyle;
+extern const Asset kPage;     ///< For fmt::format().
+extern const Asset kRunning;  ///< Part of the page of a run that goes on.
+extern const Asset kLicences;
 
 }  // namespace ringside::plots

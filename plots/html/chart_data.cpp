@@ -1,126 +1,115 @@
+#include <array>
+#include <cmath>
+#include <map>
 #include <string_view>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
+#include "common/numbers.hpp"
 #include "common/text.hpp"
 #include "plots/charts/point_series.hpp"
 #include "plots/html/page.hpp"
-#include "results/codec/json_writer.hpp"
 
 namespace ringside::plots {
 namespace {
 
-/// As Chart.js calls them; a turned triangle is its own with an angle.
-std::string_view point_style(Shape shape) {
-  switch (shape) {
-    case Shape::circle:
-      return "circle";
-    case Shape::square:
-      return "rect";
-    case Shape::triangle:
-    case Shape::triangle_down:
-      return "triangle";
-    case Shape::diamond:
-      return "rectRot";
-    case Shape::pentagon:
-      return "star";
-    case Shape::cross:
-      return "crossRot";
-  }
-  return "circle";
+using Json = nlohmann::ordered_json;
+
+// By Shape and Dash, as Chart.js calls them; a turned triangle is its own with an angle.
+constexpr std::array<const char*, 7> kPointStyles = {"circle",  "rect", "triangle", "triangle",
+                                                     "rectRot", "star", "crossRot"};
+const std::array<std::vector<int>, 4> kDashLengths = {{{}, {8, 5}, {2, 4}, {8, 4, 2, 4}}};
+
+/// `[x, y, low, high, label, text]`, an interval of no width where there is none.
+Json point_of(double x, const PointKey& key, Seconds seconds, const std::optional<Seconds>& low,
+              const std::optional<Seconds>& high, std::string_view interval) {
+  const std::string range = low && high ? fmt::format(", {} {}", interval, from_to(*low, *high)) : "";
+  return Json::array({x, seconds.value, low.value_or(seconds).value, high.value_or(seconds).value,
+                      format(key.bytes), format(seconds) + range});
 }
 
-std::vector<int> dash_lengths(Dash dash) {
-  switch (dash) {
-    case Dash::solid:
-      return {};
-    case Dash::dashed:
-      return {8, 5};
-    case Dash::dotted:
-      return {2, 4};
-    case Dash::dash_dot:
-      return {8, 4, 2, 4};
-  }
-  return {};
+Json series_of(std::string_view name, Color color, Dash dash, Shape shape) {
+  return {{"name", name},
+          {"color", fmt::format("#{:06x}", color.rgb)},
+          {"dash", kDashLengths.at(static_cast<std::size_t>(dash))},
+          {"shape", kPointStyles.at(static_cast<std::size_t>(shape))},
+          {"angle", shape == Shape::triangle_down ? 180 : 0},
+          {"predicted", Json::array()},
+          {"measured", Json::array()}};
 }
 
-/// `[x, y, low, high, size, text]`, an interval of no width where there is none.
-void add_point(JsonWriter& to, double x, const PointKey& key, Seconds seconds, std::optional<Seconds> low,
-               std::optional<Seconds> high, std::string_view interval) {
-  std::string text = format(seconds);
-  if (low && high) {
-    text += fmt::format(", {} {}", interval, from_to(*low, *high));
-  }
-  to.element().begin('[');
-  for (const double value : {x, seconds.value, low.value_or(seconds).value, high.value_or(seconds).value}) {
-    to.element().add(value);
-  }
-  to.element().add(format(key.bytes));
-  to.element().add(text);
-  to.end(']');
-}
-
-void add_series(JsonWriter& to, const Series& series, const SeriesPen& pen) {
+Json series_of(const Series& series, const SeriesPen& pen) {
   const Stroke line = pen.line(series.algorithm);
-  const MarkStyle mark = pen.mark(series.algorithm);
-  to.element().begin('{');
-  to.member("name").add(series.algorithm);
-  to.member("color").add(fmt::format("#{:06x}", line.color.rgb));
-  to.member("dash").begin('[');
-  for (const int length : dash_lengths(line.dash)) {
-    to.element().add(length);
-  }
-  to.end(']');
-  to.member("shape").add(point_style(mark.shape));
-  to.member("angle").add(mark.shape == Shape::triangle_down ? 180 : 0);
-  to.member("predicted").begin('[');
+  Json json = series_of(series.algorithm, line.color, line.dash, pen.mark(series.algorithm).shape);
   for (const auto& [bytes, point] : series.points) {
     if (has_prediction(point)) {
-      add_point(to, pen.x(point.key), point.key, point.predicted->seconds, point.predicted->low,
-                point.predicted->high, "90 % interval");
+      const Prediction& it = *point.predicted;
+      json["predicted"].push_back(
+          point_of(pen.x(point.key), point.key, it.seconds, it.low, it.high, "90 % interval"));
     }
-  }
-  to.end(']');
-  to.member("measured").begin('[');
-  for (const auto& [bytes, point] : series.points) {
     if (has_measurement(point)) {
-      add_point(to, pen.mark_x(point.key), point.key, point.measured->seconds, point.measured->low,
-                point.measured->high, "95 % interval");
+      const Measurement& it = *point.measured;
+      json["measured"].push_back(
+          point_of(pen.mark_x(point.key), point.key, it.seconds, it.low, it.high, "95 % interval"));
     }
   }
-  to.end(']');
-  to.end('}');
+  return json;
+}
+
+Json panel_of(const HtmlCurves& chart) {
+  std::map<double, std::string> labels;
+  Json all = Json::array();
+  const auto point = [&](const XY& at) {
+    labels.emplace(at.x, chart.x_text(at.x));
+    return Json::array({at.x, at.y, at.y, at.y, labels.at(at.x), percent(at.y)});
+  };
+  for (std::size_t i = 0; i < chart.curves.size(); ++i) {
+    const Curve& curve = chart.curves[i];
+    // Without the cross, which is native's.
+    Json series = series_of(curve.label, cycle_color(i), static_cast<Dash>(i % kDashLengths.size()),
+                            static_cast<Shape>(i % (kPointStyles.size() - 1)));
+    for (const XY& at : curve.points) {
+      series["predicted"].push_back(point(at));
+    }
+    if (curve.mark) {
+      series["measured"].push_back(point(*curve.mark));
+    }
+    all.push_back(std::move(series));
+  }
+  Json sizes = Json::array();
+  for (const auto& [x, label] : labels) {
+    sizes.push_back({x, label});
+  }
+  return {{"title", chart.title}, {"x", chart.x},   {"y", chart.y},
+          {"fills", false},       {"sizes", sizes}, {"series", all}};
 }
 
 }  // namespace
 
-std::string chart_data(const std::vector<Point>& points) {
-  JsonWriter json;
-  json.begin('[');
+std::string chart_data(const std::vector<Point>& points, const std::vector<HtmlCurves>& curves) {
+  Json json = Json::array();
   for (const PointGroup& group : group_points(points)) {
     const SeriesPen pen(group);
+    Json sizes = Json::array();
+    for (const std::int64_t bytes : group.sizes) {
+      sizes.push_back({bytes, format(Bytes{bytes})});
+    }
     for (const RanksPanel& panel : group.panels) {
-      json.element().begin('{');
-      json.member("title").add(fmt::format("{}, {}", group.description, count_of(panel.ranks, "rank")));
-      json.member("fills").add(pen.fills());
-      json.member("sizes").begin('[');
-      for (const std::int64_t bytes : group.sizes) {
-        json.element().begin('[');
-        json.element().add(bytes);
-        json.element().add(format(Bytes{bytes}));
-        json.end(']');
-      }
-      json.end(']');
-      json.member("series").begin('[');
+      Json all = Json::array();
       for (const Series* series : pen.drawing_order(panel)) {
-        add_series(json, *series, pen);
+        all.push_back(series_of(*series, pen));
       }
-      json.end(']');
-      json.end('}');
+      json.push_back({{"title", fmt::format("{}, {}", group.description, count_of(panel.ranks, "rank"))},
+                      {"fills", pen.fills()},
+                      {"sizes", sizes},
+                      {"series", all}});
     }
   }
-  json.end(']');
-  return json.take();
+  for (const HtmlCurves& chart : curves) {
+    json.push_back(panel_of(chart));
+  }
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace ringside::plots

@@ -5,32 +5,46 @@
 #include <utility>
 #include <vector>
 
+#include "plots/charts/plan_charts.hpp"
 #include "results/point.hpp"
 
 namespace ringside::plots {
 
 struct HtmlTable {
-  std::string title;
-  std::string explained = {};            ///< A line below the title.
+  std::string title = {};
+  std::string explained = {};            ///< Lines below the title.
   std::vector<std::string> header = {};  ///< A column that begins with `>` stands right.
   std::vector<std::vector<std::string>> rows = {};
+  std::string remarks = {};  ///< Lines below the rows.
 };
 
-/// A name, and text of one line or of many.
+/// A name, and text of one line or of many; without text it is left out.
 using HtmlFact = std::pair<std::string, std::string>;
+
+/// Shares of 1 over another quantity, of some offers.
+struct HtmlCurves {
+  std::string title = {};
+  std::string x;  ///< Titles of the axes.
+  std::string y;
+  std::string (*x_text)(double) = nullptr;
+  std::vector<Curve> curves = {};
+};
 
 /// What report.html says. All of it is text, whatever it looks like.
 struct HtmlReport {
-  std::string title;
+  std::string title = {};
   std::string subtitle = {};
   std::vector<std::string> sentences = {};  ///< The verdict, the most important first.
   std::vector<std::string> notes = {};      ///< What was thinned, say.
   std::vector<Point> points = {};
-  HtmlTable winners = {};              ///< Above the charts; without rows there is none.
-  std::vector<HtmlTable> tables = {};  ///< Below them; the first has the numbers of the charts.
-  std::vector<HtmlFact> facts = {};    ///< How the numbers were made.
-  std::vector<HtmlFact> files = {};    ///< The same, as texts of many lines.
-  std::string records = {};            ///< JSON Lines.
+  std::vector<HtmlCurves> curves = {};  ///< Charts of what has no points.
+  HtmlTable winners = {};               ///< Above the charts; without rows there is none.
+  std::vector<HtmlTable> tables = {};   ///< Below them; the first has the numbers of the charts.
+  std::vector<HtmlFact> facts = {};     ///< How the numbers were made.
+  std::vector<HtmlFact> files = {};     ///< The same, as texts of many lines.
+  std::string records = {};             ///< JSON Lines.
+  /// The page asks its server for what is new, once a second, and has a button that stops the run.
+  bool live = false;
 };
 
 /// Empty where report_html() works, else which package is missing, a sentence without its end.
@@ -43,7 +57,7 @@ std::string report_html(const HtmlReport& report);
 /// direction as JSON spells them.
 std::string escaped(std::string_view text);
 
-/// The points as the script draws them: JSON, one panel per collective and number of ranks.
-std::string chart_data(const std::vector<Point>& points);
+/// What the script draws: JSON, one panel per collective and number of ranks, and one per family of curves.
+std::string chart_data(const std::vector<Point>& points, const std::vector<HtmlCurves>& curves = {});
 
 }  // namespace ringside::plots

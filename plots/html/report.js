@@ -81,7 +81,8 @@
     const line = side === 'predicted';
     const alone = line && series[side].length === 1;
     return {
-      label: `${series.name}, ${side}`, name: series.name, side, fills: panel.fills, ink: series.color,
+      label: panel.y ? `${series.name}${line ? '' : ', now'}` : `${series.name}, ${side}`,
+      name: series.name, side, fills: panel.fills, ink: series.color,
       data: series[side].map(point), showLine: line, order: (line ? 1000 : 0) - place,
       borderDash: series.dash, borderWidth: line ? 2 : 1.5, pointStyle: alone ? 'line' : series.shape,
       rotation: series.angle, pointRadius: alone ? 14 : line ? 0 : 5, pointHoverRadius: alone ? 16 : 7,
@@ -99,28 +100,49 @@
     .flatMap((series) => [...series.predicted, ...series.measured]);
   const range = (numbers) => numbers.reduce(
     ([low, high], number) => [Math.min(low, number), Math.max(high, number)], [Infinity, 0]);
-  // `times`: the first and last of all panels, which share their axis.
+  // What a choice of the x axis shows, with the points on both sides of it: lines enter and leave there.
+  function seen(panel, [low, high]) {
+    return panel.series.flatMap((series) => [series.predicted, series.measured].flatMap((some) => some.filter(
+      ([x], i) => (x >= low || (some[i + 1] || [x])[0] > low) && (x <= high || (some[i - 1] || [x])[0] < high),
+    )));
+  }
+  const edges = (some) => range(some.flatMap((p) => p.slice(1, 4)).filter((value) => value > 0));
+  // `times`: the first and last of all panels, which share their axis until one is zoomed into.
   function options(panel, times, linear) {
     const type = linear ? 'linear' : 'logarithmic';
     const sizes = new Map(panel.sizes);
     const values = [...sizes.keys()];
-    const some = linear ? values.filter((v) => v >= values[values.length - 1] / 20) : values;
-    const x = { afterBuildTicks: (scale) => { scale.ticks = some.map((value) => ({ value })); } };
+    const [from, to] = panel.zoom || [0, Infinity];
+    const some = linear && !panel.zoom ? values.filter((v) => v >= values[values.length - 1] / 20) : values;
+    const x = { afterBuildTicks: (scale) => {
+      scale.ticks = some.filter((v) => v >= from && v <= to).map((value) => ({ value }));
+    } };
     // One size has room to both sides: its algorithms stand side by side.
     const [low, high] = range(points([panel]).map((p) => p[0]));
     const room = values.length > 1 ? (high / low) ** 0.03 : 2;
     x.min = linear && values.length > 1 ? 0 : low / room;
     x.max = high * (linear ? 1.03 : room);
-    const y = linear ? { min: 0 } : { min: times[0] / 1.3, max: times[1] * 1.3 };
+    let [least, most] = panel.y ? [0, Math.min(1, edges(points([panel]))[1])] : times;
+    if (panel.zoom) {
+      [x.min, x.max] = panel.zoom;
+      [least, most] = edges(seen(panel, panel.zoom));
+    }
+    const straight = linear || panel.y !== undefined;
+    const y = straight ? { min: panel.zoom ? least / 1.1 : 0, max: panel.y ? Math.min(1, most * 1.1) : most * 1.1 }
+      : { min: least / 1.3, max: most * 1.3 };
+    if (straight && !panel.zoom && !panel.y) delete y.max;
     const leading = (v) => v / 10 ** Math.floor(Math.log10(v) + 1e-9);
-    const labelled = (v) => linear || [1, 2, 5].some((digit) => Math.abs(leading(v) - digit) < 1e-6);
+    const labelled = (v) => straight || most / least < 10
+      || [1, 2, 5].some((digit) => Math.abs(leading(v) - digit) < 1e-6);
+    const value = (v) => (panel.y ? `${Number((100 * v).toPrecision(3))} %` : seconds(v));
     return {
       animation: false,
       maintainAspectRatio: false,
       interaction: { mode: 'nearest', intersect: false },
       scales: {
-        x: axis(type, 'message size', { callback: (v) => sizes.get(v) }, x),
-        y: axis(type, 'time', { callback: (v) => (labelled(v) ? seconds(v) : null) }, y),
+        x: axis(type, panel.x || 'message size', { callback: (v) => sizes.get(v) }, x),
+        y: axis(straight ? 'linear' : type, panel.y || 'time',
+          { callback: (v) => (labelled(v) ? value(v) : null) }, y),
       },
       plugins: {
         legend: { display: false },
@@ -182,11 +204,18 @@
     }
   }
 
-  // Left and right go from point to point, up and down from series to series.
-  function keyboard(chart, canvas, value) {
+  // Left and right go from point to point, up and down from series to series; plus and minus zoom.
+  function keyboard(chart, canvas, value, zoom) {
     let series = 0;
     let index = -1;
     canvas.addEventListener('keydown', (event) => {
+      const closer = { '+': 0.5, '=': 0.5, '-': 2, Escape: Infinity }[event.key];
+      if (closer) {
+        const at = chart.data.datasets[series];
+        event.preventDefault();
+        zoom.by(closer, at && at.data[index] && at.data[index].x);
+        return;
+      }
       const sets = chart.data.datasets;
       const visible = sets.map((_, i) => i).filter((i) => chart.isDatasetVisible(i));
       const step = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[event.key];
@@ -206,17 +235,92 @@
     });
   }
 
-  const charts = [];
+  // A drag over the chart chooses a part of the x axis; y follows what is seen there.
+  function zooming(chart, panel, plot, figure, again) {
+    const chosen = make('div', plot);
+    chosen.className = 'chosen';
+    const reset = make('button', figure, 'Whole chart');
+    reset.type = 'button';
+    reset.hidden = true;
+    const label = (v) => chart.options.scales.x.ticks.callback(v);
+    const zoom = {
+      to(range) {
+        const some = range && panel.sizes.map(([v]) => v).filter((v) => v >= range[0] && v <= range[1]);
+        if (range && seen(panel, range).length === 0) return;
+        panel.zoom = range;
+        if (!range && document.activeElement === reset) chart.canvas.focus();
+        reset.hidden = !range;
+        again();
+        say(!range ? 'The whole chart' : some.length === 0 ? 'Zoomed between two sizes'
+          : `Zoomed to ${label(some[0])} to ${label(some[some.length - 1])}`);
+      },
+      // Around a point, by equal steps of the screen.
+      by(factor, at) {
+        const { x } = chart.scales;
+        if (factor === Infinity || (factor > 1 && !panel.zoom)) {
+          zoom.to(null);
+          return;
+        }
+        const middle = at === undefined ? (x.left + x.right) / 2 : x.getPixelForValue(at);
+        const half = (x.right - x.left) * factor / 2;
+        zoom.to([x.getValueForPixel(middle - half), x.getValueForPixel(middle + half)]);
+      },
+    };
+    let start = null;
+    const inside = (event) => {
+      const { left, right } = chart.chartArea;
+      return Math.min(Math.max(event.clientX - chart.canvas.getBoundingClientRect().left, left), right);
+    };
+    const show = (from, to) => {
+      chosen.style.left = `${Math.min(from, to)}px`;
+      chosen.style.width = `${Math.abs(from - to)}px`;
+    };
+    chart.canvas.addEventListener('pointerdown', (event) => {
+      if (event.button !== 0) return;
+      start = inside(event);
+      chart.canvas.setPointerCapture(event.pointerId);
+    });
+    chart.canvas.addEventListener('pointermove', (event) => { if (start !== null) show(start, inside(event)); });
+    chart.canvas.addEventListener('pointerup', (event) => {
+      const [from, to] = [start, inside(event)].sort((a, b) => a - b);
+      const drawn = start !== null && to - from > 8;
+      start = null;
+      show(0, 0);
+      if (drawn) zoom.to([from, to].map((at) => chart.scales.x.getValueForPixel(at)));
+    });
+    chart.canvas.addEventListener('pointercancel', () => { start = null; show(0, 0); });
+    chart.canvas.addEventListener('dblclick', () => zoom.to(null));
+    reset.addEventListener('click', () => zoom.to(null));
+    return zoom;
+  }
+
+  let charts = [];
+  let times = [];
+  let linear = false;
+  function again() {
+    for (const [chart, panel] of charts) {
+      chart.setActiveElements([]);
+      chart.tooltip.setActiveElements([], { x: 0, y: 0 });
+      chart.options = options(panel, times, linear);
+      paint(chart);
+      chart.update();
+    }
+  }
   function draw() {
+    charts.forEach(([chart]) => chart.destroy());
+    charts = [];
     const section = document.getElementById('charts');
     const panels = JSON.parse(document.getElementById('points').textContent);
     if (panels.length === 0) return;
     section.hidden = false;
-    const times = range(points(panels).flatMap((p) => p.slice(1, 4)).filter((time) => time > 0));
+    times = edges(points(panels));
     const toggle = make('button', section, 'Linear axes');
     toggle.type = 'button';
     toggle.id = 'linear';
-    toggle.setAttribute('aria-pressed', 'false');
+    toggle.setAttribute('aria-pressed', String(linear));
+    const hint = make('p', section, 'Drag over a chart to zoom in, double-click for the whole chart. '
+      + 'By keyboard: + and −, and Escape.');
+    hint.className = 'note hint';
     const grid = make('div', section);
     grid.className = 'panels';
     for (const panel of panels) {
@@ -228,43 +332,36 @@
       canvas.tabIndex = 0;
       canvas.setAttribute('role', 'application');
       canvas.setAttribute('aria-roledescription', 'chart');
-      canvas.setAttribute('aria-label', `Time over message size, ${panel.title}. `
-        + 'Arrow keys move from point to point; the table below has all numbers.');
+      canvas.setAttribute('aria-label', `${panel.y || 'Time'} over ${panel.x || 'message size'}, `
+        + `${panel.title}. Arrow keys move from point to point, plus, minus and Escape zoom; `
+        + 'the table below has all numbers.');
       const chart = new Chart(canvas, {
-        type: 'scatter', data: { datasets: datasets(panel) }, options: options(panel, times, false),
+        type: 'scatter', data: { datasets: datasets(panel) }, options: options(panel, times, linear),
         plugins: [intervals],
       });
       paint(chart);
       chart.update();
+      const zoom = zooming(chart, panel, plot, figure, again);
       legend(chart, panel, figure);
       const value = make('p', figure);
       value.className = 'value note';
-      keyboard(chart, canvas, value);
+      keyboard(chart, canvas, value, zoom);
       charts.push([chart, panel]);
     }
-    const again = () => {
-      const linear = toggle.getAttribute('aria-pressed') === 'true';
-      for (const [chart, panel] of charts) {
-        chart.setActiveElements([]);
-        chart.tooltip.setActiveElements([], { x: 0, y: 0 });
-        chart.options = options(panel, times, linear);
-        paint(chart);
-        chart.update();
-      }
-    };
     toggle.addEventListener('click', () => {
-      toggle.setAttribute('aria-pressed', String(toggle.getAttribute('aria-pressed') !== 'true'));
+      linear = !linear;
+      toggle.setAttribute('aria-pressed', String(linear));
       again();
     });
-    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', again);
-    const paper = (on) => {
-      root.classList.toggle('print', on);
-      again();
-      charts.forEach(([chart]) => chart.resize());
-    };
-    addEventListener('beforeprint', () => paper(true));
-    addEventListener('afterprint', () => paper(false));
   }
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', again);
+  const paper = (on) => {
+    root.classList.toggle('print', on);
+    again();
+    charts.forEach(([chart]) => chart.resize());
+  };
+  addEventListener('beforeprint', () => paper(true));
+  addEventListener('afterprint', () => paper(false));
 
   // `1.5 ms` by what it is worth; words by the alphabet, and what is absent last.
   const UNITS = {
@@ -313,12 +410,58 @@
     setTimeout(() => { button.textContent = 'Copy as CSV'; }, 2000);
   }
 
-  draw();
-  for (const section of document.querySelectorAll('section.table')) {
-    const table = section.querySelector('table');
-    sortable(table);
-    const button = section.querySelector('.copy');
-    button.addEventListener('click', () => copy(table, button));
+  function begin() {
+    draw();
+    for (const section of document.querySelectorAll('section.table')) {
+      const table = section.querySelector('table');
+      sortable(table);
+      const button = section.querySelector('.copy');
+      button.addEventListener('click', () => copy(table, button));
+    }
+    root.dataset.ready = String(charts.length);
   }
-  root.dataset.ready = String(charts.length);
+
+  // A run that goes on: once a second its stage, and the page anew where the journal has grown. What
+  // somebody is in the middle of (the keyboard's focus, a zoomed chart) stays until they leave it.
+  function follow() {
+    const element = (id) => document.getElementById(id);
+    const stop = element('stop');
+    let known = 0;
+    stop.addEventListener('click', () => {
+      stop.disabled = true;
+      fetch('stop', { method: 'POST' });
+    });
+    const over = (text) => {
+      element('stage').textContent = text;
+      element('doing').textContent = '';
+      stop.disabled = true;
+      say(text);
+    };
+    const report = () => element('report');
+    const busy = () => report().contains(document.activeElement) || charts.some(([, panel]) => panel.zoom);
+    async function look() {
+      let run;
+      try {
+        run = await (await fetch('state')).json();
+      } catch {
+        over('The run is over; its results are where the program said.');
+        return;
+      }
+      element('stage').textContent = run.stage;
+      element('done').value = run.fraction;
+      element('doing').textContent = run.doing;
+      if (run.size !== known && (run.ended || !busy())) {
+        const page = new DOMParser().parseFromString(await (await fetch('.')).text(), 'text/html');
+        report().replaceWith(page.getElementById('report'));
+        known = run.size;
+        begin();
+      }
+      if (run.ended) over('The run has ended.');
+      else setTimeout(look, 1000);
+    }
+    look();
+  }
+
+  begin();
+  if (document.getElementById('running')) follow();
 })();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <string_view>
 
@@ -13,6 +14,8 @@ struct Observer {
   std::function<void(double fraction, std::string_view what)> progress = [](double, std::string_view) {};
   /// The stage is over.
   std::function<void()> finished = [] {};
+  /// The journal that grows from now on.
+  std::function<void(const std::filesystem::path& file)> journal = [](const std::filesystem::path&) {};
   /// A whole sentence that a person should read.
   std::function<void(std::string_view sentence)> note = [](std::string_view) {};
 };

@@ -88,8 +88,9 @@ class Browser:
             raise RuntimeError(json.dumps(answer["exceptionDetails"]))
         return answer["result"].get("value")
 
-    def open(self, file):
-        self.call("Page.navigate", url=file.as_uri())
+    def open(self, place):
+        """A file, or an address."""
+        self.call("Page.navigate", url=place if isinstance(place, str) else place.as_uri())
         deadline = time.monotonic() + 60
         while (self.run("document.readyState === 'complete' && document.documentElement.dataset.ready") or "") == "":
             if time.monotonic() > deadline:
@@ -108,6 +109,14 @@ class Browser:
 
     def printed(self):
         return base64.b64decode(self.call("Page.printToPDF", printBackground=True)["data"])
+
+    def drag(self, selector, start, end):
+        """Over an element, from one share of its width to another."""
+        box = self.run(f"(() => {{ const e = document.querySelector({selector!r}); e.scrollIntoView({{ block: 'center' }});"
+                       "const b = e.getBoundingClientRect(); return [b.x, b.y, b.width, b.height]; })()")
+        for kind, share in (("mousePressed", start), ("mouseMoved", (start + end) / 2), ("mouseMoved", end), ("mouseReleased", end)):
+            self.call("Input.dispatchMouseEvent", type=kind, x=box[0] + share * box[2], y=box[1] + box[3] / 2, button="left",
+                      buttons=1, clickCount=1)
 
     def press(self, key):
         for kind in ("keyDown", "keyUp"):

@@ -30,7 +30,8 @@ def records_of(*records):
 
 class Page(RingsideCase):
     def run_script(self, page, summary, *arguments):
-        return subprocess.run([sys.executable, SCRIPT, "--lab", LAB, "--page", page, "--summary", summary, *arguments],
+        return subprocess.run([sys.executable, SCRIPT, "--lab", LAB, "--page", page, "--summary", summary, "--errors",
+                               self.folder / "errors.jsonl", *arguments],
                               capture_output=True, text=True, check=False)
 
     def test_the_committed_tables_are_what_the_script_writes(self):
@@ -41,6 +42,7 @@ class Page(RingsideCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         for page, text in zip(pages, texts.values()):
             self.assertEqual(page.read_text(), text)
+        self.assertEqual((self.folder / "errors.jsonl").read_text(), (SOURCE / "configs/nccl/held_out_errors.jsonl").read_text())
 
     def test_a_page_without_places_for_the_tables_is_an_error_and_stays(self):
         goals = "<!-- goals -->\n| one node, PCIe | 28 |\n<!-- end of goals -->\n"

@@ -26,7 +26,7 @@ FOLDERS = {
     "analysis": ["", "comparison", "parameters", "plan", "sharding", "check"],
     "study": ["ranks", "inputs", "plan", "", "logs"],
     "plots": ["drawing", "charts", "html"],
-    "cli": ["commands", "colour", "console", "options", "reports", "show", ""],
+    "cli": ["commands", "colour", "console", "options", "reports", "live", "show", ""],
 }
 # Third-party headers that only these folders may see.
 WRAPPED = {
@@ -38,13 +38,15 @@ WRAPPED = {
     "yaml-cpp/": ("scenario",),
     "pugixml": ("import",),
     "CLI/": ("cli", "lab"),
+    "httplib": ("cli/live",),
 }
 # What writes to the standard streams or ends the program.
 PRINTS = re.compile(r"(?<![\w_.>])(?:std::)?(?:printf|puts|fputs|putchar|perror|exit|abort)\s*\(|\b(?:stdout|stderr)\b|std::(?:cout|cerr|clog)\b|fmt::print\b")
 # What makes code run in several threads. The thread sanitizer runs the tests of real/ and ringside/ (THREADED in their
-# CMakeLists.txt), of common/, and predictions side by side (tests/sim); the two files of plots/ start gnuplots and share nothing but the wait for them.
+# CMakeLists.txt), of common/, and predictions side by side (tests/sim); the two files of plots/ start gnuplots and share nothing but the wait for them; the server of live
+# pages is a program of its own, and what its threads share is one class with a lock.
 THREADS = {"atomic", "barrier", "condition_variable", "future", "latch", "mutex", "semaphore", "shared_mutex", "thread"}
-THREADED = ("real/", "ringside/", "common/parallel.cpp", "plots/charts/draw.cpp", "plots/drawing/gnuplot.cpp")
+THREADED = ("real/", "ringside/", "common/parallel.cpp", "plots/charts/draw.cpp", "plots/drawing/gnuplot.cpp", "cli/live/main.cpp")
 
 # Which backend it is only real/backend asks; everybody else asks its row (RegisteredBackend). Naming one as a value is fine, and so
 # is asking whether one was chosen at all.

@@ -13,7 +13,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from check_text import files_of, report  # pylint: disable=wrong-import-position
 
 LONG_SENTENCE, MOST_LONG, MOST_MEAN = 30, 0.03, 16
-MOST_PAGES, MOST_WORDS = 22, 35_000
+MOST_PAGES, MOST_WORDS = 23, 35_000
 README_LINES, README_WORDS = 100, 650
 MOST_TERMS = 45
 OPENING_LINES = 14

@@ -1,0 +1,110 @@
+#include "cli/live/live_page.hpp"
+
+#include <array>
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+#include <spawn.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/error.hpp"
+#include "plots/html/page.hpp"
+#include "real/system/posix.hpp"
+
+namespace ringside::cli {
+namespace {
+
+/// Its parent's end is standard input; Ctrl-C is not for it, since the page still shows the last results.
+pid_t start(const std::string& program, int socket) {
+  posix_spawn_file_actions_t files;
+  ::posix_spawn_file_actions_init(&files);
+  ::posix_spawn_file_actions_adddup2(&files, socket, STDIN_FILENO);
+  ::posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  ::posix_spawn_file_actions_adddup2(&files, STDOUT_FILENO, STDERR_FILENO);
+  posix_spawnattr_t attributes;
+  ::posix_spawnattr_init(&attributes);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  std::string name = program;
+  std::array<char*, 2> arguments = {name.data(), nullptr};
+  pid_t process = -1;
+  errno = ::posix_spawn(&process, program.c_str(), &files, &attributes, arguments.data(), environ);
+  ::posix_spawnattr_destroy(&attributes);
+  ::posix_spawn_file_actions_destroy(&files);
+  return errno == 0 ? process : -1;
+}
+
+/// 128 bits that nobody can guess.
+std::string make_token() {
+  std::array<unsigned char, 16> bytes{};
+  RINGSIDE_CHECK(::getrandom(bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()),
+                 "the kernel has random bytes");
+  return fmt::format("{:02x}", fmt::join(bytes, ""));
+}
+
+/// A server that is gone or stuck is no reason to end a run, or to wait.
+void tell(int server, const nlohmann::ordered_json& what) {
+  const std::string text = what.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  static_cast<void>(::send(server, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT));
+}
+
+}  // namespace
+
+LivePage::LivePage(const std::string& title) {
+  std::error_code none;
+  const auto program = std::filesystem::read_symlink("/proc/self/exe", none).parent_path() / "ringside-live";
+  if (const std::string why = plots::why_no_report(); !why.empty()) {
+    throw Error(ErrorKind::environment, why);
+  }
+  if (!std::filesystem::exists(program, none)) {
+    throw Error(ErrorKind::environment,
+                fmt::format("a live page needs {}, which is built where cpp-httplib is; install it (Debian: "
+                            "libcpp-httplib-dev), configure and build again",
+                            program.string()));
+  }
+  std::array<int, 2> ends{};
+  int port = 0;
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) == 0) {
+    to_server_ = FileDescriptor(ends[0]);
+    const FileDescriptor theirs(ends[1]);
+    server_ = start(program, theirs.number());
+  }
+  const std::string token = make_token();
+  tell(to_server_.number(), {{"title", title}, {"token", token}});
+  if (server_ < 0 || ::read(to_server_.number(), &port, sizeof(port)) <= 0 || port == 0) {
+    throw Error(ErrorKind::environment, fmt::format("{} does not start: {}", program.string(), errno_text()));
+  }
+  address_ = fmt::format("http://127.0.0.1:{}/{}/", port, token);
+}
+
+LivePage::~LivePage() {
+  to_server_.close();
+  while (::waitpid(server_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+study::Observer LivePage::observer(const study::Observer& shown) const {
+  const int to = to_server_.number();
+  study::Observer both = shown;
+  both.stage = [=](std::string_view what) {
+    tell(to, {{"stage", what}, {"fraction", 0}, {"doing", ""}});
+    shown.stage(what);
+  };
+  both.progress = [=](double fraction, std::string_view what) {
+    tell(to, {{"fraction", fraction}, {"doing", what}});
+    shown.progress(fraction, what);
+  };
+  both.journal = [=](const std::filesystem::path& file) {
+    tell(to, {{"journal", std::filesystem::absolute(file).string()}});
+  };
+  return both;
+}
+
+}  // namespace ringside::cli

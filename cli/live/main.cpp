@@ -1,0 +1,137 @@
+// ringside-live, which `measure --live` starts (cli/live/live_page.cpp): serves the page of that run to this
+// machine. Standard input is a socket to the run: JSON comes, first title and token; the port goes back.
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <mutex>
+#include <system_error>
+#include <thread>
+
+#include <httplib.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "cli/reports/html_report.hpp"
+#include "common/error.hpp"
+#include "study/read_study.hpp"
+
+namespace ringside::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+/// What the run has told so far. The thread that reads and those that answer share it.
+class Run {
+ public:
+  /// Waits for the next message; none when the run is over, however it ended.
+  bool read() {
+    std::string message(std::size_t{1} << 14, '\0');
+    const ssize_t size = ::read(STDIN_FILENO, message.data(), message.size());
+    const std::lock_guard lock(mutex_);
+    told_["ended"] = size <= 0;
+    if (size > 0) {
+      told_.update(ordered_json::parse(message.substr(0, static_cast<std::size_t>(size))));
+    }
+    return size > 0;
+  }
+  std::string told(const char* what) {
+    const std::lock_guard lock(mutex_);
+    return told_.value(what, "");
+  }
+  /// For the page's script; `size` tells it when the journal has grown.
+  std::string state() {
+    const std::lock_guard lock(mutex_);
+    std::error_code none;
+    const auto size = std::filesystem::file_size(told_.value("journal", ""), none);
+    asked_ = std::chrono::steady_clock::now();
+    knows_ = told_["ended"].get<bool>();
+    return ordered_json{{"stage", told_.value("stage", "The run begins.")},
+                        {"fraction", told_.value("fraction", 0.0)},
+                        {"doing", told_.value("doing", "")},
+                        {"ended", knows_},
+                        {"size", none ? 0 : size}}
+        .dump();
+  }
+  /// Whether a page is open that does not know yet that the run is over.
+  bool somebody_waits() {
+    const std::lock_guard lock(mutex_);
+    return !knows_ && std::chrono::steady_clock::now() - asked_ < std::chrono::seconds(3);
+  }
+
+ private:
+  std::mutex mutex_;
+  ordered_json told_ = ordered_json::object();
+  std::chrono::steady_clock::time_point asked_;
+  bool knows_ = false;
+};
+
+std::string page_of(Run& run) {
+  plots::HtmlReport report{.title = run.told("title")};
+  try {
+    report = report_of(study::read_study(run.told("journal")));
+  } catch (const Error&) {
+    // There is no journal yet, or no point in it.
+  }
+  report.live = true;
+  return plots::report_html(report);
+}
+
+void serve() {
+  constexpr std::size_t kThreads = 4;
+  constexpr int kForbidden = 403;
+  Run run;
+  run.read();
+  const std::string start = "/" + run.told("token") + "/";
+  const pid_t parent = ::getppid();
+  httplib::Server server;
+  server.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
+  server.set_payload_max_length(1024);
+  server.set_default_headers({{"Cache-Control", "no-store"},
+                              {"Referrer-Policy", "no-referrer"},
+                              {"X-Content-Type-Options", "nosniff"},
+                              {"X-Frame-Options", "DENY"}});
+  server.set_pre_routing_handler([&](const httplib::Request& asked, httplib::Response& answer) {
+    if (start.size() > 2 && asked.path.starts_with(start)) {
+      return httplib::Server::HandlerResponse::Unhandled;
+    }
+    answer.status = kForbidden;
+    answer.set_content("The address lacks the token that ringside printed.\n", "text/plain");
+    return httplib::Server::HandlerResponse::Handled;
+  });
+  server.Get(start, [&](const httplib::Request&, httplib::Response& answer) {
+    answer.set_content(page_of(run), "text/html; charset=utf-8");
+  });
+  server.Get(start + "state", [&](const httplib::Request&, httplib::Response& answer) {
+    answer.set_content(run.state(), "application/json");
+  });
+  server.Post(start + "stop", [&](const httplib::Request&, httplib::Response& answer) {
+    const bool stopped = ::getppid() == parent && ::kill(parent, SIGINT) == 0;
+    answer.set_content(stopped ? "true" : "false", "application/json");
+  });
+  const int port = std::max(server.bind_to_any_port("127.0.0.1"), 0);
+  if (::write(STDIN_FILENO, &port, sizeof(port)) != sizeof(port) || port == 0) {
+    return;
+  }
+  std::thread reader([&] {
+    while (run.read()) {
+    }
+    while (run.somebody_waits() || !server.is_running()) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));  // The page loads the last results.
+    server.stop();
+  });
+  server.listen_after_bind();
+  reader.join();
+}
+
+}  // namespace
+}  // namespace ringside::cli
+
+int main() {
+  // Ranks come first. Where that is refused, they share.
+  [[maybe_unused]] const int niceness = ::nice(10);
+  ringside::cli::serve();
+  return 0;
+}
