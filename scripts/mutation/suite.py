@@ -97,15 +97,15 @@ class Suite:
         return wrong
 
     def who_sees(self, mutant):
-        """(the test that fails with this mutant on and passes without or None, how many were shown it, how many reach it), the fastest first."""
+        """(the test that fails with this mutant on and passes without or None, how many reach it), the fastest first within the budget."""
         tests = sorted((test for test in self.tests if test.passes and mutant.id in test.reached), key=lambda test: test.seconds)
         spent = 0
-        for shown, test in enumerate(tests):
+        for test in tests:
             if spent > self.budget:
-                return None, shown, len(tests)
+                break
             spent += test.seconds
             wrong = outcome(test, max(self.deadline, 10 * test.seconds), RINGSIDE_MUTANT=str(mutant.id))
             # Beside other load a test may fail of itself.
             if wrong is not None and outcome(test, max(self.deadline, 10 * test.seconds)) is None:
-                return test.name + (" (hangs)" if wrong == "hangs" else ""), shown + 1, len(tests)
-        return None, len(tests), len(tests)
+                return test.name + (" (hangs)" if wrong == "hangs" else ""), len(tests)
+        return None, len(tests)
