@@ -57,9 +57,10 @@ def transcript_of(program, source, golden, scratch):
             asked = shlex.split(line[len(COMMAND):])
             runs = all((source / word).exists() for word in asked if word.startswith("../"))
             if runs:
-                result = subprocess.run([program, *asked, "--output", scratch],
+                output = tempfile.mkdtemp(dir=scratch)  # Nothing is there from commands before.
+                result = subprocess.run([program, *asked, "--output", output],
                                         cwd=source, capture_output=True, text=True, timeout=60, check=False)
-                lines += [line, *(result.stdout + result.stderr).replace(scratch, "OUT").splitlines()]
+                lines += [line, *(result.stdout + result.stderr).replace(output, "OUT").splitlines()]
                 lines += [f"exit {result.returncode}"] if result.returncode else []
             else:
                 print(f"{golden.name}: left out, for what it reads is not here: {line}")

@@ -51,7 +51,7 @@ std::vector<Figure> one_of_each_chart() {
   add(schedule_diagram(samples::direct_schedule(3), kContext));
   add(program_diagram({samples::ring_schedule(3),
                        {.num_elements = 1 << 20},
-                       {.receives_ahead = true, .segments = 2, .stride = 1, .in_flight = 2}},
+                       {.receives_ahead = true, .segments = 2, .stride = 2, .in_flight = 2}},
                       kContext));
   add(timelines({{"predicted: 1.23 ms", samples::ring_timeline(2)}, {"measured", samples::ring_timeline(2)}},
                 kContext));
