@@ -238,9 +238,7 @@ class LspciReader {
       device.pci_class = "0x030200";
       device.vendor = name.find("NVIDIA") != std::string_view::npos ? "0x10de" : "0x1002";
       gpu = gpu.empty() ? name_in_brackets(name) : gpu;
-    } else if (is_named_network(name)) {
-      device.pci_class = "0x020000";
-    } else {
+    } else if (!is_named_network(name)) {
       return;
     }
     for (const Level& level : levels_) {

@@ -86,7 +86,7 @@ void RunFactsReader::read_info(std::size_t number, std::string_view line) {
     }
   } else if (has(line, "NVLS multicast support is not available")) {
     facts_.no_nvls.see(number);
-  } else if (has(line, "NVLS multicast support is available") || has(line, " via NVLS")) {
+  } else if (has(line, "NVLS multicast support is available")) {
     facts_.nvls.see(number);
   } else if (const auto nodes = after(line, "nNodes ")) {
     if (const auto count = whole_in_word(first_word(*nodes)); count && *count > 0 && *count < 10'000'000) {

@@ -46,7 +46,7 @@ struct RunFacts {
   SeenInLog gpudirect = {};      ///< `via NET/…/GDRDMA`
   SeenInLog without_gpudirect = {};
   SeenInLog sockets = {};  ///< `via NET/Socket`
-  SeenInLog nvls = {};     ///< `NVLS multicast support is available`, or channels of NVLS
+  SeenInLog nvls = {};     ///< `NVLS multicast support is available`
   SeenInLog no_nvls = {};
   // How the run ended.
   std::map<std::size_t, std::string> failures = {};  ///< By line: why its results do not count.

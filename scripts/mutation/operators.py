@@ -2,6 +2,9 @@
 
 import collections
 import dataclasses
+import hashlib
+import pathlib
+import pickle
 import re
 import zlib
 
@@ -35,6 +38,7 @@ class Mutant:
     runtime: tuple = None  # (start, end, text): `constexpr` of the declaration around it, and what stands there instead
     ordinal: int = 1
     id: int = 0
+    seeds: set = dataclasses.field(default_factory=set)  # of the draws that it is in
 
     @property
     def key(self):
@@ -222,3 +226,13 @@ def mutants_of(root, file, flags):
         counts[same] += 1
         mutant.ordinal = counts[same]
     return mutants
+
+
+def cached_mutants_of(root, file, flags, folder):
+    """The same, kept in `folder`: a file takes Clang a second, and a draw touches most files."""
+    about = (root / file).read_bytes() + "\0".join([file, *flags]).encode() + pathlib.Path(__file__).read_bytes()
+    kept = folder / hashlib.sha256(about).hexdigest()
+    if not kept.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        kept.write_bytes(pickle.dumps(mutants_of(root, file, flags)))
+    return pickle.loads(kept.read_bytes())

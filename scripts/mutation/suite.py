@@ -5,11 +5,22 @@ import dataclasses
 import json
 import os
 import pathlib
-import re
 import signal
 import subprocess
 import tempfile
 import time
+
+NAMES_OF_CASES = """
+import sys, unittest
+def names(suite):
+    for one in suite:
+        if isinstance(one, unittest.TestSuite):
+            names(one)
+        else:
+            print(one.id())
+sys.path.insert(0, "")
+names(unittest.defaultTestLoader.loadTestsFromName(sys.argv[1]))
+"""
 
 
 @dataclasses.dataclass
@@ -46,8 +57,8 @@ def outcome(test, deadline, **environment):
 class Suite:
     """Tests that are built, of the labels that are asked for."""
 
-    def __init__(self, build, labels, names, jobs, deadline):
-        self.build, self.jobs, self.deadline = build, jobs, deadline
+    def __init__(self, build, labels, names, jobs, deadline, budget):
+        self.build, self.jobs, self.deadline, self.budget = build, jobs, deadline, budget
         listed = subprocess.run(["ctest", "--test-dir", str(build), "--show-only=json-v1", "-L", labels, *(["-R", names] if names else [])],
                               capture_output=True, text=True, check=True)
         self.tests = [part for entry in json.loads(listed.stdout)["tests"] for part in self.parts(entry)]
@@ -64,31 +75,35 @@ class Suite:
         if "unittest" not in command:
             yield test
             return
-        # A file of commands takes minutes: each of its classes is a test of its own, and ends at the first failure.
-        module = command[-1]
-        source = pathlib.Path(test.folder, module + ".py")
-        classes = re.findall(r"^class (\w+)\(.*TestCase\)", source.read_text(encoding="utf-8"), re.MULTILINE) if source.exists() else []
-        for name in classes or [""]:
-            yield dataclasses.replace(test, name=f"{test.name} {name}".strip(),
-                                      command=[*command[:-1], "-f", f"{module}.{name}" if name else module])
+        # A file of commands takes minutes: each of its cases is a test of its own.
+        *python, _, _, _, module = command
+        named = subprocess.run([*python, "-c", NAMES_OF_CASES, module], cwd=test.folder, env=os.environ | environment, capture_output=True, text=True, check=True)
+        for name in named.stdout.split():
+            yield dataclasses.replace(test, name=f"{test.name} {name}", command=[*python, "-m", "unittest", name])
 
     def measure(self):
-        """Runs each test without a mutant; those that fail are shown to none."""
+        """Runs each test without a mutant; gives what is wrong with those that are shown to none."""
         with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
-            list(pool.map(self.measure_one, self.tests))
-        return [test.name for test in self.tests if not test.passes]
+            wrong = list(pool.map(self.measure_one, self.tests))
+        return {test.name: how for test, how in zip(self.tests, wrong) if how is not None}
 
     def measure_one(self, test):
         with tempfile.NamedTemporaryFile(prefix="ringside-reached-") as reached:
             begin = time.monotonic()
-            test.passes = outcome(test, 20 * self.deadline, RINGSIDE_MUTANTS_REACHED=reached.name) is None
+            wrong = outcome(test, self.budget / 4, RINGSIDE_MUTANTS_REACHED=reached.name)
+            test.passes = wrong is None
             test.seconds = time.monotonic() - begin
             test.reached = frozenset(map(int, pathlib.Path(reached.name).read_text(encoding="utf-8").split()))
+        return wrong
 
     def who_sees(self, mutant):
-        """(the test that fails with this mutant on and passes without or None, how many reach it), the fastest first."""
+        """(the test that fails with this mutant on and passes without or None, how many reach it), the fastest first within the budget."""
         tests = sorted((test for test in self.tests if test.passes and mutant.id in test.reached), key=lambda test: test.seconds)
+        spent = 0
         for test in tests:
+            if spent > self.budget:
+                break
+            spent += test.seconds
             wrong = outcome(test, max(self.deadline, 10 * test.seconds), RINGSIDE_MUTANT=str(mutant.id))
             # Beside other load a test may fail of itself.
             if wrong is not None and outcome(test, max(self.deadline, 10 * test.seconds)) is None:

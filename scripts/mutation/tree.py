@@ -125,7 +125,7 @@ class Tree:
             left = [mutant for mutant in left if mutant.id not in bad]
 
     def culprits(self, output, mutants):
-        """Those whose `constexpr` is missed elsewhere, since that makes further errors; without one, those on the lines of errors."""
+        """Those whose `constexpr` is missed elsewhere, since that makes further errors; else those on the lines of errors, or in their files."""
         said = "".join(line for line in re.findall(r": (?:error|note): (.*)", output) if "constant" in line or "constexpr" in line)
         words = set(re.findall(r"\w+", said))
         bad = {mutant.id for mutant in mutants if mutant.runtime and mutant.function.split("::")[-1] in words}
@@ -133,4 +133,5 @@ class Tree:
             path = self.build / file
             text = path.read_bytes().decode("latin-1").split("\n") if path.is_file() else []
             bad |= {int(one) for one in re.findall(r"::mutation::on\((\d+)\)", "".join(text[int(line) - 1:int(line)]))}
-        return bad
+        # A default of a member is missed where a constant is made of its type.
+        return bad or {mutant.id for mutant in mutants if f"{mutant.file}:" in output}

@@ -221,6 +221,11 @@ class Check(RingsideCase):
         result = self.run_ringside("check", *sorted(self.folder.glob("*.log")))
         self.assert_rejected(result, 2, "1 log was not checked")
         self.assertIn("1 of 4 slow, 1 not checked", result.stdout)
+        self.assertRegex(result.stdout, r"bad\.log +8x L40S +0\.14× ! +1\.45 of 10\.3 at 256 MiB +GPUs do not reach")
+        self.assertRegex(result.stdout, r"good0\.log +8x A100-SXM4-80GB +1\.11× +230 of 213 at 256 MiB\n")
+        lines = result.stdout.splitlines()
+        cell = next(line for line in lines if "0.14×" in line).index("0.14×")
+        self.assertGreater(cell, lines[0].index("up to 16 MiB") + len("up to 16 MiB"))
         self.assertIn("is empty", result.stdout)
         self.assertTrue("check_map" in result.stdout or "gnuplot" in result.stderr, result.stderr)
 

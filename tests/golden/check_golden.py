@@ -5,8 +5,8 @@ check_golden.py PROGRAM SOURCE [FOLDER] [--update]: every *.jsonl of FOLDER (tes
 Its first line says the command, `{"golden": "plan --model …", "without": ["source"]}`: all its records but `run`, without those fields. `"only": {"record": "offer"}`
 keeps some, and the first line then has the digest of all.
 A file without such a line is of `predict` and the scenario of its name, beside it or in configs/scenarios: its points.
-A transcript, *.golden, holds commands (`$ ringside …`), each with all that it prints; `exit N` ends one that fails. A
-command that reads ../shared/data is left out where that folder is not.
+A transcript, *.golden, holds commands (`$ ringside …`), each with all that it prints; `exit N` ends one that fails. `$ file NAME` and
+the lines below it are a file, which commands call IN/NAME. A command that reads ../shared/data is left out where that folder is not.
 """
 
 import difflib
@@ -20,6 +20,7 @@ import tempfile
 
 
 COMMAND = "$ ringside "
+FILE = "$ file "
 
 
 def question_of(golden, source):
@@ -50,20 +51,28 @@ def answer_of(program, source, question, scratch):
 
 def transcript_of(program, source, golden, scratch):
     """The same commands with what they print now; those that cannot run here stay as they are."""
-    lines = []
-    runs = False
+    inputs = tempfile.mkdtemp(dir=scratch)
+    lines, file, runs = [], None, False
     for line in golden.read_text().splitlines():
-        if line.startswith(COMMAND):
+        if line.startswith(FILE):
+            file = pathlib.Path(inputs, line[len(FILE):])
+            file.write_text("")
+        elif line.startswith(COMMAND):
+            file = None
             asked = shlex.split(line[len(COMMAND):])
             runs = all((source / word).exists() for word in asked if word.startswith("../"))
             if runs:
-                result = subprocess.run([program, *asked, "--output", scratch],
+                output = tempfile.mkdtemp(dir=scratch)  # Nothing is there from commands before.
+                result = subprocess.run([program, *(word.replace("IN/", inputs + "/") for word in asked), "--output", output],
                                         cwd=source, capture_output=True, text=True, timeout=60, check=False)
-                lines += [line, *(result.stdout + result.stderr).replace(scratch, "OUT").splitlines()]
-                lines += [f"exit {result.returncode}"] if result.returncode else []
+                said = (result.stdout + result.stderr).replace(output, "OUT").replace(inputs, "IN")
+                lines += [line, *said.splitlines(), *([f"exit {result.returncode}"] if result.returncode else [])]
             else:
                 print(f"{golden.name}: left out, for what it reads is not here: {line}")
-        if not runs:
+        elif file:
+            with file.open("a") as stream:
+                stream.write(line + "\n")
+        if file or not runs:
             lines.append(line)
     return lines
 

@@ -18,6 +18,10 @@ GroupCall all_reduce_of(std::int64_t num_elements) {
   return call;
 }
 
+TEST(CallBoard, MoreMemoryThanAMachineAddressesIsRefused) {
+  EXPECT_THAT([] { CallBoard(20'000'000); }, ThrowsMessage<Error>(testing::HasSubstr("cannot share")));
+}
+
 TEST(CallBoard, WhoComesLaterToADifferentCallIsToldBoth) {
   CallBoard board(3);
   board.enter(2, 1, all_reduce_of(100));

@@ -105,6 +105,59 @@ TEST(PciDevices, ACardThatCameUpOnFewerLanesIsSaid) {
   EXPECT_EQ(xml.gpus.at(0).lanes, 8);
 }
 
+TEST(PciDevices, VendorAndClassSayWhichAreGpusAndWhichNics) {
+  const struct {
+    std::string vendor;
+    std::string pci_class;
+    std::size_t gpus;
+    int nics;
+  } cases[] = {{"0x10de", "0x030000", 1, 0}, {"0x10de", "0x030200", 1, 0}, {"0x1002", "0x038000", 1, 0},
+               {"0x1002", "0x120000", 1, 0}, {"0x10de", "0x040300", 0, 0}, {"0x10de", "0x068000", 0, 0},
+               {"0x1a03", "0x030000", 0, 0}, {"0x15b3", "0x020700", 0, 1}, {"0x8086", "0x020000", 0, 1}};
+  for (const auto& one : cases) {
+    const FakeSystem system;
+    auto files = gpu("0x2235", 0);
+    files[0].second = one.pci_class;
+    files[1].second = one.vendor;
+    system.add("pci0000:16/0000:16:01.0/0000:17:00.0", files);
+    const TopologyXml found = pci_topology_of_sysfs(system.root(), "").devices;
+    EXPECT_THAT(found.gpus, SizeIs(one.gpus)) << one.vendor << " " << one.pci_class;
+    EXPECT_EQ(found.pci_nics, one.nics) << one.vendor << " " << one.pci_class;
+  }
+}
+
+TEST(PciDevices, APortSaysWhichNetworkItsNicIsOf) {
+  const FakeSystem system;
+  const auto nic = [&](const std::string& address, const std::string& name, const std::string& layer) {
+    const fs::path at = system.add("pci0000:10/0000:10:02.0/" + address, {{"class", "0x020700"}});
+    system.write(at / "infiniband" / name / "ports/1/rate", "100 Gb/sec (4X EDR)");
+    system.write(at / "infiniband" / name / "ports/1/link_layer", layer);
+  };
+  nic("0000:50:00.0", "mlx5_0", "InfiniBand");
+  nic("0000:51:00.0", "mlx5_1", "Ethernet");
+  nic("0000:52:00.0", "mlx5_2", "Ethernet");
+  system.write(system.root() / "devices/pci0000:10/0000:10:02.0/0000:52:00.0/infiniband/mlx5_2/ports/1/rate",
+               "?");
+  const auto nets = pci_topology_of_sysfs(system.root(), "").devices.nets;
+  ASSERT_THAT(nets, SizeIs(2)) << "the third is down";
+  EXPECT_EQ(nets[0].pci_class, "0x020700");
+  EXPECT_EQ(nets[1].pci_class, "0x020000");
+  EXPECT_EQ(nets[1].name, "mlx5_1");
+  EXPECT_DOUBLE_EQ(nets[1].speed_mbps, 100'000);
+  EXPECT_FALSE(nets[1].gpudirect);
+}
+
+TEST(PciDevices, ASlotIsAsFastAsTheSlowerOfItsEnds) {
+  const FakeSystem system;
+  const fs::path slot = system.add("pci0000:16/0000:16:01.0/0000:17:00.0", gpu("0x2235", 0)).parent_path();
+  system.write(slot / "max_link_speed", "8.0 GT/s PCIe");
+  system.write(slot / "max_link_width", "8");
+  const PciTopology found = pci_topology_of_sysfs(system.root(), "");
+  EXPECT_EQ(found.devices.gpus.at(0).link_speed, "8.0 GT/s PCIe");
+  EXPECT_EQ(found.devices.gpus.at(0).lanes, 8);
+  EXPECT_THAT(found.notes, SizeIs(1));
+}
+
 TEST(PciDevices, ASystemWithoutGpusHasNone) {
   const FakeSystem system;
   EXPECT_THAT(pci_topology_of_sysfs(system.root(), "").devices.gpus, IsEmpty());
@@ -141,6 +194,29 @@ TEST(PciDevices, LspciDrawsTheSameTree) {
   EXPECT_EQ(xml.gpus.at(0).pcie_switch, xml.gpus.at(1).pcie_switch);
   EXPECT_NE(xml.gpus.at(1).pcie_switch, xml.gpus.at(2).pcie_switch);
   EXPECT_EQ(machine_of_topology_xml(found.devices, "x", found.gpu).machine.intra->gpus_per_switch, 2);
+}
+
+TEST(PciDevices, NamesOfLspciSayWhichAreGpus) {
+  const struct {
+    std::string name;
+    std::size_t gpus;
+    std::string vendor;
+  } cases[] = {{"NVIDIA Corporation GA102 [GeForce RTX 3090]", 1, "0x10de:"},
+               {"Advanced Micro Devices, Inc. [AMD/ATI] Aldebaran [Instinct MI250X]", 1, "0x1002:"},
+               {"NVIDIA Corporation Device 2331", 0, ""},
+               {"NVIDIA Corporation GA102 High Definition Audio Controller [x]", 0, ""},
+               {"NVIDIA Corporation TU104 USB 3.1 Host Controller [x]", 0, ""},
+               {"NVIDIA Corporation TU104 UCSI Controller [x]", 0, ""},
+               {"NVIDIA Corporation GH100 [H100 NVSwitch]", 0, ""},
+               {"NVIDIA Corporation Bridge [x]", 0, ""},
+               {"NVIDIA Corporation MT43244 [BlueField-3]", 0, ""},
+               {"Intel Corporation Ethernet Controller [X710]", 0, ""}};
+  for (const auto& one : cases) {
+    const auto gpus =
+        pci_topology_of_lspci("-+-[0000:16]-+-01.0-[17]----00.0  " + one.name + "\n").devices.gpus;
+    ASSERT_THAT(gpus, SizeIs(one.gpus)) << one.name;
+    EXPECT_TRUE(gpus.empty() || gpus[0].pci_device == one.vendor) << one.name;
+  }
 }
 
 TEST(PciDevices, OtherTextsAreNoTree) {

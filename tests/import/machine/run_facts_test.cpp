@@ -55,6 +55,16 @@ TEST(RunFacts, InfoLinesSayTransportsNicsAndSettings) {
   EXPECT_EQ(facts.ranks, 16);
 }
 
+TEST(RunFacts, ALineOfTheListThatIsCutNamesNoHost) {
+  EXPECT_THAT(read_run_facts("#  Rank  0 device  0\n#  Rank  1 device  0 on\n").hosts, IsEmpty());
+}
+
+TEST(RunFacts, NvlsThatIsAvailableIsSeen) {
+  const RunFacts facts = read_run_facts("h:1:2 [0] NCCL INFO NVLS multicast support is available on dev 0\n");
+  EXPECT_EQ(facts.nvls.count, 1);
+  EXPECT_EQ(facts.no_nvls.count, 0);
+}
+
 TEST(RunFacts, TheListSaysWhichRanksStandOnAHost) {
   const RunFacts facts = read_run_facts(
       "#  Rank  0 Group  0 Pid  10 on  node1 device  0 [0x0f] NVIDIA A100-SXM4-40GB\n"

@@ -172,6 +172,15 @@ TEST(MachineFile, CurvesOfFormerCalibrationsAreRead) {
   EXPECT_EQ(parse_machine(written, "again").calibrated->curves, kCurves);
 }
 
+TEST(MachineFile, NothingElseDisturbedAMachineUnlessItIsSaid) {
+  const Machine machine = parse_machine(
+      "calibrated: {latency: 9 us, bandwidth: 1 GB/s, reduction: 50 GB/s, disturbance: {share: 0.5, slower: "
+      "2}}",
+      "x");
+  EXPECT_EQ(machine.calibrated->disturbance,
+            (Disturbance{.share = 0.5, .slower = 2, .other_load = 0, .stolen = 0, .throttled = 0}));
+}
+
 TEST(MachineFile, ASpreadThatIsANumberHoldsAtAllSizes) {
   const std::vector<SpreadPoint> everywhere = {{.bytes = {1}, .deviation = 0.1}};
   EXPECT_EQ(machine_of(with_spread("0.1")).calibrated->spread, everywhere);
