@@ -55,6 +55,7 @@ constexpr auto kTable = std::to_array<ProbeKindRow>({
      .name = "chained_exchange_posted",
      .measures = "the same, always to the right, with all receives posted beforehand",
      .all = true,
+     .ahead = true,
      .largest = {1LL << 20},
      .by_ranks = true,
      .retired_key = "ready_relays"},

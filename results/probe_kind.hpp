@@ -40,6 +40,7 @@ struct ProbeKindRow {
   bool all = false;
   int min_ranks = 2;
   bool on_arrival = false;  ///< Only of ranks that can reduce a message while it arrives.
+  bool ahead = false;       ///< Only of others, to whom it matters that receives are posted ahead.
   bool of_first = false;    ///< Only the clock of the first rank counts, not that of the slowest.
   std::array<int, 2> messages = {1, 0};  ///< That each rank sends at once, one probe each; 0 = none.
   Bytes smallest = {8};

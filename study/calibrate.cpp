@@ -75,16 +75,18 @@ ProbeRequest request_of(const Scenario& scenario, const LaunchChoices& choices,
   const Backend backend =
       measuring_backend({.asked = scenario.backend, .max_ranks = max_ranks}, choices, observer);
   return {.options = probe_options(launch_options(choices, backend, scenario.software),
-                                   choices.calibrate_time, scenario.ranks, largest_probe(scenario)),
+                                   choices.calibrate_time, scenario.ranks, largest_probe(scenario, backend)),
           .file = directory / "machine.yaml",
           .software = scenario.software};
 }
 
 }  // namespace
 
-Bytes largest_probe(const Scenario& scenario) {
+Bytes largest_probe(const Scenario& scenario, Backend backend) {
+  // Through memory they are fast, and longer ones leave the caches.
   const Bytes largest = *std::max_element(scenario.message_sizes.begin(), scenario.message_sizes.end());
-  return std::clamp(largest, Bytes{1 << 20}, ProbeOptions{}.max_bytes);
+  const int factor = registered(backend).reduces_on_arrival ? 2 : 1;
+  return std::clamp(largest, Bytes{1 << 20}, Bytes{factor * ProbeOptions{}.max_bytes.value});
 }
 
 ProbeOptions probe_options(LaunchOptions launch, Seconds budget, std::vector<int> ranks, Bytes max_bytes) {
@@ -243,7 +245,7 @@ void take_part_in_calibration(const Scenario& scenario, const LaunchChoices& cho
   options.launch = launch;
   options.budget = choices.calibrate_time;
   options.ranks = scenario.ranks;
-  options.max_bytes = largest_probe(scenario);
+  options.max_bytes = largest_probe(scenario, launch.backend);
   probe(options, [](double, std::string_view) {});
 }
 

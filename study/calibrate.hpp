@@ -36,7 +36,7 @@ ProbeOptions probe_options(LaunchOptions launch, Seconds budget, std::vector<int
 
 /// No message is larger than the scenario's largest, and beyond some size time only grows in proportion: 1
 /// MiB at least, and no more than probes have by default.
-Bytes largest_probe(const Scenario& scenario);
+Bytes largest_probe(const Scenario& scenario, Backend backend);
 
 /// Whether probes are made again because they contradict each other. Whoever started ranks from outside has
 /// told all of them how often there are probes.

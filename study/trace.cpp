@@ -127,8 +127,11 @@ std::optional<TraceStudy> trace(const TraceRequest& request, const Invocation& i
   const std::vector<PointKey> keys = points_to_trace(scenario, request);
   Backend backend = scenario.backend;
   if (request.measures) {
-    // The steps of a call on GPUs cannot be told apart, so those of CPU ranks are looked at.
-    backend = measuring_backend({.asked = resolve(backend)}, request.launch, observer);
+    backend =
+        measuring_backend({.asked = backend, .max_ranks = keys.front().ranks}, request.launch, observer);
+    if (registered(backend).on_gpus && !request.launch.backend && scenario.backend == Backend::automatic) {
+      backend = resolve(scenario.backend);  // The steps of a call on GPUs cannot be told apart.
+    }
     if (scenario.machine) {
       require_this_machine(*scenario.machine, backend, request.launch);
     }

@@ -47,10 +47,11 @@ const RegisteredBackend& registered(Backend backend) {
   return *found;
 }
 
-BackendChoice choose_backend(int num_ranks, int ranks_per_gpu) {
+BackendChoice choose_backend(int num_ranks, int ranks_per_gpu, bool here) {
   BackendChoice choice = {.backend = resolve(Backend::automatic)};
   for (const RegisteredBackend& row : all_backends()) {
     if (!row.on_gpus) {
+      choice.backend = here && row.reduces_on_arrival ? row.backend : choice.backend;
       continue;
     }
     std::optional<std::string> reason = row.unavailable();

@@ -67,8 +67,8 @@ struct BackendChoice {
   std::string why_not = {};                ///< … and why.
 };
 
-/// GPUs when there are enough for so many ranks, CPUs otherwise.
-BackendChoice choose_backend(int num_ranks, int ranks_per_gpu);
+/// GPUs when there are enough for so many ranks, CPUs otherwise: through memory where all ranks are `here`.
+BackendChoice choose_backend(int num_ranks, int ranks_per_gpu, bool here);
 
 /// Why this build or machine cannot measure with `backend` at all; nothing when it can.
 std::optional<std::string> unavailable(Backend backend);

@@ -1,6 +1,7 @@
 #include "real/probe/probe.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <functional>
 #include <map>
@@ -17,6 +18,7 @@
 #include "real/launch/message.hpp"
 #include "real/launch/ranks.hpp"
 #include "real/probe/probe_run.hpp"
+#include "scenario/machine/execution_rules.hpp"
 
 namespace ringside {
 namespace {
@@ -27,10 +29,20 @@ constexpr std::int64_t kSmallestMessage = 8;
 /// The largest message of probes of pairs: several are under way at once, enough for any link.
 constexpr std::int64_t kLargestOfPairs = 16LL << 20;
 
-/// smallest, ×4, ×4, …, and `largest` itself.
-std::vector<Bytes> sizes(std::int64_t smallest, Bytes largest) {
+/// Whether a power of four, divided by so many ranks, is one: probes as long as chunks need not be
+/// interpolated where caches end.
+bool chunks_are_even(int num_ranks) { return std::bit_width(static_cast<unsigned>(num_ranks)) % 2 == 1; }
+
+/// Several messages at once among all ranks need much memory.
+constexpr Bytes kLargestOfSeveral = {8LL << 20};
+
+/// smallest, ×4, ×4, …, `between` where it is, and `largest` itself.
+std::vector<Bytes> sizes(std::int64_t smallest, Bytes between, Bytes largest) {
   std::vector<Bytes> result;
   for (std::int64_t size = smallest; size < largest.value; size *= 4) {
+    if (size > between.value && size / 4 < between.value && between < largest) {
+      result.push_back(between);
+    }
     result.push_back({size});
   }
   result.push_back(largest);
@@ -44,12 +56,21 @@ struct ProbeGroup {
 };
 
 /// Sizes ascend within a kind; kinds that a pair of ranks probes come first.
-ProbeGroup group_of(int num_ranks, bool pairs, bool everybody, Bytes max_bytes) {
+ProbeGroup group_of(int num_ranks, bool pairs, bool everybody, Bytes max_bytes, bool in_memory) {
   ProbeGroup group = {.num_ranks = num_ranks};
+  // Shorter messages are copied twice.
+  const Bytes between = in_memory ? rules_of(RankSite::memory).buffered : Bytes{};
   const auto add = [&](const ProbeKindRow& row, int ranks) {
-    const Bytes largest = row.largest.value > 0 ? std::min(max_bytes, row.largest) : max_bytes;
     for (const int messages : row.messages) {
-      for (const Bytes size : messages > 0 ? sizes(row.smallest.value, largest) : std::vector<Bytes>{}) {
+      Bytes largest = row.largest.value > 0 ? std::min(max_bytes, row.largest) : max_bytes;
+      if (in_memory) {
+        largest = row.kind == ProbeKind::ping_pong ? Bytes{2 * largest.value}
+                  : messages > 1                   ? std::min(largest, kLargestOfSeveral)
+                                                   : largest;
+      }
+      const int factor = in_memory && row.by_ranks && chunks_are_even(ranks) ? 2 : 1;
+      for (const Bytes size :
+           messages > 0 ? sizes(factor * row.smallest.value, between, largest) : std::vector<Bytes>{}) {
         group.keys.push_back({.kind = row.kind, .ranks = ranks, .bytes = size, .messages = messages});
       }
     }
@@ -69,8 +90,8 @@ ProbeGroup group_of(int num_ranks, bool pairs, bool everybody, Bytes max_bytes) 
 
 /// Ranks of several nodes, `per_node` on each, one node after another. A pair of one node, a pair of two, and
 /// all ranks of a node at once to those of the next: exchanges of neighbours would mix both sorts of links.
-ProbeGroup of_nodes(int num_ranks, int per_node, Bytes max_bytes) {
-  ProbeGroup group = group_of(num_ranks, true, false, max_bytes);
+ProbeGroup of_nodes(int num_ranks, int per_node, Bytes max_bytes, bool in_memory) {
+  ProbeGroup group = group_of(num_ranks, true, false, max_bytes, in_memory);
   std::vector<ProbeKey> between;
   for (ProbeKey key : group.keys) {
     if (key.kind == ProbeKind::ping_pong) {
@@ -103,14 +124,14 @@ ProbeGroup pairs_of(int num_ranks, Bytes max_bytes) {
 }
 
 /// A pair always, then every number of ranks asked for.
-std::vector<ProbeGroup> local_groups(std::vector<int> ranks, Bytes max_bytes) {
+std::vector<ProbeGroup> local_groups(std::vector<int> ranks, Bytes max_bytes, bool in_memory) {
   std::sort(ranks.begin(), ranks.end());
   ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
   const bool two = std::find(ranks.begin(), ranks.end(), 2) != ranks.end();
-  std::vector<ProbeGroup> groups = {group_of(2, true, two, max_bytes)};
+  std::vector<ProbeGroup> groups = {group_of(2, true, two, max_bytes, in_memory)};
   for (const int num_ranks : ranks) {
     if (num_ranks > 2) {
-      groups.push_back(group_of(num_ranks, false, true, max_bytes));
+      groups.push_back(group_of(num_ranks, false, true, max_bytes, in_memory));
     }
   }
   return groups;
@@ -273,8 +294,9 @@ std::vector<ProbeSample> run_probes(const ProbeOptions& options, const ProbeProg
       // A GPU posts no receive ahead: transfers that start together are one group, which is over only as a
       // whole, and ranks that wait for the last of it before they send again would wait for ever.
       std::erase_if(group.keys, [&](const ProbeKey& key) {
-        return (backend.on_gpus && key.kind == ProbeKind::chained_exchange_posted) ||
-               (row_of(key.kind).on_arrival && !backend.reduces_on_arrival);
+        const ProbeKindRow& row = row_of(key.kind);
+        return (row.ahead && (backend.on_gpus || backend.reduces_on_arrival)) ||
+               (row.on_arrival && !backend.reduces_on_arrival);
       });
     }
     return groups;
@@ -295,14 +317,16 @@ std::vector<ProbeSample> run_probes(const ProbeOptions& options, const ProbeProg
 
 std::vector<ProbeSample> probe(const ProbeOptions& options, const ProbeProgress& progress) {
   const Bytes max_bytes = usable_max(options.max_bytes);
+  const bool in_memory = registered(options.launch.backend).reduces_on_arrival;
   return run_probes(options, progress, [&](const std::vector<int>& ranks) {
     const std::optional<ExternalRank> external = external_rank(options.launch);
     if (!external) {
-      return local_groups(ranks, max_bytes);
+      return local_groups(ranks, max_bytes, in_memory);
     }
     // Another launcher's ranks are as many as they are; they probe everything in one group.
-    return std::vector{ranks_per_node(*external) ? of_nodes(ranks.front(), external->num_local, max_bytes)
-                                                 : group_of(ranks.front(), true, true, max_bytes)};
+    return std::vector{ranks_per_node(*external)
+                           ? of_nodes(ranks.front(), external->num_local, max_bytes, in_memory)
+                           : group_of(ranks.front(), true, true, max_bytes, in_memory)};
   });
 }
 

@@ -23,6 +23,9 @@ constexpr std::int64_t kMaxBytesInFlight = 64LL << 20;
 /// A reduction of few bytes is repeated until the clock's own cost no longer counts.
 constexpr std::int64_t kMinBytesReduced = 256LL << 10;
 
+/// The longest message of which a probe through memory exchanges chunks.
+constexpr std::int64_t kLongestMessage = 64LL << 20;
+
 /// Exchanges in a chain: enough for the first one, which comes from a barrier, to count little.
 constexpr int kChainedExchanges = 6;
 
@@ -41,8 +44,12 @@ constexpr std::int32_t kStaging = 2;  ///< Only where something is reduced as it
 
 class ProbeProgram {
  public:
-  ProbeProgram(const ProbeKey& key, Rank rank, int num_ranks)
-      : key_(key), rank_(rank), num_ranks_(num_ranks), bytes_(key.bytes.value) {
+  ProbeProgram(const ProbeKey& key, Rank rank, int num_ranks, bool through_memory)
+      : key_(key),
+        rank_(rank),
+        num_ranks_(num_ranks),
+        bytes_(key.bytes.value),
+        through_memory_(through_memory) {
     RINGSIDE_CHECK(bytes_ > 0 && bytes_ % static_cast<std::int64_t>(sizeof(float)) == 0,
                    "a probe moves whole float32 elements");
     program_ = {.rank = rank, .num_ranks = num_ranks};
@@ -60,7 +67,7 @@ class ProbeProgram {
         write_neighbour_exchange();
         break;
       case ProbeKind::chained_exchange:
-        write_chained_exchange(false);
+        through_memory_ ? write_exchanges_in_place() : write_chained_exchange(false);
         break;
       case ProbeKind::chained_exchange_posted:
         write_chained_exchange(true);
@@ -80,7 +87,7 @@ class ProbeProgram {
     }
     // Ranks that have no part need no memory.
     const std::int64_t size = program_.steps.empty() ? 0 : bytes_ * messages_;
-    program_.buffer_bytes = {size, size, staged_};
+    program_.buffer_bytes = {in_place_ > 0 ? in_place_ * bytes_ : size, in_place_ > 0 ? 0 : size, staged_};
   }
 
   const Program& program() const { return program_; }
@@ -101,10 +108,20 @@ class ProbeProgram {
   Region region(std::int32_t buffer, std::int64_t message = 0) const {
     return {.buffer = buffer, .offset = message * bytes_, .bytes = bytes_};
   }
+  Region arrived(std::int64_t message) const {
+    return in_place_ > 0 ? region(kOwn, (messages_ + message) % in_place_) : region(kArrived, message);
+  }
+
+  /// Where ranks see one memory, they exchange chunks of one message, as in collectives: what else of it they
+  /// have written is in their caches, too.
+  void exchange_chunks() {
+    if (through_memory_) {
+      in_place_ = std::clamp(kLongestMessage / bytes_, 2 * messages_, num_ranks_ * messages_);
+    }
+  }
 
   void start_receive(Rank source, std::int64_t message) {
-    started_.push_back(
-        program_.add({.kind = StepKind::receive, .peer = source, .target = region(kArrived, message)}));
+    started_.push_back(program_.add({.kind = StepKind::receive, .peer = source, .target = arrived(message)}));
   }
   void start_send(Rank target, std::int64_t message) {
     started_.push_back(
@@ -125,6 +142,7 @@ class ProbeProgram {
     if (!is_of_pair()) {
       return;
     }
+    in_place_ = through_memory_ ? 1 : 0;
     const Rank other = other_of_pair();
     if (rank_ == key_.first) {
       start_send(other, 0);
@@ -151,6 +169,7 @@ class ProbeProgram {
 
   void write_neighbour_exchange() {
     messages_ = key_.messages;
+    exchange_chunks();
     for (std::int64_t i = 0; i < messages_; ++i) {
       start_receive((rank_ + num_ranks_ - key_.distance()) % num_ranks_, i);
     }
@@ -184,6 +203,18 @@ class ProbeProgram {
     }
   }
 
+  /// As copies of collectives do: what is sent has just been written, and who receives into memory that
+  /// another one has read must first get it back.
+  void write_exchanges_in_place() {
+    repeats_ = kChainedExchanges;
+    exchange_chunks();
+    for (std::int64_t i = 0; i < kChainedExchanges; ++i) {
+      start_receive((rank_ + num_ranks_ - 1) % num_ranks_, i);
+      start_send((rank_ + 1) % num_ranks_, i % in_place_);
+      wait_for_all();
+    }
+  }
+
   void write_send() {
     if (rank_ == key_.first) {
       start_send(key_.second, 0);
@@ -210,16 +241,17 @@ class ProbeProgram {
 
   void write_reducing_exchange() {
     staged_ = bytes_;
+    exchange_chunks();
     start_receive((rank_ + num_ranks_ - 1) % num_ranks_, 0);
     program_.steps.back().target = region(kStaging);
     start_send((rank_ + 1) % num_ranks_, 0);
     wait_for_all();
-    program_.add({.kind = StepKind::reduce, .source = region(kStaging), .target = region(kArrived)});
+    program_.add({.kind = StepKind::reduce, .source = region(kStaging), .target = arrived(0)});
   }
 
   /// Reduced data has just arrived, as in a collective: in the receiving core's cache, if at all.
   void write_reductions() {
-    repeats_ = std::max<std::int64_t>(kMinBytesReduced / bytes_, 1);
+    repeats_ = through_memory_ ? 1 : std::max<std::int64_t>(kMinBytesReduced / bytes_, 1);
     start_receive((rank_ + num_ranks_ - 1) % num_ranks_, 0);
     start_send((rank_ + 1) % num_ranks_, 0);
     wait_for_all();
@@ -236,8 +268,10 @@ class ProbeProgram {
   Rank rank_;
   int num_ranks_;
   std::int64_t bytes_;
+  bool through_memory_;
   std::int64_t repeats_ = 1;
   std::int64_t messages_ = 1;
+  std::int64_t in_place_ = 0;  ///< Messages that lie in the buffer that is sent from and received into.
   std::int64_t staged_ = 0;
   std::size_t first_reduction_ = 0;
   Program program_;
@@ -259,7 +293,8 @@ std::vector<double> run_probe(const ProbeRequest& request, const RankBackend& ba
                               Coordination& coordination) {
   const ProbeKey& key = request.key;
   Transport& transport = *backend.transport;
-  const ProbeProgram probe(key, transport.rank(), transport.num_ranks());
+  const bool through_memory = backend.cpu_site == RankSite::memory;
+  const ProbeProgram probe(key, transport.rank(), transport.num_ranks(), through_memory);
   const std::unique_ptr<ReadyCall> ready = make_ready(probe.program(), backend);
   ready->warm_up();
   TimingLimits limits = kLimits;
@@ -267,7 +302,7 @@ std::vector<double> run_probe(const ProbeRequest& request, const RankBackend& ba
   if (key.bytes.value > kLong) {
     limits.min_calls = 1;
   }
-  if (backend.cpu_site == RankSite::memory && key.bytes.value >= kCopiedCold) {
+  if (through_memory && key.bytes.value >= kCopiedCold) {
     limits.min_warm_up = kUntilWarm;
   }
   std::vector<StepTime> times(probe.program().steps.size());

@@ -12,9 +12,8 @@
 namespace ringside {
 namespace {
 
-/// How far predictions are off where nothing disturbs, as a deviation of logarithms, when messages are
-/// processors' work from end to end: how threads wake up and wait there is what the model knows least. From
-/// 23 comparisons on two virtual cores (docs/measuring.md).
+/// How far predictions are off where nothing disturbs and messages are processors' work, as a deviation of
+/// logarithms: how threads wake up is what the model knows least. From 23 comparisons (docs/measuring.md).
 constexpr double kProcessorDeviation = 0.07;
 
 /// The factor to the slow end of the 90 % interval: medians differ by `spread` from pass to pass, the

@@ -50,7 +50,12 @@ class ProcessorCurves {
   double transfer(double bytes) const;        ///< t(b), seconds
   double send(double bytes) const;            ///< s(b), seconds
   double reducing_share(double bytes) const;  ///< ρ(b)
+  bool through_memory() const { return !reducing_.empty(); }
   double reduction(double bytes) const;       ///< γ(1, b)·b, seconds
+  /// Seconds of an all_reduce in which each rank reads its part of all messages where they lie and writes
+  /// the sum there: two meetings, and reducing exchanges with all others, for which nothing is buffered. None
+  /// where those were not probed.
+  std::optional<double> two_shot(int ranks, double bytes) const;
   double contention(int messages, double bytes, Receiver receiver = Receiver::fresh) const;  ///< σ(m, b)
   double fan_contention(int messages, double bytes) const;                                   ///< φ(k, b)
   double reduction_contention(int reductions, double bytes) const;  ///< γ(r, b) / γ(1, b)
@@ -81,6 +86,8 @@ class ProcessorCurves {
   std::map<int, Samples> chained_;     ///< By number of ranks.
   std::map<int, Samples> posted_;      ///< The same.
 };
+
+std::optional<Seconds> two_shot_in_memory(const Network& network, Bytes size);
 
 class ProcessorSharing final : public Medium {
  public:

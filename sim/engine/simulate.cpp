@@ -31,8 +31,9 @@ namespace {
 /// As which algorithm a point is predicted.
 struct Model {
   const Algorithm* algorithm = nullptr;
-  int segments = 0;   ///< As in ScheduleRequest.
-  int in_flight = 1;  ///< As in ExecutionPolicy.
+  int segments = 0;       ///< As in ScheduleRequest.
+  int in_flight = 1;      ///< As in ExecutionPolicy.
+  bool two_shot = false;  ///< As two_shot_in_memory(), where that can tell.
 };
 
 std::variant<Model, Unpredicted> native_model(const Machine& machine, const Network& network,
@@ -56,7 +57,7 @@ std::variant<Model, Unpredicted> native_model(const Machine& machine, const Netw
                                    name(key.collective))};
   }
   if (model.own == OwnCollectives::two_shot) {
-    return Model{.algorithm = &known_algorithm(key.collective, "direct_two_shot")};
+    return Model{.algorithm = &known_algorithm(key.collective, "direct_two_shot"), .two_shot = true};
   }
   return Model{.algorithm = &known_algorithm(key.collective, "pipelined_ring"),
                .segments = gloo_ring_segments(key.bytes, key.dtype, key.ranks),
@@ -174,7 +175,7 @@ Fidelity fidelity_for(const Network& network, const Execution& execution, const 
 }
 
 /// The prediction without its interval: the execution is the same for both ends of that.
-Prediction predict_on(const Network& network, const Execution& execution, Bytes size,
+Prediction predict_on(const Network& network, const Execution& execution, Bytes size, const Model& model,
                       const PredictOptions& options, KnownPartition& known) {
   Prediction prediction;
   prediction.fidelity = fidelity_for(network, execution, options);
@@ -206,6 +207,9 @@ Prediction predict_on(const Network& network, const Execution& execution, Bytes 
     case Fidelity::automatic:
       throw_bug("a chosen fidelity", __FILE__, __LINE__, "a fidelity was not chosen");
   }
+  if (model.two_shot) {
+    prediction.seconds = two_shot_in_memory(network, size).value_or(prediction.seconds);
+  }
   return prediction;
 }
 
@@ -228,26 +232,26 @@ std::string too_many_ranks(int num_ranks) {
   constexpr int kMostRanks = 131'072;
   constexpr double kBytesPerRank = 1000;  // Measured with 65,536 to 16,777,216 ranks in nodes of eight.
   constexpr double kSecondsPerRank = 3e-6;
-  return num_ranks <= kMostRanks
-             ? std::string{}
-             : fmt::format(
-                   "the network of {} ranks alone takes about {:.2g} GB of memory and {}; take up to "
-                   "{} ranks",
-                   num_ranks, num_ranks * kBytesPerRank / 1e9, format(Seconds{num_ranks * kSecondsPerRank}),
-                   kMostRanks);
+  if (num_ranks <= kMostRanks) {
+    return {};
+  }
+  return fmt::format(
+      "the network of {} ranks alone takes about {:.2g} GB of memory and {}; take up to {} ranks", num_ranks,
+      num_ranks * kBytesPerRank / 1e9, format(Seconds{num_ranks * kSecondsPerRank}), kMostRanks);
 }
 
 /// Sets the interval of the prediction by predicting both ends.
-void add_interval(const Machine& machine, const Execution& execution, Bytes size, PredictOptions options,
-                  KnownPartition& known, Prediction& prediction) {
+void add_interval(const Machine& machine, const Execution& execution, Bytes size, const Model& model,
+                  PredictOptions options, KnownPartition& known, Prediction& prediction) {
   options.trace = nullptr;
-  const std::optional<Network> fast = network_at_end(machine, prediction.source, execution.num_ranks(), true);
-  const std::optional<Network> slow =
-      network_at_end(machine, prediction.source, execution.num_ranks(), false);
+  const auto fast = network_at_end(machine, prediction.source, execution.num_ranks(), true);
+  const auto slow = network_at_end(machine, prediction.source, execution.num_ranks(), false);
+  const auto seconds = [&](const Network& network) {
+    return predict_on(network, execution, size, model, options, known).seconds;
+  };
   if (fast && slow) {
-    prediction.low = std::min(prediction.seconds, predict_on(*fast, execution, size, options, known).seconds);
-    prediction.high =
-        std::max(prediction.seconds, predict_on(*slow, execution, size, options, known).seconds);
+    prediction.low = std::min(prediction.seconds, seconds(*fast));
+    prediction.high = std::max(prediction.seconds, seconds(*slow));
   }
 }
 
@@ -266,9 +270,7 @@ std::variant<Prediction, Unpredicted> simulate(const Machine& machine, const Poi
   const Network network = build_network(machine, key.ranks);
   const std::variant<Model, Unpredicted> resolved = model_of(machine, network, key, options.backend);
   if (key.ranks == 1) {
-    Prediction nothing_to_do;
-    nothing_to_do.source = network.source;
-    return nothing_to_do;
+    return Prediction{.seconds = {}, .low = {}, .high = {}, .source = network.source};
   }
   if (const auto* unpredicted = std::get_if<Unpredicted>(&resolved)) {
     return *unpredicted;
@@ -286,12 +288,12 @@ std::variant<Prediction, Unpredicted> simulate(const Machine& machine, const Poi
   const Execution execution(schedule, buffer, key.dtype,
                             assumed_policy(machine, network, schedule, key, model, options.fidelity));
   KnownPartition known;
-  Prediction prediction = predict_on(network, execution, buffer, options, known);
+  Prediction prediction = predict_on(network, execution, buffer, model, options, known);
   if (key.algorithm != kNative) {
     prediction.policy = execution.policy();
   }
   if (options.interval) {
-    add_interval(machine, execution, buffer, options, known, prediction);
+    add_interval(machine, execution, buffer, model, options, known, prediction);
   }
   return prediction;
 }

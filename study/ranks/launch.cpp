@@ -60,7 +60,9 @@ Backend measuring_backend(const BackendRequest& request, const LaunchChoices& ch
     require_launcher(asked, request.max_ranks, choices);
     return asked;
   }
-  const BackendChoice choice = choose_backend(request.max_ranks, choices.ranks.gpu.ranks_per_gpu);
+  const BackendChoice choice =
+      choose_backend(request.max_ranks, choices.ranks.gpu.ranks_per_gpu,
+                     all_ranks_are_here(choices) && !choices.ranks.interface && !choices.ranks.rendezvous);
   const RegisteredBackend& backend = registered(choice.backend);
   if (const std::optional<std::string> none = backend.unavailable()) {
     throw Error(ErrorKind::environment,

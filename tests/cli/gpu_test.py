@@ -44,15 +44,18 @@ class WithoutGpu(RingsideCase):
                 self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
         self.assert_rejected(self.run_ringside("calibrate", "--backend", "nccl"), 3, self.reason)
 
-    def test_auto_falls_back_to_gloo_and_says_so(self):
+    def test_auto_falls_back_to_this_machines_memory_or_gloo_and_says_so(self):
         scenario = self.write("small.yaml", SCENARIO.format(""))
         out = self.folder / "out"
+        elsewhere = self.run_ringside("measure", scenario, "--wrap", "env", "--output", self.folder / "wrapped", "--time-per-point", "50 ms")
+        self.assertEqual(elsewhere.returncode, 0, elsewhere.stderr)
+        self.assertIn("Measuring with gloo", elsewhere.stderr)
         result = self.run_ringside("measure", scenario, "--output", out, "--time-per-point", "50 ms")
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertIn("Measuring with gloo", result.stderr)
+        self.assertIn("Measuring with shm", result.stderr)
         self.assertIn(f"not with nccl: {self.reason}", result.stderr)
         points = [r for r in self.records((out / "results.jsonl").read_text()) if r["record"] == "point"]
-        self.assertEqual({point["measured"]["backend"] for point in points}, {"gloo"})
+        self.assertEqual({point["measured"]["backend"] for point in points}, {"shm"})
         self.assertNotIn("shared_gpu", points[0]["measured"])
 
     def test_bad_flags_are_refused(self):

@@ -49,7 +49,7 @@ class Trace(RingsideCase):
     def test_a_real_run_stands_beside_its_prediction(self):
         records, out = self.trace(SMALL, "--measure", "--time-per-point", "0.05 s")
         measured = records[0]["measured"]
-        self.assertEqual(measured["backend"], "gloo")
+        self.assertEqual(measured["backend"], "shm")
         self.assertGreaterEqual(measured["iterations"], 5)
         self.assertGreater(measured["seconds"], 0)
         processes = self.processes(out / "trace_ring.json")

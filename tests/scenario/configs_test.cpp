@@ -191,14 +191,14 @@ TEST(Configs, WhatTheSchemasAcceptIsAcceptedByTheLoaderToo) {
   }
 }
 
-TEST(Configs, QuickstartComparesOnThisMachineOverGloo) {
+TEST(Configs, QuickstartComparesOnThisMachine) {
   const Scenario scenario = shipped_scenario("quickstart.yaml");
   EXPECT_EQ(scenario.name, "quickstart");
   EXPECT_THAT(scenario.algorithms, ElementsAre("naive", "tutorial_ring", "ring", "native"));
   EXPECT_THAT(scenario.ranks, ElementsAre(2, 4));
   EXPECT_EQ(scenario.message_sizes.front(), Bytes{4096});
   EXPECT_EQ(scenario.message_sizes.back(), Bytes{64 << 20});
-  EXPECT_EQ(scenario.backend, Backend::gloo);
+  EXPECT_EQ(scenario.backend, Backend::automatic);
   EXPECT_FALSE(scenario.machine);
 }
 

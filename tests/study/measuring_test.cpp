@@ -104,14 +104,15 @@ TEST(CalibrateStudy, TenSecondsAreEnoughForRepetitions) {
 }
 
 TEST(CalibrateStudy, ProbesReachTheLargestMessageWithinReason) {
-  const auto largest = [](std::int64_t bytes) {
+  const auto largest = [](std::int64_t bytes, Backend backend = Backend::gloo) {
     Scenario scenario;
     scenario.message_sizes = {{4}, {bytes}};
-    return largest_probe(scenario).value;
+    return largest_probe(scenario, backend).value;
   };
   EXPECT_EQ(largest(1000), 1 << 20);
   EXPECT_EQ(largest(5 << 20), 5 << 20);
   EXPECT_EQ(largest(std::int64_t{1} << 40), ProbeOptions{}.max_bytes.value);
+  EXPECT_EQ(largest(std::int64_t{1} << 40, Backend::shm), 2 * ProbeOptions{}.max_bytes.value);
 }
 
 TEST(CalibrateStudy, ProbesThatContradictEachOtherAreMadeAgain) {

@@ -4,8 +4,11 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
+#include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -142,8 +145,16 @@ TEST_F(ShmRanks, WhatItLacksIsUnsupported) {
 
 TEST_F(ShmRanks, ProbesRun) {
   ProbeOptions options = {.launch = quick().launch, .budget = {2}, .ranks = {2, 3}, .max_bytes = {1 << 20}};
+  std::map<std::pair<ProbeKind, int>, std::set<std::int64_t>> sizes;
   for (const ProbeSample& sample : probe(options, {})) {
     EXPECT_FALSE(sample.seconds.empty()) << name(sample.key.kind);
+    sizes[{sample.key.kind, sample.key.ranks}].insert(sample.key.bytes.value);
+  }
+  // Where buffering ends, and pairs twice as far; nothing is posted ahead.
+  EXPECT_TRUE(sizes[std::pair(ProbeKind::ping_pong, 2)].contains(2 << 20));
+  for (const int ranks : {2, 3}) {
+    EXPECT_TRUE(sizes[std::pair(ProbeKind::reducing_exchange, ranks)].contains(16 << 10)) << ranks;
+    EXPECT_FALSE(sizes.contains(std::pair(ProbeKind::chained_exchange_posted, ranks)));
   }
 }
 
