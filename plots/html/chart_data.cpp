@@ -102,6 +102,7 @@ std::string chart_data(const std::vector<Point>& points) {
     for (const RanksPanel& panel : group.panels) {
       json.element().begin('{');
       json.member("title").add(fmt::format("{}, {}", group.description, count_of(panel.ranks, "rank")));
+      json.member("ranks").add(panel.ranks);
       json.member("fills").add(pen.fills());
       json.member("sizes").begin('[');
       for (const std::int64_t bytes : group.sizes) {

@@ -88,8 +88,8 @@ class Browser:
             raise RuntimeError(json.dumps(answer["exceptionDetails"]))
         return answer["result"].get("value")
 
-    def open(self, file):
-        self.call("Page.navigate", url=file.as_uri())
+    def open(self, file, fragment=""):
+        self.call("Page.navigate", url=file.as_uri() + fragment)
         deadline = time.monotonic() + 60
         while (self.run("document.readyState === 'complete' && document.documentElement.dataset.ready") or "") == "":
             if time.monotonic() > deadline:
