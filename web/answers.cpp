@@ -201,6 +201,11 @@ ordered_json plan(const json& question) {
       notes.push_back(fmt::format("{}: {}", ranked.offers[offer].name, step.problem));
     }
   }
+  for (const Offer& offer : ranked.offers) {
+    for (const std::string& assumption : offer.assumptions) {
+      notes.push_back(fmt::format("{}: {}", offer.name, assumption));
+    }
+  }
   return {{"about", computes ? workload_sentence(ranked.plan) : std::string()},
           {"sentences", computes ? verdict(ranked) : std::vector<std::string>()},
           {"table", table_json(table)},

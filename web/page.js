@@ -16,8 +16,11 @@
     return ringside({ wasmBinary, print: () => {}, printErr: () => {} });
   }
   let ask;
+  const times = { start: performance.now() };
   try {
-    ask = ringsideProgram(await compiled(), files);
+    const module = await compiled();
+    times.compiled = performance.now();
+    ask = ringsideProgram(module, files);
   } catch (error) {
     problem(`This browser does not run the program of this page: ${error.message}`);
     return;
@@ -472,7 +475,7 @@
   };
   addEventListener('hashchange', begin);
   begin();
-  root.dataset.first = String(Math.round(performance.now()));
+  root.dataset.first = JSON.stringify({ ...times, answered: performance.now() });  // Milliseconds after the page was asked for.
   root.dataset.ready = '1';
   window.ringsideAsk = ask;
 })();

@@ -79,7 +79,7 @@ class Page(unittest.TestCase):
             scenario = beside if beside.exists() else SOURCE / "configs/scenarios" / beside.name
             if "golden" not in json.loads(golden.read_text().partition("\n")[0]):
                 goldens.append((golden, scenario))
-        self.assertGreaterEqual(len(goldens), 14)
+        self.assertGreaterEqual(len(goldens), 13)
         answers = self.answers([{"ask": "predict", "scenario": scenario.read_text(), "records": True} for _, scenario in goldens])
         for (golden, _), answered in zip(goldens, answers):
             self.assertNotIn("error", answered["answer"], golden.name)
