@@ -73,7 +73,8 @@ ordered_json predict(const json& question) {
         "writes a machine file to paste here");
   }
   Machine machine = *scenario.machine;
-  for (const auto& [key, value] : question.value("set", json::object()).items()) {
+  const json set = question.value("set", json::object());
+  for (const auto& [key, value] : set.items()) {
     machine = with_value(machine, {.key = key, .value = value.get<std::string>(), .origin = key});
   }
   const PredictOptions options = {.backend = scenario.backend};

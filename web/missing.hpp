@@ -9,7 +9,7 @@
 
 #include <strings.h>
 
-/// What of C++20 the library of Debian's emscripten 3.1.6 lacks; included before every source (see README.md).
+/// What of C++20 the library of Debian's emscripten 3.1.6 lacks; included before every source (README.md).
 namespace std {
 
 template <typename C, typename T, typename A>

@@ -12,7 +12,9 @@ for (const folder of ['machines', 'scenarios', 'workloads', 'workloads/tensors']
     if (fs.statSync(file).isFile()) files[`/configs/${folder}/${name}`] = fs.readFileSync(file, 'utf8');
   }
 }
-require(path.resolve(build, 'ringside.js'))().then((module) => {
+// As in the page: a start script of 2022 takes the `fetch` of newer nodes for a browser's.
+const wasmBinary = fs.readFileSync(path.join(build, 'ringside.wasm'));
+require(path.resolve(build, 'ringside.js'))({ wasmBinary }).then((module) => {
   const ask = ringsideProgram(module, files);
   for (const line of fs.readFileSync(0, 'utf8').split('\n').filter((text) => text)) {
     const start = performance.now();

@@ -114,8 +114,12 @@ class Page(unittest.TestCase):
         answers = [each["answer"] for each in self.answers(asked)]
         for text, answer in zip(bad.values(), answers):
             with tempfile.TemporaryDirectory() as folder:
-                (pathlib.Path(folder) / "scenario.yaml").write_text(text)
-                result = subprocess.run([program, "predict", "scenario.yaml"], cwd=folder, capture_output=True, text=True, check=False)
+                # Beside machines, as in the page.
+                (pathlib.Path(folder) / "machines").symlink_to(SOURCE / "configs/machines")
+                scenarios = pathlib.Path(folder) / "scenarios"
+                scenarios.mkdir()
+                (scenarios / "scenario.yaml").write_text(text)
+                result = subprocess.run([program, "predict", "scenario.yaml"], cwd=scenarios, capture_output=True, text=True, check=False)
             self.assertEqual(result.returncode, answer["status"])
             said = re.sub(r"\s+", " ", result.stderr)
             for line in answer["error"].splitlines():
