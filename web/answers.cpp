@@ -207,7 +207,11 @@ ordered_json plan(const json& question) {
       notes.push_back(fmt::format("{}: {}", offer.name, assumption));
     }
   }
-  return {{"about", computes ? workload_sentence(ranked.plan) : std::string()},
+  const std::string about =
+      computes ? workload_sentence(ranked.plan)
+               : fmt::format("all_reduce of {} of gradients in one message; ring, naive: our own algorithms",
+                             model_size(gradient_bytes(ranked.plan.workload)));
+  return {{"about", about},
           {"sentences", computes ? verdict(ranked) : std::vector<std::string>()},
           {"table", table_json(table)},
           {"notes", notes},

@@ -106,6 +106,7 @@
     : state.machine === 'topology' && state.topology ? described({ text: state.topology, gpu: state.gpu }) : { ranks: 0 });
 
   function shown() {
+    form.hidden = false;
     const sought = {
       custom: state.machine === 'custom', named: isNamed(), ranks: !isYaml(), topology: state.machine === 'topology', yaml: isYaml(),
       linked: isNamed(),
