@@ -21,7 +21,7 @@
 #include "import/parts.hpp"
 #include "study/compare.hpp"
 #include "study/logs/live.hpp"
-#include "study/logs/topology.hpp"
+#include "study/logs/this_system.hpp"
 
 namespace ringside::cli {
 namespace {

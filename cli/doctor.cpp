@@ -23,7 +23,7 @@
 #include "real/system/other_load.hpp"
 #include "real/system/this_machine.hpp"
 #include "study/inputs/shipped_files.hpp"
-#include "study/logs/topology.hpp"
+#include "study/logs/this_system.hpp"
 
 namespace ringside::cli {
 namespace {

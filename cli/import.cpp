@@ -15,7 +15,7 @@
 #include "cli/options.hpp"
 #include "common/error.hpp"
 #include "common/text.hpp"
-#include "study/logs/topology.hpp"
+#include "study/logs/this_system.hpp"
 
 namespace ringside::cli {
 namespace {

@@ -35,17 +35,19 @@ if(RINGSIDE_WERROR)
   target_compile_options(ringside_options INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-Werror>")
 endif()
 
-# What the loader has bound nobody can exchange any more.
-target_link_options(ringside_options INTERFACE LINKER:-z,relro,-z,now,-z,noexecstack)
-# What users run is hardened: calls of the C library check the sizes that they know, a function with an array notices when the stack
-# behind it was written to, and the program lies somewhere else each time. docs/security.md says what that costs.
-set(release $<CONFIG:Release>)
-set(program $<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>)
-set(shared $<STREQUAL:$<TARGET_PROPERTY:TYPE>,SHARED_LIBRARY>)
-target_compile_options(
-  ringside_options INTERFACE "$<$<AND:${release},$<COMPILE_LANGUAGE:CXX>>:-U_FORTIFY_SOURCE;-D_FORTIFY_SOURCE=2;-fstack-protector-strong>"
-                             "$<$<AND:${release},$<COMPILE_LANGUAGE:CXX>,$<NOT:${shared}>>:-fPIE>")
-target_link_options(ringside_options INTERFACE "$<$<AND:${release},${program}>:-pie>")
+# What the loader has bound nobody can exchange any more. WebAssembly has neither loader nor return addresses in its memory.
+if(NOT EMSCRIPTEN)
+  target_link_options(ringside_options INTERFACE LINKER:-z,relro,-z,now,-z,noexecstack)
+  # What users run is hardened: calls of the C library check the sizes that they know, a function with an array notices when the stack
+  # behind it was written to, and the program lies somewhere else each time. docs/security.md says what that costs.
+  set(release $<CONFIG:Release>)
+  set(program $<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>)
+  set(shared $<STREQUAL:$<TARGET_PROPERTY:TYPE>,SHARED_LIBRARY>)
+  target_compile_options(
+    ringside_options INTERFACE "$<$<AND:${release},$<COMPILE_LANGUAGE:CXX>>:-U_FORTIFY_SOURCE;-D_FORTIFY_SOURCE=2;-fstack-protector-strong>"
+                               "$<$<AND:${release},$<COMPILE_LANGUAGE:CXX>,$<NOT:${shared}>>:-fPIE>")
+  target_link_options(ringside_options INTERFACE "$<$<AND:${release},${program}>:-pie>")
+endif()
 
 set(RINGSIDE_SANITIZE "" CACHE STRING "Sanitizers to build with: address,undefined or thread")
 if(RINGSIDE_SANITIZE)
@@ -75,9 +77,9 @@ endif()
 
 option(RINGSIDE_COVERAGE "Count which lines of real/backend/nccl its rehearsal runs (scripts/coverage)" OFF)
 
-# For what only reads and writes text: -O1 compiles a fifth faster than -O2.
+# For what only reads and writes text: -O1 compiles a fifth faster than -O2; a page has to be small.
 function(ringside_compiles_fast target)
-  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:$<IF:$<BOOL:${EMSCRIPTEN}>,-Os,-O1>>)
 endfunction()
 
 # Several sources compiled as one file share what they parse and instantiate: a whole build takes half the time, a changed file

@@ -1,86 +1,15 @@
 #include "study/predict.hpp"
 
-#include <algorithm>
-#include <set>
-#include <variant>
+#include <utility>
 
 #include <fmt/format.h>
 
-#include "analysis/comparison/disturbance_sentences.hpp"
-#include "analysis/comparison/policy_sentences.hpp"
-#include "analysis/comparison/verdict.hpp"
 #include "common/error.hpp"
-#include "common/text.hpp"
-#include "sim/topology/gpu_models.hpp"
+#include "results/journal.hpp"
 #include "study/calibrate.hpp"
-#include "study/inputs/scenario_points.hpp"
 
 namespace ringside::study {
 namespace {
-
-/// A GPU that no data sheet is known of is taken for one of its kind.
-void say_what_a_gpu_is_taken_for(const Machine& machine, const Observer& observer) {
-  if (!machine.gpu || machine.calibrated) {
-    return;
-  }
-  const GpuModel gpu = gpu_model(machine);
-  if (gpu.taken_from == 0) {
-    return;
-  }
-  const auto rate = [](double value) { return format(BytesPerSecond{value}); };
-  observer.note(fmt::format(
-      "No data sheet of {} is known: it is taken for one of the {} GPUs{} {}, whose memory passes {}.",
-      gpu.name, gpu.taken_from, gpu.architecture ? fmt::format(" ({})", name(*gpu.architecture)) : "",
-      gpu.alike ? "that have such links or architecture" : "of the catalogue",
-      gpu.memory_bandwidth.low < gpu.memory_bandwidth.high
-          ? fmt::format("{} to {}", rate(gpu.memory_bandwidth.low), rate(gpu.memory_bandwidth.high))
-          : rate(gpu.memory_bandwidth.typical)));
-}
-
-/// Where ranks stand that do not fill their nodes.
-void say_placement(const Scenario& scenario, const Observer& observer) {
-  if (!scenario.machine || !scenario.machine->gpus_per_node) {
-    return;
-  }
-  const int gpus = *scenario.machine->gpus_per_node;
-  const int per_node = scenario.machine->ranks_per_node.value_or(gpus);
-  for (const int ranks : scenario.ranks) {
-    const int nodes = (ranks + per_node - 1) / per_node;
-    const int last = ranks - (nodes - 1) * per_node;
-    const bool fills = last == gpus && per_node == gpus;
-    if (ranks < 2 || (fills && nodes == scenario.machine->nodes)) {
-      continue;
-    }
-    const std::string where =
-        fills              ? fmt::format("on {} of the {} nodes of {} GPUs",
-                            nodes == 1 ? "the first" : std::to_string(nodes), scenario.machine->nodes, gpus)
-        : nodes == 1       ? fmt::format("on the first {} of one node's {} GPUs", ranks, gpus)
-        : last == per_node ? fmt::format("{} on each of {} nodes of {} GPUs", per_node, nodes, gpus)
-                           : fmt::format("{} on each of {} nodes of {} GPUs, and {} on one more", per_node,
-                                         nodes - 1, gpus, last);
-    observer.note(fmt::format("{} ranks stand {}.", ranks, where));
-  }
-}
-
-/// A replay knows no link that messages share, but for how long the busiest takes to carry them all.
-void say_what_replay_leaves_out(const std::vector<Point>& points, const Observer& observer) {
-  std::set<std::string> links;
-  std::int64_t held_back = 0;
-  for (const Point& point : points) {
-    if (point.predicted && point.predicted->fidelity == Fidelity::replay &&
-        !point.predicted->limits.empty()) {
-      links.insert(point.predicted->limits.front().link);
-      ++held_back;
-    }
-  }
-  if (held_back > 0) {
-    const std::vector<std::string> named(links.begin(), links.end());
-    observer.note(
-        fmt::format("Replay gives each message its own links. At {} the busiest link alone takes longer, and "
-                    "its time counts: {}. Fidelity flow shares links.",
-                    count_of(held_back, "point"), first_few(named, 4)));
-  }
-}
 
 /// Beside the file of an earlier prediction, which it then replaces; one of something else is kept beside it.
 void write_predictions(PointStudy& study, const Invocation& invocation, const Observer& observer) {
@@ -99,80 +28,6 @@ void write_predictions(PointStudy& study, const Invocation& invocation, const Ob
 }
 
 }  // namespace
-
-void require_use_of_nodes(const Scenario& scenario) {
-  if (!scenario.machine || scenario.machine->nodes < 2 || !scenario.machine->gpus_per_node) {
-    return;
-  }
-  const int per_node = scenario.machine->ranks_per_node.value_or(*scenario.machine->gpus_per_node);
-  const int most = *std::max_element(scenario.ranks.begin(), scenario.ranks.end());
-  if (most > 1 && most <= per_node) {
-    throw Error(ErrorKind::bad_input,
-                fmt::format("{}: ranks: {} of them all stand on the first of {} nodes of {} GPUs; ask for up "
-                            "to {}, place fewer "
-                            "on each node (`ranks_per_node`), or write `nodes: 1`",
-                            scenario.file.string(), most, scenario.machine->nodes,
-                            *scenario.machine->gpus_per_node, scenario.machine->nodes * per_node));
-  }
-}
-
-Conclusions conclude(const std::vector<Point>& points, bool fitted) {
-  Conclusions conclusions{.pair = choose_pair(points)};
-  if (conclusions.pair) {
-    for (const Verdict& verdict : verdicts(points, *conclusions.pair)) {
-      conclusions.records.emplace_back(verdict);
-    }
-    conclusions.crossovers = crossovers(points, *conclusions.pair);
-    for (const Crossover& crossover : conclusions.crossovers) {
-      conclusions.records.emplace_back(crossover);
-    }
-  }
-  conclusions.accuracy = accuracy(points);
-  for (const Accuracy& record : conclusions.accuracy) {
-    conclusions.records.emplace_back(record);
-  }
-  if (fitted) {
-    conclusions.fitted = fitted_curves(points);
-  }
-  conclusions.sentences = verdict_sentences(points);
-  const std::vector<std::string> policies = policy_sentences(points);
-  conclusions.sentences.insert(conclusions.sentences.end(), policies.begin(), policies.end());
-  return conclusions;
-}
-
-void say_what_disturbed(PointStudy& study) {
-  if (std::optional<std::string> sentence = disturbance_sentence(study.machine)) {
-    study.conclusions.sentences.push_back(*std::move(sentence));
-  }
-}
-
-std::optional<SpeedupGrid> speedup_grid(const PointStudy& study) {
-  return study.conclusions.pair ? std::optional(ringside::speedup_grid(study.scenario, study.machine,
-                                                                       study.points, *study.conclusions.pair))
-                                : std::nullopt;
-}
-
-std::vector<std::string> predict_points(std::vector<Point>& points, const Machine& machine,
-                                        const PredictOptions& options, const Observer& observer) {
-  std::set<std::string> reasons;
-  std::vector<std::string> noted;
-  for (Point& point : points) {
-    if (point.predicted) {
-      continue;
-    }
-    const auto outcome = ringside::predict(machine, point.key, options);
-    if (const auto* prediction = std::get_if<Prediction>(&outcome)) {
-      point.predicted = *prediction;
-    } else {
-      const std::string& reason = std::get<Unpredicted>(outcome).reason;
-      if (reasons.insert(point.key.algorithm + reason).second) {
-        noted.push_back(fmt::format("No prediction of {}: {}", point.key.algorithm, reason));
-        observer.note(noted.back());
-      }
-    }
-  }
-  return noted;
-}
 
 PreparedPrediction prepare(const PredictRequest& request, const Invocation& invocation,
                            const Observer& observer) {
@@ -202,15 +57,8 @@ PreparedPrediction prepare(const PredictRequest& request, const Invocation& invo
 PointStudy predict(const PredictRequest& request, const Invocation& invocation, const Observer& observer) {
   require_use_of_nodes(request.scenario);
   PreparedPrediction prepared = prepare(request, invocation, observer);
-  PointStudy study{.scenario = std::move(prepared.scenario), .machine = std::move(prepared.machine)};
-  say_placement(study.scenario, observer);
-  study.points = open_points(points_of(study.scenario));
-  study.unpredicted = predict_points(study.points, study.machine, prepared.options, observer);
-  say_what_replay_leaves_out(study.points, observer);
-  say_what_a_gpu_is_taken_for(study.machine, observer);
-  require_use_of_known(study.points, study.machine, request.native);
-
-  study.conclusions = conclude(study.points, false);
+  PointStudy study = predicted(std::move(prepared.scenario), std::move(prepared.machine), prepared.options,
+                               request.native, observer);
   study.unwritable = prepared.unwritable;
   if (!study.unwritable) {
     try {
@@ -220,8 +68,6 @@ PointStudy predict(const PredictRequest& request, const Invocation& invocation, 
       study.unwritable = error;  // A full disk, say: the answer needs no file.
     }
   }
-  say_what_disturbed(study);
-  study.native = native_findings(study.points, study.machine);
   return study;
 }
 

@@ -2,64 +2,17 @@
 
 #include <filesystem>
 #include <optional>
-#include <string>
-#include <vector>
 
-#include "analysis/comparison/accuracy.hpp"
-#include "analysis/comparison/crossover.hpp"
-#include "analysis/comparison/speedup_grid.hpp"
-#include "analysis/fitted.hpp"
 #include "common/error.hpp"
-#include "results/journal.hpp"
-#include "results/point.hpp"
 #include "scenario/scenario.hpp"
 #include "sim/predict.hpp"
 #include "study/inputs/invocation.hpp"
 #include "study/inputs/known.hpp"
+#include "study/predicted.hpp"
 #include "study/ranks/launch.hpp"
 #include "study/ranks/observer.hpp"
 
 namespace ringside::study {
-
-/// What follows from points: the records at the end of a journal, and sentences for people.
-struct Conclusions {
-  std::vector<Record> records = {};  ///< What the rest says, in the order of a journal.
-  std::optional<AlgorithmPair> pair = {};
-  std::vector<Crossover> crossovers = {};
-  std::vector<Accuracy> accuracy = {};
-  std::vector<FittedCurve> fitted = {};
-  std::vector<std::string> sentences =
-      {};  ///< The verdict, and where the two sides ran under other policies.
-};
-
-/// Draws the conclusions. `fitted` asks for curves fitted to the measurements.
-Conclusions conclude(const std::vector<Point>& points, bool fitted);
-
-struct PointStudy;
-
-/// Where this machine was disturbed while it was probed, a sentence more.
-void say_what_disturbed(PointStudy& study);
-
-/// Points of a scenario with all that is known of them; what predict, measure and compare give.
-struct PointStudy {
-  Scenario scenario;
-  Machine machine;
-  std::vector<Point> points = {};
-  std::filesystem::path file = {};  ///< The journal, complete.
-  /// Why there is no journal and no place for charts; the rest is known all the same.
-  std::optional<Error> unwritable = {};
-  Conclusions conclusions = {};
-  NativeFindings native = {};                 ///< What was found out by predict() alone.
-  std::vector<std::string> unpredicted = {};  ///< Why points have no prediction, each reason once.
-};
-
-/// The predicted speedup over a wider range than was asked for; none with fewer than two algorithms of ours.
-std::optional<SpeedupGrid> speedup_grid(const PointStudy& study);
-
-/// Predicts the points that have no prediction yet; a point that cannot be predicted keeps none, and the
-/// reasons are noted once each, and given back.
-std::vector<std::string> predict_points(std::vector<Point>& points, const Machine& machine,
-                                        const PredictOptions& options, const Observer& observer);
 
 struct PredictRequest {
   Scenario scenario;
@@ -72,9 +25,6 @@ struct PredictRequest {
 /// Predicts a scenario and writes `predictions.jsonl`. Throws Error{bad_input}; a folder that cannot be
 /// written is no reason not to answer.
 PointStudy predict(const PredictRequest& request, const Invocation& invocation, const Observer& observer);
-
-/// Throws where all ranks of a machine of several nodes stand on the first: not what was meant.
-void require_use_of_nodes(const Scenario& scenario);
 
 /// Scenario, machine and options of a request, which predict() and sweep() both begin with.
 struct PreparedPrediction {

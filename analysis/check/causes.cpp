@@ -212,7 +212,8 @@ double mean_over(const std::vector<double>& values) {
 
 /// Most probable first.
 std::vector<SuspectedCause> by_probability(std::vector<Candidate> candidates) {
-  const double most = std::ranges::max(candidates, {}, &Candidate::weight).weight;
+  const auto lighter = [](const Candidate& a, const Candidate& b) { return a.weight < b.weight; };
+  const double most = std::max_element(candidates.begin(), candidates.end(), lighter)->weight;
   double total = 0;
   for (const Candidate& candidate : candidates) {
     total += std::exp(candidate.weight - most);
@@ -222,7 +223,9 @@ std::vector<SuspectedCause> by_probability(std::vector<Candidate> candidates) {
     candidate.suspected.probability = std::exp(candidate.weight - most) / total;
     result.push_back(std::move(candidate.suspected));
   }
-  std::ranges::stable_sort(result, std::greater(), &SuspectedCause::probability);
+  std::stable_sort(result.begin(), result.end(), [](const SuspectedCause& a, const SuspectedCause& b) {
+    return a.probability > b.probability;
+  });
   return result;
 }
 

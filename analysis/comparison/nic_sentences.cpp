@@ -24,15 +24,16 @@ struct NicRange {
 /// In the order of their first prediction.
 std::vector<NicRange> ranges_of(std::span<const AlgorithmNics> predicted) {
   std::vector<NicRange> ranges;
-  for (const auto& [algorithm, nics] : predicted) {
+  for (const AlgorithmNics& each : predicted) {
     const auto known = std::find_if(ranges.begin(), ranges.end(), [&](const NicRange& range) {
-      return range.algorithm == algorithm && range.of == nics.of;
+      return range.algorithm == each.algorithm && range.of == each.nics.of;
     });
     if (known == ranges.end()) {
-      ranges.push_back({.algorithm = algorithm, .of = nics.of, .least = nics.used, .most = nics.used});
+      ranges.push_back(
+          {.algorithm = each.algorithm, .of = each.nics.of, .least = each.nics.used, .most = each.nics.used});
     } else {
-      known->least = std::min(known->least, nics.used);
-      known->most = std::max(known->most, nics.used);
+      known->least = std::min(known->least, each.nics.used);
+      known->most = std::max(known->most, each.nics.used);
     }
   }
   return ranges;

@@ -1,7 +1,6 @@
 #include "cli/reports/check_report.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <filesystem>
 
@@ -11,8 +10,8 @@
 
 #include "analysis/comparison/comparison.hpp"
 #include "cli/console.hpp"
+#include "cli/reports/check_tables.hpp"
 #include "cli/reports/report.hpp"
-#include "common/numbers.hpp"
 #include "common/text.hpp"
 #include "plots/charts/charts.hpp"
 
@@ -20,30 +19,6 @@ namespace ringside::cli {
 namespace {
 
 using nlohmann::ordered_json;
-
-std::string_view sizes_of(SizeBand band) {
-  constexpr std::array<std::string_view, kNumSizeBands> kSizes = {"up to 64 KiB", "up to 16 MiB", "above"};
-  return kSizes.at(static_cast<std::size_t>(band));
-}
-
-std::string verdict_of(const BandVerdict& band, std::string_view others) {
-  switch (band.standing) {
-    case Standing::slower:
-      // Nobody knows a thousand such machines.
-      return fmt::format("slower than {} of {}", percent(std::min(1 - band.share_as_slow, 0.999), 1), others);
-    case Standing::faster:
-      return "faster than expected: is the description right?";
-    case Standing::held_back:
-      return "slow for a known reason";
-    case Standing::incomplete:
-      return "as expected, but incomplete";
-    case Standing::failed:
-      return "as expected, but its results do not count";
-    case Standing::healthy:
-      break;
-  }
-  return "healthy";
-}
 
 ordered_json record_of(const SuspectedCause& cause) {
   return {{"cause", std::string(name(cause.cause))},
@@ -85,52 +60,17 @@ ordered_json record_of(const study::LogCheck& check) {
           {"held_back", check.check.held_back ? record_of(*check.check.held_back) : ordered_json()}};
 }
 
-void print_cause(const std::string& before, const SuspectedCause& suspected) {
-  const std::string ratio = suspected.cause == Cause::something_else
-                                ? ""
-                                : fmt::format("; predicted: {} the bandwidth", factor_text(suspected.ratio));
-  print_line(
-      fmt::format("{}{} ({}{})", before, sentence(suspected.cause), percent(suspected.probability), ratio));
-  for (const std::string& evidence : suspected.evidence) {
-    print_line("   " + evidence);
-  }
-  if (const std::string_view command = telling_command(suspected.cause); !command.empty()) {
-    print_line(fmt::format("   to tell: {}", command));
-  }
-}
-
-void print_causes(const MachineCheck& check) {
-  const std::vector<SuspectedCause> causes = likely_causes(check);
-  if (!check.alarmed() && causes.empty()) {
-    return;
-  }
-  print_line(
-      !check.alarmed()
-          ? "\nMany such machines are as slow. If this one was faster before, these causes fit its times:"
-      : causes.empty() ? "\nNo cause that ringside knows is likelier than a slow but healthy machine."
-                       : "\nLikely causes, most likely first:");
-  int number = 0;
-  for (const SuspectedCause& suspected : causes) {
-    print_cause(fmt::format("{}. ", ++number), suspected);
+void print_lines(const std::vector<std::string>& lines) {
+  for (const std::string& line : lines) {
+    print_line(line);
   }
 }
 
 void print_bands(const MachineCheck& check, std::string_view others) {
-  if (check.bands.empty()) {
-    return;
+  if (!check.bands.empty()) {
+    const TextTable bands = bands_table(check, others);
+    print(table(bands.header, bands.rows));
   }
-  Rows rows;
-  for (const BandVerdict& band : check.bands) {
-    rows.push_back({std::string(sizes_of(band.band)), std::to_string(band.points), format(band.bytes),
-                    rate_text(band.measured),
-                    fmt::format("{} ({} to {})", rate_text(band.expected.typical),
-                                rate_text(band.expected.low), rate_text(band.expected.high)),
-                    factor_text(band.ratio), percent(band.share_as_slow, band.share_as_slow < 0.1 ? 1 : 0),
-                    verdict_of(band, others)});
-  }
-  print(table({"sizes", ">rows", ">at", ">GB/s", fmt::format("{} reach (90 %)", others), ">ratio", ">slower",
-               "verdict"},
-              rows));
 }
 
 }  // namespace
@@ -177,59 +117,13 @@ void print_check(const study::LogCheck& check, const CommonOptions& common) {
     print_record(record_of(check));
     return;
   }
-  if (check.check.points.empty()) {
-    print_line(fmt::format("{}: no time that counts, on {}", check.log, check.machine.name));
-  } else {
-    const PointKey& key = check.check.points.front().key;
-    print_line(fmt::format("{}: {} of {} on {} ranks{} {}{}", check.log,
-                           count_of(check.check.points.size(), "size"), name(key.collective), key.ranks,
-                           check.check.nics && !check.recognised
-                               ? fmt::format(" on {} nodes, described as", check.check.nics->nodes)
-                               : " of",
-                           check.machine.name, check.recognised ? ", as the log says" : ""));
-  }
-  for (const std::string& assumption : check.assumptions) {
-    print_line(assumption);
-  }
-  for (const std::string& note : check.notes) {
-    print_line(note);
-  }
-  if (check.wrong_results > 0) {
-    print_line(fmt::format("{} rows had wrong results, whatever their speed", check.wrong_results));
-  }
-  for (const std::string& failure : check.failures) {
-    print_line("The run failed: " + failure);
-  }
-  if (check.incomplete) {
-    print_line(
-        "Incomplete: the last lines of a run (`Out of bounds values`, `Avg bus bandwidth`) are missing.");
-  }
+  print_lines(check_start(check));
   print_bands(check.check, "such machines");
   if (check.beside_baseline) {
     print_line("\nbeside its baseline:");
     print_bands(*check.beside_baseline, "its runs");
   }
-  if (!check.check.bands.empty()) {
-    print_line(
-        "GB/s: bus bandwidth. ratio: measured / predicted bandwidth, above 1 is faster. slower: share of "
-        "such "
-        "machines.");
-  }
-  if (check.check.nics) {
-    print_line(sentence(*check.check.nics));
-  }
-  if (check.check.alarmed()) {
-    print_causes(check.check);
-    return;
-  }
-  if (const auto& cause = check.check.held_back) {
-    print_cause("Known reason: ", *cause);
-  }
-  for (const CauseEvidence& evidence : check.check.hints) {
-    print_line(fmt::format("Not slow, but {}: {}. To tell: {}", evidence.sentence, sentence(evidence.cause),
-                           telling_command(evidence.cause)));
-  }
-  print_causes(check.check);
+  print_lines(check_end(check));
 }
 
 std::string folder_of(const study::LogCheck& check) {

@@ -100,6 +100,8 @@ std::string enough_sentence(const study::PlanStudy& study) {
       accumulate ? fmt::format(", or with {} micro-batches per step", *found.accumulate_for_10_percent) : "");
 }
 
+void print_table(const TextTable& shown) { print(table(shown.header, shown.rows)); }
+
 void print_lines(const std::vector<std::string>& lines) {
   for (const std::string& line : lines) {
     print_line(line);
@@ -151,8 +153,8 @@ void print_remedies(const study::PlanStudy& study) {
 }
 
 void print_thresholds(const study::PlanStudy& study) {
-  const std::string thresholds = thresholds_table(study);
-  if (thresholds.empty()) {
+  const TextTable thresholds = thresholds_table(study);
+  if (thresholds.rows.empty()) {
     return;
   }
   print_line();
@@ -160,7 +162,7 @@ void print_thresholds(const study::PlanStudy& study) {
   print_line(
       "GPUs up to which one more adds at least half of a GPU's speed; size and GPUs from which ring beats "
       "naive");
-  print(thresholds);
+  print_table(thresholds);
 }
 
 // --- One screen --------------------------------------------------------------------------------------------
@@ -237,7 +239,7 @@ void print_buckets(const study::PlanStudy& study, const PlanView& view) {
     print_problems(study);
     return;
   }
-  print(offers_table(study, view.top));
+  print_table(offers_table(study, view.top));
   const auto usable = std::count_if(ranked.candidates.begin(), ranked.candidates.end(),
                                     [](const RankedStep& one) { return one.step.usable(); });
   print_more(view.top, static_cast<std::size_t>(usable), study.file.string());
@@ -264,8 +266,8 @@ void print_buckets(const study::PlanStudy& study, const PlanView& view) {
 }
 
 void print_gradients(const study::PlanStudy& study) {
-  if (const std::string rows = gradients_table(study); !rows.empty()) {
-    print(rows);
+  if (const TextTable shown = gradients_table(study); !shown.rows.empty()) {
+    print_table(shown);
     print_line(fmt::format("all_reduce of {} of gradients in one message; ring, naive: our own algorithms",
                            model_size(gradient_bytes(study.ranked.plan.workload))));
   }
@@ -281,7 +283,7 @@ void print_layouts(const study::PlanStudy& study, const PlanView& view) {
   if (!ranked.instead.empty()) {
     print_line(ranked.instead);
   }
-  print(layouts_table(study, view.top));
+  print_table(layouts_table(study, view.top));
   print_more(view.top, ranked.order.size(), study.file.string());
   std::vector<Remark> problems;
   std::vector<std::string> assumptions;

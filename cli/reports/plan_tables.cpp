@@ -30,19 +30,18 @@ struct Column {
   std::function<std::string(const OfferRow&)> cell;
 };
 
-std::string table_of(const std::vector<Column>& columns, const std::vector<OfferRow>& rows) {
-  std::vector<std::string> header;
+TextTable table_of(const std::vector<Column>& columns, const std::vector<OfferRow>& rows) {
+  TextTable table;
   for (const Column& column : columns) {
-    header.push_back(column.header);
+    table.header.push_back(column.header);
   }
-  std::vector<std::vector<std::string>> cells;
   for (const OfferRow& row : rows) {
-    std::vector<std::string>& line = cells.emplace_back();
+    std::vector<std::string>& line = table.rows.emplace_back();
     for (const Column& column : columns) {
       line.push_back(column.cell(row));
     }
   }
-  return table(header, cells);
+  return table;
 }
 
 std::vector<OfferRow> shown_rows(const study::PlanStudy& study) {
@@ -142,7 +141,7 @@ Column threshold_column(const char* header, std::function<std::string(const Thre
 
 }  // namespace
 
-std::string offers_table(const study::PlanStudy& study, std::size_t top) {
+TextTable offers_table(const study::PlanStudy& study, std::size_t top) {
   std::vector<OfferRow> rows = shown_rows(study);
   constexpr const char* kUnit = "1 M samples";
   const std::string currency = currency_header(rows, kUnit);
@@ -164,7 +163,7 @@ std::string offers_table(const study::PlanStudy& study, std::size_t top) {
       rows);
 }
 
-std::string thresholds_table(const study::PlanStudy& study) {
+TextTable thresholds_table(const study::PlanStudy& study) {
   std::vector<OfferRow> rows = shown_rows(study);
   std::erase_if(rows, [](const OfferRow& row) { return row.offer().gpus < 2; });
   if (rows.empty()) {
@@ -206,7 +205,7 @@ std::string thresholds_table(const study::PlanStudy& study) {
                   rows);
 }
 
-std::string gradients_table(const study::PlanStudy& study) {
+TextTable gradients_table(const study::PlanStudy& study) {
   std::vector<OfferRow> rows;
   for (const std::size_t index : study.ranked.order) {
     if (study.ranked.candidates[index].step.usable()) {
@@ -234,7 +233,7 @@ std::string gradients_table(const study::PlanStudy& study) {
                   rows);
 }
 
-std::string layouts_table(const study::PlanStudy& study, std::size_t top) {
+TextTable layouts_table(const study::PlanStudy& study, std::size_t top) {
   std::vector<OfferRow> rows;
   for (const std::size_t index : study.ranked.order) {
     rows.push_back({&study.ranked, index});

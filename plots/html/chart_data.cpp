@@ -101,6 +101,7 @@ std::string chart_data(const std::vector<Point>& points, const std::vector<HtmlC
         all.push_back(series_of(*series, pen));
       }
       json.push_back({{"title", fmt::format("{}, {}", group.description, count_of(panel.ranks, "rank"))},
+                      {"ranks", panel.ranks},
                       {"fills", pen.fills()},
                       {"sizes", sizes},
                       {"series", all}});

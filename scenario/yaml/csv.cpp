@@ -38,7 +38,8 @@ class CsvReader {
  private:
   std::string plain_cell() {
     const std::size_t end = std::min(text_.find_first_of(",\r\n", at_), text_.size());
-    return std::string(text_.substr(std::exchange(at_, end), end - at_));
+    const std::size_t start = std::exchange(at_, end);
+    return std::string(text_.substr(start, end - start));
   }
 
   std::string quoted_cell() {

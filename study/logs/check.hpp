@@ -16,7 +16,6 @@
 #include "import/import.hpp"
 #include "import/machine/run_facts.hpp"
 #include "scenario/machine/named_machine.hpp"
-#include "study/inputs/invocation.hpp"
 #include "study/logs/topology.hpp"
 #include "study/ranks/observer.hpp"
 

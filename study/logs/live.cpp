@@ -11,7 +11,7 @@
 #include "real/system/this_machine.hpp"
 #include "study/compare.hpp"
 #include "study/inputs/scenario_points.hpp"
-#include "study/logs/topology.hpp"
+#include "study/logs/this_system.hpp"
 
 namespace ringside::study {
 namespace {

@@ -11,8 +11,6 @@
 #include "analysis/plan/plan_sentences.hpp"
 #include "analysis/sharding/ways_out.hpp"
 #include "common/error.hpp"
-#include "results/codec/reader.hpp"
-#include "results/journal.hpp"
 #include "scenario/keys.hpp"
 #include "scenario/machine/override.hpp"
 #include "sim/topology/gpu_models.hpp"
@@ -100,41 +98,6 @@ std::vector<ShownOffer> shown_of(Planner& planner, const Ranked& ranked, std::si
   return shown;
 }
 
-void add(const Thresholds& found, OfferRecord& record) {
-  record.bandwidth_factor_for_5_percent = found.factor_for_5_percent;
-  record.bandwidth_factor_for_10_percent = found.factor_for_10_percent;
-  record.gpus_stop_paying = found.gpus_stop_paying;
-  if (found.ring) {
-    record.ring = found.ring->value;
-  }
-  if (found.naive) {
-    record.naive = found.naive->value;
-  }
-  record.ring_from_bytes = found.ring_from_bytes;
-  record.ring_from_gpus = found.ring_from_gpus;
-}
-
-std::filesystem::path write_records(const PlanStudy& study, const Invocation& invocation) {
-  const Plan& plan = study.ranked.plan;
-  Journal journal = Journal::create(
-      study.directory / "plan.jsonl",
-      plain_header(invocation,
-                   {.name = plan.name, .file = plan.file.string(), .text = read_text(plan.file)}));
-  for (const std::size_t index : study.ranked.order) {
-    OfferRecord record = record_of(study.ranked, index);
-    const auto shown = std::find_if(study.shown.begin(), study.shown.end(),
-                                    [&](const ShownOffer& one) { return one.candidate == index; });
-    if (shown != study.shown.end()) {
-      add(shown->thresholds, record);
-      if (!shown->best_way.empty()) {
-        record.best_way = shown->best_way;
-      }
-    }
-    journal.append(record);
-  }
-  return journal.file();
-}
-
 /// Shown offers whose name has one of these parts; without parts, the best and the first offer.
 std::vector<const ShownOffer*> to_explain(const PlanStudy& study, const std::vector<std::string>& parts) {
   std::vector<const ShownOffer*> places;
@@ -203,7 +166,7 @@ std::vector<Offer> more_offers(const PlanRequest& request, const Plan& plan, con
   return more;
 }
 
-PlanStudy plan(const PlanRequest& request, const Invocation& invocation, const Observer& observer) {
+PlanStudy planned(const PlanRequest& request, const Observer& observer) {
   Plan loaded = loaded_plan(request, observer);
   std::optional<Planner> asked(std::in_place, loaded);
   PlanStudy study{.ranked = steps_on(loaded, loaded.offers, *asked)};
@@ -222,10 +185,6 @@ PlanStudy plan(const PlanRequest& request, const Invocation& invocation, const O
   const bool in_buckets = computes(loaded.workload) && !loaded.shards();
   if (in_buckets) {
     study.shown = shown_of(planner, study.ranked, static_cast<std::size_t>(request.top));
-  }
-  study.directory = output_directory(invocation, loaded.name);
-  study.file = write_records(study, invocation);
-  if (in_buckets) {
     add_explanations(planner, request, study);
   }
   return study;

@@ -9,11 +9,12 @@
 #include "analysis/plan/thresholds.hpp"
 #include "results/codec/record.hpp"
 #include "scenario/plan/plan.hpp"
-#include "study/inputs/invocation.hpp"
 #include "study/inputs/sweep_values.hpp"
 #include "study/ranks/observer.hpp"
 
 namespace ringside::study {
+
+struct Invocation;
 
 struct PlanRequest {
   std::filesystem::path plan;
@@ -58,7 +59,10 @@ struct PlanStudy {
   std::filesystem::path file = {};  ///< `plan.jsonl`, complete.
 };
 
-/// What every offer takes and costs, ranked; writes `plan.jsonl`. Throws Error{bad_input}.
+/// What every offer takes and costs, ranked; no file is written. Throws Error{bad_input}.
+PlanStudy planned(const PlanRequest& request, const Observer& observer);
+
+/// The same, and writes `plan.jsonl`.
 PlanStudy plan(const PlanRequest& request, const Invocation& invocation, const Observer& observer);
 
 /// The best offer of one combination of swept values; of a plan with `sharding` with its best layout.

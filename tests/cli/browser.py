@@ -88,9 +88,9 @@ class Browser:
             raise RuntimeError(json.dumps(answer["exceptionDetails"]))
         return answer["result"].get("value")
 
-    def open(self, place):
+    def open(self, place, fragment=""):
         """A file, or an address."""
-        self.call("Page.navigate", url=place if isinstance(place, str) else place.as_uri())
+        self.call("Page.navigate", url=(place if isinstance(place, str) else place.as_uri()) + fragment)
         deadline = time.monotonic() + 60
         while (self.run("document.readyState === 'complete' && document.documentElement.dataset.ready") or "") == "":
             if time.monotonic() > deadline:

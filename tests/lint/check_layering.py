@@ -10,10 +10,11 @@ from check_text import report  # pylint: disable=wrong-import-position
 
 # In the order in which data flows: records and schedules below those who simulate and run, and a library between those who
 # decide (study) and those who print (cli).
-MODULES = ["common", "results", "scenario", "schedule", "sim", "real", "import", "analysis", "study", "plots", "ringside", "cli", "lab"]
+MODULES = ["common", "results", "scenario", "schedule", "sim", "real", "import", "analysis", "study", "plots", "ringside", "cli", "lab", "web"]
 # Modules that stand below another in this list and still never see it: what is predicted and what is measured meet in results/.
 APART = {("real", "sim"), ("import", "real"), ("analysis", "real"), ("analysis", "import"), ("plots", "real"), ("plots", "import"), ("plots", "study"),
-         ("ringside", "sim"), ("ringside", "import"), ("ringside", "analysis"), ("ringside", "study"), ("ringside", "plots")}
+         ("ringside", "sim"), ("ringside", "import"), ("ringside", "analysis"), ("ringside", "study"), ("ringside", "plots"),
+         ("web", "real"), ("web", "ringside"), ("web", "lab")}
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
 # Modules that see only some of those above them, whatever the list becomes: what a record is depends on nobody who fills it, and how
 # a schedule runs on nobody who runs it.

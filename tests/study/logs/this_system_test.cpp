@@ -1,4 +1,4 @@
-#include "study/logs/topology.hpp"
+#include "study/logs/this_system.hpp"
 
 #include <filesystem>
 

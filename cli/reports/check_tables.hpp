@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/reports/point_tables.hpp"
+#include "study/logs/check.hpp"
+
+/// What `ringside check` says of one log: lines, the table of its bands of sizes, and lines again.
+namespace ringside::cli {
+
+std::vector<std::string> check_start(const study::LogCheck& check);
+/// A row per band; `others` says beside whom: `such machines`.
+TextTable bands_table(const MachineCheck& check, std::string_view others);
+std::vector<std::string> check_end(const study::LogCheck& check);
+
+}  // namespace ringside::cli
