@@ -108,7 +108,7 @@ class TheScriptOfTheFirstMinutes(Rehearsal):
 
 
 class TheBundle(Rehearsal):
-    """scripts/bundle.md, as on a rented machine: nothing is set, and NCCL and the driver are somewhere else."""
+    """examples/launch/bundle.md, as on a rented machine: nothing is set, and NCCL and the driver are somewhere else."""
 
     def setUp(self):
         super().setUp()
