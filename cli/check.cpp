@@ -15,6 +15,7 @@
 #include "cli/options.hpp"
 #include "cli/reports/check_fleet.hpp"
 #include "cli/reports/check_report.hpp"
+#include "cli/reports/check_tables.hpp"
 #include "cli/reports/html_report.hpp"
 #include "common/error.hpp"
 #include "common/text.hpp"

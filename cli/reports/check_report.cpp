@@ -75,16 +75,6 @@ void print_bands(const MachineCheck& check, std::string_view others) {
 
 }  // namespace
 
-std::string verdict_line(const study::LogCheck& check) {
-  std::string line = check.failure();
-  for (const BandVerdict& band : check.check.bands) {
-    line += fmt::format("{}{}: {}", line.empty() ? "" : "; ",
-                        band.band == SizeBand::large ? "above 16 MiB" : sizes_of(band.band),
-                        verdict_of(band, "such machines"));
-  }
-  return line;
-}
-
 ordered_json bands_of(const std::vector<BandVerdict>& verdicts) {
   ordered_json bands = ordered_json::array();
   for (const BandVerdict& band : verdicts) {

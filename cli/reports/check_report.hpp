@@ -14,9 +14,6 @@ namespace ringside::cli {
 /// One row of a run that still goes on.
 void print_live_row(const Point& point);
 
-/// The verdict of each band of sizes in one line, or why the results do not count.
-std::string verdict_line(const study::LogCheck& check);
-
 /// Verdicts per band of sizes, and the likely causes where one is slow.
 void print_check(const study::LogCheck& check, const CommonOptions& common);
 /// The name of its folder for results.

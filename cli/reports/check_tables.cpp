@@ -144,4 +144,14 @@ std::vector<std::string> check_end(const study::LogCheck& check) {
   return lines;
 }
 
+std::string verdict_line(const study::LogCheck& check) {
+  std::string line = check.failure();
+  for (const BandVerdict& band : check.check.bands) {
+    line += fmt::format("{}{}: {}", line.empty() ? "" : "; ",
+                        band.band == SizeBand::large ? "above 16 MiB" : sizes_of(band.band),
+                        verdict_of(band, "such machines"));
+  }
+  return line;
+}
+
 }  // namespace ringside::cli

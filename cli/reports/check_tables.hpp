@@ -13,6 +13,8 @@ namespace ringside::cli {
 std::vector<std::string> check_start(const study::LogCheck& check);
 /// A row per band; `others` says beside whom: `such machines`.
 TextTable bands_table(const MachineCheck& check, std::string_view others);
+/// The verdict of each band of sizes in one line, or why the results do not count.
+std::string verdict_line(const study::LogCheck& check);
 std::vector<std::string> check_end(const study::LogCheck& check);
 
 }  // namespace ringside::cli
