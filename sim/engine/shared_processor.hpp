@@ -51,7 +51,7 @@ class ProcessorCurves {
   double send(double bytes) const;            ///< s(b), seconds
   double reducing_share(double bytes) const;  ///< ρ(b)
   bool through_memory() const { return !reducing_.empty(); }
-  double reduction(double bytes) const;       ///< γ(1, b)·b, seconds
+  double reduction(double bytes) const;  ///< γ(1, b)·b, seconds
   /// Seconds of an all_reduce in which each rank reads its part of all messages where they lie and writes
   /// the sum there: two meetings, and reducing exchanges with all others, for which nothing is buffered. None
   /// where those were not probed.
