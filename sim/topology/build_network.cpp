@@ -87,7 +87,8 @@ std::optional<Machine> stated_as_probed(const Machine& machine, int num_ranks) {
   const BetweenNodes& between = *within.between_nodes;
   Machine stated = machine;
   stated.calibrated.reset();
-  const int per_node = std::max(1, machine.ranks_per_node.value_or(machine.gpus_per_node.value_or(1)));
+  const int evenly = (num_ranks + machine.nodes - 1) / std::max(1, machine.nodes);
+  const int per_node = std::max(1, machine.ranks_per_node.value_or(machine.gpus_per_node.value_or(evenly)));
   stated.nodes = std::max(machine.nodes, (num_ranks + per_node - 1) / per_node);
   stated.intra =
       IntraLink{.latency = within.latency, .bandwidth = within.bandwidth, .reduction = within.reduction};
