@@ -7,7 +7,6 @@ import hashlib
 import html
 import json
 import pathlib
-import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -20,12 +19,6 @@ at https://eigen.tuxfamily.org), and libraries of emscripten: musl (MIT License)
 exceptions). The script that starts it is emscripten's (MIT License).
 
 """
-
-
-def chart_licence():
-    """As report.html has it."""
-    text = (ROOT / "plots/html/page.cpp").read_text(encoding="utf-8")
-    return re.search(r'kChartLicence =\s+R"\((.*?)\)";', text, re.DOTALL).group(1)
 
 
 def configs():
@@ -53,7 +46,7 @@ def page(build):
              '<meta name="viewport" content="width=device-width, initial-scale=1">\n<meta name="color-scheme" content="light dark">\n',
              '<title>ringside: what will all_reduce cost there?</title>\n<link rel="icon" href="data:,">\n',
              f"<style>{style}</style>\n</head>\n<body>\n",
-             read("web/page.html").replace("@LICENCES@", html.escape(LICENCES + chart_licence()))]
+             read("web/page.html").replace("@LICENCES@", html.escape(LICENCES + read("plots/html/licences.txt")))]
     parts += [f'<script type="text/plain" id="{name}">{text}</script>\n' for name, text in data.items()]
     parts += [f"<script>{text}</script>\n" for text in scripts]
     return "".join(parts) + "</body>\n</html>\n", len(wasm), len(packed)

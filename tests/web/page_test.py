@@ -152,6 +152,13 @@ class Page(unittest.TestCase):
         self.assertIn("64 ranks", second)
         fragment = browser.run("location.hash")
         self.assertEqual(fragment, "#ranks=64")
+        browser.run("""(() => { const slider = document.querySelector('[name=size]'); slider.value = '20';
+          slider.dispatchEvent(new Event('input', { bubbles: true })); })()""")
+        browser.run(self.SETTLED)
+        self.assertIn("at 1 MiB on 64 ranks", browser.run(self.VERDICT))
+        self.assertEqual(browser.run("document.querySelector('[name=size]').parentElement.querySelector('output').textContent"), "1 MiB")
+        second = browser.run(self.VERDICT)
+        fragment = browser.run("location.hash")
         self.assertEqual(browser.messages, [])
         self.assertEqual([url for url in browser.requests if not url.startswith(("file:", "data:", "about:", "blob:"))], [])
         again = self.browser(fragment)
