@@ -121,3 +121,12 @@ class Browser:
     def press(self, key):
         for kind in ("keyDown", "keyUp"):
             self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key)
+
+
+def browser_for(case):
+    """One that closes when the test case ends; without any the case is skipped."""
+    if not CHROMIUM:
+        case.skipTest("no Chromium here (Debian package chromium)")
+    browser = Browser()
+    case.addCleanup(browser.close)
+    return browser

@@ -8,7 +8,7 @@ import pathlib
 import re
 import unittest
 
-from browser import CHROMIUM, Browser
+from browser import browser_for
 from ringside_case import CUSTOM, RingsideCase
 
 SIZES = CUSTOM.replace("[80 MB]", "[1 KB, 10 KB, 100 KB, 1 MB, 10 MB, 80 MB]").replace("ranks: 8", "ranks: [4, 8]")
@@ -41,11 +41,7 @@ class Report(RingsideCase):
         return (self.folder / "report.html").read_text(encoding="utf-8")
 
     def browser(self):
-        if not CHROMIUM:
-            self.skipTest("no Chromium here (Debian package chromium)")
-        browser = Browser()
-        self.addCleanup(browser.close)
-        return browser
+        return browser_for(self)
 
     def predicted(self, text=SIZES, *flags):
         result = self.run_ringside("predict", self.write("scenario.yaml", text), "--report", "--output", self.folder, *flags)

@@ -13,7 +13,7 @@ import unittest
 
 SOURCE = pathlib.Path(os.environ["RINGSIDE_SOURCE"])
 sys.path.insert(0, str(SOURCE / "tests/cli"))
-from browser import CHROMIUM, Browser  # pylint: disable=wrong-import-position
+from browser import browser_for  # pylint: disable=wrong-import-position
 
 GOLDEN = SOURCE / "tests/golden"
 BUILD = SOURCE / "build/web"
@@ -128,10 +128,7 @@ class Page(unittest.TestCase):
             self.assertEqual(answer["status"], 2, answer)
 
     def browser(self, fragment=""):
-        if not CHROMIUM:
-            self.skipTest("no Chromium here (Debian package chromium)")
-        browser = Browser()
-        self.addCleanup(browser.close)
+        browser = browser_for(self)
         browser.open(self.folder / "index.html", fragment)
         return browser
 

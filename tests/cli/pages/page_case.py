@@ -3,7 +3,7 @@
 import json
 import pathlib
 
-from browser import CHROMIUM, Browser
+from browser import browser_for
 from check_test import log
 from ringside_case import CUSTOM, RingsideCase
 
@@ -37,11 +37,7 @@ class PageCase(RingsideCase):
         return self.report_of("check", self.write("a100.log", LOG))
 
     def browser(self):
-        if not CHROMIUM:
-            self.skipTest("no Chromium here (Debian package chromium)")
-        browser = Browser()
-        self.addCleanup(browser.close)
-        return browser
+        return browser_for(self)
 
     def assert_clean(self, browser, where):
         browser.run("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
