@@ -58,6 +58,8 @@ class Timing {
       coordination_.barrier();
       const double seconds = call_.run();
       own.push_back(call_.counts ? seconds : 0);
+      // Who is done early must not take a shared core for its next input from those who still receive.
+      coordination_.barrier();
       call_.after();
       if (progress_ != nullptr) {
         progress_->step();

@@ -239,14 +239,18 @@ class ProbeProgram {
     wait_for_all();
   }
 
+  /// What is sent second is the sum that has just been made, where there is a third rank to send it to.
   void write_reducing_exchange() {
+    repeats_ = std::min(num_ranks_ - 1, 2);
     staged_ = bytes_;
     exchange_chunks();
-    start_receive((rank_ + num_ranks_ - 1) % num_ranks_, 0);
-    program_.steps.back().target = region(kStaging);
-    start_send((rank_ + 1) % num_ranks_, 0);
-    wait_for_all();
-    program_.add({.kind = StepKind::reduce, .source = region(kStaging), .target = arrived(0)});
+    for (std::int64_t i = 0; i < repeats_; ++i) {
+      start_receive((rank_ + num_ranks_ - 1) % num_ranks_, i);
+      program_.steps.back().target = region(kStaging);
+      start_send((rank_ + 1) % num_ranks_, i % in_place_);
+      wait_for_all();
+      program_.add({.kind = StepKind::reduce, .source = region(kStaging), .target = arrived(i)});
+    }
   }
 
   /// Reduced data has just arrived, as in a collective: in the receiving core's cache, if at all.

@@ -14,9 +14,8 @@ namespace {
 
 constexpr double kLeastContention = 0.5;
 
-/// What it takes to write back what has just been read from another rank's memory, over reading it: it lies
-/// in the own cache. Measured on two virtual cores, 0.1 to 0.3.
-constexpr double kWrittenBack = 0.2;
+/// How often a reducing exchange goes to memory for each element: it reads two and writes one.
+constexpr double kAccessesOfExchange = 3;
 
 /// Less is what probes differ by anyway, and nothing to tell people.
 constexpr double kNotableContention = 1.1;
@@ -127,7 +126,7 @@ std::optional<double> ProcessorCurves::two_shot(int ranks, double bytes) const {
   const double size = std::max(part, unbuffered);
   const double per_byte = std::max(0.0, time(reducing, size) - reducing.values.front()) / size;
   return time(exchanges_.rbegin()->second, 0) + time(chained_.rbegin()->second, 0) +
-         (ranks - 1) * (1 + kWrittenBack) * per_byte * part;
+         2 * ranks / kAccessesOfExchange * per_byte * part;
 }
 
 double ProcessorCurves::reduction(double bytes) const {
@@ -224,13 +223,14 @@ bool ProcessorSharing::free(const Work& work) const {
 Activities::Id ProcessorSharing::begin(const Work& work) {
   const auto bytes = static_cast<double>(work.bytes);
   const double slowdown = transfer_slowdown(network_, work.source, work.target);
-  // In memory it does not matter that a receive is posted: what is reduced only gains from ranks that are
-  // awake, while what is copied in later rounds goes where others have read.
-  const bool later_copy = work.receiver == Receiver::ready && !work.reduces && curves_.through_memory();
+  // In memory it does not matter that a receive is posted, and what is reduced was probed in later rounds.
+  const bool later_copy = work.receiver == Receiver::ready && curves_.through_memory();
   UnderWay activity = {.source = work.source,
                        .target = work.target,
                        .bytes = work.bytes,
-                       .receiver = later_copy ? Receiver::in_turn : work.receiver};
+                       .receiver = work.reduces ? Receiver::fresh
+                                   : later_copy ? Receiver::in_turn
+                                                : work.receiver};
   if (work.kind != WorkKind::transfer) {
     activity.id = activities_.begin(slowdown * curves_.reduction(bytes));
     ++num_reductions_;

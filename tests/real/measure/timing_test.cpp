@@ -1,5 +1,6 @@
 #include "real/measure/timing.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <mutex>
 #include <thread>
@@ -65,6 +66,24 @@ TEST(Timing, TheResultOfEveryCallCanBeLookedAt) {
   });
   EXPECT_EQ(calls, 1 + 8) << "the dropped one, too";
   EXPECT_EQ(calls, looks);
+}
+
+TEST(Timing, NobodyPreparesTheNextCallWhileOthersAreStillAtThisOne) {
+  std::atomic<int> busy = 0;
+  run_as_threads(3, 10s, [&](std::unique_ptr<Transport> transport) {
+    const Rank rank = transport->rank();
+    Coordination coordination(*transport);
+    time_calls({.before = [&] { EXPECT_EQ(busy, 0); },
+                .run =
+                    [&] {
+                      ++busy;
+                      std::this_thread::sleep_for(rank * 1ms);
+                      --busy;
+                      return 1e-6;
+                    },
+                .after = [&] { EXPECT_EQ(busy, 0); }},
+               {.budget = {0}, .min_calls = 8}, coordination, nullptr);
+  });
 }
 
 TEST(Timing, ATenthOfTheBudgetIsDropped) {

@@ -52,16 +52,16 @@ Network shared_processor(int num_ranks, SharedProcessor processor = two_cores())
   return network;
 }
 
-TEST(ProcessorCurves, TwoShotsInPlaceAreTwoMeetingsAndReductionsWithAllOthers) {
+TEST(ProcessorCurves, TwoShotsInPlaceAreTwoMeetingsAndReadsAndWritesOfEveryRank) {
   SharedProcessor processor = two_cores();
   EXPECT_FALSE(ProcessorCurves(processor, {}).two_shot(4, 1e6)) << "not probed";
   points(processor, ProbeKind::reducing_exchange, 4) = {
       {{1'000}, 1e-5}, {{32'768}, 5e-5}, {{101'000}, 1.1e-4}};
   points(processor, ProbeKind::chained_exchange, 4) = {{{1'000}, 2e-5}};
   const ProcessorCurves curves(processor, {});
-  // 4e-5 and 2e-5 to meet; three others in 1e-4 each, and a fifth more to write back.
-  EXPECT_NEAR(curves.two_shot(4, 404'000).value(), 6e-5 + 3 * 1.2 * 1e-4, 1e-9);
-  EXPECT_NEAR(curves.two_shot(4, 32'768).value(), 6e-5 + 3 * 1.2 * 4e-5 / 4, 1e-9)
+  // 4e-5 and 2e-5 to meet; four reads and four writes where an exchange makes three in 1e-4.
+  EXPECT_NEAR(curves.two_shot(4, 404'000).value(), 6e-5 + 8.0 / 3 * 1e-4, 1e-9);
+  EXPECT_NEAR(curves.two_shot(4, 32'768).value(), 6e-5 + 8.0 / 3 * 4e-5 / 4, 1e-9)
       << "in proportion below what is buffered";
 }
 
