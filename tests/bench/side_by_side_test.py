@@ -67,6 +67,25 @@ class SideBySide(unittest.TestCase):
         self.assertIn("*ringside ring* reaches 25% to 25% of the bandwidth of plain streaming", report)
         self.assertIn("- PyTorch gloo: not installed", report)
 
+    def test_the_overview_has_a_row_for_each_setting(self):
+        quiet = self.record("quiet.jsonl", range(3))
+        shm = [{"record": "time", "repetition": number, "ranks": 2, "contestant": contestant, "library": "Some 1.0", "bytes": MIB,
+                "seconds": seconds, "calls": 5}
+               for number in range(3) for contestant, seconds in (("ringside shm ring", 0.001), ("addition, all ranks", 0.0012))]
+        loaded = self.folder / "loaded.jsonl"
+        loaded.write_text("".join(json.dumps(record) + "\n" for record in
+                                  [{**RUN, "busy_loops": 2, "congestion_control": "cubic"}, *shm])
+                          + quiet.read_text().split("\n", 1)[1])
+        done = self.run_program("--overview", "--from", quiet, loaded)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("| 2 | quiet, unknown |  |  |  | 1.70 (0.40 to 3.00) |  |", done.stdout)
+        self.assertIn("| 2 | 2 busy loops, cubic |  |  | 0.091 (0.091 to 0.091) | 1.70 (0.40 to 3.00) | 80% |", done.stdout)
+
+    def test_the_overview_reads_what_was_recorded(self):
+        done = self.run_program("--overview", self.folder)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("give --from FILE", done.stderr)
+
     def test_the_chart_shows_every_ratio_however_small(self):
         """Against a gnuplot that keeps what it is asked to draw."""
         tools = self.folder / "tools"
