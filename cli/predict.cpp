@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,7 +29,7 @@ namespace {
 
 struct PredictFlags {
   std::string scenario;
-  bool charts = false;
+  std::optional<bool> charts = {};
   bool report = false;
   bool explain = false;
   std::vector<std::string> sweeps;
@@ -91,7 +92,9 @@ void run(const CLI::App& command, PredictFlags& flags, const CommonOptions& comm
     if (sweep.unwritable) {
       throw *sweep.unwritable;
     }
-    draw_sweep(sweep, common, progress);
+    if (flags.charts.value_or(true)) {
+      draw_sweep(sweep, common, progress);
+    }
     if (flags.report) {
       progress.note("No report: it shows one machine, and a sweep is of many.");
     }
@@ -109,7 +112,7 @@ void run(const CLI::App& command, PredictFlags& flags, const CommonOptions& comm
       print_line(sentence);
     }
   }
-  if (flags.charts && !study.unwritable) {
+  if (flags.charts.value_or(false) && !study.unwritable) {
     draw_points(study, study::speedup_grid(study), common, progress);
   }
   if (flags.report) {
@@ -134,7 +137,7 @@ void add_predict(CLI::App& app, CommonOptions& common) {
                      "auto, closed_form, replay or flow; auto takes flow if there is contention")
       ->default_str("auto");
   command->add_flag("--force", request.force, "Simulate even if that takes very long");
-  command->add_flag("--charts,!--no-charts", flags->charts, "Draw charts as well");
+  command->add_flag("--charts,!--no-charts", flags->charts, "Draw charts as well; a sweep is drawn anyway");
   add_report_flag(*command, flags->report);
   command->add_flag(
       "--explain", flags->explain,

@@ -205,7 +205,9 @@ int run(const Program& program, int argc, char** argv) {
   } catch (const CLI::Success& success) {                                 // --help, --version
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
+    // The value of a flag that there is not may have been taken for a word that excludes others.
     if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr ||
+        dynamic_cast<const CLI::ExcludesError*>(&error) != nullptr ||
         (!arguments.empty() && typed_command(app).get_parent() == nullptr)) {
       reject_unknown_flag(program, app, arguments);
     }

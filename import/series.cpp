@@ -3,6 +3,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -49,6 +50,19 @@ struct SeriesRows {
     return {.key = std::move(key), .measured = std::move(row.measurement)};
   }
 };
+
+/// The ranks of the first row, where all rows say ranks and none those that were given.
+std::optional<int> other_ranks(const TableRows& table, const ImportDefaults& defaults) {
+  std::optional<int> first;
+  for (std::uint32_t i = 0; defaults.ranks && i < table.size; ++i) {
+    const std::optional<int> own = table.row(i).ranks;
+    if (!own || *own == *defaults.ranks) {
+      return std::nullopt;
+    }
+    first = first ? first : own;
+  }
+  return first;
+}
 
 /// Without rows that nobody should have to reckon with.
 void add_series_of(TableRows made, std::string_view name, const ImportDefaults& defaults,
@@ -99,6 +113,10 @@ void add_series(std::vector<TableRows> tables, std::string_view name, const Impo
   SkippedRows skipped;
   std::vector<SeriesRows> all;
   for (TableRows& table : tables) {
+    if (const auto own = other_ranks(table, defaults)) {
+      log.import.notes.push_back(
+          fmt::format("the file itself says {} ranks, so {} is not used", *own, *defaults.ranks));
+    }
     add_series_of(std::move(table), name, defaults, all, skipped);
   }
   const auto sentences = skipped.sentences();

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <map>
 #include <numeric>
+#include <tuple>
 #include <utility>
 #include <variant>
 
@@ -166,6 +167,30 @@ void require_use_of_known(const SweepStudy& study, const NativeChoices& choices)
   }
 }
 
+/// A key that changes no prediction bears on nothing here.
+void require_effect(const SweepStudy& study) {
+  for (std::size_t i = 0; i < study.sweeps.size(); ++i) {
+    const std::string& key = study.sweeps[i].key;
+    if (study.sweeps[i].values.size() < 2 || key == "ranks" || key == "bytes" || study.ranks_follow()) {
+      continue;
+    }
+    std::map<std::tuple<std::vector<std::string>, int, Bytes>, std::vector<double>> others;
+    const bool differs = std::any_of(study.cells.begin(), study.cells.end(), [&](const SweepCell& cell) {
+      std::vector<std::string> values = cell.values;
+      values[i].clear();
+      std::vector<double> seconds;
+      for (const Point& point : cell.points) {
+        seconds.push_back(point.predicted->seconds.value);
+      }
+      return others.try_emplace({values, cell.ranks, cell.bytes}, seconds).first->second != seconds;
+    });
+    if (!differs) {
+      throw KeyError(fmt::format("sweep {}: changes no prediction here{}", key,
+                                 key.starts_with("inter.") ? ", where all ranks may be on one node" : ""));
+    }
+  }
+}
+
 void add_axis(std::vector<WinnerMap::Axis>& axes, const std::string& key, std::vector<std::string> values) {
   if (values.size() > 1) {
     axes.push_back({key, std::move(values)});
@@ -254,6 +279,7 @@ SweepStudy sweep(const std::vector<std::string>& sweeps, const PredictRequest& r
   }
   study.sentences = nic_sentences(nics);
   require_use_of_known(study, request.native);
+  require_effect(study);
   if (!study.unwritable) {
     try {
       study.file = write_records(study, invocation, observer);

@@ -51,6 +51,24 @@ TEST(Sweep, OfEqualAlgorithmsNoneWins) {
   EXPECT_EQ(study.cells[0].winner->tied_with, "tutorial_ring");
 }
 
+TEST(Sweep, AKeyThatChangesNoPredictionIsRefused) {
+  Workspace workspace;
+  const auto file = workspace.write("a.yaml",
+                                    "name: a\nalgorithms: [ring]\nranks: 8\nmessage_sizes: [8 MB]\n"
+                                    "machine: p4d.24xlarge\n");
+  const auto refusal = [&](const std::string& keys) -> std::string {
+    try {
+      sweep({keys}, {.scenario = read_scenario(file)}, workspace.invocation(), workspace.observer());
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_THAT(refusal("inter.nics=1,2,4"),
+              HasSubstr("sweep inter.nics: changes no prediction here, where all ranks may be on one node"));
+  EXPECT_EQ(refusal("intra.bandwidth=100GB/s,200GB/s"), "");
+}
+
 TEST(Sweep, SizesAreWholeElementsAndRanksAtLeastOne) {
   Workspace workspace;
   EXPECT_EQ(sweep_uniform(workspace, {"bytes=10B:20B:10B"}).cells.at(0).bytes, Bytes{8});
@@ -115,7 +133,7 @@ TEST(Sweep, AllGpusOfTheSweptNodesTakePart) {
   EXPECT_THAT(ranks_of({"nodes=1:8:2x"}), ElementsAre(8, 16, 32, 64));
   EXPECT_THAT(ranks_of({"ranks_per_node=2,8"}), ElementsAre(4, 16));
   EXPECT_THAT(ranks_of({"nodes=2,4", "ranks_per_node=1,8"}), ElementsAre(2, 16, 4, 32));
-  EXPECT_THAT(ranks_of({"nodes=2,4", "ranks=8"}), ElementsAre(8, 8));
+  EXPECT_THROW(ranks_of({"nodes=2,4", "ranks=8"}), Error) << "all ranks stand on the first node";
   EXPECT_THAT(ranks_of({"ranks=4,16"}), ElementsAre(4, 16));
   EXPECT_THROW(ranks_of({"ranks_per_node=16"}), Error);
   EXPECT_THROW(ranks_of({"nics=1,2"}), Error);
