@@ -4,7 +4,6 @@
 #include <iterator>
 #include <map>
 #include <numeric>
-#include <tuple>
 #include <utility>
 #include <variant>
 
@@ -169,24 +168,20 @@ void require_use_of_known(const SweepStudy& study, const NativeChoices& choices)
 
 /// A key that changes no prediction bears on nothing here.
 void require_effect(const SweepStudy& study) {
-  for (std::size_t i = 0; i < study.sweeps.size(); ++i) {
+  for (std::size_t i = 0; i < study.sweeps.size() && !study.ranks_follow(); ++i) {
     const std::string& key = study.sweeps[i].key;
-    if (study.sweeps[i].values.size() < 2 || key == "ranks" || key == "bytes" || study.ranks_follow()) {
-      continue;
-    }
-    std::map<std::tuple<std::vector<std::string>, int, Bytes>, std::vector<double>> others;
-    const bool differs = std::any_of(study.cells.begin(), study.cells.end(), [&](const SweepCell& cell) {
-      std::vector<std::string> values = cell.values;
-      values[i].clear();
-      std::vector<double> seconds;
+    std::map<std::vector<std::string>, double> first;
+    bool differs = false;
+    for (const SweepCell& cell : study.cells) {
       for (const Point& point : cell.points) {
-        seconds.push_back(point.predicted->seconds.value);
+        std::vector<std::string> others = cell.values;
+        others[i] = fmt::format("{} {} {}", point.key.algorithm, cell.ranks, cell.bytes.value);
+        const double seconds = point.predicted->seconds.value;
+        differs = differs || first.try_emplace(std::move(others), seconds).first->second != seconds;
       }
-      return others.try_emplace({values, cell.ranks, cell.bytes}, seconds).first->second != seconds;
-    });
-    if (!differs) {
-      throw KeyError(fmt::format("sweep {}: changes no prediction here{}", key,
-                                 key.starts_with("inter.") ? ", where all ranks may be on one node" : ""));
+    }
+    if (!differs && study.sweeps[i].values.size() > 1 && key != "ranks" && key != "bytes") {
+      throw KeyError(fmt::format("sweep {}: changes no prediction here", key));
     }
   }
 }
@@ -226,16 +221,6 @@ bool SweepStudy::sweeps_key(std::string_view key) const {
 bool SweepStudy::ranks_follow() const {
   return (sweeps_key("nodes") || sweeps_key("ranks_per_node")) && !sweeps_key("ranks") &&
          machine.gpus_per_node.has_value();
-}
-
-std::string readable(const std::string& value) {
-  if (value.ends_with(" B/s")) {
-    return format(parse_bandwidth(value));
-  }
-  if (value.ends_with(" B")) {
-    return format(parse_bytes(value));
-  }
-  return value.ends_with(" s") ? format(parse_seconds(value)) : value;
 }
 
 SweepStudy sweep(const std::vector<std::string>& sweeps, const PredictRequest& request,

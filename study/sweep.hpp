@@ -83,7 +83,4 @@ struct WinnerMap {
 };
 std::optional<WinnerMap> winner_map(const SweepStudy& study);
 
-/// A value of a sweep as people read it: `5 GB/s` instead of `5000000000 B/s`.
-std::string readable(const std::string& value);
-
 }  // namespace ringside::study

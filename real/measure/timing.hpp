@@ -27,9 +27,9 @@ struct TimedCall {
   bool counts = true;  ///< Whether this rank's time is among those of which the slowest counts.
 };
 
-/// Repeats a call that all ranks make together: each time, ranks leave a barrier, time their own call, meet
-/// again before anything else is done, and the slowest counts. The first calls are dropped. Returns seconds per call, in order; the same at every
-/// rank. `progress` may be null.
+/// Repeats a call that all ranks make together: each time, ranks leave a barrier, time their own call, and
+/// meet again before anything else is done; the slowest counts. The first calls are dropped. Returns seconds
+/// per call, in order; the same at every rank. `progress` may be null.
 std::vector<double> time_calls(const TimedCall& call, const TimingLimits& limits, Coordination& coordination,
                                Progress* progress);
 

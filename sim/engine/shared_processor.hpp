@@ -53,8 +53,8 @@ class ProcessorCurves {
   bool through_memory() const { return !reducing_.empty(); }
   double reduction(double bytes) const;  ///< γ(1, b)·b, seconds
   /// Seconds of an all_reduce in which each rank reads its part of all messages where they lie and writes
-  /// the sum there: two meetings, and per element as many reads and as many writes as there are ranks, each at
-  /// a third of what a reducing exchange takes, for which nothing is buffered. None where that was not probed.
+  /// the sum there: two meetings, and per element as many reads and as many writes as there are ranks, each
+  /// in a third of a reducing exchange's time, for which nothing is buffered. None where that was not probed.
   std::optional<double> two_shot(int ranks, double bytes) const;
   double contention(int messages, double bytes, Receiver receiver = Receiver::fresh) const;  ///< σ(m, b)
   double fan_contention(int messages, double bytes) const;                                   ///< φ(k, b)

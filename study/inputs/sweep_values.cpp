@@ -211,4 +211,14 @@ std::vector<std::vector<std::string>> combinations(std::span<const Sweep> sweeps
   return result;
 }
 
+std::string readable(const std::string& value) {
+  if (value.ends_with(" B/s")) {
+    return format(parse_bandwidth(value));
+  }
+  if (value.ends_with(" B")) {
+    return format(parse_bytes(value));
+  }
+  return value.ends_with(" s") ? format(parse_seconds(value)) : value;
+}
+
 }  // namespace ringside::study

@@ -22,6 +22,9 @@ Sweep parse_sweep(std::string_view text);
 /// What messages call a value of a sweep: `--sweep bandwidth=5 GB/s`.
 std::string origin_of(const Sweep& sweep, const std::string& value);
 
+/// A value of a sweep as people read it: `5 GB/s` instead of `5000000000 B/s`.
+std::string readable(const std::string& value);
+
 /// Throws Error{bad_input} with the nearest name for a sweep whose key is neither in `known` (whole paths
 /// such as `intra.bandwidth`) nor the last word of one. `what` says of what they are keys.
 void require_known_keys(std::span<const Sweep> sweeps, std::span<const std::string> known,
