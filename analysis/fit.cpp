@@ -312,8 +312,17 @@ int messages_at_once(std::span<const ProbeSample> samples, BetweenNodes& between
   const auto bytes = static_cast<double>(longest.bytes.value - before.bytes.value);
   const int per_node = samples.front().key.second;
   const double together = per_node * bytes / std::max(longest.value - before.value, longest.value / 1e3);
-  between.bandwidth.value = std::min(between.bandwidth.value, together);
-  return std::clamp(static_cast<int>(std::lround(together / between.bandwidth.value)), 1, per_node);
+  const double alone = between.bandwidth.value;
+  if (together < alone) {
+    // Both ways at once each way is slower than alone: a schedule is of either kind, or between.
+    const Interval<double> own = between.bandwidth_interval.value_or(Interval<double>{alone, alone, alone});
+    between.bandwidth.value = std::sqrt(together * alone);
+    between.bandwidth_interval = {.low = std::min(own.low, together),
+                                  .typical = between.bandwidth.value,
+                                  .high = std::max(own.high, alone)};
+    return 1;
+  }
+  return std::clamp(static_cast<int>(std::lround(together / alone)), 1, per_node);
 }
 
 BetweenNodes fit_between_nodes(std::span<const ProbeSample> samples) {
