@@ -4,10 +4,8 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <map>
 #include <numbers>
-#include <optional>
 #include <utility>
 
 #include <Eigen/Dense>
@@ -15,7 +13,7 @@
 
 #include "analysis/repetitions.hpp"
 #include "common/error.hpp"
-#include "common/statistics.hpp"
+#include "common/numbers.hpp"
 
 namespace ringside {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "common/error.hpp"
-#include "common/statistics.hpp"
+#include "common/numbers.hpp"
 #include "results/measurement.hpp"
 
 namespace ringside {

@@ -17,7 +17,6 @@
 #include "common/error.hpp"
 #include "common/text.hpp"
 #include "plots/charts/charts.hpp"
-#include "real/backend/backends.hpp"
 
 namespace ringside::cli {
 namespace {

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <string>
-
 #include "plots/charts/charts.hpp"
 #include "study/inputs/invocation.hpp"
 

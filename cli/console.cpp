@@ -9,9 +9,7 @@
 #include <fstream>
 #include <numeric>
 #include <optional>
-#include <string>
 #include <system_error>
-#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -357,6 +355,8 @@ study::Observer Progress::observer() {
 
 void print(std::string_view text) { print_raw(printable(text)); }
 
+void print(const TextTable& shown) { print(table(shown.header, shown.rows)); }
+
 std::string wrapped_for_terminal(std::string_view text, std::size_t taken) {
   const auto columns = terminal_width(STDOUT_FILENO);
   return columns && *columns > taken + kNarrowestColumn ? wrapped(text, *columns - taken, "")
@@ -399,6 +399,12 @@ void print_error(std::string_view line) {
 void print_line(std::string_view text) {
   print(sentence_within(text, Capture::now == nullptr ? terminal_width(STDOUT_FILENO) : std::nullopt));
   print("\n");
+}
+
+void print_lines(std::span<const std::string> lines) {
+  for (const std::string& line : lines) {
+    print_line(line);
+  }
 }
 
 void print_record(const nlohmann::ordered_json& record) {

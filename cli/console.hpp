@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,28 @@ struct TextTable {
   std::vector<std::string> header;
   Rows rows;
 };
+
+/// A column of a table of things of one kind: its header, and its cell of one of them.
+template <typename T>
+struct Column {
+  std::string header;
+  std::function<std::string(const T&)> cell;
+};
+
+template <typename T>
+TextTable table_of(const std::vector<Column<T>>& columns, const std::vector<T>& things) {
+  TextTable table;
+  for (const Column<T>& column : columns) {
+    table.header.push_back(column.header);
+  }
+  for (const T& thing : things) {
+    std::vector<std::string>& cells = table.rows.emplace_back();
+    for (const Column<T>& column : columns) {
+      cells.push_back(column.cell(thing));
+    }
+  }
+  return table;
+}
 
 /// A table as text: columns aligned, numbers (columns whose header starts with '>') to the right. On a
 /// terminal that is too narrow, columns whose header starts with '?' are left out, the last first; then text
@@ -73,12 +96,14 @@ void print_verdict(std::string_view text);
 
 /// Both print what is printable() of the text.
 void print(std::string_view text);
+void print(const TextTable& shown);
 /// A line on standard error. Where nobody can read it, it is lost: the exit status still says what happened.
 void print_error(std::string_view line);
 /// `who: what` of a failure, `who` in colour.
 void print_failure(std::string_view who, std::string_view what);
 /// Sentences are wrapped between words where standard output is a terminal.
 void print_line(std::string_view text = {});
+void print_lines(std::span<const std::string> lines);
 /// A line of JSON; bytes of other programs that are no UTF-8 are replaced.
 void print_record(const nlohmann::ordered_json& record);
 /// Prints a file of JSON Lines as it is.

@@ -68,8 +68,6 @@ void print_matrix(const CopyMatrix& matrix) {
   print_line();
 }
 
-void print_text(const std::string& text) { print_line(text); }
-
 void import_copies(const fs::path& log, std::uint64_t most, const CommonOptions& common) {
   const auto [copies, known] = study::import_copies(log, most);
   if (common.format == OutputFormat::json) {
@@ -78,9 +76,7 @@ void import_copies(const fs::path& log, std::uint64_t most, const CommonOptions&
   }
   std::for_each(copies.matrices.begin(), copies.matrices.end(), print_matrix);
   print_line(fmt::format("{}: {} matrices of {}", log.string(), copies.matrices.size(), copies.format));
-  for (const std::string& note : copies.notes) {
-    print_line(note);
-  }
+  print_lines(copies.notes);
   if (const auto rates = pair_rates(copies)) {
     print_line(fmt::format("pairs of GPUs ({}): {:.2f} to {:.2f}, median {:.2f} GB/s", rates->matrix->title,
                            rates->rate.low * 1e-9, rates->rate.high * 1e-9, rates->rate.typical * 1e-9));
@@ -104,8 +100,8 @@ void import_log(const study::ImportRequest& request, const CommonOptions& common
   if (!study.file) {
     print_line(
         fmt::format("{}: transfers between two processes, of {}", request.log.string(), import.format));
-    std::for_each(import.notes.begin(), import.notes.end(), print_text);
-    std::for_each(study.transfers.begin(), study.transfers.end(), print_text);
+    print_lines(import.notes);
+    print_lines(study.transfers);
     return;
   }
   Rows rows;
@@ -129,10 +125,8 @@ void import_log(const study::ImportRequest& request, const CommonOptions& common
       "\n{}: {} of {}{}{}", request.log.string(), count_of(points, "row"), import.format,
       import.nccl ? fmt::format(", {}{}", import.nccl->starts_with("RCCL") ? "" : "NCCL ", *import.nccl) : "",
       import.gpu ? fmt::format(", on {}", *import.gpu) : ""));
-  for (const std::string& note : import.notes) {
-    print_line(note);
-  }
-  std::for_each(study.transfers.begin(), study.transfers.end(), print_text);
+  print_lines(import.notes);
+  print_lines(study.transfers);
   print_line(fmt::format("results: {}", study.file->string()));
 }
 

@@ -10,8 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "analysis/comparison/class_sentences.hpp"
-#include "analysis/comparison/limit_sentences.hpp"
+#include "analysis/comparison/point_sentences.hpp"
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/options.hpp"
@@ -76,9 +75,7 @@ void print_native(const study::NativeFindings& native, bool explain) {
                     "docs/accuracy.md says how far such predictions are off",
                     nccl_fit().systems));
   }
-  for (const std::string& line : advice_lines(native)) {
-    print_line(line);
-  }
+  print_lines(advice_lines(native));
 }
 
 void run(const CLI::App& command, PredictFlags& flags, const CommonOptions& common) {
@@ -108,9 +105,7 @@ void run(const CLI::App& command, PredictFlags& flags, const CommonOptions& comm
   }
   print_points(study, common, flags.explain);
   if (flags.explain && common.format == OutputFormat::table) {
-    for (const std::string& sentence : class_sentences(study.points)) {
-      print_line(sentence);
-    }
+    print_lines(class_sentences(study.points));
   }
   if (flags.charts.value_or(false) && !study.unwritable) {
     draw_points(study, study::speedup_grid(study), common, progress);

@@ -1,17 +1,14 @@
 #include "cli/program.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <csignal>
 #include <cstdio>
 #include <exception>
 #include <memory>
 #include <new>
 #include <set>
-#include <string>
 #include <string_view>
 #include <system_error>
-#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fcntl.h>

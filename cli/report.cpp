@@ -8,7 +8,7 @@
 #include "cli/console.hpp"
 #include "cli/reports/html_report.hpp"
 #include "study/inputs/invocation.hpp"
-#include "study/read_study.hpp"
+#include "study/predict.hpp"
 
 namespace ringside::cli {
 

@@ -1,5 +1,3 @@
-#include "study/logs/submit.hpp"
-
 #include <memory>
 #include <string>
 
@@ -9,6 +7,7 @@
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/options.hpp"
+#include "study/logs/import.hpp"
 
 namespace ringside::cli {
 

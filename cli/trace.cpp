@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "analysis/comparison/policy_sentences.hpp"
+#include "analysis/comparison/point_sentences.hpp"
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/options.hpp"
@@ -19,7 +19,6 @@
 #include "results/codec/field_table.hpp"
 #include "schedule/program/policy.hpp"
 #include "study/inputs/scenario_points.hpp"
-#include "study/perfetto.hpp"
 
 namespace ringside::cli {
 namespace {

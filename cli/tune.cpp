@@ -12,7 +12,6 @@
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/options.hpp"
-#include "cli/reports/report.hpp"
 #include "real/backend/backends.hpp"
 #include "study/inputs/scenario_points.hpp"
 

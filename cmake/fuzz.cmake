@@ -11,7 +11,7 @@ if(RINGSIDE_HAS_LAB)
   ringside_fuzz_without(lab "^(charts|commands|evaluation|nccl|studies)/")
 endif()
 set(unread "backend/(nccl|gloo)/" ".*/registration" "backend/(backends|gpus)" "launch/(external/|process|thread|rank_[cpw])" "probe/probe[.]"
-           "measure/(measure|point_work|rank_tuning|recording)[.]" "system/memory_check")
+           "measure/(measure|rank_tuning|recording)[.]" "system/memory_check")
 list(JOIN unread "|" unread)
 ringside_fuzz_without(real "^(${unread})")
 

@@ -73,8 +73,6 @@ std::size_t size_of(DataType type) {
   throw_bug("a declared value", __FILE__, __LINE__, "an unknown data type has no size");
 }
 
-bool is_floating(DataType type) { return type != DataType::int32 && type != DataType::int64; }
-
 std::optional<std::string> nearest_name(std::string_view text, std::span<const std::string> known) {
   const std::string* best = nullptr;
   std::size_t best_distance = 0;

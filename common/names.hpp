@@ -62,7 +62,6 @@ constexpr auto spellings_of(Outcome /*any*/) {
 std::string_view library_of(Backend backend);
 
 std::size_t size_of(DataType type);
-bool is_floating(DataType type);
 
 /// The known name most like `text` (edit distance, else a prefix), none where nothing is close enough.
 std::optional<std::string> nearest_name(std::string_view text, std::span<const std::string> known);

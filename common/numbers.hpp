@@ -2,7 +2,10 @@
 
 #include <cmath>
 #include <concepts>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -34,5 +37,25 @@ std::string percent(double fraction, int decimals = 0);
 
 /// A difference: 0.123 → `+12 %`.
 std::string signed_percent(double fraction);
+
+/// What is said of repeated timings. All values in seconds.
+struct SampleSummary {
+  double median = 0;
+  double low =
+      0;  ///< 95 % confidence interval of the median, from order statistics: no assumption on how times
+  double high = 0;  ///< are distributed. With fewer than six samples none exists; then it is [min, max].
+  double min = 0;
+  double p95 = 0;
+
+  double relative_width() const { return median > 0 ? (high - low) / median : 0; }
+};
+
+/// The fewest samples of which a 95 % interval of the median exists: 1 − 2·(1/2)^6 = 96.9 %.
+inline constexpr int kMinSamplesOfInterval = 6;
+
+SampleSummary summarize(std::span<const double> samples);
+
+/// Ranks, links and devices are counted from 0 in a signed type, places of a container in an unsigned one.
+inline std::size_t at(std::int32_t index) { return static_cast<std::size_t>(index); }
 
 }  // namespace ringside

@@ -6,7 +6,6 @@
 #include <string>
 #include <string_view>
 
-#include "common/text.hpp"
 #include "common/units.hpp"
 
 /// What sentences and cells of tables are made of, each written in one way; percentages are in numbers.hpp.

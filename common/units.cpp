@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <span>
-#include <string>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -65,4 +65,8 @@ std::string format(BytesPerSecond rate);
 /// `0.123 ns/B`.
 std::string format(SecondsPerByte cost);
 
+/// People and NVIDIA's tables count in GB/s and microseconds; we compute in bytes per second and seconds.
+inline constexpr double kGiga = 1e9;
+inline constexpr double kMicro = 1e-6;
+
 }  // namespace ringside

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <fstream>
-#include <map>
 #include <memory>
 #include <set>
 #include <sstream>
@@ -13,7 +12,6 @@
 #include "common/error.hpp"
 #include "common/text.hpp"
 #include "import/parts.hpp"
-#include "results/codec/page_records.hpp"
 #include "results/codec/reader.hpp"
 #include "results/codec/record.hpp"
 

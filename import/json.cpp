@@ -13,7 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/error.hpp"
-#include "common/statistics.hpp"
+#include "common/numbers.hpp"
 #include "import/nccl_tests.hpp"
 
 namespace ringside {

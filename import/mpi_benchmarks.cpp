@@ -22,7 +22,6 @@
 #include <fmt/format.h>
 
 #include "import/parts.hpp"
-#include "schedule/promise.hpp"
 
 namespace ringside {
 namespace {

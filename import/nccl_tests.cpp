@@ -16,7 +16,6 @@
 #include "import/nccl_tests.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 

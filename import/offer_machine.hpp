@@ -2,7 +2,7 @@
 
 #include <optional>
 #include <string>
-#include <variant>
+#include <string_view>
 
 #include "scenario/plan/plan.hpp"
 
@@ -23,5 +23,9 @@ struct ListedGpus {
 
 /// Fills in the machine, its assumptions and, where the GPU is not in the catalogue, the problem.
 void describe_machine(const ListedGpus& gpus, Offer& offer);
+
+/// As the catalogue's data sheets would spell what a listing calls a GPU: `RTX 6000Ada`, `4080S`,
+/// `RTX_3090Ti`, `RTX PRO 6000 WS`, `RTXA6000`. What it does not know stays as it is.
+std::string catalogue_gpu_name(std::string_view listed);
 
 }  // namespace ringside

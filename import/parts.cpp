@@ -1,6 +1,5 @@
 #include "import/parts.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cctype>
 #include <cmath>

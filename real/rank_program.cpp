@@ -4,7 +4,7 @@
 
 #include "real/launch/rank_process.hpp"
 #include "real/measure/point_measurement.hpp"
-#include "real/measure/point_recording.hpp"
+#include "real/measure/recording.hpp"
 #include "real/probe/probe_run.hpp"
 
 namespace ringside {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <fstream>
 #include <iterator>
 #include <set>
@@ -17,6 +16,7 @@
 #include <unistd.h>
 
 #include "common/error.hpp"
+#include "common/key_error.hpp"
 #include "common/text.hpp"
 #include "results/codec/reader.hpp"
 
@@ -174,6 +174,18 @@ bool is_of_others(const std::filesystem::path& file, const RunHeader& header) {
   }
 }
 
+/// Takes away measurements that failed. Returns how many there were.
+std::size_t forget_failures(std::vector<Point>& points) {
+  std::size_t failed = 0;
+  for (Point& point : points) {
+    if (point.measured && point.measured->outcome == Outcome::failed) {
+      point.measured.reset();
+      ++failed;
+    }
+  }
+  return failed;
+}
+
 }  // namespace
 
 std::optional<std::filesystem::path> Journal::kept(const std::filesystem::path& file,
@@ -283,22 +295,6 @@ void Journal::write(std::string_view text) {
   }
 }
 
-namespace {
-
-/// Takes away measurements that failed. Returns how many there were.
-std::size_t forget_failures(std::vector<Point>& points) {
-  std::size_t failed = 0;
-  for (Point& point : points) {
-    if (point.measured && point.measured->outcome == Outcome::failed) {
-      point.measured.reset();
-      ++failed;
-    }
-  }
-  return failed;
-}
-
-}  // namespace
-
 ResumedJournal resume_journal(const std::filesystem::path& file, const ResumeRequest& request) {
   Journal journal(file);
   const std::string text = read_text(file);
@@ -345,6 +341,16 @@ ResumedJournal resume_journal(const std::filesystem::path& file, const ResumeReq
     resumed.journal.write("\n");
   }
   return resumed;
+}
+
+FolderLock::FolderLock(const std::filesystem::path& folder)
+    : descriptor_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+  // Folders that cannot be read and file systems without locks keep nobody out.
+  if (descriptor_.open() && ::flock(descriptor_.number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    throw KeyError(fmt::format(
+        "output: another ringside is writing its results to {}; wait for it, or name another folder",
+        folder.string()));
+  }
 }
 
 }  // namespace ringside

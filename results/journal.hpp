@@ -90,4 +90,15 @@ struct ResumedJournal {
 /// (unless both runs calibrate this one), only points that this run does not ask for, or another backend.
 ResumedJournal resume_journal(const std::filesystem::path& file, const ResumeRequest& request);
 
+/// Keeps a folder of results for one run: from its first file to its last no other run may write there.
+/// Nothing is left behind; the system ends the lock with the process.
+class FolderLock {
+ public:
+  /// Throws Error{bad_input} when another process holds it.
+  explicit FolderLock(const std::filesystem::path& folder);
+
+ private:
+  FileDescriptor descriptor_;
+};
+
 }  // namespace ringside

@@ -55,7 +55,7 @@ constexpr auto spellings_of(LinkKind /*any*/) {
 }
 
 /// What limits a predicted time. `kind` says which fields are set; words:
-/// analysis/comparison/limit_sentences.hpp.
+/// analysis/comparison/point_sentences.hpp.
 struct Limit {
   enum class Kind : std::uint8_t {
     shared_link,   ///< `flows` share a link: `link_kind`, `link`, `node`, `flows`, `crossings`, `others`

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "common/statistics.hpp"
+#include "common/numbers.hpp"
 
 namespace ringside {
 

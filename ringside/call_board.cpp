@@ -5,7 +5,6 @@
 #include <bit>
 #include <optional>
 #include <string>
-#include <type_traits>
 
 #include <fmt/format.h>
 #include <sys/mman.h>

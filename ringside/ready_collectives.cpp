@@ -10,7 +10,6 @@
 #include "real/execute/executor.hpp"
 #include "schedule/program/policy.hpp"
 #include "schedule/program/program_proof.hpp"
-#include "schedule/promise.hpp"
 #include "schedule/registry.hpp"
 
 namespace ringside {

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <set>
 #include <system_error>
@@ -11,7 +10,6 @@
 #include "common/text.hpp"
 #include "scenario/keys.hpp"
 #include "scenario/machine/machine_file.hpp"
-#include "scenario/machine/machine_table.hpp"
 #include "scenario/machine/named_machine.hpp"
 #include "scenario/message_sizes.hpp"
 #include "scenario/scenario.hpp"

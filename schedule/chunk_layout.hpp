@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "schedule/schedule.hpp"
+
 /// The single place where chunks become elements; predicting and running both use it.
 namespace ringside {
 
@@ -35,5 +37,24 @@ class ChunkLayout {
   std::int64_t small_;      ///< Elements of a small chunk.
   std::int64_t num_large_;  ///< Chunks with one element more.
 };
+
+/// Chunks of one buffer of one rank: what moves and reductions conflict about.
+struct ChunkRange {
+  std::int32_t first = 0;
+  std::int32_t count = 0;
+  std::uint8_t buffer = 0;
+
+  bool touches(const ChunkRange& other) const {
+    return buffer == other.buffer && first < other.first + other.count && other.first < first + count;
+  }
+  bool operator==(const ChunkRange&) const = default;
+};
+
+inline ChunkRange read_by(const Move& move) {
+  return {move.first_chunk, move.num_chunks, move.source_buffer};
+}
+inline ChunkRange written_by(const Move& move) {
+  return {move.first_chunk, move.num_chunks, move.target_buffer};
+}
 
 }  // namespace ringside

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include "common/text.hpp"
-#include "schedule/promise.hpp"
 #include "schedule/registry.hpp"
 
 namespace ringside {

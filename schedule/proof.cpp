@@ -7,7 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "common/text.hpp"
-#include "schedule/promise.hpp"
+#include "schedule/schedule.hpp"
 
 namespace ringside {
 namespace {

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "common/error.hpp"
-#include "schedule/promise.hpp"
 
 namespace ringside {
 namespace {
@@ -48,6 +47,24 @@ std::vector<Rank> positions_of_ranks(const std::vector<Rank>& order, int num_ran
     seen = static_cast<Rank>(position);
   }
   return positions;
+}
+
+bool holds(const Schedule& schedule, Held what, Rank rank, std::int32_t chunk) {
+  const int n = schedule.num_ranks();
+  const auto owner = [&] { return chunk / (schedule.num_chunks() / n); };
+  switch (what) {
+    case Held::everything:
+      return true;
+    case Held::everything_at_root:
+      return rank == schedule.request().root;
+    case Held::own_part:
+      return rank == owner();
+    case Held::part_of_each:
+      return rank == chunk % n;
+    case Held::previous_part:
+      return rank == (owner() + 1) % n;
+  }
+  throw_bug("a declared value", __FILE__, __LINE__, "no rank holds such a part");
 }
 
 }  // namespace
@@ -116,6 +133,27 @@ void Schedule::write_round(std::int64_t round, std::vector<Move>& moves) const {
       move.target = request_.order[static_cast<std::size_t>(move.target)];
     }
   }
+}
+
+ScheduleRequest request_for(Collective collective, int num_ranks, const RankPlacement& placement) {
+  return {.collective = collective,
+          .num_ranks = num_ranks,
+          .ranks_per_node = placement.ranks_per_node,
+          .order = scattered(collective) ? std::vector<Rank>{} : placement.order};
+}
+
+Bytes buffer_of_message(Collective collective, int num_ranks, Bytes message) {
+  return {message.value * messages_in_buffer(collective, num_ranks)};
+}
+
+Bytes buffer_of(const PointKey& key) { return buffer_of_message(key.collective, key.ranks, key.bytes); }
+
+bool holds_at_start(const Schedule& schedule, Rank rank, std::int32_t chunk) {
+  return holds(schedule, row_of(schedule.algorithm().collective).starts, rank, chunk);
+}
+
+bool promised_at_end(const Schedule& schedule, Rank rank, std::int32_t chunk) {
+  return holds(schedule, row_of(schedule.algorithm().collective).ends, rank, chunk);
 }
 
 }  // namespace ringside

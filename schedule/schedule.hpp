@@ -8,6 +8,7 @@
 
 #include "common/names.hpp"
 #include "common/units.hpp"
+#include "results/point_key.hpp"
 
 /// What a schedule is: round by round, which chunks move from which rank to which, and whether what arrives
 /// is copied or reduced. It has no byte sizes (see chunk_layout.hpp) and knows no hardware.
@@ -151,5 +152,28 @@ class Schedule {
   ScheduleRequest positions_;  ///< What the algorithm sees: positions instead of ranks, and no order.
   ScheduleShape shape_;
 };
+
+/// How the ranks of a machine stand: sim finds it out, and real runs what was predicted.
+struct RankPlacement {
+  int ranks_per_node = 0;        ///< 0 = all ranks are in one node.
+  std::vector<Rank> order = {};  ///< Position in a ring → rank; empty = identity.
+};
+
+/// Where each rank ends with its own part of the message (`scattered`), positions are ranks in any order.
+ScheduleRequest request_for(Collective collective, int num_ranks, const RankPlacement& placement);
+
+// What each collective starts from and what it promises, chunk by chunk, as its row says
+// (common/collective.hpp). Proofs and programs ask here; the check of results does not.
+
+/// The bytes of what messages_in_buffer() counts.
+Bytes buffer_of_message(Collective collective, int num_ranks, Bytes message);
+Bytes buffer_of(const PointKey& key);
+
+/// Whether `rank` holds data of its own in `chunk` at the start. Everything else in its message is undefined.
+bool holds_at_start(const Schedule& schedule, Rank rank, std::int32_t chunk);
+
+/// Whether `rank` must hold the result of `chunk` at the end: the reduction of every rank's chunk where the
+/// collective reduces, otherwise the chunk of the rank that held it at the start.
+bool promised_at_end(const Schedule& schedule, Rank rank, std::int32_t chunk);
 
 }  // namespace ringside

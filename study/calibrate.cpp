@@ -15,8 +15,7 @@
 #include "real/launch/ranks.hpp"
 #include "real/system/other_load.hpp"
 #include "real/system/this_machine.hpp"
-#include "results/folder_lock.hpp"
-#include "study/inputs/invocation.hpp"
+#include "results/journal.hpp"
 
 namespace ringside::study {
 namespace {

@@ -1,6 +1,7 @@
 #include "study/compare.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
 #include <string>
 #include <utility>
@@ -11,20 +12,14 @@
 #include "common/error.hpp"
 #include "import/import.hpp"
 #include "real/launch/external/external_rank.hpp"
-#include "real/measure/measure.hpp"
 #include "real/measure/memory_check.hpp"
-#include "results/folder_lock.hpp"
+#include "real/measure/point_request.hpp"
 #include "results/journal.hpp"
 #include "study/calibrate.hpp"
 #include "study/inputs/scenario_points.hpp"
 
 namespace ringside::study {
 namespace {
-
-std::string describe(const PointKey& key) {
-  return fmt::format("{} {}, {} ranks, {}", name(key.collective), key.algorithm, key.ranks,
-                     format(key.bytes));
-}
 
 std::string describe_outcome(const Point& point) {
   return fmt::format("{} on {} ranks, {}: {}", point.key.algorithm, point.key.ranks, format(point.key.bytes),
@@ -109,7 +104,7 @@ void measure_points(std::vector<Point>& points, MeasureOptions options, Journal&
   }
   observer.stage(stage_of(missing, options));
   std::size_t done = 0;
-  observer.progress(0, missing.empty() ? "" : describe(missing.front()));
+  observer.progress(0, missing.empty() ? "" : description(missing.front()));
   Measurement last;
   const auto report = [&](const PointKey& key, const Measurement& measurement) {
     const auto point = std::find_if(points.begin(), points.end(),
@@ -119,7 +114,7 @@ void measure_points(std::vector<Point>& points, MeasureOptions options, Journal&
     journal.append(record_of(*point, last, options.repetitions));
     ++done;
     observer.progress(static_cast<double>(done) / static_cast<double>(missing.size()),
-                      done < missing.size() ? describe(missing[done]) : "");
+                      done < missing.size() ? description(missing[done]) : "");
   };
   measure(keys, options, report, [&](const PointKey&, const Measurement& repetition) { last = repetition; });
   observer.finished();

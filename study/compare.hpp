@@ -1,10 +1,9 @@
 #pragma once
 
-#include <filesystem>
 #include <optional>
 #include <vector>
 
-#include "real/measure/measure_options.hpp"
+#include "real/measure/measure.hpp"
 #include "results/point.hpp"
 #include "study/inputs/invocation.hpp"
 #include "study/predict.hpp"

@@ -7,10 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "analysis/comparison/disturbance_sentences.hpp"
-#include "analysis/comparison/policy_sentences.hpp"
-#include "analysis/comparison/verdict.hpp"
-#include "common/error.hpp"
+#include "analysis/comparison/point_sentences.hpp"
 #include "common/text.hpp"
 #include "sim/topology/gpu_models.hpp"
 #include "study/inputs/scenario_points.hpp"

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "analysis/comparison/accuracy.hpp"
-#include "analysis/comparison/crossover.hpp"
 #include "analysis/comparison/speedup_grid.hpp"
+#include "analysis/comparison/verdict.hpp"
 #include "analysis/fitted.hpp"
 #include "common/error.hpp"
 #include "results/codec/record.hpp"

@@ -11,8 +11,8 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "analysis/comparison/cell.hpp"
-#include "analysis/comparison/nic_sentences.hpp"
+#include "analysis/comparison/comparison.hpp"
+#include "analysis/comparison/point_sentences.hpp"
 #include "common/error.hpp"
 #include "common/key_error.hpp"
 #include "common/numbers.hpp"
@@ -21,8 +21,7 @@
 #include "results/codec/record.hpp"
 #include "results/journal.hpp"
 #include "scenario/keys.hpp"
-#include "scenario/machine/override.hpp"
-#include "schedule/registry.hpp"
+#include "scenario/machine/named_machine.hpp"
 
 namespace ringside::study {
 namespace {

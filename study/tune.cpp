@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "analysis/comparison/disturbance_sentences.hpp"
+#include "analysis/comparison/point_sentences.hpp"
 #include "common/error.hpp"
 #include "common/key_error.hpp"
 #include "real/backend/backends.hpp"

@@ -18,7 +18,7 @@
 #include "common/key_error.hpp"
 #include "common/text.hpp"
 #include "plots/html/page.hpp"
-#include "scenario/machine/override.hpp"
+#include "scenario/machine/named_machine.hpp"
 #include "schedule/describe.hpp"
 #include "schedule/registry.hpp"
 #include "schedule/schedule.hpp"

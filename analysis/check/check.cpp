@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,7 +11,6 @@
 #include "analysis/comparison/comparison.hpp"
 #include "common/key_error.hpp"
 #include "common/numbers.hpp"
-#include "common/statistics.hpp"
 #include "schedule/registry.hpp"
 #include "sim/nccl/model.hpp"
 

@@ -1,12 +1,15 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
+#include <span>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "analysis/check/causes.hpp"
-#include "analysis/check/curve_likelihood.hpp"
+#include "results/point.hpp"
 #include "results/point_key.hpp"
 #include "results/prediction.hpp"
 #include "scenario/machine/machine.hpp"
@@ -16,6 +19,24 @@
 /// What NCCL's own collectives take on one machine, as it is described and with each cause in it. Every
 /// answer is worked out once, however many logs ask.
 namespace ringside {
+
+/// A whole curve's likelihood: log(measured/predicted) is Gaussian with NcclSpread's covariance, and what one
+/// machine repeats differently. Runs over the same sizes share the work that does not depend on their times.
+class CurveLikelihood {
+ public:
+  CurveLikelihood();
+  ~CurveLikelihood();
+  CurveLikelihood(const CurveLikelihood&) = delete;
+  CurveLikelihood& operator=(const CurveLikelihood&) = delete;
+
+  /// Logarithm of the likelihood, but for a constant; `residuals` one per point.
+  double log_of(const std::vector<double>& residuals, std::span<const Point> points,
+                const NcclSpread& spread);
+
+ private:
+  class Memory;
+  std::unique_ptr<Memory> memory_;
+};
 
 class ExpectedTimes {
  public:

@@ -6,7 +6,7 @@
 #include <optional>
 #include <set>
 
-#include "common/statistics.hpp"
+#include "common/numbers.hpp"
 
 namespace ringside {
 namespace {

@@ -1,13 +1,11 @@
 #include "analysis/comparison/accuracy.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <map>
 #include <string>
 
-#include "analysis/comparison/cell.hpp"
-#include "common/statistics.hpp"
-#include "schedule/registry.hpp"
+#include "analysis/comparison/comparison.hpp"
+#include "common/numbers.hpp"
 
 namespace ringside {
 namespace {

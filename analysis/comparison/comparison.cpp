@@ -1,8 +1,12 @@
 #include "analysis/comparison/comparison.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
 #include "analysis/comparison/accuracy.hpp"
-#include "analysis/comparison/cell.hpp"
-#include "analysis/comparison/verdict.hpp"
+#include "schedule/registry.hpp"
 
 namespace ringside {
 namespace {
@@ -29,6 +33,14 @@ std::string fastest(const Cell& cell) {
   return clear ? contenders.front().algorithm : "";
 }
 
+/// Whether the predicted time follows from a machine's description by our simulation.
+bool is_described(const Cell& cell, std::string_view algorithm) {
+  return std::any_of(cell.points.begin(), cell.points.end(), [&](const Point* point) {
+    return point->key.algorithm == algorithm && point->predicted &&
+           point->predicted->source != CostSource::calibrated && point->predicted->fidelity != Fidelity::nccl;
+  });
+}
+
 }  // namespace
 
 std::optional<BytesPerSecond> bus_bandwidth(Collective collective, int ranks, Bytes bytes, Seconds time) {
@@ -53,6 +65,99 @@ std::vector<ComparisonRow> comparison(std::span<const Point> points) {
     }
   }
   return rows;
+}
+
+std::optional<Interval<double>> timing(const Point& point, Side side) {
+  Interval<double> result;
+  if (side == Side::predicted && point.predicted) {
+    const Prediction& predicted = *point.predicted;
+    result = {.low = predicted.low.value_or(predicted.seconds).value,
+              .typical = predicted.seconds.value,
+              .high = predicted.high.value_or(predicted.seconds).value};
+  }
+  if (side == Side::measured && point.measured && point.measured->outcome == Outcome::ok) {
+    const Measurement& measured = *point.measured;
+    const bool has_interval = measured.low.value > 0 && measured.high.value > 0;
+    result = {.low = has_interval ? measured.low.value : measured.seconds.value,
+              .typical = measured.seconds.value,
+              .high = has_interval ? measured.high.value : measured.seconds.value};
+  }
+  return result.typical > 0 ? std::optional(result) : std::nullopt;
+}
+
+std::vector<Cell> cells(std::span<const Point> points) {
+  const auto order = [](const PointKey& a, const PointKey& b) {
+    const auto tied = [](const PointKey& key) {
+      return std::tie(key.collective, key.ranks, key.bytes, key.dtype, key.op);
+    };
+    return tied(a) < tied(b);
+  };
+  std::map<PointKey, Cell, decltype(order)> by_question(order);
+  for (const Point& point : points) {
+    Cell& cell = by_question[point.key];
+    cell.question = point.key;
+    cell.question.algorithm.clear();
+    cell.points.push_back(&point);
+  }
+  std::vector<Cell> result;
+  result.reserve(by_question.size());
+  for (auto& [question, cell] : by_question) {
+    result.push_back(std::move(cell));
+  }
+  return result;
+}
+
+std::optional<Interval<double>> timing(const Cell& cell, std::string_view algorithm, Side side) {
+  for (const Point* point : cell.points) {
+    if (point->key.algorithm == algorithm) {
+      return timing(*point, side);
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<Contender> ranking(const Cell& cell, Side side) {
+  std::vector<Contender> contenders;
+  for (const Point* point : cell.points) {
+    const std::optional<Interval<double>> time = timing(*point, side);
+    if (time && point->key.algorithm != kNative) {
+      contenders.push_back({.algorithm = point->key.algorithm, .timing = *time});
+    }
+  }
+  std::stable_sort(contenders.begin(), contenders.end(), [](const Contender& a, const Contender& b) {
+    return a.timing.typical < b.timing.typical;
+  });
+  return contenders;
+}
+
+std::optional<Interval<double>> times_as_long(const Cell& cell, std::string_view slow, std::string_view fast,
+                                              Side side) {
+  const std::optional<Interval<double>> above = timing(cell, slow, side);
+  const std::optional<Interval<double>> below = timing(cell, fast, side);
+  if (!above || !below) {
+    return std::nullopt;
+  }
+  const double typical = above->typical / below->typical;
+  if (side == Side::predicted && is_described(cell, slow) && is_described(cell, fast)) {
+    const auto [low, high] = std::minmax({above->low / below->low, typical, above->high / below->high});
+    return Interval<double>{.low = low, .typical = typical, .high = high};
+  }
+  const auto spread = [](double of_slow, double of_fast) {
+    return std::exp(std::hypot(std::log(of_slow), std::log(of_fast)));
+  };
+  return Interval<double>{
+      .low = typical / spread(above->typical / above->low, below->high / below->typical),
+      .typical = typical,
+      .high = typical * spread(above->high / above->typical, below->typical / below->low)};
+}
+
+bool clearly_faster(const Cell& cell, std::string_view fast, std::string_view slow, Side side, double gap) {
+  const std::optional<Interval<double>> ratio = times_as_long(cell, slow, fast, side);
+  if (!ratio || ratio->typical <= 1 + gap) {
+    return false;
+  }
+  return side == Side::predicted ? ratio->low > 1
+                                 : timing(cell, slow, side)->low > timing(cell, fast, side)->high;
 }
 
 }  // namespace ringside

@@ -3,14 +3,16 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "common/interval.hpp"
 #include "common/names.hpp"
 #include "common/units.hpp"
 #include "results/point.hpp"
 #include "results/point_key.hpp"
 
-/// Points as rows of a table.
+/// Points side by side: what every comparison starts from, and the rows of its table.
 namespace ringside {
 
 /// S/t times a factor for the number of ranks: 2(N−1)/N for all_reduce, (N−1)/N for reduce_scatter,
@@ -34,5 +36,45 @@ struct ComparisonRow {
 
 /// Sorted by collective, ranks and size; within those in the order of `points`, which has one point per key.
 std::vector<ComparisonRow> comparison(std::span<const Point> points);
+
+/// Less than this is no difference worth having.
+inline constexpr double kWorthHaving = 0.05;
+
+/// Which half of a point is meant.
+enum class Side { predicted, measured };
+
+/// Positive seconds with their interval; all three alike where none is known. None without this half or its
+/// time, and where it is 0 (one rank).
+std::optional<Interval<double>> timing(const Point& point, Side side);
+
+/// All algorithms at one number of ranks and one size.
+struct Cell {
+  PointKey question;                 ///< The key that its points share; `algorithm` is empty.
+  std::vector<const Point*> points;  ///< In the order of the span that they point into.
+};
+
+/// Sorted by collective, ranks, size, dtype and op. `points` has one point per key and must outlive it.
+std::vector<Cell> cells(std::span<const Point> points);
+
+/// None when the cell does not have this algorithm with a time.
+std::optional<Interval<double>> timing(const Cell& cell, std::string_view algorithm, Side side);
+
+struct Contender {
+  std::string algorithm;
+  Interval<double> timing;
+};
+
+/// Everything but `native` that has a time, the fastest first (of equals the first in the cell).
+std::vector<Contender> ranking(const Cell& cell, Side side);
+
+/// How many times as long `slow` takes as `fast`, with its interval; all three alike where none is known.
+/// Errors of predictions from one description go together: ends of intervals are compared. Those of
+/// calibrated predictions and medians are independent: logarithms add in quadrature. None without both times.
+std::optional<Interval<double>> times_as_long(const Cell& cell, std::string_view slow, std::string_view fast,
+                                              Side side);
+
+/// Whether `slow` takes more than (1 + `gap`) times as long as `fast`, and the two can be told apart: no part
+/// of the interval of their ratio is below 1 (predicted), or their intervals do not overlap (measured).
+bool clearly_faster(const Cell& cell, std::string_view fast, std::string_view slow, Side side, double gap);
 
 }  // namespace ringside

@@ -5,7 +5,6 @@
 #include <limits>
 #include <variant>
 
-#include "analysis/comparison/verdict.hpp"
 #include "sim/predict.hpp"
 
 namespace ringside {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/comparison/crossover.hpp"
+#include "analysis/comparison/verdict.hpp"
 #include "common/units.hpp"
 #include "results/point.hpp"
 #include "scenario/scenario.hpp"

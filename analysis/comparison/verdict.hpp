@@ -5,10 +5,15 @@
 #include <string>
 #include <vector>
 
-#include "analysis/comparison/crossover.hpp"
 #include "results/codec/record.hpp"
 
 namespace ringside {
+
+/// Two algorithms that are compared with each other.
+struct AlgorithmPair {
+  std::string baseline;
+  std::string candidate;
+};
 
 /// What is compared with what. Baseline: `naive`, else the algorithm of the first point. Candidate: `ring`,
 /// else the fastest other at the largest size on most ranks (measured where it was, else predicted). `native`
@@ -28,5 +33,12 @@ std::vector<Verdict> verdicts(std::span<const Point> points, const AlgorithmPair
 /// third algorithm that beats both, native, algorithms that leave NICs idle, tutorial_ring. Then where
 /// predicted and measured winner differ, what failed, how good the predictions were, and what limits.
 std::vector<std::string> verdict_sentences(std::span<const Point> points);
+
+/// One record for each number of ranks above 1 at which both algorithms have a time at some size, ascending.
+///
+/// Time over size is taken as straight between neighbouring sizes in a doubly logarithmic plot. A size at
+/// which both take exactly as long is a crossing only if the other one wins on its other side. Only sizes at
+/// which both have a time (measured: outcome ok) count, each side for itself.
+std::vector<Crossover> crossovers(std::span<const Point> points, const AlgorithmPair& pair);
 
 }  // namespace ringside

@@ -10,10 +10,8 @@
 #include <fmt/ranges.h>
 
 #include "analysis/comparison/accuracy.hpp"
-#include "analysis/comparison/cell.hpp"
-#include "analysis/comparison/crossover.hpp"
-#include "analysis/comparison/limit_sentences.hpp"
-#include "analysis/comparison/nic_sentences.hpp"
+#include "analysis/comparison/comparison.hpp"
+#include "analysis/comparison/point_sentences.hpp"
 #include "analysis/comparison/verdict.hpp"
 #include "common/numbers.hpp"
 #include "common/text.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <variant>
 
-#include "analysis/comparison/limit_sentences.hpp"
+#include "analysis/comparison/point_sentences.hpp"
 #include "schedule/registry.hpp"
 #include "sim/predict.hpp"
 

@@ -15,9 +15,9 @@
 #include <sys/resource.h>
 
 #include "common/error.hpp"
-#include "schedule/placement.hpp"
 #include "schedule/program/execution.hpp"
 #include "schedule/registry.hpp"
+#include "schedule/schedule.hpp"
 #include "sim/engine/flow.hpp"
 #include "sim/symmetry/symmetric_flow.hpp"
 #include "sim/topology/network.hpp"

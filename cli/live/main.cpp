@@ -14,7 +14,7 @@
 
 #include "cli/reports/html_report.hpp"
 #include "common/error.hpp"
-#include "study/read_study.hpp"
+#include "study/predict.hpp"
 
 namespace ringside::cli {
 namespace {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <filesystem>
 #include <limits>
 #include <map>
@@ -192,7 +191,7 @@ void print_checks(const std::vector<study::LogCheck>& checks, const std::vector<
     rows.push_back(std::move(row));
   }
   if (rows.empty()) {
-    std::for_each(problems.begin(), problems.end(), [](const std::string& problem) { print_line(problem); });
+    print_lines(problems);
     return;
   }
   print(table({"log", "machine", ">up to 64 KiB", ">up to 16 MiB", ">above", ">GB/s of expected",
@@ -216,7 +215,6 @@ void draw_checks(const std::vector<study::LogCheck>& checks, const CommonOptions
     return;
   }
   const plots::ChartContext context = {.title = "Your logs beside such machines",
-                                       .machine = "",
                                        .source = "ringside check",
                                        .output_directory = study::output_directory(common, "check"),
                                        .size = common.chart_size};

@@ -1,7 +1,5 @@
 #include "cli/reports/check_report.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -60,16 +58,9 @@ ordered_json record_of(const study::LogCheck& check) {
           {"held_back", check.check.held_back ? record_of(*check.check.held_back) : ordered_json()}};
 }
 
-void print_lines(const std::vector<std::string>& lines) {
-  for (const std::string& line : lines) {
-    print_line(line);
-  }
-}
-
 void print_bands(const MachineCheck& check, std::string_view others) {
   if (!check.bands.empty()) {
-    const TextTable bands = bands_table(check, others);
-    print(table(bands.header, bands.rows));
+    print(bands_table(check, others));
   }
 }
 

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "analysis/comparison/held_out_sentence.hpp"
+#include "analysis/comparison/point_sentences.hpp"
 #include "analysis/fitted.hpp"
 #include "analysis/plan/verdict.hpp"
 #include "cli/reports/plan_report.hpp"
@@ -15,7 +15,6 @@
 #include "cli/reports/report.hpp"
 #include "common/numbers.hpp"
 #include "common/text.hpp"
-#include "results/codec/page_records.hpp"
 #include "results/codec/reader.hpp"
 #include "results/codec/sha256.hpp"
 #include "schedule/program/policy.hpp"

@@ -9,7 +9,6 @@
 #include "study/logs/check.hpp"
 #include "study/plan/plan.hpp"
 #include "study/predict.hpp"
-#include "study/read_study.hpp"
 
 /// report.html: what the screen says, charts to hover, and how the numbers were made.
 namespace ringside::cli {

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <iterator>
 #include <string>
 #include <vector>
@@ -160,7 +159,6 @@ std::vector<plots::HtmlCurves> plan_curves(const study::PlanStudy& study) {
 
 void draw_plan(const study::PlanStudy& study, const CommonOptions& common, Progress& progress) {
   const plots::ChartContext context = {.title = study.ranked.plan.name,
-                                       .machine = "",
                                        .source = study.file.string(),
                                        .output_directory = study.directory,
                                        .size = common.chart_size};

@@ -11,7 +11,6 @@
 #include "analysis/plan/verdict.hpp"
 #include "cli/reports/offer_remarks.hpp"
 #include "cli/reports/plan_tables.hpp"
-#include "common/numbers.hpp"
 
 namespace ringside::cli {
 namespace {
@@ -36,8 +35,6 @@ std::string from_to(const Range& range, double factor, int digits, const char* u
   const std::string high = fmt::format("{:.{}f}", factor * range.high, digits);
   return low == high ? low + unit : fmt::format("{} to {}{}", low, high, unit);
 }
-
-// --- Sentences ---------------------------------------------------------------------------------------------
 
 /// What a kind of link does to steps.
 struct LinkFacts {
@@ -100,14 +97,6 @@ std::string enough_sentence(const study::PlanStudy& study) {
       accumulate ? fmt::format(", or with {} micro-batches per step", *found.accumulate_for_10_percent) : "");
 }
 
-void print_table(const TextTable& shown) { print(table(shown.header, shown.rows)); }
-
-void print_lines(const std::vector<std::string>& lines) {
-  for (const std::string& line : lines) {
-    print_line(line);
-  }
-}
-
 // --- What is said of offers --------------------------------------------------------------------------------
 
 std::vector<Remark> problems_of(const Ranked& ranked) {
@@ -120,9 +109,14 @@ std::vector<Remark> problems_of(const Ranked& ranked) {
   return problems;
 }
 
-/// Candidates whose numbers are printed of a plan in buckets or of gradients, best first.
-std::vector<std::size_t> printed_of(const study::PlanStudy& study) {
+/// Candidates whose numbers are printed, best first.
+std::vector<std::size_t> printed_of(const study::PlanStudy& study, std::size_t top) {
   std::vector<std::size_t> printed;
+  if (study.ranked.plan.shards()) {
+    printed = study.ranked.order;
+    printed.resize(std::min(printed.size(), top));
+    return printed;
+  }
   if (computes(study.ranked.plan.workload)) {
     std::transform(study.shown.begin(), study.shown.end(), std::back_inserter(printed),
                    [](const study::ShownOffer& shown) { return shown.candidate; });
@@ -162,7 +156,7 @@ void print_thresholds(const study::PlanStudy& study) {
   print_line(
       "GPUs up to which one more adds at least half of a GPU's speed; size and GPUs from which ring beats "
       "naive");
-  print_table(thresholds);
+  print(thresholds);
 }
 
 // --- One screen --------------------------------------------------------------------------------------------
@@ -196,10 +190,10 @@ void print_to_know(const std::vector<Remark>& warnings, const std::string& file)
 }
 
 /// What is assumed and to be known of what is printed.
-void print_remarks(const study::PlanStudy& study, bool explained) {
+void print_remarks(const study::PlanStudy& study, const PlanView& view) {
   std::vector<std::string> assumptions;
   std::vector<Remark> warnings;
-  for (const std::size_t index : printed_of(study)) {
+  for (const std::size_t index : printed_of(study, view.top)) {
     const Offer& offer = study.ranked.offer_of(index);
     const PlannedStep& step = study.ranked.candidates[index].step;
     assumptions.insert(assumptions.end(), step.assumptions.begin(), step.assumptions.end());
@@ -210,7 +204,7 @@ void print_remarks(const study::PlanStudy& study, bool explained) {
     add_remarks(study.ranked.offer_of(shown.candidate).name,
                 study::idle_nics(study.ranked.candidates[shown.candidate].step, shown.thresholds), warnings);
   }
-  print_assumed(assumptions, explained, study.file.string());
+  print_assumed(assumptions, view.explained, study.file.string());
   print_to_know(warnings, study.file.string());
 }
 
@@ -239,7 +233,7 @@ void print_buckets(const study::PlanStudy& study, const PlanView& view) {
     print_problems(study);
     return;
   }
-  print_table(offers_table(study, view.top));
+  print(offers_table(study, view.top));
   const auto usable = std::count_if(ranked.candidates.begin(), ranked.candidates.end(),
                                     [](const RankedStep& one) { return one.step.usable(); });
   print_more(view.top, static_cast<std::size_t>(usable), study.file.string());
@@ -257,7 +251,7 @@ void print_buckets(const study::PlanStudy& study, const PlanView& view) {
   if (const std::string enough = enough_sentence(study); !enough.empty()) {
     print_line(enough);
   }
-  print_remarks(study, view.explained);
+  print_remarks(study, view);
   if (view.explained) {
     print_remedies(study);
     print_thresholds(study);
@@ -265,14 +259,14 @@ void print_buckets(const study::PlanStudy& study, const PlanView& view) {
   }
 }
 
-void print_gradients(const study::PlanStudy& study) {
+void print_gradients(const study::PlanStudy& study, const PlanView& view) {
   if (const TextTable shown = gradients_table(study); !shown.rows.empty()) {
-    print_table(shown);
+    print(shown);
     print_line(fmt::format("all_reduce of {} of gradients in one message; ring, naive: our own algorithms",
                            model_size(gradient_bytes(study.ranked.plan.workload))));
   }
   print_problems(study);
-  print_remarks(study, false);
+  print_remarks(study, {.explained = false, .top = view.top});
 }
 
 // --- A model that is spread --------------------------------------------------------------------------------
@@ -283,23 +277,15 @@ void print_layouts(const study::PlanStudy& study, const PlanView& view) {
   if (!ranked.instead.empty()) {
     print_line(ranked.instead);
   }
-  print_table(layouts_table(study, view.top));
+  print(layouts_table(study, view.top));
   print_more(view.top, ranked.order.size(), study.file.string());
   std::vector<Remark> problems;
-  std::vector<std::string> assumptions;
-  std::vector<Remark> warnings;
-  for (std::size_t place = 0; place < ranked.order.size(); ++place) {
-    const Offer& offer = ranked.offer_of(ranked.order[place]);
-    const PlannedStep& step = ranked.candidates[ranked.order[place]].step;
+  for (const std::size_t index : ranked.order) {
+    const PlannedStep& step = ranked.candidates[index].step;
     if (!step.usable()) {
-      problems.push_back({fmt::format("{}, {}", offer.name, describe(*step.layout)), step.problem});
+      problems.push_back(
+          {fmt::format("{}, {}", ranked.offer_of(index).name, describe(*step.layout)), step.problem});
     }
-    if (place >= view.top) {
-      continue;
-    }
-    assumptions.insert(assumptions.end(), step.assumptions.begin(), step.assumptions.end());
-    assumptions.insert(assumptions.end(), offer.assumptions.begin(), offer.assumptions.end());
-    add_remarks(offer.name, warnings_of(offer, step.run), warnings);
   }
   if (const std::string legend = legend_of(ranked); !legend.empty()) {
     print_line(legend);
@@ -319,8 +305,7 @@ void print_layouts(const study::PlanStudy& study, const PlanView& view) {
     print_line(
         "lora and qlora train small matrices beside frozen weights: the same tokens teach the model less.");
   }
-  print_assumed(assumptions, view.explained, study.file.string());
-  print_to_know(warnings, study.file.string());
+  print_remarks(study, view);
 }
 
 }  // namespace
@@ -331,7 +316,7 @@ void print_plan(const study::PlanStudy& study, const PlanView& view, const Commo
   } else if (study.ranked.plan.shards()) {
     print_layouts(study, view);
   } else if (!computes(study.ranked.plan.workload)) {
-    print_gradients(study);
+    print_gradients(study, view);
   } else {
     print_buckets(study, view);
   }

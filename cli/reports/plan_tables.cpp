@@ -1,7 +1,6 @@
 #include "cli/reports/plan_tables.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <vector>
 
 #include <fmt/format.h>
@@ -25,24 +24,7 @@ struct OfferRow {
   const PlannedStep& step() const { return ranked->candidates[candidate].step; }
 };
 
-struct Column {
-  std::string header;  ///< As of table().
-  std::function<std::string(const OfferRow&)> cell;
-};
-
-TextTable table_of(const std::vector<Column>& columns, const std::vector<OfferRow>& rows) {
-  TextTable table;
-  for (const Column& column : columns) {
-    table.header.push_back(column.header);
-  }
-  for (const OfferRow& row : rows) {
-    std::vector<std::string>& line = table.rows.emplace_back();
-    for (const Column& column : columns) {
-      line.push_back(column.cell(row));
-    }
-  }
-  return table;
-}
+using OfferColumn = Column<OfferRow>;
 
 std::vector<OfferRow> shown_rows(const study::PlanStudy& study) {
   std::vector<OfferRow> rows;
@@ -59,11 +41,11 @@ std::string ends(const Interval<Seconds>& range) {
   return fmt::format("{} – {}", format(range.low), format(range.high));
 }
 
-Column step_column(const std::string& header, std::function<std::string(const PlannedStep&)> cell) {
+OfferColumn step_column(const std::string& header, std::function<std::string(const PlannedStep&)> cell) {
   return {header, [cell = std::move(cell)](const OfferRow& row) { return cell(row.step()); }};
 }
 
-Column mark_column() {
+OfferColumn mark_column() {
   return {"", [](const OfferRow& row) -> std::string {
             return row.ranked->is_tied(row.candidate)         ? "≈"
                    : row.ranked->recommended == row.candidate ? "→"
@@ -72,20 +54,20 @@ Column mark_column() {
           }};
 }
 
-Column offer_column() {
+OfferColumn offer_column() {
   return {"offer", [](const OfferRow& row) { return row.offer().name; }};
 }
 
-Column total_column() {
+OfferColumn total_column() {
   return step_column(">step", [](const PlannedStep& step) { return format(step.total.typical); });
 }
 
-Column total_ends_column() {
+OfferColumn total_ends_column() {
   return step_column(">step, 90 %", [](const PlannedStep& step) { return ends(step.total); });
 }
 
 /// What the run takes; of an unknown length, `unit` of it.
-Column run_column(const std::vector<OfferRow>& rows, const char* unit) {
+OfferColumn run_column(const std::vector<OfferRow>& rows, const char* unit) {
   return step_column(is_run(rows) ? ">run" : fmt::format(">{}", unit),
                      [](const PlannedStep& step) { return long_time(run_seconds(step)); });
 }
@@ -95,13 +77,13 @@ using AmountText = std::function<std::string(double)>;
 /// Runs of models that are spread cost hundreds.
 std::string large_amount(double amount) { return fmt::format("{:.{}f}", amount, amount < 10 ? 2 : 0); }
 
-Column cost_column(const std::string& header, const AmountText& text) {
+OfferColumn cost_column(const std::string& header, const AmountText& text) {
   return step_column(header, [text](const PlannedStep& step) {
     return step.cost ? text(step.cost->amount.typical) : std::string(kAbsent);
   });
 }
 
-Column cost_ends_column(const std::string& header, const AmountText& text) {
+OfferColumn cost_ends_column(const std::string& header, const AmountText& text) {
   return step_column(header + ", 90 %", [text](const PlannedStep& step) {
     return step.cost ? fmt::format("{} – {}", text(step.cost->amount.low), text(step.cost->amount.high))
                      : std::string(kAbsent);
@@ -135,7 +117,7 @@ std::string enough_bandwidth(const Offer& offer, const std::optional<double>& fa
                  : fmt::format("{:.2g} ×", *factor);
 }
 
-Column threshold_column(const char* header, std::function<std::string(const Thresholds&)> cell) {
+OfferColumn threshold_column(const char* header, std::function<std::string(const Thresholds&)> cell) {
   return {header, [cell = std::move(cell)](const OfferRow& row) { return cell(row.shown->thresholds); }};
 }
 
@@ -145,9 +127,9 @@ TextTable offers_table(const study::PlanStudy& study, std::size_t top) {
   std::vector<OfferRow> rows = shown_rows(study);
   constexpr const char* kUnit = "1 M samples";
   const std::string currency = currency_header(rows, kUnit);
-  Column run = run_column(rows, kUnit);
+  OfferColumn run = run_column(rows, kUnit);
   rows.resize(std::min(rows.size(), top));
-  return table_of(
+  return table_of<OfferRow>(
       {mark_column(), offer_column(), total_column(), total_ends_column(),
        step_column(">lost", [](const PlannedStep& step) { return percent(step.exposed_share.typical); }),
        step_column(">lost, 90 %",
@@ -169,40 +151,40 @@ TextTable thresholds_table(const study::PlanStudy& study) {
   if (rows.empty()) {
     return {};
   }
-  return table_of({offer_column(),
-                   {"link", [](const OfferRow& row) { return link_name(row.offer().machine); }},
-                   {">has",
-                    [](const OfferRow& row) {
-                      const auto rate = link_bandwidth(row.offer().machine);
-                      return rate ? format(*rate) : std::string(kAbsent);
-                    }},
-                   {">for 10 %",
-                    [](const OfferRow& row) {
-                      return enough_bandwidth(row.offer(), row.shown->thresholds.factor_for_10_percent);
-                    }},
-                   {">for 5 %",
-                    [](const OfferRow& row) {
-                      return enough_bandwidth(row.offer(), row.shown->thresholds.factor_for_5_percent);
-                    }},
-                   threshold_column(">micro-batches",
-                                    [](const Thresholds& found) {
-                                      return found.accumulate_for_10_percent
-                                                 ? std::to_string(*found.accumulate_for_10_percent)
-                                                 : std::string(kAbsent);
-                                    }),
-                   {">GPUs",
-                    [](const OfferRow& row) {
-                      const auto& most = row.shown->thresholds.gpus_stop_paying;
-                      return most ? fmt::format("{}", *most) : fmt::format("> {}", row.offer().gpus - 1);
-                    }},
-                   threshold_column(">ring from", ring_from),
-                   threshold_column(">ring from GPUs",
-                                    [](const Thresholds& found) {
-                                      return found.ring_from_gpus ? std::to_string(*found.ring_from_gpus)
-                                                                  : "never";
-                                    }),
-                   {"fastest way", [](const OfferRow& row) { return row.shown->best_way; }}},
-                  rows);
+  return table_of<OfferRow>(
+      {offer_column(),
+       {"link", [](const OfferRow& row) { return link_name(row.offer().machine); }},
+       {">has",
+        [](const OfferRow& row) {
+          const auto rate = link_bandwidth(row.offer().machine);
+          return rate ? format(*rate) : std::string(kAbsent);
+        }},
+       {">for 10 %",
+        [](const OfferRow& row) {
+          return enough_bandwidth(row.offer(), row.shown->thresholds.factor_for_10_percent);
+        }},
+       {">for 5 %",
+        [](const OfferRow& row) {
+          return enough_bandwidth(row.offer(), row.shown->thresholds.factor_for_5_percent);
+        }},
+       threshold_column(">micro-batches",
+                        [](const Thresholds& found) {
+                          return found.accumulate_for_10_percent
+                                     ? std::to_string(*found.accumulate_for_10_percent)
+                                     : std::string(kAbsent);
+                        }),
+       {">GPUs",
+        [](const OfferRow& row) {
+          const auto& most = row.shown->thresholds.gpus_stop_paying;
+          return most ? fmt::format("{}", *most) : fmt::format("> {}", row.offer().gpus - 1);
+        }},
+       threshold_column(">ring from", ring_from),
+       threshold_column(">ring from GPUs",
+                        [](const Thresholds& found) {
+                          return found.ring_from_gpus ? std::to_string(*found.ring_from_gpus) : "never";
+                        }),
+       {"fastest way", [](const OfferRow& row) { return row.shown->best_way; }}},
+      rows);
 }
 
 TextTable gradients_table(const study::PlanStudy& study) {
@@ -215,22 +197,23 @@ TextTable gradients_table(const study::PlanStudy& study) {
   if (rows.empty()) {
     return {};
   }
-  return table_of({offer_column(),
-                   {"link", [](const OfferRow& row) { return link_words(row.offer().machine); }},
-                   step_column(">" + study.ranked.plan.algorithm,
-                               [](const PlannedStep& step) { return format(step.communication.typical); }),
-                   step_column(fmt::format(">{}, 90 %", study.ranked.plan.algorithm),
-                               [](const PlannedStep& step) { return ends(step.communication); }),
-                   step_column(">ring", [](const PlannedStep& step) { return time_or_none(step.ring); }),
-                   step_column(">naive", [](const PlannedStep& step) { return time_or_none(step.naive); }),
-                   step_column(">ring is",
-                               [](const PlannedStep& step) {
-                                 return step.ring && step.naive
-                                            ? fmt::format("{:.2g}×", step.naive->value / step.ring->value)
-                                            : std::string(kAbsent);
-                               }),
-                   step_column("limit", [](const PlannedStep& step) { return step.limit; })},
-                  rows);
+  return table_of<OfferRow>(
+      {offer_column(),
+       {"link", [](const OfferRow& row) { return link_words(row.offer().machine); }},
+       step_column(">" + study.ranked.plan.algorithm,
+                   [](const PlannedStep& step) { return format(step.communication.typical); }),
+       step_column(fmt::format(">{}, 90 %", study.ranked.plan.algorithm),
+                   [](const PlannedStep& step) { return ends(step.communication); }),
+       step_column(">ring", [](const PlannedStep& step) { return time_or_none(step.ring); }),
+       step_column(">naive", [](const PlannedStep& step) { return time_or_none(step.naive); }),
+       step_column(">ring is",
+                   [](const PlannedStep& step) {
+                     return step.ring && step.naive
+                                ? fmt::format("{:.2g}×", step.naive->value / step.ring->value)
+                                : std::string(kAbsent);
+                   }),
+       step_column("limit", [](const PlannedStep& step) { return step.limit; })},
+      rows);
 }
 
 TextTable layouts_table(const study::PlanStudy& study, std::size_t top) {
@@ -240,12 +223,12 @@ TextTable layouts_table(const study::PlanStudy& study, std::size_t top) {
   }
   constexpr const char* kUnit = "1 B tokens";
   const std::string currency = currency_header(rows, kUnit);
-  Column run = run_column(rows, kUnit);
+  OfferColumn run = run_column(rows, kUnit);
   rows.resize(std::min(rows.size(), top));
   const auto share = [](const Interval<Seconds>& part, const PlannedStep& step) {
     return percent(part.typical.value / step.total.typical.value);
   };
-  std::vector<Column> of_steps = {
+  std::vector<OfferColumn> of_steps = {
       step_column(">batch × passes",
                   [](const PlannedStep& step) {
                     return fmt::format("{} × {}", step.micro_batch, step.micro_batches);
@@ -266,7 +249,7 @@ TextTable layouts_table(const study::PlanStudy& study, std::size_t top) {
       std::move(run),
       cost_column(currency, large_amount),
       cost_ends_column(currency, large_amount)};
-  std::vector<Column> columns = {
+  std::vector<OfferColumn> columns = {
       mark_column(), offer_column(),
       step_column("way", [](const PlannedStep& step) { return describe(*step.layout); }),
       step_column(">memory of a GPU", [](const PlannedStep& step) {
@@ -275,7 +258,7 @@ TextTable layouts_table(const study::PlanStudy& study, std::size_t top) {
                                  in_gb(*step.gpu_memory))
                    : std::string(kAbsent);
       })};
-  for (Column& column : of_steps) {
+  for (OfferColumn& column : of_steps) {
     columns.push_back({column.header, [cell = std::move(column.cell)](const OfferRow& row) {
                          return row.step().usable() ? cell(row) : std::string{};
                        }});

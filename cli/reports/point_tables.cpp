@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "analysis/comparison/comparison.hpp"
-#include "analysis/comparison/policy_sentences.hpp"
+#include "analysis/comparison/point_sentences.hpp"
 #include "common/numbers.hpp"
 #include "common/text.hpp"
 #include "schedule/registry.hpp"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <string>
 
 #include <fmt/format.h>
 
@@ -77,8 +76,7 @@ void print_accuracy(const std::vector<Accuracy>& records) {
   }
   print_line();
   print_line("accuracy of the predictions");
-  const TextTable shown = accuracy_table(records);
-  print(table(shown.header, shown.rows));
+  print(accuracy_table(records));
 }
 
 std::optional<plots::BandwidthLimit> bandwidth_limit(const Machine& machine) {
@@ -172,9 +170,7 @@ void print_points(const study::PointStudy& study, const CommonOptions& common, b
     print_line(
         "shared GPU: several ranks ran on one GPU; these times try the path and say nothing about a link");
   }
-  for (const std::string& sentence : fitted_sentences(study.conclusions.fitted)) {
-    print_line(sentence);
-  }
+  print_lines(fitted_sentences(study.conclusions.fitted));
   if (!study.unwritable) {
     print_line();
     print_line(fmt::format("results: {}", study.file.string()));

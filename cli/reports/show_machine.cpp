@@ -1,7 +1,6 @@
 #include "cli/reports/show_machine.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <string>
 #include <vector>
 

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,9 +19,9 @@
 #include "schedule/describe.hpp"
 #include "schedule/program/policy.hpp"
 #include "schedule/program/run_rounds.hpp"
-#include "schedule/promise.hpp"
 #include "schedule/proof.hpp"
 #include "schedule/registry.hpp"
+#include "schedule/schedule.hpp"
 
 namespace ringside::cli {
 namespace {
@@ -287,9 +286,7 @@ void print_text(const Shown& shown) {
   if (!shown.sentences.empty()) {
     print_line();
   }
-  for (const std::string& sentence : shown.sentences) {
-    print_line(sentence);
-  }
+  print_lines(shown.sentences);
   if (shown.size && !shown.run) {
     print_policies(schedule, *shown.size, OutputFormat::table);
   }
@@ -311,7 +308,6 @@ void show_algorithm(const ShowFlags& flags, const CommonOptions& common) {
       title += fmt::format(", {} on {}", format(*shown.size), shown.site->name);
     }
     const plots::ChartContext context = {.title = title,
-                                         .machine = "",
                                          .source = "ringside show",
                                          .output_directory = study::output_directory(common, "show"),
                                          .size = common.chart_size};

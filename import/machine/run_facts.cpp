@@ -13,8 +13,6 @@
 
 #include "import/machine/run_facts.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "import/parts.hpp"

@@ -10,7 +10,6 @@
 #include "common/error.hpp"
 #include "common/numbers.hpp"
 #include "common/text.hpp"
-#include "import/listed_gpu_name.hpp"
 #include "import/offer_listing.hpp"
 #include "import/offer_machine.hpp"
 #include "scenario/yaml/csv.hpp"

@@ -2,14 +2,13 @@
 #include "lab/evaluation/evaluation.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <iterator>
 
 #include <fmt/format.h>
 
 #include "common/error.hpp"
-#include "common/statistics.hpp"
+#include "common/numbers.hpp"
 #include "lab/evaluation/every_fourth.hpp"
 #include "lab/evaluation/traits.hpp"
 #include "scenario/yaml/csv.hpp"

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "common/prefixes.hpp"
+#include "common/units.hpp"
 #include "schedule/registry.hpp"
 #include "sim/nccl/system.hpp"
 

@@ -13,7 +13,8 @@
 #include <fmt/format.h>
 
 #include "common/error.hpp"
-#include "common/fnv1a.hpp"
+#include "lab/evaluation/fnv1a.hpp"
+#include "lab/nccl/nccl_meanings.hpp"
 #include "lab/nccl/nccl_scatter.hpp"
 #include "sim/nccl/model.hpp"
 

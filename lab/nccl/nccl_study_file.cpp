@@ -7,6 +7,7 @@
 #include "common/error.hpp"
 #include "lab/nccl/nccl_fit.hpp"
 #include "lab/nccl/nccl_held_out_text.hpp"
+#include "lab/nccl/nccl_meanings.hpp"
 #include "scenario/yaml/yaml_tree.hpp"
 
 namespace ringside {

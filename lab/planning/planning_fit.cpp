@@ -1,6 +1,7 @@
 #include "lab/planning/planning_fit.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <memory>
@@ -19,6 +20,36 @@ namespace ringside {
 namespace {
 
 using enum PlanningParameter;
+
+constexpr auto kMeanings = std::to_array<PlanningParameterMeaning>(
+    {{share_ampere, "1",
+      "rate of matrix products on Ampere, as a share of the data sheet's dense rate in 16 bits", 1.4},
+     {share_hopper, "1", "likewise on Hopper", 1.4},
+     {share_blackwell, "1", "likewise on Blackwell", 1.4},
+     {share_float8, "1", "that share in 8 bits, relative to the share in 16 bits", 1.4},
+     {attention_ampere, "1",
+      "time of an operation of attention, relative to one of matrix products in 16 bits", 2},
+     {attention_hopper, "1", "likewise on Hopper and later", 2},
+     {traversals, "1",
+      "times that kept activations cross GPU memory in a forward pass; twice as often in a backward pass", 3},
+     {layer_time, "us",
+      "launching a layer's kernels in one direction, with adapters; half of it without, and in 8 bits", 3},
+     {gathered_time, "1",
+      "that time where a layer's weights are gathered first, relative to a layer of whole ones", 1.6},
+     {dequantised, "1", "bytes of GPU memory that move to turn a four-bit weight back, per pass", 3},
+     {experts, "1", "time of an operation of a mixture of experts, relative to one of a dense model", 1.6},
+     {exposed_ddp, "1", "exposed share of what could be hidden of all_reduces", 3},
+     {exposed_sharded, "1", "likewise of gathers and reductions of sharded tensors", 3},
+     {exposed_tensor, "1", "exposed share of tensor- and pipeline-parallel messages", 1.33},
+     {spread, "1", "standard deviation of the computing times of GPUs over their mean", 3},
+     {dense_low, "1", "5 % of runs take less than this of what is planned, beside what collectives explain",
+      1},
+     {dense_high, "1", "5 % take more than this", 1},
+     {adapters_low, "1", "likewise with adapters", 1},
+     {adapters_high, "1", "likewise with adapters", 1},
+     {sparse_low, "1", "likewise of mixtures of experts", 1},
+     {sparse_high, "1", "likewise of mixtures of experts", 1}});
+static_assert(kMeanings.size() == kNumPlanningParameters);
 
 /// Plans all runs again and again with other parameters; what collectives take is predicted once.
 class RunFit {
@@ -70,12 +101,12 @@ RunFit::RunFit(const std::vector<PublishedRun>& runs) {
 
 double RunFit::loss(const PlanningParameters& parameters, const std::string& held_out) {
   parameters_ = parameters;
-  const auto meanings = planning_parameter_meanings();
+  const PlanningParameters guesses = planning_guesses();
   double loss = 0;
   for (std::size_t i = 0; i < kNumPlanningParameters; ++i) {
-    if (meanings[i].bound > 1) {
+    if (kMeanings[i].bound > 1) {
       const double deviations =
-          2 * std::log(parameters.values[i] / meanings[i].guess) / std::log(meanings[i].bound);
+          2 * std::log(parameters.values[i] / guesses.values[i]) / std::log(kMeanings[i].bound);
       loss += deviations * deviations / 2;
     }
   }
@@ -93,14 +124,15 @@ double RunFit::loss(const PlanningParameters& parameters, const std::string& hel
 
 bool RunFit::improve(std::size_t index, double step, const std::string& held_out, double& least,
                      PlanningParameters& best) {
-  const PlanningParameterMeaning& meaning = planning_parameter_meanings()[index];
+  const PlanningParameterMeaning& meaning = kMeanings[index];
+  const double guess = planning_guesses().values[index];
   if (!(meaning.bound > 1)) {
     return false;
   }
   for (const double factor : {1 + step, 1 / (1 + step)}) {
     PlanningParameters candidate = best;
     candidate.values[index] =
-        std::clamp(factor * best.values[index], meaning.guess / meaning.bound, meaning.guess * meaning.bound);
+        std::clamp(factor * best.values[index], guess / meaning.bound, guess * meaning.bound);
     const double found = loss(candidate, held_out);
     if (found < least) {
       least = found;
@@ -186,6 +218,21 @@ std::vector<PlanningStudy::Fold> parse_folds() {
 }
 
 }  // namespace
+
+std::span<const PlanningParameterMeaning> planning_parameter_meanings() { return kMeanings; }
+
+std::string to_yaml(const PlanningParameters& parameters) {
+  std::string text =
+      "# What published trainings say of plans of language models. Written by\n"
+      "#     ringside-lab fit configs/scaling\n"
+      "# and compiled into the program. `us` are microseconds, `1` is a ratio;\n"
+      "# lab/docs/accuracy_language_models.md says how well they do on sources that had no part in them.\n";
+  for (std::size_t i = 0; i < kNumPlanningParameters; ++i) {
+    text += fmt::format("{}: {:<22} # {}: {}\n", name(kMeanings[i].parameter),
+                        fmt::format("{}", parameters.values[i]), kMeanings[i].unit, kMeanings[i].meaning);
+  }
+  return text;
+}
 
 PlanningStudy study_planning(const std::vector<PublishedRun>& runs) {
   RunFit fit(runs);

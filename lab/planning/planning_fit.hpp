@@ -1,6 +1,8 @@
 #pragma once
 
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/parameters/planning_parameters.hpp"
@@ -8,6 +10,20 @@
 
 /// Fits the planner's parameters to published runs of language models, with every source held out in turn.
 namespace ringside {
+
+struct PlanningParameterMeaning {
+  PlanningParameter parameter = {};
+  std::string_view unit;  ///< `us`, or `1` for a ratio.
+  std::string_view meaning;
+  /// How far a fit may go from the guess, as a factor each way; 1 = it is not fitted in steps.
+  double bound = 1;
+};
+
+/// In the order of PlanningParameter.
+std::span<const PlanningParameterMeaning> planning_parameter_meanings();
+
+/// The file that holds them. Digits read back as the same numbers.
+std::string to_yaml(const PlanningParameters& parameters);
 
 struct PlanningStudy {
   /// Fitted without one source; its quantiles are of all others, each of which was held out, too.

@@ -24,7 +24,6 @@ using study::output_directory;
 using study::read_measured;
 using study::read_scenario;
 using study::run_header;
-using study::scenario_files_below;
 using study::write_file;
 
 namespace {
@@ -74,7 +73,7 @@ Systems read_systems(const std::filesystem::path& directory, const Observer& obs
   std::vector<Scenario> scenarios;
   for (const std::filesystem::path& file : scenario_files_below(directory)) {
     keeping_problems([&] {
-      for (Scenario& scenario : study::read_scenarios(file)) {
+      for (Scenario& scenario : load_scenarios(file, study::known_names())) {
         scenarios.push_back(std::move(scenario));
       }
     });
@@ -110,6 +109,20 @@ std::vector<std::string> read_not_evaluated(const std::filesystem::path& directo
 }
 
 }  // namespace
+
+std::vector<std::filesystem::path> scenario_files_below(const std::filesystem::path& directory) {
+  if (!std::filesystem::is_directory(directory)) {
+    throw Error(ErrorKind::bad_input, fmt::format("{}: no such directory", directory.string()));
+  }
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(directory)) {
+    if (entry.is_regular_file() && entry.path().extension() == ".yaml") {
+      files.push_back(entry.path());
+    }
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
 
 void throw_problems(const EvaluateStudy& study) {
   if (!study.problems.empty()) {

@@ -48,4 +48,7 @@ FitStudy fit_evaluated(const std::filesystem::path& directory, const study::Invo
 /// that cannot be read. Throws Error{bad_input} where there is none.
 FalseAlarms false_alarms(const std::filesystem::path& directory, const study::Observer& observer);
 
+/// The YAML files below a folder, sorted. Throws Error{bad_input} where there is no such folder.
+std::vector<std::filesystem::path> scenario_files_below(const std::filesystem::path& directory);
+
 }  // namespace ringside::lab

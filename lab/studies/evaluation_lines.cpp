@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "analysis/comparison/limit_sentences.hpp"
-#include "sim/nccl/parameters.hpp"
+#include "analysis/comparison/point_sentences.hpp"
+#include "lab/nccl/nccl_meanings.hpp"
 
 namespace ringside::lab {
 namespace {
@@ -63,7 +63,7 @@ std::string evaluation_lines(const AccuracyReport& report, const NcclFit& fit, b
   const auto meanings = nccl_parameter_meanings();
   for (std::size_t i = 0; i < meanings.size(); ++i) {
     add({{"record", "nccl_parameter"},
-         {"name", meanings[i].name},
+         {"name", name(meanings[i].parameter)},
          {"unit", meanings[i].unit},
          {"meaning", meanings[i].meaning},
          {"guess", meanings[i].guess},

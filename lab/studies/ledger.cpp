@@ -10,8 +10,9 @@
 
 #include "analysis/comparison/accuracy.hpp"
 #include "common/error.hpp"
-#include "common/fnv1a.hpp"
 #include "common/numbers.hpp"
+#include "lab/evaluation/fnv1a.hpp"
+#include "lab/studies/evaluate.hpp"
 #include "results/codec/reader.hpp"
 #include "scenario/yaml/csv.hpp"
 #include "schedule/registry.hpp"
@@ -27,7 +28,6 @@ using study::Observer;
 using study::points_of;
 using study::read_measured;
 using study::read_scenario;
-using study::scenario_files_below;
 using study::write_file;
 
 namespace {
@@ -163,7 +163,7 @@ Frozen freeze(const LedgerRequest& request, const Observer& observer) {
   Frozen frozen;
   std::string text = fmt::format("{}\n", kHeader);
   for (const fs::path& file : scenario_files_below(request.directory)) {
-    for (const Scenario& scenario : study::read_scenarios(file)) {
+    for (const Scenario& scenario : load_scenarios(file, study::known_names())) {
       const std::string named = fs::relative(file, request.directory).generic_string() +
                                 (scenario.is_system ? "#" + scenario.name : "");
       const auto rows = frozen_rows(named, scenario);

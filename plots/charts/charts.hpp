@@ -31,9 +31,9 @@ std::optional<ChartSize> chart_size(std::string_view name);
 int width_for(ChartSize size, int on_screen);
 
 struct ChartContext {
-  std::string title;    ///< The scenario's name, say.
-  std::string machine;  ///< In the footer, where it is not empty.
-  std::string source;   ///< The file that the numbers come from, in the footer.
+  std::string title;         ///< The scenario's name, say.
+  std::string machine = {};  ///< In the footer, where it is not empty.
+  std::string source;        ///< The file that the numbers come from, in the footer.
   std::filesystem::path output_directory = ".";
   std::vector<ImageFormat> formats = {ImageFormat::png};
   ChartSize size = ChartSize::screen;

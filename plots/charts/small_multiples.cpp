@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "analysis/comparison/policy_sentences.hpp"
+#include "analysis/comparison/point_sentences.hpp"
 #include "common/text.hpp"
 #include "plots/charts/page.hpp"
 #include "plots/drawing/text.hpp"

@@ -6,12 +6,12 @@
 
 #include <fmt/format.h>
 
-#include "analysis/comparison/cell.hpp"
+#include "analysis/comparison/comparison.hpp"
 #include "common/error.hpp"
 #include "common/text.hpp"
 #include "plots/charts/charts.hpp"
 #include "plots/charts/page.hpp"
-#include "plots/drawing/color_bar.hpp"
+#include "plots/drawing/layout.hpp"
 #include "plots/drawing/palette.hpp"
 #include "plots/drawing/text.hpp"
 #include "plots/drawing/tics.hpp"

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
-#include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>

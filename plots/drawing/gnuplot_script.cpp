@@ -1,5 +1,4 @@
 // gnuplot's language: the script of each element of a figure.
-#include <algorithm>
 #include <array>
 #include <cctype>
 #include <cmath>

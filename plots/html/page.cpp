@@ -9,7 +9,7 @@
 #include "common/numbers.hpp"
 #include "common/text.hpp"
 #include "plots/html/assets.hpp"
-#include "results/codec/page_records.hpp"
+#include "results/codec/reader.hpp"
 
 namespace ringside::plots {
 namespace {

@@ -9,7 +9,7 @@
 #include "real/execute/rank_backend.hpp"
 #include "results/point_key.hpp"
 #include "scenario/machine/machine.hpp"
-#include "schedule/placement.hpp"
+#include "schedule/schedule.hpp"
 
 /// The backends there are, one row each. Outside real/backend the row is asked, not the name.
 namespace ringside {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <functional>
 #include <limits>
 #include <type_traits>
 #include <utility>
@@ -12,7 +11,6 @@
 
 #include "common/error.hpp"
 #include "real/execute/half.hpp"
-#include "schedule/promise.hpp"
 
 namespace ringside {
 namespace {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <new>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -10,8 +9,8 @@
 #include "common/error.hpp"
 #include "schedule/program/policy.hpp"
 #include "schedule/program/program_proof.hpp"
-#include "schedule/promise.hpp"
 #include "schedule/registry.hpp"
+#include "schedule/schedule.hpp"
 
 namespace ringside {
 namespace {

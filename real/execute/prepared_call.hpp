@@ -10,7 +10,6 @@
 #include "real/execute/ready_call.hpp"
 #include "results/point_key.hpp"
 #include "results/policy.hpp"
-#include "schedule/placement.hpp"
 #include "schedule/schedule.hpp"
 
 namespace ringside {

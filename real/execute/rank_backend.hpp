@@ -2,7 +2,6 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 
 #include "real/execute/collective_values.hpp"

@@ -1,6 +1,5 @@
 #include "real/execute/reduce.hpp"
 
-#include <array>
 #include <cstddef>
 #include <cstring>
 #include <type_traits>

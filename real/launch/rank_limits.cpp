@@ -7,7 +7,7 @@
 
 #include "common/error.hpp"
 #include "common/text.hpp"
-#include "real/system/own_cores.hpp"
+#include "real/system/this_machine.hpp"
 
 namespace ringside {
 namespace {

@@ -26,44 +26,33 @@ struct Codec<std::pair<std::string, std::string>> : PlainCodec {
   }
 };
 
-template <>
-const FieldTable<GpuOptions>& field_table() {
-  static const FieldTable<GpuOptions> table = {
-      .fields = fields<GpuOptions>(required("ranks_per_gpu", &GpuOptions::ranks_per_gpu),
-                                   required("settings", &GpuOptions::settings))};
-  return table;
+FieldTable<GpuOptions> table_of(const GpuOptions* /*any*/) {
+  return {.fields = fields<GpuOptions>(required("ranks_per_gpu", &GpuOptions::ranks_per_gpu),
+                                       required("settings", &GpuOptions::settings))};
 }
 
-template <>
-const FieldTable<JoinJob>& field_table() {
-  static const FieldTable<JoinJob> table = {
-      .record = "join",
-      .fields =
-          fields<JoinJob>(required("ranks", &JoinJob::num_ranks), required("backend", &JoinJob::backend),
-                          inlined(&JoinJob::gpu), required("timeout", &JoinJob::timeout, "ms"),
-                          required("rendezvous", &JoinJob::rendezvous), required("group", &JoinJob::group),
-                          required("tune_machine", &JoinJob::tune_machine),
-                          required("share_out_cores", &JoinJob::share_out_cores),
-                          optional("interface", &JoinJob::interface))};
-  return table;
+FieldTable<JoinJob> table_of(const JoinJob* /*any*/) {
+  return {.record = "join",
+          .fields = fields<JoinJob>(
+              required("ranks", &JoinJob::num_ranks), required("backend", &JoinJob::backend),
+              inlined(&JoinJob::gpu), required("timeout", &JoinJob::timeout, "ms"),
+              required("rendezvous", &JoinJob::rendezvous), required("group", &JoinJob::group),
+              required("tune_machine", &JoinJob::tune_machine),
+              required("share_out_cores", &JoinJob::share_out_cores),
+              optional("interface", &JoinJob::interface))};
 }
 
-template <>
-const FieldTable<TaskJob>& field_table() {
-  static const FieldTable<TaskJob> table = {
+FieldTable<TaskJob> table_of(const TaskJob* /*any*/) {
+  return {
       .record = "task",
       .fields = fields<TaskJob>(required("kind", &TaskJob::kind), required("request", &TaskJob::request))};
-  return table;
 }
 
-template <>
-const FieldTable<Answer>& field_table() {
-  static const FieldTable<Answer> table = {
-      .fields = fields<Answer>(required("answer", &Answer::kind), optional("result", &Answer::result),
-                               optional("text", &Answer::text), optional("error", &Answer::error),
-                               optional("lost_peer", &Answer::lost_peer), optional("late", &Answer::late),
-                               optional("paused", &Answer::paused, "ms"))};
-  return table;
+FieldTable<Answer> table_of(const Answer* /*any*/) {
+  return {.fields = fields<Answer>(required("answer", &Answer::kind), optional("result", &Answer::result),
+                                   optional("text", &Answer::text), optional("error", &Answer::error),
+                                   optional("lost_peer", &Answer::lost_peer), optional("late", &Answer::late),
+                                   optional("paused", &Answer::paused, "ms"))};
 }
 
 Answer answer_of_current_exception() {

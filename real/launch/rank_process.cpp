@@ -9,10 +9,8 @@
 #include <deque>
 #include <mutex>
 #include <optional>
-#include <span>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include <poll.h>
 #include <sys/prctl.h>

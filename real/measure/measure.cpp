@@ -2,14 +2,18 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <string>
-#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
 
 #include "common/error.hpp"
 #include "real/backend/backends.hpp"
 #include "real/launch/message.hpp"
+#include "real/launch/ranks.hpp"
+#include "real/measure/memory_check.hpp"
 #include "real/measure/point_measurement.hpp"
-#include "real/measure/point_work.hpp"
 
 namespace ringside {
 namespace {
@@ -42,6 +46,94 @@ std::vector<Repetition> all_repetitions(std::span<const PointKey> points, const 
     }
   }
   return all;
+}
+
+/// Ranks by their number, started when first needed.
+class RankPool {
+ public:
+  explicit RankPool(const StartRanks& start) : start_(start) {}
+
+  Ranks& get(int num_ranks) {
+    std::unique_ptr<Ranks>& ranks = ranks_[num_ranks];
+    if (!ranks) {
+      ranks = start_(num_ranks);
+    }
+    return *ranks;
+  }
+  void drop(int num_ranks) { ranks_.erase(num_ranks); }
+
+ private:
+  const StartRanks& start_;
+  std::map<int, std::unique_ptr<Ranks>> ranks_;
+};
+
+/// The result of the ranks; none, and the point is given up, when they failed.
+std::optional<std::string> run_with(RankPool& pool, const PointKey& key, const PointWork& work) {
+  try {
+    return pool.get(key.ranks).run(work.task(key));
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::failed) {
+      throw;
+    }
+    pool.drop(key.ranks);  // After a failure of their own, ranks are of no more use.
+    work.give_up(key, Outcome::failed, error.what());
+    return std::nullopt;
+  }
+}
+
+bool is_wanted(const PointWork& work, std::size_t index) { return !work.wanted || work.wanted(index); }
+
+std::vector<PointKey> wanted_points(std::span<const PointKey> points, const PointWork& work) {
+  std::vector<PointKey> wanted;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (is_wanted(work, i)) {
+      wanted.push_back(points[i]);
+    }
+  }
+  return wanted;
+}
+
+void work_locally(const StartRanks& start, std::span<const PointKey> points, const PointWork& work) {
+  RankPool pool(start);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const PointKey& key = points[i];
+    if (const std::optional<std::string> reason = work.unsupported(key)) {
+      work.give_up(key, Outcome::unsupported, *reason);
+    } else if (const std::optional<std::string> result = run_with(pool, key, work)) {
+      work.report(key, *result);
+    }
+    const auto later = points.subspan(i + 1);
+    if (std::none_of(later.begin(), later.end(),
+                     [&](const PointKey& other) { return other.ranks == key.ranks; })) {
+      pool.drop(key.ranks);
+    }
+  }
+}
+
+void work_as_rank(const StartRanks& start, const ExternalRank& external, std::span<const PointKey> points,
+                  const PointWork& work) {
+  const std::unique_ptr<Ranks> ranks = start(external.num_ranks);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    // Only rank 0 has the results of an earlier run.
+    if (ranks->agree(external.rank == 0 && is_wanted(work, i) ? 1 : 0) == 0) {
+      continue;
+    }
+    const PointKey& key = points[i];
+    std::optional<std::string> reason = work.unsupported(key);
+    if (!reason && key.ranks != external.num_ranks) {
+      reason = fmt::format("{} started {} ranks", external.launcher, external.num_ranks);
+    }
+    const std::optional<std::string> result =
+        reason ? std::nullopt : std::optional(ranks->run(work.task(key)));
+    if (external.rank != 0) {
+      continue;
+    }
+    if (result) {
+      work.report(key, *result);
+    } else {
+      work.give_up(key, Outcome::unsupported, *reason);
+    }
+  }
 }
 
 }  // namespace
@@ -102,6 +194,19 @@ void measure(std::span<const PointKey> points, const MeasureOptions& options, co
             add(key, {.outcome = outcome, .backend = resolve(options.launch.backend), .note = why});
           }};
   work_through(keys, options.launch, work, "measure");
+}
+
+void work_through(std::span<const PointKey> points, const LaunchOptions& launch, const PointWork& work,
+                  const std::string& purpose) {
+  with_ranks(launch, purpose, [&](const StartRanks& start) {
+    if (const std::optional<ExternalRank> external = external_rank(launch)) {
+      work_as_rank(start, *external, points, work);
+      return;
+    }
+    const std::vector<PointKey> wanted = wanted_points(points, work);
+    require_points(wanted, launch);
+    work_locally(start, wanted, work);
+  });
 }
 
 }  // namespace ringside

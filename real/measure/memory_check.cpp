@@ -15,8 +15,8 @@
 #include "real/measure/point_request.hpp"
 #include "real/system/this_machine.hpp"
 #include "schedule/program/program.hpp"
-#include "schedule/promise.hpp"
 #include "schedule/registry.hpp"
+#include "schedule/schedule.hpp"
 
 namespace ringside {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "common/statistics.hpp"
+#include "common/numbers.hpp"
 #include "real/execute/prepared_call.hpp"
 #include "real/launch/message.hpp"
 

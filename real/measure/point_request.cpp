@@ -6,32 +6,23 @@
 
 namespace ringside {
 
-template <>
-const FieldTable<RankPlacement>& field_table() {
-  static const FieldTable<RankPlacement> table = {
-      .fields = fields<RankPlacement>(required("ranks_per_node", &RankPlacement::ranks_per_node),
-                                      required("order", &RankPlacement::order))};
-  return table;
+FieldTable<RankPlacement> table_of(const RankPlacement* /*any*/) {
+  return {.fields = fields<RankPlacement>(required("ranks_per_node", &RankPlacement::ranks_per_node),
+                                          required("order", &RankPlacement::order))};
 }
 
-template <>
-const FieldTable<TimingLimits>& field_table() {
-  static const FieldTable<TimingLimits> table = {
-      .fields = fields<TimingLimits>(required("budget", &TimingLimits::budget, "s"),
-                                     required("target_interval", &TimingLimits::target_interval),
-                                     required("min_calls", &TimingLimits::min_calls),
-                                     required("max_calls", &TimingLimits::max_calls))};
-  return table;
+FieldTable<TimingLimits> table_of(const TimingLimits* /*any*/) {
+  return {.fields = fields<TimingLimits>(required("budget", &TimingLimits::budget, "s"),
+                                         required("target_interval", &TimingLimits::target_interval),
+                                         required("min_calls", &TimingLimits::min_calls),
+                                         required("max_calls", &TimingLimits::max_calls))};
 }
 
-template <>
-const FieldTable<PointRequest>& field_table() {
-  static const FieldTable<PointRequest> table = {
-      .fields = fields<PointRequest>(inlined(&PointRequest::key), inlined(&PointRequest::placement),
-                                     inlined(&PointRequest::limits),
-                                     required("check_every_call", &PointRequest::check_every_call),
-                                     required("seed", &PointRequest::seed))};
-  return table;
+FieldTable<PointRequest> table_of(const PointRequest* /*any*/) {
+  return {.fields = fields<PointRequest>(inlined(&PointRequest::key), inlined(&PointRequest::placement),
+                                         inlined(&PointRequest::limits),
+                                         required("check_every_call", &PointRequest::check_every_call),
+                                         required("seed", &PointRequest::seed))};
 }
 
 PointRequest request_of(const PointKey& key, const MeasureOptions& options) {

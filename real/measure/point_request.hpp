@@ -3,11 +3,11 @@
 #include <cstdint>
 #include <string>
 
-#include "real/measure/measure_options.hpp"
+#include "real/measure/measure.hpp"
 #include "real/measure/timing.hpp"
 #include "results/codec/fields.hpp"
 #include "results/point_key.hpp"
-#include "schedule/placement.hpp"
+#include "schedule/schedule.hpp"
 
 namespace ringside {
 
@@ -25,7 +25,6 @@ PointRequest request_of(const PointKey& key, const MeasureOptions& options);
 /// "all_reduce ring, 4 ranks, 1 MiB": for messages.
 std::string description(const PointKey& key);
 
-template <>
-const FieldTable<PointRequest>& field_table();
+FieldTable<PointRequest> table_of(const PointRequest* any);
 
 }  // namespace ringside

@@ -1,43 +1,187 @@
 #include "real/measure/recording.hpp"
 
-#include <string>
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <numeric>
+#include <tuple>
+#include <utility>
 
+#include "common/error.hpp"
 #include "real/backend/backends.hpp"
+#include "real/execute/prepared_call.hpp"
 #include "real/launch/message.hpp"
-#include "real/measure/point_recording.hpp"
-#include "real/measure/point_work.hpp"
+#include "real/system/this_machine.hpp"
+#include "schedule/program/policy.hpp"
 #include "schedule/registry.hpp"
+#include "schedule/schedule.hpp"
 
 namespace ringside {
+namespace {
 
-/// Events are many, so they come without keys.
-template <>
-struct Codec<std::vector<TraceEvent>> : PlainCodec {
-  static void write(JsonWriter& to, const std::vector<TraceEvent>& events) {
-    to.begin('[');
-    for (const TraceEvent& event : events) {
-      ListCodec<TraceEvent>::write(to.element(), event);
-    }
-    to.end(']');
-  }
-  static std::vector<TraceEvent> read(const JsonPlace& from, Minimum /*minimum*/) {
-    std::vector<TraceEvent> events;
-    for (const JsonPlace& element : from.elements()) {
-      events.push_back(ListCodec<TraceEvent>::read(element));
-    }
-    return events;
-  }
+/// So many calls are kept, of which one is shown.
+constexpr int kMaxCalls = 25;
+
+/// When one rank left the barrier, and what it did then.
+struct CallTimes {
+  Seconds start;
+  std::vector<StepTime> steps;
 };
 
-template <>
-const FieldTable<Recording>& field_table() {
-  static const FieldTable<Recording> table = {
-      .fields = fields<Recording>(
-          required("outcome", &Recording::outcome), required("seconds", &Recording::seconds, "s"),
-          required("iterations", &Recording::iterations), required("backend", &Recording::backend),
-          optional("policy", &Recording::policy), optional("barrier_skew", &Recording::barrier_skew, "s"),
-          required("events", &Recording::events), optional("note", &Recording::note))};
-  return table;
+/// The times of the last calls; memory for all of them is taken beforehand.
+class CallLog {
+ public:
+  explicit CallLog(std::size_t num_steps)
+      : calls_(kMaxCalls, CallTimes{.start = {}, .steps = std::vector<StepTime>(num_steps)}) {}
+
+  /// Returns the seconds that it took.
+  double run(Executor& executor) {
+    CallTimes& call = calls_[next_++ % calls_.size()];
+    call.start = steady_now();
+    executor.run(call.steps);
+    return (steady_now() - call.start).value;
+  }
+
+  /// The call before which there were `calls_ago` later ones, counted from the last (0).
+  const CallTimes& call(std::size_t calls_ago) const {
+    RINGSIDE_CHECK(calls_ago < std::min(next_, calls_.size()), "so many calls are not kept");
+    return calls_[(next_ - 1 - calls_ago) % calls_.size()];
+  }
+
+ private:
+  std::vector<CallTimes> calls_;
+  std::size_t next_ = 0;
+};
+
+/// Equal where processes run on one kernel, and so share its steady clock.
+double clock_identity(Rank rank) { return identity_on_this_machine().value_or(-1.0 - rank); }
+
+bool share_one_clock(std::span<const double> clocks) {
+  return std::adjacent_find(clocks.begin(), clocks.end(), std::not_equal_to<>()) == clocks.end();
+}
+
+std::vector<double> flattened(const CallTimes& call) {
+  std::vector<double> values = {call.start.value};
+  for (const StepTime& step : call.steps) {
+    values.push_back(step.begin.value);
+    values.push_back(step.end.value);
+  }
+  return values;
+}
+
+/// The steps of flattened(), counted from `zero`.
+std::vector<StepTime> steps_since(Seconds zero, const std::vector<double>& values) {
+  std::vector<StepTime> steps;
+  for (std::size_t i = 1; i + 1 < values.size(); i += 2) {
+    steps.push_back({.begin = Seconds{values[i]} - zero, .end = Seconds{values[i + 1]} - zero});
+  }
+  return steps;
+}
+
+std::vector<Program> programs_of(const PointRequest& request, const CollectiveCall& call,
+                                 const ExecutionRules& rules) {
+  const PointKey& key = request.key;
+  const Schedule schedule = schedule_of(key, request.placement);
+  const ExecutionPolicy policy = policy_for(schedule, buffer_of(key), rules);
+  std::vector<Program> programs;
+  for (Rank rank = 0; rank < key.ranks; ++rank) {
+    programs.push_back(compile(
+        schedule, {.num_elements = call.num_elements, .dtype = key.dtype, .op = key.op}, rank, policy));
+  }
+  return programs;
+}
+
+/// Gathers what all ranks did in one call and sets what the recording says of it.
+void gather_events(const PointRequest& request, const CollectiveCall& call, const CallTimes& own,
+                   const RankBackend& backend, Coordination& coordination, Recording& recording) {
+  const std::vector<double> starts = coordination.all_values(own.start.value);
+  const std::vector<double> clocks = coordination.all_values(clock_identity(backend.transport->rank()));
+  const std::vector<std::vector<double>> all = coordination.gathered(flattened(own));
+  if (share_one_clock(clocks)) {
+    const auto [first, last] = std::minmax_element(starts.begin(), starts.end());
+    recording.barrier_skew = Seconds{*last} - Seconds{*first};
+  }
+  const std::vector<Seconds> zeros = zeros_of(starts, clocks);
+  std::vector<std::vector<StepTime>> times;
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    times.push_back(steps_since(zeros[rank], all[rank]));
+  }
+  if (!times.empty()) {
+    recording.events = trace_events(programs_of(request, call, backend.rules()), times);
+  }
+}
+
+/// One side of transfers that have no other side yet, by source and target, in order.
+class OpenReceives {
+ public:
+  struct Side {
+    Seconds start;
+    Seconds end;
+  };
+
+  void add(Rank source, Rank target, const Side& side) { sides_[{source, target}].push_back(side); }
+
+  Side take(Rank source, Rank target) {
+    std::deque<Side>& sides = sides_[{source, target}];
+    RINGSIDE_CHECK(!sides.empty(), "a message is sent that nobody receives");
+    const Side side = sides.front();
+    sides.pop_front();
+    return side;
+  }
+
+ private:
+  std::map<std::pair<Rank, Rank>, std::deque<Side>> sides_;
+};
+
+/// When the transfer that step `index` started was waited for.
+std::vector<Seconds> ends_of_transfers(const Program& program, const std::vector<StepTime>& times) {
+  std::vector<Seconds> ends(program.steps.size());
+  for (std::size_t i = 0; i < program.steps.size(); ++i) {
+    if (program.steps[i].kind == StepKind::wait) {
+      ends[static_cast<std::size_t>(program.steps[i].transfer)] = times[i].end;
+    }
+  }
+  return ends;
+}
+
+OpenReceives receives_of(std::span<const Program> programs, std::span<const std::vector<StepTime>> times) {
+  OpenReceives receives;
+  for (std::size_t rank = 0; rank < programs.size(); ++rank) {
+    const Program& program = programs[rank];
+    const std::vector<Seconds> ends = ends_of_transfers(program, times[rank]);
+    for (std::size_t i = 0; i < program.steps.size(); ++i) {
+      if (program.steps[i].kind == StepKind::receive) {
+        receives.add(program.steps[i].peer, program.rank, {.start = times[rank][i].begin, .end = ends[i]});
+      }
+    }
+  }
+  return receives;
+}
+
+/// A step that moves nothing between ranks.
+TraceEvent local_event(const Program& program, const Step& step, const StepTime& time) {
+  const bool reduces = step.kind == StepKind::divide ||
+                       (step.kind == StepKind::reduce && step.source.buffer == program.staging());
+  return {.rank = program.rank,
+          .source = step.peer,
+          .target = program.rank,
+          .round = step.origin.round,
+          .start = time.begin,
+          .end = time.end,
+          .kind = reduces ? TraceKind::reduction : TraceKind::local,
+          .first_chunk = step.origin.first_chunk,
+          .num_chunks = step.origin.num_chunks,
+          .bytes = {step.target.bytes}};
+}
+
+}  // namespace
+
+FieldTable<Recording> table_of(const Recording* /*any*/) {
+  return {.fields = fields<Recording>(
+              required("outcome", &Recording::outcome), required("seconds", &Recording::seconds, "s"),
+              required("iterations", &Recording::iterations), required("backend", &Recording::backend),
+              optional("policy", &Recording::policy), optional("barrier_skew", &Recording::barrier_skew, "s"),
+              required("events", &Recording::events), optional("note", &Recording::note))};
 }
 
 void record(std::span<const PointKey> points, const MeasureOptions& options, const PointRecorded& report) {
@@ -63,6 +207,98 @@ void record(std::span<const PointKey> points, const MeasureOptions& options, con
             report(key, {.outcome = outcome, .backend = resolve(options.launch.backend), .note = why});
           }};
   work_through(points, options.launch, work, "record");
+}
+
+const TaskKind kRecordPoint = {"record", run_task<PointRequest, Recording, record_point>};
+
+std::size_t index_of_median(const std::vector<double>& samples) {
+  std::vector<std::size_t> order(samples.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto middle = order.begin() + static_cast<std::ptrdiff_t>((samples.size() - 1) / 2);
+  std::nth_element(order.begin(), middle, order.end(),
+                   [&](std::size_t a, std::size_t b) { return samples[a] < samples[b]; });
+  return *middle;
+}
+
+std::vector<Seconds> zeros_of(std::span<const double> starts, std::span<const double> clocks) {
+  std::vector<Seconds> zeros;
+  for (const double start : starts) {
+    zeros.push_back({share_one_clock(clocks) ? *std::min_element(starts.begin(), starts.end()) : start});
+  }
+  return zeros;
+}
+
+std::vector<TraceEvent> trace_events(std::span<const Program> programs,
+                                     std::span<const std::vector<StepTime>> times) {
+  RINGSIDE_CHECK(programs.size() == times.size(), "every rank has its times");
+  OpenReceives receives = receives_of(programs, times);
+  std::vector<TraceEvent> events;
+  for (std::size_t rank = 0; rank < programs.size(); ++rank) {
+    const Program& program = programs[rank];
+    RINGSIDE_CHECK(program.steps.size() == times[rank].size(), "every step has its time");
+    for (std::size_t i = 0; i < program.steps.size(); ++i) {
+      const Step& step = program.steps[i];
+      if (step.kind == StepKind::send) {
+        const OpenReceives::Side receive = receives.take(program.rank, step.peer);
+        const Seconds start = std::max(times[rank][i].begin, receive.start);
+        events.push_back({.rank = program.rank,
+                          .source = program.rank,
+                          .target = step.peer,
+                          .round = step.origin.round,
+                          .start = start,
+                          .end = std::max(start, receive.end),
+                          .kind = TraceKind::transfer,
+                          .first_chunk = step.origin.first_chunk,
+                          .num_chunks = step.origin.num_chunks,
+                          .bytes = {step.source.bytes}});
+      } else if (step.kind != StepKind::receive && step.kind != StepKind::wait) {
+        events.push_back(local_event(program, step, times[rank][i]));
+      }
+    }
+  }
+  std::stable_sort(events.begin(), events.end(), [](const TraceEvent& a, const TraceEvent& b) {
+    return std::tie(a.start, a.rank) < std::tie(b.start, b.rank);
+  });
+  return events;
+}
+
+Recording record_point(const PointRequest& request, const RankBackend& backend, Coordination& coordination) {
+  Recording recording = {.backend = backend.backend};
+  PreparedCall prepared;
+  if (const std::optional<std::string> reason =
+          prepare(request.key, request.placement, backend, coordination, prepared)) {
+    recording.outcome = Outcome::failed;
+    recording.note = *reason;
+    return recording;
+  }
+  RINGSIDE_CHECK(prepared.ready->executor() != nullptr, "only schedules on CPUs are recorded");
+  Executor& executor = *prepared.ready->executor();
+  CallLog log(executor.program().steps.size());
+  const CollectiveValues values(prepared.call, request.seed);
+  TimingLimits limits = request.limits;
+  limits.max_calls = std::min(limits.max_calls, kMaxCalls);
+  std::optional<WrongElement> wrong_element;
+  const std::vector<double> samples = time_calls({.before = [&] { prepared.ready->write_input(values); },
+                                                  .run = [&] { return log.run(executor); },
+                                                  .after =
+                                                      [&] {
+                                                        if (!wrong_element) {
+                                                          wrong_element = prepared.ready->first_wrong(values);
+                                                        }
+                                                      }},
+                                                 limits, coordination, backend.progress);
+  if (const std::optional<std::string> wrong = wrong_result(values, wrong_element, coordination)) {
+    recording.outcome = Outcome::wrong_result;
+    recording.note = *wrong;
+    return recording;
+  }
+  recording.policy = prepared.policy;
+  const std::size_t shown = index_of_median(samples);
+  recording.seconds = {samples[shown]};
+  recording.iterations = static_cast<int>(samples.size());
+  gather_events(request, prepared.call, log.call(samples.size() - 1 - shown), backend, coordination,
+                recording);
+  return recording;
 }
 
 }  // namespace ringside

@@ -1,16 +1,23 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "real/measure/measure_options.hpp"
+#include "real/execute/coordination.hpp"
+#include "real/execute/executor.hpp"
+#include "real/execute/rank_backend.hpp"
+#include "real/launch/rank_task.hpp"
+#include "real/measure/measure.hpp"
+#include "real/measure/point_request.hpp"
 #include "results/codec/fields.hpp"
 #include "results/point_key.hpp"
 #include "results/policy.hpp"
 #include "results/trace_event.hpp"
+#include "schedule/program/program.hpp"
 
 /// Real runs as timelines, in the record that simulations fill too.
 namespace ringside {
@@ -33,8 +40,7 @@ struct Recording {
   std::string note = {};  ///< Why there are no events.
 };
 
-template <>
-const FieldTable<Recording>& field_table();
+FieldTable<Recording> table_of(const Recording* any);
 
 /// Called in the parent as soon as a point has been recorded.
 using PointRecorded = std::function<void(const PointKey&, const Recording&)>;
@@ -42,5 +48,21 @@ using PointRecorded = std::function<void(const PointKey&, const Recording&)>;
 /// Like measure(), with the executor recording: the same checks, launchers, errors and results that are
 /// verified. `native` has no schedule and is `unsupported`.
 void record(std::span<const PointKey> points, const MeasureOptions& options, const PointRecorded& report);
+
+/// Records one point; called by all ranks of the point at once. Rank 0 returns all events, others none.
+Recording record_point(const PointRequest& request, const RankBackend& backend, Coordination& coordination);
+extern const TaskKind kRecordPoint;
+
+/// What the programs of ranks 0 … N−1 did, when their steps took these times. The k-th send from one rank to
+/// another belongs to the k-th receive there. Clocks that disagree never make an event end before it starts.
+std::vector<TraceEvent> trace_events(std::span<const Program> programs,
+                                     std::span<const std::vector<StepTime>> times);
+
+/// The call that is shown of those that took `samples` (not empty): the lower median.
+std::size_t index_of_median(const std::vector<double>& samples);
+
+/// From when the times of each rank count, where its call began at `starts[rank]`: the first start of all
+/// where ranks share one clock (`clocks` are equal), else its own.
+std::vector<Seconds> zeros_of(std::span<const double> starts, std::span<const double> clocks);
 
 }  // namespace ringside

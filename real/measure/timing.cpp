@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "common/statistics.hpp"
+#include "common/numbers.hpp"
 #include "real/execute/executor.hpp"
 
 namespace ringside {

@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 
 #include "common/error.hpp"
-#include "common/statistics.hpp"
+#include "common/numbers.hpp"
 #include "real/backend/backends.hpp"
 #include "real/backend/gpus.hpp"
 #include "real/launch/message.hpp"

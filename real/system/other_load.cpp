@@ -11,7 +11,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "real/system/own_cores.hpp"
+#include "real/system/this_machine.hpp"
 
 namespace ringside {
 namespace {

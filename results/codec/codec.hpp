@@ -1,21 +1,85 @@
 #pragma once
 
 #include <chrono>
+#include <concepts>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
+
+#include <nlohmann/json_fwd.hpp>
 
 #include "common/names.hpp"
 #include "common/units.hpp"
-#include "results/codec/json_place.hpp"
-#include "results/codec/json_writer.hpp"
 
-/// How values of fields are written to JSON and read back.
+/// How values of fields are written to JSON and read back, without the header of the JSON library.
 namespace ringside {
+
+// Fields are written in the order in which people read them.
+using Json = nlohmann::ordered_json;
+
+/// A value in a line of JSON that is being read. Complaints begin with the path to it, `measured.seconds`.
+/// One that was asked of another refers to that one, which must outlive it.
+class JsonPlace {
+ public:
+  explicit JsonPlace(const Json& top) : value_(&top) {}
+
+  const Json& value() const { return *value_; }
+  /// Null is absent. Throws when this is no object.
+  std::optional<JsonPlace> member(const char* key) const;
+  JsonPlace required_member(const char* key) const;
+  bool is_text() const;
+  /// All members that are not null, by name. Throws when this is no object.
+  std::vector<std::pair<std::string, JsonPlace>> members() const;
+  /// The elements of a list, which complaints call by the list's name.
+  std::vector<JsonPlace> elements() const;
+
+  /// Throws Error{bad_input}: "measured.seconds is "fast", it must be a number" for `must be a number`.
+  [[noreturn]] void reject_value(std::string_view must) const;
+  [[noreturn]] void reject(std::string_view problem) const;
+  std::string path() const;
+
+ private:
+  JsonPlace(const JsonPlace* above, const char* key, const Json* value)
+      : above_(above), key_(key), value_(value) {}
+
+  const JsonPlace* above_ = nullptr;
+  const char* key_ = nullptr;  ///< Null: an element, or the top.
+  const Json* value_;
+};
+
+/// JSON as text, in the order in which its parts are added: an import makes a million lines of it.
+class JsonWriter {
+ public:
+  JsonWriter() { text_.reserve(256); }  // Most lines are shorter.
+
+  /// `{` or `[`; until end() what follows is in it.
+  void begin(char open) { text_ += open; }
+  void end(char close) { text_ += close; }
+  /// The writer, to add one value: to an object by a key of ours, by any name, or to a list.
+  JsonWriter& member(std::string_view key);
+  JsonWriter& named(std::string_view name);
+  JsonWriter& element();
+
+  void add(std::string_view text);
+  void add(double value);
+  void add(std::integral auto value) {
+    if constexpr (std::same_as<decltype(value), bool>) {
+      text_ += value ? "true" : "false";
+    } else {
+      text_ += std::to_string(value);
+    }
+  }
+
+  std::string take() { return std::move(text_); }
+
+ private:
+  std::string text_;
+};
 
 /// One row as documentation shows it.
 struct FieldDescription {

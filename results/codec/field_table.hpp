@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -61,8 +62,9 @@ const FieldTable<T>& field_table() {
   return table;
 }
 
+/// A field that is always written; where it is absent it keeps its default value.
 template <typename T, typename M>
-Field<T> field(const char* key, M T::*member, const char* unit, const char* meaning) {
+Field<T> always(const char* key, M T::*member, const char* unit = "", const char* meaning = "") {
   return {.key = key,
           .unit = unit,
           .meaning = meaning,
@@ -76,78 +78,72 @@ Field<T> field(const char* key, M T::*member, const char* unit, const char* mean
 /// A field that every record has.
 template <typename T, typename M>
 Field<T> required(const char* key, M T::*member, const char* unit = "", const char* meaning = "") {
-  Field<T> result = field(key, member, unit, meaning);
+  Field<T> result = always(key, member, unit, meaning);
   result.required = true;
   return result;
-}
-
-/// A field that is always written; where it is absent it keeps its default value.
-template <typename T, typename M>
-Field<T> always(const char* key, M T::*member, const char* unit = "", const char* meaning = "") {
-  return field(key, member, unit, meaning);
 }
 
 /// A field that is omitted where it has its default value.
 template <typename T, typename M>
 Field<T> optional(const char* key, M T::*member, const char* unit = "", const char* meaning = "") {
-  Field<T> result = field(key, member, unit, meaning);
+  Field<T> result = always(key, member, unit, meaning);
   result.given = [member, absent = T{}.*member](const T& source) { return !(source.*member == absent); };
   return result;
 }
 template <typename T, typename M>
 Field<T> optional(const char* key, std::optional<M> T::*member, const char* unit = "",
                   const char* meaning = "") {
-  Field<T> result = field(key, member, unit, meaning);
+  Field<T> result = always(key, member, unit, meaning);
   result.given = [member](const T& source) { return (source.*member).has_value(); };
   return result;
 }
 
-/// The fields of the struct that `member` holds, among those of T instead of in an object of their own.
+/// The struct in a member, which may be optional: null where there is none; and one that is made there.
+template <typename M>
+const M* held_in(const M& member) {
+  return &member;
+}
+template <typename M>
+const M* held_in(const std::optional<M>& member) {
+  return member ? &*member : nullptr;
+}
+template <typename M>
+M& made_in(M& member) {
+  return member;
+}
+template <typename M>
+M& made_in(std::optional<M>& member) {
+  return member ? *member : member.emplace();
+}
+
+/// The fields of the struct that `member` holds, among those of T instead of in an object of their own. An
+/// optional one is there when its first field is.
 template <typename T, typename M>
 Fields<T> inlined(M T::*member) {
+  using Inner = std::remove_reference_t<decltype(made_in(std::declval<M&>()))>;
+  constexpr bool kOptional = !std::is_same_v<M, Inner>;
   Fields<T> result;
-  for (const Field<M>& inner : field_table<M>().fields) {
+  for (const Field<Inner>& inner : field_table<Inner>().fields) {
+    const bool makes = kOptional && result.empty();
     result.push_back(
         {.key = inner.key,
          .unit = inner.unit,
          .meaning = inner.meaning,
          .former_key = inner.former_key,
-         .required = inner.required,
+         .required = inner.required && !makes,
          .minimum = inner.minimum,
-         .given = [member, &inner](const T& source) { return inner.given(source.*member); },
-         .write = [member, &inner](JsonWriter& to, const T& source) { inner.write(to, source.*member); },
-         .read = [member, &inner](const JsonPlace& from, Minimum minimum,
-                                  T& target) { inner.read(from, minimum, target.*member); },
-         .below = inner.below});
-  }
-  return result;
-}
-/// The same of a struct that is there when its first field is.
-template <typename T, typename M>
-Fields<T> inlined(std::optional<M> T::*member) {
-  Fields<T> result;
-  for (const Field<M>& inner : field_table<M>().fields) {
-    const bool is_first = result.empty();
-    result.push_back(
-        {.key = inner.key,
-         .unit = inner.unit,
-         .meaning = inner.meaning,
-         .former_key = inner.former_key,
-         .required = inner.required && !is_first,
-         .minimum = inner.minimum,
-         .given = [member,
-                   &inner](const T& source) { return source.*member && inner.given(*(source.*member)); },
-         .write = [member, &inner](JsonWriter& to, const T& source) { inner.write(to, *(source.*member)); },
-         .read =
-             [member, &inner](const JsonPlace& from, Minimum minimum, T& target) {
-               if (!(target.*member)) {
-                 (target.*member).emplace();
-               }
-               inner.read(from, minimum, *(target.*member));
+         .given =
+             [member, &inner](const T& source) {
+               const Inner* held = held_in(source.*member);
+               return held != nullptr && inner.given(*held);
              },
+         .write = [member, &inner](JsonWriter& to,
+                                   const T& source) { inner.write(to, *held_in(source.*member)); },
+         .read = [member, &inner](const JsonPlace& from, Minimum minimum,
+                                  T& target) { inner.read(from, minimum, made_in(target.*member)); },
          .below = inner.below});
-    if (!is_first) {
-      result.back().applies = [member](const T& target) { return (target.*member).has_value(); };
+    if (kOptional && !makes) {
+      result.back().applies = [member](const T& target) { return held_in(target.*member) != nullptr; };
     }
   }
   return result;
@@ -275,30 +271,6 @@ struct Tagged<std::variant<Kinds...>> {
       return result.has_value();
     };
     static_cast<void>((try_one(field_table<Kinds>()) || ...));
-    return result;
-  }
-};
-
-/// A record as the list of its values: for records that come in thousands.
-template <typename V>
-struct ListCodec {
-  static void write(JsonWriter& to, const V& value) {
-    to.begin('[');
-    for (const Field<V>& field : field_table<V>().fields) {
-      field.write(to.element(), value);
-    }
-    to.end(']');
-  }
-  static V read(const JsonPlace& from) {
-    const Fields<V>& fields = field_table<V>().fields;
-    const std::vector<JsonPlace> elements = from.elements();
-    if (elements.size() != fields.size()) {
-      from.reject("has another number of values");
-    }
-    V result{};
-    for (std::size_t index = 0; index < fields.size(); ++index) {
-      fields[index].read(elements[index], fields[index].minimum, result);
-    }
     return result;
   }
 };

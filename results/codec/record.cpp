@@ -1,7 +1,5 @@
 #include "results/codec/record.hpp"
 
-#include <utility>
-
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

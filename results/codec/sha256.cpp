@@ -1,7 +1,6 @@
 #include "results/codec/sha256.hpp"
 
 #include <array>
-#include <bit>
 #include <cstdint>
 
 #include <fmt/format.h>

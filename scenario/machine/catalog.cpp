@@ -1,9 +1,5 @@
 #include "scenario/machine/catalog.hpp"
 
-#include <string>
-#include <utility>
-
-#include "common/error.hpp"
 #include "scenario/machine/catalog_text.hpp"
 #include "scenario/yaml/map_table.hpp"
 

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "common/numbers.hpp"
-#include "scenario/machine/machine_table.hpp"
+#include "scenario/machine/machine_file.hpp"
 #include "scenario/scenario.hpp"
 
 namespace ringside {

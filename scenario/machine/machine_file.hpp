@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -7,6 +8,7 @@
 
 #include "scenario/machine/machine.hpp"
 #include "scenario/yaml/document.hpp"
+#include "scenario/yaml/map_table.hpp"
 #include "scenario/yaml/reader.hpp"
 #include "scenario/yaml/value_type.hpp"
 
@@ -23,5 +25,17 @@ std::optional<Machine> read_machine(Reader& reader, const Value& value, const st
 
 /// A name that is also the name of a folder of results.
 ValueType<std::string> folder_name_type();
+
+/// The keys of a machine file. The table does not know the file: `name` may stay empty, `origin` does.
+const MapTable<Machine>& machine_table();
+
+/// The key `price` of machines and offers.
+MapTable<Price> price_table();
+
+/// The keys of `software`, of a machine and of a scenario.
+MapTable<Software> software_table();
+
+/// GPUs of all nodes; nothing when the machine has as many as are needed.
+std::optional<std::int64_t> num_gpus(const Machine& machine);
 
 }  // namespace ringside

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <string>
-
 #include "scenario/machine/machine.hpp"
 #include "scenario/yaml/map_table.hpp"
 

@@ -5,9 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "common/error.hpp"
 #include "scenario/machine/machine_file.hpp"
-#include "scenario/machine/machine_table.hpp"
 #include "scenario/machine/named_machine.hpp"
 #include "scenario/plan/plan_values.hpp"
 #include "scenario/yaml/map_table.hpp"

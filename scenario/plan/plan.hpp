@@ -8,7 +8,7 @@
 
 #include "common/units.hpp"
 #include "scenario/machine/machine.hpp"
-#include "scenario/machine/override.hpp"
+#include "scenario/machine/named_machine.hpp"
 #include "scenario/plan/money.hpp"
 #include "scenario/plan/sharding.hpp"
 #include "scenario/plan/workload.hpp"

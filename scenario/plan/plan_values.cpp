@@ -4,9 +4,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
-#include <optional>
 #include <span>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -58,70 +56,52 @@ std::string listed(std::span<const Unit> units) {
 /// What `parse` makes of the text; none of it is refused with the form.
 template <typename T>
 ValueType<T> parsed_type(const std::string& form, std::function<std::optional<T>(std::string_view)> parse) {
-  return {.form = form,
-          .read = [form, parse = std::move(parse)](Reader& reader, const Value& value) -> std::optional<T> {
-            const auto text = reader.scalar(value, form);
-            const auto parsed = text ? parse(*text) : std::nullopt;
-            if (text && !parsed) {
-              reader.fail(value, fmt::format("{} is not {}", in_quotes(*text), form));
-            }
-            return parsed;
-          },
-          .write = {}};
+  return scalar_type<T>(form, [form, parse = std::move(parse)](const std::string& text) {
+    const std::optional<T> parsed = parse(text);
+    if (!parsed) {
+      refuse(fmt::format("{} is not {}", in_quotes(text), form));
+    }
+    return *parsed;
+  });
 }
 
 /// A positive number with one of these units, in base units.
-ValueType<double> united_type(const std::string& form, std::span<const Unit> units) {
-  return {.form = form,
-          .read = [form, units](Reader& reader, const Value& value) -> std::optional<double> {
-            const auto text = reader.scalar(value, form);
-            if (!text) {
-              return std::nullopt;
-            }
-            const auto number = number_and_unit(*text);
-            if (!number) {
-              reader.fail(value, fmt::format("{} is not {}", in_quotes(*text), form));
-              return std::nullopt;
-            }
-            if (number->unit.empty()) {
-              reader.fail(
-                  value, fmt::format("{} has no unit; write {} ({})", in_quotes(*text), form, listed(units)));
-              return std::nullopt;
-            }
-            for (const Unit& unit : units) {
-              if (unit.text == number->unit && number->value > 0) {
-                const double quantity = number->value * unit.value;
-                if (quantity < kSmallest || quantity > kLargest) {
-                  reader.fail(value, fmt::format("{} is not {} that anybody has", in_quotes(*text), form));
-                  return std::nullopt;
-                }
-                return quantity;
-              }
-              if (unit.text == number->unit) {
-                reader.fail(value,
-                            fmt::format("{} must be more than zero; write {}", in_quotes(*text), form));
-                return std::nullopt;
-              }
-            }
-            reader.fail(value, fmt::format("{} has the unit {}, but the units here are {}", in_quotes(*text),
-                                           in_quotes(number->unit), listed(units)));
-            return std::nullopt;
-          },
-          .write = {}};
+template <typename Q>
+ValueType<Q> united_type(const std::string& form, std::span<const Unit> units) {
+  return scalar_type<Q>(form, [form, units](const std::string& text) {
+    const std::string quoted = in_quotes(text);
+    const auto number = number_and_unit(text);
+    if (!number) {
+      refuse(fmt::format("{} is not {}", quoted, form));
+    }
+    if (number->unit.empty()) {
+      refuse(fmt::format("{} has no unit; write {} ({})", quoted, form, listed(units)));
+    }
+    const auto unit = std::find_if(units.begin(), units.end(),
+                                   [&](const Unit& known) { return known.text == number->unit; });
+    if (unit == units.end()) {
+      refuse(fmt::format("{} has the unit {}, but the units here are {}", quoted, in_quotes(number->unit),
+                         listed(units)));
+    }
+    if (number->value <= 0) {
+      refuse(fmt::format("{} must be more than zero; write {}", quoted, form));
+    }
+    const double quantity = number->value * unit->value;
+    if (quantity < kSmallest || quantity > kLargest) {
+      refuse(fmt::format("{} is not {} that anybody has", quoted, form));
+    }
+    return Q{quantity};
+  });
 }
 
 }  // namespace
 
-ValueType<double> work_type() { return united_type("an amount of work such as `8.2 GFLOP`", kWorkUnits); }
+ValueType<double> work_type() {
+  return united_type<double>("an amount of work such as `8.2 GFLOP`", kWorkUnits);
+}
 
 ValueType<Seconds> duration_type() {
-  const ValueType<double> number = united_type("a time such as `2 h` or `90 min`", kDurationUnits);
-  return {.form = number.form,
-          .read = [number](Reader& reader, const Value& value) -> std::optional<Seconds> {
-            const auto seconds = number.read(reader, value);
-            return seconds ? std::optional(Seconds{*seconds}) : std::nullopt;
-          },
-          .write = {}};
+  return united_type<Seconds>("a time such as `2 h` or `90 min`", kDurationUnits);
 }
 
 ValueType<Money> money_type() {
@@ -134,7 +114,7 @@ ValueType<ExchangeRate> exchange_rate_type() {
 
 ValueType<Interval<double>> share_range_type() {
   const std::string form = "a share such as `25 %`, or a range such as `[10 %, 30 %]`";
-  const ValueType<double> share = united_type("a share such as `25 %`", kShareUnits);
+  const ValueType<double> share = united_type<double>("a share such as `25 %`", kShareUnits);
   return {.form = form,
           .read = [form, share](Reader& reader, const Value& value) -> std::optional<Interval<double>> {
             const auto shares = list_type(share, {.form = form, .single_allowed = true}).read(reader, value);
@@ -197,27 +177,18 @@ ValueType<std::int64_t> tokens_type() {
 }
 
 ValueType<double> positive_number_type(const std::string& form) {
-  return {.form = form,
-          .read = [form](Reader& reader, const Value& value) -> std::optional<double> {
-            const auto text = reader.scalar(value, form);
-            if (!text) {
-              return std::nullopt;
-            }
-            const auto number = number_and_unit(*text);
-            if (!number || !number->unit.empty() || number->value <= 0) {
-              reader.fail(value, fmt::format("{} is not {}", in_quotes(*text), form));
-              return std::nullopt;
-            }
-            // Products of such numbers must stay finite.
-            constexpr double kMost = 1e18;
-            if (number->value > kMost || number->value < 1 / kMost) {
-              reader.fail(value, fmt::format("{} is out of range: from {:g} to {:g}", in_quotes(*text),
-                                             1 / kMost, kMost));
-              return std::nullopt;
-            }
-            return number->value;
-          },
-          .write = {}};
+  return scalar_type<double>(form, [form](const std::string& text) {
+    const auto number = number_and_unit(text);
+    if (!number || !number->unit.empty() || number->value <= 0) {
+      refuse(fmt::format("{} is not {}", in_quotes(text), form));
+    }
+    // Products of such numbers must stay finite.
+    constexpr double kMost = 1e18;
+    if (number->value > kMost || number->value < 1 / kMost) {
+      refuse(fmt::format("{} is out of range: from {:g} to {:g}", in_quotes(text), 1 / kMost, kMost));
+    }
+    return number->value;
+  });
 }
 
 }  // namespace ringside

@@ -1,7 +1,5 @@
 #include "scenario/plan/transformer.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 namespace ringside {

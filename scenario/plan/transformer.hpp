@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <vector>
 
 /// A transformer language model by the few numbers of its config: what it has, computes and keeps.
 namespace ringside {

@@ -1,8 +1,6 @@
 #include "scenario/plan/workload.hpp"
 
-#include <array>
 #include <cmath>
-#include <cstdint>
 #include <fstream>
 
 #include <fmt/format.h>

@@ -2,7 +2,6 @@
 
 #include <filesystem>
 #include <optional>
-#include <string>
 
 #include "scenario/plan/workload.hpp"
 #include "scenario/yaml/reader.hpp"

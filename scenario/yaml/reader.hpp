@@ -10,7 +10,6 @@
 
 #include "scenario/yaml/document.hpp"
 #include "scenario/yaml/keys.hpp"
-#include "scenario/yaml/problems.hpp"
 
 namespace ringside {
 

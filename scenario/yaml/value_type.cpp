@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "common/error.hpp"
-#include "common/names.hpp"
 #include "common/numbers.hpp"
 
 namespace ringside {
@@ -60,28 +59,6 @@ std::string exact(Bytes size) {
   return whole && parse_bytes(text) == size ? text : fmt::format("{} B", size.value);
 }
 
-[[noreturn]] void refuse(const std::string& what) { throw Error(ErrorKind::bad_input, what); }
-
-/// A single value. `parse` throws Error with what is wrong with the text.
-template <typename V>
-ValueType<V> scalar_type(const std::string& form, const std::function<V(const std::string&)>& parse,
-                         const std::function<void(YAML::Emitter&, const V&)>& write) {
-  return {.form = form,
-          .read = [form, parse](Reader& reader, const Value& value) -> std::optional<V> {
-            const auto text = reader.scalar(value, form);
-            if (!text) {
-              return std::nullopt;
-            }
-            try {
-              return parse(*text);
-            } catch (const Error& error) {
-              reader.fail(value, error.what());
-              return std::nullopt;
-            }
-          },
-          .write = write};
-}
-
 /// A quantity with a unit, whose parser in common/units says what is wrong with the text.
 template <typename Q>
 ValueType<Q> quantity_type(const std::string& form, Q (*parse)(std::string_view), Zero zero) {
@@ -98,6 +75,8 @@ ValueType<Q> quantity_type(const std::string& form, Q (*parse)(std::string_view)
 }
 
 }  // namespace
+
+void refuse(const std::string& what) { throw Error(ErrorKind::bad_input, what); }
 
 ValueType<std::string> text_type(const std::string& form) {
   return scalar_type<std::string>(

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
+#include "common/error.hpp"
 #include "common/interval.hpp"
 #include "common/names.hpp"
 #include "common/units.hpp"
@@ -31,6 +32,29 @@ struct ValueType {
   std::function<std::optional<V>(Reader&, const Value&)> read;
   std::function<void(YAML::Emitter&, const V&)> write;
 };
+
+/// Throws Error{bad_input}.
+[[noreturn]] void refuse(const std::string& what);
+
+/// A single value. `parse` throws Error with what is wrong with the text, as refuse() does.
+template <typename V>
+ValueType<V> scalar_type(const std::string& form, const std::function<V(const std::string&)>& parse,
+                         const std::function<void(YAML::Emitter&, const V&)>& write = {}) {
+  return {.form = form,
+          .read = [form, parse](Reader& reader, const Value& value) -> std::optional<V> {
+            const auto text = reader.scalar(value, form);
+            if (!text) {
+              return std::nullopt;
+            }
+            try {
+              return parse(*text);
+            } catch (const Error& error) {
+              reader.fail(value, error.what());
+              return std::nullopt;
+            }
+          },
+          .write = write};
+}
 
 /// The values of `type` in which `fault` finds nothing: it says what is wrong with one, or is empty.
 template <typename V, typename Fault>

@@ -1,7 +1,6 @@
 #include "scenario/yaml/yaml_tree.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 
 #include <fmt/format.h>

@@ -10,11 +10,11 @@
 #include <fmt/format.h>
 
 #include "common/error.hpp"
-#include "common/index.hpp"
+#include "common/numbers.hpp"
 #include "schedule/chunk_layout.hpp"
 #include "schedule/program/rank_rounds.hpp"
-#include "schedule/promise.hpp"
 #include "schedule/proof.hpp"
+#include "schedule/schedule.hpp"
 
 namespace ringside {
 namespace {

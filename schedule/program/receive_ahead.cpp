@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "common/index.hpp"
-#include "schedule/chunk_range.hpp"
+#include "common/numbers.hpp"
+#include "schedule/chunk_layout.hpp"
 
 namespace ringside {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "common/index.hpp"
+#include "common/numbers.hpp"
 #include "common/text.hpp"
 #include "schedule/describe.hpp"
 

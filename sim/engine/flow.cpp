@@ -3,14 +3,13 @@
 
 #include <algorithm>
 #include <memory>
-#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "common/error.hpp"
-#include "common/index.hpp"
-#include "schedule/chunk_range.hpp"
+#include "common/numbers.hpp"
+#include "schedule/chunk_layout.hpp"
 #include "schedule/program/receive_ahead.hpp"
 #include "sim/engine/link_sharing.hpp"
 #include "sim/engine/medium.hpp"

@@ -3,7 +3,7 @@
 #include "results/prediction.hpp"
 #include "schedule/program/execution.hpp"
 #include "sim/engine/simulation_options.hpp"
-#include "sim/symmetry/known_partition.hpp"
+#include "sim/symmetry/partition.hpp"
 #include "sim/topology/network.hpp"
 
 namespace ringside {

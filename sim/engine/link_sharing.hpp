@@ -1,8 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "common/units.hpp"
+#include "results/limit.hpp"
+#include "schedule/program/execution.hpp"
 #include "sim/engine/medium.hpp"
 #include "sim/sharing/link_use.hpp"
 #include "sim/sharing/max_min_solver.hpp"
@@ -52,5 +56,14 @@ class LinkSharing final : public Medium {
   std::vector<Limiting> limiting_;  ///< By link.
   std::vector<std::int32_t> route_;
 };
+
+/// The link that takes longest to carry what crosses it, however messages are ordered.
+struct BusiestLink {
+  Seconds seconds;  ///< Bytes that cross it / its capacity: no run of the schedule takes less.
+  Limit limit;      ///< Which link, and how many messages cross it; `flows` are not counted.
+};
+
+/// None where no messages share links, and beyond four million messages, which take seconds to count.
+std::optional<BusiestLink> busiest_link(const Execution& execution, const Network& network);
 
 }  // namespace ringside

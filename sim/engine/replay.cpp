@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "common/error.hpp"
-#include "common/index.hpp"
-#include "schedule/chunk_range.hpp"
+#include "common/numbers.hpp"
+#include "schedule/chunk_layout.hpp"
 #include "sim/engine/shared_processor.hpp"
 #include "sim/topology/route_cost.hpp"
 

@@ -10,7 +10,7 @@
 #include "results/prediction.hpp"
 #include "results/trace_event.hpp"
 #include "scenario/machine/machine.hpp"
-#include "schedule/placement.hpp"
+#include "schedule/schedule.hpp"
 
 /// Times of schedules on a described or calibrated machine: closed form, replay or flow simulation.
 namespace ringside {

@@ -3,7 +3,6 @@
 #include <bit>
 #include <cstdint>
 #include <limits>
-#include <map>
 #include <sstream>
 
 #include <fmt/format.h>

@@ -7,9 +7,8 @@
 #include <fmt/format.h>
 
 #include "common/error.hpp"
-#include "common/prefixes.hpp"
+#include "common/units.hpp"
 #include "schedule/registry.hpp"
-#include "sim/engine/simulate.hpp"
 #include "sim/topology/description.hpp"
 
 namespace ringside {

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "common/prefixes.hpp"
+#include "common/units.hpp"
 #include "sim/nccl/model.hpp"
 
 namespace ringside {

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "common/error.hpp"
-#include "common/prefixes.hpp"
+#include "common/units.hpp"
 #include "sim/topology/link_kinds.hpp"
 
 namespace ringside {

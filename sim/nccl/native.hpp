@@ -4,7 +4,6 @@
 #include <span>
 #include <string>
 #include <variant>
-#include <vector>
 
 #include "results/point_key.hpp"
 #include "results/prediction.hpp"

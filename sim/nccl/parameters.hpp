@@ -9,8 +9,8 @@
 
 #include "common/spellings.hpp"
 
-/// The numbers of NCCL's time model (sim/nccl/model.hpp): what they mean, and the values that
-/// `ringside-lab fit` wrote into configs/nccl/, which are part of the program.
+/// The numbers of NCCL's time model (sim/nccl/model.hpp): the values that `ringside-lab fit` wrote into
+/// configs/nccl/, with what they mean, and which are part of the program.
 namespace ringside {
 
 enum class NcclParameter : std::size_t {
@@ -61,17 +61,8 @@ enum class NcclParameter : std::size_t {
 
 inline constexpr std::size_t kNumNcclParameters = static_cast<std::size_t>(NcclParameter::fabric_growth) + 1;
 
-struct NcclParameterMeaning {
-  std::string_view name;
-  std::string_view unit;  ///< `us`, or `1` for a ratio.
-  std::string_view meaning;
-  /// What a fit starts from, and how far (standard deviation of the logarithm) it may easily go from there.
-  double guess = 1;
-  double spread = 1;
-};
-
-/// In the order of NcclParameter.
-std::span<const NcclParameterMeaning> nccl_parameter_meanings();
+/// Its key in configs/nccl/parameters.yaml.
+std::string_view name(NcclParameter parameter);
 
 /// All are positive.
 struct NcclParameters {
@@ -80,8 +71,6 @@ struct NcclParameters {
   double operator[](NcclParameter parameter) const { return values[static_cast<std::size_t>(parameter)]; }
   bool operator==(const NcclParameters&) const = default;
 };
-
-NcclParameters nccl_guesses();
 
 enum class MachineClass { node_nvlink, node_pcie, multi_node };
 enum class SizeBand { small, middle, large };  ///< Up to 64 KiB, up to 16 MiB, above.
@@ -154,8 +143,7 @@ struct NcclFit {
 /// The fit that the program was built with.
 const NcclFit& nccl_fit();
 
-/// YAML, to the last bit. parse throws Error{bad_input} that names `origin`.
-std::string to_yaml(const NcclFit& fit);
+/// What `ringside-lab fit` wrote. Throws Error{bad_input} that names `origin`.
 NcclFit parse_nccl_fit(const std::string& yaml, const std::string& origin);
 
 }  // namespace ringside

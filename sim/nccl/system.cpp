@@ -1,17 +1,14 @@
 #include "sim/nccl/system.hpp"
 
 #include <algorithm>
-#include <array>
 #include <limits>
-#include <vector>
 
 #include <fmt/format.h>
 
 #include "common/error.hpp"
 #include "common/names.hpp"
-#include "common/numbers.hpp"
-#include "common/prefixes.hpp"
 #include "common/text.hpp"
+#include "common/units.hpp"
 #include "sim/topology/description.hpp"
 #include "sim/topology/gpu_models.hpp"
 #include "sim/topology/link_kinds.hpp"

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <span>
 
-#include "common/prefixes.hpp"
+#include "common/units.hpp"
 
 namespace ringside {
 

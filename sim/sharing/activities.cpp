@@ -1,6 +1,5 @@
 #include "sim/sharing/activities.hpp"
 
-#include <algorithm>
 #include <bit>
 
 #include "common/error.hpp"

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "sim/topology/ports.hpp"
+#include "sim/topology/route_cost.hpp"
 
 namespace ringside {
 

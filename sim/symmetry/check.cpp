@@ -3,12 +3,11 @@
 
 #include <algorithm>
 #include <limits>
-#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "common/index.hpp"
+#include "common/numbers.hpp"
 #include "sim/symmetry/check_waits.hpp"
 #include "sim/topology/route_cost.hpp"
 

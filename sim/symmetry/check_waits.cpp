@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "common/index.hpp"
+#include "common/numbers.hpp"
 
 namespace ringside {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "schedule/chunk_range.hpp"
+#include "schedule/chunk_layout.hpp"
 #include "schedule/program/execution.hpp"
 #include "sim/symmetry/partition.hpp"
 

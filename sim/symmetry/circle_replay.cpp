@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/index.hpp"
+#include "common/numbers.hpp"
 #include "common/parallel.hpp"
 #include "sim/symmetry/find.hpp"
 #include "sim/symmetry/waits.hpp"

@@ -4,11 +4,10 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
-#include <numeric>
 #include <utility>
 
 #include "common/error.hpp"
-#include "common/index.hpp"
+#include "common/numbers.hpp"
 #include "sim/topology/route_cost.hpp"
 
 namespace ringside {

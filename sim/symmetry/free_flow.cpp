@@ -6,9 +6,8 @@
 #include <span>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
-#include "common/index.hpp"
+#include "common/numbers.hpp"
 #include "sim/symmetry/find.hpp"
 #include "sim/topology/route_cost.hpp"
 

@@ -5,7 +5,7 @@
 #include <deque>
 #include <utility>
 
-#include "common/index.hpp"
+#include "common/numbers.hpp"
 
 namespace ringside {
 

@@ -1,10 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "common/units.hpp"
+#include "schedule/program/execution.hpp"
 #include "schedule/schedule.hpp"
+#include "sim/topology/network.hpp"
 
 /// The certificate of a quotient simulation: which ranks, links and moves do the same at the same time.
 /// find.hpp writes it, check.hpp verifies it, quotient.hpp reads nothing else.
@@ -121,5 +124,17 @@ inline constexpr std::int32_t kNoClass = -1;
 struct Partition {
   std::vector<PartitionStage> stages;
 };
+
+/// A partition that was found on one network, to be tried on the next.
+struct KnownPartition {
+  Partition partition;
+  std::vector<bool> carried;  ///< By link: whether a move carries bytes over it.
+};
+
+/// The partition with the numbers of another network: each class has those of its first member. A proposal:
+/// whether the other members have them, too, is for the checker to say. None where the execution has other
+/// ranks, links or rounds than the partition.
+std::optional<Partition> with_numbers_of(const Partition& known, const Execution& execution,
+                                         const Network& network);
 
 }  // namespace ringside

@@ -7,7 +7,7 @@
 #include <deque>
 
 #include "common/error.hpp"
-#include "common/index.hpp"
+#include "common/numbers.hpp"
 #include "sim/sharing/activities.hpp"
 #include "sim/sharing/max_min_solver.hpp"
 #include "sim/symmetry/free_run.hpp"

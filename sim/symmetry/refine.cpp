@@ -4,7 +4,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "common/index.hpp"
+#include "common/numbers.hpp"
 
 namespace ringside {
 

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "common/error.hpp"
-#include "common/index.hpp"
+#include "common/numbers.hpp"
 #include "sim/symmetry/check.hpp"
 #include "sim/symmetry/find.hpp"
 #include "sim/symmetry/quotient.hpp"

@@ -8,7 +8,6 @@
 #include "common/units.hpp"
 #include "schedule/program/execution.hpp"
 #include "sim/sharing/link_use.hpp"
-#include "sim/symmetry/known_partition.hpp"
 #include "sim/symmetry/partition.hpp"
 #include "sim/topology/network.hpp"
 

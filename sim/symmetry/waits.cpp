@@ -1,10 +1,9 @@
 #include "sim/symmetry/waits.hpp"
 
 #include <algorithm>
-#include <utility>
 
-#include "common/index.hpp"
-#include "schedule/chunk_range.hpp"
+#include "common/numbers.hpp"
+#include "schedule/chunk_layout.hpp"
 
 namespace ringside {
 

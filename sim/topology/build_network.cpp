@@ -5,11 +5,11 @@
 #include <fmt/format.h>
 
 #include "common/error.hpp"
-#include "common/index.hpp"
+#include "common/numbers.hpp"
 #include "common/text.hpp"
 #include "sim/topology/build_network_parts.hpp"
-#include "sim/topology/cluster.hpp"
 #include "sim/topology/network.hpp"
+#include "sim/topology/node.hpp"
 #include "sim/topology/ring_order.hpp"
 
 namespace ringside {

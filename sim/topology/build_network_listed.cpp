@@ -1,19 +1,115 @@
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <map>
+#include <queue>
+#include <span>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "common/error.hpp"
 #include "common/numbers.hpp"
 #include "sim/topology/build_network_parts.hpp"
-#include "sim/topology/graph.hpp"
+#include "sim/topology/network.hpp"
 #include "sim/topology/ring_order.hpp"
 
 namespace ringside {
-
 namespace {
+
+/// Links between vertices as somebody listed them. A message takes the path of least latency, among those the
+/// one with the fewest links, among those the one listed first; ranks and switches pass on alike. Routes are
+/// worked out once: memory grows with ranks times vertices.
+class GraphTopology final : public Topology {
+ public:
+  struct Cable {
+    std::int32_t from = 0;
+    std::int32_t to = 0;
+    std::int32_t forward = 0;   ///< Id of the link from `from` to `to`.
+    std::int32_t backward = 0;  ///< Id of the link back; the same for a half-duplex cable.
+  };
+
+  /// Vertices 0 … num_ranks−1 are the ranks.
+  GraphTopology(std::vector<Link> links, std::span<const Cable> cables, int num_vertices, int num_ranks);
+
+  std::span<const Link> links() const override { return links_; }
+  void route(Rank source, Rank target, std::vector<std::int32_t>& route) const override;
+
+ private:
+  struct Edge {
+    std::int32_t to = 0;
+    std::int32_t link = 0;
+  };
+  /// The last step of the path to a vertex.
+  struct Step {
+    std::int32_t from = -1;
+    std::int32_t link = -1;  ///< -1 = no path.
+  };
+  std::vector<Step> shortest_paths(std::int32_t source, const std::vector<std::vector<Edge>>& edges) const;
+
+  std::vector<Link> links_;
+  std::vector<std::vector<Step>> paths_;  ///< Per rank, per vertex.
+};
+
+GraphTopology::GraphTopology(std::vector<Link> links, std::span<const Cable> cables, int num_vertices,
+                             int num_ranks)
+    : links_(std::move(links)) {
+  std::vector<std::vector<Edge>> edges(at(num_vertices));
+  for (const Cable& cable : cables) {
+    edges[at(cable.from)].push_back({.to = cable.to, .link = cable.forward});
+    edges[at(cable.to)].push_back({.to = cable.from, .link = cable.backward});
+  }
+  paths_.reserve(at(num_ranks));
+  for (Rank rank = 0; rank < num_ranks; ++rank) {
+    paths_.push_back(shortest_paths(rank, edges));
+  }
+}
+
+std::vector<GraphTopology::Step> GraphTopology::shortest_paths(
+    std::int32_t source, const std::vector<std::vector<Edge>>& edges) const {
+  // Dijkstra's algorithm on pairs (latency, number of links), which add up and compare like one number.
+  using Distance = std::pair<double, int>;
+  const Distance far{std::numeric_limits<double>::infinity(), 0};
+  std::vector<Distance> distance(edges.size(), far);
+  std::vector<Step> steps(edges.size());
+  using Entry = std::tuple<double, int, std::int32_t>;
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
+  distance[at(source)] = {0, 0};
+  queue.emplace(0, 0, source);
+  while (!queue.empty()) {
+    const auto [latency, hops, vertex] = queue.top();
+    queue.pop();
+    if (Distance{latency, hops} != distance[at(vertex)]) {
+      continue;  // A shorter path was found since.
+    }
+    for (const Edge& edge : edges[at(vertex)]) {
+      const Distance longer{latency + links_[at(edge.link)].latency.value, hops + 1};
+      if (longer < distance[at(edge.to)]) {
+        distance[at(edge.to)] = longer;
+        steps[at(edge.to)] = {.from = vertex, .link = edge.link};
+        queue.emplace(longer.first, longer.second, edge.to);
+      }
+    }
+  }
+  return steps;
+}
+
+void GraphTopology::route(Rank source, Rank target, std::vector<std::int32_t>& route) const {
+  route.clear();
+  const std::vector<Step>& steps = paths_[at(source)];
+  for (std::int32_t vertex = target; vertex != source;) {
+    const Step& step = steps[at(vertex)];
+    if (step.link < 0) {
+      route.clear();
+      return;
+    }
+    route.push_back(step.link);
+    vertex = step.from;
+  }
+  std::reverse(route.begin(), route.end());
+}
 
 /// Where a link stands: `file:12: links`, or what it joins when the machine was built in code.
 std::string place_of(const Machine& machine, const LinkSpec& link) {

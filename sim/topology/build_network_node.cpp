@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "common/error.hpp"
-#include "common/index.hpp"
 #include "common/names.hpp"
+#include "common/numbers.hpp"
 #include "common/text.hpp"
 #include "sim/topology/build_network_parts.hpp"
 #include "sim/topology/pcie.hpp"

@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
-#include "common/index.hpp"
-#include "sim/topology/ports.hpp"
+#include "common/numbers.hpp"
+#include "sim/topology/route_cost.hpp"
 
 namespace ringside {
 

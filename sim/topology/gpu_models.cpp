@@ -10,7 +10,6 @@
 #include "common/error.hpp"
 #include "common/names.hpp"
 #include "common/numbers.hpp"
-#include "scenario/machine/catalog.hpp"
 
 namespace ringside {
 

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "common/error.hpp"
-#include "common/prefixes.hpp"
+#include "common/units.hpp"
 #include "scenario/machine/link_catalog.hpp"
 
 namespace ringside {

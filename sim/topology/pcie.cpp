@@ -1,13 +1,11 @@
 #include "sim/topology/pcie.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
 #include "common/error.hpp"
-#include "common/index.hpp"
-#include "sim/topology/link_kinds.hpp"
+#include "common/numbers.hpp"
 #include "sim/topology/node.hpp"
 
 namespace ringside {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <numeric>
 
-#include "common/index.hpp"
+#include "common/numbers.hpp"
 
 namespace ringside {
 

@@ -2,7 +2,11 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 
+#include <fmt/format.h>
+
+#include "common/units.hpp"
 #include "sim/topology/network.hpp"
 
 namespace ringside {
@@ -30,5 +34,15 @@ bool has_stragglers(const Network& network);
 
 /// γ of a rank without its slowdown, seconds per byte.
 double reduction_cost(const Network& network, Rank rank);
+
+// The ports of a uniform network whose ranks have one out and one in each (Network::Uniform::single_port),
+// counted like the links of a topology.
+
+inline std::int32_t port_out(Rank rank) { return 2 * rank; }
+inline std::int32_t port_in(Rank rank) { return 2 * rank + 1; }
+inline bool leads_out(std::int32_t port) { return port % 2 == 0; }
+inline std::string port_name(std::int32_t port) {
+  return fmt::format("rank {}'s port {}", port / 2, leads_out(port) ? "out" : "in");
+}
 
 }  // namespace ringside

@@ -7,11 +7,11 @@
 
 #include <fmt/format.h>
 
-#include "analysis/comparison/limit_sentences.hpp"
+#include "analysis/comparison/point_sentences.hpp"
 #include "common/error.hpp"
 #include "common/key_error.hpp"
 #include "import/import.hpp"
-#include "scenario/machine/override.hpp"
+#include "scenario/machine/named_machine.hpp"
 #include "schedule/registry.hpp"
 #include "sim/nccl/knowledge.hpp"
 

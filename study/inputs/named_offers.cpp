@@ -6,7 +6,6 @@
 #include <limits>
 #include <string_view>
 #include <system_error>
-#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -17,7 +16,7 @@
 #include "common/text.hpp"
 #include "common/units.hpp"
 #include "import/offer_machine.hpp"
-#include "scenario/machine/machine_table.hpp"
+#include "scenario/machine/machine_file.hpp"
 #include "scenario/machine/named_machine.hpp"
 #include "scenario/plan/plan.hpp"
 #include "sim/topology/gpu_models.hpp"

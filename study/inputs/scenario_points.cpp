@@ -11,7 +11,6 @@
 #include "import/import.hpp"
 #include "scenario/plan/plan.hpp"
 #include "schedule/registry.hpp"
-#include "sim/predict.hpp"
 #include "study/inputs/shipped_files.hpp"
 
 namespace ringside::study {
@@ -28,25 +27,7 @@ KnownNames known_names() {
           .machines = configs ? std::optional(*configs / "machines") : std::nullopt};
 }
 
-std::vector<std::filesystem::path> scenario_files_below(const std::filesystem::path& directory) {
-  if (!std::filesystem::is_directory(directory)) {
-    throw Error(ErrorKind::bad_input, fmt::format("{}: no such directory", directory.string()));
-  }
-  std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(directory)) {
-    if (entry.is_regular_file() && entry.path().extension() == ".yaml") {
-      files.push_back(entry.path());
-    }
-  }
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
 Scenario read_scenario(const std::filesystem::path& file) { return load_scenario(file, known_names()); }
-
-std::vector<Scenario> read_scenarios(const std::filesystem::path& file) {
-  return load_scenarios(file, known_names());
-}
 
 Machine read_machine(const std::filesystem::path& file, const std::string& asked) {
   std::error_code ignored;

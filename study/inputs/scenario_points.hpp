@@ -7,7 +7,7 @@
 
 #include "results/point.hpp"
 #include "scenario/scenario.hpp"
-#include "schedule/placement.hpp"
+#include "schedule/schedule.hpp"
 #include "study/ranks/observer.hpp"
 
 /// From a scenario file to points.
@@ -19,13 +19,8 @@ std::vector<std::string> scenario_algorithms(Collective collective);
 /// Names for the loaders of scenarios, plans and machines: algorithms and shipped machines.
 KnownNames known_names();
 
-/// The YAML files below a folder, sorted. Throws Error{bad_input} where there is no such folder.
-std::vector<std::filesystem::path> scenario_files_below(const std::filesystem::path& directory);
-
 /// The scenario of a file, or the one that `FILE#NAME` names.
 Scenario read_scenario(const std::filesystem::path& file);
-/// Every scenario of a file.
-std::vector<Scenario> read_scenarios(const std::filesystem::path& file);
 
 /// A machine file, or a shipped name. Throws Error{bad_input}; `asked`: where it stands (`--machine`).
 Machine read_machine(const std::filesystem::path& file, const std::string& asked);

@@ -2,21 +2,19 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
-#include "analysis/check/expected_times.hpp"
 #include "common/error.hpp"
 #include "common/key_error.hpp"
-#include "common/statistics.hpp"
+#include "common/numbers.hpp"
 #include "common/text.hpp"
 #include "results/codec/reader.hpp"
 #include "schedule/registry.hpp"
 #include "sim/nccl/model.hpp"
 #include "sim/topology/gpu_models.hpp"
 #include "study/inputs/scenario_points.hpp"
-#include "study/logs/topology.hpp"
 
 namespace ringside::study {
 namespace {

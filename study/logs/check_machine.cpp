@@ -10,7 +10,6 @@
 #include "common/key_error.hpp"
 #include "common/text.hpp"
 #include "sim/topology/gpu_models.hpp"
-#include "study/inputs/scenario_points.hpp"
 #include "study/inputs/shipped_files.hpp"
 #include "study/logs/check.hpp"
 

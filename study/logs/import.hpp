@@ -10,6 +10,7 @@
 #include "import/machine/copy_matrices.hpp"
 #include "scenario/scenario.hpp"
 #include "study/inputs/invocation.hpp"
+#include "study/logs/check.hpp"
 #include "study/ranks/observer.hpp"
 
 namespace ringside::study {
@@ -60,5 +61,21 @@ ImportedCopies import_copies(const std::filesystem::path& log, std::uint64_t mos
 /// Writes `<name>.anonymous.log`, which reads like the log and names nobody (import/anonymise.hpp).
 std::filesystem::path anonymise(const std::filesystem::path& log, const Invocation& invocation,
                                 std::uint64_t most);
+
+struct SubmitRequest {
+  std::filesystem::path log;
+  CheckRequest machine = {};               ///< What it was measured on, as for a check.
+  std::optional<std::string> source = {};  ///< Where it is published.
+};
+
+struct Submission {
+  std::filesystem::path source;  ///< That were written.
+  std::filesystem::path table;
+  std::vector<std::string> missing =
+      {};  ///< What a reader of configs/evaluation has to know and neither log nor request says.
+};
+
+/// Writes a source's two files for configs/evaluation without names. Throws as LogChecker.
+Submission submit(const SubmitRequest& request, const Invocation& invocation);
 
 }  // namespace ringside::study

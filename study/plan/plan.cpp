@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,16 +12,51 @@
 #include "analysis/plan/plan_sentences.hpp"
 #include "analysis/sharding/ways_out.hpp"
 #include "common/error.hpp"
-#include "scenario/keys.hpp"
-#include "scenario/machine/override.hpp"
+#include "common/text.hpp"
+#include "import/offer_listing.hpp"
+#include "results/codec/reader.hpp"
+#include "scenario/machine/named_machine.hpp"
 #include "sim/topology/gpu_models.hpp"
-#include "study/inputs/offers.hpp"
 #include "study/inputs/scenario_points.hpp"
 #include "study/inputs/shipped_files.hpp"
 #include "study/plan/currencies.hpp"
 
 namespace ringside::study {
 namespace {
+
+/// A machine of configs/machines, by the name of the file.
+std::optional<Machine> shipped_machine(const std::string& name) {
+  const auto configs = configs_directory();
+  std::error_code ignored;
+  const auto file = configs ? *configs / "machines" / (name + ".yaml") : std::filesystem::path();
+  if (name.empty() || name.find('/') != std::string::npos ||
+      !std::filesystem::is_regular_file(file, ignored)) {
+    return std::nullopt;
+  }
+  return load_machine(file);
+}
+
+/// The offers of a file, whatever its format; what a person should know of it is noted. Throws
+/// Error{bad_input} when the file cannot be read as a listing, or when no offer in it can be.
+std::vector<Offer> read_offers(const std::filesystem::path& file, const KnownNames& known,
+                               const Observer& observer) {
+  const std::string text = valid_utf8(read_text(file));
+  OfferListing listing;
+  switch (listing_format(text, file.string())) {
+    case ListingFormat::yaml:
+      return load_offers(file, known);
+    case ListingFormat::json:
+      listing = read_vast_offers(text, file.string());
+      break;
+    case ListingFormat::csv:
+      listing = read_skypilot_offers(text, file.string(), shipped_machine);
+      break;
+  }
+  for (const std::string& note : listing.notes) {
+    observer.note(note);
+  }
+  return std::move(listing.offers);
+}
 
 PlanPlaces plan_places() {
   const std::filesystem::path configs = configs_directory().value_or("configs");

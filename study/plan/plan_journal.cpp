@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <utility>
 
 #include "results/codec/reader.hpp"
 #include "results/journal.hpp"

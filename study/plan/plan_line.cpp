@@ -1,11 +1,9 @@
 #include "study/plan/plan_line.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <iterator>
-#include <optional>
 #include <sstream>
 #include <string_view>
 #include <system_error>

@@ -8,8 +8,8 @@
 #include "common/error.hpp"
 #include "common/numbers.hpp"
 #include "scenario/keys.hpp"
-#include "scenario/machine/machine_table.hpp"
-#include "scenario/machine/override.hpp"
+#include "scenario/machine/machine_file.hpp"
+#include "scenario/machine/named_machine.hpp"
 #include "study/plan/currencies.hpp"
 #include "study/plan/plan.hpp"
 

@@ -1,8 +1,5 @@
 #include "study/ranks/launch.hpp"
 
-#include <algorithm>
-#include <cmath>
-
 #include <fmt/format.h>
 
 #include "common/error.hpp"

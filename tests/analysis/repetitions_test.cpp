@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "analysis/comparison/disturbance_sentences.hpp"
+#include "analysis/comparison/point_sentences.hpp"
 #include "analysis/fit.hpp"
 #include "common/error.hpp"
 

@@ -46,8 +46,6 @@ TEST(Names, ElementsHaveTheirSize) {
     sizes.push_back(size_of(*parse_name<DataType>(text)));
   }
   EXPECT_THAT(sizes, ElementsAre(4, 8, 2, 2, 4, 8));
-  EXPECT_TRUE(is_floating(DataType::bfloat16));
-  EXPECT_FALSE(is_floating(DataType::int64));
 }
 
 TEST(NearestName, FindsSlipsOfTheFinger) {

@@ -1,5 +1,3 @@
-#include "common/statistics.hpp"
-
 #include <cmath>
 #include <numeric>
 #include <vector>
@@ -7,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "common/error.hpp"
+#include "common/numbers.hpp"
 
 namespace ringside {
 namespace {

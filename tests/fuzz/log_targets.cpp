@@ -4,8 +4,7 @@
 #include <memory>
 
 #include "analysis/comparison/accuracy.hpp"
-#include "analysis/comparison/crossover.hpp"
-#include "analysis/comparison/policy_sentences.hpp"
+#include "analysis/comparison/point_sentences.hpp"
 #include "analysis/comparison/verdict.hpp"
 #include "analysis/fitted.hpp"
 #include "import/anonymise.hpp"

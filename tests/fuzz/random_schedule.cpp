@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "schedule/promise.hpp"
 #include "schedule/registry.hpp"
+#include "schedule/schedule.hpp"
 
 namespace ringside::fuzz {
 namespace {

@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "common/statistics.hpp"
+#include "common/numbers.hpp"
 #include "real/backend/nccl/device/cuda.hpp"
 #include "real/execute/collective_values.hpp"
 #include "real/execute/half.hpp"

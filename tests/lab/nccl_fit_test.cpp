@@ -8,6 +8,7 @@
 
 #include "common/error.hpp"
 #include "lab/evaluation/evaluation.hpp"
+#include "lab/nccl/nccl_meanings.hpp"
 #include "scenario/scenario.hpp"
 #include "sim/nccl/model.hpp"
 #include "sim/nccl/native.hpp"

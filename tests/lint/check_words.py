@@ -13,7 +13,7 @@ SUFFIXES = {".cpp", ".hpp", ".cu", ".in", ".md", ".py", ".sh", ".cmake", ".txt",
 ALLOWED = {
     "docs/glossary.md": "it lists them",
     "CHANGELOG.md": "it names what is still read in the old spelling",
-    "study/perfetto.cpp": "Perfetto calls an interval of a track a slice",
+    "study/trace.cpp": "Perfetto calls an interval of a track a slice",
     "tests/lint/check_words.py": "it says where they may stand",
     "results/probe_kind.cpp": "it reads curves of machine files in their old spelling",
     "docs/scenario.md": "it says which old spelling of a curve is still read",

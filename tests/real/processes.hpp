@@ -9,7 +9,7 @@
 #include <sys/types.h>
 
 #include "common/units.hpp"
-#include "real/system/own_cores.hpp"
+#include "real/system/this_machine.hpp"
 
 /// What tests of whole processes look at and do to them.
 namespace ringside {

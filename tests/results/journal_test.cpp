@@ -13,7 +13,6 @@
 
 #include "common/error.hpp"
 #include "results/codec/reader.hpp"
-#include "results/folder_lock.hpp"
 #include "tests/results/examples.hpp"
 
 namespace ringside {

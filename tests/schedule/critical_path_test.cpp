@@ -6,7 +6,7 @@
 
 #include "reference_replay.hpp"
 #include "requests.hpp"
-#include "schedule/promise.hpp"
+#include "schedule/schedule.hpp"
 
 namespace ringside {
 namespace {

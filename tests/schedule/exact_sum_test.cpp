@@ -6,7 +6,7 @@
 
 #include "requests.hpp"
 #include "schedule/chunk_layout.hpp"
-#include "schedule/promise.hpp"
+#include "schedule/schedule.hpp"
 
 /// Runs schedules on real numbers, in the most obvious way: a vector per rank and buffer, and for every move
 /// of a round first a copy of what it reads.

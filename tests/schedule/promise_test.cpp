@@ -1,11 +1,10 @@
-#include "schedule/promise.hpp"
-
 #include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "schedule/schedule.hpp"
 #include "scripted.hpp"
 
 namespace ringside {

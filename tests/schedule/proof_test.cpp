@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "requests.hpp"
-#include "schedule/promise.hpp"
+#include "schedule/schedule.hpp"
 #include "scripted.hpp"
 
 namespace ringside {

@@ -10,8 +10,8 @@
 
 #include "reference_replay.hpp"
 #include "requests.hpp"
-#include "schedule/promise.hpp"
 #include "schedule/proof.hpp"
+#include "schedule/schedule.hpp"
 
 namespace ringside {
 namespace {

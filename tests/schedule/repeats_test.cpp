@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "schedule/chunk_range.hpp"
+#include "schedule/chunk_layout.hpp"
 #include "schedule/registry.hpp"
 #include "schedule/schedule.hpp"
 

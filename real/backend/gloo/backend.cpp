@@ -1,12 +1,15 @@
 #include "real/backend/gloo/backend.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gloo/config.h>
 #include <gloo/rendezvous/context.h>
 #include <gloo/rendezvous/file_store.h>
@@ -16,6 +19,8 @@
 #define HIREDIS_NESTED_INCLUDE
 #include <gloo/rendezvous/redis_store.h>
 #endif
+#include <ifaddrs.h>
+#include <sys/socket.h>
 
 #include "common/error.hpp"
 #include "common/numbers.hpp"
@@ -23,10 +28,37 @@
 #include "real/backend/gloo/guarded_device.hpp"
 #endif
 #include "real/backend/gloo/native.hpp"
-#include "real/system/network_interface.hpp"
 
 namespace ringside {
 namespace {
+
+/// Names of this machine's network interfaces that have an address.
+std::vector<std::string> network_interfaces() {
+  ifaddrs* first = nullptr;
+  if (::getifaddrs(&first) != 0) {
+    return {};
+  }
+  const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> list(first, ::freeifaddrs);
+  std::vector<std::string> names;
+  for (const ifaddrs* entry = list.get(); entry != nullptr; entry = entry->ifa_next) {
+    const bool internet = entry->ifa_addr != nullptr &&
+                          (entry->ifa_addr->sa_family == AF_INET || entry->ifa_addr->sa_family == AF_INET6);
+    if (internet && std::find(names.begin(), names.end(), entry->ifa_name) == names.end()) {
+      names.emplace_back(entry->ifa_name);
+    }
+  }
+  return names;
+}
+
+/// Throws Error{environment} that lists the interfaces there are when `interface` is none of them.
+void require_network_interface(const std::string& interface) {
+  const std::vector<std::string> known = network_interfaces();
+  if (std::find(known.begin(), known.end(), interface) == known.end()) {
+    throw Error(ErrorKind::environment,
+                fmt::format("this machine has no network interface '{}' with an address; it has: {}",
+                            interface, fmt::join(known, ", ")));
+  }
+}
 
 /// Gloo's collectives keep slots of their own through a prefix in the high bits; ours is 0.
 constexpr std::uint64_t kSlot = 0;

@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <memory>
-#include <optional>
-#include <string>
 #include <utility>
 
 #include <fmt/format.h>

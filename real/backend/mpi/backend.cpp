@@ -14,8 +14,8 @@
 #include "real/backend/backends.hpp"
 #include "real/backend/mpi/parts.hpp"
 #include "real/execute/reduce.hpp"
-#include "schedule/promise.hpp"
 #include "schedule/registry.hpp"
+#include "schedule/schedule.hpp"
 
 namespace ringside {
 namespace {

@@ -12,13 +12,10 @@
 #include "common/error.hpp"
 #include "real/backend/gloo/backend.hpp"
 #include "real/backend/gpus.hpp"
-#include "real/backend/nccl/borrowed_calls.hpp"
 #include "real/backend/nccl/communicator.hpp"
 #include "real/backend/nccl/device/cuda.hpp"
 #include "real/backend/nccl/gpu_call.hpp"
 #include "real/backend/nccl/library.hpp"
-#include "real/backend/nccl/native.hpp"
-#include "real/backend/nccl/program_call.hpp"
 #include "real/backend/nccl/settings.hpp"
 
 namespace ringside {

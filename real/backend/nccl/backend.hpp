@@ -1,8 +1,5 @@
 #pragma once
 
-#include <optional>
-#include <string>
-
 #include "real/backend/rank_place.hpp"
 #include "real/execute/rank_backend.hpp"
 #include "results/point_key.hpp"

@@ -1,12 +1,9 @@
-#include "real/backend/nccl/borrowed_calls.hpp"
-
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "real/backend/nccl/native.hpp"
-#include "real/backend/nccl/program_call.hpp"
+#include "real/backend/nccl/gpu_call.hpp"
 
 namespace ringside {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "common/statistics.hpp"
+#include "common/numbers.hpp"
 #include "real/backend/nccl/device/kernels.hpp"
 
 namespace ringside {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
@@ -8,6 +9,7 @@
 #include "real/backend/nccl/communicator.hpp"
 #include "real/backend/nccl/device/cuda.hpp"
 #include "real/backend/nccl/group_plan.hpp"
+#include "real/execute/device_calls.hpp"
 #include "real/execute/ready_call.hpp"
 
 namespace ringside {
@@ -98,5 +100,16 @@ class GpuCall final : public ReadyCall {
   std::vector<UploadedRange> promise_;
   DeviceMemory first_wrong_;
 };
+
+/// A program, as group calls and kernels; in place on `message`, or with its own where that is null.
+std::unique_ptr<GpuWork> make_program_work(GpuStreams& streams, const Program& program,
+                                           std::byte* message = nullptr);
+
+/// NCCL's own collective, likewise.
+std::unique_ptr<GpuWork> make_native_work(GpuStreams& streams, const CollectiveCall& call,
+                                          std::byte* message = nullptr);
+
+/// Collectives and messages on GPU memory that others own.
+std::unique_ptr<DeviceCalls> make_borrowed_calls(GpuStreams& streams);
 
 }  // namespace ringside

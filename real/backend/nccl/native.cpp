@@ -1,8 +1,7 @@
-#include "real/backend/nccl/native.hpp"
-
 #include <cstddef>
 
 #include "common/error.hpp"
+#include "real/backend/nccl/gpu_call.hpp"
 
 namespace ringside {
 namespace {

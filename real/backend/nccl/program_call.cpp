@@ -1,10 +1,7 @@
 // A program on a GPU: its plan of group calls, interpreted.
-#include "real/backend/nccl/program_call.hpp"
-
-#include <utility>
-
 #include "common/error.hpp"
 #include "real/backend/nccl/device/kernels.hpp"
+#include "real/backend/nccl/gpu_call.hpp"
 
 namespace ringside {
 namespace {

@@ -2,7 +2,6 @@
 
 #include "real/backend/backends.hpp"
 #include "real/backend/gpus.hpp"
-#include "real/backend/nccl/native_support.hpp"
 #include "real/backend/nccl/settings.hpp"
 #include "schedule/registry.hpp"
 #if RINGSIDE_HAS_NCCL

@@ -1,16 +1,17 @@
 #include "real/backend/nccl/settings.hpp"
 
 #include <algorithm>
+#include <array>
+#include <filesystem>
 #include <string_view>
 #include <system_error>
 
 #include <fmt/format.h>
 
 namespace ringside {
+namespace {
 
 namespace fs = std::filesystem;
-
-namespace {
 
 constexpr const char* kLibrary = "libnccl.so.2";
 
@@ -44,6 +45,19 @@ std::vector<std::string> folders_of(std::string_view path) {
   }
   return folders;
 }
+
+/// What NCCL has of its own, in native.cpp.
+struct NcclRow {
+  Collective collective;
+  bool equal_parts = false;
+};
+constexpr auto kNcclRows = std::to_array<NcclRow>({{Collective::all_reduce},
+                                                   {Collective::broadcast},
+                                                   {Collective::reduce},
+                                                   {Collective::all_gather, true},
+                                                   {Collective::reduce_scatter, true},
+                                                   {Collective::all_to_all, true},
+                                                   {Collective::send_recv}});
 
 }  // namespace
 
@@ -110,6 +124,22 @@ std::vector<std::string> nccl_library_candidates(const Lookup& lookup) {
     }
   }
   return unique;
+}
+
+std::optional<std::string> nccl_native_unsupported(const PointKey& key) {
+  const auto* const row = std::find_if(kNcclRows.begin(), kNcclRows.end(), [&](const NcclRow& known) {
+    return known.collective == key.collective;
+  });
+  if (row == kNcclRows.end()) {
+    return fmt::format("NCCL has a {} of its own only from version 2.28 on; use an algorithm of ringside",
+                       name(key.collective));
+  }
+  const std::int64_t num_elements = key.bytes.value / static_cast<std::int64_t>(size_of(key.dtype));
+  if (row->equal_parts && num_elements % key.ranks != 0) {
+    return fmt::format("NCCL's {} needs parts of equal size, and {} ranks do not divide {} elements",
+                       name(key.collective), key.ranks, num_elements);
+  }
+  return std::nullopt;
 }
 
 }  // namespace ringside

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <filesystem>
 #include <functional>
 #include <map>
 #include <optional>
@@ -8,6 +7,7 @@
 #include <vector>
 
 #include "common/units.hpp"
+#include "results/point_key.hpp"
 
 /// What is decided about NCCL before it is there: its environment, and where its library may be. Pure; knows
 /// nothing of CUDA or NCCL.
@@ -40,5 +40,8 @@ using Lookup = std::function<std::optional<std::string>(const char* name)>;
 /// loader's own search, the CUDA Toolkit, and the nvidia-nccl wheel of every Python that `lookup` leads to
 /// (PATH, VIRTUAL_ENV, CONDA_PREFIX, HOME).
 std::vector<std::string> nccl_library_candidates(const Lookup& lookup);
+
+/// Why NCCL has no collective of its own for this point.
+std::optional<std::string> nccl_native_unsupported(const PointKey& key);
 
 }  // namespace ringside

@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "analysis/comparison/cell.hpp"
 #include "tests/analysis/points.hpp"
 
 namespace ringside {

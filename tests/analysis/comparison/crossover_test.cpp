@@ -1,10 +1,9 @@
-#include "analysis/comparison/crossover.hpp"
-
 #include <cmath>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "analysis/comparison/verdict.hpp"
 #include "tests/analysis/points.hpp"
 
 namespace ringside {

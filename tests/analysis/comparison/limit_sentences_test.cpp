@@ -1,8 +1,8 @@
-#include "analysis/comparison/limit_sentences.hpp"
-
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "analysis/comparison/point_sentences.hpp"
 
 namespace ringside {
 namespace {

@@ -1,10 +1,10 @@
-#include "analysis/comparison/nic_sentences.hpp"
-
 #include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "analysis/comparison/point_sentences.hpp"
 
 namespace ringside {
 namespace {

@@ -1,6 +1,6 @@
-#include "analysis/comparison/policy_sentences.hpp"
-
 #include <gmock/gmock.h>
+
+#include "analysis/comparison/point_sentences.hpp"
 
 namespace ringside {
 namespace {

@@ -1,5 +1,5 @@
-// libnvidia-ml.so.1 of the rehearsal device: what real/backend/nccl/device/nvml.cpp asks of it. GPUs 2k and
-// 2k+1 have NVLink between them; others are the farther apart the higher the numbers.
+// libnvidia-ml.so.1 of the rehearsal device: what real/backend/nccl/device/gpu_inventory.cpp asks of it.
+// GPUs 2k and 2k+1 have NVLink between them; others are the farther apart the higher the numbers.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "results/codec/page_records.hpp"
 #include "results/codec/reader.hpp"
 #include "tests/plots/samples.hpp"
 

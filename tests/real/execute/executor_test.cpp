@@ -18,8 +18,8 @@
 #include "real/backend/threads/transport.hpp"
 #include "real/execute/collective_values.hpp"
 #include "schedule/program/policy.hpp"
-#include "schedule/promise.hpp"
 #include "schedule/registry.hpp"
+#include "schedule/schedule.hpp"
 #include "tests/schedule/requests.hpp"
 #include "tests/schedule/scripted.hpp"
 

@@ -24,7 +24,6 @@
 #include "real/launch/rank_child.hpp"
 #include "real/measure/measure.hpp"
 #include "real/probe/probe.hpp"
-#include "real/system/own_cores.hpp"
 #include "real/system/posix.hpp"
 #include "real/system/this_machine.hpp"
 #include "schedule/registry.hpp"

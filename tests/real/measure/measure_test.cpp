@@ -8,13 +8,12 @@
 #include <gtest/gtest.h>
 
 #include "common/error.hpp"
-#include "common/statistics.hpp"
+#include "common/numbers.hpp"
 #include "real/backend/backends.hpp"
 #include "real/backend/threads/transport.hpp"
 #include "real/execute/coordination.hpp"
 #include "real/execute/prepared_call.hpp"
 #include "real/measure/point_measurement.hpp"
-#include "real/measure/point_recording.hpp"
 #include "real/measure/recording.hpp"
 #include "schedule/registry.hpp"
 

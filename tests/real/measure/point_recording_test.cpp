@@ -1,5 +1,3 @@
-#include "real/measure/point_recording.hpp"
-
 #include <algorithm>
 #include <chrono>
 #include <map>
@@ -18,8 +16,8 @@
 #include "real/backend/backends.hpp"
 #include "real/measure/recording.hpp"
 #include "schedule/chunk_layout.hpp"
-#include "schedule/promise.hpp"
 #include "schedule/registry.hpp"
+#include "schedule/schedule.hpp"
 
 namespace ringside {
 

@@ -9,7 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "common/statistics.hpp"
+#include "common/numbers.hpp"
 #include "real/backend/threads/transport.hpp"
 
 namespace ringside {

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "real/system/own_cores.hpp"
+#include "real/system/this_machine.hpp"
 #include "tests/real/processes.hpp"
 
 namespace ringside {

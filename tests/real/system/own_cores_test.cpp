@@ -1,10 +1,10 @@
-#include "real/system/own_cores.hpp"
-
 #include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
 #include <sched.h>
+
+#include "real/system/this_machine.hpp"
 
 namespace ringside {
 namespace {

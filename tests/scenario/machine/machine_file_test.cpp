@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "common/error.hpp"
-#include "scenario/machine/override.hpp"
+#include "scenario/machine/named_machine.hpp"
 #include "scenario/scenario.hpp"
 #include "tests/scenario/files.hpp"
 

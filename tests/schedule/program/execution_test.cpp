@@ -9,9 +9,9 @@
 #include <gtest/gtest.h>
 
 #include "common/error.hpp"
-#include "schedule/placement.hpp"
 #include "schedule/program/rank_rounds.hpp"
 #include "schedule/registry.hpp"
+#include "schedule/schedule.hpp"
 #include "tests/schedule/requests.hpp"
 
 namespace ringside {

@@ -9,7 +9,6 @@
 #include <gtest/gtest.h>
 
 #include "schedule/program/execution.hpp"
-#include "schedule/promise.hpp"
 #include "schedule/registry.hpp"
 #include "schedule/schedule.hpp"
 #include "sim/engine/closed_form.hpp"

@@ -12,7 +12,6 @@
 #include <rapidcheck/gtest.h>
 
 #include "schedule/program/execution.hpp"
-#include "schedule/promise.hpp"
 #include "schedule/registry.hpp"
 #include "schedule/schedule.hpp"
 #include "sim/engine/closed_form.hpp"

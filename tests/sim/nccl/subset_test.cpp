@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "common/prefixes.hpp"
+#include "common/units.hpp"
 #include "scenario/scenario.hpp"
 #include "sim/nccl/model.hpp"
 #include "sim/predict.hpp"

@@ -12,10 +12,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "common/index.hpp"
+#include "common/numbers.hpp"
 #include "results/prediction.hpp"
-#include "schedule/placement.hpp"
 #include "schedule/registry.hpp"
+#include "schedule/schedule.hpp"
 #include "sim/engine/flow.hpp"
 #include "sim/engine/flow_prediction.hpp"
 #include "sim/engine/replay.hpp"

@@ -15,10 +15,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "common/index.hpp"
-#include "schedule/placement.hpp"
-#include "schedule/promise.hpp"
+#include "common/numbers.hpp"
 #include "schedule/registry.hpp"
+#include "schedule/schedule.hpp"
 #include "sim/engine/flow.hpp"
 #include "sim/symmetry/check.hpp"
 #include "sim/symmetry/symmetric_flow.hpp"

@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "common/prefixes.hpp"
+#include "common/units.hpp"
 #include "scenario/machine/link_catalog.hpp"
 #include "sim/topology/description.hpp"
 #include "tests/paths.hpp"

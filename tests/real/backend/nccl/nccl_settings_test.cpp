@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "real/backend/nccl/native_support.hpp"
 #include "real/backend/nccl/settings.hpp"
 #include "real/system/posix.hpp"
 

@@ -5,6 +5,7 @@
 
 #include "analysis/plan/achieved_share.hpp"
 #include "common/error.hpp"
+#include "lab/planning/planning_fit.hpp"
 #include "sim/topology/gpu_models.hpp"
 
 namespace ringside {
@@ -23,8 +24,10 @@ TEST(PlanningParameters, OfTheProgramLieWithinTheirBounds) {
   for (std::size_t i = 0; i < kNumPlanningParameters; ++i) {
     const double value = planning_parameters().values[i];
     if (meanings[i].bound > 1) {
-      EXPECT_LE(value, 1.0001 * meanings[i].guess * meanings[i].bound) << meanings[i].name;
-      EXPECT_GE(value, meanings[i].guess / meanings[i].bound / 1.0001) << meanings[i].name;
+      EXPECT_LE(value, 1.0001 * planning_guesses().values[i] * meanings[i].bound)
+          << name(meanings[i].parameter);
+      EXPECT_GE(value, planning_guesses().values[i] / meanings[i].bound / 1.0001)
+          << name(meanings[i].parameter);
     }
   }
   for (const auto low :

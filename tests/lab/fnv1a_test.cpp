@@ -1,4 +1,4 @@
-#include "common/fnv1a.hpp"
+#include "lab/evaluation/fnv1a.hpp"
 
 #include <cstdint>
 #include <string>

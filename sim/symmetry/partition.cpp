@@ -1,13 +1,11 @@
-#include "sim/symmetry/known_partition.hpp"
+#include "sim/symmetry/partition.hpp"
 
 #include <cstddef>
-#include <cstdint>
 
-#include "common/index.hpp"
+#include "common/numbers.hpp"
 #include "sim/topology/route_cost.hpp"
 
 namespace ringside {
-
 namespace {
 
 /// Visits the first member of each class.
