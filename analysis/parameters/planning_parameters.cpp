@@ -12,16 +12,17 @@ namespace {
 // Guesses are what the field reports of well-run trainings: 0.65 of the dense rate in the matrices of
 // Narayanan et al. 2021 (arXiv 2104.04473, table 1) and less of a Hopper's, whose memory did not grow with
 // its arithmetic; FlashAttention-2 at half of a Hopper's rate (Shah et al. 2024, arXiv 2407.08608); FSDP
-// hides most gathers (Zhao et al. 2023, arXiv 2304.11277, §5).
+// hides most gathers (Zhao et al. 2023, arXiv 2304.11277, §5). Shares of generations and attention keep close
+// to their guesses: few sources tell them apart from what else differs between frameworks.
 constexpr auto kMeanings = std::to_array<PlanningParameterMeaning>({
     {"share_ampere", "1",
      "rate of matrix products on Ampere, as a share of the data sheet's dense rate in 16 bits", 0.72, 1.4},
-    {"share_hopper", "1", "likewise on Hopper", 0.65, 1.4},
-    {"share_blackwell", "1", "likewise on Blackwell", 0.62, 1.4},
+    {"share_hopper", "1", "that share on Hopper, relative to Ampere", 0.9, 1.1},
+    {"share_blackwell", "1", "likewise on Blackwell", 0.86, 1.1},
     {"share_float8", "1", "that share in 8 bits, relative to the share in 16 bits", 0.75, 1.4},
     {"attention_ampere", "1",
-     "time of an operation of attention, relative to one of matrix products in 16 bits", 1, 2},
-    {"attention_hopper", "1", "likewise on Hopper and later", 1.4, 2},
+     "time of an operation of attention, relative to one of matrix products in 16 bits", 1, 1.4},
+    {"attention_hopper", "1", "likewise on Hopper and later", 1.4, 1.4},
     {"traversals", "1",
      "times that kept activations cross GPU memory in a forward pass; twice as often in a backward pass", 2,
      3},

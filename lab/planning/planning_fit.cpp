@@ -79,13 +79,12 @@ double RunFit::loss(const PlanningParameters& parameters, const std::string& hel
       loss += deviations * deviations / 2;
     }
   }
-  // Rows of one source err alike, by about kTypicalError; beyond kFar an error counts little more.
+  // Rows of one source err alike, by about this.
   constexpr double kTypicalError = 0.1;
-  constexpr double kFar = 0.3;
   for (const Row& row : rows_) {
     if (row.source != held_out) {
       const double error = std::log(planned(row).total.typical.value / *row.run->step_seconds);
-      loss += row.weight * kFar / kTypicalError * std::log1p(std::abs(error) / kFar);
+      loss += row.weight * std::abs(error) / kTypicalError;
     }
   }
   return loss;
