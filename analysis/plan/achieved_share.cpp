@@ -34,8 +34,8 @@ LanguageSpeed language_speed(const GpuSheet& gpu, const Workload& workload, bool
   // comes with Transformer Engine, whose layers fuse norms, casts and activations.
   constexpr double kHalf = 0.5;
   LanguageSpeed speed{
-      .share =
-          parameters[share_ampere] * (known != shares.end() ? parameters[known->second] : share_of_other(kind)),
+      .share = parameters[share_ampere] *
+               (known != shares.end() ? parameters[known->second] : share_of_other(kind)),
       .attention = parameters[kind == "hopper" || kind == "blackwell" ? attention_hopper : attention_ampere],
       .traversals = parameters[traversals],
       .layer_time = 1e-6 * parameters[layer_time] * (adapters ? 1 : kHalf),

@@ -95,8 +95,7 @@ double StepTraffic::of_sequences() {
   const double size = number_ * step_.micro_batch * 2 *
                       static_cast<double>(model_.sequence * model_.kv_width()) / layout_.tensor;
   return step_.micro_batches * layers_ *
-         ((2 + layout_.recomputed()) *
-              time(Collective::all_gather, layout_.context, layout_.tensor, size) +
+         ((2 + layout_.recomputed()) * time(Collective::all_gather, layout_.context, layout_.tensor, size) +
           time(Collective::reduce_scatter, layout_.context, layout_.tensor, size));
 }
 

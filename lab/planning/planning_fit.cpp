@@ -114,7 +114,7 @@ PlanningParameters RunFit::fit_without(const std::string& source) {
   PlanningParameters best = planning_guesses();
   double least = loss(best, source);
   constexpr int kMostSweeps = 12;
-  for (const double step : {0.2, 0.08, 0.03, 0.01}) {
+  for (const double step : {0.2, 0.08, 0.03, 0.01, 0.003}) {
     bool better = true;
     for (int sweep = 0; sweep < kMostSweeps && better; ++sweep) {
       better = false;
