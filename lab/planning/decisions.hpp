@@ -15,7 +15,7 @@ struct Candidate {
   double by_sheet = 1;  ///< Their relation is that of the data sheets' rates: what any fixed MFU says.
 };
 
-/// Of one way to foretell which is cheaper.
+/// How well one way foretells which is cheaper.
 struct DecisionScore {
   double right = 0;     ///< Share of decisions that chose the cheaper machine.
   double regret = 0;    ///< What the chosen costs beyond the cheaper, mean of all decisions.

@@ -148,8 +148,8 @@ void add_surprise(const RunFit::Row& row, const PlannedStep& step, const Plannin
   surprises[low][row.source].push_back(std::sqrt(std::max(0.0, error * error - communication)));
 }
 
-/// What holds 90 % of the runs of the median source. Runs of one source err alike: pooled, a source with many
-/// runs, or one that is far off, would set the interval alone. Few sources bear on adapters and experts,
+/// What holds 90 % of the runs of two sources in three. Runs of one source err alike: pooled, a source with
+/// many runs, or one that is far off, would set the interval alone. Few sources bear on adapters and experts,
 /// which are one thing more to be wrong about: no narrower than dense models.
 void set_quantiles(const Surprises& surprises, const std::string& held_out, PlanningParameters& parameters) {
   double end = 0.05;
@@ -161,7 +161,8 @@ void set_quantiles(const Surprises& surprises, const std::string& held_out, Plan
       }
     }
     if (!ends.empty()) {
-      end = std::max(end, median_of(std::move(ends)));
+      constexpr double kMost = 2.0 / 3;
+      end = std::max(end, at_share(std::move(ends), kMost));
       parameters[low] = std::exp(-end);
       parameters[high_of(low)] = std::exp(end);
     }

@@ -47,8 +47,8 @@ struct ScalingCheck {
   /// Samples per second of all GPUs with no speed given, fitted to speeds of all other sources.
   Interval<double> throughput;
   std::string algorithm;     ///< What was predicted.
-  std::string gpu;           ///< Of its machine,
-  double rate = 1;           ///< whose data sheet's rate this is.
+  std::string gpu;           ///< The machine's,
+  double rate = 1;           ///< and the rate of its data sheet.
   std::string system_class;  ///< `NVLink`, `PCIe`, `GeForce`, `several nodes`.
 
   double measured_throughput() const { return row.samples_per_second_of_one * row.gpus * row.efficiency; }

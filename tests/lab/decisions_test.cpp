@@ -21,7 +21,7 @@ TEST(Decisions, AreWrongAtPricesBetweenTheForetoldAndThePublishedRelation) {
 }
 
 TEST(Decisions, BeyondAllPricesCostWhatTheMachineIsSlower) {
-  // Three times as slow as promised: cheaper at no price; whoever trusts data sheets is wrong at half of them.
+  // Three times as slow as promised is cheaper at no price; whoever trusts data sheets errs at half of them.
   const DecisionScores scores =
       decision_scores_of({{.work = "w", .machine = "slow", .planned = 3, .published = 3, .by_sheet = 1},
                           {.work = "w", .machine = "fast", .planned = 1, .published = 1, .by_sheet = 1}});
