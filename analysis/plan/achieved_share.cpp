@@ -13,10 +13,10 @@ std::string chip_of(const GpuSheet& gpu) { return gpu.model.substr(0, gpu.model.
 
 namespace {
 
-/// Share of the dense rate in 16 bits of a GPU whose generation nobody published, of Ampere's.
+/// Share of the dense rate in 16 bits of a GPU whose generation has no parameter, relative to Ampere's.
 double share_of_other(const std::string& kind) {
   constexpr double kOld = 0.6;
-  return kind == "geforce" || kind == "ada" ? 1.0 : kOld;
+  return kind == "ampere" || kind == "geforce" || kind == "ada" ? 1.0 : kOld;
 }
 
 }  // namespace
@@ -24,8 +24,8 @@ double share_of_other(const std::string& kind) {
 LanguageSpeed language_speed(const GpuSheet& gpu, const Workload& workload, bool adapters,
                              const PlanningParameters& parameters) {
   using enum PlanningParameter;
-  static const std::map<std::string, PlanningParameter> shares = {
-      {"ampere", share_ampere}, {"hopper", share_hopper}, {"blackwell", share_blackwell}};
+  static const std::map<std::string, PlanningParameter> shares = {{"hopper", share_hopper},
+                                                                  {"blackwell", share_blackwell}};
   static const std::set<std::string> measured = {"A100", "H100", "B200", "B300", "GB200", "GB300"};
   const std::string kind = gpu_class(gpu);
   const auto known = shares.find(kind);
@@ -34,8 +34,8 @@ LanguageSpeed language_speed(const GpuSheet& gpu, const Workload& workload, bool
   // comes with Transformer Engine, whose layers fuse norms, casts and activations.
   constexpr double kHalf = 0.5;
   LanguageSpeed speed{
-      .share =
-          known != shares.end() ? parameters[known->second] : share_of_other(kind) * parameters[share_ampere],
+      .share = parameters[share_ampere] *
+               (known != shares.end() ? parameters[known->second] : share_of_other(kind)),
       .attention = parameters[kind == "hopper" || kind == "blackwell" ? attention_hopper : attention_ampere],
       .traversals = parameters[traversals],
       .layer_time = 1e-6 * parameters[layer_time] * (adapters ? 1 : kHalf),

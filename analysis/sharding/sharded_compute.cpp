@@ -20,7 +20,8 @@ Layout measured_way(const Plan& plan, const Layout& way) {
   const bool only = !plan.search && plan.sharding.size() == 1;
   return {.adapters = alike ? way.adapters : Adapters::none,
           .rank = way.rank,
-          .checkpointing = only ? way.checkpointing.value_or(Checkpointing::none) : Checkpointing::none};
+          .checkpointing = only ? way.checkpointing.value_or(Checkpointing::none) : Checkpointing::none,
+          .checkpointed = way.checkpointed};
 }
 
 /// The share of the rate at which one GPU that takes all passes of `step` alone reaches the measured speed.
@@ -56,9 +57,8 @@ Work work_of(const Workload& workload, const PlannedStep& step) {
       samples * (forward_flops_of(model) - model.layers * forward_flops_of_layer(model)) / layout.pipeline;
   // Frozen matrices need no gradient of their weights.
   const double backward = layout.adapters == Adapters::none ? 2 : 1;
-  const double again = layout.recomputes_layers() ? 1 : 0;
-  const double attention_again =
-      layout.checkpointing.value_or(Checkpointing::none) == Checkpointing::none ? 0 : 1;
+  const double again = layout.recomputed();
+  const double attention_again = layout.checkpointing == Checkpointing::selective ? 1 : again;
   Work work{
       .matrices = (1 + backward + again) * matrices + 3 * outside,
       .attention = (3 + attention_again) * attention,

@@ -122,9 +122,9 @@ Memory sharded_memory(const Workload& workload, const Layout& layout, int micro_
   // In the model's own type, and in float32 for the loss (Korthikanti et al. 2022, section 4.3).
   const double logits = (number + kFloat32) * static_cast<double>(model.sequence) *
                         static_cast<double>(model.vocabulary) / parts;
-  memory.activations = bytes(micro_batch * ((layout.recomputes_layers() ? under_way * layers * input + kept
-                                                                        : under_way * layers * kept) +
-                                            logits));
+  const double again = layout.recomputed();
+  memory.activations = bytes(micro_batch * (under_way * layers * (again * input + (1 - again) * kept) +
+                                            (again > 0 ? kept : 0) + logits));
   memory.context = bytes(kOutsideModel);
   return memory;
 }

@@ -137,6 +137,19 @@ double samples_of_step(const Plan& plan, int gpus) {
              : static_cast<double>(*workload.batch_per_gpu) * plan.synchronisation.accumulate * gpus;
 }
 
+/// Checkpoints as few layers of a stage as memory asks for, as frameworks can that count them (Megatron-LM's
+/// recompute-num-layers).
+void checkpoint_fewest(const Workload& workload, PlannedStep& step) {
+  const double layers = layers_on_stage(*workload.transformer, *step.layout);
+  for (double some = 1; some <= layers; ++some) {
+    step.layout->checkpointed = some / layers;
+    step.memory = sharded_memory(workload, *step.layout, step.micro_batch, step.micro_batches);
+    if (step.memory.total() <= *step.gpu_memory) {
+      return;
+    }
+  }
+}
+
 /// A step's needs and what would fit, checkpointed where open and needed; false where neither fits.
 bool fits(const Workload& workload, bool open, PlannedStep& step) {
   const auto need = [&](int batch) {
@@ -154,6 +167,9 @@ bool fits(const Workload& workload, bool open, PlannedStep& step) {
     step.memory = need(step.micro_batch);
     step.largest_batch = largest_batch(*step.gpu_memory, need(0), need(1));
     if (step.memory.total() <= *step.gpu_memory) {
+      if (kinds.size() > 1 && checkpointing == Checkpointing::full) {
+        checkpoint_fewest(workload, step);
+      }
       return true;
     }
   }
@@ -287,7 +303,7 @@ void Planner::add_times(const Offer& offer, const GpuSheet& gpu, double of_repli
 std::vector<PlannedStep> Planner::search(const Offer& offer) {
   std::vector<PlannedStep> found;
   std::optional<PlannedStep> least;
-  const auto attempt = [&](const Layout& layout) {
+  const auto attempt = [&](Layout layout) {
     PlannedStep one = estimate(offer, layout, 1);
     if (!one.problem.empty()) {
       if (!least || one.memory.total() < least->memory.total()) {
@@ -298,12 +314,17 @@ std::vector<PlannedStep> Planner::search(const Offer& offer) {
     // The largest micro-batch that fits: fewer gathers, fuller kernels; for a pipeline also smaller ones.
     const double of_replica = one.batch / one.layout->data;
     const int most = std::max(1, static_cast<int>(std::ceil(of_replica)));
+    // What fits without checkpointing was tried without it; beyond that, as many layers as memory asks for.
+    const bool some = layout.recomputed() > 0;
+    if (some) {
+      layout.checkpointing.reset();
+    }
     for (int batch = 1; batch <= std::min(most, one.largest_batch.value_or(1)); ++batch) {
       if (most % batch != 0 && !std::has_single_bit(static_cast<unsigned>(batch))) {
         continue;
       }
       PlannedStep step = estimate(offer, layout, batch);
-      if (step.problem.empty()) {
+      if (step.problem.empty() && (!some || step.layout->recomputed() > 0)) {
         found.push_back(std::move(step));
       }
     }

@@ -62,7 +62,7 @@ class StepTraffic {
 };
 
 double StepTraffic::of_model_parts() {
-  const double again = layout_.recomputes_layers() ? 6 : 4;
+  const double again = 4 + 2 * layout_.recomputed();
   const double tokens =
       step_.micro_batch * static_cast<double>(model_.sequence * model_.hidden) / layout_.context;
   double seconds = 0;
@@ -95,8 +95,7 @@ double StepTraffic::of_sequences() {
   const double size = number_ * step_.micro_batch * 2 *
                       static_cast<double>(model_.sequence * model_.kv_width()) / layout_.tensor;
   return step_.micro_batches * layers_ *
-         ((layout_.recomputes_layers() ? 3 : 2) *
-              time(Collective::all_gather, layout_.context, layout_.tensor, size) +
+         ((2 + layout_.recomputed()) * time(Collective::all_gather, layout_.context, layout_.tensor, size) +
           time(Collective::reduce_scatter, layout_.context, layout_.tensor, size));
 }
 

@@ -104,6 +104,7 @@ void print_scaling(const std::vector<ScalingCheck>& checks, const CommonOptions&
   print_line();
   print_line("Throughput of all GPUs from words alone, each source held out: by which factor it is off");
   print(table(kFactorColumns, words));
+  print_decisions(candidates_of(checks));
 }
 
 FactorSummary summary_of_speeds(const std::vector<SpeedCheck>& checks) {

@@ -102,12 +102,32 @@ void print_memory(const std::vector<RunCheck>& checks) {
 
 }  // namespace
 
+void print_decisions(const std::vector<Candidate>& candidates) {
+  const DecisionScores scores = decision_scores_of(candidates);
+  if (scores.pairs == 0) {
+    return;
+  }
+  const auto cells = [](const std::string& which, const DecisionScore& score) -> std::vector<std::string> {
+    return {which, fmt::format("{:.0f}", 100 * score.right), fmt::format("{:.1f}", 100 * score.regret),
+            fmt::format("{:.2f}", score.relation)};
+  };
+  print_line();
+  print_line(fmt::format(
+      "Which of two kinds of GPU does the same work for less, {} pairs of runs; prices of what a data sheet "
+      "promises differ by up to 2:",
+      scores.pairs));
+  print(table({"foretold by", ">% right", ">% lost", ">relation off by"},
+              {cells("plans, from words alone", scores.planned),
+               cells("data sheets, any fixed share", scores.by_sheet)}));
+}
+
 void print_runs(const std::vector<RunCheck>& checks, const cli::CommonOptions& common) {
   if (common.format == cli::OutputFormat::json) {
     print_json(checks);
     return;
   }
   print_classes(checks);
+  print_decisions(candidates_of(checks));
   print_memory(checks);
   print_rows(checks);
 }

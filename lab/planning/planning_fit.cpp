@@ -24,12 +24,12 @@ using enum PlanningParameter;
 constexpr auto kMeanings = std::to_array<PlanningParameterMeaning>(
     {{share_ampere, "1",
       "rate of matrix products on Ampere, as a share of the data sheet's dense rate in 16 bits", 1.4},
-     {share_hopper, "1", "likewise on Hopper", 1.4},
-     {share_blackwell, "1", "likewise on Blackwell", 1.4},
+     {share_hopper, "1", "that share on Hopper, relative to Ampere", 1.1},
+     {share_blackwell, "1", "likewise on Blackwell", 1.1},
      {share_float8, "1", "that share in 8 bits, relative to the share in 16 bits", 1.4},
      {attention_ampere, "1",
-      "time of an operation of attention, relative to one of matrix products in 16 bits", 2},
-     {attention_hopper, "1", "likewise on Hopper and later", 2},
+      "time of an operation of attention, relative to one of matrix products in 16 bits", 1.4},
+     {attention_hopper, "1", "likewise on Hopper and later", 1.4},
      {traversals, "1",
       "times that kept activations cross GPU memory in a forward pass; twice as often in a backward pass", 3},
      {layer_time, "us",
@@ -110,13 +110,12 @@ double RunFit::loss(const PlanningParameters& parameters, const std::string& hel
       loss += deviations * deviations / 2;
     }
   }
-  // Rows of one source err alike, by about kTypicalError; beyond kFar an error counts little more.
+  // Rows of one source err alike, by about this.
   constexpr double kTypicalError = 0.1;
-  constexpr double kFar = 0.3;
   for (const Row& row : rows_) {
     if (row.source != held_out) {
       const double error = std::log(planned(row).total.typical.value / *row.run->step_seconds);
-      loss += row.weight * kFar / kTypicalError * std::log1p(std::abs(error) / kFar);
+      loss += row.weight * std::abs(error) / kTypicalError;
     }
   }
   return loss;
@@ -147,7 +146,7 @@ PlanningParameters RunFit::fit_without(const std::string& source) {
   PlanningParameters best = planning_guesses();
   double least = loss(best, source);
   constexpr int kMostSweeps = 12;
-  for (const double step : {0.2, 0.08, 0.03, 0.01}) {
+  for (const double step : {0.2, 0.08, 0.03, 0.01, 0.003}) {
     bool better = true;
     for (int sweep = 0; sweep < kMostSweeps && better; ++sweep) {
       better = false;
@@ -181,8 +180,8 @@ void add_surprise(const RunFit::Row& row, const PlannedStep& step, const Plannin
   surprises[low][row.source].push_back(std::sqrt(std::max(0.0, error * error - communication)));
 }
 
-/// What holds 90 % of the runs of the median source. Runs of one source err alike: pooled, a source with many
-/// runs, or one that is far off, would set the interval alone. Few sources bear on adapters and experts,
+/// What holds 90 % of the runs of two sources in three. Runs of one source err alike: pooled, a source with
+/// many runs, or one that is far off, would set the interval alone. Few sources bear on adapters and experts,
 /// which are one thing more to be wrong about: no narrower than dense models.
 void set_quantiles(const Surprises& surprises, const std::string& held_out, PlanningParameters& parameters) {
   double end = 0.05;
@@ -194,7 +193,8 @@ void set_quantiles(const Surprises& surprises, const std::string& held_out, Plan
       }
     }
     if (!ends.empty()) {
-      end = std::max(end, median_of(std::move(ends)));
+      constexpr double kMost = 2.0 / 3;
+      end = std::max(end, at_share(std::move(ends), kMost));
       parameters[low] = std::exp(-end);
       parameters[high_of(low)] = std::exp(end);
     }

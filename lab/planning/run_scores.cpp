@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/plan/achieved_share.hpp"
 #include "analysis/plan/compute_time.hpp"
 #include "lab/planning/published_speeds.hpp"
 #include "sim/topology/gpu_models.hpp"
@@ -166,6 +167,24 @@ std::vector<RunClassScore> scores_of(const std::vector<RunCheck>& checks) {
     }
   }
   return scores;
+}
+
+std::vector<Candidate> candidates_of(const std::vector<RunCheck>& checks) {
+  std::vector<Candidate> candidates;
+  for (const RunCheck& check : checks) {
+    if (check.ratio()) {
+      const PublishedRun& run = check.run;
+      const double of_sample = run.offer().gpus / samples_of(check);
+      candidates.push_back(
+          {.work = fmt::format("{} {} {} {} {}", repository_of(run.source), run.run, run.model().sequence,
+                               name(run.plan.workload.compute.precision), name(run.layout().adapters)),
+           .machine = chip_of(*find_gpu_sheet(run.offer().machine.gpu->model)),
+           .planned = of_sample * check.step.total.typical.value,
+           .published = of_sample * *run.step_seconds,
+           .by_sheet = run.offer().gpus / peak_of(check)});
+    }
+  }
+  return candidates;
 }
 
 MemoryScore memory_score_of(const std::vector<RunCheck>& checks) {

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "lab/planning/decisions.hpp"
 #include "lab/planning/published_runs.hpp"
 
 /// How well published runs of language models are planned, class by class, beside what needs no planner.
@@ -30,6 +31,9 @@ struct RunClassScore {
 
 /// In the order of the page; classes without rows are left out. A row is of several classes.
 std::vector<RunClassScore> scores_of(const std::vector<RunCheck>& checks);
+
+/// Runs of the same model, sequence, precision, adapters and source are of the same work.
+std::vector<Candidate> candidates_of(const std::vector<RunCheck>& checks);
 
 /// Published peaks of memory, and what ran or did not.
 struct MemoryScore {

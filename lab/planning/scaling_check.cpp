@@ -170,6 +170,8 @@ std::vector<ScalingCheck> check_scaling(const std::vector<PublishedScaling>& row
                        .without_overlap = typical(hiding_nothing, row.gpus),
                        .throughput = throughput_of(plan, machine->second, row, speeds, fits),
                        .algorithm = all.algorithm,
+                       .gpu = machine->second.gpu->model,
+                       .rate = flop_rate(*find_gpu_sheet(machine->second.gpu->model), row.arithmetic),
                        .system_class = class_of(machine->second, row.gpus)};
     if (row.baseline_gpus > 1) {
       // The baseline's own efficiency is predicted too; both ends of the interval against its typical value.
@@ -196,6 +198,19 @@ FactorSummary throughput_summary_of(const std::vector<ScalingCheck>& checks) {
   const auto inside = std::count_if(checks.begin(), checks.end(),
                                     [](const ScalingCheck& check) { return check.throughput_inside(); });
   return summary_of_factors(factors, static_cast<std::size_t>(inside));
+}
+
+std::vector<Candidate> candidates_of(const std::vector<ScalingCheck>& checks) {
+  std::vector<Candidate> candidates;
+  for (const ScalingCheck& check : checks) {
+    candidates.push_back({.work = fmt::format("{} {} {}", repository_of(check.row.source), check.row.model,
+                                              check.row.precision),
+                          .machine = check.gpu,
+                          .planned = check.row.gpus / check.throughput.typical,
+                          .published = check.row.gpus / check.measured_throughput(),
+                          .by_sheet = 1 / check.rate});
+  }
+  return candidates;
 }
 
 std::vector<ScalingCheck> held_out(const std::vector<ScalingCheck>& checks) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analysis/plan/planner.hpp"
+#include "lab/planning/decisions.hpp"
 #include "lab/planning/published_speeds.hpp"
 #include "scenario/plan/plan.hpp"
 #include "scenario/plan/workload.hpp"
@@ -46,6 +47,8 @@ struct ScalingCheck {
   /// Samples per second of all GPUs with no speed given, fitted to speeds of all other sources.
   Interval<double> throughput;
   std::string algorithm;     ///< What was predicted.
+  std::string gpu;           ///< The machine's,
+  double rate = 1;           ///< and the rate of its data sheet.
   std::string system_class;  ///< `NVLink`, `PCIe`, `GeForce`, `several nodes`.
 
   double measured_throughput() const { return row.samples_per_second_of_one * row.gpus * row.efficiency; }
@@ -95,6 +98,9 @@ ScalingErrors errors_without_overlap(const std::vector<ScalingCheck>& checks);
 
 /// How far throughput from words alone is off.
 FactorSummary throughput_summary_of(const std::vector<ScalingCheck>& checks);
+
+/// Rows of the same model, precision and source are of the same work.
+std::vector<Candidate> candidates_of(const std::vector<ScalingCheck>& checks);
 
 /// Pearson's, of predicted and measured efficiency; 0 where one of them is constant.
 double correlation(const std::vector<ScalingCheck>& checks);

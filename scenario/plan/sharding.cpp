@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "common/names.hpp"
+#include "common/numbers.hpp"
 #include "scenario/yaml/map_table.hpp"
 
 namespace ringside {
@@ -108,7 +109,11 @@ std::string describe(const Layout& sharding) {
   if (sharding.checkpointing == Checkpointing::selective) {
     text += " · selective checkpointing";
   }
-  return sharding.recomputes_layers() ? text + " · checkpointing" : text;
+  const double again = sharding.recomputed();
+  if (again > 0) {
+    text += " · checkpointing" + (again < 1 ? fmt::format(" {} of layers", percent(again)) : "");
+  }
+  return text;
 }
 
 std::optional<Layout> parse_sharding(std::string_view word) {

@@ -44,14 +44,16 @@ struct Layout {
   int expert = 1;       ///< Data-parallel ranks that share the experts of a layer.
   int local_steps = 1;  ///< Steps between two synchronisations (local SGD); weights are averaged then.
   std::optional<Checkpointing> checkpointing =
-      {};  ///< None = `full` with qlora and where memory asks for it, else `none`.
+      {};  ///< None = `full` with qlora; else `none`, or `full` of as many layers as memory asks for.
+  double checkpointed = 1;  ///< Share of the layers that `full` is about.
   // On an offer, whose other GPUs they are:
   int data = 1;          ///< GPUs that hold the same part.
   int data_on_node = 1;  ///< Those of them on one node.
 
   bool operator==(const Layout&) const = default;
 
-  bool recomputes_layers() const { return checkpointing == Checkpointing::full; }
+  /// Share of the layers that a backward pass computes again.
+  double recomputed() const { return checkpointing == Checkpointing::full ? checkpointed : 0; }
   /// GPUs that have the same weights to train: `data` times those of a sequence.
   int copies() const { return data * context; }
 };

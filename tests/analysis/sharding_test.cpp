@@ -337,6 +337,23 @@ TEST(ShardedStep, CheckpointingRepeatsNothingAttentionOrLayers) {
   EXPECT_LT(full.memory.activations, none.memory.activations);
 }
 
+TEST(ShardedStep, AsFewLayersAreCheckpointedAsMemoryAsksFor) {
+  const Plan plan = plan_of(llama_8b(8192), 2);
+  Planner planner(plan);
+  const PlannedStep some = planner.estimate(eight_h100(), {.style = ShardingStyle::fsdp});
+  Layout fewer = *some.layout;
+  fewer.checkpointed -= 1.0 / 32;
+  EXPECT_GT(fewer.checkpointed, 0);
+  EXPECT_LT(some.layout->recomputed(), 1);
+  EXPECT_LE(some.memory.total(), *some.gpu_memory);
+  EXPECT_GT(sharded_memory(plan.workload, fewer, 2, 1).total(), *some.gpu_memory);
+  const PlannedStep full =
+      planner.estimate(eight_h100(), {.style = ShardingStyle::fsdp, .checkpointing = Checkpointing::full});
+  EXPECT_LT(some.total.typical, full.total.typical);
+  EXPECT_GT(some.memory.total(), full.memory.total());
+  EXPECT_THAT(describe(*some.layout), HasSubstr(" % of layers"));
+}
+
 TEST(ShardedStep, EightBitsAreFasterWhereAGpuHasThem) {
   Plan plan = plan_of(llama_8b(4096), 1);
   const auto seconds = [&](const std::string& gpu, Precision precision) {

@@ -598,7 +598,7 @@ class Plan(RingsideCase):
         self.assert_rejected(self.line(*adapters), 3, "Nothing is recommended", "--known 'RTX 4090: N samples/s'")
         known = self.line(*adapters, "--known", "4090: 0.8 samples/s")
         self.assertEqual(known.returncode, 0, known.stderr)
-        self.assertIn("One RTX 4090 computes at 49 % of its", known.stdout)
+        self.assertIn("One RTX 4090 computes at 42 % of its", known.stdout)
 
     def test_one_bad_offer_among_many_is_reported_and_the_rest_ranked(self):
         listing = json.loads((LISTINGS / "vast.json").read_text())

@@ -50,7 +50,7 @@ double worst_factor(const std::vector<PublishedRun>& runs, const PlanningParamet
 
 TEST(PlanningFit, FindsAShareThatRunsWerePlannedWith) {
   PlanningParameters truth = planning_guesses();
-  truth[PlanningParameter::share_hopper] *= 0.85;
+  truth[PlanningParameter::share_ampere] *= 0.85;
   const std::vector<PublishedRun> runs = made_runs(truth);
   ASSERT_GT(runs.size(), 30U);
   EXPECT_GT(worst_factor(runs, planning_guesses()), 1.1);
