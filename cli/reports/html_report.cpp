@@ -17,7 +17,6 @@
 #include "common/text.hpp"
 #include "results/codec/page_records.hpp"
 #include "results/codec/reader.hpp"
-#include "results/codec/sha256.hpp"
 #include "schedule/program/policy.hpp"
 #include "study/inputs/invocation.hpp"
 

@@ -100,8 +100,6 @@ std::string enough_sentence(const study::PlanStudy& study) {
       accumulate ? fmt::format(", or with {} micro-batches per step", *found.accumulate_for_10_percent) : "");
 }
 
-void print_table(const TextTable& shown) { print(table(shown.header, shown.rows)); }
-
 void print_lines(const std::vector<std::string>& lines) {
   for (const std::string& line : lines) {
     print_line(line);

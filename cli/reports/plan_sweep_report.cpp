@@ -96,7 +96,7 @@ void print_plan_sweep(const study::PlanSweep& sweep, const CommonOptions& common
     add_remarks(row.best.name, row.best.warnings, notes);
     add_remarks(row.best.name, row.idle_nics, notes);
   }
-  print(table(header, rows));
+  print_table({header, rows});
   if (std::any_of(sweep.sweeps.begin(), sweep.sweeps.end(),
                   [](const study::Sweep& one) { return one.key == "nodes" || one.key == "gpus_per_node"; })) {
     print_line("other machine sizes are rented as whole machines, at the same price per GPU");

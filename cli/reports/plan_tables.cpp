@@ -26,7 +26,7 @@ struct OfferRow {
 };
 
 struct Column {
-  std::string header;  ///< As of table().
+  std::string header;  ///< As of print_table().
   std::function<std::string(const OfferRow&)> cell;
 };
 

@@ -94,7 +94,7 @@ void print_sweep(const study::SweepStudy& sweep, const CommonOptions& common) {
   for (const study::SweepCell* cell : study::shown_cells(sweep)) {
     rows.push_back(row_of(sweep, *cell));
   }
-  print(table(header, rows));
+  print_table({header, rows});
   if (rows.size() < sweep.cells.size()) {
     print_line(fmt::format("{} of {} rows: the first, the last and where the winner changes", rows.size(),
                            sweep.cells.size()));

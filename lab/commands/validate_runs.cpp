@@ -63,9 +63,9 @@ void print_rows(const std::vector<RunCheck>& checks) {
   }
   print_line();
   print_line("Outside their interval (--format json prints every run):");
-  print(table({"run", ">tokens", "on", "way", ">GB (published)", ">published", ">planned", ">90 %", ">ratio",
-               "source, held out"},
-              rows));
+  print_table({{"run", ">tokens", "on", "way", ">GB (published)", ">published", ">planned", ">90 %", ">ratio",
+                "source, held out"},
+               rows});
 }
 
 void print_classes(const std::vector<RunCheck>& checks) {
@@ -82,9 +82,9 @@ void print_classes(const std::vector<RunCheck>& checks) {
   print_line(
       "Time of a step from words alone, each source held out: median factor / 90th percentile / % within "
       "1.5");
-  print(table({"rows of", ">rows", ">sources", ">planned", ">sources alike", ">% inside", ">width ×",
-               ">6·N at 40 %", ">with attention at 50 %", ">6·N as elsewhere"},
-              rows));
+  print_table({{"rows of", ">rows", ">sources", ">planned", ">sources alike", ">% inside", ">width ×",
+                ">6·N at 40 %", ">with attention at 50 %", ">6·N as elsewhere"},
+               rows});
 }
 
 void print_memory(const std::vector<RunCheck>& checks) {

@@ -52,7 +52,7 @@ const ringsidePage = (() => {
     at.forEach(([x, , high], i) => (i ? ctx.lineTo(x, high) : ctx.moveTo(x, high)));
     if (set.fills) {
       [...at].reverse().forEach(([x, low]) => ctx.lineTo(x, low));
-      ctx.globalAlpha = 0.16;
+      ctx.globalAlpha = Number(style('--band'));  // On black a colour needs more of itself.
       ctx.fill();
     } else {
       at.forEach(([x, low], i) => (i ? ctx.lineTo(x, low) : ctx.moveTo(x, low)));

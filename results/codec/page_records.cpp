@@ -1,7 +1,10 @@
 #include "results/codec/page_records.hpp"
 
+#include <array>
+
+#include <sha256.h>
+
 #include "common/error.hpp"
-#include "results/codec/sha256.hpp"
 
 namespace ringside {
 namespace {
@@ -20,6 +23,12 @@ std::string json_for_page(std::string_view json) {
     c == '<' ? text += "\\u003c" : text += c;
   }
   return text;
+}
+
+std::string sha256(std::string_view bytes) {
+  std::array<char, SHA256_DIGEST_STRING_LENGTH> digits = {};
+  SHA256Data(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size(), digits.data());
+  return digits.data();
 }
 
 std::string records_element(std::string_view records) {

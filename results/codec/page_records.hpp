@@ -14,6 +14,9 @@ inline constexpr std::string_view kPageStart =
 /// back as the same values.
 std::string json_for_page(std::string_view json);
 
+/// SHA-256 of the bytes, in 64 hexadecimal digits.
+std::string sha256(std::string_view bytes);
+
 /// The element that holds JSON Lines, with their SHA-256 as they stand in it.
 std::string records_element(std::string_view records);
 
