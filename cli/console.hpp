@@ -29,10 +29,9 @@ struct TextTable {
   Rows rows;
 };
 
-/// Prints a table: columns aligned, numbers (columns whose header starts with '>') to the right. On a terminal
-/// that is too narrow, columns whose header starts with '?' are left out, the last first; then text is cut, and
-/// where that is not enough rows are written out one below the other. Lines that end with `marked` are
-/// coloured there.
+/// Columns aligned, numbers (columns whose header starts with '>') to the right. On a terminal that is too
+/// narrow, columns whose header starts with '?' are left out, the last first; then text is cut, and where
+/// that is not enough rows are written out one below the other. Lines that end with `marked` are coloured.
 void print_table(TextTable shown, std::string_view marked = {});
 /// Whether it needs nothing of that.
 bool fits_terminal(const TextTable& shown);

@@ -217,6 +217,7 @@
   }
   let drawn = [];
   function chart(panels) {
+    if (!window.Chart) make('script', document.body, $('library').textContent);  // Not before it is needed.
     drawn = panels;
     const turns = panels.every((panel) => panel.title.startsWith('all_reduce') && panel.ranks > 1);
     $('quantity').hidden = !turns;
@@ -480,9 +481,10 @@
   addEventListener('hashchange', begin);
   begin();
   // The rest of the document has the library of charts and the program.
-  window.ringsideBegin = async (compiled) => {
+  window.ringsideBegin = async (compile) => {
+    if (!waits && !document.hidden) await new Promise((painted) => requestAnimationFrame(() => setTimeout(painted)));
     try {
-      program = ringsideProgram(await compiled, files);
+      program = ringsideProgram(await compile(), files);
     } catch (error) {
       problem(`This browser does not run the program of this page: ${error.message}`);
       return;

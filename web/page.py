@@ -63,7 +63,7 @@ def page(build):
         f"<style>{style}</style>\n</head>\n<body>\n",
         read("web/page.html").replace("@LICENCES@", html.escape(LICENCES + read("plots/html/licences.txt"))),
         data("files", quoted(files)), data("prepared", quoted(prepared(build, files))), script(first),
-        script(start), data("program", base64.b64encode(packed).decode()), script(scripts[2]), script(library),
+        script(start), data("program", base64.b64encode(packed).decode()), script(scripts[2]), data("library", library),
         "</body>\n</html>\n"]), len(wasm), len(packed)
 
 

@@ -1,5 +1,5 @@
 // The program unpacked and compiled at once, piece by piece, while the browser reads the rest of the page.
-ringsideBegin((() => {
+ringsideBegin(() => {
   const text = document.getElementById('program').textContent;
   const packed = Uint8Array.fromBase64 ? Uint8Array.fromBase64(text) : Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'));
@@ -14,4 +14,4 @@ ringsideBegin((() => {
       },
     }).then(done, failed);
   });
-})());
+});
