@@ -21,10 +21,9 @@ namespace ringside::lab {
 
 using cli::CommonOptions;
 using cli::OutputFormat;
-using cli::print;
 using cli::print_line;
+using cli::print_table;
 using cli::Progress;
-using cli::table;
 
 namespace {
 

@@ -24,9 +24,8 @@ namespace ringside::lab {
 
 using cli::CommonOptions;
 using cli::OutputFormat;
-using cli::print;
 using cli::print_line;
-using cli::table;
+using cli::print_table;
 
 namespace fs = std::filesystem;
 

@@ -11,9 +11,8 @@
 
 namespace ringside::lab {
 
-using cli::print;
 using cli::print_line;
-using cli::table;
+using cli::print_table;
 
 namespace {
 
