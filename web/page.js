@@ -187,7 +187,7 @@
       const cell = make('th', line);
       cell.scope = 'col';
       if (right[i]) cell.className = 'right';
-      make('button', cell, name.replace(/^[?>]+/, '') || '\u00a0').type = 'button';
+      make('button', cell, name.replace(/^[?>]+/, '') || 'mark').type = 'button';
     });
     const body = make('tbody', grid);
     for (const row of rows) {
