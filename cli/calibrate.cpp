@@ -74,7 +74,7 @@ void print_calibrated(const Calibrated& calibrated) {
     }
     rows.push_back(std::move(row));
   }
-  print(table(header, rows));
+  print_table({header, rows});
 }
 
 /// One value of the pairs as a matrix; NaN where there is none.
@@ -103,7 +103,7 @@ void print_pairs(const std::vector<PairPoint>& pairs) {
                     format(pair.bandwidth), format(pair.both_ways)});
   }
   print_line();
-  print(table({">from", ">to", ">latency", ">one way", ">both ways, each"}, rows));
+  print_table({{">from", ">to", ">latency", ">one way", ">both ways, each"}, rows});
 }
 
 void draw_pairs(const Machine& machine, const std::filesystem::path& file, const CommonOptions& common,

@@ -192,6 +192,25 @@ std::string stacked(const Columns& columns, const Rows& rows, std::size_t width_
   return text;
 }
 
+/// A line for each row below the titles.
+std::string aligned(const Columns& columns, const Rows& rows) {
+  std::string text;
+  const auto append_row = [&](const std::vector<std::string>& cells) {
+    std::string line;
+    for (std::size_t c = 0; c < columns.titles.size(); ++c) {
+      const std::string cell = fitted(cells[c], columns.widths[c]);
+      const std::string padding(columns.widths[c] - width(cell), ' ');
+      line += c == 0 ? "" : "  ";
+      line += columns.right[c] ? padding + cell : cell + padding;
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  };
+  append_row(columns.titles);
+  std::for_each(rows.begin(), rows.end(), append_row);
+  return text;
+}
+
 /// A sentence over several lines where it is longer than one of the terminal. What is indented, JSON and YAML
 /// stay as they are: people copy them.
 std::string sentence_within(std::string_view text, std::optional<std::size_t> columns) {
@@ -212,26 +231,12 @@ class Capture {
   Capture(const Capture&) = delete;
   Capture& operator=(const Capture&) = delete;
 
-  /// The text of a table, which is about to be printed.
-  void made(const std::string& text, const std::vector<std::string>& header, const Rows& rows) {
-    made_ = text;
-    table_ = {header, rows};
-  }
   void add(std::string_view text) {
-    if (!made_.empty() && text == made_) {
-      transcript.tables.push_back({std::move(table_)});
-      made_.clear();
-    } else {
-      (transcript.tables.empty() ? transcript.before : transcript.tables.back().after) += text;
-    }
+    (transcript.tables.empty() ? transcript.before : transcript.tables.back().after) += text;
   }
 
   Transcript transcript;
   static inline Capture* now = nullptr;
-
- private:
-  std::string made_;
-  TextTable table_;
 };
 
 /// As it is: orders for a terminal act.
@@ -266,39 +271,9 @@ std::string printable(std::string_view as_given) {
   return result;
 }
 
-bool fits_terminal(const std::vector<std::string>& header, const Rows& rows) {
+bool fits_terminal(const TextTable& shown) {
   const auto width_here = terminal_width(STDOUT_FILENO);
-  return !width_here || columns_of(header, rows).total() <= *width_here;
-}
-
-std::string table(const std::vector<std::string>& header, Rows rows) {
-  Columns columns = columns_of(header, rows);
-  if (const auto width_here = terminal_width(STDOUT_FILENO); width_here && Capture::now == nullptr) {
-    fit(columns, rows, *width_here);
-    if (columns.total() > *width_here) {
-      return stacked(columns, rows, *width_here);
-    }
-  }
-  std::string text;
-  const auto append_row = [&](const std::vector<std::string>& cells) {
-    std::string line;
-    for (std::size_t c = 0; c < columns.titles.size(); ++c) {
-      const std::string cell = fitted(cells[c], columns.widths[c]);
-      const std::string padding(columns.widths[c] - width(cell), ' ');
-      line += c == 0 ? "" : "  ";
-      line += columns.right[c] ? padding + cell : cell + padding;
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + "\n";
-  };
-  append_row(columns.titles);
-  for (const auto& row : rows) {
-    append_row(row);
-  }
-  if (Capture::now != nullptr) {
-    Capture::now->made(printable(text), header, rows);
-  }
-  return text;
+  return !width_here || columns_of(shown.header, shown.rows).total() <= *width_here;
 }
 
 Progress::Progress(bool quiet) : quiet_(quiet), terminal_(isatty(STDERR_FILENO) == 1) {}
@@ -355,24 +330,31 @@ study::Observer Progress::observer() {
 
 void print(std::string_view text) { print_raw(printable(text)); }
 
-void print(const TextTable& shown) { print(table(shown.header, shown.rows)); }
-
 std::string wrapped_for_terminal(std::string_view text, std::size_t taken) {
   const auto columns = terminal_width(STDOUT_FILENO);
   return columns && *columns > taken + kNarrowestColumn ? wrapped(text, *columns - taken, "")
                                                         : std::string(text);
 }
 
-void print_marked(std::string_view text, std::string_view word) {
-  const bool coloured = is_coloured(STDOUT_FILENO);
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
+void print_table(TextTable shown, std::string_view marked) {
+  if (Capture::now != nullptr) {
+    Capture::now->transcript.tables.push_back({std::move(shown)});
+    return;
+  }
+  Columns columns = columns_of(shown.header, shown.rows);
+  const std::size_t width_here = terminal_width(STDOUT_FILENO).value_or(columns.total());
+  fit(columns, shown.rows, width_here);
+  const std::string all =
+      columns.total() > width_here ? stacked(columns, shown.rows, width_here) : aligned(columns, shown.rows);
+  const bool coloured = !marked.empty() && is_coloured(STDOUT_FILENO);
+  for (std::string_view text = all; !text.empty();) {
+    const std::size_t end = text.find('\n');
     const std::string_view line = text.substr(0, end);
-    const bool marked = coloured && line.ends_with(word);
-    print(line.substr(0, line.size() - (marked ? word.size() : 0)));
-    print_raw(marked ? fmt::format("{}{}{}", kWinnerColour, word, kPlainColour) : "");
+    const bool winner = coloured && line.ends_with(marked);
+    print(line.substr(0, line.size() - (winner ? marked.size() : 0)));
+    print_raw(winner ? fmt::format("{}{}{}", kWinnerColour, marked, kPlainColour) : "");
     print("\n");
-    text.remove_prefix(std::min(end + 1, text.size()));
+    text.remove_prefix(end + 1);
   }
 }
 

@@ -24,7 +24,7 @@ inline constexpr std::string_view kAbsent = "–";
 /// The cells of a table.
 using Rows = std::vector<std::vector<std::string>>;
 
-/// Headers as table() reads them: `>` stands right, `?` may be left out.
+/// Headers as print_table() reads them: `>` stands right, `?` may be left out.
 struct TextTable {
   std::vector<std::string> header;
   Rows rows;
@@ -52,12 +52,12 @@ TextTable table_of(const std::vector<Column<T>>& columns, const std::vector<T>& 
   return table;
 }
 
-/// A table as text: columns aligned, numbers (columns whose header starts with '>') to the right. On a
-/// terminal that is too narrow, columns whose header starts with '?' are left out, the last first; then text
-/// is cut, and where that is not enough rows are written out one below the other.
-std::string table(const std::vector<std::string>& header, Rows rows);
+/// Columns aligned, numbers (columns whose header starts with '>') to the right. On a terminal that is too
+/// narrow, columns whose header starts with '?' are left out, the last first; then text is cut, and where
+/// that is not enough rows are written out one below the other. Lines that end with `marked` are coloured.
+void print_table(TextTable shown, std::string_view marked = {});
 /// Whether it needs nothing of that.
-bool fits_terminal(const std::vector<std::string>& header, const Rows& rows);
+bool fits_terminal(const TextTable& shown);
 
 /// Stages and progress on standard error: a bar on a terminal, one line per stage elsewhere.
 class Progress {
@@ -89,14 +89,11 @@ class Progress {
 /// The text, broken where a line of the terminal has no room left behind `taken` columns.
 std::string wrapped_for_terminal(std::string_view text, std::size_t taken);
 
-/// print() whose lines that end with `word` are coloured there: the winner of a table.
-void print_marked(std::string_view text, std::string_view word);
 /// print_line() of the answer, in bold.
 void print_verdict(std::string_view text);
 
-/// Both print what is printable() of the text.
+/// What is printable() of the text.
 void print(std::string_view text);
-void print(const TextTable& shown);
 /// A line on standard error. Where nobody can read it, it is lost: the exit status still says what happened.
 void print_error(std::string_view line);
 /// `who: what` of a failure, `who` in colour.

@@ -219,7 +219,7 @@ void add_doctor(CLI::App& app, CommonOptions& common) {
       rows.push_back({finding.what, finding.state, finding.detail});
     }
     if (common.format == OutputFormat::table) {
-      print(table({"", "", ""}, rows));
+      print_table({{"", "", ""}, rows});
     }
   });
 }

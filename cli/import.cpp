@@ -64,7 +64,7 @@ void print_matrix(const CopyMatrix& matrix) {
     std::transform(row.begin(), row.end(), std::back_inserter(rows.back()), cell_text);
   }
   print_line(fmt::format("{} ({}), line {}", matrix.title, matrix.unit, matrix.line));
-  print(table(head, rows));
+  print_table({head, rows});
   print_line();
 }
 
@@ -117,7 +117,7 @@ void import_log(const study::ImportRequest& request, const CommonOptions& common
   constexpr std::size_t kScreen = 24;
   const std::size_t hidden = rows.size() > kScreen ? rows.size() - kScreen : 0;
   rows.erase(rows.end() - static_cast<std::ptrdiff_t>(hidden), rows.end());
-  print(table({">series", ">line", ">rows", ">wrong", "what"}, rows));
+  print_table({{">series", ">line", ">rows", ">wrong", "what"}, rows});
   if (hidden > 0) {
     print_line(fmt::format("… and {} more", hidden));
   }

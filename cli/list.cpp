@@ -26,7 +26,7 @@ namespace {
 void print_rows(const CommonOptions& common, std::string_view record, const std::vector<std::string>& header,
                 const Rows& rows) {
   if (common.format == OutputFormat::table) {
-    print(table(header, rows));
+    print_table({header, rows});
     return;
   }
   for (const auto& row : rows) {
@@ -110,7 +110,7 @@ void print_classes(const std::map<std::string, std::vector<std::string>>& classe
     }
     rows.push_back({gpu, std::to_string(names.size()), listed + (shown < names.size() ? ", …" : "")});
   }
-  print(table({"gpu", ">machines", "names"}, rows));
+  print_table({{"gpu", ">machines", "names"}, rows});
   print_line();
   print_line(
       "`list machines WORD` shows those whose row has the word, such as H100 or NVLink; `--all` shows "

@@ -42,7 +42,7 @@ void print_native_details(const study::NativeFindings& native) {
     rows.push_back({std::to_string(point.key.ranks), format(point.key.bytes),
                     std::string(name(point.predicted->source)), limit_sentences(point.predicted->limits)});
   }
-  print(table({">ranks", ">size", "source", "native: NCCL's choice, and its limit"}, rows));
+  print_table({{">ranks", ">size", "source", "native: NCCL's choice, and its limit"}, rows});
 }
 
 /// What NCCL takes, once for each number of ranks, where its numbers come from, and which single measurement

@@ -64,7 +64,7 @@ void print_json(const study::TuneStudy& study, const std::string& command) {
   }
 }
 
-void print_table(const study::TuneStudy& study, const std::string& command) {
+void print_tuned(const study::TuneStudy& study, const std::string& command) {
   Rows rows;
   for (const study::TunedSize& size : study.sizes) {
     rows.push_back({std::to_string(size.key.ranks), format(size.key.bytes), size.own,
@@ -73,7 +73,7 @@ void print_table(const study::TuneStudy& study, const std::string& command) {
   }
   print_line(fmt::format("{}'s own all_reduce, and the fastest that it can be told; all predicted:\n",
                          study.library));
-  print(table({">ranks", ">size", "its own", ">takes", "fastest", ">takes", "promised gain"}, rows));
+  print_table({{">ranks", ">size", "its own", ">takes", "fastest", ">takes", "promised gain"}, rows});
   if (!study.file) {
     print_line("\nNothing is surely faster than the library's own choice: no file of rules is written.");
     return;
@@ -95,7 +95,7 @@ void run(const TuneFlags& flags, const CommonOptions& common) {
       request, flags.library.empty() ? installed_library() : flags.library, common, progress.observer());
   const int ranks = *std::max_element(request.scenario.ranks.begin(), request.scenario.ranks.end());
   const std::string command = study.file ? command_with(*study.file, ranks) : "";
-  common.format == OutputFormat::json ? print_json(study, command) : print_table(study, command);
+  common.format == OutputFormat::json ? print_json(study, command) : print_tuned(study, command);
 }
 
 }  // namespace

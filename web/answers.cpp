@@ -178,15 +178,28 @@ ordered_json check(const json& question) {
   return answers;
 }
 
-/// `gpus`, and `model` or `gradients`; more as flags of `ringside plan`.
+constexpr std::pair<const char*, std::optional<std::string> study::PlanLine::*> kPlanTexts[] = {
+    {"model", &study::PlanLine::model},       {"gradients", &study::PlanLine::gradients},
+    {"batch", &study::PlanLine::batch},       {"bandwidth", &study::PlanLine::bandwidth},
+    {"sharding", &study::PlanLine::sharding}, {"sequence", &study::PlanLine::sequence},
+    {"tokens", &study::PlanLine::tokens},     {"epochs", &study::PlanLine::epochs},
+    {"deadline", &study::PlanLine::deadline}, {"budget", &study::PlanLine::budget}};
+
+/// `gpus`, and `model` or `gradients`; more as flags of `ringside plan`. `records`: also the lines of JSON.
 ordered_json plan(const json& question) {
-  study::PlanLine line = {.model = text_of(question, "model"),
-                          .gradients = text_of(question, "gradients"),
-                          .gpus = text_of(question, "gpus").value_or(""),
-                          .batch = text_of(question, "batch")};
+  study::PlanLine line = {.gpus = text_of(question, "gpus").value_or(""),
+                          .search = text_of(question, "search").has_value()};
+  for (const auto& [key, value] : kPlanTexts) {
+    line.*value = text_of(question, key);
+  }
+  if (const auto known = text_of(question, "known")) {
+    line.known.push_back(*known);
+  }
   const study::WrittenPlan written = study::write_plan(line, "ringside plan", study::known_names());
   std::vector<std::string> notes;
   const study::PlanStudy study = study::planned({.plan = pasted("plan.yaml", written.yaml),
+                                                 .deadline = line.deadline,
+                                                 .budget = line.budget,
                                                  .top = kMostOffers,
                                                  .curves = false,
                                                  .assumptions = written.assumptions},
@@ -211,11 +224,17 @@ ordered_json plan(const json& question) {
       computes ? workload_sentence(ranked.plan)
                : fmt::format("all_reduce of {} of gradients in one message; ring, naive: our own algorithms",
                              model_size(gradient_bytes(ranked.plan.workload)));
-  return {{"about", about},
-          {"sentences", computes ? verdict(ranked) : std::vector<std::string>()},
-          {"table", table_json(table)},
-          {"notes", notes},
-          {"yaml", written.yaml}};
+  ordered_json answer = {{"about", about},
+                         {"sentences", computes ? verdict(ranked) : std::vector<std::string>()},
+                         {"table", table_json(table)},
+                         {"notes", notes},
+                         {"yaml", written.yaml}};
+  if (question.value("records", false)) {
+    for (const OfferRecord& record : study::offer_records(study)) {
+      answer["records"].push_back(to_line(Record(record)));
+    }
+  }
+  return answer;
 }
 
 /// What there is to choose from.

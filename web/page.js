@@ -1,39 +1,28 @@
 // The page: what its controls say becomes questions, which the compiled program answers. The state is in the fragment of the address.
-(async () => {
+(() => {
   'use strict';
   const { make, say, seconds } = ringsidePage;
   const root = document.documentElement;
   const $ = (id) => document.getElementById(id);
   const form = $('form');
+  const { DEFAULTS, SIZES, bytes, custom, digits, latency, predict, rate } = ringsideQuestions;
   const files = JSON.parse($('files').textContent);
-
-  async function compiled() {
-    const text = atob($('program').textContent.trim());
-    const packed = new Uint8Array(text.length);
-    for (let i = 0; i < text.length; i++) packed[i] = text.charCodeAt(i);
-    const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'));
-    const wasmBinary = await new Response(stream).arrayBuffer();
-    return ringside({ wasmBinary, print: () => {}, printErr: () => {} });
+  // Until the program runs: what this very program answered when the page was built.
+  const prepared = new Map(JSON.parse($('prepared').textContent));
+  const NOT_YET = Symbol('the program does not run yet');
+  let program = null;
+  function ask(question) {
+    if (program) return program(question);
+    const answer = prepared.get(JSON.stringify(question));
+    if (!answer) throw NOT_YET;
+    return answer;
   }
-  let ask;
-  const times = { start: performance.now() };
-  try {
-    const module = await compiled();
-    times.compiled = performance.now();
-    ask = ringsideProgram(module, files);
-  } catch (error) {
-    problem(`This browser does not run the program of this page: ${error.message}`);
-    return;
-  }
+  const times = {};
+  let waits = null;  // What is done when the program runs.
 
   // --- State -------------------------------------------------------------------------------------------------
 
-  const DEFAULTS = {
-    view: 'predict', machine: 'custom', nodes: '0', ranks: '8', bandwidth: '10', latency: '10', link: '-11', size: '26',
-    algorithms: 'naive,tutorial_ring,ring,halving_doubling', quantity: 'time', yaml: '', topology: '', gpu: '',
-    first: 'tutorial_ring', second: 'ring', shown: '4', clock: '0', model: 'resnet34-imagenet', gradients: '', batch: '',
-    gpus: '4x3090, 8x3090, 4x4090, p4d.24xlarge', log: '', tested: '', tested_gpu: '', network: '',
-  };
+  const PLAN = ['gpus', 'batch', 'sharding', 'search', 'sequence', 'tokens', 'epochs', 'deadline', 'budget', 'known'];
   const ON_GPUS = 'naive,tutorial_ring,ring,native';
   let state = { ...DEFAULTS };
   const fragment = () => {
@@ -83,12 +72,9 @@
 
   // --- Controls ----------------------------------------------------------------------------------------------
 
-  const digits = (value, count = 3) => String(Number(value.toPrecision(count)));
-  const bytes = (power) => `${2 ** (power % 10)} ${['B', 'KiB', 'MiB', 'GiB', 'TiB'][Math.floor(power / 10)]}`;
-  const rate = (value) => `${digits(10 ** (value / 10), 2)} GB/s`;
   const TEXTS = {
     nodes: (value) => String(2 ** value), bandwidth: rate, size: (value) => bytes(Number(value)),
-    latency: (value) => `${digits(10 ** (value / 10), 2)} us`, link: (value) => (Number(value) < -10 ? 'as described' : rate(value)),
+    latency, link: (value) => (Number(value) < -10 ? 'as described' : rate(value)),
     clock: (value) => `${value} %`,
   };
   const known = new Map();
@@ -145,7 +131,13 @@
       if (control.name === 'machine' && control.value === 'yaml' && isYaml()) state.yaml = yaml();
       state[control.name] = control.value;
     }
-    if (['machine', 'nodes'].includes(control.name) && machine().ranks) state.ranks = String(machine().ranks);
+    if (['machine', 'nodes'].includes(control.name)) {
+      if (!program) {
+        waits = () => read(event);
+        return;
+      }
+      if (machine().ranks) state.ranks = String(machine().ranks);
+    }
     if (control.name === 'machine' && [DEFAULTS.algorithms, ON_GPUS].includes(state.algorithms)) {
       state.algorithms = isNamed() || state.machine === 'topology' ? ON_GPUS : DEFAULTS.algorithms;
     }
@@ -157,14 +149,12 @@
   const indented = (text) => text.trimEnd().split('\n').map((line) => `  ${line}`).join('\n');
   function scenario(sizes) {
     if (isYaml()) return yaml();
-    const where = state.machine === 'custom'
-      ? `{intra: {kind: custom, latency: ${TEXTS.latency(state.latency)}, bandwidth: ${rate(state.bandwidth)}}}`
+    const where = state.machine === 'custom' ? custom(state)
       : isNamed() ? (nodes() > 1 ? `${nodes()} x ${state.machine}` : state.machine) : `\n${indented(machine().yaml)}`;
-    return `algorithms: [${state.algorithms.split(',').join(', ')}]\nranks: ${state.ranks}\n`
-      + `message_sizes: ${sizes}\nmachine: ${where}\n`;
+    return ringsideQuestions.scenario(state, sizes(state), where);
   }
   const changed = () => (isNamed() && Number(state.link) >= -10 ? { 'intra.bandwidth': rate(state.link) } : {});
-  const prediction = (sizes) => ask({ ask: 'predict', scenario: scenario(sizes), set: changed() });
+  const prediction = (sizes) => ask(predict(scenario(sizes), changed()));
 
   function problem(text) {
     const verdict = $('verdict');
@@ -197,7 +187,7 @@
       const cell = make('th', line);
       cell.scope = 'col';
       if (right[i]) cell.className = 'right';
-      make('button', cell, name.replace(/^[?>]+/, '') || '\u00a0').type = 'button';
+      make('button', cell, name.replace(/^[?>]+/, '') || 'mark').type = 'button';
     });
     const body = make('tbody', grid);
     for (const row of rows) {
@@ -227,6 +217,7 @@
   }
   let drawn = [];
   function chart(panels) {
+    if (!window.Chart) make('script', document.body, $('library').textContent);  // Not before it is needed.
     drawn = panels;
     const turns = panels.every((panel) => panel.title.startsWith('all_reduce') && panel.ranks > 1);
     $('quantity').hidden = !turns;
@@ -234,7 +225,11 @@
   }
 
   function explain(text) { $('question').textContent = text; }
+  // After the verdict is on the screen, unless another question comes before.
   let later = 0;
+  function soon(work) {
+    later = setTimeout(() => { if (document.readyState === 'loading') soon(work); else work(); }, 30);
+  }
   const VIEWS = {
     predict() {
       if (state.machine === 'topology' && !state.topology) {
@@ -245,9 +240,9 @@
         problem(machine().error);
         return;
       }
-      const most = Math.max(Number(state.size), 30);
-      const answer = prediction(`[${bytes(Number(state.size))}]`);
-      explain(`# scenario.yaml\n${scenario(`[${bytes(Number(state.size))}]`)}\n`
+      const [one, all] = SIZES;
+      const answer = prediction(one);
+      explain(`# scenario.yaml\n${scenario(one)}\n`
         + `${Object.entries(changed()).map(([key, value]) => `# and with ${key}: ${value} in its machine file\n`).join('')}`
         + 'ringside predict scenario.yaml');
       if (answer.error) {
@@ -257,19 +252,20 @@
       sentences(answer.sentences, [...(machine().notes || []), ...answer.notes, ...answer.reasons]);
       table(isYaml() ? 'All times' : `At ${bytes(Number(state.size))}`, answer.table);
       if (isYaml()) {
-        chart(JSON.parse(answer.chart));
+        soon(() => chart(JSON.parse(answer.chart)));
         return;
       }
-      later = setTimeout(() => {
-        const all = prediction(`{from: 1 KiB, to: ${bytes(most)}, factor: 2}`);
-        if (all.error) return;
-        chart(JSON.parse(all.chart));
-        table('All sizes', all.table);
-      }, 30);
+      soon(() => {
+        const swept = prediction(all);
+        if (swept.error) return;
+        chart(JSON.parse(swept.chart));
+        table('All sizes', swept.table);
+      });
     },
     schedule() { stage(); },
     plan() {
-      const asked = { ask: 'plan', gpus: state.gpus, batch: state.batch };
+      const asked = { ask: 'plan', bandwidth: state.slot };
+      for (const name of PLAN) asked[name] = state[name];
       asked[state.gradients ? 'gradients' : 'model'] = state.gradients || state.model;
       if (state.gradients) delete asked.batch;
       const answer = ask(asked);
@@ -298,17 +294,24 @@
         return [verdict || each.start[0], ...each.start, ...each.end];
       }));
       answer.forEach((each) => table(each.start[0], each.table));
-      chart(answer.flatMap((each) => JSON.parse(each.chart)));
+      soon(() => chart(answer.flatMap((each) => JSON.parse(each.chart))));
     },
   };
   function refresh() {
     clearTimeout(later);
-    shown();
     keep();
     $('answers').textContent = '';
     if (state.view !== 'schedule') $('schedules').hidden = true;
     if (!['predict', 'check'].includes(state.view)) $('charts').hidden = true;
-    VIEWS[state.view]();
+    try {
+      shown();
+      VIEWS[state.view]();
+      times.answered ||= performance.now();
+    } catch (error) {
+      if (error !== NOT_YET) throw error;
+      sentences(['The program starts …']);
+      waits = refresh;
+    }
   }
 
   // --- Schedules, round by round -----------------------------------------------------------------------------
@@ -451,6 +454,11 @@
     say(plays.map((play) => `${play.name}: ${$('schedules').querySelectorAll('.note')[plays.indexOf(play)].textContent}`).join('. '));
   }
 
+  function begin() {
+    restore();
+    refresh();
+  }
+
   // --- Start -------------------------------------------------------------------------------------------------
 
   form.addEventListener('input', read);
@@ -470,13 +478,22 @@
   $('play').addEventListener('click', () => playing(!timer));
   $('back').addEventListener('click', () => step(-1));
   $('step').addEventListener('click', () => step(1));
-  const begin = () => {
-    restore();
-    refresh();
-  };
   addEventListener('hashchange', begin);
   begin();
-  root.dataset.first = JSON.stringify({ ...times, answered: performance.now() });  // Milliseconds after the page was asked for.
-  root.dataset.ready = '1';
-  window.ringsideAsk = ask;
+  // The rest of the document has the library of charts and the program.
+  window.ringsideBegin = async (compile) => {
+    if (!waits && !document.hidden) await new Promise((painted) => requestAnimationFrame(() => setTimeout(painted)));
+    try {
+      program = ringsideProgram(await compile(), files);
+    } catch (error) {
+      problem(`This browser does not run the program of this page: ${error.message}`);
+      return;
+    }
+    times.started = performance.now();
+    if (waits) waits();
+    root.dataset.first = JSON.stringify(times);  // Milliseconds after the page was asked for.
+    root.dataset.ready = '1';
+    window.ringsideAsk = ask;
+    window.ringsidePrepared = prepared;
+  };
 })();

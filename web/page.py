@@ -7,6 +7,7 @@ import hashlib
 import html
 import json
 import pathlib
+import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -30,26 +31,40 @@ def configs():
     return found
 
 
+def prepared(build, files):
+    """The questions of an address without state, with the answers of this very program, which node runs here."""
+    (build / "files.json").write_text(json.dumps(files), encoding="utf-8")
+    run = subprocess.run(["node", ROOT / "web/ask.js", build], input="first\n", capture_output=True, text=True, check=True)
+    asked = [json.loads(line) for line in run.stdout.splitlines()]
+    return [[json.dumps(each["question"], ensure_ascii=False, separators=(",", ":")), each["answer"]] for each in asked]
+
+
 def page(build):
     wasm = (build / "ringside.wasm").read_bytes()
     packed = gzip.compress(wasm, 9, mtime=0)
     read = lambda name: (ROOT / name).read_text(encoding="utf-8")
-    scripts = [CHART_JS.read_text(encoding="utf-8"), (build / "ringside.js").read_text(encoding="utf-8"),
-               read("plots/html/charts.js") + read("web/program.js") + read("web/page.js")]
+    files = configs()
     style = read("plots/html/report.css") + read("web/page.css")
-    data = {"files": json.dumps(configs(), ensure_ascii=False).replace("<", "\\u003c"), "program": base64.b64encode(packed).decode()}
+    first = "".join(map(read, ("plots/html/charts.js", "web/questions.js", "web/program.js", "web/page.js")))
+    start, library = (build / "ringside.js").read_text(encoding="utf-8"), CHART_JS.read_text(encoding="utf-8")
     digest = lambda text: "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
+    scripts = [first, start, read("web/start.js"), library]
     policy = (f"default-src 'none'; script-src 'wasm-unsafe-eval' {' '.join(map(digest, scripts))}; style-src {digest(style)}; "
               "img-src data:; base-uri 'none'; form-action 'none'")
-    parts = ['<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n',
-             f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n',
-             '<meta name="viewport" content="width=device-width, initial-scale=1">\n<meta name="color-scheme" content="light dark">\n',
-             '<title>ringside: what will all_reduce cost there?</title>\n<link rel="icon" href="data:,">\n',
-             f"<style>{style}</style>\n</head>\n<body>\n",
-             read("web/page.html").replace("@LICENCES@", html.escape(LICENCES + read("plots/html/licences.txt")))]
-    parts += [f'<script type="text/plain" id="{name}">{text}</script>\n' for name, text in data.items()]
-    parts += [f"<script>{text}</script>\n" for text in scripts]
-    return "".join(parts) + "</body>\n</html>\n", len(wasm), len(packed)
+    data = lambda name, text: f'<script type="text/plain" id="{name}">{text}</script>\n'
+    quoted = lambda value: json.dumps(value, ensure_ascii=False).replace("<", "\\u003c")
+    script = "<script>{}</script>\n".format
+    # What answers first comes first, then the program, which is compiled while the rest is read.
+    return "".join([
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n',
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n<meta name="color-scheme" content="light dark">\n',
+        '<title>ringside: what will all_reduce cost there?</title>\n<link rel="icon" href="data:,">\n',
+        f"<style>{style}</style>\n</head>\n<body>\n",
+        read("web/page.html").replace("@LICENCES@", html.escape(LICENCES + read("plots/html/licences.txt"))),
+        data("files", quoted(files)), data("prepared", quoted(prepared(build, files))), script(first),
+        script(start), data("program", base64.b64encode(packed).decode()), script(scripts[2]), data("library", library),
+        "</body>\n</html>\n"]), len(wasm), len(packed)
 
 
 def main():

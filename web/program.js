@@ -1,10 +1,8 @@
 // Gives the compiled program the files that it reads, and returns the function that asks it (answers.hpp): an object in, an object out.
 function ringsideProgram(module, files) {
-  for (const [name, text] of Object.entries(files)) {
-    module.FS.mkdirTree(name.slice(0, name.lastIndexOf('/')));
-    module.FS.writeFile(name, text);
-  }
-  module.FS.mkdirTree('/configs/scenarios');
+  const folder = (name) => name.slice(0, name.lastIndexOf('/'));
+  for (const name of new Set([...Object.keys(files).map(folder), '/configs/scenarios'])) module.FS.mkdirTree(name);
+  for (const [name, text] of Object.entries(files)) module.FS.writeFile(name, text);
   module.FS.chdir('/configs/scenarios');  // Where a pasted scenario finds ../machines, and messages name it alone.
   return (question) => {
     const text = JSON.stringify(question);

@@ -7,10 +7,8 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 #include <spawn.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -41,14 +39,6 @@ pid_t start(const std::string& program, int socket) {
   return errno == 0 ? process : -1;
 }
 
-/// 128 bits that nobody can guess.
-std::string make_token() {
-  std::array<unsigned char, 16> bytes{};
-  RINGSIDE_CHECK(::getrandom(bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()),
-                 "the kernel has random bytes");
-  return fmt::format("{:02x}", fmt::join(bytes, ""));
-}
-
 /// A server that is gone or stuck is no reason to end a run, or to wait.
 void tell(int server, const nlohmann::ordered_json& what) {
   const std::string text = what.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
@@ -76,7 +66,8 @@ LivePage::LivePage(const std::string& title) {
     const FileDescriptor theirs(ends[1]);
     server_ = start(program, theirs.number());
   }
-  const std::string token = make_token();
+  const Secret secret = make_secret();
+  const std::string token(secret.begin(), secret.end());
   tell(to_server_.number(), {{"title", title}, {"token", token}});
   if (server_ < 0 || ::read(to_server_.number(), &port, sizeof(port)) <= 0 || port == 0) {
     throw Error(ErrorKind::environment, fmt::format("{} does not start: {}", program.string(), errno_text()));

@@ -194,9 +194,9 @@ void print_checks(const std::vector<study::LogCheck>& checks, const std::vector<
     print_lines(problems);
     return;
   }
-  print(table({"log", "machine", ">up to 64 KiB", ">up to 16 MiB", ">above", ">GB/s of expected",
-               "most likely cause"},
-              rows));
+  print_table({{"log", "machine", ">up to 64 KiB", ">up to 16 MiB", ">above", ">GB/s of expected",
+                "most likely cause"},
+               rows});
   print_line(fmt::format(
       "\nmeasured / predicted bandwidth, above 1 is faster; ! slower than such machines are, ? "
       "faster than expected,\n"

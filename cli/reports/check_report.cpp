@@ -60,7 +60,7 @@ ordered_json record_of(const study::LogCheck& check) {
 
 void print_bands(const MachineCheck& check, std::string_view others) {
   if (!check.bands.empty()) {
-    print(bands_table(check, others));
+    print_table(bands_table(check, others));
   }
 }
 
@@ -157,7 +157,7 @@ void print_own_probes(const std::vector<Point>& points, Backend backend, const C
       "Without NCCL there are no published machines to compare with (`ringside doctor` "
       "says what is missing).\nall_reduce of {} ranks over {}, beside what this machine's own probes expect:",
       points.empty() ? 0 : points.front().key.ranks, name(backend)));
-  print(table({"algorithm", ">size", ">measured", ">expected", "verdict"}, rows));
+  print_table({{"algorithm", ">size", ">measured", ">expected", "verdict"}, rows});
 }
 
 bool print_gate(const Gate& gate, const std::vector<study::LogCheck>& checks, const CommonOptions& common) {

@@ -16,7 +16,6 @@
 #include "common/numbers.hpp"
 #include "common/text.hpp"
 #include "results/codec/reader.hpp"
-#include "results/codec/sha256.hpp"
 #include "schedule/program/policy.hpp"
 #include "study/inputs/invocation.hpp"
 

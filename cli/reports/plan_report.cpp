@@ -156,7 +156,7 @@ void print_thresholds(const study::PlanStudy& study) {
   print_line(
       "GPUs up to which one more adds at least half of a GPU's speed; size and GPUs from which ring beats "
       "naive");
-  print(thresholds);
+  print_table(thresholds);
 }
 
 // --- One screen --------------------------------------------------------------------------------------------
@@ -233,7 +233,7 @@ void print_buckets(const study::PlanStudy& study, const PlanView& view) {
     print_problems(study);
     return;
   }
-  print(offers_table(study, view.top));
+  print_table(offers_table(study, view.top));
   const auto usable = std::count_if(ranked.candidates.begin(), ranked.candidates.end(),
                                     [](const RankedStep& one) { return one.step.usable(); });
   print_more(view.top, static_cast<std::size_t>(usable), study.file.string());
@@ -261,7 +261,7 @@ void print_buckets(const study::PlanStudy& study, const PlanView& view) {
 
 void print_gradients(const study::PlanStudy& study, const PlanView& view) {
   if (const TextTable shown = gradients_table(study); !shown.rows.empty()) {
-    print(shown);
+    print_table(shown);
     print_line(fmt::format("all_reduce of {} of gradients in one message; ring, naive: our own algorithms",
                            model_size(gradient_bytes(study.ranked.plan.workload))));
   }
@@ -277,7 +277,7 @@ void print_layouts(const study::PlanStudy& study, const PlanView& view) {
   if (!ranked.instead.empty()) {
     print_line(ranked.instead);
   }
-  print(layouts_table(study, view.top));
+  print_table(layouts_table(study, view.top));
   print_more(view.top, ranked.order.size(), study.file.string());
   std::vector<Remark> problems;
   for (const std::size_t index : ranked.order) {

@@ -62,12 +62,12 @@ std::vector<Point> points_of_a_screen(const std::vector<Point>& points) {
 
 void print_comparison(const std::vector<Point>& points) {
   TextTable shown = comparison_table(points, ComparisonLayout::wide);
-  if (!fits_terminal(shown.header, shown.rows)) {
+  if (!fits_terminal(shown)) {
     shown = comparison_table(points, ComparisonLayout::narrow);
   }
   const bool native = std::any_of(points.begin(), points.end(),
                                   [](const Point& point) { return point.key.algorithm == kNative; });
-  print_marked(table(shown.header, shown.rows), native ? "fastest of ours" : "fastest");
+  print_table(std::move(shown), native ? "fastest of ours" : "fastest");
 }
 
 void print_accuracy(const std::vector<Accuracy>& records) {
@@ -76,7 +76,7 @@ void print_accuracy(const std::vector<Accuracy>& records) {
   }
   print_line();
   print_line("accuracy of the predictions");
-  print(accuracy_table(records));
+  print_table(accuracy_table(records));
 }
 
 std::optional<plots::BandwidthLimit> bandwidth_limit(const Machine& machine) {

@@ -146,7 +146,7 @@ void print_hops(const TopologyDescription& description) {
     rows.push_back({fmt::format("{} → {}", hop.source, hop.target), format(hop.latency), format(hop.alone),
                     format(hop.with_ring), crossed(hop)});
   }
-  print(table({"hop", ">latency", ">alone", ">with the whole ring", "crosses"}, rows));
+  print_table({{"hop", ">latency", ">alone", ">with the whole ring", "crosses"}, rows});
 }
 
 void print_hops_as_json(const TopologyDescription& description) {

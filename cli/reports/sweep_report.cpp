@@ -141,7 +141,7 @@ void print_sweep(const study::SweepStudy& sweep, const CommonOptions& common) {
   for (const study::SweepCell* cell : study::shown_cells(sweep)) {
     rows.push_back(row_of(sweep, *cell));
   }
-  print(table(header, rows));
+  print_table({header, rows});
   if (rows.size() < sweep.cells.size()) {
     print_line(fmt::format("{} of {} rows: the first, the last and where the winner changes", rows.size(),
                            sweep.cells.size()));
@@ -240,7 +240,7 @@ void print_plan_sweep(const study::PlanSweep& sweep, const CommonOptions& common
     add_remarks(row.best.name, row.best.warnings, notes);
     add_remarks(row.best.name, row.idle_nics, notes);
   }
-  print(table(header, rows));
+  print_table({header, rows});
   if (std::any_of(sweep.sweeps.begin(), sweep.sweeps.end(),
                   [](const study::Sweep& one) { return one.key == "nodes" || one.key == "gpus_per_node"; })) {
     print_line("other machine sizes are rented as whole machines, at the same price per GPU");

@@ -76,7 +76,7 @@ void print_rounds(std::int64_t num_rounds, const std::vector<std::string>& heade
     rest.back() = fmt::format("and so on to round {}; --format json shows all moves", num_rounds);
     rows.push_back(rest);
   }
-  print(table(header, rows));
+  print_table({header, rows});
 }
 
 void print_schedule(const Schedule& schedule) {
@@ -172,7 +172,7 @@ void print_policies(const Schedule& schedule, Bytes size, OutputFormat format) {
   }
   if (format == OutputFormat::table) {
     print_line();
-    print(table({"ranks on", fmt::format("how they run a message of {}", ringside::format(size))}, rows));
+    print_table({{"ranks on", fmt::format("how they run a message of {}", ringside::format(size))}, rows});
   }
 }
 
@@ -204,12 +204,13 @@ RunRounds run_of(const Schedule& schedule, Bytes message, const RankSiteRow& sit
 
 void print_totals(const Schedule& schedule) {
   const ScheduleTotals totals = total(schedule);
-  print(table({"", ">messages", ">bytes", ">reduced"},
-              {{"on the critical path", fmt::format("{:.6g}", totals.critical_path.messages),
-                multiple_of_s(totals.critical_path.bytes), multiple_of_s(totals.critical_path.reduced_bytes)},
-               {"by the busiest rank", "", multiple_of_s(totals.bytes_sent_by_busiest),
-                multiple_of_s(totals.bytes_reduced_by_busiest)},
-               {"by all ranks", std::to_string(totals.num_messages), multiple_of_s(totals.bytes_sent), ""}}));
+  print_table(
+      {{"", ">messages", ">bytes", ">reduced"},
+       {{"on the critical path", fmt::format("{:.6g}", totals.critical_path.messages),
+         multiple_of_s(totals.critical_path.bytes), multiple_of_s(totals.critical_path.reduced_bytes)},
+        {"by the busiest rank", "", multiple_of_s(totals.bytes_sent_by_busiest),
+         multiple_of_s(totals.bytes_reduced_by_busiest)},
+        {"by all ranks", std::to_string(totals.num_messages), multiple_of_s(totals.bytes_sent), ""}}});
 }
 
 /// What is shown: a schedule, and, with --on, how ranks there run it.

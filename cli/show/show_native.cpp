@@ -63,7 +63,7 @@ void show_native(Flags flags, const CommonOptions& common) {
   if (common.format == OutputFormat::table) {
     print_line(fmt::format("{}'s own {} on {} ranks, by its source (nothing forced):\n", library,
                            name(call.collective), call.ranks));
-    print(table({">from", "it runs", "predicted"}, rows));
+    print_table({{">from", "it runs", "predicted"}, rows});
   }
 }
 

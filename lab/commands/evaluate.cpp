@@ -21,10 +21,9 @@ namespace ringside::lab {
 
 using cli::CommonOptions;
 using cli::OutputFormat;
-using cli::print;
 using cli::print_line;
+using cli::print_table;
 using cli::Progress;
-using cli::table;
 
 namespace {
 
@@ -52,9 +51,9 @@ void print_summaries(const AccuracyReport& report) {
                     record.coverage ? percent(*record.coverage) : "",
                     record.width ? fmt::format("x{:.1f}", *record.width) : ""});
   }
-  print(table({"class", "model", "fold", "sizes", ">systems", ">mean error", ">factor", ">bias",
-               ">in interval", ">its width"},
-              rows));
+  print_table({{"class", "model", "fold", "sizes", ">systems", ">mean error", ">factor", ">bias",
+                ">in interval", ">its width"},
+               rows});
   print_line();
   print_line(
       fmt::format("medians over systems; ringside is better than NCCL's cost table on {} of {} systems",
@@ -77,9 +76,9 @@ void print_scores(const AccuracyReport& report) {
   }
   print_line();
   print_line("Scores of the logarithm of time, means over systems that were held out (less is better):");
-  print(table(
-      {"class", "model", "sizes", ">systems", ">CRPS", ">Winkler 90 %", ">in 50 %", ">in 80 %", ">in 90 %"},
-      rows));
+  print_table(
+      {{"class", "model", "sizes", ">systems", ">CRPS", ">Winkler 90 %", ">in 50 %", ">in 80 %", ">in 90 %"},
+       rows});
 }
 
 void print_excluded(const AccuracyReport& report) {
@@ -93,7 +92,7 @@ void print_excluded(const AccuracyReport& report) {
   if (!rows.empty()) {
     print_line();
     print_line("excluded systems, not in the medians:");
-    print(table({"system", ">mean error", "why"}, rows));
+    print_table({{"system", ">mean error", "why"}, rows});
   }
   for (const std::string& skipped : report.skipped) {
     print_line("not evaluated: " + skipped);

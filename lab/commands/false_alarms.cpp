@@ -72,11 +72,11 @@ void print_false_alarms(const FalseAlarms& alarms, const CommonOptions& common) 
   print_line(fmt::format(
       "false alarms: {} with each source weighing the same, {} of machines; faster than expected: {}",
       percent(alarms.by_source, 1), percent(alarms.by_machine, 1), percent(alarms.too_fast_by_source, 1)));
-  cli::print(cli::table({"healthy, with an alarm", "kind", "source"}, rows));
+  cli::print_table({{"healthy, with an alarm", "kind", "source"}, rows});
   print_line();
-  cli::print(cli::table(
-      {"cause put in", ">machines", ">alarmed", ">among first two", ">within spread", ">alarmed there"},
-      injected));
+  cli::print_table(
+      {{"cause put in", ">machines", ">alarmed", ">among first two", ">within spread", ">alarmed there"},
+       injected});
 }
 
 }  // namespace

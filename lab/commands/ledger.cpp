@@ -42,7 +42,7 @@ void run_score(const LedgerRequest& request, const CommonOptions& common) {
     rows.push_back(score_row(*record.system, record));
   }
   rows.push_back(score_row("all points", scores.all));
-  cli::print(cli::table({"scenario", ">points", ">mean error", ">bias", ">in interval"}, rows));
+  cli::print_table({{"scenario", ">points", ">mean error", ">bias", ">in interval"}, rows});
   print_line();
   if (scores.not_measured > 0) {
     print_line(fmt::format("{} frozen points were not measured", scores.not_measured));

@@ -24,9 +24,8 @@ namespace ringside::lab {
 
 using cli::CommonOptions;
 using cli::OutputFormat;
-using cli::print;
 using cli::print_line;
-using cli::table;
+using cli::print_table;
 
 namespace fs = std::filesystem;
 
@@ -69,9 +68,9 @@ void print_scaling(const std::vector<ScalingCheck>& checks, const CommonOptions&
                     fmt::format("{:.2f}", check.throughput.typical / check.measured_throughput()),
                     check.throughput_inside() ? "" : "outside"});
   }
-  print(table({"model", "precision", "system", ">GPUs", ">measured %", ">predicted %", ">90 %", ">error", "",
-               ">from words ×", ""},
-              rows));
+  print_table({{"model", "precision", "system", ">GPUs", ">measured %", ">predicted %", ">90 %", ">error", "",
+                ">from words ×", ""},
+               rows});
   const auto errors = [](const ScalingErrors& of) {
     return fmt::format("{:.1f} / {:.1f}", 100 * of.median, 100 * of.mean);
   };
@@ -98,12 +97,12 @@ void print_scaling(const std::vector<ScalingCheck>& checks, const CommonOptions&
   }
   print_line();
   print_line("Error of efficiency in points, median / mean, beside three trivial answers:");
-  print(table({"rows of", ">rows", ">predicted", ">perfect scaling", ">median elsewhere", ">nothing hidden",
-               ">% inside", ">width, points", ">correlation"},
-              summaries));
+  print_table({{"rows of", ">rows", ">predicted", ">perfect scaling", ">median elsewhere", ">nothing hidden",
+                ">% inside", ">width, points", ">correlation"},
+               summaries});
   print_line();
   print_line("Throughput of all GPUs from words alone, each source held out: by which factor it is off");
-  print(table(kFactorColumns, words));
+  print_table({kFactorColumns, words});
   print_decisions(candidates_of(checks));
 }
 
@@ -148,16 +147,16 @@ void print_speeds(const std::vector<SpeedCheck>& checks, const CommonOptions& co
                     fmt::format("{:.2f}", check.predicted.typical / row.samples_per_second),
                     check.inside() ? "" : "outside", repository_of(row.source)});
   }
-  print(table({"model", "GPU", "precision", ">batch", ">measured/s", ">of data sheet", ">predicted/s",
-               ">90 %", ">×", "", "source, held out"},
-              rows));
+  print_table({{"model", "GPU", "precision", ">batch", ">measured/s", ">of data sheet", ">predicted/s",
+                ">90 %", ">×", "", "source, held out"},
+               rows});
   std::vector<std::vector<std::string>> summaries = {factor_cells("all", summary_of_speeds(checks))};
   for (const auto& [family, some] : by_family) {
     summaries.push_back(factor_cells(family, summary_of_speeds(some)));
   }
   print_line();
   print_line("Speed of one GPU from words alone, each source held out: by which factor it is off");
-  print(table(kFactorColumns, summaries));
+  print_table({kFactorColumns, summaries});
 }
 
 /// Predicted beside published, every row of a table: scaling, speeds of one GPU, or runs of language models.

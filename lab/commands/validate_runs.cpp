@@ -11,9 +11,8 @@
 
 namespace ringside::lab {
 
-using cli::print;
 using cli::print_line;
-using cli::table;
+using cli::print_table;
 
 namespace {
 
@@ -63,9 +62,9 @@ void print_rows(const std::vector<RunCheck>& checks) {
   }
   print_line();
   print_line("Outside their interval (--format json prints every run):");
-  print(table({"run", ">tokens", "on", "way", ">GB (published)", ">published", ">planned", ">90 %", ">ratio",
-               "source, held out"},
-              rows));
+  print_table({{"run", ">tokens", "on", "way", ">GB (published)", ">published", ">planned", ">90 %", ">ratio",
+                "source, held out"},
+               rows});
 }
 
 void print_classes(const std::vector<RunCheck>& checks) {
@@ -82,9 +81,9 @@ void print_classes(const std::vector<RunCheck>& checks) {
   print_line(
       "Time of a step from words alone, each source held out: median factor / 90th percentile / % within "
       "1.5");
-  print(table({"rows of", ">rows", ">sources", ">planned", ">sources alike", ">% inside", ">width ×",
-               ">6·N at 40 %", ">with attention at 50 %", ">6·N as elsewhere"},
-              rows));
+  print_table({{"rows of", ">rows", ">sources", ">planned", ">sources alike", ">% inside", ">width ×",
+                ">6·N at 40 %", ">with attention at 50 %", ">6·N as elsewhere"},
+               rows});
 }
 
 void print_memory(const std::vector<RunCheck>& checks) {
@@ -116,9 +115,9 @@ void print_decisions(const std::vector<Candidate>& candidates) {
       "Which of two kinds of GPU does the same work for less, {} pairs of runs; prices of what a data sheet "
       "promises differ by up to 2:",
       scores.pairs));
-  print(table({"foretold by", ">% right", ">% lost", ">relation off by"},
-              {cells("plans, from words alone", scores.planned),
-               cells("data sheets, any fixed share", scores.by_sheet)}));
+  print_table({{"foretold by", ">% right", ">% lost", ">relation off by"},
+               {cells("plans, from words alone", scores.planned),
+                cells("data sheets, any fixed share", scores.by_sheet)}});
 }
 
 void print_runs(const std::vector<RunCheck>& checks, const cli::CommonOptions& common) {

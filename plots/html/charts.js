@@ -52,7 +52,8 @@ const ringsidePage = (() => {
     at.forEach(([x, , high], i) => (i ? ctx.lineTo(x, high) : ctx.moveTo(x, high)));
     if (set.fills) {
       [...at].reverse().forEach(([x, low]) => ctx.lineTo(x, low));
-      ctx.globalAlpha = 0.16;
+      // On black a colour needs more of itself; white does not.
+      ctx.globalAlpha = set.ink === '#000000' ? 0.16 : Number(style('--band'));
       ctx.fill();
     } else {
       at.forEach(([x, low], i) => (i ? ctx.lineTo(x, low) : ctx.moveTo(x, low)));

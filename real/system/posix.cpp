@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -97,6 +98,18 @@ char process_state(const std::filesystem::path& folder) {
   std::getline(file, text);
   const std::size_t name_end = text.rfind(") ");
   return name_end != std::string::npos && name_end + 2 < text.size() ? text[name_end + 2] : '\0';
+}
+
+Secret make_secret() {
+  constexpr std::string_view kLetters = "0123456789abcdef";
+  Secret secret;
+  if (::getrandom(secret.data(), secret.size(), 0) != static_cast<ssize_t>(secret.size())) {
+    throw Error(ErrorKind::environment, fmt::format("there are no random numbers here: {}", errno_text()));
+  }
+  for (char& letter : secret) {
+    letter = kLetters[static_cast<unsigned char>(letter) % kLetters.size()];
+  }
+  return secret;
 }
 
 std::string errno_text() { return std::generic_category().message(errno); }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -42,6 +43,10 @@ class LineBuffer {
 /// The letter by which the kernel says what a process or a thread does (R: it could run, T: it is stopped),
 /// from its folder in /proc; 0 when it is gone.
 char process_state(const std::filesystem::path& folder);
+
+/// 128 bits that nobody can guess, in hexadecimal digits. Throws Error{environment}.
+using Secret = std::array<char, 32>;
+Secret make_secret();
 
 /// "Permission denied" for the current errno.
 std::string errno_text();

@@ -12,7 +12,6 @@
 
 #include "common/error.hpp"
 #include "common/units.hpp"
-#include "results/codec/sha256.hpp"
 
 namespace ringside {
 namespace {
@@ -53,11 +52,6 @@ class PointMerger {
   std::vector<Point>& points_;
   std::map<PointKey, std::size_t> index_;
 };
-
-constexpr std::string_view kStart = "<script type=\"application/jsonl\" id=\"records\" data-sha256=\"";
-constexpr std::string_view kAfterDigest = "\">\n";
-constexpr std::string_view kEnd = "</script>\n";
-constexpr std::size_t kDigest = 64;
 
 }  // namespace
 
@@ -161,37 +155,6 @@ std::string read_text(const std::filesystem::path& file, std::uint64_t most) {
     error = std::error_code(errno != 0 ? errno : EIO, std::generic_category());
   }
   throw Error(ErrorKind::bad_input, fmt::format("cannot read {}: {}", file.string(), error.message()));
-}
-
-std::string json_for_page(std::string_view json) {
-  std::string text;
-  text.reserve(json.size());
-  for (const char c : json) {
-    c == '<' ? text += "\\u003c" : text += c;
-  }
-  return text;
-}
-
-std::string records_element(std::string_view records) {
-  const std::string text = json_for_page(records);
-  return std::string(kStart) + sha256(text) + std::string(kAfterDigest) + text + std::string(kEnd);
-}
-
-std::string_view records_in(std::string_view text) {
-  if (!text.starts_with(kPageStart)) {
-    return text;
-  }
-  const std::size_t start = text.find(kStart);
-  const std::size_t end = start == std::string_view::npos ? start : text.find(kEnd, start);
-  const std::size_t before = kStart.size() + kDigest + kAfterDigest.size();
-  if (end == std::string_view::npos || end < start + before) {
-    throw Error(ErrorKind::bad_input, "is a report without its records: it was cut or edited");
-  }
-  const std::string_view records = text.substr(start + before, end - start - before);
-  if (sha256(records) != text.substr(start + kStart.size(), kDigest)) {
-    throw Error(ErrorKind::bad_input, "is a report whose records were changed: their SHA-256 is another");
-  }
-  return records;
 }
 
 }  // namespace ringside

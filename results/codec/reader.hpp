@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "results/codec/page_records.hpp"
 #include "results/codec/record.hpp"
 
 /// Reads what a journal wrote, finished or killed.
@@ -41,22 +42,5 @@ inline constexpr std::uint64_t kMostText = std::uint64_t{1} << 30;
 /// The file's bytes. Throws Error{bad_input} with the system's reason, or where there are more than `most`:
 /// files whose size is known are then not read at all.
 std::string read_text(const std::filesystem::path& file, std::uint64_t most = kMostText);
-
-// Records inside an HTML page: report.html carries the JSON Lines that it was made from.
-
-/// How a page of ours begins. Nobody else's does.
-inline constexpr std::string_view kPageStart =
-    "<!DOCTYPE html>\n<html lang=\"en\" data-holds=\"ringside/1\">\n";
-
-/// JSON that can stand in a script element: `<`, which JSON has in strings alone, becomes `\u003c`. It reads
-/// back as the same values.
-std::string json_for_page(std::string_view json);
-
-/// The element that holds JSON Lines, with their SHA-256 as they stand in it.
-std::string records_element(std::string_view records);
-
-/// The records of a page of ours; any other text as it is. Throws Error{bad_input} that says what is wrong,
-/// not with which file, for a page that was cut, or whose records were changed.
-std::string_view records_in(std::string_view text);
 
 }  // namespace ringside

@@ -90,6 +90,9 @@ void add_curves(PlanStudy& study, Planner& planner);
 
 OfferRecord record_of(const Ranked& ranked, std::size_t candidate);
 
+/// The best first, with what would make it better.
+std::vector<OfferRecord> offer_records(const PlanStudy& study);
+
 /// Which algorithms leave an offer's NICs idle: the predicted one, and the ring compared with naive.
 std::vector<std::string> idle_nics(const PlannedStep& step, const Thresholds& found);
 

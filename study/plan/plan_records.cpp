@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -97,6 +98,20 @@ std::optional<OfferCurve> bandwidth_curve(const PlanStudy& study, std::size_t in
   return curve;
 }
 
+void add(const Thresholds& found, OfferRecord& record) {
+  record.bandwidth_factor_for_5_percent = found.factor_for_5_percent;
+  record.bandwidth_factor_for_10_percent = found.factor_for_10_percent;
+  record.gpus_stop_paying = found.gpus_stop_paying;
+  if (found.ring) {
+    record.ring = found.ring->value;
+  }
+  if (found.naive) {
+    record.naive = found.naive->value;
+  }
+  record.ring_from_bytes = found.ring_from_bytes;
+  record.ring_from_gpus = found.ring_from_gpus;
+}
+
 }  // namespace
 
 OfferRecord record_of(const Ranked& ranked, std::size_t candidate) {
@@ -129,6 +144,22 @@ OfferRecord record_of(const Ranked& ranked, std::size_t candidate) {
     record.assumptions.insert(record.assumptions.end(), step.assumptions.begin(), step.assumptions.end());
   }
   return record;
+}
+
+std::vector<OfferRecord> offer_records(const PlanStudy& study) {
+  std::vector<OfferRecord> records;
+  for (const std::size_t index : study.ranked.order) {
+    OfferRecord& record = records.emplace_back(record_of(study.ranked, index));
+    const auto shown = std::find_if(study.shown.begin(), study.shown.end(),
+                                    [&](const ShownOffer& one) { return one.candidate == index; });
+    if (shown != study.shown.end()) {
+      add(shown->thresholds, record);
+      if (!shown->best_way.empty()) {
+        record.best_way = shown->best_way;
+      }
+    }
+  }
+  return records;
 }
 
 std::vector<std::string> idle_nics(const PlannedStep& step, const Thresholds& found) {

@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -14,9 +15,16 @@ import unittest
 SOURCE = pathlib.Path(os.environ["RINGSIDE_SOURCE"])
 sys.path.insert(0, str(SOURCE / "tests/cli"))
 from browser import browser_for  # pylint: disable=wrong-import-position
+from pages.page_case import AXE, PageCase  # pylint: disable=wrong-import-position
 
 GOLDEN = SOURCE / "tests/golden"
 BUILD = SOURCE / "build/web"
+# Flags of `ringside plan` and the keys of the page's question.
+PLAN_KEYS = {"--model": "model", "--gradients": "gradients", "--gpus": "gpus", "--batch": "batch", "--shard": "sharding", "--search": "search",
+             "--sequence": "sequence", "--tokens": "tokens", "--epochs": "epochs", "--deadline": "deadline", "--budget": "budget",
+             "--bandwidth": "bandwidth", "--known": "known"}
+NOT_ASKED = {"plan-bert-vast": "a listing, and a plan file", "plan-listing": "a listing", "plan-odd-listing": "a listing",
+             "plan-resnet34-tutorial": "a plan file", "plan-sweep": "a sweep"}
 
 
 @functools.cache
@@ -52,7 +60,7 @@ class Page(unittest.TestCase):
     def answers(self, questions):
         """Of the program in node."""
         text = "".join(json.dumps(question) + "\n" for question in questions)
-        result = subprocess.run(["node", pathlib.Path(__file__).parent / "answers.js", BUILD, SOURCE], input=text,
+        result = subprocess.run(["node", SOURCE / "web/ask.js", BUILD], input=text,
                                 capture_output=True, text=True, timeout=300, check=False)
         self.assertEqual(result.returncode, 0, result.stderr[-2000:])
         return [json.loads(line) for line in result.stdout.splitlines()]
@@ -85,6 +93,32 @@ class Page(unittest.TestCase):
             self.assertNotIn("error", answered["answer"], golden.name)
             self.assert_alike([json.loads(line) for line in answered["answer"]["records"]],
                               [json.loads(line) for line in golden.read_text().splitlines()], golden.name)
+
+    @staticmethod
+    def plan_question(words):
+        """What the page asks instead of `ringside plan …`; None where it cannot."""
+        question = {"ask": "plan", "records": True}
+        words = iter(word for word in words[1:] if word != "--no-charts")
+        for word in words:
+            if word not in PLAN_KEYS:
+                return None
+            question[PLAN_KEYS[word]] = "all" if word == "--search" else next(words)
+        return question
+
+    def test_plans_are_those_of_the_command_line(self):
+        asked = {}
+        for golden in sorted(GOLDEN.glob("plan-*.jsonl")):
+            first, *records = map(json.loads, golden.read_text().splitlines())
+            question = self.plan_question(shlex.split(first["golden"]))
+            self.assertEqual(question is None, golden.stem in NOT_ASKED, golden.name)
+            if question:
+                asked[golden.stem] = question, first["without"], records
+        self.assertGreaterEqual(len(asked), 9)
+        answers = self.answers([question for question, _, _ in asked.values()])
+        for (name, (_, without, records)), answered in zip(asked.items(), answers):
+            self.assertNotIn("error", answered["answer"], name)
+            ours = [json.loads(line) for line in answered["answer"]["records"]]
+            self.assert_alike([{key: value for key, value in record.items() if key not in without} for record in ours], records, name)
 
     def test_a_sweep_and_a_log_and_a_plan(self):
         custom = "machine: {intra: {kind: custom, latency: 10 us, bandwidth: 10 GB/s}}\n"
@@ -131,6 +165,21 @@ class Page(unittest.TestCase):
         browser = browser_for(self)
         browser.open(self.folder / "index.html", fragment)
         return browser
+
+    def test_the_first_answer_is_that_of_the_program(self):
+        again = subprocess.run(["node", SOURCE / "web/ask.js", BUILD], input="first\n", capture_output=True, text=True, check=True).stdout
+        browser = self.browser()
+        prepared = browser.run("[...ringsidePrepared]")
+        self.assertEqual([[json.loads(question), answer] for question, answer in prepared],
+                         [[each["question"], each["answer"]] for each in map(json.loads, again.splitlines())])
+        for question, answer in prepared:
+            self.assertEqual(browser.run(f"ringsideAsk({question})"), answer)
+        first = json.loads(browser.run("document.documentElement.dataset.first"))
+        self.assertLess(first["answered"], first["started"])  # It was there before the program was.
+        other = self.browser("#ranks=9")
+        first = json.loads(other.run("document.documentElement.dataset.first"))
+        self.assertLess(first["started"], first["answered"])
+        self.assertIn("9 ranks", other.run(self.VERDICT))
 
     SETTLED = "new Promise((done) => setTimeout(done, 400))"
     VERDICT = "document.querySelector('#verdict p').textContent"
@@ -188,14 +237,28 @@ class Page(unittest.TestCase):
         policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page).group(1)
         self.assertNotIn("unsafe-inline", policy)
         self.assertNotIn("'unsafe-eval'", policy)
-        self.assertEqual(policy.count("sha256-"), 4)
+        self.assertEqual(policy.count("sha256-"), 5)
+
+    def test_axe_finds_nothing(self):
+        browser = browser_for(self)
+        if not AXE.exists():
+            self.skipTest("no axe-core here (npm ci --prefix tests/cli/pages/axe; scripts/install-packages does it where npm is)")
+        for view in ("#machine=p4d.24xlarge&algorithms=naive%2Cring%2Cnative", "#machine=yaml&yaml=a", "#view=schedule&clock=30&shown=6", "#view=plan",
+                     "#view=check"):
+            browser.call("Page.navigate", url="about:blank")
+            browser.open(self.folder / "index.html", view)
+            browser.run(self.SETTLED)
+            for width in (1280, 320):
+                for scheme in ("light", "dark"):
+                    browser.look(width, scheme)
+                    PageCase.assert_clean(self, browser, f"{view} {width} {scheme}")
 
     def test_dark_and_narrow(self):
         pictures = {}
         for fragment in ("#machine=p4d.24xlarge&algorithms=naive%2Cring%2Cnative", "#view=schedule&clock=30&shown=6", "#view=plan"):
             browser = self.browser(fragment)
             browser.run(self.SETTLED)
-            for width, scheme in ((1280, "light"), (1280, "dark"), (320, "light")):
+            for width, scheme in ((1280, "light"), (1280, "dark"), (320, "light"), (320, "dark")):
                 browser.look(width, scheme)
                 self.assertLessEqual(browser.run("document.documentElement.scrollWidth"), width, fragment)
                 pictures[fragment.split("=")[1].split("&")[0], width, scheme] = browser.picture(whole=True)

@@ -17,7 +17,6 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 
 #include "common/file_descriptor.hpp"
@@ -28,7 +27,6 @@ namespace {
 
 namespace tcp = ::gloo::transport::tcp;
 using Clock = std::chrono::steady_clock;
-using Secret = std::array<char, 32>;
 
 /// So many of those who have connected and said nothing yet are kept; the one who waits longest goes first.
 constexpr std::size_t kMaxGuests = 16;
@@ -39,14 +37,6 @@ constexpr int kMaxPairs = 100;
 
 [[noreturn]] void throw_errno(const std::string& what) {
   throw ::gloo::IoException(fmt::format("{}: {}", what, errno_text()));
-}
-
-Secret make_secret() {
-  Secret secret;
-  if (::getrandom(secret.data(), secret.size(), 0) != static_cast<ssize_t>(secret.size())) {
-    throw_errno("no random bytes");
-  }
-  return secret;
 }
 
 int milliseconds_until(Clock::time_point end) {

@@ -8,6 +8,7 @@
 #include <sched.h>
 
 #include "common/units.hpp"
+#include "real/system/posix.hpp"
 #include "scenario/machine/execution_rules.hpp"
 
 /// What stands at the beginning of each rank's shared memory: its header, then a channel to each rank.
@@ -57,12 +58,12 @@ struct Channel {
 };
 
 struct RankHeader {
-  alignas(kApart) std::array<char, 16> secret;  ///< Stands in the rank's file in the meeting folder, too.
-  cpu_set_t cores;                              ///< On which the rank may run.
-  const std::byte* address;                     ///< Where this header lies in the rank's own memory.
-  std::atomic<std::uint32_t> joined;            ///< The rank has found all others.
-  std::atomic<std::uint32_t> left;              ///< The rank is of no more use.
-  std::atomic<std::uint32_t> reads_remotely;    ///< It may read the private memory of all others.
+  alignas(kApart) Secret secret;              ///< Stands in the rank's file in the meeting folder, too.
+  cpu_set_t cores;                            ///< On which the rank may run.
+  const std::byte* address;                   ///< Where this header lies in the rank's own memory.
+  std::atomic<std::uint32_t> joined;          ///< The rank has found all others.
+  std::atomic<std::uint32_t> left;            ///< The rank is of no more use.
+  std::atomic<std::uint32_t> reads_remotely;  ///< It may read the private memory of all others.
 
   alignas(
       kApart) std::atomic<std::uint32_t> doorbell;  ///< Changes for whoever sleeps on it: the rank itself.

@@ -7,24 +7,10 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/random.h>
 
 #include "common/error.hpp"
-#include "real/system/posix.hpp"
 
 namespace ringside {
-
-Secret make_secret() {
-  constexpr std::string_view kLetters = "0123456789abcdef";
-  Secret secret;
-  if (::getrandom(secret.data(), secret.size(), 0) != static_cast<ssize_t>(secret.size())) {
-    throw Error(ErrorKind::environment, fmt::format("there are no random numbers here: {}", errno_text()));
-  }
-  for (char& letter : secret) {
-    letter = kLetters[static_cast<unsigned char>(letter) % kLetters.size()];
-  }
-  return secret;
-}
 
 ShmMeeting::ShmMeeting(const std::string& rendezvous, std::string group) : group_(std::move(group)) {
   constexpr std::string_view kFile = "file://";

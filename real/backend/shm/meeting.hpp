@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <filesystem>
 #include <string>
@@ -9,12 +8,10 @@
 
 #include "common/file_descriptor.hpp"
 #include "common/units.hpp"
+#include "real/system/posix.hpp"
 
 /// How processes that know one folder find each other's shared memory.
 namespace ringside {
-
-using Secret = std::array<char, 16>;
-Secret make_secret();
 
 /// What a rank tells the others.
 struct RankAddress {
