@@ -312,9 +312,9 @@ int messages_at_once(std::span<const ProbeSample> samples, BetweenNodes& between
   const double together = per_node * bytes / std::max(longest.value - before.value, longest.value / 1e3);
   const double alone = between.bandwidth.value;
   if (together < alone) {
-    // Both ways at once each way is slower than alone: a schedule is of either kind, or between.
+    // Both ways at once each way is slower than alone: a schedule may be of either kind.
     const Interval<double> own = between.bandwidth_interval.value_or(Interval<double>{alone, alone, alone});
-    between.bandwidth.value = std::sqrt(together * alone);
+    between.bandwidth.value = together;
     between.bandwidth_interval = {.low = std::min(own.low, together),
                                   .typical = between.bandwidth.value,
                                   .high = std::max(own.high, alone)};

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,7 +27,7 @@ namespace {
 
 struct PredictFlags {
   std::string scenario;
-  std::optional<bool> charts = {};
+  bool charts = false;
   bool report = false;
   bool explain = false;
   std::vector<std::string> sweeps;
@@ -89,7 +88,7 @@ void run(const CLI::App& command, PredictFlags& flags, const CommonOptions& comm
     if (sweep.unwritable) {
       throw *sweep.unwritable;
     }
-    if (flags.charts.value_or(true)) {
+    if (flags.charts || command.count("--charts") == 0) {
       draw_sweep(sweep, common, progress);
     }
     if (flags.report) {
@@ -107,7 +106,7 @@ void run(const CLI::App& command, PredictFlags& flags, const CommonOptions& comm
   if (flags.explain && common.format == OutputFormat::table) {
     print_lines(class_sentences(study.points));
   }
-  if (flags.charts.value_or(false) && !study.unwritable) {
+  if (flags.charts && !study.unwritable) {
     draw_points(study, study::speedup_grid(study), common, progress);
   }
   if (flags.report) {

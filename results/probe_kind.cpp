@@ -78,7 +78,8 @@ constexpr auto kTable = std::to_array<ProbeKindRow>({
      .retired_key = "reductions"},
     {.kind = ProbeKind::reducing_exchange,
      .name = "reducing_exchange",
-     .measures = "a neighbour exchange whose messages are reduced while they arrive, two in a row from 3 ranks",
+     .measures =
+         "a neighbour exchange whose messages are reduced while they arrive, two in a row from 3 ranks",
      .all = true,
      .on_arrival = true,
      .by_ranks = true},

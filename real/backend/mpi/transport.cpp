@@ -1,6 +1,4 @@
 #include <algorithm>
-#include <chrono>
-#include <thread>
 
 #include <fmt/format.h>
 #include <sched.h>
@@ -15,17 +13,6 @@ using Clock = std::chrono::steady_clock;
 /// Messages between ranks with cores of their own have come by then; afterwards others get the core as well.
 constexpr int kTestsBeforeYielding = 20;
 constexpr int kTestsBetweenLooks = 64;
-/// Who yields and comes back so late shares its core: it sleeps, so that those that work get on.
-constexpr std::chrono::microseconds kLongYield{10};
-constexpr std::chrono::microseconds kNap{20};
-
-void let_others_run() {
-  const Clock::time_point begin = Clock::now();
-  ::sched_yield();
-  if (Clock::now() - begin > kLongYield) {
-    std::this_thread::sleep_for(kNap);
-  }
-}
 
 struct Waiting {
   MpiLibrary& library;
@@ -58,7 +45,7 @@ class MpiTransfer final : public Transfer {
       require(waiting_.library.test(request_, finished));
       started_ = !finished;
       if (started_ && tests >= kTestsBeforeYielding) {
-        let_others_run();
+        ::sched_yield();
         if (tests % kTestsBetweenLooks == 0) {
           end = look(end);
         }
