@@ -138,8 +138,11 @@ class Mpi(RingsideCase):
 
     def test_compare_probes_and_predicts_over_mpi(self):
         file = self.scenario(2, "ring, recursive_doubling, native", sizes="1 KiB, 256 KiB")
-        result = self.run_ranks(2, "compare", file, *QUICK, "--calibrate-time", "1 s", "--no-charts", "--output", "out")
-        self.assertEqual(result.returncode, 0, result.stderr)
+        for seconds in (1, 4, 15):  # Beside other load short probes contradict each other, and nothing is predicted.
+            result = self.run_ranks(2, "compare", file, *QUICK, "--calibrate-time", f"{seconds} s", "--no-charts", "--output", "out")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            if (self.folder / "out" / "machine.yaml").exists():
+                break
         machine = (self.folder / "out" / "machine.yaml").read_text()
         self.assertIn('backend: "mpi"', machine)
         self.assertRegex(machine, r'mpi: "(Open MPI v|MPICH )')
