@@ -56,7 +56,7 @@ class Run {
   /// Whether a page is open that does not know yet that the run is over.
   bool somebody_waits() {
     const std::lock_guard lock(mutex_);
-    return !knows_ && std::chrono::steady_clock::now() - asked_ < std::chrono::seconds(3);
+    return !knows_ && std::chrono::steady_clock::now() - asked_ < std::chrono::seconds(6);
   }
 
  private:
