@@ -54,18 +54,23 @@ TEST(Sweep, OfEqualAlgorithmsNoneWins) {
 TEST(Sweep, AKeyThatChangesNoPredictionIsRefused) {
   Workspace workspace;
   const auto file = workspace.write("a.yaml",
-                                    "name: a\nalgorithms: [ring]\nranks: 8\nmessage_sizes: [8 MB]\n"
-                                    "machine: p4d.24xlarge\n");
-  const auto refusal = [&](const std::string& keys) -> std::string {
+                                    "name: a\nalgorithms: [ring]\nranks: 16\nmessage_sizes: [8 MB]\n"
+                                    "machine:\n  nodes: 2\n  gpus_per_node: 8\n"
+                                    "  intra: {kind: custom, latency: 1 us, bandwidth: 100 GB/s}\n"
+                                    "  inter: {kind: custom, latency: 10 us, bandwidth: 10 GB/s}\n");
+  const auto refusal = [&](const std::vector<std::string>& keys) -> std::string {
     try {
-      sweep({keys}, {.scenario = read_scenario(file)}, workspace.invocation(), workspace.observer());
+      sweep(keys, {.scenario = read_scenario(file)}, workspace.invocation(), workspace.observer());
     } catch (const Error& error) {
       return error.what();
     }
     return "";
   };
-  EXPECT_THAT(refusal("inter.nics=1,2,4"), HasSubstr("sweep inter.nics: changes no prediction here"));
-  EXPECT_EQ(refusal("intra.bandwidth=100GB/s,200GB/s"), "");
+  EXPECT_THAT(refusal({"ranks=8", "inter.bandwidth=1GB/s,2GB/s"}),
+              HasSubstr("sweep inter.bandwidth: changes no prediction here"))
+      << "on the first node";
+  EXPECT_EQ(refusal({"inter.bandwidth=1GB/s,2GB/s"}), "");
+  EXPECT_EQ(refusal({"ranks=8,16", "inter.bandwidth=1GB/s,2GB/s"}), "") << "some of them";
 }
 
 TEST(Sweep, SizesAreWholeElementsAndRanksAtLeastOne) {
