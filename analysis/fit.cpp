@@ -313,7 +313,7 @@ int messages_at_once(std::span<const ProbeSample> samples, BetweenNodes& between
   const double alone = between.bandwidth.value;
   if (together < alone) {
     // Both ways at once each way is slower than alone: a schedule may be of either kind.
-    const Interval<double> own = between.bandwidth_interval.value_or(Interval<double>{alone, alone, alone});
+    const Interval<double> own = between.bandwidth_interval.value_or(Interval<double>::exactly(alone));
     between.bandwidth.value = together;
     between.bandwidth_interval = {.low = std::min(own.low, together),
                                   .typical = between.bandwidth.value,

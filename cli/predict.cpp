@@ -131,7 +131,8 @@ void add_predict(CLI::App& app, CommonOptions& common) {
                      "auto, closed_form, replay or flow; auto takes flow if there is contention")
       ->default_str("auto");
   command->add_flag("--force", request.force, "Simulate even if that takes very long");
-  command->add_flag("--charts,!--no-charts", flags->charts, "Draw charts as well; a sweep is drawn anyway");
+  command->add_flag("--charts,!--no-charts", flags->charts,
+                    "Draw charts as well, as sweeps do by themselves");
   add_report_flag(*command, flags->report);
   command->add_flag(
       "--explain", flags->explain,

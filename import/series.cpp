@@ -112,12 +112,14 @@ void add_series(std::vector<TableRows> tables, std::string_view name, const Impo
                 ReadLog& log) {
   SkippedRows skipped;
   std::vector<SeriesRows> all;
+  std::optional<int> own_ranks;
   for (TableRows& table : tables) {
-    if (const auto own = other_ranks(table, defaults)) {
-      log.import.notes.push_back(
-          fmt::format("the file itself says {} ranks, so {} is not used", *own, *defaults.ranks));
-    }
+    own_ranks = own_ranks ? own_ranks : other_ranks(table, defaults);
     add_series_of(std::move(table), name, defaults, all, skipped);
+  }
+  if (own_ranks) {
+    log.import.notes.push_back(
+        fmt::format("the file itself says {} ranks, so {} is not used", *own_ranks, *defaults.ranks));
   }
   const auto sentences = skipped.sentences();
   log.import.notes.insert(log.import.notes.end(), sentences.begin(), sentences.end());

@@ -34,32 +34,6 @@ struct Case {
   std::vector<Bytes> sizes;
 };
 
-int whole_number(const std::string& key, const std::string& text) {
-  const std::optional<int> value = parse_number<int>(text);
-  if (!value || *value < 1 || *value > kMaxRanks) {
-    throw KeyError(
-        fmt::format("sweep {}={}: '{}' is not a whole number from 1 to {}", key, text, text, kMaxRanks));
-  }
-  return *value;
-}
-
-/// A size that is listed holds whole elements; the steps of a range are taken to as many as they hold.
-Bytes size_of_message(const std::string& text, bool step_of_range, DataType dtype) {
-  Bytes size;
-  try {
-    size = parse_bytes(text);
-  } catch (const Error& error) {
-    throw KeyError(fmt::format("sweep bytes={}: {}", text, error.what()));
-  }
-  const auto element = static_cast<std::int64_t>(size_of(dtype));
-  const Bytes whole{size.value / element * element};
-  if (whole != size && !(step_of_range && whole.value > 0)) {
-    throw KeyError(
-        fmt::format("sweep bytes={}: is no whole number of {} ({} bytes each)", text, name(dtype), element));
-  }
-  return whole;
-}
-
 Case case_of(const SweepStudy& study, const std::vector<std::string>& values) {
   Case result = {.values = values,
                  .machine = study.machine,
@@ -165,21 +139,26 @@ void require_use_of_known(const SweepStudy& study, const NativeChoices& choices)
   }
 }
 
-/// A key that changes no prediction bears on nothing here.
+/// Whether some prediction differs where nothing but this sweep's value does.
+bool has_effect(const SweepStudy& study, std::size_t sweep) {
+  std::map<std::vector<std::string>, double> first;
+  for (const SweepCell& cell : study.cells) {
+    for (const Point& point : cell.points) {
+      std::vector<std::string> others = cell.values;
+      others[sweep] = fmt::format("{} {} {}", point.key.algorithm, cell.ranks, cell.bytes.value);
+      const double seconds = point.predicted->seconds.value;
+      if (first.try_emplace(std::move(others), seconds).first->second != seconds) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 void require_effect(const SweepStudy& study) {
   for (std::size_t i = 0; i < study.sweeps.size() && !study.ranks_follow(); ++i) {
     const std::string& key = study.sweeps[i].key;
-    std::map<std::vector<std::string>, double> first;
-    bool differs = false;
-    for (const SweepCell& cell : study.cells) {
-      for (const Point& point : cell.points) {
-        std::vector<std::string> others = cell.values;
-        others[i] = fmt::format("{} {} {}", point.key.algorithm, cell.ranks, cell.bytes.value);
-        const double seconds = point.predicted->seconds.value;
-        differs = differs || first.try_emplace(std::move(others), seconds).first->second != seconds;
-      }
-    }
-    if (!differs && study.sweeps[i].values.size() > 1 && key != "ranks" && key != "bytes") {
+    if (study.sweeps[i].values.size() > 1 && key != "ranks" && key != "bytes" && !has_effect(study, i)) {
       throw KeyError(fmt::format("sweep {}: changes no prediction here", key));
     }
   }

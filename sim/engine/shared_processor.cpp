@@ -224,13 +224,14 @@ Activities::Id ProcessorSharing::begin(const Work& work) {
   const auto bytes = static_cast<double>(work.bytes);
   const double slowdown = transfer_slowdown(network_, work.source, work.target);
   // In memory it does not matter that a receive is posted, and what is reduced was probed in later rounds.
-  const bool later_copy = work.receiver == Receiver::ready && curves_.through_memory();
-  UnderWay activity = {.source = work.source,
-                       .target = work.target,
-                       .bytes = work.bytes,
-                       .receiver = work.reduces ? Receiver::fresh
-                                   : later_copy ? Receiver::in_turn
-                                                : work.receiver};
+  Receiver receiver = work.receiver;
+  if (work.reduces) {
+    receiver = Receiver::fresh;
+  } else if (receiver == Receiver::ready && curves_.through_memory()) {
+    receiver = Receiver::in_turn;
+  }
+  UnderWay activity = {
+      .source = work.source, .target = work.target, .bytes = work.bytes, .receiver = receiver};
   if (work.kind != WorkKind::transfer) {
     activity.id = activities_.begin(slowdown * curves_.reduction(bytes));
     ++num_reductions_;

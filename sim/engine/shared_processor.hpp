@@ -27,8 +27,8 @@
 ///   γ(r, b)  seconds per byte of each of r reductions of b bytes at once; the curves, straight lines
 ///            between the measured r, in proportion beyond; constant beyond the ends of a curve.
 ///   ρ(b)     the time of a message that is reduced while it arrives over one that is copied: a reducing
-///            exchange over a neighbour exchange. Measured where messages go through memory; the message is
-///            complete when it has arrived, and t(b) becomes ρ(b)·t(b).
+///            exchange over a neighbour exchange. Measured where messages go through memory; such a message
+///            is complete when it has arrived, and t(b) becomes ρ(b)·t(b), in later rounds, too.
 ///   s(b)     seconds until the sender of a message alone may go on: measured, at most t(b).
 ///
 /// A transfer has t(b) seconds of work and progresses at 1/max(σ(m, b), φ(k, b)), where m is the number of

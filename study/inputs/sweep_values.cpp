@@ -8,9 +8,8 @@
 
 #include "common/error.hpp"
 #include "common/key_error.hpp"
-#include "common/names.hpp"
 #include "common/numbers.hpp"
-#include "common/units.hpp"
+#include "scenario/scenario.hpp"
 
 namespace ringside::study {
 namespace {
@@ -219,6 +218,31 @@ std::string readable(const std::string& value) {
     return format(parse_bytes(value));
   }
   return value.ends_with(" s") ? format(parse_seconds(value)) : value;
+}
+
+int whole_number(const std::string& key, const std::string& text) {
+  const std::optional<int> value = parse_number<int>(text);
+  if (!value || *value < 1 || *value > kMaxRanks) {
+    throw KeyError(
+        fmt::format("sweep {}={}: '{}' is not a whole number from 1 to {}", key, text, text, kMaxRanks));
+  }
+  return *value;
+}
+
+Bytes size_of_message(const std::string& text, bool step_of_range, DataType dtype) {
+  Bytes size;
+  try {
+    size = parse_bytes(text);
+  } catch (const Error& error) {
+    throw KeyError(fmt::format("sweep bytes={}: {}", text, error.what()));
+  }
+  const auto element = static_cast<std::int64_t>(size_of(dtype));
+  const Bytes whole{size.value / element * element};
+  if (whole != size && !(step_of_range && whole.value > 0)) {
+    throw KeyError(
+        fmt::format("sweep bytes={}: is no whole number of {} ({} bytes each)", text, name(dtype), element));
+  }
+  return whole;
 }
 
 }  // namespace ringside::study

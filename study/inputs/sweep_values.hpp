@@ -5,6 +5,9 @@
 #include <string_view>
 #include <vector>
 
+#include "common/names.hpp"
+#include "common/units.hpp"
+
 /// `--sweep KEY=FROM:TO:STEP`: one key of a scenario or machine over a range of values.
 namespace ringside::study {
 
@@ -24,6 +27,13 @@ std::string origin_of(const Sweep& sweep, const std::string& value);
 
 /// A value of a sweep as people read it: `5 GB/s` instead of `5000000000 B/s`.
 std::string readable(const std::string& value);
+
+/// The swept number of ranks or of ranks on a node. Throws KeyError.
+int whole_number(const std::string& key, const std::string& text);
+
+/// A size that is listed holds whole elements; the steps of a range are taken to as many as they hold. Throws
+/// KeyError.
+Bytes size_of_message(const std::string& text, bool step_of_range, DataType dtype);
 
 /// Throws Error{bad_input} with the nearest name for a sweep whose key is neither in `known` (whole paths
 /// such as `intra.bandwidth`) nor the last word of one. `what` says of what they are keys.
