@@ -24,6 +24,10 @@ struct ExecutionRules {
       {};  ///< A message of at most so many bytes has left its sender's memory as soon as it is sent.
 };
 
+/// The all_reduce that ranks on one machine have of their own is one exchange of whole messages up to so many
+/// bytes. More where ranks share cores and every wait costs them a change of processes.
+constexpr Bytes one_shot(bool shares_cores) { return {shares_cores ? 8 << 10 : 512}; }
+
 /// Where ranks work, as far as it decides how they run a schedule.
 enum class RankSite {
   gpu,           ///< On GPUs: all transfers of a round are one call, which ends when the last of them does.

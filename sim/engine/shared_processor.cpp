@@ -41,11 +41,20 @@ std::size_t segment_end(const std::vector<double>& points, double x) {
 
 ProcessorCurves::ProcessorCurves(const SharedProcessor& processor, SecondsPerByte reduction)
     : cores_(processor.cores), default_reduction_(reduction.value) {
-  // By ranks times messages: how many are under way at once.
+  // By ranks times messages: how many are under way at once. Of as many those of most ranks, which may have to
+  // share cores.
   std::map<ProbeKind, std::map<int, Samples>> by_kind;
+  std::map<std::pair<ProbeKind, int>, int> most_ranks;
   for (const Curve& curve : processor.curves) {
+    int& most = most_ranks[{curve.kind, curve.ranks * curve.messages}];
+    most = std::max(most, curve.ranks);
+  }
+  for (const Curve& curve : processor.curves) {
+    const int under_way = curve.ranks * curve.messages;
     for (const CurvePoint& point : curve.points) {
-      add(by_kind[curve.kind][curve.ranks * curve.messages], point);
+      if (curve.ranks == most_ranks[{curve.kind, under_way}]) {
+        add(by_kind[curve.kind][under_way], point);
+      }
     }
   }
   const auto only = [&](ProbeKind kind) {
@@ -117,16 +126,29 @@ double ProcessorCurves::reducing_share(double bytes) const {
 }
 
 std::optional<double> ProcessorCurves::two_shot(int ranks, double bytes) const {
-  if (reducing_.empty() || exchanges_.empty() || chained_.empty()) {
+  if (reducing_.empty() || exchanges_.empty()) {
     return std::nullopt;
   }
-  const Samples& reducing = reducing_.rbegin()->second;
+  const auto& [probed, exchange] = probed_for(exchanges_, ranks);
+  const bool share_cores = cores_ && ranks > *cores_;
+  const double turns = share_cores ? std::max(1.0, static_cast<double>(ranks) / probed) : 1;
+  const double meeting = time(exchange, 0);
+  if (bytes <= static_cast<double>(one_shot(share_cores).value)) {
+    return turns * (meeting + ranks / 2.0 * (time(exchange, bytes) - meeting));
+  }
+  const Samples& reducing = probed_for(reducing_, ranks).second;
   const double part = bytes / ranks;
   const double unbuffered = 2 * static_cast<double>(rules_of(RankSite::memory).buffered.value);
   const double size = std::max(part, unbuffered);
   const double per_byte = std::max(0.0, time(reducing, size) - reducing.values.front()) / size;
-  return time(exchanges_.rbegin()->second, 0) + time(chained_.rbegin()->second, 0) +
-         2 * ranks / kAccessesOfExchange * per_byte * part;
+  return turns * (2 * meeting + 2 * ranks / kAccessesOfExchange * per_byte * part);
+}
+
+/// The curve for so many at once, or the next; the last beyond.
+const std::pair<const int, ProcessorCurves::Samples>& ProcessorCurves::probed_for(
+    const std::map<int, Samples>& curves, int number) {
+  const auto found = curves.lower_bound(number);
+  return found == curves.end() ? *curves.rbegin() : *found;
 }
 
 double ProcessorCurves::reduction(double bytes) const {

@@ -51,9 +51,11 @@ class ProcessorCurves {
   double reducing_share(double bytes) const;  ///< ρ(b)
   bool through_memory() const { return !reducing_.empty(); }
   double reduction(double bytes) const;  ///< γ(1, b)·b, seconds
-  /// Seconds of an all_reduce in which each rank reads its part of all messages where they lie and writes
-  /// the sum there: two meetings, and per element as many reads and as many writes as there are ranks, each
-  /// in a third of a reducing exchange's time, for which nothing is buffered. None where that was not probed.
+  /// Seconds of the all_reduce that ranks on one machine have of their own. A meeting of all ranks is an empty
+  /// exchange. One shot is a meeting, and each rank copies and reads as many messages as there are ranks; an
+  /// exchange does so with two. Two shots are two meetings, and per element of a rank's part as many reads and
+  /// as many writes as there are ranks, each in a third of a reducing exchange's time, for which nothing is
+  /// buffered. More ranks than were probed take turns. None where that was not probed.
   std::optional<double> two_shot(int ranks, double bytes) const;
   double contention(int messages, double bytes, Receiver receiver = Receiver::fresh) const;  ///< σ(m, b)
   double fan_contention(int messages, double bytes) const;                                   ///< φ(k, b)
@@ -67,6 +69,7 @@ class ProcessorCurves {
   };
 
   static void add(Samples& curve, const CurvePoint& point);
+  static const std::pair<const int, Samples>& probed_for(const std::map<int, Samples>& curves, int number);
   static double interpolate(const Samples& curve, double bytes);
   static double time(const Samples& curve, double bytes);
   /// A message's time in chained exchanges among most ranks, over that in a neighbour exchange.

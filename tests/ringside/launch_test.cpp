@@ -118,7 +118,9 @@ TEST_P(Launch, ARankThatLeavesEarlyIsNamed) {
     }
   });
   EXPECT_EQ(error.kind, ErrorKind::peer_lost);
-  EXPECT_THAT(error.text, HasSubstr("rank 0 waited 300 ms to receive from rank 1"));
+  // Threads see at once that the other has ended.
+  EXPECT_THAT(error.text, AnyOf(HasSubstr("rank 0 waited 300 ms to receive from rank 1"),
+                                HasSubstr("rank 0 lost rank 1")));
 }
 
 TEST_P(Launch, MessagesOfDifferentSizesAreAnErrorWithBothSizes) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <cstring>
 #include <thread>
 
 #include <fmt/format.h>
@@ -62,7 +63,44 @@ ShmGroup::ShmGroup(const RankPlace& place)
       timeout_(place.timeout),
       memory_(std::make_shared<SharedMemory>(reserved_bytes(place.num_ranks))),
       peers_(static_cast<std::size_t>(place.num_ranks)) {
+  peers_[static_cast<std::size_t>(rank_)].reserved = memory_->reserved();
   meet(place);
+  choose_patience();
+}
+
+std::vector<std::shared_ptr<ShmGroup>> ShmGroup::of_threads(int num_ranks, milliseconds timeout) {
+  std::vector<std::shared_ptr<SharedMemory>> memory;
+  for (Rank rank = 0; rank < num_ranks; ++rank) {
+    memory.push_back(std::make_shared<SharedMemory>(reserved_bytes(num_ranks)));
+    RankHeader& header = header_in(memory.back()->reserved());
+    header.secret = make_secret();
+    header.cores = own_cores();
+    header.address = memory.back()->reserved();
+  }
+  std::vector<std::shared_ptr<ShmGroup>> groups;
+  for (Rank rank = 0; rank < num_ranks; ++rank) {
+    groups.push_back(std::shared_ptr<ShmGroup>(new ShmGroup(rank, memory, timeout)));
+  }
+  return groups;
+}
+
+ShmGroup::ShmGroup(Rank rank, const std::vector<std::shared_ptr<SharedMemory>>& memory, milliseconds timeout)
+    : rank_(rank),
+      num_ranks_(static_cast<int>(memory.size())),
+      timeout_(timeout),
+      memory_(memory[static_cast<std::size_t>(rank)]),
+      peers_(memory.size()),
+      of_one_process_(true) {
+  for (std::size_t peer = 0; peer < peers_.size(); ++peer) {
+    peers_[peer].reserved = memory[peer]->reserved();
+    peers_[peer].shared = memory[peer];
+    peers_[peer].id = ::getpid();
+  }
+  reads_remotely_ = can_read_all();
+  choose_patience();
+}
+
+void ShmGroup::choose_patience() {
   shares_cores_ = ranks_share_cores();
   spins_ = shares_cores_ ? kSpinsOnSharedCore : kSpinsOnOwnCore;
   yields_ = shares_cores_ ? kYieldsOnSharedCore : 0;
@@ -72,7 +110,7 @@ ShmGroup::~ShmGroup() {
   RankHeader& own = header(rank_);
   own.left.store(1);
   for (Rank peer = 0; peer < num_ranks_; ++peer) {
-    if (peer != rank_ && peers_[static_cast<std::size_t>(peer)].memory.reserved() != nullptr) {
+    if (peer != rank_ && reserved(peer) != nullptr) {
       wake(peer);
     }
   }
@@ -140,6 +178,7 @@ bool ShmGroup::find(const ShmMeeting& meeting, Rank peer, std::string& why) {
   }
   Peer& found = peers_[static_cast<std::size_t>(peer)];
   found.memory = std::move(memory);
+  found.reserved = found.memory.reserved();
   found.process = FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, address.process, 0)));
   found.id = address.process;
   return true;
@@ -177,6 +216,10 @@ bool ShmGroup::ranks_share_cores() {
 }
 
 void ShmGroup::read_remotely(Rank source, std::uint64_t address, std::span<std::byte> target) {
+  if (of_one_process_ && !reads_remotely_ && !target.empty()) {
+    std::memcpy(target.data(), reinterpret_cast<const void*>(address), target.size());
+    return;
+  }
   while (!target.empty()) {
     const iovec here = {.iov_base = target.data(), .iov_len = target.size()};
     const iovec there = {.iov_base = reinterpret_cast<void*>(address), .iov_len = target.size()};

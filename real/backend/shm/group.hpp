@@ -38,6 +38,8 @@ class ShmGroup {
   /// Meets all others in the folder of the rendezvous. Throws Error{environment} when the folder or the
   /// memory of another rank cannot be used, and Error{peer_lost} when the others do not come in time.
   explicit ShmGroup(const RankPlace& place);
+  /// All ranks of a group whose ranks are threads of this process, by rank: they need not meet.
+  static std::vector<std::shared_ptr<ShmGroup>> of_threads(int num_ranks, std::chrono::milliseconds timeout);
   /// The others hear that this rank is gone.
   ~ShmGroup();
   ShmGroup(const ShmGroup&) = delete;
@@ -47,6 +49,9 @@ class ShmGroup {
   /// Number of a collective of this backend's own: 1 is the first.
   std::uint64_t next_collective() { return ++collectives_; }
   int num_ranks() const { return num_ranks_; }
+  /// Whether ranks are threads. Each of their messages is read where it lies: the library promises that a
+  /// send waits for its receive.
+  bool of_one_process() const { return of_one_process_; }
   /// Whether more ranks than cores work on some cores; the same at all ranks.
   bool shares_cores() const { return shares_cores_; }
   SharedMemory& memory() { return *memory_; }
@@ -56,8 +61,8 @@ class ShmGroup {
   Channel& channel(Rank source, Rank target) { return channel_in(reserved(source), target); }
   PeerMemory& peer(Rank rank) { return peers_[static_cast<std::size_t>(rank)].memory; }
 
-  /// Whether every rank may read the private memory of every other (process_vm_readv).
-  bool reads_remotely() const { return reads_remotely_; }
+  /// Whether every rank may read the private memory of every other (process_vm_readv, or its own process's).
+  bool reads_remotely() const { return of_one_process_ || reads_remotely_; }
   /// Copies from the private memory of `source`. Throws PeerLost when it is gone.
   void read_remotely(Rank source, std::uint64_t address, std::span<std::byte> target);
 
@@ -70,18 +75,22 @@ class ShmGroup {
 
  private:
   struct Peer {
-    PeerMemory memory;
-    FileDescriptor process;  ///< Tells when its process has ended (pidfd_open(2)).
+    std::byte* reserved = nullptr;         ///< The beginning of its memory.
+    std::shared_ptr<SharedMemory> shared;  ///< Keeps that of a thread of this process.
+    PeerMemory memory;                     ///< That of another process.
+    FileDescriptor process;                ///< Tells when its process has ended (pidfd_open(2)).
     pid_t id = 0;
   };
 
-  std::byte* reserved(Rank rank) {
-    return rank == rank_ ? memory_->reserved() : peers_[static_cast<std::size_t>(rank)].memory.reserved();
-  }
+  ShmGroup(Rank rank, const std::vector<std::shared_ptr<SharedMemory>>& memory,
+           std::chrono::milliseconds timeout);
+
+  std::byte* reserved(Rank rank) { return peers_[static_cast<std::size_t>(rank)].reserved; }
   void meet(const RankPlace& place);
   bool find(const ShmMeeting& meeting, Rank peer, std::string& why);
   bool can_read_all();
   bool ranks_share_cores();
+  void choose_patience();
   bool gone(Rank peer);
   void sleep(const Waiting& waiting, Condition& condition);
 
@@ -91,6 +100,7 @@ class ShmGroup {
   std::shared_ptr<SharedMemory> memory_;
   std::vector<Peer> peers_;
   bool reads_remotely_ = false;
+  bool of_one_process_ = false;
   bool shares_cores_ = false;
   int spins_ = 0;
   int yields_ = 0;

@@ -28,10 +28,6 @@ inline constexpr std::size_t kBuffered = 16 << 10;
 static_assert(Bytes{kBuffered} == rules_of(RankSite::memory).buffered, "predictions assume it");
 /// What fits into the line that announces the message.
 inline constexpr std::size_t kInline = 32;
-/// A collective of this backend's own up to so many bytes is one exchange of whole messages through these
-/// slots: more where ranks share cores and every wait costs them a change of processes.
-inline constexpr std::size_t kOneShot = 512;
-inline constexpr std::size_t kOneShotOnSharedCores = 8 << 10;
 
 enum class MessageKind : std::uint32_t {
   inlined,   ///< Stands in the announcement.
@@ -72,7 +68,7 @@ struct RankHeader {
   /// How far the rank has come in collectives of this backend's own (native.cpp).
   alignas(kApart) std::atomic<std::uint64_t> stage;
   std::uint64_t place;  ///< Where in its shared memory its message lies then.
-  alignas(kApart) std::array<std::array<std::byte, kOneShotOnSharedCores>, 2> one_shot;
+  alignas(kApart) std::array<std::array<std::byte, one_shot(true).value>, 2> one_shot_slots;
 };
 
 constexpr std::int64_t reserved_bytes(int num_ranks) {

@@ -32,7 +32,7 @@ class ShmAllReduce {
   ShmAllReduce(std::shared_ptr<ShmGroup> group, const CollectiveCall& call, std::span<std::byte> message,
                Progress* progress)
       : group_(std::move(group)), call_(call), message_(message), progress_(progress) {
-    one_shot_ = message.size() <= (group_->shares_cores() ? kOneShotOnSharedCores : kOneShot);
+    one_shot_ = bytes() <= one_shot(group_->shares_cores()).value;
     if (!one_shot_ && group_->memory().offset_of(message) < 0) {
       shared_ = {group_->memory().take(static_cast<std::int64_t>(message.size())),
                  [memory = group_->shared()](std::byte* data) { memory->give_back(data); }};
@@ -80,7 +80,7 @@ class ShmAllReduce {
   }
 
   std::byte* slot(Rank rank, std::uint64_t number) {
-    return group_->header(rank).one_shot[number % 2].data();
+    return group_->header(rank).one_shot_slots[number % 2].data();
   }
 
   /// One rank alone reads and writes a part, from when all have come until it is done.

@@ -106,8 +106,9 @@ class ShmTransport final : public Transport {
             [memory = group_->shared()](std::byte* data) { memory->give_back(data); }};
   }
   bool leaves_at_once(std::span<const std::byte> memory) const override {
-    return memory.size() <= kBuffered ||
-           (group_->memory().offset_of(memory) < 0 && !group_->reads_remotely());
+    return !group_->of_one_process() &&
+           (memory.size() <= kBuffered ||
+            (group_->memory().offset_of(memory) < 0 && !group_->reads_remotely()));
   }
 
   /// A copy that stands for a message is not given back before it has been taken, also when its send is gone.
@@ -197,11 +198,11 @@ class ShmTransport final : public Transport {
 ShmSend::ShmSend(ShmTransport& transport, Rank target, std::span<const std::byte> memory)
     : transport_(transport), target_(target), memory_(memory) {
   ShmGroup& group = transport.group();
-  if (memory.size() <= kBuffered) {
+  if (!group.of_one_process() && memory.size() <= kBuffered) {
     kind_ = memory.size() <= kInline ? MessageKind::inlined : MessageKind::buffered;
     return;
   }
-  std::int64_t offset = group.memory().offset_of(memory);
+  std::int64_t offset = group.of_one_process() ? -1 : group.memory().offset_of(memory);
   lies_ = offset >= 0 || group.reads_remotely();
   if (offset < 0 && lies_) {
     kind_ = MessageKind::remote;

@@ -9,9 +9,9 @@
 
 namespace ringside {
 
-/// Runs `body` once per rank, each in a thread of its own, over a transport that copies from memory to
-/// memory. Joins all threads, then rethrows what the first failing rank threw; the others lose their peer at
-/// once. For tests of everything that needs ranks but no network.
+/// Runs `body` once per rank, each in a thread of its own, over the transport of the shm backend. Joins all
+/// threads, then rethrows what the first failing rank threw; the others lose their peer at once. For tests of
+/// everything that needs ranks but no processes.
 void run_as_threads(int num_ranks, std::chrono::milliseconds timeout,
                     const std::function<void(std::unique_ptr<Transport>)>& body);
 

@@ -52,17 +52,31 @@ Network shared_processor(int num_ranks, SharedProcessor processor = two_cores())
   return network;
 }
 
-TEST(ProcessorCurves, TwoShotsInPlaceAreTwoMeetingsAndReadsAndWritesOfEveryRank) {
+TEST(ProcessorCurves, AnAllReduceInPlaceIsOneMeetingOrTwo) {
   SharedProcessor processor = two_cores();
   EXPECT_FALSE(ProcessorCurves(processor, {}).two_shot(4, 1e6)) << "not probed";
   points(processor, ProbeKind::reducing_exchange, 4) = {
       {{1'000}, 1e-5}, {{32'768}, 5e-5}, {{101'000}, 1.1e-4}};
-  points(processor, ProbeKind::chained_exchange, 4) = {{{1'000}, 2e-5}};
   const ProcessorCurves curves(processor, {});
-  // 4e-5 and 2e-5 to meet; four reads and four writes where an exchange makes three in 1e-4.
-  EXPECT_NEAR(curves.two_shot(4, 404'000).value(), 6e-5 + 8.0 / 3 * 1e-4, 1e-9);
-  EXPECT_NEAR(curves.two_shot(4, 32'768).value(), 6e-5 + 8.0 / 3 * 4e-5 / 4, 1e-9)
+  // 4e-5 to meet, twice; four reads and four writes where an exchange makes three in 1e-4.
+  EXPECT_NEAR(curves.two_shot(4, 404'000).value(), 8e-5 + 8.0 / 3 * 1e-4, 1e-9);
+  EXPECT_NEAR(curves.two_shot(4, 32'768).value(), 8e-5 + 8.0 / 3 * 4e-5 / 4, 1e-9)
       << "in proportion below what is buffered";
+  EXPECT_NEAR(curves.two_shot(8, 808'000).value(), 2 * (8e-5 + 16.0 / 3 * 1e-4), 1e-9)
+      << "two rounds of turns";
+  const double exchange = 4e-5 * std::sqrt(8);
+  EXPECT_NEAR(curves.two_shot(4, 8'000).value(), 4e-5 + 2 * (exchange - 4e-5), 1e-9)
+      << "one shot where ranks share cores";
+  EXPECT_NEAR(curves.two_shot(2, 500).value(), 1.5e-5, 1e-9) << "one shot on own cores";
+}
+
+TEST(ProcessorCurves, MoreRanksCountBeforeMoreMessages) {
+  SharedProcessor processor = two_cores();
+  const double alone = ProcessorCurves(processor, {}).contention(4, 10'000);
+  processor.curves.push_back({.kind = ProbeKind::neighbour_exchange, .ranks = 2, .messages = 2});
+  processor.curves.back().points = {{{2'000}, 1e-5}, {{10'000}, 1e-5}, {{50'000}, 1e-5}};
+  EXPECT_EQ(ProcessorCurves(processor, {}).contention(4, 10'000), alone)
+      << "two ranks with two messages each have a core each";
 }
 
 TEST(ProcessorCurves, TransfersFollowTheMeasuredCurve) {

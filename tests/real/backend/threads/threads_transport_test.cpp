@@ -3,6 +3,7 @@
 #include <chrono>
 #include <optional>
 #include <stdexcept>
+#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -57,6 +58,8 @@ TEST(ThreadsTransport, LostPeerBecomesAnErrorNotAHang) {
         const auto receive = transport->make_receive(1, std::span(&byte, 1));
         receive->start();
         receive->wait();
+      } else {
+        std::this_thread::sleep_for(500ms);
       }
     });
   });
