@@ -36,10 +36,10 @@ bool chunks_are_even(int num_ranks) { return std::bit_width(static_cast<unsigned
 /// Several messages at once among all ranks need much memory.
 constexpr Bytes kLargestOfSeveral = {8LL << 20};
 
-/// smallest, ×4, ×4, …, `between` where it is, and `largest` itself.
-std::vector<Bytes> sizes(std::int64_t smallest, Bytes between, Bytes largest) {
+/// smallest, ×4, ×4, …, `between` where it is, and `largest` itself. From `dense` on ×2.
+std::vector<Bytes> sizes(std::int64_t smallest, Bytes between, Bytes dense, Bytes largest) {
   std::vector<Bytes> result;
-  for (std::int64_t size = smallest; size < largest.value; size *= 4) {
+  for (std::int64_t size = smallest; size < largest.value; size *= size < dense.value ? 4 : 2) {
     if (size > between.value && size / 4 < between.value && between < largest) {
       result.push_back(between);
     }
@@ -69,8 +69,10 @@ ProbeGroup group_of(int num_ranks, bool pairs, bool everybody, Bytes max_bytes, 
                                                    : largest;
       }
       const int factor = in_memory && row.by_ranks && chunks_are_even(ranks) ? 2 : 1;
-      for (const Bytes size :
-           messages > 0 ? sizes(factor * row.smallest.value, between, largest) : std::vector<Bytes>{}) {
+      // Two ranks send each other whole messages and halves of them; caches end in between.
+      const Bytes dense = in_memory && ranks == 2 && messages <= 1 ? between : largest;
+      for (const Bytes size : messages > 0 ? sizes(factor * row.smallest.value, between, dense, largest)
+                                           : std::vector<Bytes>{}) {
         group.keys.push_back({.kind = row.kind, .ranks = ranks, .bytes = size, .messages = messages});
       }
     }

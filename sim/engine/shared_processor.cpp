@@ -41,8 +41,8 @@ std::size_t segment_end(const std::vector<double>& points, double x) {
 
 ProcessorCurves::ProcessorCurves(const SharedProcessor& processor, SecondsPerByte reduction)
     : cores_(processor.cores), default_reduction_(reduction.value) {
-  // By ranks times messages: how many are under way at once. Of as many those of most ranks, which may have to
-  // share cores.
+  // By ranks times messages: how many are under way at once. Of equal ones that of most ranks, which may
+  // have to share cores.
   std::map<ProbeKind, std::map<int, Samples>> by_kind;
   std::map<std::pair<ProbeKind, int>, int> most_ranks;
   for (const Curve& curve : processor.curves) {

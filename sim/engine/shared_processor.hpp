@@ -51,11 +51,12 @@ class ProcessorCurves {
   double reducing_share(double bytes) const;  ///< ρ(b)
   bool through_memory() const { return !reducing_.empty(); }
   double reduction(double bytes) const;  ///< γ(1, b)·b, seconds
-  /// Seconds of the all_reduce that ranks on one machine have of their own. A meeting of all ranks is an empty
+  /// Seconds of the all_reduce that ranks on one machine have of their own. A meeting of all is an empty
   /// exchange. One shot is a meeting, and each rank copies and reads as many messages as there are ranks; an
-  /// exchange does so with two. Two shots are two meetings, and per element of a rank's part as many reads and
-  /// as many writes as there are ranks, each in a third of a reducing exchange's time, for which nothing is
-  /// buffered. More ranks than were probed take turns. None where that was not probed.
+  /// exchange does so with two. Two shots are two meetings, and per element of a rank's part as many reads
+  /// and as many writes as there are ranks, each in a third of a reducing exchange's time, for which nothing
+  /// is buffered. Cores that more ranks share than were probed take longer in proportion. None where that
+  /// was not probed.
   std::optional<double> two_shot(int ranks, double bytes) const;
   double contention(int messages, double bytes, Receiver receiver = Receiver::fresh) const;  ///< σ(m, b)
   double fan_contention(int messages, double bytes) const;                                   ///< φ(k, b)
