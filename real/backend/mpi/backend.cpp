@@ -87,7 +87,12 @@ RankBackend join(const RankPlace& place) {
   }
   RankBackend backend;
   backend.backend = Backend::mpi;
-  backend.transport = make_mpi_transport(library, place.timeout, place.progress);
+  std::vector<bool> elsewhere;
+  deadline->within("MPI_Allgather", [&] {
+    elsewhere = ranks_elsewhere(library);
+    return 0;
+  });
+  backend.transport = make_mpi_transport(library, std::move(elsewhere), place.timeout, place.progress);
   backend.progress = place.progress;
   backend.waits_awake = true;
   backend.make_native = [&library, deadline](const CollectiveCall& call, std::span<std::byte> message) {

@@ -16,6 +16,9 @@ namespace ringside {
 
 enum class MpiSide { send, receive };
 
+/// Messages of a pair match in order among those of one tag.
+enum class MpiTag { whole, piece, ready };
+
 /// MPI of this process. Calls return MPI's error code, 0 = done.
 class MpiLibrary {
  public:
@@ -39,7 +42,7 @@ class MpiLibrary {
   /// `all` has room for as many characters from each rank as `own` has.
   virtual int all_gather(std::span<const char> own, std::span<char> all) = 0;
   /// Starts a message of at most INT_MAX bytes; a send only reads.
-  virtual int start(MpiSide side, Rank peer, std::span<std::byte> memory, Request& request) = 0;
+  virtual int start(MpiSide side, Rank peer, MpiTag tag, std::span<std::byte> memory, Request& request) = 0;
   virtual int test(Request& request, bool& finished) = 0;
   /// Gives up a request that is under way.
   virtual void forget(Request& request) = 0;

@@ -13,7 +13,7 @@
 namespace ringside {
 namespace {
 
-constexpr int kTag = 0;
+constexpr int kTag = static_cast<int>(MpiTag::whole);
 
 MPI_Request& of(MpiLibrary::Request& request) {
   static_assert(sizeof(MPI_Request) <= sizeof(request.room) &&
@@ -171,10 +171,12 @@ class LinkedMpi final : public MpiLibrary {
     return MPI_Allgather(own.data(), count, MPI_CHAR, all.data(), count, MPI_CHAR, ours_);
   }
 
-  int start(MpiSide side, Rank peer, std::span<std::byte> memory, Request& request) override {
+  int start(MpiSide side, Rank peer, MpiTag tag, std::span<std::byte> memory, Request& request) override {
     const int bytes = static_cast<int>(memory.size());
-    return side == MpiSide::send ? MPI_Isend(memory.data(), bytes, MPI_BYTE, peer, kTag, ours_, &of(request))
-                                 : MPI_Irecv(memory.data(), bytes, MPI_BYTE, peer, kTag, ours_, &of(request));
+    const int number = static_cast<int>(tag);
+    return side == MpiSide::send
+               ? MPI_Isend(memory.data(), bytes, MPI_BYTE, peer, number, ours_, &of(request))
+               : MPI_Irecv(memory.data(), bytes, MPI_BYTE, peer, number, ours_, &of(request));
   }
   int test(Request& request, bool& finished) override {
     int flag = 0;

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <memory>
 #include <thread>
+#include <vector>
 
 #include "real/backend/mpi/library.hpp"
 #include "real/execute/progress.hpp"
@@ -25,9 +26,13 @@ std::optional<std::string> started_alone(const StartedAs& started, MpiLibrary& l
 /// sentence that is the same at all of them; nothing where they can work together.
 std::optional<std::string> launch_fault(const StartedAs& started, MpiLibrary& library);
 
+/// By rank, whether it is on another machine than this one. Called by all ranks at once.
+std::vector<bool> ranks_elsewhere(MpiLibrary& library);
+
 /// Over MPI_Isend and MPI_Irecv. `library` is active and outlives the transport; `progress` may be null.
-std::unique_ptr<Transport> make_mpi_transport(MpiLibrary& library, std::chrono::milliseconds timeout,
-                                              Progress* progress);
+/// Long messages to and from ranks that are `elsewhere` travel in pieces (transport.cpp says why).
+std::unique_ptr<Transport> make_mpi_transport(MpiLibrary& library, std::vector<bool> elsewhere,
+                                              std::chrono::milliseconds timeout, Progress* progress);
 
 /// Calls of MPI that wait for other ranks cannot be interrupted: one that takes longer than `timeout` ends
 /// this process, with a sentence on standard error. Its launcher then ends the others.

@@ -1,3 +1,5 @@
+#include <array>
+#include <climits>
 #include <cstdlib>
 #include <string_view>
 #include <vector>
@@ -15,6 +17,20 @@ std::string alone(const StartedAs& started, MpiLibrary& library) {
       "asked {0}, found {0} times 1: each rank was started alone; with srun use --mpi=pmix, otherwise the "
       "mpirun of {1}, which this ringside was built with",
       started.num_ranks, library.version());
+}
+
+/// What each rank says, cut where it is long.
+std::vector<std::string> said_by_all(std::string own, MpiLibrary& library, int& error) {
+  constexpr std::size_t kLength = 128;
+  own.resize(kLength, ' ');
+  std::vector<char> all(kLength * static_cast<std::size_t>(library.num_ranks()));
+  error = library.all_gather(own, all);
+  std::vector<std::string> said;
+  for (std::size_t at = 0; at < all.size(); at += kLength) {
+    const std::string text(all.data() + at, kLength);
+    said.push_back(text.substr(0, text.find_last_not_of(' ') + 1));
+  }
+  return said;
 }
 
 }  // namespace
@@ -37,24 +53,31 @@ std::optional<std::string> launch_fault(const StartedAs& started, MpiLibrary& li
     return fmt::format("the launcher says that it started {} ranks, and MPI_COMM_WORLD has {}",
                        started.num_ranks, found);
   }
-  constexpr std::size_t kLength = 128;
-  std::string own = fmt::format("ringside {} with {}", RINGSIDE_VERSION, library.version());
-  own.resize(kLength, ' ');
-  std::vector<char> all(kLength * static_cast<std::size_t>(found));
-  if (const int error = library.all_gather(own, all)) {
+  int error = 0;
+  const std::vector<std::string> said =
+      said_by_all(fmt::format("ringside {} with {}", RINGSIDE_VERSION, library.version()), library, error);
+  if (error != 0) {
     return fmt::format("MPI cannot gather what the ranks run: {}", library.text_of(error));
   }
-  const auto said_by = [&](int rank) {
-    const std::string text(all.data() + static_cast<std::size_t>(rank) * kLength, kLength);
-    return text.substr(0, text.find_last_not_of(' ') + 1);
-  };
-  for (int rank = 1; rank < found; ++rank) {
-    if (said_by(rank) != said_by(0)) {
-      return fmt::format("rank 0 is {}, and rank {} is {}; install the same on all nodes", said_by(0), rank,
-                         said_by(rank));
+  for (std::size_t rank = 1; rank < said.size(); ++rank) {
+    if (said[rank] != said[0]) {
+      return fmt::format("rank 0 is {}, and rank {} is {}; install the same on all nodes", said[0], rank,
+                         said[rank]);
     }
   }
   return std::nullopt;
+}
+
+std::vector<bool> ranks_elsewhere(MpiLibrary& library) {
+  std::array<char, HOST_NAME_MAX + 1> host{};
+  ::gethostname(host.data(), host.size() - 1);
+  int error = 0;
+  const std::vector<std::string> hosts = said_by_all(host.data(), library, error);
+  std::vector<bool> elsewhere;
+  for (const std::string& other : hosts) {
+    elsewhere.push_back(error == 0 && other != hosts[static_cast<std::size_t>(library.rank())]);
+  }
+  return elsewhere;
 }
 
 }  // namespace ringside

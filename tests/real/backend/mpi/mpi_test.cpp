@@ -45,7 +45,8 @@ class ToldMpi final : public MpiLibrary {
     }
     return error;
   }
-  int start(MpiSide /*side*/, Rank /*peer*/, std::span<std::byte> /*memory*/, Request& /*request*/) override {
+  int start(MpiSide /*side*/, Rank /*peer*/, MpiTag /*tag*/, std::span<std::byte> /*memory*/,
+            Request& /*request*/) override {
     return 0;
   }
   int test(Request& /*request*/, bool& finished) override {
@@ -72,7 +73,7 @@ PeerLost lost_peer(Transfer& transfer) {
 
 TEST(MpiTransport, ADeadlineNamesThePeer) {
   ToldMpi library;
-  const auto transport = make_mpi_transport(library, 10ms, nullptr);
+  const auto transport = make_mpi_transport(library, {}, 10ms, nullptr);
   EXPECT_EQ(transport->num_ranks(), 3);
   std::array<std::byte, 8> memory{};
   {
@@ -91,7 +92,7 @@ TEST(MpiTransport, AnErrorOfMpiNamesThePeer) {
   ToldMpi library;
   library.error = 7;
   std::array<std::byte, 8> memory{};
-  const auto transport = make_mpi_transport(library, 10s, nullptr);
+  const auto transport = make_mpi_transport(library, {}, 10s, nullptr);
   const PeerLost lost = lost_peer(*transport->make_send(2, memory));
   EXPECT_EQ(lost.how(), PeerLost::How::gone);
   EXPECT_STREQ(lost.what(), "rank 1 lost rank 2: error 7");
@@ -102,7 +103,7 @@ TEST(MpiTransport, AMessageThatHasComeIsProgress) {
   library.tests_until_finished = 100;
   std::array<std::byte, 8> memory{};
   Progress progress;
-  const auto transport = make_mpi_transport(library, 10s, &progress);
+  const auto transport = make_mpi_transport(library, {}, 10s, &progress);
   const auto receive = transport->make_receive(0, memory);
   receive->start();
   receive->wait();
