@@ -298,35 +298,38 @@ std::vector<PairPoint> pair_matrix(std::span<const ProbeSample> samples) {
 
 namespace {
 
-/// How many messages of one node travel at the bandwidth of one: what all its ranks send to the next node at
-/// once, by the two longest messages, so that what comes before their bytes does not count.
-int messages_at_once(std::span<const ProbeSample> samples, BetweenNodes& between) {
+/// How far predictions over links between nodes are off, as a deviation of logarithms (docs/measuring.md).
+constexpr double kLinkDeviation = 0.07;
+
+/// What all ranks of a node send to the next node at once, both ways, in bytes per second: by the two longest
+/// messages, so that what comes before their bytes does not count. `alone` where that was not probed.
+double bandwidth_together(std::span<const ProbeSample> samples, double alone) {
   const std::vector<CurvePoint> points = points_of(ProbeKind::neighbour_exchange, samples);
   if (points.size() < 2) {
-    return 1;
+    return alone;
   }
   const CurvePoint& longest = points.back();
   const CurvePoint& before = points[points.size() - 2];
   const auto bytes = static_cast<double>(longest.bytes.value - before.bytes.value);
-  const int per_node = samples.front().key.second;
-  const double together = per_node * bytes / std::max(longest.value - before.value, longest.value / 1e3);
-  const double alone = between.bandwidth.value;
-  if (together < alone) {
-    // Both ways at once each way is slower than alone: a schedule may be of either kind.
-    const Interval<double> own = between.bandwidth_interval.value_or(Interval<double>::exactly(alone));
-    between.bandwidth.value = together;
-    between.bandwidth_interval = {.low = std::min(own.low, together),
-                                  .typical = between.bandwidth.value,
-                                  .high = std::max(own.high, alone)};
-    return 1;
-  }
-  return std::clamp(static_cast<int>(std::lround(together / alone)), 1, per_node);
+  return samples.front().key.second * bytes / std::max(longest.value - before.value, longest.value / 1e3);
 }
 
 BetweenNodes fit_between_nodes(std::span<const ProbeSample> samples) {
+  constexpr double kNormal90 = 1.645;
   BetweenNodes between;
   fit_latency_and_bandwidth(samples, between);
-  between.messages = messages_at_once(samples, between);
+  // Of the line, the latency: what links let pass at once makes short messages faster than their bandwidth.
+  const CurvePoint longest = points_of(ProbeKind::ping_pong, samples).back();
+  const double alone = static_cast<double>(longest.bytes.value) /
+                       std::max(longest.value - between.latency.value, longest.value / 2);
+  const double together = bandwidth_together(samples, alone);
+  // Where both ways at once each way is slower than alone, a schedule may be of either kind.
+  const double least = std::min(alone, together);
+  const double margin = std::exp(kNormal90 * kLinkDeviation);
+  between.bandwidth = {least};
+  between.bandwidth_interval = {.low = least / margin, .typical = least, .high = alone * margin};
+  between.messages =
+      std::clamp(static_cast<int>(std::lround(together / alone)), 1, samples.front().key.second);
   return between;
 }
 
