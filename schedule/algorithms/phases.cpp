@@ -117,17 +117,26 @@ void write_binomial_broadcast(const ScheduleRequest& request, std::int64_t step,
   }
 }
 
-Fold::Fold(int num_ranks) : levels_(bit_width(num_ranks) - 1), excess_(num_ranks - (1 << levels_)) {}
+Fold::Fold(int num_ranks, bool nearest_first)
+    : levels_(bit_width(num_ranks) - 1), excess_(num_ranks - (1 << levels_)), nearest_first_(nearest_first) {}
+
+Rank Fold::member(int index) const {
+  int place = nearest_first_ ? 0 : index;
+  for (int level = 0; nearest_first_ && level < levels_; ++level) {
+    place = 2 * place + (index >> level) % 2;  // The last bit of one is the first of the other.
+  }
+  return place < excess_ ? 2 * place + 1 : place + excess_;
+}
 
 void Fold::write_in(std::int32_t num_chunks, RoundWriter& round) const {
   for (int index = 0; index < excess_; ++index) {
-    round.reduce(member(index) - 1, member(index), 0, num_chunks);
+    round.reduce(2 * index, 2 * index + 1, 0, num_chunks);
   }
 }
 
 void Fold::write_out(std::int32_t num_chunks, RoundWriter& round) const {
   for (int index = 0; index < excess_; ++index) {
-    round.copy(member(index), member(index) - 1, 0, num_chunks);
+    round.copy(2 * index + 1, 2 * index, 0, num_chunks);
   }
 }
 

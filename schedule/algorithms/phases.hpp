@@ -63,12 +63,13 @@ void write_binomial_broadcast(const ScheduleRequest& request, std::int64_t step,
 /// odd ones stay and the even ones step aside. (R. Thakur, R. Rabenseifner, W. Gropp, 2005.)
 class Fold {
  public:
-  explicit Fold(int num_ranks);
+  explicit Fold(int num_ranks, bool nearest_first = false);
 
   int num_members() const { return 1 << levels_; }
   int excess() const { return excess_; }
   int levels() const { return levels_; }  ///< log₂ of num_members.
-  Rank member(int index) const { return index < excess_ ? 2 * index + 1 : index + excess_; }
+  /// `nearest_first`: those that the first step of a recursive halving brings together are neighbours.
+  Rank member(int index) const;
 
   /// Chunks [0, num_chunks) of the ranks that step aside are reduced into their neighbours.
   void write_in(std::int32_t num_chunks, RoundWriter& round) const;
@@ -78,6 +79,7 @@ class Fold {
  private:
   int levels_;
   int excess_;
+  bool nearest_first_;
 };
 
 /// Step 0 … levels−1 of a reduce_scatter of num_members chunks among the members by recursive halving: member

@@ -11,12 +11,12 @@ namespace ringside {
 namespace {
 
 /// Messages between ranks with cores of their own have come by then; afterwards others get the core as well.
-constexpr int kTestsBeforeYielding = 20;
+constexpr int kTestsBeforeYielding = 4;
 constexpr int kTestsBetweenLooks = 64;
 
 /// Between machines, longer messages travel in pieces of this size. Over TCP, Open MPI asks the receiver before
 /// it sends more than 64 KiB with its header. The answer waits behind all that the receiver is sending itself:
-/// the two directions of a link then take turns. Pieces need no answer. So that none comes where no receive
+/// a link then carries one direction at a time. Pieces need no answer. So that none comes where no receive
 /// waits, and fills memory there, their receiver says when it is ready.
 constexpr std::size_t kPiece = 60 << 10;
 /// What is ready waits behind so many pieces at most.

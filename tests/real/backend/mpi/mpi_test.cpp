@@ -1,7 +1,10 @@
 // What the mpi backend makes of MPI's answers, with a library that answers as it is told.
 // tests/cli/launchers/mpi_test.py runs a real one.
+#include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdint>
+#include <cstring>
 #include <map>
 #include <thread>
 #include <utility>
@@ -60,6 +63,66 @@ class ToldMpi final : public MpiLibrary {
   }
 };
 
+/// Rank 1 of three, whose messages end when they are told so.
+class RecordedMpi final : public MpiLibrary {
+ public:
+  struct Message {
+    MpiSide side;
+    Rank peer;
+    MpiTag tag;
+    std::size_t bytes;
+    bool finished = false;
+  };
+  std::vector<Message> started = {};
+
+  /// Ends what is under way with this tag.
+  void finish(MpiTag tag) {
+    for (Message& message : started) {
+      message.finished = message.finished || message.tag == tag;
+    }
+  }
+  std::size_t under_way(MpiTag tag) const {
+    return static_cast<std::size_t>(
+        std::count_if(started.begin(), started.end(),
+                      [tag](const Message& message) { return message.tag == tag && !message.finished; }));
+  }
+
+  std::string version() override { return "Recorded MPI 1.0"; }
+  std::string text_of(int code) override { return "error " + std::to_string(code); }
+  int init() override { return 0; }
+  bool active() override { return true; }
+  void end(int /*status*/) override {}
+  Rank rank() override { return 1; }
+  int num_ranks() override { return 3; }
+  int all_gather(std::span<const char> /*own*/, std::span<char> /*all*/) override { return 0; }
+  int start(MpiSide side, Rank peer, MpiTag tag, std::span<std::byte> memory, Request& request) override {
+    const auto number = static_cast<std::uint32_t>(started.size());
+    std::memcpy(request.room.data(), &number, sizeof(number));
+    started.push_back({.side = side, .peer = peer, .tag = tag, .bytes = memory.size()});
+    return 0;
+  }
+  int test(Request& request, bool& finished) override {
+    std::uint32_t number = 0;
+    std::memcpy(&number, request.room.data(), sizeof(number));
+    finished = started[number].finished;
+    return 0;
+  }
+  void forget(Request& /*request*/) override {}
+  std::function<int()> collective(const CollectiveCall& /*call*/, std::span<std::byte> /*message*/) override {
+    return {};
+  }
+};
+
+/// Moves what can be moved; whether that is all of it.
+bool comes_to_its_end(Transfer& transfer) {
+  try {
+    transfer.wait();
+  } catch (const PeerLost&) {
+    return false;
+  }
+  return true;
+}
+
 PeerLost lost_peer(Transfer& transfer) {
   try {
     transfer.start();
@@ -108,6 +171,61 @@ TEST(MpiTransport, AMessageThatHasComeIsProgress) {
   receive->start();
   receive->wait();
   EXPECT_EQ(progress.steps(), 1U);
+}
+
+TEST(MpiTransport, ALongMessageToAnotherMachineWaitsForItsReceiverAndGoesInPieces) {
+  RecordedMpi library;
+  const auto transport = make_mpi_transport(library, {true, false, false}, 10ms, nullptr);
+  std::vector<std::byte> memory(1 << 20);
+  const auto first = transport->make_send(0, memory);
+  const auto second = transport->make_send(0, memory);
+  first->start();
+  second->start();
+  EXPECT_FALSE(comes_to_its_end(*second));
+  EXPECT_EQ(library.under_way(MpiTag::ready), 2U);
+  EXPECT_EQ(library.under_way(MpiTag::piece), 0U) << "nobody is ready";
+  library.finish(MpiTag::ready);
+  EXPECT_FALSE(comes_to_its_end(*second));
+  EXPECT_EQ(library.under_way(MpiTag::piece), 8U) << "of the first: the second comes after it";
+  while (!comes_to_its_end(*second)) {
+    EXPECT_LE(library.under_way(MpiTag::piece), 16U);
+    library.finish(MpiTag::piece);
+  }
+  first->wait();
+  std::size_t bytes = 0;
+  for (const RecordedMpi::Message& message : library.started) {
+    bytes += message.bytes;
+    EXPECT_LE(message.bytes, 60U << 10) << "with a header it still fits into what needs no answer";
+  }
+  EXPECT_EQ(bytes, 2 * memory.size());
+}
+
+TEST(MpiTransport, AReceiverSaysThatItIsReadyWhenItsReceivesWait) {
+  RecordedMpi library;
+  const auto transport = make_mpi_transport(library, {true, false, false}, 10ms, nullptr);
+  std::vector<std::byte> memory(100'000);
+  const auto receive = transport->make_receive(0, memory);
+  receive->start();
+  ASSERT_EQ(library.started.size(), 3U);
+  EXPECT_EQ(library.started[1].tag, MpiTag::piece);
+  EXPECT_EQ(library.started[0].bytes + library.started[1].bytes, memory.size());
+  EXPECT_EQ(library.started[2].tag, MpiTag::ready);
+  EXPECT_EQ(library.started[2].side, MpiSide::send);
+  library.finish(MpiTag::piece);
+  EXPECT_FALSE(comes_to_its_end(*receive));
+  library.finish(MpiTag::ready);
+  receive->wait();
+}
+
+TEST(MpiTransport, MessagesOnOneMachineAndShortOnesAreWhole) {
+  RecordedMpi library;
+  const auto transport = make_mpi_transport(library, {true, false, false}, 10ms, nullptr);
+  std::vector<std::byte> memory(1 << 20);
+  transport->make_send(2, memory)->start();
+  transport->make_send(0, std::span(memory).first(60 << 10))->start();
+  ASSERT_EQ(library.started.size(), 2U);
+  EXPECT_EQ(library.started[0].tag, MpiTag::whole);
+  EXPECT_EQ(library.started[1].tag, MpiTag::whole);
 }
 
 TEST(MpiPreflight, RanksThatCanWorkTogetherHaveNoFault) {
