@@ -318,7 +318,7 @@ BetweenNodes fit_between_nodes(std::span<const ProbeSample> samples) {
   constexpr double kNormal90 = 1.645;
   BetweenNodes between;
   fit_latency_and_bandwidth(samples, between);
-  // Of the line, the latency: what links let pass at once makes short messages faster than their bandwidth.
+  // The line tells the latency alone: short messages, which links let pass at once, would make it too steep.
   const CurvePoint longest = points_of(ProbeKind::ping_pong, samples).back();
   const double alone = static_cast<double>(longest.bytes.value) /
                        std::max(longest.value - between.latency.value, longest.value / 2);

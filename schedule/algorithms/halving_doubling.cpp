@@ -7,8 +7,8 @@
 //   sent per rank          at most (2(p−1)/p + F)·S
 //   restriction            none: excess ranks fold into a neighbour first and get the result last
 //
-// Halves go to the neighbour first, then to ranks at doubling distances: of ranks placed node by node, what
-// crosses nodes is short. Open MPI 4.1 (coll_base_allreduce.c) and MPICH 4.0 (reduce_scatter_allgather) do so.
+// Halves go to the neighbour first, then to ranks at doubling distances: where ranks are placed node by node,
+// what crosses nodes is short. Open MPI 4.1 (coll_base_allreduce.c) and MPICH 4.0 do so.
 //
 // Source: R. Rabenseifner, "Optimization of collective reduction operations", ICCS 2004; R. Thakur, R.
 // Rabenseifner,

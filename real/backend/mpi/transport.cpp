@@ -14,10 +14,10 @@ namespace {
 constexpr int kTestsBeforeYielding = 4;
 constexpr int kTestsBetweenLooks = 64;
 
-/// Between machines, longer messages travel in pieces of this size. Over TCP, Open MPI asks the receiver before
-/// it sends more than 64 KiB with its header. The answer waits behind all that the receiver is sending itself:
-/// a link then carries one direction at a time. Pieces need no answer. So that none comes where no receive
-/// waits, and fills memory there, their receiver says when it is ready.
+/// Between machines, longer messages travel in pieces of this size. Over TCP, Open MPI asks the receiver
+/// before it sends more than 64 KiB with its header. The answer waits behind all that the receiver itself is
+/// sending: a link then carries one direction at a time. Pieces need no answer. So that none comes where no
+/// receive waits, and fills memory there, their receiver says when it is ready.
 constexpr std::size_t kPiece = 60 << 10;
 /// What is ready waits behind so many pieces at most.
 constexpr std::size_t kPiecesInFlight = 8;
@@ -57,7 +57,7 @@ class MpiTransfer final : public Transfer {
   std::span<std::byte> memory_;
   std::vector<Request> pieces_;
   std::size_t posted_ = 0;
-  std::size_t finished_ = 0;  ///< Of those posted.
+  std::size_t finished_ = 0;  ///< The first of those posted.
   Request ready_ = {};
   bool readying_ = false;  ///< The message that says so is under way.
 };
