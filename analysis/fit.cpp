@@ -298,7 +298,7 @@ std::vector<PairPoint> pair_matrix(std::span<const ProbeSample> samples) {
 
 namespace {
 
-/// How far predictions over links between nodes are off, as a deviation of logarithms (docs/measuring.md).
+/// How far predictions over links between nodes are off, as a deviation of logarithms (docs/model.md).
 constexpr double kLinkDeviation = 0.07;
 
 /// What all ranks of a node send to the next node at once, both ways, in bytes per second: by the two longest

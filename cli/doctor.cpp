@@ -1,3 +1,4 @@
+#include <array>
 #include <chrono>
 #include <filesystem>
 #include <map>
@@ -14,6 +15,7 @@
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/reports/show_machine.hpp"
+#include "common/programs.hpp"
 #include "common/text.hpp"
 #include "plots/drawing/gnuplot.hpp"
 #include "real/backend/backends.hpp"
@@ -127,6 +129,27 @@ std::vector<Finding> examine_disturbances(int cores) {
   return findings;
 }
 
+/// What starts ranks on several machines.
+std::vector<Finding> examine_launchers() {
+  struct Launcher {
+    const char* program;
+    const char* use;
+    const char* missing;
+  };
+  constexpr std::array kLaunchers = {
+      Launcher{"mpirun", "backends mpi, gloo and nccl", "Debian: openmpi-bin"},
+      Launcher{"srun", "with --mpi=pmix backend mpi, otherwise gloo and nccl", "Debian: slurm-client"},
+      Launcher{"torchrun", "backends gloo and nccl", "it comes with PyTorch"}};
+  std::vector<Finding> findings;
+  for (const Launcher& launcher : kLaunchers) {
+    const std::string path = path_of_program(launcher.program);
+    findings.push_back({fmt::format("start with {}", launcher.program), path.empty() ? "no" : "yes",
+                        path.empty() ? fmt::format("not installed ({})", launcher.missing)
+                                     : fmt::format("{}; {}", launcher.use, path)});
+  }
+  return findings;
+}
+
 std::vector<Finding> examine() {
   const ThisMachine machine = this_machine();
   std::vector<Finding> findings = {
@@ -142,6 +165,8 @@ std::vector<Finding> examine() {
     findings.push_back({fmt::format("measure with {}", name(backend.backend)), reason ? "no" : "yes",
                         reason ? *reason : backend.describe()});
   }
+  const std::vector<Finding> launchers = examine_launchers();
+  findings.insert(findings.end(), launchers.begin(), launchers.end());
   const std::vector<Finding> gpus = examine_gpus();
   findings.insert(findings.end(), gpus.begin(), gpus.end());
   const bool gnuplot = plots::gnuplot_available();

@@ -20,6 +20,7 @@
 
 #include "common/error.hpp"
 #include "common/file_descriptor.hpp"
+#include "common/programs.hpp"
 
 namespace ringside::plots {
 namespace {
@@ -224,21 +225,7 @@ class TemporaryFile {
 
 }  // namespace
 
-bool gnuplot_available(const Gnuplot& gnuplot) {
-  if (gnuplot.program.find('/') != std::string::npos) {
-    return ::access(gnuplot.program.c_str(), X_OK) == 0;
-  }
-  const char* path = std::getenv("PATH");
-  std::string_view rest = path == nullptr ? "" : path;
-  while (!rest.empty()) {
-    const std::string_view folder = rest.substr(0, rest.find(':'));
-    rest.remove_prefix(std::min(rest.size(), folder.size() + 1));
-    if (!folder.empty() && ::access((fs::path(folder) / gnuplot.program).c_str(), X_OK) == 0) {
-      return true;
-    }
-  }
-  return false;
-}
+bool gnuplot_available(const Gnuplot& gnuplot) { return !path_of_program(gnuplot.program).empty(); }
 
 std::string run_gnuplot(std::string_view script, int output, const Gnuplot& gnuplot) {
   const FileDescriptor input = memory_file();

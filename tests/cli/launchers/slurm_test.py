@@ -54,6 +54,7 @@ class UnderSlurm(RingsideCase):
         if mpi_test.SKIPPED:
             self.skipTest(mpi_test.SKIPPED)
         doctor = self.run_ringside("doctor").stdout
+        self.assertRegex(doctor, r"start with srun +yes +with --mpi=pmix")
         if not any(word in doctor for word in words):
             self.skipTest(f"this build's MPI is none of {', '.join(words)}")
 
