@@ -53,8 +53,6 @@ struct ProbeKindRow {
   bool by_ranks =
       false;  ///< Says what exactly so many ranks do: those of more ranks are for more ranks only.
   bool in_spread = false;  ///< How far its medians differ from repetition to repetition counts as spread.
-  // Machine files of before curves were one list.
-  std::string_view retired_key = {};
 };
 
 std::span<const ProbeKindRow> probe_kinds();

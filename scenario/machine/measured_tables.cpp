@@ -112,59 +112,6 @@ ValueType<std::vector<Curve>> curves_type() {
   });
 }
 
-/// A point of machine files of before curves were one list.
-struct RetiredPoint {
-  std::optional<int> ranks;
-  int messages = 1;
-  Bytes bytes;
-  std::optional<Seconds> seconds;
-  std::optional<SecondsPerByte> cost;
-};
-
-/// A key of such a file: read, but never written and not among the keys that are described.
-Row<Calibrated> retired_row(const ProbeKindRow& kind) {
-  MapTable<RetiredPoint> table = {
-      .form = "a map such as `{bytes: 4 KiB, seconds: 12 us}`",
-      .rows = {row("ranks", &RetiredPoint::ranks, whole_number_type({.min = 1, .max = kMaxRanks})),
-               row("messages", &RetiredPoint::messages, whole_number_type({.min = 1, .max = kMaxRanks})),
-               row("bytes", &RetiredPoint::bytes, size_type(), {.required = true})}};
-  if (kind.unit == CurveUnit::seconds) {
-    table.rows.push_back(
-        row("seconds", &RetiredPoint::seconds, time_type(Zero::refused), {.required = true}));
-  } else {
-    table.rows.push_back(row("cost", &RetiredPoint::cost, cost_type(), {.required = true}));
-  }
-  const int usual_ranks = kind.ranks_of_curve > 0 ? kind.ranks_of_curve : kind.alone ? 1 : kind.min_ranks;
-  const auto type =
-      list_type(map_type(table), {.form = "a list of maps such as `{bytes: 4 KiB, seconds: 12 us}`"});
-  const auto read = [type, kind, usual_ranks](Reader& reader, const Value& value, Calibrated& calibrated) {
-    for (const RetiredPoint& point : type.read(reader, value).value_or(std::vector<RetiredPoint>{})) {
-      const int ranks = point.ranks.value_or(usual_ranks);
-      std::vector<Curve>& curves = calibrated.curves;
-      const bool same = !curves.empty() && curves.back().kind == kind.kind && curves.back().ranks == ranks &&
-                        curves.back().messages == point.messages;
-      if (!same) {
-        if (find_curve(curves, kind.kind, ranks, point.messages) != nullptr) {
-          reader.fail(value, "must ascend: by ranks, messages and then size, each once");
-          return;
-        }
-        curves.push_back({.kind = kind.kind, .ranks = ranks, .messages = point.messages});
-      }
-      curves.back().points.push_back(
-          {.bytes = point.bytes, .value = point.seconds ? point.seconds->value : point.cost->value});
-      if (!ascending(curves.back().points)) {
-        reader.fail(value, "must ascend: by ranks, messages and then size, each once");
-        return;
-      }
-    }
-  };
-  return {.key = {.path = std::string(kind.retired_key), .form = {}, .retired = true},
-          .below = {},
-          .read = read,
-          .given = [](const Calibrated&) { return false; },
-          .write = {}};
-}
-
 /// `points` in ascending order of what `place_of` returns, none twice: curves are read by interpolation.
 template <typename V, typename PlaceOf>
 ValueType<std::vector<V>> curve_type(const MapTable<V>& point, const std::string& form,
@@ -247,7 +194,7 @@ MapTable<PairPoint> pair_table() {
 }  // namespace
 
 MapTable<Calibrated> calibrated_table() {
-  MapTable<Calibrated> table = {
+  return {
       .form = "a map such as `{latency: 12 us, bandwidth: 3 GB/s, reduction: 0.1 ns/B}`",
       .rows =
           {
@@ -283,12 +230,6 @@ MapTable<Calibrated> calibrated_table() {
           },
       .on_one_line = false,
   };
-  for (const ProbeKindRow& kind : probe_kinds()) {
-    if (!kind.retired_key.empty()) {
-      table.rows.push_back(retired_row(kind));
-    }
-  }
-  return table;
 }
 
 }  // namespace ringside

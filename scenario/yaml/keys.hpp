@@ -14,8 +14,7 @@ struct KeyDescription {
   std::string default_value = {};         ///< As it would be written; empty = none.
   std::vector<std::string> kinds = {};    ///< Values of `kind` that take this key; empty = all.
   std::vector<std::string> required_by =
-      {};                ///< The ones of `kinds` that need it, if it is required; empty = all.
-  bool retired = false;  ///< Read in files that older versions wrote, and not described.
+      {};  ///< The ones of `kinds` that need it, if it is required; empty = all.
 };
 
 }  // namespace ringside

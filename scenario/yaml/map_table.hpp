@@ -163,14 +163,11 @@ void write_map(YAML::Emitter& out, const T& source, const MapTable<T>& table) {
   out << YAML::EndMap;
 }
 
-/// Every key of the table that is not retired, each followed by those below it.
+/// Every key of the table, each followed by those below it.
 template <typename T>
 std::vector<KeyDescription> keys_of(const MapTable<T>& table) {
   std::vector<KeyDescription> result;
   for (const Row<T>& row : table.rows) {
-    if (row.key.retired) {
-      continue;
-    }
     result.push_back(row.key);
     for (KeyDescription below : row.below) {
       below.path = row.key.path + "." + below.path;

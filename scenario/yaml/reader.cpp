@@ -129,7 +129,7 @@ std::optional<std::vector<Reader::Entry>> Reader::entries(const Value& map, std:
   const std::optional<std::string> kind = kind_of(map.node, known);
   std::vector<std::string> legal;
   for (const KeyDescription* key : known) {
-    if (belongs(*key, kind) && !key->retired) {
+    if (belongs(*key, kind)) {
       legal.push_back(key->path);
     }
   }
