@@ -315,7 +315,6 @@ double bandwidth_together(std::span<const ProbeSample> samples, double alone) {
 }
 
 BetweenNodes fit_between_nodes(std::span<const ProbeSample> samples) {
-  constexpr double kNormal90 = 1.645;
   BetweenNodes between;
   fit_latency_and_bandwidth(samples, between);
   // The line tells the latency alone: short messages, which links let pass at once, would make it too steep.

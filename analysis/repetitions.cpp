@@ -90,7 +90,6 @@ double undisturbed(const std::vector<double>& ascending) { return ascending[1]; 
 
 /// The deviation with which the fast end of a 90 % interval reaches the fastest repetition.
 double deviation_to_fastest(const Repeated& repeated) {
-  constexpr double kNormal90 = 1.645;
   const double faster = std::log(common_median(repeated) / medians_of(repeated).front());
   return std::max(0.0, faster) / (kNormal90 * std::sqrt(2.0));
 }

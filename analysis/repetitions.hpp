@@ -15,6 +15,9 @@
 /// something disturbed them.
 namespace ringside {
 
+/// How many deviations from the middle a 90 % interval of normally distributed values reaches.
+inline constexpr double kNormal90 = 1.645;
+
 /// A probe of one kind.
 struct ProbePlace {
   int ranks = 0;

@@ -88,10 +88,8 @@ RankBackend join(const RankPlace& place) {
   RankBackend backend;
   backend.backend = Backend::mpi;
   std::vector<bool> elsewhere;
-  deadline->within("MPI_Allgather", [&] {
-    elsewhere = ranks_elsewhere(library);
-    return 0;
-  });
+  require_done(deadline->within("MPI_Allgather", [&] { return find_ranks_elsewhere(library, elsewhere); }),
+               "MPI cannot gather the hosts of the ranks", library);
   backend.transport = make_mpi_transport(library, std::move(elsewhere), place.timeout, place.progress);
   backend.progress = place.progress;
   backend.waits_awake = true;

@@ -26,8 +26,8 @@ std::optional<std::string> started_alone(const StartedAs& started, MpiLibrary& l
 /// sentence that is the same at all of them; nothing where they can work together.
 std::optional<std::string> launch_fault(const StartedAs& started, MpiLibrary& library);
 
-/// By rank, whether it is on another machine than this one. Called by all ranks at once.
-std::vector<bool> ranks_elsewhere(MpiLibrary& library);
+/// By rank, whether it is on another machine than this one. Called by all ranks at once; returns MPI's error.
+int find_ranks_elsewhere(MpiLibrary& library, std::vector<bool>& elsewhere);
 
 /// Over MPI_Isend and MPI_Irecv. `library` is active and outlives the transport; `progress` may be null.
 /// Long messages to and from ranks that are `elsewhere` travel in pieces (transport.cpp says why).

@@ -68,16 +68,16 @@ std::optional<std::string> launch_fault(const StartedAs& started, MpiLibrary& li
   return std::nullopt;
 }
 
-std::vector<bool> ranks_elsewhere(MpiLibrary& library) {
+int find_ranks_elsewhere(MpiLibrary& library, std::vector<bool>& elsewhere) {
   std::array<char, HOST_NAME_MAX + 1> host{};
   ::gethostname(host.data(), host.size() - 1);
   int error = 0;
   const std::vector<std::string> hosts = said_by_all(host.data(), library, error);
-  std::vector<bool> elsewhere;
+  elsewhere.clear();
   for (const std::string& other : hosts) {
-    elsewhere.push_back(error == 0 && other != hosts[static_cast<std::size_t>(library.rank())]);
+    elsewhere.push_back(other != hosts[static_cast<std::size_t>(library.rank())]);
   }
-  return elsewhere;
+  return error;
 }
 
 }  // namespace ringside

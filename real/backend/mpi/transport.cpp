@@ -10,7 +10,7 @@
 namespace ringside {
 namespace {
 
-/// Messages between ranks with cores of their own have come by then; afterwards others get the core as well.
+/// Short messages within a node have mostly come by then; afterwards others get the core as well.
 constexpr int kTestsBeforeYielding = 4;
 constexpr int kTestsBetweenLooks = 64;
 

@@ -21,16 +21,13 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 
-/// Rank 1 of some, whose requests are never over unless it is told so.
-class ToldMpi final : public MpiLibrary {
+/// Rank 1 of some.
+class FakeMpi : public MpiLibrary {
  public:
   int num_ranks_found = 3;
-  std::map<Rank, std::string> others_say = {};  ///< Instead of what this rank says of itself.
-  int tests_until_finished = -1;
   int error = 0;
-  int forgotten = 0;
 
-  std::string version() override { return "Told MPI 1.0"; }
+  std::string version() override { return "Fake MPI 1.0"; }
   std::string text_of(int code) override { return "error " + std::to_string(code); }
   int init() override { return 0; }
   bool active() override { return true; }
@@ -39,14 +36,33 @@ class ToldMpi final : public MpiLibrary {
   int num_ranks() override { return num_ranks_found; }
   int all_gather(std::span<const char> own, std::span<char> all) override {
     for (int rank = 0; rank < num_ranks_found; ++rank) {
-      const auto target = all.begin() + static_cast<std::ptrdiff_t>(own.size()) * rank;
-      std::copy(own.begin(), own.end(), target);
-      if (const auto other = others_say.find(rank); other != others_say.end()) {
-        std::fill_n(target, own.size(), ' ');
-        std::copy(other->second.begin(), other->second.end(), target);
-      }
+      std::copy(own.begin(), own.end(), all.begin() + static_cast<std::ptrdiff_t>(own.size()) * rank);
     }
     return error;
+  }
+  std::function<int()> collective(const CollectiveCall& /*call*/, std::span<std::byte> /*message*/) override {
+    return {};
+  }
+
+ protected:
+  ~FakeMpi() = default;
+};
+
+/// Its requests are never over unless it is told so.
+class ToldMpi final : public FakeMpi {
+ public:
+  std::map<Rank, std::string> others_say = {};  ///< Instead of what this rank says of itself.
+  int tests_until_finished = -1;
+  int forgotten = 0;
+
+  int all_gather(std::span<const char> own, std::span<char> all) override {
+    const int result = FakeMpi::all_gather(own, all);
+    for (const auto& [rank, text] : others_say) {
+      const auto target = all.begin() + static_cast<std::ptrdiff_t>(own.size()) * rank;
+      std::fill_n(target, own.size(), ' ');
+      std::copy(text.begin(), text.end(), target);
+    }
+    return result;
   }
   int start(MpiSide /*side*/, Rank /*peer*/, MpiTag /*tag*/, std::span<std::byte> /*memory*/,
             Request& /*request*/) override {
@@ -58,13 +74,10 @@ class ToldMpi final : public MpiLibrary {
     return error;
   }
   void forget(Request& /*request*/) override { ++forgotten; }
-  std::function<int()> collective(const CollectiveCall& /*call*/, std::span<std::byte> /*message*/) override {
-    return {};
-  }
 };
 
-/// Rank 1 of three, whose messages end when they are told so.
-class RecordedMpi final : public MpiLibrary {
+/// Its messages end when it is told so.
+class RecordedMpi final : public FakeMpi {
  public:
   struct Message {
     MpiSide side;
@@ -87,14 +100,6 @@ class RecordedMpi final : public MpiLibrary {
                       [tag](const Message& message) { return message.tag == tag && !message.finished; }));
   }
 
-  std::string version() override { return "Recorded MPI 1.0"; }
-  std::string text_of(int code) override { return "error " + std::to_string(code); }
-  int init() override { return 0; }
-  bool active() override { return true; }
-  void end(int /*status*/) override {}
-  Rank rank() override { return 1; }
-  int num_ranks() override { return 3; }
-  int all_gather(std::span<const char> /*own*/, std::span<char> /*all*/) override { return 0; }
   int start(MpiSide side, Rank peer, MpiTag tag, std::span<std::byte> memory, Request& request) override {
     const auto number = static_cast<std::uint32_t>(started.size());
     std::memcpy(request.room.data(), &number, sizeof(number));
@@ -108,9 +113,6 @@ class RecordedMpi final : public MpiLibrary {
     return 0;
   }
   void forget(Request& /*request*/) override {}
-  std::function<int()> collective(const CollectiveCall& /*call*/, std::span<std::byte> /*message*/) override {
-    return {};
-  }
 };
 
 /// Moves what can be moved; whether that is all of it.
@@ -228,6 +230,16 @@ TEST(MpiTransport, MessagesOnOneMachineAndShortOnesAreWhole) {
   EXPECT_EQ(library.started[1].tag, MpiTag::whole);
 }
 
+TEST(MpiPreflight, RanksOfAnotherHostAreElsewhere) {
+  ToldMpi library;
+  library.others_say = {{2, "another-host"}};
+  std::vector<bool> elsewhere;
+  EXPECT_EQ(find_ranks_elsewhere(library, elsewhere), 0);
+  EXPECT_EQ(elsewhere, (std::vector<bool>{false, false, true}));
+  library.error = 7;
+  EXPECT_EQ(find_ranks_elsewhere(library, elsewhere), 7);
+}
+
 TEST(MpiPreflight, RanksThatCanWorkTogetherHaveNoFault) {
   ToldMpi library;
   EXPECT_EQ(launch_fault({.rank = 1, .num_ranks = 3}, library), std::nullopt);
@@ -239,7 +251,7 @@ TEST(MpiPreflight, RanksThatWereStartedAloneAreTold) {
   EXPECT_THAT(
       launch_fault({.rank = 1, .num_ranks = 8}, library).value_or(""),
       HasSubstr("asked 8, found 8 times 1: each rank was started alone; with srun use --mpi=pmix, otherwise "
-                "the mpirun of Told MPI 1.0"));
+                "the mpirun of Fake MPI 1.0"));
   EXPECT_EQ(launch_fault({.rank = 0, .num_ranks = 1}, library), std::nullopt);
 }
 
@@ -251,9 +263,9 @@ TEST(MpiPreflight, AnotherNumberOfRanksIsAFault) {
 
 TEST(MpiPreflight, AnotherVersionOnOneNodeIsNamed) {
   ToldMpi library;
-  library.others_say[2] = "ringside 9.9 with Told MPI 1.0";
+  library.others_say[2] = "ringside 9.9 with Fake MPI 1.0";
   EXPECT_THAT(launch_fault({.rank = 1, .num_ranks = 3}, library).value_or(""),
-              HasSubstr("and rank 2 is ringside 9.9 with Told MPI 1.0; install the same on all nodes"));
+              HasSubstr("and rank 2 is ringside 9.9 with Fake MPI 1.0; install the same on all nodes"));
 }
 
 TEST(MpiDeadlineDeathTest, ACallThatNobodyCanInterruptEndsTheProcess) {
