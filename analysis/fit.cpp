@@ -314,6 +314,24 @@ double bandwidth_together(std::span<const ProbeSample> samples, double alone) {
   return samples.front().key.second * bytes / std::max(longest.value - before.value, longest.value / 1e3);
 }
 
+/// Beside what a node's ranks get by our own messages, `together` bytes per second.
+void fit_native_exchange(std::span<const ProbeSample> samples, double together, BetweenNodes& between) {
+  std::vector<double> factors;
+  for (const ProbeSample& sample : samples) {
+    if (sample.key.kind == ProbeKind::native_exchange) {
+      const auto bytes = static_cast<double>(sample.key.second * sample.key.bytes.value);
+      for (const double seconds : sample.seconds) {
+        factors.push_back(std::max(1.0, (seconds - between.latency.value) * together / bytes));
+      }
+    }
+  }
+  if (!factors.empty()) {
+    const auto [least, most] = std::minmax_element(factors.begin(), factors.end());
+    between.native_exchange = summarize(factors).median;
+    between.native_exchange_interval = {.low = *least, .typical = between.native_exchange, .high = *most};
+  }
+}
+
 BetweenNodes fit_between_nodes(std::span<const ProbeSample> samples) {
   BetweenNodes between;
   fit_latency_and_bandwidth(samples, between);
@@ -329,6 +347,7 @@ BetweenNodes fit_between_nodes(std::span<const ProbeSample> samples) {
   between.bandwidth_interval = {.low = least / margin, .typical = least, .high = alone * margin};
   between.messages =
       std::clamp(static_cast<int>(std::lround(together / alone)), 1, samples.front().key.second);
+  fit_native_exchange(samples, together, between);
   return between;
 }
 

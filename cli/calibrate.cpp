@@ -44,6 +44,9 @@ void print_calibrated(const Calibrated& calibrated) {
     print_link(*calibrated.between_nodes);
     print_line(fmt::format("at once    {} of a node at this bandwidth",
                            count_of(calibrated.between_nodes->messages, "message")));
+    if (const double factor = calibrated.between_nodes->native_exchange; factor > 1) {
+      print_line(fmt::format("native     exchanges of long messages take {:.2g} times as long", factor));
+    }
     print_line();
     print_line("within a node");
   }

@@ -39,6 +39,12 @@ constexpr auto kTable = std::to_array<ProbeKindRow>({
      .messages = {1, 2},
      .by_ranks = true,
      .in_spread = true},
+    {.kind = ProbeKind::native_exchange,
+     .name = "native_exchange",
+     .measures =
+         "every rank of two nodes exchanges with one of the other, as the library's own collectives do",
+     .as_library = true,
+     .curve = false},
     // For longer messages, what comes before their bytes is a small part.
     {.kind = ProbeKind::chained_exchange,
      .name = "chained_exchange",

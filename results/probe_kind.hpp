@@ -20,6 +20,7 @@ enum class ProbeKind : std::uint8_t {
   both_ways,
   send,
   neighbour_exchange,
+  native_exchange,
   chained_exchange,
   chained_exchange_posted,
   fan_out,
@@ -40,6 +41,7 @@ struct ProbeKindRow {
   bool all = false;
   int min_ranks = 2;
   bool on_arrival = false;  ///< Only of ranks that can reduce a message while it arrives.
+  bool as_library = false;  ///< By messages whole, where the transport cuts what the library sends whole.
   bool ahead = false;       ///< Only of others, to whom it matters that receives are posted ahead.
   bool of_first = false;    ///< Only the clock of the first rank counts, not that of the slowest.
   std::array<int, 2> messages = {1, 0};  ///< That each rank sends at once, one probe each; 0 = none.

@@ -53,9 +53,10 @@ class CpuCall final : public ReadyCall {
 
 }  // namespace
 
-std::unique_ptr<ReadyCall> make_ready(const Program& program, const RankBackend& backend) {
+std::unique_ptr<ReadyCall> make_ready(const Program& program, const RankBackend& backend, bool as_library) {
   return backend.device ? backend.device->make_ready(program)
-                        : std::make_unique<CpuCall>(program, *backend.transport);
+                        : std::make_unique<CpuCall>(
+                              program, as_library ? *backend.library_transport : *backend.transport);
 }
 
 std::unique_ptr<ReadyCall> make_ready(const CollectiveCall& call, const RankBackend& backend) {

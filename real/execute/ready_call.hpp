@@ -46,7 +46,9 @@ class ReadyCall {
 };
 
 /// Throw std::bad_alloc, or Error{environment} with the reason, when there is not enough memory.
-std::unique_ptr<ReadyCall> make_ready(const Program& program, const RankBackend& backend);
+/// `as_library`: over messages such as the library's own collectives send; `backend` then cuts its own.
+std::unique_ptr<ReadyCall> make_ready(const Program& program, const RankBackend& backend,
+                                      bool as_library = false);
 /// The library's own collective. The backend must not have called it unsupported.
 std::unique_ptr<ReadyCall> make_ready(const CollectiveCall& call, const RankBackend& backend);
 

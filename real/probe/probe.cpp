@@ -105,6 +105,10 @@ ProbeGroup of_nodes(int num_ranks, int per_node, Bytes max_bytes, bool in_memory
     between.push_back(
         {.kind = ProbeKind::neighbour_exchange, .ranks = num_ranks, .bytes = bytes, .second = per_node});
   }
+  // Long enough for any library to ask the receiver first, and several times as long on the way as ours.
+  const Bytes long_one = {std::clamp<std::int64_t>(max_bytes.value / 16, 128LL << 10, 1LL << 20)};
+  between.push_back(
+      {.kind = ProbeKind::native_exchange, .ranks = num_ranks, .bytes = long_one, .second = per_node});
   group.keys.insert(group.keys.end(), between.begin(), between.end());
   return group;
 }
@@ -298,7 +302,7 @@ std::vector<ProbeSample> run_probes(const ProbeOptions& options, const ProbeProg
       std::erase_if(group.keys, [&](const ProbeKey& key) {
         const ProbeKindRow& row = row_of(key.kind);
         return (row.ahead && (backend.on_gpus || backend.reduces_on_arrival)) ||
-               (row.on_arrival && !backend.reduces_on_arrival);
+               (row.on_arrival && !backend.reduces_on_arrival) || (row.as_library && !backend.cuts_messages);
       });
     }
     return groups;

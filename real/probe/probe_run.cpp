@@ -66,6 +66,9 @@ class ProbeProgram {
       case ProbeKind::neighbour_exchange:
         write_neighbour_exchange();
         break;
+      case ProbeKind::native_exchange:
+        write_native_exchange();
+        break;
       case ProbeKind::chained_exchange:
         through_memory_ ? write_exchanges_in_place() : write_chained_exchange(false);
         break;
@@ -177,6 +180,24 @@ class ProbeProgram {
       start_send((rank_ + key_.distance()) % num_ranks_, i);
     }
     wait_for_all();
+  }
+
+  /// Each with the rank in its place on the other of two nodes; a last node alone has none. In between, as in
+  /// collectives, with one of its own node: ranks that came to each exchange together would hide what waits.
+  void write_native_exchange() {
+    repeats_ = kChainedExchanges;
+    const int per_node = key_.distance();
+    const int place = rank_ % per_node;
+    const Rank other = rank_ / per_node % 2 == 0 ? rank_ + per_node : rank_ - per_node;
+    for (std::int64_t i = 0; other < num_ranks_ && i < repeats_; ++i) {
+      for (const Rank peer : {other, (place ^ 1) < per_node ? rank_ - place + (place ^ 1) : rank_}) {
+        if (peer != rank_) {
+          start_receive(peer, 0);
+          start_send(peer, 0);
+          wait_for_all();
+        }
+      }
+    }
   }
 
   /// What is sent is what arrived before. With receives posted beforehand always to the right, as in a ring;
@@ -299,7 +320,7 @@ std::vector<double> run_probe(const ProbeRequest& request, const RankBackend& ba
   Transport& transport = *backend.transport;
   const bool through_memory = backend.cpu_site == RankSite::memory;
   const ProbeProgram probe(key, transport.rank(), transport.num_ranks(), through_memory);
-  const std::unique_ptr<ReadyCall> ready = make_ready(probe.program(), backend);
+  const std::unique_ptr<ReadyCall> ready = make_ready(probe.program(), backend, row_of(key.kind).as_library);
   ready->warm_up();
   TimingLimits limits = kLimits;
   limits.budget = request.budget;

@@ -198,6 +198,10 @@ struct BetweenNodes {
   std::optional<Interval<double>> latency_interval = {};    ///< 95 %, seconds; typical = latency
   std::optional<Interval<double>> bandwidth_interval = {};  ///< 95 %, bytes per second; likewise
   int messages = 1;  ///< A node's, that travel at this bandwidth at once; more share it.
+  /// How many times as long two ranks exchange long messages where the library sends them for its own
+  /// collectives: over TCP, Open MPI's permission to send waits behind the receiver's own data.
+  double native_exchange = 1;
+  std::optional<Interval<double>> native_exchange_interval = {};  ///< From probe to probe; likewise.
 
   bool operator==(const BetweenNodes&) const = default;
 };

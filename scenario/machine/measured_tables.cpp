@@ -165,19 +165,24 @@ void set_typical(std::optional<Interval<double>>& interval, double value) {
 }
 
 MapTable<BetweenNodes> between_nodes_table() {
-  return {.form = "a map such as `{latency: 60 us, bandwidth: 1.2 GB/s, messages: 2}`",
-          .rows = {row("latency", &BetweenNodes::latency, time_type(), {.required = true}),
-                   row("latency_interval", &BetweenNodes::latency_interval,
-                       interval_type(time_type(), "[58 us, 63 us]")),
-                   row("bandwidth", &BetweenNodes::bandwidth, bandwidth_type(), {.required = true}),
-                   row("bandwidth_interval", &BetweenNodes::bandwidth_interval,
-                       interval_type(bandwidth_type(Zero::allowed), "[1.1 GB/s, 1.3 GB/s]")),
-                   row("messages", &BetweenNodes::messages, whole_number_type({.min = 1, .max = 65536}),
-                       {.default_value = "1"})},
-          .check = [](Reader&, const Value&, BetweenNodes& between) {
-            set_typical(between.latency_interval, between.latency.value);
-            set_typical(between.bandwidth_interval, between.bandwidth.value);
-          }};
+  return {
+      .form = "a map such as `{latency: 60 us, bandwidth: 1.2 GB/s, messages: 2}`",
+      .rows = {row("latency", &BetweenNodes::latency, time_type(), {.required = true}),
+               row("latency_interval", &BetweenNodes::latency_interval,
+                   interval_type(time_type(), "[58 us, 63 us]")),
+               row("bandwidth", &BetweenNodes::bandwidth, bandwidth_type(), {.required = true}),
+               row("bandwidth_interval", &BetweenNodes::bandwidth_interval,
+                   interval_type(bandwidth_type(Zero::allowed), "[1.1 GB/s, 1.3 GB/s]")),
+               row("messages", &BetweenNodes::messages, whole_number_type({.min = 1, .max = 65536}),
+                   {.default_value = "1"}),
+               row("native_exchange", &BetweenNodes::native_exchange, factor_type(1), {.default_value = "1"}),
+               row("native_exchange_interval", &BetweenNodes::native_exchange_interval,
+                   interval_type(factor_type(1), "[1.4, 1.9]"))},
+      .check = [](Reader&, const Value&, BetweenNodes& between) {
+        set_typical(between.latency_interval, between.latency.value);
+        set_typical(between.bandwidth_interval, between.bandwidth.value);
+        set_typical(between.native_exchange_interval, between.native_exchange);
+      }};
 }
 
 MapTable<PairPoint> pair_table() {

@@ -1,6 +1,7 @@
 #include "scenario/yaml/value_type.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <string_view>
@@ -192,7 +193,9 @@ ValueType<Interval<double>> interval_type(const ValueType<Q>& quantity, const st
                                       ends.form));
               return std::nullopt;
             }
-            return pair ? std::optional(Interval<double>{.low = (*pair)[0].value, .high = (*pair)[1].value})
+            // A quantity is a double with a unit, or a double.
+            return pair ? std::optional(Interval<double>{.low = std::bit_cast<double>((*pair)[0]),
+                                                         .high = std::bit_cast<double>((*pair)[1])})
                         : std::nullopt;
           },
           .write =
@@ -204,5 +207,6 @@ ValueType<Interval<double>> interval_type(const ValueType<Q>& quantity, const st
 template ValueType<Interval<double>> interval_type(const ValueType<Seconds>&, const std::string&);
 template ValueType<Interval<double>> interval_type(const ValueType<BytesPerSecond>&, const std::string&);
 template ValueType<Interval<double>> interval_type(const ValueType<SecondsPerByte>&, const std::string&);
+template ValueType<Interval<double>> interval_type(const ValueType<double>&, const std::string&);
 
 }  // namespace ringside

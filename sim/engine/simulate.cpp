@@ -1,8 +1,11 @@
 #include "sim/engine/simulate.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -137,6 +140,53 @@ std::string closed_form_obstacle(const Network& network, const Schedule& schedul
   return {};
 }
 
+/// From here on MPI libraries ask the receiver before they send: by default over TCP, Open MPI 4.0 to 5.0 do
+/// (btl_tcp_eager_limit, 64 KiB with the header).
+constexpr std::int64_t kAskedFirst = 64LL << 10;
+/// Schedules of more rounds than this are rings of many ranks, of which none exchanges with one other.
+constexpr std::int64_t kMostRoundsOfExchanges = 64;
+
+/// The share of long messages in what ranks of the first node both send to and receive from one of another.
+double long_share_of_exchanges(const Execution& execution, int per_node) {
+  const auto node_of = [&](Rank rank) { return rank / std::max(1, per_node); };
+  double long_bytes = 0;
+  double all_bytes = 0;
+  std::vector<Move> moves;
+  for (std::int64_t round = 0; round < std::min(execution.num_rounds(), kMostRoundsOfExchanges); ++round) {
+    execution.write_round(round, moves);
+    std::map<std::pair<Rank, Rank>, std::int64_t> sent;
+    for (const Move& move : moves) {
+      if ((node_of(move.source) == 0) != (node_of(move.target) == 0)) {
+        sent[{move.source, move.target}] += execution.bytes(move);
+      }
+    }
+    for (const auto& [pair, bytes] : sent) {
+      if (sent.contains({pair.second, pair.first})) {
+        all_bytes += static_cast<double>(bytes);
+        long_bytes += bytes >= kAskedFirst ? static_cast<double>(bytes) : 0;
+      }
+    }
+  }
+  return all_bytes > 0 ? long_bytes / all_bytes : 0;
+}
+
+/// Links between nodes as the library's own collectives get them: this share of their bytes is slower.
+Machine with_native_exchanges(Machine machine, double long_share) {
+  BetweenNodes& between = *machine.calibrated->between_nodes;
+  const double typical = between.native_exchange;
+  const Interval<double> range = between.native_exchange_interval.value_or(
+      Interval<double>{.low = typical, .typical = typical, .high = typical});
+  const auto slower = [&](double factor) { return 1 + (factor - 1) * long_share; };
+  between.bandwidth = {between.bandwidth.value / slower(typical)};
+  if (auto& interval = between.bandwidth_interval) {
+    *interval = {.low = interval->low / slower(range.high),
+                 .typical = between.bandwidth.value,
+                 .high = interval->high / slower(range.low)};
+  }
+  between.native_exchange = 1;
+  return machine;
+}
+
 /// Up to here the replay of any schedule takes some hundredths of a second.
 constexpr int kMostReplayedRanks = 1024;
 
@@ -266,7 +316,7 @@ std::variant<Prediction, Unpredicted> simulate(const Machine& machine, const Poi
   if (std::string reason = too_many_ranks(key.ranks); !reason.empty()) {
     return Unpredicted{std::move(reason)};
   }
-  const Network network = build_network(machine, key.ranks);
+  Network network = build_network(machine, key.ranks);
   const std::variant<Model, Unpredicted> resolved = model_of(machine, network, key, options.backend);
   if (key.ranks == 1) {
     return Prediction{.seconds = {}, .low = {}, .high = {}, .source = network.source};
@@ -286,6 +336,11 @@ std::variant<Prediction, Unpredicted> simulate(const Machine& machine, const Poi
   const Bytes buffer = buffer_of(key);
   const Execution execution(schedule, buffer, key.dtype,
                             assumed_policy(machine, network, schedule, key, model, options.fidelity));
+  if (key.algorithm == kNative && machine.calibrated && machine.calibrated->between_nodes &&
+      machine.calibrated->between_nodes->native_exchange > 1) {
+    const double long_share = long_share_of_exchanges(execution, network.ranks_per_node);
+    return simulate(with_native_exchanges(machine, long_share), key, options);
+  }
   KnownPartition known;
   Prediction prediction = predict_on(network, execution, buffer, model, options, known);
   if (key.algorithm != kNative) {

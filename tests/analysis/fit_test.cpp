@@ -235,6 +235,22 @@ TEST(Fit, LinksWithinANodeAndBetweenTwoAreToldApart) {
   }
 }
 
+TEST(Fit, ExchangesAsTheLibrarySendsAreToldBesideOurs) {
+  std::vector<ProbeSample> samples = PlantedProbes({.noise = 0}, 1).all();
+  const std::vector<ProbeSample> between = between_nodes(50e-6, 1 / 1.2e9, 1);
+  samples.insert(samples.end(), between.begin(), between.end());
+  EXPECT_EQ(fit_probes(samples).between_nodes->native_exchange, 1);
+  EXPECT_FALSE(fit_probes(samples).between_nodes->native_exchange_interval);
+  const double ours = 4 * (1 << 20) / 1.2e9;  // Four ranks share the link.
+  samples.push_back(
+      {.key = {.kind = ProbeKind::native_exchange, .ranks = 8, .bytes = {1 << 20}, .second = 4},
+       .seconds = {50e-6 + 1.5 * ours, 50e-6 + 1.8 * ours, 50e-6 + 2 * ours, 50e-6 + 0.9 * ours}});
+  const BetweenNodes found = *fit_probes(samples).between_nodes;
+  EXPECT_NEAR(found.native_exchange, 1.65, 1e-6);
+  EXPECT_EQ(found.native_exchange_interval->low, 1) << "no library does it faster than its link";
+  EXPECT_NEAR(found.native_exchange_interval->high, 2, 1e-6);
+}
+
 TEST(Fit, ANicThatOneMessageDoesNotGetInBothDirectionsIsAsWideAsAllGetTogether) {
   std::vector<ProbeSample> samples = PlantedProbes({.noise = 0}, 1).all();
   const std::vector<ProbeSample> between = between_nodes(50e-6, 1 / 1.2e9, 0.5);

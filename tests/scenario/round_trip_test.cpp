@@ -137,6 +137,9 @@ Calibrated any_calibrated() {
     BetweenNodes between = {.latency = seconds(), .bandwidth = bandwidth(), .messages = whole(1, 8)};
     between.latency_interval = maybe<Interval<double>>(
         [&] { return interval(between.latency.value, [] { return seconds().value; }); });
+    between.native_exchange = coin() ? 1 : positive(1, 2);
+    between.native_exchange_interval = maybe<Interval<double>>(
+        [&] { return interval(between.native_exchange, [] { return positive(1, 2); }); });
     return between;
   });
   std::set<Bytes> sizes;

@@ -90,6 +90,7 @@ RankBackend join(const RankPlace& place) {
   std::vector<bool> elsewhere;
   require_done(deadline->within("MPI_Allgather", [&] { return find_ranks_elsewhere(library, elsewhere); }),
                "MPI cannot gather the hosts of the ranks", library);
+  backend.library_transport = make_mpi_transport(library, {}, place.timeout, place.progress);
   backend.transport = make_mpi_transport(library, std::move(elsewhere), place.timeout, place.progress);
   backend.progress = place.progress;
   backend.waits_awake = true;
@@ -141,6 +142,7 @@ RegisteredBackend mpi_backend() {
           .describe = describe,
           .library_version = library_version,
           .needs_launcher = true,
+          .cuts_messages = true,
           .software = &Software::mpi};
 }
 

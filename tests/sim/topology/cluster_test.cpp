@@ -303,6 +303,49 @@ TEST(Cluster, ProbedOnTwoNodesHasAsManyAsTheRanksNeed) {
   }
 }
 
+TEST(Cluster, ExchangesOfMpisOwnCollectivesTakeAsMuchLongerAsProbed) {
+  Machine probed;
+  probed.gpus_per_node = 2;
+  probed.software.mpi = "Open MPI 4.1.4";
+  probed.calibrated = Calibrated{
+      .latency = {1e-9},
+      .bandwidth = {1e15},
+      .reduction = {},
+      .between_nodes =
+          BetweenNodes{.latency = {1e-9},
+                       .bandwidth = {1e9},
+                       .bandwidth_interval = Interval<double>{.low = 0.8e9, .typical = 1e9, .high = 1.2e9}},
+      .backend = "mpi"};
+  probed.calibrated->latency_interval = Interval<double>{.low = 1e-9, .typical = 1e-9, .high = 1e-9};
+  const auto native = [&](std::int64_t bytes) {
+    return std::get<Prediction>(
+        simulate(probed, {.algorithm = "native", .ranks = 8, .bytes = {bytes}}, {.interval = true}));
+  };
+  const Prediction before = native(1 << 24);
+  const Prediction short_before = native(128 << 10);
+  BetweenNodes& between = *probed.calibrated->between_nodes;
+  between.native_exchange = 2;
+  between.native_exchange_interval = Interval<double>{.low = 1.5, .typical = 2, .high = 4};
+  const Prediction after = native(1 << 24);
+  EXPECT_NEAR(after.seconds.value / before.seconds.value, 2, 0.01);
+  EXPECT_NEAR(after.low->value / before.low->value, 1.5, 0.01);
+  EXPECT_NEAR(after.high->value / before.high->value, 4, 0.01);
+  EXPECT_EQ(native(128 << 10).seconds, short_before.seconds) << "parts of 32 KiB are sent unasked";
+  between.native_exchange = 1;
+  const double middle = native(256 << 10).seconds.value;
+  between.native_exchange = 2;
+  EXPECT_NEAR(native(256 << 10).seconds.value / middle, 5.0 / 3, 0.02) << "of parts of 64 and 32 KiB";
+  // A ring's ranks send to one and receive from another; ours asks nobody.
+  between.native_exchange_interval.reset();
+  for (const char* algorithm : {"ring", "halving_doubling"}) {
+    const PointKey ours = {.algorithm = algorithm, .ranks = 8, .bytes = {1 << 24}};
+    const Prediction with = std::get<Prediction>(simulate(probed, ours, {}));
+    between.native_exchange = 1;
+    EXPECT_EQ(with.seconds, std::get<Prediction>(simulate(probed, ours, {})).seconds) << algorithm;
+    between.native_exchange = 2;
+  }
+}
+
 TEST(Cluster, TheWayBetweenNodesHasAnIntervalOfItsOwn) {
   Machine probed;
   probed.gpus_per_node = 2;
