@@ -16,7 +16,6 @@
 #include "lab/commands/validate_runs.hpp"
 #include "lab/planning/published_runs.hpp"
 #include "lab/planning/scaling_check.hpp"
-#include "results/codec/record.hpp"
 #include "study/inputs/scenario_points.hpp"
 #include "study/inputs/shipped_files.hpp"
 
@@ -41,14 +40,16 @@ std::vector<std::string> factor_cells(const std::string& which, const FactorSumm
 
 void print_json(const std::vector<ScalingCheck>& checks) {
   for (const ScalingCheck& check : checks) {
-    print_line(to_line(ScalingRecord{.model = check.row.model,
-                                     .precision = check.row.precision,
-                                     .system = check.row.system,
-                                     .gpus = check.row.gpus,
-                                     .measured = check.row.efficiency,
-                                     .predicted = check.predicted.typical,
-                                     .low = check.predicted.low,
-                                     .high = check.predicted.high}));
+    print_line(nlohmann::ordered_json({{"record", "scaling"},
+                                       {"model", check.row.model},
+                                       {"precision", check.row.precision},
+                                       {"system", check.row.system},
+                                       {"gpus", check.row.gpus},
+                                       {"measured", check.row.efficiency},
+                                       {"predicted", check.predicted.typical},
+                                       {"low", check.predicted.low},
+                                       {"high", check.predicted.high}})
+                   .dump());
   }
 }
 

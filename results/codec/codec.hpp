@@ -32,7 +32,6 @@ class JsonPlace {
   /// Null is absent. Throws when this is no object.
   std::optional<JsonPlace> member(const char* key) const;
   JsonPlace required_member(const char* key) const;
-  bool is_text() const;
   /// All members that are not null, by name. Throws when this is no object.
   std::vector<std::pair<std::string, JsonPlace>> members() const;
   /// The elements of a list, which complaints call by the list's name.
@@ -115,26 +114,21 @@ struct Codec<Seconds> : PlainCodec {
   static void write(JsonWriter& to, Seconds value) { Codec<double>::write(to, value.value); }
   static Seconds read(const JsonPlace& from, Minimum minimum);
 };
+/// Tools that keep every number as a double write 4 as 4.0; that is still a whole number.
+template <std::integral V>
+V read_whole(const JsonPlace& from, Minimum minimum);
+
+template <std::integral V>
+struct Codec<V> : PlainCodec {
+  static void write(JsonWriter& to, V value) { to.add(value); }
+  static V read(const JsonPlace& from, Minimum minimum) { return read_whole<V>(from, minimum); }
+};
 template <>
 struct Codec<std::chrono::milliseconds> : PlainCodec {
-  static void write(JsonWriter& to, std::chrono::milliseconds value);
-  static std::chrono::milliseconds read(const JsonPlace& from, Minimum minimum);
-};
-// Tools that keep every number as a double write 4 as 4.0; that is still a whole number.
-template <>
-struct Codec<std::int32_t> : PlainCodec {
-  static void write(JsonWriter& to, std::int32_t value);
-  static std::int32_t read(const JsonPlace& from, Minimum minimum);
-};
-template <>
-struct Codec<std::int64_t> : PlainCodec {
-  static void write(JsonWriter& to, std::int64_t value);
-  static std::int64_t read(const JsonPlace& from, Minimum minimum);
-};
-template <>
-struct Codec<std::uint64_t> : PlainCodec {
-  static void write(JsonWriter& to, std::uint64_t value);
-  static std::uint64_t read(const JsonPlace& from, Minimum minimum);
+  static void write(JsonWriter& to, std::chrono::milliseconds value) { to.add(value.count()); }
+  static std::chrono::milliseconds read(const JsonPlace& from, Minimum minimum) {
+    return std::chrono::milliseconds(read_whole<std::int64_t>(from, minimum));
+  }
 };
 template <>
 struct Codec<Bytes> : PlainCodec {
@@ -145,12 +139,12 @@ struct Codec<Bytes> : PlainCodec {
 };
 template <>
 struct Codec<bool> : PlainCodec {
-  static void write(JsonWriter& to, bool value);
+  static void write(JsonWriter& to, bool value) { to.add(value); }
   static bool read(const JsonPlace& from, Minimum minimum);
 };
 template <>
 struct Codec<std::string> : PlainCodec {
-  static void write(JsonWriter& to, std::string_view value);
+  static void write(JsonWriter& to, std::string_view value) { to.add(value); }
   static std::string read(const JsonPlace& from, Minimum minimum);
 };
 template <>

@@ -24,8 +24,7 @@ struct Field {
   const char* key;
   const char* unit;
   const char* meaning;
-  const char* former_key = nullptr;  ///< That older results use; none otherwise.
-  bool required = false;             ///< Reading it fails where it is absent.
+  bool required = false;  ///< Reading it fails where it is absent.
   Minimum minimum = {};
   std::function<bool(const T&)> applies = {};  ///< Whether there is such a field, given the fields before it.
   std::function<bool(const T&)> given;         ///< Whether there is something to write.
@@ -37,12 +36,6 @@ struct Field {
   Field from(std::int64_t least) const {
     Field field = *this;
     field.minimum = least;
-    return field;
-  }
-  /// The same row, also read from the name that older results use.
-  Field formerly(const char* former) const {
-    Field field = *this;
-    field.former_key = former;
     return field;
   }
 };
@@ -129,7 +122,6 @@ Fields<T> inlined(M T::*member) {
         {.key = inner.key,
          .unit = inner.unit,
          .meaning = inner.meaning,
-         .former_key = inner.former_key,
          .required = inner.required && !makes,
          .minimum = inner.minimum,
          .given =
@@ -192,9 +184,6 @@ T read_fields(const JsonPlace& object, const Fields<T>& fields) {
   T result{};
   const auto read = [&](const Field<T>& field) {
     std::optional<JsonPlace> member = object.member(field.key);
-    if (!member && field.former_key != nullptr) {
-      member = object.member(field.former_key);
-    }
     if (!member && field.required) {
       member = object.required_member(field.key);
     }

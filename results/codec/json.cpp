@@ -13,36 +13,7 @@
 
 namespace ringside {
 namespace {
-
 constexpr std::string_view kNumber = "must be a number";
-
-template <typename Integer>
-Integer whole(const JsonPlace& from, Minimum minimum) {
-  const Json& json = from.value();
-  std::optional<Integer> result;
-  if (json.is_number_unsigned()) {
-    if (const auto value = json.get<std::uint64_t>(); std::in_range<Integer>(value)) {
-      result = static_cast<Integer>(value);
-    }
-  } else if (json.is_number_integer()) {
-    if (const auto value = json.get<std::int64_t>(); std::in_range<Integer>(value)) {
-      result = static_cast<Integer>(value);
-    }
-  } else if (json.is_number()) {
-    const double value = json.get<double>();
-    const double end = std::ldexp(1.0, std::numeric_limits<Integer>::digits);
-    if (std::trunc(value) == value && value >= 0 && value < end) {
-      result = static_cast<Integer>(value);
-    }
-  } else {
-    from.reject_value(kNumber);
-  }
-  if (!result || std::cmp_less(*result, minimum.value_or(0))) {
-    from.reject_value(fmt::format("must be a whole number from {} on", minimum.value_or(0)));
-  }
-  return *result;
-}
-
 }  // namespace
 
 // ---- places -----------------------------------------------------------------------------------------------
@@ -82,8 +53,6 @@ JsonPlace JsonPlace::required_member(const char* key) const {
   }
   return *found;
 }
-
-bool JsonPlace::is_text() const { return value_->is_string(); }
 
 std::vector<std::pair<std::string, JsonPlace>> JsonPlace::members() const {
   if (!value_->is_object()) {
@@ -172,29 +141,36 @@ Seconds Codec<Seconds>::read(const JsonPlace& from, Minimum /*minimum*/) {
   return {value};
 }
 
-void Codec<std::chrono::milliseconds>::write(JsonWriter& to, std::chrono::milliseconds value) {
-  to.add(value.count());
+template <std::integral Integer>
+Integer read_whole(const JsonPlace& from, Minimum minimum) {
+  const Json& json = from.value();
+  std::optional<Integer> result;
+  if (json.is_number_unsigned()) {
+    if (const auto value = json.get<std::uint64_t>(); std::in_range<Integer>(value)) {
+      result = static_cast<Integer>(value);
+    }
+  } else if (json.is_number_integer()) {
+    if (const auto value = json.get<std::int64_t>(); std::in_range<Integer>(value)) {
+      result = static_cast<Integer>(value);
+    }
+  } else if (json.is_number()) {
+    const double value = json.get<double>();
+    const double end = std::ldexp(1.0, std::numeric_limits<Integer>::digits);
+    if (std::trunc(value) == value && value >= 0 && value < end) {
+      result = static_cast<Integer>(value);
+    }
+  } else {
+    from.reject_value(kNumber);
+  }
+  if (!result || std::cmp_less(*result, minimum.value_or(0))) {
+    from.reject_value(fmt::format("must be a whole number from {} on", minimum.value_or(0)));
+  }
+  return *result;
 }
-std::chrono::milliseconds Codec<std::chrono::milliseconds>::read(const JsonPlace& from, Minimum minimum) {
-  return std::chrono::milliseconds(whole<std::int64_t>(from, minimum));
-}
+template std::int32_t read_whole(const JsonPlace&, Minimum);
+template std::int64_t read_whole(const JsonPlace&, Minimum);
+template std::uint64_t read_whole(const JsonPlace&, Minimum);
 
-void Codec<std::int32_t>::write(JsonWriter& to, std::int32_t value) { to.add(value); }
-std::int32_t Codec<std::int32_t>::read(const JsonPlace& from, Minimum minimum) {
-  return whole<std::int32_t>(from, minimum);
-}
-
-void Codec<std::int64_t>::write(JsonWriter& to, std::int64_t value) { to.add(value); }
-std::int64_t Codec<std::int64_t>::read(const JsonPlace& from, Minimum minimum) {
-  return whole<std::int64_t>(from, minimum);
-}
-
-void Codec<std::uint64_t>::write(JsonWriter& to, std::uint64_t value) { to.add(value); }
-std::uint64_t Codec<std::uint64_t>::read(const JsonPlace& from, Minimum minimum) {
-  return whole<std::uint64_t>(from, minimum);
-}
-
-void Codec<bool>::write(JsonWriter& to, bool value) { to.add(value); }
 bool Codec<bool>::read(const JsonPlace& from, Minimum /*minimum*/) {
   if (!from.value().is_boolean()) {
     from.reject_value("must be true or false");
@@ -202,7 +178,6 @@ bool Codec<bool>::read(const JsonPlace& from, Minimum /*minimum*/) {
   return from.value().get<bool>();
 }
 
-void Codec<std::string>::write(JsonWriter& to, std::string_view value) { to.add(value); }
 std::string Codec<std::string>::read(const JsonPlace& from, Minimum /*minimum*/) {
   if (!from.value().is_string()) {
     from.reject_value("must be a text");

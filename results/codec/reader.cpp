@@ -124,6 +124,18 @@ void reject_long_text(std::string_view name, std::uint64_t most) {
           most == kMostText ? "; import and check read all of a log on request (see their help)" : ""));
 }
 
+std::string read_beyond(std::istream& stream, std::uint64_t most) {
+  constexpr std::size_t kPiece = std::size_t{1} << 16U;
+  std::string text;
+  while (stream && text.size() <= most) {
+    const std::size_t before = text.size();
+    text.resize(before + kPiece);
+    stream.read(text.data() + before, static_cast<std::streamsize>(kPiece));
+    text.resize(before + static_cast<std::size_t>(stream.gcount()));
+  }
+  return text;
+}
+
 std::string read_text(const std::filesystem::path& file, std::uint64_t most) {
   std::error_code error;
   if (std::filesystem::is_directory(file, error)) {
@@ -136,15 +148,7 @@ std::string read_text(const std::filesystem::path& file, std::uint64_t most) {
     errno = 0;
     std::ifstream stream(file, std::ios::binary);
     if (stream) {
-      // Piece by piece: the size of a pipe or a device is not known.
-      constexpr std::size_t kPiece = std::size_t{1} << 16U;
-      std::string text;
-      while (stream && text.size() <= most) {
-        const std::size_t before = text.size();
-        text.resize(before + kPiece);
-        stream.read(text.data() + before, static_cast<std::streamsize>(kPiece));
-        text.resize(before + static_cast<std::size_t>(stream.gcount()));
-      }
+      std::string text = read_beyond(stream, most);
       if (text.size() > most) {
         reject_long_text(file.string(), most);
       }

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <istream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +39,9 @@ inline constexpr std::uint64_t kMostText = std::uint64_t{1} << 30;
 
 /// Throws Error{bad_input}: the text is longer than that.
 [[noreturn]] void reject_long_text(std::string_view name, std::uint64_t most);
+
+/// The stream's bytes, to its end or to the first piece beyond `most`: the size of a pipe is not known.
+std::string read_beyond(std::istream& stream, std::uint64_t most);
 
 /// The file's bytes. Throws Error{bad_input} with the system's reason, or where there are more than `most`:
 /// files whose size is known are then not read at all.

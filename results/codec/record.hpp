@@ -143,20 +143,6 @@ FieldTable<Accuracy> table_of(const Accuracy* any);
 FieldTable<Interval<double>> table_of(const Interval<double>* any);
 FieldTable<OfferRecord> table_of(const OfferRecord* any);
 
-/// A row of a published scaling table beside what is predicted for it. Fractions of perfect scaling.
-struct ScalingRecord {
-  std::string model = {};
-  std::string precision = {};
-  std::string system = {};
-  int gpus = 1;
-  double measured = 0;
-  double predicted = 0;
-  double low = 0;
-  double high = 0;
-};
-
-FieldTable<ScalingRecord> table_of(const ScalingRecord* any);
-
 /// One more repetition of a point that an earlier line has measured: it alone, so that a journal of many
 /// repetitions grows with what was measured and not with its square.
 struct RepetitionRecord {
@@ -166,8 +152,7 @@ struct RepetitionRecord {
 
 FieldTable<RepetitionRecord> table_of(const RepetitionRecord* any);
 
-using Record = std::variant<RunHeader, Point, RepetitionRecord, Verdict, Crossover, Accuracy, OfferRecord,
-                            ScalingRecord>;
+using Record = std::variant<RunHeader, Point, RepetitionRecord, Verdict, Crossover, Accuracy, OfferRecord>;
 
 /// One line of JSON without the line break. Seconds and bytes, never other units; doubles in digits that read
 /// back as the same number; what is absent is omitted. A number that is not finite is a bug of the caller.

@@ -197,18 +197,4 @@ FieldTable<OfferRecord> table_of(const OfferRecord* /*any*/) {
           optional("warnings", &OfferRecord::warnings, "", "what to know before renting, sentences"))};
 }
 
-FieldTable<ScalingRecord> table_of(const ScalingRecord* /*any*/) {
-  return {.record = "scaling",
-          .fields = fields<ScalingRecord>(
-              required("model", &ScalingRecord::model, "", "what was trained"),
-              required("precision", &ScalingRecord::precision, "", "as its source calls it"),
-              required("system", &ScalingRecord::system, "", "as its source calls it"),
-              required("gpus", &ScalingRecord::gpus, "", "N").from(1),
-              required("measured", &ScalingRecord::measured, "fraction",
-                       "published: speed of N GPUs over N times that of the baseline"),
-              required("predicted", &ScalingRecord::predicted, "fraction", "the same, predicted"),
-              required("low", &ScalingRecord::low, "fraction", "lower end of the 90 % interval"),
-              required("high", &ScalingRecord::high, "fraction", "upper end"))};
-}
-
 }  // namespace ringside

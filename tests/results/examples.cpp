@@ -135,15 +135,7 @@ std::vector<Record> full_records() {
                       .ring_from_gpus = 3,
                       .best_way = "buckets of 5 MiB",
                       .assumptions = {"Sockets are not listed; one is assumed."},
-                      .warnings = {"It is rented out at the moment."}},
-          ScalingRecord{.model = "ResNet50 v1.5",
-                        .precision = "TF32",
-                        .system = "DGX A100 80GB",
-                        .gpus = 8,
-                        .measured = 0.966,
-                        .predicted = 0.97,
-                        .low = 0.95,
-                        .high = 0.98}};
+                      .warnings = {"It is rented out at the moment."}}};
 }
 
 std::string whole_file() {

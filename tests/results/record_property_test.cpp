@@ -143,17 +143,6 @@ Record any_offer() {
   return offer;
 }
 
-Record any_scaling() {
-  return ScalingRecord{.model = *any_text(),
-                       .precision = *any_text(),
-                       .system = *any_text(),
-                       .gpus = *rc::gen::inRange(1, 99),
-                       .measured = *any_number(),
-                       .predicted = *any_number(),
-                       .low = *any_number(),
-                       .high = *any_number()};
-}
-
 Point reread(const Point& point) { return std::get<Point>(parse_record(to_line(point)).value()); }
 
 RC_GTEST_PROP(Record, EveryPointReadsBackToTheLastBit, ()) {
@@ -237,7 +226,7 @@ RC_GTEST_PROP(Record, EveryPointReadsBackToTheLastBit, ()) {
 
 RC_GTEST_PROP(Record, WritingReadingAndWritingAgainGivesTheSameLine, ()) {
   for (const Record& record :
-       {any_header(), any_verdict(), any_crossover(), any_accuracy(), any_offer(), any_scaling()}) {
+       {any_header(), any_verdict(), any_crossover(), any_accuracy(), any_offer()}) {
     const std::string line = to_line(record);
     const std::optional<Record> back = parse_record(line);
     RC_ASSERT(back.has_value());

@@ -69,14 +69,6 @@ TEST(Record, PoliciesReadBackAsTheyWereWritten) {
   EXPECT_EQ(back.measured->policy, point.measured->policy);
 }
 
-TEST(Record, LimitsThatOlderVersionsWroteAsSentencesAreRead) {
-  const auto record = parse_record(
-      R"({"record":"point","collective":"all_reduce","algorithm":"ring","ranks":4,"bytes":8,"dtype":"float32",)"
-      R"("op":"sum","predicted":{"seconds":0.1,"fidelity":"flow","source":"spec","limits":["4 ranks share 2 CPU cores"]}})");
-  EXPECT_THAT(std::get<Point>(record.value()).predicted->limits,
-              ElementsAre(Limit{.kind = Limit::Kind::model, .text = "4 ranks share 2 CPU cores"}));
-}
-
 TEST(Record, WhatIsAbsentIsLeftOut) {
   Point point = full_point();
   point.predicted->low.reset();
@@ -143,15 +135,6 @@ TEST(Record, UnknownKindsAndFieldsAreSkippedAndNullIsAbsent) {
   EXPECT_FALSE(point.predicted.has_value());
   EXPECT_EQ(point.measured->low, Seconds{});
   EXPECT_EQ(point.measured->high, full_point().measured->high);
-}
-
-TEST(Record, NamesOfOlderResultsAreRead) {
-  const std::string line =
-      R"({"record":"point","collective":"all_reduce","algorithm":"ring","ranks":2,"bytes":4,"dtype":"float32",)"
-      R"("op":"sum","measured":{"seconds":0.2,"passes":[0.1,0.3],"oversubscribed":true,"backend":"nccl","outcome":"ok"}})";
-  const auto point = std::get<Point>(parse_record(line).value());
-  EXPECT_THAT(point.measured->repetitions, testing::ElementsAre(0.1, 0.3));
-  EXPECT_TRUE(point.measured->shared_gpu);
 }
 
 struct Spoiled {
