@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -12,6 +13,9 @@
 
 /// How fast one GPU trains, as other people published it, and what of a data sheet explains it.
 namespace ringside {
+
+inline constexpr std::array kModelFamilies = {ModelFamily::convolutional, ModelFamily::detection,
+                                              ModelFamily::transformer};
 
 /// A row of configs/scaling/speeds.csv.
 struct PublishedSpeed {

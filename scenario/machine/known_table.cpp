@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "common/names.hpp"
-#include "scenario/machine/measured_tables.hpp"
+#include "scenario/machine/machine_file.hpp"
 #include "scenario/scenario.hpp"
 
 /// The key `known`: what somebody measured on the machine.

@@ -1,4 +1,3 @@
-#include "scenario/machine/link_tables.hpp"
 
 #include <algorithm>
 #include <array>

@@ -8,8 +8,6 @@
 
 #include "common/error.hpp"
 #include "scenario/keys.hpp"
-#include "scenario/machine/link_tables.hpp"
-#include "scenario/machine/measured_tables.hpp"
 #include "scenario/plan/money.hpp"
 #include "scenario/scenario.hpp"
 

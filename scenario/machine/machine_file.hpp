@@ -38,4 +38,17 @@ MapTable<Software> software_table();
 /// GPUs of all nodes; nothing when the machine has as many as are needed.
 std::optional<std::int64_t> num_gpus(const Machine& machine);
 
+// How GPUs and nodes are linked.
+MapTable<IntraLink> intra_table();
+MapTable<InterLink> inter_table();
+MapTable<LinkSpec> link_table();
+
+/// What can only be judged when all explicit links are known; `place` is that of their list.
+void check_links(Reader& reader, const Value& place, const Machine& machine);
+
+MapTable<Calibrated> calibrated_table();
+
+/// An entry of `known`, a map of one key: `p2p`, `native` or the name of an algorithm.
+ValueType<Known> known_type();
+
 }  // namespace ringside

@@ -1,12 +1,10 @@
-#include "scenario/machine/measured_tables.hpp"
-
 #include <algorithm>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "common/names.hpp"
+#include "scenario/machine/machine_file.hpp"
 #include "scenario/scenario.hpp"
 
 namespace ringside {

@@ -28,27 +28,13 @@ using Cells = std::vector<std::vector<std::string>>;
 }
 
 /// Colours of a terminal (`ESC [4m`) are no part of words, nor is a comment's mark before the line.
-std::vector<std::string> words_of(std::string_view line) {
-  std::vector<std::string> words(1);
-  if (const std::size_t first = line.find_first_not_of(" \t#");
-      line.find('#') < first && first != std::string_view::npos) {
-    line.remove_prefix(first);
+std::vector<std::string> words_of_row(std::string_view line) {
+  const std::size_t first = line.find_first_not_of(" \t#");
+  std::string row(line.substr(line.find('#') < first && first != std::string_view::npos ? first : 0));
+  for (std::size_t at = row.find('\x1b'); at != std::string::npos; at = row.find('\x1b', at)) {
+    row.erase(at, std::min(row.find('m', at), row.size()) - at + 1);
   }
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    if (line[i] == '\x1b') {
-      i = std::min(line.find('m', i), line.size() - 1);
-    } else if (line[i] == ' ' || line[i] == '\t' || line[i] == '\r') {
-      if (!words.back().empty()) {
-        words.emplace_back();
-      }
-    } else {
-      words.back() += line[i];
-    }
-  }
-  if (words.back().empty()) {
-    words.pop_back();
-  }
-  return words;
+  return words_of(row, [](char c) { return c == ' ' || c == '\t' || c == '\r'; });
 }
 
 bool is_device(const std::string& word, std::string_view kind) {
@@ -71,7 +57,7 @@ Matrix matrix_in(std::string_view text, const std::string& name) {
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     const std::string_view line = text.substr(0, end);
-    const auto words = words_of(line);
+    const auto words = words_of_row(line);
     text.remove_prefix(std::min(end + 1, text.size()));
     // `GPU 0: NVIDIA A100-SXM4-40GB (UUID: GPU-…)` of nvidia-smi -L.
     if (words.size() > 2 && words[0] == "GPU" && words[1].ends_with(':') && !matrix.gpu) {
@@ -238,7 +224,7 @@ IntraLink rocm_links(const Cells& cells, std::string_view text, const std::strin
 bool holds_topology_matrix(std::string_view text) {
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
-    const auto words = words_of(text.substr(0, end));
+    const auto words = words_of_row(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
     if (words.size() > 1 && words[0] == "GPU0" && words[1] == "GPU1") {
       return true;

@@ -183,9 +183,6 @@ void read_experts(const Config& config, Transformer& model) {
   model.experts = static_cast<int>(config.number({"num_local_experts", "num_experts"}).value_or(1));
   model.active_experts =
       static_cast<int>(config.number({"num_experts_per_tok", "experts_per_token"}).value_or(1));
-  if (model.active_experts > model.experts) {
-    config.reject("sends a token through more experts than there are");
-  }
 }
 
 }  // namespace
@@ -225,10 +222,7 @@ Transformer load_config_json(const std::filesystem::path& file, std::optional<st
   }
   model.sequence = sequence.value_or(std::min(positions, kLongestAssumed));
   read_experts(config, model);
-  if ((model.head_dim == 0 && model.hidden % model.heads != 0) || model.heads % model.kv_heads != 0) {
-    config.reject("its heads do not divide its width");
-  }
-  if (const std::string why = too_large(model); !why.empty()) {
+  if (const std::string why = why_impossible(model); !why.empty()) {
     config.reject(why);
   }
   return model;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/numbers.hpp"
+#include "common/text.hpp"
 
 namespace ringside {
 
@@ -25,13 +26,8 @@ std::optional<ExchangeRate> parse_exchange_rate(std::string_view text) {
   if (sign == std::string_view::npos) {
     return std::nullopt;
   }
-  const auto trimmed = [](std::string_view side) {
-    side.remove_prefix(std::min(side.find_first_not_of(' '), side.size()));
-    side.remove_suffix(side.size() - (side.find_last_not_of(' ') + 1));
-    return side;
-  };
-  const auto of = parse_money(trimmed(text.substr(0, sign)));
-  const auto is = parse_money(trimmed(text.substr(sign + 1)));
+  const auto of = parse_money(trimmed(text.substr(0, sign), " "));
+  const auto is = parse_money(trimmed(text.substr(sign + 1), " "));
   if (!of || !is || of->amount <= 0 || is->amount <= 0 || of->currency == is->currency) {
     return std::nullopt;
   }

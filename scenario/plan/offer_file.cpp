@@ -1,5 +1,3 @@
-#include "scenario/plan/offer_file.hpp"
-
 #include <map>
 #include <utility>
 
@@ -7,6 +5,7 @@
 
 #include "scenario/machine/machine_file.hpp"
 #include "scenario/machine/named_machine.hpp"
+#include "scenario/plan/plan_parts.hpp"
 #include "scenario/plan/plan_values.hpp"
 #include "scenario/yaml/map_table.hpp"
 

@@ -1,18 +1,14 @@
 #include <algorithm>
-#include <array>
 #include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "common/error.hpp"
 #include "scenario/keys.hpp"
 #include "scenario/machine/machine_file.hpp"
-#include "scenario/plan/offer_file.hpp"
-#include "scenario/plan/plan.hpp"
+#include "scenario/plan/plan_parts.hpp"
 #include "scenario/plan/plan_values.hpp"
-#include "scenario/plan/workload_file.hpp"
 #include "scenario/yaml/map_table.hpp"
 
 namespace ringside {
@@ -21,10 +17,7 @@ namespace {
 MapTable<SynchronisationSettings> synchronisation_table() {
   return {.form = "a map such as `{style: ddp, bucket: 25 MiB}`",
           .rows = {row("style", &SynchronisationSettings::style,
-                       choice_type<Synchronisation>(
-                           "way to synchronise", {Synchronisation::ddp, Synchronisation::ddp_without_overlap,
-                                                  Synchronisation::one_bucket, Synchronisation::per_tensor}),
-                       {.default_value = "ddp"}),
+                       choice_type<Synchronisation>("way to synchronise"), {.default_value = "ddp"}),
                    row("bucket", &SynchronisationSettings::bucket, size_type(), {.default_value = "25 MiB"}),
                    row("first_bucket", &SynchronisationSettings::first_bucket, size_type(),
                        {.default_value = "1 MiB"}),
@@ -329,12 +322,6 @@ double Interruptions::slowdown() const {
   const double checkpoints = checkpoint_takes.value / checkpoint_every.value;
   const double lost = (checkpoint_every.value / 2 + restart.value) / every.value;
   return 1 + checkpoints + lost;
-}
-
-std::string_view name(Synchronisation synchronisation) {
-  constexpr std::array<std::string_view, 4> kNames = {"ddp", "ddp_without_overlap", "one_bucket",
-                                                      "per_tensor"};
-  return kNames.at(static_cast<std::size_t>(synchronisation));
 }
 
 bool is_plan_key(std::string_view key) {

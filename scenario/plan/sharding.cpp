@@ -1,11 +1,9 @@
 #include "scenario/plan/sharding.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include <fmt/format.h>
 
-#include "common/names.hpp"
 #include "common/numbers.hpp"
 #include "scenario/yaml/map_table.hpp"
 
@@ -13,15 +11,10 @@ namespace ringside {
 namespace {
 
 constexpr int kMostParts = 100'000;
-constexpr std::array kStyles = {ShardingStyle::ddp,   ShardingStyle::zero1, ShardingStyle::zero2,
-                                ShardingStyle::zero3, ShardingStyle::fsdp,  ShardingStyle::hybrid};
-constexpr std::array kCheckpointing = {Checkpointing::none, Checkpointing::selective, Checkpointing::full};
-constexpr std::array kAdapters = {Adapters::none, Adapters::lora, Adapters::qlora};
 
 /// `true` and `false` are from before there was a choice.
 ValueType<Checkpointing> checkpointing_type() {
-  ValueType<Checkpointing> type =
-      choice_type<Checkpointing>("kind of checkpointing", {kCheckpointing.begin(), kCheckpointing.end()});
+  ValueType<Checkpointing> type = choice_type<Checkpointing>("kind of checkpointing");
   type.read = [word = type.read](Reader& reader, const Value& value) -> std::optional<Checkpointing> {
     const std::string text = value.node.IsScalar() ? value.node.Scalar() : std::string();
     if (text == "true" || text == "false") {
@@ -35,11 +28,9 @@ ValueType<Checkpointing> checkpointing_type() {
 MapTable<Layout> sharding_table() {
   const auto parts = whole_number_type({.min = 1, .max = kMostParts});
   return {.form = "a map such as `{style: fsdp, tensor: 2}`",
-          .rows = {row("style", &Layout::style,
-                       choice_type<ShardingStyle>("style of sharding", {kStyles.begin(), kStyles.end()}),
+          .rows = {row("style", &Layout::style, choice_type<ShardingStyle>("style of sharding"),
                        {.default_value = "ddp"}),
-                   row("adapters", &Layout::adapters,
-                       choice_type<Adapters>("kind of adapters", {kAdapters.begin(), kAdapters.end()}),
+                   row("adapters", &Layout::adapters, choice_type<Adapters>("kind of adapters"),
                        {.default_value = "none"}),
                    row("rank", &Layout::rank, parts, {.default_value = "16"}),
                    row("tensor", &Layout::tensor, parts, {.default_value = "1"}),
@@ -68,40 +59,16 @@ std::optional<Layout> read_one(Reader& reader, const Value& value) {
 
 }  // namespace
 
-std::string_view name(ShardingStyle style) {
-  constexpr std::array<std::string_view, 6> kNames = {"ddp", "zero1", "zero2", "zero3", "fsdp", "hybrid"};
-  return kNames.at(static_cast<std::size_t>(style));
-}
-
-std::string_view name(Adapters adapters) {
-  constexpr std::array<std::string_view, 3> kNames = {"none", "lora", "qlora"};
-  return kNames.at(static_cast<std::size_t>(adapters));
-}
-
-std::string_view name(Checkpointing checkpointing) {
-  constexpr std::array<std::string_view, 3> kNames = {"none", "selective", "full"};
-  return kNames.at(static_cast<std::size_t>(checkpointing));
-}
-
 std::string describe(const Layout& sharding) {
   std::string text(sharding.adapters == Adapters::none ? name(sharding.style) : name(sharding.adapters));
   if (sharding.adapters != Adapters::none && sharding.style != ShardingStyle::ddp) {
     text += fmt::format(" · {}", name(sharding.style));
   }
-  if (sharding.tensor > 1) {
-    text += fmt::format(" · tensor {}", sharding.tensor);
-  }
-  if (sharding.pipeline > 1) {
-    text += fmt::format(" · pipeline {}", sharding.pipeline);
-  }
-  if (sharding.interleave > 1) {
-    text += fmt::format(" · interleave {}", sharding.interleave);
-  }
-  if (sharding.context > 1) {
-    text += fmt::format(" · context {}", sharding.context);
-  }
-  if (sharding.expert > 1) {
-    text += fmt::format(" · expert {}", sharding.expert);
+  for (const auto& [what, parts] :
+       {std::pair("tensor", sharding.tensor), std::pair("pipeline", sharding.pipeline),
+        std::pair("interleave", sharding.interleave), std::pair("context", sharding.context),
+        std::pair("expert", sharding.expert)}) {
+    text += parts > 1 ? fmt::format(" · {} {}", what, parts) : "";
   }
   if (sharding.local_steps > 1) {
     text += fmt::format(" · {} local steps", sharding.local_steps);
@@ -117,24 +84,16 @@ std::string describe(const Layout& sharding) {
 }
 
 std::optional<Layout> parse_sharding(std::string_view word) {
-  for (const ShardingStyle style : kStyles) {
-    if (word == name(style)) {
-      return Layout{.style = style};
-    }
+  if (const auto style = parse_name<ShardingStyle>(word)) {
+    return Layout{.style = *style};
   }
-  for (const Adapters adapters : {Adapters::lora, Adapters::qlora}) {
-    if (word == name(adapters)) {
-      return Layout{.adapters = adapters};
-    }
-  }
-  return std::nullopt;
+  const auto adapters = parse_name<Adapters>(word);
+  return adapters && *adapters != Adapters::none ? std::optional(Layout{.adapters = *adapters})
+                                                 : std::nullopt;
 }
 
 std::vector<std::string> sharding_words() {
-  std::vector<std::string> words;
-  for (const ShardingStyle style : kStyles) {
-    words.emplace_back(name(style));
-  }
+  std::vector<std::string> words = names_of<ShardingStyle>();
   words.insert(words.end(), {"lora", "qlora"});
   return words;
 }

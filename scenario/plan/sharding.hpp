@@ -1,10 +1,12 @@
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "common/spellings.hpp"
 #include "scenario/yaml/keys.hpp"
 #include "scenario/yaml/reader.hpp"
 
@@ -29,9 +31,25 @@ enum class Adapters { none, lora, qlora };
 /// section 5): nothing, attention alone, or all of a layer but its input.
 enum class Checkpointing { none, selective, full };
 
-std::string_view name(ShardingStyle style);
-std::string_view name(Adapters adapters);
-std::string_view name(Checkpointing checkpointing);
+constexpr auto spellings_of(ShardingStyle /*any*/) {
+  using enum ShardingStyle;
+  return std::to_array<Spelling<ShardingStyle>>({{ddp, "ddp"},
+                                                 {zero1, "zero1"},
+                                                 {zero2, "zero2"},
+                                                 {zero3, "zero3"},
+                                                 {fsdp, "fsdp"},
+                                                 {hybrid, "hybrid"}});
+}
+
+constexpr auto spellings_of(Adapters /*any*/) {
+  using enum Adapters;
+  return std::to_array<Spelling<Adapters>>({{none, "none"}, {lora, "lora"}, {qlora, "qlora"}});
+}
+
+constexpr auto spellings_of(Checkpointing /*any*/) {
+  using enum Checkpointing;
+  return std::to_array<Spelling<Checkpointing>>({{none, "none"}, {selective, "selective"}, {full, "full"}});
+}
 
 struct Layout {
   ShardingStyle style = ShardingStyle::ddp;

@@ -74,7 +74,10 @@ double kept_elements_of_layer(const Transformer& model) {
   return static_cast<double>(model.sequence) * (attention + model.active_experts * mlp);
 }
 
-std::string too_large(const Transformer& model) {
+std::string why_impossible(const Transformer& model) {
+  if (model.active_experts > model.experts) {
+    return "sends a token through more experts than there are";
+  }
   constexpr double kMost = 1e15;
   const auto of = [](auto number) { return static_cast<double>(number); };
   const double head = model.head_dim > 0 ? of(model.head_dim) : of(model.hidden) / model.heads;
@@ -89,6 +92,9 @@ std::string too_large(const Transformer& model) {
   // 16 bits each, and two of everything.
   if (4 * of(model.sequence) * (model.layers * widths + of(model.vocabulary)) > kMost) {
     return "keeps more than 10^15 bytes of one sample; are there so many tokens in it?";
+  }
+  if ((model.head_dim == 0 && model.hidden % model.heads != 0) || model.heads % model.kv_heads != 0) {
+    return "its heads do not divide its width";
   }
   return {};
 }

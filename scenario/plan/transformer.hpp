@@ -59,8 +59,9 @@ double forward_flops_of(const Transformer& model);
 /// attention, MLP and its activation.
 double kept_elements_of_layer(const Transformer& model);
 
-/// Why a model cannot be meant: more than 10^15 parameters, or bytes kept of a sample. Empty = it can.
-std::string too_large(const Transformer& model);
+/// Why a model cannot be meant: parts that do not divide, more than 10^15 parameters, or bytes kept of a
+/// sample. Empty = it can.
+std::string why_impossible(const Transformer& model);
 
 /// A config.json as Hugging Face transformers writes it. `sequence`: none = the config's positions, to 4,096.
 /// Throws Error{bad_input} that names file and key: no JSON, no number, an unknown kind.

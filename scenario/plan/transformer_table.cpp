@@ -1,8 +1,7 @@
-#include "scenario/plan/transformer_table.hpp"
-
 #include <fmt/format.h>
 
 #include "common/error.hpp"
+#include "scenario/plan/plan_parts.hpp"
 #include "scenario/plan/plan_values.hpp"
 #include "scenario/yaml/map_table.hpp"
 
@@ -49,16 +48,7 @@ bool has_numbers(const Draft& draft) {
          draft.sequence > 0;
 }
 
-}  // namespace
-
-std::string transformer_form() {
-  return "a map such as `{config: config.json, sequence: 4096}`, or with `layers`, `hidden`, `heads`, "
-         "`vocabulary` and "
-         "`sequence`";
-}
-
-std::vector<KeyDescription> transformer_keys() { return keys_of(transformer_rows()); }
-
+/// Nothing after a problem was added; `config` is relative to `folder`.
 std::optional<Transformer> read_transformer(Reader& reader, const Value& value,
                                             const std::filesystem::path& folder) {
   const auto draft = read_map(reader, value, transformer_rows());
@@ -81,12 +71,8 @@ std::optional<Transformer> read_transformer(Reader& reader, const Value& value,
   Transformer model = *draft;
   model.kv_heads = model.kv_heads > 0 ? model.kv_heads : model.heads;
   model.intermediate = model.intermediate > 0 ? model.intermediate : 4 * model.hidden;
-  if (model.active_experts > model.experts) {
-    reader.fail(value, "sends a token through more experts than there are");
-    return std::nullopt;
-  }
-  if ((model.head_dim == 0 && model.hidden % model.heads != 0) || model.heads % model.kv_heads != 0) {
-    reader.fail(value, "its heads do not divide its width");
+  if (const std::string why = why_impossible(model); !why.empty()) {
+    reader.fail(value, why);
     return std::nullopt;
   }
   if (model.positions > 0 && model.sequence > model.positions) {
@@ -94,12 +80,18 @@ std::optional<Transformer> read_transformer(Reader& reader, const Value& value,
                 fmt::format("is {}, and the model has learnt {} positions", model.sequence, model.positions));
     return std::nullopt;
   }
-  if (const std::string why = too_large(model); !why.empty()) {
-    reader.fail(value, why);
-    return std::nullopt;
-  }
   return model;
 }
+
+}  // namespace
+
+std::string transformer_form() {
+  return "a map such as `{config: config.json, sequence: 4096}`, or with `layers`, `hidden`, `heads`, "
+         "`vocabulary` and "
+         "`sequence`";
+}
+
+std::vector<KeyDescription> transformer_keys() { return keys_of(transformer_rows()); }
 
 void read_model_numbers(Reader& reader, const Value& value, const std::filesystem::path& folder,
                         Workload& workload) {

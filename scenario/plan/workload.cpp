@@ -51,21 +51,6 @@ double number_in(const CsvRow& row, const Column& column, const std::string& fil
 
 }  // namespace
 
-std::string_view name(Precision precision) {
-  constexpr std::array<std::string_view, 5> kNames = {"float32", "tf32", "float16", "bfloat16", "float8"};
-  return kNames.at(static_cast<std::size_t>(precision));
-}
-
-std::string_view name(ModelFamily family) {
-  constexpr std::array<std::string_view, 3> kNames = {"convolutional", "detection", "transformer"};
-  return kNames.at(static_cast<std::size_t>(family));
-}
-
-std::string_view name(Optimizer optimizer) {
-  constexpr std::array<std::string_view, 3> kNames = {"sgd", "momentum", "adam"};
-  return kNames.at(static_cast<std::size_t>(optimizer));
-}
-
 std::span<const std::string> gpu_classes() {
   static const std::array<std::string, 10> classes = {"pascal", "volta",     "turing",  "ampere", "ada",
                                                       "hopper", "blackwell", "geforce", "cdna",   "rdna"};

@@ -1,22 +1,16 @@
-#include "scenario/plan/workload_file.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <numeric>
-#include <string>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "common/error.hpp"
 #include "scenario/keys.hpp"
+#include "scenario/plan/plan_parts.hpp"
 #include "scenario/plan/plan_values.hpp"
-#include "scenario/plan/transformer_table.hpp"
-#include "scenario/yaml/keys.hpp"
 #include "scenario/yaml/map_table.hpp"
 
 namespace ringside {
@@ -91,21 +85,14 @@ MapTable<MeasuredDraft> measured_table() {
 MapTable<ComputeDraft> compute_table() {
   return {
       .form = "a map such as `{precision: tf32, efficiency: {default: [20 %, 40 %]}}`",
-      .rows = {
-          row("precision", &ComputeDraft::precision,
-              choice_type<Precision>("precision", {Precision::float32, Precision::tf32, Precision::float16,
-                                                   Precision::bfloat16, Precision::float8}),
-              {.default_value = "float32"}),
-          row("family", &ComputeDraft::family,
-              choice_type<ModelFamily>(
-                  "family of models",
-                  {ModelFamily::convolutional, ModelFamily::detection, ModelFamily::transformer}),
-              {}),
-          row("efficiency", &ComputeDraft::efficiency, map_type(efficiency_table()), {}),
-          row("measured", &ComputeDraft::measured,
-              list_type(map_type(measured_table()),
-                        {.form = "a list of maps such as `{gpu: RTX 3090, samples_per_second: 568}`"}),
-              {})}};
+      .rows = {row("precision", &ComputeDraft::precision, choice_type<Precision>("precision"),
+                   {.default_value = "float32"}),
+               row("family", &ComputeDraft::family, choice_type<ModelFamily>("family of models"), {}),
+               row("efficiency", &ComputeDraft::efficiency, map_type(efficiency_table()), {}),
+               row("measured", &ComputeDraft::measured,
+                   list_type(map_type(measured_table()),
+                             {.form = "a list of maps such as `{gpu: RTX 3090, samples_per_second: 568}`"}),
+                   {})}};
 }
 
 /// Measured speeds as samples per second. What is wrong with them becomes a problem of `root`, the workload.
@@ -155,11 +142,9 @@ std::string tensors_form() {
 
 MapTable<MemoryUse> memory_table() {
   return {.form = "a map such as `{optimizer: adam, activations: 120 MB}`",
-          .rows = {
-              row("optimizer", &MemoryUse::optimizer,
-                  choice_type<Optimizer>("optimizer", {Optimizer::sgd, Optimizer::momentum, Optimizer::adam}),
-                  {.default_value = "momentum"}),
-              row("activations", &MemoryUse::activations, size_type(), {})}};
+          .rows = {row("optimizer", &MemoryUse::optimizer, choice_type<Optimizer>("optimizer"),
+                       {.default_value = "momentum"}),
+                   row("activations", &MemoryUse::activations, size_type(), {})}};
 }
 
 // --- The workload ------------------------------------------------------------------------------------------

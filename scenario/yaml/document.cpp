@@ -16,6 +16,7 @@
 
 #include "common/error.hpp"
 #include "common/text.hpp"
+#include "results/codec/reader.hpp"
 
 namespace ringside {
 namespace {
@@ -281,15 +282,7 @@ std::optional<Document> read_document(const std::filesystem::path& file, const s
   if (!stream) {
     return reject("cannot be read; check its permissions");
   }
-  // Piece by piece up to the first that is too much: the size of a pipe is not known.
-  constexpr std::size_t kPiece = std::size_t{1} << 16U;
-  std::string text;
-  while (stream && text.size() <= kMaxFileSize) {
-    const std::size_t before = text.size();
-    text.resize(before + kPiece);
-    stream.read(text.data() + before, static_cast<std::streamsize>(kPiece));
-    text.resize(before + static_cast<std::size_t>(stream.gcount()));
-  }
+  std::string text = read_beyond(stream, kMaxFileSize);
   if (stream.bad()) {
     return reject("cannot be read");
   }

@@ -6,7 +6,6 @@
 #include <limits>
 #include <string_view>
 
-#include "common/error.hpp"
 #include "common/numbers.hpp"
 
 namespace ringside {

@@ -1,5 +1,3 @@
-#include "scenario/machine/link_catalog.hpp"
-
 #include <fstream>
 #include <iterator>
 #include <regex>
@@ -8,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "common/error.hpp"
+#include "scenario/machine/catalog.hpp"
 #include "tests/paths.hpp"
 
 namespace ringside {

@@ -268,17 +268,17 @@ TEST(Transformer, HeadsMayBeWiderTogetherThanTheModel) {
 
 TEST(Transformer, WhatNobodyCanMeanIsRefusedBeforeItIsCounted) {
   Transformer model = qwen();
-  EXPECT_EQ(too_large(model), "");
+  EXPECT_EQ(why_impossible(model), "");
   model.sequence = 10'000'000;
-  EXPECT_EQ(too_large(model), "") << "a long context";
+  EXPECT_EQ(why_impossible(model), "") << "a long context";
   model.sequence = 100'000'000'000;
-  EXPECT_THAT(too_large(model), HasSubstr("bytes of one sample"));
+  EXPECT_THAT(why_impossible(model), HasSubstr("bytes of one sample"));
   model = qwen();
   model.hidden = 9'000'000'000'000'000;
-  EXPECT_THAT(too_large(model), HasSubstr("10^15 parameters"));
+  EXPECT_THAT(why_impossible(model), HasSubstr("10^15 parameters"));
   model = qwen();
   model.head_dim = 9'000'000'000'000'000;
-  EXPECT_THAT(too_large(model), HasSubstr("10^15 parameters"));
+  EXPECT_THAT(why_impossible(model), HasSubstr("10^15 parameters"));
 }
 
 TEST(Transformer, AttentionGrowsWithTheSquareOfTheSequence) {
