@@ -6,7 +6,6 @@
 
 #include "common/units.hpp"
 #include "results/point.hpp"
-#include "results/point_key.hpp"
 
 namespace ringside {
 

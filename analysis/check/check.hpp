@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "analysis/check/causes.hpp"
-#include "analysis/check/nic_share.hpp"
 #include "common/interval.hpp"
 #include "results/point.hpp"
 #include "scenario/machine/machine.hpp"
 #include "sim/nccl/parameters.hpp"
+#include "sim/nccl/system.hpp"
 
 /// Is this machine as fast as its description says? Measured times of NCCL's own collectives against the
 /// interval that machines of the same kind, held out of the fit, were seen to lie in.
@@ -25,6 +25,20 @@ double rare_share(SizeBand band);
 /// `failed`: the times are those of a healthy machine, but the run did not end, or its results do not count.
 enum class Standing { healthy, slower, faster, held_back, incomplete, failed };
 std::string_view name(Standing standing);
+
+/// What the NICs of a node passed in a run of several nodes, beside their line rate.
+struct NicShare {
+  Collective collective = Collective::all_reduce;
+  int nodes = 2;
+  int nics = 1;  ///< That carry the traffic of a node's ranks.
+  Bytes bytes = {};
+  double busbw = 0;      ///< GB/s, the most of all sizes.
+  double line_rate = 0;  ///< GB/s of one NIC.
+  /// GB/s through one NIC in each direction while a ring runs at that bus bandwidth.
+  double as_ring = 0;
+  double tree_factor = 1;  ///< Tree of an all_reduce: bus bandwidth at line rate over a ring's.
+  bool nvls = false;       ///< NVLSTree exists there.
+};
 
 /// What a band of sizes says.
 struct BandVerdict {
@@ -88,5 +102,16 @@ struct GateOutcome {
 };
 /// Throws Error{bad_input} when the size was not measured.
 GateOutcome apply_gate(const Gate& gate, const MachineCheck& check);
+
+/// A ring brings its bus bandwidth out of each node. None on one node or without a ring.
+std::optional<NicShare> nic_share(const NcclSystem& system, double line_rate, std::span<const Point> points);
+
+/// Bus bandwidth, GB/s; 0 where it is not defined.
+double gigabytes(const PointKey& key, Seconds time);
+/// GB/s with three digits, as people quote bandwidths.
+std::string rate_text(double gigabytes);
+
+/// Whole sentences: the share of the line rate, and whether Tree or NVLSTree may exceed it.
+std::string sentence(const NicShare& share);
 
 }  // namespace ringside

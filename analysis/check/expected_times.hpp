@@ -10,7 +10,6 @@
 
 #include "analysis/check/causes.hpp"
 #include "results/point.hpp"
-#include "results/point_key.hpp"
 #include "results/prediction.hpp"
 #include "scenario/machine/machine.hpp"
 #include "sim/nccl/parameters.hpp"

@@ -17,20 +17,10 @@ std::optional<BytesPerSecond> bus_bandwidth(const Point& point, Side side) {
               : std::nullopt;
 }
 
-/// Empty with fewer than two, or where the best two cannot be told apart. One rank exchanges nothing.
-std::string fastest(const Cell& cell) {
-  if (cell.question.ranks == 1) {
-    return "";
-  }
-  Side side = Side::measured;
-  std::vector<Contender> contenders = ranking(cell, side);
-  if (contenders.empty()) {
-    side = Side::predicted;
-    contenders = ranking(cell, side);
-  }
-  const bool clear = contenders.size() >= 2 && clearly_faster(cell, contenders[0].algorithm,
-                                                              contenders[1].algorithm, side, kWorthHaving);
-  return clear ? contenders.front().algorithm : "";
+/// One rank exchanges nothing.
+std::optional<std::string> fastest(const Cell& cell) {
+  const bool measured = !ranking(cell, Side::measured).empty();
+  return cell.question.ranks > 1 ? fastest(cell, measured ? Side::measured : Side::predicted) : std::nullopt;
 }
 
 /// Whether the predicted time follows from a machine's description by our simulation.
@@ -51,7 +41,7 @@ std::optional<BytesPerSecond> bus_bandwidth(Collective collective, int ranks, By
 std::vector<ComparisonRow> comparison(std::span<const Point> points) {
   std::vector<ComparisonRow> rows;
   for (const Cell& cell : cells(points)) {
-    const std::string winner = fastest(cell);
+    const std::optional<std::string> winner = fastest(cell);
     for (const Point* point : cell.points) {
       const std::optional<double> error = relative_error(*point);
       rows.push_back({.key = point->key,
@@ -60,7 +50,7 @@ std::vector<ComparisonRow> comparison(std::span<const Point> points) {
                       .ratio = error ? std::optional(1 + *error) : std::nullopt,
                       .predicted_busbw = bus_bandwidth(*point, Side::predicted),
                       .measured_busbw = bus_bandwidth(*point, Side::measured),
-                      .fastest = point->key.algorithm == winner,
+                      .fastest = winner == point->key.algorithm,
                       .first_of_group = point == cell.points.front()});
     }
   }
@@ -128,6 +118,13 @@ std::vector<Contender> ranking(const Cell& cell, Side side) {
     return a.timing.typical < b.timing.typical;
   });
   return contenders;
+}
+
+std::optional<std::string> fastest(const Cell& cell, Side side) {
+  const std::vector<Contender> contenders = ranking(cell, side);
+  const bool clear = contenders.size() >= 2 && clearly_faster(cell, contenders[0].algorithm,
+                                                              contenders[1].algorithm, side, kWorthHaving);
+  return clear ? std::optional(contenders.front().algorithm) : std::nullopt;
 }
 
 std::optional<Interval<double>> times_as_long(const Cell& cell, std::string_view slow, std::string_view fast,

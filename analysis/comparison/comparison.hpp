@@ -10,7 +10,6 @@
 #include "common/names.hpp"
 #include "common/units.hpp"
 #include "results/point.hpp"
-#include "results/point_key.hpp"
 
 /// Points side by side: what every comparison starts from, and the rows of its table.
 namespace ringside {
@@ -76,5 +75,20 @@ std::optional<Interval<double>> times_as_long(const Cell& cell, std::string_view
 /// Whether `slow` takes more than (1 + `gap`) times as long as `fast`, and the two can be told apart: no part
 /// of the interval of their ratio is below 1 (predicted), or their intervals do not overlap (measured).
 bool clearly_faster(const Cell& cell, std::string_view fast, std::string_view slow, Side side, double gap);
+
+/// The first of ranking(). None with fewer than two, or where the best two cannot be told apart.
+std::optional<std::string> fastest(const Cell& cell, Side side);
+
+/// What some key does to the time of each algorithm.
+struct KeyLines {
+  std::string key;
+  std::vector<std::string> labels;  ///< What the values are called, which grow.
+  std::vector<double> values;
+  struct Line {
+    std::string algorithm;
+    std::vector<std::optional<double>> seconds;  ///< One for each value.
+  };
+  std::vector<Line> lines;
+};
 
 }  // namespace ringside

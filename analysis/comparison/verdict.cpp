@@ -16,13 +16,6 @@ std::optional<double> speedup(const Cell& cell, const AlgorithmPair& pair, Side 
   return baseline && candidate ? std::optional(baseline->typical / candidate->typical) : std::nullopt;
 }
 
-std::optional<std::string> winner(const Cell& cell, Side side) {
-  const std::vector<Contender> contenders = ranking(cell, side);
-  const bool clear = contenders.size() >= 2 && clearly_faster(cell, contenders[0].algorithm,
-                                                              contenders[1].algorithm, side, kWorthHaving);
-  return clear ? std::optional(contenders.front().algorithm) : std::nullopt;
-}
-
 std::optional<std::string> fastest_but(const Cell& cell, const std::string& baseline, Side side) {
   for (const Contender& contender : ranking(cell, side)) {
     if (contender.algorithm != baseline) {
@@ -105,12 +98,11 @@ std::optional<std::string> clear_winner(std::span<const Cell> cells, const Algor
 std::vector<LogPoint> curve_of(std::span<const Cell> cells, const AlgorithmPair& pair, Side side) {
   std::vector<LogPoint> curve;
   for (const Cell& cell : cells) {
-    const std::optional<Interval<double>> baseline = timing(cell, pair.baseline, side);
-    const std::optional<Interval<double>> candidate = timing(cell, pair.candidate, side);
+    const std::optional<double> factor = speedup(cell, pair, side);
     // A message of no bytes has no place on a logarithmic axis.
-    if (baseline && candidate && cell.question.bytes.value > 0) {
+    if (factor && cell.question.bytes.value > 0) {
       curve.push_back({.log_bytes = std::log(static_cast<double>(cell.question.bytes.value)),
-                       .log_speedup = std::log(baseline->typical / candidate->typical)});
+                       .log_speedup = std::log(*factor)});
     }
   }
   return curve;
@@ -155,8 +147,8 @@ std::vector<Verdict> verdicts(std::span<const Point> points, const AlgorithmPair
                       .candidate = pair.candidate,
                       .predicted_speedup = speedup(cell, pair, Side::predicted),
                       .measured_speedup = speedup(cell, pair, Side::measured),
-                      .predicted_winner = winner(cell, Side::predicted),
-                      .measured_winner = winner(cell, Side::measured)};
+                      .predicted_winner = fastest(cell, Side::predicted),
+                      .measured_winner = fastest(cell, Side::measured)};
     if (ranking(cell, Side::predicted).size() > 1 || ranking(cell, Side::measured).size() > 1) {
       records.push_back(std::move(record));
     }

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "analysis/comparison/accuracy.hpp"
 #include "analysis/comparison/comparison.hpp"

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "analysis/parameters/planning_parameters_text.hpp"
 #include "common/error.hpp"
 #include "scenario/yaml/yaml_tree.hpp"
 

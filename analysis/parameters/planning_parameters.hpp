@@ -57,4 +57,7 @@ const PlanningParameters& planning_parameters();
 /// Throws Error{bad_input} that names `origin` and what is missing, or no number above zero.
 PlanningParameters parse_planning_parameters(const std::string& yaml, const std::string& origin);
 
+/// configs/planning/parameters.yaml as it was when the program was built.
+extern const std::string_view kPlanningParametersYaml;
+
 }  // namespace ringside

@@ -1,8 +1,6 @@
 #include "analysis/plan/compute_time.hpp"
 
 #include <cctype>
-#include <cmath>
-#include <optional>
 #include <set>
 
 #include <fmt/format.h>

@@ -7,8 +7,6 @@
 #include <tuple>
 #include <utility>
 
-#include "common/error.hpp"
-
 namespace ringside {
 namespace {
 

@@ -1,6 +1,5 @@
 #include "analysis/plan/step_model.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <iterator>

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "common/units.hpp"

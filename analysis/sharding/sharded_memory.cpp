@@ -39,11 +39,6 @@ double adapter_elements_of_layer(const Transformer& model, int rank) {
 
 }  // namespace
 
-double trained_parameters(const Transformer& model, const Layout& layout) {
-  return layout.adapters == Adapters::none ? static_cast<double>(parameters_of(model))
-                                           : model.layers * adapter_elements_of_layer(model, layout.rank);
-}
-
 double layers_on_stage(const Transformer& model, const Layout& layout) {
   // Parts of an interleaved pipeline that do not divide the layers are as large as the largest.
   return layout.interleave *

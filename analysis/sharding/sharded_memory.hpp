@@ -10,10 +10,8 @@ namespace ringside {
 /// Layers of the stage that has most.
 double layers_on_stage(const Transformer& model, const Layout& layout);
 
-/// Elements that are trained: all parameters, or those of adapters on every matrix of every layer.
-double trained_parameters(const Transformer& model, const Layout& layout);
-
-/// What one rank trains without data parallelism: its tensor- and pipeline-parallel part, its own experts.
+/// What one rank trains without data parallelism: its tensor- and pipeline-parallel part, its own experts;
+/// all parameters, or those of adapters on every matrix of every layer.
 struct TrainedElements {
   double experts = 0;
   double others = 0;

@@ -1,13 +1,11 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 
 #include "analysis/plan/compute_time.hpp"
 #include "analysis/plan/planner.hpp"
-#include "analysis/sharding/sharded_compute.hpp"
 #include "analysis/sharding/sharded_memory.hpp"
 #include "analysis/sharding/sharded_traffic.hpp"
 #include "common/error.hpp"

@@ -1,9 +1,12 @@
 #pragma once
 
+#include "analysis/plan/achieved_share.hpp"
 #include "analysis/plan/collective_times.hpp"
 #include "analysis/plan/step.hpp"
+#include "scenario/plan/plan.hpp"
+#include "sim/topology/gpu_models.hpp"
 
-/// What the GPUs of a sharded step send each other, and what of it computing can hide.
+/// What the GPUs of a sharded step compute and send each other, and what of that computing can hide.
 namespace ringside {
 
 using TimeEnd = Seconds Interval<Seconds>::*;
@@ -19,5 +22,15 @@ struct Traffic {
 
 /// `end`: which end of what collectives cost.
 Traffic traffic_of(const Workload& workload, const PlannedStep& step, GroupTimes& times, TimeEnd end);
+
+/// What one pass of one replica computes, on the GPU of one stage. `step`: way, layout and micro-batch.
+Work work_of(const Workload& workload, const PlannedStep& step);
+
+/// GPU memory that the optimizer reads and writes on one rank.
+double update_bytes(const Transformer& model, const PlannedStep& step);
+
+/// How fast one GPU computes: as the workload states, else as published; a measured GPU counts most.
+LanguageSpeed speed_of(const Plan& plan, const GpuSheet& gpu, const PlannedStep& step,
+                       const PlanningParameters& parameters);
 
 }  // namespace ringside

@@ -102,7 +102,7 @@ TEST(ShardedMemory, OfFourBitWeightsIsAQuarterAndAdaptersAreSmall) {
   EXPECT_NEAR(weights(lora), 16.06, 0.01);
   EXPECT_NEAR(weights(qlora), 0.516 * 6.98 + 4 * 1.051, 0.05);  // peft casts the rest to float32.
   // 32 layers of rank 16: 41,943,040, as peft prints for all linear layers of this model.
-  EXPECT_DOUBLE_EQ(trained_parameters(llama_8b(1), lora), 41'943'040);
+  EXPECT_DOUBLE_EQ(trained_on_rank(llama_8b(1), lora).others, 41'943'040);
 }
 
 TEST(ShardedStep, FsdpMovesHalfAsMuchAgainAsZeroOne) {
