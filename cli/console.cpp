@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <fstream>
+#include <iterator>
 #include <numeric>
 #include <optional>
 #include <system_error>
@@ -72,26 +73,21 @@ std::string fitted(std::string_view text, std::size_t columns) {
   return result + "…";
 }
 
-/// A table with what its headers say of its columns.
-struct Columns {
-  std::vector<std::string> titles;
-  std::vector<bool> right;
-  std::vector<bool> droppable;
-  std::vector<std::size_t> widths;
-
-  std::size_t total() const {
-    return std::accumulate(widths.begin(), widths.end(), kGap * (widths.size() - 1));
-  }
-  void erase(std::size_t column) {
-    const auto at = static_cast<std::ptrdiff_t>(column);
-    titles.erase(titles.begin() + at);
-    right.erase(right.begin() + at);
-    droppable.erase(droppable.begin() + at);
-    widths.erase(widths.begin() + at);
-  }
-
-  static constexpr std::size_t kGap = 2;
+/// What a header says of a column of a table.
+struct ShownColumn {
+  std::string title;
+  bool droppable = false;
+  bool right = false;
+  std::size_t width = 0;
 };
+using Columns = std::vector<ShownColumn>;
+
+constexpr std::size_t kGap = 2;
+
+std::size_t total(const Columns& columns) {
+  return std::accumulate(columns.begin(), columns.end(), kGap * (columns.size() - 1),
+                         [](std::size_t sum, const ShownColumn& column) { return sum + column.width; });
+}
 
 Columns columns_of(const std::vector<std::string>& header, const Rows& rows) {
   Columns columns;
@@ -102,14 +98,14 @@ Columns columns_of(const std::vector<std::string>& header, const Rows& rows) {
       title.remove_prefix(marked ? 1 : 0);
       return marked;
     };
-    columns.droppable.push_back(take('?'));
-    columns.right.push_back(take('>'));
-    columns.titles.emplace_back(title);
-    std::size_t widest = width(title);
+    ShownColumn& column = columns.emplace_back();
+    column.droppable = take('?');
+    column.right = take('>');
+    column.title = title;
+    column.width = width(title);
     for (const auto& row : rows) {
-      widest = std::max(widest, width(row.at(c)));
+      column.width = std::max(column.width, width(row.at(c)));
     }
-    columns.widths.push_back(widest);
   }
   return columns;
 }
@@ -117,26 +113,27 @@ Columns columns_of(const std::vector<std::string>& header, const Rows& rows) {
 /// Drops columns that may be, the last first, and narrows columns of text, the widest first, until a row fits
 /// the terminal; numbers stay whole.
 void fit(Columns& columns, Rows& rows, std::size_t width_here) {
-  for (std::size_t c = columns.titles.size(); c > 0 && columns.total() > width_here; --c) {
-    if (columns.droppable[c - 1]) {
-      columns.erase(c - 1);
+  for (std::size_t c = columns.size(); c > 0 && total(columns) > width_here; --c) {
+    if (columns[c - 1].droppable) {
+      const auto at = static_cast<std::ptrdiff_t>(c - 1);
+      columns.erase(columns.begin() + at);
       for (auto& row : rows) {
-        row.erase(row.begin() + static_cast<std::ptrdiff_t>(c - 1));
+        row.erase(row.begin() + at);
       }
     }
   }
-  for (std::size_t total = columns.total(); total > width_here; total = columns.total()) {
-    std::size_t* widest = nullptr;
-    for (std::size_t c = 0; c < columns.widths.size(); ++c) {
-      if (!columns.right[c] && columns.widths[c] > kNarrowestColumn &&
-          (widest == nullptr || columns.widths[c] > *widest)) {
-        widest = &columns.widths[c];
+  for (std::size_t all = total(columns); all > width_here; all = total(columns)) {
+    ShownColumn* widest = nullptr;
+    for (ShownColumn& column : columns) {
+      if (!column.right && column.width > kNarrowestColumn &&
+          (widest == nullptr || column.width > widest->width)) {
+        widest = &column;
       }
     }
     if (widest == nullptr) {
       return;
     }
-    *widest -= std::min(total - width_here, *widest - kNarrowestColumn);
+    widest->width -= std::min(all - width_here, widest->width - kNarrowestColumn);
   }
 }
 
@@ -173,8 +170,8 @@ std::string stacked(const Columns& columns, const Rows& rows, std::size_t width_
         continue;
       }
       const std::string cell =
-          columns.titles[c].empty() ? row[c] : fmt::format("{} {}", columns.titles[c], row[c]);
-      const std::size_t gap = line.empty() ? 0 : Columns::kGap;
+          columns[c].title.empty() ? row[c] : fmt::format("{} {}", columns[c].title, row[c]);
+      const std::size_t gap = line.empty() ? 0 : kGap;
       if (width(line) + gap + width(cell) <= width_here) {
         line += std::string(gap, ' ') + cell;
         continue;
@@ -197,16 +194,19 @@ std::string aligned(const Columns& columns, const Rows& rows) {
   std::string text;
   const auto append_row = [&](const std::vector<std::string>& cells) {
     std::string line;
-    for (std::size_t c = 0; c < columns.titles.size(); ++c) {
-      const std::string cell = fitted(cells[c], columns.widths[c]);
-      const std::string padding(columns.widths[c] - width(cell), ' ');
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      const std::string cell = fitted(cells[c], columns[c].width);
+      const std::string padding(columns[c].width - width(cell), ' ');
       line += c == 0 ? "" : "  ";
-      line += columns.right[c] ? padding + cell : cell + padding;
+      line += columns[c].right ? padding + cell : cell + padding;
     }
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";
   };
-  append_row(columns.titles);
+  std::vector<std::string> titles;
+  std::transform(columns.begin(), columns.end(), std::back_inserter(titles),
+                 [](const ShownColumn& column) { return column.title; });
+  append_row(titles);
   std::for_each(rows.begin(), rows.end(), append_row);
   return text;
 }
@@ -273,7 +273,7 @@ std::string printable(std::string_view as_given) {
 
 bool fits_terminal(const TextTable& shown) {
   const auto width_here = terminal_width(STDOUT_FILENO);
-  return !width_here || columns_of(shown.header, shown.rows).total() <= *width_here;
+  return !width_here || total(columns_of(shown.header, shown.rows)) <= *width_here;
 }
 
 Progress::Progress(bool quiet) : quiet_(quiet), terminal_(isatty(STDERR_FILENO) == 1) {}
@@ -342,10 +342,10 @@ void print_table(TextTable shown, std::string_view marked) {
     return;
   }
   Columns columns = columns_of(shown.header, shown.rows);
-  const std::size_t width_here = terminal_width(STDOUT_FILENO).value_or(columns.total());
+  const std::size_t width_here = terminal_width(STDOUT_FILENO).value_or(total(columns));
   fit(columns, shown.rows, width_here);
   const std::string all =
-      columns.total() > width_here ? stacked(columns, shown.rows, width_here) : aligned(columns, shown.rows);
+      total(columns) > width_here ? stacked(columns, shown.rows, width_here) : aligned(columns, shown.rows);
   const bool coloured = !marked.empty() && is_coloured(STDOUT_FILENO);
   for (std::string_view text = all; !text.empty();) {
     const std::size_t end = text.find('\n');

@@ -19,7 +19,6 @@
 
 #include "cli/console.hpp"
 #include "common/error.hpp"
-#include "common/key_error.hpp"
 
 namespace ringside::cli {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "analysis/fit.hpp"
 #include "analysis/repetitions.hpp"
-#include "common/key_error.hpp"
+#include "common/error.hpp"
 #include "real/backend/backends.hpp"
 #include "real/backend/gpus.hpp"
 #include "real/backend/nccl/settings.hpp"

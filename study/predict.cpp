@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "common/error.hpp"
 #include "results/codec/reader.hpp"
 #include "results/journal.hpp"
 #include "study/calibrate.hpp"

@@ -13,7 +13,6 @@
 #include "results/codec/record.hpp"
 #include "results/point.hpp"
 #include "scenario/scenario.hpp"
-#include "sim/predict.hpp"
 #include "study/inputs/known.hpp"
 #include "study/ranks/observer.hpp"
 

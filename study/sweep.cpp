@@ -8,13 +8,10 @@
 #include <variant>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "analysis/comparison/comparison.hpp"
 #include "analysis/comparison/point_sentences.hpp"
 #include "common/error.hpp"
-#include "common/key_error.hpp"
 #include "common/numbers.hpp"
 #include "common/parallel.hpp"
 #include "common/text.hpp"
@@ -292,8 +289,8 @@ std::optional<SweepLines> sweep_lines(const SweepStudy& study) {
   if (over == nullptr || !one_number) {
     return std::nullopt;
   }
-  SweepLines lines{
-      .key = over->key == "bytes" ? "message size" : over->key, .labels = {}, .values = {}, .lines = {}};
+  SweepLines lines;
+  lines.key = over->key == "bytes" ? "message size" : over->key;
   for (const std::string& algorithm : study.scenario.algorithms) {
     lines.lines.push_back({.algorithm = algorithm, .seconds = {}});
   }

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "results/point.hpp"
+#include "analysis/comparison/comparison.hpp"
 #include "scenario/scenario.hpp"
 #include "study/inputs/sweep_values.hpp"
 #include "study/predict.hpp"
@@ -54,15 +54,7 @@ std::vector<const SweepCell*> shown_cells(const SweepStudy& study);
 
 /// The times of every algorithm over the one key that takes several values, all of them numbers; none
 /// otherwise. Where the scenario has several sizes the largest is drawn.
-struct SweepLines {
-  std::string key;
-  std::vector<std::string> labels;  ///< What the values are called.
-  std::vector<double> values;
-  struct Line {
-    std::string algorithm;
-    std::vector<std::optional<double>> seconds;
-  };
-  std::vector<Line> lines;
+struct SweepLines : KeyLines {
   int ranks = 0;  ///< 0: they change.
   std::optional<Bytes> bytes = {};
 };

@@ -11,7 +11,6 @@
 #include <nlohmann/json.hpp>
 
 #include "common/error.hpp"
-#include "common/key_error.hpp"
 #include "common/text.hpp"
 #include "real/backend/backends.hpp"
 #include "real/launch/external/external_rank.hpp"

@@ -8,7 +8,7 @@
 
 #include "common/units.hpp"
 #include "real/measure/recording.hpp"
-#include "results/point_key.hpp"
+#include "results/point.hpp"
 #include "results/prediction.hpp"
 #include "results/trace_event.hpp"
 #include "scenario/scenario.hpp"

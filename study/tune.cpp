@@ -9,7 +9,6 @@
 
 #include "analysis/comparison/point_sentences.hpp"
 #include "common/error.hpp"
-#include "common/key_error.hpp"
 #include "real/backend/backends.hpp"
 #include "schedule/registry.hpp"
 #include "sim/mpi/rules.hpp"

@@ -132,8 +132,10 @@ std::vector<plots::Figure> figures_of(const study::PlanStudy& study, plots::Char
   if (study.drawn) {
     context.title =
         fmt::format("{}: one step on {}", study.ranked.plan.name, study.ranked.offer_of(*study.drawn).name);
-    std::vector<plots::Figure> timeline = plots::timeline(
-        timeline_bars(study.ranked.candidates[*study.drawn].step.timeline, study.ranked.plan), context);
+    std::vector<plots::Figure> timeline = plots::timelines(
+        {{.title = "",
+          .bars = timeline_bars(study.ranked.candidates[*study.drawn].step.timeline, study.ranked.plan)}},
+        context);
     for (plots::Figure& figure : timeline) {
       figure.name = "plan_timeline";
     }

@@ -56,14 +56,10 @@ std::vector<std::string> row_of(const study::SweepStudy& sweep, const study::Swe
 
 void draw_lines(const study::SweepLines& lines, const plots::ChartContext& context,
                 const CommonOptions& common, Progress& progress) {
-  plots::KeyLines drawn{.key = lines.key, .labels = lines.labels, .values = lines.values, .lines = {}};
-  for (const study::SweepLines::Line& line : lines.lines) {
-    drawn.lines.push_back({.algorithm = line.algorithm, .seconds = line.seconds});
-  }
   const std::string subtitle = fmt::format("predicted time over {}{}{}", lines.key,
                                            lines.ranks > 0 ? fmt::format(", {} ranks", lines.ranks) : "",
                                            lines.bytes ? ", " + format(*lines.bytes) : "");
-  draw_charts(plots::lines_over_key(drawn, subtitle, context), context, common, progress);
+  draw_charts(plots::lines_over_key(lines, subtitle, context), context, common, progress);
 }
 
 /// Time of the run, or of a million samples or a billion tokens where its length is not known.

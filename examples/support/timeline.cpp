@@ -9,7 +9,6 @@
 #include <nlohmann/json.hpp>
 
 #include "plots/charts/charts.hpp"
-#include "plots/charts/page.hpp"
 #include "plots/drawing/layout.hpp"
 #include "plots/drawing/palette.hpp"
 #include "plots/drawing/tics.hpp"
@@ -56,7 +55,7 @@ fs::path draw(const std::vector<Event>& events, const std::string& title, const 
   plots::ChartContext context;
   context.title = title;
   context.output_directory = folder;
-  std::vector<plots::Figure> figures = plots::timeline(bars, context);
+  std::vector<plots::Figure> figures = plots::timelines({{"", bars}}, context);
   for (plots::Figure& figure : figures) {
     figure.name = name;
   }

@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "plots/charts/page.hpp"
 #include "plots/drawing/palette.hpp"
 #include "plots/drawing/tics.hpp"
 

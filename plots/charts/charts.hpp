@@ -7,12 +7,12 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/comparison/comparison.hpp"
 #include "analysis/comparison/speedup_grid.hpp"
 #include "analysis/fitted.hpp"
 #include "common/units.hpp"
-#include "plots/drawing/figure.hpp"
+#include "plots/drawing/layout.hpp"
 #include "results/codec/record.hpp"
-#include "results/point.hpp"
 
 /// The charts of ringside (docs/charts.md shows how to read them). Each function is pure: it turns results
 /// into figures, none when there is nothing to draw; `draw` writes them.
@@ -39,6 +39,9 @@ struct ChartContext {
   ChartSize size = ChartSize::screen;
 };
 
+/// Title and footer that all charts of a context share.
+PageText page_text(const ChartContext& context, const std::string& subtitle);
+
 /// Draws the figures as `<output_directory>/<figure's name>.png` (or `.svg`, `.pdf`), makes the directory if
 /// it is missing, and returns the files written. Throws Error{environment}, see plots/drawing/gnuplot.hpp.
 std::vector<std::filesystem::path> draw(const std::vector<Figure>& figures, const ChartContext& context);
@@ -63,18 +66,6 @@ struct BandwidthLimit {
 /// `bus_bandwidth`: busbw as in nccl-tests against message size, with the link's limit where it is known.
 std::vector<Figure> bus_bandwidth(const std::vector<Point>& points, const ChartContext& context,
                                   const std::optional<BandwidthLimit>& limit = std::nullopt);
-
-/// What some key does to the time of each algorithm.
-struct KeyLines {
-  std::string key;
-  std::vector<std::string> labels;  ///< What the values are called, which grow.
-  std::vector<double> values;
-  struct Line {
-    std::string algorithm;
-    std::vector<std::optional<double>> seconds;  ///< One for each value.
-  };
-  std::vector<Line> lines;
-};
 
 /// `sweep_<key>`: seconds over the key's values, and beside it the speedup over the first algorithm.
 std::vector<Figure> lines_over_key(const KeyLines& lines, const std::string& subtitle,
@@ -129,15 +120,13 @@ struct TimelineBar {
   std::string kind;  ///< What has one colour: `transfer`, `reduce`.
 };
 
-/// `timeline`: what each rank and link does when. Bars that overlap stand beneath each other.
-std::vector<Figure> timeline(const std::vector<TimelineBar>& bars, const ChartContext& context);
-
 struct TimelinePart {
   std::string title;  ///< `predicted: 1.2 ms`.
   std::vector<TimelineBar> bars;
 };
 
-/// `timeline` of several runs beneath each other, with one time axis.
+/// `timeline`: what each rank and link does when, of several runs beneath each other with one time axis. Bars
+/// that overlap stand beneath each other.
 std::vector<Figure> timelines(const std::vector<TimelinePart>& parts, const ChartContext& context);
 
 struct TopologyNode {

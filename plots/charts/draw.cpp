@@ -9,7 +9,6 @@
 
 #include "common/error.hpp"
 #include "plots/charts/charts.hpp"
-#include "plots/charts/page.hpp"
 #include "plots/drawing/gnuplot.hpp"
 
 namespace ringside::plots {

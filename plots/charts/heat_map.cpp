@@ -8,8 +8,6 @@
 
 #include "common/error.hpp"
 #include "plots/charts/charts.hpp"
-#include "plots/charts/page.hpp"
-#include "plots/drawing/layout.hpp"
 #include "plots/drawing/palette.hpp"
 #include "plots/drawing/text.hpp"
 

@@ -3,9 +3,7 @@
 #include <utility>
 
 #include "plots/charts/charts.hpp"
-#include "plots/charts/page.hpp"
 #include "plots/charts/small_multiples.hpp"
-#include "plots/drawing/layout.hpp"
 #include "plots/drawing/palette.hpp"
 #include "plots/drawing/tics.hpp"
 

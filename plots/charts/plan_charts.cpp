@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 
 #include "common/numbers.hpp"
-#include "plots/charts/page.hpp"
-#include "plots/charts/plan_chart_parts.hpp"
 #include "plots/drawing/palette.hpp"
+#include "plots/drawing/text.hpp"
+#include "plots/drawing/tics.hpp"
 
 namespace ringside::plots {
 namespace {
@@ -113,14 +113,16 @@ void add_bar(const StepBar& bar, double top, ChartSize size, Panel& panel, Boxes
   if (bar.whole) {
     const double low = std::min(bar.whole->low, panel.x.max);
     const double high = std::min(bar.whole->high, panel.x.max);
-    panel.elements.emplace_back(line({{low, top + 0.5}, {high, top + 0.5}}, kStepInterval));
-    panel.elements.emplace_back(line({{low, top + 0.35}, {low, top + 0.65}}, kStepInterval));
+    panel.elements.emplace_back(Polyline{{{low, top + 0.5}, {high, top + 0.5}}, kStepInterval});
+    panel.elements.emplace_back(Polyline{{{low, top + 0.35}, {low, top + 0.65}}, kStepInterval});
     if (high < panel.x.max) {
-      panel.elements.emplace_back(line({{high, top + 0.35}, {high, top + 0.65}}, kStepInterval));
+      panel.elements.emplace_back(Polyline{{{high, top + 0.35}, {high, top + 0.65}}, kStepInterval});
     }
   }
-  panel.elements.emplace_back(Text{
-      .at = {1.01 * panel.x.max, top + 0.5}, .text = text_of(bar, size), .font = kPlanFont, .color = kBlack});
+  panel.elements.emplace_back(Text{.at = {1.01 * panel.x.max, top + 0.5},
+                                   .text = text_of(bar, size),
+                                   .font = kSmallFont,
+                                   .color = kBlack});
 }
 
 }  // namespace
@@ -133,7 +135,7 @@ std::vector<Figure> step_bars(const std::vector<StepBar>& bars, const ChartConte
   double widest_text = 0;
   for (const StepBar& bar : bars) {
     widest = std::max(widest, std::min(kMaxPlanLabel, text_width(bar.label, {})));
-    widest_text = std::max(widest_text, text_width(text_of(bar, context.size), kPlanFont));
+    widest_text = std::max(widest_text, text_width(text_of(bar, context.size), kSmallFont));
   }
   const auto count = static_cast<double>(bars.size());
   Figure figure{.name = "plan_steps",
@@ -183,7 +185,7 @@ std::vector<Figure> scaling_efficiency(const std::vector<Curve>& curves, const C
   for (std::size_t index = 0; index < curves.size(); ++index) {
     const SeriesStyle style = style_at(index);
     panel.elements.emplace_back(
-        line(curves[index].points, {.color = style.color, .width = 2, .dash = style.dash}));
+        Polyline{curves[index].points, {.color = style.color, .width = 2, .dash = style.dash}});
     Marks marks{.style = {.color = style.color, .shape = style.shape}};
     for (const XY& point : curves[index].points) {
       marks.marks.push_back({point.x, point.y});
@@ -263,13 +265,13 @@ std::vector<Figure> exposed_against_bandwidth(const std::vector<Curve>& curves, 
              .tics = decade_tics(rates, kGiga, panel.area.width, true)};
   panel.y = share_axis("exposed share of the step (%)", 1.0, panel.area.height);
   for (const double share : {0.05, 0.10}) {
-    panel.elements.emplace_back(line({{rates.min, share}, {rates.max, share}}, kThreshold));
+    panel.elements.emplace_back(Polyline{{{rates.min, share}, {rates.max, share}}, kThreshold});
   }
   const std::vector<double> factors = side_by_side(curves, rates, panel.area.width);
   for (std::size_t index = 0; index < curves.size(); ++index) {
     const SeriesStyle style = style_at(index);
     panel.elements.emplace_back(
-        line(curves[index].points, {.color = style.color, .width = 2, .dash = style.dash}));
+        Polyline{curves[index].points, {.color = style.color, .width = 2, .dash = style.dash}});
     if (curves[index].mark) {
       Marks::Mark mark = with_interval(curves[index]);
       mark.x *= factors[index];

@@ -6,11 +6,12 @@
 
 #include "common/interval.hpp"
 #include "plots/charts/charts.hpp"
-#include "plots/drawing/figure.hpp"
 
 /// The charts of `ringside plan` (docs/planning.md). Pure functions from plain data to figures, none
 /// when there is nothing to draw; plots/charts/charts.hpp has `draw`, and `timeline` for the fifth.
 namespace ringside::plots {
+
+inline constexpr double kMaxPlanLabel = 330;  ///< Pixels that the name of an offer takes at most.
 
 struct CostPoint {
   std::string label;

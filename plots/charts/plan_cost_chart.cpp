@@ -1,13 +1,13 @@
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 
-#include "plots/charts/page.hpp"
-#include "plots/charts/plan_chart_parts.hpp"
+#include "plots/charts/charts.hpp"
 #include "plots/charts/plan_charts.hpp"
 #include "plots/drawing/palette.hpp"
+#include "plots/drawing/text.hpp"
+#include "plots/drawing/tics.hpp"
 
 namespace ringside::plots {
 namespace {
@@ -51,12 +51,12 @@ void add_intervals(Panel& panel, const CostPoint& point) {
   const Stroke stroke{.color = color, .width = 1.2};
   const auto clamp_x = [&](double x) { return std::clamp(x, panel.x.min, panel.x.max); };
   const auto clamp_y = [&](double y) { return std::clamp(y, panel.y.min, panel.y.max); };
-  panel.elements.emplace_back(line(
+  panel.elements.emplace_back(Polyline{
       {{clamp_x(point.seconds.low), point.cost.typical}, {clamp_x(point.seconds.high), point.cost.typical}},
-      stroke));
-  panel.elements.emplace_back(line(
+      stroke});
+  panel.elements.emplace_back(Polyline{
       {{point.seconds.typical, clamp_y(point.cost.low)}, {point.seconds.typical, clamp_y(point.cost.high)}},
-      stroke));
+      stroke});
 }
 
 /// Labels beside their marks: the front's wherever they stand best, then the others' if they cover nothing.
@@ -78,8 +78,8 @@ void add_labels(Panel& panel, const std::vector<CostPoint>& points) {
     return std::pair(!a->recommended, !a->pareto) < std::pair(!b->recommended, !b->pareto);
   });
   for (const CostPoint* point : order) {
-    const std::string text = shortened(point->label, kPlanFont, kMaxPlanLabel);
-    const double width = text_width(text, kPlanFont) + 4;
+    const std::string text = shortened(point->label, kSmallFont, kMaxPlanLabel);
+    const double width = text_width(text, kSmallFont) + 4;
     const XY at = pixel(*point);
     std::vector<XY> centers;
     for (const double dy : {0.0, -16.0, 16.0, -32.0, 32.0, -48.0, 48.0, -64.0, 64.0}) {
@@ -105,7 +105,7 @@ void add_labels(Panel& panel, const std::vector<CostPoint>& points) {
         Text{.at = {panel.x.min * std::exp(center.x / x_scale), panel.y.max / std::exp(center.y / y_scale)},
              .text = text,
              .align = Align::center,
-             .font = kPlanFont,
+             .font = kSmallFont,
              .color = color_of(*point),
              .opaque = true});
   }
@@ -127,7 +127,7 @@ Polyline front_of(const std::vector<CostPoint>& points) {
     }
     steps.push_back(at);
   }
-  return line(std::move(steps), kFrontStroke);
+  return Polyline{std::move(steps), kFrontStroke};
 }
 
 std::vector<LegendEntry> legend_of(const CostChart& chart) {
@@ -152,31 +152,6 @@ std::vector<LegendEntry> legend_of(const CostChart& chart) {
 }
 
 }  // namespace
-
-/// 1, 2 and 5 times powers of ten of a log axis in a unit; all are labelled where there is room.
-std::vector<Tic> decade_tics(const Range& range, double unit, double pixels, bool horizontal) {
-  std::vector<Tic> tics;
-  double free_from = -std::numeric_limits<double>::infinity();
-  const double scale = pixels / std::log(range.max / range.min);
-  const int first = static_cast<int>(std::floor(std::log10(range.min / unit)));
-  const int last = static_cast<int>(std::ceil(std::log10(range.max / unit)));
-  for (int decade = first; decade <= last; ++decade) {
-    for (const double step : {1.0, 2.0, 5.0}) {
-      const double value = step * std::pow(10.0, decade);
-      const double at = value * unit;
-      if (at < range.min * (1 - 1e-9) || at > range.max * (1 + 1e-9)) {
-        continue;
-      }
-      const std::string label = fmt::format("{:.6g}", value);
-      const double pixel = std::log(at / range.min) * scale;
-      const double half = horizontal ? text_width(label, {}) / 2 + 6 : 11;
-      const bool fits = pixel - half >= free_from;
-      tics.push_back({at, fits ? label : ""});
-      free_from = fits ? pixel + half : free_from;
-    }
-  }
-  return tics;
-}
 
 std::vector<Figure> cost_against_time(const CostChart& chart, const ChartContext& context) {
   if (chart.points.empty()) {
@@ -215,11 +190,11 @@ std::vector<Figure> cost_against_time(const CostChart& chart, const ChartContext
   };
   if (inside(panel.x, chart.deadline)) {
     panel.elements.emplace_back(
-        line({{*chart.deadline, panel.y.min}, {*chart.deadline, panel.y.max}}, kConditionStroke));
+        Polyline{{{*chart.deadline, panel.y.min}, {*chart.deadline, panel.y.max}}, kConditionStroke});
   }
   if (inside(panel.y, chart.budget)) {
     panel.elements.emplace_back(
-        line({{panel.x.min, *chart.budget}, {panel.x.max, *chart.budget}}, kConditionStroke));
+        Polyline{{{panel.x.min, *chart.budget}, {panel.x.max, *chart.budget}}, kConditionStroke});
   }
   for (const CostPoint& point : chart.points) {
     add_intervals(panel, point);

@@ -10,7 +10,6 @@
 #include "common/error.hpp"
 #include "common/text.hpp"
 #include "plots/charts/charts.hpp"
-#include "plots/charts/page.hpp"
 #include "plots/drawing/palette.hpp"
 #include "plots/drawing/text.hpp"
 #include "schedule/program/policy.hpp"
@@ -20,7 +19,6 @@
 namespace ringside::plots {
 namespace {
 
-constexpr Font kChunkFont{.size = 13};
 constexpr double kLeft = 92;
 constexpr double kRight = 30;
 constexpr double kMaxHeight = 3000;
@@ -67,7 +65,7 @@ std::string chunk_text(const Move& move, std::int32_t num_chunks) {
 std::string label_of(const std::vector<std::string>& chunks, int source_buffer, int target_buffer) {
   const std::string from = source_buffer == 0 ? "" : fmt::format("s{}:", source_buffer);
   const std::string to = target_buffer == 0 ? "" : fmt::format("→s{}", target_buffer);
-  return shortened(fmt::format("{}{}{}", from, fmt::join(chunks, ","), to), kChunkFont, 96);
+  return shortened(fmt::format("{}{}{}", from, fmt::join(chunks, ","), to), kSmallFont, 96);
 }
 
 /// What the chunks are called that the moves of a round carry between the same ranks and buffers, in one way.
@@ -129,7 +127,7 @@ Strips lay_out_strips(const Diagram& diagram, double page_width) {
   double widest = 0;
   for (const std::vector<Transfer>& transfers : rounds) {
     for (const Transfer& transfer : transfers) {
-      widest = std::max(widest, text_width(transfer.label, kChunkFont));
+      widest = std::max(widest, text_width(transfer.label, kSmallFont));
     }
   }
   const double room = page_width - kLeft - kRight;
@@ -212,11 +210,11 @@ void add_round(Panel& page, const std::vector<Transfer>& transfers, XY corner, c
     if (label.empty()) {
       continue;
     }
-    const XY center = placer.place(label_places(arrows[index]), text_width(label, kChunkFont) + 8, 18);
+    const XY center = placer.place(label_places(arrows[index]), text_width(label, kSmallFont) + 8, 18);
     page.elements.emplace_back(Text{.at = center,
                                     .text = label,
                                     .align = Align::center,
-                                    .font = kChunkFont,
+                                    .font = kSmallFont,
                                     .color = stroke_of(transfers[index].kind).color,
                                     .opaque = true});
   }

@@ -12,7 +12,6 @@
 
 #include "analysis/comparison/point_sentences.hpp"
 #include "common/text.hpp"
-#include "plots/charts/page.hpp"
 #include "plots/drawing/text.hpp"
 
 namespace ringside::plots {

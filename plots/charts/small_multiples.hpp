@@ -6,7 +6,6 @@
 
 #include "plots/charts/charts.hpp"
 #include "plots/charts/point_series.hpp"
-#include "plots/drawing/layout.hpp"
 #include "plots/drawing/tics.hpp"
 
 namespace ringside::plots {

@@ -10,8 +10,6 @@
 #include "common/error.hpp"
 #include "common/text.hpp"
 #include "plots/charts/charts.hpp"
-#include "plots/charts/page.hpp"
-#include "plots/drawing/layout.hpp"
 #include "plots/drawing/palette.hpp"
 #include "plots/drawing/text.hpp"
 #include "plots/drawing/tics.hpp"
@@ -91,8 +89,6 @@ ColorBar bar_of(const SpeedupGrid& grid, const Scale& scale) {
   }
   return bar;
 }
-
-constexpr Font kFont{.size = 13};
 
 /// What a measured cell says: the winner and the factor; or the factor alone, and colour says who.
 std::string winner_text(const SpeedupGrid& grid, double speedup, const Font& font, double room) {
@@ -203,9 +199,9 @@ void add_measured(Panel& map, const SpeedupGrid& grid, const Cells& cells, const
     boxes.boxes.push_back(
         {middle.x - half_width, middle.x + half_width, middle.y - half_height, middle.y + half_height, fill});
     winners.push_back({.at = middle,
-                       .text = winner_text(grid, cell.speedup, kFont, 2 * half_width * x_pixels - 2),
+                       .text = winner_text(grid, cell.speedup, kSmallFont, 2 * half_width * x_pixels - 2),
                        .align = Align::center,
-                       .font = kFont,
+                       .font = kSmallFont,
                        .color = readable_on(fill)});
   }
   map.elements.emplace_back(std::move(boxes));

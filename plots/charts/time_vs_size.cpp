@@ -11,7 +11,6 @@ namespace ringside::plots {
 namespace {
 
 constexpr double kLabelRow = 22;  // Pixels between the labels of crossovers.
-constexpr Font kLabelFont{.size = 13};
 constexpr Color kLineColor{.rgb = 0x222222};
 
 struct CrossoverLine {
@@ -89,9 +88,9 @@ void add_crossovers(Panel& panel, int ranks, const std::vector<CrossoverLine>& l
     const double room = width - 12;
     const auto fitting =
         std::find_if(line.labels.begin(), line.labels.end() - 1,
-                     [&](const std::string& each) { return text_width(each, kLabelFont) <= room; });
-    const std::string label = shortened(*fitting, kLabelFont, room);
-    const double half = text_width(label, kLabelFont) / 2 + 6;
+                     [&](const std::string& each) { return text_width(each, kSmallFont) <= room; });
+    const std::string label = shortened(*fitting, kSmallFont, room);
+    const double half = text_width(label, kSmallFont) / 2 + 6;
     const double center = std::clamp(std::log(line.bytes / panel.x.min) * x_scale, half, width - half);
     panel.elements.emplace_back(
         Polyline{.points = {{line.bytes, panel.y.min}, {line.bytes, height_at(headroom)}},
@@ -99,7 +98,7 @@ void add_crossovers(Panel& panel, int ranks, const std::vector<CrossoverLine>& l
     panel.elements.emplace_back(Text{.at = {panel.x.min * std::exp(center / x_scale), height_at(middle)},
                                      .text = label,
                                      .align = Align::center,
-                                     .font = kLabelFont,
+                                     .font = kSmallFont,
                                      .color = kLineColor,
                                      .opaque = true});
     middle += kLabelRow;

@@ -6,7 +6,6 @@
 
 #include "common/error.hpp"
 #include "plots/charts/charts.hpp"
-#include "plots/charts/page.hpp"
 #include "plots/drawing/palette.hpp"
 #include "plots/drawing/text.hpp"
 #include "plots/drawing/tics.hpp"
@@ -176,10 +175,6 @@ Panel draw_rows(const Rows& rows, const Rect& area, double end, bool lowest,
 }
 
 }  // namespace
-
-std::vector<Figure> timeline(const std::vector<TimelineBar>& bars, const ChartContext& context) {
-  return timelines({{.title = "", .bars = bars}}, context);
-}
 
 std::vector<Figure> timelines(const std::vector<TimelinePart>& parts, const ChartContext& context) {
   const std::vector<Rows> all = rows_of(parts);

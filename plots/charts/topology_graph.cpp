@@ -9,7 +9,6 @@
 
 #include "common/error.hpp"
 #include "plots/charts/charts.hpp"
-#include "plots/charts/page.hpp"
 #include "plots/charts/topology_groups.hpp"
 #include "plots/drawing/palette.hpp"
 #include "plots/drawing/text.hpp"
@@ -18,7 +17,6 @@ namespace ringside::plots {
 namespace {
 
 constexpr Font kNodeFont{.size = 15};
-constexpr Font kEdgeFont{.size = 13};
 constexpr double kNodeHeight = 40;
 constexpr double kSide = 30;
 constexpr double kPageSide = 20;               // As lay_out_page leaves.
@@ -290,10 +288,10 @@ std::vector<Figure> topology_graph(const TopologyGraph& whole, const ChartContex
     }
     const std::string label = edge.times > 1 ? fmt::format("{} × {}", edge.times, edge.label) : edge.label;
     texts.push_back(
-        {.at = placer.place(label_places(drawing.routes[index]), text_width(label, kEdgeFont) + 8, 20),
+        {.at = placer.place(label_places(drawing.routes[index]), text_width(label, kSmallFont) + 8, 20),
          .text = label,
          .align = Align::center,
-         .font = kEdgeFont,
+         .font = kSmallFont,
          .color = {.rgb = 0x333333},
          .opaque = true});
   }

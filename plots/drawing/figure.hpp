@@ -40,6 +40,7 @@ struct Font {
   double size = 15;  ///< Pixels; 15 is 11.25 pt.
   bool bold = false;
 };
+inline constexpr Font kSmallFont{.size = 13};  ///< For labels inside a panel.
 
 struct XY {
   double x = 0;

@@ -154,4 +154,28 @@ NamedUnit bandwidth_unit(BytesPerSecond max) {
   return max.value >= 1e6 ? NamedUnit{"MB/s", 1e6} : NamedUnit{"KB/s", 1e3};
 }
 
+std::vector<Tic> decade_tics(const Range& range, double unit, double pixels, bool horizontal) {
+  std::vector<Tic> tics;
+  double free_from = -std::numeric_limits<double>::infinity();
+  const double scale = pixels / std::log(range.max / range.min);
+  const int first = static_cast<int>(std::floor(std::log10(range.min / unit)));
+  const int last = static_cast<int>(std::ceil(std::log10(range.max / unit)));
+  for (int decade = first; decade <= last; ++decade) {
+    for (const double step : {1.0, 2.0, 5.0}) {
+      const double value = step * std::pow(10.0, decade);
+      const double at = value * unit;
+      if (at < range.min * (1 - 1e-9) || at > range.max * (1 + 1e-9)) {
+        continue;
+      }
+      const std::string label = fmt::format("{:.6g}", value);
+      const double pixel = std::log(at / range.min) * scale;
+      const double half = horizontal ? text_width(label, {}) / 2 + 6 : 11;
+      const bool fits = pixel - half >= free_from;
+      tics.push_back({at, fits ? label : ""});
+      free_from = fits ? pixel + half : free_from;
+    }
+  }
+  return tics;
+}
+
 }  // namespace ringside::plots

@@ -39,4 +39,7 @@ struct NamedUnit {
 NamedUnit time_unit(Seconds max);
 NamedUnit bandwidth_unit(BytesPerSecond max);
 
+/// 1, 2 and 5 times powers of ten of a log axis in a unit; all are labelled where there is room.
+std::vector<Tic> decade_tics(const Range& range, double unit, double pixels, bool horizontal);
+
 }  // namespace ringside::plots

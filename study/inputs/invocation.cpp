@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "common/error.hpp"
-#include "common/key_error.hpp"
 #include "real/backend/backends.hpp"
 #include "real/backend/gpus.hpp"
 #include "real/backend/nccl/settings.hpp"

@@ -9,7 +9,6 @@
 
 #include "analysis/comparison/point_sentences.hpp"
 #include "common/error.hpp"
-#include "common/key_error.hpp"
 #include "import/import.hpp"
 #include "scenario/machine/named_machine.hpp"
 #include "schedule/registry.hpp"

@@ -17,7 +17,6 @@
 #include "common/units.hpp"
 #include "import/offer_machine.hpp"
 #include "scenario/machine/machine_file.hpp"
-#include "scenario/machine/named_machine.hpp"
 #include "scenario/plan/plan.hpp"
 #include "sim/topology/gpu_models.hpp"
 #include "study/inputs/shipped_files.hpp"
@@ -30,14 +29,11 @@ namespace fs = std::filesystem;
 /// Parts between commas; none is empty.
 std::vector<std::string> parts_of(const std::string& flag, const std::string& text) {
   std::vector<std::string> parts;
-  std::size_t start = 0;
-  while (start <= text.size()) {
-    const std::size_t end = std::min(text.find(',', start), text.size());
-    parts.emplace_back(trimmed(std::string_view(text).substr(start, end - start)));
+  for (const std::string_view part : split(text, ',')) {
+    parts.emplace_back(trimmed(part));
     if (parts.back().empty()) {
       reject_part(flag, text, "has an empty part; write machines such as '4x3090,8x4090,p4d.24xlarge'");
     }
-    start = end + 1;
   }
   return parts;
 }

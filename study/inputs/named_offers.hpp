@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "scenario/machine/machine.hpp"
+#include "scenario/machine/named_machine.hpp"
 #include "scenario/scenario.hpp"
 
 /// What `ringside plan --gpus` and its `--known` name. All throw Error{bad_input} that names flag and part.
@@ -13,10 +14,6 @@ namespace ringside::study {
 [[noreturn]] void reject_part(const std::string& flag, const std::string& text, const std::string& what);
 
 /// `4x3090`, `4 x RTX 3090`, `4 × 3090` in its parts.
-struct Counted {
-  int count = 1;
-  std::string what = {};
-};
 Counted counted(const std::string& text);
 
 /// An entry of --known.

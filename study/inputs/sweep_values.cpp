@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "common/error.hpp"
-#include "common/key_error.hpp"
 #include "common/numbers.hpp"
+#include "common/text.hpp"
 #include "scenario/scenario.hpp"
 
 namespace ringside::study {
@@ -61,18 +61,6 @@ std::string written(const Quantity& quantity) {
   const std::string number =
       whole ? fmt::format("{:.0f}", std::round(quantity.value)) : fmt::format("{:.15g}", quantity.value);
   return quantity.unit.empty() ? number : fmt::format("{} {}", number, quantity.unit);
-}
-
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  for (;;) {
-    const std::size_t at = text.find(separator);
-    parts.push_back(text.substr(0, at));
-    if (at == std::string_view::npos) {
-      return parts;
-    }
-    text.remove_prefix(at + 1);
-  }
 }
 
 std::vector<double> spaced(double from, double to, std::size_t count, bool logarithmic) {

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "common/error.hpp"
-#include "common/key_error.hpp"
 #include "common/numbers.hpp"
 #include "common/text.hpp"
 #include "results/codec/reader.hpp"

@@ -16,7 +16,6 @@
 #include "import/machine/run_facts.hpp"
 #include "scenario/machine/named_machine.hpp"
 #include "study/logs/topology.hpp"
-#include "study/ranks/observer.hpp"
 
 /// `ringside check`: a log of nccl-tests and what stands in it about the machine → as fast as it should be?
 namespace ringside::study {

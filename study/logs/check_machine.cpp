@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "common/key_error.hpp"
+#include "common/error.hpp"
 #include "common/text.hpp"
 #include "sim/topology/gpu_models.hpp"
 #include "study/inputs/shipped_files.hpp"

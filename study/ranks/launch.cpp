@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "common/error.hpp"
-#include "common/key_error.hpp"
 #include "real/backend/backends.hpp"
 #include "real/launch/external/external_rank.hpp"
 

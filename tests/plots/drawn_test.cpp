@@ -225,10 +225,10 @@ TEST_F(Drawn, Diagrams) {
   check("diagrams", {schedule_diagram(samples::ring_schedule(4), context_).at(0),
                      schedule_diagram(samples::ring_schedule(8), context_).at(0),
                      schedule_diagram(samples::direct_schedule(4), context_).at(0),
-                     timeline(samples::ring_timeline(4), context_).at(0),
+                     timelines({{"", samples::ring_timeline(4)}}, context_).at(0),
                      topology_graph(samples::two_nodes(), context_).at(0)});
   check("diagrams_of_a_small_box", {topology_graph(samples::pcie_host(), context_).at(0),
-                                    timeline(samples::ring_timeline(16), context_).at(0)});
+                                    timelines({{"", samples::ring_timeline(16)}}, context_).at(0)});
 }
 
 TEST_F(Drawn, OnlyInTheFormatThatIsAskedFor) {

@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include "common/error.hpp"
-#include "plots/charts/page.hpp"
 #include "plots/drawing/palette.hpp"
 #include "tests/plots/figure_parts.hpp"
 #include "tests/plots/placed_texts.hpp"
@@ -64,9 +63,9 @@ std::vector<Figure> make_samples() {
   }
   for (const int ranks : {2, 4}) {
     add(schedule_diagram(samples::direct_schedule(ranks), kContext));
-    add(timeline(samples::ring_timeline(ranks), kContext));
+    add(timelines({{"", samples::ring_timeline(ranks)}}, kContext));
   }
-  add(timeline(samples::ring_timeline(32), kContext));
+  add(timelines({{"", samples::ring_timeline(32)}}, kContext));
   for (const int ranks : {2, 4, 16}) {
     add(timelines(
         {{"predicted: 1.23 ms (replay, 24 events)", samples::ring_timeline(ranks)},
@@ -115,7 +114,7 @@ TEST(EveryChart, OfNothingIsNothing) {
   EXPECT_THAT(bus_bandwidth({}, kContext), IsEmpty());
   EXPECT_THAT(speedup_map({}, kContext), IsEmpty());
   EXPECT_THAT(heat_map({}, kContext), IsEmpty());
-  EXPECT_THAT(timeline({}, kContext), IsEmpty());
+  EXPECT_THAT(timelines({}, kContext), IsEmpty());
   EXPECT_THAT(topology_graph({}, kContext), IsEmpty());
 }
 

@@ -112,7 +112,7 @@ TEST(Timeline, BarsAreInTheirTracksAndOverlapsGetLanes) {
   const std::vector<TimelineBar> bars = {{"rank 0", {0}, {2e-6}, "a", "transfer"},
                                          {"rank 1", {1e-6}, {3e-6}, "b", "transfer"},
                                          {"rank 0", {1e-6}, {4e-6}, "c", "reduce"}};
-  const Panel panel = plots_of(timeline(bars, kContext).at(0)).at(0);
+  const Panel panel = plots_of(timelines({{"", bars}}, kContext).at(0)).at(0);
   EXPECT_THAT(panel.y.tics, ElementsAre(Tic{0.5, "rank 0"}, Tic{1.5, "rank 1"}));
   EXPECT_EQ(panel.x.label, "time (µs)");
   const auto boxes = elements_of<Boxes>(panel).at(0).boxes;
@@ -126,7 +126,7 @@ TEST(Timeline, BarsAreInTheirTracksAndOverlapsGetLanes) {
 TEST(Timeline, NeighboursInTimeShareALane) {
   const std::vector<TimelineBar> bars = {{"rank 0", {0}, {0.1}, "", "transfer"},
                                          {"rank 0", {0.1}, {0.3}, "", "transfer"}};
-  const auto boxes = elements_of<Boxes>(plots_of(timeline(bars, kContext).at(0)).at(0)).at(0).boxes;
+  const auto boxes = elements_of<Boxes>(plots_of(timelines({{"", bars}}, kContext).at(0)).at(0)).at(0).boxes;
   EXPECT_EQ(boxes[0].low, boxes[1].low);
 }
 
@@ -134,7 +134,7 @@ TEST(Timeline, ALaneIsFreeOnlyWhenItsLastBarEnds) {
   const std::vector<TimelineBar> bars = {{"rank 0", {0}, {0.1}, "", "transfer"},
                                          {"rank 0", {0.1}, {0.3}, "", "transfer"},
                                          {"rank 0", {0.2}, {0.25}, "", "transfer"}};
-  const Panel panel = plots_of(timeline(bars, kContext).at(0)).at(0);
+  const Panel panel = plots_of(timelines({{"", bars}}, kContext).at(0)).at(0);
   const auto boxes = elements_of<Boxes>(panel).at(0).boxes;
   EXPECT_NE(boxes[1].low, boxes[2].low);
   EXPECT_GE(panel.x.max, 0.3) << "the end is the last one, not that of the last bar";
@@ -143,7 +143,7 @@ TEST(Timeline, ALaneIsFreeOnlyWhenItsLastBarEnds) {
 TEST(Timeline, KindsHaveColoursOfTheirOwnAndLabelsWhereThereIsRoom) {
   const std::vector<TimelineBar> bars = {{"rank 0", {0}, {1}, "long", "wait"},
                                          {"rank 0", {1}, {1.0001}, "a label of some length", "pack"}};
-  const Panel panel = plots_of(timeline(bars, kContext).at(0)).at(0);
+  const Panel panel = plots_of(timelines({{"", bars}}, kContext).at(0)).at(0);
   const auto boxes = elements_of<Boxes>(panel).at(0).boxes;
   EXPECT_NE(boxes[0].fill, boxes[1].fill);
   const auto texts = elements_of<Text>(panel);
@@ -172,7 +172,7 @@ TEST(Timeline, MoreTracksThanFitAreSaidToBeMissing) {
   for (int track = 0; track < 70; ++track) {
     bars.push_back({fmt::format("rank {}", track), {0}, {1}, "", "transfer"});
   }
-  const Figure figure = timeline(bars, kContext).at(0);
+  const Figure figure = timelines({{"", bars}}, kContext).at(0);
   EXPECT_THAT(plots_of(figure).at(0).y.tics, SizeIs(64));
   EXPECT_THAT(texts_of(figure), Contains(HasSubstr("first 64 of 70 rows")));
 }
