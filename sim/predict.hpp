@@ -2,7 +2,7 @@
 
 #include <variant>
 
-#include "results/point_key.hpp"
+#include "results/point.hpp"
 #include "results/prediction.hpp"
 #include "scenario/machine/machine.hpp"
 #include "sim/engine/simulate.hpp"

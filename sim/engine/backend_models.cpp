@@ -1,6 +1,5 @@
 #include "sim/engine/backend_models.hpp"
 
-#include <algorithm>
 #include <array>
 
 namespace ringside {

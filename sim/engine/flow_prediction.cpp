@@ -13,7 +13,6 @@
 #include "sim/engine/flow.hpp"
 #include "sim/engine/replay.hpp"
 #include "sim/sharing/link_use.hpp"
-#include "sim/symmetry/circle_replay.hpp"
 #include "sim/symmetry/find.hpp"
 #include "sim/symmetry/free_flow.hpp"
 #include "sim/symmetry/symmetric_flow.hpp"

@@ -6,7 +6,6 @@
 
 #include "common/error.hpp"
 #include "common/numbers.hpp"
-#include "sim/topology/route_cost.hpp"
 
 namespace ringside {
 namespace {

@@ -13,12 +13,10 @@
 #include "schedule/program/execution.hpp"
 #include "schedule/program/policy.hpp"
 #include "schedule/registry.hpp"
-#include "schedule/schedule.hpp"
 #include "sim/engine/backend_models.hpp"
 #include "sim/engine/calibration_ends.hpp"
 #include "sim/engine/closed_form.hpp"
 #include "sim/engine/flow_prediction.hpp"
-#include "sim/engine/gloo_ring.hpp"
 #include "sim/engine/link_sharing.hpp"
 #include "sim/engine/replay.hpp"
 #include "sim/engine/shared_processor.hpp"
@@ -27,7 +25,6 @@
 #include "sim/topology/route_cost.hpp"
 
 namespace ringside {
-
 namespace {
 
 /// As which algorithm a point is predicted.

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/spellings.hpp"
-#include "results/point_key.hpp"
+#include "results/point.hpp"
 #include "results/prediction.hpp"
 #include "results/trace_event.hpp"
 #include "scenario/machine/machine.hpp"

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "results/point_key.hpp"
+#include "results/point.hpp"
 #include "scenario/machine/machine.hpp"
 #include "sim/engine/simulate.hpp"
 #include "sim/nccl/posterior.hpp"

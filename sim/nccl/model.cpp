@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "common/error.hpp"
-#include "common/units.hpp"
 #include "sim/topology/link_kinds.hpp"
 
 namespace ringside {

@@ -5,7 +5,7 @@
 #include <string>
 #include <variant>
 
-#include "results/point_key.hpp"
+#include "results/point.hpp"
 #include "results/prediction.hpp"
 #include "scenario/machine/machine.hpp"
 #include "sim/engine/simulate.hpp"

@@ -6,12 +6,9 @@
 #include <fmt/format.h>
 
 #include "common/error.hpp"
-#include "common/names.hpp"
 #include "scenario/yaml/yaml_tree.hpp"
-#include "sim/nccl/parameters_text.hpp"
 
 namespace ringside {
-
 namespace {
 
 /// In the order of NcclParameter: the keys of configs/nccl/parameters.yaml.

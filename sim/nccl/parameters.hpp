@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cstddef>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -145,5 +144,8 @@ const NcclFit& nccl_fit();
 
 /// What `ringside-lab fit` wrote. Throws Error{bad_input} that names `origin`.
 NcclFit parse_nccl_fit(const std::string& yaml, const std::string& origin);
+
+/// configs/nccl/parameters.yaml as it was when the program was built.
+extern const std::string_view kNcclParametersYaml;
 
 }  // namespace ringside

@@ -1,5 +1,3 @@
-#include "sim/symmetry/circle_replay.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -10,6 +8,7 @@
 #include "common/numbers.hpp"
 #include "common/parallel.hpp"
 #include "sim/symmetry/find.hpp"
+#include "sim/symmetry/free_flow.hpp"
 #include "sim/symmetry/waits.hpp"
 #include "sim/topology/route_cost.hpp"
 

@@ -3,6 +3,7 @@
 #include <optional>
 #include <vector>
 
+#include "common/units.hpp"
 #include "schedule/program/execution.hpp"
 #include "sim/sharing/link_use.hpp"
 #include "sim/topology/network.hpp"
@@ -21,5 +22,13 @@ namespace ringside {
 /// share processors, and executions with too many different rounds are not looked at. Takes time in the moves
 /// of rounds that are no images of others.
 std::optional<std::vector<LinkUse>> links_of_free_flow(const Execution& execution, const Network& network);
+
+/// replay() of an execution all of whose rounds send around circles of ranks, and repeat, such as those of
+/// `ring` and `hierarchical`. Ranks are put in the order of their circles, and what each sends moves on by
+/// one place from round to round (RepeatedRounds), so
+/// that a round is a few loops over arrays: some thirty times faster.
+///
+/// None where some round is not like that: then replay() is what there is.
+std::optional<Seconds> replay_circles(const Execution& execution, const Network& network);
 
 }  // namespace ringside

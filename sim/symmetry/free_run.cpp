@@ -1,11 +1,10 @@
-#include "sim/symmetry/free_run.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <deque>
 #include <utility>
 
 #include "common/numbers.hpp"
+#include "sim/symmetry/quotient.hpp"
 
 namespace ringside {
 

@@ -10,7 +10,6 @@
 #include "common/numbers.hpp"
 #include "sim/sharing/activities.hpp"
 #include "sim/sharing/max_min_solver.hpp"
-#include "sim/symmetry/free_run.hpp"
 
 namespace ringside {
 

@@ -10,6 +10,7 @@
 #include "common/error.hpp"
 #include "common/names.hpp"
 #include "common/numbers.hpp"
+#include "common/text.hpp"
 
 namespace ringside {
 
@@ -26,22 +27,6 @@ struct SpeltModel {
   std::string form;
   int memory_gb = 0;
 };
-
-std::vector<std::string> words_of(std::string_view text) {
-  std::vector<std::string> words(1);
-  for (const char c : text) {
-    const auto letter = static_cast<unsigned char>(c);
-    if (std::isalnum(letter) != 0) {
-      words.back() += static_cast<char>(std::tolower(letter));
-    } else if (!words.back().empty()) {
-      words.emplace_back();
-    }
-  }
-  if (words.back().empty()) {
-    words.pop_back();
-  }
-  return words;
-}
 
 /// `3090ti` and `titanv` are two words each.
 std::vector<std::string> taken_apart(const std::vector<std::string>& words) {
@@ -62,10 +47,6 @@ std::vector<std::string> taken_apart(const std::vector<std::string>& words) {
   return result;
 }
 
-bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
 /// The number of `80gb`; 0 when the word is something else.
 int memory_of(std::string_view word) {
   if (!word.ends_with("gb")) {
@@ -77,7 +58,8 @@ int memory_of(std::string_view word) {
 SpeltModel spelling_of(std::string_view text) {
   SpeltModel spelling;
   bool hbm3 = false;
-  const std::vector<std::string> words = taken_apart(words_of(text));
+  const auto is_between = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; };
+  const std::vector<std::string> words = taken_apart(words_of(lower(text), is_between));
   const bool professional = std::find(words.begin(), words.end(), "pro") != words.end();
   for (const std::string& word : words) {
     hbm3 = hbm3 || word == "hbm3";

@@ -6,11 +6,9 @@
 #include <fmt/format.h>
 
 #include "common/error.hpp"
-#include "common/units.hpp"
-#include "scenario/machine/link_catalog.hpp"
+#include "scenario/machine/catalog.hpp"
 
 namespace ringside {
-
 namespace {
 
 constexpr int kSlotLanes = 16;

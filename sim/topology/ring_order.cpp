@@ -1,8 +1,11 @@
 #include "sim/topology/ring_order.hpp"
 
 #include <algorithm>
+#include <compare>
 #include <cstddef>
+#include <cstdint>
 #include <numeric>
+#include <span>
 
 #include "common/numbers.hpp"
 
@@ -15,33 +18,15 @@ constexpr int kImprove = 64;
 
 using Route = std::vector<std::int32_t>;
 
-/// `crossings` is scratch: one zero per link, before and after.
-RingCost cost_of(std::span<const Link> links, std::span<const Route* const> hops,
-                 std::vector<int>& crossings) {
-  for (const Route* hop : hops) {
-    for (const std::int32_t link : *hop) {
-      ++crossings[at(link)];
-    }
-  }
-  RingCost cost;
-  for (const Route* hop : hops) {
-    double latency = 0;
-    for (const std::int32_t id : *hop) {
-      const Link& link = links[at(id)];
-      latency += link.latency.value;
-      cost.inverse_bandwidth =
-          std::max(cost.inverse_bandwidth, crossings[at(id)] * inverse(link.capacity).value);
-    }
-    cost.latency = std::max(cost.latency, latency);
-    cost.num_crossings += static_cast<std::int64_t>(hop->size());
-  }
-  for (const Route* hop : hops) {
-    for (const std::int32_t link : *hop) {
-      crossings[at(link)] = 0;
-    }
-  }
-  return cost;
-}
+/// What a ring costs in which every rank sends to the next one at once. Less is better, first things first.
+struct RingCost {
+  /// Cost of the hop that gets least, seconds per byte, links shared among the hops.
+  double inverse_bandwidth = 0;
+  double latency = 0;              ///< Latency of the slowest hop.
+  std::int64_t num_crossings = 0;  ///< Links crossed by all hops together.
+
+  auto operator<=>(const RingCost&) const = default;
+};
 
 /// Routes between all pairs, looked up once: orders are compared by the thousand.
 class Routes {
@@ -60,10 +45,26 @@ class Routes {
 
   RingCost cost(std::span<const Rank> order) {
     hops_.clear();
+    std::fill(crossings_.begin(), crossings_.end(), 0);
     for (std::size_t position = 0; position < order.size(); ++position) {
       hops_.push_back(&routes_[pair(order[position], order[position + 1 < order.size() ? position + 1 : 0])]);
+      for (const std::int32_t link : *hops_.back()) {
+        ++crossings_[at(link)];
+      }
     }
-    return cost_of(links_, hops_, crossings_);
+    RingCost cost;
+    for (const Route* hop : hops_) {
+      double latency = 0;
+      for (const std::int32_t id : *hop) {
+        const Link& link = links_[at(id)];
+        latency += link.latency.value;
+        cost.inverse_bandwidth =
+            std::max(cost.inverse_bandwidth, crossings_[at(id)] * inverse(link.capacity).value);
+      }
+      cost.latency = std::max(cost.latency, latency);
+      cost.num_crossings += static_cast<std::int64_t>(hop->size());
+    }
+    return cost;
   }
 
  private:
@@ -111,17 +112,6 @@ void improve(Routes& routes, std::vector<Rank>& best) {
 }
 
 }  // namespace
-
-RingCost ring_cost(const Topology& topology, std::span<const Rank> order) {
-  std::vector<Route> routes(order.size());
-  std::vector<const Route*> hops;
-  for (std::size_t position = 0; position < order.size(); ++position) {
-    topology.route(order[position], order[position + 1 < order.size() ? position + 1 : 0], routes[position]);
-    hops.push_back(&routes[position]);
-  }
-  std::vector<int> crossings(topology.links().size());
-  return cost_of(topology.links(), hops, crossings);
-}
 
 std::vector<Rank> choose_ring_order(const Topology& topology, int num_ranks) {
   std::vector<Rank> order(at(num_ranks));

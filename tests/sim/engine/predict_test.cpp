@@ -7,10 +7,9 @@
 
 #include "common/error.hpp"
 #include "schedule/registry.hpp"
-#include "sim/engine/gloo_ring.hpp"
+#include "sim/engine/backend_models.hpp"
 
 namespace ringside {
-
 namespace {
 
 using ::testing::HasSubstr;

@@ -19,7 +19,6 @@
 #include "sim/engine/flow.hpp"
 #include "sim/engine/flow_prediction.hpp"
 #include "sim/engine/replay.hpp"
-#include "sim/symmetry/circle_replay.hpp"
 #include "tests/sim/symmetry/trees.hpp"
 
 namespace ringside {

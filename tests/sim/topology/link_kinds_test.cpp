@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "common/units.hpp"
-#include "scenario/machine/link_catalog.hpp"
+#include "scenario/machine/catalog.hpp"
 #include "sim/topology/description.hpp"
 #include "tests/paths.hpp"
 #include "tests/sim/topology/machines.hpp"
