@@ -36,6 +36,26 @@ class Bug : public std::logic_error {
 
 [[noreturn]] void throw_bug(const char* condition, const char* file, int line, const std::string& message);
 
+/// A value of a request is wrong: the message begins with its key, such as `sweep ranks=0: …`. Who read the
+/// request from a command line knows the flag.
+class KeyError : public Error {
+ public:
+  explicit KeyError(const std::string& message) : Error(ErrorKind::bad_input, message) {}
+};
+
+/// Reads a value of a request; `read` throws messages that begin with its key.
+template <typename Read>
+auto value_of_key(const Read& read) {
+  try {
+    return read();
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::bad_input) {
+      throw;
+    }
+    throw KeyError(error.what());
+  }
+}
+
 }  // namespace ringside
 
 /// Checks an invariant of our own code in every build; not for user input and not per byte.

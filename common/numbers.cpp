@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstddef>
-#include <cstdint>
 #include <vector>
 
 #include <fmt/format.h>

@@ -109,6 +109,32 @@ std::string_view trimmed(std::string_view text, std::string_view blanks) {
   return text.substr(0, text.find_last_not_of(blanks) + 1);
 }
 
+bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+std::vector<std::string> words_of(std::string_view text, bool (*is_blank)(char)) {
+  std::vector<std::string> words;
+  for (auto at = text.begin(); (at = std::find_if_not(at, text.end(), is_blank)) != text.end();) {
+    const auto end = std::find_if(at, text.end(), is_blank);
+    words.emplace_back(at, end);
+    at = end;
+  }
+  return words;
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (;;) {
+    const std::size_t at = text.find(separator);
+    parts.push_back(text.substr(0, at));
+    if (at == std::string_view::npos) {
+      return parts;
+    }
+    text.remove_prefix(at + 1);
+  }
+}
+
 std::string lower(std::string_view text) {
   std::string result(text);
   std::transform(result.begin(), result.end(), result.begin(),

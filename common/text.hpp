@@ -2,9 +2,11 @@
 
 #include <concepts>
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/units.hpp"
 
@@ -44,6 +46,15 @@ std::string money_text(double amount);
 
 /// Without what stands of `blanks` at either end.
 std::string_view trimmed(std::string_view text, std::string_view blanks = " \t\r\n\v\f");
+
+/// Whether the word is among these.
+bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words);
+
+/// What stands between characters for which `is_blank` holds; no word is empty.
+std::vector<std::string> words_of(std::string_view text, bool (*is_blank)(char));
+
+/// Parts between separators, empty ones too.
+std::vector<std::string_view> split(std::string_view text, char separator);
 
 /// ASCII letters alone change.
 std::string lower(std::string_view text);

@@ -6,10 +6,10 @@
 #include <span>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "common/error.hpp"
 #include "common/numbers.hpp"
+#include "common/text.hpp"
 
 namespace ringside {
 namespace {
@@ -39,16 +39,7 @@ constexpr std::array kCostUnits = {Unit{"ns/B", 1, 1e9}, Unit{"us/B", 1, 1e6}, U
 /// In base units; beyond, what two quantities give would be infinite, 0, or a hundred digits.
 constexpr double kSmallest = 1e-30;
 constexpr double kLargest = 1e30;
-
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) {
-    text.remove_prefix(1);
-  }
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) {
-    text.remove_suffix(1);
-  }
-  return text;
-}
+constexpr std::string_view kBlanks = " \t";
 
 std::string listed(std::span<const Unit> units) {
   std::string result;
@@ -99,14 +90,14 @@ std::string suggestion(std::string_view unit_text, std::span<const Unit> units) 
 
 double parse_quantity(std::string_view text, std::string_view what, std::string_view example,
                       std::span<const Unit> units) {
-  const std::string_view body = trim(text);
+  const std::string_view body = trimmed(text, kBlanks);
   std::string_view rest = body;
   const std::optional<double> taken = take_number<double>(rest);
   if (!taken) {
     reject(text, fmt::format("is not a {}; write a number and a unit, such as {}", what, example));
   }
   const double number = *taken;
-  const std::string_view unit_text = trim(rest);
+  const std::string_view unit_text = trimmed(rest, kBlanks);
   if (unit_text.empty()) {
     reject(text, fmt::format("has no unit; write a {} such as {} ({})", what, example, listed(units)));
   }

@@ -19,10 +19,6 @@ struct ColumnName {
   double seconds = 0;  ///< What one unit of a time is; 0 = the name says no unit.
 };
 
-bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
 /// `Time (us)` and `time_us` are both `time_us`.
 std::string plain_name(std::string_view text) {
   std::string name;

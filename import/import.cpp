@@ -12,7 +12,6 @@
 #include "common/error.hpp"
 #include "common/text.hpp"
 #include "import/parts.hpp"
-#include "results/codec/reader.hpp"
 #include "results/codec/record.hpp"
 
 namespace ringside {

@@ -176,22 +176,6 @@ int gpus_of_board(const ListedGpus& listed, const GpuSheet& gpu, const IntraLink
 
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
-/// What stands between blanks, underscores and hyphens.
-std::vector<std::string> separate_words(std::string_view text) {
-  std::vector<std::string> words(1);
-  for (const char c : text) {
-    if (c != ' ' && c != '_' && c != '-') {
-      words.back() += c;
-    } else if (!words.back().empty()) {
-      words.emplace_back();
-    }
-  }
-  if (words.back().empty()) {
-    words.pop_back();
-  }
-  return words;
-}
-
 /// `RTXPRO6000` is three words, and `3090Ti` two.
 void add_taken_apart(const std::string& word, std::vector<std::string>& words) {
   const std::string loud = upper(word);
@@ -249,7 +233,7 @@ void describe_machine(const ListedGpus& listed, Offer& offer) {
 
 std::string catalogue_gpu_name(std::string_view listed) {
   std::vector<std::string> words;
-  for (const std::string& word : separate_words(listed)) {
+  for (const std::string& word : words_of(listed, [](char c) { return c == ' ' || c == '_' || c == '-'; })) {
     add_taken_apart(word, words);
   }
   if (!words.empty() && upper(words.front()) == "Q") {

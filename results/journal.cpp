@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "common/error.hpp"
-#include "common/key_error.hpp"
 #include "common/text.hpp"
 #include "results/codec/reader.hpp"
 

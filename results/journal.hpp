@@ -11,7 +11,7 @@
 #include "common/file_descriptor.hpp"
 #include "common/names.hpp"
 #include "results/codec/record.hpp"
-#include "results/point_key.hpp"
+#include "results/point.hpp"
 
 /// The append-only file of one run. Every record is in the file, in one write, before append() returns, so
 /// that a run killed at any moment leaves all it had finished (losing power may cost the last seconds).

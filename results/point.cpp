@@ -64,23 +64,6 @@ FieldTable<Limit> table_of(const Limit* /*any*/) {
           optional("text", &Limit::text, "", "what a model says that simulates no links"))};
 }
 
-/// Results of before limits were data have sentences.
-template <>
-struct Codec<Limit> {
-  static void write(JsonWriter& to, const Limit& value) {
-    to.begin('{');
-    write_fields(to, value, field_table<Limit>().fields);
-    to.end('}');
-  }
-  static Limit read(const JsonPlace& from, Minimum /*minimum*/) {
-    if (from.is_text()) {
-      return {.kind = Limit::Kind::model, .text = Codec<std::string>::read(from, {})};
-    }
-    return read_fields(from, field_table<Limit>().fields);
-  }
-  static std::vector<FieldDescription> below() { return descriptions(field_table<Limit>().fields); }
-};
-
 FieldTable<Prediction> table_of(const Prediction* /*any*/) {
   return {
       .fields = fields<Prediction>(
@@ -95,7 +78,7 @@ FieldTable<Prediction> table_of(const Prediction* /*any*/) {
                    "how the schedule is assumed to run ([architecture.md](architecture.md), \"How a schedule "
                    "runs\"); omitted for `native`"),
           optional("limits", &Prediction::limits, "",
-                   "what holds the time back, most important first: a list; older results have texts"),
+                   "what holds the time back, most important first: a list"),
           optional("known", &Prediction::known, "",
                    "`true` when the time of this very point was given as `known`: comparing the two proves "
                    "nothing; omitted otherwise"),
@@ -155,13 +138,11 @@ FieldTable<Measurement> table_of(const Measurement* /*any*/) {
                   optional(
                       "repetitions", &Measurement::repetitions, "s",
                       "median of each repetition of the whole list of points; omitted when there was one")
-                      .from(0)
-                      .formerly("passes"),
+                      .from(0),
                   inlined(&Measurement::launch),
                   optional("shared_gpu", &Measurement::shared_gpu, "",
                            "`true` when several ranks shared a GPU: a trial of the path that says nothing "
-                           "about a link; omitted otherwise")
-                      .formerly("oversubscribed"),
+                           "about a link; omitted otherwise"),
                   optional("machine_tuning", &Measurement::machine_tuning, "",
                            "what measuring did to the machine "
                            "([measuring.md](measuring.md#what-measuring-does-to-the-machine)); omitted "

@@ -7,7 +7,6 @@
 #include <fmt/ranges.h>
 
 #include "common/text.hpp"
-#include "schedule/schedule.hpp"
 
 namespace ringside {
 namespace {

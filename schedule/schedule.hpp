@@ -8,7 +8,7 @@
 
 #include "common/names.hpp"
 #include "common/units.hpp"
-#include "results/point_key.hpp"
+#include "results/point.hpp"
 
 /// What a schedule is: round by round, which chunks move from which rank to which, and whether what arrives
 /// is copied or reduced. It has no byte sizes (see chunk_layout.hpp) and knows no hardware.

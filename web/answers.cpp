@@ -15,7 +15,6 @@
 #include "cli/reports/plan_tables.hpp"
 #include "cli/reports/point_tables.hpp"
 #include "common/error.hpp"
-#include "common/key_error.hpp"
 #include "common/text.hpp"
 #include "plots/html/page.hpp"
 #include "scenario/machine/named_machine.hpp"

@@ -7,7 +7,7 @@
 #include "common/names.hpp"
 #include "real/backend/rank_place.hpp"
 #include "real/execute/rank_backend.hpp"
-#include "results/point_key.hpp"
+#include "results/point.hpp"
 #include "scenario/machine/machine.hpp"
 #include "schedule/schedule.hpp"
 

@@ -7,8 +7,6 @@
 #include <type_traits>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "common/error.hpp"
 #include "real/execute/half.hpp"
 

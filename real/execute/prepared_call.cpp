@@ -10,7 +10,6 @@
 #include "schedule/program/policy.hpp"
 #include "schedule/program/program_proof.hpp"
 #include "schedule/registry.hpp"
-#include "schedule/schedule.hpp"
 
 namespace ringside {
 namespace {

@@ -8,7 +8,7 @@
 #include "real/execute/coordination.hpp"
 #include "real/execute/rank_backend.hpp"
 #include "real/execute/ready_call.hpp"
-#include "results/point_key.hpp"
+#include "results/point.hpp"
 #include "results/policy.hpp"
 #include "schedule/schedule.hpp"
 

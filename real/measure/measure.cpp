@@ -1,10 +1,7 @@
 #include "real/measure/measure.hpp"
 
 #include <algorithm>
-#include <map>
 #include <memory>
-#include <string>
-#include <vector>
 
 #include <fmt/format.h>
 

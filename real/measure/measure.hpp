@@ -14,7 +14,7 @@
 #include "real/launch/launch_options.hpp"
 #include "real/launch/rank_task.hpp"
 #include "results/measurement.hpp"
-#include "results/point_key.hpp"
+#include "results/point.hpp"
 #include "schedule/schedule.hpp"
 
 /// Runs points on this machine: starts ranks as processes of this program, measures, gathers, cleans up.

@@ -4,7 +4,7 @@
 
 #include "real/backend/gpus.hpp"
 #include "real/launch/launch_options.hpp"
-#include "results/point_key.hpp"
+#include "results/point.hpp"
 
 namespace ringside {
 

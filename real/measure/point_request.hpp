@@ -6,7 +6,7 @@
 #include "real/measure/measure.hpp"
 #include "real/measure/timing.hpp"
 #include "results/codec/fields.hpp"
-#include "results/point_key.hpp"
+#include "results/point.hpp"
 #include "schedule/schedule.hpp"
 
 namespace ringside {

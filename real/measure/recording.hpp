@@ -14,7 +14,7 @@
 #include "real/measure/measure.hpp"
 #include "real/measure/point_request.hpp"
 #include "results/codec/fields.hpp"
-#include "results/point_key.hpp"
+#include "results/point.hpp"
 #include "results/policy.hpp"
 #include "results/trace_event.hpp"
 #include "schedule/program/program.hpp"

@@ -6,7 +6,6 @@
 #include "schedule/chunk_layout.hpp"
 #include "schedule/program/compilers.hpp"
 #include "schedule/program/execution.hpp"
-#include "schedule/schedule.hpp"
 
 namespace ringside {
 namespace {

@@ -14,7 +14,6 @@
 #include "schedule/chunk_layout.hpp"
 #include "schedule/program/rank_rounds.hpp"
 #include "schedule/proof.hpp"
-#include "schedule/schedule.hpp"
 
 namespace ringside {
 namespace {

@@ -1,7 +1,6 @@
 #include "real/backend/gloo/guarded_device.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <chrono>
 #include <mutex>

@@ -7,7 +7,7 @@
 #include <gloo/context.h>
 
 #include "real/execute/rank_backend.hpp"
-#include "results/point_key.hpp"
+#include "results/point.hpp"
 
 namespace ringside {
 

@@ -7,8 +7,6 @@
 #include <string_view>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "common/error.hpp"
 #include "real/backend/gloo/backend.hpp"
 #include "real/backend/gpus.hpp"

@@ -2,7 +2,6 @@
 
 #include "real/backend/rank_place.hpp"
 #include "real/execute/rank_backend.hpp"
-#include "results/point_key.hpp"
 
 /// Ranks on GPUs, connected by NCCL. They meet through Gloo, and agree over it on the next step.
 namespace ringside {

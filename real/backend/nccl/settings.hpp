@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/units.hpp"
-#include "results/point_key.hpp"
+#include "results/point.hpp"
 
 /// What is decided about NCCL before it is there: its environment, and where its library may be. Pure; knows
 /// nothing of CUDA or NCCL.

@@ -1,5 +1,4 @@
 #include <memory>
-#include <utility>
 
 #include "real/backend/backends.hpp"
 #include "real/backend/shm/group.hpp"

@@ -1,8 +1,6 @@
 #include "real/backend/shm/group.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <climits>
 #include <cstring>
 #include <thread>
 

@@ -1,6 +1,5 @@
 #include "real/backend/shm/meeting.hpp"
 
-#include <cerrno>
 #include <fstream>
 #include <system_error>
 #include <utility>

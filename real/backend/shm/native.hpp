@@ -7,7 +7,7 @@
 
 #include "real/backend/shm/group.hpp"
 #include "real/execute/rank_backend.hpp"
-#include "results/point_key.hpp"
+#include "results/point.hpp"
 
 namespace ringside {
 

@@ -1,7 +1,6 @@
 #include "real/backend/threads/transport.hpp"
 
 #include <exception>
-#include <memory>
 #include <mutex>
 #include <thread>
 #include <utility>
