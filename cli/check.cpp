@@ -12,7 +12,6 @@
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/options.hpp"
-#include "cli/reports/check_fleet.hpp"
 #include "cli/reports/check_report.hpp"
 #include "cli/reports/check_tables.hpp"
 #include "cli/reports/html_report.hpp"

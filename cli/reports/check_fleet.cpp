@@ -1,4 +1,3 @@
-#include "cli/reports/check_fleet.hpp"
 
 #include <algorithm>
 #include <array>

@@ -30,4 +30,12 @@ bool print_gate(const Gate& gate, const std::vector<study::LogCheck>& checks, co
 /// As a list of JSON objects.
 nlohmann::ordered_json bands_of(const std::vector<BandVerdict>& verdicts);
 
+// What `ringside check` says of many logs at once.
+
+/// A line per log, and the slow nodes and pairs of nodes; `problems`: of logs that could not be checked.
+void print_checks(const std::vector<study::LogCheck>& checks, const std::vector<std::string>& problems,
+                  const CommonOptions& common);
+/// `check_map`: logs × bands; `check_pairs`: nodes × nodes, of logs of two hosts each.
+void draw_checks(const std::vector<study::LogCheck>& checks, const CommonOptions& common);
+
 }  // namespace ringside::cli

@@ -175,26 +175,26 @@ void check_networks(Reader& reader, const Value& value, LinkCatalog& catalog) {
 }
 
 MapTable<LinkCatalog> catalog_table() {
-  return {
-      .form = "a map such as configs/catalog/links.yaml",
-      .rows = {row("pcie", &LinkCatalog::pcie, generations_type(pcie_type()), required()),
-               row("pcie_latency", &LinkCatalog::pcie_latency, range_type(latency()), required()),
-               row("host_memory_latency", &LinkCatalog::host_memory_latency, range_type(latency()), required()),
-               row("staged_both_ways", &LinkCatalog::staged_both_ways, range_type(share()), required()),
-               row("inter_socket_latency", &LinkCatalog::inter_socket_latency, range_type(latency()),
-                   required()),
-               row("worst_host_bridge_share", &LinkCatalog::worst_host_bridge_share, number_type(share()),
-                   required()),
-               row("nvlink", &LinkCatalog::nvlink, generations_type(cable_type()), required()),
-               row("nvlink_ga102", &LinkCatalog::nvlink_ga102, cable_type(), required()),
-               row("nvlink_latency", &LinkCatalog::nvlink_latency, range_type(latency()), required()),
-               row("nvswitch", &LinkCatalog::nvswitch, generations_type(cable_type()), required()),
-               row("nvswitch_latency", &LinkCatalog::nvswitch_latency, range_type(latency()), required()),
-               row("xgmi", &LinkCatalog::xgmi, generations_type(cable_type()), required()),
-               row("xgmi_latency", &LinkCatalog::xgmi_latency, range_type(latency()), required()),
-               row("networks", &LinkCatalog::networks,
-                   list_type(network_type(), {.form = "a list of networks"}), required())},
-      .check = check_networks};
+  return {.form = "a map such as configs/catalog/links.yaml",
+          .rows = {row("pcie", &LinkCatalog::pcie, generations_type(pcie_type()), required()),
+                   row("pcie_latency", &LinkCatalog::pcie_latency, range_type(latency()), required()),
+                   row("host_memory_latency", &LinkCatalog::host_memory_latency, range_type(latency()),
+                       required()),
+                   row("staged_both_ways", &LinkCatalog::staged_both_ways, range_type(share()), required()),
+                   row("inter_socket_latency", &LinkCatalog::inter_socket_latency, range_type(latency()),
+                       required()),
+                   row("worst_host_bridge_share", &LinkCatalog::worst_host_bridge_share, number_type(share()),
+                       required()),
+                   row("nvlink", &LinkCatalog::nvlink, generations_type(cable_type()), required()),
+                   row("nvlink_ga102", &LinkCatalog::nvlink_ga102, cable_type(), required()),
+                   row("nvlink_latency", &LinkCatalog::nvlink_latency, range_type(latency()), required()),
+                   row("nvswitch", &LinkCatalog::nvswitch, generations_type(cable_type()), required()),
+                   row("nvswitch_latency", &LinkCatalog::nvswitch_latency, range_type(latency()), required()),
+                   row("xgmi", &LinkCatalog::xgmi, generations_type(cable_type()), required()),
+                   row("xgmi_latency", &LinkCatalog::xgmi_latency, range_type(latency()), required()),
+                   row("networks", &LinkCatalog::networks,
+                       list_type(network_type(), {.form = "a list of networks"}), required())},
+          .check = check_networks};
 }
 
 }  // namespace

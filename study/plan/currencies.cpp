@@ -1,5 +1,3 @@
-#include "study/plan/currencies.hpp"
-
 #include <algorithm>
 #include <map>
 #include <string>
@@ -7,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "common/error.hpp"
+#include "study/plan/plan.hpp"
 
 namespace ringside::study {
 

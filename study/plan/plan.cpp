@@ -19,7 +19,6 @@
 #include "sim/topology/gpu_models.hpp"
 #include "study/inputs/scenario_points.hpp"
 #include "study/inputs/shipped_files.hpp"
-#include "study/plan/currencies.hpp"
 
 namespace ringside::study {
 namespace {

@@ -10,7 +10,6 @@
 #include "scenario/keys.hpp"
 #include "scenario/machine/machine_file.hpp"
 #include "scenario/machine/named_machine.hpp"
-#include "study/plan/currencies.hpp"
 #include "study/plan/plan.hpp"
 
 namespace ringside::study {

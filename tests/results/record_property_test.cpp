@@ -225,8 +225,7 @@ RC_GTEST_PROP(Record, EveryPointReadsBackToTheLastBit, ()) {
 }
 
 RC_GTEST_PROP(Record, WritingReadingAndWritingAgainGivesTheSameLine, ()) {
-  for (const Record& record :
-       {any_header(), any_verdict(), any_crossover(), any_accuracy(), any_offer()}) {
+  for (const Record& record : {any_header(), any_verdict(), any_crossover(), any_accuracy(), any_offer()}) {
     const std::string line = to_line(record);
     const std::optional<Record> back = parse_record(line);
     RC_ASSERT(back.has_value());

@@ -25,9 +25,8 @@
 #include "common/error.hpp"
 #include "common/numbers.hpp"
 #if RINGSIDE_GLOO_GUARDED
-#include "real/backend/gloo/guarded_device.hpp"
 #endif
-#include "real/backend/gloo/native.hpp"
+#include "real/backend/gloo/parts.hpp"
 
 namespace ringside {
 namespace {

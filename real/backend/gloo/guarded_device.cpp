@@ -1,5 +1,3 @@
-#include "real/backend/gloo/guarded_device.hpp"
-
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -19,6 +17,7 @@
 #include <sys/socket.h>
 
 #include "common/file_descriptor.hpp"
+#include "real/backend/gloo/parts.hpp"
 #include "real/system/posix.hpp"
 
 namespace ringside {

@@ -1,4 +1,4 @@
-#include "real/backend/gloo/native.hpp"
+#include "real/backend/gloo/parts.hpp"
 
 #include <algorithm>
 #include <array>

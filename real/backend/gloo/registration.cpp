@@ -5,7 +5,7 @@
 #include "schedule/registry.hpp"
 #if RINGSIDE_HAS_GLOO
 #include "real/backend/gloo/backend.hpp"
-#include "real/backend/gloo/native.hpp"
+#include "real/backend/gloo/parts.hpp"
 #endif
 
 namespace ringside {
