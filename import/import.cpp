@@ -280,9 +280,8 @@ ReadLog read_log(const std::filesystem::path& file, const ImportDefaults& defaul
   return read_from(stream, file.string(), defaults, placement);
 }
 
-Import import_measurements(const std::filesystem::path& file, const ImportDefaults& defaults,
-                           Placement placement) {
-  return collected(read_log(file, defaults, placement));
+Import import_measurements(const std::filesystem::path& file, const ImportDefaults& defaults) {
+  return collected(read_log(file, defaults));
 }
 
 Import import_text(std::string_view text, std::string_view name, const ImportDefaults& defaults,

@@ -73,8 +73,7 @@ ReadLog read_log(const std::filesystem::path& file, const ImportDefaults& defaul
                  Placement placement = Placement::out_of_place);
 
 /// The same with all points.
-Import import_measurements(const std::filesystem::path& file, const ImportDefaults& defaults = {},
-                           Placement placement = Placement::out_of_place);
+Import import_measurements(const std::filesystem::path& file, const ImportDefaults& defaults = {});
 
 /// The same for text that is already in memory; `name` is what messages call it.
 Import import_text(std::string_view text, std::string_view name, const ImportDefaults& defaults = {},
