@@ -1,5 +1,3 @@
-#include "real/backend/gloo/parts.hpp"
-
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -15,6 +13,7 @@
 #include <gloo/reduce.h>
 
 #include "common/error.hpp"
+#include "real/backend/gloo/parts.hpp"
 #include "real/execute/reduce.hpp"
 
 namespace ringside {
