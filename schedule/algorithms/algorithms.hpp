@@ -20,15 +20,21 @@ Algorithm hierarchical_all_reduce();
 
 Algorithm naive_reduce_scatter();
 Algorithm ring_reduce_scatter();
+Algorithm pairwise_reduce_scatter();
 Algorithm recursive_halving_reduce_scatter();
+Algorithm butterfly_reduce_scatter();
 
 Algorithm naive_all_gather();
 Algorithm ring_all_gather();
 Algorithm recursive_doubling_all_gather();
+Algorithm neighbour_exchange_all_gather();
 
 Algorithm naive_broadcast();
 Algorithm ring_broadcast();
 Algorithm binomial_tree_broadcast();
+Algorithm binary_tree_broadcast();
+Algorithm knomial_tree_broadcast();
+Algorithm scatter_all_gather_broadcast();
 
 Algorithm naive_reduce();
 Algorithm ring_reduce();

@@ -7,6 +7,17 @@
 //                          (n−1)·S                               L·S
 //   restriction            none      none                        none
 //
+//                          binary_tree   knomial_tree    scatter_all_gather
+//   messages in sequence   ⌊log₂ n⌋      ⌈log₄ n⌉        2L
+//   bytes in sequence      ⌊log₂ n⌋·S    ⌈log₄ n⌉·S      2C/n·S at most
+//   sent per rank          2S            root            root 2(n−1)/n·S
+//                                        3⌈log₄ n⌉·S     for powers of two
+//   restriction            none          none            none
+//
+// C/n is ⌈n/2⌉/n + ⌈⌈n/2⌉/2⌉/n + …, which is (n−1)/n where n is a power of two.
+//
+// The last three are Open MPI 4.1's, with trees numbered as here (coll_base_topo.c).
+//
 // By default ring has as many segments as it takes hops to fill the pipeline, n − 2, so that it costs 2S.
 //
 // Source: R. Thakur, R. Rabenseifner, W. Gropp, Int. J. High Performance Computing Applications 19(1), 2005
@@ -20,6 +31,8 @@
 
 namespace ringside {
 namespace {
+
+bool more_than_two(const ScheduleRequest& request) { return request.num_ranks > 2; }
 
 namespace naive {
 
@@ -82,6 +95,81 @@ CriticalPath critical_path(const ScheduleRequest& request) {
 
 }  // namespace binomial_tree
 
+namespace binary_tree {
+
+/// The level below which all others are.
+int depth(const ScheduleRequest& request) { return num_doublings(request.num_ranks + 1) - 1; }
+
+ScheduleShape shape(const ScheduleRequest& request) { return {.num_rounds = depth(request)}; }
+
+/// Level l has 2^l ranks, counted from the root; each sends to those 2^l and 2^(l+1) further on.
+void write_round(const ScheduleRequest& request, std::int64_t round, RoundWriter& writer) {
+  const int n = request.num_ranks;
+  const int size = 1 << round;
+  for (int v = size - 1; v < 2 * size - 1; ++v) {
+    for (const int child : {v + size, v + 2 * size}) {
+      if (child < n) {
+        writer.copy(wrapped(request.root + v, n), wrapped(request.root + child, n), 0);
+      }
+    }
+  }
+}
+
+CriticalPath critical_path(const ScheduleRequest& request) {
+  const double levels = depth(request);
+  return {.messages = levels, .bytes = levels};
+}
+
+}  // namespace binary_tree
+
+namespace knomial_tree {
+
+int num_rounds(const ScheduleRequest& request) { return (num_doublings(request.num_ranks) + 1) / 2; }
+
+ScheduleShape shape(const ScheduleRequest& request) { return {.num_rounds = num_rounds(request)}; }
+
+void write_round(const ScheduleRequest& request, std::int64_t round, RoundWriter& writer) {
+  const int n = request.num_ranks;
+  const int distance = 1 << 2 * (num_rounds(request) - 1 - round);
+  for (int v = 0; v < n; v += 4 * distance) {
+    for (int child = v + distance; child < std::min(v + 4 * distance, n); child += distance) {
+      writer.copy(wrapped(request.root + v, n), wrapped(request.root + child, n), 0);
+    }
+  }
+}
+
+CriticalPath critical_path(const ScheduleRequest& request) {
+  const double rounds = num_rounds(request);
+  return {.messages = rounds, .bytes = rounds};
+}
+
+}  // namespace knomial_tree
+
+namespace scatter_all_gather {
+
+ScheduleShape shape(const ScheduleRequest& request) {
+  return {.num_chunks = request.num_ranks, .num_rounds = 2 * num_doublings(request.num_ranks)};
+}
+
+void write_round(const ScheduleRequest& request, std::int64_t round, RoundWriter& writer) {
+  const int halvings = num_doublings(request.num_ranks);
+  if (round < halvings) {
+    write_interval_halving(request, round, writer);
+  } else {
+    write_interval_doubling(request, round - halvings, true, writer);
+  }
+}
+
+CriticalPath critical_path(const ScheduleRequest& request) {
+  const int n = request.num_ranks;
+  return {.messages = 2.0 * num_doublings(n),
+          .bytes = (chunks_of_intervals(n) + chunks_of_intervals(n, true)) / n};
+}
+
+bool several_at_once(const ScheduleRequest& request) { return Fold(request.num_ranks).excess() > 0; }
+
+}  // namespace scatter_all_gather
+
 }  // namespace
 
 Algorithm naive_broadcast() {
@@ -112,6 +200,39 @@ Algorithm binomial_tree_broadcast() {
           .shape = binomial_tree::shape,
           .write_round = write_binomial_broadcast,
           .critical_path = binomial_tree::critical_path};
+}
+
+Algorithm binary_tree_broadcast() {
+  return {.name = "binary_tree",
+          .collective = Collective::broadcast,
+          .summary = "every rank that gets the message sends it to two more at once",
+          .wins_when = "messages are short and ranks many",
+          .shape = binary_tree::shape,
+          .write_round = binary_tree::write_round,
+          .critical_path = binary_tree::critical_path,
+          .several_at_once = more_than_two};
+}
+
+Algorithm knomial_tree_broadcast() {
+  return {.name = "knomial_tree",
+          .collective = Collective::broadcast,
+          .summary = "in each round every rank that has the message sends it to three at once",
+          .wins_when = "messages are short and ranks many",
+          .shape = knomial_tree::shape,
+          .write_round = knomial_tree::write_round,
+          .critical_path = knomial_tree::critical_path,
+          .several_at_once = more_than_two};
+}
+
+Algorithm scatter_all_gather_broadcast() {
+  return {.name = "scatter_all_gather",
+          .collective = Collective::broadcast,
+          .summary = "a scatter along a binomial tree, then an all_gather in log N rounds",
+          .wins_when = "messages are long and ranks many",
+          .shape = scatter_all_gather::shape,
+          .write_round = scatter_all_gather::write_round,
+          .critical_path = scatter_all_gather::critical_path,
+          .several_at_once = scatter_all_gather::several_at_once};
 }
 
 }  // namespace ringside

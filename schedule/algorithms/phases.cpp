@@ -1,5 +1,6 @@
 #include "schedule/algorithms/phases.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <limits>
 
@@ -117,6 +118,59 @@ void write_binomial_broadcast(const ScheduleRequest& request, std::int64_t step,
   }
 }
 
+namespace {
+
+/// Calls `look(begin, middle, end)` for the intervals that [0, n) was halved into `depth` times.
+template <typename Look>
+void for_each_interval(int n, int depth, Look look) {
+  for (int index = 0; index < 1 << depth; ++index) {
+    int begin = 0;
+    int size = n;
+    for (int level = depth - 1; level >= 0; --level) {
+      const bool second = ((index >> level) & 1) != 0;
+      begin += second ? size / 2 : 0;
+      size = second ? size - size / 2 : size / 2;
+    }
+    if (size > 1) {
+      look(begin, begin + size / 2, begin + size);
+    }
+  }
+}
+
+}  // namespace
+
+void write_interval_doubling(const ScheduleRequest& request, std::int64_t step, bool after_halving,
+                             RoundWriter& round) {
+  const int n = request.num_ranks;
+  const auto copy = [&](int source, int target, int first, int last) {
+    round.copy(wrapped(request.root + source, n), wrapped(request.root + target, n), first, last - first);
+  };
+  for_each_interval(n, num_doublings(n) - 1 - static_cast<int>(step), [&](int begin, int middle, int end) {
+    for (int right = middle; right < end; ++right) {
+      const int left = std::min(begin + right - middle, middle - 1);
+      copy(left, right, begin, middle);
+      if (begin + right - middle < middle && !(after_halving && right == middle)) {
+        copy(right, left, middle, end);
+      }
+    }
+  });
+}
+
+void write_interval_halving(const ScheduleRequest& request, std::int64_t step, RoundWriter& round) {
+  const int n = request.num_ranks;
+  for_each_interval(n, static_cast<int>(step), [&](int begin, int middle, int end) {
+    round.copy(wrapped(request.root + begin, n), wrapped(request.root + middle, n), middle, end - middle);
+  });
+}
+
+double chunks_of_intervals(int n, bool after_halving) {
+  double chunks = 0;
+  for (; n > 1; n -= n / 2) {
+    chunks += after_halving && n == 3 ? 1 : n - n / 2;
+  }
+  return chunks;
+}
+
 Fold::Fold(int num_ranks, bool nearest_first)
     : levels_(bit_width(num_ranks) - 1), excess_(num_ranks - (1 << levels_)), nearest_first_(nearest_first) {}
 
@@ -146,6 +200,16 @@ void write_recursive_halving(const Fold& fold, std::int64_t step, RoundWriter& r
     // Each gives away that half of the range that the two still share in which the other's chunk lies.
     const int partner = index ^ distance;
     round.reduce(fold.member(index), fold.member(partner), partner & ~(distance - 1), distance);
+  }
+}
+
+void write_recursive_halving_of_ranks(const Fold& fold, std::int64_t step, RoundWriter& round) {
+  const int distance = fold.num_members() >> (step + 1);
+  for (int index = 0; index < fold.num_members(); ++index) {
+    const int partner = index ^ distance;
+    const int first = partner & ~(distance - 1);
+    round.reduce(fold.member(index), fold.member(partner), fold.begin(first),
+                 fold.begin(first + distance) - fold.begin(first));
   }
 }
 

@@ -58,6 +58,19 @@ void write_circulating_copy(int n, std::int64_t round, RoundWriter& writer);
 void write_binomial_reduce(const ScheduleRequest& request, std::int64_t step, RoundWriter& round);
 void write_binomial_broadcast(const ScheduleRequest& request, std::int64_t step, RoundWriter& round);
 
+/// Step 0 … num_doublings(n)−1 of an all_gather of n chunks, counted from `root`: intervals of ranks grow
+/// together in pairs. Each rank gets the other interval's chunks from the rank of its number there;
+/// `after_halving`, the first rank of both has them already.
+void write_interval_doubling(const ScheduleRequest& request, std::int64_t step, bool after_halving,
+                             RoundWriter& round);
+
+/// Its mirror image, a scatter from the root: the first rank of an interval gives away its second half.
+void write_interval_halving(const ScheduleRequest& request, std::int64_t step, RoundWriter& round);
+
+/// What either costs, in chunks: half of the chunks, half of that, …, rounded up. n − 1 for powers of two.
+/// After a halving, the one of three that would get two has them.
+double chunks_of_intervals(int n, bool after_halving = false);
+
 /// The largest power of two among n ranks, for algorithms that need one. The `excess` other ranks fold their
 /// data into a neighbour first and get the result from it last, as in MPICH: of the first 2·excess ranks the
 /// odd ones stay and the even ones step aside. (R. Thakur, R. Rabenseifner, W. Gropp, 2005.)
@@ -70,6 +83,8 @@ class Fold {
   int levels() const { return levels_; }  ///< log₂ of num_members.
   /// `nearest_first`: those that the first step of a recursive halving brings together are neighbours.
   Rank member(int index) const;
+  /// Where its chunks begin if each of num_ranks chunks goes to its own rank or the one that is folded into.
+  std::int32_t begin(int index) const { return index < excess_ ? 2 * index : index + excess_; }
 
   /// Chunks [0, num_chunks) of the ranks that step aside are reduced into their neighbours.
   void write_in(std::int32_t num_chunks, RoundWriter& round) const;
@@ -85,6 +100,9 @@ class Fold {
 /// Step 0 … levels−1 of a reduce_scatter of num_members chunks among the members by recursive halving: member
 /// m ends with chunk m.
 void write_recursive_halving(const Fold& fold, std::int64_t step, RoundWriter& round);
+
+/// The same for one chunk of each rank: member m ends with chunks begin(m) … begin(m + 1) − 1.
+void write_recursive_halving_of_ranks(const Fold& fold, std::int64_t step, RoundWriter& round);
 
 /// Step 0 … levels−1 of an all_gather of num_members chunks among the members by recursive doubling: member m
 /// starts with chunk m.

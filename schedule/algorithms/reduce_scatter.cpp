@@ -1,17 +1,18 @@
-// reduce_scatter: the reduction of every rank's message, of which each rank gets its part, S/n.
+// reduce_scatter: the reduction of every rank's message, of which each rank gets its part, S/n. ℓ = ⌊log₂ n⌋,
+// F = 1 unless n is a power of two, and B = 1 for n > 2.
 //
-//                          naive                ring        recursive_halving
-//   messages in sequence   2(n−1)               n−1         log₂ n
-//   bytes in sequence      ((n−1) + (n−1)/n)·S  (n−1)/n·S   (n−1)/n·S
-//   reduced in sequence    (n−1)·S              (n−1)/n·S   (n−1)/n·S
-//   sent per rank          S                    (n−1)/n·S   (n−1)/n·S
-//   restriction            none                 none        n a power of two
+//                          naive                ring, pairwise  recursive_halving    butterfly
+//   messages in sequence   2(n−1)               n−1             ℓ + 2F               ℓ + F + B
+//   bytes in sequence      ((n−1) + (n−1)/n)·S  (n−1)/n·S       (n−1)/n·S for F = 0  the same + B/n·S
+//   reduced in sequence    (n−1)·S              (n−1)/n·S       (n−1)/n·S for F = 0  the same
+//   sent per rank          S                    (n−1)/n·S       (n−1)/n·S for F = 0  the same + B/n·S
+//   restriction            none                 none            none                 none
+//
+// Where n is no power of two, excess ranks fold all of S into a neighbour first and get their part last.
 //
 // Source: R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of collective communication operations in
-// MPICH", Int. J. High Performance Computing Applications 19(1), 2005. For other n they fold excess ranks
-// with all of S; the ring does without.
-
-#include <fmt/format.h>
+// MPICH", Int. J. High Performance Computing Applications 19(1), 2005; the butterfly is that of Open MPI 4.1
+// (coll_base_reduce_scatter.c).
 
 #include "schedule/algorithms/algorithms.hpp"
 #include "schedule/algorithms/phases.hpp"
@@ -66,32 +67,102 @@ std::vector<RepeatedRounds> repeats(const ScheduleRequest& request) {
 
 }  // namespace ring
 
-namespace recursive_halving {
+namespace pairwise {
 
-std::optional<std::string> unsupported(const ScheduleRequest& request) {
-  if (Fold(request.num_ranks).excess() > 0) {
-    return fmt::format("recursive_halving reduce_scatter needs a power of two of ranks, not {}",
-                       request.num_ranks);
+/// In round t every rank gives the one t + 1 behind it what it has for it.
+void write_round(const ScheduleRequest& request, std::int64_t round, RoundWriter& writer) {
+  const int n = request.num_ranks;
+  for (Rank source = 0; source < n; ++source) {
+    const Rank target = wrapped(source + 1 + static_cast<int>(round), n);
+    writer.reduce(source, target, target);
   }
-  return std::nullopt;
 }
 
+}  // namespace pairwise
+
+namespace recursive_halving {
+
 ScheduleShape shape(const ScheduleRequest& request) {
-  return {.num_chunks = request.num_ranks, .num_rounds = Fold(request.num_ranks).levels()};
+  const Fold fold(request.num_ranks);
+  return {.num_chunks = request.num_ranks, .num_rounds = fold.levels() + (fold.excess() > 0 ? 2 : 0)};
 }
 
 void write_round(const ScheduleRequest& request, std::int64_t round, RoundWriter& writer) {
-  write_recursive_halving(Fold(request.num_ranks), round, writer);
+  const Fold fold(request.num_ranks);
+  const std::int64_t step = fold.excess() > 0 ? round - 1 : round;
+  if (step < 0) {
+    fold.write_in(request.num_ranks, writer);
+  } else if (step < fold.levels()) {
+    write_recursive_halving_of_ranks(fold, step, writer);
+  } else {
+    for (int index = 0; index < fold.excess(); ++index) {
+      writer.copy(fold.member(index), 2 * index, 2 * index);
+    }
+  }
+}
+
+/// Member 0 has the longest halves: those that were folded in have two parts each.
+CriticalPath halvings(const ScheduleRequest& request) {
+  const Fold fold(request.num_ranks);
+  double parts = fold.excess() > 0 ? request.num_ranks : 0;
+  for (int distance = fold.num_members() / 2; distance > 0; distance /= 2) {
+    parts += fold.begin(distance);
+  }
+  const double bytes = parts / request.num_ranks;
+  return {.messages = fold.levels() + (fold.excess() > 0 ? 1.0 : 0), .bytes = bytes, .reduced_bytes = bytes};
+}
+
+CriticalPath with_last(CriticalPath path, const ScheduleRequest& request) {
+  path.messages += 1;
+  path.bytes += 1.0 / request.num_ranks;
+  return path;
 }
 
 CriticalPath critical_path(const ScheduleRequest& request) {
-  const double n = request.num_ranks;
-  return {.messages = static_cast<double>(Fold(request.num_ranks).levels()),
-          .bytes = (n - 1) / n,
-          .reduced_bytes = (n - 1) / n};
+  const CriticalPath path = halvings(request);
+  return Fold(request.num_ranks).excess() > 0 ? with_last(path, request) : path;
 }
 
 }  // namespace recursive_halving
+
+namespace butterfly {
+
+/// Whether some member ends with what belongs to another rank.
+bool exchanges(const ScheduleRequest& request) { return request.num_ranks > 2; }
+
+ScheduleShape shape(const ScheduleRequest& request) {
+  const Fold fold(request.num_ranks);
+  return {.num_chunks = request.num_ranks,
+          .num_rounds = fold.levels() + (fold.excess() > 0 ? 1 : 0) + (exchanges(request) ? 1 : 0)};
+}
+
+/// Halves go to the neighbour first; so each member ends with what belongs to its mirror image.
+void write_round(const ScheduleRequest& request, std::int64_t round, RoundWriter& writer) {
+  const Fold fold(request.num_ranks, true);
+  const std::int64_t step = fold.excess() > 0 ? round - 1 : round;
+  if (step < 0) {
+    fold.write_in(request.num_ranks, writer);
+  } else if (step < fold.levels()) {
+    write_recursive_halving_of_ranks(fold, step, writer);
+  } else {
+    for (int index = 0; index < fold.num_members(); ++index) {
+      for (Rank owner = fold.begin(index); owner < fold.begin(index + 1); ++owner) {
+        if (owner != fold.member(index)) {
+          writer.copy(fold.member(index), owner, owner);
+        }
+      }
+    }
+  }
+}
+
+CriticalPath critical_path(const ScheduleRequest& request) {
+  const CriticalPath path = recursive_halving::halvings(request);
+  return exchanges(request) ? recursive_halving::with_last(path, request) : path;
+}
+
+bool several_at_once(const ScheduleRequest& request) { return Fold(request.num_ranks).excess() > 1; }
+
+}  // namespace butterfly
 
 }  // namespace
 
@@ -120,11 +191,31 @@ Algorithm recursive_halving_reduce_scatter() {
   return {.name = "recursive_halving",
           .collective = Collective::reduce_scatter,
           .summary = "log N exchanges of half of what is left between ranks at halving distances",
-          .wins_when = "messages are short and ranks a power of two",
-          .unsupported = recursive_halving::unsupported,
+          .wins_when = "messages are short",
           .shape = recursive_halving::shape,
           .write_round = recursive_halving::write_round,
           .critical_path = recursive_halving::critical_path};
+}
+
+Algorithm pairwise_reduce_scatter() {
+  return {.name = "pairwise",
+          .collective = Collective::reduce_scatter,
+          .summary = "in round t every rank sends the one t behind it its part",
+          .wins_when = "messages are long and every pair of ranks is connected alike",
+          .shape = ring::shape,
+          .write_round = pairwise::write_round,
+          .critical_path = ring::critical_path};
+}
+
+Algorithm butterfly_reduce_scatter() {
+  return {.name = "butterfly",
+          .collective = Collective::reduce_scatter,
+          .summary = "halves are exchanged with the neighbour first, and at last each part goes to its rank",
+          .wins_when = "links between nodes are much slower than those inside",
+          .shape = butterfly::shape,
+          .write_round = butterfly::write_round,
+          .critical_path = butterfly::critical_path,
+          .several_at_once = butterfly::several_at_once};
 }
 
 }  // namespace ringside

@@ -53,8 +53,8 @@ TEST(Schedule, RefusesWhatTheAlgorithmDoesNotSupport) {
               HasSubstr("at least 2 segments"));
   EXPECT_THAT(refusal(*all_reduce("pipelined_ring"), {.num_ranks = 1 << 16, .segments = 1 << 16}),
               HasSubstr("segments are too many"));
-  EXPECT_THAT(refusal(*find_algorithm(Collective::all_gather, "recursive_doubling"), {.num_ranks = 6}),
-              HasSubstr("power of two of ranks, not 6"));
+  EXPECT_THAT(refusal(*find_algorithm(Collective::all_gather, "neighbour_exchange"), {.num_ranks = 7}),
+              HasSubstr("even number of ranks, not 7"));
 }
 
 TEST(Schedule, IsOfTheAlgorithmsCollectiveWhateverTheRequestSays) {
