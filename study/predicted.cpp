@@ -1,6 +1,7 @@
 #include "study/predicted.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 #include <variant>
@@ -9,6 +10,8 @@
 
 #include "analysis/comparison/point_sentences.hpp"
 #include "common/text.hpp"
+#include "schedule/registry.hpp"
+#include "sim/engine/simulate.hpp"
 #include "sim/topology/gpu_models.hpp"
 #include "study/inputs/scenario_points.hpp"
 
@@ -56,6 +59,24 @@ void say_placement(const Scenario& scenario, const Observer& observer) {
                            : fmt::format("{} on each of {} nodes of {} GPUs, and {} on one more", per_node,
                                          nodes - 1, gpus, last);
     observer.note(fmt::format("{} ranks stand {}.", ranks, where));
+  }
+}
+
+/// Where no schedule of ours is that of an MPI library's own collective.
+void say_what_stands_for_native(const std::vector<Point>& points, const Machine& machine,
+                                const PredictOptions& options, const Observer& observer) {
+  std::set<std::string> others;
+  for (const Point& point : points) {
+    const auto call = point.predicted ? mpi_call_on(machine, point.key, options.backend) : std::nullopt;
+    if (call && call->ranks > 1) {
+      others.insert(predicted_as(mpi_plan(machine.software.mpi, *call)));
+    }
+  }
+  others.erase("");
+  if (!others.empty()) {
+    observer.note(fmt::format(
+        "native is predicted as {}{}; `ringside show native` says what runs.", *others.begin(),
+        others.size() == 1 ? "" : fmt::format(" (at some sizes {})", *std::next(others.begin()))));
   }
 }
 
@@ -161,6 +182,7 @@ PointStudy predicted(Scenario scenario, Machine machine, const PredictOptions& o
   say_placement(study.scenario, observer);
   study.points = open_points(points_of(study.scenario));
   study.unpredicted = predict_points(study.points, study.machine, options, observer);
+  say_what_stands_for_native(study.points, study.machine, options, observer);
   say_what_replay_leaves_out(study.points, observer);
   say_what_a_gpu_is_taken_for(study.machine, observer);
   require_use_of_known(study.points, study.machine, native);

@@ -11,6 +11,7 @@
 #include "common/error.hpp"
 #include "real/backend/backends.hpp"
 #include "schedule/registry.hpp"
+#include "sim/engine/simulate.hpp"
 #include "sim/mpi/rules.hpp"
 #include "study/inputs/scenario_points.hpp"
 
@@ -58,9 +59,8 @@ std::optional<Prediction> time_of(const Machine& machine, PointKey key, const st
 TunedSize tuned(const PreparedPrediction& prepared, const PointKey& key,
                 const std::map<std::string, int>& numbers) {
   const Machine& machine = prepared.machine;
-  const int per_node = machine.ranks_per_node.value_or(machine.gpus_per_node.value_or(key.ranks));
-  const MpiCall call{key.collective, key.ranks, std::min(per_node, key.ranks), key.bytes, key.dtype};
-  const std::string own(mpi_native(machine.software.mpi, call).name);
+  const std::string own =
+      mpi_choice(*machine.software.mpi, mpi_call_on(machine, key, prepared.options.backend).value());
   const std::optional<Prediction> own_time = time_of(machine, key, std::string(kNative), prepared.options);
   if (!own_time) {
     throw Error(ErrorKind::bad_input, fmt::format("{} of {} ranks cannot be predicted", own, key.ranks));

@@ -12,7 +12,6 @@
 #include "cli/options.hpp"
 #include "common/error.hpp"
 #include "real/backend/backends.hpp"
-#include "schedule/registry.hpp"
 #include "sim/mpi/rules.hpp"
 
 namespace ringside::cli {
@@ -47,8 +46,7 @@ void show_native(Flags flags, const CommonOptions& common) {
   MpiCall& call = flags.call;
   call.ranks_per_node = call.ranks_per_node == 0 ? call.ranks : std::min(call.ranks, call.ranks_per_node);
   Rows rows;
-  for (const auto& [from, algorithm] : mpi_switches(library, call)) {
-    const bool ours = find_algorithm(call.collective, algorithm) != nullptr;
+  for (const auto& [from, algorithm, predicted_as] : mpi_switches(library, call)) {
     if (common.format == OutputFormat::json) {
       print_record({{"record", "native"},
                     {"library", library},
@@ -56,14 +54,14 @@ void show_native(Flags flags, const CommonOptions& common) {
                     {"ranks", call.ranks},
                     {"from_bytes", from.value},
                     {"algorithm", algorithm},
-                    {"predicted", ours}});
+                    {"predicted_as", predicted_as.empty() ? algorithm : predicted_as}});
     }
-    rows.push_back({format(from), algorithm, ours ? "yes" : "no"});
+    rows.push_back({format(from), algorithm, predicted_as.empty() ? "itself" : predicted_as});
   }
   if (common.format == OutputFormat::table) {
     print_line(fmt::format("{}'s own {} on {} ranks, by its source (nothing forced):\n", library,
                            name(call.collective), call.ranks));
-    print_table({{">from", "it runs", "predicted"}, rows});
+    print_table({{">from", "it runs", "predicted as"}, rows});
   }
 }
 
@@ -78,9 +76,9 @@ void add_show_native(CLI::App& app, CommonOptions& common) {
   add_name<Collective>(*command, "--collective", flags->call.collective, "Default: all_reduce");
   command->add_option("--ranks", flags->call.ranks, "Number of ranks")
       ->required()
-      ->check(CLI::Range(2, 65536));
+      ->check(CLI::Range(2, 131072));
   command->add_option("--ranks-per-node", flags->call.ranks_per_node, "Default: all on one node")
-      ->check(CLI::Range(1, 65536));
+      ->check(CLI::Range(1, 131072));
   command->footer("show native --backend mpi --ranks 8");
   command->callback([flags, &common] { show_native(*flags, common); });
 }

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "common/error.hpp"
+#include "common/interval.hpp"
 #include "schedule/program/execution.hpp"
 #include "schedule/program/policy.hpp"
 #include "schedule/registry.hpp"
@@ -32,21 +33,11 @@ struct Model {
   const Algorithm* algorithm = nullptr;
   int segments = 0;       ///< As in ScheduleRequest.
   int in_flight = 1;      ///< As in ExecutionPolicy.
+  bool native = false;    ///< Runs as the library does, not under our policies.
   bool two_shot = false;  ///< As two_shot_in_memory(), where that can tell.
 };
 
-std::variant<Model, Unpredicted> native_model(const Machine& machine, const Network& network,
-                                              const PointKey& key, Backend backend) {
-  const BackendModel& model = backend_model(machine, backend);
-  if (model.own == OwnCollectives::mpi_rules) {
-    const int per_node = network.ranks_per_node == 0 ? key.ranks : network.ranks_per_node;
-    try {
-      return Model{.algorithm = &mpi_native(machine.software.mpi,
-                                            {key.collective, key.ranks, per_node, key.bytes, key.dtype})};
-    } catch (const Error& none) {
-      return Unpredicted{none.what()};
-    }
-  }
+std::variant<Model, Unpredicted> native_model(const BackendModel& model, const PointKey& key) {
   if (model.own == OwnCollectives::unknown || model.own == OwnCollectives::nccl) {
     return Unpredicted{fmt::format("what {} does for its own {} is not modelled", name(model.backend),
                                    name(key.collective))};
@@ -56,17 +47,18 @@ std::variant<Model, Unpredicted> native_model(const Machine& machine, const Netw
                                    name(key.collective))};
   }
   if (model.own == OwnCollectives::two_shot) {
-    return Model{.algorithm = &known_algorithm(key.collective, "direct_two_shot"), .two_shot = true};
+    return Model{
+        .algorithm = &known_algorithm(key.collective, "direct_two_shot"), .native = true, .two_shot = true};
   }
   return Model{.algorithm = &known_algorithm(key.collective, "pipelined_ring"),
                .segments = gloo_ring_segments(key.bytes, key.dtype, key.ranks),
-               .in_flight = kGlooRingInFlight};
+               .in_flight = kGlooRingInFlight,
+               .native = true};
 }
 
-std::variant<Model, Unpredicted> model_of(const Machine& machine, const Network& network, const PointKey& key,
-                                          Backend backend) {
+std::variant<Model, Unpredicted> model_of(const Machine& machine, const PointKey& key, Backend backend) {
   if (key.algorithm == kNative) {
-    return native_model(machine, network, key, backend);
+    return native_model(backend_model(machine, backend), key);
   }
   return Model{.algorithm = &known_algorithm(key.collective, key.algorithm)};
 }
@@ -93,7 +85,7 @@ ExecutionPolicy assumed_policy(const Machine& machine, const Network& network, c
                                const PointKey& key, const Model& model, Fidelity fidelity) {
   ExecutionRules rules = rules_of(site_on(machine, network));
   // A replay gives every message a link of its own: the segments of one message would travel side by side.
-  if (key.algorithm == kNative || fidelity == Fidelity::replay) {
+  if (model.native || fidelity == Fidelity::replay) {
     rules.segments.reset();
   }
   ExecutionPolicy policy = policy_for(schedule, buffer_of(key), rules);
@@ -301,27 +293,10 @@ void add_interval(const Machine& machine, const Execution& execution, Bytes size
   }
 }
 
-}  // namespace
-
-std::variant<Prediction, Unpredicted> simulate(const Machine& machine, const PointKey& key,
-                                               const PredictOptions& options) {
-  if (options.fidelity == Fidelity::nccl) {
-    throw Error(ErrorKind::bad_input,
-                "fidelity nccl predicts NCCL's own all_reduce (native on a machine with GPUs) alone; "
-                "use closed_form, replay, flow or auto");
-  }
-  if (std::string reason = too_many_ranks(key.ranks); !reason.empty()) {
-    return Unpredicted{std::move(reason)};
-  }
-  Network network = build_network(machine, key.ranks);
-  const std::variant<Model, Unpredicted> resolved = model_of(machine, network, key, options.backend);
-  if (key.ranks == 1) {
-    return Prediction{.seconds = {}, .low = {}, .high = {}, .source = network.source};
-  }
-  if (const auto* unpredicted = std::get_if<Unpredicted>(&resolved)) {
-    return *unpredicted;
-  }
-  const auto& model = std::get<Model>(resolved);
+/// Its time alone, by one schedule.
+std::variant<Prediction, Unpredicted> simulate_as(const Model& model, const Machine& machine,
+                                                  const PointKey& key, const PredictOptions& options) {
+  const Network network = build_network(machine, key.ranks);
   ScheduleRequest request = request_for(key.collective, key.ranks, placement_of(network));
   request.segments = model.segments;
   if (model.algorithm->unsupported != nullptr) {
@@ -333,20 +308,118 @@ std::variant<Prediction, Unpredicted> simulate(const Machine& machine, const Poi
   const Bytes buffer = buffer_of(key);
   const Execution execution(schedule, buffer, key.dtype,
                             assumed_policy(machine, network, schedule, key, model, options.fidelity));
-  if (key.algorithm == kNative && machine.calibrated && machine.calibrated->between_nodes &&
+  if (model.native && machine.calibrated && machine.calibrated->between_nodes &&
       machine.calibrated->between_nodes->native_exchange > 1) {
     const double long_share = long_share_of_exchanges(execution, network.ranks_per_node);
-    return simulate(with_native_exchanges(machine, long_share), key, options);
+    return simulate_as(model, with_native_exchanges(machine, long_share), key, options);
   }
   KnownPartition known;
   Prediction prediction = predict_on(network, execution, buffer, model, options, known);
-  if (key.algorithm != kNative) {
+  if (!model.native) {
     prediction.policy = execution.policy();
   }
   if (options.interval) {
     add_interval(machine, execution, buffer, model, options, known, prediction);
   }
   return prediction;
+}
+
+/// The machine of those who take part.
+Machine machine_of(const MpiPart& part, Machine machine) {
+  if (part.group != MpiGroup::all) {
+    machine.nodes = part.group == MpiGroup::node ? 1 : std::max(machine.nodes, part.ranks);
+    machine.ranks_per_node = part.group == MpiGroup::node ? part.ranks : 1;
+    machine.ring_order.reset();
+    machine.stragglers.clear();
+  }
+  return machine;
+}
+
+/// An MPI library's own collective. Parts follow one another; what holds back the longest holds back all.
+/// While the parts between nodes work on a segment, those inside nodes work on the next.
+std::variant<Prediction, Unpredicted> simulate_plan(const MpiPlan& plan, const Machine& machine,
+                                                    const PointKey& key, const PredictOptions& options) {
+  Prediction sum;
+  sum.seconds = Seconds{-1};
+  std::map<MpiGroup, Interval<double>> times;
+  bool ranged = true;
+  for (const MpiPart& part : plan.parts) {
+    if (part.group == MpiGroup::leaders && !machine.links.empty()) {
+      return Unpredicted{fmt::format(
+          "{} talks between one rank of each node; which ranks are on one is not told where links are listed",
+          plan.choice)};
+    }
+    const PointKey own{.collective = part.algorithm->collective,
+                       .algorithm = key.algorithm,
+                       .ranks = part.ranks,
+                       .bytes = part.bytes,
+                       .dtype = key.dtype,
+                       .op = key.op};
+    auto outcome = simulate_as({.algorithm = part.algorithm, .segments = part.segments, .native = true},
+                               machine_of(part, machine), own, options);
+    const auto* time = std::get_if<Prediction>(&outcome);
+    if (time == nullptr) {
+      return outcome;
+    }
+    Interval<double>& all = times[part.group];
+    all.typical += time->seconds.value;
+    all.low += time->low.value_or(time->seconds).value;
+    all.high += time->high.value_or(time->seconds).value;
+    ranged = ranged && time->low && time->high;
+    sum = time->seconds > sum.seconds ? *time : sum;
+  }
+  const double segments = static_cast<double>(key.bytes.value) /
+                          static_cast<double>(std::max<std::int64_t>(1, plan.segment.value));
+  const auto all = [&](double Interval<double>::*end) {
+    double one_after_another = 0;
+    double slowest = 0;
+    for (const auto& [group, time] : times) {
+      one_after_another += time.*end;
+      slowest = std::max(slowest, time.*end);
+    }
+    return Seconds{one_after_another + std::max(0.0, segments - 1) * slowest};
+  };
+  sum.seconds = all(&Interval<double>::typical);
+  sum.low = ranged ? std::optional(all(&Interval<double>::low)) : std::nullopt;
+  sum.high = ranged ? std::optional(all(&Interval<double>::high)) : std::nullopt;
+  return sum;
+}
+
+}  // namespace
+
+std::optional<MpiCall> mpi_call_on(const Machine& machine, const PointKey& key, Backend backend) {
+  if (key.algorithm != kNative || backend_model(machine, backend).own != OwnCollectives::mpi_rules) {
+    return std::nullopt;
+  }
+  const int per_node = build_network(machine, key.ranks).ranks_per_node;
+  return MpiCall{key.collective, key.ranks, per_node == 0 ? key.ranks : per_node, key.bytes, key.dtype};
+}
+
+std::variant<Prediction, Unpredicted> simulate(const Machine& machine, const PointKey& key,
+                                               const PredictOptions& options) {
+  if (options.fidelity == Fidelity::nccl) {
+    throw Error(ErrorKind::bad_input,
+                "fidelity nccl predicts NCCL's own all_reduce (native on a machine with GPUs) alone; "
+                "use closed_form, replay, flow or auto");
+  }
+  if (std::string reason = too_many_ranks(key.ranks); !reason.empty()) {
+    return Unpredicted{std::move(reason)};
+  }
+  if (key.ranks == 1) {
+    return Prediction{.seconds = {}, .low = {}, .high = {}, .source = build_network(machine, 1).source};
+  }
+  if (const std::optional<MpiCall> call = mpi_call_on(machine, key, options.backend)) {
+    try {
+      return simulate_plan(mpi_plan(machine.software.mpi, *call), machine, key, options);
+    } catch (const Error& none) {
+      return Unpredicted{none.what()};  // Rules that nobody knows, or more messages than anybody waits for.
+    }
+  }
+  const std::variant<Model, Unpredicted> resolved = model_of(machine, key, options.backend);
+  if (const auto* unpredicted = std::get_if<Unpredicted>(&resolved)) {
+    return *unpredicted;
+  }
+  return simulate_as(std::get<Model>(resolved), machine, key, options);
 }
 
 RankPlacement placement_on(const Machine& machine, int num_ranks) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "results/trace_event.hpp"
 #include "scenario/machine/machine.hpp"
 #include "schedule/schedule.hpp"
+#include "sim/mpi/rules.hpp"
 
 /// Times of schedules on a described or calibrated machine: closed form, replay or flow simulation.
 namespace ringside {
@@ -41,9 +43,14 @@ struct Unpredicted {
   std::string reason;
 };
 
-/// A schedule of ours, or Gloo's own all_reduce, which is one. Ignores `machine.known`. Throws as predict().
+/// Schedules of ours, which Gloo's own all_reduce and MPI's own collectives are made of, too. Ignores
+/// `machine.known`. Throws as predict().
 std::variant<Prediction, Unpredicted> simulate(const Machine& machine, const PointKey& key,
                                                const PredictOptions& options);
+
+/// What the rules of an MPI library see of a point on this machine; none of a point that is no MPI library's
+/// own. Throws as simulate().
+std::optional<MpiCall> mpi_call_on(const Machine& machine, const PointKey& key, Backend backend);
 
 /// How the ranks of this machine stand in what simulate() simulates. Throws as it does.
 RankPlacement placement_on(const Machine& machine, int num_ranks);

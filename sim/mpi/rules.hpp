@@ -27,8 +27,36 @@ struct MpiCall {
 /// own rules out of force.
 std::string mpi_choice(const std::string& library, const MpiCall& call);
 
-/// The one of ours. Throws likewise, also where the library is not said or none of ours does the same.
-const Algorithm& mpi_native(const std::optional<std::string>& library, const MpiCall& call);
+/// Who takes part in a part of a collective.
+enum class MpiGroup {
+  all,
+  node,     ///< The ranks of each node.
+  leaders,  ///< One rank of each node.
+};
+
+/// A schedule of ours that takes the time of a part.
+struct MpiPart {
+  MpiGroup group = MpiGroup::all;
+  int ranks = 1;
+  const Algorithm* algorithm = nullptr;
+  int segments = 0;  ///< As in ScheduleRequest.
+  Bytes bytes = {};
+};
+
+/// What the library does, as schedules of ours one after another.
+struct MpiPlan {
+  std::string choice;  ///< As mpi_choice() names it.
+  std::vector<MpiPart> parts;
+  /// The parts are those of one segment. The next one begins when this one is in its next part.
+  Bytes segment;
+};
+
+/// Throws as mpi_choice() does, also where the library is not said.
+MpiPlan mpi_plan(const std::optional<std::string>& library, const MpiCall& call);
+
+/// Where a plan is not the one algorithm of ours that `choice` names, which schedules stand for it, such as
+/// `reduce binomial_tree in nodes, …`. Empty where it is.
+std::string predicted_as(const MpiPlan& plan);
 
 /// Our algorithms that a file of rules of this library can ask for, by their number there. Throws
 /// Error{bad_input} for a library that reads no such file, or that is not known here.
@@ -38,6 +66,7 @@ std::map<std::string, int> mpi_numbers(const std::string& library, Collective co
 struct MpiSwitch {
   Bytes from;
   std::string algorithm;
+  std::string predicted_as;
 };
 
 /// All switches of messages from 4 B to 1 GiB. Throws as mpi_choice() does.
