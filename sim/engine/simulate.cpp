@@ -1,3 +1,4 @@
+// 400 lines: which schedules, policy, fidelity and ends of intervals a point has is one chain of decisions.
 #include "sim/engine/simulate.hpp"
 
 #include <algorithm>
