@@ -56,7 +56,7 @@ void show_written(const CLI::App& command, const MeasureFlags& flags, const Comm
     draw_points(written.study, std::nullopt, common, progress);
   }
   if (flags.report) {
-    write_report(written, folder, common, progress);
+    write_report(report_of(written), folder, common, progress);
   }
 }
 

@@ -1,6 +1,5 @@
 #include "study/predict.hpp"
 
-#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -97,11 +96,7 @@ void run(const CLI::App& command, PredictFlags& flags, const CommonOptions& comm
     return;
   }
   const study::PointStudy study = study::predict(request, common, progress.observer());
-  if (std::none_of(study.points.begin(), study.points.end(),
-                   [](const Point& point) { return point.predicted.has_value(); })) {
-    throw Error(ErrorKind::environment,
-                fmt::format("nothing can be predicted. {}", fmt::join(study.unpredicted, ". ")));
-  }
+  study::require_predictions(study);
   print_points(study, common, flags.explain);
   if (flags.explain && common.format == OutputFormat::table) {
     print_lines(class_sentences(study.points));

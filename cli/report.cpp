@@ -20,11 +20,11 @@ void add_report(CLI::App& app, CommonOptions& common) {
   command->footer("report out/quickstart/results.jsonl");
   command->callback([file, &common] {
     Progress progress(common.quiet);
-    study::WrittenStudy written = study::read_study(*file);
+    const study::WrittenStudy written = study::read_study(*file);
     const std::filesystem::path folder = common.output
                                              ? study::output_directory(common, written.header.scenario.name)
                                              : written.study.file.parent_path();
-    write_report(written, folder, common, progress);
+    write_report(report_of(written), folder, common, progress);
   });
 }
 

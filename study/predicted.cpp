@@ -7,6 +7,7 @@
 #include <variant>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "analysis/comparison/point_sentences.hpp"
 #include "common/text.hpp"
@@ -101,6 +102,14 @@ void say_what_replay_leaves_out(const std::vector<Point>& points, const Observer
 }
 
 }  // namespace
+
+void require_predictions(const PointStudy& study) {
+  if (std::none_of(study.points.begin(), study.points.end(),
+                   [](const Point& point) { return point.predicted.has_value(); })) {
+    throw Error(ErrorKind::environment,
+                fmt::format("nothing can be predicted. {}", fmt::join(study.unpredicted, ". ")));
+  }
+}
 
 void require_use_of_nodes(const Scenario& scenario) {
   if (!scenario.machine || scenario.machine->nodes < 2 || !scenario.machine->gpus_per_node) {

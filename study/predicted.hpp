@@ -61,6 +61,9 @@ std::vector<std::string> predict_points(std::vector<Point>& points, const Machin
 PointStudy predicted(Scenario scenario, Machine machine, const PredictOptions& options,
                      const NativeChoices& native, const Observer& observer);
 
+/// Throws Error{environment} with the reasons where no point has a prediction.
+void require_predictions(const PointStudy& study);
+
 /// Throws where all ranks of a machine of several nodes stand on the first: not what was meant.
 void require_use_of_nodes(const Scenario& scenario);
 

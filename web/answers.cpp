@@ -1,5 +1,7 @@
-#include "web/answers.hpp"
+// The one function that JavaScript calls: questions of the page as JSON, and their answers. Files that a
+// question names lie in the browser's memory.
 
+#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -15,8 +17,10 @@
 #include "cli/reports/plan_tables.hpp"
 #include "cli/reports/point_tables.hpp"
 #include "common/error.hpp"
+#include "common/parallel.hpp"
 #include "common/text.hpp"
 #include "plots/html/page.hpp"
+#include "results/codec/page_records.hpp"
 #include "scenario/machine/named_machine.hpp"
 #include "schedule/describe.hpp"
 #include "schedule/registry.hpp"
@@ -28,21 +32,31 @@
 #include "study/plan/plan_line.hpp"
 #include "study/predicted.hpp"
 
-namespace ringside::web {
+namespace ringside {
+
+/// A page has one thread.
+void for_each_in_parallel(std::size_t count, const std::function<void(std::size_t)>& work) {
+  for (std::size_t i = 0; i < count; ++i) {
+    work(i);
+  }
+}
+
+/// Nor does it read a report.
+std::string_view records_in(std::string_view text) { return text; }
+
 namespace {
 
 using nlohmann::json;
 using nlohmann::ordered_json;
+using Lines = std::vector<std::string>;
 
 /// Moves of one schedule that the page is given at most.
 constexpr std::int64_t kMostMoves = 20'000;
 constexpr std::size_t kMostOffers = 20;
 
 std::optional<std::string> text_of(const json& question, const char* key) {
-  const auto found = question.find(key);
-  return found != question.end() && found->is_string() && !found->get<std::string>().empty()
-             ? std::optional(found->get<std::string>())
-             : std::nullopt;
+  const json found = question.value(key, json());
+  return found.is_string() && found != "" ? std::optional(found.get<std::string>()) : std::nullopt;
 }
 
 /// What somebody pasted, as the file of that name.
@@ -55,14 +69,13 @@ ordered_json table_json(const cli::TextTable& table) {
   return {{"header", table.header}, {"rows", table.rows}};
 }
 
-study::Observer noting(std::vector<std::string>& notes) {
+study::Observer noting(Lines& notes) {
   return {.note = [&notes](std::string_view sentence) { notes.emplace_back(sentence); }};
 }
 
 /// `scenario`: YAML, `set`: pairs of a machine's key and its value, `records`: also the lines of JSON.
 ordered_json predict(const json& question) {
-  std::vector<std::string> notes;
-  const study::Observer observer = noting(notes);
+  Lines notes;
   Scenario scenario = study::read_scenario(pasted("scenario.yaml", question.at("scenario")));
   study::require_use_of_nodes(scenario);
   if (!scenario.machine) {
@@ -78,19 +91,14 @@ ordered_json predict(const json& question) {
   }
   const PredictOptions options = {.backend = scenario.backend};
   const study::PointStudy study =
-      study::predicted(std::move(scenario), std::move(machine), options, {}, observer);
-  if (study.unpredicted.size() > 0 &&
-      std::none_of(study.points.begin(), study.points.end(),
-                   [](const Point& point) { return point.predicted.has_value(); })) {
-    throw Error(ErrorKind::environment, "nothing can be predicted. " + study.unpredicted.front());
-  }
+      study::predicted(std::move(scenario), std::move(machine), options, {}, noting(notes));
+  study::require_predictions(study);
   ordered_json reasons = ordered_json::array();
   for (const study::SizeRange& range : study.native.reasons) {
     reasons.push_back(fmt::format("native on {} ranks, {}: {}", range.ranks, from_to(range.first, range.last),
                                   range.reason));
   }
-  ordered_json answer = {{"machine", study.machine.name},
-                         {"sentences", study.conclusions.sentences},
+  ordered_json answer = {{"sentences", study.conclusions.sentences},
                          {"notes", notes},
                          {"reasons", reasons},
                          {"table", table_json(comparison_table(study.points, cli::ComparisonLayout::page))},
@@ -103,16 +111,6 @@ ordered_json predict(const json& question) {
   return answer;
 }
 
-ordered_json move_json(const Move& move) {
-  return {{"reduce", move.kind == MoveKind::reduce},
-          {"source", move.source},
-          {"target", move.target},
-          {"first", move.first_chunk},
-          {"chunks", move.num_chunks},
-          {"from", move.source_buffer},
-          {"to", move.target_buffer}};
-}
-
 /// `algorithm`, `ranks`: all_reduce round by round.
 ordered_json show(const json& question) {
   const std::string asked = question.at("algorithm");
@@ -121,8 +119,7 @@ ordered_json show(const json& question) {
     throw Error(ErrorKind::bad_input,
                 unknown_name("algorithm of all_reduce", asked, algorithm_names(Collective::all_reduce)));
   }
-  const Schedule schedule(
-      *algorithm, {.num_ranks = question.at("ranks"), .ranks_per_node = question.value("per_node", 0)});
+  const Schedule schedule(*algorithm, {.num_ranks = question.at("ranks")});
   ordered_json rounds = ordered_json::array();
   std::vector<Move> moves;
   std::int64_t shown = 0;
@@ -131,14 +128,12 @@ ordered_json show(const json& question) {
     shown += static_cast<std::int64_t>(moves.size());
     ordered_json of_round = ordered_json::array();
     for (const Move& move : moves) {
-      of_round.push_back(move_json(move));
+      of_round.push_back({move.kind == MoveKind::reduce, move.source, move.target, move.first_chunk,
+                          move.num_chunks, move.source_buffer, move.target_buffer});
     }
     rounds.push_back({{"moves", of_round}, {"text", describe_round(schedule, round)}});
   }
-  return {{"summary", algorithm->summary},
-          {"chunks", schedule.num_chunks()},
-          {"num_rounds", schedule.num_rounds()},
-          {"rounds", rounds}};
+  return {{"summary", algorithm->summary}, {"chunks", schedule.num_chunks()}, {"rounds", rounds}};
 }
 
 /// `machine`: a name of configs/machines; or `text`: nvidia-smi topo -m, lspci -tv, topology XML, and `gpu`.
@@ -154,8 +149,7 @@ ordered_json machine(const json& question) {
   // What cannot be predicted for is refused here, not when it is used.
   parse_machine(yaml, "topology.txt");
   const int nodes = found.machine.nodes;
-  return {{"name", found.machine.name},
-          {"ranks", nodes * found.machine.ranks_per_node.value_or(found.machine.gpus_per_node.value_or(8))},
+  return {{"ranks", nodes * found.machine.ranks_per_node.value_or(found.machine.gpus_per_node.value_or(8))},
           {"yaml", yaml},
           {"notes", found.notes}};
 }
@@ -195,7 +189,7 @@ ordered_json plan(const json& question) {
     line.known.push_back(*known);
   }
   const study::WrittenPlan written = study::write_plan(line, "ringside plan", study::known_names());
-  std::vector<std::string> notes;
+  Lines notes;
   const study::PlanStudy study = study::planned({.plan = pasted("plan.yaml", written.yaml),
                                                  .deadline = line.deadline,
                                                  .budget = line.budget,
@@ -204,11 +198,6 @@ ordered_json plan(const json& question) {
                                                  .assumptions = written.assumptions},
                                                 noting(notes));
   const Ranked& ranked = study.ranked;
-  const bool computes = ringside::computes(ranked.plan.workload);
-  const cli::TextTable table = ranked.plan.shards()               ? cli::layouts_table(study, kMostOffers)
-                               : computes && !study.shown.empty() ? cli::offers_table(study, kMostOffers)
-                               : computes                         ? cli::TextTable{}
-                                                                  : cli::gradients_table(study);
   for (const auto& [offer, step] : ranked.candidates) {
     if (!step.usable()) {
       notes.push_back(fmt::format("{}: {}", ranked.offers[offer].name, step.problem));
@@ -219,13 +208,9 @@ ordered_json plan(const json& question) {
       notes.push_back(fmt::format("{}: {}", offer.name, assumption));
     }
   }
-  const std::string about =
-      computes ? workload_sentence(ranked.plan)
-               : fmt::format("all_reduce of {} of gradients in one message; ring, naive: our own algorithms",
-                             model_size(gradient_bytes(ranked.plan.workload)));
-  ordered_json answer = {{"about", about},
-                         {"sentences", computes ? verdict(ranked) : std::vector<std::string>()},
-                         {"table", table_json(table)},
+  ordered_json answer = {{"about", workload_sentence(ranked.plan)},
+                         {"sentences", computes(ranked.plan.workload) ? verdict(ranked) : Lines()},
+                         {"table", table_json(cli::plan_table(study, kMostOffers))},
                          {"notes", notes},
                          {"yaml", written.yaml}};
   if (question.value("records", false)) {
@@ -237,17 +222,13 @@ ordered_json plan(const json& question) {
 }
 
 /// What there is to choose from.
-ordered_json names(const json& /*question*/) {
-  ordered_json algorithms = ordered_json::array();
+ordered_json names() {
+  ordered_json algorithms;
   for (const std::string& each : algorithm_names(Collective::all_reduce)) {
-    const Algorithm* const algorithm = find_algorithm(Collective::all_reduce, each);
-    algorithms.push_back(
-        {{"name", each}, {"summary", algorithm->summary}, {"wins_when", algorithm->wins_when}});
+    algorithms[each] = find_algorithm(Collective::all_reduce, each)->summary;
   }
   return {{"algorithms", algorithms}};
 }
-
-}  // namespace
 
 ordered_json answer(const json& question) {
   const std::string ask = question.at("ask");
@@ -256,7 +237,24 @@ ordered_json answer(const json& question) {
          : ask == "machine" ? machine(question)
          : ask == "check"   ? check(question)
          : ask == "plan"    ? plan(question)
-                            : names(question);
+                            : names();
 }
 
-}  // namespace ringside::web
+}  // namespace
+}  // namespace ringside
+
+/// JSON in, JSON out, which stays until the next call. `ask` is the kind of question; other keys are named
+/// where they are read. What goes wrong is `{"error": …, "status": …}`, in the words of the program.
+extern "C" const char* ringside_answer(const char* question) {
+  static std::string text;
+  nlohmann::ordered_json answer;
+  try {
+    answer = ringside::answer(nlohmann::json::parse(question));
+  } catch (const ringside::Error& error) {
+    answer = {{"error", error.what()}, {"status", ringside::exit_status(error.kind())}};
+  } catch (const std::exception& error) {
+    answer = {{"error", error.what()}, {"status", ringside::kExitBug}};
+  }
+  text = answer.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return text.c_str();
+}

@@ -5,25 +5,32 @@
   const root = document.documentElement;
   const $ = (id) => document.getElementById(id);
   const form = $('form');
-  const { DEFAULTS, SIZES, bytes, custom, digits, latency, predict, rate } = ringsideQuestions;
+  const { DEFAULTS, ON_GPUS, SIZES, bytes, custom, digits, latency, predict, rate } = ringsideQuestions;
   const files = JSON.parse($('files').textContent);
-  // Until the program runs: what this very program answered when the page was built.
+  // Until the program runs: what this very program answered when the page was built. Then it runs with its first part, and then whole.
   const prepared = new Map(JSON.parse($('prepared').textContent));
   const NOT_YET = Symbol('the program does not run yet');
   let program = null;
   function ask(question) {
-    if (program) return program(question);
-    const answer = prepared.get(JSON.stringify(question));
+    const answer = (program && program(question)) || (times.whole ? null : prepared.get(JSON.stringify(question)));
     if (!answer) throw NOT_YET;
     return answer;
   }
   const times = {};
-  let waits = null;  // What is done when the program runs.
+  let waits = null;  // What is done when more of the program runs.
+  function attempt(work) {
+    try {
+      work();
+      return true;
+    } catch (error) {
+      if (error !== NOT_YET) throw error;
+      waits = () => attempt(work);
+      return false;
+    }
+  }
 
   // --- State -------------------------------------------------------------------------------------------------
 
-  const PLAN = ['gpus', 'batch', 'sharding', 'search', 'sequence', 'tokens', 'epochs', 'deadline', 'budget', 'known'];
-  const ON_GPUS = 'naive,tutorial_ring,ring,native';
   let state = { ...DEFAULTS };
   const fragment = () => {
     const said = Object.entries(state).filter(([name, value]) => value !== DEFAULTS[name]);
@@ -58,7 +65,7 @@
   ]);
   choices(form.tested, [['', [['', 'as the log says']]], ['Machines that ship with ringside', machines]]);
   choices(form.model, [['', stems('workloads').map((name) => [name, name])]]);
-  const algorithms = names.algorithms.map((each) => [each.name, each.name]);
+  const algorithms = Object.keys(names.algorithms).map((name) => [name, name]);
   choices(form.first, [['', algorithms]]);
   choices(form.second, [['', algorithms]]);
   for (const [name] of [...algorithms, ['native']]) {
@@ -67,7 +74,7 @@
     box.type = 'checkbox';
     box.value = name;
     label.append(name);
-    label.title = name === 'native' ? "the library's own all_reduce" : names.algorithms.find((each) => each.name === name).summary;
+    label.title = name === 'native' ? "the library's own all_reduce" : names.algorithms[name];
   }
 
   // --- Controls ----------------------------------------------------------------------------------------------
@@ -120,8 +127,7 @@
     for (const button of $('views').children) button.setAttribute('aria-pressed', String(button.dataset.view === state.view));
     for (const button of $('quantity').children) button.setAttribute('aria-pressed', String(button.dataset.quantity === state.quantity));
   }
-  function read(event) {
-    const control = event.target;
+  function read(control) {
     if (control.closest('#algorithms')) {
       state.algorithms = [...$('algorithms').querySelectorAll('input:checked')].map((box) => box.value).join(',');
     } else if (control.name === 'yaml') {
@@ -131,13 +137,7 @@
       if (control.name === 'machine' && control.value === 'yaml' && isYaml()) state.yaml = yaml();
       state[control.name] = control.value;
     }
-    if (['machine', 'nodes'].includes(control.name)) {
-      if (!program) {
-        waits = () => read(event);
-        return;
-      }
-      if (machine().ranks) state.ranks = String(machine().ranks);
-    }
+    if (['machine', 'nodes'].includes(control.name) && machine().ranks) state.ranks = String(machine().ranks);
     if (control.name === 'machine' && [DEFAULTS.algorithms, ON_GPUS].includes(state.algorithms)) {
       state.algorithms = isNamed() || state.machine === 'topology' ? ON_GPUS : DEFAULTS.algorithms;
     }
@@ -228,7 +228,7 @@
   // After the verdict is on the screen, unless another question comes before.
   let later = 0;
   function soon(work) {
-    later = setTimeout(() => { if (document.readyState === 'loading') soon(work); else work(); }, 30);
+    later = setTimeout(() => { if (document.readyState === 'loading') soon(work); else attempt(work); }, 30);
   }
   const VIEWS = {
     predict() {
@@ -264,11 +264,7 @@
     },
     schedule() { stage(); },
     plan() {
-      const asked = { ask: 'plan', bandwidth: state.slot };
-      for (const name of PLAN) asked[name] = state[name];
-      asked[state.gradients ? 'gradients' : 'model'] = state.gradients || state.model;
-      if (state.gradients) delete asked.batch;
-      const answer = ask(asked);
+      const answer = ask(ringsideQuestions.plan(state));
       if (answer.error) {
         problem(answer.error);
         return;
@@ -303,27 +299,25 @@
     $('answers').textContent = '';
     if (state.view !== 'schedule') $('schedules').hidden = true;
     if (!['predict', 'check'].includes(state.view)) $('charts').hidden = true;
-    try {
+    waits = null;
+    const answered = attempt(() => {
       shown();
       VIEWS[state.view]();
       times.answered ||= performance.now();
-    } catch (error) {
-      if (error !== NOT_YET) throw error;
-      sentences(['The program starts …']);
-      waits = refresh;
-    }
+    });
+    if (!answered) sentences(['The program starts …']);
   }
 
   // --- Schedules, round by round -----------------------------------------------------------------------------
 
   // Rounds of a schedule by when they begin, in messages S that the busiest rank has sent before, and what ranks then hold: of each
   // chunk the set of those who contributed, as bits.
-  function played(name, ranks) {
-    const schedule = ask({ ask: 'show', algorithm: name, ranks });
+  function played({ algorithm: name, ranks }, schedule) {
     if (schedule.error) return schedule;
     let held = Array.from({ length: ranks }, (_, rank) => [Array(schedule.chunks).fill(1 << rank), [], [], []]);
     let start = 0;
-    const rounds = schedule.rounds.map(({ moves, text }) => {
+    const rounds = schedule.rounds.map((each) => {
+      const moves = each.moves.map(([reduce, source, target, first, chunks, from, to]) => ({ reduce, source, target, first, chunks, from, to }));
       const sent = Array(ranks).fill(0);
       const before = held;
       held = held.map((buffers) => buffers.map((cells) => [...cells]));
@@ -336,7 +330,7 @@
         }
       }
       const length = Math.max(...sent);
-      const round = { moves, text, start, length, before };
+      const round = { moves, text: each.text, start, length, before };
       start += length;
       return round;
     });
@@ -400,7 +394,7 @@
   function stage() {
     const key = [state.first, state.second, state.shown].join();
     if (plays.key !== key) {
-      plays = [state.first, state.second].map((name) => played(name, Number(state.shown)));
+      plays = ringsideQuestions.show(state).map((question) => played(question, ask(question)));
       plays.key = key;
     }
     const wrong = plays.find((play) => play.error);
@@ -461,7 +455,7 @@
 
   // --- Start -------------------------------------------------------------------------------------------------
 
-  form.addEventListener('input', read);
+  form.addEventListener('input', (event) => attempt(() => read(event.target)));
   form.addEventListener('submit', (event) => event.preventDefault());
   $('views').addEventListener('click', (event) => {
     if (!event.target.dataset.view) return;
@@ -481,16 +475,24 @@
   addEventListener('hashchange', begin);
   begin();
   // The rest of the document has the library of charts and the program.
-  window.ringsideBegin = async (compile) => {
-    if (!waits && !document.hidden) await new Promise((painted) => requestAnimationFrame(() => setTimeout(painted)));
+  window.ringsideBegin = async (compiled, start) => {
+    const runs = async (name, ...parts) => {
+      program = await ringsideProgram(start, files, ...parts);
+      times[name] = performance.now();
+      const work = waits;
+      waits = null;
+      if (work) work();
+    };
     try {
-      program = ringsideProgram(await compile(), files);
+      if (!waits && !document.hidden) await new Promise((painted) => requestAnimationFrame(() => setTimeout(painted)));
+      const first = await compiled('first');
+      if (waits) await runs('started', first);
+      if (document.readyState === 'loading') await new Promise((read) => addEventListener('DOMContentLoaded', read));
+      await runs('whole', first, await compiled('rest'));
     } catch (error) {
       problem(`This browser does not run the program of this page: ${error.message}`);
       return;
     }
-    times.started = performance.now();
-    if (waits) waits();
     root.dataset.first = JSON.stringify(times);  // Milliseconds after the page was asked for.
     root.dataset.ready = '1';
     window.ringsideAsk = ask;

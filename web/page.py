@@ -7,6 +7,7 @@ import hashlib
 import html
 import json
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -31,19 +32,60 @@ def configs():
     return found
 
 
-def prepared(build, files):
-    """The questions of an address without state, with the answers of this very program, which node runs here."""
-    (build / "files.json").write_text(json.dumps(files), encoding="utf-8")
-    run = subprocess.run(["node", ROOT / "web/ask.js", build], input="first\n", capture_output=True, text=True, check=True)
-    asked = [json.loads(line) for line in run.stdout.splitlines()]
-    return [[json.dumps(each["question"], ensure_ascii=False, separators=(",", ":")), each["answer"]] for each in asked]
+def asked(build, which, *counted):
+    """Questions of questions.js with the answers of the program, which node runs here."""
+    run = subprocess.run(["node", ROOT / "web/ask.js", build, *counted], input=f"{which}\n", capture_output=True, text=True, check=True)
+    return [json.loads(line) for line in run.stdout.splitlines()]
+
+
+def number(data, at):
+    """An unsigned LEB128 number of WebAssembly, and where it ends."""
+    value = shift = 0
+    while True:
+        value |= (data[at] & 127) << shift
+        shift, at = shift + 7, at + 1
+        if data[at - 1] < 128:
+            return value, at
+
+
+def encoded(value):
+    return bytes([value & 127 | 128]) + encoded(value >> 7) if value > 127 else bytes([value])
+
+
+def named_by_type(wasm):
+    """Imports of `rest` are named by their type instead of each by itself: all that any of them does is to fail."""
+    named = lambda match: b"\x04rest" + bytes([2 * len(match[1])]) + match[1].hex().encode() + b"\0" + match[1]
+    result, at = wasm[:8], 8
+    while at < len(wasm):
+        size, start = number(wasm, at + 1)
+        section = wasm[start:start + size]
+        if wasm[at] == 2:  # Imports: of a module, its name, the kind `function`, its type.
+            section = re.sub(rb"\x04rest[\x01-\x09]\d+\0([\x80-\xff]*[\0-\x7f])", named, section)
+        result += wasm[at:at + 1] + encoded(len(section)) + section
+        at = start + size
+    return result
+
+
+def split(build):
+    """The program in two parts: the first has all functions that usual questions call."""
+    tool = lambda name, *arguments: subprocess.run([name, "--enable-exception-handling", "--enable-mutable-globals", *arguments], check=True)
+    program, first = build / "ringside.wasm", build / "first.wasm"
+    tool("wasm-split", "--instrument", program, "-o", build / "counted.wasm")
+    asked(build, "usual", "counted.wasm")
+    tool("wasm-split", "--profile", build / "calls", "--export-prefix", "%", "--import-namespace", "first", "--placeholder-namespace", "rest",
+         program, "-o1", first, "-o2", build / "rest.wasm")
+    first.write_bytes(named_by_type(first.read_bytes()))
+    tool("wasm-opt", "--duplicate-import-elimination", first, "-o", first)
 
 
 def page(build):
-    wasm = (build / "ringside.wasm").read_bytes()
-    packed = gzip.compress(wasm, 9, mtime=0)
     read = lambda name: (ROOT / name).read_text(encoding="utf-8")
     files = configs()
+    (build / "files.json").write_text(json.dumps(files), encoding="utf-8")
+    split(build)
+    packed = {part: gzip.compress((build / f"{part}.wasm").read_bytes(), 9, mtime=0) for part in ("first", "rest")}
+    # The questions of an address without state, with the answers of this very program.
+    prepared = [[json.dumps(each["question"], ensure_ascii=False, separators=(",", ":")), each["answer"]] for each in asked(build, "first")]
     style = read("plots/html/report.css") + read("web/page.css")
     first = "".join(map(read, ("plots/html/charts.js", "web/questions.js", "web/program.js", "web/page.js")))
     start, library = (build / "ringside.js").read_text(encoding="utf-8"), CHART_JS.read_text(encoding="utf-8")
@@ -53,6 +95,7 @@ def page(build):
               "img-src data:; base-uri 'none'; form-action 'none'")
     data = lambda name, text: f'<script type="text/plain" id="{name}">{text}</script>\n'
     quoted = lambda value: json.dumps(value, ensure_ascii=False).replace("<", "\\u003c")
+    program = lambda part: data(f"program-{part}", base64.b64encode(packed[part]).decode())
     script = "<script>{}</script>\n".format
     # What answers first comes first, then the program, which is compiled while the rest is read.
     return "".join([
@@ -62,17 +105,18 @@ def page(build):
         '<title>ringside: what will all_reduce cost there?</title>\n<link rel="icon" href="data:,">\n',
         f"<style>{style}</style>\n</head>\n<body>\n",
         read("web/page.html").replace("@LICENCES@", html.escape(LICENCES + read("plots/html/licences.txt"))),
-        data("files", quoted(files)), data("prepared", quoted(prepared(build, files))), script(first),
-        script(start), data("program", base64.b64encode(packed).decode()), script(scripts[2]), data("library", library),
-        "</body>\n</html>\n"]), len(wasm), len(packed)
+        data("files", quoted(files)), data("prepared", quoted(prepared)), script(first),
+        script(start), program("first"), script(scripts[2]), data("library", library), program("rest"),
+        "</body>\n</html>\n"]), packed
 
 
 def main():
     build, out = map(pathlib.Path, sys.argv[1:3])
-    text, wasm, packed = page(build)
+    text, packed = page(build)
     out.mkdir(parents=True, exist_ok=True)
     (out / "index.html").write_text(text, encoding="utf-8")
-    print(f"{out}/index.html: {len(text.encode()) / 1e6:.2f} MB; the program {wasm / 1e6:.2f} MB, {packed / 1e6:.2f} MB by gzip -9")
+    sizes = ", ".join(f"{part} {len(data) / 1e6:.2f} MB" for part, data in packed.items())
+    print(f"{out}/index.html: {len(text.encode()) / 1e6:.2f} MB; the parts of the program by gzip -9: {sizes}")
 
 
 if __name__ == "__main__":

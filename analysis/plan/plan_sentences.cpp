@@ -154,7 +154,8 @@ std::string token_text(double tokens) {
 std::string workload_sentence(const Plan& plan) {
   const Workload& workload = plan.workload;
   if (!computes(workload)) {
-    return {};
+    return fmt::format("all_reduce of {} of gradients in one message; ring, naive: our own algorithms",
+                       model_size(gradient_bytes(workload)));
   }
   std::string run = "a run of unknown length";
   if (workload.samples > 0 && workload.transformer) {

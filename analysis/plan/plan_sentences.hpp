@@ -17,7 +17,7 @@ std::string model_size(Bytes size);
 /// More of a step than this is lost to synchronising where links are the bottleneck.
 inline constexpr double kBottleneck = 0.5;
 
-/// What is trained: data set, epochs, batch. Empty where nothing is computed.
+/// What is trained: data set, epochs, batch; or where nothing is computed, what is sent.
 std::string workload_sentence(const Plan& plan);
 /// `1 B tokens`
 std::string token_text(double tokens);

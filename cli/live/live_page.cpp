@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,23 +19,19 @@
 namespace ringside::cli {
 namespace {
 
-/// Its parent's end is standard input; Ctrl-C is not for it, since the page still shows the last results.
+/// The socket is its standard input; Ctrl-C is not for it, since the page still shows the last results.
 pid_t start(const std::string& program, int socket) {
-  posix_spawn_file_actions_t files;
-  ::posix_spawn_file_actions_init(&files);
-  ::posix_spawn_file_actions_adddup2(&files, socket, STDIN_FILENO);
-  ::posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-  ::posix_spawn_file_actions_adddup2(&files, STDOUT_FILENO, STDERR_FILENO);
-  posix_spawnattr_t attributes;
-  ::posix_spawnattr_init(&attributes);
-  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-  std::string name = program;
-  std::array<char*, 2> arguments = {name.data(), nullptr};
-  pid_t process = -1;
-  errno = ::posix_spawn(&process, program.c_str(), &files, &attributes, arguments.data(), environ);
-  ::posix_spawnattr_destroy(&attributes);
-  ::posix_spawn_file_actions_destroy(&files);
-  return errno == 0 ? process : -1;
+  const pid_t process = ::fork();
+  if (process == 0) {
+    const int nowhere = ::open("/dev/null", O_WRONLY);
+    ::setpgid(0, 0);
+    ::dup2(socket, STDIN_FILENO);
+    ::dup2(nowhere, STDOUT_FILENO);
+    ::dup2(nowhere, STDERR_FILENO);
+    ::execl(program.c_str(), program.c_str(), nullptr);
+    ::_exit(1);
+  }
+  return process;
 }
 
 /// A server that is gone or stuck is no reason to end a run, or to wait.
@@ -50,9 +45,7 @@ void tell(int server, const nlohmann::ordered_json& what) {
 LivePage::LivePage(const std::string& title) {
   std::error_code none;
   const auto program = std::filesystem::read_symlink("/proc/self/exe", none).parent_path() / "ringside-live";
-  if (const std::string why = plots::why_no_report(); !why.empty()) {
-    throw Error(ErrorKind::environment, why);
-  }
+  plots::require_charts();
   if (!std::filesystem::exists(program, none)) {
     throw Error(ErrorKind::environment,
                 fmt::format("a live page needs {}, which is built where cpp-httplib is; install it (Debian: "

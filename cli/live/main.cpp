@@ -44,14 +44,10 @@ class Run {
     const std::lock_guard lock(mutex_);
     std::error_code none;
     const auto size = std::filesystem::file_size(told_.value("journal", ""), none);
+    told_["size"] = none ? 0 : size;
     asked_ = std::chrono::steady_clock::now();
     knows_ = told_["ended"].get<bool>();
-    return ordered_json{{"stage", told_.value("stage", "The run begins.")},
-                        {"fraction", told_.value("fraction", 0.0)},
-                        {"doing", told_.value("doing", "")},
-                        {"ended", knows_},
-                        {"size", none ? 0 : size}}
-        .dump();
+    return told_.dump();
   }
   /// Whether a page is open that does not know yet that the run is over.
   bool somebody_waits() {
@@ -61,7 +57,7 @@ class Run {
 
  private:
   std::mutex mutex_;
-  ordered_json told_ = ordered_json::object();
+  ordered_json told_ = {{"stage", "The run begins."}, {"fraction", 0}, {"doing", ""}, {"ended", false}};
   std::chrono::steady_clock::time_point asked_;
   bool knows_ = false;
 };

@@ -1,6 +1,8 @@
 #include "cli/reports/html_report.hpp"
 
 #include <algorithm>
+#include <map>
+#include <sstream>
 #include <variant>
 
 #include <CLI/CLI.hpp>
@@ -40,54 +42,44 @@ HtmlTable html_table(std::string title, TextTable table, std::string remarks = {
           .remarks = std::move(remarks)};
 }
 
-/// A line for each text that points have, with the number of those points.
-template <typename TextOf>
-std::string counted(const std::vector<Point>& points, TextOf text_of) {
-  std::vector<std::pair<std::string, int>> found;
+/// A line for each text that a side of points has, with the number of those points.
+template <typename Side, typename TextOf>
+std::string counted(const std::vector<Point>& points, std::optional<Side> Point::*side, TextOf text_of) {
+  std::map<std::string, int> found;
   for (const Point& point : points) {
-    const std::string text = text_of(point);
-    const auto at =
-        std::find_if(found.begin(), found.end(), [&](const auto& one) { return one.first == text; });
-    at == found.end() ? static_cast<void>(found.emplace_back(text, 1)) : static_cast<void>(++at->second);
-  }
-  std::string lines;
-  for (const auto& [text, count] : found) {
-    if (!text.empty()) {
-      lines += fmt::format("{}{}: {}", lines.empty() ? "" : "\n", text, count_of(count, "point"));
+    if (point.*side) {
+      ++found[text_of(point, *(point.*side))];
     }
   }
-  return lines;
+  found.erase("");
+  std::vector<std::string> lines;
+  for (const auto& [text, count] : found) {
+    lines.push_back(fmt::format("{}: {}", text, count_of(count, "point")));
+  }
+  return fmt::format("{}", fmt::join(lines, "\n"));
 }
 
 template <typename Side>
-std::string policies_of(const std::vector<Point>& points, std::optional<Side> Point::*side) {
-  return counted(points, [side](const Point& point) -> std::string {
-    const std::optional<Side>& it = point.*side;
-    return !it ? ""
-               : fmt::format("{}, {}", point.key.algorithm,
-                             it->policy ? describe(*it->policy) : "the library's own policy");
-  });
+std::string policy_of(const Point& point, const Side& side) {
+  return fmt::format("{}, {}", point.key.algorithm,
+                     side.policy ? describe(*side.policy) : "the library's own policy");
 }
 
-std::string source_of(const Point& point) {
-  return !point.predicted ? ""
-                          : fmt::format("source {}, fidelity {}{}", name(point.predicted->source),
-                                        name(point.predicted->fidelity),
-                                        point.predicted->known ? ", known: measured before" : "");
+std::string source_of(const Point& /*point*/, const Prediction& it) {
+  return fmt::format("source {}, fidelity {}{}", name(it.source), name(it.fidelity),
+                     it.known ? ", known: measured before" : "");
 }
 
-std::string outcome_of(const Point& point) {
-  return !point.measured
-             ? ""
-             : fmt::format("backend {}, {}{}", name(point.measured->backend), name(point.measured->outcome),
-                           point.measured->shared_gpu ? ", shared GPU" : "");
+std::string outcome_of(const Point& /*point*/, const Measurement& it) {
+  return fmt::format("backend {}, {}{}", name(it.backend), name(it.outcome),
+                     it.shared_gpu ? ", shared GPU" : "");
 }
 
-std::string tuning_of(const Point& point) {
-  if (!point.measured || !point.measured->machine_tuning) {
+std::string tuning_of(const Point& /*point*/, const Measurement& it) {
+  if (!it.machine_tuning) {
     return "";
   }
-  const MachineTuning& tuning = *point.measured->machine_tuning;
+  const MachineTuning& tuning = *it.machine_tuning;
   const std::string done = fmt::format("{}{}{}{}", tuning.bound_to_cores ? ", ranks bound to cores" : "",
                                        tuning.idle_states_prevented ? ", idle states prevented" : "",
                                        tuning.thread_priority ? ", reducing threads first" : "",
@@ -95,52 +87,38 @@ std::string tuning_of(const Point& point) {
   return done.empty() ? "machine as it was" : done.substr(2);
 }
 
-std::string note_of(const Point& point) { return point.measured ? point.measured->note : ""; }
-
-void add_facts(const RunHeader& header, std::string machine, HtmlReport& report) {
+/// Title and facts of a report that has its points and its records.
+void add_facts(const RunHeader& header, const Machine& machine, HtmlReport& report) {
   std::string host;
   for (const auto& [key, value] : header.host) {
     const std::optional<std::int64_t> bytes =
         key == "memory" ? parse_number<std::int64_t>(value) : std::nullopt;
     host += fmt::format("{}{}: {}", host.empty() ? "" : "\n", key, bytes ? format(Bytes{*bytes}) : value);
   }
+  const std::string label = chart_label(machine);
+  const std::vector<Point>& points = report.points;
   report.title = header.scenario.name;
-  report.subtitle = fmt::format("{}{}{}, ringside {}", machine, machine.empty() ? "" : ", ", header.started,
-                                header.version);
-  report.facts = {{"scenario", header.scenario.file.empty() ? header.scenario.name : header.scenario.file},
-                  {"machine", std::move(machine)},
-                  {"command", header.command},
-                  {"started", header.started},
-                  {"ringside", header.version},
-                  {"seed of the values", std::to_string(header.seed)},
-                  {"host of the run", host},
-                  {"SHA-256 of the records", sha256(json_for_page(report.records))}};
+  report.subtitle =
+      fmt::format("{}{}{}, ringside {}", label, label.empty() ? "" : ", ", header.started, header.version);
+  report.facts = {
+      {"scenario", header.scenario.file.empty() ? header.scenario.name : header.scenario.file},
+      {"machine", label},
+      {"command", header.command},
+      {"started", header.started},
+      {"ringside", header.version},
+      {"seed of the values", std::to_string(header.seed)},
+      {"host of the run", host},
+      {"SHA-256 of the records", sha256(json_for_page(report.records))},
+      {"predictions", counted(points, &Point::predicted, source_of)},
+      {"accuracy of such predictions", held_out_sentence(points, machine)},
+      {"measurements", counted(points, &Point::measured, outcome_of)},
+      {"machine while measuring", counted(points, &Point::measured, tuning_of)},
+      {"notes of measurements",
+       counted(points, &Point::measured, [](const Point&, const Measurement& it) { return it.note; })},
+      {"policy of predictions", counted(points, &Point::predicted, policy_of<Prediction>)},
+      {"policy of measurements", counted(points, &Point::measured, policy_of<Measurement>)}};
   report.files = {{"The scenario", header.scenario.text},
                   {"The machine, as a machine file", header.machine ? header.machine->yaml : ""}};
-}
-
-void add_facts_of(const std::vector<Point>& points, const Machine& machine, HtmlReport& report) {
-  for (plots::HtmlFact& fact :
-       std::vector<plots::HtmlFact>{{"predictions", counted(points, source_of)},
-                                    {"accuracy of such predictions", held_out_sentence(points, machine)},
-                                    {"measurements", counted(points, outcome_of)},
-                                    {"machine while measuring", counted(points, tuning_of)},
-                                    {"notes of measurements", counted(points, note_of)},
-                                    {"policy of predictions", policies_of(points, &Point::predicted)},
-                                    {"policy of measurements", policies_of(points, &Point::measured)}}) {
-    report.facts.push_back(std::move(fact));
-  }
-}
-
-void write(const HtmlReport& report, const std::filesystem::path& folder, const CommonOptions& common,
-           Progress& progress) {
-  const std::filesystem::path file = folder / "report.html";
-  study::write_file(file, plots::report_html(report));
-  if (common.format == OutputFormat::table) {
-    print_line(fmt::format("report: {}", file.string()));
-  } else {
-    progress.note(fmt::format("Report: {}", file.string()));
-  }
 }
 
 /// Whole lines, as many as a page takes; a note says what is missing.
@@ -155,35 +133,25 @@ void add_records(const std::string& lines, HtmlReport& report) {
   }
 }
 
-/// Lines that were printed, without those that are empty.
-std::vector<std::string> lines_of(std::string_view text) {
-  std::vector<std::string> lines;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    if (end > 0) {
-      lines.emplace_back(text.substr(0, end));
-    }
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return lines;
-}
-
 /// The first table stands above the charts, the others below. What is a sentence already is said once.
 void add_said(const Transcript& said, std::string_view title, std::string_view next, HtmlReport& report) {
-  std::vector<std::string>& sentences = report.sentences;
-  const auto is_said = [&](const std::string& line) {
-    return std::find(sentences.begin(), sentences.end(), line) != sentences.end();
+  const auto new_lines = [&sentences = report.sentences](const std::string& text) {
+    std::vector<std::string> lines;
+    std::istringstream all(text);
+    for (std::string line; std::getline(all, line);) {
+      if (!line.empty() && std::find(sentences.begin(), sentences.end(), line) == sentences.end()) {
+        lines.push_back(line);
+      }
+    }
+    return lines;
   };
-  std::vector<std::string> before = lines_of(said.before);
-  std::erase_if(before, is_said);
-  sentences.insert(sentences.end(), before.begin(), before.end());
+  const std::vector<std::string> before = new_lines(said.before);
+  report.sentences.insert(report.sentences.end(), before.begin(), before.end());
   for (const Transcript::Part& part : said.tables) {
-    std::vector<std::string> after = lines_of(part.after);
-    std::erase_if(after, is_said);
     const bool first = report.winners.rows.empty();
     HtmlTable& table = first ? report.winners : report.tables.emplace_back();
-    table =
-        html_table(std::string(first ? title : next), part.table, fmt::format("{}", fmt::join(after, "\n")));
+    table = html_table(std::string(first ? title : next), part.table,
+                       fmt::format("{}", fmt::join(new_lines(part.after), "\n")));
   }
 }
 
@@ -214,8 +182,7 @@ HtmlReport report_of(const study::WrittenStudy& written) {
   if (!records.thinned.empty()) {
     report.notes.push_back(std::move(records.thinned));
   }
-  add_facts(written.header, chart_label(study.machine), report);
-  add_facts_of(study.points, study.machine, report);
+  add_facts(written.header, study.machine, report);
 
   std::vector<Verdict> verdicts;
   for (const Record& record : study.conclusions.records) {
@@ -233,20 +200,16 @@ HtmlReport report_of(const study::WrittenStudy& written) {
 }
 
 void add_report_flag(CLI::App& command, bool& report) {
-  command.add_flag_callback(
-      "--report",
-      [&report] {
-        if (const std::string why = plots::why_no_report(); !why.empty()) {
-          throw Error(ErrorKind::environment, why);
-        }
-        report = true;
-      },
-      "Write report.html, too: one file to send");
+  command.add_flag("--report", report, "Write report.html, too: one file to send")
+      ->each([](const std::string&) { plots::require_charts(); });
 }
 
-void write_report(const study::WrittenStudy& written, const std::filesystem::path& folder,
-                  const CommonOptions& common, Progress& progress) {
-  write(report_of(written), folder, common, progress);
+void write_report(const HtmlReport& report, const std::filesystem::path& folder, const CommonOptions& common,
+                  Progress& progress) {
+  const std::filesystem::path file = folder / "report.html";
+  study::write_file(file, plots::report_html(report));
+  common.format == OutputFormat::table ? print_line("report: " + file.string())
+                                       : progress.note("Report: " + file.string());
 }
 
 void write_report(const study::PointStudy& study, const CommonOptions& common, Progress& progress) {
@@ -256,20 +219,20 @@ void write_report(const study::PointStudy& study, const CommonOptions& common, P
   }
   study::WrittenStudy written = study::read_study(study.file);
   written.study = study;
-  write_report(written, study.file.parent_path(), common, progress);
+  write_report(report_of(written), study.file.parent_path(), common, progress);
 }
 
 void write_report(const study::PlanStudy& study, const Transcript& said, const CommonOptions& common,
                   Progress& progress) {
   HtmlReport report{.sentences = verdict(study.ranked), .curves = plan_curves(study)};
   add_records(read_text(study.file), report);
-  add_facts(read_results(study.file).header, "", report);
+  add_facts(read_results(study.file).header, {}, report);
   add_said(said, "The offers", "What would be enough", report);
   std::erase_if(report.curves, [](const plots::HtmlCurves& chart) { return chart.curves.empty(); });
   if (!report.curves.empty()) {
     report.tables.insert(report.tables.begin(), table_of(report.curves));
   }
-  write(report, study.directory, common, progress);
+  write_report(report, study.directory, common, progress);
 }
 
 void write_report(const CheckReport& check, const Transcript& said, const CommonOptions& common,
@@ -281,14 +244,13 @@ void write_report(const CheckReport& check, const Transcript& said, const Common
     records += to_line(point) + '\n';
   }
   add_records(records + check.records, report);
-  add_facts(header, check.machine.name, report);
-  add_facts_of(check.points, check.machine, report);
+  add_facts(header, check.machine, report);
   add_said(said, "The check", "Beside its baseline", report);
   if (!check.points.empty()) {
     report.tables.insert(report.tables.begin(),
                          html_table("All times", comparison_table(check.points, ComparisonLayout::page)));
   }
-  write(report, study::output_directory(common, check.name), common, progress);
+  write_report(report, study::output_directory(common, check.name), common, progress);
 }
 
 }  // namespace ringside::cli

@@ -19,12 +19,12 @@ void add_report_flag(CLI::App& command, bool& report);
 /// The page of a study that was written down.
 plots::HtmlReport report_of(const study::WrittenStudy& written);
 
-/// Beside the results of a study that has just ended; says where, or why there is none.
-void write_report(const study::PointStudy& study, const CommonOptions& common, Progress& progress);
-
-/// The same of a study that was written down, into a folder.
-void write_report(const study::WrittenStudy& written, const std::filesystem::path& folder,
+/// Into a folder; says where.
+void write_report(const plots::HtmlReport& report, const std::filesystem::path& folder,
                   const CommonOptions& common, Progress& progress);
+
+/// The report of a study that has just ended, beside its results; says why, where there is none.
+void write_report(const study::PointStudy& study, const CommonOptions& common, Progress& progress);
 
 /// What was said of a plan; its verdict stands first.
 void write_report(const study::PlanStudy& study, const Transcript& said, const CommonOptions& common,

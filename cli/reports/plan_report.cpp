@@ -233,7 +233,7 @@ void print_buckets(const study::PlanStudy& study, const PlanView& view) {
     print_problems(study);
     return;
   }
-  print_table(offers_table(study, view.top));
+  print_table(plan_table(study, view.top));
   const auto usable = std::count_if(ranked.candidates.begin(), ranked.candidates.end(),
                                     [](const RankedStep& one) { return one.step.usable(); });
   print_more(view.top, static_cast<std::size_t>(usable), study.file.string());
@@ -260,10 +260,9 @@ void print_buckets(const study::PlanStudy& study, const PlanView& view) {
 }
 
 void print_gradients(const study::PlanStudy& study, const PlanView& view) {
-  if (const TextTable shown = gradients_table(study); !shown.rows.empty()) {
+  if (const TextTable shown = plan_table(study, view.top); !shown.rows.empty()) {
     print_table(shown);
-    print_line(fmt::format("all_reduce of {} of gradients in one message; ring, naive: our own algorithms",
-                           model_size(gradient_bytes(study.ranked.plan.workload))));
+    print_line(workload_sentence(study.ranked.plan));
   }
   print_problems(study);
   print_remarks(study, {.explained = false, .top = view.top});
@@ -277,7 +276,7 @@ void print_layouts(const study::PlanStudy& study, const PlanView& view) {
   if (!ranked.instead.empty()) {
     print_line(ranked.instead);
   }
-  print_table(layouts_table(study, view.top));
+  print_table(plan_table(study, view.top));
   print_more(view.top, ranked.order.size(), study.file.string());
   std::vector<Remark> problems;
   for (const std::size_t index : ranked.order) {

@@ -121,8 +121,6 @@ OfferColumn threshold_column(const char* header, std::function<std::string(const
   return {header, [cell = std::move(cell)](const OfferRow& row) { return cell(row.shown->thresholds); }};
 }
 
-}  // namespace
-
 TextTable offers_table(const study::PlanStudy& study, std::size_t top) {
   std::vector<OfferRow> rows = shown_rows(study);
   constexpr const char* kUnit = "1 M samples";
@@ -142,48 +140,6 @@ TextTable offers_table(const study::PlanStudy& study, std::size_t top) {
        threshold_column(">ring", [](const Thresholds& found) { return time_or_none(found.ring); }),
        threshold_column(">naive", [](const Thresholds& found) { return time_or_none(found.naive); }),
        std::move(run), cost_column(currency, money_text), cost_ends_column(currency, money_text)},
-      rows);
-}
-
-TextTable thresholds_table(const study::PlanStudy& study) {
-  std::vector<OfferRow> rows = shown_rows(study);
-  std::erase_if(rows, [](const OfferRow& row) { return row.offer().gpus < 2; });
-  if (rows.empty()) {
-    return {};
-  }
-  return table_of<OfferRow>(
-      {offer_column(),
-       {"link", [](const OfferRow& row) { return link_name(row.offer().machine); }},
-       {">has",
-        [](const OfferRow& row) {
-          const auto rate = link_bandwidth(row.offer().machine);
-          return rate ? format(*rate) : std::string(kAbsent);
-        }},
-       {">for 10 %",
-        [](const OfferRow& row) {
-          return enough_bandwidth(row.offer(), row.shown->thresholds.factor_for_10_percent);
-        }},
-       {">for 5 %",
-        [](const OfferRow& row) {
-          return enough_bandwidth(row.offer(), row.shown->thresholds.factor_for_5_percent);
-        }},
-       threshold_column(">micro-batches",
-                        [](const Thresholds& found) {
-                          return found.accumulate_for_10_percent
-                                     ? std::to_string(*found.accumulate_for_10_percent)
-                                     : std::string(kAbsent);
-                        }),
-       {">GPUs",
-        [](const OfferRow& row) {
-          const auto& most = row.shown->thresholds.gpus_stop_paying;
-          return most ? fmt::format("{}", *most) : fmt::format("> {}", row.offer().gpus - 1);
-        }},
-       threshold_column(">ring from", ring_from),
-       threshold_column(">ring from GPUs",
-                        [](const Thresholds& found) {
-                          return found.ring_from_gpus ? std::to_string(*found.ring_from_gpus) : "never";
-                        }),
-       {"fastest way", [](const OfferRow& row) { return row.shown->best_way; }}},
       rows);
 }
 
@@ -264,6 +220,57 @@ TextTable layouts_table(const study::PlanStudy& study, std::size_t top) {
                        }});
   }
   return table_of(columns, rows);
+}
+
+}  // namespace
+
+TextTable thresholds_table(const study::PlanStudy& study) {
+  std::vector<OfferRow> rows = shown_rows(study);
+  std::erase_if(rows, [](const OfferRow& row) { return row.offer().gpus < 2; });
+  if (rows.empty()) {
+    return {};
+  }
+  return table_of<OfferRow>(
+      {offer_column(),
+       {"link", [](const OfferRow& row) { return link_name(row.offer().machine); }},
+       {">has",
+        [](const OfferRow& row) {
+          const auto rate = link_bandwidth(row.offer().machine);
+          return rate ? format(*rate) : std::string(kAbsent);
+        }},
+       {">for 10 %",
+        [](const OfferRow& row) {
+          return enough_bandwidth(row.offer(), row.shown->thresholds.factor_for_10_percent);
+        }},
+       {">for 5 %",
+        [](const OfferRow& row) {
+          return enough_bandwidth(row.offer(), row.shown->thresholds.factor_for_5_percent);
+        }},
+       threshold_column(">micro-batches",
+                        [](const Thresholds& found) {
+                          return found.accumulate_for_10_percent
+                                     ? std::to_string(*found.accumulate_for_10_percent)
+                                     : std::string(kAbsent);
+                        }),
+       {">GPUs",
+        [](const OfferRow& row) {
+          const auto& most = row.shown->thresholds.gpus_stop_paying;
+          return most ? fmt::format("{}", *most) : fmt::format("> {}", row.offer().gpus - 1);
+        }},
+       threshold_column(">ring from", ring_from),
+       threshold_column(">ring from GPUs",
+                        [](const Thresholds& found) {
+                          return found.ring_from_gpus ? std::to_string(*found.ring_from_gpus) : "never";
+                        }),
+       {"fastest way", [](const OfferRow& row) { return row.shown->best_way; }}},
+      rows);
+}
+
+TextTable plan_table(const study::PlanStudy& study, std::size_t top) {
+  return study.ranked.plan.shards()              ? layouts_table(study, top)
+         : !computes(study.ranked.plan.workload) ? gradients_table(study)
+         : study.shown.empty()                   ? TextTable{}
+                                                 : offers_table(study, top);
 }
 
 }  // namespace ringside::cli

@@ -21,12 +21,14 @@ constexpr std::array<const char*, 7> kPointStyles = {"circle",  "rect", "triangl
                                                      "rectRot", "star", "crossRot"};
 const std::array<std::vector<int>, 4> kDashLengths = {{{}, {8, 5}, {2, 4}, {8, 4, 2, 4}}};
 
-/// `[x, y, low, high, label, text]`, an interval of no width where there is none.
-Json point_of(double x, const PointKey& key, Seconds seconds, const std::optional<Seconds>& low,
-              const std::optional<Seconds>& high, std::string_view interval) {
+/// `[x, y, low, high, label, text]` of a prediction or measurement; without interval one of no width.
+template <typename Timing>
+Json point_of(double x, const PointKey& key, const Timing& of, std::string_view interval) {
+  const std::optional<Seconds> low = of.low;
+  const std::optional<Seconds> high = of.high;
   const std::string range = low && high ? fmt::format(", {} {}", interval, from_to(*low, *high)) : "";
-  return Json::array({x, seconds.value, low.value_or(seconds).value, high.value_or(seconds).value,
-                      format(key.bytes), format(seconds) + range});
+  return Json::array({x, of.seconds.value, low.value_or(of.seconds).value, high.value_or(of.seconds).value,
+                      format(key.bytes), format(of.seconds) + range});
 }
 
 Json series_of(std::string_view name, Color color, Dash dash, Shape shape) {
@@ -44,14 +46,11 @@ Json series_of(const Series& series, const SeriesPen& pen) {
   Json json = series_of(series.algorithm, line.color, line.dash, pen.mark(series.algorithm).shape);
   for (const auto& [bytes, point] : series.points) {
     if (has_prediction(point)) {
-      const Prediction& it = *point.predicted;
-      json["predicted"].push_back(
-          point_of(pen.x(point.key), point.key, it.seconds, it.low, it.high, "90 % interval"));
+      json["predicted"].push_back(point_of(pen.x(point.key), point.key, *point.predicted, "90 % interval"));
     }
     if (has_measurement(point)) {
-      const Measurement& it = *point.measured;
       json["measured"].push_back(
-          point_of(pen.mark_x(point.key), point.key, it.seconds, it.low, it.high, "95 % interval"));
+          point_of(pen.mark_x(point.key), point.key, *point.measured, "95 % interval"));
     }
   }
   return json;

@@ -8,24 +8,15 @@
 #include "common/error.hpp"
 #include "common/numbers.hpp"
 #include "common/text.hpp"
-#include "plots/html/assets.hpp"
 #include "results/codec/reader.hpp"
 
 namespace ringside::plots {
-namespace {
 
-/// `'sha256-…'` of a content security policy: the digest in base 64 (RFC 4648), two digits for three of 16.
-std::string csp_hash(const Asset& asset) {
-  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  const std::string digest = std::string(asset.sha256) + "00";
-  std::string base64;
-  for (std::size_t at = 0; at < digest.size(); at += 3) {
-    const unsigned long bits = std::stoul(digest.substr(at, 3), nullptr, 16);
-    base64 += {kDigits[bits >> 6U], kDigits[bits & 63U]};
-  }
-  base64.back() = '=';
-  return "'sha256-" + base64 + "'";
-}
+// What CMake compiles in (plots/CMakeLists.txt).
+extern const std::string_view kPage;     // For fmt::format(); empty where the build did not find Chart.js.
+extern const std::string_view kRunning;  // What the page of a run that goes on has besides.
+
+namespace {
 
 bool stands_right(const std::string& header) { return header.find('>') < 2; }
 
@@ -61,14 +52,6 @@ std::string table_html(const HtmlTable& table, std::size_t number) {
       "{}</tbody>\n</table>\n</div>\n<button type=\"button\" class=\"copy\">Copy as CSV</button>\n{}"
       "</section>\n",
       html, paragraph(table.remarks));
-}
-
-std::string tables_html(const std::vector<HtmlTable>& tables) {
-  std::string html;
-  for (std::size_t i = 0; i < tables.size(); ++i) {
-    html += table_html(tables[i], i + 1);
-  }
-  return html;
 }
 
 std::string sentences_html(const HtmlReport& report) {
@@ -111,40 +94,37 @@ std::string escaped(std::string_view text) {
   return html;
 }
 
-std::string why_no_report() {
-  return kChartLibrary.text.empty()
-             ? "reports need Chart.js, which was missing when ringside was built; install it (Debian: "
-               "libjs-chart.js), configure and build again"
-             : "";
+void require_charts() {
+  if (kPage.empty()) {
+    throw Error(ErrorKind::environment,
+                "reports need Chart.js, which was missing when ringside was built; install it (Debian: "
+                "libjs-chart.js), configure and build again");
+  }
 }
 
 std::string report_html(const HtmlReport& report) {
-  if (kChartLibrary.text.empty()) {
-    throw Error(ErrorKind::environment, why_no_report());
-  }
+  require_charts();
   const bool curves = report.points.empty();
+  std::string tables;
+  for (std::size_t i = 0; i < report.tables.size(); ++i) {
+    tables += table_html(report.tables[i], i + 1);
+  }
   return std::string(kPageStart) +
          fmt::format(
-             fmt::runtime(kPage.text), fmt::arg("library_hash", csp_hash(kChartLibrary)),
-             fmt::arg("script_hash", csp_hash(kReportScript)), fmt::arg("style_hash", csp_hash(kReportStyle)),
-             fmt::arg("connects", report.live ? "; connect-src 'self'" : ""),
-             fmt::arg("title", escaped(report.title)), fmt::arg("style", kReportStyle.text),
-             fmt::arg("subtitle", escaped(report.subtitle)),
-             fmt::arg("running", report.live ? kRunning.text : ""),
-             fmt::arg("sentences", sentences_html(report)),
+             fmt::runtime(kPage), fmt::arg("connects", report.live ? "; connect-src 'self'" : ""),
+             fmt::arg("title", escaped(report.title)), fmt::arg("subtitle", escaped(report.subtitle)),
+             fmt::arg("running", report.live ? kRunning : ""), fmt::arg("sentences", sentences_html(report)),
              fmt::arg("winners", report.winners.rows.empty() ? "" : table_html(report.winners, 0)),
              fmt::arg("charts_title", curves ? "What would change it" : "Time over message size"),
              fmt::arg("charts_note", curves ? "A line is a prediction. A mark is where the offer is now."
                                             : "A line is a prediction, with its 90 % interval. A mark is a "
                                               "measurement, with the 95 % interval of its median."),
-             fmt::arg("tables", tables_html(report.tables)),
+             fmt::arg("tables", tables),
              fmt::arg("facts", pairs_html(report.facts, "<div><dt>", "</dt><dd>", "</dd></div>")),
              fmt::arg("files", pairs_html(report.files, "<details><summary>",
                                           "</summary><pre tabindex=\"0\">", "</pre></details>")),
              fmt::arg("points", json_for_page(chart_data(report.points, report.curves))),
-             fmt::arg("records", records_element(report.records)),
-             fmt::arg("licences", escaped(kLicences.text)), fmt::arg("library", kChartLibrary.text),
-             fmt::arg("script", kReportScript.text));
+             fmt::arg("records", records_element(report.records)));
 }
 
 }  // namespace ringside::plots

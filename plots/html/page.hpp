@@ -47,10 +47,10 @@ struct HtmlReport {
   bool live = false;
 };
 
-/// Empty where report_html() works, else which package is missing, a sentence without its end.
-std::string why_no_report();
+/// Throws Error{environment} where the build did not find the library of charts.
+void require_charts();
 
-/// One file that needs nothing else. Throws Error{environment} with why_no_report().
+/// One file that needs nothing else. Throws as require_charts().
 std::string report_html(const HtmlReport& report);
 
 /// Text as it may stand anywhere in the page, within quotes too; control characters and those that change

@@ -1,6 +1,7 @@
 """The page of scripts/web: its program's numbers beside those of the command line, and what a browser makes of it."""
 
 import functools
+import gzip
 import json
 import os
 import pathlib
@@ -174,12 +175,23 @@ class Page(unittest.TestCase):
                          [[each["question"], each["answer"]] for each in map(json.loads, again.splitlines())])
         for question, answer in prepared:
             self.assertEqual(browser.run(f"ringsideAsk({question})"), answer)
-        first = json.loads(browser.run("document.documentElement.dataset.first"))
-        self.assertLess(first["answered"], first["started"])  # It was there before the program was.
-        other = self.browser("#ranks=9")
-        first = json.loads(other.run("document.documentElement.dataset.first"))
-        self.assertLess(first["started"], first["answered"])
-        self.assertIn("9 ranks", other.run(self.VERDICT))
+        times = lambda shown: json.loads(shown.run("document.documentElement.dataset.first"))
+        self.assertLess(times(browser)["answered"], times(browser)["whole"])  # It was there before the program was.
+
+    def test_the_first_part_of_the_program_answers_what_is_usual_and_the_whole_program_all(self):
+        for fragment, verdict in (("#ranks=9", "9 ranks"), ("#machine=p4d.24xlarge&algorithms=naive%2Cring%2Cnative&nodes=2&ranks=16", "16 ranks")):
+            browser = self.browser(fragment)
+            times = json.loads(browser.run("document.documentElement.dataset.first"))
+            self.assertLess(times["started"], times["answered"], fragment)
+            self.assertLess(times["answered"], times["whole"], fragment)
+            self.assertIn(verdict, browser.run(self.VERDICT))
+        other = self.browser("#machine=yaml&yaml=a")
+        times = json.loads(other.run("document.documentElement.dataset.first"))
+        self.assertLess(times["whole"], times["answered"])  # The first part has no mistakes, and says nothing instead of something wrong.
+        self.assertIn("scenario.yaml: is a single value", other.run(self.VERDICT))
+
+    def test_the_program_is_small(self):
+        self.assertLess(sum(len(gzip.compress((BUILD / f"{part}.wasm").read_bytes(), 9)) for part in ("first", "rest")), 1.5e6)
 
     SETTLED = "new Promise((done) => setTimeout(done, 400))"
     VERDICT = "document.querySelector('#verdict p').textContent"
