@@ -41,7 +41,8 @@ const ringsideQuestions = (() => {
     const named = ({ machine }, i) => ({ ...some[i % some.length], ranks: ask({ ask: 'machine', machine }).ranks, machine });
     return [...first, ...machines, ...machines.map((each, i) => { const state = named(each, i); return predictions(state, state.machine)[0]; }),
       ...some.flatMap((state, i) => [2, 9, 64].flatMap((ranks) => predictions({ ...state, ranks, size: 10 + 3 * i }, custom(DEFAULTS)))),
-      ...some.flatMap((state, i) => predictions({ ...state, size: 10 + 3 * i }, 'p4d.24xlarge'))];
+      ...some.flatMap((state, i) => predictions({ ...state, size: 10 + 3 * i }, 'p4d.24xlarge')),
+      ...some.flatMap((state, i) => predictions({ ...state, size: 10 + 3 * i, ranks: 16 }, '2 x p4d.24xlarge'))];
   };
   return { DEFAULTS, ON_GPUS, SIZES, bytes, custom, digits, first, latency, plan, predict, rate, scenario, show, usual };
 })();
