@@ -2,6 +2,9 @@
 ringsideBegin((part) => {
   const text = document.getElementById(`program-${part}`).textContent;
   const packed = Uint8Array.fromBase64 ? Uint8Array.fromBase64(text) : Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'));
-  return WebAssembly.compileStreaming(new Response(stream, { headers: { 'Content-Type': 'application/wasm' } }));
+  const unpacked = new DecompressionStream('gzip');
+  const writer = unpacked.writable.getWriter();
+  writer.write(packed);
+  writer.close();
+  return WebAssembly.compileStreaming(new Response(unpacked.readable, { headers: { 'Content-Type': 'application/wasm' } }));
 }, ringside);

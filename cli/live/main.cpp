@@ -74,14 +74,12 @@ std::string page_of(Run& run) {
 }
 
 void serve() {
-  constexpr std::size_t kThreads = 4;
-  constexpr int kForbidden = 403;
   Run run;
   run.read();
   const std::string start = "/" + run.told("token") + "/";
   const pid_t parent = ::getppid();
   httplib::Server server;
-  server.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
+  server.new_task_queue = [] { return new httplib::ThreadPool(4); };
   server.set_payload_max_length(1024);
   server.set_default_headers({{"Cache-Control", "no-store"},
                               {"Referrer-Policy", "no-referrer"},
@@ -91,7 +89,7 @@ void serve() {
     if (start.size() > 2 && asked.path.starts_with(start)) {
       return httplib::Server::HandlerResponse::Unhandled;
     }
-    answer.status = kForbidden;
+    answer.status = 403;
     answer.set_content("The address lacks the token that ringside printed.\n", "text/plain");
     return httplib::Server::HandlerResponse::Handled;
   });
