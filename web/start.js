@@ -1,4 +1,4 @@
-// Parts of the program, each unpacked and compiled piece by piece while the browser reads the rest of the page.
+// Parts of the program, each unpacked and compiled while the browser reads the rest of the page.
 ringsideBegin((part) => {
   const text = document.getElementById(`program-${part}`).textContent;
   const packed = Uint8Array.fromBase64 ? Uint8Array.fromBase64(text) : Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
