@@ -75,7 +75,8 @@ TEST(Docs, NumbersForEightRanksAreThoseOfTheCode) {
                                    totals.critical_path.reduced_bytes, totals.bytes_sent_by_busiest,
                                    totals.bytes_reduced_by_busiest));
   }
-  EXPECT_THAT(table_below(lines_of_docs("/lab/docs/algorithms.md"), "## With 8 ranks"), ElementsAreArray(expected));
+  EXPECT_THAT(table_below(lines_of_docs("/lab/docs/algorithms.md"), "## With 8 ranks"),
+              ElementsAreArray(expected));
 }
 
 TEST(Docs, TheSchemaOfScenariosOffersEveryAlgorithm) {
