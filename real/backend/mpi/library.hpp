@@ -27,7 +27,7 @@ class MpiLibrary {
     std::array<std::byte, 8> room;
   };
 
-  /// "Open MPI v4.1.4" or "MPICH 4.0.2". May be asked before init().
+  /// "Open MPI v4.1.4" or "MPICH 4.0.2 ch4:ucx". May be asked before init().
   virtual std::string version() = 0;
   virtual std::string text_of(int error) = 0;
   /// MPI_Init for one thread at a time, unless the program has called it. Waits for all ranks.

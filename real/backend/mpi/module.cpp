@@ -124,11 +124,18 @@ class LinkedMpi final : public MpiLibrary {
     std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
     int length = 0;
     MPI_Get_library_version(text.data(), &length);
-    // "Open MPI v4.1.4, package: …" and "MPICH Version:\t4.0.2\nMPICH Release date: …"
+    // "Open MPI v4.1.4, package: …" and "MPICH Version:\t4.0.2\n … MPICH Device:\tch4:ucx\n …", whose rules
+    // depend on the device.
     const std::string all(text.data());
-    const std::string first = all.substr(0, all.find_first_of(",\n"));
-    const std::size_t tab = first.find_last_of('\t');
-    return tab == std::string::npos ? first : "MPICH " + first.substr(tab + 1);
+    const auto of_line = [&all](const std::string& title) {
+      const std::size_t begin = all.find(title);
+      const std::size_t value =
+          begin == std::string::npos ? begin : all.find_first_not_of(" \t", begin + title.size());
+      return value == std::string::npos ? std::string() : all.substr(value, all.find('\n', value) - value);
+    };
+    const std::string mpich = of_line("MPICH Version:");
+    return mpich.empty() ? all.substr(0, all.find_first_of(",\n"))
+                         : "MPICH " + mpich + ' ' + of_line("MPICH Device:");
   }
   std::string text_of(int error) override {
     std::array<char, MPI_MAX_ERROR_STRING> text{};
