@@ -94,13 +94,9 @@ ScheduleShape shape(const ScheduleRequest& request) {
 }
 
 void write_round(const ScheduleRequest& request, std::int64_t /*round*/, RoundWriter& writer) {
-  for (Rank source = 0; source < request.num_ranks; ++source) {
-    for (Rank target = 0; target < request.num_ranks; ++target) {
-      if (source != target) {
-        writer.copy(source, target, chunk_of(request, source, target));
-      }
-    }
-  }
+  for_each_pair(request.num_ranks, [&](Rank source, Rank target) {
+    writer.copy(source, target, chunk_of(request, source, target));
+  });
 }
 
 CriticalPath critical_path(const ScheduleRequest& request) {

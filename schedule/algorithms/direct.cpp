@@ -18,13 +18,7 @@ namespace {
 ScheduleShape shape(const ScheduleRequest& request) { return {.num_rounds = request.num_ranks > 1 ? 1 : 0}; }
 
 void write_round(const ScheduleRequest& request, std::int64_t /*round*/, RoundWriter& writer) {
-  for (Rank source = 0; source < request.num_ranks; ++source) {
-    for (Rank target = 0; target < request.num_ranks; ++target) {
-      if (source != target) {
-        writer.reduce(source, target, 0);
-      }
-    }
-  }
+  for_each_pair(request.num_ranks, [&](Rank source, Rank target) { writer.reduce(source, target, 0); });
 }
 
 CriticalPath critical_path(const ScheduleRequest& request) {

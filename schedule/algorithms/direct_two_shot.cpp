@@ -21,18 +21,13 @@ ScheduleShape shape(const ScheduleRequest& request) {
 }
 
 void write_round(const ScheduleRequest& request, std::int64_t round, RoundWriter& writer) {
-  for (Rank source = 0; source < request.num_ranks; ++source) {
-    for (Rank target = 0; target < request.num_ranks; ++target) {
-      if (source == target) {
-        continue;
-      }
-      if (round == 0) {
-        writer.reduce(source, target, target);
-      } else {
-        writer.copy(source, target, source);
-      }
+  for_each_pair(request.num_ranks, [&](Rank source, Rank target) {
+    if (round == 0) {
+      writer.reduce(source, target, target);
+    } else {
+      writer.copy(source, target, source);
     }
-  }
+  });
 }
 
 CriticalPath critical_path(const ScheduleRequest& request) {

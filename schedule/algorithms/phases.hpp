@@ -37,6 +37,17 @@ struct Ring {
   std::int32_t block(int index) const { return first_chunk + index * chunk_stride; }
 };
 
+/// `move(source, target)` for every pair of ranks. Each begins with the next rank and goes on around the circle:
+/// if all began with rank 0, its link would be full first, and that of the last rank alone in the end.
+template <typename Move>
+void for_each_pair(int n, const Move& move) {
+  for (int distance = 1; distance < n; ++distance) {
+    for (Rank source = 0; source < n; ++source) {
+      move(source, wrapped(source + distance, n));
+    }
+  }
+}
+
 /// For algorithms with a message of every pair in one round: why there is none of so many ranks (memory).
 std::optional<std::string> too_many_pairs(const ScheduleRequest& request);
 
