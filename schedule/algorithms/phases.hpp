@@ -37,8 +37,8 @@ struct Ring {
   std::int32_t block(int index) const { return first_chunk + index * chunk_stride; }
 };
 
-/// `move(source, target)` for every pair of ranks. Each begins with the next rank and goes on around the circle:
-/// if all began with rank 0, its link would be full first, and that of the last rank alone in the end.
+/// `move(source, target)` for every pair of ranks. Each begins with the next rank and goes on around the
+/// circle: if all began with rank 0, its link would be full first, and only that of the last in the end.
 template <typename Move>
 void for_each_pair(int n, const Move& move) {
   for (int distance = 1; distance < n; ++distance) {
