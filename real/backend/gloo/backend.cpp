@@ -24,8 +24,6 @@
 
 #include "common/error.hpp"
 #include "common/numbers.hpp"
-#if RINGSIDE_GLOO_GUARDED
-#endif
 #include "real/backend/gloo/parts.hpp"
 
 namespace ringside {
