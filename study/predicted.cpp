@@ -49,7 +49,8 @@ void say_placement(const Scenario& scenario, const Observer& observer) {
     const int nodes = (ranks + per_node - 1) / per_node;
     const int last = ranks - (nodes - 1) * per_node;
     const bool fills = last == gpus && per_node == gpus;
-    if (ranks < 2 || (fills && nodes == scenario.machine->nodes)) {
+    // A cluster of which two nodes were probed has as many as the ranks need.
+    if (ranks < 2 || (fills && nodes >= scenario.machine->nodes)) {
       continue;
     }
     const std::string where =
