@@ -88,8 +88,10 @@ FamilySpeed family_speed(ModelFamily family) {
 }
 
 bool is_published(ModelFamily family, const GpuSheet& gpu) {
-  static const std::set<std::string> all = {
-      "A10", "A100", "H100", "V100", "RTX 3090", "RTX 4090", "RTX 6000 Ada", "RTX A6000", "Quadro RTX 8000"};
+  // H200: by scripts/training-lab, lab/docs/measurements/h200-training.md.
+  static const std::set<std::string> all = {"A10",       "A100",           "H100",     "H200",
+                                            "V100",      "RTX 3090",       "RTX 4090", "RTX 6000 Ada",
+                                            "RTX A6000", "Quadro RTX 8000"};
   const std::string chip = chip_of(gpu);
   return all.contains(chip) || (family == ModelFamily::convolutional && chip == "P100");
 }

@@ -129,6 +129,15 @@ double activations_of(const Workload& workload, ModelFamily family) {
   return elements > 0 ? elements : workload.forward_flops / work_of_one;
 }
 
+/// PyTorch launches the kernels of a parameter tensor one by one, both ways and in the optimizer. ResNet-50 in
+/// batches of 32 on an H200 takes 98 us for each of its tensors (lab/docs/measurements/h200-training.md); CUDA
+/// graphs take none, slower processors more. No published speed is below it.
+Interval<Seconds> launches_of(const Workload& workload) {
+  constexpr Seconds kOfTensor{98e-6};
+  const Seconds typical = static_cast<double>(workload.tensors.size()) * kOfTensor;
+  return {.low = {0}, .typical = typical, .high = 2 * typical};
+}
+
 ComputeTime as_published(const Workload& workload, ModelFamily family, const GpuSheet& gpu) {
   const FamilySpeed speed = family_speed(family);
   const Precision precision = workload.compute.precision;
@@ -138,6 +147,7 @@ ComputeTime as_published(const Workload& workload, ModelFamily family, const Gpu
   return {.per_sample = {.low = speed.time.low * typical,
                          .typical = speed.time.typical * typical,
                          .high = speed.time.high * typical},
+          .launches = launches_of(workload),
           .basis = fmt::format(
               "One {} trains as fast as published runs of {} models in {}, by its arithmetic rate and memory "
               "bandwidth{}.",

@@ -19,9 +19,10 @@ std::string gpu_class(const GpuSheet& gpu);
 double flop_rate(const GpuSheet& gpu, Precision precision);
 
 struct ComputeTime {
-  Interval<Seconds> per_sample;  ///< Forward and backward pass of one sample, in a batch.
-  std::string basis;             ///< Where it comes from, a whole sentence.
-  bool extrapolated = false;     ///< Nobody published how fast this GPU trains such a model.
+  Interval<Seconds> per_sample;     ///< Forward and backward pass of one sample, in a batch.
+  Interval<Seconds> launches = {};  ///< What launching its kernels takes: no pass is shorter.
+  std::string basis;                ///< Where it comes from, a whole sentence.
+  bool extrapolated = false;        ///< Nobody published how fast this GPU trains such a model.
 };
 
 /// Why there is none: nobody measured this GPU and no efficiency is stated for its class.

@@ -158,8 +158,9 @@ TrainingStep Planner::simulate(Known& machine, const Variation& variation, const
   const double batch = batch_of_pass(workload, gpus, settings.accumulate);
   const int on_node = std::min(gpus, machine.machine.gpus_per_node.value_or(gpus));
   const Seconds fed{workload.input_per_node ? batch * on_node / *workload.input_per_node : 0};
+  const auto& computed = std::get<ComputeTime>(machine.computed);
   const Seconds pass =
-      std::max(fed, batch * (std::get<ComputeTime>(machine.computed).per_sample.*ends.compute));
+      std::max({fed, computed.launches.*ends.compute, batch * (computed.per_sample.*ends.compute)});
   const double slowdown = workload.transformer ? parameters_[PlanningParameter::exposed_ddp] : kSlowdown;
   const double forward_share = 1 / (1 + workload.backward_over_forward);
   return simulate_step(
@@ -254,6 +255,11 @@ PlannedStep Planner::without_run(Known& machine) {
   }
   const ComputeTime& computed = std::get<ComputeTime>(machine.computed);
   step.assumptions.push_back(computed.basis);
+  if (computed.launches.typical > batch * computed.per_sample.typical) {
+    step.assumptions.push_back(fmt::format(
+        "A pass takes {}, as launching the kernels of its {} tensors does; a larger batch takes no longer.",
+        format(computed.launches.typical), plan_.workload.tensors.size()));
+  }
   step.extrapolated = computed.extrapolated;
   if (machine.machine.gpu && machine.gpus > 1 && plan_.synchronisation.style == Synchronisation::ddp) {
     step.assumptions.emplace_back(

@@ -1,5 +1,6 @@
 #include "real/backend/nccl/communicator.hpp"
 
+#include <future>
 #include <thread>
 #include <utility>
 
@@ -16,6 +17,8 @@ using std::chrono::microseconds;
 constexpr microseconds kPause{20};
 /// While the GPU works, NCCL is asked so often whether it still can.
 constexpr microseconds kHealthInterval{10'000};
+/// So long an abort may take before others hear of the failure.
+constexpr microseconds kAbortPatience{1'000'000};
 
 bool is_error(ncclResult_t result) { return result != ncclSuccess && result != ncclInProgress; }
 
@@ -124,9 +127,22 @@ void NcclCommunicator::give_up(const Error& error) {
     library_->group_end();  // A group is this thread's, for all its communicators.
   }
   if (communicator_ != nullptr) {
-    library_->comm_abort(std::exchange(communicator_, nullptr));
+    abort();
   }
   throw error;
+}
+
+/// NCCL waits for threads of its own, on an H200 with 2.28.3 without end: two ranks had begun to connect in ways
+/// that did not match. The thread that waits is left behind; the process ends soon.
+void NcclCommunicator::abort() {
+  std::packaged_task<void()> task([library = library_, communicator = std::exchange(communicator_, nullptr)] {
+    library->comm_abort(communicator);
+  });
+  const std::future<void> done = task.get_future();
+  std::thread(std::move(task)).detach();
+  if (done.wait_for(kAbortPatience) == std::future_status::timeout) {
+    give_up_gpu();
+  }
 }
 
 void NcclCommunicator::give_up_at_deadline(std::string_view doing) {

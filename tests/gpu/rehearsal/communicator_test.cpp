@@ -346,6 +346,18 @@ TEST(CommunicatorOnTwoGpus, EndsAWaitForAMessageThatNobodySendsAtTheDeadline) {
               HasSubstr("rank 0 waited 2 s for the others while receiving from rank 1"));
 }
 
+TEST(CommunicatorOnTwoGpus, BothSendFirstAndHearOfItThoughNcclNeverEndsItsAbort) {
+  ::setenv("RINGSIDE_REHEARSAL_FAULTS", "ncclCommAbort=slow:60000", 1);
+  const auto deadlock = [](Communicator& communicator) {
+    std::array<float, 1> message = {1};
+    communicator.send(message, 1 - communicator.rank());
+    communicator.recv(message, 1 - communicator.rank());
+  };
+  EXPECT_THAT(error_of([&] { on_gpus(2, deadlock, 1, 300ms); }),
+              HasSubstr("waited 300 ms for the others while sending to rank"));
+  ::unsetenv("RINGSIDE_REHEARSAL_FAULTS");
+}
+
 TEST(CommunicatorOnTheCpu, RefusesTheMemoryOfAGpu) {
   launch({.ranks = 1, .backend = Backend::threads}, [](Communicator& communicator) {
     EXPECT_FALSE(communicator.gpu());

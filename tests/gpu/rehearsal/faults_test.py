@@ -159,6 +159,11 @@ class ARankThatIsLost(Rehearsal):
         result = self.measure(faults="ncclGroupEnd#3=late:7")
         self.assert_rejected(result, 1, "waited 2 s for the others while starting a round")
 
+    def test_an_abort_that_never_ends_keeps_nobody_from_hearing_why(self):
+        # As NCCL 2.28.3 on an H200 after two ranks had both begun to send.
+        result = self.measure(faults="ncclGroupEnd#3=late:7;ncclCommAbort=slow:60000")
+        self.assert_rejected(result, 1, "waited 2 s for the others while starting a round")
+
     def test_a_call_that_one_rank_leaves_out_is_no_hang(self):
         result = self.measure(faults="cudaGraphLaunch#3@1=nothing")
         self.assert_rejected(result, 3, "NCCL refuses this", "calls must match in their order")

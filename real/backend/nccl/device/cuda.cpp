@@ -1,11 +1,15 @@
 #include "real/backend/nccl/device/cuda.hpp"
 
+#include <atomic>
+
 #include <fmt/format.h>
 
 #include "common/units.hpp"
 
 namespace ringside {
 namespace {
+
+std::atomic<bool> gpu_is_given_up = false;
 
 /// Whether this machine lacks something, rather than something having gone wrong.
 bool is_lack(cudaError_t status) {
@@ -62,6 +66,8 @@ void check_cuda(cudaError_t status, int gpu, std::string_view doing) {
   }
 }
 
+void give_up_gpu() { gpu_is_given_up = true; }
+
 DeviceMemory::DeviceMemory(std::int64_t bytes, int gpu) : size_(bytes) {
   if (bytes == 0) {
     return;
@@ -88,6 +94,12 @@ DeviceMemory::DeviceMemory(std::int64_t bytes, int gpu) : size_(bytes) {
   if (cleared != cudaSuccess) {
     cudaFree(memory);
     check_cuda(cleared, gpu, "clearing memory");
+  }
+}
+
+DeviceMemory::~DeviceMemory() {
+  if (!gpu_is_given_up) {
+    cudaFree(bytes_);
   }
 }
 

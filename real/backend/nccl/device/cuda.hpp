@@ -23,6 +23,9 @@ Error cuda_error(cudaError_t status, int gpu, std::string_view doing);
 /// Throws cuda_error() unless all is well.
 void check_cuda(cudaError_t status, int gpu, std::string_view doing);
 
+/// From now on this process frees no memory of GPUs: to free waits for what runs there, and that may never end.
+void give_up_gpu();
+
 /// Memory of a GPU, zero at first.
 class DeviceMemory {
  public:
@@ -36,7 +39,7 @@ class DeviceMemory {
     std::swap(size_, other.size_);
     return *this;
   }
-  ~DeviceMemory() { cudaFree(bytes_); }
+  ~DeviceMemory();
 
   /// Aligned to 256 bytes, as cudaMalloc() promises. Null when empty.
   std::byte* data() const { return bytes_; }
