@@ -26,7 +26,7 @@ LanguageSpeed language_speed(const GpuSheet& gpu, const Workload& workload, bool
   using enum PlanningParameter;
   static const std::map<std::string, PlanningParameter> shares = {{"hopper", share_hopper},
                                                                   {"blackwell", share_blackwell}};
-  static const std::set<std::string> measured = {"A100", "H100", "B200", "B300", "GB200", "GB300"};
+  static const std::set<std::string> measured = {"A100", "H100", "H200", "B200", "B300", "GB200", "GB300"};
   const std::string kind = gpu_class(gpu);
   const auto known = shares.find(kind);
   const bool sparse = workload.transformer->experts > 1;
@@ -88,7 +88,7 @@ FamilySpeed family_speed(ModelFamily family) {
 }
 
 bool is_published(ModelFamily family, const GpuSheet& gpu) {
-  // H200: by scripts/training-lab, lab/docs/measurements/h200-training.md.
+  // H200: by lab/planning/training-lab, lab/docs/measurements/h200-training.md.
   static const std::set<std::string> all = {"A10",       "A100",           "H100",     "H200",
                                             "V100",      "RTX 3090",       "RTX 4090", "RTX 6000 Ada",
                                             "RTX A6000", "Quadro RTX 8000"};

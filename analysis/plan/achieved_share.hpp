@@ -28,12 +28,18 @@ struct LanguageSpeed {
 inline constexpr double kExtrapolatedWider = 1.25;
 
 /// From configs/planning/parameters.yaml, whose sources are those of configs/scaling/language_models.csv.
-/// Measured: data-centre A100, H100, Blackwell; others of their generation are extrapolated. GeForce and Ada:
-/// Ampere's numbers; Volta, without bfloat16 and fused attention of its own, 0.6 of them: BERT-large reaches
-/// 42 to 54 % on GeForce and 30 to 34 % on Volta (lambdal/deeplearning-benchmark@aa5addb6); all others
-/// likewise. `workload` has a transformer.
+/// Measured: data-centre A100, H100, Blackwell, and H200 by lab/planning/training-lab; others of their
+/// generation are extrapolated. GeForce and Ada: Ampere's numbers; Volta, without bfloat16 and fused
+/// attention of its own, 0.6 of them: BERT-large reaches 42 to 54 % on GeForce and 30 to 34 % on Volta
+/// (lambdal/deeplearning-benchmark@aa5addb6); all others likewise. `workload` has a transformer.
 LanguageSpeed language_speed(const GpuSheet& gpu, const Workload& workload, bool adapters,
                              const PlanningParameters& parameters);
+
+/// What every speed of a language model takes for granted; measured by lab/planning/training-lab
+/// (lab/docs/measurements/h200-training.md).
+inline constexpr const char* kFusedKernels =
+    "Kernels are fused, as by torch.compile. Without it, models of Hugging Face took 1.05 to 2.3 times as "
+    "long on an H200, and up to 1.9 times the memory.";
 
 /// What one pass of one replica computes, on the GPU of one stage.
 struct Work {

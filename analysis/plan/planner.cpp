@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/plan/achieved_share.hpp"
 #include "analysis/plan/compute_time.hpp"
 #include "common/error.hpp"
 #include "common/text.hpp"
@@ -254,6 +255,9 @@ PlannedStep Planner::without_run(Known& machine) {
     return step;
   }
   const ComputeTime& computed = std::get<ComputeTime>(machine.computed);
+  if (plan_.workload.transformer && !plan_.workload.compute.family) {
+    step.assumptions.emplace_back(kFusedKernels);
+  }
   step.assumptions.push_back(computed.basis);
   if (computed.launches.typical > batch * computed.per_sample.typical) {
     step.assumptions.push_back(fmt::format(

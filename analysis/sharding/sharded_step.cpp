@@ -280,7 +280,7 @@ void Planner::add_times(const Offer& offer, const GpuSheet& gpu, double of_repli
   step.total = {.low = end_at(std::min(speed.time.low, 1 - 1e-12), fast),
                 .typical = {typical.total()},
                 .high = end_at(speed.time.high, slow)};
-  step.assumptions = {basis_of(gpu, workload, speed, of_replica, step)};
+  step.assumptions = {kFusedKernels, basis_of(gpu, workload, speed, of_replica, step)};
   if (offer.interruptible) {
     step.assumptions.push_back(interruption_sentence(plan_));
   }

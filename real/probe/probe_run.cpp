@@ -44,12 +44,13 @@ constexpr std::int32_t kStaging = 2;  ///< Only where something is reduced as it
 
 class ProbeProgram {
  public:
-  ProbeProgram(const ProbeKey& key, Rank rank, int num_ranks, bool through_memory)
+  ProbeProgram(const ProbeKey& key, Rank rank, int num_ranks, RankSite site)
       : key_(key),
         rank_(rank),
         num_ranks_(num_ranks),
         bytes_(key.bytes.value),
-        through_memory_(through_memory) {
+        through_memory_(site == RankSite::memory),
+        on_gpu_(site == RankSite::gpu) {
     RINGSIDE_CHECK(bytes_ > 0 && bytes_ % static_cast<std::int64_t>(sizeof(float)) == 0,
                    "a probe moves whole float32 elements");
     program_ = {.rank = rank, .num_ranks = num_ranks};
@@ -275,11 +276,14 @@ class ProbeProgram {
   }
 
   /// Reduced data has just arrived, as in a collective: in the receiving core's cache, if at all.
+  /// A GPU's time is that of all steps, and the cache matters less there: nothing is transferred.
   void write_reductions() {
     repeats_ = through_memory_ ? 1 : std::max<std::int64_t>(kMinBytesReduced / bytes_, 1);
-    start_receive((rank_ + num_ranks_ - 1) % num_ranks_, 0);
-    start_send((rank_ + 1) % num_ranks_, 0);
-    wait_for_all();
+    if (!on_gpu_) {
+      start_receive((rank_ + num_ranks_ - 1) % num_ranks_, 0);
+      start_send((rank_ + 1) % num_ranks_, 0);
+      wait_for_all();
+    }
     first_reduction_ = program_.steps.size();
     if (rank_ >= key_.ranks) {
       return;
@@ -294,6 +298,7 @@ class ProbeProgram {
   int num_ranks_;
   std::int64_t bytes_;
   bool through_memory_;
+  bool on_gpu_;
   std::int64_t repeats_ = 1;
   std::int64_t messages_ = 1;
   std::int64_t in_place_ = 0;  ///< Messages that lie in the buffer that is sent from and received into.
@@ -303,7 +308,7 @@ class ProbeProgram {
   std::vector<std::int32_t> started_;
 };
 
-/// Only the reductions of a reduction probe count, where steps can be told apart; on a GPU all does.
+/// Only the reductions of a reduction probe count; on a GPU there is nothing else.
 double run_once(const ProbeProgram& probe, ReadyCall& ready, std::vector<StepTime>& times) {
   Executor* executor = ready.executor();
   if (probe.key().kind != ProbeKind::reduction || executor == nullptr) {
@@ -318,8 +323,9 @@ std::vector<double> run_probe(const ProbeRequest& request, const RankBackend& ba
                               Coordination& coordination) {
   const ProbeKey& key = request.key;
   Transport& transport = *backend.transport;
-  const bool through_memory = backend.cpu_site == RankSite::memory;
-  const ProbeProgram probe(key, transport.rank(), transport.num_ranks(), through_memory);
+  const RankSite site = backend.device != nullptr ? RankSite::gpu : backend.cpu_site;
+  const bool through_memory = site == RankSite::memory;
+  const ProbeProgram probe(key, transport.rank(), transport.num_ranks(), site);
   const std::unique_ptr<ReadyCall> ready = make_ready(probe.program(), backend, row_of(key.kind).as_library);
   ready->warm_up();
   TimingLimits limits = kLimits;

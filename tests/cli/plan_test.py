@@ -468,8 +468,8 @@ class Plan(RingsideCase):
 
         self.assertIn("Rent 8 × H100-SXM with fsdp", said("--gpus", "8xH100 @ 100 USD, 4xA100-80GB @ 1 USD", "--budget", "5000 USD"))
         self.assertIn("A tie between 8 × H100-SXM, 8 × A100-SXM4-40GB, 8 × A100-SXM4-80GB:", said("--gpus", "8xH100 @ 16 USD,8xA100 @ 6.2 USD,8xA100-80GB @ 10 USD"))
-        below = said("--gpus", "8xH100 @ 100 USD, 8xH200 @ 3 USD")
-        for words in ("By published speeds rent 8 × H100-SXM with fsdp", "8 × H200-SXM with fsdp may be better", "--known 'H200-SXM: N samples/s'"):
+        below = said("--gpus", "8xH100 @ 100 USD, 8xH20 @ 3 USD")
+        for words in ("By published speeds rent 8 × H100-SXM with fsdp", "8 × H20 with fsdp may be better", "--known 'H20: N samples/s'"):
             self.assertIn(words, below)
 
     def test_a_speed_that_no_gpu_can_have_is_refused(self):

@@ -127,14 +127,14 @@ void NcclCommunicator::give_up(const Error& error) {
     library_->group_end();  // A group is this thread's, for all its communicators.
   }
   if (communicator_ != nullptr) {
-    abort();
+    abandon();
   }
   throw error;
 }
 
-/// NCCL waits for threads of its own, on an H200 with 2.28.3 without end: two ranks had begun to connect in ways
-/// that did not match. The thread that waits is left behind; the process ends soon.
-void NcclCommunicator::abort() {
+/// Aborts, but NCCL may wait for threads of its own without end, as 2.28.3 did on an H200: two ranks had
+/// begun to connect in ways that did not match. The thread that waits is left behind; the process ends soon.
+void NcclCommunicator::abandon() {
   std::packaged_task<void()> task([library = library_, communicator = std::exchange(communicator_, nullptr)] {
     library->comm_abort(communicator);
   });

@@ -59,7 +59,7 @@ class NcclCommunicator {
 
   void settle(std::string_view doing);
   [[noreturn]] void give_up(const Error& error);
-  void abort();
+  void abandon();
   [[noreturn]] void give_up_at_deadline(std::string_view doing);
   std::string last_error_text() const;
 

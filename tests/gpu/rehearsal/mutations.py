@@ -77,7 +77,7 @@ MUTATIONS = (
     ("the deadline of NCCL's calls is ignored", "communicator.cpp",
      "    if (Clock::now() >= deadline) {", "    if (false && Clock::now() >= deadline) {", LOST),
     ("a communicator that failed is not aborted", "communicator.cpp",
-     "    abort();\n  }\n  throw error;", "    communicator_ = nullptr;\n  }\n  throw error;", FAULTS),
+     "    abandon();\n  }\n  throw error;", "    communicator_ = nullptr;\n  }\n  throw error;", FAULTS),
     ("an abort that never ends is waited for", "communicator.cpp", "done.wait_for(kAbortPatience)", "done.wait_for(100 * kAbortPatience)", LOST),
     ("a group that failed stays open", "communicator.cpp",
      "  if (std::exchange(group_is_open_, false)) {", "  if (false) {", FAULTS),

@@ -9,6 +9,9 @@
 #include <gtest/gtest.h>
 
 #include "common/error.hpp"
+#include "real/backend/threads/transport.hpp"
+#include "real/launch/message.hpp"
+#include "real/probe/probe_run.hpp"
 
 namespace ringside {
 namespace {
@@ -19,6 +22,48 @@ using ::testing::ElementsAre;
 using ::testing::Gt;
 using ::testing::IsEmpty;
 using ::testing::Not;
+
+/// A fake device for tests: it keeps the program that it is given, and runs nothing.
+class KeepingDevice final : public RankDevice {
+ public:
+  explicit KeepingDevice(Program& kept) : kept_(kept) {}
+  bool shares_gpu() const override { return false; }
+  std::unique_ptr<ReadyCall> make_ready(const Program& program) override {
+    kept_ = program;
+    return std::make_unique<NoCall>();
+  }
+  std::unique_ptr<ReadyCall> make_ready(const CollectiveCall&) override { return nullptr; }
+  std::unique_ptr<DeviceCalls> make_calls() override { return nullptr; }
+
+ private:
+  class NoCall final : public ReadyCall {
+   public:
+    void warm_up() override {}
+    double run() override { return 1e-6; }
+    void write_input(const CollectiveValues&) override {}
+    std::optional<WrongElement> first_wrong(const CollectiveValues&) override { return std::nullopt; }
+    std::optional<CallLaunch> launch() const override { return std::nullopt; }
+    Executor* executor() override { return nullptr; }
+  };
+
+  Program& kept_;
+};
+
+TEST(Probe, OfReductionsTransfersNothingOnAGpuWhoseTimeIsThatOfAllSteps) {
+  std::vector<Program> programs(2);
+  run_as_threads(2, 5s, [&](std::unique_ptr<Transport> transport) {
+    Coordination coordination(*transport);
+    RankBackend backend;
+    backend.transport = std::move(transport);
+    backend.device =
+        std::make_unique<KeepingDevice>(programs[static_cast<std::size_t>(backend.transport->rank())]);
+    const ProbeKey key = {.kind = ProbeKind::reduction, .ranks = 1, .bytes = {1 << 20}};
+    kProbe.run(message_of(ProbeRequest{.key = key}), backend, coordination);
+  });
+  ASSERT_EQ(programs[0].steps.size(), 1U);
+  EXPECT_EQ(programs[0].steps[0].kind, StepKind::reduce);
+  EXPECT_THAT(programs[1].steps, IsEmpty());
+}
 
 TEST(Probe, CoversEveryKindSizeAndNumberOfRanks) {
   const ProbeOptions options = {.launch = {.backend = Backend::threads, .timeout = 5s},

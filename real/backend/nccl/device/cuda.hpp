@@ -23,7 +23,7 @@ Error cuda_error(cudaError_t status, int gpu, std::string_view doing);
 /// Throws cuda_error() unless all is well.
 void check_cuda(cudaError_t status, int gpu, std::string_view doing);
 
-/// From now on this process frees no memory of GPUs: to free waits for what runs there, and that may never end.
+/// From now on this process frees no memory of GPUs: that waits for what runs there, which may never end.
 void give_up_gpu();
 
 /// Memory of a GPU, zero at first.
