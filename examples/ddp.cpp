@@ -255,7 +255,7 @@ void show_timeline(Communicator& communicator, const StepTimes& times, const std
   if (communicator.rank() == 0) {
     const std::string title = fmt::format("One step on {} ranks: {} buckets, reduced while backward goes on",
                                           communicator.ranks(), buckets.size());
-    fmt::print("Timeline: {}\n", examples::draw(events, title, "ddp_timeline", output).string());
+    fmt::print("Timeline: {}\n", examples::draw(events, title, "ddp_timeline", output));
     fmt::print("          {}  (open in ui.perfetto.dev)\n",
                examples::write_perfetto(events, "ddp_timeline", output).string());
   }

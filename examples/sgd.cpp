@@ -177,8 +177,7 @@ class Trainer {
       fmt::print("Chart: {}\n", examples::draw_steps({{"forward", last(times_.forward)},
                                                       {"backward", last(times_.backward)},
                                                       {"communication", last(times_.communication)}},
-                                                     title, "sgd_steps", options_.output)
-                                    .string());
+                                                     title, "sgd_steps", options_.output));
     }
   }
 

@@ -18,6 +18,21 @@ namespace examples {
 using namespace ringside;
 namespace fs = std::filesystem;
 
+namespace {
+
+std::string drawn(const std::vector<plots::Figure>& figures, const plots::ChartContext& context) {
+  try {
+    return plots::draw(figures, context).front().string();
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::environment) {
+      throw;
+    }
+    return fmt::format("none, {}", error.what());
+  }
+}
+
+}  // namespace
+
 std::vector<Event> collect(Communicator& communicator, const std::vector<Event>& own) {
   std::vector<double> times;
   for (const Event& event : own) {
@@ -42,8 +57,8 @@ std::vector<Event> collect(Communicator& communicator, const std::vector<Event>&
   return result;
 }
 
-fs::path draw(const std::vector<Event>& events, const std::string& title, const std::string& name,
-              const fs::path& folder) {
+std::string draw(const std::vector<Event>& events, const std::string& title, const std::string& name,
+                 const fs::path& folder) {
   std::vector<plots::TimelineBar> bars;
   for (const Event& event : events) {
     bars.push_back({.track = event.track,
@@ -59,7 +74,7 @@ fs::path draw(const std::vector<Event>& events, const std::string& title, const 
   for (plots::Figure& figure : figures) {
     figure.name = name;
   }
-  return plots::draw(figures, context).front();
+  return drawn(figures, context);
 }
 
 fs::path write_perfetto(const std::vector<Event>& events, const std::string& name, const fs::path& folder) {
@@ -94,8 +109,8 @@ fs::path write_perfetto(const std::vector<Event>& events, const std::string& nam
   return file;
 }
 
-fs::path draw_steps(const std::vector<StepSeries>& series, const std::string& title, const std::string& name,
-                    const fs::path& folder) {
+std::string draw_steps(const std::vector<StepSeries>& series, const std::string& title,
+                       const std::string& name, const fs::path& folder) {
   const std::vector<plots::Color> colors = {plots::kGreen, plots::kPurple, plots::kBlue};
   const std::size_t num_steps = series.front().seconds.size();
   double most = 0;
@@ -127,7 +142,7 @@ fs::path draw_steps(const std::vector<StepSeries>& series, const std::string& ti
   panel.y.tics = plots::linear_tics({0, most}, unit.value, panel.area.height);
   panel.elements.emplace_back(std::move(boxes));
   figure.panels.push_back(std::move(panel));
-  return plots::draw({figure}, context).front();
+  return drawn({figure}, context);
 }
 
 }  // namespace examples
