@@ -407,6 +407,39 @@ TEST(NcclTuner, FindsTheGraphsThatLogsShow) {
   EXPECT_NEAR(*nccl_tuner_seconds(system, graph, 1e9), 25e-6 + 1e9 / 272e9, 1e-6);
 }
 
+/// What NCCL 2.28.3 printed on an H200 (NCCL_DEBUG_SUBSYS=TUNING) for two ranks that it took for two nodes
+/// over sockets, two channels of 0.6 GB/s: latency in us and bandwidth in GB/s, to a decimal.
+TEST(NcclTuner, HasTheLatenciesThatNcclPrints) {
+  struct Printed {
+    NcclAlgorithm algorithm;
+    NcclProtocol protocol;
+    double latency;
+  };
+  for (const Printed& printed : {Printed{NcclAlgorithm::ring, NcclProtocol::ll, 16.6},
+                                 Printed{NcclAlgorithm::ring, NcclProtocol::ll128, 31.0},
+                                 Printed{NcclAlgorithm::ring, NcclProtocol::simple, 36.4},
+                                 Printed{NcclAlgorithm::tree, NcclProtocol::ll, 16.8},
+                                 Printed{NcclAlgorithm::tree, NcclProtocol::ll128, 31.0},
+                                 Printed{NcclAlgorithm::tree, NcclProtocol::simple, 36.4}}) {
+    const NcclSystem system = {.ranks = 2,
+                               .nodes = 2,
+                               .architecture = Architecture::hopper,
+                               .network_rate = 1.25,
+                               .algorithm = printed.algorithm,
+                               .protocol = printed.protocol};
+    const double latency = *nccl_tuner_seconds(system, {.channels = 2, .intra = 0.6, .inter = 0.6}, 1);
+    EXPECT_NEAR(1e6 * latency, printed.latency, 0.05);
+  }
+  const NcclSystem ring = {.ranks = 2,
+                           .nodes = 2,
+                           .architecture = Architecture::hopper,
+                           .network_rate = 1.25,
+                           .algorithm = NcclAlgorithm::ring,
+                           .protocol = NcclProtocol::ll};
+  const NcclGraph graph = {.channels = 2, .intra = 0.6, .inter = 0.6};
+  EXPECT_NEAR(*nccl_tuner_seconds(ring, graph, 2e9) - *nccl_tuner_seconds(ring, graph, 1e9), 1 / 0.6, 0.05);
+}
+
 /// Two cards over PCIe; nothing forced.
 NcclSystem two_cards() {
   NcclSystem system;
