@@ -139,15 +139,16 @@ ordered_json show(const json& question) {
 /// `machine`: a name of configs/machines; or `text`: nvidia-smi topo -m, lspci -tv, topology XML, and `gpu`.
 ordered_json machine(const json& question) {
   TopologyMachine found;
+  std::string yaml;
   if (const auto name = text_of(question, "machine")) {
     found.machine = study::read_machine(*name, "machine");
   } else {
     found = study::machine_of_text(valid_utf8(question.at("text")), "topology.txt", text_of(question, "gpu"));
     found.machine.name = "pasted topology";
+    yaml = to_yaml(found.machine);
+    // What cannot be predicted for is refused here, not when it is used.
+    parse_machine(yaml, "topology.txt");
   }
-  const std::string yaml = to_yaml(found.machine);
-  // What cannot be predicted for is refused here, not when it is used.
-  parse_machine(yaml, "topology.txt");
   const int nodes = found.machine.nodes;
   return {{"ranks", nodes * found.machine.ranks_per_node.value_or(found.machine.gpus_per_node.value_or(8))},
           {"yaml", yaml},
@@ -163,7 +164,8 @@ ordered_json check(const json& question) {
   checker.refuse_idle_network();
   ordered_json answers = ordered_json::array();
   for (const study::LogCheck& each : checks) {
-    answers.push_back({{"start", cli::check_start(each)},
+    answers.push_back({{"verdict", cli::verdict_line(each)},
+                       {"start", cli::check_start(each)},
                        {"table", table_json(cli::bands_table(each.check, "such machines"))},
                        {"end", cli::check_end(each)},
                        {"chart", plots::chart_data(each.check.points)}});

@@ -99,7 +99,6 @@
     : state.machine === 'topology' && state.topology ? described({ text: state.topology, gpu: state.gpu }) : { ranks: 0 });
 
   function shown() {
-    form.hidden = false;
     const sought = {
       custom: state.machine === 'custom', named: isNamed(), ranks: !isYaml(), topology: state.machine === 'topology', yaml: isYaml(),
       linked: isNamed(),
@@ -285,10 +284,7 @@
         problem(answer.error);
         return;
       }
-      sentences(answer.flatMap((each) => {
-        const verdict = each.table.rows.map((row) => `${row[0]}: ${row[row.length - 1]}`).join('; ');
-        return [verdict || each.start[0], ...each.start, ...each.end];
-      }));
+      sentences(answer.flatMap((each) => [each.verdict || each.start[0], ...each.start, ...each.end]));
       answer.forEach((each) => table(each.start[0], each.table));
       soon(() => chart(answer.flatMap((each) => JSON.parse(each.chart))));
     },
@@ -303,6 +299,7 @@
     const answered = attempt(() => {
       shown();
       VIEWS[state.view]();
+      form.hidden = false;  // Before an answer it would only be laid out for nobody.
       times.answered ||= performance.now();
     });
     if (!answered) sentences(['The program starts …']);
@@ -354,13 +351,16 @@
     drawing.setAttribute('aria-label', `${play.name}, ${now}`);
     const position = (rank) => {
       const angle = 2 * Math.PI * rank / ranks - Math.PI / 2;
-      return [150 + 112 * Math.cos(angle), 150 + 112 * Math.sin(angle)];
+      const [right, down] = [Math.cos(angle), Math.sin(angle)];
+      return [150 + 112 * right, 150 + 112 * down, right, down];
     };
     const held = round ? round.before : play.held;
     for (let rank = 0; rank < ranks; rank++) {
-      const [x, y] = position(rank);
+      const [x, y, right, down] = position(rank);
       const side = Math.min(44, 200 / ranks + 8);
-      svg('text', drawing, { x, y: y - side / 2 - 6 }, String(rank));
+      // Outside, where no arrow is.
+      const out = side / 2 / Math.max(Math.abs(right), Math.abs(down)) + 7;
+      svg('text', drawing, { x: x + out * right, y: y + out * down }, String(rank));
       for (let i = 0; i < chunks; i++) {
         const cell = { x: x - side / 2, y: y - side / 2 + side * i / chunks, height: side / chunks };
         const share = held[rank][0][i].toString(2).replaceAll('0', '').length / ranks;

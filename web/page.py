@@ -84,17 +84,22 @@ def page(build):
     (build / "files.json").write_text(json.dumps(files), encoding="utf-8")
     split(build)
     packed = {part: gzip.compress((build / f"{part}.wasm").read_bytes(), 9, mtime=0) for part in ("first", "rest")}
-    # The questions of an address without state, with the answers of this very program.
-    prepared = [[json.dumps(each["question"], ensure_ascii=False, separators=(",", ":")), each["answer"]] for each in asked(build, "first")]
-    style = read("plots/html/report.css") + read("web/page.css")
-    first = "".join(map(read, ("plots/html/charts.js", "web/questions.js", "web/program.js", "web/page.js")))
-    start, library = (build / "ringside.js").read_text(encoding="utf-8"), CHART_JS.read_text(encoding="utf-8")
+    # Questions of an address without state, and what every named machine is, with the answers of this very program.
+    machines = [json.dumps({"ask": "machine", "machine": pathlib.Path(name).stem}) for name in files if "/machines/" in name]
+    prepared = [[json.dumps(each["question"], ensure_ascii=False, separators=(",", ":")), each["answer"]]
+                for each in asked(build, "\n".join(["first", *machines]))]
+    # ASCII alone: a browser decodes and reads it much faster than text with one other letter in it.
+    escaped = lambda form, text: re.sub("[^\0-\x7f]", lambda found: form.format(ord(found[0])), text)
+    script_text = lambda text: escaped("\\u{:04x}", text)
+    style = escaped("\\{:x} ", read("plots/html/report.css") + read("web/page.css"))
+    first = script_text("".join(map(read, ("plots/html/charts.js", "web/questions.js", "web/program.js", "web/page.js"))))
+    start, library = (script_text(path.read_text(encoding="utf-8")) for path in (build / "ringside.js", CHART_JS))
     digest = lambda text: "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
     scripts = [first, start, read("web/start.js"), library]
     policy = (f"default-src 'none'; script-src 'wasm-unsafe-eval' {' '.join(map(digest, scripts))}; style-src {digest(style)}; "
               "img-src data:; base-uri 'none'; form-action 'none'")
     data = lambda name, text: f'<script type="text/plain" id="{name}">{text}</script>\n'
-    quoted = lambda value: json.dumps(value, ensure_ascii=False).replace("<", "\\u003c")
+    quoted = lambda value: json.dumps(value).replace("<", "\\u003c")
     program = lambda part: data(f"program-{part}", base64.b64encode(packed[part]).decode())
     script = "<script>{}</script>\n".format
     # What answers first comes first, then the program, which is compiled while the rest is read.
@@ -104,7 +109,7 @@ def page(build):
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n<meta name="color-scheme" content="light dark">\n',
         '<title>ringside: what will all_reduce cost there?</title>\n<link rel="icon" href="data:,">\n',
         f"<style>{style}</style>\n</head>\n<body>\n",
-        read("web/page.html").replace("@LICENCES@", html.escape(LICENCES + read("plots/html/licences.txt"))),
+        escaped("&#{};", read("web/page.html").replace("@LICENCES@", html.escape(LICENCES + read("plots/html/licences.txt")))),
         data("files", quoted(files)), data("prepared", quoted(prepared)), script(first),
         script(start), program("first"), script(scripts[2]), data("library", library), program("rest"),
         "</body>\n</html>\n"]), packed

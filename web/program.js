@@ -19,7 +19,10 @@ async function ringsideProgram(start, files, first, rest) {
   const folder = (name) => name.slice(0, name.lastIndexOf('/'));
   const encoder = new TextEncoder();
   for (const name of new Set([...Object.keys(files).map(folder), '/configs/scenarios'])) module.FS.mkdirTree(name);
-  for (const [name, text] of Object.entries(files)) module.FS.writeFile(name, encoder.encode(text), { canOwn: true });
+  for (const [name, text] of Object.entries(files)) {
+    const contents = encoder.encode(text);
+    Object.assign(module.FS.create(name), { contents, usedBytes: contents.length });
+  }
   module.FS.chdir('/configs/scenarios');  // Where a pasted scenario finds ../machines, and messages name it alone.
   const ask = (question) => {
     const text = JSON.stringify(question);

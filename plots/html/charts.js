@@ -116,8 +116,12 @@ const ringsidePage = (() => {
     const values = [...sizes.keys()];
     const [from, to] = panel.zoom || [0, Infinity];
     const some = linear && !panel.zoom ? values.filter((v) => v >= values[values.length - 1] / 20) : values;
+    const leading = (v) => v / 10 ** Math.floor(Math.log10(v) + 1e-9);
+    const round = (v) => [1, 2, 5].some((digit) => Math.abs(leading(v) - digit) < 1e-6);
     const x = { afterBuildTicks: (scale) => {
-      scale.ticks = some.filter((v) => v >= from && v <= to).map((value) => ({ value }));
+      const inside = some.filter((v) => v >= from && v <= to);
+      const even = inside.filter(round);  // Points of a curve lie anywhere: their labels would overlap.
+      scale.ticks = (panel.x && inside.length > 12 && even.length > 2 ? even : inside).map((value) => ({ value }));
     } };
     // One size has room to both sides: its algorithms stand side by side.
     const [low, high] = range(points([panel]).map((p) => p[0]));
@@ -134,9 +138,7 @@ const ringsidePage = (() => {
     const y = straight ? { min: panel.zoom ? least / 1.1 : 0, max: panel.y ? Math.min(1, most * 1.1) : most * 1.1 }
       : { min: least / 1.3, max: most * 1.3 };
     if (straight && !panel.zoom && !panel.y) delete y.max;
-    const leading = (v) => v / 10 ** Math.floor(Math.log10(v) + 1e-9);
-    const labelled = (v) => straight || most / least < 10
-      || [1, 2, 5].some((digit) => Math.abs(leading(v) - digit) < 1e-6);
+    const labelled = (v) => straight || most / least < 10 || round(v);
     const value = (v) => (panel.y ? `${Number((100 * v).toPrecision(3))} %` : quantity.text(v));
     return {
       animation: false,
@@ -314,6 +316,16 @@ const ringsidePage = (() => {
       chart.update();
     }
   }
+  // What lines and marks are, and what would tell more.
+  function key(panels) {
+    const has = (side) => panels.some((panel) => panel.series.some((series) => series[side].length > 0));
+    const offers = panels.some((panel) => panel.y);
+    const line = `A line is a prediction${offers ? '' : ', with its 90 % interval where it has one'}.`;
+    const mark = `A mark is ${offers ? 'where the offer is now' : 'a measurement, with the 95 % interval of its median'}.`;
+    return [has('predicted') ? line : '', has('measured') ? mark : '', offers || (has('predicted') && has('measured')) ? ''
+      : `\`ringside compare\` ${has('measured') ? 'predicts these times too, and says what limits them' : 'measures these times too'}.`]
+      .filter((sentence) => sentence).join(' ');
+  }
   // Into a section, instead of what an earlier call drew anywhere.
   function draw(section, panels) {
     charts.forEach(([chart]) => chart.destroy());
@@ -321,6 +333,7 @@ const ringsidePage = (() => {
     section.querySelectorAll('#linear, .hint, .panels').forEach((element) => element.remove());
     section.hidden = panels.length === 0;
     if (section.hidden) return;
+    section.querySelector('.key').textContent = key(panels);
     times = edges(points(panels));
     const toggle = make('button', section, 'Linear axes');
     toggle.type = 'button';

@@ -104,27 +104,24 @@ void require_charts() {
 
 std::string report_html(const HtmlReport& report) {
   require_charts();
-  const bool curves = report.points.empty();
   std::string tables;
   for (std::size_t i = 0; i < report.tables.size(); ++i) {
     tables += table_html(report.tables[i], i + 1);
   }
   return std::string(kPageStart) +
-         fmt::format(
-             fmt::runtime(kPage), fmt::arg("connects", report.live ? "; connect-src 'self'" : ""),
-             fmt::arg("title", escaped(report.title)), fmt::arg("subtitle", escaped(report.subtitle)),
-             fmt::arg("running", report.live ? kRunning : ""), fmt::arg("sentences", sentences_html(report)),
-             fmt::arg("winners", report.winners.rows.empty() ? "" : table_html(report.winners, 0)),
-             fmt::arg("charts_title", curves ? "What would change it" : "Time over message size"),
-             fmt::arg("charts_note", curves ? "A line is a prediction. A mark is where the offer is now."
-                                            : "A line is a prediction, with its 90 % interval. A mark is a "
-                                              "measurement, with the 95 % interval of its median."),
-             fmt::arg("tables", tables),
-             fmt::arg("facts", pairs_html(report.facts, "<div><dt>", "</dt><dd>", "</dd></div>")),
-             fmt::arg("files", pairs_html(report.files, "<details><summary>",
-                                          "</summary><pre tabindex=\"0\">", "</pre></details>")),
-             fmt::arg("points", json_for_page(chart_data(report.points, report.curves))),
-             fmt::arg("records", records_element(report.records)));
+         fmt::format(fmt::runtime(kPage), fmt::arg("connects", report.live ? "; connect-src 'self'" : ""),
+                     fmt::arg("title", escaped(report.title)), fmt::arg("subtitle", escaped(report.subtitle)),
+                     fmt::arg("running", report.live ? kRunning : ""),
+                     fmt::arg("sentences", sentences_html(report)),
+                     fmt::arg("winners", report.winners.rows.empty() ? "" : table_html(report.winners, 0)),
+                     fmt::arg("charts_title",
+                              report.points.empty() ? "What would change it" : "Time over message size"),
+                     fmt::arg("tables", tables),
+                     fmt::arg("facts", pairs_html(report.facts, "<div><dt>", "</dt><dd>", "</dd></div>")),
+                     fmt::arg("files", pairs_html(report.files, "<details><summary>",
+                                                  "</summary><pre tabindex=\"0\">", "</pre></details>")),
+                     fmt::arg("points", json_for_page(chart_data(report.points, report.curves))),
+                     fmt::arg("records", records_element(report.records)));
 }
 
 }  // namespace ringside::plots

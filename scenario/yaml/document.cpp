@@ -208,7 +208,7 @@ Position Document::position(const YAML::Mark& mark) const {
 }
 
 std::optional<Document> parse_document(const std::string& file, std::string text,
-                                       std::vector<Problem>& problems) {
+                                       std::vector<Problem>& problems, bool ours) {
   const auto reject = [&](Position position, std::string what) {
     problems.push_back({.file = file, .position = position, .key = {}, .what = std::move(what)});
     return std::nullopt;
@@ -229,7 +229,7 @@ std::optional<Document> parse_document(const std::string& file, std::string text
     return reject(*tab, "a tab indents this line; YAML takes spaces only");
   }
   try {
-    const Landmarks landmarks = landmarks_of(document.text_);
+    const Landmarks landmarks = ours ? Landmarks() : landmarks_of(document.text_);
     if (landmarks.last_quoted) {
       const YAML::Mark& mark = *landmarks.last_quoted;
       const std::size_t offset =

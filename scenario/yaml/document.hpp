@@ -42,7 +42,7 @@ class Document {
   Position position(const YAML::Mark& mark) const;
 
  private:
-  friend std::optional<Document> parse_document(const std::string&, std::string, std::vector<Problem>&);
+  friend std::optional<Document> parse_document(const std::string&, std::string, std::vector<Problem>&, bool);
 
   std::string file_;
   std::string text_;
@@ -51,9 +51,10 @@ class Document {
   YAML::Node root_;
 };
 
-/// Nothing when `text` is no YAML map; then `problems` says why. `file` is for messages.
+/// Nothing when `text` is no YAML map; then `problems` says why. `file` is for messages. `ours` is
+/// compiled in: a text that has one document and no open quote, which only a second parse tells.
 std::optional<Document> parse_document(const std::string& file, std::string text,
-                                       std::vector<Problem>& problems);
+                                       std::vector<Problem>& problems, bool ours = false);
 
 /// Likewise for a file on disk, which may also be missing, a directory, unreadable or no text. `shown` is
 /// what messages call it.

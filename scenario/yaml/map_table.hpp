@@ -136,12 +136,12 @@ std::optional<T> read_map(Reader& reader, const Value& value, const MapTable<T>&
   return result;
 }
 
-/// What YAML in memory says. Throws Error{bad_input} with all problems; `file` is for messages.
+/// What YAML that is compiled in says. Throws Error{bad_input} with all problems; `file` is for messages.
 template <typename T>
 T parse_map(const std::string& yaml, const std::string& file, const MapTable<T>& table) {
   std::vector<Problem> problems;
   std::optional<T> result;
-  if (const auto document = parse_document(file, yaml, problems)) {
+  if (const auto document = parse_document(file, yaml, problems, true)) {
     Reader reader(*document, problems);
     result = read_map(reader, reader.root(), table);
   }
