@@ -69,7 +69,9 @@ def named_by_type(wasm):
 def split(build):
     """The program in two parts: the first has all functions that usual questions call."""
     tool = lambda name, *arguments: subprocess.run([name, "--enable-exception-handling", "--enable-mutable-globals", *arguments], check=True)
-    program, first = build / "ringside.wasm", build / "first.wasm"
+    program, first = build / "inlined.wasm", build / "first.wasm"
+    # Half of what is called are functions of a few instructions, and a browser compiles each when it is first called.
+    tool("wasm-opt", "--inlining-optimizing", "--always-inline-max-function-size", "10", build / "ringside.wasm", "-o", program)
     tool("wasm-split", "--instrument", program, "-o", build / "counted.wasm")
     asked(build, "usual", "counted.wasm")
     tool("wasm-split", "--profile", build / "calls", "--export-prefix", "%", "--import-namespace", "first", "--placeholder-namespace", "rest",
