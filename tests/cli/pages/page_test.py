@@ -124,6 +124,22 @@ class Page(PageCase):
         browser.run(button + ".click()")
         self.assertEqual(browser.run(ends), whole)
 
+    def test_paper_cuts_no_table_and_breaks_no_number(self):
+        A4 = 718  # Pixels between Chromium's margins.
+        for file in (self.predicted(), self.planned(), self.checked()):
+            browser = self.browser()
+            browser.open(file)
+            browser.look(A4, "dark")
+            browser.call("Emulation.setEmulatedMedia", media="print", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+            browser.run("dispatchEvent(new Event('beforeprint'))")
+            self.assertLessEqual(browser.run("document.documentElement.scrollWidth"), A4, file)
+            broken = browser.run("""[...document.querySelectorAll('td.right')].filter((cell) => {
+              const range = document.createRange(); range.selectNodeContents(cell);
+              return range.getClientRects().length > 1; }).map((cell) => cell.textContent)""")
+            self.assertEqual(broken, [], file)
+            self.assertEqual(browser.run("getComputedStyle(document.body).backgroundColor"), "rgb(255, 255, 255)")
+            self.assertTrue(browser.printed().startswith(b"%PDF"))
+
 
 if __name__ == "__main__":
     unittest.main()
