@@ -115,7 +115,7 @@ void add_launch_flags(CLI::App& command, study::LaunchChoices& choices) {
   add("--wrap", choices.ranks.wrap, "Command prefix of ranks, such as 'taskset -c {rank}'");
   add("--interface", choices.ranks.interface, "Network interface of the ranks (default: loopback)");
   add("--rendezvous", choices.ranks.rendezvous,
-      "Where ranks of mpirun, srun or torchrun meet: file:///path or redis://host:port");
+      "Where ranks of mpirun or srun meet: file:///path, redis://host:port, env://");
   add_backend_flag(command, choices, "auto, gloo, nccl, shm, mpi (default: the scenario's)");
   command
       .add_option("--ranks-per-gpu", choices.ranks.gpu.ranks_per_gpu,

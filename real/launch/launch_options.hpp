@@ -19,7 +19,7 @@ struct LaunchOptions {
   /// becomes the rank; `{host}` becomes `host<rank>`.
   std::optional<std::string> wrap = {};
   std::optional<std::string> interface = {};  ///< Network interface to bind; none = loopback.
-  /// file:///path or redis://host:port; none = a private temporary directory.
+  /// file:///path, redis://host:port or env://; none = a private temporary directory.
   std::optional<std::string> rendezvous = {};
   /// Whether ranks on CPUs may be bound to cores, keep these from idle states, and be scheduled otherwise
   /// than usual (results/measurement.hpp, MachineTuning). Without it nothing of the machine is changed, and

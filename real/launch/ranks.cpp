@@ -11,6 +11,7 @@
 #include "real/launch/rank_command.hpp"
 #include "real/launch/rank_limits.hpp"
 #include "real/launch/rank_watch.hpp"
+#include "real/store/tcp_store.hpp"
 #include "real/system/posix.hpp"
 
 namespace ringside {
@@ -44,6 +45,12 @@ class ProcessRanks final : public Ranks {
       : watch_({.timeout = options.timeout}, interrupts) {
     if (options.rendezvous && options.rendezvous->starts_with("file://")) {
       static_cast<void>(folder_of_rendezvous(*options.rendezvous));  // Refuses what is none.
+    }
+    if (options.rendezvous == kEnvironmentRendezvous) {
+      throw Error(ErrorKind::bad_input,
+                  fmt::format("rendezvous '{}' is for ranks that others start: RANK and "
+                              "WORLD_SIZE are not set",
+                              kEnvironmentRendezvous));
     }
     for (Rank rank = 0; rank < num_ranks; ++rank) {
       watch_.start(rank_command(options, rank, num_ranks));

@@ -23,7 +23,7 @@ NARROW = {"results": {"common", "results"}, "schedule": {"common", "results", "s
 # listed by its name, without suffix, as a folder of its own.
 FOLDERS = {
     "sim": ["topology", "sharing", "symmetry", "mpi", "engine", "nccl", ""],
-    "real": ["system", "execute", "backend", "launch", "measure", "probe", ""],
+    "real": ["system", "execute", "store", "backend", "launch", "measure", "probe", ""],
     "analysis": ["", "comparison", "parameters", "plan", "sharding", "check"],
     "study": ["ranks", "inputs", "plan", "", "logs"],
     "plots": ["drawing", "charts", "html"],

@@ -25,6 +25,7 @@
 #include "common/error.hpp"
 #include "common/numbers.hpp"
 #include "real/backend/gloo/parts.hpp"
+#include "real/store/tcp_store.hpp"
 
 namespace ringside {
 namespace {
@@ -175,8 +176,9 @@ std::shared_ptr<::gloo::transport::Device> make_device(const RankPlace& place) {
 }
 
 [[noreturn]] void throw_unknown_rendezvous(const std::string& rendezvous) {
-  throw Error(ErrorKind::bad_input,
-              fmt::format("rendezvous '{}' must be file:///directory or redis://host:port", rendezvous));
+  throw Error(
+      ErrorKind::bad_input,
+      fmt::format("rendezvous '{}' must be file:///directory, redis://host:port or env://", rendezvous));
 }
 
 std::unique_ptr<::gloo::rendezvous::Store> make_file_store(const std::string& directory) {
@@ -210,7 +212,32 @@ std::unique_ptr<::gloo::rendezvous::Store> make_redis_store(const std::string& r
 #endif
 }
 
-std::unique_ptr<::gloo::rendezvous::Store> make_store(const std::string& rendezvous) {
+/// PyTorch's store, as Gloo wants one.
+class TorchStore final : public ::gloo::rendezvous::Store {
+ public:
+  TorchStore(const TcpStorePlace& place, std::chrono::milliseconds timeout) : store_(place, timeout) {}
+
+  void set(const std::string& key, const std::vector<char>& data) override {
+    store_.set(key, {data.data(), data.size()});
+  }
+  std::vector<char> get(const std::string& key) override {
+    const std::string value = store_.get(key);
+    return {value.begin(), value.end()};
+  }
+  void wait(const std::vector<std::string>& keys) override {
+    for (const std::string& key : keys) {
+      store_.wait(key);
+    }
+  }
+  // The store has the same deadline itself.
+  void wait(const std::vector<std::string>& keys, const std::chrono::milliseconds&) override { wait(keys); }
+
+ private:
+  TcpStore store_;
+};
+
+std::unique_ptr<::gloo::rendezvous::Store> make_store(const std::string& rendezvous,
+                                                      std::chrono::milliseconds timeout) {
   constexpr std::string_view kFile = "file://";
   constexpr std::string_view kRedis = "redis://";
   if (rendezvous.starts_with(kFile) && rendezvous.size() > kFile.size() && rendezvous[kFile.size()] == '/') {
@@ -218,6 +245,10 @@ std::unique_ptr<::gloo::rendezvous::Store> make_store(const std::string& rendezv
   }
   if (rendezvous.starts_with(kRedis)) {
     return make_redis_store(rendezvous, rendezvous.substr(kRedis.size()));
+  }
+  if (const std::optional<TcpStorePlace> place = tcp_store_place();
+      place && rendezvous == kEnvironmentRendezvous) {
+    return std::make_unique<TorchStore>(*place, timeout);
   }
   throw_unknown_rendezvous(rendezvous);
 }
@@ -245,9 +276,9 @@ class ImpatientStore final : public ::gloo::rendezvous::Store {
 
 RankBackend join_gloo(const RankPlace& place) {
   std::shared_ptr<::gloo::transport::Device> device = make_device(place);
-  const std::unique_ptr<::gloo::rendezvous::Store> store = make_store(place.rendezvous);
-  ::gloo::rendezvous::PrefixStore group(place.group, *store);
   const std::chrono::milliseconds meeting_timeout = place.meeting_timeout.value_or(place.timeout);
+  const std::unique_ptr<::gloo::rendezvous::Store> store = make_store(place.rendezvous, meeting_timeout);
+  ::gloo::rendezvous::PrefixStore group(place.group, *store);
   ImpatientStore impatient(group, meeting_timeout);
   auto context = std::make_shared<::gloo::rendezvous::Context>(place.rank, place.num_ranks);
   context->setTimeout(meeting_timeout);

@@ -18,8 +18,10 @@
 #include "common/numbers.hpp"
 #include "real/backend/backends.hpp"
 #include "real/launch/external/meeting_folder.hpp"
+#include "real/launch/external/meeting_store.hpp"
 #include "real/launch/rank_tuning.hpp"
 #include "real/launch/ranks.hpp"
+#include "real/store/tcp_store.hpp"
 
 namespace ringside {
 namespace {
@@ -89,12 +91,16 @@ class ExternalRanks final : public Ranks {
  public:
   ExternalRanks(const ExternalRank& external, const LaunchOptions& options, const std::string& purpose) {
     const bool meet_by_themselves = registered(options.backend).needs_launcher;
-    if (!options.rendezvous && !meet_by_themselves) {
+    const std::string rendezvous = options.rendezvous.value_or(
+        !meet_by_themselves && tcp_store_place() ? std::string(kEnvironmentRendezvous) : "");
+    if (rendezvous.empty() && !meet_by_themselves) {
       throw Error(
           ErrorKind::bad_input,
-          fmt::format("{} started this process as rank {} of {}; tell all of them where to meet, with "
-                      "--rendezvous file:///a/directory/that/all/see or redis://host:port",
-                      external.launcher, external.rank, external.num_ranks));
+          fmt::format(
+              "{} started this process as rank {} of {}; tell all of them where to meet, with "
+              "--rendezvous file:///a/directory/that/all/see or redis://host:port, or set MASTER_ADDR "
+              "and MASTER_PORT",
+              external.launcher, external.rank, external.num_ranks));
     }
     // A lost peer is an error to report, not a reason to die.
     ::signal(SIGPIPE, SIG_IGN);
@@ -107,12 +113,19 @@ class ExternalRanks final : public Ranks {
                        .gpu = options.gpu,
                        .timeout = options.timeout,
                        .interface = options.interface,
-                       .rendezvous = options.rendezvous.value_or(""),
+                       .rendezvous = rendezvous,
                        .group = group};
+    std::unique_ptr<TcpStoreServer> server;
+    if (rendezvous == kEnvironmentRendezvous) {
+      const StoreMeeting meeting = {
+          .group = group, .rank = external.rank, .num_ranks = external.num_ranks, .timeout = options.timeout};
+      server = serve_store(meeting);
+      place.group = agree_on_name(meeting);
+    }
     // A folder of this group's own can be removed as a whole.
     std::filesystem::path folder;
-    if (place.rendezvous.starts_with("file://")) {
-      folder = folder_of_rendezvous(*options.rendezvous) / group;
+    if (rendezvous.starts_with("file://")) {
+      folder = folder_of_rendezvous(rendezvous) / group;
       place.rendezvous = "file://" + agree_on_folder({.path = folder,
                                                       .rank = external.rank,
                                                       .num_ranks = external.num_ranks,
@@ -126,7 +139,8 @@ class ExternalRanks final : public Ranks {
       std::error_code ignored;
       std::filesystem::remove_all(folder, ignored);
     }
-    coordination_->barrier();  // Nobody starts another group before this one's directory is gone.
+    server = nullptr;
+    coordination_->barrier();  // Nobody starts another group before this one's directory and server are gone.
     hosts_ = hosts_of(*coordination_, external.rank, external.num_ranks);
     if (options.tune_machine) {
       // Who has placed the ranks has bound them, too, where that was wanted.
