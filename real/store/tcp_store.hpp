@@ -2,15 +2,16 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include "common/file_descriptor.hpp"
+#include "real/store/stream.hpp"
 
 namespace ringside {
 
-/// `--rendezvous env://`, which is also meant where nothing is said and the environment tells a place.
+/// A rendezvous that is meant, too, where none is said and the environment tells a place.
 inline constexpr std::string_view kEnvironmentRendezvous = "env://";
 
 /// Where a TCPStore is, or shall be.
@@ -23,15 +24,15 @@ struct TcpStorePlace {
 /// "node1:29500 (MASTER_ADDR:MASTER_PORT)"
 std::string text_of(const TcpStorePlace& place);
 
-/// From MASTER_ADDR and MASTER_PORT; none where one of them is not set. Throws Error{bad_input} for a port that
-/// is none.
+/// From MASTER_ADDR and MASTER_PORT; none where one of them is not set. Throws Error{bad_input} for a port
+/// that is none.
 std::optional<TcpStorePlace> tcp_store_place();
 
 /// A client of a PyTorch TCPStore, for one thread. Every wait ends after the timeout, with Error{peer_lost}.
 class TcpStore {
  public:
   /// Tries until somebody answers. Throws Error{environment} when who answers is no TCPStore.
-  TcpStore(TcpStorePlace place, std::chrono::milliseconds timeout);
+  TcpStore(const TcpStorePlace& place, std::chrono::milliseconds timeout);
 
   void set(std::string_view key, std::string_view value);
   /// Waits until somebody has set it.
@@ -41,19 +42,15 @@ class TcpStore {
   std::int64_t add(std::string_view key, std::int64_t number);
 
  private:
-  void connect(std::chrono::steady_clock::time_point end);
+  std::string connect(std::chrono::steady_clock::time_point end);
   bool greet();
-  void send(const std::string& message);
-  std::string receive(std::size_t size);
-  template <typename Number>
-  Number receive_number();
-  [[noreturn]] void throw_stranger() const;
-  [[noreturn]] void throw_lost(const std::string& why) const;
+  /// Sends a request; what went wrong then, or while `answer` is taken, is said with the place.
+  void ask(StoreRequest request, const std::string& what, const std::function<void()>& answer);
 
   TcpStorePlace place_;
   std::chrono::milliseconds timeout_;
-  FileDescriptor connection_;
-  std::uint8_t shift_ = 0;  ///< 1 for a server of PyTorch before 2.1.
+  StoreStream stream_;
+  int shift_ = 0;  ///< 1 for a server of PyTorch before 2.1.
 };
 
 }  // namespace ringside

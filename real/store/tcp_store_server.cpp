@@ -1,86 +1,37 @@
 #include "real/store/tcp_store_server.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <chrono>
-#include <cstring>
-#include <optional>
-#include <string_view>
-#include <utility>
+#include <system_error>
+#include <vector>
 
 #include <fmt/format.h>
 #include <netinet/in.h>
-#include <poll.h>
 #include <sys/socket.h>
 
 #include "common/error.hpp"
 #include "common/numbers.hpp"
-#include "real/store/wire.hpp"
 #include "real/system/posix.hpp"
 
 namespace ringside {
 namespace {
 
-using namespace tcp_store;
-
-using Clock = std::chrono::steady_clock;
-
-constexpr int kPollMilliseconds = 20;
-/// For so long those who are still connected hear what was said last.
 constexpr std::chrono::seconds kLastWord{1};
-/// A request is an address for each rank at most. Who says more without an end is no rank.
-constexpr std::size_t kLongestRequest = 1U << 24U;
-
-/// Takes a request apart, as far as it is there.
-class Reader {
- public:
-  explicit Reader(std::string_view text) : rest_(text) {}
-
-  template <typename Number>
-  Number number() {
-    Number number{};
-    const std::string_view bytes = take(sizeof(number));
-    std::memcpy(&number, bytes.data(), bytes.size());
-    return number;
-  }
-  std::string text() { return std::string(take(number<std::uint64_t>())); }
-  std::string_view rest() const { return rest_; }
-  bool whole() const { return whole_; }
-
- private:
-  std::string_view take(std::uint64_t size) {
-    whole_ = whole_ && size <= rest_.size();
-    const std::string_view taken = whole_ ? rest_.substr(0, size) : std::string_view();
-    rest_.remove_prefix(taken.size());
-    return taken;
-  }
-
-  std::string_view rest_;
-  bool whole_ = true;
-};
 
 FileDescriptor listen_at(int port) {
-  // IPv4 addresses are heard, too. Where the kernel has no IPv6, these alone.
-  FileDescriptor listener(::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  const bool six = listener.open();
-  if (!six) {
-    listener = FileDescriptor(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  // IPv4 comes, too. Where the kernel has no IPv6, it comes alone.
+  FileDescriptor listener(::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in6 place{};  // Any address; IPv4 has its port at the same place.
+  place.sin6_family = listener.open() ? AF_INET6 : AF_INET;
+  place.sin6_port = htons(static_cast<std::uint16_t>(port));
+  if (!listener.open()) {
+    listener = FileDescriptor(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   }
   const int yes = 1;
   const int no = 0;
   ::setsockopt(listener.number(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
   ::setsockopt(listener.number(), IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof(no));
-  const std::uint16_t number = htons(static_cast<std::uint16_t>(port));
-  sockaddr_in6 place6{};  // Of all addresses.
-  place6.sin6_family = AF_INET6;
-  place6.sin6_port = number;
-  sockaddr_in place4{};
-  place4.sin_family = AF_INET;
-  place4.sin_port = number;
-  const auto* place =
-      six ? reinterpret_cast<const sockaddr*>(&place6) : reinterpret_cast<const sockaddr*>(&place4);
-  if (::bind(listener.number(), place, six ? sizeof(place6) : sizeof(place4)) != 0 ||
+  if (::bind(listener.number(), reinterpret_cast<const sockaddr*>(&place), sizeof(place)) != 0 ||
       ::listen(listener.number(), SOMAXCONN) != 0) {
     throw Error(ErrorKind::environment,
                 fmt::format("rank 0 cannot listen at MASTER_PORT={}, where the others come to: {}; choose a "
@@ -92,138 +43,99 @@ FileDescriptor listen_at(int port) {
 
 }  // namespace
 
-TcpStoreServer::TcpStoreServer(int port)
-    : listener_(listen_at(port)), serving_([this](const std::stop_token& stop) { serve(stop); }) {}
-
-void TcpStoreServer::serve(const std::stop_token& stop) {
-  std::optional<Clock::time_point> end;
-  while (!end || (!clients_.empty() && Clock::now() < *end)) {
-    if (!end && stop.stop_requested()) {
-      end = Clock::now() + kLastWord;
-    }
-    std::vector<pollfd> watched{{.fd = listener_.number(), .events = POLLIN, .revents = 0}};
-    for (const Client& client : clients_) {
-      const auto events = static_cast<short>(client.answers.empty() ? POLLIN : POLLIN | POLLOUT);
-      watched.push_back({.fd = client.connection.number(), .events = events, .revents = 0});
-    }
-    if (::poll(watched.data(), watched.size(), kPollMilliseconds) <= 0) {
-      continue;
-    }
-    for (std::size_t i = 0; i < clients_.size(); ++i) {
-      if (watched[i + 1].revents != 0 && !hear(clients_[i])) {
-        clients_[i].connection.close();
+TcpStoreServer::TcpStoreServer(int port) : listener_(listen_at(port)) {
+  threads_.emplace_back([this](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      FileDescriptor guest(::accept4(listener_.number(), nullptr, nullptr, SOCK_CLOEXEC));
+      const std::lock_guard lock(mutex_);
+      if (guest.open() && !stop.stop_requested()) {
+        StoreStream& client = clients_.emplace_back(std::move(guest));
+        ++num_served_;
+        try {
+          threads_.emplace_back([this, &client](const std::stop_token& end) { serve(client, end); });
+        } catch (const std::system_error&) {  // No thread can be had: it is hung up on.
+          --num_served_;
+          clients_.pop_back();
+        }
       }
     }
-    // What one has set another may wait for.
-    for (Client& client : clients_) {
-      if (client.connection.open() && !answer(client)) {
-        client.connection.close();
-      }
-    }
-    std::erase_if(clients_, [](const Client& client) { return !client.connection.open(); });
-    if (watched[0].revents != 0) {
-      if (FileDescriptor guest(::accept4(listener_.number(), nullptr, nullptr, SOCK_CLOEXEC)); guest.open()) {
-        clients_.push_back({.connection = std::move(guest)});
-      }
-    }
-  }
+  });
 }
 
-bool TcpStoreServer::hear(Client& client) {
-  std::array<char, 1U << 16U> bytes;
-  const ssize_t size = ::recv(client.connection.number(), bytes.data(), bytes.size(), MSG_DONTWAIT);
-  if (size > 0) {
-    client.said.append(bytes.data(), static_cast<std::size_t>(size));
+TcpStoreServer::~TcpStoreServer() {
+  {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, kLastWord, [this] { return num_served_ == 0; });
+    for (std::jthread& thread : threads_) {
+      thread.request_stop();
+    }
+    ::shutdown(listener_.number(), SHUT_RDWR);
+    for (const StoreStream& client : clients_) {
+      ::shutdown(client.number(), SHUT_RDWR);
+    }
   }
-  return size > 0 ? client.said.size() < kLongestRequest : size < 0 && (errno == EAGAIN || errno == EINTR);
+  threads_.clear();
 }
 
-bool TcpStoreServer::answer(Client& client) {
+void TcpStoreServer::serve(StoreStream& client, const std::stop_token& stop) {
+  try {
+    answer(client, stop);
+  } catch (const Error&) {  // It has gone.
+  }
+  const std::lock_guard lock(mutex_);
+  client = StoreStream();
+  --num_served_;
+  changed_.notify_all();
+}
+
+/// Until it speaks no TCPStore's protocol.
+void TcpStoreServer::answer(StoreStream& client, const std::stop_token& stop) {
+  if (client.receive_number<StoreRequest>() != StoreRequest::validate ||
+      client.receive_number<std::uint32_t>() != kStoreMagic) {
+    return;
+  }
   while (true) {
-    const bool waits = !client.awaited.empty();
-    if (waits && !std::all_of(client.awaited.begin(), client.awaited.end(),
-                              [&](const std::string& key) { return values_.contains(key); })) {
-      break;
+    std::string said;
+    const auto request = client.receive_number<StoreRequest>();
+    if (request == StoreRequest::wait) {
+      std::vector<std::string> keys;
+      for (auto left = client.receive_number<std::uint64_t>(); left > 0; --left) {
+        keys.push_back(client.receive_text());
+      }
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, stop, [&] {
+        return std::all_of(keys.begin(), keys.end(),
+                           [this](const std::string& key) { return values_.contains(key); });
+      });
+      append(said, kStoreReady);
+    } else if (request == StoreRequest::num_keys) {
+      const std::lock_guard lock(mutex_);
+      append(said, static_cast<std::int64_t>(values_.size()));
+    } else if (request == StoreRequest::get) {
+      const std::string key = client.receive_text();
+      const std::lock_guard lock(mutex_);
+      append_text(said, values_[key]);
+    } else if (request == StoreRequest::set || request == StoreRequest::add) {
+      const std::string key = client.receive_text();
+      const bool adds = request == StoreRequest::add;
+      const std::string value = adds ? "" : client.receive_text();
+      const std::int64_t number = adds ? client.receive_number<std::int64_t>() : 0;
+      const std::lock_guard lock(mutex_);
+      std::string& place = values_[key];
+      if (adds) {
+        const auto before = static_cast<std::uint64_t>(parse_number<std::int64_t>(place).value_or(0));
+        const auto sum = static_cast<std::int64_t>(before + static_cast<std::uint64_t>(number));
+        append(said, sum);
+        place = std::to_string(sum);
+      } else {
+        place = value;
+      }
+      changed_.notify_all();
+    } else {
+      return;
     }
-    if (waits) {
-      client.awaited.clear();
-      put(client.answers, kReady);
-    }
-    const std::size_t before = client.said.size();
-    if (!answer_next(client)) {
-      return false;
-    }
-    if (client.said.size() == before) {
-      break;
-    }
+    client.send(said);
   }
-  if (client.answers.empty()) {
-    return true;
-  }
-  const ssize_t sent = ::send(client.connection.number(), client.answers.data(), client.answers.size(),
-                              MSG_DONTWAIT | MSG_NOSIGNAL);
-  client.answers.erase(0, static_cast<std::size_t>(std::max<ssize_t>(sent, 0)));
-  return sent >= 0 || errno == EAGAIN || errno == EINTR;
-}
-
-/// Answers the first request if it is whole. False for what is none.
-bool TcpStoreServer::answer_next(Client& client) {
-  Reader reader(client.said);
-  const auto request = reader.number<Request>();
-  if (!reader.whole()) {
-    return true;
-  }
-  if (client.validated == (request == Request::validate)) {
-    return false;
-  }
-  std::string answer;
-  if (request == Request::validate) {
-    client.validated = reader.number<std::uint32_t>() == kMagic;
-    if (reader.whole() && !client.validated) {
-      return false;
-    }
-    client.validated = reader.whole();
-  } else if (request == Request::set) {
-    const std::string key = reader.text();
-    const std::string value = reader.text();
-    if (reader.whole()) {
-      values_[key] = value;
-    }
-  } else if (request == Request::get) {
-    const auto value = values_.find(reader.text());
-    if (reader.whole() && value == values_.end()) {
-      return false;
-    }
-    put_text(answer, reader.whole() ? value->second : "");
-  } else if (request == Request::add) {
-    const std::string key = reader.text();
-    const auto number = reader.number<std::int64_t>();
-    if (reader.whole()) {
-      std::string& value = values_[key];
-      const auto sum = static_cast<std::int64_t>(
-          static_cast<std::uint64_t>(parse_number<std::int64_t>(value).value_or(0)) +
-          static_cast<std::uint64_t>(number));
-      value = std::to_string(sum);
-      put(answer, sum);
-    }
-  } else if (request == Request::wait) {
-    std::vector<std::string> keys;
-    for (auto left = reader.number<std::uint64_t>(); left > 0 && reader.whole(); --left) {
-      keys.push_back(reader.text());
-    }
-    if (reader.whole()) {
-      client.awaited = std::move(keys);
-    }
-  } else if (request == Request::num_keys) {
-    put(answer, static_cast<std::int64_t>(values_.size()));
-  } else {
-    return false;
-  }
-  if (reader.whole()) {
-    client.answers += answer;
-    client.said.erase(0, client.said.size() - reader.rest().size());
-  }
-  return true;
 }
 
 }  // namespace ringside

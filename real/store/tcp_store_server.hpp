@@ -1,11 +1,14 @@
 #pragma once
 
+#include <condition_variable>
+#include <list>
 #include <map>
+#include <mutex>
 #include <string>
 #include <thread>
-#include <vector>
 
 #include "common/file_descriptor.hpp"
+#include "real/store/stream.hpp"
 
 namespace ringside {
 
@@ -14,28 +17,22 @@ class TcpStoreServer {
  public:
   /// Throws Error{environment} where the port cannot be had.
   explicit TcpStoreServer(int port);
-  ~TcpStoreServer() { serving_ = {}; }  ///< Asks the thread to stop and waits for it.
+  /// Those who are connected have a moment to hear what was set last.
+  ~TcpStoreServer();
   TcpStoreServer(const TcpStoreServer&) = delete;
   TcpStoreServer& operator=(const TcpStoreServer&) = delete;
 
  private:
-  struct Client {
-    FileDescriptor connection;
-    bool validated = false;
-    std::string said = {};                  ///< Of which not all is a whole request yet.
-    std::string answers = {};               ///< What it has not taken yet.
-    std::vector<std::string> awaited = {};  ///< It says nothing until these keys are set.
-  };
-
-  void serve(const std::stop_token& stop);
-  bool hear(Client& client);
-  bool answer(Client& client);
-  bool answer_next(Client& client);
+  void serve(StoreStream& client, const std::stop_token& stop);
+  void answer(StoreStream& client, const std::stop_token& stop);
 
   FileDescriptor listener_;
-  std::vector<Client> clients_;
-  std::map<std::string, std::string, std::less<>> values_;
-  std::jthread serving_;
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::map<std::string, std::string> values_;
+  std::list<StoreStream> clients_;
+  int num_served_ = 0;
+  std::list<std::jthread> threads_;  ///< The first lets in; then one for each client.
 };
 
 }  // namespace ringside

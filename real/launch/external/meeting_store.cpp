@@ -16,9 +16,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// As in a folder (meeting_folder.cpp): every rank but 0 greets, rank 0 answers all, old ones too, with the name
-// of this meeting, and only who has read that counts as met. When all have met, or one is found wrong, rank 0
-// says so to all.
+// As in a folder (meeting_folder.cpp): every rank but 0 greets, rank 0 answers all, old ones too, with the
+// name of this meeting, and only who has read that counts as met. When all have met, or one is found wrong,
+// rank 0 says so to all.
 constexpr std::chrono::milliseconds kBetweenLooks{5};
 
 TcpStorePlace place_of_environment() {
@@ -43,7 +43,7 @@ std::string fault_of(Rank rank, std::int64_t others, int num_ranks) {
                    rank, others, num_ranks);
 }
 
-/// What is wrong with a rank, once all have come.
+/// None once all have come.
 std::optional<Error> fault_of_any(TcpStore& store, const StoreMeeting& meeting, const std::string& name) {
   const Clock::time_point end = Clock::now() + meeting.timeout;
   const std::string greetings = meeting.group + "/greetings";

@@ -1,0 +1,204 @@
+// Where ranks of torchrun meet: our server, and PyTorch's own where it is installed.
+
+#include "real/store/tcp_store.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <future>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include "common/error.hpp"
+#include "common/file_descriptor.hpp"
+#include "real/launch/external/meeting_store.hpp"
+#include "real/store/tcp_store_server.hpp"
+#if RINGSIDE_HAS_TORCH
+#include <torch/csrc/distributed/c10d/TCPStore.hpp>
+#endif
+
+namespace ringside {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+
+/// A socket that listens at a port that was free, or, if closed, the number of one.
+std::pair<FileDescriptor, int> free_port() {
+  FileDescriptor listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in place{};
+  place.sin_family = AF_INET;
+  place.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof(place);
+  EXPECT_EQ(::bind(listener.number(), reinterpret_cast<const sockaddr*>(&place), size), 0);
+  EXPECT_EQ(::listen(listener.number(), SOMAXCONN), 0);
+  EXPECT_EQ(::getsockname(listener.number(), reinterpret_cast<sockaddr*>(&place), &size), 0);
+  return {std::move(listener), ntohs(place.sin_port)};
+}
+
+/// What kind of error, and what it says; none where none is thrown.
+template <typename Call>
+std::optional<Error> error_of(const Call& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error;
+  }
+  return std::nullopt;
+}
+
+void expect_a_store(int port) {
+  const TcpStorePlace place = {.host = "127.0.0.1", .port = port};
+  TcpStore one(place, 20s);
+  TcpStore other(place, 20s);
+  const std::string value("\0a value\n", 9);
+  auto waiting = std::async(std::launch::async, [&] { return other.get("key"); });
+  EXPECT_EQ(waiting.wait_for(50ms), std::future_status::timeout);
+  one.set("key", value);
+  EXPECT_EQ(waiting.get(), value);
+  one.set("key", std::string(100'000, 'x'));
+  EXPECT_EQ(one.get("key"), std::string(100'000, 'x'));
+  EXPECT_EQ(other.add("sum", 3), 3);
+  EXPECT_EQ(one.add("sum", -1), 2);
+  EXPECT_EQ(other.add("sum", 0), 2);
+  EXPECT_EQ(one.get("sum"), "2");
+  TcpStore hasty(place, 200ms);
+  const std::optional<Error> late = error_of([&] { hasty.wait("never"); });
+  ASSERT_TRUE(late);
+  EXPECT_EQ(late->kind(), ErrorKind::peer_lost);
+  EXPECT_THAT(late->what(), HasSubstr("did not meet within 200 ms at 127.0.0.1:"));
+}
+
+TEST(TcpStore, IsServed) {
+  const int port = free_port().second;
+  const TcpStoreServer server(port);
+  expect_a_store(port);
+  const std::optional<Error> taken = error_of([&] { const TcpStoreServer second(port); });
+  ASSERT_TRUE(taken);
+  EXPECT_THAT(taken->what(), HasSubstr("choose a port that is free"));
+}
+
+#if RINGSIDE_HAS_TORCH
+TEST(TcpStore, IsPytorchs) {
+  const c10d::TCPStoreOptions options = {.port = 0, .isServer = true, .waitWorkers = false};
+  c10d::TCPStore server("127.0.0.1", options);
+  expect_a_store(server.getPort());
+  EXPECT_EQ(server.add("still there", 7), 7);
+}
+#endif
+
+TEST(TcpStore, WhoeverIsNoneIsSaidToBeNone) {
+  auto [listener, port] = free_port();
+  const TcpStorePlace place = {.host = "127.0.0.1", .port = port};
+  const std::optional<Error> silent = error_of([&] { TcpStore store(place, 200ms); });
+  ASSERT_TRUE(silent);
+  EXPECT_EQ(silent->kind(), ErrorKind::environment);
+  EXPECT_THAT(silent->what(), HasSubstr("is no TCPStore"));
+  listener.close();
+  const std::optional<Error> nobody = error_of([&] { TcpStore store(place, 200ms); });
+  ASSERT_TRUE(nobody);
+  EXPECT_EQ(nobody->kind(), ErrorKind::peer_lost);
+  EXPECT_THAT(nobody->what(), HasSubstr("Connection refused"));
+}
+
+TEST(TcpStore, StrangersDoNotStopTheServer) {
+  const int port = free_port().second;
+  const TcpStoreServer server(port);
+  std::vector<FileDescriptor> strangers;
+  for (const std::string& words :
+       {std::string(), std::string("GET / HTTP/1.0\r\n\r\n"), std::string(4096, '\0'),
+        std::string("\0\xCE\xF7\x85\x3C\x01\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF", 14),
+        std::string("\0\xCE\xF7\x85\x3C\x63", 6)}) {
+    FileDescriptor& stranger = strangers.emplace_back(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_in place{};
+    place.sin_family = AF_INET;
+    place.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    place.sin_port = htons(static_cast<std::uint16_t>(port));
+    ASSERT_EQ(::connect(stranger.number(), reinterpret_cast<const sockaddr*>(&place), sizeof(place)), 0);
+    ASSERT_EQ(::send(stranger.number(), words.data(), words.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(words.size()));
+  }
+  expect_a_store(port);
+}
+
+/// MASTER_ADDR and MASTER_PORT as long as it lives.
+class Environment {
+ public:
+  explicit Environment(int port) {
+    ::setenv("MASTER_ADDR", "127.0.0.1", 1);
+    ::setenv("MASTER_PORT", std::to_string(port).c_str(), 1);
+  }
+  ~Environment() {
+    ::unsetenv("MASTER_ADDR");
+    ::unsetenv("MASTER_PORT");
+  }
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+};
+
+/// The names on which ranks agree, or what each of them says instead.
+std::vector<std::string> agreed(const std::vector<std::pair<Rank, int>>& ranks) {
+  std::vector<std::future<std::string>> meeting;
+  for (const auto& [rank, num_ranks] : ranks) {
+    meeting.push_back(std::async(std::launch::async, [rank = rank, num_ranks = num_ranks] {
+      try {
+        return agree_on_name({.group = "test", .rank = rank, .num_ranks = num_ranks, .timeout = 2s});
+      } catch (const Error& error) {
+        return std::string(error.what());
+      }
+    }));
+  }
+  std::vector<std::string> names;
+  for (std::future<std::string>& one : meeting) {
+    names.push_back(one.get());
+  }
+  return names;
+}
+
+TEST(MeetingStore, EveryMeetingHasANameThatAllKnow) {
+  const int port = free_port().second;
+  const Environment environment(port);
+  const std::unique_ptr<TcpStoreServer> server = serve_store({.group = "test", .num_ranks = 3});
+  ASSERT_NE(server, nullptr);
+  // What a rank has left that was killed before the others came.
+  EXPECT_THAT(agreed({{1, 3}}), ::testing::ElementsAre(HasSubstr("did not meet within")));
+  const std::vector<std::string> first = agreed({{2, 3}, {0, 3}, {1, 3}});
+  const std::vector<std::string> second = agreed({{0, 3}, {1, 3}, {2, 3}});
+  EXPECT_THAT(first, ::testing::Each(first[0]));
+  EXPECT_THAT(second, ::testing::Each(second[0]));
+  EXPECT_THAT(first[0], HasSubstr("test/"));
+  EXPECT_NE(first[0], second[0]);
+}
+
+TEST(MeetingStore, AllHearWhatIsWrongWithOne) {
+  const int port = free_port().second;
+  const Environment environment(port);
+  const std::unique_ptr<TcpStoreServer> server = serve_store({.group = "test", .num_ranks = 3});
+  EXPECT_THAT(agreed({{0, 3}, {1, 4}, {2, 3}}),
+              ::testing::Each(HasSubstr("rank 1 was told of 4 ranks, and rank 0 of 3")));
+  EXPECT_THAT(agreed({{0, 3}, {1, 3}}), ::testing::Each(HasSubstr("rank 0 did not meet rank 2 within 2")));
+  EXPECT_THAT(agreed({{0, 2}, {1, 2}, {5, 6}})[2], HasSubstr("rank 5 was told of 6 ranks"));
+}
+
+TEST(MeetingStore, APlaceThatIsNoneIsRefused) {
+  for (const std::string port : {"", "x", "0", "-1", "70000", "29500 "}) {
+    const Environment environment(1);
+    ::setenv("MASTER_PORT", port.c_str(), 1);
+    const std::optional<Error> error = error_of([] { static_cast<void>(tcp_store_place()); });
+    ASSERT_TRUE(error) << port;
+    EXPECT_EQ(error->kind(), ErrorKind::bad_input);
+    EXPECT_THAT(error->what(), HasSubstr("MASTER_PORT=" + port + ", which is no port"));
+  }
+  EXPECT_FALSE(tcp_store_place());
+}
+
+}  // namespace
+}  // namespace ringside
