@@ -74,6 +74,7 @@ void run(const CLI::App& command, MeasureFlags& flags, const CommonOptions& comm
   if (flags.live && external_rank()) {
     throw Error(ErrorKind::bad_input, "--live has no effect on ranks that mpirun, srun or torchrun started");
   }
+  request.launch.ranks.remark = [&](const std::string& sentence) { progress.note(sentence); };
   std::optional<LivePage> live;
   if (flags.live) {
     live.emplace(request.scenario.name);

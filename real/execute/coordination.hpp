@@ -16,6 +16,8 @@ class Coordination {
   Coordination(const Coordination&) = delete;  // The barrier's transfers point into it.
   Coordination& operator=(const Coordination&) = delete;
 
+  Rank rank() const { return transport_.rank(); }
+
   /// Leaves no rank before all have come.
   void barrier();
 

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -25,6 +26,8 @@ struct LaunchOptions {
   /// than usual (results/measurement.hpp, MachineTuning). Without it nothing of the machine is changed, and
   /// long messages are sent whole: segments are made for ranks whose cores are known.
   bool tune_machine = true;
+  /// What a reader should know of the machines that another launcher has chosen; called at rank 0, once.
+  std::function<void(const std::string& sentence)> remark = {};
   /// What to start as `<program> rank …`; none = this program.
   std::optional<std::filesystem::path> program = {};
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <climits>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -9,6 +10,7 @@
 #include <memory>
 #include <span>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -19,6 +21,7 @@
 #include "real/backend/backends.hpp"
 #include "real/launch/external/meeting_folder.hpp"
 #include "real/launch/external/meeting_store.hpp"
+#include "real/launch/external/preflight.hpp"
 #include "real/launch/rank_tuning.hpp"
 #include "real/launch/ranks.hpp"
 #include "real/store/tcp_store.hpp"
@@ -65,26 +68,9 @@ std::optional<int> first_number(const char* variable) {
   return text == nullptr ? std::nullopt : parse_number<int>(std::string(text, std::strcspn(text, "(,")));
 }
 
-/// Names of the ranks' hosts, by rank, as far as their first letters go.
-std::vector<std::string> hosts_of(Coordination& coordination, Rank rank, int num_ranks) {
-  constexpr std::size_t kLetters = 24;
-  std::array<char, kLetters + 1> own = {};
-  if (::gethostname(own.data(), own.size()) != 0) {
-    own = {};
-  }
-  // Each rank fills its own part; what ranks can agree on is the largest of numbers.
-  std::vector<double> letters(at(num_ranks) * kLetters);
-  for (std::size_t i = 0; i < kLetters; ++i) {
-    letters[at(rank) * kLetters + i] = static_cast<unsigned char>(own.at(i));
-  }
-  letters = coordination.maximum(letters);
-  std::vector<std::string> hosts(at(num_ranks));
-  for (std::size_t i = 0; i < letters.size(); ++i) {
-    if (letters[i] > 0) {
-      hosts[i / kLetters] += static_cast<char>(letters[i]);
-    }
-  }
-  return hosts;
+std::string host_name() {
+  std::array<char, HOST_NAME_MAX + 1> name = {};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
 }
 
 class ExternalRanks final : public Ranks {
@@ -141,7 +127,14 @@ class ExternalRanks final : public Ranks {
     }
     server = nullptr;
     coordination_->barrier();  // Nobody starts another group before this one's directory and server are gone.
-    hosts_ = hosts_of(*coordination_, external.rank, external.num_ranks);
+    hosts_ = texts_of_ranks(*coordination_, host_name(), external.num_ranks);
+    if (static bool looked = false; !std::exchange(looked, true)) {
+      for (const std::string& remark : preflight(*coordination_, hosts_, options.interface)) {
+        if (external.rank == 0 && options.remark) {
+          options.remark(remark);
+        }
+      }
+    }
     if (options.tune_machine) {
       // Who has placed the ranks has bound them, too, where that was wanted.
       RankTuning().tune(*coordination_, backend_);

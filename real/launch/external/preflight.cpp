@@ -1,0 +1,104 @@
+#include "real/launch/external/preflight.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <fstream>
+#include <set>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "common/numbers.hpp"
+
+namespace ringside {
+namespace {
+
+/// More than ranks are apart when they leave a barrier.
+constexpr double kSameTime = 1;
+
+template <typename Value>
+std::optional<Value> value_in(const std::filesystem::path& file) {
+  std::ifstream stream(file);
+  Value value{};
+  return stream >> value ? std::optional(value) : std::nullopt;
+}
+
+/// In Mb/s; none for one without a cable.
+double speed_of(const std::filesystem::path& interface) {
+  return std::max(0.0, value_in<double>(interface / "speed").value_or(0));
+}
+
+}  // namespace
+
+std::vector<std::string> texts_of_ranks(Coordination& coordination, const std::string& own, int num_ranks) {
+  constexpr std::size_t kLetters = 64;
+  // Each rank fills its own part; what ranks can agree on is the largest of numbers.
+  std::vector<double> letters(at(num_ranks) * kLetters);
+  const std::size_t first = at(coordination.rank()) * kLetters;
+  for (std::size_t i = 0; i < std::min(own.size(), kLetters); ++i) {
+    letters[first + i] = static_cast<unsigned char>(own[i]);
+  }
+  letters = coordination.maximum(letters);
+  std::vector<std::string> texts(at(num_ranks));
+  for (std::size_t i = 0; i < letters.size(); ++i) {
+    if (letters[i] > 0) {
+      texts[i / kLetters] += static_cast<char>(letters[i]);
+    }
+  }
+  return texts;
+}
+
+std::string idle_interfaces(const std::string& used, const std::filesystem::path& net) {
+  int count = 0;
+  double all = 0;
+  std::error_code error;
+  for (const auto& interface : std::filesystem::directory_iterator(net, error)) {
+    // Bridges and the like have no device of their own.
+    if (std::filesystem::exists(interface.path() / "device", error) &&
+        value_in<std::string>(interface.path() / "operstate") == "up") {
+      ++count;
+      all += speed_of(interface);
+    }
+  }
+  const double own = speed_of(net / used);
+  return own > 0 && own * 2 <= all
+             ? fmt::format("{} of {} interfaces, {} of {} Gb/s", used, count, own / 1e3, all / 1e3)
+             : "";
+}
+
+std::vector<std::string> clock_remarks(std::span<const std::string> hosts, std::span<const double> seconds) {
+  std::vector<std::string> remarks;
+  std::set<std::string> seen = {hosts[0]};
+  for (std::size_t rank = 1; rank < hosts.size(); ++rank) {
+    const double ahead = seconds[rank] - seconds[0];
+    if (seen.insert(hosts[rank]).second && std::abs(ahead) > kSameTime) {
+      remarks.push_back(
+          fmt::format("The clock of {} is {:.1f} s {} that of {}: so are the times in its logs.", hosts[rank],
+                      std::abs(ahead), ahead > 0 ? "ahead of" : "behind", hosts[0]));
+    }
+  }
+  return remarks;
+}
+
+std::vector<std::string> preflight(Coordination& coordination, std::span<const std::string> hosts,
+                                   const std::optional<std::string>& interface) {
+  if (std::all_of(hosts.begin(), hosts.end(), [&](const std::string& host) { return host == hosts[0]; })) {
+    return {};
+  }
+  coordination.barrier();
+  const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();
+  std::vector<std::string> remarks = clock_remarks(hosts, coordination.all_values(now.count()));
+  const std::vector<std::string> idle = texts_of_ranks(
+      coordination, interface ? idle_interfaces(*interface) : "", static_cast<int>(hosts.size()));
+  std::set<std::string> seen;
+  for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
+    if (seen.insert(hosts[rank]).second && !idle[rank].empty()) {
+      remarks.push_back(fmt::format("Ranks of {} use {}.", hosts[rank], idle[rank]));
+    }
+  }
+  return remarks;
+}
+
+}  // namespace ringside

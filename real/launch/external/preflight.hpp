@@ -1,0 +1,28 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "real/execute/coordination.hpp"
+
+/// What ranks on several machines look at before anything is measured.
+namespace ringside {
+
+/// What each rank says, by rank, as far as its first letters go; the same at every rank.
+std::vector<std::string> texts_of_ranks(Coordination& coordination, const std::string& own, int num_ranks);
+
+/// Which interfaces of this machine are idle: "eth0 of 2 interfaces, 10 of 110 Gb/s". Empty where more than half of
+/// what is up here is used, or the system does not tell. `net` is the kernel's list, elsewhere in tests.
+std::string idle_interfaces(const std::string& used, const std::filesystem::path& net = "/sys/class/net");
+
+/// A sentence for each machine whose clock is off from rank 0's by more than a second.
+std::vector<std::string> clock_remarks(std::span<const std::string> hosts, std::span<const double> seconds);
+
+/// Called by all ranks at once. Sentences for a person, the same at every rank; none where all is well.
+std::vector<std::string> preflight(Coordination& coordination, std::span<const std::string> hosts,
+                                   const std::optional<std::string>& interface);
+
+}  // namespace ringside

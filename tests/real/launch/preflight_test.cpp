@@ -1,0 +1,67 @@
+#include "real/launch/external/preflight.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "real/backend/threads/transport.hpp"
+#include "real/system/posix.hpp"
+
+namespace ringside {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+TEST(Preflight, ClocksThatAreApartAreNamedOncePerMachine) {
+  const std::vector<std::string> hosts = {"a", "a", "b", "b", "c", "d"};
+  EXPECT_THAT(clock_remarks(hosts, std::vector{100.0, 100.1, 103.25, 103.2, 99.5, 98.0}),
+              ElementsAre("The clock of b is 3.2 s ahead of that of a: so are the times in its logs.",
+                          "The clock of d is 2.0 s behind that of a: so are the times in its logs."));
+  EXPECT_THAT(clock_remarks(hosts, std::vector{100.0, 100.0, 100.9, 99.1, 100.0, 100.5}), IsEmpty());
+}
+
+/// A folder like the kernel's /sys/class/net, with interfaces that this machine has not.
+class FakeInterfaces {
+ public:
+  void add(const std::string& name, const std::string& speed, const std::string& state, bool device) const {
+    std::filesystem::create_directories(net.path() / name / (device ? "device" : "."));
+    std::ofstream(net.path() / name / "speed") << speed << "\n";
+    std::ofstream(net.path() / name / "operstate") << state << "\n";
+  }
+  TemporaryDirectory net = {};
+};
+
+TEST(Preflight, InterfacesThatAreIdleAreCounted) {
+  const FakeInterfaces fake;
+  fake.add("eth0", "10000", "up", true);
+  EXPECT_EQ(idle_interfaces("eth0", fake.net.path()), "");
+  fake.add("bridge", "10000", "up", false);
+  fake.add("eth1", "1000", "up", true);
+  fake.add("eth2", "-1", "down", true);
+  EXPECT_EQ(idle_interfaces("eth0", fake.net.path()), "");
+  EXPECT_EQ(idle_interfaces("eth1", fake.net.path()), "eth1 of 2 interfaces, 1 of 11 Gb/s");
+  fake.add("ib0", "100000", "up", true);
+  EXPECT_EQ(idle_interfaces("eth0", fake.net.path()), "eth0 of 3 interfaces, 10 of 111 Gb/s");
+  EXPECT_EQ(idle_interfaces("ib0", fake.net.path()), "");
+  EXPECT_EQ(idle_interfaces("eth2", fake.net.path()), "") << "nobody knows its speed";
+  EXPECT_EQ(idle_interfaces("none", fake.net.path()), "");
+  EXPECT_EQ(idle_interfaces("eth0", fake.net.path() / "nowhere"), "");
+}
+
+TEST(Preflight, EveryRankKnowsWhatEachSays) {
+  const std::vector<std::string> said = {"", "node-17.example.org", std::string(100, 'x')};
+  run_as_threads(3, std::chrono::seconds(60), [&](std::unique_ptr<Transport> transport) {
+    Coordination coordination(*transport);
+    EXPECT_THAT(texts_of_ranks(coordination, said.at(static_cast<std::size_t>(transport->rank())), 3),
+                ElementsAre("", "node-17.example.org", std::string(64, 'x')));
+    EXPECT_THAT(preflight(coordination, std::vector<std::string>{"a", "b", "b"}, "lo"), IsEmpty());
+  });
+}
+
+}  // namespace
+}  // namespace ringside
