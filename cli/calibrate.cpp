@@ -142,8 +142,9 @@ void draw_pairs(const Machine& machine, const std::filesystem::path& file, const
        matrix_of(pairs, [](const PairPoint& pair) { return pair.both_ways.value / 1e9; }));
 }
 
-void run(const study::CalibrateRequest& request, bool no_charts, const CommonOptions& common) {
+void run(study::CalibrateRequest request, bool no_charts, const CommonOptions& common) {
   Progress progress(common.quiet);
+  request.launch.ranks.remark = [&](const std::string& sentence) { progress.note(sentence); };
   const std::optional<study::Calibration> calibration =
       study::calibrate(request, common, progress.observer());
   if (!calibration) {

@@ -11,7 +11,8 @@
 
 namespace ringside {
 
-/// What a TCPStore is asked, since PyTorch 2.1; before, there was no `validate`, and all others were less by one.
+/// What a TCPStore is asked, since PyTorch 2.1; before, there was no `validate`, and all others were less by
+/// one.
 enum class StoreRequest : std::uint8_t { validate = 0, set = 1, get = 3, add = 4, wait = 6, num_keys = 7 };
 inline constexpr std::uint32_t kStoreMagic =
     0x3C85F7CE;                                 ///< Follows `validate`, with which a connection begins.

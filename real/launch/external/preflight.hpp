@@ -14,8 +14,8 @@ namespace ringside {
 /// What each rank says, by rank, as far as its first letters go; the same at every rank.
 std::vector<std::string> texts_of_ranks(Coordination& coordination, const std::string& own, int num_ranks);
 
-/// Which interfaces of this machine are idle: "eth0 of 2 interfaces, 10 of 110 Gb/s". Empty where more than half of
-/// what is up here is used, or the system does not tell. `net` is the kernel's list, elsewhere in tests.
+/// How little of this machine's interfaces is used: "eth0 of 2 interfaces, 10 of 110 Gb/s". Empty where it is
+/// more than half of what is up, or the system does not tell. `net` is the kernel's list, elsewhere in tests.
 std::string idle_interfaces(const std::string& used, const std::filesystem::path& net = "/sys/class/net");
 
 /// A sentence for each machine whose clock is off from rank 0's by more than a second.
