@@ -88,12 +88,12 @@ FamilySpeed family_speed(ModelFamily family) {
 }
 
 bool is_published(ModelFamily family, const GpuSheet& gpu) {
-  // H200: by lab/planning/training-lab, lab/docs/measurements/h200-training.md.
-  static const std::set<std::string> all = {"A10",       "A100",           "H100",     "H200",
-                                            "V100",      "RTX 3090",       "RTX 4090", "RTX 6000 Ada",
-                                            "RTX A6000", "Quadro RTX 8000"};
+  static const std::set<std::string> all = {
+      "A10", "A100", "H100", "V100", "RTX 3090", "RTX 4090", "RTX 6000 Ada", "RTX A6000", "Quadro RTX 8000"};
   const std::string chip = chip_of(gpu);
-  return all.contains(chip) || (family == ModelFamily::convolutional && chip == "P100");
+  // H200: by lab/planning/training-lab, lab/docs/measurements/h200-training.md.
+  return all.contains(chip) || (family == ModelFamily::convolutional && chip == "P100") ||
+         (family != ModelFamily::detection && chip == "H200");
 }
 
 Seconds time_of_sample(double work, double activations, Precision precision, const GpuSheet& gpu,
