@@ -135,8 +135,7 @@ double activations_of(const Workload& workload, ModelFamily family) {
 Interval<Seconds> launches_of(const Workload& workload) {
   constexpr Seconds kOfTensor{157e-6};
   const Seconds typical = static_cast<double>(workload.tensors.size()) * kOfTensor;
-  constexpr double kOneSided = 2;
-  return {.low = (1 / kOneSided) * typical, .typical = typical, .high = kOneSided * typical};
+  return {.low = 0.5 * typical, .typical = typical, .high = 2.0 * typical};
 }
 
 ComputeTime as_published(const Workload& workload, ModelFamily family, const GpuSheet& gpu) {

@@ -55,6 +55,16 @@ std::optional<TcpStorePlace> tcp_store_place() {
       .host = host, .port = *port, .served = agent != nullptr && std::string_view(agent) == "True"};
 }
 
+TcpStorePlace place_of_environment() {
+  const std::optional<TcpStorePlace> place = tcp_store_place();
+  if (!place) {
+    throw Error(ErrorKind::bad_input,
+                fmt::format("rendezvous '{}' is where MASTER_ADDR and MASTER_PORT say, and they are not set",
+                            kEnvironmentRendezvous));
+  }
+  return *place;
+}
+
 TcpStore::TcpStore(const TcpStorePlace& place, std::chrono::milliseconds timeout)
     : place_(place), timeout_(timeout) {
   const Clock::time_point end = Clock::now() + timeout;

@@ -27,6 +27,8 @@ std::string text_of(const TcpStorePlace& place);
 /// From MASTER_ADDR and MASTER_PORT; none where one of them is not set. Throws Error{bad_input} for a port
 /// that is none.
 std::optional<TcpStorePlace> tcp_store_place();
+/// The same for ranks that were told to meet there. Throws Error{bad_input} where it is not set.
+TcpStorePlace place_of_environment();
 
 /// A client of a PyTorch TCPStore, for one thread. Every wait ends after the timeout, with Error{peer_lost}.
 class TcpStore {

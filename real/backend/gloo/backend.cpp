@@ -246,9 +246,8 @@ std::unique_ptr<::gloo::rendezvous::Store> make_store(const std::string& rendezv
   if (rendezvous.starts_with(kRedis)) {
     return make_redis_store(rendezvous, rendezvous.substr(kRedis.size()));
   }
-  if (const std::optional<TcpStorePlace> place = tcp_store_place();
-      place && rendezvous == kEnvironmentRendezvous) {
-    return std::make_unique<TorchStore>(*place, timeout);
+  if (rendezvous == kEnvironmentRendezvous) {
+    return std::make_unique<TorchStore>(place_of_environment(), timeout);
   }
   throw_unknown_rendezvous(rendezvous);
 }

@@ -26,16 +26,6 @@ constexpr std::chrono::seconds kMoment{1};
 /// Each process adds to what stands of its rank this, and of how many ranks it was told.
 constexpr std::int64_t kProcess = std::int64_t{1} << 32;
 
-TcpStorePlace place_of_environment() {
-  const std::optional<TcpStorePlace> place = tcp_store_place();
-  if (!place) {
-    throw Error(ErrorKind::bad_input,
-                fmt::format("rendezvous '{}' is where MASTER_ADDR and MASTER_PORT say, and they are not set",
-                            kEnvironmentRendezvous));
-  }
-  return *place;
-}
-
 std::string presence(const std::string& name, Rank rank) { return fmt::format("{}/rank-{}", name, rank); }
 std::string verdict(const std::string& name) { return name + "/verdict"; }
 

@@ -35,6 +35,14 @@ def free_port():
         return listener.getsockname()[1]
 
 
+class NotStartedByOthers(RingsideCase):
+    def test_what_they_would_be_told_bears_on_nothing(self):
+        self.write("small.yaml", SCENARIO.format(ranks=2))
+        run = subprocess.run([PROGRAM, "measure", "small.yaml", *QUICK, "--output", "out"], cwd=self.folder, capture_output=True, text=True, check=False,
+                             env=os.environ | {"MASTER_ADDR": "nowhere", "MASTER_PORT": "none"})
+        self.assertEqual(run.returncode, 0, run.stderr)
+
+
 class UnderTorchrun(RingsideCase):
     def end(self, processes):
         """What all of them say, and how they end."""
