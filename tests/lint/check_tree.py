@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Files of at most 400 lines, folders of at most 25 files, and a page in every folder that says what belongs there.
+"""Files of at most 400 lines, folders of at most 25 files, a page in every folder that says what belongs there, and nothing
+at the top that is not listed here: what a command left lying is not of the tree.
 
 A longer file says at its top why it is one ("400 lines: …"); a fuller folder is split.
 """
@@ -15,11 +16,15 @@ CODE = {".cpp", ".hpp", ".cu", ".py"}
 MOST_LINES, MOST_FILES, TOP = 400, 25, 20
 # Folders of data, one file for each thing there is.
 DATA = ("configs/", "lab/docs/", "docs/images", "tests/scenario/broken", "tests/import/", "tests/golden", "tests/results/")
+AT_TOP = {*".ci .clang-format .clang-tidy .gitignore CHANGELOG.md CMakeLists.txt CMakePresets.json CONTRIBUTING.md LICENSE README.md SECURITY.md analysis".split(),
+          *"bench cli cmake common configs docs examples import lab plots real results ringside scenario schedule scripts sim study tests web".split()}
 
 
 def faults_of(root: pathlib.Path):
     folders = collections.defaultdict(list)
     for path in files_of(root):
+        if path.relative_to(root).parts[0] not in AT_TOP:
+            yield f"{path.relative_to(root)}: stands where nothing belongs"
         if path.is_file():
             folders[path.parent.relative_to(root).as_posix()].append(path)
     for folder, files in sorted(folders.items()):
