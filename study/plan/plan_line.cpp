@@ -228,11 +228,8 @@ std::string limits_yaml(const PlanLine& line) {
 
 /// Words between commas.
 void check_ways(const std::string& text) {
-  if (text.find_first_not_of(' ') == std::string::npos) {
-    reject_part("--shard", text, fmt::format("names no way; known: {}", fmt::join(sharding_words(), ", ")));
-  }
   std::string word;
-  std::istringstream words(text);
+  std::istringstream words(text + ' ');  // What follows the last comma counts, even if it is nothing.
   while (std::getline(words, word, ',')) {
     word.erase(std::remove(word.begin(), word.end(), ' '), word.end());
     if (word == "search") {

@@ -227,6 +227,8 @@ class Plan(RingsideCase):
         self.assert_rejected(self.line("--model", config, "--search", "--shard", "fsdp", "--gpus", "4xA100"), 2, "--shard excludes --search")
         self.assert_rejected(self.line("--model", config, "--shard", "search", "--gpus", "4xA100"), 2, "--search tries all ways")
         self.assert_rejected(self.line("--model", "llama3-8b", "--shard", "fspd", "--gpus", "4xA100"), 2, "--shard 'fspd': ", "did you mean 'fsdp'")
+        for nothing in ("", "ddp,"):
+            self.assert_rejected(self.line("--model", "llama3-8b", "--shard", nothing, "--gpus", "4xA100"), 2, f"--shard '{nothing}': unknown way to shard ''")
         self.assert_rejected(self.line("--model", "resnet34", "--shard", "fsdp", "--gpus", "4xA100"), 2, "transformer")
 
     def test_ways_to_shard_meet_a_deadline_and_a_budget_or_nothing_is_rented(self):
