@@ -126,10 +126,20 @@ void report_checks(const CheckFlags& flags, const std::vector<study::LogCheck>& 
     const auto alarms = std::count_if(checks.begin(), checks.end(),
                                       [](const study::LogCheck& one) { return one.check.alarmed(); });
     report.verdict = {fmt::format("{} of {} slow", alarms, count_of(checks.size(), "log"))};
-  } else if (!checks.empty()) {
+    const auto slow = std::find_if(checks.begin(), checks.end(),
+                                   [](const study::LogCheck& one) { return one.check.alarmed(); });
+    if (slow != checks.end()) {
+      report.next = check_next(*slow);
+      report.next.front() = fmt::format("{}: {}", slow->log, report.next.front());
+    }
+  } else if (checks.empty()) {
+    report.next = {"Published machines to compare with take NCCL. See what is missing here:",
+                   "  ringside doctor"};
+  } else {
     report.name = folder_of(checks.front());
     report.machine = checks.front().machine;
     report.points = checks.front().check.points;
+    report.next = check_next(checks.front());
   }
   as.format = OutputFormat::table;
   const Transcript said = said_by([&] {

@@ -14,6 +14,7 @@
 #include "cli/live/live_page.hpp"
 #include "cli/options.hpp"
 #include "cli/reports/html_report.hpp"
+#include "cli/reports/next_steps.hpp"
 #include "cli/reports/report.hpp"
 #include "real/launch/external/external_rank.hpp"
 #include "study/compare.hpp"
@@ -51,7 +52,8 @@ void show_written(const CLI::App& command, const MeasureFlags& flags, const Comm
                                            ? study::output_directory(common, written.header.scenario.name)
                                            : written.study.file.parent_path();
   std::for_each(written.notes.begin(), written.notes.end(), [&](const auto& note) { progress.note(note); });
-  print_points(written.study, common, flags.explain);
+  print_points(written.study, common, flags.explain,
+               next_steps(written.study, written.header, written.ended));
   if (!flags.no_charts) {
     draw_points(written.study, std::nullopt, common, progress);
   }
@@ -86,7 +88,8 @@ void run(const CLI::App& command, MeasureFlags& flags, const CommonOptions& comm
   if (!study) {
     return;  // Rank 0 of mpirun, srun or torchrun prints.
   }
-  print_points(*study, common, flags.explain);
+  print_points(*study, common, flags.explain,
+               next_steps(*study, study::run_header(common, study->scenario, std::nullopt), true));
   if (request.predicts && !flags.no_charts) {
     draw_points(*study, study::speedup_grid(*study), common, progress);
   }

@@ -13,6 +13,7 @@
 #include "cli/console.hpp"
 #include "cli/options.hpp"
 #include "cli/reports/html_report.hpp"
+#include "cli/reports/next_steps.hpp"
 #include "cli/reports/report.hpp"
 #include "cli/reports/sweep_report.hpp"
 #include "common/error.hpp"
@@ -43,8 +44,8 @@ void print_native_details(const study::NativeFindings& native) {
   print_table({{">ranks", ">size", "source", "native: NCCL's choice, and its limit"}, rows});
 }
 
-/// What NCCL takes, once for each number of ranks, where its numbers come from, and which single measurement
-/// would narrow them most. Prints nothing when there are none.
+/// What NCCL takes, once for each number of ranks, and where its numbers come from. Prints nothing when there
+/// are none.
 void print_native(const study::NativeFindings& native, bool explain) {
   if (native.points.empty()) {
     return;
@@ -73,7 +74,6 @@ void print_native(const study::NativeFindings& native, bool explain) {
                     "docs/accuracy.md says how far such predictions are off",
                     nccl_fit().systems));
   }
-  print_lines(advice_lines(native));
 }
 
 void run(const CLI::App& command, PredictFlags& flags, const CommonOptions& common) {
@@ -97,7 +97,8 @@ void run(const CLI::App& command, PredictFlags& flags, const CommonOptions& comm
   }
   const study::PointStudy study = study::predict(request, common, progress.observer());
   study::require_predictions(study);
-  print_points(study, common, flags.explain);
+  print_points(study, common, flags.explain,
+               next_steps(study, study::run_header(common, study.scenario, std::nullopt), true));
   if (flags.explain && common.format == OutputFormat::table) {
     print_lines(class_sentences(study.points));
   }

@@ -109,6 +109,8 @@ WrittenStudy read_study(const std::filesystem::path& file, bool fitted) {
   study.conclusions = conclude(study.points, fitted);
   say_what_disturbed(study);
   study.native = native_findings(study.points, study.machine);
+  // A run ends with its verdicts.
+  written.ended = !study.conclusions.pair || text.find(R"({"record":"verdict")") != std::string::npos;
   return written;
 }
 

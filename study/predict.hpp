@@ -46,6 +46,7 @@ struct WrittenStudy {
   PointStudy study;
   std::string records = {};
   std::vector<std::string> notes = {};  ///< As in Results.
+  bool ended = true;                    ///< Whether the run got to its end.
 };
 
 /// Reads results.jsonl, predictions.jsonl or a report.html, and draws the conclusions anew. Throws

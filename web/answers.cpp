@@ -210,8 +210,14 @@ ordered_json plan(const json& question) {
       notes.push_back(fmt::format("{}: {}", offer.name, assumption));
     }
   }
+  Lines sentences;
+  if (computes(ranked.plan.workload)) {
+    sentences = verdict(ranked);
+    const Lines next = next_steps(ranked);
+    sentences.insert(sentences.end(), next.begin(), next.end());
+  }
   ordered_json answer = {{"about", workload_sentence(ranked.plan)},
-                         {"sentences", computes(ranked.plan.workload) ? verdict(ranked) : Lines()},
+                         {"sentences", sentences},
                          {"table", table_json(cli::plan_table(study, kMostOffers))},
                          {"notes", notes},
                          {"yaml", written.yaml}};

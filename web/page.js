@@ -113,6 +113,11 @@
     for (const [name, value] of Object.entries(state)) {
       const control = form.elements[name];
       if (control && control.value !== value) control.value = name === 'yaml' ? yaml() : value;
+      // A link may say what there is no choice of: a scenario about the machine that it runs on, a misspelt name. It is shown as it is.
+      if (control && control.options && control.value !== value) {
+        make('option', control, value).value = value;
+        control.value = value;
+      }
     }
     if (isYaml()) form.yaml.value = yaml();
     const chosen = state.algorithms.split(',');

@@ -195,13 +195,8 @@ std::vector<std::string> verdict_in_buckets(const Ranked& ranked) {
     }
     return lines;
   }
-  std::vector<std::string> lines = {
-      fmt::format("A tie between {}: their 90 % intervals overlap. Best guess: {}, {}{}", tied_names(ranked),
-                  name, place, besides)};
-  if (ranked.breaker) {
-    lines.push_back(breaker_sentence(ranked));
-  }
-  return lines;
+  return {fmt::format("A tie between {}: their 90 % intervals overlap. Best guess: {}, {}{}",
+                      tied_names(ranked), name, place, besides)};
 }
 
 // --- A model that is spread --------------------------------------------------------------------------------
@@ -219,7 +214,6 @@ std::string cost_after_comma(const PlannedStep& step) {
 std::vector<std::string> verdict_of_layouts(const Ranked& ranked) {
   const std::size_t best = *ranked.recommended;
   const PlannedStep& step = ranked.candidates[best].step;
-  const Offer& offer = ranked.offer_of(best);
   const std::string takes =
       fmt::format("{} for {}{}", long_time(run_seconds(step)),
                   step.run ? run_words(ranked.plan.workload) : "a billion tokens", cost_after_comma(step));
@@ -231,11 +225,6 @@ std::vector<std::string> verdict_of_layouts(const Ranked& ranked) {
     lines.push_back(fmt::format(
         "A tie between {}: their 90 % intervals overlap. {}: {}, {}.", tied_names(ranked),
         ranked.better.empty() ? "Best guess" : "Best by published speeds", named(ranked, best), takes));
-    lines.push_back(fmt::format(
-        "Measure this next: one step on one GPU (--known '{}: N samples/s'){}.", gpu_of(offer, "GPU"),
-        offer.per_hour ? fmt::format("; an hour of the offer costs {}",
-                                     whole_amount_text(offer.per_hour->amount, offer.per_hour->currency))
-                       : ""));
   }
   if (!ranked.better.empty()) {
     const std::size_t index = ranked.better.front();
@@ -258,7 +247,29 @@ std::vector<std::string> verdict_of_layouts(const Ranked& ranked) {
   return lines;
 }
 
+/// The same for a model that is spread.
+std::string step_sentence(const Offer& offer) {
+  return fmt::format(
+      "Measure this next: one step on one GPU (--known '{}: N samples/s'){}.", gpu_of(offer, "GPU"),
+      offer.per_hour ? fmt::format("; an hour of the offer costs {}",
+                                   whole_amount_text(offer.per_hour->amount, offer.per_hour->currency))
+                     : "");
+}
+
 }  // namespace
+
+std::vector<std::string> next_steps(const Ranked& ranked) {
+  if (!ranked.recommended) {
+    return {};
+  }
+  if (ranked.tied.empty()) {
+    return {"Before the run, see on what you rent whether it is as fast as others of its kind:",
+            "  ringside check live"};
+  }
+  return ranked.plan.shards() ? std::vector{step_sentence(ranked.offer_of(*ranked.recommended))}
+         : ranked.breaker     ? std::vector{breaker_sentence(ranked)}
+                              : std::vector<std::string>{};
+}
 
 std::string why_none(const Ranked& ranked) {
   if (ranked.recommended) {

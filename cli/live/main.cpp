@@ -70,6 +70,7 @@ std::string page_of(Run& run) {
     // There is no journal yet, or no point in it.
   }
   report.live = true;
+  report.next.clear();  // Not before it has ended.
   return plots::report_html(report);
 }
 

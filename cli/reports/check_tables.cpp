@@ -118,6 +118,32 @@ std::vector<std::string> check_start(const study::LogCheck& check) {
   return lines;
 }
 
+std::vector<std::string> check_next(const study::LogCheck& check) {
+  const auto tell = [](Cause cause) {
+    return Lines{fmt::format("See whether it is so: {}.", sentence(cause)),
+                 fmt::format("  {}", telling_command(cause))};
+  };
+  if (!check.failure().empty() || check.incomplete) {
+    return {"Its numbers do not count: run the test again to its end, and check the new log."};
+  }
+  if (const auto& cause = check.check.held_back) {
+    return tell(cause->cause);
+  }
+  for (const SuspectedCause& suspected : likely_causes(check.check)) {
+    if (!telling_command(suspected.cause).empty()) {
+      return tell(suspected.cause);
+    }
+  }
+  if (!check.check.hints.empty()) {
+    return tell(check.check.hints.front().cause);
+  }
+  return check.check.alarmed()
+             ? Lines{"Beside a log of the same machine when it was faster, its own loss can be told:",
+                     fmt::format("  ringside check {} --baseline EARLIER.log", check.log)}
+             : Lines{"Keep this log. Beside it, the next run of this machine shows a loss that others hide:",
+                     fmt::format("  ringside check NEXT.log --baseline {}", check.log)};
+}
+
 std::vector<std::string> check_end(const study::LogCheck& check) {
   Lines lines;
   if (!check.check.bands.empty()) {
@@ -129,18 +155,21 @@ std::vector<std::string> check_end(const study::LogCheck& check) {
   if (check.check.nics) {
     lines.push_back(sentence(*check.check.nics));
   }
-  if (check.check.alarmed()) {
-    add_causes(check.check, lines);
-    return lines;
-  }
-  if (const auto& cause = check.check.held_back) {
+  if (const auto& cause = check.check.held_back; cause && !check.check.alarmed()) {
     add_cause("Known reason: ", *cause, lines);
   }
-  for (const CauseEvidence& evidence : check.check.hints) {
+  for (const CauseEvidence& evidence :
+       check.check.alarmed() ? decltype(check.check.hints){} : check.check.hints) {
     lines.push_back(fmt::format("Not slow, but {}: {}. To tell: {}", evidence.sentence,
                                 sentence(evidence.cause), telling_command(evidence.cause)));
   }
   add_causes(check.check, lines);
+  const bool told = std::any_of(lines.begin(), lines.end(), [](const std::string& line) {
+    return line.find("o tell: ") != std::string::npos;
+  });
+  if (const Lines next = check_next(check); !told) {
+    lines.insert(lines.end(), next.begin(), next.end());
+  }
   return lines;
 }
 

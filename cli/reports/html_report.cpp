@@ -12,6 +12,7 @@
 #include "analysis/comparison/point_sentences.hpp"
 #include "analysis/fitted.hpp"
 #include "analysis/plan/verdict.hpp"
+#include "cli/reports/next_steps.hpp"
 #include "cli/reports/plan_report.hpp"
 #include "cli/reports/point_tables.hpp"
 #include "cli/reports/report.hpp"
@@ -135,11 +136,14 @@ void add_records(const std::string& lines, HtmlReport& report) {
 
 /// The first table stands above the charts, the others below. What is a sentence already is said once.
 void add_said(const Transcript& said, std::string_view title, std::string_view next, HtmlReport& report) {
-  const auto new_lines = [&sentences = report.sentences](const std::string& text) {
+  const auto new_lines = [&report](const std::string& text) {
     std::vector<std::string> lines;
     std::istringstream all(text);
     for (std::string line; std::getline(all, line);) {
-      if (!line.empty() && std::find(sentences.begin(), sentences.end(), line) == sentences.end()) {
+      const auto has = [&line](const std::vector<std::string>& known) {
+        return std::find(known.begin(), known.end(), line) != known.end();
+      };
+      if (!line.empty() && !has(report.sentences) && !has(report.next)) {
         lines.push_back(line);
       }
     }
@@ -173,10 +177,12 @@ HtmlTable table_of(const std::vector<plots::HtmlCurves>& charts) {
 
 HtmlReport report_of(const study::WrittenStudy& written) {
   const study::PointStudy& study = written.study;
-  HtmlReport report{.sentences = study.conclusions.sentences, .notes = written.notes, .points = study.points};
-  for (const auto& lines : {fitted_sentences(study.conclusions.fitted), advice_lines(study.native)}) {
-    report.sentences.insert(report.sentences.end(), lines.begin(), lines.end());
-  }
+  HtmlReport report{.sentences = study.conclusions.sentences,
+                    .notes = written.notes,
+                    .next = next_steps(study, written.header, written.ended),
+                    .points = study.points};
+  const std::vector<std::string> fitted = fitted_sentences(study.conclusions.fitted);
+  report.sentences.insert(report.sentences.end(), fitted.begin(), fitted.end());
   study::PageRecords records = records_for_page(written, kMostRecords);
   report.records = std::move(records.text);
   if (!records.thinned.empty()) {
@@ -224,7 +230,8 @@ void write_report(const study::PointStudy& study, const CommonOptions& common, P
 
 void write_report(const study::PlanStudy& study, const Transcript& said, const CommonOptions& common,
                   Progress& progress) {
-  HtmlReport report{.sentences = verdict(study.ranked), .curves = plan_curves(study)};
+  HtmlReport report{
+      .sentences = verdict(study.ranked), .next = next_steps(study.ranked), .curves = plan_curves(study)};
   add_records(read_text(study.file), report);
   add_facts(read_results(study.file).header, {}, report);
   add_said(said, "The offers", "What would be enough", report);
@@ -237,7 +244,7 @@ void write_report(const study::PlanStudy& study, const Transcript& said, const C
 
 void write_report(const CheckReport& check, const Transcript& said, const CommonOptions& common,
                   Progress& progress) {
-  HtmlReport report{.sentences = check.verdict, .points = check.points};
+  HtmlReport report{.sentences = check.verdict, .next = check.next, .points = check.points};
   const RunHeader header = study::plain_header(common, {.name = check.name, .file = check.name, .text = {}});
   std::string records = to_line(Record(header)) + '\n';
   for (const Point& point : check.points) {

@@ -33,8 +33,9 @@ void write_report(const study::PlanStudy& study, const Transcript& said, const C
 /// What was said of checks. `points`: drawn, and in the records beside `records`, lines of JSON.
 struct CheckReport {
   std::vector<std::string> verdict = {};
-  std::string name = {};  ///< What the report and its folder are called.
-  Machine machine = {};   ///< Without a name where there are several.
+  std::vector<std::string> next = {};  ///< What to try next.
+  std::string name = {};               ///< What the report and its folder are called.
+  Machine machine = {};                ///< Without a name where there are several.
   std::vector<Point> points = {};
   std::string records = {};
 };

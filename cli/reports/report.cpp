@@ -102,22 +102,6 @@ void print_records(const study::PointStudy& study) {
 
 }  // namespace
 
-std::vector<std::string> advice_lines(const study::NativeFindings& native) {
-  if (!native.advice || !native.ours) {
-    return {};
-  }
-  const NcclAdvice& advice = *native.advice;
-  std::vector<std::string> lines = {
-      fmt::format("Measure this next: {} (narrows the interval from ×{:.1f} to ×{:.1f})", advice.what,
-                  advice.width_before, advice.width_after),
-      "  " + advice.command, fmt::format("  then --known '{}'", advice.known)};
-  if (!advice.question.empty()) {
-    lines.push_back(
-        fmt::format("Open question about the transport: {} Answer with {}.", advice.question, advice.answer));
-  }
-  return lines;
-}
-
 std::string chart_label(const Machine& machine) {
   const bool here = machine.name.starts_with("this machine") && machine.cpu && machine.cpu->model;
   return here ? fmt::format("{} ({})", machine.name, *machine.cpu->model) : machine.name;
@@ -146,7 +130,8 @@ void draw_charts(const std::vector<plots::Figure>& figures, const plots::ChartCo
   }
 }
 
-void print_points(const study::PointStudy& study, const CommonOptions& common, bool all) {
+void print_points(const study::PointStudy& study, const CommonOptions& common, bool all,
+                  const std::vector<std::string>& next) {
   if (common.format == OutputFormat::json) {
     print_records(study);
     return;
@@ -171,6 +156,10 @@ void print_points(const study::PointStudy& study, const CommonOptions& common, b
         "shared GPU: several ranks ran on one GPU; these times try the path and say nothing about a link");
   }
   print_lines(fitted_sentences(study.conclusions.fitted));
+  if (!next.empty()) {
+    print_line();
+  }
+  print_lines(next);
   if (!study.unwritable) {
     print_line();
     print_line(fmt::format("results: {}", study.file.string()));

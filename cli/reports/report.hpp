@@ -13,14 +13,13 @@
 namespace ringside::cli {
 
 /// Tables, accuracy and verdict of a study, or its journal (--format json). Without `all`: ends and turns.
-void print_points(const study::PointStudy& study, const CommonOptions& common, bool all);
+/// `next` ends it: what to try next.
+void print_points(const study::PointStudy& study, const CommonOptions& common, bool all,
+                  const std::vector<std::string>& next);
 
 /// Its charts; `grid` is the predicted speedup over a wider range, where there is one.
 void draw_points(const study::PointStudy& study, const std::optional<SpeedupGrid>& grid,
                  const CommonOptions& common, Progress& progress);
-
-/// Which single measurement would narrow predictions of NCCL most; nothing where none would.
-std::vector<std::string> advice_lines(const study::NativeFindings& native);
 
 /// The machine as a chart names it: `this machine` with its CPU.
 std::string chart_label(const Machine& machine);

@@ -4,6 +4,7 @@
 #include <array>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "common/error.hpp"
 #include "common/numbers.hpp"
@@ -65,6 +66,14 @@ std::string sentences_html(const HtmlReport& report) {
   return html;
 }
 
+std::string next_html(const std::vector<std::string>& lines) {
+  return lines.empty() ? ""
+                       : fmt::format(
+                             "<section aria-labelledby=\"next\">\n<h2 id=\"next\">What to try "
+                             "next</h2>\n{}</section>\n",
+                             paragraph(fmt::format("{}", fmt::join(lines, "\n")), "next"));
+}
+
 std::string pairs_html(const std::vector<HtmlFact>& pairs, std::string_view before, std::string_view between,
                        std::string_view after) {
   std::string html;
@@ -114,6 +123,7 @@ std::string report_html(const HtmlReport& report) {
                      fmt::arg("running", report.live ? kRunning : ""),
                      fmt::arg("sentences", sentences_html(report)),
                      fmt::arg("winners", report.winners.rows.empty() ? "" : table_html(report.winners, 0)),
+                     fmt::arg("next", next_html(report.next)),
                      fmt::arg("charts_title",
                               report.points.empty() ? "What would change it" : "Time over message size"),
                      fmt::arg("tables", tables),

@@ -36,6 +36,7 @@ struct HtmlReport {
   std::string subtitle = {};
   std::vector<std::string> sentences = {};  ///< The verdict, the most important first.
   std::vector<std::string> notes = {};      ///< What was thinned, say.
+  std::vector<std::string> next = {};       ///< What to try next; an indented line is a command.
   std::vector<Point> points = {};
   std::vector<HtmlCurves> curves = {};  ///< Charts of what has no points.
   HtmlTable winners = {};               ///< Above the charts; without rows there is none.

@@ -245,6 +245,21 @@ class Page(unittest.TestCase):
         self.assertEqual(browser.run("document.querySelectorAll('b').length"), 0)
         self.assertEqual(browser.messages, [])
 
+    def test_what_a_link_says_is_shown_where_it_is_no_choice(self):
+        browser = self.browser("#machine=scenario%3Aquickstart")
+        self.assertRegex(browser.run(self.VERDICT), "machine: this: a page cannot probe")
+        where = "(({ selectedOptions: [one] }) => [one.value, one.textContent])(document.querySelector('[name=machine]'))"
+        self.assertEqual(browser.run(where), ["scenario:quickstart"] * 2)
+        self.assertIn("machine: this", browser.run("document.querySelector('[name=yaml]').value"))
+        browser.run("void (location.hash = '#machine=<b>p4x</b>')")
+        browser.run(self.SETTLED)
+        self.assertEqual(browser.run(where), ["<b>p4x</b>"] * 2)
+        self.assertEqual(browser.run("document.querySelectorAll('b').length"), 0)
+        browser.run("void (location.hash = '#machine=p4d.24xlarge')")
+        browser.run(self.SETTLED)
+        self.assertEqual(browser.run(where), ["p4d.24xlarge"] * 2)
+        self.assertEqual(browser.messages, [])
+
     def test_the_policy_knows_scripts_and_style_by_their_hashes(self):
         page = (self.folder / "index.html").read_text(encoding="utf-8")
         policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page).group(1)

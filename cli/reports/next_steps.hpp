@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "results/codec/record.hpp"
+#include "study/predicted.hpp"
+
+namespace ringside::cli {
+
+/// What to try next, from what was found: a sentence a line, and indented below it the command to type, where
+/// there is one. The most urgent first, four at most. `header` says what was typed, about which file, and on
+/// how many cores; `ended`: whether the run got to its end.
+std::vector<std::string> next_steps(const study::PointStudy& study, const RunHeader& header, bool ended);
+
+}  // namespace ringside::cli
