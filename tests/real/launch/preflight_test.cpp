@@ -25,6 +25,16 @@ TEST(Preflight, ClocksThatAreApartAreNamedOncePerMachine) {
   EXPECT_THAT(clock_remarks(hosts, std::vector{100.0, 100.0, 100.9, 99.1, 100.0, 100.5}), IsEmpty());
 }
 
+TEST(Preflight, RanksThatTakeTurnsOfTheSocketsAreNamed) {
+  const std::vector<std::string> hosts = {"a", "a", "a", "a", "b", "b", "b", "b"};
+  EXPECT_EQ(socket_remark(hosts, std::vector{0, 0, 1, 1, 0, 0, 1, 1}), "");
+  EXPECT_EQ(socket_remark(hosts, {}), "");
+  EXPECT_EQ(
+      socket_remark(hosts, std::vector{0, 1, 0, 1, 0, 0, 1, 1}),
+      "Neighbours in the ring are on different sockets 4 times instead of 2: have ranks fill one socket "
+      "after another (mpirun --map-by core, srun -m block:block).");
+}
+
 /// A folder like the kernel's /sys/class/net, with interfaces that this machine has not.
 class FakeInterfaces {
  public:
