@@ -69,7 +69,7 @@ TEST(Preflight, EveryRankKnowsWhatEachSays) {
     Coordination coordination(*transport);
     EXPECT_THAT(texts_of_ranks(coordination, said.at(static_cast<std::size_t>(transport->rank())), 3),
                 ElementsAre("", "node-17.example.org", std::string(64, 'x')));
-    EXPECT_THAT(preflight(coordination, std::vector<std::string>{"a", "b", "b"}, "lo"), IsEmpty());
+    EXPECT_THAT(preflight(coordination, std::vector<std::string>{"a", "b", "b"}, {}, "lo"), IsEmpty());
   });
 }
 
