@@ -1,7 +1,6 @@
 #include "cli/program.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -11,7 +10,6 @@
 #include <set>
 #include <string_view>
 #include <system_error>
-#include <thread>
 
 #include <CLI/CLI.hpp>
 #include <fcntl.h>
@@ -169,7 +167,7 @@ class HelpWithinTerminal final : public CLI::Formatter {
 /// What is wrong with the input is wrong for all ranks of a machine, and its first rank says so. The others
 /// leave it time: where one ends, mpirun ends all.
 bool first_rank_says_it() {
-  constexpr std::chrono::milliseconds kItsTime{500};
+  constexpr useconds_t kItsTime = 500'000;
   try {
     const std::optional<ExternalRank> rank = external_rank(true);
     // torchrun keeps what each rank says apart.
@@ -179,7 +177,7 @@ bool first_rank_says_it() {
   } catch (const Error&) {
     return false;
   }
-  std::this_thread::sleep_for(kItsTime);
+  ::usleep(kItsTime);
   return true;
 }
 

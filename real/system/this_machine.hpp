@@ -42,14 +42,14 @@ Bytes available_memory();
 /// On which the calling thread may run, ascending.
 std::vector<std::size_t> allowed_cores();
 
-/// Sockets of this machine; 0 where the system does not tell. `cpus` is the kernel's list, elsewhere in tests.
+/// Sockets of this machine; 0: the system does not tell. `cpus` is the kernel's list, elsewhere in tests.
 int num_sockets(const std::filesystem::path& cpus = kCpus);
 
 /// The socket on which all of these cores lie, as the kernel numbers it; none where there is no such.
 std::optional<int> socket_of(std::span<const std::size_t> cores, const std::filesystem::path& cpus = kCpus);
 
-/// Those of one socket next to each other, so that neighbours in a ring are on different ones as rarely as can
-/// be: some machines number their cores by turns of the sockets.
+/// Those of one socket next to each other, so that neighbours in a ring are on different ones as rarely as
+/// can be: some machines number their cores across the sockets in turn.
 std::vector<std::size_t> by_socket(std::vector<std::size_t> cores, const std::filesystem::path& cpus = kCpus);
 
 /// The `index`-th of `num_parts` parts of `cores`, next to each other and as even as can be; empty when there

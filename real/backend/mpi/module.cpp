@@ -146,7 +146,7 @@ class LinkedMpi final : public MpiLibrary {
   }
 
   std::optional<bool> cuda_aware() override {
-    // Of Open MPI and of MPICH from 4.0 on, where they are built with it: looked up, so that others will do.
+    // Open MPI has it, and MPICH where it is built with GPUs: looked up, so that others will do.
     auto* const query = reinterpret_cast<int (*)()>(::dlsym(RTLD_DEFAULT, "MPIX_Query_cuda_support"));
     return query == nullptr ? std::nullopt : std::optional(query() == 1);
   }

@@ -25,7 +25,7 @@ TEST(Preflight, ClocksThatAreApartAreNamedOncePerMachine) {
   EXPECT_THAT(clock_remarks(hosts, std::vector{100.0, 100.0, 100.9, 99.1, 100.0, 100.5}), IsEmpty());
 }
 
-TEST(Preflight, RanksThatTakeTurnsOfTheSocketsAreNamed) {
+TEST(Preflight, RanksDealtOutOverSocketsAreNamed) {
   const std::vector<std::string> hosts = {"a", "a", "a", "a", "b", "b", "b", "b"};
   EXPECT_EQ(socket_remark(hosts, std::vector{0, 0, 1, 1, 0, 0, 1, 1}), "");
   EXPECT_EQ(socket_remark(hosts, {}), "");

@@ -40,7 +40,7 @@ TEST(OwnCores, EveryCoreBelongsToOnePart) {
 
 TEST(OwnCores, NobodyIsBoundWhenThereAreFewerCoresThanParts) { EXPECT_TRUE(part({0, 1}, 0, 3).empty()); }
 
-/// A folder like the kernel's list of cores, of a machine that is not this one: its cores take turns of `sockets`.
+/// A folder like the kernel's list of cores, of a made-up machine: core i is on socket i mod `sockets`.
 class MadeUpCores {
  public:
   MadeUpCores(int cores, int sockets) {
