@@ -154,7 +154,10 @@ std::vector<Finding> examine() {
   const ThisMachine machine = this_machine();
   std::vector<Finding> findings = {
       {"ringside", RINGSIDE_VERSION, machine.compiler},
-      {"processor", fmt::format("{} cores", machine.cores), machine.cpu},
+      {"processor",
+       fmt::format("{}{}", count_of(machine.cores, "core"),
+                   num_sockets() > 1 ? fmt::format(" of {} sockets", num_sockets()) : ""),
+       machine.cpu},
       {"memory", format(machine.memory), fmt::format("{} available", format(available_memory()))},
       {"system", machine.kernel, machine.host},
   };

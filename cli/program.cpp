@@ -6,6 +6,7 @@
 #include <exception>
 #include <memory>
 #include <new>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <system_error>
@@ -19,6 +20,7 @@
 
 #include "cli/console.hpp"
 #include "common/error.hpp"
+#include "real/launch/external/external_rank.hpp"
 
 namespace ringside::cli {
 namespace {
@@ -162,6 +164,23 @@ class HelpWithinTerminal final : public CLI::Formatter {
   }
 };
 
+/// What is wrong with the input is wrong for all ranks of a machine, and its first rank says so. The others
+/// leave it time: where one ends, mpirun ends all.
+bool first_rank_says_it() {
+  constexpr useconds_t kItsTime = 500'000;
+  try {
+    const std::optional<ExternalRank> rank = external_rank(true);
+    // torchrun keeps what each rank says apart.
+    if (!rank || rank->local_rank == 0 || rank->launcher == "torchrun") {
+      return false;
+    }
+  } catch (const Error&) {
+    return false;
+  }
+  ::usleep(kItsTime);
+  return true;
+}
+
 extern "C" void end_by_interrupt(int /*signal*/) { ::_exit(kInterrupted); }
 
 int run(const Program& program, int argc, char** argv) {
@@ -208,8 +227,11 @@ int run(const Program& program, int argc, char** argv) {
       reject_unknown_flag(program, app, arguments);
     }
     const CLI::App& command = typed_command(app);
-    print_error(fmt::format("{0}: {1}\nTry '{0}{2}{3} --help'.", program.name, what_is_wrong(program, error),
-                            &command == &app ? "" : " ", &command == &app ? "" : command.get_name()));
+    if (!first_rank_says_it()) {
+      print_error(fmt::format("{0}: {1}\nTry '{0}{2}{3} --help'.", program.name,
+                              what_is_wrong(program, error), &command == &app ? "" : " ",
+                              &command == &app ? "" : command.get_name()));
+    }
     return exit_status(ErrorKind::bad_input);
   }
   return 0;
@@ -257,10 +279,14 @@ int run_program(const Program& program, int argc, char** argv) {
     for (const char c : std::string_view(error.what())) {
       text += c == '\n' ? "\n--" : std::string(1, c);
     }
-    say(text);
+    if (!first_rank_says_it()) {
+      say(text);
+    }
     return exit_status(error.kind());
   } catch (const Error& error) {
-    say(error.what());
+    if (error.kind() != ErrorKind::bad_input || !first_rank_says_it()) {
+      say(error.what());
+    }
     return exit_status(error.kind());
   } catch (const std::bad_alloc&) {
     say("there is not enough memory for this");

@@ -62,6 +62,7 @@ struct Measurement {
   std::optional<ExecutionPolicy> policy = {};
   std::optional<DeviceLaunch> launch = {};           ///< How the call was launched, for GPU ranks.
   std::optional<MachineTuning> machine_tuning = {};  ///< At any rank; none: nobody knows.
+  std::vector<int> sockets = {};  ///< By rank, that of its node; empty: one each, not bound, or nobody knows.
   /// Several ranks shared a GPU: a trial of the path, not a measurement of any link.
   bool shared_gpu = false;
   /// Why there is no time, or what a reader must know about it.

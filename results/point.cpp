@@ -143,6 +143,10 @@ FieldTable<Measurement> table_of(const Measurement* /*any*/) {
                   optional("shared_gpu", &Measurement::shared_gpu, "",
                            "`true` when several ranks shared a GPU: a trial of the path that says nothing "
                            "about a link; omitted otherwise"),
+                  optional("sockets", &Measurement::sockets, "",
+                           "of each rank, in order: the socket of its node on which its cores lie; omitted "
+                           "where no node has several or a rank is not bound to one")
+                      .from(0),
                   optional("machine_tuning", &Measurement::machine_tuning, "",
                            "what measuring did to the machine "
                            "([measuring.md](measuring.md#what-measuring-does-to-the-machine)); omitted "

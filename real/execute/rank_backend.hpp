@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "real/execute/collective_values.hpp"
 #include "real/execute/device_calls.hpp"
@@ -42,6 +43,8 @@ struct RankBackend {
   std::unique_ptr<RankDevice> device;  ///< Null: the CPU.
   Progress* progress = nullptr;        ///< May be null.
   MachineTuning tuning = {};           ///< What the ranks have done to the machine; the same at all of them.
+  /// Where known, the socket of its node on which each rank's cores lie; the same at all of them.
+  std::vector<int> sockets = {};
   /// Where ranks without a device work; the same at all of them.
   RankSite cpu_site = RankSite::cpu;
   /// Ranks that wait never sleep: where they share cores, each must give up its core soon.

@@ -194,6 +194,7 @@ class RankWorker {
                              .group = join->group,
                              .progress = &progress_});
       coordination_.emplace(*backend_.transport);
+      backend_.sockets = sockets_of_ranks(*coordination_);
       if (join->tune_machine) {
         tuning_.tune(*coordination_, backend_);
       }

@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "common/numbers.hpp"
-#include "real/system/this_machine.hpp"
 
 namespace ringside {
 namespace {
@@ -115,6 +114,16 @@ bool use_batch_scheduling_on_shared_cores(Coordination& coordination) {
   const std::vector<double> all = coordination.all_values(own);
   const auto ranks = std::count(all.begin(), all.end(), own);
   return own != kUnknown && ranks > this_machine().cores && use_batch_scheduling();
+}
+
+std::vector<int> sockets_of_ranks(Coordination& coordination, const std::filesystem::path& cpus) {
+  const int here = num_sockets(cpus);
+  const int own = here < 2 ? 0 : socket_of(allowed_cores(), cpus).value_or(-1);
+  const std::vector<double> counts = coordination.all_values(here);
+  const std::vector<double> sockets = coordination.all_values(own);
+  const bool several = *std::max_element(counts.begin(), counts.end()) >= 2;
+  const bool known = *std::min_element(sockets.begin(), sockets.end()) >= 0;
+  return several && known ? std::vector<int>(sockets.begin(), sockets.end()) : std::vector<int>();
 }
 
 void RankTuning::bind(Rank rank, int num_ranks) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <optional>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "real/execute/rank_backend.hpp"
 #include "real/system/idle_states.hpp"
 #include "real/system/other_load.hpp"
+#include "real/system/this_machine.hpp"
 
 namespace ringside {
 
@@ -16,6 +18,10 @@ namespace ringside {
 /// Otherwise every message that arrives stops the rank on whose core its receiver wakes, which is often the
 /// one for which all others wait. Returns whether that was done here. Called by all ranks at once.
 bool use_batch_scheduling_on_shared_cores(Coordination& coordination);
+
+/// By rank, the socket of its node on which its cores lie; empty where no node has several, or a rank is not
+/// kept to one. Called by all ranks at once.
+std::vector<int> sockets_of_ranks(Coordination& coordination, const std::filesystem::path& cpus = kCpus);
 
 /// All that one rank does to its machine so that its times are those of the network and not of the scheduler;
 /// what of it the system has granted is told in RankBackend::tuning, and from there in every measurement.

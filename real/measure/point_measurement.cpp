@@ -71,6 +71,7 @@ Measurement measure_point(const PointRequest& request, const RankBackend& backen
           .policy = prepared.policy,
           .launch = launch ? std::optional(launch->device) : std::nullopt,
           .machine_tuning = backend.tuning,
+          .sockets = backend.sockets,
           .shared_gpu = backend.device && backend.device->shares_gpu(),
           .note = launch ? launch->note : std::string()};
 }

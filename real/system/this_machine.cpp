@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <fstream>
 #include <functional>
+#include <set>
 #include <sstream>
+#include <system_error>
 
 #include <fmt/format.h>
 #include <sched.h>
@@ -54,6 +56,13 @@ int usable(int cores) {
     cores = std::min(cores, std::max(1, static_cast<int>(quota / period)));
   }
   return cores;
+}
+
+/// -1 where the system does not tell.
+int socket_of_core(std::size_t core, const std::filesystem::path& cpus) {
+  std::ifstream file(cpus / fmt::format("cpu{}", core) / "topology" / "physical_package_id");
+  int socket = -1;
+  return file >> socket ? socket : -1;
 }
 
 }  // namespace
@@ -119,6 +128,31 @@ std::vector<std::size_t> allowed_cores() {
   return cores;
 }
 
+int num_sockets(const std::filesystem::path& cpus) {
+  std::set<int> sockets;
+  std::error_code error;
+  for (std::size_t core = 0; std::filesystem::exists(cpus / fmt::format("cpu{}", core), error); ++core) {
+    sockets.insert(socket_of_core(core, cpus));
+  }
+  sockets.erase(-1);
+  return static_cast<int>(sockets.size());
+}
+
+std::optional<int> socket_of(std::span<const std::size_t> cores, const std::filesystem::path& cpus) {
+  std::set<int> sockets;
+  for (const std::size_t core : cores) {
+    sockets.insert(socket_of_core(core, cpus));
+  }
+  return sockets.size() == 1 && *sockets.begin() >= 0 ? std::optional(*sockets.begin()) : std::nullopt;
+}
+
+std::vector<std::size_t> by_socket(std::vector<std::size_t> cores, const std::filesystem::path& cpus) {
+  std::stable_sort(cores.begin(), cores.end(), [&](std::size_t a, std::size_t b) {
+    return socket_of_core(a, cpus) < socket_of_core(b, cpus);
+  });
+  return cores;
+}
+
 std::span<const std::size_t> part_of(std::span<const std::size_t> cores, int index, int num_parts) {
   const auto parts = static_cast<std::size_t>(num_parts);
   if (cores.size() < parts) {
@@ -131,7 +165,7 @@ std::span<const std::size_t> part_of(std::span<const std::size_t> cores, int ind
 
 std::vector<std::size_t> keep_to_own_cores(int index, int num_parts) {
   constexpr std::size_t kBusyThreads = 2;
-  const std::vector<std::size_t> cores = allowed_cores();
+  const std::vector<std::size_t> cores = by_socket(allowed_cores());
   if (this_machine().cores < static_cast<int>(cores.size())) {
     return {};
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
@@ -10,6 +11,9 @@
 #include "common/units.hpp"
 
 namespace ringside {
+
+/// Where Linux tells of each core.
+inline constexpr const char* kCpus = "/sys/devices/system/cpu";
 
 /// The machine of a measurement, for its readers. Texts are empty where the system does not tell.
 struct ThisMachine {
@@ -37,6 +41,16 @@ Bytes available_memory();
 
 /// On which the calling thread may run, ascending.
 std::vector<std::size_t> allowed_cores();
+
+/// Sockets of this machine; 0: the system does not tell. `cpus` is the kernel's list, elsewhere in tests.
+int num_sockets(const std::filesystem::path& cpus = kCpus);
+
+/// The socket on which all of these cores lie, as the kernel numbers it; none where there is no such.
+std::optional<int> socket_of(std::span<const std::size_t> cores, const std::filesystem::path& cpus = kCpus);
+
+/// Those of one socket next to each other, so that neighbours in a ring are on different ones as rarely as
+/// can be: some machines number their cores across the sockets in turn.
+std::vector<std::size_t> by_socket(std::vector<std::size_t> cores, const std::filesystem::path& cpus = kCpus);
 
 /// The `index`-th of `num_parts` parts of `cores`, next to each other and as even as can be; empty when there
 /// are fewer cores than parts.

@@ -73,11 +73,9 @@ ScheduleShape shape(const ScheduleRequest& request) {
 
 /// In round t every rank sends to the one t + 1 behind it.
 void write_round(const ScheduleRequest& request, std::int64_t round, RoundWriter& writer) {
-  const int n = request.num_ranks;
-  for (Rank source = 0; source < n; ++source) {
-    const Rank target = wrapped(source + 1 + static_cast<int>(round), n);
+  for_each_at(static_cast<int>(round) + 1, request.num_ranks, [&](Rank source, Rank target) {
     writer.copy(source, target, chunk_of(request, source, target));
-  }
+  });
 }
 
 CriticalPath critical_path(const ScheduleRequest& request) {

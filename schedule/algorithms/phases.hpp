@@ -37,14 +37,20 @@ struct Ring {
   std::int32_t block(int index) const { return first_chunk + index * chunk_stride; }
 };
 
+/// `move(source, target)` for every rank and the one `distance` behind it.
+template <typename Move>
+void for_each_at(int distance, int n, const Move& move) {
+  for (Rank source = 0; source < n; ++source) {
+    move(source, wrapped(source + distance, n));
+  }
+}
+
 /// `move(source, target)` for every pair of ranks. Each begins with the next rank and goes on around the
 /// circle: if all began with rank 0, its link would be full first, and only that of the last in the end.
 template <typename Move>
 void for_each_pair(int n, const Move& move) {
   for (int distance = 1; distance < n; ++distance) {
-    for (Rank source = 0; source < n; ++source) {
-      move(source, wrapped(source + distance, n));
-    }
+    for_each_at(distance, n, move);
   }
 }
 

@@ -71,11 +71,8 @@ namespace pairwise {
 
 /// In round t every rank gives the one t + 1 behind it what it has for it.
 void write_round(const ScheduleRequest& request, std::int64_t round, RoundWriter& writer) {
-  const int n = request.num_ranks;
-  for (Rank source = 0; source < n; ++source) {
-    const Rank target = wrapped(source + 1 + static_cast<int>(round), n);
-    writer.reduce(source, target, target);
-  }
+  for_each_at(static_cast<int>(round) + 1, request.num_ranks,
+              [&](Rank source, Rank target) { writer.reduce(source, target, target); });
 }
 
 }  // namespace pairwise

@@ -107,6 +107,7 @@ RunHeader run_header(const Invocation& invocation, const Scenario& scenario,
   header.host = {{"name", here.host},
                  {"cpu", here.cpu},
                  {"cores", std::to_string(here.cores)},
+                 {"sockets", std::to_string(num_sockets())},
                  {"memory", std::to_string(here.memory.value)},
                  {"kernel", here.kernel},
                  {"compiler", here.compiler}};

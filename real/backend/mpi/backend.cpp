@@ -112,7 +112,15 @@ std::optional<std::string> unsupported_here(const PointKey& key) {
   return unsupported_on_cpu(key.dtype);
 }
 
-std::string describe() { return fmt::format("CPU ranks of mpirun or srun, {}", mpi_library().version()); }
+/// What is true of memory, whether GPUs are there or not.
+std::string describe() {
+  const std::optional<bool> aware = mpi_library().cuda_aware();
+  return fmt::format("CPU ranks of mpirun or srun, buffers in host memory; {}, which {}",
+                     mpi_library().version(),
+                     !aware   ? "does not say whether it is CUDA-aware"
+                     : *aware ? "is CUDA-aware"
+                              : "is not CUDA-aware");
+}
 
 /// The first variable by which somebody takes the library's own choice of algorithms out of force, as
 /// `mpirun --mca coll_…` does; empty where nobody does.

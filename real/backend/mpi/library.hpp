@@ -30,6 +30,8 @@ class MpiLibrary {
   /// "Open MPI v4.1.4" or "MPICH 4.0.2 ch4:ucx". May be asked before init().
   virtual std::string version() = 0;
   virtual std::string text_of(int error) = 0;
+  /// Whether it moves memory of GPUs, as it says itself; none where it has no such word. At any time.
+  virtual std::optional<bool> cuda_aware() = 0;
   /// MPI_Init for one thread at a time, unless the program has called it. Waits for all ranks.
   virtual int init() = 0;
   /// Between MPI_Init and MPI_Finalize, where everything below may be called.

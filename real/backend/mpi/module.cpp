@@ -6,6 +6,7 @@
 // Both would otherwise bring their C++ bindings, which MPI has dropped.
 #define OMPI_SKIP_MPICXX 1
 #define MPICH_SKIP_MPICXX 1
+#include <dlfcn.h>
 #include <mpi.h>
 
 #include "real/backend/mpi/library.hpp"
@@ -142,6 +143,12 @@ class LinkedMpi final : public MpiLibrary {
     int length = 0;
     MPI_Error_string(error, text.data(), &length);
     return text.data();
+  }
+
+  std::optional<bool> cuda_aware() override {
+    // Open MPI has it, and MPICH where it is built with GPUs: looked up, so that others will do.
+    auto* const query = reinterpret_cast<int (*)()>(::dlsym(RTLD_DEFAULT, "MPIX_Query_cuda_support"));
+    return query == nullptr ? std::nullopt : std::optional(query() == 1);
   }
 
   int init() override {

@@ -128,8 +128,10 @@ class ExternalRanks final : public Ranks {
     server = nullptr;
     coordination_->barrier();  // Nobody starts another group before this one's directory and server are gone.
     hosts_ = texts_of_ranks(*coordination_, host_name(), external.num_ranks);
+    backend_.sockets = sockets_of_ranks(*coordination_);
     if (static bool looked = false; !std::exchange(looked, true)) {
-      for (const std::string& remark : preflight(*coordination_, hosts_, options.interface)) {
+      for (const std::string& remark :
+           preflight(*coordination_, hosts_, backend_.sockets, options.interface)) {
         if (external.rank == 0 && options.remark) {
           options.remark(remark);
         }

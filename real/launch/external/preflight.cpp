@@ -7,6 +7,7 @@
 #include <fstream>
 #include <set>
 #include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -82,14 +83,38 @@ std::vector<std::string> clock_remarks(std::span<const std::string> hosts, std::
   return remarks;
 }
 
+std::string socket_remark(std::span<const std::string> hosts, std::span<const int> sockets) {
+  int crossings = 0;
+  std::set<std::pair<std::string, int>> seen;
+  std::set<std::string> nodes;
+  for (std::size_t rank = 0; rank < sockets.size(); ++rank) {
+    seen.emplace(hosts[rank], sockets[rank]);
+    nodes.insert(hosts[rank]);
+    crossings += rank > 0 && hosts[rank] == hosts[rank - 1] && sockets[rank] != sockets[rank - 1] ? 1 : 0;
+  }
+  const int needed = static_cast<int>(seen.size() - nodes.size());
+  return crossings > needed
+             ? fmt::format(
+                   "Neighbours in the ring are on different sockets {} times instead of {}: have "
+                   "ranks fill one socket after another (mpirun --map-by core, srun -m block:block).",
+                   crossings, needed)
+             : "";
+}
+
 std::vector<std::string> preflight(Coordination& coordination, std::span<const std::string> hosts,
+                                   std::span<const int> sockets,
                                    const std::optional<std::string>& interface) {
+  std::vector<std::string> remarks;
+  if (const std::string turns = socket_remark(hosts, sockets); !turns.empty()) {
+    remarks.push_back(turns);
+  }
   if (std::all_of(hosts.begin(), hosts.end(), [&](const std::string& host) { return host == hosts[0]; })) {
-    return {};
+    return remarks;
   }
   coordination.barrier();
   const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();
-  std::vector<std::string> remarks = clock_remarks(hosts, coordination.all_values(now.count()));
+  const std::vector<std::string> clocks = clock_remarks(hosts, coordination.all_values(now.count()));
+  remarks.insert(remarks.end(), clocks.begin(), clocks.end());
   const std::vector<std::string> idle = texts_of_ranks(
       coordination, interface ? idle_interfaces(*interface) : "", static_cast<int>(hosts.size()));
   std::set<std::string> seen;

@@ -21,8 +21,12 @@ std::string idle_interfaces(const std::string& used, const std::filesystem::path
 /// A sentence for each machine whose clock is off from rank 0's by more than a second.
 std::vector<std::string> clock_remarks(std::span<const std::string> hosts, std::span<const double> seconds);
 
+/// Where ranks are dealt out over the sockets of their node: how often neighbours in a ring are on different
+/// ones, and how often they need to be. Empty otherwise, and where `sockets` is.
+std::string socket_remark(std::span<const std::string> hosts, std::span<const int> sockets);
+
 /// Called by all ranks at once. Sentences for a person, the same at every rank; none where all is well.
 std::vector<std::string> preflight(Coordination& coordination, std::span<const std::string> hosts,
-                                   const std::optional<std::string>& interface);
+                                   std::span<const int> sockets, const std::optional<std::string>& interface);
 
 }  // namespace ringside

@@ -101,7 +101,11 @@ class Mpi(RingsideCase):
         header = self.records((self.folder / "out" / "results.jsonl").read_text())[0]
         self.assertRegex(header["host"]["mpi"], r"^(Open MPI v|MPICH )\d+\.\d+")
         for command in (["list", "backends"], ["doctor"]):
-            self.assertIn(header["host"]["mpi"], self.run_ringside(*command).stdout)
+            text = " ".join(self.run_ringside(*command).stdout.split())
+            self.assertIn(header["host"]["mpi"], text)
+            # Debian builds neither library with CUDA, and its MPICH has no such word.
+            self.assertRegex(text, r"buffers in host memory; [^,]*, which (is not|does not say whether it is) CUDA-aware")
+            self.assertRegex(header["host"]["sockets"], r"^\d+$")
 
     def test_without_a_launcher_one_sentence_shows_the_command(self):
         for command in ("measure", "compare"):
@@ -124,6 +128,12 @@ class Mpi(RingsideCase):
         result = self.run_ranks(3, "measure", self.scenario(4), "--output", "out")
         self.assertEqual(result.returncode, 2, result.stderr)
         self.assertIn("started 3 ranks, and this scenario is for 4", result.stderr)
+
+    def test_what_is_wrong_with_the_input_is_said_once(self):
+        for arguments in (["measure", self.folder / "none.yaml"], ["measure", "--nonsense"], ["measure", self.scenario(2), "--rendezvous", "file:///x"]):
+            result = self.run_ranks(3, *arguments)
+            self.assertEqual(result.returncode, 2, result.stderr)
+            self.assertEqual(len(re.findall(r"^ringside: ", result.stderr, re.MULTILINE)), 1, result.stderr)
 
     def test_a_place_to_meet_has_no_effect(self):
         result = self.run_ranks(2, "measure", self.scenario(2), "--rendezvous", f"file://{self.folder}/meet")

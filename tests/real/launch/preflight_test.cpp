@@ -25,6 +25,16 @@ TEST(Preflight, ClocksThatAreApartAreNamedOncePerMachine) {
   EXPECT_THAT(clock_remarks(hosts, std::vector{100.0, 100.0, 100.9, 99.1, 100.0, 100.5}), IsEmpty());
 }
 
+TEST(Preflight, RanksDealtOutOverSocketsAreNamed) {
+  const std::vector<std::string> hosts = {"a", "a", "a", "a", "b", "b", "b", "b"};
+  EXPECT_EQ(socket_remark(hosts, std::vector{0, 0, 1, 1, 0, 0, 1, 1}), "");
+  EXPECT_EQ(socket_remark(hosts, {}), "");
+  EXPECT_EQ(
+      socket_remark(hosts, std::vector{0, 1, 0, 1, 0, 0, 1, 1}),
+      "Neighbours in the ring are on different sockets 4 times instead of 2: have ranks fill one socket "
+      "after another (mpirun --map-by core, srun -m block:block).");
+}
+
 /// A folder like the kernel's /sys/class/net, with interfaces that this machine has not.
 class FakeInterfaces {
  public:
@@ -59,7 +69,7 @@ TEST(Preflight, EveryRankKnowsWhatEachSays) {
     Coordination coordination(*transport);
     EXPECT_THAT(texts_of_ranks(coordination, said.at(static_cast<std::size_t>(transport->rank())), 3),
                 ElementsAre("", "node-17.example.org", std::string(64, 'x')));
-    EXPECT_THAT(preflight(coordination, std::vector<std::string>{"a", "b", "b"}, "lo"), IsEmpty());
+    EXPECT_THAT(preflight(coordination, std::vector<std::string>{"a", "b", "b"}, {}, "lo"), IsEmpty());
   });
 }
 

@@ -1,9 +1,14 @@
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
 #include <sched.h>
 
+#include "real/system/posix.hpp"
 #include "real/system/this_machine.hpp"
 
 namespace ringside {
@@ -34,6 +39,36 @@ TEST(OwnCores, EveryCoreBelongsToOnePart) {
 }
 
 TEST(OwnCores, NobodyIsBoundWhenThereAreFewerCoresThanParts) { EXPECT_TRUE(part({0, 1}, 0, 3).empty()); }
+
+/// A folder like the kernel's list of cores, of a made-up machine: core i is on socket i mod `sockets`.
+class MadeUpCores {
+ public:
+  MadeUpCores(int cores, int sockets) {
+    for (int core = 0; core < cores; ++core) {
+      const auto topology = cpus.path() / ("cpu" + std::to_string(core)) / "topology";
+      std::filesystem::create_directories(topology);
+      std::ofstream(topology / "physical_package_id") << core % sockets << "\n";
+    }
+  }
+  TemporaryDirectory cpus = {};
+};
+
+TEST(Sockets, OfMadeUpMachinesAreFound) {
+  const MadeUpCores two(8, 2);
+  const auto socket = [&](const Cores& cores) { return socket_of(cores, two.cpus.path()); };
+  EXPECT_EQ(num_sockets(two.cpus.path()), 2);
+  EXPECT_EQ(socket({0, 2, 6}), 0);
+  EXPECT_EQ(socket({1, 7}), 1);
+  EXPECT_EQ(socket({0, 1}), std::nullopt);
+  EXPECT_EQ(socket({9}), std::nullopt);
+  EXPECT_EQ(socket({}), std::nullopt);
+  EXPECT_EQ(by_socket({0, 1, 2, 3, 5, 6}, two.cpus.path()), (Cores{0, 2, 6, 1, 3, 5}));
+  const MadeUpCores one(4, 1);
+  EXPECT_EQ(num_sockets(one.cpus.path()), 1);
+  EXPECT_EQ(by_socket({0, 1, 2, 3}, one.cpus.path()), (Cores{0, 1, 2, 3}));
+  EXPECT_EQ(num_sockets(one.cpus.path() / "nowhere"), 0);
+  EXPECT_EQ(by_socket({0, 1}, one.cpus.path() / "nowhere"), (Cores{0, 1}));
+}
 
 int cores_of_this_thread() {
   cpu_set_t set;

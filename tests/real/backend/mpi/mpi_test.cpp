@@ -28,6 +28,7 @@ class FakeMpi : public MpiLibrary {
   int error = 0;
 
   std::string version() override { return "Fake MPI 1.0"; }
+  std::optional<bool> cuda_aware() override { return std::nullopt; }
   std::string text_of(int code) override { return "error " + std::to_string(code); }
   int init() override { return 0; }
   bool active() override { return true; }
