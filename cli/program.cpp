@@ -1,9 +1,11 @@
 #include "cli/program.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <new>
 #include <optional>
@@ -16,6 +18,8 @@
 #include <fmt/format.h>
 #include <pthread.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "cli/console.hpp"
@@ -164,21 +168,35 @@ class HelpWithinTerminal final : public CLI::Formatter {
   }
 };
 
-/// What is wrong with the input is wrong for all ranks of a machine, and its first rank says so. The others
-/// leave it time: where one ends, mpirun ends all.
-bool first_rank_says_it() {
-  constexpr useconds_t kItsTime = 500'000;
+/// What is wrong with the input is mostly wrong for all ranks of a machine, and the first to find it says so:
+/// the one that gets an address of which there is one for this job and text. The others wait, and so does it:
+/// where one ends, mpirun ends all.
+void say_once(const std::string& text, const std::function<void(const std::string&)>& say) {
+  constexpr useconds_t kUntilAllHaveFoundIt = 500'000;
+  std::optional<ExternalRank> rank;
   try {
-    const std::optional<ExternalRank> rank = external_rank(true);
-    // torchrun keeps what each rank says apart.
-    if (!rank || rank->local_rank == 0 || rank->launcher == "torchrun") {
-      return false;
-    }
-  } catch (const Error&) {
-    return false;
+    rank = external_rank(true);
+  } catch (const Error&) {  // Whoever tells wrong numbers cannot tell who is beside whom.
   }
-  ::usleep(kItsTime);
-  return true;
+  // torchrun keeps what each rank says apart.
+  if (!rank || rank->num_local == 1 || rank->launcher == "torchrun") {
+    say(text);
+    return;
+  }
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  // Names that begin with 0 are in no folder, and free when their process ends.
+  const std::string name = fmt::format("ringside {} {} {}", ::getuid(),
+                                       rank->job.empty() ? std::to_string(::getppid()) : rank->job,
+                                       std::hash<std::string>()(text));
+  name.copy(address.sun_path + 1, sizeof address.sun_path - 1);
+  const int open = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  const bool others =
+      ::bind(open, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 && errno == EADDRINUSE;
+  if (!others) {
+    say(text);
+  }
+  ::usleep(kUntilAllHaveFoundIt);
 }
 
 extern "C" void end_by_interrupt(int /*signal*/) { ::_exit(kInterrupted); }
@@ -227,11 +245,9 @@ int run(const Program& program, int argc, char** argv) {
       reject_unknown_flag(program, app, arguments);
     }
     const CLI::App& command = typed_command(app);
-    if (!first_rank_says_it()) {
-      print_error(fmt::format("{0}: {1}\nTry '{0}{2}{3} --help'.", program.name,
-                              what_is_wrong(program, error), &command == &app ? "" : " ",
-                              &command == &app ? "" : command.get_name()));
-    }
+    say_once(fmt::format("{0}: {1}\nTry '{0}{2}{3} --help'.", program.name, what_is_wrong(program, error),
+                         &command == &app ? "" : " ", &command == &app ? "" : command.get_name()),
+             print_error);
     return exit_status(ErrorKind::bad_input);
   }
   return 0;
@@ -279,12 +295,12 @@ int run_program(const Program& program, int argc, char** argv) {
     for (const char c : std::string_view(error.what())) {
       text += c == '\n' ? "\n--" : std::string(1, c);
     }
-    if (!first_rank_says_it()) {
-      say(text);
-    }
+    say_once(text, say);
     return exit_status(error.kind());
   } catch (const Error& error) {
-    if (error.kind() != ErrorKind::bad_input || !first_rank_says_it()) {
+    if (error.kind() == ErrorKind::bad_input) {
+      say_once(error.what(), say);
+    } else {
       say(error.what());
     }
     return exit_status(error.kind());

@@ -221,6 +221,9 @@ class Steps {
     const std::string library(library_of(backend));
     const std::string call(name(cell.question.collective));
     const bool native = timing(cell, kNative, Side::measured).has_value();
+    if (native && library.empty()) {
+      return;  // Ours through memory, which no training calls.
+    }
     if (native && !clearly_faster(cell, best, kNative, Side::measured, kWorthHaving)) {
       say(fmt::format("Train with {}'s own {}: {} none of ours is clearly faster.", library, call, where));
     } else if (!native && !library.empty() && measures()) {

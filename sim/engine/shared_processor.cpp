@@ -132,7 +132,8 @@ std::optional<double> ProcessorCurves::two_shot(int ranks, double bytes) const {
   const auto& [probed, exchange] = probed_for(exchanges_, ranks);
   const bool share_cores = cores_ && ranks > *cores_;
   const double turns = share_cores ? std::max(1.0, static_cast<double>(ranks) / probed) : 1;
-  const double meeting = time(exchange, 0);
+  // Beside other load a probe of few bytes can take longer than one of many, which meets, too.
+  const double meeting = *std::min_element(exchange.values.begin(), exchange.values.end());
   if (bytes <= static_cast<double>(one_shot(share_cores).value)) {
     return turns * (meeting + ranks / 2.0 * (time(exchange, bytes) - meeting));
   }

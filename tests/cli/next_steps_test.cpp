@@ -57,6 +57,9 @@ TEST(NextSteps, TheLibrarysOwnIsMeasuredBesideAndKeptWhereItIsNotBeaten) {
   PointStudy study = measured(Backend::gloo);
   add_native(study, 0.9e-3);
   EXPECT_THAT(steps(study), ElementsAre(HasSubstr("Train with Gloo's own all_reduce")));
+  study = measured(Backend::shm);
+  add_native(study, 0.9e-3);
+  EXPECT_THAT(steps(study), IsEmpty()) << "no training calls what is ours";
   study = measured(Backend::mpi);
   add_native(study, 5e-3);
   study.file = "out/a/results.jsonl";

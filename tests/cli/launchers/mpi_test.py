@@ -134,6 +134,13 @@ class Mpi(RingsideCase):
             result = self.run_ranks(3, *arguments)
             self.assertEqual(result.returncode, 2, result.stderr)
             self.assertEqual(len(re.findall(r"^ringside: ", result.stderr, re.MULTILINE)), 1, result.stderr)
+        # What only one rank finds is said by that rank, whichever it is.
+        for first, second in (("none", "nothing"), ("list", "nothing")):
+            one, other = (launched(1, "list" if name == "list" else "measure", "backends" if name == "list" else self.folder / name)
+                          for name in (first, second))
+            result = subprocess.run([*one, ":", *other[1:]], cwd=self.folder, capture_output=True, text=True, timeout=60, check=False)
+            self.assertEqual(result.returncode, 2, result.stderr)
+            self.assertIn("nothing: ", result.stderr)
 
     def test_a_place_to_meet_has_no_effect(self):
         result = self.run_ranks(2, "measure", self.scenario(2), "--rendezvous", f"file://{self.folder}/meet")

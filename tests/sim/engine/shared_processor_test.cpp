@@ -70,6 +70,16 @@ TEST(ProcessorCurves, AnAllReduceInPlaceIsOneMeetingOrTwo) {
   EXPECT_NEAR(curves.two_shot(2, 500).value(), 1.5e-5, 1e-9) << "one shot on own cores";
 }
 
+TEST(ProcessorCurves, AnAllReduceInPlaceTakesTimeWhereOneShortProbeWasHeldUp) {
+  SharedProcessor processor = two_cores();
+  points(processor, ProbeKind::reducing_exchange, 4) = {{{1'000}, 1e-5}, {{101'000}, 1.1e-4}};
+  points(processor, ProbeKind::neighbour_exchange, 4).front().value = 1e-2;
+  const ProcessorCurves curves(processor, {});
+  // The exchange of 100 kB takes 4e-4, and meets, too.
+  EXPECT_NEAR(curves.two_shot(4, 1'000).value(), 4e-4 + 2 * (1e-2 - 4e-4), 1e-9);
+  EXPECT_NEAR(curves.two_shot(4, 404'000).value(), 8e-4 + 8.0 / 3 * 1e-4, 1e-9);
+}
+
 TEST(ProcessorCurves, MoreRanksCountBeforeMoreMessages) {
   SharedProcessor processor = two_cores();
   const double alone = ProcessorCurves(processor, {}).contention(4, 10'000);
