@@ -181,6 +181,11 @@ HtmlReport report_of(const study::WrittenStudy& written) {
                     .notes = written.notes,
                     .next = next_steps(study, written.header, written.ended),
                     .points = study.points};
+  if (report.next.empty() && !written.header.scenario.text.empty() &&
+      std::none_of(study.points.begin(), study.points.end(),
+                   [](const Point& point) { return point.measured.has_value(); })) {
+    report.next = first_measurement(written.header);
+  }
   const std::vector<std::string> fitted = fitted_sentences(study.conclusions.fitted);
   report.sentences.insert(report.sentences.end(), fitted.begin(), fitted.end());
   study::PageRecords records = records_for_page(written, kMostRecords);

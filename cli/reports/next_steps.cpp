@@ -245,24 +245,19 @@ class Steps {
     }
   }
 
-  /// What was only predicted: the measurement that says most.
+  /// What was only predicted: the measurement that says most, where one does.
   void measure() {
-    if (header_.scenario.text.empty()) {
+    if (header_.scenario.text.empty() || !study_.native.advice || !study_.native.ours) {
       return;
     }
-    if (study_.native.advice && study_.native.ours) {
-      const NcclAdvice& advice = *study_.native.advice;
-      say(fmt::format("Measure this next: {} (narrows the interval from ×{:.1f} to ×{:.1f})", advice.what,
-                      advice.width_before, advice.width_after),
-          fmt::format("{}\n  then --known '{}'", advice.command, advice.known));
-      if (!advice.question.empty()) {
-        say(fmt::format("Open question about the transport: {} Answer with {}.", advice.question,
-                        advice.answer));
-      }
-      return;
+    const NcclAdvice& advice = *study_.native.advice;
+    say(fmt::format("Measure this next: {} (narrows the interval from ×{:.1f} to ×{:.1f})", advice.what,
+                    advice.width_before, advice.width_after),
+        fmt::format("{}\n  then --known '{}'", advice.command, advice.known));
+    if (!advice.question.empty()) {
+      say(fmt::format("Open question about the transport: {} Answer with {}.", advice.question,
+                      advice.answer));
     }
-    say("Nothing was measured yet. On the machine itself, each time beside its prediction:",
-        fmt::format("ringside compare {}", file_of(header_)));
   }
 
   const study::PointStudy& study_;
@@ -277,6 +272,11 @@ class Steps {
 
 std::vector<std::string> next_steps(const study::PointStudy& study, const RunHeader& header, bool ended) {
   return study.points.empty() ? std::vector<std::string>{} : Steps(study, header, ended).all();
+}
+
+std::vector<std::string> first_measurement(const RunHeader& header) {
+  return {"Nothing was measured yet. On the machine itself, each time beside its prediction:",
+          fmt::format("  ringside compare {}", file_of(header))};
 }
 
 }  // namespace ringside::cli

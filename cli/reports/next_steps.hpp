@@ -13,4 +13,7 @@ namespace ringside::cli {
 /// how many cores; `ended`: whether the run got to its end.
 std::vector<std::string> next_steps(const study::PointStudy& study, const RunHeader& header, bool ended);
 
+/// What a report of predictions alone ends with; who typed the command knows it.
+std::vector<std::string> first_measurement(const RunHeader& header);
+
 }  // namespace ringside::cli
