@@ -186,9 +186,8 @@ void say_once(const std::string& text, const std::function<void(const std::strin
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   // Names that begin with 0 are in no folder, and free when their process ends.
-  const std::string name = fmt::format("ringside {} {} {}", ::getuid(),
-                                       rank->job.empty() ? std::to_string(::getppid()) : rank->job,
-                                       std::hash<std::string>()(text));
+  const std::string name = fmt::format("ringside {} {} {}", std::hash<std::string>()(text), ::getuid(),
+                                       rank->job.empty() ? std::to_string(::getppid()) : rank->job);
   name.copy(address.sun_path + 1, sizeof address.sun_path - 1);
   const int open = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   const bool others =

@@ -259,12 +259,8 @@ std::string step_sentence(const Offer& offer) {
 }  // namespace
 
 std::vector<std::string> next_steps(const Ranked& ranked) {
-  if (!ranked.recommended) {
+  if (!ranked.recommended || ranked.tied.empty()) {
     return {};
-  }
-  if (ranked.tied.empty()) {
-    return {"Before the run, see on what you rent whether it is as fast as others of its kind:",
-            "  ringside check live"};
   }
   return ranked.plan.shards() ? std::vector{step_sentence(ranked.offer_of(*ranked.recommended))}
          : ranked.breaker     ? std::vector{breaker_sentence(ranked)}

@@ -11,8 +11,7 @@ namespace ringside {
 /// Why nothing is recommended; empty where something is, or for gradients alone with a usable offer.
 std::string why_none(const Ranked& ranked);
 
-/// What to try next: which measurement would break a tie, or how to see that what is rented is healthy; a
-/// command stands indented below its sentence. None where nothing is recommended.
+/// What to try next: which measurement would break a tie. None where there is no tie.
 std::vector<std::string> next_steps(const Ranked& ranked);
 
 /// What to rent and why, or what cannot be told apart; how sure that is, and what was not compared. A line

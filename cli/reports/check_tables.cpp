@@ -155,23 +155,18 @@ std::vector<std::string> check_end(const study::LogCheck& check) {
   if (check.check.nics) {
     lines.push_back(sentence(*check.check.nics));
   }
-  if (const auto& cause = check.check.held_back; cause && !check.check.alarmed()) {
+  if (check.check.alarmed()) {
+    add_causes(check.check, lines);
+    return lines;
+  }
+  if (const auto& cause = check.check.held_back) {
     add_cause("Known reason: ", *cause, lines);
   }
-  for (const CauseEvidence& evidence :
-       check.check.alarmed() ? decltype(check.check.hints){} : check.check.hints) {
+  for (const CauseEvidence& evidence : check.check.hints) {
     lines.push_back(fmt::format("Not slow, but {}: {}. To tell: {}", evidence.sentence,
                                 sentence(evidence.cause), telling_command(evidence.cause)));
   }
   add_causes(check.check, lines);
-  const bool told = std::any_of(lines.begin(), lines.end(), [](const std::string& line) {
-    return line.find("o tell: ") != std::string::npos;
-  });
-  // What no finding asks for is for those who have only the report.
-  const bool asked = check.check.alarmed() || check.incomplete || !check.failure().empty();
-  if (const Lines next = check_next(check); asked && !told) {
-    lines.insert(lines.end(), next.begin(), next.end());
-  }
   return lines;
 }
 

@@ -237,6 +237,10 @@ void write_report(const study::PlanStudy& study, const Transcript& said, const C
                   Progress& progress) {
   HtmlReport report{
       .sentences = verdict(study.ranked), .next = next_steps(study.ranked), .curves = plan_curves(study)};
+  if (report.next.empty() && study.ranked.recommended) {
+    report.next = {"Before the run, see on what you rent whether it is as fast as others of its kind:",
+                   "  ringside check live"};
+  }
   add_records(read_text(study.file), report);
   add_facts(read_results(study.file).header, {}, report);
   add_said(said, "The offers", "What would be enough", report);

@@ -244,9 +244,7 @@ void print_buckets(const study::PlanStudy& study, const PlanView& view) {
   print_problems(study);
   print_line();
   print_lines(verdict(ranked));
-  if (!ranked.tied.empty()) {
-    print_lines(next_steps(ranked));
-  }
+  print_lines(next_steps(ranked));
   constexpr std::size_t kMostLinks = 4;
   std::vector<std::string> links = link_sentences(study);
   links.resize(std::min(links.size(), kMostLinks));
@@ -301,9 +299,7 @@ void print_layouts(const study::PlanStudy& study, const PlanView& view) {
   print_first("not used", not_used, kMost, study.file.string());
   print_line();
   print_lines(verdict(ranked));
-  if (!ranked.tied.empty()) {
-    print_lines(next_steps(ranked));
-  }
+  print_lines(next_steps(ranked));
   const auto adapters = [](const RankedStep& one) { return one.step.layout->adapters != Adapters::none; };
   if (std::any_of(ranked.candidates.begin(), ranked.candidates.end(), adapters) &&
       !std::all_of(ranked.candidates.begin(), ranked.candidates.end(), adapters)) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <fstream>
 #include <functional>
+#include <map>
 #include <set>
 #include <sstream>
 #include <system_error>
@@ -146,11 +147,16 @@ std::optional<int> socket_of(std::span<const std::size_t> cores, const std::file
   return sockets.size() == 1 && *sockets.begin() >= 0 ? std::optional(*sockets.begin()) : std::nullopt;
 }
 
-std::vector<std::size_t> by_socket(std::vector<std::size_t> cores, const std::filesystem::path& cpus) {
-  std::stable_sort(cores.begin(), cores.end(), [&](std::size_t a, std::size_t b) {
-    return socket_of_core(a, cpus) < socket_of_core(b, cpus);
-  });
-  return cores;
+std::vector<std::size_t> by_socket(std::span<const std::size_t> cores, const std::filesystem::path& cpus) {
+  std::map<int, std::vector<std::size_t>> of_socket;
+  for (const std::size_t core : cores) {
+    of_socket[socket_of_core(core, cpus)].push_back(core);
+  }
+  std::vector<std::size_t> all;
+  for (const auto& [socket, own] : of_socket) {
+    all.insert(all.end(), own.begin(), own.end());
+  }
+  return all;
 }
 
 std::span<const std::size_t> part_of(std::span<const std::size_t> cores, int index, int num_parts) {

@@ -50,7 +50,8 @@ std::optional<int> socket_of(std::span<const std::size_t> cores, const std::file
 
 /// Those of one socket next to each other, so that neighbours in a ring are on different ones as rarely as
 /// can be: some machines number their cores across the sockets in turn.
-std::vector<std::size_t> by_socket(std::vector<std::size_t> cores, const std::filesystem::path& cpus = kCpus);
+std::vector<std::size_t> by_socket(std::span<const std::size_t> cores,
+                                   const std::filesystem::path& cpus = kCpus);
 
 /// The `index`-th of `num_parts` parts of `cores`, next to each other and as even as can be; empty when there
 /// are fewer cores than parts.

@@ -62,12 +62,12 @@ TEST(Sockets, OfMadeUpMachinesAreFound) {
   EXPECT_EQ(socket({0, 1}), std::nullopt);
   EXPECT_EQ(socket({9}), std::nullopt);
   EXPECT_EQ(socket({}), std::nullopt);
-  EXPECT_EQ(by_socket({0, 1, 2, 3, 5, 6}, two.cpus.path()), (Cores{0, 2, 6, 1, 3, 5}));
+  EXPECT_EQ(by_socket(Cores{0, 1, 2, 3, 5, 6}, two.cpus.path()), (Cores{0, 2, 6, 1, 3, 5}));
   const MadeUpCores one(4, 1);
   EXPECT_EQ(num_sockets(one.cpus.path()), 1);
-  EXPECT_EQ(by_socket({0, 1, 2, 3}, one.cpus.path()), (Cores{0, 1, 2, 3}));
+  EXPECT_EQ(by_socket(Cores{0, 1, 2, 3}, one.cpus.path()), (Cores{0, 1, 2, 3}));
   EXPECT_EQ(num_sockets(one.cpus.path() / "nowhere"), 0);
-  EXPECT_EQ(by_socket({0, 1}, one.cpus.path() / "nowhere"), (Cores{0, 1}));
+  EXPECT_EQ(by_socket(Cores{0, 1}, one.cpus.path() / "nowhere"), (Cores{0, 1}));
 }
 
 int cores_of_this_thread() {
