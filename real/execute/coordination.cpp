@@ -67,6 +67,23 @@ std::vector<double> Coordination::all_values(double own) {
   return maximum(values);
 }
 
+std::vector<std::string> Coordination::texts(const std::string& own) {
+  constexpr std::size_t kLetters = 96;
+  // Each rank fills its own part; what ranks can agree on is the largest of numbers.
+  std::vector<double> letters(static_cast<std::size_t>(transport_.num_ranks()) * kLetters);
+  const auto first = letters.begin() + rank() * static_cast<std::ptrdiff_t>(kLetters);
+  std::transform(own.begin(), own.begin() + static_cast<std::ptrdiff_t>(std::min(own.size(), kLetters)),
+                 first, [](char letter) { return static_cast<unsigned char>(letter); });
+  letters = maximum(letters);
+  std::vector<std::string> texts(static_cast<std::size_t>(transport_.num_ranks()));
+  for (std::size_t i = 0; i < letters.size(); ++i) {
+    if (letters[i] > 0) {
+      texts[i / kLetters] += static_cast<char>(letters[i]);
+    }
+  }
+  return texts;
+}
+
 std::vector<std::vector<double>> Coordination::gathered(std::span<const double> own) {
   const std::vector<double> sizes = all_values(static_cast<double>(own.size()));
   std::vector<std::vector<double>> values;

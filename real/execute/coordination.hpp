@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "real/execute/transport.hpp"
@@ -26,6 +27,9 @@ class Coordination {
 
   /// Every rank's value, by rank; the same at every rank.
   std::vector<double> all_values(double own);
+
+  /// What each rank says, by rank, as far as its first 96 letters go; the same at every rank.
+  std::vector<std::string> texts(const std::string& own);
 
   /// Every rank's values, by rank, at rank 0; nothing elsewhere. Ranks may pass different numbers of values.
   std::vector<std::vector<double>> gathered(std::span<const double> own);

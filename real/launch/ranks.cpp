@@ -7,7 +7,7 @@
 #include "common/error.hpp"
 #include "real/backend/backends.hpp"
 #include "real/backend/threads/transport.hpp"
-#include "real/launch/external/meeting_folder.hpp"
+#include "real/launch/external/meeting.hpp"
 #include "real/launch/rank_command.hpp"
 #include "real/launch/rank_limits.hpp"
 #include "real/launch/rank_watch.hpp"

@@ -13,10 +13,10 @@ namespace ringside {
 
 /// What a TCPStore is asked, since PyTorch 2.1; before, there was no `validate`, and all others were less by
 /// one.
-enum class StoreRequest : std::uint8_t { validate = 0, set = 1, get = 3, add = 4, wait = 6, num_keys = 7 };
-inline constexpr std::uint32_t kStoreMagic =
-    0x3C85F7CE;                                 ///< Follows `validate`, with which a connection begins.
-inline constexpr std::uint8_t kStoreReady = 0;  ///< Answers `wait`.
+enum class StoreRequest : std::uint8_t { validate = 0, set = 1, get = 3, check = 5, num_keys = 7 };
+inline constexpr std::uint32_t kStoreMagic = 0x3C85F7CE;  ///< Follows `validate`.
+/// Answers to `check`.
+enum class StoreHas : std::uint8_t { all = 0, not_all = 1 };
 
 /// Numbers as the machine has them, and texts with their size in front.
 template <typename Number>

@@ -23,6 +23,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kBetweenTries{50};
+constexpr std::chrono::milliseconds kBetweenLooks{5};
 /// A store answers at once. Who says nothing for so long is none.
 constexpr std::chrono::milliseconds kAnswersWithin{5'000};
 
@@ -151,29 +152,31 @@ void TcpStore::set(std::string_view key, std::string_view value) {
   ask(StoreRequest::set, both, [] {});
 }
 
-void TcpStore::wait(std::string_view key) {
-  std::string keys;
-  append(keys, std::uint64_t{1});
-  append_text(keys, key);
-  ask(StoreRequest::wait, keys, [this] { static_cast<void>(stream_.receive_number<std::uint8_t>()); });
-}
-
-std::string TcpStore::get(std::string_view key) {
-  wait(key);
+std::optional<std::string> TcpStore::find(std::string_view key) {
   std::string text;
   append_text(text, key);
-  std::string value;
-  ask(StoreRequest::get, text, [&] { value = stream_.receive_text(); });
+  std::string one_key;
+  append(one_key, std::uint64_t{1});
+  std::optional<std::string> value;
+  ask(StoreRequest::check, one_key + text, [&] {
+    if (stream_.receive_number<StoreHas>() == StoreHas::all) {
+      value.emplace();
+    }
+  });
+  if (value) {
+    ask(StoreRequest::get, text, [&] { value = stream_.receive_text(); });
+  }
   return value;
 }
 
-std::int64_t TcpStore::add(std::string_view key, std::int64_t number) {
-  std::string both;
-  append_text(both, key);
-  append(both, number);
-  std::int64_t sum = 0;
-  ask(StoreRequest::add, both, [&] { sum = stream_.receive_number<std::int64_t>(); });
-  return sum;
+std::string TcpStore::get(std::string_view key) {
+  for (const Clock::time_point end = Clock::now() + timeout_; Clock::now() < end;) {
+    if (std::optional<std::string> value = find(key)) {
+      return *value;
+    }
+    std::this_thread::sleep_for(kBetweenLooks);
+  }
+  throw_not_met(place_, timeout_, "some are missing");
 }
 
 }  // namespace ringside

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <chrono>
-#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -37,11 +36,10 @@ class TcpStore {
   TcpStore(const TcpStorePlace& place, std::chrono::milliseconds timeout);
 
   void set(std::string_view key, std::string_view value);
+  /// None as long as nobody has set it.
+  std::optional<std::string> find(std::string_view key);
   /// Waits until somebody has set it.
   std::string get(std::string_view key);
-  void wait(std::string_view key);
-  /// The sum of all that was added to the key.
-  std::int64_t add(std::string_view key, std::int64_t number);
 
  private:
   std::string connect(std::chrono::steady_clock::time_point end);

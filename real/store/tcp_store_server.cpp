@@ -1,21 +1,27 @@
 #include "real/store/tcp_store_server.hpp"
 
-#include <algorithm>
 #include <chrono>
-#include <system_error>
+#include <cstddef>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 #include "common/error.hpp"
-#include "common/numbers.hpp"
 #include "real/system/posix.hpp"
 
 namespace ringside {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kLook{20};
+/// All wait for one that begins a request and does not end it.
+constexpr std::chrono::milliseconds kPatience{500};
 constexpr std::chrono::seconds kLastWord{1};
 
 FileDescriptor listen_at(int port) {
@@ -43,98 +49,62 @@ FileDescriptor listen_at(int port) {
 
 }  // namespace
 
-TcpStoreServer::TcpStoreServer(int port) : listener_(listen_at(port)) {
-  threads_.emplace_back([this](const std::stop_token& stop) {
-    while (!stop.stop_requested()) {
-      FileDescriptor guest(::accept4(listener_.number(), nullptr, nullptr, SOCK_CLOEXEC));
-      const std::lock_guard lock(mutex_);
-      if (guest.open() && !stop.stop_requested()) {
-        StoreStream& client = clients_.emplace_back(std::move(guest));
-        ++num_served_;
-        try {
-          threads_.emplace_back([this, &client](const std::stop_token& end) { serve(client, end); });
-        } catch (const std::system_error&) {  // No thread can be had: it is hung up on.
-          --num_served_;
-          clients_.pop_back();
-        }
+TcpStoreServer::TcpStoreServer(int port)
+    : listener_(listen_at(port)), thread_([this](const std::stop_token& stop) { serve(stop); }) {}
+
+void TcpStoreServer::serve(const std::stop_token& stop) {
+  std::vector<StoreStream> clients;
+  std::optional<Clock::time_point> end;
+  while (!end || (!clients.empty() && Clock::now() < *end)) {
+    std::vector<pollfd> sockets = {{.fd = listener_.number(), .events = POLLIN, .revents = 0}};
+    for (const StoreStream& client : clients) {
+      sockets.push_back({.fd = client.number(), .events = POLLIN, .revents = 0});
+    }
+    ::poll(sockets.data(), sockets.size(), static_cast<int>(kLook.count()));
+    for (std::size_t i = clients.size(); i-- > 0;) {
+      if (sockets[i + 1].revents != 0 && !answer(clients[i])) {
+        clients.erase(clients.begin() + static_cast<std::ptrdiff_t>(i));
       }
     }
-  });
-}
-
-TcpStoreServer::~TcpStoreServer() {
-  {
-    std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, kLastWord, [this] { return num_served_ == 0; });
-    for (std::jthread& thread : threads_) {
-      thread.request_stop();
+    if (sockets[0].revents != 0) {
+      FileDescriptor guest(::accept4(listener_.number(), nullptr, nullptr, SOCK_CLOEXEC));
+      if (guest.open()) {
+        clients.emplace_back(std::move(guest)).set_patience(kPatience);
+      }
     }
-    ::shutdown(listener_.number(), SHUT_RDWR);
-    for (const StoreStream& client : clients_) {
-      ::shutdown(client.number(), SHUT_RDWR);
+    if (stop.stop_requested() && !end) {
+      end = Clock::now() + kLastWord;
     }
   }
-  threads_.clear();
 }
 
-void TcpStoreServer::serve(StoreStream& client, const std::stop_token& stop) {
+bool TcpStoreServer::answer(StoreStream& client) {
   try {
-    answer(client, stop);
-  } catch (const Error&) {  // It has gone.
-  }
-  const std::lock_guard lock(mutex_);
-  client = StoreStream();
-  --num_served_;
-  changed_.notify_all();
-}
-
-/// Until it speaks no TCPStore's protocol.
-void TcpStoreServer::answer(StoreStream& client, const std::stop_token& stop) {
-  if (client.receive_number<StoreRequest>() != StoreRequest::validate ||
-      client.receive_number<std::uint32_t>() != kStoreMagic) {
-    return;
-  }
-  while (true) {
     std::string said;
     const auto request = client.receive_number<StoreRequest>();
-    if (request == StoreRequest::wait) {
-      std::vector<std::string> keys;
-      for (auto left = client.receive_number<std::uint64_t>(); left > 0; --left) {
-        keys.push_back(client.receive_text());
-      }
-      std::unique_lock lock(mutex_);
-      changed_.wait(lock, stop, [&] {
-        return std::all_of(keys.begin(), keys.end(),
-                           [this](const std::string& key) { return values_.contains(key); });
-      });
-      append(said, kStoreReady);
-    } else if (request == StoreRequest::num_keys) {
-      const std::lock_guard lock(mutex_);
-      append(said, static_cast<std::int64_t>(values_.size()));
+    if (request == StoreRequest::validate) {
+      return client.receive_number<std::uint32_t>() == kStoreMagic;
+    }
+    if (request == StoreRequest::set) {
+      const std::string key = client.receive_text();
+      values_[key] = client.receive_text();
     } else if (request == StoreRequest::get) {
-      const std::string key = client.receive_text();
-      const std::lock_guard lock(mutex_);
-      append_text(said, values_[key]);
-    } else if (request == StoreRequest::set || request == StoreRequest::add) {
-      const std::string key = client.receive_text();
-      const bool adds = request == StoreRequest::add;
-      const std::string value = adds ? "" : client.receive_text();
-      const std::int64_t number = adds ? client.receive_number<std::int64_t>() : 0;
-      const std::lock_guard lock(mutex_);
-      std::string& place = values_[key];
-      if (adds) {
-        const auto before = static_cast<std::uint64_t>(parse_number<std::int64_t>(place).value_or(0));
-        const auto sum = static_cast<std::int64_t>(before + static_cast<std::uint64_t>(number));
-        append(said, sum);
-        place = std::to_string(sum);
-      } else {
-        place = value;
+      append_text(said, values_[client.receive_text()]);
+    } else if (request == StoreRequest::check) {
+      bool all = true;
+      for (auto left = client.receive_number<std::uint64_t>(); left > 0; --left) {
+        all = values_.contains(client.receive_text()) && all;
       }
-      changed_.notify_all();
+      append(said, all ? StoreHas::all : StoreHas::not_all);
+    } else if (request == StoreRequest::num_keys) {
+      append(said, static_cast<std::int64_t>(values_.size()));
     } else {
-      return;
+      return false;
     }
     client.send(said);
+    return true;
+  } catch (const Error&) {  // It has gone, or speaks another protocol.
+    return false;
   }
 }
 

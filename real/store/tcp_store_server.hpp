@@ -1,9 +1,6 @@
 #pragma once
 
-#include <condition_variable>
-#include <list>
 #include <map>
-#include <mutex>
 #include <string>
 #include <thread>
 
@@ -12,27 +9,21 @@
 
 namespace ringside {
 
-/// Serves a TCPStore at a port of all addresses for as long as it lives, as PyTorch's rank 0 does.
+/// Serves a TCPStore at a port of all addresses for as long as it lives, as PyTorch's rank 0 does. Then those
+/// who are connected have a moment to hear what was set last.
 class TcpStoreServer {
  public:
   /// Throws Error{environment} where the port cannot be had.
   explicit TcpStoreServer(int port);
-  /// Those who are connected have a moment to hear what was set last.
-  ~TcpStoreServer();
-  TcpStoreServer(const TcpStoreServer&) = delete;
-  TcpStoreServer& operator=(const TcpStoreServer&) = delete;
 
  private:
-  void serve(StoreStream& client, const std::stop_token& stop);
-  void answer(StoreStream& client, const std::stop_token& stop);
+  void serve(const std::stop_token& stop);
+  /// One request; whether more may come.
+  bool answer(StoreStream& client);
 
   FileDescriptor listener_;
-  std::mutex mutex_;
-  std::condition_variable_any changed_;
   std::map<std::string, std::string> values_;
-  std::list<StoreStream> clients_;
-  int num_served_ = 0;
-  std::list<std::jthread> threads_;  ///< The first lets in; then one for each client.
+  std::jthread thread_;  // Last, so that it starts when all else is there.
 };
 
 }  // namespace ringside

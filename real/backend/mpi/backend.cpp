@@ -6,6 +6,7 @@
 #include <string_view>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -13,7 +14,9 @@
 #include "common/error.hpp"
 #include "real/backend/backends.hpp"
 #include "real/backend/mpi/parts.hpp"
+#include "real/execute/coordination.hpp"
 #include "real/execute/reduce.hpp"
+#include "real/system/this_machine.hpp"
 #include "schedule/registry.hpp"
 #include "schedule/schedule.hpp"
 
@@ -74,10 +77,7 @@ RankBackend join(const RankPlace& place) {
     if (!begun_by_others) {
       ::on_exit(end_mpi, nullptr);
     }
-    deadline->within("MPI_Allgather", [&] {
-      fault = launch_fault(started, library);
-      return 0;
-    });
+    fault = launch_fault(started, library);
   }
   if (fault) {
     if (place.rank != 0) {
@@ -87,10 +87,12 @@ RankBackend join(const RankPlace& place) {
   }
   RankBackend backend;
   backend.backend = Backend::mpi;
-  std::vector<bool> elsewhere;
-  require_done(deadline->within("MPI_Allgather", [&] { return find_ranks_elsewhere(library, elsewhere); }),
-               "MPI cannot gather the hosts of the ranks", library);
   backend.library_transport = make_mpi_transport(library, {}, place.timeout, place.progress);
+  std::vector<bool> elsewhere;
+  const std::string own = this_machine().host;
+  for (const std::string& host : Coordination(*backend.library_transport).texts(own)) {
+    elsewhere.push_back(host != own);
+  }
   backend.transport = make_mpi_transport(library, std::move(elsewhere), place.timeout, place.progress);
   backend.progress = place.progress;
   backend.waits_awake = true;

@@ -41,8 +41,6 @@ class MpiLibrary {
 
   virtual Rank rank() = 0;
   virtual int num_ranks() = 0;
-  /// `all` has room for as many characters from each rank as `own` has.
-  virtual int all_gather(std::span<const char> own, std::span<char> all) = 0;
   /// Starts a message of at most INT_MAX bytes; a send only reads.
   virtual int start(MpiSide side, Rank peer, MpiTag tag, std::span<std::byte> memory, Request& request) = 0;
   virtual int test(Request& request, bool& finished) = 0;

@@ -180,10 +180,6 @@ class LinkedMpi final : public MpiLibrary {
     MPI_Comm_size(ours_, &size);
     return size;
   }
-  int all_gather(std::span<const char> own, std::span<char> all) override {
-    const int count = static_cast<int>(own.size());
-    return MPI_Allgather(own.data(), count, MPI_CHAR, all.data(), count, MPI_CHAR, ours_);
-  }
 
   int start(MpiSide side, Rank peer, MpiTag tag, std::span<std::byte> memory, Request& request) override {
     const int bytes = static_cast<int>(memory.size());

@@ -22,12 +22,9 @@ struct StartedAs {
 /// Before MpiLibrary::init(), in which Open MPI ends a rank of srun that nobody brings together with others.
 std::optional<std::string> started_alone(const StartedAs& started, MpiLibrary& library);
 
-/// Called by all ranks at once, after MpiLibrary::init(): what is wrong with how they were started, in one
-/// sentence that is the same at all of them; nothing where they can work together.
+/// After MpiLibrary::init(): what is wrong with how the ranks were started, in a sentence that is the same at
+/// all of them; nothing where they are together.
 std::optional<std::string> launch_fault(const StartedAs& started, MpiLibrary& library);
-
-/// By rank, whether it is on another machine than this one. Called by all ranks at once; returns MPI's error.
-int find_ranks_elsewhere(MpiLibrary& library, std::vector<bool>& elsewhere);
 
 /// Over MPI_Isend and MPI_Irecv. `library` is active and outlives the transport; `progress` may be null.
 /// Long messages to and from ranks that are `elsewhere` travel in pieces (transport.cpp says why).

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <climits>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -14,17 +13,17 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "common/error.hpp"
 #include "common/numbers.hpp"
 #include "real/backend/backends.hpp"
-#include "real/launch/external/meeting_folder.hpp"
-#include "real/launch/external/meeting_store.hpp"
+#include "real/launch/external/meeting.hpp"
 #include "real/launch/external/preflight.hpp"
 #include "real/launch/rank_tuning.hpp"
 #include "real/launch/ranks.hpp"
 #include "real/store/tcp_store.hpp"
+#include "real/store/tcp_store_server.hpp"
+#include "real/system/this_machine.hpp"
 
 namespace ringside {
 namespace {
@@ -68,11 +67,6 @@ std::optional<int> first_number(const char* variable) {
   return text == nullptr ? std::nullopt : parse_number<int>(std::string(text, std::strcspn(text, "(,")));
 }
 
-std::string host_name() {
-  std::array<char, HOST_NAME_MAX + 1> name = {};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
-}
-
 class ExternalRanks final : public Ranks {
  public:
   ExternalRanks(const ExternalRank& external, const LaunchOptions& options, const std::string& purpose) {
@@ -101,22 +95,19 @@ class ExternalRanks final : public Ranks {
                        .interface = options.interface,
                        .rendezvous = rendezvous,
                        .group = group};
-    std::unique_ptr<TcpStoreServer> server;
-    if (rendezvous == kEnvironmentRendezvous) {
-      const StoreMeeting meeting = {
-          .group = group, .rank = external.rank, .num_ranks = external.num_ranks, .timeout = options.timeout};
-      server = serve_store(meeting);
-      place.group = agree_on_name(meeting);
-    }
+    const Meeting meeting = {
+        .rank = external.rank, .num_ranks = external.num_ranks, .timeout = options.timeout};
+    std::optional<TcpStoreServer> server;
     // A folder of this group's own can be removed as a whole.
     std::filesystem::path folder;
-    if (rendezvous.starts_with("file://")) {
+    if (rendezvous == kEnvironmentRendezvous) {
+      if (const TcpStorePlace store = place_of_environment(); !store.served && external.rank == 0) {
+        server.emplace(store.port);
+      }
+      place.group += '/' + agree_on_name(*meeting_store(group, options.timeout), meeting);
+    } else if (rendezvous.starts_with("file://")) {
       folder = folder_of_rendezvous(rendezvous) / group;
-      place.rendezvous = "file://" + agree_on_folder({.path = folder,
-                                                      .rank = external.rank,
-                                                      .num_ranks = external.num_ranks,
-                                                      .timeout = options.timeout})
-                                         .string();
+      place.rendezvous = "file://" + (folder / agree_on_name(*meeting_folder(folder), meeting)).string();
     }
     backend_ = join_ranks(place);
     coordination_ = std::make_unique<Coordination>(*backend_.transport);
@@ -125,13 +116,13 @@ class ExternalRanks final : public Ranks {
       std::error_code ignored;
       std::filesystem::remove_all(folder, ignored);
     }
-    server = nullptr;
+    server.reset();
     coordination_->barrier();  // Nobody starts another group before this one's directory and server are gone.
-    hosts_ = texts_of_ranks(*coordination_, host_name(), external.num_ranks);
+    hosts_ = coordination_->texts(this_machine().host);
     backend_.sockets = sockets_of_ranks(*coordination_);
     if (static bool looked = false; !std::exchange(looked, true)) {
       for (const std::string& remark :
-           preflight(*coordination_, hosts_, backend_.sockets, options.interface)) {
+           preflight(*coordination_, options.backend, hosts_, backend_.sockets, options.interface)) {
         if (external.rank == 0 && options.remark) {
           options.remark(remark);
         }

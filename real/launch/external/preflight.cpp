@@ -11,7 +11,8 @@
 
 #include <fmt/format.h>
 
-#include "common/numbers.hpp"
+#include "common/error.hpp"
+#include "real/backend/backends.hpp"
 
 namespace ringside {
 namespace {
@@ -33,22 +34,14 @@ double speed_of(const std::filesystem::path& interface) {
 
 }  // namespace
 
-std::vector<std::string> texts_of_ranks(Coordination& coordination, const std::string& own, int num_ranks) {
-  constexpr std::size_t kLetters = 64;
-  // Each rank fills its own part; what ranks can agree on is the largest of numbers.
-  std::vector<double> letters(at(num_ranks) * kLetters);
-  const std::size_t first = at(coordination.rank()) * kLetters;
-  for (std::size_t i = 0; i < std::min(own.size(), kLetters); ++i) {
-    letters[first + i] = static_cast<unsigned char>(own[i]);
-  }
-  letters = coordination.maximum(letters);
-  std::vector<std::string> texts(at(num_ranks));
-  for (std::size_t i = 0; i < letters.size(); ++i) {
-    if (letters[i] > 0) {
-      texts[i / kLetters] += static_cast<char>(letters[i]);
+void require_same(std::span<const std::string> versions) {
+  for (std::size_t rank = 1; rank < versions.size(); ++rank) {
+    if (versions[rank] != versions[0]) {
+      throw Error(ErrorKind::environment,
+                  fmt::format("rank 0 is {}, and rank {} is {}; install the same on all nodes", versions[0],
+                              rank, versions[rank]));
     }
   }
-  return texts;
 }
 
 std::string idle_interfaces(const std::string& used, const std::filesystem::path& net) {
@@ -101,9 +94,11 @@ std::string socket_remark(std::span<const std::string> hosts, std::span<const in
              : "";
 }
 
-std::vector<std::string> preflight(Coordination& coordination, std::span<const std::string> hosts,
-                                   std::span<const int> sockets,
+std::vector<std::string> preflight(Coordination& coordination, Backend backend,
+                                   std::span<const std::string> hosts, std::span<const int> sockets,
                                    const std::optional<std::string>& interface) {
+  auto* const library = registered(backend).library_version;
+  require_same(coordination.texts("ringside " RINGSIDE_VERSION + (library ? " with " + library() : "")));
   std::vector<std::string> remarks;
   if (const std::string turns = socket_remark(hosts, sockets); !turns.empty()) {
     remarks.push_back(turns);
@@ -115,8 +110,7 @@ std::vector<std::string> preflight(Coordination& coordination, std::span<const s
   const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();
   const std::vector<std::string> clocks = clock_remarks(hosts, coordination.all_values(now.count()));
   remarks.insert(remarks.end(), clocks.begin(), clocks.end());
-  const std::vector<std::string> idle = texts_of_ranks(
-      coordination, interface ? idle_interfaces(*interface) : "", static_cast<int>(hosts.size()));
+  const std::vector<std::string> idle = coordination.texts(interface ? idle_interfaces(*interface) : "");
   std::set<std::string> seen;
   for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
     if (seen.insert(hosts[rank]).second && !idle[rank].empty()) {

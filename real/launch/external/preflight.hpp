@@ -6,13 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "common/names.hpp"
 #include "real/execute/coordination.hpp"
 
 /// What ranks on several machines look at before anything is measured.
 namespace ringside {
 
-/// What each rank says, by rank, as far as its first letters go; the same at every rank.
-std::vector<std::string> texts_of_ranks(Coordination& coordination, const std::string& own, int num_ranks);
+/// Refuses ranks that do not all say the same of what they run. Throws Error{environment}.
+void require_same(std::span<const std::string> versions);
 
 /// How little of this machine's interfaces is used: "eth0 of 2 interfaces, 10 of 110 Gb/s". Empty where it is
 /// more than half of what is up, or the system does not tell. `net` is the kernel's list, elsewhere in tests.
@@ -26,7 +27,9 @@ std::vector<std::string> clock_remarks(std::span<const std::string> hosts, std::
 std::string socket_remark(std::span<const std::string> hosts, std::span<const int> sockets);
 
 /// Called by all ranks at once. Sentences for a person, the same at every rank; none where all is well.
-std::vector<std::string> preflight(Coordination& coordination, std::span<const std::string> hosts,
-                                   std::span<const int> sockets, const std::optional<std::string>& interface);
+/// Throws as require_same() does.
+std::vector<std::string> preflight(Coordination& coordination, Backend backend,
+                                   std::span<const std::string> hosts, std::span<const int> sockets,
+                                   const std::optional<std::string>& interface);
 
 }  // namespace ringside

@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "common/error.hpp"
 #include "real/backend/threads/transport.hpp"
 #include "real/system/posix.hpp"
 
@@ -63,13 +64,27 @@ TEST(Preflight, InterfacesThatAreIdleAreCounted) {
   EXPECT_EQ(idle_interfaces("eth0", fake.net.path() / "nowhere"), "");
 }
 
+TEST(Preflight, AnotherVersionOnOneNodeIsNamed) {
+  require_same(std::vector<std::string>(3, "ringside 1.0"));
+  try {
+    require_same(std::vector<std::string>{"ringside 1.0", "ringside 1.0", "ringside 9.9 with MPI 1"});
+    ADD_FAILURE() << "nothing is said";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::environment);
+    EXPECT_STREQ(
+        error.what(),
+        "rank 0 is ringside 1.0, and rank 2 is ringside 9.9 with MPI 1; install the same on all nodes");
+  }
+}
+
 TEST(Preflight, EveryRankKnowsWhatEachSays) {
-  const std::vector<std::string> said = {"", "node-17.example.org", std::string(100, 'x')};
+  const std::vector<std::string> said = {"", "node-17.example.org", std::string(120, 'x')};
   run_as_threads(3, std::chrono::seconds(60), [&](std::unique_ptr<Transport> transport) {
     Coordination coordination(*transport);
-    EXPECT_THAT(texts_of_ranks(coordination, said.at(static_cast<std::size_t>(transport->rank())), 3),
-                ElementsAre("", "node-17.example.org", std::string(64, 'x')));
-    EXPECT_THAT(preflight(coordination, std::vector<std::string>{"a", "b", "b"}, {}, "lo"), IsEmpty());
+    EXPECT_THAT(coordination.texts(said.at(static_cast<std::size_t>(transport->rank()))),
+                ElementsAre("", "node-17.example.org", std::string(96, 'x')));
+    EXPECT_THAT(preflight(coordination, Backend::gloo, std::vector<std::string>{"a", "b", "b"}, {}, "lo"),
+                IsEmpty());
   });
 }
 

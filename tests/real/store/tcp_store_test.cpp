@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <future>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -19,8 +18,8 @@
 
 #include "common/error.hpp"
 #include "common/file_descriptor.hpp"
-#include "real/launch/external/meeting_store.hpp"
 #include "real/store/tcp_store_server.hpp"
+#include "tests/real/store/free_port.hpp"
 #if RINGSIDE_HAS_TORCH
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 #endif
@@ -30,19 +29,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
-
-/// A socket that listens at a port that was free, or, if closed, the number of one.
-std::pair<FileDescriptor, int> free_port() {
-  FileDescriptor listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in place{};
-  place.sin_family = AF_INET;
-  place.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof(place);
-  EXPECT_EQ(::bind(listener.number(), reinterpret_cast<const sockaddr*>(&place), size), 0);
-  EXPECT_EQ(::listen(listener.number(), SOMAXCONN), 0);
-  EXPECT_EQ(::getsockname(listener.number(), reinterpret_cast<sockaddr*>(&place), &size), 0);
-  return {std::move(listener), ntohs(place.sin_port)};
-}
 
 /// What kind of error, and what it says; none where none is thrown.
 template <typename Call>
@@ -66,12 +52,12 @@ void expect_a_store(int port) {
   EXPECT_EQ(waiting.get(), value);
   one.set("key", std::string(100'000, 'x'));
   EXPECT_EQ(one.get("key"), std::string(100'000, 'x'));
-  EXPECT_EQ(other.add("sum", 3), 3);
-  EXPECT_EQ(one.add("sum", -1), 2);
-  EXPECT_EQ(other.add("sum", 0), 2);
-  EXPECT_EQ(one.get("sum"), "2");
+  EXPECT_EQ(other.find("key"), one.find("key"));
+  EXPECT_EQ(other.find("no key"), std::nullopt);
+  other.set("nothing", "");
+  EXPECT_EQ(one.find("nothing"), "");
   TcpStore hasty(place, 200ms);
-  const std::optional<Error> late = error_of([&] { hasty.wait("never"); });
+  const std::optional<Error> late = error_of([&] { hasty.get("never"); });
   ASSERT_TRUE(late);
   EXPECT_EQ(late->kind(), ErrorKind::peer_lost);
   EXPECT_THAT(late->what(), HasSubstr("did not meet within 200 ms at 127.0.0.1:"));
@@ -144,54 +130,7 @@ class Environment {
   Environment& operator=(const Environment&) = delete;
 };
 
-/// The names on which ranks agree, or what each of them says instead.
-std::vector<std::string> agreed(const std::vector<std::pair<Rank, int>>& ranks) {
-  std::vector<std::future<std::string>> meeting;
-  for (const auto& [rank, num_ranks] : ranks) {
-    meeting.push_back(std::async(std::launch::async, [rank = rank, num_ranks = num_ranks] {
-      try {
-        return agree_on_name({.group = "test", .rank = rank, .num_ranks = num_ranks, .timeout = 2s});
-      } catch (const Error& error) {
-        return std::string(error.what());
-      }
-    }));
-  }
-  std::vector<std::string> names;
-  for (std::future<std::string>& one : meeting) {
-    names.push_back(one.get());
-  }
-  return names;
-}
-
-TEST(MeetingStore, EveryMeetingHasANameThatAllKnow) {
-  const int port = free_port().second;
-  const Environment environment(port);
-  const std::unique_ptr<TcpStoreServer> server = serve_store({.group = "test", .num_ranks = 3});
-  ASSERT_NE(server, nullptr);
-  // What a rank has left that was killed before the others came.
-  EXPECT_THAT(agreed({{1, 3}}), ::testing::ElementsAre(HasSubstr("did not meet within")));
-  const std::vector<std::string> first = agreed({{2, 3}, {0, 3}, {1, 3}});
-  const std::vector<std::string> second = agreed({{0, 3}, {1, 3}, {2, 3}});
-  EXPECT_THAT(first, ::testing::Each(first[0]));
-  EXPECT_THAT(second, ::testing::Each(second[0]));
-  EXPECT_THAT(first[0], HasSubstr("test/"));
-  EXPECT_NE(first[0], second[0]);
-}
-
-TEST(MeetingStore, AllHearWhatIsWrongWithOne) {
-  const int port = free_port().second;
-  const Environment environment(port);
-  const std::unique_ptr<TcpStoreServer> server = serve_store({.group = "test", .num_ranks = 3});
-  EXPECT_THAT(agreed({{0, 3}, {1, 4}, {2, 3}}),
-              ::testing::Each(HasSubstr("rank 1 was told of 4 ranks, and rank 0 of 3")));
-  EXPECT_THAT(agreed({{0, 3}, {1, 3}}), ::testing::Each(HasSubstr("rank 0 did not meet rank 2 within 2")));
-  const std::vector<std::string> surplus = agreed({{0, 3}, {1, 3}, {5, 6}});
-  EXPECT_THAT(surplus[2], HasSubstr("rank 5 was told of 6 ranks, and rank 0 of 3"));
-  const std::vector<std::string> twice = agreed({{0, 3}, {1, 3}, {1, 3}});
-  EXPECT_THAT(twice, ::testing::Contains(HasSubstr("two processes say that they are rank 1")));
-}
-
-TEST(MeetingStore, APlaceThatIsNoneIsRefused) {
+TEST(TcpStore, APlaceThatIsNoneIsRefused) {
   for (const std::string port : {"", "x", "0", "-1", "70000", "29500 "}) {
     const Environment environment(1);
     ::setenv("MASTER_PORT", port.c_str(), 1);

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cstdint>
 #include <cstring>
-#include <map>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -35,12 +34,6 @@ class FakeMpi : public MpiLibrary {
   void end(int /*status*/) override {}
   Rank rank() override { return 1; }
   int num_ranks() override { return num_ranks_found; }
-  int all_gather(std::span<const char> own, std::span<char> all) override {
-    for (int rank = 0; rank < num_ranks_found; ++rank) {
-      std::copy(own.begin(), own.end(), all.begin() + static_cast<std::ptrdiff_t>(own.size()) * rank);
-    }
-    return error;
-  }
   std::function<int()> collective(const CollectiveCall& /*call*/, std::span<std::byte> /*message*/) override {
     return {};
   }
@@ -52,19 +45,9 @@ class FakeMpi : public MpiLibrary {
 /// Its requests are never over unless it is told so.
 class ToldMpi final : public FakeMpi {
  public:
-  std::map<Rank, std::string> others_say = {};  ///< Instead of what this rank says of itself.
   int tests_until_finished = -1;
   int forgotten = 0;
 
-  int all_gather(std::span<const char> own, std::span<char> all) override {
-    const int result = FakeMpi::all_gather(own, all);
-    for (const auto& [rank, text] : others_say) {
-      const auto target = all.begin() + static_cast<std::ptrdiff_t>(own.size()) * rank;
-      std::fill_n(target, own.size(), ' ');
-      std::copy(text.begin(), text.end(), target);
-    }
-    return result;
-  }
   int start(MpiSide /*side*/, Rank /*peer*/, MpiTag /*tag*/, std::span<std::byte> /*memory*/,
             Request& /*request*/) override {
     return 0;
@@ -231,16 +214,6 @@ TEST(MpiTransport, MessagesOnOneMachineAndShortOnesAreWhole) {
   EXPECT_EQ(library.started[1].tag, MpiTag::whole);
 }
 
-TEST(MpiPreflight, RanksOfAnotherHostAreElsewhere) {
-  ToldMpi library;
-  library.others_say = {{2, "another-host"}};
-  std::vector<bool> elsewhere;
-  EXPECT_EQ(find_ranks_elsewhere(library, elsewhere), 0);
-  EXPECT_EQ(elsewhere, (std::vector<bool>{false, false, true}));
-  library.error = 7;
-  EXPECT_EQ(find_ranks_elsewhere(library, elsewhere), 7);
-}
-
 TEST(MpiPreflight, RanksThatCanWorkTogetherHaveNoFault) {
   ToldMpi library;
   EXPECT_EQ(launch_fault({.rank = 1, .num_ranks = 3}, library), std::nullopt);
@@ -260,13 +233,6 @@ TEST(MpiPreflight, AnotherNumberOfRanksIsAFault) {
   ToldMpi library;
   EXPECT_THAT(launch_fault({.rank = 1, .num_ranks = 4}, library).value_or(""),
               HasSubstr("started 4 ranks, and MPI_COMM_WORLD has 3"));
-}
-
-TEST(MpiPreflight, AnotherVersionOnOneNodeIsNamed) {
-  ToldMpi library;
-  library.others_say[2] = "ringside 9.9 with Fake MPI 1.0";
-  EXPECT_THAT(launch_fault({.rank = 1, .num_ranks = 3}, library).value_or(""),
-              HasSubstr("and rank 2 is ringside 9.9 with Fake MPI 1.0; install the same on all nodes"));
 }
 
 TEST(MpiDeadlineDeathTest, ACallThatNobodyCanInterruptEndsTheProcess) {

@@ -1,0 +1,116 @@
+#include "real/launch/external/meeting.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "common/error.hpp"
+#include "real/execute/transport.hpp"
+
+namespace ringside {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Every rank but 0 greets with a word of its own. Rank 0 answers all words, old ones too, with the name of
+// this meeting, and only who has read that counts as met. So nobody who is no longer there does. When all
+// have met, or one is found wrong, rank 0 says so to all.
+constexpr std::chrono::milliseconds kBetweenLooks{5};
+/// Where one is wrong, the others have so long to come and hear it.
+constexpr std::chrono::seconds kMoment{1};
+constexpr const char* kAllMet = "all met";
+
+std::string random_word() {
+  std::random_device source;
+  return fmt::format("{:08x}{:08x}", source(), source());
+}
+
+std::string greeting_of(Rank rank) { return fmt::format("greeting-{}", rank); }
+std::string answer_to(const std::string& word) { return "answer-" + word; }
+std::string presence(const std::string& name, Rank rank) { return fmt::format("{}-rank-{}", name, rank); }
+std::string verdict(const std::string& name) { return name + "-verdict"; }
+
+Error not_met(const MeetingPlace& place, const Meeting& meeting, Rank other) {
+  return {ErrorKind::peer_lost, fmt::format("rank {} did not meet rank {} within {} at {}", meeting.rank,
+                                            other, text_of(meeting.timeout), place.name())};
+}
+
+Error doubled(Rank rank) {
+  return {ErrorKind::bad_input, fmt::format("two processes say that they are rank {}", rank)};
+}
+
+std::string host(MeetingPlace& place, const Meeting& meeting) {
+  const std::string name = random_word();
+  Clock::time_point end = Clock::now() + meeting.timeout;
+  std::set<std::string> answered;
+  std::optional<Error> fault;
+  std::vector<Rank> missing(static_cast<std::size_t>(meeting.num_ranks - 1));
+  std::iota(missing.begin(), missing.end(), 1);
+  const auto has_met = [&](Rank rank) {
+    const std::string greeting = place.find(greeting_of(rank)).value_or("");
+    if (!greeting.empty() && answered.insert(greeting).second) {
+      place.set(answer_to(greeting.substr(0, greeting.find(' '))), name);
+    }
+    const std::string met = place.find(presence(name, rank)).value_or("");
+    const std::string told = met.substr(met.rfind(' ') + 1);
+    if (!met.empty() && !fault && (met != greeting || told != std::to_string(meeting.num_ranks))) {
+      fault = met != greeting
+                  ? doubled(rank)
+                  : Error(ErrorKind::bad_input,
+                          fmt::format("rank {} was told of {} ranks, and rank 0 of {}; WORLD_SIZE "
+                                      "must be the same for all",
+                                      rank, told, meeting.num_ranks));
+      end = std::min(end, Clock::now() + kMoment);
+    }
+    return !met.empty();
+  };
+  while (std::erase_if(missing, has_met), !missing.empty() && Clock::now() < end) {
+    std::this_thread::sleep_for(kBetweenLooks);
+  }
+  if (!missing.empty() && !fault) {
+    fault = not_met(place, meeting, missing.front());
+  }
+  place.set(verdict(name),
+            fault ? fmt::format("{}{}", static_cast<int>(fault->kind()), fault->what()) : kAllMet);
+  if (fault) {
+    throw Error(*fault);
+  }
+  return name;
+}
+
+std::string join(MeetingPlace& place, const Meeting& meeting) {
+  const std::string word = random_word();
+  const std::string greeting = fmt::format("{} of {}", word, meeting.num_ranks);
+  const auto hear = [&](const std::string& key) {
+    for (const Clock::time_point end = Clock::now() + meeting.timeout; Clock::now() < end;) {
+      if (const std::optional<std::string> text = place.find(key)) {
+        return *text;
+      }
+      if (place.find(greeting_of(meeting.rank)) != greeting) {
+        throw doubled(meeting.rank);
+      }
+      std::this_thread::sleep_for(kBetweenLooks);
+    }
+    throw not_met(place, meeting, 0);
+  };
+  place.set(greeting_of(meeting.rank), greeting);
+  std::string name = hear(answer_to(word));
+  place.set(presence(name, meeting.rank), greeting);
+  if (const std::string said = hear(verdict(name)); said != kAllMet) {
+    throw Error(static_cast<ErrorKind>(said[0] - '0'), said.substr(1));
+  }
+  return name;
+}
+
+}  // namespace
+
+std::string agree_on_name(MeetingPlace& place, const Meeting& meeting) {
+  return meeting.rank == 0 ? host(place, meeting) : join(place, meeting);
+}
+
+}  // namespace ringside
