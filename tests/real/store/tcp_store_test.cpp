@@ -54,7 +54,7 @@ void expect_a_store(int port) {
   EXPECT_EQ(one.get("key"), std::string(100'000, 'x'));
   EXPECT_EQ(other.find("key"), one.find("key"));
   EXPECT_EQ(other.find("no key"), std::nullopt);
-  other.set("nothing", "");
+  one.set("nothing", "");
   EXPECT_EQ(one.find("nothing"), "");
   TcpStore hasty(place, 200ms);
   const std::optional<Error> late = error_of([&] { hasty.get("never"); });
