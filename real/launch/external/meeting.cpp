@@ -86,8 +86,8 @@ std::string host(MeetingPlace& place, const Meeting& meeting) {
 std::string join(MeetingPlace& place, const Meeting& meeting) {
   const std::string word = random_word();
   const std::string greeting = fmt::format("{} of {}", word, meeting.num_ranks);
-  const auto hear = [&](const std::string& key) {
-    for (const Clock::time_point end = Clock::now() + meeting.timeout; Clock::now() < end;) {
+  const auto hear = [&](const std::string& key, std::chrono::milliseconds timeout) {
+    for (const Clock::time_point end = Clock::now() + timeout; Clock::now() < end;) {
       if (const std::optional<std::string> text = place.find(key)) {
         return *text;
       }
@@ -99,9 +99,10 @@ std::string join(MeetingPlace& place, const Meeting& meeting) {
     throw not_met(place, meeting, 0);
   };
   place.set(greeting_of(meeting.rank), greeting);
-  std::string name = hear(answer_to(word));
+  std::string name = hear(answer_to(word), meeting.timeout);
   place.set(presence(name, meeting.rank), greeting);
-  if (const std::string said = hear(verdict(name)); said != kAllMet) {
+  // Rank 0 waits as long for the others: it has the first word.
+  if (const std::string said = hear(verdict(name), meeting.timeout + kMoment); said != kAllMet) {
     throw Error(static_cast<ErrorKind>(said[0] - '0'), said.substr(1));
   }
   return name;
