@@ -90,7 +90,7 @@ class Suite:
     def measure_one(self, test):
         with tempfile.NamedTemporaryFile(prefix="ringside-reached-") as reached:
             begin = time.monotonic()
-            wrong = outcome(test, self.budget / 4, RINGSIDE_MUTANTS_REACHED=reached.name)
+            wrong = outcome(test, self.budget, RINGSIDE_MUTANTS_REACHED=reached.name)
             test.passes = wrong is None
             test.seconds = time.monotonic() - begin
             test.reached = frozenset(map(int, pathlib.Path(reached.name).read_text(encoding="utf-8").split()))

@@ -578,6 +578,26 @@ TEST(Links, HaveTheBandwidthThatTheyAchieve) {
   EXPECT_EQ(link_name(machine), "infiniband of a node");
 }
 
+TEST(Links, AreThoseOfTheGpuWhereNothingElseIsStated) {
+  for (const auto& [model, kind] :
+       {std::pair("A100-SXM4-40GB", IntraKind::nvlink), std::pair("MI300X", IntraKind::xgmi)}) {
+    const auto sheet = find_gpu_sheet(model);
+    ASSERT_TRUE(sheet && sheet->links) << model;
+    Machine machine;
+    machine.gpu = Gpu{.model = model};
+    machine.intra = IntraLink{.kind = kind};
+    Machine stated;
+    stated.intra =
+        IntraLink{.kind = kind,
+                  .generation = kind == IntraKind::xgmi ? sheet->xgmi_generation : sheet->nvlink_generation,
+                  .links_per_gpu = sheet->links};
+    ASSERT_TRUE(link_bandwidth(stated)) << model;
+    EXPECT_EQ(link_bandwidth(machine), link_bandwidth(stated)) << model;
+    stated.intra->links_per_gpu.reset();
+    EXPECT_EQ(link_bandwidth(stated), std::nullopt) << "how many there are says nobody";
+  }
+}
+
 TEST(Ties, AreOffersWhoseIntervalsOverlapAndAMeasurementOfComputingBreaksThem) {
   const Plan plan = plan_of_a_guessed_speed();
   const std::vector<Offer> offers = {with_gpu(offer_of("cheap", 8, 1.0), "A100-SXM4-40GB"),
