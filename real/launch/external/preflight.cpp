@@ -98,7 +98,8 @@ std::vector<std::string> preflight(Coordination& coordination, Backend backend,
                                    std::span<const std::string> hosts, std::span<const int> sockets,
                                    const std::optional<std::string>& interface) {
   auto* const library = registered(backend).library_version;
-  require_same(coordination.texts("ringside " RINGSIDE_VERSION + (library ? " with " + library() : "")));
+  require_same(coordination.texts(
+      fmt::format("ringside {} ({}{})", RINGSIDE_VERSION, name(backend), library ? ' ' + library() : "")));
   std::vector<std::string> remarks;
   if (const std::string turns = socket_remark(hosts, sockets); !turns.empty()) {
     remarks.push_back(turns);

@@ -67,13 +67,13 @@ TEST(Preflight, InterfacesThatAreIdleAreCounted) {
 TEST(Preflight, AnotherVersionOnOneNodeIsNamed) {
   require_same(std::vector<std::string>(3, "ringside 1.0"));
   try {
-    require_same(std::vector<std::string>{"ringside 1.0", "ringside 1.0", "ringside 9.9 with MPI 1"});
+    require_same(std::vector<std::string>{"ringside 1.0", "ringside 1.0", "ringside 9.9 (gloo 0.5)"});
     ADD_FAILURE() << "nothing is said";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::environment);
     EXPECT_STREQ(
         error.what(),
-        "rank 0 is ringside 1.0, and rank 2 is ringside 9.9 with MPI 1; install the same on all nodes");
+        "rank 0 is ringside 1.0, and rank 2 is ringside 9.9 (gloo 0.5); install the same on all nodes");
   }
 }
 
