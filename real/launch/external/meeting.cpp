@@ -91,7 +91,7 @@ std::string join(MeetingPlace& place, const Meeting& meeting) {
       if (const std::optional<std::string> text = place.find(key)) {
         return *text;
       }
-      if (place.find(greeting_of(meeting.rank)) != greeting) {
+      if (place.find(greeting_of(meeting.rank)).value_or(greeting) != greeting) {
         throw doubled(meeting.rank);
       }
       std::this_thread::sleep_for(kBetweenLooks);
