@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <random>
 #include <set>
 #include <thread>
 #include <vector>
@@ -11,6 +10,7 @@
 
 #include "common/error.hpp"
 #include "real/execute/transport.hpp"
+#include "real/system/posix.hpp"
 
 namespace ringside {
 namespace {
@@ -26,8 +26,8 @@ constexpr std::chrono::seconds kMoment{1};
 constexpr const char* kAllMet = "all met";
 
 std::string random_word() {
-  std::random_device source;
-  return fmt::format("{:08x}{:08x}", source(), source());
+  const Secret secret = make_secret();
+  return {secret.begin(), secret.end()};
 }
 
 std::string greeting_of(Rank rank) { return fmt::format("greeting-{}", rank); }
