@@ -1,7 +1,5 @@
 #include "schedule/registry.hpp"
 
-#include <array>
-
 #include <fmt/format.h>
 
 #include "common/error.hpp"
@@ -10,45 +8,25 @@
 namespace ringside {
 
 std::span<const Algorithm> all_algorithms() {
-  static const std::array kTable = {
-      naive_all_reduce(),
-      circulating_ring_all_reduce(),
-      tutorial_ring_all_reduce(),
-      ring_all_reduce(),
-      pipelined_ring_all_reduce(),
-      binomial_tree_all_reduce(),
-      double_binary_tree_all_reduce(),
-      recursive_doubling_all_reduce(),
-      halving_doubling_all_reduce(),
-      direct_all_reduce(),
-      direct_two_shot_all_reduce(),
-      hierarchical_all_reduce(),
-      naive_reduce_scatter(),
-      ring_reduce_scatter(),
-      pairwise_reduce_scatter(),
-      recursive_halving_reduce_scatter(),
-      butterfly_reduce_scatter(),
-      naive_all_gather(),
-      ring_all_gather(),
-      recursive_doubling_all_gather(),
-      neighbour_exchange_all_gather(),
-      naive_broadcast(),
-      ring_broadcast(),
-      binomial_tree_broadcast(),
-      binary_tree_broadcast(),
-      knomial_tree_broadcast(),
-      scatter_all_gather_broadcast(),
-      naive_reduce(),
-      ring_reduce(),
-      binomial_tree_reduce(),
-      naive_gather(),
-      ring_gather(),
-      binomial_tree_gather(),
-      naive_all_to_all(),
-      pairwise_all_to_all(),
-      direct_all_to_all(),
-      direct_send_recv(),
-  };
+  static const std::vector<Algorithm> kTable = [] {
+    std::vector<Algorithm> table = {naive_all_reduce(),
+                                    circulating_ring_all_reduce(),
+                                    tutorial_ring_all_reduce(),
+                                    ring_all_reduce(),
+                                    pipelined_ring_all_reduce(),
+                                    binomial_tree_all_reduce(),
+                                    double_binary_tree_all_reduce(),
+                                    recursive_doubling_all_reduce(),
+                                    halving_doubling_all_reduce(),
+                                    direct_all_reduce(),
+                                    direct_two_shot_all_reduce(),
+                                    hierarchical_all_reduce()};
+    for (const auto& more : {reduce_scatters(), all_gathers(), broadcasts(), reduces(), gathers(),
+                             all_to_alls(), send_recvs()}) {
+      table.insert(table.end(), more.begin(), more.end());
+    }
+    return table;
+  }();
   return kTable;
 }
 

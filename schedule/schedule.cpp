@@ -73,60 +73,74 @@ Schedule::Schedule(const Algorithm& algorithm, ScheduleRequest request)
     : algorithm_(&algorithm), request_(std::move(request)) {
   check_request(request_);
   request_.collective = algorithm.collective;
-  positions_ = request_;
-  positions_.order.clear();
+  ScheduleRequest positions = request_;  // What the algorithm sees.
+  positions.order.clear();
   if (!request_.order.empty()) {
-    const std::vector<Rank> positions = positions_of_ranks(request_.order, request_.num_ranks);
-    if (std::is_sorted(positions.begin(), positions.end())) {
+    const std::vector<Rank> of_ranks = positions_of_ranks(request_.order, request_.num_ranks);
+    if (std::is_sorted(of_ranks.begin(), of_ranks.end())) {
       request_.order.clear();  // The identity.
     } else if (scattered(algorithm.collective)) {
       refuse(fmt::format(
           "{} gives each rank its own part of the message, so it cannot run in another order of ranks",
           name(algorithm.collective)));
     }
-    positions_.root = positions[static_cast<std::size_t>(request_.root)];
+    positions.root = of_ranks[static_cast<std::size_t>(request_.root)];
   }
   if (algorithm.unsupported != nullptr) {
-    if (const std::optional<std::string> reason = algorithm.unsupported(positions_)) {
+    if (const std::optional<std::string> reason = algorithm.unsupported(positions)) {
       refuse(*reason);
     }
   }
-  shape_ = algorithm.shape(positions_);
+  outline_ = std::make_shared<const Outline>(algorithm.outline(positions));
+  for (const Phase& phase : outline_->phases) {
+    num_rounds_ += phase.num_rounds;
+  }
 }
 
-CriticalPath Schedule::critical_path() const { return algorithm_->critical_path(positions_); }
+CriticalPath Schedule::critical_path() const {
+  CriticalPath path;  // In chunks, which are whole numbers, so that parts of a message are rounded once.
+  for (const Phase& phase : outline_->phases) {
+    path.messages += static_cast<double>(phase.num_rounds - phase.local_rounds);
+    path.bytes += phase.chunks;
+    path.reduced_bytes += phase.reduced_chunks;
+  }
+  path.bytes /= num_chunks();
+  path.reduced_bytes /= num_chunks();
+  return path;
+}
 
 bool Schedule::several_at_once() const {
-  return algorithm_->several_at_once != nullptr && algorithm_->several_at_once(positions_);
+  return std::any_of(outline_->phases.begin(), outline_->phases.end(),
+                     [](const Phase& phase) { return phase.several_at_once; });
 }
 
 std::vector<RepeatedRounds> Schedule::repeats() const {
   std::vector<RepeatedRounds> lines;
-  std::int64_t next = 0;
-  const auto one_by_one = [&](std::int64_t end) {
-    for (; next < end; ++next) {
-      lines.push_back({.first = next});
+  std::int64_t first = 0;
+  for (const Phase& phase : outline_->phases) {
+    const std::int64_t end = first + phase.num_rounds;
+    if (phase.period > 0 && phase.num_rounds > 0) {
+      lines.push_back({.first = first,
+                       .period = phase.period,
+                       .times = phase.num_rounds / phase.period,
+                       .passes_on = phase.passes_on});
+      first = lines.back().end();
     }
-  };
-  if (algorithm_->repeats != nullptr) {
-    for (const RepeatedRounds& line : algorithm_->repeats(positions_)) {
-      RINGSIDE_CHECK(line.first >= next && line.period >= 1 && line.times >= 0 && line.end() <= num_rounds(),
-                     "repeated rounds overlap or are none of the schedule's");
-      if (line.times > 0) {
-        one_by_one(line.first);
-        lines.push_back(line);
-        next = line.end();
-      }
+    for (; first < end; ++first) {
+      lines.push_back({.first = first});
     }
   }
-  one_by_one(num_rounds());
   return lines;
 }
 
 void Schedule::write_round(std::int64_t round, std::vector<Move>& moves) const {
   moves.clear();
   RoundWriter writer(moves);
-  algorithm_->write_round(positions_, round, writer);
+  auto phase = outline_->phases.begin();
+  for (; round >= phase->num_rounds; ++phase) {
+    round -= phase->num_rounds;
+  }
+  phase->write(round, writer);
   if (!request_.order.empty()) {
     for (Move& move : moves) {
       move.source = request_.order[static_cast<std::size_t>(move.source)];

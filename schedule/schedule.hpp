@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -45,12 +47,6 @@ struct ScheduleRequest {
   int ranks_per_node = 0;  ///< For hierarchical; 0 = all ranks are in one node.
   int segments = 0;        ///< For pipelined algorithms: segments per chunk; 0 = the algorithm's default.
   std::vector<Rank> order = {};
-};
-
-struct ScheduleShape {
-  std::int32_t num_chunks = 1;   ///< k: the message is cut into k chunks.
-  std::int32_t num_buffers = 1;  ///< 1 = the message alone.
-  std::int64_t num_rounds = 0;
 };
 
 /// Rounds first … first + period·times − 1, in which the first `period` rounds come `times` times. Round j
@@ -106,21 +102,37 @@ class RoundWriter {
   std::vector<Move>& moves_;
 };
 
-/// An algorithm: a row of the registry. All functions are pure; `unsupported` has said nothing when the
-/// others are called.
+/// Rounds of one kind that follow those of the phase before, such as an all_gather around a ring.
+struct Phase {
+  std::int64_t num_rounds = 0;
+  std::int64_t local_rounds = 0;  ///< Those in which no message is sent.
+  /// How many chunks are sent, and reduced, one after another along the critical path.
+  double chunks = 0;
+  double reduced_chunks = 0;
+  /// Writes round `step` of the phase, 0 … num_rounds−1.
+  std::function<void(std::int64_t step, RoundWriter&)> write = {};
+  std::int64_t period = 0;  ///< So many rounds repeat, as in RepeatedRounds; 0 = none do.
+  bool passes_on = false;   ///< Likewise.
+  /// Whether some rank may send, or receive, several messages in one round.
+  bool several_at_once = false;
+};
+
+/// What an algorithm is for one request.
+struct Outline {
+  std::int32_t num_chunks = 1;   ///< k: the message is cut into k chunks.
+  std::int32_t num_buffers = 1;  ///< 1 = the message alone.
+  std::vector<Phase> phases = {};
+};
+
+/// An algorithm: a row of the registry. Both functions are pure; `unsupported` has said nothing when
+/// `outline` is called.
 struct Algorithm {
   std::string_view name;
   Collective collective = Collective::all_reduce;
   std::string_view summary;    ///< One line: what it does.
   std::string_view wins_when;  ///< One line: when it is the fastest.
   std::optional<std::string> (*unsupported)(const ScheduleRequest&) = nullptr;  ///< Null = supports all.
-  ScheduleShape (*shape)(const ScheduleRequest&) = nullptr;
-  void (*write_round)(const ScheduleRequest&, std::int64_t round, RoundWriter&) = nullptr;
-  CriticalPath (*critical_path)(const ScheduleRequest&) = nullptr;
-  /// Whether some rank may send, or receive, several messages in one round. Null = none ever does.
-  bool (*several_at_once)(const ScheduleRequest&) = nullptr;
-  /// Which rounds repeat, in ascending order, none of them twice. Null = none do.
-  std::vector<RepeatedRounds> (*repeats)(const ScheduleRequest&) = nullptr;
+  Outline (*outline)(const ScheduleRequest&) = nullptr;
 };
 
 /// An algorithm for a number of ranks: what is proved, predicted, run and drawn. Cheap to copy; rounds are
@@ -135,10 +147,11 @@ class Schedule {
   const Algorithm& algorithm() const { return *algorithm_; }
   const ScheduleRequest& request() const { return request_; }
   int num_ranks() const { return request_.num_ranks; }
-  std::int32_t num_chunks() const { return shape_.num_chunks; }
-  std::int32_t num_buffers() const { return shape_.num_buffers; }
-  std::int64_t num_rounds() const { return shape_.num_rounds; }
+  std::int32_t num_chunks() const { return outline_->num_chunks; }
+  std::int32_t num_buffers() const { return outline_->num_buffers; }
+  std::int64_t num_rounds() const { return num_rounds_; }
   CriticalPath critical_path() const;
+  /// Whether some rank may send, or receive, several messages in one round.
   bool several_at_once() const;
   /// All rounds in order, in as few lines as possible: a round without images is a line of its own.
   std::vector<RepeatedRounds> repeats() const;
@@ -149,8 +162,8 @@ class Schedule {
  private:
   const Algorithm* algorithm_;
   ScheduleRequest request_;
-  ScheduleRequest positions_;  ///< What the algorithm sees: positions instead of ranks, and no order.
-  ScheduleShape shape_;
+  std::shared_ptr<const Outline> outline_;  ///< It speaks of positions, not of ranks.
+  std::int64_t num_rounds_ = 0;
 };
 
 /// How the ranks of a machine stand: sim finds it out, and real runs what was predicted.

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <vector>
+
 #include "schedule/schedule.hpp"
 
-/// One function per algorithm: its row of the registry.
+/// Rows of the registry, by file.
 namespace ringside {
 
 Algorithm naive_all_reduce();
@@ -18,36 +20,12 @@ Algorithm direct_all_reduce();
 Algorithm direct_two_shot_all_reduce();
 Algorithm hierarchical_all_reduce();
 
-Algorithm naive_reduce_scatter();
-Algorithm ring_reduce_scatter();
-Algorithm pairwise_reduce_scatter();
-Algorithm recursive_halving_reduce_scatter();
-Algorithm butterfly_reduce_scatter();
-
-Algorithm naive_all_gather();
-Algorithm ring_all_gather();
-Algorithm recursive_doubling_all_gather();
-Algorithm neighbour_exchange_all_gather();
-
-Algorithm naive_broadcast();
-Algorithm ring_broadcast();
-Algorithm binomial_tree_broadcast();
-Algorithm binary_tree_broadcast();
-Algorithm knomial_tree_broadcast();
-Algorithm scatter_all_gather_broadcast();
-
-Algorithm naive_reduce();
-Algorithm ring_reduce();
-Algorithm binomial_tree_reduce();
-
-Algorithm naive_gather();
-Algorithm ring_gather();
-Algorithm binomial_tree_gather();
-
-Algorithm naive_all_to_all();
-Algorithm pairwise_all_to_all();
-Algorithm direct_all_to_all();
-
-Algorithm direct_send_recv();
+std::vector<Algorithm> reduce_scatters();
+std::vector<Algorithm> all_gathers();
+std::vector<Algorithm> broadcasts();
+std::vector<Algorithm> reduces();
+std::vector<Algorithm> gathers();
+std::vector<Algorithm> all_to_alls();
+std::vector<Algorithm> send_recvs();
 
 }  // namespace ringside

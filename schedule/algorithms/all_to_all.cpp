@@ -34,111 +34,66 @@ std::optional<std::string> unsupported(const ScheduleRequest& request) {
   return std::nullopt;
 }
 
-std::int32_t chunk_of(const ScheduleRequest& request, Rank source, Rank target) {
-  return source * request.num_ranks + target;
-}
-
-std::int32_t num_chunks(const ScheduleRequest& request) { return request.num_ranks * request.num_ranks; }
-
-bool more_than_two(const ScheduleRequest& request) { return request.num_ranks > 2; }
-
-namespace naive {
-
-ScheduleShape shape(const ScheduleRequest& request) {
-  return {.num_chunks = num_chunks(request), .num_rounds = request.num_ranks > 1 ? request.num_ranks : 0};
+/// `pairs(step, n, send)` calls `send(source, target)` for the pairs of a round.
+template <typename Pairs>
+Outline of_rounds(int n, std::int64_t num_rounds, bool several_at_once, const Pairs& pairs) {
+  const auto write = [n, pairs](std::int64_t step, RoundWriter& round) {
+    pairs(static_cast<int>(step), n,
+          [&](Rank source, Rank target) { round.copy(source, target, source * n + target); });
+  };
+  const std::int64_t rounds = n > 1 ? num_rounds : 0;
+  return {.num_chunks = n * n,
+          .phases = {{.num_rounds = rounds,
+                      .chunks = static_cast<double>(rounds),
+                      .write = write,
+                      .several_at_once = several_at_once && n > 2}}};
 }
 
 /// A loop over the targets: in round t everybody sends to rank t.
-void write_round(const ScheduleRequest& request, std::int64_t round, RoundWriter& writer) {
-  const Rank target = static_cast<Rank>(round);
-  for (Rank source = 0; source < request.num_ranks; ++source) {
-    if (source != target) {
-      writer.copy(source, target, chunk_of(request, source, target));
+Outline naive(const ScheduleRequest& request) {
+  const int n = request.num_ranks;
+  return of_rounds(n, n, true, [](Rank target, int ranks, const auto& send) {
+    for (Rank source = 0; source < ranks; ++source) {
+      if (source != target) {
+        send(source, target);
+      }
     }
-  }
-}
-
-CriticalPath critical_path(const ScheduleRequest& request) {
-  const double n = request.num_ranks;
-  return n > 1 ? CriticalPath{.messages = n, .bytes = 1 / n} : CriticalPath{};
-}
-
-}  // namespace naive
-
-namespace pairwise {
-
-ScheduleShape shape(const ScheduleRequest& request) {
-  return {.num_chunks = num_chunks(request), .num_rounds = request.num_ranks - 1};
+  });
 }
 
 /// In round t every rank sends to the one t + 1 behind it.
-void write_round(const ScheduleRequest& request, std::int64_t round, RoundWriter& writer) {
-  for_each_at(static_cast<int>(round) + 1, request.num_ranks, [&](Rank source, Rank target) {
-    writer.copy(source, target, chunk_of(request, source, target));
-  });
+Outline pairwise(const ScheduleRequest& request) {
+  const int n = request.num_ranks;
+  return of_rounds(n, n - 1, false,
+                   [](int step, int ranks, const auto& send) { for_each_at(step + 1, ranks, send); });
 }
 
-CriticalPath critical_path(const ScheduleRequest& request) {
-  const double n = request.num_ranks;
-  return {.messages = n - 1, .bytes = (n - 1) / (n * n)};
+Outline direct(const ScheduleRequest& request) {
+  return of_rounds(request.num_ranks, 1, true,
+                   [](int /*step*/, int ranks, const auto& send) { for_each_pair(ranks, send); });
 }
-
-}  // namespace pairwise
-
-namespace direct {
-
-ScheduleShape shape(const ScheduleRequest& request) {
-  return {.num_chunks = num_chunks(request), .num_rounds = request.num_ranks > 1 ? 1 : 0};
-}
-
-void write_round(const ScheduleRequest& request, std::int64_t /*round*/, RoundWriter& writer) {
-  for_each_pair(request.num_ranks, [&](Rank source, Rank target) {
-    writer.copy(source, target, chunk_of(request, source, target));
-  });
-}
-
-CriticalPath critical_path(const ScheduleRequest& request) {
-  const double n = request.num_ranks;
-  return n > 1 ? CriticalPath{.messages = 1, .bytes = 1 / (n * n)} : CriticalPath{};
-}
-
-}  // namespace direct
 
 }  // namespace
 
-Algorithm naive_all_to_all() {
-  return {.name = "naive",
-          .collective = Collective::all_to_all,
-          .summary = "a loop over the targets: everybody sends to rank 0, then to rank 1, and so on",
-          .wins_when = "never: all senders share the port of one target",
-          .unsupported = unsupported,
-          .shape = naive::shape,
-          .write_round = naive::write_round,
-          .critical_path = naive::critical_path,
-          .several_at_once = more_than_two};
-}
-
-Algorithm pairwise_all_to_all() {
-  return {.name = "pairwise",
-          .collective = Collective::all_to_all,
-          .summary = "in round t every rank sends to the one t behind it and gets from the one t before it",
-          .wins_when = "messages are long: every port is busy in both directions all the time",
-          .unsupported = unsupported,
-          .shape = pairwise::shape,
-          .write_round = pairwise::write_round,
-          .critical_path = pairwise::critical_path};
-}
-
-Algorithm direct_all_to_all() {
-  return {.name = "direct",
-          .collective = Collective::all_to_all,
-          .summary = "every rank sends every other its part at once",
-          .wins_when = "messages are short, or every pair of ranks has a link of its own",
-          .unsupported = too_many_pairs,
-          .shape = direct::shape,
-          .write_round = direct::write_round,
-          .critical_path = direct::critical_path,
-          .several_at_once = more_than_two};
+std::vector<Algorithm> all_to_alls() {
+  return {{.name = "naive",
+           .collective = Collective::all_to_all,
+           .summary = "a loop over the targets: everybody sends to rank 0, then to rank 1, and so on",
+           .wins_when = "never: all senders share the port of one target",
+           .unsupported = unsupported,
+           .outline = naive},
+          {.name = "pairwise",
+           .collective = Collective::all_to_all,
+           .summary = "in round t every rank sends to the one t behind it and gets from the one t before it",
+           .wins_when = "messages are long: every port is busy in both directions all the time",
+           .unsupported = unsupported,
+           .outline = pairwise},
+          {.name = "direct",
+           .collective = Collective::all_to_all,
+           .summary = "every rank sends every other its part at once",
+           .wins_when = "messages are short, or every pair of ranks has a link of its own",
+           .unsupported = too_many_pairs,
+           .outline = direct}};
 }
 
 }  // namespace ringside

@@ -14,35 +14,13 @@
 #include "schedule/algorithms/phases.hpp"
 
 namespace ringside {
-namespace {
-
-ScheduleShape shape(const ScheduleRequest& request) {
-  return {.num_rounds = 2 * num_doublings(request.num_ranks)};
-}
-
-void write_round(const ScheduleRequest& request, std::int64_t round, RoundWriter& writer) {
-  const int levels = num_doublings(request.num_ranks);
-  if (round < levels) {
-    write_binomial_reduce(request, round, writer);
-  } else {
-    write_binomial_broadcast(request, round - levels, writer);
-  }
-}
-
-CriticalPath critical_path(const ScheduleRequest& request) {
-  const double levels = num_doublings(request.num_ranks);
-  return {.messages = 2 * levels, .bytes = 2 * levels, .reduced_bytes = levels};
-}
-
-}  // namespace
-
 Algorithm binomial_tree_all_reduce() {
   return {.name = "binomial_tree",
           .summary = "reduce to a root and broadcast from it, along a binomial tree",
           .wins_when = "messages are short and ranks should talk to few others",
-          .shape = shape,
-          .write_round = write_round,
-          .critical_path = critical_path};
+          .outline = [](const ScheduleRequest& request) -> Outline {
+            return {.phases = {binomial_reduce(request), binomial_broadcast(request)}};
+          }};
 }
 
 }  // namespace ringside

@@ -13,36 +13,14 @@
 #include "schedule/algorithms/phases.hpp"
 
 namespace ringside {
-namespace {
-
-ScheduleShape shape(const ScheduleRequest& request) {
-  return {.num_buffers = kCirculationBuffers, .num_rounds = 2 * (request.num_ranks - 1)};
-}
-
-void write_round(const ScheduleRequest& request, std::int64_t round, RoundWriter& writer) {
-  write_circulation(request.num_ranks, round, writer);
-}
-
-std::vector<RepeatedRounds> repeats(const ScheduleRequest& request) {
-  return {{.first = 0, .period = 2, .times = request.num_ranks - 1}};
-}
-
-CriticalPath critical_path(const ScheduleRequest& request) {
-  const double n = request.num_ranks;
-  return {.messages = n - 1, .bytes = n - 1, .reduced_bytes = n - 1};
-}
-
-}  // namespace
-
 Algorithm circulating_ring_all_reduce() {
   return {.name = "circulating_ring",
           .summary =
               "the ring of PyTorch's tutorial: the whole message circulates once and is reduced at each hop",
           .wins_when = "never beside ring: every hop carries the whole message instead of a chunk",
-          .shape = shape,
-          .write_round = write_round,
-          .critical_path = critical_path,
-          .repeats = repeats};
+          .outline = [](const ScheduleRequest& request) -> Outline {
+            return {.num_buffers = kCirculationBuffers, .phases = {circulation(request.num_ranks)}};
+          }};
 }
 
 }  // namespace ringside

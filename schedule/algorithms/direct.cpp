@@ -15,19 +15,17 @@
 namespace ringside {
 namespace {
 
-ScheduleShape shape(const ScheduleRequest& request) { return {.num_rounds = request.num_ranks > 1 ? 1 : 0}; }
-
-void write_round(const ScheduleRequest& request, std::int64_t /*round*/, RoundWriter& writer) {
-  for_each_pair(request.num_ranks, [&](Rank source, Rank target) { writer.reduce(source, target, 0); });
+Outline outline(const ScheduleRequest& request) {
+  const int n = request.num_ranks;
+  const auto write = [n](std::int64_t /*step*/, RoundWriter& round) {
+    for_each_pair(n, [&](Rank source, Rank target) { round.reduce(source, target, 0); });
+  };
+  return {.phases = {{.num_rounds = n > 1 ? 1 : 0,
+                      .chunks = n > 1 ? 1.0 : 0,
+                      .reduced_chunks = n - 1.0,
+                      .write = write,
+                      .several_at_once = n > 2}}};
 }
-
-CriticalPath critical_path(const ScheduleRequest& request) {
-  const double n = request.num_ranks;
-  const double shots = n > 1 ? 1 : 0;
-  return {.messages = shots, .bytes = shots, .reduced_bytes = n - 1};
-}
-
-bool several_at_once(const ScheduleRequest& request) { return request.num_ranks > 2; }
 
 }  // namespace
 
@@ -37,10 +35,7 @@ Algorithm direct_all_reduce() {
           .wins_when =
               "messages are short and every pair of ranks has a link of its own (NVLink through a switch)",
           .unsupported = too_many_pairs,
-          .shape = shape,
-          .write_round = write_round,
-          .critical_path = critical_path,
-          .several_at_once = several_at_once};
+          .outline = outline};
 }
 
 }  // namespace ringside

@@ -16,27 +16,24 @@
 namespace ringside {
 namespace {
 
-ScheduleShape shape(const ScheduleRequest& request) {
-  return {.num_chunks = request.num_ranks, .num_rounds = request.num_ranks > 1 ? 2 : 0};
+Outline outline(const ScheduleRequest& request) {
+  const int n = request.num_ranks;
+  const auto write = [n](std::int64_t step, RoundWriter& round) {
+    for_each_pair(n, [&](Rank source, Rank target) {
+      if (step == 0) {
+        round.reduce(source, target, target);
+      } else {
+        round.copy(source, target, source);
+      }
+    });
+  };
+  return {.num_chunks = n,
+          .phases = {{.num_rounds = n > 1 ? 2 : 0,
+                      .chunks = n > 1 ? 2.0 : 0,
+                      .reduced_chunks = n - 1.0,
+                      .write = write,
+                      .several_at_once = n > 2}}};
 }
-
-void write_round(const ScheduleRequest& request, std::int64_t round, RoundWriter& writer) {
-  for_each_pair(request.num_ranks, [&](Rank source, Rank target) {
-    if (round == 0) {
-      writer.reduce(source, target, target);
-    } else {
-      writer.copy(source, target, source);
-    }
-  });
-}
-
-CriticalPath critical_path(const ScheduleRequest& request) {
-  const double n = request.num_ranks;
-  const double shots = n > 1 ? 2 : 0;
-  return {.messages = shots, .bytes = shots / n, .reduced_bytes = (n - 1) / n};
-}
-
-bool several_at_once(const ScheduleRequest& request) { return request.num_ranks > 2; }
 
 }  // namespace
 
@@ -46,10 +43,7 @@ Algorithm direct_two_shot_all_reduce() {
       .summary = "two shots: a direct reduce_scatter, then a direct all_gather, each all at once",
       .wins_when = "every pair of ranks has a link of its own: two messages in sequence, and all links busy",
       .unsupported = too_many_pairs,
-      .shape = shape,
-      .write_round = write_round,
-      .critical_path = critical_path,
-      .several_at_once = several_at_once};
+      .outline = outline};
 }
 
 }  // namespace ringside

@@ -18,6 +18,7 @@
 // n−1 in order, a node's level is its number of trailing zero bits, and node 0 is a root with one child.
 // NCCL's second tree, shifted by one rank, shares a link for every fourth rank; here leaves move further.
 
+#include <algorithm>
 #include <bit>
 
 #include "schedule/algorithms/algorithms.hpp"
@@ -27,15 +28,6 @@ namespace ringside {
 namespace {
 
 constexpr int kRoot = 0;
-
-int depth(const ScheduleRequest& request) { return num_doublings(request.num_ranks); }
-
-int num_segments(const ScheduleRequest& request) {
-  if (request.segments != 0) {
-    return request.segments;
-  }
-  return request.num_ranks == 1 ? 1 : 3 * depth(request) - 1;
-}
 
 /// Leaves have level 0.
 int level(int node, int tree_depth) {
@@ -66,10 +58,6 @@ Rank rank_of(int tree, int node, int n) {
   return shifted < n ? shifted : shifted - num_leaf_places;
 }
 
-std::int64_t num_rounds(const ScheduleRequest& request) {
-  return request.num_ranks == 1 ? 0 : std::int64_t{num_segments(request)} + 3 * depth(request) - 1;
-}
-
 std::optional<std::string> unsupported(const ScheduleRequest& request) {
   if (request.segments == 1) {
     return "double_binary_tree is a pipeline and needs at least 2 segments";
@@ -77,40 +65,38 @@ std::optional<std::string> unsupported(const ScheduleRequest& request) {
   return too_many_segments(num_trees(request), request.segments);
 }
 
-ScheduleShape shape(const ScheduleRequest& request) {
-  return {.num_chunks = num_trees(request) * num_segments(request), .num_rounds = num_rounds(request)};
-}
-
-void write_round(const ScheduleRequest& request, std::int64_t round, RoundWriter& writer) {
+Outline outline(const ScheduleRequest& request) {
   const int n = request.num_ranks;
-  const int segments = num_segments(request);
-  const int tree_depth = depth(request);
-  const auto is_segment = [segments](std::int64_t segment) { return segment >= 0 && segment < segments; };
-  for (int tree = 0; tree < num_trees(request); ++tree) {
-    for (int node = 1; node < n; ++node) {
-      const int above = parent(node, n);
-      const Rank child_rank = rank_of(tree, node, n);
-      const Rank parent_rank = rank_of(tree, above, n);
-      const std::int64_t up = round - 2 * level(node, tree_depth);
-      if (is_segment(up)) {
-        writer.reduce(child_rank, parent_rank, tree * segments + static_cast<std::int32_t>(up));
-      }
-      const std::int64_t down = round - (3 * tree_depth - level(above, tree_depth));
-      if (is_segment(down)) {
-        writer.copy(parent_rank, child_rank, tree * segments + static_cast<std::int32_t>(down));
+  const int depth = num_doublings(n);
+  const int trees = num_trees(request);
+  const int segments = request.segments != 0 ? request.segments : std::max(1, 3 * depth - 1);
+  const std::int64_t rounds = n == 1 ? 0 : std::int64_t{segments} + 3 * depth - 1;
+  const auto write = [=](std::int64_t round, RoundWriter& writer) {
+    const auto is_segment = [segments](std::int64_t segment) { return segment >= 0 && segment < segments; };
+    for (int tree = 0; tree < trees; ++tree) {
+      for (int node = 1; node < n; ++node) {
+        const int above = parent(node, n);
+        const Rank child_rank = rank_of(tree, node, n);
+        const Rank parent_rank = rank_of(tree, above, n);
+        const std::int64_t up = round - 2 * level(node, depth);
+        if (is_segment(up)) {
+          writer.reduce(child_rank, parent_rank, tree * segments + static_cast<std::int32_t>(up));
+        }
+        const std::int64_t down = round - (3 * depth - level(above, depth));
+        if (is_segment(down)) {
+          writer.copy(parent_rank, child_rank, tree * segments + static_cast<std::int32_t>(down));
+        }
       }
     }
-  }
-}
-
-CriticalPath critical_path(const ScheduleRequest& request) {
-  const auto rounds = static_cast<double>(num_rounds(request));
+  };
   return {
-      .messages = rounds, .bytes = rounds / (num_trees(request) * num_segments(request)), .reduced_bytes = 0};
+      .num_chunks = trees * segments,
+      .phases = {{.num_rounds = rounds,
+                  .chunks = static_cast<double>(rounds),
+                  .write = write,
+                  // Inner nodes have two children and, where there are two trees, are leaves of the other.
+                  .several_at_once = n > 2}}};
 }
-
-/// Inner nodes have two children and, where there are two trees, are leaves of the other.
-bool several_at_once(const ScheduleRequest& request) { return request.num_ranks > 2; }
 
 }  // namespace
 
@@ -121,10 +107,7 @@ Algorithm double_binary_tree_all_reduce() {
               "ranks)",
           .wins_when = "ranks are many: latency grows with log N, and still both halves stream",
           .unsupported = unsupported,
-          .shape = shape,
-          .write_round = write_round,
-          .critical_path = critical_path,
-          .several_at_once = several_at_once};
+          .outline = outline};
 }
 
 }  // namespace ringside

@@ -20,32 +20,12 @@
 namespace ringside {
 namespace {
 
-ScheduleShape shape(const ScheduleRequest& request) {
-  const Fold fold(request.num_ranks);
-  return {.num_chunks = fold.num_members(), .num_rounds = 2 * fold.levels() + (fold.excess() > 0 ? 2 : 0)};
-}
-
-void write_round(const ScheduleRequest& request, std::int64_t round, RoundWriter& writer) {
+Outline outline(const ScheduleRequest& request) {
   const Fold fold(request.num_ranks, true);
-  const std::int64_t step = fold.excess() > 0 ? round - 1 : round;
-  if (step < 0) {
-    fold.write_in(fold.num_members(), writer);
-  } else if (step < fold.levels()) {
-    write_recursive_halving(fold, step, writer);
-  } else if (step < 2 * fold.levels()) {
-    write_recursive_doubling(fold, step - fold.levels(), writer);
-  } else {
-    fold.write_out(fold.num_members(), writer);
-  }
-}
-
-CriticalPath critical_path(const ScheduleRequest& request) {
-  const Fold fold(request.num_ranks);
-  const double folds = fold.excess() > 0 ? 1 : 0;
-  const double part_given_away = 1 - 1.0 / fold.num_members();
-  return {.messages = 2.0 * fold.levels() + 2 * folds,
-          .bytes = 2 * part_given_away + 2 * folds,
-          .reduced_bytes = part_given_away + folds};
+  const std::int32_t chunks = fold.num_members();
+  return {.num_chunks = chunks,
+          .phases = {fold_in(fold, chunks), recursive_halving(fold), recursive_doubling(fold),
+                     fold_out(fold, chunks)}};
 }
 
 }  // namespace
@@ -54,9 +34,7 @@ Algorithm halving_doubling_all_reduce() {
   return {.name = "halving_doubling",
           .summary = "Rabenseifner's: reduce_scatter by recursive halving, all_gather by recursive doubling",
           .wins_when = "ranks are a power of two: as few bytes as a ring in 2 log N messages",
-          .shape = shape,
-          .write_round = write_round,
-          .critical_path = critical_path};
+          .outline = outline};
 }
 
 }  // namespace ringside

@@ -17,36 +17,13 @@
 #include "schedule/algorithms/phases.hpp"
 
 namespace ringside {
-namespace {
-
-ScheduleShape shape(const ScheduleRequest& request) { return {.num_rounds = 2 * (request.num_ranks - 1)}; }
-
-void write_round(const ScheduleRequest& request, std::int64_t round, RoundWriter& writer) {
-  const int n = request.num_ranks;
-  const bool reducing = round < n - 1;
-  const int turn = static_cast<int>(reducing ? round : round - (n - 1));
-  const Rank other = wrapped(request.root + 1 + turn, n);
-  if (reducing) {
-    writer.reduce(other, request.root, 0);
-  } else {
-    writer.copy(request.root, other, 0);
-  }
-}
-
-CriticalPath critical_path(const ScheduleRequest& request) {
-  const double n = request.num_ranks;
-  return {.messages = 2 * (n - 1), .bytes = 2 * (n - 1), .reduced_bytes = n - 1};
-}
-
-}  // namespace
-
 Algorithm naive_all_reduce() {
   return {.name = "naive",
           .summary = "every rank sends everything to one root, which reduces and sends the result to each",
           .wins_when = "never by much: with two ranks and short messages it is as good as any",
-          .shape = shape,
-          .write_round = write_round,
-          .critical_path = critical_path};
+          .outline = [](const ScheduleRequest& request) -> Outline {
+            return {.phases = {linear_reduce(request), linear_broadcast(request)}};
+          }};
 }
 
 }  // namespace ringside

@@ -6,7 +6,7 @@
 
 #include "schedule/schedule.hpp"
 
-/// Parts that several algorithms are made of.
+/// Phases that several algorithms are made of, and how to write new ones.
 namespace ringside {
 
 /// `value` modulo `n`, for −n <= value < 2n. Rounds of thousands of moves are written in hot loops.
@@ -22,20 +22,6 @@ int num_doublings(int n);
 
 /// The reason why `segments` of each of `num_blocks` are too many to be counted, if they are.
 std::optional<std::string> too_many_segments(std::int64_t num_blocks, int segments);
-
-/// `size` positions in a circle: first, first + stride, first + 2·stride, … Member m owns the block of chunks
-/// [first_chunk + m·chunk_stride, … + num_chunks).
-struct Ring {
-  int size = 1;
-  Rank first = 0;
-  Rank stride = 1;
-  std::int32_t first_chunk = 0;
-  std::int32_t chunk_stride = 1;
-  std::int32_t num_chunks = 1;
-
-  Rank member(int index) const { return first + index * stride; }
-  std::int32_t block(int index) const { return first_chunk + index * chunk_stride; }
-};
 
 /// `move(source, target)` for every rank and the one `distance` behind it.
 template <typename Move>
@@ -57,36 +43,48 @@ void for_each_pair(int n, const Move& move) {
 /// For algorithms with a message of every pair in one round: why there is none of so many ranks (memory).
 std::optional<std::string> too_many_pairs(const ScheduleRequest& request);
 
-/// Step 0 … size−2 of a reduce_scatter around the ring: every member ends with its own block reduced.
-void write_ring_reduce_scatter(const Ring& ring, std::int64_t step, RoundWriter& round);
+/// `size` positions in a circle: first, first + stride, first + 2·stride, … Member m owns `num_chunks` chunks
+/// from m·chunk_stride on, which travel one after another where they are cut into `segments`.
+struct Ring {
+  int size = 1;
+  Rank stride = 1;
+  std::int32_t chunk_stride = 1;
+  std::int32_t num_chunks = 1;
+  int segments = 1;
+  /// So many rings like it, each of which begins further on.
+  int count = 1;
+  Rank next_first = 0;
+  std::int32_t next_chunk = 0;
+};
 
-/// Step 0 … size−2 of an all_gather around the ring: every member starts with its own block alone.
-void write_ring_all_gather(const Ring& ring, std::int64_t step, RoundWriter& round);
+/// Every member ends with its own block reduced. Reductions of segments hide behind transfers.
+Phase ring_reduce_scatter(const Ring& ring);
+/// Every member starts with its own block alone.
+Phase ring_all_gather(const Ring& ring);
+
+/// The root and each other rank in turn: its whole message of `num_chunks` chunks, or its own chunk.
+Phase linear_reduce(const ScheduleRequest& request, std::int32_t num_chunks = 1);
+Phase linear_broadcast(const ScheduleRequest& request, std::int32_t num_chunks = 1);
+Phase linear_gather(const ScheduleRequest& request);
+Phase linear_scatter(const ScheduleRequest& request);
 
 /// Whole messages circulate in two scratch buffers beside the accumulator, buffer 0.
 inline constexpr int kCirculationBuffers = 3;
-/// Round 0 … 2(n−1)−1: hops of the message in even rounds, reductions into the accumulator in odd ones.
-void write_circulation(int n, std::int64_t round, RoundWriter& writer);
-/// Round 0 … n−2: every accumulator travels on to the next rank.
-void write_circulating_copy(int n, std::int64_t round, RoundWriter& writer);
+/// Hops of the message in even rounds, reductions into the accumulator in odd ones.
+Phase circulation(int n);
+/// Every accumulator travels on to the next rank.
+Phase circulating_copy(int n);
 
-/// Step 0 … num_doublings(n)−1 of a reduction of chunk 0 to the root along a binomial tree, and of its mirror
-/// image, the broadcast from the root.
-void write_binomial_reduce(const ScheduleRequest& request, std::int64_t step, RoundWriter& round);
-void write_binomial_broadcast(const ScheduleRequest& request, std::int64_t step, RoundWriter& round);
+/// A reduction of chunk 0 to the root along a binomial tree, and its mirror image, the broadcast.
+Phase binomial_reduce(const ScheduleRequest& request);
+Phase binomial_broadcast(const ScheduleRequest& request);
 
-/// Step 0 … num_doublings(n)−1 of an all_gather of n chunks, counted from `root`: intervals of ranks grow
-/// together in pairs. Each rank gets the other interval's chunks from the rank of its number there;
-/// `after_halving`, the first rank of both has them already.
-void write_interval_doubling(const ScheduleRequest& request, std::int64_t step, bool after_halving,
-                             RoundWriter& round);
-
+/// An all_gather of n chunks, counted from `root`: intervals of ranks grow together in pairs. Each rank gets
+/// the other interval's chunks from the rank of its number there; `after_halving`, the first rank of both has
+/// them already.
+Phase interval_doubling(int n, Rank root = 0, bool after_halving = false);
 /// Its mirror image, a scatter from the root: the first rank of an interval gives away its second half.
-void write_interval_halving(const ScheduleRequest& request, std::int64_t step, RoundWriter& round);
-
-/// What either costs, in chunks: half of the chunks, half of that, …, rounded up. n − 1 for powers of two.
-/// After a halving, the one of three that would get two has them.
-double chunks_of_intervals(int n, bool after_halving = false);
+Phase interval_halving(int n, Rank root);
 
 /// The largest power of two among n ranks, for algorithms that need one. The `excess` other ranks fold their
 /// data into a neighbour first and get the result from it last, as in MPICH: of the first 2·excess ranks the
@@ -103,26 +101,22 @@ class Fold {
   /// Where its chunks begin if each of num_ranks chunks goes to its own rank or the one that is folded into.
   std::int32_t begin(int index) const { return index < excess_ ? 2 * index : index + excess_; }
 
-  /// Chunks [0, num_chunks) of the ranks that step aside are reduced into their neighbours.
-  void write_in(std::int32_t num_chunks, RoundWriter& round) const;
-  /// … and the result is copied back.
-  void write_out(std::int32_t num_chunks, RoundWriter& round) const;
-
  private:
   int levels_;
   int excess_;
   bool nearest_first_;
 };
 
-/// Step 0 … levels−1 of a reduce_scatter of num_members chunks among the members by recursive halving: member
-/// m ends with chunk m.
-void write_recursive_halving(const Fold& fold, std::int64_t step, RoundWriter& round);
+/// All chunks of the ranks that step aside are reduced into their neighbours.
+Phase fold_in(const Fold& fold, std::int32_t num_chunks);
+/// … and the result is copied back.
+Phase fold_out(const Fold& fold, std::int32_t num_chunks);
 
+/// A reduce_scatter of num_members chunks among the members: member m ends with chunk m.
+Phase recursive_halving(const Fold& fold);
 /// The same for one chunk of each rank: member m ends with chunks begin(m) … begin(m + 1) − 1.
-void write_recursive_halving_of_ranks(const Fold& fold, std::int64_t step, RoundWriter& round);
-
-/// Step 0 … levels−1 of an all_gather of num_members chunks among the members by recursive doubling: member m
-/// starts with chunk m.
-void write_recursive_doubling(const Fold& fold, std::int64_t step, RoundWriter& round);
+Phase recursive_halving_of_ranks(const Fold& fold);
+/// An all_gather of num_members chunks among the members: member m starts with chunk m.
+Phase recursive_doubling(const Fold& fold);
 
 }  // namespace ringside

@@ -16,31 +16,19 @@
 namespace ringside {
 namespace {
 
-ScheduleShape shape(const ScheduleRequest& request) {
-  const Fold fold(request.num_ranks);
-  return {.num_rounds = fold.levels() + (fold.excess() > 0 ? 2 : 0)};
-}
-
-void write_round(const ScheduleRequest& request, std::int64_t round, RoundWriter& writer) {
-  const Fold fold(request.num_ranks);
-  const std::int64_t step = fold.excess() > 0 ? round - 1 : round;
-  if (step < 0) {
-    fold.write_in(1, writer);
-  } else if (step < fold.levels()) {
+Phase exchanges(const Fold& fold) {
+  const auto write = [fold](std::int64_t step, RoundWriter& round) {
     for (int index = 0; index < fold.num_members(); ++index) {
-      writer.reduce(fold.member(index), fold.member(index ^ (1 << step)), 0);
+      round.reduce(fold.member(index), fold.member(index ^ (1 << step)), 0);
     }
-  } else {
-    fold.write_out(1, writer);
-  }
+  };
+  const double levels = fold.levels();
+  return {.num_rounds = fold.levels(), .chunks = levels, .reduced_chunks = levels, .write = write};
 }
 
-CriticalPath critical_path(const ScheduleRequest& request) {
+Outline outline(const ScheduleRequest& request) {
   const Fold fold(request.num_ranks);
-  const double folds = fold.excess() > 0 ? 1 : 0;
-  const double exchanges = fold.levels();
-  return {
-      .messages = exchanges + 2 * folds, .bytes = exchanges + 2 * folds, .reduced_bytes = exchanges + folds};
+  return {.phases = {fold_in(fold, 1), exchanges(fold), fold_out(fold, 1)}};
 }
 
 }  // namespace
@@ -49,9 +37,7 @@ Algorithm recursive_doubling_all_reduce() {
   return {.name = "recursive_doubling",
           .summary = "log N exchanges of the whole message between ranks at doubling distances",
           .wins_when = "messages are short: few messages in sequence, and no root to come back from",
-          .shape = shape,
-          .write_round = write_round,
-          .critical_path = critical_path};
+          .outline = outline};
 }
 
 }  // namespace ringside

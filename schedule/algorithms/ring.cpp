@@ -15,44 +15,16 @@
 #include "schedule/algorithms/phases.hpp"
 
 namespace ringside {
-namespace {
-
-ScheduleShape shape(const ScheduleRequest& request) {
-  return {.num_chunks = request.num_ranks, .num_rounds = 2 * (request.num_ranks - 1)};
-}
-
-void write_round(const ScheduleRequest& request, std::int64_t round, RoundWriter& writer) {
-  const std::int64_t steps = request.num_ranks - 1;
-  const Ring ring = {.size = request.num_ranks};
-  if (round < steps) {
-    write_ring_reduce_scatter(ring, round, writer);
-  } else {
-    write_ring_all_gather(ring, round - steps, writer);
-  }
-}
-
-std::vector<RepeatedRounds> repeats(const ScheduleRequest& request) {
-  const std::int64_t steps = request.num_ranks - 1;
-  return {{.first = 0, .times = steps, .passes_on = true},
-          {.first = steps, .times = steps, .passes_on = true}};
-}
-
-CriticalPath critical_path(const ScheduleRequest& request) {
-  const double n = request.num_ranks;
-  return {.messages = 2 * (n - 1), .bytes = 2 * (n - 1) / n, .reduced_bytes = (n - 1) / n};
-}
-
-}  // namespace
-
 Algorithm ring_all_reduce() {
   return {
       .name = "ring",
       .summary = "reduce_scatter, then all_gather, around a ring on N chunks",
       .wins_when = "messages are long and the ranks not too many: no algorithm sends fewer bytes per rank",
-      .shape = shape,
-      .write_round = write_round,
-      .critical_path = critical_path,
-      .repeats = repeats};
+      .outline = [](const ScheduleRequest& request) -> Outline {
+        const Ring ring = {.size = request.num_ranks};
+        return {.num_chunks = request.num_ranks,
+                .phases = {ring_reduce_scatter(ring), ring_all_gather(ring)}};
+      }};
 }
 
 }  // namespace ringside

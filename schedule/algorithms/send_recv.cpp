@@ -15,31 +15,23 @@
 namespace ringside {
 namespace {
 
-ScheduleShape shape(const ScheduleRequest& request) {
-  return {.num_chunks = request.num_ranks, .num_rounds = request.num_ranks > 1 ? 1 : 0};
-}
-
-void write_round(const ScheduleRequest& request, std::int64_t /*round*/, RoundWriter& writer) {
-  for (Rank source = 0; source < request.num_ranks; ++source) {
-    writer.copy(source, wrapped(source + 1, request.num_ranks), source);
-  }
-}
-
-CriticalPath critical_path(const ScheduleRequest& request) {
-  const double n = request.num_ranks;
-  return n > 1 ? CriticalPath{.messages = 1, .bytes = 1 / n} : CriticalPath{};
+Outline outline(const ScheduleRequest& request) {
+  const int n = request.num_ranks;
+  const auto write = [n](std::int64_t /*step*/, RoundWriter& round) {
+    for_each_at(1, n, [&](Rank source, Rank target) { round.copy(source, target, source); });
+  };
+  return {.num_chunks = n,
+          .phases = {{.num_rounds = n > 1 ? 1 : 0, .chunks = n > 1 ? 1.0 : 0, .write = write}}};
 }
 
 }  // namespace
 
-Algorithm direct_send_recv() {
-  return {.name = "direct",
-          .collective = Collective::send_recv,
-          .summary = "every rank sends its message to the next one and gets the previous one's",
-          .wins_when = "always: there is nothing to save",
-          .shape = shape,
-          .write_round = write_round,
-          .critical_path = critical_path};
+std::vector<Algorithm> send_recvs() {
+  return {{.name = "direct",
+           .collective = Collective::send_recv,
+           .summary = "every rank sends its message to the next one and gets the previous one's",
+           .wins_when = "always: there is nothing to save",
+           .outline = outline}};
 }
 
 }  // namespace ringside

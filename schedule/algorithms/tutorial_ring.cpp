@@ -16,42 +16,15 @@
 #include "schedule/algorithms/phases.hpp"
 
 namespace ringside {
-namespace {
-
-ScheduleShape shape(const ScheduleRequest& request) {
-  return {.num_buffers = kCirculationBuffers, .num_rounds = 3 * (request.num_ranks - 1)};
-}
-
-void write_round(const ScheduleRequest& request, std::int64_t round, RoundWriter& writer) {
-  const std::int64_t num_reducing_rounds = 2 * (request.num_ranks - 1);
-  if (round < num_reducing_rounds) {
-    write_circulation(request.num_ranks, round, writer);
-  } else {
-    write_circulating_copy(request.num_ranks, round - num_reducing_rounds, writer);
-  }
-}
-
-std::vector<RepeatedRounds> repeats(const ScheduleRequest& request) {
-  const std::int64_t steps = request.num_ranks - 1;
-  return {{.first = 0, .period = 2, .times = steps}, {.first = 2 * steps, .times = steps}};
-}
-
-CriticalPath critical_path(const ScheduleRequest& request) {
-  const double n = request.num_ranks;
-  return {.messages = 2 * (n - 1), .bytes = 2 * (n - 1), .reduced_bytes = n - 1};
-}
-
-}  // namespace
-
 Algorithm tutorial_ring_all_reduce() {
   return {
       .name = "tutorial_ring",
       .summary = "the ring that exercises write: the whole message circulates, to reduce and then to copy",
       .wins_when = "never: it is a ring without the chunks that make a ring fast",
-      .shape = shape,
-      .write_round = write_round,
-      .critical_path = critical_path,
-      .repeats = repeats};
+      .outline = [](const ScheduleRequest& request) -> Outline {
+        return {.num_buffers = kCirculationBuffers,
+                .phases = {circulation(request.num_ranks), circulating_copy(request.num_ranks)}};
+      }};
 }
 
 }  // namespace ringside

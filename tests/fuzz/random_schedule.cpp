@@ -30,19 +30,17 @@ const Algorithm& of_current() {
       .summary = "random trees",
       .wins_when = "never",
       .unsupported = nullptr,
-      .shape =
-          [](const ScheduleRequest&) {
-            return ScheduleShape{.num_chunks = current().num_chunks,
-                                 .num_rounds = static_cast<std::int64_t>(current().rounds.size())};
-          },
-      .write_round =
-          [](const ScheduleRequest&, std::int64_t round, RoundWriter& writer) {
-            for (const Move& move : current().rounds[static_cast<std::size_t>(round)]) {
-              writer.add(move);
-            }
-          },
-      .critical_path = [](const ScheduleRequest&) { return CriticalPath{}; },
-      .several_at_once = [](const ScheduleRequest&) { return true; }};
+      .outline = [](const ScheduleRequest&) -> Outline {
+        const auto write = [](std::int64_t round, RoundWriter& writer) {
+          for (const Move& move : current().rounds[static_cast<std::size_t>(round)]) {
+            writer.add(move);
+          }
+        };
+        return {.num_chunks = current().num_chunks,
+                .phases = {{.num_rounds = static_cast<std::int64_t>(current().rounds.size()),
+                            .write = write,
+                            .several_at_once = true}}};
+      }};
   return kAlgorithm;
 }
 

@@ -30,12 +30,7 @@ double disturbed(double value, double share, double seed) {
   return value * (1 + share * std::sin(12.9898 * seed));
 }
 
-ScheduleShape ring_shape(const ScheduleRequest& request) {
-  return {.num_chunks = request.num_ranks, .num_buffers = 1, .num_rounds = 2 * (request.num_ranks - 1)};
-}
-
-void ring_round(const ScheduleRequest& request, std::int64_t round, RoundWriter& writer) {
-  const int n = request.num_ranks;
+void ring_round(int n, std::int64_t round, RoundWriter& writer) {
   const auto step = static_cast<int>(round % (n - 1));
   const bool reducing = round < n - 1;
   for (Rank rank = 0; rank < n; ++rank) {
@@ -45,13 +40,9 @@ void ring_round(const ScheduleRequest& request, std::int64_t round, RoundWriter&
   }
 }
 
-ScheduleShape direct_shape(const ScheduleRequest& request) {
-  return {.num_chunks = request.num_ranks, .num_buffers = 2, .num_rounds = 2};
-}
-
-void direct_round(const ScheduleRequest& request, std::int64_t round, RoundWriter& writer) {
-  for (Rank source = 0; source < request.num_ranks; ++source) {
-    for (Rank target = 0; target < request.num_ranks; ++target) {
+void direct_round(int n, std::int64_t round, RoundWriter& writer) {
+  for (Rank source = 0; source < n; ++source) {
+    for (Rank target = 0; target < n; ++target) {
       if (source == target && round == 0) {
         writer.add({.source = source, .target = target, .first_chunk = target, .target_buffer = 1});
       } else if (round == 0) {
@@ -63,20 +54,23 @@ void direct_round(const ScheduleRequest& request, std::int64_t round, RoundWrite
   }
 }
 
-CriticalPath no_costs(const ScheduleRequest&) { return {}; }
+Outline outline_of(int n, std::int32_t num_buffers, std::int64_t num_rounds,
+                   void (*write)(int n, std::int64_t round, RoundWriter& writer)) {
+  return {.num_chunks = n,
+          .num_buffers = num_buffers,
+          .phases = {{.num_rounds = num_rounds, .write = [n, write](std::int64_t round, RoundWriter& writer) {
+                        write(n, round, writer);
+                      }}}};
+}
 
-constexpr Algorithm kRing{.name = "ring",
-                          .summary = "",
-                          .wins_when = "",
-                          .shape = ring_shape,
-                          .write_round = ring_round,
-                          .critical_path = no_costs};
-constexpr Algorithm kDirect{.name = "direct_two_shot",
-                            .summary = "",
-                            .wins_when = "",
-                            .shape = direct_shape,
-                            .write_round = direct_round,
-                            .critical_path = no_costs};
+constexpr Algorithm kRing{
+    .name = "ring", .summary = "", .wins_when = "", .outline = [](const ScheduleRequest& request) {
+      return outline_of(request.num_ranks, 1, 2 * (request.num_ranks - 1), ring_round);
+    }};
+constexpr Algorithm kDirect{
+    .name = "direct_two_shot", .summary = "", .wins_when = "", .outline = [](const ScheduleRequest& request) {
+      return outline_of(request.num_ranks, 2, 2, direct_round);
+    }};
 
 }  // namespace
 

@@ -14,8 +14,7 @@ using ::testing::ElementsAre;
 
 /// Two ranks, four chunks, root 1: for each rank a letter per chunk, x where `holds` says so.
 std::vector<std::string> where(Collective collective, bool (*holds)(const Schedule&, Rank, std::int32_t)) {
-  const Schedule schedule =
-      scripted_schedule({.collective = collective, .shape = {.num_chunks = 4}}, 2, /*root=*/1);
+  const Schedule schedule = scripted_schedule({.collective = collective, .num_chunks = 4}, 2, /*root=*/1);
   std::vector<std::string> letters(2);
   for (Rank rank = 0; rank < 2; ++rank) {
     for (std::int32_t chunk = 0; chunk < 4; ++chunk) {

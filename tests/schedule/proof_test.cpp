@@ -100,10 +100,11 @@ TEST(Proof, HoldsWithoutTheRedundantMoves) {
   }
 }
 
-std::vector<std::string> faults_of(std::vector<std::vector<Move>> rounds, ScheduleShape shape = {},
+std::vector<std::string> faults_of(std::vector<std::vector<Move>> rounds, Script script = {},
                                    Collective collective = Collective::all_reduce) {
-  const Script script = {.collective = collective, .shape = shape, .rounds = std::move(rounds)};
-  return prove(scripted_schedule(script, 3)).faults;
+  script.collective = collective;
+  script.rounds = std::move(rounds);
+  return prove(scripted_schedule(std::move(script), 3)).faults;
 }
 
 TEST(Proof, NamesRoundChunkAndRanksOfAFault) {

@@ -27,9 +27,7 @@ TEST(Registry, EveryRowIsComplete) {
     EXPECT_NE(algorithm.name, "");
     EXPECT_NE(algorithm.summary, "") << algorithm.name;
     EXPECT_NE(algorithm.wins_when, "") << algorithm.name;
-    EXPECT_NE(algorithm.shape, nullptr) << algorithm.name;
-    EXPECT_NE(algorithm.write_round, nullptr) << algorithm.name;
-    EXPECT_NE(algorithm.critical_path, nullptr) << algorithm.name;
+    EXPECT_NE(algorithm.outline, nullptr) << algorithm.name;
   }
 }
 

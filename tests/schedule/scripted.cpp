@@ -1,6 +1,7 @@
 #include "scripted.hpp"
 
 #include <array>
+#include <memory>
 #include <utility>
 
 namespace ringside {
@@ -11,28 +12,24 @@ Script& current() {
   return script;
 }
 
-ScheduleShape shape(const ScheduleRequest& /*request*/) {
-  ScheduleShape result = current().shape;
-  result.num_rounds = static_cast<std::int64_t>(current().rounds.size());
-  return result;
+Outline outline(const ScheduleRequest& /*request*/) {
+  const auto rounds = std::make_shared<const std::vector<std::vector<Move>>>(current().rounds);
+  const auto write = [rounds](std::int64_t round, RoundWriter& writer) {
+    for (const Move& move : (*rounds)[static_cast<std::size_t>(round)]) {
+      writer.add(move);
+    }
+  };
+  return {.num_chunks = current().num_chunks,
+          .num_buffers = current().num_buffers,
+          .phases = {{.num_rounds = static_cast<std::int64_t>(rounds->size()), .write = write}}};
 }
-
-void write_round(const ScheduleRequest& /*request*/, std::int64_t round, RoundWriter& writer) {
-  for (const Move& move : current().rounds[static_cast<std::size_t>(round)]) {
-    writer.add(move);
-  }
-}
-
-CriticalPath critical_path(const ScheduleRequest& /*request*/) { return {}; }
 
 constexpr Algorithm scripted(Collective collective) {
   return {.name = "scripted",
           .collective = collective,
           .summary = "exactly the moves of a test",
           .wins_when = "never",
-          .shape = shape,
-          .write_round = write_round,
-          .critical_path = critical_path};
+          .outline = outline};
 }
 
 }  // namespace
@@ -50,7 +47,8 @@ Schedule scripted_schedule(Script script, int num_ranks, Rank root) {
 
 Script script_of(const Schedule& schedule) {
   Script script = {.collective = schedule.algorithm().collective,
-                   .shape = {.num_chunks = schedule.num_chunks(), .num_buffers = schedule.num_buffers()}};
+                   .num_chunks = schedule.num_chunks(),
+                   .num_buffers = schedule.num_buffers()};
   for (std::int64_t round = 0; round < schedule.num_rounds(); ++round) {
     schedule.write_round(round, script.rounds.emplace_back());
   }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <functional>
+#include <cstdint>
 #include <vector>
 
 #include "schedule/schedule.hpp"
@@ -10,12 +10,12 @@ namespace ringside {
 
 struct Script {
   Collective collective = Collective::all_reduce;
-  ScheduleShape shape = {};
+  std::int32_t num_chunks = 1;
+  std::int32_t num_buffers = 1;
   std::vector<std::vector<Move>> rounds = {};
 };
 
-/// A schedule of exactly these rounds. An algorithm is a row of plain functions, so the script stands beside
-/// it: the one that was made last counts for all scripted schedules.
+/// A schedule of exactly these rounds.
 Schedule scripted_schedule(Script script, int num_ranks, Rank root = 0);
 
 /// The rounds of a schedule, to be damaged.

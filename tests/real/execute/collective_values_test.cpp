@@ -146,7 +146,7 @@ TEST(CollectiveValues, OfEveryOperationAreWhatItGives) {
 
 TEST(CollectiveValues, ARanksPartIsAllOfItsChunks) {
   const Schedule schedule =
-      scripted_schedule({.collective = Collective::all_gather, .shape = {.num_chunks = 6}, .rounds = {}}, 3);
+      scripted_schedule({.collective = Collective::all_gather, .num_chunks = 6, .rounds = {}}, 3);
   const std::vector<ElementRange> parts = parts_of(schedule, 300);
   ASSERT_EQ(parts.size(), 3U);
   for (std::size_t rank = 0; rank < 3; ++rank) {

@@ -155,7 +155,7 @@ TEST(Executor, GivesExactResultsForEveryAlgorithmAndLength) {
 
 TEST(Executor, CopiesWholeBuffers) {
   const Schedule schedule = scripted_schedule(
-      {.shape = {.num_buffers = 2, .num_rounds = 2},
+      {.num_buffers = 2,
        .rounds = {{Move{.source_buffer = 0, .target_buffer = 1}},
                   {Move{.kind = MoveKind::reduce, .source_buffer = 1, .target_buffer = 0}}}},
       1);

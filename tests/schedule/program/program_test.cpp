@@ -243,8 +243,7 @@ TEST(Program, LocalMovesReadTheValuesFromBeforeTheirRound) {
   const auto local = [](std::uint8_t from, std::uint8_t to) {
     return Move{.kind = MoveKind::reduce, .source_buffer = from, .target_buffer = to};
   };
-  const Schedule schedule = scripted_schedule(
-      {.shape = {.num_buffers = 3, .num_rounds = 1}, .rounds = {{local(0, 1), local(1, 2)}}}, 1);
+  const Schedule schedule = scripted_schedule({.num_buffers = 3, .rounds = {{local(0, 1), local(1, 2)}}}, 1);
   const Program program = compile(schedule, {.num_elements = 1}, 0);
   EXPECT_THAT(texts(program), ElementsAre("reduce 1[0+4] into 2[0+4]", "reduce 0[0+4] into 1[0+4]"));
 }
@@ -252,8 +251,7 @@ TEST(Program, LocalMovesReadTheValuesFromBeforeTheirRound) {
 TEST(Program, LocalMovesIntoWhatIsBeingSentWaitForIt) {
   const Move sent = {.source = 0, .target = 1, .source_buffer = 0, .target_buffer = 1};
   const Move local = {.source_buffer = 1, .target_buffer = 0};
-  const Schedule schedule =
-      scripted_schedule({.shape = {.num_buffers = 2, .num_rounds = 1}, .rounds = {{sent, local}}}, 2);
+  const Schedule schedule = scripted_schedule({.num_buffers = 2, .rounds = {{sent, local}}}, 2);
   const Program program = compile(schedule, {.num_elements = 1}, 0);
   EXPECT_THAT(texts(program), ElementsAre("send 0[0+4] to 1", "wait 0", "copy 1[0+4] to 0[0+4]"));
 }

@@ -31,22 +31,17 @@ constexpr double kTransfer = 4e-4;
 /// A schedule of the rounds in `kRounds`, for moves that no algorithm of ours makes.
 template <const auto& kRounds, int kNumBuffers = 1>
 struct Handmade {
-  static ScheduleShape shape(const ScheduleRequest&) {
-    return {.num_buffers = kNumBuffers, .num_rounds = static_cast<std::int64_t>(kRounds.size())};
+  static Outline outline(const ScheduleRequest&) {
+    const auto write = [](std::int64_t round, RoundWriter& writer) {
+      for (const Move& move : kRounds[static_cast<std::size_t>(round)]) {
+        writer.add(move);
+      }
+    };
+    return {.num_buffers = kNumBuffers,
+            .phases = {{.num_rounds = static_cast<std::int64_t>(kRounds.size()), .write = write}}};
   }
-  static void write_round(const ScheduleRequest&, std::int64_t round, RoundWriter& writer) {
-    for (const Move& move : kRounds[static_cast<std::size_t>(round)]) {
-      writer.add(move);
-    }
-  }
-  static CriticalPath critical_path(const ScheduleRequest&) { return {}; }
   static Algorithm algorithm() {
-    return {.name = "handmade",
-            .summary = "for a test",
-            .wins_when = "never",
-            .shape = shape,
-            .write_round = write_round,
-            .critical_path = critical_path};
+    return {.name = "handmade", .summary = "for a test", .wins_when = "never", .outline = outline};
   }
 };
 

@@ -290,8 +290,8 @@ TEST(SharedProcessor, ALittleContentionIsNotWorthASentence) {
 }
 
 TEST(SharedProcessor, ACopyWithinARankTakesAsLongAsReducing) {
-  const Schedule copies = scripted_schedule(
-      {.shape = {.num_buffers = 2}, .rounds = {{{.source = 0, .target = 0, .target_buffer = 1}}}}, 2);
+  const Schedule copies =
+      scripted_schedule({.num_buffers = 2, .rounds = {{{.source = 0, .target = 0, .target_buffer = 1}}}}, 2);
   const Execution execution(copies, {100'000}, DataType::float32);
   EXPECT_NEAR(replay(execution, shared_processor(2)).value, 4e-10 * 100'000, 1e-15);
 }
