@@ -35,7 +35,7 @@ FieldTable<JoinJob> table_of(const JoinJob* /*any*/) {
   return {.record = "join",
           .fields = fields<JoinJob>(
               required("ranks", &JoinJob::num_ranks), required("backend", &JoinJob::backend),
-              inlined(&JoinJob::gpu), required("timeout", &JoinJob::timeout, "ms"),
+              inlined(&JoinJob::gpu), required("timeout", &JoinJob::timeout),
               required("rendezvous", &JoinJob::rendezvous), required("group", &JoinJob::group),
               required("tune_machine", &JoinJob::tune_machine),
               required("share_out_cores", &JoinJob::share_out_cores),
@@ -52,7 +52,7 @@ FieldTable<Answer> table_of(const Answer* /*any*/) {
   return {.fields = fields<Answer>(required("answer", &Answer::kind), optional("result", &Answer::result),
                                    optional("text", &Answer::text), optional("error", &Answer::error),
                                    optional("lost_peer", &Answer::lost_peer), optional("late", &Answer::late),
-                                   optional("paused", &Answer::paused, "ms"))};
+                                   optional("paused", &Answer::paused))};
 }
 
 Answer answer_of_current_exception() {

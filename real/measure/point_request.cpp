@@ -12,7 +12,7 @@ FieldTable<RankPlacement> table_of(const RankPlacement* /*any*/) {
 }
 
 FieldTable<TimingLimits> table_of(const TimingLimits* /*any*/) {
-  return {.fields = fields<TimingLimits>(required("budget", &TimingLimits::budget, "s"),
+  return {.fields = fields<TimingLimits>(required("budget", &TimingLimits::budget),
                                          required("target_interval", &TimingLimits::target_interval),
                                          required("min_calls", &TimingLimits::min_calls),
                                          required("max_calls", &TimingLimits::max_calls))};

@@ -178,9 +178,9 @@ TraceEvent local_event(const Program& program, const Step& step, const StepTime&
 
 FieldTable<Recording> table_of(const Recording* /*any*/) {
   return {.fields = fields<Recording>(
-              required("outcome", &Recording::outcome), required("seconds", &Recording::seconds, "s"),
+              required("outcome", &Recording::outcome), required("seconds", &Recording::seconds),
               required("iterations", &Recording::iterations), required("backend", &Recording::backend),
-              optional("policy", &Recording::policy), optional("barrier_skew", &Recording::barrier_skew, "s"),
+              optional("policy", &Recording::policy), optional("barrier_skew", &Recording::barrier_skew),
               required("events", &Recording::events), optional("note", &Recording::note))};
 }
 

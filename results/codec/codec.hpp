@@ -80,13 +80,6 @@ class JsonWriter {
   std::string text_;
 };
 
-/// One row as documentation shows it.
-struct FieldDescription {
-  std::string path = {};  ///< With the names of the fields around it: `measured.seconds`.
-  std::string unit = {};  ///< Empty: none, or that of the field around it.
-  std::string meaning = {};
-};
-
 /// The smallest value that a field may have; whole numbers without one begin at 0.
 using Minimum = std::optional<std::int64_t>;
 
@@ -95,11 +88,12 @@ template <typename V>
 struct Codec {
   static void write(JsonWriter& to, const V& value);
   static V read(const JsonPlace& from, Minimum /*minimum*/);
-  static std::vector<FieldDescription> below();
+  /// Paths of the fields inside it, as paths() gives them.
+  static std::vector<std::string> below();
 };
 
 struct PlainCodec {
-  static std::vector<FieldDescription> below() { return {}; }
+  static std::vector<std::string> below() { return {}; }
 };
 
 // Writing a number that is not finite is a bug of the caller.
@@ -177,7 +171,7 @@ struct Codec<std::optional<V>> {
   static std::optional<V> read(const JsonPlace& from, Minimum minimum) {
     return Codec<V>::read(from, minimum);
   }
-  static std::vector<FieldDescription> below() { return Codec<V>::below(); }
+  static std::vector<std::string> below() { return Codec<V>::below(); }
 };
 
 template <typename V>
@@ -196,7 +190,7 @@ struct Codec<std::vector<V>> {
     }
     return values;
   }
-  static std::vector<FieldDescription> below() { return Codec<V>::below(); }
+  static std::vector<std::string> below() { return Codec<V>::below(); }
 };
 
 }  // namespace ringside

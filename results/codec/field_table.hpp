@@ -13,24 +13,22 @@
 #include "results/codec/codec.hpp"
 #include "results/codec/fields.hpp"
 
-/// A record is a table with one row per field: its name, the member that holds it, its unit and what it
-/// means. Writing JSON, reading it, the tables of docs/results.md and the lines between ranks follow from the
-/// rows, so that they cannot differ. To add a field to a record, add the member and its row.
+/// A record is a table with one row per field: its name and the member that holds it. Writing JSON, reading
+/// it and the lines between ranks follow from the rows, so that they cannot differ. docs/results.md says what
+/// each field means. To add a field to a record, add the member and its row.
 namespace ringside {
 
 /// One row: a member of T.
 template <typename T>
 struct Field {
   const char* key;
-  const char* unit;
-  const char* meaning;
   bool required = false;  ///< Reading it fails where it is absent.
   Minimum minimum = {};
   std::function<bool(const T&)> applies = {};  ///< Whether there is such a field, given the fields before it.
   std::function<bool(const T&)> given;         ///< Whether there is something to write.
   std::function<void(JsonWriter& to, const T&)> write;
   std::function<void(const JsonPlace& from, Minimum minimum, T&)> read;
-  std::function<std::vector<FieldDescription>()> below;
+  std::function<std::vector<std::string>()> below;
 
   /// The same row for numbers from `least` on.
   Field from(std::int64_t least) const {
@@ -57,10 +55,8 @@ const FieldTable<T>& field_table() {
 
 /// A field that is always written; where it is absent it keeps its default value.
 template <typename T, typename M>
-Field<T> always(const char* key, M T::*member, const char* unit = "", const char* meaning = "") {
+Field<T> always(const char* key, M T::*member) {
   return {.key = key,
-          .unit = unit,
-          .meaning = meaning,
           .given = [](const T&) { return true; },
           .write = [member](JsonWriter& to, const T& source) { Codec<M>::write(to, source.*member); },
           .read = [member](const JsonPlace& from, Minimum minimum,
@@ -70,23 +66,22 @@ Field<T> always(const char* key, M T::*member, const char* unit = "", const char
 
 /// A field that every record has.
 template <typename T, typename M>
-Field<T> required(const char* key, M T::*member, const char* unit = "", const char* meaning = "") {
-  Field<T> result = always(key, member, unit, meaning);
+Field<T> required(const char* key, M T::*member) {
+  Field<T> result = always(key, member);
   result.required = true;
   return result;
 }
 
 /// A field that is omitted where it has its default value.
 template <typename T, typename M>
-Field<T> optional(const char* key, M T::*member, const char* unit = "", const char* meaning = "") {
-  Field<T> result = always(key, member, unit, meaning);
+Field<T> optional(const char* key, M T::*member) {
+  Field<T> result = always(key, member);
   result.given = [member, absent = T{}.*member](const T& source) { return !(source.*member == absent); };
   return result;
 }
 template <typename T, typename M>
-Field<T> optional(const char* key, std::optional<M> T::*member, const char* unit = "",
-                  const char* meaning = "") {
-  Field<T> result = always(key, member, unit, meaning);
+Field<T> optional(const char* key, std::optional<M> T::*member) {
+  Field<T> result = always(key, member);
   result.given = [member](const T& source) { return (source.*member).has_value(); };
   return result;
 }
@@ -120,8 +115,6 @@ Fields<T> inlined(M T::*member) {
     const bool makes = kOptional && result.empty();
     result.push_back(
         {.key = inner.key,
-         .unit = inner.unit,
-         .meaning = inner.meaning,
          .required = inner.required && !makes,
          .minimum = inner.minimum,
          .given =
@@ -205,18 +198,14 @@ T read_fields(const JsonPlace& object, const Fields<T>& fields) {
   return result;
 }
 
-/// Every field, each followed by those inside it.
+/// Every field, each followed by those inside it: `measured`, `measured.seconds`.
 template <typename T>
-std::vector<FieldDescription> descriptions(const Fields<T>& fields) {
-  std::vector<FieldDescription> result;
+std::vector<std::string> paths(const Fields<T>& fields) {
+  std::vector<std::string> result;
   for (const Field<T>& field : fields) {
-    result.push_back({.path = field.key, .unit = field.unit, .meaning = field.meaning});
-    for (FieldDescription inner : field.below()) {
-      inner.path = std::string(field.key) + "." + inner.path;
-      if (inner.unit.empty()) {
-        inner.unit = field.unit;
-      }
-      result.push_back(std::move(inner));
+    result.emplace_back(field.key);
+    for (const std::string& inner : field.below()) {
+      result.push_back(std::string(field.key) + "." + inner);
     }
   }
   return result;
@@ -233,8 +222,8 @@ V Codec<V>::read(const JsonPlace& from, Minimum /*minimum*/) {
   return read_fields(from, field_table<V>().fields);
 }
 template <typename V>
-std::vector<FieldDescription> Codec<V>::below() {
-  return descriptions(field_table<V>().fields);
+std::vector<std::string> Codec<V>::below() {
+  return paths(field_table<V>().fields);
 }
 
 /// `value` as an object that begins with which of a variant's kinds it is: `{"record":"point",…`.

@@ -1,6 +1,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <map>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -19,69 +20,76 @@ namespace {
 
 constexpr const char* kPage = RINGSIDE_SOURCE_DIR "/docs/results.md";
 
-std::string escaped(std::string text) {
-  for (std::size_t place = 0; (place = text.find('|', place)) != std::string::npos; place += 2) {
-    text.insert(place, "\\");
-  }
-  return text;
-}
+/// Unit and meaning of a field, as the page has them: they stand nowhere else.
+using Meanings = std::map<std::string, std::string>;
 
-/// Maps that the page has shown: their fields, as text, and the path of the first map that has them.
-using ShownMaps = std::map<std::string, std::string>;
-
-/// The fields of the map at `path`, one line each; empty for a field that is no map.
-std::string fields_of_map(const std::vector<FieldDescription>& fields, const FieldDescription& map) {
-  std::string text;
-  for (const FieldDescription& field : fields) {
-    if (field.path.starts_with(map.path + ".")) {
-      text += fmt::format("{} {} {}\n", field.path.substr(map.path.size()),
-                          field.unit == map.unit ? "" : field.unit, field.meaning);
+/// By path, in the rows "| `path` | unit | meaning |" of a table.
+Meanings meanings_in(const std::string& table) {
+  Meanings meanings;
+  std::istringstream lines(table);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t end = line.find("` |");
+    if (line.starts_with("| `") && end != std::string::npos) {
+      meanings[line.substr(3, end - 3)] = line.substr(end + 3);
     }
   }
-  return text;
+  return meanings;
 }
 
-/// A map whose fields stand on the page already has one row that names the place.
+/// The fields inside the map at `path`; empty for a field that is no map.
+std::vector<std::string> inside(const std::vector<std::string>& fields, const std::string& path) {
+  std::vector<std::string> result;
+  for (const std::string& field : fields) {
+    if (field.starts_with(path + ".")) {
+      result.push_back(field.substr(path.size()));
+    }
+  }
+  return result;
+}
+
+/// A map whose fields stand on the page already may have one row that names the place: "…; fields as `limit`"
+/// or "fields as above". `shown`: fields of the maps so far, by path.
 template <typename T>
-std::string markdown_table(ShownMaps& shown) {
+std::string markdown_table(const Meanings& meanings, std::map<std::string, std::vector<std::string>>& shown) {
   const FieldTable<T>& table = field_table<T>();
   std::string text =
       fmt::format("| field | unit | meaning |\n|---|---|---|\n| `record` | | `{}` |\n", table.record);
-  const std::vector<FieldDescription> fields = descriptions(table.fields);
+  const std::vector<std::string> fields = paths(table.fields);
   std::string skipped = "no map";
-  for (const FieldDescription& field : fields) {
-    if (field.path.starts_with(skipped + ".")) {
+  for (const std::string& field : fields) {
+    if (field.starts_with(skipped + ".")) {
       continue;
     }
-    std::string meaning = escaped(field.meaning);
-    if (const std::string inside = fields_of_map(fields, field); !inside.empty()) {
-      const auto [first, is_new] = shown.emplace(inside, field.path);
-      if (!is_new) {
-        skipped = field.path;
-        meaning += first->second == field.path ? "; fields as above"
-                                               : fmt::format("; fields as `{}`", first->second);
-      }
+    const auto known = meanings.find(field);
+    const std::string meaning = known == meanings.end() ? " |  |" : known->second;
+    if (const std::size_t place = meaning.find("fields as "); place != std::string::npos) {
+      const std::string named = meaning.substr(place + 10, meaning.rfind(" |") - place - 10);
+      EXPECT_EQ(shown[named == "above" ? field : named.substr(1, named.size() - 2)], inside(fields, field))
+          << field;
+      skipped = field;
+    } else {
+      shown[field] = inside(fields, field);
     }
-    text +=
-        fmt::format("| `{}` |{} | {} |\n", field.path, field.unit.empty() ? "" : " " + field.unit, meaning);
+    text += fmt::format("| `{}` |{}\n", field, meaning);
   }
   return text;
 }
 
 /// What stands between the markers is replaced by the table.
 template <typename T>
-void put_table(std::string& page, ShownMaps& shown) {
+void put_table(std::string& page, std::map<std::string, std::vector<std::string>>& shown) {
   const std::string what = fmt::format("fields of {}", field_table<T>().record);
   const std::string begin = fmt::format("<!-- {} -->\n", what);
   const std::size_t from = page.find(begin);
   const std::size_t to = page.find(fmt::format("<!-- end of {} -->", what));
   ASSERT_TRUE(from != std::string::npos && to != std::string::npos) << "docs/results.md lacks the " << what;
-  page.replace(from + begin.size(), to - from - begin.size(), markdown_table<T>(shown));
+  const std::size_t rows = from + begin.size();
+  page.replace(rows, to - rows, markdown_table<T>(meanings_in(page.substr(rows, to - rows)), shown));
 }
 
 template <typename... Kinds>
 void put_tables(std::string& page, const std::variant<Kinds...>* /*type*/) {
-  ShownMaps shown;
+  std::map<std::string, std::vector<std::string>> shown;
   (put_table<Kinds>(page, shown), ...);
 }
 
@@ -95,7 +103,7 @@ TEST(Documentation, ShowsTheFieldsOfEveryRecord) {
   }
   EXPECT_TRUE(page == generated)
       << "docs/results.md does not show the fields of results/; run this test with RINGSIDE_WRITE_DOCS=1, "
-         "which writes the tables";
+         "which writes their rows, and say what new ones mean";
 }
 
 TEST(Documentation, SaysWhatEachFieldMeans) {
