@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "common/error.hpp"
+#include "common/numbers.hpp"
 #include "real/execute/transport.hpp"
 #include "real/system/posix.hpp"
 
@@ -23,6 +24,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kBetweenLooks{5};
 /// Where one is wrong, the others have so long to come and hear it.
 constexpr std::chrono::seconds kMoment{1};
+constexpr int kMostRanks = 1 << 16;
 constexpr const char* kAllMet = "all met";
 
 std::string random_word() {
@@ -49,6 +51,7 @@ std::string host(MeetingPlace& place, const Meeting& meeting) {
   Clock::time_point end = Clock::now() + meeting.timeout;
   std::set<std::string> answered;
   std::optional<Error> fault;
+  int known = 0;  ///< Ranks, as another one was told.
   std::vector<Rank> missing(static_cast<std::size_t>(meeting.num_ranks - 1));
   std::iota(missing.begin(), missing.end(), 1);
   const auto has_met = [&](Rank rank) {
@@ -66,12 +69,21 @@ std::string host(MeetingPlace& place, const Meeting& meeting) {
                                       "must be the same for all",
                                       rank, told, meeting.num_ranks));
       end = std::min(end, Clock::now() + kMoment);
+      known = std::min(parse_number<int>(told).value_or(0), kMostRanks);
     }
     return !met.empty();
   };
-  while (std::erase_if(missing, has_met), !missing.empty() && Clock::now() < end) {
-    std::this_thread::sleep_for(kBetweenLooks);
+  const auto meet = [&] {
+    while (std::erase_if(missing, has_met), !missing.empty() && Clock::now() < end) {
+      std::this_thread::sleep_for(kBetweenLooks);
+    }
+  };
+  meet();
+  // Ranks that only the others know shall hear it, too.
+  for (Rank rank = meeting.num_ranks; rank < known; ++rank) {
+    missing.push_back(rank);
   }
+  meet();
   if (!missing.empty() && !fault) {
     fault = not_met(place, meeting, missing.front());
   }

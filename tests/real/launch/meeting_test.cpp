@@ -62,6 +62,8 @@ void expect_meetings(const MakePlace& place) {
 void expect_faults(const MakePlace& place) {
   EXPECT_THAT(agreed(place, {{0, 3}, {1, 4}, {2, 3}}),
               ::testing::Each(HasSubstr("rank 1 was told of 4 ranks, and rank 0 of 3")));
+  EXPECT_THAT(agreed(place, {{0, 3}, {1, 6}, {2, 6}, {5, 6}}),
+              ::testing::Each(HasSubstr(" was told of 6 ranks, and rank 0 of 3")));
   EXPECT_THAT(agreed(place, {{0, 3}, {1, 3}}),
               ::testing::Each(HasSubstr("rank 0 did not meet rank 2 within 2")));
   const std::vector<std::string> twice = agreed(place, {{0, 3}, {1, 3}, {1, 3}});
