@@ -90,8 +90,9 @@ ExecutionPolicy assumed_policy(const Machine& machine, const Network& network, c
     rules.segments.reset();
   }
   ExecutionPolicy policy = policy_for(schedule, buffer_of(key), rules);
-  if (policy.segments == 1) {
+  if (policy.segments == 1 && model.in_flight > 1) {
     policy.in_flight = model.in_flight;
+    policy.receives_ahead = true;  // Whatever our own schedules would do there.
   }
   return policy;
 }

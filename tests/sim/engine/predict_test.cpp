@@ -313,6 +313,10 @@ TEST(Predict, NativeGlooIsItsPipelinedRing) {
   const double ring = predicted(custom_machine(), point("ring")).seconds.value;
   EXPECT_GT(native, ring) << "more messages, and no reduction to hide";
   EXPECT_LT(native, 2 * ring);
+  Machine with_gpus = custom_machine();
+  with_gpus.gpu = Gpu{};
+  EXPECT_EQ(predicted(with_gpus, point("native"), gloo).seconds.value, native)
+      << "Gloo's ranks post receives ahead anywhere";
 }
 
 TEST(Predict, NativeThroughMemoryIsTwoShots) {
