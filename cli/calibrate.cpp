@@ -58,26 +58,22 @@ void print_calibrated(const Calibrated& calibrated) {
   }
   print_line();
 
-  const Curve* alone = find_curve(calibrated.curves, ProbeKind::ping_pong);
-  std::vector<std::string> header = {">size", ">one message alone"};
-  std::vector<const Curve*> exchanges;
+  std::vector<Column<CurvePoint>> columns = {
+      {">size", [](const CurvePoint& message) { return format(message.bytes); }},
+      {">one message alone", [](const CurvePoint& message) { return format(Seconds{message.value}); }}};
   for (const Curve& curve : calibrated.curves) {
     if (curve.kind == ProbeKind::neighbour_exchange && curve.messages == 1) {
-      header.push_back(fmt::format(">{} ranks exchange", curve.ranks));
-      exchanges.push_back(&curve);
+      columns.push_back({fmt::format(">{} ranks exchange", curve.ranks), [&](const CurvePoint& message) {
+                           const auto same = std::find_if(
+                               curve.points.begin(), curve.points.end(),
+                               [&](const CurvePoint& point) { return point.bytes == message.bytes; });
+                           return same == curve.points.end() ? std::string(kAbsent)
+                                                             : format(Seconds{same->value});
+                         }});
     }
   }
-  Rows rows;
-  for (const CurvePoint& message : alone == nullptr ? std::vector<CurvePoint>{} : alone->points) {
-    std::vector<std::string> row = {format(message.bytes), format(Seconds{message.value})};
-    for (const Curve* exchange : exchanges) {
-      const auto same = std::find_if(exchange->points.begin(), exchange->points.end(),
-                                     [&](const CurvePoint& point) { return point.bytes == message.bytes; });
-      row.push_back(same == exchange->points.end() ? "–" : format(Seconds{same->value}));
-    }
-    rows.push_back(std::move(row));
-  }
-  print_table({header, rows});
+  const Curve* alone = find_curve(calibrated.curves, ProbeKind::ping_pong);
+  print_table(table_of(columns, alone == nullptr ? std::vector<CurvePoint>{} : alone->points));
 }
 
 /// One value of the pairs as a matrix; NaN where there is none.
@@ -130,8 +126,7 @@ void draw_pairs(const Machine& machine, const std::filesystem::path& file, const
                                           .rows = ranks,
                                           .columns = ranks,
                                           .values = std::move(values),
-                                          .value_title = unit,
-                                          .label = {}};
+                                          .value_title = unit};
     draw_charts(plots::heat_map(matrix, context), context, common, progress);
   };
   draw("pair_latency", "latency of a small message, one way", "microseconds",

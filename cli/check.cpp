@@ -123,11 +123,10 @@ void report_checks(const CheckFlags& flags, const std::vector<study::LogCheck>& 
     report.verdict.push_back(verdict_line(check));
   }
   if (checks.size() > 1) {
-    const auto alarms = std::count_if(checks.begin(), checks.end(),
-                                      [](const study::LogCheck& one) { return one.check.alarmed(); });
+    const auto alarmed = [](const study::LogCheck& one) { return one.check.alarmed(); };
+    const auto alarms = std::count_if(checks.begin(), checks.end(), alarmed);
     report.verdict = {fmt::format("{} of {} slow", alarms, count_of(checks.size(), "log"))};
-    const auto slow = std::find_if(checks.begin(), checks.end(),
-                                   [](const study::LogCheck& one) { return one.check.alarmed(); });
+    const auto slow = std::find_if(checks.begin(), checks.end(), alarmed);
     if (slow != checks.end()) {
       report.next = check_next(*slow);
       report.next.front() = fmt::format("{}: {}", slow->log, report.next.front());
@@ -186,14 +185,6 @@ void check_live(const CLI::App& command, const CheckFlags& flags, const CommonOp
   require_gate(flags, live->checks, common);
 }
 
-void print_many(const std::vector<study::LogCheck>& checks, const std::vector<std::string>& problems,
-                const CheckFlags& flags, const CommonOptions& common) {
-  print_checks(checks, problems, common);
-  if (!flags.no_charts) {
-    draw_checks(checks, common);
-  }
-}
-
 void check_logs(CheckFlags& flags, const CommonOptions& common) {
   study::CheckRequest& request = flags.request.check;
   if (flags.logs.size() == 1 && flags.logs.front() == "-" && !request.machine && !request.topology) {
@@ -217,7 +208,10 @@ void check_logs(CheckFlags& flags, const CommonOptions& common) {
   checker.refuse_idle_network();
   checker.judge_together(checks);
   if (flags.logs.size() > 1) {
-    print_many(checks, problems, flags, common);
+    print_checks(checks, problems, common);
+    if (!flags.no_charts) {
+      draw_checks(checks, common);
+    }
   } else {
     for (const study::LogCheck& one : checks) {
       print_one(one, flags, common);

@@ -214,7 +214,7 @@ std::string aligned(const Columns& columns, const Rows& rows) {
 /// A sentence over several lines where it is longer than one of the terminal. What is indented, JSON and YAML
 /// stay as they are: people copy them.
 std::string sentence_within(std::string_view text, std::optional<std::size_t> columns) {
-  const bool stays = text.find_first_of(" {-#") == 0 || text.find('\n') != std::string_view::npos;
+  const bool stays = text.find_first_of(" {-#") == 0 || contains(text, "\n");
   return columns && !stays ? wrapped(text, *columns, "") : std::string(text);
 }
 

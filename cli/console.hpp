@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,6 +21,16 @@ std::string printable(std::string_view text);
 
 /// What stands in a table where there is no value.
 inline constexpr std::string_view kAbsent = "–";
+
+/// What `text_of` makes of a value, where there is one.
+template <typename T, typename TextOf>
+std::string or_absent(const std::optional<T>& value, TextOf text_of) {
+  return value ? std::string(text_of(*value)) : std::string(kAbsent);
+}
+template <typename T>
+std::string or_absent(const std::optional<T>& value) {
+  return or_absent(value, [](const T& it) { return format(it); });
+}
 
 /// The cells of a table.
 using Rows = std::vector<std::vector<std::string>>;

@@ -70,11 +70,11 @@ std::string links_of(int gpu, const GpuMachine& machine) {
 }
 
 /// GPUs and all that ranks on them need.
-std::vector<Finding> examine_gpus() {
+void examine_gpus(std::vector<Finding>& findings) {
   const GpuMachine machine = gpu_machine();
-  std::vector<Finding> findings;
   if (!machine.built) {
-    return {{"GPU ranks in this build", "no", *missing_for_nccl(machine)}};
+    findings.push_back({"GPU ranks in this build", "no", *missing_for_nccl(machine)});
+    return;
   }
   findings.push_back({"GPU ranks in this build", "yes",
                       fmt::format("CUDA {}, NCCL {}", machine.cuda_built, machine.nccl_built)});
@@ -100,21 +100,20 @@ std::vector<Finding> examine_gpus() {
       findings.push_back({fmt::format("GPU {} reaches", i), "", links});
     }
   }
-  return findings;
 }
 
 /// What would disturb measurements here and now.
-std::vector<Finding> examine_disturbances(int cores) {
+void examine_disturbances(int cores, std::vector<Finding>& findings) {
   constexpr double kNoticed = 0.1;
   const OtherLoad load = OtherLoad::over(std::chrono::milliseconds(300));
   const auto share = [cores](double used) { return fmt::format("{:.1f} of {} cores", used, cores); };
   const auto finding = [&](const char* what, double used, const char* advice) {
     return Finding{what, share(used), used >= kNoticed ? advice : ""};
   };
-  std::vector<Finding> findings = {
-      finding("other processes use", load.cores_used(), "measurements will be noisy; stop other programs"),
-      finding("the hypervisor took", load.cores_stolen(),
-              "the host is shared: measure again at another time")};
+  findings.push_back(
+      finding("other processes use", load.cores_used(), "measurements will be noisy; stop other programs"));
+  findings.push_back(finding("the hypervisor took", load.cores_stolen(),
+                             "the host is shared: measure again at another time"));
   if (load.cores_throttled() > 0) {
     findings.push_back(
         finding("the CPU quota took", load.cores_throttled(), "raise the quota of this container"));
@@ -126,11 +125,10 @@ std::vector<Finding> examine_disturbances(int cores) {
                             ? "slows long messages between two ranks on loopback (docs/performance.md)"
                             : ""});
   }
-  return findings;
 }
 
 /// What starts ranks on several machines.
-std::vector<Finding> examine_launchers() {
+void examine_launchers(std::vector<Finding>& findings) {
   struct Launcher {
     const char* program;
     const char* use;
@@ -140,14 +138,12 @@ std::vector<Finding> examine_launchers() {
       Launcher{"mpirun", "backends mpi, gloo and nccl", "Debian: openmpi-bin"},
       Launcher{"srun", "with --mpi=pmix backend mpi, otherwise gloo and nccl", "Debian: slurm-client"},
       Launcher{"torchrun", "backends gloo and nccl", "it comes with PyTorch"}};
-  std::vector<Finding> findings;
   for (const Launcher& launcher : kLaunchers) {
     const std::string path = path_of_program(launcher.program);
     findings.push_back({fmt::format("start with {}", launcher.program), path.empty() ? "no" : "yes",
                         path.empty() ? fmt::format("not installed ({})", launcher.missing)
                                      : fmt::format("{}; {}", launcher.use, path)});
   }
-  return findings;
 }
 
 std::vector<Finding> examine() {
@@ -161,17 +157,14 @@ std::vector<Finding> examine() {
       {"memory", format(machine.memory), fmt::format("{} available", format(available_memory()))},
       {"system", machine.kernel, machine.host},
   };
-  const std::vector<Finding> disturbances = examine_disturbances(machine.cores);
-  findings.insert(findings.end(), disturbances.begin(), disturbances.end());
+  examine_disturbances(machine.cores, findings);
   for (const RegisteredBackend& backend : all_backends()) {
     const std::optional<std::string> reason = backend.unavailable();
     findings.push_back({fmt::format("measure with {}", name(backend.backend)), reason ? "no" : "yes",
                         reason ? *reason : backend.describe()});
   }
-  const std::vector<Finding> launchers = examine_launchers();
-  findings.insert(findings.end(), launchers.begin(), launchers.end());
-  const std::vector<Finding> gpus = examine_gpus();
-  findings.insert(findings.end(), gpus.begin(), gpus.end());
+  examine_launchers(findings);
+  examine_gpus(findings);
   const bool gnuplot = plots::gnuplot_available();
   findings.push_back({"draw charts", gnuplot ? "yes" : "no",
                       gnuplot ? "gnuplot" : "gnuplot is not installed (Debian package gnuplot-nox)"});

@@ -202,7 +202,7 @@ void add_import(CLI::App& app, CommonOptions& common) {
   auto* collective = add_name<Collective>(*command, "--collective", request.defaults.collective,
                                           "The log's collective, if its columns fit several");
   auto* in_place = command->add_flag_callback(
-      "--in-place", [&request] { request.placement = Placement::in_place; },
+      "--in-place", [&request] { request.defaults.placement = Placement::in_place; },
       "Take the in-place times of nccl-tests");
   for (CLI::Option* option : {ranks, dtype, collective, in_place}) {
     option->group(kMeasurementsGroup);
@@ -216,16 +216,12 @@ void add_import(CLI::App& app, CommonOptions& common) {
 
   auto* topology = add_mode(app, "import topo",
                             "A machine from nvidia-smi topo -m or NCCL's topology XML (docs/importing.md)");
-  struct TopologyFlags {
-    fs::path file;
-    std::optional<std::string> gpu;
-  };
-  auto of_topology = std::make_shared<TopologyFlags>();
-  topology->add_option("FILE", of_topology->file, "The output or XML, as a file")->required();
+  auto of_topology = std::make_shared<ImportFlags>();
+  topology->add_option("FILE", of_topology->request.log, "The output or XML, as a file")->required();
   add_gpu_flag(*topology, of_topology->gpu);
   topology->footer("import topo topo.txt --gpu A100-SXM4-40GB");
   topology->callback(
-      [of_topology, &common] { import_topology(of_topology->file, of_topology->gpu, common); });
+      [of_topology, &common] { import_topology(of_topology->request.log, of_topology->gpu, common); });
 }
 
 }  // namespace ringside::cli

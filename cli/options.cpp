@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <map>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -65,15 +64,12 @@ void add_common(CLI::App& app, CommonOptions& common) {
       ->check([](const std::string& text) {
         return text.empty() ? "is empty; name a folder for results" : std::string();
       });
-  const std::map<std::string, OutputFormat> formats = {{"table", OutputFormat::table},
-                                                       {"json", OutputFormat::json}};
   add_read(app, "--format", "table for people, json for JSON Lines on standard output",
-           [&common, formats](const std::string& text) {
-             const auto found = formats.find(text);
-             if (found == formats.end()) {
+           [&common](const std::string& text) {
+             if (text != "table" && text != "json") {
                throw CLI::ValidationError("--format", "'" + text + "' is neither table nor json");
              }
-             common.format = found->second;
+             common.format = text == "json" ? OutputFormat::json : OutputFormat::table;
            })
       ->default_str("table");
   app.add_flag("--quiet", common.quiet, "No progress and no notes on standard error");

@@ -138,34 +138,27 @@ void run(const PlanFlags& flags, CommonOptions common) {
 
 /// The flags of a one-line plan: all say what a file would.
 void add_line(CLI::App& command, CLI::Option& plan, study::PlanLine& line) {
-  CLI::Option* gpus = command.add_option(
-      "--gpus", line.gpus,
+  const auto add = [&](const char* flag, auto& value, const char* help) {
+    return command.add_option(flag, value, help)->excludes(&plan);
+  };
+  add("--gpus", line.gpus,
       "Offers: GPUs or machines, with a price per hour, such as '4x3090, 8x4090 @ 2.77 USD'");
-  CLI::Option* model =
-      command.add_option("--model", line.model,
-                         "A name of `list workloads`, a workload file, or config.json of a language model");
-  CLI::Option* gradients = command.add_option("--gradients", line.gradients,
-                                              "Without a model: bytes '88 MB' or parameters '22 M'");
-  CLI::Option* shard = command.add_option(
-      "--shard", line.sharding, "ddp, zero1, zero2, zero3, fsdp, hybrid, lora or qlora; several with commas");
+  CLI::Option* model = add("--model", line.model,
+                           "A name of `list workloads`, a workload file, or config.json of a language model");
+  CLI::Option* gradients =
+      add("--gradients", line.gradients, "Without a model: bytes '88 MB' or parameters '22 M'");
+  CLI::Option* shard = add("--shard", line.sharding,
+                           "ddp, zero1, zero2, zero3, fsdp, hybrid, lora or qlora; several with commas");
   CLI::Option* search =
-      command.add_flag("--search", line.search, "Try all ways of --shard; name the best two");
-  CLI::Option* sequence =
-      command.add_option("--sequence", line.sequence, "Tokens of a sample, instead of the model's");
-  CLI::Option* tokens =
-      command.add_option("--tokens", line.tokens, "Length of the training, such as '300 B'");
-  CLI::Option* epochs = command.add_option("--epochs", line.epochs, "Length of the training in epochs");
-  CLI::Option* batch = command.add_option("--batch", line.batch, "Samples of each GPU per pass");
-  CLI::Option* bandwidth =
-      command.add_option("--bandwidth", line.bandwidth, "Measured PCIe bandwidth, such as '20 GB/s'");
-  CLI::Option* known = command.add_option(
-      "--known", line.known, "A measurement: '3090: 568 samples/s' or '4x3090: 88 MB in 15 ms' (repeatable)");
-  known->allow_extra_args(false);
-  gpus->excludes(&plan);
-  for (CLI::Option* one :
-       {model, gradients, shard, search, sequence, tokens, epochs, batch, bandwidth, known}) {
-    one->excludes(&plan);
-  }
+      command.add_flag("--search", line.search, "Try all ways of --shard; name the best two")
+          ->excludes(&plan);
+  CLI::Option* sequence = add("--sequence", line.sequence, "Tokens of a sample, instead of the model's");
+  CLI::Option* tokens = add("--tokens", line.tokens, "Length of the training, such as '300 B'");
+  CLI::Option* epochs = add("--epochs", line.epochs, "Length of the training in epochs");
+  CLI::Option* batch = add("--batch", line.batch, "Samples of each GPU per pass");
+  add("--bandwidth", line.bandwidth, "Measured PCIe bandwidth, such as '20 GB/s'");
+  add("--known", line.known, "A measurement: '3090: 568 samples/s' or '4x3090: 88 MB in 15 ms' (repeatable)")
+      ->allow_extra_args(false);
   for (CLI::Option* of_model : {model, shard, search, sequence, tokens, epochs, batch}) {
     of_model->excludes(gradients);
   }
@@ -185,19 +178,21 @@ void add_plan(CLI::App& app, CommonOptions& common) {
   CLI::Option* sweep = command->add_option(
       "--sweep", flags->sweeps,
       "The best offer for each value of a key: gpus=4,8,16 or accumulate=1:64:2x (repeatable)");
-  CLI::Option* offers = command->add_option(
-      "--offers", request.offers,
-      "A listing: YAML, JSON of `vastai search offers --raw`, or SkyPilot's vms.csv (repeatable)");
+  sweep->allow_extra_args(false);
+  command
+      ->add_option(
+          "--offers", request.offers,
+          "A listing: YAML, JSON of `vastai search offers --raw`, or SkyPilot's vms.csv (repeatable)")
+      ->allow_extra_args(false);
   command->add_option("--deadline", request.deadline, "Longest run, such as '2 h'");
   command->add_option("--budget", request.budget, "Highest cost, such as '20 USD'");
-  CLI::Option* exchange = command->add_option("--exchange", request.exchange,
-                                              "Exchange rate, such as '1 EUR = 1.08 USD' (repeatable)");
-  CLI::Option* explain = command->add_option("--explain", request.explained,
-                                             "Explain the offers whose name contains this (repeatable)");
-  for (CLI::Option* repeated : {sweep, offers, exchange, explain}) {
-    repeated->allow_extra_args(false);
-  }
-  explain->excludes(sweep);
+  command
+      ->add_option("--exchange", request.exchange, "Exchange rate, such as '1 EUR = 1.08 USD' (repeatable)")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--explain", request.explained, "Explain the offers whose name contains this (repeatable)")
+      ->allow_extra_args(false)
+      ->excludes(sweep);
   command->add_option("--top", request.top, "How many offers to show")
       ->check(CLI::Range(1, 1000))
       ->excludes(sweep)

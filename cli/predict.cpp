@@ -16,7 +16,6 @@
 #include "cli/reports/next_steps.hpp"
 #include "cli/reports/report.hpp"
 #include "cli/reports/sweep_report.hpp"
-#include "common/error.hpp"
 #include "common/text.hpp"
 #include "sim/nccl/parameters.hpp"
 #include "study/inputs/scenario_points.hpp"
@@ -140,15 +139,9 @@ void add_predict(CLI::App& app, CommonOptions& common) {
           "Vary ranks, ranks_per_node, bytes or a key of the machine: KEY=FROM:TO:STEP, such as "
           "bandwidth=5GB/s:100GB/s:log10 or ranks=2:64:2x; prints and draws the fastest (repeatable)")
       ->allow_extra_args(false);
-  add_read(*command, "--model",
-           fmt::format("Model of NCCL's own collectives: {}", fmt::join(names_of<NativeModel>(), ", ")),
-           [&request](const std::string& text) {
-             const std::optional<NativeModel> model = parse_name<NativeModel>(text);
-             if (!model) {
-               throw Error(ErrorKind::bad_input, unknown_name("--model", text, names_of<NativeModel>()));
-             }
-             request.native.model = *model;
-           })
+  add_name<NativeModel>(
+      *command, "--model", request.native.model,
+      fmt::format("Model of NCCL's own collectives: {}", fmt::join(names_of<NativeModel>(), ", ")))
       ->default_str("ringside");
   command
       ->add_option(

@@ -47,6 +47,10 @@ std::string money_text(double amount);
 /// Without what stands of `blanks` at either end.
 std::string_view trimmed(std::string_view text, std::string_view blanks = " \t\r\n\v\f");
 
+inline bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
 /// Whether the word is among these.
 bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words);
 

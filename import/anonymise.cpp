@@ -38,8 +38,7 @@ class Names {
 };
 
 std::string_view leading(std::string_view text, bool (*keeps)(char)) {
-  return text.substr(
-      0, static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), keeps) - text.begin()));
+  return {text.begin(), std::find_if_not(text.begin(), text.end(), keeps)};
 }
 
 bool is_name(char c) { return is_word(c) || c == '-' || c == '.'; }
@@ -72,11 +71,8 @@ void find_hosts(std::string_view text, Names& hosts) {
     }
   }
   // The short name of a full one.
-  std::vector<std::string> full;
-  for (const auto& [host, replacement] : hosts.all()) {
-    full.push_back(host);
-  }
-  for (const std::string& host : full) {
+  const std::map<std::string, std::string> full = hosts.all();
+  for (const auto& [host, replacement] : full) {
     if (const std::size_t dot = host.find('.');
         dot != std::string::npos && dot > 1 && !std::isdigit(static_cast<unsigned char>(host[0]))) {
       hosts.of(host.substr(0, dot));
@@ -127,8 +123,7 @@ std::size_t colons_at(std::string_view text) {
   const std::string_view run = leading(text, [](char c) { return is_hex(c) || c == ':'; });
   const auto colons = std::count(run.begin(), run.end(), ':');
   const bool ends = run.size() == text.size() || !is_word(text[run.size()]);
-  const bool ipv6 =
-      run.size() > 3 && (run.find("::") != std::string_view::npos || colons == 7) && colons >= 2;
+  const bool ipv6 = run.size() > 3 && (contains(run, "::") || colons == 7) && colons >= 2;
   const bool mac = colons == 5 && run.size() == 17;
   return ends && (ipv6 || mac) ? run.size() : 0;
 }
@@ -165,34 +160,24 @@ std::string anonymised(std::string_view text) {
   find_users(text, users);
   std::string result;
   result.reserve(text.size());
-  for (std::size_t at = 0; at < text.size();) {
-    const std::string_view rest = text.substr(at);
-    const bool starts_word = at == 0 || !is_word(text[at - 1]);
-    const auto* glued = starts_word ? nullptr : name_at(hosts, rest);
-    if (glued != nullptr && glued->first.size() >= kLongName) {
-      result += glued->second;
-      at += glued->first.size();
-      continue;
+  bool in_word = false;
+  while (!text.empty()) {
+    const bool may_start = !in_word && (is_word(text[0]) || text[0] == ':');
+    const auto* name = in_word || may_start ? name_at(hosts, text) : nullptr;
+    if (in_word && name != nullptr && name->first.size() < kLongName) {
+      name = nullptr;
     }
-    if (!starts_word || (!is_word(rest[0]) && rest[0] != ':')) {
-      result += rest[0];
-      ++at;
-      continue;
+    if (may_start && name == nullptr) {
+      name = name_at(users, text);
     }
-    const std::size_t address = std::max({ipv4_at(rest), colons_at(rest), uuid_at(rest)});
-    const auto* host = name_at(hosts, rest);
-    const auto* user = host == nullptr ? name_at(users, rest) : nullptr;
-    if (host != nullptr || user != nullptr) {
-      const auto* found = host != nullptr ? host : user;
-      result += found->second;
-      at += found->first.size();
-    } else if (address > 0) {
-      result += addresses.of(rest.substr(0, address));
-      at += address;
-    } else {
-      result += rest[0];
-      ++at;
-    }
+    const std::size_t address =
+        may_start && name == nullptr ? std::max({ipv4_at(text), colons_at(text), uuid_at(text)}) : 0;
+    const std::size_t length = name != nullptr ? name->first.size() : std::max<std::size_t>(address, 1);
+    in_word = is_word(text[length - 1]);
+    result += name != nullptr ? name->second
+              : address > 0   ? addresses.of(text.substr(0, length))
+                              : std::string(1, text[0]);
+    text.remove_prefix(length);
   }
   return result;
 }

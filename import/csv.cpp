@@ -6,7 +6,6 @@
 #include <fmt/ranges.h>
 
 #include "common/error.hpp"
-#include "common/text.hpp"
 #include "import/parts.hpp"
 
 namespace ringside {
@@ -37,24 +36,18 @@ std::string plain_name(std::string_view text) {
 
 ColumnName column_named(std::string_view text) {
   const std::string name = plain_name(text);
-  if (is_one_of(name, {"bytes", "size", "size_b", "size_bytes", "message_size", "message_bytes", "nbytes"})) {
-    return {Column::bytes};
-  }
-  if (is_one_of(name,
-                {"ranks", "nranks", "num_ranks", "gpus", "ngpus", "num_gpus", "np", "n", "world_size"})) {
-    return {Column::ranks};
-  }
-  if (name == "collective") {
-    return {Column::collective};
-  }
-  if (is_one_of(name, {"algorithm", "algo"})) {
-    return {Column::algorithm};
-  }
-  if (is_one_of(name, {"dtype", "type", "datatype"})) {
-    return {Column::dtype};
-  }
-  if (is_one_of(name, {"op", "redop"})) {
-    return {Column::op};
+  constexpr auto kNames = std::to_array<std::pair<Column, std::string_view>>(
+      {{Column::bytes, "bytes size size_b size_bytes message_size message_bytes nbytes"},
+       {Column::ranks, "ranks nranks num_ranks gpus ngpus num_gpus np n world_size"},
+       {Column::collective, "collective"},
+       {Column::algorithm, "algorithm algo"},
+       {Column::dtype, "dtype type datatype"},
+       {Column::op, "op redop"}});
+  for (const auto& [column, names] : kNames) {
+    const std::vector<std::string_view> known = split(names, ' ');
+    if (std::find(known.begin(), known.end(), name) != known.end()) {
+      return {column};
+    }
   }
   if (is_one_of(name, {"seconds", "time_seconds"})) {
     return {Column::time, 1};

@@ -72,8 +72,7 @@ void DeepSpeedReader::read_row(std::size_t line_number, const Words& words, doub
 }
 
 void DeepSpeedReader::read(const LogLine& line) {
-  if (line.text.find("Comm. Op") != std::string_view::npos &&
-      line.text.find("Message Size") != std::string_view::npos) {
+  if (contains(line.text, "Comm. Op") && contains(line.text, "Message Size")) {
     found_ = true;
     line_ = line.number;
     operation_.clear();
@@ -94,7 +93,10 @@ void DeepSpeedReader::read(const LogLine& line) {
 
 std::vector<TableRows> DeepSpeedReader::finish(Import& import) {
   // What both columns differ by is (n−1)/n, here in Gbit/s.
-  add_ranks_of_bandwidths(Collective::all_gather, bandwidths_, tables_.front());
+  const auto ranks = ranks_of_bandwidths(Collective::all_gather, bandwidths_);
+  for (ImportedRow& row : tables_.front()) {
+    row.ranks = ranks;
+  }
   auto tables = LogReader::finish(import);
   if (!tables.empty()) {
     import.notes.push_back(fmt::format(

@@ -22,15 +22,14 @@ class GlooBenchmarkReader final : public LogReader {
   void read(const LogLine& line) override;
 
  private:
-  void read_row(std::size_t line_number, std::string_view line);
+  void read_row(std::size_t line_number, const Words& words);
 
   bool in_table_ = false;
   std::string algorithm_;
   std::optional<int> ranks_;
 };
 
-void GlooBenchmarkReader::read_row(std::size_t line_number, std::string_view line) {
-  const auto words = words_of(line);
+void GlooBenchmarkReader::read_row(std::size_t line_number, const Words& words) {
   const auto elements = words.empty() ? std::nullopt : whole_in_word(words[0]);
   if (!elements) {
     in_table_ = false;
@@ -41,7 +40,7 @@ void GlooBenchmarkReader::read_row(std::size_t line_number, std::string_view lin
   for (std::size_t i = 0; i < us.size(); ++i) {
     us[i] = i + 1 < words.size() ? number_in_word(words[i + 1]).value_or(0) : 0;
   }
-  const bool all_reduce = algorithm_.find("allreduce") != std::string::npos;
+  const bool all_reduce = contains(algorithm_, "allreduce");
   if (words.size() < 7 || !(us[1] > 0)) {
     skipped_.add(line_number, "the row is cut");
   } else if (!all_reduce || *elements == 0 || *elements > (std::int64_t{1} << 50)) {
@@ -63,14 +62,13 @@ void GlooBenchmarkReader::read_row(std::size_t line_number, std::string_view lin
 
 void GlooBenchmarkReader::read(const LogLine& line) {
   if (in_table_) {
-    read_row(line.number, line.text);
+    read_row(line.number, line.words);
   }
   if (const auto algorithm = after(line.text, "Algorithm:"); algorithm && !first_word(*algorithm).empty()) {
     algorithm_ = std::string(first_word(*algorithm));
   } else if (const auto processes = after(line.text, "processes=")) {
     ranks_ = ranks_in_word(processes->substr(0, processes->find_first_not_of("0123456789")));
-  } else if (line.text.find("elements") != std::string_view::npos &&
-             line.text.find("p50 (us)") != std::string_view::npos) {
+  } else if (contains(line.text, "elements") && contains(line.text, "p50 (us)")) {
     found_ = true;
     in_table_ = true;
     tables_.emplace_back();

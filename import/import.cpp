@@ -1,8 +1,8 @@
 #include "import/import.hpp"
 
 #include <algorithm>
+#include <array>
 #include <fstream>
-#include <memory>
 #include <set>
 #include <sstream>
 #include <utility>
@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include "common/error.hpp"
-#include "common/text.hpp"
 #include "import/parts.hpp"
 #include "results/codec/record.hpp"
 
@@ -99,17 +98,10 @@ void for_each_line(const std::string& start, TextSource& rest, Use use) {
 }
 
 ReadLog import_lines(const std::string& start, TextSource& rest, std::string_view name,
-                     const ImportDefaults& defaults, Placement placement) {
-  std::vector<std::unique_ptr<LogReader>> readers;
-  readers.push_back(nccl_tests_reader(defaults, placement));
-  readers.push_back(osu_reader());
-  readers.push_back(imb_reader());
-  readers.push_back(all_reduce_bench_reader());
-  readers.push_back(deepspeed_reader());
-  readers.push_back(param_reader());
-  readers.push_back(gloo_benchmark_reader());
-  readers.push_back(inspector_reader());
-  readers.push_back(titled_table_reader(defaults));
+                     const ImportDefaults& defaults) {
+  const std::array readers = {nccl_tests_reader(defaults), osu_reader(),       imb_reader(),
+                              all_reduce_bench_reader(),   deepspeed_reader(), param_reader(),
+                              gloo_benchmark_reader(),     inspector_reader(), titled_table_reader(defaults)};
   bool no_text = false;
   bool empty = true;
   std::string untagged;
@@ -204,7 +196,7 @@ Format format_of(std::string_view start) {
   const std::size_t first = start.find_first_not_of(" \t\r\n");
   if (first != std::string_view::npos && start[first] == '{') {
     const std::string_view line = start.substr(first, start.find('\n', first) - first);
-    if (line.find("\"record\"") != std::string_view::npos) {
+    if (contains(line, "\"record\"")) {
       return Format::results;
     }
     // A Python dict of settings in front of a log is none of JSON's objects.
@@ -213,17 +205,16 @@ Format format_of(std::string_view start) {
       return Format::lines;
     }
     // A log whose lines are wrapped in JSON has one whole object per line.
-    const bool wrapped = (first + line.size() < start.size() - 1 && is_json(line)) ||
-                         line.find("\"coll_perf\"") != std::string_view::npos;
+    const bool wrapped =
+        (first + line.size() < start.size() - 1 && is_json(line)) || contains(line, "\"coll_perf\"");
     return wrapped ? Format::lines : Format::json;
   }
   // PARAM parts its columns by tabs, and its title repeats in every line.
-  const bool param = start.find("COMMS-RES-") != std::string_view::npos;
+  const bool param = contains(start, "COMMS-RES-");
   return !param && is_csv(start) ? Format::csv : Format::lines;
 }
 
-ReadLog read_from(std::istream& stream, std::string_view name, const ImportDefaults& defaults,
-                  Placement placement) {
+ReadLog read_from(std::istream& stream, std::string_view name, const ImportDefaults& defaults) {
   TextSource source(stream, name, defaults.most_bytes);
   const std::string start = source.take(kStartSize);
   const Format format = format_of(start);
@@ -231,7 +222,7 @@ ReadLog read_from(std::istream& stream, std::string_view name, const ImportDefau
     reject(name, "is UTF-16, as PowerShell writes it; convert it to UTF-8 (iconv -f UTF-16 -t UTF-8)");
   }
   if (format == Format::lines) {
-    return import_lines(start, source, name, defaults, placement);
+    return import_lines(start, source, name, defaults);
   }
   const std::string text = start + source.rest();
   if (format == Format::results) {
@@ -240,7 +231,7 @@ ReadLog read_from(std::istream& stream, std::string_view name, const ImportDefau
   ReadLog log;
   std::vector<TableRows> tables;
   if (format == Format::json) {
-    auto read = read_nccl_tests_json(text, name, placement, log.import);
+    auto read = read_nccl_tests_json(text, name, defaults, log.import);
     if (!read) {
       reject(name, fmt::format("is JSON, but has no list `results` of nccl-tests; {}", kReadable));
     }
@@ -260,34 +251,31 @@ ReadLog read_from(std::istream& stream, std::string_view name, const ImportDefau
 Import collected(ReadLog log) {
   Import import = std::move(log.import);
   import.series.resize(log.series);
-  if (log.each_point) {
-    log.each_point([&](std::size_t series, std::size_t line, Point&& point) {
-      import.series[series].line = line;
-      import.series[series].points.push_back(std::move(point));
-    });
-  }
+  log.each_point([&](std::size_t series, std::size_t line, Point&& point) {
+    import.series[series].line = line;
+    import.series[series].points.push_back(std::move(point));
+  });
   return import;
 }
 
 }  // namespace
 
-ReadLog read_log(const std::filesystem::path& file, const ImportDefaults& defaults, Placement placement) {
+ReadLog read_log(const std::filesystem::path& file, const ImportDefaults& defaults) {
   std::ifstream stream(file, std::ios::binary);
   stream.peek();  // A folder opens, but cannot be read.
   if (!stream && !stream.eof()) {
     read_text(file, defaults.most_bytes);  // Throws with the system's reason.
   }
-  return read_from(stream, file.string(), defaults, placement);
+  return read_from(stream, file.string(), defaults);
 }
 
 Import import_measurements(const std::filesystem::path& file, const ImportDefaults& defaults) {
   return collected(read_log(file, defaults));
 }
 
-Import import_text(std::string_view text, std::string_view name, const ImportDefaults& defaults,
-                   Placement placement) {
+Import import_text(std::string_view text, std::string_view name, const ImportDefaults& defaults) {
   std::istringstream stream{std::string(text)};
-  return collected(read_from(stream, name, defaults, placement));
+  return collected(read_from(stream, name, defaults));
 }
 
 Merged merge(const std::vector<Series>& series) {

@@ -17,6 +17,9 @@
 /// Measurements that somebody made with another tool, read from what it printed (docs/importing.md).
 namespace ringside {
 
+/// Buffers of nccl-tests, which times each size with two buffers and again with one.
+enum class Placement { out_of_place, in_place };
+
 /// What a file leaves out, from whoever knows it.
 struct ImportDefaults {
   std::optional<int> ranks = {};
@@ -26,12 +29,10 @@ struct ImportDefaults {
   std::optional<Collective> collective = {};
   /// The rows of a CSV with a column `system` that count say this one; none: all do.
   std::optional<std::string> system = {};
+  Placement placement = Placement::out_of_place;
   bool transfers_suffice = false;        ///< A log of transfers between two ranks alone is taken, too.
   std::uint64_t most_bytes = kMostText;  ///< A longer text is refused.
 };
-
-/// Buffers of nccl-tests, which times each size with two buffers and again with one.
-enum class Placement { out_of_place, in_place };
 
 /// The rows of one table; of rows about one point the first. A table that repeats itself becomes several.
 struct Series {
@@ -69,15 +70,13 @@ struct ReadLog {
 /// Reads results.jsonl, text of nccl-tests, OSU and other benchmarks however wrapped, JSON of nccl-tests, and
 /// CSV with named columns. Text is read line by line. Throws Error{bad_input} when it cannot be read, is no
 /// text, holds nothing of the kind, or does not say the number of ranks and nobody else does.
-ReadLog read_log(const std::filesystem::path& file, const ImportDefaults& defaults = {},
-                 Placement placement = Placement::out_of_place);
+ReadLog read_log(const std::filesystem::path& file, const ImportDefaults& defaults = {});
 
 /// The same with all points.
 Import import_measurements(const std::filesystem::path& file, const ImportDefaults& defaults = {});
 
 /// The same for text that is already in memory; `name` is what messages call it.
-Import import_text(std::string_view text, std::string_view name, const ImportDefaults& defaults = {},
-                   Placement placement = Placement::out_of_place);
+Import import_text(std::string_view text, std::string_view name, const ImportDefaults& defaults = {});
 
 /// All points of all series, one per key: of several the first. `repeated` says how many others there were.
 struct Merged {

@@ -74,7 +74,7 @@ std::optional<std::string> nccl_version_in(const json& preamble) {
     }
     const json& version = value["nccl_version"];
     const std::string text = version.is_string() ? version.get<std::string>() : version.dump();
-    return text.find('.') == std::string::npos ? nccl_version_of_code(text) : text;
+    return contains(text, ".") ? text : nccl_version_of_code(text);
   });
 }
 
@@ -110,7 +110,7 @@ struct JsonRun {
 };
 
 /// One entry of the list; throws the reason why it is left out.
-ImportedRow row_of(const json& entry, const JsonRun& run, Bandwidths& bandwidths) {
+ImportedRow row_of(const json& entry, const JsonRun& run) {
   const auto leave_out = [](const std::string& why) { throw Error(ErrorKind::bad_input, why); };
   const json timing = entry.is_object() && entry.contains(run.half) ? entry[run.half] : json();
   const double bytes = entry.is_object() ? number_at(entry, "size").value_or(0) : 0;
@@ -135,21 +135,21 @@ ImportedRow row_of(const json& entry, const JsonRun& run, Bandwidths& bandwidths
                   .dtype = dtype,
                   .op = op,
                   .bytes = static_cast<std::int64_t>(bytes),
-                  .measurement = {.seconds = {microseconds * 1e-6}, .backend = Backend::nccl}};
+                  .measurement = {.seconds = {microseconds * 1e-6}, .backend = Backend::nccl},
+                  .bandwidths = {.algbw = number_at(timing, "alg_bw").value_or(0),
+                                 .busbw = number_at(timing, "bus_bw").value_or(0)}};
   if (const auto wrong = number_at(timing, "nwrong"); wrong && *wrong > 0) {
     row.measurement = {.outcome = Outcome::wrong_result,
                        .backend = Backend::nccl,
                        .note = fmt::format("{:.0f} elements were wrong", *wrong)};
   }
-  bandwidths = {.algbw = number_at(timing, "alg_bw").value_or(0),
-                .busbw = number_at(timing, "bus_bw").value_or(0)};
   return row;
 }
 
 }  // namespace
 
 std::optional<ImportedTable> read_nccl_tests_json(std::string_view text, std::string_view name,
-                                                  Placement placement, Import& import) {
+                                                  const ImportDefaults& defaults, Import& import) {
   const json root = json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (root.is_discarded()) {
     throw Error(ErrorKind::bad_input,
@@ -162,20 +162,17 @@ std::optional<ImportedTable> read_nccl_tests_json(std::string_view text, std::st
   preamble.erase("results");
   JsonRun run{.program = program_in(preamble),
               .collective = {},
-              .half = placement == Placement::out_of_place ? "out_of_place" : "in_place"};
+              .half = defaults.placement == Placement::out_of_place ? "out_of_place" : "in_place"};
   run.collective = run.program ? collective_of_program(*run.program) : std::nullopt;
 
   SkippedRows skipped;
   ImportedTable table;
-  std::vector<Bandwidths> bandwidths;
   std::size_t number = 0;
   for (const json& entry : root["results"]) {
     ++number;
     try {
-      Bandwidths printed;
-      table.push_back(row_of(entry, run, printed));
+      table.push_back(row_of(entry, run));
       table.back().line = number;
-      bandwidths.push_back(printed);
     } catch (const Error& error) {
       skipped.add(number, error.what());
     }
@@ -190,7 +187,7 @@ std::optional<ImportedTable> read_nccl_tests_json(std::string_view text, std::st
   }
   const Collective collective = run.collective.value_or(Collective::all_reduce);
   if (ringside::row_of(collective).bus_factor > 0 && !has_root(collective)) {
-    add_ranks_of_bandwidths(collective, bandwidths, table);
+    add_ranks_of_bandwidths(collective, table);
   }
   import.format = "nccl-tests JSON";
   import.nccl = nccl_version_in(preamble);
@@ -267,7 +264,7 @@ void InspectorReader::read_call(std::size_t line_number, const json& header, con
 }
 
 void InspectorReader::read(const LogLine& line) {
-  if (line.text.find("\"coll_perf\"") == std::string_view::npos) {
+  if (!contains(line.text, "\"coll_perf\"")) {
     return;
   }
   found_ = true;

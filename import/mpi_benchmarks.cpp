@@ -30,7 +30,7 @@ std::optional<DataType> mpi_dtype(std::string_view line) {
   constexpr auto kTypes = std::to_array<std::pair<std::string_view, DataType>>(
       {{"MPI_FLOAT", DataType::float32}, {"MPI_DOUBLE", DataType::float64}, {"MPI_INT", DataType::int32}});
   for (const auto& [spelt, dtype] : kTypes) {
-    if (line.find(spelt) != std::string_view::npos) {
+    if (contains(line, spelt)) {
       return dtype;
     }
   }
@@ -160,7 +160,7 @@ void OsuReader::read_title(std::size_t line_number, std::string_view title) {
 }
 
 void OsuReader::read(const LogLine& line) {
-  const auto has = [&](std::string_view text) { return line.text.find(text) != std::string_view::npos; };
+  const auto has = [&](std::string_view text) { return contains(line.text, text); };
   if (const auto title = after(line.text, "OSU MPI")) {
     read_title(line.number, line.text.substr(line.text.size() - title->size() - 4));
   } else if (!found_) {
@@ -283,7 +283,7 @@ void ImbReader::read(const LogLine& line) {
     ranks_ = ranks_in_word(first_word(*processes));
   } else if (const auto reductions = after(line.text, "MPI_Datatype for reductions")) {
     dtype_of_reductions_ = mpi_dtype(*reductions);
-  } else if (line.text.find("#bytes") != std::string_view::npos) {
+  } else if (contains(line.text, "#bytes")) {
     start_table(line.words);
   } else if (average_) {
     auto words = line.words;

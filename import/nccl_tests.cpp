@@ -25,8 +25,7 @@ namespace ringside {
 namespace {
 
 bool is_redop(std::string_view word) {
-  return word == "sum" || word == "prod" || word == "max" || word == "min" || word == "avg" ||
-         word == "mulsum" || word == "none";
+  return is_one_of(word, {"sum", "prod", "max", "min", "avg", "mulsum", "none"});
 }
 
 /// `2.18.3+cuda12.2` without what follows the number.
@@ -73,14 +72,12 @@ bool is_elision(const Words& words) {
 
 bool is_rank_line(std::string_view line, const Words& words) {
   const auto rank = std::find(words.begin(), words.end(), "Rank");
-  return rank != words.end() && rank + 1 != words.end() && line.find(" device ") != std::string_view::npos;
+  return rank != words.end() && rank + 1 != words.end() && contains(line, " device ");
 }
 
 /// Also those that time no collective of ringside's, though rows look like all_reduce's.
 bool is_program(std::string_view name) {
-  constexpr auto kOthers = std::to_array<std::string_view>({"alltoallv", "hypercube", "scatter"});
-  return collective_of_program(name) ||
-         std::find(kOthers.begin(), kOthers.end(), without_perf(name)) != kOthers.end();
+  return collective_of_program(name) || is_one_of(without_perf(name), {"alltoallv", "hypercube", "scatter"});
 }
 
 /// Where the type stands, with the size and the count in front of it.
@@ -108,8 +105,7 @@ bool words_follow(const Words& words, std::size_t at) {
   if (at >= words.size() || !words[at].starts_with(kRoot)) {
     return false;
   }
-  return words[at].size() > kRoot.size() ||
-         (at + 1 < words.size() && words[at + 1].find(':') != std::string_view::npos);
+  return words[at].size() > kRoot.size() || (at + 1 < words.size() && contains(words[at + 1], ":"));
 }
 
 }  // namespace
@@ -182,8 +178,8 @@ bool NcclTestsReader::read_row(const LogLine& line) {
     ++at;
   } else if (no_root) {
     out_of_place = half_at(at);
-  } else if (at + 3 < words.size() && words[at].find('.') == std::string_view::npos &&
-             whole_in_word(words[at]) && !(out_of_place && fit(row.bytes, *out_of_place))) {
+  } else if (at + 3 < words.size() && !contains(words[at], ".") && whole_in_word(words[at]) &&
+             !(out_of_place && fit(row.bytes, *out_of_place))) {
     if (const auto behind_root = half_at(at + 1)) {
       row.has_root = true;
       out_of_place = behind_root;
@@ -224,7 +220,7 @@ bool NcclTestsReader::read_row(const LogLine& line) {
 }
 
 void NcclTestsReader::read_run(std::string_view line, const Words& words) {
-  if (line.find("nThread") != std::string_view::npos) {
+  if (contains(line, "nThread")) {
     // `# nThread 1 nGpus 8 minBytes 8 maxBytes 134217728 step: 2(factor) warmup iters: 5 iters: 20 …`
     std::string_view left = line;
     while (const auto next = after(left, "iters:")) {
@@ -259,7 +255,7 @@ void NcclTestsReader::read_version(std::string_view line) {
 }
 
 void NcclTestsReader::read_preamble(std::size_t line_number, std::string_view line, const Words& words) {
-  const auto has = [&](std::string_view text) { return line.find(text) != std::string_view::npos; };
+  const auto has = [&](std::string_view text) { return contains(line, text); };
   if (const auto rest = after(line, "Collective test starting:")) {
     start_run();
     found_ = true;
@@ -283,10 +279,12 @@ void NcclTestsReader::read_preamble(std::size_t line_number, std::string_view li
   } else if (has("Out of bounds values") && has("FAILED")) {
     notes_.push_back(fmt::format(
         "line {}: its footer says `Out of bounds values … FAILED`: the sums were wrong", line_number));
-  } else if (const auto failure = after(line, "Test NCCL failure")) {
-    failed(line_number, "Test NCCL failure", *failure);
-  } else if (const auto cuda_failure = after(line, "Test CUDA failure")) {
-    failed(line_number, "Test CUDA failure", *cuda_failure);
+  } else if (has("Test NCCL failure") || has("Test CUDA failure")) {
+    constexpr std::size_t kShown = 177;
+    found_ = true;
+    const auto start = line.find(has("Test NCCL failure") ? "Test NCCL failure" : "Test CUDA failure");
+    notes_.push_back(fmt::format("line {}: the run failed: {}", line_number,
+                                 trimmed(line.substr(start), " \t\r").substr(0, kShown)));
   } else if (in_table_ && is_elision(words)) {
     elided_ = elided_ ? elided_ : line_number;
   } else if (!in_table_) {
@@ -300,13 +298,6 @@ void NcclTestsReader::read_preamble(std::size_t line_number, std::string_view li
       }
     }
   }
-}
-
-void NcclTestsReader::failed(std::size_t line_number, std::string_view what, std::string_view rest) {
-  found_ = true;
-  const std::size_t last = rest.find_last_not_of(" \t\r");
-  notes_.push_back(fmt::format("line {}: the run failed: {}{}", line_number, what,
-                               rest.substr(0, std::min<std::size_t>(last + 1, 160))));
 }
 
 void NcclTestsReader::drop_split() {
@@ -334,7 +325,7 @@ void NcclTestsReader::read(const LogLine& line) {
   if (line.text.size() < 3) {
     return;
   }
-  if (line.text.find("busbw") != std::string_view::npos) {
+  if (contains(line.text, "busbw")) {
     in_titled_table_ = is_table_title(line.text);
   }
   if (!in_titled_table_ && !read_row(line) && !read_rest(line.words)) {
@@ -343,8 +334,8 @@ void NcclTestsReader::read(const LogLine& line) {
   }
 }
 
-std::unique_ptr<LogReader> nccl_tests_reader(const ImportDefaults& defaults, Placement placement) {
-  return std::make_unique<NcclTestsReader>(defaults, placement);
+std::unique_ptr<LogReader> nccl_tests_reader(const ImportDefaults& defaults) {
+  return std::make_unique<NcclTestsReader>(defaults);
 }
 
 }  // namespace ringside

@@ -25,8 +25,8 @@ struct NcclTiming {
 
 class NcclTestsReader final : public LogReader {
  public:
-  NcclTestsReader(const ImportDefaults& defaults, Placement placement)
-      : LogReader("nccl-tests"), collective_(defaults.collective), placement_(placement) {}
+  explicit NcclTestsReader(const ImportDefaults& defaults)
+      : LogReader("nccl-tests"), collective_(defaults.collective), placement_(defaults.placement) {}
 
   bool may_read(const LogLine& /*line*/) const override { return true; }
   void read(const LogLine& line) override;
@@ -73,7 +73,6 @@ class NcclTestsReader final : public LogReader {
   void read_preamble(std::size_t line_number, std::string_view line, const Words& words);
   void read_run(std::string_view line, const Words& words);
   void read_version(std::string_view line);
-  void failed(std::size_t line_number, std::string_view what, std::string_view rest);
   void add_row(const Row& row);
   void start_run();
   template <typename RowsOfTable>

@@ -18,7 +18,6 @@
 namespace ringside {
 namespace {
 
-constexpr double kGiga = 1e9;
 /// NVML's rate counts what the link's encoding takes away (16/17: stas00/ml-engineering, network/README.md).
 constexpr double kNvlinkUsable = 0.9412;
 /// Below this share of the data sheet a slot has lost lanes or a generation: healthy ones reach 0.61 and more
@@ -32,8 +31,7 @@ constexpr int kGpusOfAMesh = 8;
 std::optional<GpuSheet> sheet_of(const ListedGpus& gpus) {
   std::string name = catalogue_gpu_name(gpus.name);
   // Listings leave out what a Tesla V100 is; only the SXM2 card has NVLink.
-  if (name.find("V100") != std::string::npos && name.find("SXM") == std::string::npos &&
-      name.find("PCI") == std::string::npos) {
+  if (contains(name, "V100") && !contains(name, "SXM") && !contains(name, "PCI")) {
     name += gpus.nvlink_rate.value_or(0) > 0 ? " SXM2" : " PCIE";
   }
   if (gpus.memory_mib) {
@@ -46,8 +44,7 @@ std::optional<GpuSheet> sheet_of(const ListedGpus& gpus) {
 }
 
 bool is_sxm(const GpuSheet& gpu) {
-  return gpu.model.find("SXM") != std::string::npos || gpu.model.find("B200") != std::string::npos ||
-         gpu.model.find("B300") != std::string::npos;
+  return contains(gpu.model, "SXM") || contains(gpu.model, "B200") || contains(gpu.model, "B300");
 }
 
 /// Lanes that explain what was measured: enough for a healthy slot, or more than half could carry.
@@ -219,7 +216,7 @@ void describe_machine(const ListedGpus& listed, Offer& offer) {
   offer.machine.intra = link_of(listed, *gpu, offer);
   const int board = gpus_of_board(listed, *gpu, *offer.machine.intra);
   offer.machine.gpus_per_node = board;
-  if (gpu->model == "RTX PRO 6000 Blackwell" && listed.name.find("Max") != std::string::npos) {
+  if (gpu->model == "RTX PRO 6000 Blackwell" && contains(listed.name, "Max")) {
     offer.assumptions.push_back(
         "A Max-Q card has half of the power of the workstation card, whose data sheet is taken.");
   }

@@ -152,7 +152,7 @@ Words words_of(std::string_view line) {
 }
 
 std::string_view without_tabs(std::string_view line, std::string& blanks) {
-  if (line.find('\t') == std::string_view::npos) {
+  if (!contains(line, "\t")) {
     return line;
   }
   blanks = line;
@@ -197,12 +197,8 @@ std::optional<std::string_view> after(std::string_view line, std::string_view ma
 }
 
 std::string_view first_word(std::string_view text) {
-  const std::size_t start =
-      std::min(static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), ends_word) - text.begin()),
-               text.size());
-  const std::string_view rest = text.substr(start);
-  return rest.substr(
-      0, static_cast<std::size_t>(std::find_if(rest.begin(), rest.end(), ends_word) - rest.begin()));
+  const auto* const start = std::find_if_not(text.begin(), text.end(), ends_word);
+  return {start, std::find_if(start, text.end(), ends_word)};
 }
 
 std::optional<double> number_in_word(std::string_view word) {
@@ -265,9 +261,12 @@ std::optional<int> ranks_of_bandwidths(Collective collective, const std::vector<
                                                          : std::nullopt;
 }
 
-void add_ranks_of_bandwidths(Collective collective, const std::vector<Bandwidths>& bandwidths,
-                             ImportedTable& table) {
-  const auto ranks = ranks_of_bandwidths(collective, bandwidths);
+void add_ranks_of_bandwidths(Collective collective, ImportedTable& table) {
+  std::vector<Bandwidths> printed;
+  for (const ImportedRow& row : table) {
+    printed.push_back(row.bandwidths);
+  }
+  const auto ranks = ranks_of_bandwidths(collective, printed);
   for (ImportedRow& row : table) {
     row.ranks = row.ranks ? row.ranks : ranks;
   }

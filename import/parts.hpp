@@ -10,10 +10,16 @@
 #include <string_view>
 #include <vector>
 
+#include "common/text.hpp"
 #include "import/import.hpp"
 
 /// The parts of import_measurements, for its own files.
 namespace ringside {
+
+struct Bandwidths {
+  double algbw = 0;
+  double busbw = 0;
+};
 
 /// A row before it is a point: what the file says, nothing else.
 struct ImportedRow {
@@ -26,6 +32,7 @@ struct ImportedRow {
   std::int64_t bytes = 0;
   bool bytes_of_one_rank = false;  ///< The message is as many times as long as there are ranks.
   Measurement measurement = {};
+  Bandwidths bandwidths = {};  ///< Where they may tell the ranks.
 };
 
 using ImportedTable = std::vector<ImportedRow>;
@@ -152,7 +159,7 @@ class LogReader {
   std::string_view format_;
 };
 
-std::unique_ptr<LogReader> nccl_tests_reader(const ImportDefaults& defaults, Placement placement);
+std::unique_ptr<LogReader> nccl_tests_reader(const ImportDefaults& defaults);
 std::unique_ptr<LogReader> osu_reader();
 std::unique_ptr<LogReader> imb_reader();
 std::unique_ptr<LogReader> all_reduce_bench_reader();
@@ -167,18 +174,13 @@ bool is_table_title(std::string_view line);
 /// The number of ranks that all rows' bus and algorithm bandwidths (printed to 0.01 GB/s) agree with, if
 /// there is one only: busbw/algbw is 2(n−1)/n for all_reduce, (n−1)/n for all_gather and reduce_scatter
 /// (nccl-tests doc/PERFORMANCE.md).
-struct Bandwidths {
-  double algbw = 0;
-  double busbw = 0;
-};
 std::optional<int> ranks_of_bandwidths(Collective collective, const std::vector<Bandwidths>& rows);
 /// The same for rows that do not say it themselves.
-void add_ranks_of_bandwidths(Collective collective, const std::vector<Bandwidths>& bandwidths,
-                             ImportedTable& table);
+void add_ranks_of_bandwidths(Collective collective, ImportedTable& table);
 
 /// Whole texts; nothing when it is not of that format.
 std::optional<ImportedTable> read_nccl_tests_json(std::string_view text, std::string_view name,
-                                                  Placement placement, Import& import);
+                                                  const ImportDefaults& defaults, Import& import);
 /// Throws Error{bad_input} for a CSV without a column of sizes or of times.
 ImportedTable read_csv(std::string_view text, std::string_view name, const ImportDefaults& defaults,
                        Import& import);

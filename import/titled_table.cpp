@@ -11,7 +11,6 @@
 
 #include <fmt/format.h>
 
-#include "common/text.hpp"
 #include "import/nccl_tests.hpp"
 
 namespace ringside {
@@ -94,8 +93,8 @@ std::optional<Collective> collective_named_in(std::string_view line) {
                                                               {"sendrecv", Collective::send_recv},
                                                               {"broadcast", Collective::broadcast}});
   constexpr auto kStarts = std::to_array<std::string_view>({"red", "all", "fcol", "send", "broad"});
-  const auto is_in_line = [&](std::string_view start) { return line.find(start) != std::string_view::npos; };
-  if (std::none_of(kStarts.begin(), kStarts.end(), is_in_line)) {
+  if (std::none_of(kStarts.begin(), kStarts.end(),
+                   [&](std::string_view start) { return contains(line, start); })) {
     return std::nullopt;  // Nearly all lines.
   }
   for (const auto& [spelt, collective] : kNames) {
@@ -122,7 +121,6 @@ class TitledTableReader final : public LogReader {
   std::optional<Collective> collective_;
   std::optional<Collective> named_;
   std::optional<Columns> columns_;
-  std::vector<std::vector<Bandwidths>> bandwidths_;
 };
 
 void TitledTableReader::read_row(std::size_t line_number, const Words& words) {
@@ -140,15 +138,15 @@ void TitledTableReader::read_row(std::size_t line_number, const Words& words) {
                  fmt::format("elements of type {} are none of ringside's", words[*columns_->type]));
   } else {
     const double algbw = static_cast<double>(*bytes) / (*time * columns_->seconds) * 1e-9;
-    bandwidths_.back().push_back(
-        {.algbw = columns_->algbw ? number_in_word(words[*columns_->algbw]).value_or(algbw) : algbw,
-         .busbw = *busbw});
     tables_.back().push_back(
         {.line = line_number,
          .collective = named_,
          .dtype = dtype,
          .bytes = *bytes,
-         .measurement = {.seconds = {*time * columns_->seconds}, .backend = Backend::nccl}});
+         .measurement = {.seconds = {*time * columns_->seconds}, .backend = Backend::nccl},
+         .bandwidths = {
+             .algbw = columns_->algbw ? number_in_word(words[*columns_->algbw]).value_or(algbw) : algbw,
+             .busbw = *busbw}});
   }
 }
 
@@ -157,7 +155,6 @@ void TitledTableReader::read(const LogLine& line) {
     found_ = true;
     columns_ = columns_of(line.text);
     tables_.emplace_back();
-    bandwidths_.emplace_back();
     return;
   }
   const Words& words = line.words;
@@ -169,11 +166,10 @@ void TitledTableReader::read(const LogLine& line) {
 }
 
 std::vector<TableRows> TitledTableReader::finish(Import& import) {
-  for (std::size_t i = 0; i < tables_.size(); ++i) {
-    ImportedTable& table = tables_[i];
+  for (ImportedTable& table : tables_) {
     // Only all_reduce has a bus bandwidth above its algorithm bandwidth.
-    const bool above = std::any_of(bandwidths_[i].begin(), bandwidths_[i].end(), [](const Bandwidths& b) {
-      return b.algbw >= 1 && b.busbw > 1.01 * b.algbw;
+    const bool above = std::any_of(table.begin(), table.end(), [](const ImportedRow& row) {
+      return row.bandwidths.algbw >= 1 && row.bandwidths.busbw > 1.01 * row.bandwidths.algbw;
     });
     for (ImportedRow& row : table) {
       row.collective = row.collective ? row.collective : collective_;
@@ -185,7 +181,7 @@ std::vector<TableRows> TitledTableReader::finish(Import& import) {
     }
     std::erase_if(table, [](const ImportedRow& row) { return !row.collective; });
     if (!table.empty() && row_of(*table.front().collective).bus_factor > 0) {
-      add_ranks_of_bandwidths(*table.front().collective, bandwidths_[i], table);
+      add_ranks_of_bandwidths(*table.front().collective, table);
     }
   }
   return LogReader::finish(import);
@@ -194,7 +190,7 @@ std::vector<TableRows> TitledTableReader::finish(Import& import) {
 }  // namespace
 
 bool is_table_title(std::string_view line) {
-  if (line.find("busbw") == std::string_view::npos) {
+  if (!contains(line, "busbw")) {
     return false;
   }
   const Columns columns = columns_of(line);

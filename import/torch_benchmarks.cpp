@@ -34,10 +34,10 @@ std::optional<std::int64_t> size_in_word(std::string_view word) {
   }
 }
 
-/// `44.947` of `44.947GBps`; `unit` must follow, or be a word of its own.
-std::optional<double> rate_in_word(std::string_view word, std::string_view unit) {
+/// `44.947` of `44.947GBps`.
+std::optional<double> rate_in_word(std::string_view word) {
   const std::size_t end = std::min(word.find_first_not_of("0123456789."), word.size());
-  return word.substr(end) == unit ? number_in_word(word.substr(0, end)) : std::nullopt;
+  return word.substr(end) == "GBps" ? number_in_word(word.substr(0, end)) : std::nullopt;
 }
 
 class AllReduceBenchReader final : public LogReader {
@@ -49,31 +49,32 @@ class AllReduceBenchReader final : public LogReader {
  private:
   void read_row(std::size_t line_number, const Words& words);
   void read_payload(std::size_t line_number, const Words& words);
-  void add(std::size_t line_number, std::int64_t bytes, std::optional<int> ranks, double seconds);
+  void add(std::size_t line_number, std::int64_t bytes, std::optional<int> ranks, double seconds,
+           const Bandwidths& bandwidths = {});
 
   bool in_table_ = false;
   std::optional<std::int64_t> payload_;  ///< That the next bandwidth is of.
   std::optional<int> ranks_;             ///< Its ranks.
-  std::vector<Bandwidths> bandwidths_;   ///< In the table.
 };
 
 void AllReduceBenchReader::add(std::size_t line_number, std::int64_t bytes, std::optional<int> ranks,
-                               double seconds) {
+                               double seconds, const Bandwidths& bandwidths) {
   tables_.front().push_back({.line = line_number,
                              .collective = Collective::all_reduce,
                              .ranks = ranks,
                              .bytes = bytes,
-                             .measurement = {.seconds = {seconds}, .backend = Backend::nccl}});
+                             .measurement = {.seconds = {seconds}, .backend = Backend::nccl},
+                             .bandwidths = bandwidths});
 }
 
 void AllReduceBenchReader::read_row(std::size_t line_number, const Words& words) {
   const auto bytes = words.size() == 3 ? size_in_word(words[0]) : std::nullopt;
-  const auto busbw = bytes ? rate_in_word(words[1], "GBps") : std::nullopt;
-  const auto algbw = bytes ? rate_in_word(words[2], "GBps") : std::nullopt;
+  const auto busbw = bytes ? rate_in_word(words[1]) : std::nullopt;
+  const auto algbw = bytes ? rate_in_word(words[2]) : std::nullopt;
   if (busbw && algbw && *algbw > 0) {
-    bandwidths_.push_back({.algbw = *algbw, .busbw = *busbw});
-    add(line_number, *bytes, std::nullopt, static_cast<double>(*bytes) / *algbw * 1e-9);
-  } else if (words.empty() || words[0].find('-') == std::string_view::npos) {
+    add(line_number, *bytes, std::nullopt, static_cast<double>(*bytes) / *algbw * 1e-9,
+        {.algbw = *algbw, .busbw = *busbw});
+  } else if (words.empty() || !contains(words[0], "-")) {
     in_table_ = false;
   }
 }
@@ -109,10 +110,8 @@ void AllReduceBenchReader::read(const LogLine& line) {
     read_row(line.number, line.words);
   } else if (payload_) {
     read_payload(line.number, line.words);
-  } else if (line.text.find("payload") != std::string_view::npos &&
-             line.text.find("busbw") != std::string_view::npos &&
-             line.text.find("algbw") != std::string_view::npos &&
-             line.text.find('|') != std::string_view::npos) {
+  } else if (contains(line.text, "payload") && contains(line.text, "busbw") && contains(line.text, "algbw") &&
+             contains(line.text, "|")) {
     found_ = true;
     in_table_ = true;
   } else if (const auto rest = after(line.text, "average bandwidth of all_reduce with a")) {
@@ -136,7 +135,7 @@ void AllReduceBenchReader::read(const LogLine& line) {
 }
 
 std::vector<TableRows> AllReduceBenchReader::finish(Import& import) {
-  add_ranks_of_bandwidths(Collective::all_reduce, bandwidths_, tables_.front());
+  add_ranks_of_bandwidths(Collective::all_reduce, tables_.front());
   auto tables = LogReader::finish(import);
   if (!tables.empty()) {
     import.notes.push_back(fmt::format(
@@ -152,12 +151,9 @@ class ParamReader final : public LogReader {
   ParamReader() : LogReader("PARAM") { tables_.emplace_back(); }
   void read(const LogLine& line) override;
   std::vector<TableRows> finish(Import& import) override {
-    add_ranks_of_bandwidths(Collective::all_reduce, bandwidths_, tables_.front());
+    add_ranks_of_bandwidths(Collective::all_reduce, tables_.front());
     return LogReader::finish(import);
   }
-
- private:
-  std::vector<Bandwidths> bandwidths_;
 };
 
 void ParamReader::read(const LogLine& line) {
@@ -205,10 +201,10 @@ void ParamReader::read(const LogLine& line) {
                     .measurement = {.seconds = {numbers[2] * 1e-6}, .backend = Backend::nccl}};
     row.measurement.min = {numbers[5] * 1e-6};
     row.measurement.p95 = {numbers[4] * 1e-6};
-    tables_.front().push_back(std::move(row));
     if (collective == Collective::all_reduce) {
-      bandwidths_.push_back({.algbw = numbers[7], .busbw = numbers[8]});
+      row.bandwidths = {.algbw = numbers[7], .busbw = numbers[8]};
     }
+    tables_.front().push_back(std::move(row));
   }
 }
 

@@ -99,12 +99,8 @@ std::vector<std::string> check_start(const study::LogCheck& check) {
                                     : " of",
                                 check.machine.name, check.recognised ? ", as the log says" : ""));
   }
-  for (const std::string& assumption : check.assumptions) {
-    lines.push_back(assumption);
-  }
-  for (const std::string& note : check.notes) {
-    lines.push_back(note);
-  }
+  lines.insert(lines.end(), check.assumptions.begin(), check.assumptions.end());
+  lines.insert(lines.end(), check.notes.begin(), check.notes.end());
   if (check.wrong_results > 0) {
     lines.push_back(fmt::format("{} rows had wrong results, whatever their speed", check.wrong_results));
   }

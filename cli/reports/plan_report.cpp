@@ -180,13 +180,14 @@ void print_assumed(const std::vector<std::string>& assumptions, bool explained, 
   print_first("assumed", each, explained ? each.size() : kMost, file);
 }
 
-void print_to_know(const std::vector<Remark>& warnings, const std::string& file) {
+/// Four lines, each with the offers of which it is said.
+void print_shared(std::string_view title, const std::vector<Remark>& remarks, const std::string& file) {
   constexpr std::size_t kMost = 4;
   std::vector<std::string> sentences;
-  for (const SharedRemark& warning : shared(warnings)) {
-    sentences.push_back(fmt::format("{}: {}", warning.named(), warning.sentence));
+  for (const SharedRemark& remark : shared(remarks)) {
+    sentences.push_back(fmt::format("{}: {}", remark.named(), remark.sentence));
   }
-  print_first("to know", sentences, kMost, file);
+  print_first(title, sentences, kMost, file);
 }
 
 /// What is assumed and to be known of what is printed.
@@ -205,7 +206,7 @@ void print_remarks(const study::PlanStudy& study, const PlanView& view) {
                 study::idle_nics(study.ranked.candidates[shown.candidate].step, shown.thresholds), warnings);
   }
   print_assumed(assumptions, view.explained, study.file.string());
-  print_to_know(warnings, study.file.string());
+  print_shared("to know", warnings, study.file.string());
 }
 
 /// What the marks of a table mean; empty where there are none.
@@ -291,12 +292,7 @@ void print_layouts(const study::PlanStudy& study, const PlanView& view) {
     print_line(legend);
   }
   print_line("fits: the largest micro-batch; exposed: what communication adds to the step");
-  constexpr std::size_t kMost = 4;
-  std::vector<std::string> not_used;
-  for (const SharedRemark& problem : shared(problems)) {
-    not_used.push_back(fmt::format("{}: {}", problem.named(), problem.sentence));
-  }
-  print_first("not used", not_used, kMost, study.file.string());
+  print_shared("not used", problems, study.file.string());
   print_line();
   print_lines(verdict(ranked));
   print_lines(next_steps(ranked));

@@ -37,6 +37,8 @@ std::vector<OfferRow> shown_rows(const study::PlanStudy& study) {
 /// Whether the length of the run is known.
 bool is_run(const std::vector<OfferRow>& rows) { return rows.front().ranked->plan.workload.samples > 0; }
 
+std::string to_text(int number) { return std::to_string(number); }
+
 std::string ends(const Interval<Seconds>& range) {
   return fmt::format("{} – {}", format(range.low), format(range.high));
 }
@@ -79,14 +81,15 @@ std::string large_amount(double amount) { return fmt::format("{:.{}f}", amount, 
 
 OfferColumn cost_column(const std::string& header, const AmountText& text) {
   return step_column(header, [text](const PlannedStep& step) {
-    return step.cost ? text(step.cost->amount.typical) : std::string(kAbsent);
+    return or_absent(step.cost, [&](const Cost& cost) { return text(cost.amount.typical); });
   });
 }
 
 OfferColumn cost_ends_column(const std::string& header, const AmountText& text) {
   return step_column(header + ", 90 %", [text](const PlannedStep& step) {
-    return step.cost ? fmt::format("{} – {}", text(step.cost->amount.low), text(step.cost->amount.high))
-                     : std::string(kAbsent);
+    return or_absent(step.cost, [&](const Cost& cost) {
+      return fmt::format("{} – {}", text(cost.amount.low), text(cost.amount.high));
+    });
   });
 }
 
@@ -97,10 +100,6 @@ std::string currency_header(const std::vector<OfferRow>& rows, const char* unit)
     currency = row.step().cost ? row.step().cost->currency : currency;
   }
   return is_run(rows) ? fmt::format(">{}", currency) : fmt::format(">{} of {}", currency, unit);
-}
-
-std::string time_or_none(const std::optional<Seconds>& time) {
-  return time ? format(*time) : std::string(kAbsent);
 }
 
 /// The smallest size that is tried stands for all below it.
@@ -137,8 +136,8 @@ TextTable offers_table(const study::PlanStudy& study, std::size_t top) {
                    }),
        step_column(">" + study.ranked.plan.algorithm,
                    [](const PlannedStep& step) { return format(step.communication.typical); }),
-       threshold_column(">ring", [](const Thresholds& found) { return time_or_none(found.ring); }),
-       threshold_column(">naive", [](const Thresholds& found) { return time_or_none(found.naive); }),
+       threshold_column(">ring", [](const Thresholds& found) { return or_absent(found.ring); }),
+       threshold_column(">naive", [](const Thresholds& found) { return or_absent(found.naive); }),
        std::move(run), cost_column(currency, money_text), cost_ends_column(currency, money_text)},
       rows);
 }
@@ -160,8 +159,8 @@ TextTable gradients_table(const study::PlanStudy& study) {
                    [](const PlannedStep& step) { return format(step.communication.typical); }),
        step_column(fmt::format(">{}, 90 %", study.ranked.plan.algorithm),
                    [](const PlannedStep& step) { return ends(step.communication); }),
-       step_column(">ring", [](const PlannedStep& step) { return time_or_none(step.ring); }),
-       step_column(">naive", [](const PlannedStep& step) { return time_or_none(step.naive); }),
+       step_column(">ring", [](const PlannedStep& step) { return or_absent(step.ring); }),
+       step_column(">naive", [](const PlannedStep& step) { return or_absent(step.naive); }),
        step_column(">ring is",
                    [](const PlannedStep& step) {
                      return step.ring && step.naive
@@ -189,10 +188,7 @@ TextTable layouts_table(const study::PlanStudy& study, std::size_t top) {
                   [](const PlannedStep& step) {
                     return fmt::format("{} × {}", step.micro_batch, step.micro_batches);
                   }),
-      step_column(">fits",
-                  [](const PlannedStep& step) {
-                    return step.largest_batch ? std::to_string(*step.largest_batch) : std::string(kAbsent);
-                  }),
+      step_column(">fits", [](const PlannedStep& step) { return or_absent(step.largest_batch, to_text); }),
       total_column(),
       total_ends_column(),
       step_column(">exposed", [&](const PlannedStep& step) { return share(step.exposed, step); }),
@@ -233,11 +229,7 @@ TextTable thresholds_table(const study::PlanStudy& study) {
   return table_of<OfferRow>(
       {offer_column(),
        {"link", [](const OfferRow& row) { return link_name(row.offer().machine); }},
-       {">has",
-        [](const OfferRow& row) {
-          const auto rate = link_bandwidth(row.offer().machine);
-          return rate ? format(*rate) : std::string(kAbsent);
-        }},
+       {">has", [](const OfferRow& row) { return or_absent(link_bandwidth(row.offer().machine)); }},
        {">for 10 %",
         [](const OfferRow& row) {
           return enough_bandwidth(row.offer(), row.shown->thresholds.factor_for_10_percent);
@@ -246,12 +238,9 @@ TextTable thresholds_table(const study::PlanStudy& study) {
         [](const OfferRow& row) {
           return enough_bandwidth(row.offer(), row.shown->thresholds.factor_for_5_percent);
         }},
-       threshold_column(">micro-batches",
-                        [](const Thresholds& found) {
-                          return found.accumulate_for_10_percent
-                                     ? std::to_string(*found.accumulate_for_10_percent)
-                                     : std::string(kAbsent);
-                        }),
+       threshold_column(
+           ">micro-batches",
+           [](const Thresholds& found) { return or_absent(found.accumulate_for_10_percent, to_text); }),
        {">GPUs",
         [](const OfferRow& row) {
           const auto& most = row.shown->thresholds.gpus_stop_paying;

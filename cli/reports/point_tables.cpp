@@ -1,7 +1,6 @@
 #include "cli/reports/point_tables.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -15,16 +14,8 @@
 namespace ringside::cli {
 namespace {
 
-template <typename T, typename Format>
-std::string or_absent(const std::optional<T>& value, Format format_value) {
-  return value ? format_value(*value) : std::string(kAbsent);
-}
-
-std::string measured_text(const std::optional<Measurement>& measured) {
-  if (!measured) {
-    return std::string(kAbsent);
-  }
-  return measured->outcome == Outcome::ok ? format(measured->seconds) : std::string(name(measured->outcome));
+std::string measured_text(const Measurement& measured) {
+  return measured.outcome == Outcome::ok ? format(measured.seconds) : std::string(name(measured.outcome));
 }
 
 bool has_predicted_interval(const Point& point) {
@@ -54,13 +45,7 @@ std::string remark(const ComparisonRow& row, std::string_view fastest) {
   return text;
 }
 
-/// A column of a comparison: its title, and its cell of a row.
-struct ComparisonColumn {
-  std::string title;
-  std::function<std::string(const ComparisonRow&)> cell;
-};
-
-std::vector<ComparisonColumn> columns_of(const std::vector<Point>& points, ComparisonLayout layout) {
+std::vector<Column<ComparisonRow>> columns_of(const std::vector<Point>& points, ComparisonLayout layout) {
   const bool narrow = layout == ComparisonLayout::narrow;
   const bool page = layout == ComparisonLayout::page;
   using Row = ComparisonRow;
@@ -68,8 +53,7 @@ std::vector<ComparisonColumn> columns_of(const std::vector<Point>& points, Compa
   const bool predicted = any([](const Point& point) { return point.predicted.has_value(); });
   const bool measured = any([](const Point& point) { return point.measured.has_value(); });
   const bool native = any([](const Point& point) { return point.key.algorithm == kNative; });
-  const auto rate = [](BytesPerSecond value) { return format(value); };
-  std::vector<ComparisonColumn> columns;
+  std::vector<Column<Row>> columns;
   const auto add = [&](bool shown, const char* title, std::function<std::string(const Row&)> cell) {
     if (shown) {
       columns.push_back({title, std::move(cell)});
@@ -85,10 +69,10 @@ std::vector<ComparisonColumn> columns_of(const std::vector<Point>& points, Compa
   add(predicted && any(has_predicted_interval), narrow ? ">90 % int." : ">90 % interval",
       [](const Row& r) { return interval_text(r.predicted); });
   add(predicted && !narrow, page ? ">predicted busbw" : ">busbw",
-      [=](const Row& r) { return or_absent(r.predicted_busbw, rate); });
-  add(measured, ">measured", [](const Row& r) { return measured_text(r.measured); });
+      [](const Row& r) { return or_absent(r.predicted_busbw); });
+  add(measured, ">measured", [](const Row& r) { return or_absent(r.measured, measured_text); });
   add(measured && !narrow, page ? ">measured busbw" : ">busbw",
-      [=](const Row& r) { return or_absent(r.measured_busbw, rate); });
+      [](const Row& r) { return or_absent(r.measured_busbw); });
   add(predicted && measured, narrow ? "?>ratio" : ">predicted/measured", [](const Row& r) {
     return or_absent(r.ratio, [](double ratio) { return fmt::format("{:.2f}", ratio); });
   });
@@ -103,10 +87,10 @@ std::vector<ComparisonColumn> columns_of(const std::vector<Point>& points, Compa
 }  // namespace
 
 TextTable comparison_table(const std::vector<Point>& points, ComparisonLayout layout) {
-  const std::vector<ComparisonColumn> columns = columns_of(points, layout);
+  const std::vector<Column<ComparisonRow>> columns = columns_of(points, layout);
   TextTable result;
-  for (const ComparisonColumn& column : columns) {
-    result.header.push_back(column.title);
+  for (const Column<ComparisonRow>& column : columns) {
+    result.header.push_back(column.header);
   }
   for (const ComparisonRow& row : comparison(points)) {
     if (row.first_of_group && !result.rows.empty() && layout != ComparisonLayout::page) {
@@ -117,7 +101,7 @@ TextTable comparison_table(const std::vector<Point>& points, ComparisonLayout la
           fmt::format("{} ranks, {}", row.key.ranks, format(row.key.bytes));
     }
     for (std::vector<std::string>& cells = result.rows.emplace_back();
-         const ComparisonColumn& column : columns) {
+         const Column<ComparisonRow>& column : columns) {
       cells.push_back(column.cell(row));
     }
   }
@@ -139,37 +123,26 @@ TextTable accuracy_table(const std::vector<Accuracy>& records) {
 }
 
 TextTable winner_table(const std::vector<Verdict>& verdicts) {
-  const auto any = [&](auto field) {
-    return std::any_of(verdicts.begin(), verdicts.end(),
-                       [&](const Verdict& verdict) { return (verdict.*field).has_value(); });
+  std::vector<Column<Verdict>> columns = {
+      {">ranks", [](const Verdict& verdict) { return std::to_string(verdict.ranks); }},
+      {">size", [](const Verdict& verdict) { return format(verdict.bytes); }}};
+  const auto add_side = [&](std::string_view side, auto winner, auto speedup) {
+    if (std::none_of(verdicts.begin(), verdicts.end(),
+                     [&](const Verdict& verdict) { return (verdict.*speedup).has_value(); })) {
+      return;
+    }
+    columns.push_back({fmt::format("{} winner", side), [=](const Verdict& verdict) {
+                         return (verdict.*winner).value_or("no clear winner");
+                       }});
+    const Verdict& any = verdicts.front();  // All are about the same two.
+    columns.push_back(
+        {fmt::format(">{} over {}, {}", any.candidate, any.baseline, side), [=](const Verdict& verdict) {
+           return or_absent(verdict.*speedup, [](double factor) { return factor_text(factor); });
+         }});
   };
-  const bool predicted = any(&Verdict::predicted_speedup);
-  const bool measured = any(&Verdict::measured_speedup);
-  TextTable result{.header = {">ranks", ">size"}, .rows = {}};
-  const auto add_columns = [&](bool shown, std::string_view side) {
-    if (shown) {
-      const Verdict& any_of_them = verdicts.front();  // All are about the same two.
-      result.header.push_back(fmt::format("{} winner", side));
-      result.header.push_back(
-          fmt::format(">{} over {}, {}", any_of_them.candidate, any_of_them.baseline, side));
-    }
-  };
-  add_columns(predicted, "predicted");
-  add_columns(measured, "measured");
-  const auto speedup = [](double factor) { return factor_text(factor); };
-  for (const Verdict& verdict : verdicts) {
-    std::vector<std::string>& cells = result.rows.emplace_back();
-    cells = {std::to_string(verdict.ranks), format(verdict.bytes)};
-    if (predicted) {
-      cells.push_back(verdict.predicted_winner.value_or("no clear winner"));
-      cells.push_back(or_absent(verdict.predicted_speedup, speedup));
-    }
-    if (measured) {
-      cells.push_back(verdict.measured_winner.value_or("no clear winner"));
-      cells.push_back(or_absent(verdict.measured_speedup, speedup));
-    }
-  }
-  return result;
+  add_side("predicted", &Verdict::predicted_winner, &Verdict::predicted_speedup);
+  add_side("measured", &Verdict::measured_winner, &Verdict::measured_speedup);
+  return table_of(columns, verdicts);
 }
 
 }  // namespace ringside::cli

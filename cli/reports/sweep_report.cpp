@@ -20,38 +20,18 @@
 namespace ringside::cli {
 namespace {
 
-void print_json(const study::SweepStudy& sweep) { print_lines(study::records(sweep)); }
-
 std::string time_of(const study::SweepCell& cell, const std::string& algorithm) {
   const auto point = std::find_if(cell.points.begin(), cell.points.end(), [&](const Point& candidate) {
     return candidate.key.algorithm == algorithm;
   });
-  return point != cell.points.end() && point->predicted ? format(point->predicted->seconds) : "–";
+  return point != cell.points.end() && point->predicted ? format(point->predicted->seconds)
+                                                        : std::string(kAbsent);
 }
 
 /// The fastest, or two that tie.
 std::string names_of(const study::Winner& winner) {
   return winner.tied_with.empty() ? winner.algorithm
                                   : fmt::format("{}, {}", winner.algorithm, winner.tied_with);
-}
-
-std::vector<std::string> row_of(const study::SweepStudy& sweep, const study::SweepCell& cell) {
-  std::vector<std::string> row;
-  for (const std::string& value : cell.values) {
-    row.push_back(study::readable(value));
-  }
-  if (!sweep.sweeps_key("ranks")) {
-    row.push_back(std::to_string(cell.ranks));
-  }
-  if (!sweep.sweeps_key("bytes")) {
-    row.push_back(format(cell.bytes));
-  }
-  for (const std::string& algorithm : sweep.scenario.algorithms) {
-    row.push_back(time_of(cell, algorithm));
-  }
-  row.push_back(cell.winner ? names_of(*cell.winner) : "–");
-  row.push_back(cell.winner && cell.winner->margin ? factor_text(*cell.winner->margin) : "–");
-  return row;
 }
 
 void draw_lines(const study::SweepLines& lines, const plots::ChartContext& context,
@@ -109,37 +89,35 @@ void print_json(const study::PlanSweep& sweep) {
 
 }  // namespace
 
-std::vector<std::string> sweep_columns(const std::vector<study::Sweep>& sweeps) {
-  std::vector<std::string> columns;
-  for (const study::Sweep& sweep : sweeps) {
-    columns.push_back(">" + sweep.key);
-  }
-  return columns;
-}
-
 void print_sweep(const study::SweepStudy& sweep, const CommonOptions& common) {
   if (common.format == OutputFormat::json) {
-    print_json(sweep);
+    print_lines(study::records(sweep));
     return;
   }
-  std::vector<std::string> header = sweep_columns(sweep.sweeps);
+  using Cell = const study::SweepCell*;
+  std::vector<Column<Cell>> columns;
+  for (std::size_t index = 0; index < sweep.sweeps.size(); ++index) {
+    columns.push_back(
+        {">" + sweep.sweeps[index].key, [index](Cell cell) { return study::readable(cell->values[index]); }});
+  }
   if (!sweep.sweeps_key("ranks")) {
-    header.emplace_back(">ranks");
+    columns.push_back({">ranks", [](Cell cell) { return std::to_string(cell->ranks); }});
   }
   if (!sweep.sweeps_key("bytes")) {
-    header.emplace_back(">size");
+    columns.push_back({">size", [](Cell cell) { return format(cell->bytes); }});
   }
   for (const std::string& algorithm : sweep.scenario.algorithms) {
-    header.push_back(">" + algorithm);
+    columns.push_back({">" + algorithm, [&](Cell cell) { return time_of(*cell, algorithm); }});
   }
-  header.insert(header.end(), {"fastest", ">second takes"});
-  Rows rows;
-  for (const study::SweepCell* cell : study::shown_cells(sweep)) {
-    rows.push_back(row_of(sweep, *cell));
-  }
-  print_table({header, rows});
-  if (rows.size() < sweep.cells.size()) {
-    print_line(fmt::format("{} of {} rows: the first, the last and where the winner changes", rows.size(),
+  columns.push_back({"fastest", [](Cell cell) { return or_absent(cell->winner, names_of); }});
+  columns.push_back({">second takes", [](Cell cell) {
+                       return or_absent(cell->winner ? cell->winner->margin : std::nullopt,
+                                        [](double margin) { return factor_text(margin); });
+                     }});
+  const std::vector<Cell> shown = study::shown_cells(sweep);
+  print_table(table_of(columns, shown));
+  if (shown.size() < sweep.cells.size()) {
+    print_line(fmt::format("{} of {} rows: the first, the last and where the winner changes", shown.size(),
                            sweep.cells.size()));
   }
   if (!sweep.sentences.empty()) {
@@ -181,9 +159,6 @@ void draw_sweep(const study::SweepStudy& sweep, const CommonOptions& common, Pro
       .column_title = map->columns.key,
       .rows = map->rows.values,
       .columns = map->columns.values,
-      .values = {},
-      .value_title = {},
-      .label = {},
       .categories = algorithms,
       .neutral = tie};
   // Values grow upwards, as on every axis.
@@ -210,7 +185,10 @@ void print_plan_sweep(const study::PlanSweep& sweep, const CommonOptions& common
     print_json(sweep);
     return;
   }
-  std::vector<std::string> header = sweep_columns(sweep.sweeps);
+  std::vector<std::string> header;
+  for (const study::Sweep& one : sweep.sweeps) {
+    header.push_back(">" + one.key);
+  }
   const std::vector<std::string> cells =
       sweep.shards ? std::vector<std::string>{"best offer", "way", ">step", ">exposed", ">tokens/s"}
                    : std::vector<std::string>{"best offer", ">step", ">exposed", ">efficiency", ">samples/s"};

@@ -35,11 +35,10 @@ std::optional<Title> title_of(std::string_view line, const std::string& running)
       // Only writes go from the row's GPU; copies of older versions, and reads, are fetched by it.
       return Title{.text = std::string(line.substr(start, end + mark.size() - start)),
                    .unit = std::string(unit),
-                   .to_row = line.find("P2P Writes") == std::string_view::npos};
+                   .to_row = !contains(line, "P2P Writes")};
     }
   }
-  if (line.find("memcpy") != std::string_view::npos && line.find("(row)") != std::string_view::npos &&
-      line.find("bandwidth (GB/s)") != std::string_view::npos) {
+  if (contains(line, "memcpy") && contains(line, "(row)") && contains(line, "bandwidth (GB/s)")) {
     const std::size_t last = line.find_last_not_of(" \t\r");
     return Title{.text = running.empty() ? std::string(line.substr(0, last + 1)) : running,
                  .unit = "GB/s",
@@ -154,11 +153,41 @@ void MatrixReader::read(std::size_t number, std::string_view line) {
   read_other(number, line, words);
 }
 
+/// That of writes in one direction, peer to peer if there is one; null where no such matrix of GPUs is there.
+const CopyMatrix* matrix_of_rates(const CopyMatrices& copies) {
+  for (const std::string_view wanted :
+       {"Unidirectional P2P=Enabled Bandwidth", "device_to_device_memcpy_write_ce",
+        "device_to_device_memcpy_read_ce", "Unidirectional P2P=Disabled Bandwidth"}) {
+    for (const CopyMatrix& matrix : copies.matrices) {
+      if (matrix.title.starts_with(wanted) && matrix.columns > 1) {
+        return &matrix;
+      }
+    }
+  }
+  return nullptr;
+}
+
+/// Pairs with their bandwidth, in the order of the cells.
+std::vector<CopyPair> pairs_of(const CopyMatrix& matrix) {
+  std::vector<CopyPair> pairs;
+  for (std::size_t row = 0; row < matrix.rows.size(); ++row) {
+    for (std::size_t column = 0; column < matrix.columns; ++column) {
+      const double rate = matrix.rows[row][column].value_or(0);
+      if (row != column && rate > 0) {
+        pairs.push_back({.from = static_cast<int>(matrix.to_row ? column : row),
+                         .to = static_cast<int>(matrix.to_row ? row : column),
+                         .bandwidth = rate * kGiga});
+      }
+    }
+  }
+  return pairs;
+}
+
 }  // namespace
 
 bool holds_copy_matrices(std::string_view text) {
-  return (text.find("P2P=") != std::string_view::npos && text.find("Matrix (") != std::string_view::npos) ||
-         (text.find("memcpy ") != std::string_view::npos && text.find("(row)") != std::string_view::npos);
+  return (contains(text, "P2P=") && contains(text, "Matrix (")) ||
+         (contains(text, "memcpy ") && contains(text, "(row)"));
 }
 
 CopyMatrices read_copy_matrices(std::string_view text, const std::string& name) {
@@ -172,7 +201,7 @@ CopyMatrices read_copy_matrices(std::string_view text, const std::string& name) 
                     name));
   }
   for (const CopyMatrix& matrix : reader.result.matrices) {
-    const bool square = matrix.title.find("P2P=") != std::string::npos;
+    const bool square = contains(matrix.title, "P2P=");
     if (square && !matrix.elided && matrix.rows.size() < matrix.columns) {
       reader.result.notes.push_back(fmt::format("line {}: the matrix is cut: it has {} of {} rows",
                                                 matrix.line, matrix.rows.size(), matrix.columns));
@@ -182,60 +211,37 @@ CopyMatrices read_copy_matrices(std::string_view text, const std::string& name) 
 }
 
 std::optional<PairRates> pair_rates(const CopyMatrices& copies) {
-  constexpr double kGigabyte = 1e9;
-  PairRates best;
-  for (const std::string_view wanted :
-       {"Unidirectional P2P=Enabled Bandwidth", "device_to_device_memcpy_write_ce",
-        "device_to_device_memcpy_read_ce", "Unidirectional P2P=Disabled Bandwidth"}) {
-    for (const CopyMatrix& matrix : copies.matrices) {
-      if (best.matrix == nullptr && matrix.title.starts_with(wanted) && matrix.columns > 1) {
-        best.matrix = &matrix;
-      }
-    }
-  }
-  if (best.matrix == nullptr) {
+  const CopyMatrix* const matrix = matrix_of_rates(copies);
+  const std::vector<CopyPair> pairs = matrix == nullptr ? std::vector<CopyPair>{} : pairs_of(*matrix);
+  if (pairs.empty()) {
     return std::nullopt;
   }
   std::vector<double> rates;
-  const auto each_pair = [&](auto use) {
-    for (std::size_t from = 0; from < best.matrix->rows.size(); ++from) {
-      for (std::size_t to = 0; to < best.matrix->columns; ++to) {
-        if (from != to && best.matrix->rows[from][to].value_or(0) > 0) {
-          use(from, to, *best.matrix->rows[from][to]);
-        }
-      }
-    }
-  };
-  each_pair([&](std::size_t, std::size_t, double rate) { rates.push_back(rate); });
-  if (rates.empty()) {
-    return std::nullopt;
+  for (const CopyPair& pair : pairs) {
+    rates.push_back(pair.bandwidth);
   }
   std::sort(rates.begin(), rates.end());
   const double median = rates[rates.size() / 2];
-  best.rate = {
-      .low = rates.front() * kGigabyte, .typical = median * kGigabyte, .high = rates.back() * kGigabyte};
-  each_pair([&](std::size_t from, std::size_t to, double rate) {
-    if (rate < median / 2) {
-      const bool to_row = best.matrix->to_row;
-      best.slow_pairs.push_back(
-          fmt::format("{}→{} at {:.2f} GB/s", to_row ? to : from, to_row ? from : to, rate));
+  PairRates result{.matrix = matrix, .rate = {.low = rates.front(), .typical = median, .high = rates.back()}};
+  for (const CopyPair& pair : pairs) {
+    if (pair.bandwidth < median / 2) {
+      result.slow_pairs.push_back(
+          fmt::format("{}→{} at {:.2f} GB/s", pair.from, pair.to, pair.bandwidth / kGiga));
     }
-  });
-  return best;
+  }
+  return result;
 }
 
 std::vector<CopyPair> copy_pairs(const CopyMatrices& copies) {
-  const auto rates = pair_rates(copies);
-  if (!rates) {
+  const CopyMatrix* const matrix = matrix_of_rates(copies);
+  if (matrix == nullptr) {
     return {};
   }
-  const bool peer = rates->matrix->title.find("P2P=Disabled") == std::string::npos;
-  const std::string state = peer ? "P2P=Enabled" : "P2P=Disabled";
+  const std::string state = contains(matrix->title, "P2P=Disabled") ? "P2P=Disabled" : "P2P=Enabled";
   const auto titled = [&](const std::string& start, bool of_p2p) -> const CopyMatrix* {
     const auto found =
-        std::find_if(copies.matrices.begin(), copies.matrices.end(), [&](const CopyMatrix& matrix) {
-          return matrix.title.starts_with(start) &&
-                 (matrix.title.find("P2P=") != std::string::npos) == of_p2p;
+        std::find_if(copies.matrices.begin(), copies.matrices.end(), [&](const CopyMatrix& one) {
+          return one.title.starts_with(start) && contains(one.title, "P2P=") == of_p2p;
         });
     return found == copies.matrices.end() ? nullptr : &*found;
   };
@@ -243,31 +249,17 @@ std::vector<CopyPair> copy_pairs(const CopyMatrices& copies) {
   const CopyMatrix* const sums = titled("Bidirectional " + state, true);
   const CopyMatrix* const each = titled("device_to_device_bidirectional_memcpy_write_ce", false);
   const CopyMatrix* const latencies = titled(state + " Latency", true);
-  const auto cell = [](const CopyMatrix* matrix, std::size_t row, std::size_t column) {
-    const bool there = matrix != nullptr && row < matrix->rows.size() && column < matrix->columns;
-    const auto value = there ? matrix->rows[row][column] : std::nullopt;
-    return value.value_or(0) > 0 ? value : std::nullopt;
-  };
-  const auto scaled = [](const std::optional<double>& value, double factor) {
-    return value ? std::optional(*value * factor) : std::nullopt;
-  };
-  std::vector<CopyPair> pairs;
-  for (std::size_t row = 0; row < rates->matrix->rows.size(); ++row) {
-    for (std::size_t column = 0; column < rates->matrix->columns; ++column) {
-      const auto rate = cell(rates->matrix, row, column);
-      if (row == column || !rate) {
-        continue;
-      }
-      const bool to_row = rates->matrix->to_row;
-      const auto from = to_row ? column : row;
-      const auto to = to_row ? row : column;
-      pairs.push_back({.from = static_cast<int>(from),
-                       .to = static_cast<int>(to),
-                       .bandwidth = *rate * 1e9,
-                       .both_ways = sums != nullptr ? scaled(cell(sums, row, column), 0.5e9)
-                                                    : scaled(cell(each, row, column), 1e9),
-                       .latency = scaled(cell(latencies, row, column), 1e-6)});
-    }
+  std::vector<CopyPair> pairs = pairs_of(*matrix);
+  for (CopyPair& pair : pairs) {
+    const auto beside = [&](const CopyMatrix* other, double unit) {
+      const auto row = static_cast<std::size_t>(matrix->to_row ? pair.to : pair.from);
+      const auto column = static_cast<std::size_t>(matrix->to_row ? pair.from : pair.to);
+      const bool there = other != nullptr && row < other->rows.size() && column < other->columns;
+      const double value = there ? other->rows[row][column].value_or(0) : 0;
+      return value > 0 ? std::optional(value * unit) : std::nullopt;
+    };
+    pair.both_ways = sums != nullptr ? beside(sums, kGiga / 2) : beside(each, kGiga);
+    pair.latency = beside(latencies, kMicro);
   }
   std::stable_sort(pairs.begin(), pairs.end(), [](const CopyPair& a, const CopyPair& b) {
     return std::pair(a.from, a.to) < std::pair(b.from, b.to);

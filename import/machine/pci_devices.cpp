@@ -42,9 +42,7 @@ struct PciDevice {
 };
 
 bool is_gpu(const PciDevice& device) {
-  return (device.vendor == "0x10de" || device.vendor == "0x1002") &&
-         (device.pci_class.starts_with("0x0300") || device.pci_class.starts_with("0x0302") ||
-          device.pci_class.starts_with("0x0380") || device.pci_class.starts_with("0x1200"));
+  return (device.vendor == "0x10de" || device.vendor == "0x1002") && is_gpu_class(device.pci_class);
 }
 
 int whole(const std::string& text) { return parse_number<int>(text).value_or(0); }
@@ -102,12 +100,7 @@ std::string line_of(const fs::path& file) {
   std::ifstream stream(file);
   std::string line;
   std::getline(stream, line);
-  line.resize(std::min(line.find_last_not_of(" \t\r") + 1, line.size()));
-  return line;
-}
-
-double gigatransfers(const std::string& speed) {
-  return parse_number<double>(speed.substr(0, speed.find_first_not_of("0123456789."))).value_or(0);
+  return std::string(trimmed(line));
 }
 
 /// What the slot can do, which is the lesser of its two ends: a GPU that does nothing runs its link slowly.
@@ -117,7 +110,7 @@ void read_slot(const fs::path& at, PciDevice& device) {
   const fs::path port = at.parent_path();
   const std::string speed = line_of(port / "max_link_speed");
   const std::string width = line_of(port / "max_link_width");
-  if (gigatransfers(speed) > 0 && gigatransfers(speed) < gigatransfers(device.link_speed)) {
+  if (number_before_unit(speed) > 0 && number_before_unit(speed) < number_before_unit(device.link_speed)) {
     device.link_speed = speed;
   }
   if (whole(width) > 0 && whole(width) < whole(device.link_width)) {
@@ -135,7 +128,7 @@ void read_port(const fs::path& at, PciDevice& device) {
   for (const auto& entry : fs::directory_iterator(at / "infiniband", error)) {
     const fs::path port = entry.path() / "ports/1";
     // `200 Gb/sec (4X HDR)`
-    const double gigabits = gigatransfers(line_of(port / "rate"));
+    const double gigabits = number_before_unit(line_of(port / "rate"));
     if (gigabits > 0) {
       device.net = entry.path().filename().string();
       device.net_megabits = gigabits * 1000;
@@ -172,14 +165,14 @@ struct Level {
 
 /// Names of devices that are no GPU, by the makers of GPUs.
 bool is_named_gpu(std::string_view name) {
-  const auto has = [&](std::string_view text) { return name.find(text) != std::string_view::npos; };
+  const auto has = [&](std::string_view text) { return contains(name, text); };
   const bool maker = has("NVIDIA Corporation") || has("[AMD/ATI]");
   return maker && has("[") && !has("Audio") && !has("USB") && !has("UCSI") && !has("NVSwitch") &&
          !has("Bridge") && !has("BlueField");
 }
 
 bool is_named_network(std::string_view name) {
-  const auto has = [&](std::string_view text) { return name.find(text) != std::string_view::npos; };
+  const auto has = [&](std::string_view text) { return contains(name, text); };
   return has("ConnectX") || has("Ethernet") || has("InfiniBand") || has("Elastic Fabric");
 }
 
@@ -189,7 +182,7 @@ std::string name_in_brackets(std::string_view name) {
   for (std::size_t open = name.find('['); open != std::string_view::npos; open = name.find('[', open + 1)) {
     const std::string_view inside = name.substr(open + 1, name.find(']', open) - open - 1);
     // `[10de:20b0]` of lspci -nn, and the maker's short name.
-    if (inside.find(':') == std::string_view::npos && inside != "AMD/ATI") {
+    if (!contains(inside, ":") && inside != "AMD/ATI") {
       result = std::string(inside);
     }
   }
@@ -205,9 +198,7 @@ class LspciReader {
         enter(at, {}, std::string(line.substr(at + 1, close - at - 1)));
         at = close;
       } else if (is_device_at(line, at)) {
-        while (!levels_.empty() && levels_.back().column >= at) {
-          levels_.pop_back();
-        }
+        leave(at);
         const std::string bus = levels_.empty() ? std::string("0000:00") : levels_.back().bus;
         const std::string address = fmt::format("{}:{}", bus, line.substr(at, 4));
         const std::string_view rest = line.substr(at + 4);
@@ -225,10 +216,14 @@ class LspciReader {
   std::string gpu;
 
  private:
-  void enter(std::size_t column, std::string address, std::string bus) {
+  void leave(std::size_t column) {
     while (!levels_.empty() && levels_.back().column >= column) {
       levels_.pop_back();
     }
+  }
+
+  void enter(std::size_t column, std::string address, std::string bus) {
+    leave(column);
     levels_.push_back({.column = column, .address = std::move(address), .bus = std::move(bus)});
   }
 
@@ -236,7 +231,7 @@ class LspciReader {
     PciDevice device{.address = address};
     if (is_named_gpu(name)) {
       device.pci_class = "0x030200";
-      device.vendor = name.find("NVIDIA") != std::string_view::npos ? "0x10de" : "0x1002";
+      device.vendor = contains(name, "NVIDIA") ? "0x10de" : "0x1002";
       gpu = gpu.empty() ? name_in_brackets(name) : gpu;
     } else if (!is_named_network(name)) {
       return;
@@ -292,7 +287,7 @@ PciTopology pci_topology_of_sysfs(const fs::path& system, const std::string& cpu
 
 bool is_lspci_tree(std::string_view text) {
   const std::size_t root = text.find("-[0000:");
-  return root != std::string_view::npos && text.find("-00.0") != std::string_view::npos;
+  return root != std::string_view::npos && contains(text, "-00.0");
 }
 
 PciTopology pci_topology_of_lspci(std::string_view text) {

@@ -22,8 +22,6 @@ namespace {
 
 bool is_of_setting(char c) { return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
 
-bool has(std::string_view line, std::string_view text) { return line.find(text) != std::string_view::npos; }
-
 }  // namespace
 
 void RunFactsReader::read_rank(std::string_view line) {
@@ -58,13 +56,13 @@ void RunFactsReader::read_channel(std::size_t number, std::string_view via) {
     if (transport.starts_with("NET/Socket")) {
       facts_.sockets.see(number);
     }
-    (has(via, "GDRDMA") ? facts_.gpudirect : facts_.without_gpudirect).see(number);
+    (contains(via, "GDRDMA") ? facts_.gpudirect : facts_.without_gpudirect).see(number);
   }
 }
 
 void RunFactsReader::read_info(std::size_t number, std::string_view line) {
   if (const auto via = after(line, " via ");
-      via && (has(line, "Channel") || has(line, "Ring") || has(line, "->"))) {
+      via && (contains(line, "Channel") || contains(line, "Ring") || contains(line, "->"))) {
     read_channel(number, *via);
   } else if (const auto network = after(line, "Using network ")) {
     facts_.network = std::string(clean(network->substr(0, network->find_last_not_of(" \t\r") + 1)));
@@ -73,7 +71,7 @@ void RunFactsReader::read_info(std::size_t number, std::string_view line) {
     facts_.nics_line = number;
     for (std::string_view word : words_of(nics->substr(0, nics->find(';')))) {
       // `[0]mlx5_0:1/IB`
-      if (const std::size_t close = word.find(']'); close != std::string_view::npos && has(word, ":")) {
+      if (const std::size_t close = word.find(']'); close != std::string_view::npos && contains(word, ":")) {
         facts_.nics.emplace(word.substr(close + 1));
       }
     }
@@ -82,15 +80,15 @@ void RunFactsReader::read_info(std::size_t number, std::string_view line) {
     if (const auto name = after(*nic, " - "); name && rate && *rate > 0) {
       facts_.nic_rates[std::string(line.substr(0, line.find(':')))][std::string(first_word(*name))] = *rate;
     }
-  } else if (has(line, "NVLS multicast support is not available")) {
+  } else if (contains(line, "NVLS multicast support is not available")) {
     facts_.no_nvls.see(number);
-  } else if (has(line, "NVLS multicast support is available")) {
+  } else if (contains(line, "NVLS multicast support is available")) {
     facts_.nvls.see(number);
   } else if (const auto nodes = after(line, "nNodes ")) {
     if (const auto count = whole_in_word(first_word(*nodes)); count && *count > 0 && *count < 10'000'000) {
       facts_.nodes = static_cast<int>(*count);
     }
-  } else if (const auto ranks = after(line, "nranks "); ranks && has(line, "Init COMPLETE")) {
+  } else if (const auto ranks = after(line, "nranks "); ranks && contains(line, "Init COMPLETE")) {
     if (const auto count = whole_in_word(first_word(*ranks)); count && *count < 10'000'000) {
       facts_.ranks = static_cast<int>(*count);
     }
@@ -131,17 +129,17 @@ void RunFactsReader::read_end(std::size_t number, std::string_view line) {
     facts_.failures[number] =
         fmt::format("line {}: {}", number, shown.substr(0, shown.find_last_not_of(" \t\r") + 1));
   };
-  if (has(line, "nThread") && has(line, "nGpus")) {
+  if (contains(line, "nThread") && contains(line, "nGpus")) {
     ++facts_.runs;
-  } else if (has(line, "Avg bus bandwidth")) {
+  } else if (contains(line, "Avg bus bandwidth")) {
     ++facts_.average_lines;
   } else if (const std::size_t bounds = line.find("Out of bounds values"); bounds != std::string_view::npos) {
     ++facts_.bounds_lines;
-    if (has(line, "FAILED")) {
+    if (contains(line, "FAILED")) {
       fail(line.substr(bounds));
     }
-  } else if (has(line, "Test NCCL failure") || has(line, "Test CUDA failure") ||
-             (has(line, "NCCL WARN") && has(line, "Got completion"))) {
+  } else if (contains(line, "Test NCCL failure") || contains(line, "Test CUDA failure") ||
+             (contains(line, "NCCL WARN") && contains(line, "Got completion"))) {
     const std::size_t test = line.find("Test ");
     fail(line.substr(test == std::string_view::npos ? line.find("NCCL WARN") : test));
   }
@@ -149,14 +147,14 @@ void RunFactsReader::read_end(std::size_t number, std::string_view line) {
 
 void RunFactsReader::read(std::size_t number, std::string_view line) {
   read_end(number, line);
-  if (has(line, " Rank") && has(line, " device ")) {
+  if (contains(line, " Rank") && contains(line, " device ")) {
     read_rank(line);
   }
-  if (has(line, "NCCL")) {
-    if (has(line, "NCCL INFO") || has(line, "NCCL WARN")) {
+  if (contains(line, "NCCL")) {
+    if (contains(line, "NCCL INFO") || contains(line, "NCCL WARN")) {
       read_info(number, line);
     }
-    if (has(line, "NCCL_")) {
+    if (contains(line, "NCCL_")) {
       read_settings(number, line);
     }
     if (const auto version = after(line, "NCCL version "); version && !facts_.nccl) {

@@ -11,13 +11,16 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 #include <pugixml.hpp>
 
 #include "common/error.hpp"
 #include "common/numbers.hpp"
+#include "common/text.hpp"
 
 namespace ringside {
 namespace {
@@ -34,13 +37,6 @@ struct Open {
   std::string pci_device = {};
 };
 
-int whole_or_zero(std::string_view text) { return parse_number<int>(text).value_or(0); }
-
-bool is_gpu_class(const std::string& pci_class) {
-  return pci_class.starts_with("0x0302") || pci_class.starts_with("0x0300") ||
-         pci_class.starts_with("0x0380") || pci_class.starts_with("0x1200");  // MI300 is an accelerator.
-}
-
 /// Sees every element after those that it is inside of.
 class XmlReader final : public pugi::xml_tree_walker {
  public:
@@ -56,6 +52,11 @@ class XmlReader final : public pugi::xml_tree_walker {
 
 std::string text_at(const pugi::xml_node& node, const char* key) { return node.attribute(key).value(); }
 
+template <typename Number>
+Number number_at(const pugi::xml_node& node, const char* key) {
+  return parse_number<Number>(text_at(node, key)).value_or(0);
+}
+
 void XmlReader::read_pci(const pugi::xml_node& node, Open& open) {
   open.pci_class = text_at(node, "class");
   open.pci_device = text_at(node, "vendor") + ":" + text_at(node, "device");
@@ -65,7 +66,7 @@ void XmlReader::read_pci(const pugi::xml_node& node, Open& open) {
     open.gpu = static_cast<int>(result.gpus.size());
     result.gpus.push_back({.pci_device = open.pci_device,
                            .link_speed = text_at(node, "link_speed"),
-                           .lanes = whole_or_zero(text_at(node, "link_width")),
+                           .lanes = number_at<int>(node, "link_width"),
                            .cpu = result.cpus - 1,
                            .pcie_switch = open.pcie_switch});
   } else if (open.pci_class.starts_with("0x02")) {
@@ -89,12 +90,12 @@ bool XmlReader::for_each(pugi::xml_node& node) {
     ++(name == "nvlink" ? result.nvlink_elements : result.xgmi_elements);
     if (open.gpu >= 0) {
       TopologyXml::Gpu& gpu = result.gpus[static_cast<std::size_t>(open.gpu)];
-      gpu.links.push_back(whole_or_zero(text_at(node, "count")));
+      gpu.links.push_back(number_at<int>(node, "count"));
       gpu.to_switches = gpu.to_switches || text_at(node, "tclass").starts_with("0x0680");
     }
   } else if (name == "net") {
     result.nets.push_back({.name = text_at(node, "name"),
-                           .speed_mbps = parse_number<double>(text_at(node, "speed")).value_or(0),
+                           .speed_mbps = number_at<double>(node, "speed"),
                            .pci_class = open.pci_class,
                            .pci_device = open.pci_device,
                            .gpudirect = text_at(node, "gdr") == "1"});
@@ -103,12 +104,8 @@ bool XmlReader::for_each(pugi::xml_node& node) {
   return true;
 }
 
-struct PciName {
-  std::string_view device;
-  std::string_view model;
-};
 // The PCI ID Repository (pci-ids.ucw.cz), for models of the catalogue.
-constexpr PciName kGpus[] = {
+constexpr std::pair<std::string_view, std::string_view> kGpus[] = {
     {"0x10de:0x1db1", "V100-SXM2-16GB"},
     {"0x10de:0x1db5", "V100-SXM2-32GB"},
     {"0x10de:0x20b0", "A100-SXM4-40GB"},
@@ -138,20 +135,9 @@ constexpr PciName kGpus[] = {
 };
 
 std::optional<int> pcie_generation(const std::string& speed) {
-  const std::string digits = speed.substr(0, speed.find_first_not_of("0123456789."));
-  const double rate = parse_number<double>(digits).value_or(0);
   const std::map<double, int> kGenerations = {{2.5, 1}, {5, 2}, {8, 3}, {16, 4}, {32, 5}, {64, 6}};
-  const auto found = kGenerations.find(rate);
+  const auto found = kGenerations.find(number_before_unit(speed));
   return found == kGenerations.end() ? std::nullopt : std::optional(found->second);
-}
-
-/// Sum of a GPU's links.
-int links_of(const TopologyXml::Gpu& gpu) {
-  int sum = 0;
-  for (const int count : gpu.links) {
-    sum += count;
-  }
-  return sum;
 }
 
 IntraLink cabled(const TopologyXml& xml, const std::string& name) {
@@ -159,7 +145,7 @@ IntraLink cabled(const TopologyXml& xml, const std::string& name) {
   std::set<int> sums;
   std::set<std::size_t> targets;
   for (const TopologyXml::Gpu& gpu : xml.gpus) {
-    sums.insert(links_of(gpu));
+    sums.insert(std::accumulate(gpu.links.begin(), gpu.links.end(), 0));
     targets.insert(gpu.links.size());
   }
   const bool switched = xml.gpus.front().to_switches;
@@ -247,9 +233,16 @@ void describe_network(const TopologyXml& xml, TopologyMachine& result) {
 
 }  // namespace
 
-bool is_topology_xml(std::string_view text) {
-  return text.find("<system") != std::string_view::npos && text.find("<cpu") != std::string_view::npos;
+double number_before_unit(std::string_view text) {
+  return parse_number<double>(text.substr(0, text.find_first_not_of("0123456789."))).value_or(0);
 }
+
+bool is_gpu_class(std::string_view pci_class) {
+  return pci_class.starts_with("0x0302") || pci_class.starts_with("0x0300") ||
+         pci_class.starts_with("0x0380") || pci_class.starts_with("0x1200");  // MI300 is an accelerator.
+}
+
+bool is_topology_xml(std::string_view text) { return contains(text, "<system") && contains(text, "<cpu"); }
 
 TopologyXml read_topology_xml(std::string_view text, const std::string& name) {
   pugi::xml_document document;
@@ -277,9 +270,9 @@ TopologyMachine machine_of_topology_xml(const TopologyXml& xml, const std::strin
     reject_xml(name, 1, "lists no GPUs");
   }
   std::optional<std::string> model = gpu;
-  for (const PciName& known : kGpus) {
-    if (!model && xml.gpus.front().pci_device == known.device) {
-      model = std::string(known.model);
+  for (const auto& [device, known] : kGpus) {
+    if (!model && xml.gpus.front().pci_device == device) {
+      model = std::string(known);
     }
   }
   if (!model) {
@@ -300,9 +293,8 @@ TopologyMachine machine_of_topology_xml(const TopologyXml& xml, const std::strin
   }
   if (xml.nvlink_elements + xml.xgmi_elements > 0) {
     result.machine.intra = cabled(xml, name);
-  } else if (xml.gpu_elements == 0 && model->find("SXM") != std::string::npos && xml.gpus.size() == 8) {
-    result.machine.intra =
-        IntraLink{.kind = IntraKind::nvlink, .nvswitch = model->find("V100") == std::string::npos};
+  } else if (xml.gpu_elements == 0 && contains(*model, "SXM") && xml.gpus.size() == 8) {
+    result.machine.intra = IntraLink{.kind = IntraKind::nvlink, .nvswitch = !contains(*model, "V100")};
     if (!*result.machine.intra->nvswitch) {
       result.machine.intra->wiring = "hybrid_cube_mesh";
     }

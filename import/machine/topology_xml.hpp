@@ -38,6 +38,11 @@ struct TopologyXml {
   std::string cpu_vendor = {};  ///< `AuthenticAMD`
 };
 
+/// Whether a PCI class, such as `0x030200`, is of GPUs.
+bool is_gpu_class(std::string_view pci_class);
+/// The number in front of a unit: `16.0 GT/s PCIe`; 0 where there is none.
+double number_before_unit(std::string_view text);
+
 /// Whether a text looks like one.
 bool is_topology_xml(std::string_view text);
 

@@ -104,16 +104,14 @@ std::optional<double> memory_of_one(const std::string& gpu_info, int count) {
   }
   constexpr double kMostGigabytes = 1000;
   const double mib = *size < kMostGigabytes ? 1024 * *size : *size;
-  return count > 1 && total && *total == *size && gpu_info.find("'SizeInMiB'") != std::string::npos
-             ? mib / count
-             : mib;
+  return count > 1 && total && *total == *size && contains(gpu_info, "'SizeInMiB'") ? mib / count : mib;
 }
 
 /// `SXM`, `PCIE` or `NVL` where some cell of the row says it; else empty.
 std::string form_in(const VmRow& row) {
   const std::string text =
       upper(fmt::format("{} {} {} {}", row.accelerator, row.instance, row.upstream, row.gpu_info));
-  const auto mentions = [&](std::string_view word) { return text.find(word) != std::string::npos; };
+  const auto mentions = [&](std::string_view word) { return contains(text, word); };
   if (mentions("SXM") || mentions("NVLINK")) {
     return "SXM";
   }
@@ -139,7 +137,7 @@ std::string name_of(const VmRow& row, const std::set<std::string>& accelerators,
   }
   // Cards of other makers' form have only one data sheet, so that a form that fits none is passed over.
   for (const std::string& tried : {form, std::string(form == "PCIE" ? "NVL" : ""), std::string("SXM")}) {
-    if (!tried.empty() && upper(name).find(tried) == std::string::npos &&
+    if (!tried.empty() && !contains(upper(name), tried) &&
         find_gpu_sheet(fmt::format("{} {}", name, tried))) {
       return fmt::format("{} {}", name, tried);
     }
@@ -258,16 +256,15 @@ void add_price(const VmRow& row, double amount, int rows, const std::string& ori
 void add_offers(const VmGroup& group, const std::string& origin, const std::set<std::string>& accelerators,
                 MachineByName machine_by_name, std::vector<Offer>& offers) {
   const auto count = count_in(group.row.count);
-  Offer offer;
-  offer.name = group.row.instance.empty() ? group.row.accelerator : group.row.instance;
-  offer.source = fmt::format("{}:{}", origin, group.row.line);
+  const std::string source = fmt::format("{}:{}", origin, group.row.line);
   if (!count) {
-    offer.problem = fmt::format("AcceleratorCount is '{}', which is no number of GPUs", group.row.count);
-    offers.push_back(std::move(offer));
+    offers.push_back(
+        {.name = group.row.instance.empty() ? group.row.accelerator : group.row.instance,
+         .source = source,
+         .problem = fmt::format("AcceleratorCount is '{}', which is no number of GPUs", group.row.count)});
     return;
   }
-  const std::string source = offer.source;
-  offer = describe_offer(group, *count, accelerators, machine_by_name);
+  Offer offer = describe_offer(group, *count, accelerators, machine_by_name);
   offer.source = source;
   if (!group.row.price && !group.spot && offer.warnings.empty() && offer.problem.empty()) {
     offer.problem = "neither Price nor SpotPrice is an amount";

@@ -17,7 +17,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr double kGigabyte = 1e9;
 constexpr std::string_view kNotRentable = "it cannot be rented at the moment, as its listing says";
 
 [[noreturn]] void reject_listing(const std::string& origin, const std::string& what) {
@@ -126,7 +125,7 @@ ListedGpus listed_gpus(const ListedOffer& listed) {
   gpus.pcie_generation = generation_of(listed.number("pci_gen"));
   gpus.pcie_lanes = lanes_of(listed.number("gpu_lanes"));
   const auto scaled = [](std::optional<double> value) {
-    return value ? std::optional(*value * kGigabyte) : std::nullopt;
+    return value ? std::optional(*value * kGiga) : std::nullopt;
   };
   gpus.pcie_rate = scaled(listed.number("pcie_bw"));
   gpus.nvlink_rate = scaled(listed.number("bw_nvlink"));

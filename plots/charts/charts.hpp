@@ -84,10 +84,10 @@ struct LabelledMatrix {
   std::string column_title;
   std::vector<std::string> rows;
   std::vector<std::string> columns;
-  std::vector<std::vector<double>> values;
-  std::string value_title;  ///< Title of the colour bar, with the unit.
-  std::function<std::string(double)>
-      label;  ///< Text of a value, in a cell and beside the bar; none = 3 digits.
+  std::vector<std::vector<double>> values = {};
+  std::string value_title = {};  ///< Title of the colour bar, with the unit.
+  /// Text of a value, in a cell and beside the bar; none = 3 digits.
+  std::function<std::string(double)> label = {};
   /// Text of every cell instead of its value's, [row][column]; none = the value's.
   std::vector<std::vector<std::string>> texts = {};
   /// Where values are kinds and no numbers: their names, of which `values` are indices. Each has a colour of

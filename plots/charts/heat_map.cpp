@@ -183,11 +183,8 @@ void add_cells(Panel& map, const LabelledMatrix& matrix, const Values& values) {
       const auto y = static_cast<double>(row);
       boxes.boxes.push_back({x, x + 1, y, y + 1, fill});
       if (labelled && known) {
-        texts.push_back({.at = {x + 0.5, y + 0.5},
-                         .text = text_of(matrix, row, column),
-                         .align = Align::center,
-                         .font = kValueFont,
-                         .color = readable_on(fill)});
+        texts.push_back(
+            centred({x + 0.5, y + 0.5}, text_of(matrix, row, column), kValueFont, readable_on(fill)));
       }
     }
   }
@@ -224,7 +221,7 @@ std::vector<Figure> heat_map(const LabelledMatrix& matrix, const ChartContext& c
   Panel map{.area = {}, .grid = false};
   map.y = {
       .label = matrix.row_title, .min = num_rows, .max = 0, .tics = cell_tics(row_labels, cell_height, 18)};
-  const double beside_room = bar ? color_bar_width(*bar) + 50 : PanelMargins{}.right;
+  const double beside_room = bar ? color_bar_width(*bar) : PanelMargins{}.right;
   map.area =
       lay_out_panels(area, 1, 1, {.left = y_axis_room(map.y) + 12, .right = beside_room, .top = 36}).areas[0];
   map.area.height = std::min(map.area.height, cell_height * num_rows);
@@ -233,10 +230,9 @@ std::vector<Figure> heat_map(const LabelledMatrix& matrix, const ChartContext& c
            .max = num_columns,
            .tics = cell_tics(matrix.columns, map.area.width / num_columns, widest(matrix.columns) + 12)};
   add_cells(map, matrix, values);
-  const Rect beside = right_of(map.area);
   figure.panels.push_back(std::move(map));
   if (bar) {
-    figure.panels.push_back(color_bar_panel(*bar, beside));
+    figure.panels.push_back(color_bar_panel(*bar, figure.panels.back().area));
   }
   return {figure};
 }

@@ -34,8 +34,8 @@ Panel panel_of(const KeyLines& lines, const Rect& area, const std::map<std::stri
   bool any = false;
   for (const KeyLines::Line& line : lines.lines) {
     const SeriesStyle& style = styles.at(line.algorithm);
-    Polyline drawn{.stroke = {.color = style.color, .width = 2, .dash = style.dash}};
-    Marks marks{.style = {.color = style.color, .shape = style.shape}};
+    Polyline drawn{.stroke = style.line()};
+    Marks marks{.style = style.mark()};
     for (std::size_t i = 0; i < lines.values.size(); ++i) {
       const std::optional<double> value = value_at(line, i);
       if (value && *value > 0) {
@@ -70,9 +70,7 @@ std::vector<Figure> lines_over_key(const KeyLines& lines, const std::string& sub
   std::vector<LegendEntry> legend;
   for (const std::string& algorithm : algorithms) {
     const SeriesStyle& style = styles.at(algorithm);
-    legend.push_back({.label = algorithm,
-                      .line = Stroke{.color = style.color, .width = 2, .dash = style.dash},
-                      .mark = MarkStyle{.color = style.color, .shape = style.shape}});
+    legend.push_back({.label = algorithm, .line = style.line(), .mark = style.mark()});
   }
   std::string name = "sweep_" + lines.key;
   std::replace(name.begin(), name.end(), ' ', '_');

@@ -32,26 +32,17 @@ std::vector<LegendEntry> legend_of(const std::vector<Curve>& curves, bool marks)
   std::vector<LegendEntry> legend;
   for (std::size_t index = 0; index < curves.size(); ++index) {
     const SeriesStyle style = style_at(index);
-    LegendEntry entry{.label = shortened(curves[index].label, {}, kMaxPlanLabel),
-                      .line = Stroke{.color = style.color, .width = 2, .dash = style.dash}};
-    if (marks) {
-      entry.mark = MarkStyle{.color = style.color, .shape = style.shape};
-    }
-    legend.push_back(std::move(entry));
+    legend.push_back({.label = shortened(curves[index].label, {}, kMaxPlanLabel),
+                      .line = style.line(),
+                      .mark = marks ? std::optional(style.mark()) : std::nullopt});
   }
   return legend;
 }
 
 /// Shares of 1 as percent.
 Axis share_axis(const std::string& label, double max, double pixels) {
-  Axis axis{.label = label, .min = 0, .max = max};
-  axis.tics = linear_tics({0, max}, 0.01, pixels);
-  return axis;
+  return {.label = label, .min = 0, .max = max, .tics = linear_tics({0, max}, 0.01, pixels)};
 }
-
-}  // namespace
-
-namespace {
 
 struct StepPart {
   const char* label;
@@ -184,9 +175,8 @@ std::vector<Figure> scaling_efficiency(const std::vector<Curve>& curves, const C
   panel.y = share_axis("efficiency (%)", 1.05, panel.area.height);
   for (std::size_t index = 0; index < curves.size(); ++index) {
     const SeriesStyle style = style_at(index);
-    panel.elements.emplace_back(
-        Polyline{curves[index].points, {.color = style.color, .width = 2, .dash = style.dash}});
-    Marks marks{.style = {.color = style.color, .shape = style.shape}};
+    panel.elements.emplace_back(Polyline{curves[index].points, style.line()});
+    Marks marks{.style = style.mark()};
     for (const XY& point : curves[index].points) {
       marks.marks.push_back({point.x, point.y});
     }
@@ -257,7 +247,6 @@ std::vector<Figure> exposed_against_bandwidth(const std::vector<Curve>& curves, 
       figure, page_text(context, "exposed communication, if all links of a machine were faster or slower"),
       legend);
   Panel panel{.area = lay_out_panels(area, 1, 1).areas[0]};
-  constexpr double kGiga = 1e9;
   panel.x = {.label = "bandwidth of a GPU's link, one direction (GB/s)",
              .min = rates.min,
              .max = rates.max,
@@ -270,8 +259,7 @@ std::vector<Figure> exposed_against_bandwidth(const std::vector<Curve>& curves, 
   const std::vector<double> factors = side_by_side(curves, rates, panel.area.width);
   for (std::size_t index = 0; index < curves.size(); ++index) {
     const SeriesStyle style = style_at(index);
-    panel.elements.emplace_back(
-        Polyline{curves[index].points, {.color = style.color, .width = 2, .dash = style.dash}});
+    panel.elements.emplace_back(Polyline{curves[index].points, style.line()});
     if (curves[index].mark) {
       Marks::Mark mark = with_interval(curves[index]);
       mark.x *= factors[index];

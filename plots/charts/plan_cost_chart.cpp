@@ -18,16 +18,11 @@ Range padded(Range range) {
   return {.min = std::min(range.min / 1.15, middle / 1.8), .max = std::max(range.max * 1.15, middle * 1.8)};
 }
 
-struct TimeUnit {
-  const char* name;
-  double seconds;
-};
-
-TimeUnit time_unit_of(double seconds) {
-  return seconds >= 2 * 86400  ? TimeUnit{"days", 86400}
-         : seconds >= 2 * 3600 ? TimeUnit{"hours", 3600}
-         : seconds >= 120      ? TimeUnit{"minutes", 60}
-                               : TimeUnit{"seconds", 1};
+NamedUnit time_unit_of(double seconds) {
+  return seconds >= 2 * 86400  ? NamedUnit{"days", 86400}
+         : seconds >= 2 * 3600 ? NamedUnit{"hours", 3600}
+         : seconds >= 120      ? NamedUnit{"minutes", 60}
+                               : NamedUnit{"seconds", 1};
 }
 
 constexpr Stroke kFrontStroke{.color = kBlack, .width = 1.5, .dash = Dash::dashed};
@@ -95,19 +90,13 @@ void add_labels(Panel& panel, const std::vector<CostPoint>& points) {
       continue;
     }
     const bool needed = point->recommended || point->pareto;
-    const std::optional<XY> place =
+    const std::optional<XY> center =
         needed ? placer.place(centers, width, 16) : placer.place_free(centers, width, 16);
-    if (!place) {
-      continue;
+    if (center) {
+      const XY at_center{panel.x.min * std::exp(center->x / x_scale),
+                         panel.y.max / std::exp(center->y / y_scale)};
+      panel.elements.emplace_back(boxed_label(at_center, text, color_of(*point)));
     }
-    const XY center = *place;
-    panel.elements.emplace_back(
-        Text{.at = {panel.x.min * std::exp(center.x / x_scale), panel.y.max / std::exp(center.y / y_scale)},
-             .text = text,
-             .align = Align::center,
-             .font = kSmallFont,
-             .color = color_of(*point),
-             .opaque = true});
   }
 }
 
@@ -174,12 +163,12 @@ std::vector<Figure> cost_against_time(const CostChart& chart, const ChartContext
       figure, page_text(context, fmt::format("cost against time of {}; bars are 90 % intervals", chart.of)),
       legend_of(chart));
   Panel panel{.area = lay_out_panels(area, 1, 1).areas[0]};
-  const TimeUnit unit = time_unit_of(std::sqrt(seconds.min * seconds.max));
+  const NamedUnit unit = time_unit_of(std::sqrt(seconds.min * seconds.max));
   panel.x = {.label = fmt::format("time of {} ({})", chart.of, unit.name),
              .min = seconds.min,
              .max = seconds.max,
              .log = true,
-             .tics = decade_tics(seconds, unit.seconds, panel.area.width, true)};
+             .tics = decade_tics(seconds, unit.value, panel.area.width, true)};
   panel.y = {.label = fmt::format("cost of {} ({})", chart.of, chart.currency),
              .min = cost.min,
              .max = cost.max,

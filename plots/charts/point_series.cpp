@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <initializer_list>
 #include <iterator>
 #include <limits>
 #include <optional>
@@ -21,23 +20,15 @@ constexpr double kLongest = 1e30;
 
 bool drawable(Seconds time) { return std::isfinite(time.value) && time.value > 0; }
 
-void require_range(const PointKey& key, std::initializer_list<std::optional<Seconds>> times) {
-  for (const std::optional<Seconds>& time : times) {
+void require_range(const Point& point) {
+  for (const Seconds time : times_of(point)) {
     // The lower end of an interval may be 0.
-    if (time && time->value != 0 && !(time->value >= kShortest && time->value <= kLongest)) {
+    if (time.value != 0 && !(time.value >= kShortest && time.value <= kLongest)) {
       throw Error(ErrorKind::bad_input,
                   fmt::format("{} of {} on {} takes {:.3g} s, which no chart can show: {:g} s to {:g} s",
-                              key.algorithm, format(key.bytes), key.ranks, time->value, kShortest, kLongest));
+                              point.key.algorithm, format(point.key.bytes), point.key.ranks, time.value,
+                              kShortest, kLongest));
     }
-  }
-}
-
-void require_range(const Point& point) {
-  if (has_prediction(point)) {
-    require_range(point.key, {point.predicted->seconds, point.predicted->low, point.predicted->high});
-  }
-  if (has_measurement(point)) {
-    require_range(point.key, {point.measured->seconds, point.measured->low, point.measured->high});
   }
 }
 
@@ -122,6 +113,20 @@ bool has_interval(const Point& point) {
   return has_prediction(point) && point.predicted->low && point.predicted->high;
 }
 
+std::vector<Seconds> times_of(const Point& point) {
+  std::vector<Seconds> times;
+  if (has_prediction(point)) {
+    times.push_back(point.predicted->seconds);
+  }
+  if (has_interval(point)) {
+    times.insert(times.end(), {*point.predicted->low, *point.predicted->high});
+  }
+  if (has_measurement(point)) {
+    times.insert(times.end(), {point.measured->seconds, point.measured->low, point.measured->high});
+  }
+  return times;
+}
+
 std::vector<PointGroup> group_points(const std::vector<Point>& points) {
   using Kind = std::tuple<Collective, DataType, ReduceOp>;
   std::map<Kind, PointGroup> groups;
@@ -174,15 +179,9 @@ void for_each_point(const PointGroup& group, const std::function<void(const Poin
 
 SeriesPen::SeriesPen(const PointGroup& group) : group_(group), styles_(series_styles(group.algorithms)) {}
 
-Stroke SeriesPen::line(const std::string& algorithm) const {
-  const SeriesStyle& style = styles_.at(algorithm);
-  return {.color = style.color, .width = 2.5, .dash = style.dash};
-}
+Stroke SeriesPen::line(const std::string& algorithm) const { return styles_.at(algorithm).line(2.5); }
 
-MarkStyle SeriesPen::mark(const std::string& algorithm) const {
-  const SeriesStyle& style = styles_.at(algorithm);
-  return {.color = style.color, .shape = style.shape, .size = 1.4};
-}
+MarkStyle SeriesPen::mark(const std::string& algorithm) const { return styles_.at(algorithm).mark(1.4); }
 
 std::vector<LegendEntry> SeriesPen::legend() const {
   bool predictions = false;

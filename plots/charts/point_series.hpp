@@ -44,6 +44,8 @@ bool has_prediction(const Point& point);
 bool has_measurement(const Point& point);
 /// There is a prediction, and it has an interval.
 bool has_interval(const Point& point);
+/// The times of a point that are drawn, and the ends of their intervals, which may be 0.
+std::vector<Seconds> times_of(const Point& point);
 
 /// Calls `visit` for every point of a group.
 void for_each_point(const PointGroup& group, const std::function<void(const Point&)>& visit);

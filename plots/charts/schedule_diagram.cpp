@@ -158,8 +158,7 @@ MarkStyle ahead_style(Color color) { return {.color = color, .shape = Shape::dia
 std::vector<XY> label_places(const Arrows::Arrow& arrow) {
   std::vector<XY> places;
   for (const double share : {0.32, 0.24, 0.4, 0.5, 0.6, 0.7, 0.78, 0.16}) {
-    places.push_back({arrow.from.x + share * (arrow.to.x - arrow.from.x),
-                      arrow.from.y + share * (arrow.to.y - arrow.from.y)});
+    places.push_back(between(arrow.from, arrow.to, share));
   }
   return places;
 }
@@ -199,8 +198,7 @@ void add_round(Panel& page, const std::vector<Transfer>& transfers, XY corner, c
     page.elements.emplace_back(Arrows{.arrows = {arrow}, .stroke = stroke});
     if (transfer.ahead) {
       constexpr double kPlace = 0.9;  // Share of the arrow's length: near its target, who posts.
-      const double x = arrow.from.x + kPlace * (arrow.to.x - arrow.from.x);
-      const double y = arrow.from.y + kPlace * (arrow.to.y - arrow.from.y);
+      const auto [x, y] = between(arrow.from, arrow.to, kPlace);
       page.elements.emplace_back(
           Marks{.marks = {{x, y, y, y}}, .style = ahead_style(stroke_of(transfer.kind).color)});
     }
@@ -211,12 +209,7 @@ void add_round(Panel& page, const std::vector<Transfer>& transfers, XY corner, c
       continue;
     }
     const XY center = placer.place(label_places(arrows[index]), text_width(label, kSmallFont) + 8, 18);
-    page.elements.emplace_back(Text{.at = center,
-                                    .text = label,
-                                    .align = Align::center,
-                                    .font = kSmallFont,
-                                    .color = stroke_of(transfers[index].kind).color,
-                                    .opaque = true});
+    page.elements.emplace_back(boxed_label(center, label, stroke_of(transfers[index].kind).color));
   }
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <set>
 #include <span>
 
@@ -12,7 +11,6 @@
 
 #include "analysis/comparison/point_sentences.hpp"
 #include "common/text.hpp"
-#include "plots/drawing/text.hpp"
 
 namespace ringside::plots {
 namespace {
@@ -35,16 +33,11 @@ std::vector<Tic> x_tics(const Range& axis, const std::set<std::int64_t>& sizes, 
     return tics;
   }
   tics.clear();
-  double free_from = -std::numeric_limits<double>::infinity();
   for (const std::int64_t size : sizes) {
-    const auto value = static_cast<double>(size);
-    const double at = std::log(value / axis.min) / std::log(axis.max / axis.min) * pixels;
-    const std::string label = format(Bytes{size});
-    const double half = text_width(label, {}) / 2 + 6;
-    const bool fits = at - half >= free_from;
-    tics.push_back({value, fits ? label : ""});
-    free_from = fits ? at + half : free_from;
+    tics.push_back({static_cast<double>(size), format(Bytes{size})});
   }
+  keep_labels_apart(
+      tics, 0, [&](double at) { return std::log(at / axis.min) / std::log(axis.max / axis.min) * pixels; });
   return tics;
 }
 
@@ -69,21 +62,6 @@ void add_headroom(Axis& axis, double headroom, double pixels) {
       axis.log ? axis.min * std::pow(axis.max / axis.min, share) : axis.min + (axis.max - axis.min) * share;
 }
 
-/// The grid of panels and the y axis that they share.
-struct Arrangement {
-  PanelGrid grid;
-  Axis y;
-};
-
-Arrangement arrange(const SmallMultiples& chart, const Rect& area, std::size_t count) {
-  const int columns = num_columns(count, area.width);
-  const double height = lay_out_panels(area, count, columns).areas.front().height;
-  Axis y = chart.y;
-  y.tics = chart.y_tics(height - chart.headroom);
-  add_headroom(y, chart.headroom, height);
-  return {lay_out_panels(area, count, columns, {.left = y_axis_room(y) + 12}), y};
-}
-
 /// A chart of both says where measurement and prediction have different execution policies.
 std::vector<LegendEntry> legend_with_policies(std::vector<LegendEntry> legend, const PointGroup& group) {
   std::set<std::string> algorithms;
@@ -105,13 +83,16 @@ Figure draw_page(const SmallMultiples& chart, std::span<const RanksPanel> panels
   const int rows = (static_cast<int>(panels.size()) + columns - 1) / columns;
   Figure figure{.name = name, .width = width, .height = 400 + 340 * rows};
   const Rect area = lay_out_page(figure, text, legend_with_policies(chart.legend, group));
-  const Arrangement arrangement = arrange(chart, area, panels.size());
-  const PanelGrid& grid = arrangement.grid;
+  const double height = lay_out_panels(area, panels.size(), columns).areas.front().height;
+  Axis y = chart.y;
+  y.tics = chart.y_tics(height - chart.headroom);
+  add_headroom(y, chart.headroom, height);
+  const PanelGrid grid = lay_out_panels(area, panels.size(), columns, {.left = y_axis_room(y) + 12});
   for (std::size_t index = 0; index < panels.size(); ++index) {
     Panel panel{.area = grid.areas[index],
                 .title = count_of(panels[index].ranks, "rank"),
                 .x = x_axis(group.sizes),
-                .y = arrangement.y};
+                .y = y};
     panel.x.tics = x_tics({panel.x.min, panel.x.max}, group.sizes, panel.area.width);
     if (!grid.labels_x(index)) {
       panel.x.label.clear();

@@ -39,21 +39,6 @@ std::vector<Span> spans(const std::vector<double>& positions) {
   return result;
 }
 
-/// All positions as tics; labels as many as fit one after another.
-std::vector<Tic> spaced_tics(const std::vector<double>& positions, const std::vector<std::string>& labels,
-                             double pixels_per_unit, bool horizontal) {
-  std::vector<Tic> tics;
-  double free_from = -std::numeric_limits<double>::infinity();
-  for (std::size_t index = 0; index < positions.size(); ++index) {
-    const double half = horizontal ? text_width(labels[index], {}) / 2 + 6 : 10;
-    const double pixel = positions[index] * pixels_per_unit;
-    const bool fits = pixel - half >= free_from;
-    tics.push_back({positions[index], fits ? labels[index] : ""});
-    free_from = fits ? pixel + half : free_from;
-  }
-  return tics;
-}
-
 /// The colour scale reaches equally far to both sides: whole doublings, at least one.
 struct Scale {
   double doublings = 1;
@@ -91,13 +76,13 @@ ColorBar bar_of(const SpeedupGrid& grid, const Scale& scale) {
 }
 
 /// What a measured cell says: the winner and the factor; or the factor alone, and colour says who.
-std::string winner_text(const SpeedupGrid& grid, double speedup, const Font& font, double room) {
+std::string winner_text(const SpeedupGrid& grid, double speedup, double room) {
   if (std::max(speedup, 1 / speedup) <= 1 + kWorthHaving) {
-    return first_that_fits({"equal", "="}, font, room);
+    return first_that_fits({"equal", "="}, kSmallFont, room);
   }
   const std::string& winner = speedup >= 1 ? grid.candidate : grid.baseline;
   const std::string factor = factor_text(std::max(speedup, 1 / speedup), 1);
-  return first_that_fits({fmt::format("{} {}", winner, factor), factor}, font, room);
+  return first_that_fits({fmt::format("{} {}", winner, factor), factor}, kSmallFont, room);
 }
 
 /// The grid in the units of the panel: logarithms of sizes, ranks and speedups.
@@ -127,17 +112,19 @@ Cells cells_of(const SpeedupGrid& grid) {
 }
 
 Panel empty_map(const SpeedupGrid& grid, const Cells& cells, const Rect& area) {
-  std::vector<std::string> sizes;
-  std::vector<std::string> ranks;
-  std::transform(grid.sizes.begin(), grid.sizes.end(), std::back_inserter(sizes),
-                 [](Bytes size) { return format(size); });
-  std::transform(grid.ranks.begin(), grid.ranks.end(), std::back_inserter(ranks),
-                 [](int number) { return fmt::format("{}", number); });
   Panel map{.area = area, .grid = false};
   map.x = {.label = "message size", .min = cells.columns.front().low, .max = cells.columns.back().high};
   map.y = {.label = "ranks", .min = cells.rows.front().low, .max = cells.rows.back().high};
-  map.x.tics = spaced_tics(cells.x, sizes, area.width / (map.x.max - map.x.min), true);
-  map.y.tics = spaced_tics(cells.y, ranks, area.height / (map.y.max - map.y.min), false);
+  for (std::size_t column = 0; column < cells.x.size(); ++column) {
+    map.x.tics.push_back({cells.x[column], format(grid.sizes[column])});
+  }
+  for (std::size_t row = 0; row < cells.y.size(); ++row) {
+    map.y.tics.push_back({cells.y[row], std::to_string(grid.ranks[row])});
+  }
+  const double x_scale = area.width / (map.x.max - map.x.min);
+  const double y_scale = area.height / (map.y.max - map.y.min);
+  keep_labels_apart(map.x.tics, 0, [&](double at) { return at * x_scale; });
+  keep_labels_apart(map.y.tics, 10, [&](double at) { return at * y_scale; });
   return map;
 }
 
@@ -198,11 +185,8 @@ void add_measured(Panel& map, const SpeedupGrid& grid, const Cells& cells, const
     const Color fill = diverging_color(std::log2(cell.speedup) / scale.doublings);
     boxes.boxes.push_back(
         {middle.x - half_width, middle.x + half_width, middle.y - half_height, middle.y + half_height, fill});
-    winners.push_back({.at = middle,
-                       .text = winner_text(grid, cell.speedup, kSmallFont, 2 * half_width * x_pixels - 2),
-                       .align = Align::center,
-                       .font = kSmallFont,
-                       .color = readable_on(fill)});
+    const double room = 2 * half_width * x_pixels - 2;
+    winners.push_back(centred(middle, winner_text(grid, cell.speedup, room), kSmallFont, readable_on(fill)));
   }
   map.elements.emplace_back(std::move(boxes));
   map.elements.insert(map.elements.end(), winners.begin(), winners.end());
@@ -237,14 +221,13 @@ std::vector<Figure> speedup_map(const SpeedupGrid& grid, const ChartContext& con
   Figure figure{.name = "speedup_map", .width = width_for(context.size, 1200), .height = 760};
   const std::string subtitle = fmt::format("predicted speedup of {} over {}", grid.candidate, grid.baseline);
   const Rect area = lay_out_page(figure, page_text(context, subtitle), legend_of(grid, cells));
-  const double bar_room = color_bar_width(bar) + 50;
   Panel map =
-      empty_map(grid, cells, lay_out_panels(area, 1, 1, {.left = 92, .right = bar_room, .top = 20}).areas[0]);
+      empty_map(grid, cells,
+                lay_out_panels(area, 1, 1, {.left = 92, .right = color_bar_width(bar), .top = 20}).areas[0]);
   add_predicted(map, cells, scale);
   add_measured(map, grid, cells, scale);
-  const Rect beside = right_of(map.area);
   figure.panels.push_back(std::move(map));
-  figure.panels.push_back(color_bar_panel(bar, beside));
+  figure.panels.push_back(color_bar_panel(bar, figure.panels.back().area));
   return {figure};
 }
 

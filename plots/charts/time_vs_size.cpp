@@ -95,12 +95,8 @@ void add_crossovers(Panel& panel, int ranks, const std::vector<CrossoverLine>& l
     panel.elements.emplace_back(
         Polyline{.points = {{line.bytes, panel.y.min}, {line.bytes, height_at(headroom)}},
                  .stroke = stroke_of(line.measured)});
-    panel.elements.emplace_back(Text{.at = {panel.x.min * std::exp(center / x_scale), height_at(middle)},
-                                     .text = label,
-                                     .align = Align::center,
-                                     .font = kSmallFont,
-                                     .color = kLineColor,
-                                     .opaque = true});
+    panel.elements.emplace_back(
+        boxed_label({panel.x.min * std::exp(center / x_scale), height_at(middle)}, label, kLineColor));
     middle += kLabelRow;
   }
 }
@@ -147,23 +143,11 @@ void add_fitted(Panel& panel, const RanksPanel& content, const PointGroup& group
 /// The range of all times in a group; an interval that reaches down to zero ends at the edge of the panel.
 Range time_range(const PointGroup& group) {
   Range range{.min = std::numeric_limits<double>::infinity(), .max = 0};
-  const auto include = [&](Seconds time) {
-    if (time.value > 0) {
-      range.include(time.value);
-    }
-  };
   for_each_point(group, [&](const Point& point) {
-    if (has_prediction(point)) {
-      include(point.predicted->seconds);
-    }
-    if (has_interval(point)) {
-      include(*point.predicted->low);
-      include(*point.predicted->high);
-    }
-    if (has_measurement(point)) {
-      include(point.measured->seconds);
-      include(point.measured->low);
-      include(point.measured->high);
+    for (const Seconds time : times_of(point)) {
+      if (time.value > 0) {
+        range.include(time.value);
+      }
     }
   });
   return padded(range, 0.04, 1.25);

@@ -145,11 +145,8 @@ void add_track(const Track& track, double top, const std::map<std::string, Color
     const std::string label =
         first_that_fits({bar.label, bar.label.substr(0, bar.label.find(" · "))}, font, room);
     if (font.size >= 10 && !label.empty()) {
-      panel.elements.push_back(Text{.at = {(bar.start + bar.end).value / 2, low + lane_height / 2},
-                                    .text = label,
-                                    .align = Align::center,
-                                    .font = font,
-                                    .color = readable_on(fill)});
+      const XY middle{(bar.start + bar.end).value / 2, low + lane_height / 2};
+      panel.elements.emplace_back(centred(middle, label, font, readable_on(fill)));
     }
   }
 }

@@ -175,10 +175,11 @@ class EdgeStrokes {
 std::vector<LegendEntry> legend_of(const TopologyGraph& graph, const EdgeStrokes& strokes) {
   std::vector<LegendEntry> legend;
   std::set<std::pair<std::string, bool>> known;
-  bool attached = false;
+  const TopologyEdge* attached = nullptr;
   for (const TopologyEdge& edge : graph.edges) {
-    attached = attached || edge.label.empty();
-    if (!edge.label.empty() && known.insert({edge.label, edge.limits}).second) {
+    if (edge.label.empty()) {
+      attached = &edge;
+    } else if (known.insert({edge.label, edge.limits}).second) {
       legend.push_back({.label = edge.limits ? fmt::format("{}, {}", edge.label, graph.limit) : edge.label,
                         .line = strokes.of(edge)});
     }
@@ -187,10 +188,8 @@ std::vector<LegendEntry> legend_of(const TopologyGraph& graph, const EdgeStrokes
                   [](const TopologyNode& node) { return node.limits; })) {
     legend.push_back({.label = graph.limit, .band = kLimitFill});
   }
-  if (attached) {
-    const auto edge = std::find_if(graph.edges.begin(), graph.edges.end(),
-                                   [](const TopologyEdge& one) { return one.label.empty(); });
-    legend.push_back({.label = "sits on it, no limit of its own", .line = strokes.of(*edge)});
+  if (attached != nullptr) {
+    legend.push_back({.label = "sits on it, no limit of its own", .line = strokes.of(*attached)});
   }
   return legend;
 }
@@ -199,36 +198,27 @@ std::vector<LegendEntry> legend_of(const TopologyGraph& graph, const EdgeStrokes
 std::vector<XY> label_places(const std::vector<XY>& line) {
   std::vector<XY> centers;
   for (const double share : {0.5, 0.4, 0.6, 0.3, 0.7}) {
-    if (line.size() == 2) {
-      centers.push_back(
-          {line[0].x + share * (line[1].x - line[0].x), line[0].y + share * (line[1].y - line[0].y)});
-    } else {
-      centers.push_back(line[static_cast<std::size_t>(share * static_cast<double>(line.size() - 1))]);
-    }
+    centers.push_back(line.size() == 2
+                          ? between(line[0], line[1], share)
+                          : line[static_cast<std::size_t>(share * static_cast<double>(line.size() - 1))]);
   }
   return centers;
 }
 
-/// Where the page has room for the graph, and where in it everything stands.
-struct Drawing {
-  Places places;
-  std::vector<std::vector<XY>> routes;  ///< One for each edge.
-};
-
-Drawing lay_out(const TopologyGraph& graph, const Rect& area) {
-  Drawing drawing{.places = lay_out_nodes(graph, area), .routes = {}};
+/// A line for each edge.
+std::vector<std::vector<XY>> routes_of(const TopologyGraph& graph, const Places& places, const Rect& area) {
   std::size_t largest_level = 1;
-  for (const auto& [id, place] : drawing.places) {
+  for (const auto& [id, place] : places) {
     largest_level = std::max(largest_level, place.position + 1);
   }
   // The deepest arc stays above the next level.
   const double row_height = area.height / static_cast<double>(levels_of(graph).size());
   const double depth = (row_height / 2 - kNodeHeight) / static_cast<double>(largest_level);
+  std::vector<std::vector<XY>> routes;
   for (const TopologyEdge& edge : graph.edges) {
-    drawing.routes.push_back(
-        route(place_of(drawing.places, edge.from), place_of(drawing.places, edge.to), depth));
+    routes.push_back(route(place_of(places, edge.from), place_of(places, edge.to), depth));
   }
-  return drawing;
+  return routes;
 }
 
 /// The boxes of nodes with their names, above the edges.
@@ -268,32 +258,28 @@ std::vector<Figure> topology_graph(const TopologyGraph& whole, const ChartContex
   const Rect area =
       lay_out_page(figure, page_text(context, "links and what they carry in each direction (wider = faster)"),
                    legend_of(graph, strokes));
-  const Drawing drawing = lay_out(graph, area);
+  const Places places = lay_out_nodes(graph, area);
+  const std::vector<std::vector<XY>> routes = routes_of(graph, places, area);
 
   Panel page = pixel_panel(figure);
   LabelPlacer placer;
   for (std::size_t index = 0; index < graph.edges.size(); ++index) {
-    const std::vector<XY>& line = drawing.routes[index];
+    const std::vector<XY>& line = routes[index];
     for (std::size_t point = 1; point < line.size(); ++point) {
       placer.block_line(line[point - 1], line[point]);
     }
     page.elements.emplace_back(Polyline{.points = line, .stroke = strokes.of(graph.edges[index])});
   }
   std::vector<Text> texts;
-  add_nodes(page, graph, drawing.places, placer, texts);
+  add_nodes(page, graph, places, placer, texts);
   for (std::size_t index = 0; index < graph.edges.size(); ++index) {
     const TopologyEdge& edge = graph.edges[index];
     if (edge.label.empty() || (!labels_on_edges && edge.times == 1)) {
       continue;
     }
     const std::string label = edge.times > 1 ? fmt::format("{} × {}", edge.times, edge.label) : edge.label;
-    texts.push_back(
-        {.at = placer.place(label_places(drawing.routes[index]), text_width(label, kSmallFont) + 8, 20),
-         .text = label,
-         .align = Align::center,
-         .font = kSmallFont,
-         .color = {.rgb = 0x333333},
-         .opaque = true});
+    const XY place = placer.place(label_places(routes[index]), text_width(label, kSmallFont) + 8, 20);
+    texts.push_back(boxed_label(place, label, {.rgb = 0x333333}));
   }
   page.elements.insert(page.elements.end(), texts.begin(), texts.end());
   figure.panels.push_back(std::move(page));

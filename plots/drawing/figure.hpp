@@ -46,6 +46,10 @@ struct XY {
   double x = 0;
   double y = 0;
 };
+/// A share of the way from one to the other.
+inline XY between(XY from, XY to, double share) {
+  return {from.x + share * (to.x - from.x), from.y + share * (to.y - from.y)};
+}
 
 struct Polyline {
   std::vector<XY> points = {};

@@ -11,6 +11,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spawn.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -20,6 +21,7 @@
 #include "common/error.hpp"
 #include "common/file_descriptor.hpp"
 #include "common/programs.hpp"
+#include "common/text.hpp"
 
 namespace ringside::plots {
 namespace {
@@ -76,18 +78,8 @@ std::string read_all(int file) {
 
 /// What gnuplot said, on one line and without the caret under the fault.
 std::string one_line(const std::string& text) {
-  std::string result;
-  for (const char character : text) {
-    const bool blank = character == '\n' || character == ' ' || character == '\t' || character == '^';
-    if (!blank) {
-      result += character;
-    } else if (!result.empty() && result.back() != ' ') {
-      result += ' ';
-    }
-  }
-  while (!result.empty() && result.back() == ' ') {
-    result.pop_back();
-  }
+  const auto is_blank = [](char c) { return c == '\n' || c == ' ' || c == '\t' || c == '^'; };
+  const std::string result = fmt::format("{}", fmt::join(words_of(text, is_blank), " "));
   constexpr std::size_t kEnough = 400;
   return result.size() > kEnough ? result.substr(0, kEnough) + " …" : result;
 }
@@ -255,9 +247,8 @@ void write_image(const Figure& figure, ImageFormat format, const fs::path& file,
   try {
     said = run_gnuplot(gnuplot_script(figure, format), image.descriptor(), gnuplot);
   } catch (const Error& error) {
-    const bool lacks_pdf =
-        format == ImageFormat::pdf &&
-        std::string_view(error.what()).find("unknown or ambiguous terminal") != std::string_view::npos;
+    const bool lacks_pdf = format == ImageFormat::pdf &&
+                           contains(std::string_view(error.what()), "unknown or ambiguous terminal");
     throw Error(error.kind(), fmt::format("cannot draw '{}': {}", file.string(),
                                           lacks_pdf ? "this gnuplot has no terminal pdfcairo; SVG needs none"
                                                     : error.what()));

@@ -63,16 +63,28 @@ double overlap(const Rect& a, const Rect& b) {
   return width > 0 && height > 0 ? width * height : 0;
 }
 
-Rect centred(const XY& center, double width, double height) {
+Rect rect_around(const XY& center, double width, double height) {
   return {center.x - width / 2, center.y - height / 2, width, height};
 }
 
+constexpr double kBesideMap = 26;  // From a map to its bar.
+constexpr double kAroundBar = 50;
 constexpr double kBarWidth = 22;
 constexpr double kTicLength = 6;
 constexpr double kGap = 12;  // From the end of the bar to its texts.
 constexpr int kSteps = 128;
 
 }  // namespace
+
+Text centred(XY at, std::string text, const Font& font, Color color) {
+  return {.at = at, .text = std::move(text), .align = Align::center, .font = font, .color = color};
+}
+
+Text boxed_label(XY at, std::string text, Color color) {
+  Text label = centred(at, std::move(text), kSmallFont, color);
+  label.opaque = true;
+  return label;
+}
 
 Panel pixel_panel(const Figure& figure) {
   const auto width = static_cast<double>(figure.width);
@@ -152,9 +164,7 @@ void LabelPlacer::block_line(XY from, XY to) {
   const int steps = std::max(1, static_cast<int>(length / kStep));
   for (int step = 0; step <= steps; ++step) {
     const double share = static_cast<double>(step) / steps;
-    const double x = from.x + share * (to.x - from.x);
-    const double y = from.y + share * (to.y - from.y);
-    block({.left = x - 2, .top = y - 2, .width = 4, .height = 4});
+    block(rect_around(between(from, to, share), 4, 4));
   }
 }
 
@@ -170,24 +180,24 @@ XY LabelPlacer::place(std::span<const XY> centers, double width, double height) 
   XY best = centers.front();
   for (std::size_t index = 0; index < centers.size(); ++index) {
     const double cost =
-        kPreference * static_cast<double>(index) + covered(centred(centers[index], width, height));
+        kPreference * static_cast<double>(index) + covered(rect_around(centers[index], width, height));
     if (cost < least) {
       least = cost;
       best = centers[index];
     }
   }
-  block(centred(best, width, height));
+  block(rect_around(best, width, height));
   return best;
 }
 
 std::optional<XY> LabelPlacer::place_free(std::span<const XY> centers, double width, double height) {
   const auto free = std::find_if(centers.begin(), centers.end(), [&](const XY& center) {
-    return covered(centred(center, width, height)) == 0;
+    return covered(rect_around(center, width, height)) == 0;
   });
   if (free == centers.end()) {
     return std::nullopt;
   }
-  block(centred(*free, width, height));
+  block(rect_around(*free, width, height));
   return *free;
 }
 
@@ -196,15 +206,14 @@ double color_bar_width(const ColorBar& bar) {
   for (const ColorBar::Label& label : bar.labels) {
     widest = std::max(widest, text_width(label.text, {}));
   }
-  return kBarWidth + kGap + widest;
+  return kBarWidth + kGap + widest + kAroundBar;
 }
 
-Rect right_of(const Rect& map) {
-  return {.left = map.left + map.width + 26, .top = map.top, .width = kBarWidth, .height = map.height};
-}
-
-Panel color_bar_panel(const ColorBar& bar, const Rect& area) {
-  Panel panel{.area = {.left = area.left, .top = area.top, .width = kBarWidth, .height = area.height},
+Panel color_bar_panel(const ColorBar& bar, const Rect& map) {
+  Panel panel{.area = {.left = map.left + map.width + kBesideMap,
+                       .top = map.top,
+                       .width = kBarWidth,
+                       .height = map.height},
               .frame = false,
               .grid = false};
   Boxes steps;
@@ -224,7 +233,7 @@ Panel color_bar_panel(const ColorBar& bar, const Rect& area) {
   }
   if (!bar.title.empty()) {
     panel.elements.emplace_back(
-        Text{.at = {0, 1 + 22 / area.height}, .text = bar.title, .font = {.bold = true}});
+        Text{.at = {0, 1 + 22 / map.height}, .text = bar.title, .font = {.bold = true}});
   }
   return panel;
 }

@@ -25,6 +25,12 @@ struct PageText {
   std::string footer;
 };
 
+/// A text whose middle is at `at`.
+Text centred(XY at, std::string text, const Font& font, Color color);
+
+/// The same as a label that hides what is under it.
+Text boxed_label(XY at, std::string text, Color color);
+
 /// Puts title, legend and footer on the page (as its first panel) and returns what is left between them.
 Rect lay_out_page(Figure& figure, const PageText& text, std::span<const LegendEntry> legend);
 
@@ -78,13 +84,10 @@ struct ColorBar {
   std::vector<Label> labels;
 };
 
-/// Pixels that the bar and its texts take beside a map.
+/// Pixels beside a map that are left for the bar and its texts.
 double color_bar_width(const ColorBar& bar);
 
-/// Where the bar of a map stands.
-Rect right_of(const Rect& map);
-
-/// The bar as a panel at the left edge of `area`.
-Panel color_bar_panel(const ColorBar& bar, const Rect& area);
+/// The bar as a panel to the right of a map.
+Panel color_bar_panel(const ColorBar& bar, const Rect& map);
 
 }  // namespace ringside::plots

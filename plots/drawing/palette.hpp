@@ -15,6 +15,9 @@ struct SeriesStyle {
   Dash dash = Dash::solid;
   Shape shape = Shape::circle;
   bool operator==(const SeriesStyle&) const = default;
+
+  Stroke line(double width = 2) const { return {.color = color, .width = width, .dash = dash}; }
+  MarkStyle mark(double size = 1.2) const { return {.color = color, .shape = shape, .size = size}; }
 };
 
 inline constexpr Color kBlack{.rgb = 0x000000};

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "common/text.hpp"
+
 namespace ringside::plots {
 namespace {
 
@@ -24,17 +26,11 @@ constexpr std::array<short, 95> kBold = {
 // Any other character is taken to be as wide as a wide one: too much room is better than too little.
 constexpr double kOtherWidth = 1.0;
 
-bool continues_character(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U; }
-
 std::vector<std::string_view> characters(std::string_view text) {
   std::vector<std::string_view> result;
-  for (std::size_t begin = 0; begin < text.size();) {
-    std::size_t end = begin + 1;
-    while (end < text.size() && continues_character(text[end])) {
-      ++end;
-    }
-    result.push_back(text.substr(begin, end - begin));
-    begin = end;
+  while (!text.empty()) {
+    result.push_back(text.substr(0, std::max<std::size_t>(1, character_length(text))));
+    text.remove_prefix(result.back().size());
   }
   return result;
 }

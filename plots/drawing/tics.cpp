@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <initializer_list>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -25,6 +27,25 @@ int ceil_exponent(double logarithm) { return static_cast<int>(std::ceil(logarith
 /// Remainder that is never negative.
 int modulo(int value, int divisor) { return (value % divisor + divisor) % divisor; }
 
+/// Powers of a base as sizes; labelled are those whose exponent is a multiple of the first step that
+/// leaves room for the widest label.
+std::vector<Tic> power_tics(const Range& bytes, double pixels, double base, std::string_view widest,
+                            std::initializer_list<int> steps) {
+  const auto power_of = [&](double value) { return std::log(value) / std::log(base); };
+  const double pixels_per_power = pixels / std::max(1e-6, power_of(bytes.max / bytes.min));
+  const double label_width = text_width(widest, {}) + 14;
+  const int step = *std::find_if(steps.begin(), steps.end() - 1,
+                                 [&](int each) { return each * pixels_per_power >= label_width; });
+  constexpr double kMost = 0x1p62;
+  const int last = floor_exponent(power_of(std::min(bytes.max, kMost)));
+  std::vector<Tic> tics;
+  for (int exponent = std::max(0, ceil_exponent(power_of(bytes.min))); exponent <= last; ++exponent) {
+    const std::int64_t size = std::llround(std::pow(base, exponent));
+    tics.push_back({static_cast<double>(size), modulo(exponent, step) == 0 ? format(Bytes{size}) : ""});
+  }
+  return tics;
+}
+
 }  // namespace
 
 void Range::include(double value) {
@@ -33,35 +54,12 @@ void Range::include(double value) {
 }
 
 std::vector<Tic> size_tics(Range bytes, double pixels) {
-  const int first = std::max(0, ceil_exponent(std::log2(bytes.min)));
-  const int last = std::min(62, floor_exponent(std::log2(bytes.max)));
-  const double label_width = text_width("512 MiB", {}) + 14;
-  const double pixels_per_power = pixels / std::max(1e-6, std::log2(bytes.max / bytes.min));
   // Steps that keep 1 KiB, 1 MiB and 1 GiB labelled, then whole prefixes.
-  constexpr std::array kSteps = {1, 2, 5, 10, 20, 40};
-  const int step = *std::find_if(kSteps.begin(), kSteps.end() - 1,
-                                 [&](int each) { return each * pixels_per_power >= label_width; });
-  std::vector<Tic> tics;
-  for (int exponent = first; exponent <= last; ++exponent) {
-    const std::int64_t size = std::int64_t{1} << exponent;
-    const bool labelled = modulo(exponent, step) == 0;
-    tics.push_back({static_cast<double>(size), labelled ? format(Bytes{size}) : ""});
-  }
-  return tics;
+  return power_tics(bytes, pixels, 2, "512 MiB", {1, 2, 5, 10, 20, 40});
 }
 
 std::vector<Tic> decimal_size_tics(Range bytes, double pixels) {
-  const int first = std::max(0, ceil_exponent(std::log10(bytes.min)));
-  const int last = std::min(18, floor_exponent(std::log10(bytes.max)));
-  const double label_width = text_width("100 MB", {}) + 14;
-  const double pixels_per_decade = pixels / std::max(1e-6, std::log10(bytes.max / bytes.min));
-  const int step = pixels_per_decade >= label_width ? 1 : 3;
-  std::vector<Tic> tics;
-  for (int exponent = first; exponent <= last; ++exponent) {
-    const auto size = static_cast<std::int64_t>(std::llround(std::pow(10.0, exponent)));
-    tics.push_back({static_cast<double>(size), modulo(exponent, step) == 0 ? format(Bytes{size}) : ""});
-  }
-  return tics;
+  return power_tics(bytes, pixels, 10, "100 MB", {1, 3});
 }
 
 std::vector<Tic> time_tics(Range seconds, double pixels) {
@@ -154,27 +152,33 @@ NamedUnit bandwidth_unit(BytesPerSecond max) {
   return max.value >= 1e6 ? NamedUnit{"MB/s", 1e6} : NamedUnit{"KB/s", 1e3};
 }
 
+void keep_labels_apart(std::vector<Tic>& tics, double half, const std::function<double(double)>& pixel_of) {
+  double free_from = -std::numeric_limits<double>::infinity();
+  for (Tic& tic : tics) {
+    const double reach = half > 0 ? half : text_width(tic.label, {}) / 2 + 6;
+    const double pixel = pixel_of(tic.at);
+    if (pixel - reach >= free_from) {
+      free_from = pixel + reach;
+    } else {
+      tic.label.clear();
+    }
+  }
+}
+
 std::vector<Tic> decade_tics(const Range& range, double unit, double pixels, bool horizontal) {
   std::vector<Tic> tics;
-  double free_from = -std::numeric_limits<double>::infinity();
-  const double scale = pixels / std::log(range.max / range.min);
   const int first = static_cast<int>(std::floor(std::log10(range.min / unit)));
   const int last = static_cast<int>(std::ceil(std::log10(range.max / unit)));
   for (int decade = first; decade <= last; ++decade) {
     for (const double step : {1.0, 2.0, 5.0}) {
       const double value = step * std::pow(10.0, decade);
-      const double at = value * unit;
-      if (at < range.min * (1 - 1e-9) || at > range.max * (1 + 1e-9)) {
-        continue;
+      if (inside(range, value * unit)) {
+        tics.push_back({value * unit, fmt::format("{:.6g}", value)});
       }
-      const std::string label = fmt::format("{:.6g}", value);
-      const double pixel = std::log(at / range.min) * scale;
-      const double half = horizontal ? text_width(label, {}) / 2 + 6 : 11;
-      const bool fits = pixel - half >= free_from;
-      tics.push_back({at, fits ? label : ""});
-      free_from = fits ? pixel + half : free_from;
     }
   }
+  const double scale = pixels / std::log(range.max / range.min);
+  keep_labels_apart(tics, horizontal ? 0 : 11, [&](double at) { return std::log(at / range.min) * scale; });
   return tics;
 }
 

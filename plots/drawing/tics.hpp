@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,10 @@ struct NamedUnit {
 };
 NamedUnit time_unit(Seconds max);
 NamedUnit bandwidth_unit(BytesPerSecond max);
+
+/// Takes the label off every tic that has no room behind the label before. `pixel_of`: where a value stands;
+/// `half` of a label's height on a vertical axis, 0 on a horizontal one.
+void keep_labels_apart(std::vector<Tic>& tics, double half, const std::function<double(double)>& pixel_of);
 
 /// 1, 2 and 5 times powers of ten of a log axis in a unit; all are labelled where there is room.
 std::vector<Tic> decade_tics(const Range& range, double unit, double pixels, bool horizontal);

@@ -23,7 +23,7 @@ constexpr std::string_view kCpuAnswer = "cpu: {vendor: amd} or {vendor: intel}";
 constexpr std::string_view kVersionQuestion = "is it NCCL 2.23.4 or later?";
 constexpr std::string_view kVersionAnswer = "software: {nccl: …}";
 
-bool contains(std::string_view text, std::string_view word) {
+bool mentions(std::string_view text, std::string_view word) {
   const auto same = [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); };
   return std::search(text.begin(), text.end(), word.begin(), word.end(), same) != text.end();
 }
@@ -85,7 +85,7 @@ std::optional<CpuVendor> cpu_vendor(const Machine& machine) {
                                                     {"neoverse", CpuVendor::arm},
                                                     {"amd", CpuVendor::amd}});
   const auto found = std::find_if(kFamilies.begin(), kFamilies.end(), [&](const Family& family) {
-    return contains(*machine.cpu->model, family.word);
+    return mentions(*machine.cpu->model, family.word);
   });
   return found != kFamilies.end() ? std::optional(found->vendor) : std::nullopt;
 }

@@ -142,7 +142,7 @@ std::vector<std::string> missing_from(const LogCheck& check, const SubmitRequest
 ImportStudy import_log(const ImportRequest& request, const Invocation& invocation, const Observer& observer) {
   ImportDefaults defaults = request.defaults;
   defaults.transfers_suffice = true;
-  const ReadLog log = read_log(request.log, defaults, request.placement);
+  const ReadLog log = read_log(request.log, defaults);
   ImportStudy study{.import = log.import, .directory = {}};
   study.transfers = known_of_transfers(study.import.transfers);
   if (log.series == 0) {

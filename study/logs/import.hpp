@@ -18,7 +18,6 @@ namespace ringside::study {
 struct ImportRequest {
   std::filesystem::path log;
   ImportDefaults defaults = {};
-  Placement placement = Placement::out_of_place;
 };
 
 /// What was written of one table.

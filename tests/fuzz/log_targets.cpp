@@ -48,7 +48,9 @@ void use(const Import& import) {
 }
 
 void import_anything(std::string_view text) { use(import_text(text, "x.log", kDefaults)); }
-void import_as_it_says(std::string_view text) { use(import_text(text, "x.log", {}, Placement::in_place)); }
+void import_as_it_says(std::string_view text) {
+  use(import_text(text, "x.log", {.placement = Placement::in_place}));
+}
 
 /// One reader alone, so that a table of its format is found sooner.
 void feed(std::unique_ptr<LogReader> reader, std::string_view text) {
@@ -76,7 +78,7 @@ void import_csv(std::string_view text) {
 
 void import_json(std::string_view text) {
   Import import;
-  read_nccl_tests_json(text, "x.json", Placement::out_of_place, import);
+  read_nccl_tests_json(text, "x.json", kDefaults, import);
 }
 
 void see_facts(std::string_view text) { read_run_facts(text); }
@@ -90,8 +92,7 @@ void anonymise(std::string_view text) {
 constexpr std::array kTargets = {
     Target{"import", import_anything},
     Target{"import_in_place", import_as_it_says},
-    Target{"nccl_tests",
-           [](std::string_view text) { feed(nccl_tests_reader(kDefaults, Placement::out_of_place), text); }},
+    Target{"nccl_tests", [](std::string_view text) { feed(nccl_tests_reader(kDefaults), text); }},
     Target{"nccl_tests_json", import_json},
     Target{"osu", [](std::string_view text) { feed(osu_reader(), text); }},
     Target{"imb", [](std::string_view text) { feed(imb_reader(), text); }},

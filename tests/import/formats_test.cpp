@@ -58,7 +58,7 @@ TEST(ImportNcclTests, ARowThatOtherLinesBrokeApartIsPutTogether) {
       "   892.85  300.65  300.65       038dc:1:1 [0] NCCL INFO AllReduce: 268435456 Bytes\n"
       "   893.35  300.48  300.48       0\n";
   EXPECT_THAT(rows_of(import_text(text, "x")), ElementsAre(Is(Collective::all_reduce, 2, 268435456, 892.85)));
-  EXPECT_THAT(rows_of(import_text(text, "x", {}, Placement::in_place)),
+  EXPECT_THAT(rows_of(import_text(text, "x", {.placement = Placement::in_place})),
               ElementsAre(Is(Collective::all_reduce, 2, 268435456, 893.35)));
   // Times that do not fit the size are another row's.
   EXPECT_THAT(rejection(std::string(kTitle) + "   268435456      67108864     float     sum      -138dc:1:1 "

@@ -173,7 +173,7 @@ TEST(ImportNcclTests, SendrecvIsNoAllReduceOfTwo) {
 }
 
 TEST(ImportNcclTests, TakesTheInPlaceTimesOnRequest) {
-  const Import import = import_text(kLog, "x.log", {}, Placement::in_place);
+  const Import import = import_text(kLog, "x.log", {.placement = Placement::in_place});
   EXPECT_THAT(microseconds(import), ElementsAre(Near(12.11), Near(99.87), Near(8333.1)));
 }
 
