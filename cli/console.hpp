@@ -9,6 +9,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "common/text.hpp"
 #include "study/ranks/observer.hpp"
 
 /// What the commands share in talking to people. Only cli/ prints.
@@ -23,12 +24,6 @@ inline constexpr std::string_view kAbsent = "–";
 
 /// The cells of a table.
 using Rows = std::vector<std::vector<std::string>>;
-
-/// Headers as print_table() reads them: `>` stands right, `?` may be left out.
-struct TextTable {
-  std::vector<std::string> header;
-  Rows rows;
-};
 
 /// A column of a table of things of one kind: its header, and its cell of one of them.
 template <typename T>
