@@ -118,16 +118,13 @@ void report_checks(const CheckFlags& flags, const std::vector<study::LogCheck>& 
   }
   CommonOptions as = common;
   as.format = OutputFormat::json;
-  CheckReport report{.name = "check", .points = own, .records = said_by([&] { say(as); }).before};
-  for (const study::LogCheck& check : checks) {
-    report.verdict.push_back(verdict_line(check));
-  }
+  Machine machine;
+  plots::HtmlReport report{.title = "check", .points = own, .records = said_by([&] { say(as); }).before};
   if (checks.size() > 1) {
-    const auto alarmed = [](const study::LogCheck& one) { return one.check.alarmed(); };
-    const auto alarms = std::count_if(checks.begin(), checks.end(), alarmed);
-    report.verdict = {fmt::format("{} of {} slow", alarms, count_of(checks.size(), "log"))};
-    const auto slow = std::find_if(checks.begin(), checks.end(), alarmed);
-    if (slow != checks.end()) {
+    const auto is_slow = [](const study::LogCheck& one) { return one.check.alarmed(); };
+    report.sentences = {
+        fmt::format("{} of {} slow", std::ranges::count_if(checks, is_slow), count_of(checks.size(), "log"))};
+    if (const auto slow = std::ranges::find_if(checks, is_slow); slow != checks.end()) {
       report.next = check_next(*slow);
       report.next.front() = fmt::format("{}: {}", slow->log, report.next.front());
     }
@@ -135,8 +132,9 @@ void report_checks(const CheckFlags& flags, const std::vector<study::LogCheck>& 
     report.next = {"Published machines to compare with take NCCL. See what is missing here:",
                    "  ringside doctor"};
   } else {
-    report.name = folder_of(checks.front());
-    report.machine = checks.front().machine;
+    report.title = folder_of(checks.front());
+    machine = checks.front().machine;
+    report.sentences = {verdict_line(checks.front())};
     report.points = checks.front().check.points;
     report.next = check_next(checks.front());
   }
@@ -147,8 +145,7 @@ void report_checks(const CheckFlags& flags, const std::vector<study::LogCheck>& 
       print_gate(*flags.gate, checks, as);
     }
   });
-  Progress progress(common.quiet);
-  write_report(report, said, common, progress);
+  write_report(std::move(report), machine, said, common);
 }
 
 /// Runs what can be run here.
@@ -166,21 +163,20 @@ void check_live(const CLI::App& command, const CheckFlags& flags, const CommonOp
   if (!live) {
     return;  // Rank 0 of mpirun, srun or torchrun prints.
   }
-  for (const study::LogCheck& one : live->checks) {
-    print_one(one, flags, common);
-  }
-  const bool own = !study::has_population(live->backend);
-  if (own) {
-    print_own_probes(live->points, live->backend, common);
-  }
-  report_checks(flags, live->checks, live->points, common, [&](const CommonOptions& as) {
-    for (const study::LogCheck& one : live->checks) {
-      print_check(one, as);
-    }
-    if (own) {
+  // A check on GPUs, and on CPUs, of which no population is known, the probes.
+  const auto say = [&](const CommonOptions& as) {
+    std::ranges::for_each(live->checks, [&](const study::LogCheck& one) { print_check(one, as); });
+    if (!study::has_population(live->backend)) {
       print_own_probes(live->points, live->backend, as);
     }
-  });
+  };
+  say(common);
+  for (const study::LogCheck& one : live->checks) {
+    if (!flags.no_charts) {
+      draw_check(one, common);
+    }
+  }
+  report_checks(flags, live->checks, live->points, common, say);
   study::throw_if_failed(live->points);
   require_gate(flags, live->checks, common);
 }

@@ -10,6 +10,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "common/text.hpp"
 #include "study/ranks/observer.hpp"
 
 /// What the commands share in talking to people. Only cli/ prints.
@@ -34,12 +35,6 @@ std::string or_absent(const std::optional<T>& value) {
 
 /// The cells of a table.
 using Rows = std::vector<std::vector<std::string>>;
-
-/// Headers as print_table() reads them: `>` stands right, `?` may be left out.
-struct TextTable {
-  std::vector<std::string> header;
-  Rows rows;
-};
 
 /// A column of a table of things of one kind: its header, and its cell of one of them.
 template <typename T>

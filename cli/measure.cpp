@@ -48,9 +48,9 @@ void show_written(const CLI::App& command, const MeasureFlags& flags, const Comm
     refuse_group(command, group, "the file holds results, and nothing is measured");
   }
   const study::WrittenStudy written = study::read_study(flags.scenario, flags.request.fitted);
-  const std::filesystem::path folder = common.output
-                                           ? study::output_directory(common, written.header.scenario.name)
-                                           : written.study.file.parent_path();
+  if (common.output) {
+    study::output_directory(common, written.header.scenario.name);
+  }
   std::for_each(written.notes.begin(), written.notes.end(), [&](const auto& note) { progress.note(note); });
   print_points(written.study, common, flags.explain,
                next_steps(written.study, written.header, written.ended));
@@ -58,7 +58,7 @@ void show_written(const CLI::App& command, const MeasureFlags& flags, const Comm
     draw_points(written.study, std::nullopt, common, progress);
   }
   if (flags.report) {
-    write_report(report_of(written), folder, common, progress);
+    write_report(written, common);
   }
 }
 
@@ -94,7 +94,7 @@ void run(const CLI::App& command, MeasureFlags& flags, const CommonOptions& comm
     draw_points(*study, study::speedup_grid(*study), common, progress);
   }
   if (flags.report) {
-    write_report(*study, common, progress);
+    write_report(*study, common);
   }
   study::throw_if_failed(study->points);
 }

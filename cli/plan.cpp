@@ -74,7 +74,7 @@ void answer(study::PlanRequest request, const study::WrittenPlan* written, const
     CommonOptions as_table = common;
     as_table.format = OutputFormat::table;
     const PlanView whole{.explained = true, .top = std::max(view.top, study.ranked.order.size())};
-    write_report(study, said_by([&] { print_plan(study, whole, as_table); }), common, progress);
+    write_report(study, said_by([&] { print_plan(study, whole, as_table); }), common);
   } else if (flags.report) {
     progress.note("No report: there is no offer.");
   }

@@ -105,7 +105,7 @@ void run(const CLI::App& command, PredictFlags& flags, const CommonOptions& comm
     draw_points(study, study::speedup_grid(study), common, progress);
   }
   if (flags.report) {
-    write_report(study, common, progress);
+    write_report(study, common);
   }
   if (common.format == OutputFormat::table) {
     print_native(study.native, flags.explain);

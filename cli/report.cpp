@@ -1,13 +1,10 @@
-#include <filesystem>
 #include <memory>
 #include <string>
 
 #include <CLI/CLI.hpp>
 
 #include "cli/commands.hpp"
-#include "cli/console.hpp"
 #include "cli/reports/html_report.hpp"
-#include "study/inputs/invocation.hpp"
 #include "study/predict.hpp"
 
 namespace ringside::cli {
@@ -18,14 +15,7 @@ void add_report(CLI::App& app, CommonOptions& common) {
   command->add_option("RESULTS", *file, "results.jsonl or predictions.jsonl of a run, or a report.html")
       ->required();
   command->footer("report out/quickstart/results.jsonl");
-  command->callback([file, &common] {
-    Progress progress(common.quiet);
-    const study::WrittenStudy written = study::read_study(*file);
-    const std::filesystem::path folder = common.output
-                                             ? study::output_directory(common, written.header.scenario.name)
-                                             : written.study.file.parent_path();
-    write_report(report_of(written), folder, common, progress);
-  });
+  command->callback([file, &common] { write_report(study::read_study(*file), common); });
 }
 
 }  // namespace ringside::cli

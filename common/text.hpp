@@ -35,6 +35,12 @@ std::string from_to(Quantity low, Quantity high) { return from_to(format(low), f
 /// The first `most` of them, and how many more there are: `a, b and 3 more`.
 std::string first_few(std::span<const std::string> all, std::size_t most, std::string_view separator = ", ");
 
+/// A header that begins with `>` stands right, one with `?` may be left out where there is little room.
+struct TextTable {
+  std::vector<std::string> header;
+  std::vector<std::vector<std::string>> rows;
+};
+
 /// How many times as much: `1.25×`.
 std::string factor_text(double factor, int decimals = 2);
 

@@ -74,14 +74,13 @@ PointStudy predict(const PredictRequest& request, const Invocation& invocation, 
 }
 
 bool holds_results(const std::filesystem::path& file) {
-  constexpr std::string_view kRecord = "{\"record\"";
   std::error_code none;
   if (!std::filesystem::is_regular_file(file, none)) {
     return false;  // A pipe gives its bytes once.
   }
   std::string start(kPageStart.size(), '\0');
   std::ifstream(file, std::ios::binary).read(start.data(), static_cast<std::streamsize>(start.size()));
-  return start == kPageStart || start.starts_with(kRecord);
+  return start == kPageStart || start.starts_with(R"({"record")");
 }
 
 WrittenStudy read_study(const std::filesystem::path& file, bool fitted) {
@@ -114,9 +113,9 @@ WrittenStudy read_study(const std::filesystem::path& file, bool fitted) {
   return written;
 }
 
-PageRecords records_for_page(const WrittenStudy& written, std::size_t most) {
+std::string records_for_page(const WrittenStudy& written, std::size_t most, std::vector<std::string>& notes) {
   if (written.records.size() <= most) {
-    return {.text = written.records};
+    return written.records;
   }
   constexpr std::size_t kSamples = 25;
   // Whole points: a repetition that is a line of its own needs all samples of the lines before it.
@@ -125,24 +124,23 @@ PageRecords records_for_page(const WrittenStudy& written, std::size_t most) {
   std::size_t kept = 0;
   for (Point point : written.study.points) {
     if (point.measured) {
-      std::vector<double>& samples = point.measured->samples;
-      all += samples.size();
-      const std::size_t step = (samples.size() + kSamples - 1) / kSamples;
-      for (std::size_t i = 0; i * step < samples.size() && step > 1; ++i) {
-        samples[i] = samples[i * step];
+      const std::vector<double> samples = std::exchange(point.measured->samples, {});
+      for (std::size_t i = 0; i < samples.size(); i += 1 + (samples.size() - 1) / kSamples) {
+        point.measured->samples.push_back(samples[i]);
       }
-      samples.resize(step > 1 ? (samples.size() + step - 1) / step : samples.size());
-      kept += samples.size();
+      all += samples.size();
+      kept += point.measured->samples.size();
     }
     text += to_line(point) + '\n';
   }
   for (const Record& record : written.study.conclusions.records) {
     text += to_line(record) + '\n';
   }
-  return {.text = std::move(text),
-          .thinned = fmt::format("The records in this page hold {} of {} samples, evenly picked; medians and "
-                                 "intervals are of all of them.",
-                                 kept, all)};
+  notes.push_back(
+      fmt::format("The records in this page hold {} of {} samples, evenly picked; medians and "
+                  "intervals are of all of them.",
+                  kept, all));
+  return text;
 }
 
 }  // namespace ringside::study

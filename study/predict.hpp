@@ -57,11 +57,7 @@ WrittenStudy read_study(const std::filesystem::path& file, bool fitted = false);
 bool holds_results(const std::filesystem::path& file);
 
 /// The records of a page that people forward: as they are, or where they are longer than `most` bytes with a
-/// part of each point's samples; a sentence then says so, otherwise it is empty.
-struct PageRecords {
-  std::string text;
-  std::string thinned = {};
-};
-PageRecords records_for_page(const WrittenStudy& written, std::size_t most);
+/// part of each point's samples; `notes` then has a sentence more.
+std::string records_for_page(const WrittenStudy& written, std::size_t most, std::vector<std::string>& notes);
 
 }  // namespace ringside::study

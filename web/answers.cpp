@@ -65,9 +65,7 @@ std::filesystem::path pasted(const std::string& name, const std::string& text) {
   return name;
 }
 
-ordered_json table_json(const cli::TextTable& table) {
-  return {{"header", table.header}, {"rows", table.rows}};
-}
+ordered_json table_json(const TextTable& table) { return {{"header", table.header}, {"rows", table.rows}}; }
 
 study::Observer noting(Lines& notes) {
   return {.note = [&notes](std::string_view sentence) { notes.emplace_back(sentence); }};

@@ -53,19 +53,17 @@ LivePage::LivePage(const std::string& title) {
                             program.string()));
   }
   std::array<int, 2> ends{};
-  int port = 0;
+  std::array<char, 100> address{};
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) == 0) {
     to_server_ = FileDescriptor(ends[0]);
     const FileDescriptor theirs(ends[1]);
     server_ = start(program, theirs.number());
   }
-  const Secret secret = make_secret();
-  const std::string token(secret.begin(), secret.end());
-  tell(to_server_.number(), {{"title", title}, {"token", token}});
-  if (server_ < 0 || ::read(to_server_.number(), &port, sizeof(port)) <= 0 || port == 0) {
+  tell(to_server_.number(), {{"title", title}});
+  if (server_ < 0 || ::read(to_server_.number(), address.data(), address.size() - 1) <= 0) {
     throw Error(ErrorKind::environment, fmt::format("{} does not start: {}", program.string(), errno_text()));
   }
-  address_ = fmt::format("http://127.0.0.1:{}/{}/", port, token);
+  address_ = address.data();
 }
 
 LivePage::~LivePage() {

@@ -1,6 +1,5 @@
 // ringside-live, which `measure --live` starts (cli/live/live_page.cpp): serves the page of that run to this
-// machine. Standard input is a socket to the run: JSON comes, first title and token; the port goes back.
-#include <algorithm>
+// machine. Standard input is a socket to the run: JSON comes, first the title; the page's address goes back.
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -8,12 +7,14 @@
 #include <system_error>
 #include <thread>
 
+#include <fmt/format.h>
 #include <httplib.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include "cli/reports/html_report.hpp"
 #include "common/error.hpp"
+#include "real/system/posix.hpp"
 #include "study/predict.hpp"
 
 namespace ringside::cli {
@@ -45,21 +46,20 @@ class Run {
     std::error_code none;
     const auto size = std::filesystem::file_size(told_.value("journal", ""), none);
     told_["size"] = none ? 0 : size;
-    asked_ = std::chrono::steady_clock::now();
-    knows_ = told_["ended"].get<bool>();
+    waits_until_ = told_["ended"].get<bool>() ? Clock::time_point{} : Clock::now() + std::chrono::seconds(6);
     return told_.dump();
   }
   /// Whether a page is open that does not know yet that the run is over.
   bool somebody_waits() {
     const std::lock_guard lock(mutex_);
-    return !knows_ && std::chrono::steady_clock::now() - asked_ < std::chrono::seconds(6);
+    return Clock::now() < waits_until_;
   }
 
  private:
+  using Clock = std::chrono::steady_clock;
   std::mutex mutex_;
   ordered_json told_ = {{"stage", "The run begins."}, {"fraction", 0}, {"doing", ""}, {"ended", false}};
-  std::chrono::steady_clock::time_point asked_;
-  bool knows_ = false;
+  Clock::time_point waits_until_;
 };
 
 std::string page_of(Run& run) {
@@ -77,7 +77,8 @@ std::string page_of(Run& run) {
 void serve() {
   Run run;
   run.read();
-  const std::string start = "/" + run.told("token") + "/";
+  const Secret token = make_secret();
+  const std::string start = "/" + std::string(token.begin(), token.end()) + "/";
   const pid_t parent = ::getppid();
   httplib::Server server;
   server.new_task_queue = [] { return new httplib::ThreadPool(4); };
@@ -87,7 +88,7 @@ void serve() {
                               {"X-Content-Type-Options", "nosniff"},
                               {"X-Frame-Options", "DENY"}});
   server.set_pre_routing_handler([&](const httplib::Request& asked, httplib::Response& answer) {
-    if (start.size() > 2 && asked.path.starts_with(start)) {
+    if (asked.path.starts_with(start)) {
       return httplib::Server::HandlerResponse::Unhandled;
     }
     answer.status = 403;
@@ -104,8 +105,9 @@ void serve() {
     const bool stopped = ::getppid() == parent && ::kill(parent, SIGINT) == 0;
     answer.set_content(stopped ? "true" : "false", "application/json");
   });
-  const int port = std::max(server.bind_to_any_port("127.0.0.1"), 0);
-  if (::write(STDIN_FILENO, &port, sizeof(port)) != sizeof(port) || port == 0) {
+  const int port = server.bind_to_any_port("127.0.0.1");
+  const std::string address = fmt::format("http://127.0.0.1:{}{}", port, start);
+  if (port <= 0 || ::write(STDIN_FILENO, address.data(), address.size()) <= 0) {
     return;
   }
   std::thread reader([&] {

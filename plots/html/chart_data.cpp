@@ -57,11 +57,11 @@ Json series_of(const Series& series, const SeriesPen& pen) {
 }
 
 Json panel_of(const HtmlCurves& chart) {
-  std::map<double, std::string> labels;
+  std::map<double, std::string> sizes;
   Json all = Json::array();
   const auto point = [&](const XY& at) {
-    labels.emplace(at.x, chart.x_text(at.x));
-    return Json::array({at.x, at.y, at.y, at.y, labels.at(at.x), percent(at.y)});
+    const std::string& size = sizes.emplace(at.x, chart.x_text(at.x)).first->second;
+    return Json::array({at.x, at.y, at.y, at.y, size, percent(at.y)});
   };
   for (std::size_t i = 0; i < chart.curves.size(); ++i) {
     const Curve& curve = chart.curves[i];
@@ -76,10 +76,6 @@ Json panel_of(const HtmlCurves& chart) {
     }
     all.push_back(std::move(series));
   }
-  Json sizes = Json::array();
-  for (const auto& [x, label] : labels) {
-    sizes.push_back({x, label});
-  }
   return {{"title", chart.title}, {"x", chart.x},   {"y", chart.y},
           {"fills", false},       {"sizes", sizes}, {"series", all}};
 }
@@ -90,9 +86,9 @@ std::string chart_data(const std::vector<Point>& points, const std::vector<HtmlC
   Json json = Json::array();
   for (const PointGroup& group : group_points(points)) {
     const SeriesPen pen(group);
-    Json sizes = Json::array();
+    std::map<std::int64_t, std::string> sizes;
     for (const std::int64_t bytes : group.sizes) {
-      sizes.push_back({bytes, format(Bytes{bytes})});
+      sizes[bytes] = format(Bytes{bytes});
     }
     for (const RanksPanel& panel : group.panels) {
       Json all = Json::array();

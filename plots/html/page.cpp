@@ -1,7 +1,8 @@
 #include "plots/html/page.hpp"
 
 #include <algorithm>
-#include <array>
+#include <map>
+#include <span>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,46 +14,45 @@
 
 namespace ringside::plots {
 
-// What CMake compiles in (plots/CMakeLists.txt).
-extern const std::string_view kPage;     // For fmt::format(); empty where the build did not find Chart.js.
+// What CMake compiles in (plots/CMakeLists.txt), the first three for fmt::format().
+extern const std::string_view kPage;  // Empty where the build did not find Chart.js.
+extern const std::string_view kTable;
+extern const std::string_view kNext;
 extern const std::string_view kRunning;  // What the page of a run that goes on has besides.
 
 namespace {
 
-bool stands_right(const std::string& header) { return header.find('>') < 2; }
+constexpr std::size_t kMostRows = 4000;
 
-/// Without the marks of a table on a terminal.
-std::string_view plain_title(std::string_view header) {
-  return header.substr(std::min(header.find_first_not_of("?>"), header.size()));
-}
+std::string_view side_of(std::string_view header) { return header.find('>') < 2 ? " class=\"right\"" : ""; }
 
 std::string paragraph(std::string_view text, std::string_view look = "note") {
   return text.empty() ? "" : fmt::format("<p class=\"{}\">{}</p>\n", look, escaped(text));
 }
 
-std::string table_html(const HtmlTable& table, std::size_t number) {
-  std::string html = fmt::format(
-      "<section class=\"table\" aria-labelledby=\"t{0}\">\n<h2 id=\"t{0}\">{1}</h2>\n{2}"
-      "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-labelledby=\"t{0}\">\n<table>\n<thead><tr>",
-      number, escaped(table.title), paragraph(table.explained));
-  for (const std::string& header : table.header) {
-    const std::string title = escaped(plain_title(header));
-    html += fmt::format("<th scope=\"col\"{}><button type=\"button\">{}</button></th>",
-                        stands_right(header) ? " class=\"right\"" : "", title.empty() ? "mark" : title);
+std::string table_html(const HtmlTable& shown, std::size_t number) {
+  const auto& [header, all_rows] = shown.table;
+  std::string head;
+  for (const std::string_view column : header) {
+    // Without the marks of a table on a terminal.
+    const std::string title = escaped(column.substr(std::min(column.find_first_not_of("?>"), column.size())));
+    head += fmt::format("<th scope=\"col\"{}><button type=\"button\">{}</button></th>", side_of(column),
+                        title.empty() ? "mark" : title);
   }
-  html += "</tr></thead>\n<tbody>\n";
-  for (const std::vector<std::string>& row : table.rows) {
-    html += "<tr>";
+  std::string rows;
+  for (const auto& row : std::span(all_rows).first(std::min(all_rows.size(), kMostRows))) {
+    rows += "<tr>";
     for (std::size_t i = 0; i < row.size(); ++i) {
-      html += fmt::format("<td{}>{}</td>", stands_right(table.header[i]) ? " class=\"right\"" : "",
-                          escaped(row[i]));
+      rows += fmt::format("<td{}>{}</td>", side_of(header[i]), escaped(row[i]));
     }
-    html += "</tr>\n";
+    rows += "</tr>\n";
   }
+  const std::string cut =
+      fmt::format("The first {} of {} rows; the records hold all.", kMostRows, all_rows.size());
   return fmt::format(
-      "{}</tbody>\n</table>\n</div>\n<button type=\"button\" class=\"copy\">Copy as CSV</button>\n{}"
-      "</section>\n",
-      html, paragraph(table.remarks));
+      fmt::runtime(kTable), fmt::arg("number", number), fmt::arg("title", escaped(shown.title)),
+      fmt::arg("explained", paragraph(all_rows.size() > kMostRows ? cut : "")), fmt::arg("head", head),
+      fmt::arg("rows", rows), fmt::arg("remarks", paragraph(shown.remarks)));
 }
 
 std::string sentences_html(const HtmlReport& report) {
@@ -67,19 +67,15 @@ std::string sentences_html(const HtmlReport& report) {
 }
 
 std::string next_html(const std::vector<std::string>& lines) {
-  return lines.empty() ? ""
-                       : fmt::format(
-                             "<section aria-labelledby=\"next\">\n<h2 id=\"next\">What to try "
-                             "next</h2>\n{}</section>\n",
-                             paragraph(fmt::format("{}", fmt::join(lines, "\n")), "next"));
+  return lines.empty()
+             ? ""
+             : fmt::format(fmt::runtime(kNext), paragraph(fmt::format("{}", fmt::join(lines, "\n")), "next"));
 }
 
-std::string pairs_html(const std::vector<HtmlFact>& pairs, std::string_view before, std::string_view between,
-                       std::string_view after) {
+std::string pairs_html(const std::vector<HtmlFact>& pairs, std::string_view form) {
   std::string html;
   for (const auto& [name, text] : pairs) {
-    html +=
-        text.empty() ? "" : fmt::format("{}{}{}{}{}\n", before, escaped(name), between, escaped(text), after);
+    html += text.empty() ? "" : fmt::format(fmt::runtime(form), escaped(name), escaped(text));
   }
   return html;
 }
@@ -87,13 +83,13 @@ std::string pairs_html(const std::vector<HtmlFact>& pairs, std::string_view befo
 }  // namespace
 
 std::string escaped(std::string_view text) {
-  constexpr std::string_view kSpecial = "&<>\"'";
-  constexpr std::array<std::string_view, 5> kEntities = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
+  static const std::map<char, std::string_view> kEntities = {
+      {'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};
   std::string html;
   for (const char c : with_directions_spelt(valid_utf8(std::string(text)))) {
     const auto byte = static_cast<unsigned char>(c);
-    if (const std::size_t at = kSpecial.find(c); at != std::string_view::npos) {
-      html += kEntities.at(at);
+    if (const auto entity = kEntities.find(c); entity != kEntities.end()) {
+      html += entity->second;
     } else if ((byte < 0x20 && c != '\n' && c != '\t') || byte == 0x7F) {
       html += fmt::format("\\u{:04x}", byte);
     } else {
@@ -118,20 +114,21 @@ std::string report_html(const HtmlReport& report) {
     tables += table_html(report.tables[i], i + 1);
   }
   return std::string(kPageStart) +
-         fmt::format(fmt::runtime(kPage), fmt::arg("connects", report.live ? "; connect-src 'self'" : ""),
-                     fmt::arg("title", escaped(report.title)), fmt::arg("subtitle", escaped(report.subtitle)),
-                     fmt::arg("running", report.live ? kRunning : ""),
-                     fmt::arg("sentences", sentences_html(report)),
-                     fmt::arg("winners", report.winners.rows.empty() ? "" : table_html(report.winners, 0)),
-                     fmt::arg("next", next_html(report.next)),
-                     fmt::arg("charts_title",
-                              report.points.empty() ? "What would change it" : "Time over message size"),
-                     fmt::arg("tables", tables),
-                     fmt::arg("facts", pairs_html(report.facts, "<div><dt>", "</dt><dd>", "</dd></div>")),
-                     fmt::arg("files", pairs_html(report.files, "<details><summary>",
-                                                  "</summary><pre tabindex=\"0\">", "</pre></details>")),
-                     fmt::arg("points", json_for_page(chart_data(report.points, report.curves))),
-                     fmt::arg("records", records_element(report.records)));
+         fmt::format(
+             fmt::runtime(kPage), fmt::arg("connects", report.live ? "; connect-src 'self'" : ""),
+             fmt::arg("title", escaped(report.title)), fmt::arg("subtitle", escaped(report.subtitle)),
+             fmt::arg("running", report.live ? kRunning : ""), fmt::arg("sentences", sentences_html(report)),
+             fmt::arg("winners", report.winners.table.rows.empty() ? "" : table_html(report.winners, 0)),
+             fmt::arg("next", next_html(report.next)),
+             fmt::arg("charts_title",
+                      report.points.empty() ? "What would change it" : "Time over message size"),
+             fmt::arg("tables", tables),
+             fmt::arg("facts", pairs_html(report.facts, "<div><dt>{}</dt><dd>{}</dd></div>\n")),
+             fmt::arg("files",
+                      pairs_html(report.files,
+                                 "<details><summary>{}</summary><pre tabindex=\"0\">{}</pre></details>\n")),
+             fmt::arg("points", json_for_page(chart_data(report.points, report.curves))),
+             fmt::arg("records", records_element(report.records)));
 }
 
 }  // namespace ringside::plots

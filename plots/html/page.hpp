@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/text.hpp"
 #include "plots/charts/plan_charts.hpp"
 #include "results/point.hpp"
 
@@ -12,13 +13,11 @@ namespace ringside::plots {
 
 struct HtmlTable {
   std::string title = {};
-  std::string explained = {};            ///< Lines below the title.
-  std::vector<std::string> header = {};  ///< A column that begins with `>` stands right.
-  std::vector<std::vector<std::string>> rows = {};
+  TextTable table = {};      ///< The first 4000 rows are shown, and how many there are.
   std::string remarks = {};  ///< Lines below the rows.
 };
 
-/// A name, and text of one line or of many; without text it is left out.
+/// A name, and text of one line or of many; without text it is omitted.
 using HtmlFact = std::pair<std::string, std::string>;
 
 /// Shares of 1 over another quantity, of some offers.

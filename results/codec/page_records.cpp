@@ -41,7 +41,7 @@ std::string_view records_in(std::string_view text) {
     return text;
   }
   const std::size_t start = text.find(kStart);
-  const std::size_t end = start == std::string_view::npos ? start : text.find(kEnd, start);
+  const std::size_t end = text.find(kEnd, start);
   const std::size_t before = kStart.size() + kDigest + kAfterDigest.size();
   if (end == std::string_view::npos || end < start + before) {
     throw Error(ErrorKind::bad_input, "is a report without its records: it was cut or edited");

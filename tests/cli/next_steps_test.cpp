@@ -136,7 +136,7 @@ TEST(NextSteps, WhatWasOnlyPredictedIsMeasured) {
     point.measured.reset();
   }
   EXPECT_THAT(steps(study, "ringside predict a.yaml"), IsEmpty());
-  EXPECT_THAT(first_measurement(typed("ringside predict a.yaml#b")),
+  EXPECT_THAT(next_steps(study, typed("ringside predict a.yaml#b"), true, true),
               ElementsAre(HasSubstr("Nothing was measured"), "  ringside compare a.yaml#b"));
   EXPECT_THAT(next_steps({}, typed("ringside predict a.yaml"), true), IsEmpty());
 }

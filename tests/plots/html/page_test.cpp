@@ -40,7 +40,8 @@ TEST(PageRecords, ReadBackAsTheSameRecords) {
     lines += to_line(point) + '\n';
   }
   HtmlReport report{.title = std::string(kHostile), .points = points, .records = lines};
-  report.tables.push_back({.title = "All times", .header = {">size", "remark"}, .rows = {{"1", "2"}}});
+  report.tables.push_back(
+      {.title = "All times", .table = {.header = {">size", "remark"}, .rows = {{"1", "2"}}}});
   try {
     require_charts();
   } catch (const Error& error) {
