@@ -251,8 +251,7 @@ std::optional<std::string> contradiction(std::span<const ProbeSample> samples) {
   }
   for (const Curve& together : curves_of(row_of(ProbeKind::neighbour_exchange), samples)) {
     for (const CurvePoint& point : together.points) {
-      const auto same = std::find_if(alone.begin(), alone.end(),
-                                     [&](const CurvePoint& other) { return other.bytes == point.bytes; });
+      const auto same = std::ranges::find(alone, point.bytes, &CurvePoint::bytes);
       if (same != alone.end() && same->value > kContradiction * point.value) {
         return fmt::format("a message of {} takes {} alone, and {} while {} ranks send at once",
                            format(point.bytes), format(Seconds{same->value}), format(Seconds{point.value}),

@@ -18,11 +18,6 @@ bool comparable(const Point& point) {
          point.measured->seconds.value > 0 && point.key.bytes.value > 0;
 }
 
-PointKey without_size(PointKey key) {
-  key.bytes = {};
-  return key;
-}
-
 double relative_error(Seconds time, const Point& point) {
   return std::abs(time.value / point.measured->seconds.value - 1);
 }
@@ -53,7 +48,8 @@ std::vector<FittedCurve> fitted_curves(std::span<const Point> points) {
     if (!comparable(point)) {
       continue;
     }
-    const PointKey key = without_size(point.key);
+    PointKey key = point.key;
+    key.bytes = {};
     auto curve =
         std::find_if(curves.begin(), curves.end(), [&](const auto& other) { return other.first == key; });
     if (curve == curves.end()) {
@@ -64,8 +60,7 @@ std::vector<FittedCurve> fitted_curves(std::span<const Point> points) {
   std::vector<FittedCurve> result;
   for (auto& [key, of_curve] : curves) {
     if (of_curve.size() >= kMinSizes) {
-      std::sort(of_curve.begin(), of_curve.end(),
-                [](const Point* a, const Point* b) { return a->key.bytes < b->key.bytes; });
+      std::ranges::sort(of_curve, {}, [](const Point* point) { return point->key.bytes; });
       result.push_back(fitted(key, of_curve));
     }
   }

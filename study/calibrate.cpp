@@ -153,11 +153,10 @@ Machine Calibrator::machine() const {
     machine.name = "this cluster";
     machine.gpus_per_node = external->num_local;
   }
-  calibrated.disturbance = disturbance(samples_);
-  if (calibrated.disturbance) {
-    calibrated.disturbance->other_load = load_.other_load;
-    calibrated.disturbance->stolen = load_.stolen;
-    calibrated.disturbance->throttled = load_.throttled;
+  if (const std::optional<Disturbance> found = disturbance(samples_)) {
+    calibrated.disturbance = load_;
+    calibrated.disturbance->share = found->share;
+    calibrated.disturbance->slower = found->slower;
   }
   calibrated.pairs = pairs_;
   calibrated.backend = name(request_.options.launch.backend);
@@ -240,12 +239,9 @@ Machine machine_of(const Scenario& scenario, const LaunchChoices& choices,
 
 void take_part_in_calibration(const Scenario& scenario, const LaunchChoices& choices,
                               const LaunchOptions& launch) {
-  ProbeOptions options;
-  options.launch = launch;
-  options.budget = choices.calibrate_time;
-  options.ranks = scenario.ranks;
-  options.max_bytes = largest_probe(scenario, launch.backend);
-  probe(options, [](double, std::string_view) {});
+  probe(
+      probe_options(launch, choices.calibrate_time, scenario.ranks, largest_probe(scenario, launch.backend)),
+      [](double, std::string_view) {});
 }
 
 }  // namespace ringside::study

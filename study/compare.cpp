@@ -27,8 +27,7 @@ std::string describe_outcome(const Point& point) {
 }
 
 const Point* find_point(const std::vector<Point>& points, const PointKey& key) {
-  const auto found =
-      std::find_if(points.begin(), points.end(), [&](const Point& point) { return point.key == key; });
+  const auto found = std::ranges::find(points, key, &Point::key);
   return found == points.end() ? nullptr : &*found;
 }
 
@@ -107,8 +106,7 @@ void measure_points(std::vector<Point>& points, MeasureOptions options, Journal&
   observer.progress(0, missing.empty() ? "" : description(missing.front()));
   Measurement last;
   const auto report = [&](const PointKey& key, const Measurement& measurement) {
-    const auto point = std::find_if(points.begin(), points.end(),
-                                    [&](const Point& candidate) { return candidate.key == key; });
+    const auto point = std::ranges::find(points, key, &Point::key);
     RINGSIDE_CHECK(point != points.end(), "a point was measured that nobody asked for");
     point->measured = measurement;
     journal.append(record_of(*point, last, options.repetitions));
@@ -232,15 +230,25 @@ Journal begin_journal(const std::filesystem::path& file, const CompareRequest& r
 
 }  // namespace
 
-MeasureOptions measure_options(const CompareRequest& request, const Invocation& invocation,
-                               const LaunchOptions& launch) {
+MeasureOptions measure_options(const Scenario& scenario, const LaunchChoices& choices,
+                               const Invocation& invocation, const LaunchOptions& launch) {
   MeasureOptions options;
   options.launch = launch;
-  options.budget_per_point = request.launch.time_per_point;
+  options.budget_per_point = choices.time_per_point;
+  options.seed = invocation.seed;
+  if (scenario.machine) {
+    for (const int ranks : scenario.ranks) {
+      options.placements[ranks] = placement_on(*scenario.machine, ranks);
+    }
+  }
+  return options;
+}
+
+MeasureOptions measure_options(const CompareRequest& request, const Invocation& invocation,
+                               const LaunchOptions& launch) {
+  MeasureOptions options = measure_options(request.scenario, request.launch, invocation, launch);
   options.repetitions = request.repetitions;
   options.check_every_call = request.check_every_call;
-  options.seed = invocation.seed;
-  options.placements = placements_of(request.scenario);
   return options;
 }
 
@@ -304,11 +312,10 @@ std::optional<PointStudy> compare(const CompareRequest& request, const Invocatio
     options.repetitions_now = request.repetitions * (turn + 1) / turns;
     measure_points(study.points, std::move(options), journal, observer);
   }
-  study.conclusions = conclude(study.points, request.fitted);
+  draw_conclusions(study, request.fitted);
   for (const Record& record : study.conclusions.records) {
     journal.append(record);
   }
-  say_what_disturbed(study);
   study.file = journal.file();
   return study;
 }

@@ -27,7 +27,10 @@ struct CompareRequest {
   bool measures() const { return !(predicts && scenario.measured); }
 };
 
-/// What the ranks are asked for.
+/// What ranks of a scenario are asked for, once.
+MeasureOptions measure_options(const Scenario& scenario, const LaunchChoices& choices,
+                               const Invocation& invocation, const LaunchOptions& launch);
+/// The same, as often as the request says.
 MeasureOptions measure_options(const CompareRequest& request, const Invocation& invocation,
                                const LaunchOptions& launch);
 

@@ -105,8 +105,7 @@ WrittenStudy read_study(const std::filesystem::path& file, bool fitted) {
   }
   study.points = std::move(results.points);
   study.file = file;
-  study.conclusions = conclude(study.points, fitted);
-  say_what_disturbed(study);
+  draw_conclusions(study, fitted);
   study.native = native_findings(study.points, study.machine);
   // A run ends with its verdicts.
   written.ended = !study.conclusions.pair || text.find(R"({"record":"verdict")") != std::string::npos;

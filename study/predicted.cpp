@@ -152,7 +152,8 @@ Conclusions conclude(const std::vector<Point>& points, bool fitted) {
   return conclusions;
 }
 
-void say_what_disturbed(PointStudy& study) {
+void draw_conclusions(PointStudy& study, bool fitted) {
+  study.conclusions = conclude(study.points, fitted);
   if (std::optional<std::string> sentence = disturbance_sentence(study.machine)) {
     study.conclusions.sentences.push_back(*std::move(sentence));
   }
@@ -196,8 +197,7 @@ PointStudy predicted(Scenario scenario, Machine machine, const PredictOptions& o
   say_what_replay_leaves_out(study.points, observer);
   say_what_a_gpu_is_taken_for(study.machine, observer);
   require_use_of_known(study.points, study.machine, native);
-  study.conclusions = conclude(study.points, false);
-  say_what_disturbed(study);
+  draw_conclusions(study, false);
   study.native = native_findings(study.points, study.machine);
   return study;
 }

@@ -46,8 +46,8 @@ struct PointStudy {
   std::vector<std::string> unpredicted = {};  ///< Why points have no prediction, each reason once.
 };
 
-/// Where this machine was disturbed while it was probed, a sentence more.
-void say_what_disturbed(PointStudy& study);
+/// Those of its points, with a sentence more where this machine was disturbed while it was probed.
+void draw_conclusions(PointStudy& study, bool fitted);
 
 /// The predicted speedup over a wider range than was asked for; none with fewer than two algorithms of ours.
 std::optional<SpeedupGrid> speedup_grid(const PointStudy& study);

@@ -19,6 +19,7 @@
 #include "results/journal.hpp"
 #include "scenario/keys.hpp"
 #include "scenario/machine/named_machine.hpp"
+#include "study/inputs/scenario_points.hpp"
 
 namespace ringside::study {
 namespace {
@@ -75,26 +76,11 @@ std::optional<Winner> winner_of(const std::vector<Point>& points) {
   Winner best{.algorithm = ours.front().algorithm, .seconds = {ours.front().timing.typical}};
   if (ours.size() > 1) {
     best.margin = ours[1].timing.typical / ours.front().timing.typical;
-    if (!clearly_faster(all.front(), best.algorithm, ours[1].algorithm, Side::predicted, kWorthHaving)) {
+    if (!fastest(all.front(), Side::predicted)) {
       best.tied_with = ours[1].algorithm;
     }
   }
   return best;
-}
-
-SweepCell cell_of(const Case& current, const Scenario& scenario, const PointKey& place,
-                  const PredictOptions& options) {
-  SweepCell cell{.values = current.values, .ranks = place.ranks, .bytes = place.bytes};
-  for (const std::string& algorithm : scenario.algorithms) {
-    PointKey key = place;
-    key.algorithm = algorithm;
-    const auto outcome = ringside::predict(current.machine, key, options);
-    if (const auto* prediction = std::get_if<Prediction>(&outcome)) {
-      cell.points.push_back({.key = key, .predicted = *prediction, .measured = {}});
-    }
-  }
-  cell.winner = winner_of(cell.points);
-  return cell;
 }
 
 /// One place of a case.
@@ -104,6 +90,19 @@ struct Task {
   Bytes bytes;
 };
 
+SweepCell cell_of(const Task& task, const Scenario& scenario, const PredictOptions& options) {
+  SweepCell cell{.values = task.current->values, .ranks = task.ranks, .bytes = task.bytes};
+  for (const std::string& algorithm : scenario.algorithms) {
+    const PointKey key = key_of(scenario, algorithm, task.ranks, task.bytes);
+    const auto outcome = ringside::predict(task.current->machine, key, options);
+    if (const auto* prediction = std::get_if<Prediction>(&outcome)) {
+      cell.points.push_back({.key = key, .predicted = *prediction, .measured = {}});
+    }
+  }
+  cell.winner = winner_of(cell.points);
+  return cell;
+}
+
 std::vector<SweepCell> cells_of(const std::vector<Task>& tasks, const Scenario& scenario,
                                 const PredictOptions& options) {
   std::vector<SweepCell> cells(tasks.size());
@@ -112,16 +111,8 @@ std::vector<SweepCell> cells_of(const std::vector<Task>& tasks, const Scenario& 
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return tasks[a].ranks > tasks[b].ranks; });
-  for_each_in_parallel(tasks.size(), [&](std::size_t n) {
-    const std::size_t i = order[n];
-    const PointKey place = {.collective = scenario.collective,
-                            .algorithm = {},
-                            .ranks = tasks[i].ranks,
-                            .bytes = tasks[i].bytes,
-                            .dtype = scenario.dtype,
-                            .op = scenario.op};
-    cells[i] = cell_of(*tasks[i].current, scenario, place, options);
-  });
+  for_each_in_parallel(tasks.size(),
+                       [&](std::size_t n) { cells[order[n]] = cell_of(tasks[order[n]], scenario, options); });
   return cells;
 }
 
@@ -295,8 +286,7 @@ std::optional<SweepLines> sweep_lines(const SweepStudy& study) {
     lines.lines.push_back({.algorithm = algorithm, .seconds = {}});
   }
   const bool sizes = study.sweeps_key("bytes");
-  const Bytes largest =
-      *std::max_element(study.scenario.message_sizes.begin(), study.scenario.message_sizes.end());
+  const Bytes largest = std::ranges::max(study.scenario.message_sizes);
   const auto column = static_cast<std::size_t>(over - study.sweeps.data());
   for (const SweepCell& cell : study.cells) {
     std::string_view text = cell.values[column];

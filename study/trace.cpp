@@ -17,6 +17,7 @@
 #include "schedule/registry.hpp"
 #include "sim/predict.hpp"
 #include "study/calibrate.hpp"
+#include "study/compare.hpp"
 #include "study/inputs/scenario_points.hpp"
 
 namespace ringside::study {
@@ -46,12 +47,7 @@ std::vector<PointKey> points_to_trace(const Scenario& scenario, const TraceReque
       throw Error(ErrorKind::bad_input,
                   unknown_name("algorithm", algorithm, algorithm_names(scenario.collective)));
     }
-    keys.push_back({.collective = scenario.collective,
-                    .algorithm = algorithm,
-                    .ranks = ranks,
-                    .bytes = request.bytes.value_or(scenario.message_sizes.back()),
-                    .dtype = scenario.dtype,
-                    .op = scenario.op});
+    keys.push_back(key_of(scenario, algorithm, ranks, request.bytes.value_or(scenario.message_sizes.back())));
   }
   return keys;
 }
@@ -69,16 +65,6 @@ std::optional<Simulation> simulate(const Machine& machine, const PointKey& key, 
   }
   simulation.prediction = std::get<Prediction>(outcome);
   return simulation;
-}
-
-MeasureOptions record_options(const TraceRequest& request, const Invocation& invocation,
-                              const Scenario& scenario, Backend backend) {
-  MeasureOptions options;
-  options.launch = launch_options(request.launch, backend);
-  options.budget_per_point = request.launch.time_per_point;
-  options.seed = invocation.seed;
-  options.placements = placements_of(scenario);
-  return options;
 }
 
 void record_timelines(std::vector<Timeline>& timelines, const std::vector<PointKey>& keys,
@@ -101,26 +87,7 @@ void record_timelines(std::vector<Timeline>& timelines, const std::vector<PointK
   observer.finished();
 }
 
-/// Prediction and reality share the time axis.
-void write_timeline(Timeline& timeline, const std::filesystem::path& directory) {
-  std::vector<TracedRun> runs;
-  if (timeline.simulated) {
-    runs.push_back({.label = "predicted", .events = timeline.simulated->events});
-  }
-  if (timeline.recorded) {
-    runs.push_back({.label = "measured", .events = timeline.recorded->events});
-  }
-  if (!runs.empty()) {
-    timeline.file = directory / fmt::format("trace_{}.json", timeline.key.algorithm);
-    write_perfetto(runs, title_of(timeline.key), timeline.file);
-  }
-}
-
 using nlohmann::ordered_json;
-
-std::string chunks_text(const TraceEvent& event) {
-  return consecutive("chunk", event.first_chunk, event.first_chunk + event.num_chunks - 1);
-}
 
 /// What happens on one rank or one link, with its name.
 struct Track {
@@ -128,29 +95,23 @@ struct Track {
   std::vector<TraceEvent> events = {};
 };
 
-template <typename Key>
-std::vector<Track> tracks_of(std::map<Key, Track> by_key) {
-  std::vector<Track> tracks;
-  for (auto& [key, track] : by_key) {
-    tracks.push_back(std::move(track));
+/// By source and target; those of a rank are the same.
+using Tracks = std::map<std::pair<Rank, Rank>, Track>;
+
+Tracks ranks_of(const std::vector<TraceEvent>& events) {
+  Tracks tracks;
+  for (const TraceEvent& event : events) {
+    // A rank that only receives has a track too, if an empty one.
+    for (const Rank rank : {event.source, event.target}) {
+      tracks[{rank, rank}].name = fmt::format("rank {}", rank);
+    }
+    tracks.at({event.rank, event.rank}).events.push_back(event);
   }
   return tracks;
 }
 
-std::vector<Track> ranks_of(const std::vector<TraceEvent>& events) {
-  std::map<Rank, Track> tracks;
-  for (const TraceEvent& event : events) {
-    // A rank that only receives has a track too, if an empty one.
-    for (const Rank rank : {event.source, event.target}) {
-      tracks[rank].name = fmt::format("rank {}", rank);
-    }
-    tracks.at(event.rank).events.push_back(event);
-  }
-  return tracks_of(std::move(tracks));
-}
-
-std::vector<Track> links_of(const std::vector<TraceEvent>& events) {
-  std::map<std::pair<Rank, Rank>, Track> tracks;
+Tracks links_of(const std::vector<TraceEvent>& events) {
+  Tracks tracks;
   for (const TraceEvent& event : events) {
     if (event.kind == TraceKind::transfer) {
       Track& track = tracks[{event.source, event.target}];
@@ -158,13 +119,12 @@ std::vector<Track> links_of(const std::vector<TraceEvent>& events) {
       track.events.push_back(event);
     }
   }
-  return tracks_of(std::move(tracks));
+  return tracks;
 }
 
 /// Events of one thread may not overlap (the format would nest them), so overlapping events get threads.
 std::vector<std::vector<TraceEvent>> threads_of(std::vector<TraceEvent> events) {
-  std::stable_sort(events.begin(), events.end(),
-                   [](const TraceEvent& a, const TraceEvent& b) { return a.start < b.start; });
+  std::ranges::stable_sort(events, {}, &TraceEvent::start);
   std::vector<std::vector<TraceEvent>> threads(1);
   for (const TraceEvent& event : events) {
     const auto free =
@@ -184,8 +144,10 @@ ordered_json metadata(std::string_view what, std::size_t process, std::size_t th
 
 /// A complete event ("X").
 ordered_json complete_event(const TraceEvent& event, std::size_t process, std::size_t thread) {
+  const std::string chunks =
+      consecutive("chunk", event.first_chunk, event.first_chunk + event.num_chunks - 1);
   return {{"ph", "X"},
-          {"name", fmt::format("{} {}", timeline_name(event.kind), chunks_text(event))},
+          {"name", fmt::format("{} {}", timeline_name(event.kind), chunks)},
           {"cat", timeline_name(event.kind)},
           {"pid", process},
           {"tid", thread},
@@ -199,12 +161,12 @@ ordered_json complete_event(const TraceEvent& event, std::size_t process, std::s
 }
 
 /// A process whose threads are the tracks.
-void add_process(std::size_t process, const std::string& process_name, const std::vector<Track>& tracks,
+void add_process(std::size_t process, const std::string& process_name, const Tracks& tracks,
                  ordered_json& list) {
   list.push_back(metadata("process_name", process, 0, {{"name", process_name}}));
   list.push_back(metadata("process_sort_index", process, 0, {{"sort_index", process}}));
   std::size_t next_thread = 0;
-  for (const Track& track : tracks) {
+  for (const auto& [ends, track] : tracks) {
     for (const std::vector<TraceEvent>& thread : threads_of(track.events)) {
       list.push_back(metadata("thread_name", process, next_thread, {{"name", track.name}}));
       list.push_back(metadata("thread_sort_index", process, next_thread, {{"sort_index", next_thread}}));
@@ -214,6 +176,31 @@ void add_process(std::size_t process, const std::string& process_name, const std
       ++next_thread;
     }
   }
+}
+
+/// Writes the Trace Event Format that ui.perfetto.dev and chrome://tracing read: two processes per run, whose
+/// threads are ranks and links. Times in us. Prediction and reality share the time axis.
+void write_timeline(Timeline& timeline, const std::filesystem::path& directory) {
+  ordered_json list = ordered_json::array();
+  std::size_t process = 0;
+  const auto add = [&](std::string_view label, const std::vector<TraceEvent>& events) {
+    const std::string title = title_of(timeline.key);
+    add_process(process++, fmt::format("{} ranks: {}", label, title), ranks_of(events), list);
+    add_process(process++, fmt::format("{} links: {}", label, title), links_of(events), list);
+  };
+  if (timeline.simulated) {
+    add("predicted", timeline.simulated->events);
+  }
+  if (timeline.recorded) {
+    add("measured", timeline.recorded->events);
+  }
+  if (list.empty()) {
+    return;
+  }
+  timeline.file = directory / fmt::format("trace_{}.json", timeline.key.algorithm);
+  write_file(timeline.file, ordered_json{{"displayTimeUnit", "ms"}, {"traceEvents", list}}.dump(
+                                1, ' ', false, ordered_json::error_handler_t::replace) +
+                                "\n");
 }
 
 }  // namespace
@@ -228,6 +215,7 @@ std::optional<TraceStudy> trace(const TraceRequest& request, const Invocation& i
   const Scenario& scenario = request.scenario;
   const std::vector<PointKey> keys = points_to_trace(scenario, request);
   Backend backend = scenario.backend;
+  MeasureOptions options;
   if (request.measures) {
     backend =
         measuring_backend({.asked = backend, .max_ranks = keys.front().ranks}, request.launch, observer);
@@ -237,12 +225,12 @@ std::optional<TraceStudy> trace(const TraceRequest& request, const Invocation& i
     if (scenario.machine) {
       require_this_machine(*scenario.machine, backend, request.launch);
     }
+    options = measure_options(scenario, request.launch, invocation, launch_options(request.launch, backend));
     if (const auto external = external_rank(); external && external->rank != 0) {
       if (!scenario.machine) {
-        take_part_in_calibration(scenario, request.launch, launch_options(request.launch, backend));
+        take_part_in_calibration(scenario, request.launch, options.launch);
       }
-      record(keys, record_options(request, invocation, scenario, backend),
-             [](const PointKey&, const Recording&) {});
+      record(keys, options, [](const PointKey&, const Recording&) {});
       return std::nullopt;
     }
   }
@@ -252,7 +240,7 @@ std::optional<TraceStudy> trace(const TraceRequest& request, const Invocation& i
     study.timelines.push_back({.key = key, .simulated = simulate(study.machine, key, backend, observer)});
   }
   if (request.measures) {
-    record_timelines(study.timelines, keys, record_options(request, invocation, scenario, backend), observer);
+    record_timelines(study.timelines, keys, options, observer);
   }
   for (Timeline& timeline : study.timelines) {
     write_timeline(timeline, study.directory);
@@ -261,28 +249,7 @@ std::optional<TraceStudy> trace(const TraceRequest& request, const Invocation& i
 }
 
 std::string_view timeline_name(TraceKind kind) {
-  switch (kind) {
-    case TraceKind::transfer:
-      return "transfer";
-    case TraceKind::reduction:
-      return "reduce";
-    case TraceKind::local:
-      return "local";
-  }
-  throw_bug("a declared value", __FILE__, __LINE__, "a trace kind has no name");
-}
-
-void write_perfetto(const std::vector<TracedRun>& runs, const std::string& title,
-                    const std::filesystem::path& file) {
-  ordered_json list = ordered_json::array();
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    const TracedRun& run = runs[i];
-    add_process(2 * i, fmt::format("{} ranks: {}", run.label, title), ranks_of(run.events), list);
-    add_process(2 * i + 1, fmt::format("{} links: {}", run.label, title), links_of(run.events), list);
-  }
-  write_file(file, ordered_json{{"displayTimeUnit", "ms"}, {"traceEvents", list}}.dump(
-                       1, ' ', false, ordered_json::error_handler_t::replace) +
-                       "\n");
+  return kind == TraceKind::reduction ? "reduce" : name(kind);
 }
 
 }  // namespace ringside::study

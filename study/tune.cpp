@@ -43,7 +43,7 @@ void require_tunable(const Scenario& scenario) {
     throw KeyError(
         fmt::format("machine: rules follow from a machine file; name the machine.yaml that `mpirun -n {} "
                     "ringside compare {}` writes while it probes this machine",
-                    *std::max_element(scenario.ranks.begin(), scenario.ranks.end()), scenario.file.string()));
+                    std::ranges::max(scenario.ranks), scenario.file.string()));
   }
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
+#include <numeric>
 #include <optional>
 
 #include "analysis/check/expected_times.hpp"
@@ -13,57 +15,58 @@
 namespace ringside {
 namespace {
 
-IntraLink through_host(const Machine& machine) {
-  IntraLink intra = machine.intra && machine.intra->kind == IntraKind::pcie
-                        ? *machine.intra
-                        : IntraLink{.kind = IntraKind::pcie};
-  intra.peer_to_peer = false;
-  return intra;
+bool has_slots(const Machine& machine) { return machine.intra && machine.intra->kind == IntraKind::pcie; }
+
+void copy_through_host(Machine& machine) {
+  machine.intra = has_slots(machine) ? machine.intra : IntraLink{.kind = IntraKind::pcie};
+  machine.intra->peer_to_peer = false;
 }
 
-void halve_slots(const Machine& machine, Machine& changed) {
-  if (machine.intra && machine.intra->kind == IntraKind::pcie) {
-    changed.intra->lanes = machine.intra->lanes.value_or(16) / 2;
-    if (machine.intra->bandwidth) {
-      changed.intra->bandwidth = BytesPerSecond{machine.intra->bandwidth->value / 2};
-    }
+/// A GPU has this part of the lanes of its slot.
+void share_slots(IntraLink& intra, int parts) {
+  intra.lanes = intra.lanes.value_or(16) / parts;
+  if (intra.bandwidth) {
+    intra.bandwidth->value /= parts;
   }
 }
 
-void halve_links(const Machine& machine, Machine& changed) {
+void halve_slots(Machine& machine) {
+  if (has_slots(machine)) {
+    share_slots(*machine.intra, 2);
+  }
+}
+
+void halve_links(Machine& machine) {
   const bool cabled = machine.intra && machine.gpu && machine.intra->kind != IntraKind::pcie &&
                       machine.intra->kind != IntraKind::custom;
   const auto known = cabled ? gpu_model(machine).num_links : std::nullopt;
   const int links = cabled ? machine.intra->links_per_gpu.value_or(known.value_or(0)) : 0;
   if (links > 1) {
-    changed.intra->links_per_gpu = links / 2;
-    changed.intra->bandwidth.reset();
+    machine.intra->links_per_gpu = links / 2;
+    machine.intra->bandwidth.reset();
   }
 }
 
-void use_sockets(const Machine& machine, Machine& changed) {
+void use_sockets(Machine& machine) {
   // NCCL's sockets use one interface of the host, as a rule of at most 100 Gb/s.
-  constexpr double kHostInterface = 100e9 / 8;
+  constexpr BytesPerSecond kHostInterface{100e9 / 8};
   if (machine.inter && machine.inter->kind != InterKind::ethernet && machine.inter->rate) {
-    changed.inter = InterLink{.kind = InterKind::ethernet,
-                              .rate = BytesPerSecond{std::min(machine.inter->rate->value, kHostInterface)},
+    machine.inter = InterLink{.kind = InterKind::ethernet,
+                              .rate = std::min(*machine.inter->rate, kHostInterface),
                               .nics = 1,
                               .gpudirect = false};
   }
 }
 
 /// A switch with ACS sends what goes from device to device up its link to the host bridge, and down again.
-void cross_host_bridge(const Machine& machine, Machine& changed) {
-  const bool slots = machine.intra && machine.intra->kind == IntraKind::pcie;
+void cross_host_bridge(Machine& machine) {
+  const bool slots = has_slots(machine);
   const int on_switch = slots ? machine.intra->gpus_per_switch.value_or(1) : 1;
   const int lanes = slots ? machine.intra->lanes.value_or(16) : 16;
   if (on_switch > 1 && lanes >= on_switch && machine.intra->peer_to_peer != false) {
     // The GPUs of a switch share its link.
-    changed.intra->gpus_per_switch.reset();
-    changed.intra->lanes = lanes / on_switch;
-    if (machine.intra->bandwidth) {
-      changed.intra->bandwidth = BytesPerSecond{machine.intra->bandwidth->value / on_switch};
-    }
+    machine.intra->gpus_per_switch.reset();
+    share_slots(*machine.intra, on_switch);
   }
   const auto generation = !machine.gpu                         ? std::nullopt
                           : slots && machine.intra->generation ? machine.intra->generation
@@ -72,11 +75,9 @@ void cross_host_bridge(const Machine& machine, Machine& changed) {
       machine.inter->gpudirect != false) {
     // Each direction of the link carries what the NIC sends and what it receives.
     const double half = pcie_slot(*generation, lanes, true).data_sheet.value / 2;
-    changed.inter->rate = BytesPerSecond{std::min(machine.inter->rate->value, half)};
+    machine.inter->rate->value = std::min(machine.inter->rate->value, half);
   }
 }
-
-using Change = void (*)(const Machine& machine, Machine& changed);
 
 /// A cause. `change` turns the description into that of a machine with the cause, where it can apply.
 struct CauseRow {
@@ -84,7 +85,7 @@ struct CauseRow {
   std::string_view name;
   std::string_view sentence;
   std::string_view command;
-  Change change = nullptr;
+  void (*change)(Machine& machine) = nullptr;
   bool forced = false;  ///< A setting forces an algorithm or a protocol.
 };
 
@@ -98,8 +99,7 @@ constexpr auto kCauses = std::to_array<CauseRow>({
     {Cause::something_else, "something_else", "none of the causes that ringside knows fits well", ""},
     {Cause::peer_to_peer_off, "peer_to_peer_off",
      "GPUs do not reach each other's memory: copies go through host memory",
-     "nvidia-smi topo -p2p r; p2pBandwidthLatencyTest; NCCL_DEBUG=INFO shows `via SHM`",
-     [](const Machine& m, Machine& to) { to.intra = through_host(m); }},
+     "nvidia-smi topo -p2p r; p2pBandwidthLatencyTest; NCCL_DEBUG=INFO shows `via SHM`", copy_through_host},
     {Cause::slots_half, "slots_half", "PCIe slots at half their rate: 8 lanes of 16, or one generation less",
      "nvidia-smi --query-gpu=pcie.link.gen.current,pcie.link.width.current --format=csv, while copies run",
      halve_slots},
@@ -107,31 +107,31 @@ constexpr auto kCauses = std::to_array<CauseRow>({
      halve_links},
     {Cause::nvls_off, "nvls_off", "NVLS (reduction in the NVSwitches) is not used",
      "NCCL_DEBUG=INFO: `NVLS multicast support is available`; systemctl status nvidia-fabricmanager",
-     [](const Machine&, Machine& to) { to.software.nccl_algo = "^NVLS"; }},
+     [](Machine& machine) { machine.software.nccl_algo = "^NVLS"; }},
     {Cause::half_nics, "half_nics", "half of the NICs are used", kNetworkCommand,
-     [](const Machine& m, Machine& to) {
-       if (m.inter && m.inter->nics > 1) {
-         to.inter->nics = m.inter->nics / 2;
+     [](Machine& machine) {
+       if (machine.inter && machine.inter->nics > 1) {
+         machine.inter->nics /= 2;
        }
      }},
     {Cause::one_nic, "one_nic", "one NIC is used for the whole node", kNetworkCommand,
-     [](const Machine& m, Machine& to) {
-       if (m.inter && m.inter->nics > 2) {
-         to.inter->nics = 1;
+     [](Machine& machine) {
+       if (machine.inter && machine.inter->nics > 2) {
+         machine.inter->nics = 1;
        }
      }},
     {Cause::shared_nic, "shared_nic",
      "half of the ranks use one NIC, which carries half of the node's traffic", kNetworkCommand,
-     [](const Machine& m, Machine& to) {
+     [](Machine& machine) {
        // The node passes twice what that NIC does.
-       if (m.inter && m.inter->nics > 4) {
-         to.inter->nics = 2;
+       if (machine.inter && machine.inter->nics > 4) {
+         machine.inter->nics = 2;
        }
      }},
     {Cause::nics_half_rate, "nics_half_rate", "one NIC, or every NIC, at half its rate", kNetworkCommand,
-     [](const Machine& m, Machine& to) {
-       if (m.inter && m.inter->rate) {
-         to.inter->rate = BytesPerSecond{m.inter->rate->value / 2};
+     [](Machine& machine) {
+       if (machine.inter && machine.inter->rate) {
+         machine.inter->rate->value /= 2;
        }
      }},
     {Cause::tcp, "tcp", "TCP sockets instead of RDMA",
@@ -139,33 +139,30 @@ constexpr auto kCauses = std::to_array<CauseRow>({
      use_sockets},
     {Cause::gpudirect_off, "gpudirect_off", "NICs do not reach the GPUs' memory (no GPUDirect RDMA)",
      "NCCL_DEBUG=INFO: no `GDRDMA` behind `via NET`; lsmod | grep -E 'nvidia_peermem|nv_peer_mem'",
-     [](const Machine& m, Machine& to) {
-       if (m.inter && m.inter->kind != InterKind::ethernet) {
-         to.inter->gpudirect = false;
+     [](Machine& machine) {
+       if (machine.inter && machine.inter->kind != InterKind::ethernet) {
+         machine.inter->gpudirect = false;
        }
      }},
     {Cause::acs, "acs",
      "PCIe switches send traffic between GPUs and NICs through the host bridge (ACS or IOMMU)",
      "sudo lspci -vvv | grep ACSCtl: `SrcValid+` is on; cat /proc/cmdline: iommu", cross_host_bridge},
     {Cause::algorithm_ring, "algorithm_ring", "the algorithm Ring is forced", kEnvironmentCommand,
-     [](const Machine&, Machine& to) { to.software.nccl_algo = "Ring"; }, true},
+     [](Machine& machine) { machine.software.nccl_algo = "Ring"; }, true},
     {Cause::algorithm_tree, "algorithm_tree", "the algorithm Tree is forced", kEnvironmentCommand,
-     [](const Machine&, Machine& to) { to.software.nccl_algo = "Tree"; }, true},
+     [](Machine& machine) { machine.software.nccl_algo = "Tree"; }, true},
     {Cause::protocol_ll, "protocol_ll", "the protocol LL is forced", kEnvironmentCommand,
-     [](const Machine&, Machine& to) { to.software.nccl_proto = "LL"; }, true},
+     [](Machine& machine) { machine.software.nccl_proto = "LL"; }, true},
     {Cause::protocol_ll128, "protocol_ll128", "the protocol LL128 is forced", kEnvironmentCommand,
-     [](const Machine&, Machine& to) { to.software.nccl_proto = "LL128"; }, true},
+     [](Machine& machine) { machine.software.nccl_proto = "LL128"; }, true},
     {Cause::protocol_simple, "protocol_simple", "the protocol Simple is forced", kEnvironmentCommand,
-     [](const Machine&, Machine& to) { to.software.nccl_proto = "Simple"; }, true},
+     [](Machine& machine) { machine.software.nccl_proto = "Simple"; }, true},
     {Cause::one_process, "one_process", "one process starts the kernels of all GPUs of a node in turn",
      "mpirun with one process per GPU and -g 1",
-     [](const Machine&, Machine& to) { to.software.processes = Processes::single; }},
+     [](Machine& machine) { machine.software.processes = Processes::single; }},
 });
 
-const CauseRow& cause_row(Cause cause) {
-  return *std::find_if(kCauses.begin(), kCauses.end(),
-                       [&](const CauseRow& row) { return row.cause == cause; });
-}
+const CauseRow& cause_row(Cause cause) { return *std::ranges::find(kCauses, cause, &CauseRow::cause); }
 
 /// log of the times that are expected with a cause; nothing where it cannot apply.
 std::optional<std::vector<double>> log_times(ExpectedTimes& expected, Cause cause,
@@ -202,18 +199,9 @@ std::vector<double> differences(const std::vector<double>& a, const std::vector<
   return result;
 }
 
-double mean_over(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) {
-    sum += value;
-  }
-  return values.empty() ? 0 : sum / static_cast<double>(values.size());
-}
-
 /// Most probable first.
 std::vector<SuspectedCause> by_probability(std::vector<Candidate> candidates) {
-  const auto lighter = [](const Candidate& a, const Candidate& b) { return a.weight < b.weight; };
-  const double most = std::max_element(candidates.begin(), candidates.end(), lighter)->weight;
+  const double most = std::ranges::max_element(candidates, {}, &Candidate::weight)->weight;
   double total = 0;
   for (const Candidate& candidate : candidates) {
     total += std::exp(candidate.weight - most);
@@ -223,9 +211,7 @@ std::vector<SuspectedCause> by_probability(std::vector<Candidate> candidates) {
     candidate.suspected.probability = std::exp(candidate.weight - most) / total;
     result.push_back(std::move(candidate.suspected));
   }
-  std::stable_sort(result.begin(), result.end(), [](const SuspectedCause& a, const SuspectedCause& b) {
-    return a.probability > b.probability;
-  });
+  std::ranges::stable_sort(result, std::greater<>(), &SuspectedCause::probability);
   return result;
 }
 
@@ -237,8 +223,8 @@ std::string_view telling_command(Cause cause) { return cause_row(cause).command;
 
 Machine with_cause(const Machine& machine, Cause cause) {
   Machine changed = machine;
-  if (const Change change = cause_row(cause).change) {
-    change(machine, changed);
+  if (const auto change = cause_row(cause).change) {
+    change(changed);
   }
   return changed;
 }
@@ -289,7 +275,9 @@ std::vector<SuspectedCause> suspected_causes(ExpectedTimes& expected, std::span<
     if (std::none_of(slowdown.begin(), slowdown.end(), [](double by) { return by > kNoticedSlowdown; })) {
       continue;
     }
-    Candidate candidate{.suspected = {.cause = change.cause, .ratio = std::exp(-mean_over(slowdown))},
+    const double mean =
+        std::accumulate(slowdown.begin(), slowdown.end(), 0.0) / static_cast<double>(slowdown.size());
+    Candidate candidate{.suspected = {.cause = change.cause, .ratio = std::exp(-mean)},
                         .weight = expected.likelihood().log_of(differences(measured, *times), points,
                                                                fit.spread(other->kind()))};
     if (change.forced || (change.cause == Cause::peer_to_peer_off && system->link != GpuLink::pcie)) {

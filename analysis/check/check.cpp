@@ -26,6 +26,11 @@ bool is_checked(const Point& point) {
          point.key.algorithm == kNative && point.key.ranks > 1 && point.key.bytes.value > 0;
 }
 
+/// A band of sizes is called slow where a smaller share of machines is as slow. Together the bands may call
+/// one healthy machine in twenty slow; long messages have most of that, because most faults show there.
+/// false_alarms.hpp counts the alarms on sources held out. Small, middle and large.
+constexpr std::array kRareShare = {0.02, 0.03, 0.05};
+
 /// A machine in the slowest fifth may be healthy, and its owner wants to know what else it may be.
 constexpr double kSlowFifth = 0.2;
 
@@ -44,8 +49,6 @@ double deviations_off(const Point& point) {
 
 double share_above(double deviations) { return 0.5 * std::erfc(deviations / std::sqrt(2.0)); }
 
-double median_over(std::vector<double> values) { return summarize(std::move(values)).median; }
-
 std::optional<BandVerdict> band_verdict(const std::vector<Point>& points, SizeBand band) {
   std::vector<const Point*> of_band;
   std::vector<double> distances;
@@ -60,20 +63,15 @@ std::optional<BandVerdict> band_verdict(const std::vector<Point>& points, SizeBa
   if (of_band.empty()) {
     return std::nullopt;
   }
-  const double middle = median_over(distances);
+  const double middle = summarize(distances).median;
   BandVerdict verdict{.band = band,
                       .points = static_cast<int>(distances.size()),
-                      .ratio = median_over(ratios),
+                      .ratio = summarize(ratios).median,
                       .share_as_slow = share_above(middle)};
   // The larger one of two sizes on both sides of the median is what people quote.
-  const Point& shown =
-      **std::min_element(of_band.begin(), of_band.end(), [&](const Point* a, const Point* b) {
-        const auto rank = [&](const Point* point) {
-          return std::pair(std::round(1e6 * std::abs(deviations_off(*point) - middle)),
-                           -point->key.bytes.value);
-        };
-        return rank(a) < rank(b);
-      });
+  const Point& shown = *std::ranges::min(of_band, {}, [&](const Point* point) {
+    return std::pair(std::round(1e6 * std::abs(deviations_off(*point) - middle)), -point->key.bytes.value);
+  });
   verdict.bytes = shown.key.bytes;
   verdict.measured = gigabytes(shown.key, shown.measured->seconds);
   verdict.expected = {.low = gigabytes(shown.key, *shown.predicted->high),
@@ -96,7 +94,7 @@ double slowdown(ExpectedTimes& expected, Cause cause, std::span<const Point> poi
       by.push_back(*one);
     }
   }
-  const double median = by.empty() ? 0 : median_over(std::move(by));
+  const double median = by.empty() ? 0 : summarize(by).median;
   return median > kNoticedSlowdown ? median : 0;
 }
 
@@ -135,19 +133,41 @@ void find_hints(MachineCheck& check, ExpectedTimes& expected, std::span<const Ca
   }
 }
 
-}  // namespace
-
-double rare_share(SizeBand band) {
-  switch (band) {
-    case SizeBand::small:
-      return 0.02;
-    case SizeBand::middle:
-      return 0.03;
-    case SizeBand::large:
-      break;
+/// A ring brings its bus bandwidth out of each node. None on one node or without a ring.
+std::optional<NicShare> nic_share(const NcclSystem& system, double line_rate, std::span<const Point> points) {
+  const Collective collective = points.empty() ? Collective::send_recv : points.front().key.collective;
+  const bool rings = collective == Collective::all_reduce || collective == Collective::reduce_scatter ||
+                     collective == Collective::all_gather;
+  if (system.nodes < 2 || system.nics < 1 || !rings) {
+    return std::nullopt;
   }
-  return 0.05;
+  NicShare share{.collective = collective,
+                 .nodes = system.nodes,
+                 .nics = system.nics,
+                 .line_rate = line_rate,
+                 .nvls = system.has_nvls()};
+  double most = 0;
+  for (const Point& point : points) {
+    most = std::max(most, gigabytes(point.key, point.measured->seconds));
+  }
+  for (const Point& point : points) {
+    const double rate = gigabytes(point.key, point.measured->seconds);
+    // The largest of sizes that are alike.
+    if (rate > 0.995 * most && point.key.bytes.value >= share.bytes.value) {
+      share.busbw = rate;
+      share.bytes = point.key.bytes;
+    }
+  }
+  share.as_ring = share.busbw / share.nics;
+  if (share.collective == Collective::all_reduce) {
+    // A tree brings 2(N-1)/N of the message out of each of N nodes, a ring of n ranks 2(n-1)/n.
+    const auto around = [](double n) { return (n - 1) / n; };
+    share.tree_factor = around(system.ranks) / around(system.nodes);
+  }
+  return share;
 }
+
+}  // namespace
 
 std::string_view name(Standing standing) {
   constexpr std::array<std::string_view, 6> kNames = {"healthy",   "slower",     "faster",
@@ -169,8 +189,7 @@ void MachineCheck::withdraw(Standing instead) {
 std::vector<SuspectedCause> likely_causes(const MachineCheck& check) {
   constexpr std::size_t kMost = 3;
   constexpr double kLeast = 0.02;
-  const auto none = std::find_if(check.causes.begin(), check.causes.end(),
-                                 [](const SuspectedCause& one) { return one.cause == Cause::none; });
+  const auto none = std::ranges::find(check.causes, Cause::none, &SuspectedCause::cause);
   const double described = none == check.causes.end() ? 0 : none->probability;
   std::vector<SuspectedCause> causes;
   for (const SuspectedCause& one : check.causes) {
@@ -202,15 +221,13 @@ MachineCheck check_machine(ExpectedTimes& expected, std::span<const Point> point
     }
   }
   for (const SizeBand band : {SizeBand::small, SizeBand::middle, SizeBand::large}) {
-    if (const auto verdict = band_verdict(check.points, band)) {
+    if (auto verdict = band_verdict(check.points, band)) {
+      const double rare = kRareShare.at(static_cast<std::size_t>(band));
+      verdict->standing = verdict->share_as_slow < rare       ? Standing::slower
+                          : 1 - verdict->share_as_slow < rare ? Standing::faster
+                                                              : Standing::healthy;
       check.bands.push_back(*verdict);
     }
-  }
-  for (BandVerdict& band : check.bands) {
-    const double rare = rare_share(band.band);
-    band.standing = band.share_as_slow < rare       ? Standing::slower
-                    : 1 - band.share_as_slow < rare ? Standing::faster
-                                                    : Standing::healthy;
   }
   if (check.alarmed()) {
     check.causes = suspected_causes(expected, check.points, evidence);
@@ -289,39 +306,6 @@ GateOutcome apply_gate(const Gate& gate, const MachineCheck& check) {
 double gigabytes(const PointKey& key, Seconds time) {
   const auto rate = bus_bandwidth(key.collective, key.ranks, key.bytes, time);
   return rate ? rate->value * 1e-9 : 0;
-}
-
-std::optional<NicShare> nic_share(const NcclSystem& system, double line_rate, std::span<const Point> points) {
-  const Collective collective = points.empty() ? Collective::send_recv : points.front().key.collective;
-  const bool rings = collective == Collective::all_reduce || collective == Collective::reduce_scatter ||
-                     collective == Collective::all_gather;
-  if (system.nodes < 2 || system.nics < 1 || !rings) {
-    return std::nullopt;
-  }
-  NicShare share{.collective = collective,
-                 .nodes = system.nodes,
-                 .nics = system.nics,
-                 .line_rate = line_rate,
-                 .nvls = system.has_nvls()};
-  double most = 0;
-  for (const Point& point : points) {
-    most = std::max(most, gigabytes(point.key, point.measured->seconds));
-  }
-  for (const Point& point : points) {
-    const double rate = gigabytes(point.key, point.measured->seconds);
-    // The largest of sizes that are alike.
-    if (rate > 0.995 * most && point.key.bytes.value >= share.bytes.value) {
-      share.busbw = rate;
-      share.bytes = point.key.bytes;
-    }
-  }
-  share.as_ring = share.busbw / share.nics;
-  if (share.collective == Collective::all_reduce) {
-    // A tree brings 2(N-1)/N of the message out of each of N nodes, a ring of n ranks 2(n-1)/n.
-    const auto around = [](double n) { return (n - 1) / n; };
-    share.tree_factor = around(system.ranks) / around(system.nodes);
-  }
-  return share;
 }
 
 std::string rate_text(double gigabytes) {

@@ -16,11 +16,6 @@
 /// interval that machines of the same kind, held out of the fit, were seen to lie in.
 namespace ringside {
 
-/// A band of sizes is called slow where a smaller share of machines is as slow. Together the bands may call
-/// one healthy machine in twenty slow; long messages have most of that, because most faults show there.
-/// false_alarms.hpp counts the alarms on sources held out.
-double rare_share(SizeBand band);
-
 /// `held_back`: as fast as many such machines, but the log names a cause that slows it. `incomplete`,
 /// `failed`: the times are those of a healthy machine, but the run did not end, or its results do not count.
 enum class Standing { healthy, slower, faster, held_back, incomplete, failed };
@@ -76,7 +71,7 @@ std::vector<SuspectedCause> likely_causes(const MachineCheck& check);
 
 /// Compares points of one machine. A size's distance from its prediction is read off two half Gaussians whose
 /// 5 % and 95 % are the interval's ends; a band has the median. A band is slower where a smaller share of
-/// machines than rare_share() would be as slow. Points of other algorithms than `native`, without a time, or
+/// machines than is rare would be as slow. Points of other algorithms than `native`, without a time, or
 /// that no model has, are left
 /// out; `points` is empty when none is left. Throws as nccl_system() does.
 MachineCheck check_machine(const Machine& machine, std::span<const Point> points,
@@ -102,9 +97,6 @@ struct GateOutcome {
 };
 /// Throws Error{bad_input} when the size was not measured.
 GateOutcome apply_gate(const Gate& gate, const MachineCheck& check);
-
-/// A ring brings its bus bandwidth out of each node. None on one node or without a ring.
-std::optional<NicShare> nic_share(const NcclSystem& system, double line_rate, std::span<const Point> points);
 
 /// Bus bandwidth, GB/s; 0 where it is not defined.
 double gigabytes(const PointKey& key, Seconds time);

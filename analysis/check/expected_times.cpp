@@ -15,6 +15,12 @@ namespace {
 
 double square(double x) { return x * x; }
 
+std::optional<NcclSystem> system_of(const Machine& machine, int ranks) {
+  const auto read = nccl_system(machine, ranks);
+  const auto* found = std::get_if<NcclSystem>(&read);
+  return found != nullptr ? std::optional(*found) : std::nullopt;
+}
+
 }  // namespace
 
 const std::optional<Prediction>& ExpectedTimes::predict(const PointKey& key) {
@@ -32,9 +38,7 @@ std::optional<Prediction> ExpectedTimes::worked_out(const PointKey& key) {
   }
   if (!systems_.contains({Cause::none, key.ranks})) {
     // A description that contradicts itself is told here; with a cause in it, it only rules the cause out.
-    const auto read = nccl_system(machine_, key.ranks);
-    const auto* described = std::get_if<NcclSystem>(&read);
-    systems_[{Cause::none, key.ranks}] = described != nullptr ? std::optional(*described) : std::nullopt;
+    systems_[{Cause::none, key.ranks}] = system_of(machine_, key.ranks);
   }
   const std::optional<NcclSystem>& described = system(Cause::none, key.ranks);
   if (!described) {
@@ -56,9 +60,7 @@ const std::optional<NcclSystem>& ExpectedTimes::system(Cause cause, int ranks) {
     const Machine changed = with_cause(machine_, cause);
     try {
       if (cause == Cause::none || changed != machine_) {
-        const auto read = nccl_system(changed, ranks);
-        const auto* found = std::get_if<NcclSystem>(&read);
-        entry->second = found != nullptr ? std::optional(*found) : std::nullopt;
+        entry->second = system_of(changed, ranks);
       }
     } catch (const Error&) {
       // The changed machine contradicts itself: the cause cannot apply.
@@ -120,37 +122,34 @@ class CurveLikelihood::Memory {
   /// What a covariance depends on: the spread and the sizes.
   using Question = std::tuple<double, double, double, double, std::vector<std::int64_t>>;
 
-  static Factors worked_out(const std::vector<std::int64_t>& sizes, const NcclSpread& spread);
+  static Factors worked_out(const std::vector<std::int64_t>& sizes, const NcclSpread& spread) {
+    /// As in NcclPosterior, but for what no model has: rows that one machine repeats differently.
+    constexpr double kNoise = 0.06;
+    const auto count = static_cast<Eigen::Index>(sizes.size());
+    Eigen::VectorXd doublings(count);
+    Eigen::VectorXd shares(count);
+    for (Eigen::Index i = 0; i < count; ++i) {
+      doublings(i) = std::log2(static_cast<double>(sizes[static_cast<std::size_t>(i)]));
+      shares(i) = byte_share(doublings(i));
+    }
+    Eigen::MatrixXd covariance(count, count);
+    for (Eigen::Index i = 0; i < count; ++i) {
+      for (Eigen::Index j = 0; j <= i; ++j) {
+        const double apart = (doublings(i) - doublings(j)) / spread.doublings;
+        covariance(i, j) = covariance(j, i) = square(spread.latency) * (1 - shares(i)) * (1 - shares(j)) +
+                                              square(spread.bytes) * shares(i) * shares(j) +
+                                              square(spread.shape) * std::exp(-0.5 * square(apart));
+      }
+      covariance(i, i) += square(kNoise);
+    }
+    Factors result{.cholesky = covariance.ldlt()};
+    result.log_determinant = 0.5 * result.cholesky.vectorD().array().log().sum();
+    return result;
+  }
 
   std::map<Question, Factors> known_;
   std::size_t numbers_ = 0;  ///< In the matrices of `known_`.
 };
-
-CurveLikelihood::Memory::Factors CurveLikelihood::Memory::worked_out(const std::vector<std::int64_t>& sizes,
-                                                                     const NcclSpread& spread) {
-  /// As in NcclPosterior, but for what no model has: rows that one machine repeats differently.
-  constexpr double kNoise = 0.06;
-  const auto count = static_cast<Eigen::Index>(sizes.size());
-  Eigen::VectorXd doublings(count);
-  Eigen::VectorXd shares(count);
-  for (Eigen::Index i = 0; i < count; ++i) {
-    doublings(i) = std::log2(static_cast<double>(sizes[static_cast<std::size_t>(i)]));
-    shares(i) = byte_share(doublings(i));
-  }
-  Eigen::MatrixXd covariance(count, count);
-  for (Eigen::Index i = 0; i < count; ++i) {
-    for (Eigen::Index j = 0; j <= i; ++j) {
-      const double apart = (doublings(i) - doublings(j)) / spread.doublings;
-      covariance(i, j) = covariance(j, i) = square(spread.latency) * (1 - shares(i)) * (1 - shares(j)) +
-                                            square(spread.bytes) * shares(i) * shares(j) +
-                                            square(spread.shape) * std::exp(-0.5 * square(apart));
-    }
-    covariance(i, i) += square(kNoise);
-  }
-  Factors result{.cholesky = covariance.ldlt()};
-  result.log_determinant = 0.5 * result.cholesky.vectorD().array().log().sum();
-  return result;
-}
 
 CurveLikelihood::CurveLikelihood() : memory_(std::make_unique<Memory>()) {}
 CurveLikelihood::~CurveLikelihood() = default;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -13,8 +14,6 @@ namespace {
 
 constexpr double kByChance = 0.05;
 constexpr std::size_t kFewestPairs = 3;
-
-double median_of(std::vector<double> values) { return summarize(std::move(values)).median; }
 
 /// What healthy pairs are like.
 struct Healthy {
@@ -46,11 +45,11 @@ std::optional<Healthy> healthy_without(std::span<const PairRun> runs, const std:
   if (logs.size() < kFewestPairs) {
     return std::nullopt;
   }
-  Healthy result{.median = median_of(logs)};
+  Healthy result{.median = summarize(logs).median};
   for (double& value : logs) {
     value = std::abs(value - result.median);
   }
-  result.deviation = std::max(median_of(std::move(logs)) / kMedianDistance, kRepeats);
+  result.deviation = std::max(summarize(logs).median / kMedianDistance, kRepeats);
   return result;
 }
 
@@ -78,10 +77,9 @@ PairOutliers pair_outliers(std::span<const PairRun> runs) {
       logs.push_back(std::log(run->ratio));
     }
     nodes.push_back(
-        {.name = name, .pairs = static_cast<int>(pairs.size()), .slowdown = median_of(std::move(logs))});
+        {.name = name, .pairs = static_cast<int>(pairs.size()), .slowdown = summarize(logs).median});
   }
-  std::stable_sort(nodes.begin(), nodes.end(),
-                   [](const auto& a, const auto& b) { return a.slowdown > b.slowdown; });
+  std::ranges::stable_sort(nodes, std::greater<>(), &PairOutliers::Node::slowdown);
   // The most nodes that are all slow beside the rest: among it, several slow ones hide each other.
   std::size_t slow = 0;
   std::set<std::string> taken_out;
@@ -112,8 +110,7 @@ PairOutliers pair_outliers(std::span<const PairRun> runs) {
       result.pairs.push_back({.run = run, .slowdown = healthy->slowdown(std::log(run.ratio))});
     }
   }
-  std::stable_sort(result.pairs.begin(), result.pairs.end(),
-                   [](const auto& a, const auto& b) { return a.slowdown > b.slowdown; });
+  std::ranges::stable_sort(result.pairs, std::greater<>(), &PairOutliers::Pair::slowdown);
   return result;
 }
 

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <string>
 
 #include "analysis/comparison/comparison.hpp"
@@ -39,12 +40,8 @@ struct Tally {
       return whole > 0 ? std::optional(static_cast<double>(part) / whole) : std::nullopt;
     };
     const auto count = static_cast<double>(abs_errors.size());
-    double sum = 0;
-    for (const double error : abs_errors) {
-      sum += error;
-    }
     return {.points = static_cast<int>(abs_errors.size()),
-            .mape = sum / count,
+            .mape = std::accumulate(abs_errors.begin(), abs_errors.end(), 0.0) / count,
             .median_abs_error = summarize(abs_errors).median,
             .bias = std::expm1(sum_log_ratio / count),
             .coverage = fraction(covered, with_interval),

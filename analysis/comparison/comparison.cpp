@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "analysis/comparison/accuracy.hpp"
 #include "schedule/registry.hpp"
@@ -97,6 +98,16 @@ std::vector<Cell> cells(std::span<const Point> points) {
   return result;
 }
 
+std::map<int, std::vector<Cell>> cells_by_ranks(std::span<const Point> points) {
+  std::map<int, std::vector<Cell>> by_ranks;
+  for (Cell& cell : cells(points)) {
+    if (cell.question.ranks > 1) {
+      by_ranks[cell.question.ranks].push_back(std::move(cell));
+    }
+  }
+  return by_ranks;
+}
+
 std::optional<Interval<double>> timing(const Cell& cell, std::string_view algorithm, Side side) {
   for (const Point* point : cell.points) {
     if (point->key.algorithm == algorithm) {
@@ -114,9 +125,7 @@ std::vector<Contender> ranking(const Cell& cell, Side side) {
       contenders.push_back({.algorithm = point->key.algorithm, .timing = *time});
     }
   }
-  std::stable_sort(contenders.begin(), contenders.end(), [](const Contender& a, const Contender& b) {
-    return a.timing.typical < b.timing.typical;
-  });
+  std::ranges::stable_sort(contenders, {}, [](const Contender& one) { return one.timing.typical; });
   return contenders;
 }
 

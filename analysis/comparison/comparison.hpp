@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -54,6 +56,28 @@ struct Cell {
 
 /// Sorted by collective, ranks, size, dtype and op. `points` has one point per key and must outlive it.
 std::vector<Cell> cells(std::span<const Point> points);
+
+/// Those with more than one rank, by number of ranks.
+std::map<int, std::vector<Cell>> cells_by_ranks(std::span<const Point> points);
+
+/// A cell and the half of its points that answers a question.
+struct Deciding {
+  const Cell* cell = nullptr;
+  Side side = Side::measured;
+};
+
+/// The last cell of which `decides(cell, side)` holds; measured times come first.
+template <typename Decides>
+std::optional<Deciding> deciding_cell(std::span<const Cell> cells, const Decides& decides) {
+  for (const Side side : {Side::measured, Side::predicted}) {
+    const auto last =
+        std::find_if(cells.rbegin(), cells.rend(), [&](const Cell& cell) { return decides(cell, side); });
+    if (last != cells.rend()) {
+      return Deciding{.cell = &*last, .side = side};
+    }
+  }
+  return std::nullopt;
+}
 
 /// None when the cell does not have this algorithm with a time.
 std::optional<Interval<double>> timing(const Cell& cell, std::string_view algorithm, Side side);

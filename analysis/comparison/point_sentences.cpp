@@ -133,33 +133,30 @@ std::string limit_sentence(const Limit& limit) {
 }
 
 std::string limit_sentences(std::span<const Limit> limits) {
-  std::string text;
-  for (const Limit& limit : limits) {
-    text += (text.empty() ? "" : "; ") + limit_sentence(limit);
-  }
-  return text;
+  std::vector<std::string> sentences;
+  std::transform(limits.begin(), limits.end(), std::back_inserter(sentences), limit_sentence);
+  return fmt::format("{}", fmt::join(sentences, "; "));
 }
 
 std::vector<std::string> class_sentences(std::span<const Point> points) {
-  std::map<std::string, const Point*> largest;
-  std::vector<std::string> order;
+  std::vector<const Point*> largest;  // One per algorithm, in the order of their first points.
   for (const Point& point : points) {
     if (!point.predicted || (!point.predicted->rank_classes && !point.predicted->no_classes)) {
       continue;
     }
-    const Point*& known = largest[point.key.algorithm];
-    if (known == nullptr) {
-      order.push_back(point.key.algorithm);
-    }
-    if (known == nullptr || std::tuple(point.key.ranks, point.key.bytes.value) >
-                                std::tuple(known->key.ranks, known->key.bytes.value)) {
-      known = &point;
+    const auto known = std::find_if(largest.begin(), largest.end(), [&](const Point* other) {
+      return other->key.algorithm == point.key.algorithm;
+    });
+    if (known == largest.end()) {
+      largest.push_back(&point);
+    } else if (std::tie(point.key.ranks, point.key.bytes) >
+               std::tie((*known)->key.ranks, (*known)->key.bytes)) {
+      *known = &point;
     }
   }
   std::vector<std::string> sentences;
-  for (const std::string& algorithm : order) {
-    sentences.push_back(class_sentence(*largest[algorithm]));
-  }
+  std::transform(largest.begin(), largest.end(), std::back_inserter(sentences),
+                 [](const Point* point) { return class_sentence(*point); });
   return sentences;
 }
 

@@ -3,21 +3,22 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <set>
 #include <variant>
 
 #include "sim/predict.hpp"
+#include "sim/topology/node.hpp"
 
 namespace ringside {
 namespace {
 
 /// How many ranks the described machine holds; one that leaves it open holds as many as asked.
 int most_ranks(const Machine& machine) {
-  constexpr int kCubeMeshGpus = 8;
   int per_node = std::numeric_limits<int>::max();
   if (machine.gpus_per_node) {
     per_node = *machine.gpus_per_node;
   } else if (machine.intra && machine.intra->wiring == "hybrid_cube_mesh") {
-    per_node = kCubeMeshGpus;
+    per_node = kCubeGpus;
   }
   per_node = std::min(per_node, machine.ranks_per_node.value_or(per_node));
   const std::int64_t all = std::int64_t{per_node} * std::max(machine.nodes, 1);
@@ -27,11 +28,9 @@ int most_ranks(const Machine& machine) {
 }
 
 std::vector<int> grid_ranks(const Scenario& scenario, const Machine& machine) {
-  std::vector<int> ranks = scenario.ranks;
-  std::sort(ranks.begin(), ranks.end());
-  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  std::set<int> ranks(scenario.ranks.begin(), scenario.ranks.end());
   std::erase_if(ranks, [held = most_ranks(machine)](int n) { return n == 1 || n > held; });
-  return ranks;
+  return {ranks.begin(), ranks.end()};
 }
 
 std::vector<Bytes> grid_sizes(const Scenario& scenario) {
@@ -39,16 +38,14 @@ std::vector<Bytes> grid_sizes(const Scenario& scenario) {
       std::minmax_element(scenario.message_sizes.begin(), scenario.message_sizes.end());
   const std::int64_t first = std::max<std::int64_t>(1024, smallest->value / 4);
   const std::int64_t last = std::min<std::int64_t>(largest->value * 4, 4LL << 30);
-  std::vector<Bytes> sizes = scenario.message_sizes;
+  std::set<Bytes> sizes(scenario.message_sizes.begin(), scenario.message_sizes.end());
   const auto element = static_cast<std::int64_t>(size_of(scenario.dtype));
   for (std::int64_t size = 1024; size <= last; size *= 2) {
     if (size >= first && size % element == 0) {
-      sizes.push_back({size});
+      sizes.insert({size});
     }
   }
-  std::sort(sizes.begin(), sizes.end());
-  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
-  return sizes;
+  return {sizes.begin(), sizes.end()};
 }
 
 }  // namespace

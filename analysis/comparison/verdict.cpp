@@ -2,18 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
-#include "analysis/comparison/comparison.hpp"
 #include "schedule/registry.hpp"
 
 namespace ringside {
 namespace {
 
 std::optional<double> speedup(const Cell& cell, const AlgorithmPair& pair, Side side) {
-  const std::optional<Interval<double>> baseline = timing(cell, pair.baseline, side);
-  const std::optional<Interval<double>> candidate = timing(cell, pair.candidate, side);
-  return baseline && candidate ? std::optional(baseline->typical / candidate->typical) : std::nullopt;
+  const std::optional<Interval<double>> factor = times_as_long(cell, pair.baseline, pair.candidate, side);
+  return factor ? std::optional(factor->typical) : std::nullopt;
 }
 
 std::optional<std::string> fastest_but(const Cell& cell, const std::string& baseline, Side side) {
@@ -25,17 +22,11 @@ std::optional<std::string> fastest_but(const Cell& cell, const std::string& base
   return std::nullopt;
 }
 
-/// The fastest algorithm but `baseline` in the last cell that knows a time of one; measured times come first.
+/// The fastest algorithm but `baseline` in the last cell that knows a time of one.
 std::optional<std::string> best_other(std::span<const Cell> all_cells, const std::string& baseline) {
-  for (const Side side : {Side::measured, Side::predicted}) {
-    const auto last = std::find_if(all_cells.rbegin(), all_cells.rend(), [&](const Cell& cell) {
-      return fastest_but(cell, baseline, side).has_value();
-    });
-    if (last != all_cells.rend()) {
-      return fastest_but(*last, baseline, side);
-    }
-  }
-  return std::nullopt;
+  const auto last = deciding_cell(
+      all_cells, [&](const Cell& cell, Side side) { return fastest_but(cell, baseline, side).has_value(); });
+  return last ? fastest_but(*last->cell, baseline, last->side) : std::nullopt;
 }
 
 /// Where one size lies on the two curves.
@@ -156,31 +147,31 @@ std::vector<Verdict> verdicts(std::span<const Point> points, const AlgorithmPair
   return records;
 }
 
-std::vector<Crossover> crossovers(std::span<const Point> points, const AlgorithmPair& pair) {
-  std::map<int, std::vector<Cell>> by_ranks;
-  for (Cell& cell : cells(points)) {
-    if (cell.question.ranks > 1) {
-      by_ranks[cell.question.ranks].push_back(std::move(cell));
-    }
+std::optional<Crossover> crossover_of(std::span<const Cell> sizes, const AlgorithmPair& pair) {
+  const std::vector<LogPoint> predicted_curve = curve_of(sizes, pair, Side::predicted);
+  const std::vector<LogPoint> measured_curve = curve_of(sizes, pair, Side::measured);
+  if (predicted_curve.empty() && measured_curve.empty()) {
+    return std::nullopt;
   }
+  const Crossings predicted = crossings(predicted_curve, pair);
+  const Crossings measured = crossings(measured_curve, pair);
+  return Crossover{.ranks = sizes.front().question.ranks,
+                   .baseline = pair.baseline,
+                   .candidate = pair.candidate,
+                   .predicted_bytes = predicted.last,
+                   .measured_bytes = measured.last,
+                   .predicted_crossings = predicted.count,
+                   .measured_crossings = measured.count,
+                   .predicted_winner = clear_winner(sizes, pair, predicted, Side::predicted),
+                   .measured_winner = clear_winner(sizes, pair, measured, Side::measured)};
+}
+
+std::vector<Crossover> crossovers(std::span<const Point> points, const AlgorithmPair& pair) {
   std::vector<Crossover> records;
-  for (const auto& [ranks, sizes] : by_ranks) {
-    const std::vector<LogPoint> predicted_curve = curve_of(sizes, pair, Side::predicted);
-    const std::vector<LogPoint> measured_curve = curve_of(sizes, pair, Side::measured);
-    if (predicted_curve.empty() && measured_curve.empty()) {
-      continue;
+  for (const auto& [ranks, sizes] : cells_by_ranks(points)) {
+    if (std::optional<Crossover> record = crossover_of(sizes, pair)) {
+      records.push_back(*std::move(record));
     }
-    const Crossings predicted = crossings(predicted_curve, pair);
-    const Crossings measured = crossings(measured_curve, pair);
-    records.push_back({.ranks = ranks,
-                       .baseline = pair.baseline,
-                       .candidate = pair.candidate,
-                       .predicted_bytes = predicted.last,
-                       .measured_bytes = measured.last,
-                       .predicted_crossings = predicted.count,
-                       .measured_crossings = measured.count,
-                       .predicted_winner = clear_winner(sizes, pair, predicted, Side::predicted),
-                       .measured_winner = clear_winner(sizes, pair, measured, Side::measured)});
   }
   return records;
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/comparison/comparison.hpp"
 #include "results/codec/record.hpp"
 
 namespace ringside {
@@ -40,5 +41,8 @@ std::vector<std::string> verdict_sentences(std::span<const Point> points);
 /// which both take exactly as long is a crossing only if the other one wins on its other side. Only sizes at
 /// which both have a time (measured: outcome ok) count, each side for itself.
 std::vector<Crossover> crossovers(std::span<const Point> points, const AlgorithmPair& pair);
+
+/// The one of these cells, which are of one number of ranks, by ascending size.
+std::optional<Crossover> crossover_of(std::span<const Cell> sizes, const AlgorithmPair& pair);
 
 }  // namespace ringside

@@ -97,24 +97,6 @@ std::optional<Comparison> compare(const Cell& cell, const std::string& a, const 
 /// The cells of one number of ranks, by ascending size.
 using Sizes = std::vector<Cell>;
 
-/// The largest size at which the pair can be compared; measured times come first.
-struct Deciding {
-  const Cell* cell = nullptr;
-  Side side = Side::measured;
-};
-
-template <typename Decides>
-std::optional<Deciding> deciding_cell(const Sizes& sizes, Decides&& decides) {
-  for (const Side side : {Side::measured, Side::predicted}) {
-    const auto last =
-        std::find_if(sizes.rbegin(), sizes.rend(), [&](const Cell& cell) { return decides(cell, side); });
-    if (last != sizes.rend()) {
-      return Deciding{.cell = &*last, .side = side};
-    }
-  }
-  return std::nullopt;
-}
-
 /// `predicted 3.1×`; empty without a prediction.
 std::string prediction_beside(const Comparison& measured, const std::optional<Comparison>& predicted) {
   if (!predicted) {
@@ -131,41 +113,35 @@ std::string prediction_beside(const Comparison& measured, const std::optional<Co
 
 /// `; below 38 KiB naive wins`: what happens at the sizes under the deciding one.
 std::string below(const Sizes& sizes, const AlgorithmPair& pair, const Comparison& decided, Side side) {
-  std::vector<Point> points;
   std::vector<std::pair<Bytes, Comparison>> comparisons;
   for (const Cell& cell : sizes) {
-    for (const Point* point : cell.points) {
-      points.push_back(*point);
-    }
     if (const auto at = compare(cell, pair.baseline, pair.candidate, side)) {
       comparisons.emplace_back(cell.question.bytes, *at);
     }
   }
-  const Crossover crossover = crossovers(points, pair).front();
+  const Crossover crossover = *crossover_of(sizes, pair);
   const auto count = side == Side::measured ? crossover.measured_crossings : crossover.predicted_crossings;
   const auto last = side == Side::measured ? crossover.measured_bytes : crossover.predicted_bytes;
-  const auto all_clear = [&](std::string_view winner) {
-    return std::all_of(comparisons.begin(), comparisons.end(),
-                       [&](const auto& at) { return at.second.clear || at.second.winner != winner; });
-  };
-  const auto any_clear = [&](std::string_view winner) {
-    return std::any_of(comparisons.begin(), comparisons.end(),
-                       [&](const auto& at) { return at.second.clear && at.second.winner == winner; });
+  /// How many of the sizes at which this one is faster say so clearly, or do not.
+  const auto count_of_clear = [&](std::string_view winner, bool clear) {
+    return std::count_if(comparisons.begin(), comparisons.end(), [&](const auto& at) {
+      return at.second.winner == winner && at.second.clear == clear;
+    });
   };
   if (!count) {
     return "";
   }
   if (*count == 0) {
     const std::string from = format(comparisons.front().first);
-    return all_clear(decided.winner) ? "; it wins at every size from " + from
-                                     : "; from " + from + " on it is never slower";
+    return count_of_clear(decided.winner, false) == 0 ? "; it wins at every size from " + from
+                                                      : "; from " + from + " on it is never slower";
   }
   if (*count > 1) {
     return fmt::format("; it is faster from {} on", format(*last));
   }
-  return fmt::format(
-      "; below {} {}", format(*last),
-      any_clear(decided.loser) ? decided.loser + " wins" : "there is no difference worth having");
+  return fmt::format("; below {} {}", format(*last),
+                     count_of_clear(decided.loser, true) > 0 ? decided.loser + " wins"
+                                                             : "there is no difference worth having");
 }
 
 std::string_view is(Side side) { return side == Side::predicted ? "is predicted to be" : "is"; }
@@ -412,12 +388,7 @@ std::vector<std::string> verdict_sentences(std::span<const Point> points) {
   };
 
   const std::vector<Cell> all_cells = cells(points);
-  std::map<int, Sizes> by_ranks;
-  for (const Cell& cell : all_cells) {
-    if (cell.question.ranks > 1) {
-      by_ranks[cell.question.ranks].push_back(cell);
-    }
-  }
+  const std::map<int, Sizes> by_ranks = cells_by_ranks(points);
   if (by_ranks.empty() && !points.empty()) {
     sentences.emplace_back("one rank exchanges nothing: there is nothing to compare");
   }

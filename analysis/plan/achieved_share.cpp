@@ -5,6 +5,7 @@
 #include <set>
 
 #include "analysis/plan/compute_time.hpp"
+#include "analysis/plan/gpu_memory.hpp"
 #include "common/error.hpp"
 
 namespace ringside {
@@ -98,8 +99,7 @@ bool is_published(ModelFamily family, const GpuSheet& gpu) {
 
 Seconds time_of_sample(double work, double activations, Precision precision, const GpuSheet& gpu,
                        const FamilySpeed& speed) {
-  const bool whole = precision == Precision::float32 || precision == Precision::tf32;
-  const double kept = (whole ? 4 : 2) * activations;
+  const double kept = bytes_per_number(precision) * activations;
   return {work / (speed.arithmetic * flop_rate(gpu, precision)) +
           speed.traversals * kept / gpu.memory_bandwidth.value};
 }

@@ -26,22 +26,18 @@ AllReduceTimes::AllReduceTimes(const Machine& machine, int ranks, const std::str
     : machine_(&machine), ranks_(ranks), algorithm_(algorithm), dtype_(dtype) {}
 
 const Interval<Seconds>& AllReduceTimes::range(Bytes bytes) {
-  auto found = ranges_.find(bytes);
-  if (found == ranges_.end()) {
-    found = ranges_.emplace(bytes, predict_range(bytes, true)).first;
-  }
-  return found->second;
+  const auto found = ranges_.find(bytes);
+  return found != ranges_.end() ? found->second
+                                : ranges_.emplace(bytes, predict_range(bytes, true)).first->second;
 }
 
 Seconds AllReduceTimes::typical(Bytes bytes) {
   if (const auto known = ranges_.find(bytes); known != ranges_.end()) {
     return known->second.typical;
   }
-  auto found = typical_.find(bytes);
-  if (found == typical_.end()) {
-    found = typical_.emplace(bytes, predict_range(bytes, false).typical).first;
-  }
-  return found->second;
+  const auto found = typical_.find(bytes);
+  return found != typical_.end() ? found->second
+                                 : typical_.emplace(bytes, predict_range(bytes, false).typical).first->second;
 }
 
 Interval<Seconds> AllReduceTimes::predict_range(Bytes bytes, bool interval) {
@@ -133,8 +129,7 @@ const Interval<Seconds>& GroupTimes::time(Collective collective, int ranks, int 
 
 Interval<Seconds> GroupTimes::send(int stride, Bytes bytes) {
   // Half of what two ranks take to all_gather: each sends the other its half.
-  const Interval<Seconds>& both = time(Collective::all_gather, 2, stride, {2 * bytes.value});
-  return both;
+  return time(Collective::all_gather, 2, stride, {2 * bytes.value});
 }
 
 }  // namespace ringside

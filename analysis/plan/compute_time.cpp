@@ -15,8 +15,9 @@ namespace {
 
 constexpr double kTera = 1e12;
 
-/// The number of measured samples per second on this very model.
-std::optional<double> measured_speed(const Workload& workload, const std::optional<GpuSheet>& gpu) {
+}  // namespace
+
+std::optional<double> stated_speed(const Workload& workload, const std::optional<GpuSheet>& gpu) {
   for (const MeasuredSpeed& speed : workload.compute.measured) {
     const auto sheet = find_gpu_sheet(speed.gpu);
     if (speed.gpu == kAnyGpu || (sheet && gpu && sheet->model == gpu->model)) {
@@ -26,7 +27,12 @@ std::optional<double> measured_speed(const Workload& workload, const std::option
   return std::nullopt;
 }
 
-}  // namespace
+const Interval<double>* stated_efficiency(const Workload& workload, const GpuSheet& gpu) {
+  const auto& ranges = workload.compute.efficiency;
+  auto stated = ranges.find(gpu_class(gpu));
+  stated = stated == ranges.end() ? ranges.find("default") : stated;
+  return stated == ranges.end() ? nullptr : &stated->second;
+}
 
 std::string gpu_class(const GpuSheet& gpu) {
   // RTX 2080 Ti, RTX 3090, RTX 4090, RTX 5090, but not RTX 6000 Ada, RTX A6000 or RTX PRO 6000.
@@ -157,21 +163,18 @@ ComputeTime as_published(const Workload& workload, ModelFamily family, const Gpu
 }
 
 std::variant<ComputeTime, UnknownSpeed> computed_from_sheet(const Workload& workload, const GpuSheet& gpu) {
-  const std::string known_class = gpu_class(gpu);
   const ComputeSpeed& compute = workload.compute;
-  auto range = compute.efficiency.find(known_class);
-  range = range == compute.efficiency.end() ? compute.efficiency.find("default") : range;
-  const bool stated = range != compute.efficiency.end();
-  if (!stated && !compute.family && !workload.transformer) {
+  const Interval<double>* const stated = stated_efficiency(workload, gpu);
+  if (stated == nullptr && !compute.family && !workload.transformer) {
     return UnknownSpeed{fmt::format("the workload states no speed of a {}, nor an efficiency of class {}",
-                                    gpu.model, known_class)};
+                                    gpu.model, gpu_class(gpu))};
   }
   if (!(flop_rate(gpu, compute.precision) > 0)) {
     return UnknownSpeed{
         fmt::format("the catalogue has no {} rate of a {}", name(compute.precision), gpu.model)};
   }
-  if (stated) {
-    return at_share(workload, gpu, range->second);
+  if (stated != nullptr) {
+    return at_share(workload, gpu, *stated);
   }
   return compute.family ? as_published(workload, *compute.family, gpu) : of_language_model(workload, gpu);
 }
@@ -180,7 +183,7 @@ std::variant<ComputeTime, UnknownSpeed> computed_from_sheet(const Workload& work
 
 std::variant<ComputeTime, UnknownSpeed> compute_time(const Workload& workload,
                                                      const std::optional<GpuSheet>& sheet) {
-  if (const auto speed = measured_speed(workload, sheet)) {
+  if (const auto speed = stated_speed(workload, sheet)) {
     return ComputeTime{.per_sample = Interval<Seconds>::exactly({1 / *speed}),
                        .basis = fmt::format("One {} trains {:.4g} samples/s alone, as the workload states.",
                                             sheet ? sheet->model : "rank", *speed)};

@@ -18,6 +18,13 @@ std::string gpu_class(const GpuSheet& gpu);
 /// as float16, tf32 as float32.
 double flop_rate(const GpuSheet& gpu, Precision precision);
 
+/// Measured samples per second that the workload states of this very model, or of `any`. `gpu`: none = the
+/// machine does not say what computes.
+std::optional<double> stated_speed(const Workload& workload, const std::optional<GpuSheet>& gpu);
+
+/// The range of efficiency that the workload states of this class of GPUs, or of all; null = it states none.
+const Interval<double>* stated_efficiency(const Workload& workload, const GpuSheet& gpu);
+
 struct ComputeTime {
   Interval<Seconds> per_sample;     ///< Forward and backward pass of one sample, in a batch.
   Interval<Seconds> launches = {};  ///< What launching its kernels takes: no pass is shorter.
@@ -30,8 +37,8 @@ struct UnknownSpeed {
   std::string reason;
 };
 
-/// Measured on this model (or `any`) if stated; else work over rate times efficiency (geometric mean of the
-/// range); else from published runs. `gpu`: none = the machine does not say what computes.
+/// By the stated speed; else work over rate times stated efficiency (geometric mean of the range); else from
+/// published runs.
 std::variant<ComputeTime, UnknownSpeed> compute_time(const Workload& workload,
                                                      const std::optional<GpuSheet>& gpu);
 

@@ -30,20 +30,6 @@ std::optional<std::int64_t> activations_of_sample(const Workload& workload) {
   return elements > 0 ? std::optional(elements * size) : std::nullopt;
 }
 
-std::int64_t numbers_kept(Optimizer optimizer) {
-  switch (optimizer) {
-    case Optimizer::sgd:
-      return 0;
-    case Optimizer::momentum:
-      return 1;
-    case Optimizer::adam:
-      return 2;
-  }
-  return 0;
-}
-
-bool copies_into_buckets(Synchronisation style) { return style != Synchronisation::per_tensor; }
-
 }  // namespace
 
 Bytes Memory::total() const {
@@ -58,18 +44,34 @@ Memory memory_need(const Plan& plan, int batch_per_gpu) {
   const auto gradient = static_cast<std::int64_t>(size_of(workload.gradients));
   // Parameters are of the gradients' type; optimizers keep their numbers in float32.
   const std::int64_t autocast = is_half(workload.compute.precision) && gradient == kFloat32 ? kFloat16 : 0;
+  const bool in_buckets = plan.synchronisation.style != Synchronisation::per_tensor;
   return {.weights = {workload.parameters * (gradient + autocast)},
-          .gradients = {workload.parameters * gradient *
-                        (copies_into_buckets(plan.synchronisation.style) ? 2 : 1)},
+          .gradients = {workload.parameters * gradient * (in_buckets ? 2 : 1)},
           .optimizer = {workload.parameters * kFloat32 * numbers_kept(workload.memory.optimizer)},
           .gathered = {},
           .activations = {activations_of_sample(workload).value_or(0) * batch_per_gpu},
           .context = kContext};
 }
 
+int numbers_kept(Optimizer optimizer) {
+  switch (optimizer) {
+    case Optimizer::sgd:
+      return 0;
+    case Optimizer::momentum:
+      return 1;
+    case Optimizer::adam:
+      return 2;
+  }
+  return 0;
+}
+
+double bytes_per_number(Precision precision) {
+  const bool whole = precision == Precision::float32 || precision == Precision::tf32;
+  return static_cast<double>(whole ? kFloat32 : kFloat16);
+}
+
 double kept_bytes_of_layer(const Transformer& model, Precision precision) {
-  const bool is_whole = precision == Precision::float32 || precision == Precision::tf32;
-  const double whole = static_cast<double>(is_whole ? kFloat32 : kFloat16) * kept_elements_of_layer(model);
+  const double whole = bytes_per_number(precision) * kept_elements_of_layer(model);
   const double wide = (model.gated ? 3.0 : 1.0) * static_cast<double>(model.intermediate);
   const double less = 2 * static_cast<double>(model.hidden) + model.active_experts * wide;
   return precision == Precision::float8 ? whole - static_cast<double>(model.sequence) * less : whole;

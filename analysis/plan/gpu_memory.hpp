@@ -24,6 +24,12 @@ struct Memory {
 Memory memory_need(const Plan& plan, int batch_per_gpu);
 bool activations_known(const Workload& workload);
 
+/// Numbers of float32 that an optimizer keeps of each parameter.
+int numbers_kept(Optimizer optimizer);
+
+/// Bytes of a number of weights, gradients and activations: mixed precision keeps them in 16 bits.
+double bytes_per_number(Precision precision);
+
 /// Bytes of one sample that a layer keeps for its backward pass. In 8 bits, what matrices multiply is kept
 /// in them: two norms' outputs and the gate's product, of which one fused kernel needs no other copy.
 double kept_bytes_of_layer(const Transformer& model, Precision precision);

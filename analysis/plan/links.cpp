@@ -6,6 +6,23 @@
 #include "sim/topology/link_kinds.hpp"
 
 namespace ringside {
+namespace {
+
+std::optional<GpuSheet> sheet_of(const Machine& machine) {
+  return machine.gpu ? find_gpu_sheet(machine.gpu->model) : std::nullopt;
+}
+
+/// As the machine says it, else as the data sheet of its GPU.
+std::optional<int> generation_of(const IntraLink& intra, const std::optional<GpuSheet>& sheet) {
+  if (intra.generation || !sheet) {
+    return intra.generation;
+  }
+  return intra.kind == IntraKind::pcie     ? sheet->pcie_generation
+         : intra.kind == IntraKind::nvlink ? sheet->nvlink_generation
+                                           : sheet->xgmi_generation;
+}
+
+}  // namespace
 
 std::optional<BytesPerSecond> link_bandwidth(const Machine& machine) {
   if (machine.calibrated) {
@@ -24,37 +41,21 @@ std::optional<BytesPerSecond> link_bandwidth(const Machine& machine) {
     return std::nullopt;
   }
   const IntraLink& intra = *machine.intra;
-  if (intra.bandwidth) {
+  if (intra.bandwidth || intra.kind == IntraKind::custom) {
     return intra.bandwidth;
   }
-  const auto sheet = machine.gpu ? find_gpu_sheet(machine.gpu->model) : std::nullopt;
-  const auto stated_or = [](const std::optional<int>& stated, std::optional<int> known) {
-    return stated ? stated : known;
-  };
-  const auto rate = [](const LinkSheet& kind, int links) {
-    return BytesPerSecond{links * kind.bandwidth.typical};
-  };
-  switch (intra.kind) {
-    case IntraKind::custom:
-      return std::nullopt;
-    case IntraKind::pcie: {
-      const auto generation =
-          stated_or(intra.generation, sheet ? std::optional(sheet->pcie_generation) : std::nullopt);
-      return generation ? std::optional(rate(pcie_slot(*generation, intra.lanes.value_or(16), true), 1))
-                        : std::nullopt;
-    }
-    case IntraKind::nvlink: {
-      const auto generation = stated_or(intra.generation, sheet ? sheet->nvlink_generation : std::nullopt);
-      const auto links = stated_or(intra.links_per_gpu, sheet ? sheet->links : std::nullopt);
-      return generation && links ? std::optional(rate(nvlink(*generation), *links)) : std::nullopt;
-    }
-    case IntraKind::xgmi: {
-      const auto generation = stated_or(intra.generation, sheet ? sheet->xgmi_generation : std::nullopt);
-      const auto links = stated_or(intra.links_per_gpu, sheet ? sheet->links : std::nullopt);
-      return generation && links ? std::optional(rate(xgmi(*generation), *links)) : std::nullopt;
-    }
+  const auto sheet = sheet_of(machine);
+  const std::optional<int> generation = generation_of(intra, sheet);
+  const auto known = sheet ? sheet->links : std::nullopt;
+  const auto links = intra.kind == IntraKind::pcie ? 1 : intra.links_per_gpu ? intra.links_per_gpu : known;
+  if (!generation || !links) {
+    return std::nullopt;
   }
-  return std::nullopt;
+  const LinkSheet link = intra.kind == IntraKind::pcie
+                             ? pcie_slot(*generation, intra.lanes.value_or(16), true)
+                         : intra.kind == IntraKind::nvlink ? nvlink(*generation)
+                                                           : xgmi(*generation);
+  return BytesPerSecond{*links * link.bandwidth.typical};
 }
 
 std::string link_name(const Machine& machine) {
@@ -68,16 +69,14 @@ std::string link_name(const Machine& machine) {
     return "link";
   }
   const IntraLink& intra = *machine.intra;
-  const auto sheet = machine.gpu ? find_gpu_sheet(machine.gpu->model) : std::nullopt;
+  const int generation = generation_of(intra, sheet_of(machine)).value_or(0);
   switch (intra.kind) {
     case IntraKind::custom:
       return intra.shared ? "shared medium" : "link";
     case IntraKind::pcie:
-      return fmt::format("PCIe {}.0 x{}", intra.generation.value_or(sheet ? sheet->pcie_generation : 0),
-                         intra.lanes.value_or(16));
+      return fmt::format("PCIe {}.0 x{}", generation, intra.lanes.value_or(16));
     case IntraKind::nvlink:
-      return fmt::format("NVLink {}",
-                         intra.generation.value_or(sheet ? sheet->nvlink_generation.value_or(0) : 0));
+      return fmt::format("NVLink {}", generation);
     case IntraKind::xgmi:
       return "xGMI";
   }

@@ -4,6 +4,7 @@
 #include <array>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "analysis/plan/links.hpp"
 #include "common/error.hpp"
@@ -60,19 +61,17 @@ std::string accumulate_sentence(const Thresholds& found) {
              : std::string{};
 }
 
-std::string ring_sentence(Planner& planner, const Plan& plan, const Offer& offer, const Thresholds& found) {
-  const Bytes bytes = gradient_bytes(plan.workload);
-  const auto ring = planner.all_reduce(offer, "ring", offer.gpus, bytes);
-  const auto naive = planner.all_reduce(offer, "naive", offer.gpus, bytes);
-  if (!ring || !naive) {
+std::string ring_sentence(const Plan& plan, const Offer& offer, const Thresholds& found) {
+  if (!found.ring || !found.naive) {
     return {};
   }
-  const double speedup = naive->value / ring->value;
-  std::string text = fmt::format("Our own ring takes {} for {} in one message, naive {}: ring is {}",
-                                 format(*ring), model_size(bytes), format(*naive),
-                                 speedup > 1.05   ? fmt::format("{:.2g} times faster", speedup)
-                                 : speedup < 0.95 ? "slower"
-                                                  : "no faster");
+  const double speedup = found.naive->value / found.ring->value;
+  std::string text =
+      fmt::format("Our own ring takes {} for {} in one message, naive {}: ring is {}", format(*found.ring),
+                  model_size(gradient_bytes(plan.workload)), format(*found.naive),
+                  speedup > 1.05   ? fmt::format("{:.2g} times faster", speedup)
+                  : speedup < 0.95 ? "slower"
+                                   : "no faster");
   if (found.ring_from_bytes) {
     text += *found.ring_from_bytes == kSmallestTried
                 ? std::string(", and wins for small messages too")
@@ -90,14 +89,13 @@ std::string ring_sentence(Planner& planner, const Plan& plan, const Offer& offer
 
 /// A ring that passes whole messages on, in so many rounds.
 std::string whole_ring_sentence(Planner& planner, const Plan& plan, const Offer& offer,
-                                const std::string& algorithm, int rounds) {
+                                const Thresholds& found, const std::string& algorithm, int rounds) {
   const Bytes bytes = gradient_bytes(plan.workload);
   const auto whole = planner.all_reduce(offer, algorithm, offer.gpus, bytes);
-  const auto naive = planner.all_reduce(offer, "naive", offer.gpus, bytes);
-  if (!whole || !naive) {
+  if (!whole || !found.naive) {
     return {};
   }
-  const double ratio = whole->value / naive->value;
+  const double ratio = whole->value / found.naive->value;
   return fmt::format("{} ({}) takes {}, {}: each of its {} sends all {}; ring's send 1/{} of it.",
                      algorithm == "tutorial_ring" ? "The ring of exercises" : "PyTorch's tutorial ring",
                      algorithm, format(*whole),
@@ -193,18 +191,18 @@ std::string bottleneck_words(const Interval<double>& exposed_share) {
 }
 
 std::string describe(const Alternative& alternative, const Plan& plan) {
-  std::string text;
+  std::vector<std::string> parts;
   if (alternative.algorithm != plan.algorithm) {
-    text = alternative.algorithm;
+    parts.push_back(alternative.algorithm);
   }
   const SynchronisationSettings& settings = alternative.synchronisation;
   if (settings.style != plan.synchronisation.style) {
-    text += fmt::format("{}{}", text.empty() ? "" : " with ", name(settings.style));
+    parts.emplace_back(name(settings.style));
   }
   if (settings.bucket != plan.synchronisation.bucket) {
-    text += fmt::format("{}buckets of {}", text.empty() ? "" : " with ", format(settings.bucket));
+    parts.push_back("buckets of " + format(settings.bucket));
   }
-  return text.empty() ? "the plan as it is" : text;
+  return parts.empty() ? "the plan as it is" : fmt::format("{}", fmt::join(parts, " with "));
 }
 
 std::string remedy(const Thresholds& found, const Offer& offer) {
@@ -237,9 +235,9 @@ std::vector<std::string> explain(Planner& planner, const Plan& plan, const Offer
   add(bottleneck_sentence(plan, offer, step));
   add(enough_sentence(offer, found));
   add(accumulate_sentence(found));
-  add(ring_sentence(planner, plan, offer, found));
-  add(whole_ring_sentence(planner, plan, offer, "tutorial_ring", 2 * (offer.gpus - 1)));
-  add(whole_ring_sentence(planner, plan, offer, "circulating_ring", offer.gpus - 1));
+  add(ring_sentence(plan, offer, found));
+  add(whole_ring_sentence(planner, plan, offer, found, "tutorial_ring", 2 * (offer.gpus - 1)));
+  add(whole_ring_sentence(planner, plan, offer, found, "circulating_ring", offer.gpus - 1));
   add(best_way_sentence(planner, plan, offer));
   if (found.gpus_stop_paying) {
     add(fmt::format("From {} GPU{} on, one more adds less than half of a GPU's speed.",

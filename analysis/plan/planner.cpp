@@ -27,6 +27,9 @@ constexpr double kWidestSpread = 0.13;
 constexpr double kSlowdown = 1;
 constexpr double kMostSlowdown = 2;
 
+constexpr auto kLow = &Interval<Seconds>::low;
+constexpr auto kHigh = &Interval<Seconds>::high;
+
 /// What tells most machines of a listing apart.
 std::string outline_of(const Machine& machine, int gpus) {
   const IntraLink intra = machine.intra.value_or(IntraLink{});
@@ -181,8 +184,6 @@ Interval<Seconds> Planner::total_of(Known& machine, Seconds typical) {
   const auto error = [&](const Ends& ends) {
     return std::log(simulate(machine, {}, ends).total.value / typical.value);
   };
-  constexpr auto kLow = &Interval<Seconds>::low;
-  constexpr auto kHigh = &Interval<Seconds>::high;
   const double fast = std::hypot(error({.compute = kLow}), error({.cost = kLow, .spread = 0, .slowdown = 0}));
   const double slow =
       std::hypot(error({.compute = kHigh}),
@@ -191,8 +192,6 @@ Interval<Seconds> Planner::total_of(Known& machine, Seconds typical) {
 }
 
 void Planner::add_times(Known& machine, PlannedStep& step) {
-  constexpr auto kLow = &Interval<Seconds>::low;
-  constexpr auto kHigh = &Interval<Seconds>::high;
   TrainingStep typical = simulate(machine, {}, {});
   const double most = most_slowdown(machine);
   const TrainingStep fast =

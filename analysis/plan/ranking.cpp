@@ -44,7 +44,7 @@ std::vector<bool> pareto_front(const std::vector<RankedStep>& candidates) {
   const auto key = [&](std::size_t index) {
     return std::pair(seconds_of(candidates[index].step), cost_of(candidates[index].step));
   };
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
+  std::ranges::stable_sort(order, {}, key);
   std::vector<bool> front(candidates.size());
   double cheapest = kInfinite;
   for (const std::size_t index : order) {
@@ -176,8 +176,7 @@ void rank(Ranked& ranked) {
   };
   ranked.order.resize(ranked.candidates.size());
   std::iota(ranked.order.begin(), ranked.order.end(), 0);
-  std::stable_sort(ranked.order.begin(), ranked.order.end(),
-                   [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
+  std::ranges::stable_sort(ranked.order, {}, key);
   ranked.pareto =
       trains && !spread ? pareto_front(ranked.candidates) : std::vector<bool>(ranked.candidates.size());
   const auto best = std::find_if(ranked.order.begin(), ranked.order.end(), [&](std::size_t index) {

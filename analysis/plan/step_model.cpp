@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 #include <iterator>
+#include <limits>
 
 #include "common/error.hpp"
 
@@ -10,6 +11,7 @@ namespace ringside {
 namespace {
 
 constexpr Bytes kPiece{1 << 20};
+constexpr Bytes kNoCap{std::numeric_limits<std::int64_t>::max()};
 
 /// A total of which nothing else is known.
 std::vector<Gradient> even_pieces(Bytes total) {
@@ -21,22 +23,6 @@ std::vector<Gradient> even_pieces(Bytes total) {
         {.bytes = bytes, .share = bytes == kPiece ? share : 1 - share * static_cast<double>(pieces.size())});
   }
   return pieces;
-}
-
-std::vector<Bucket> one_bucket(const std::vector<Gradient>& gradients) {
-  Bucket all{.first = 0, .count = gradients.size(), .bytes = {}};
-  for (const Gradient& gradient : gradients) {
-    all.bytes.value += gradient.bytes.value;
-  }
-  return {all};
-}
-
-std::vector<Bucket> one_each(const std::vector<Gradient>& gradients) {
-  std::vector<Bucket> buckets;
-  for (const Gradient& gradient : gradients) {
-    buckets.push_back({.first = buckets.size(), .count = 1, .bytes = gradient.bytes});
-  }
-  return buckets;
 }
 
 std::vector<Bucket> capped_buckets(const std::vector<Gradient>& gradients, Bytes first_cap, Bytes cap) {
@@ -93,9 +79,9 @@ std::vector<Bucket> make_buckets(const std::vector<Gradient>& gradients,
                                  const SynchronisationSettings& settings) {
   switch (settings.style) {
     case Synchronisation::per_tensor:
-      return one_each(gradients);
+      return capped_buckets(gradients, {}, {});
     case Synchronisation::one_bucket:
-      return one_bucket(gradients);
+      return capped_buckets(gradients, kNoCap, kNoCap);
     case Synchronisation::ddp:
     case Synchronisation::ddp_without_overlap:
       return capped_buckets(gradients, settings.first_bucket, settings.bucket);

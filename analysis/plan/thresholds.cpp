@@ -10,6 +10,9 @@
 namespace ringside {
 namespace {
 
+/// The GPUs of a node; where there are more, nodes are what is added.
+constexpr int kMostTried = 16;
+
 double exposed_share(const TrainingStep& step) { return step.exposed.value / step.total.value; }
 
 /// The smallest factor in [2^-14, 2^14] at which less than `most` of a step is exposed.
@@ -48,7 +51,6 @@ std::optional<double> speed_on(Planner& planner, const Plan& plan, const Offer& 
 }
 
 std::optional<int> gpus_stop_paying(Planner& planner, const Plan& plan, const Offer& offer) {
-  constexpr int kMostTried = 16;  // A node; where there are more, nodes are what is added.
   const auto one = speed_on(planner, plan, offer, 1);
   auto before = one;
   for (int gpus = 2; gpus <= std::min(offer.gpus, kMostTried) && before; ++gpus) {
@@ -88,7 +90,6 @@ std::optional<Bytes> ring_from_bytes(Planner& planner, const Offer& offer) {
 }
 
 std::optional<int> ring_from_gpus(Planner& planner, const Plan& plan, const Offer& offer) {
-  constexpr int kMostTried = 16;
   for (int gpus = 2; gpus <= std::min(offer.gpus, kMostTried); ++gpus) {
     if (ring_wins(planner, offer, gpus, gradient_bytes(plan.workload))) {
       return gpus;

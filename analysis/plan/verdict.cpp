@@ -64,9 +64,10 @@ std::string unpublished(const Offer& offer) {
       gpu);
 }
 
-/// What is said of an offer that would be better than the recommended one.
-std::string extrapolated_sentence(const Offer& offer) {
-  return fmt::format(" {} may be better, but its speed is extrapolated: {}.", offer.name, unpublished(offer));
+/// What is said of a candidate that would be better than the recommended one.
+std::string extrapolated_sentence(const Ranked& ranked, std::size_t index, const std::string& price = {}) {
+  return fmt::format("{} may be better{}, but its speed is extrapolated: {}.", named(ranked, index), price,
+                     unpublished(ranked.offer_of(index)));
 }
 
 // --- Why nothing is recommended ----------------------------------------------------------------------------
@@ -76,9 +77,8 @@ std::string why_too_late_or_dear(const Ranked& ranked) {
   const bool spread = plan.shards();
   const auto least_by = [&](auto value) {
     const auto places = spread ? ranked.order : order_of_offers(ranked);
-    return *std::min_element(places.begin(), places.end(), [&](std::size_t a, std::size_t b) {
-      return value(ranked.candidates[a].step) < value(ranked.candidates[b].step);
-    });
+    return std::ranges::min(places, {},
+                            [&](std::size_t index) { return value(ranked.candidates[index].step); });
   };
   constexpr double kUnknown = std::numeric_limits<double>::infinity();
   const auto seconds = [](const PlannedStep& step) { return step.usable() ? run_seconds(step) : kUnknown; };
@@ -158,18 +158,12 @@ std::string breaker_sentence(const Ranked& ranked) {
                      offer.name, model_size(gradient_bytes(ranked.plan.workload)), price);
 }
 
-std::vector<std::string> names_of(const Ranked& ranked, const std::vector<std::size_t>& places) {
-  std::vector<std::string> names;
-  std::transform(places.begin(), places.end(), std::back_inserter(names),
-                 [&](std::size_t index) { return ranked.offer_of(index).name; });
-  return names;
-}
-
 /// The best and those that tie with it.
 std::string tied_names(const Ranked& ranked) {
-  std::vector<std::size_t> places = {*ranked.recommended};
-  places.insert(places.end(), ranked.tied.begin(), ranked.tied.end());
-  return first_few(names_of(ranked, places), kMostNames + 1);
+  std::vector<std::string> names = {ranked.offer_of(*ranked.recommended).name};
+  std::transform(ranked.tied.begin(), ranked.tied.end(), std::back_inserter(names),
+                 [&](std::size_t index) { return ranked.offer_of(index).name; });
+  return first_few(names, kMostNames + 1);
 }
 
 std::vector<std::string> verdict_in_buckets(const Ranked& ranked) {
@@ -184,7 +178,7 @@ std::vector<std::string> verdict_in_buckets(const Ranked& ranked) {
   std::string besides = by_cost ? unpriced_sentence(ranked, order_of_offers(ranked)) : "";
   besides = besides.empty() ? "" : " " + besides;
   if (best != ranked.order.front()) {
-    besides += extrapolated_sentence(ranked.offer_of(ranked.order.front()));
+    besides += " " + extrapolated_sentence(ranked, ranked.order.front());
   }
   if (ranked.tied.empty()) {
     std::vector<std::string> lines = {fmt::format("{} {}: it is {}{}",
@@ -228,9 +222,7 @@ std::vector<std::string> verdict_of_layouts(const Ranked& ranked) {
   }
   if (!ranked.better.empty()) {
     const std::size_t index = ranked.better.front();
-    lines.push_back(fmt::format("{} may be better{}, but its speed is extrapolated: {}.",
-                                named(ranked, index), cost_after_comma(ranked.candidates[index].step),
-                                unpublished(ranked.offer_of(index))));
+    lines.push_back(extrapolated_sentence(ranked, index, cost_after_comma(ranked.candidates[index].step)));
   }
   if (ranked.order.size() > 1) {
     const std::size_t next = ranked.order[1];

@@ -13,19 +13,6 @@ constexpr double kOutsideModel = 1.5e9;
 constexpr double kZeroBuckets = 1e9;
 constexpr double kFloat32 = 4;
 
-/// Bytes of a parameter, with a float32 copy of it beside weights of 16 bits.
-double optimizer_bytes(Optimizer optimizer) {
-  switch (optimizer) {
-    case Optimizer::sgd:
-      return 4;
-    case Optimizer::momentum:
-      return 8;
-    case Optimizer::adam:
-      return 12;
-  }
-  return 12;
-}
-
 /// An exabyte stands for all that is more.
 Bytes bytes(double value) { return {static_cast<std::int64_t>(std::llround(std::min(value, 1e18)))}; }
 
@@ -38,6 +25,10 @@ double adapter_elements_of_layer(const Transformer& model, int rank) {
 }
 
 }  // namespace
+
+bool cuts_weights(ShardingStyle style) {
+  return style == ShardingStyle::zero3 || style == ShardingStyle::fsdp || style == ShardingStyle::hybrid;
+}
 
 double layers_on_stage(const Transformer& model, const Layout& layout) {
   // Parts of an interleaved pipeline that do not divide the layers are as large as the largest.
@@ -63,11 +54,6 @@ int ranks_alike(const Layout& layout) {
 
 int ranks_alike_in_experts(const Layout& layout) { return std::max(1, ranks_alike(layout) / layout.expert); }
 
-double bytes_per_number(Precision precision) {
-  const bool whole = precision == Precision::float32 || precision == Precision::tf32;
-  return whole ? kFloat32 : 2;
-}
-
 double bytes_per_matrix_weight(const Layout& layout, double number) {
   return layout.adapters == Adapters::qlora ? kFourBits : number;
 }
@@ -88,14 +74,14 @@ Memory sharded_memory(const Workload& workload, const Layout& layout, int micro_
     return bytes(is_cut ? of_experts / ranks_alike_in_experts(layout) + of_others / ranks_alike(layout)
                         : of_experts + of_others);
   };
-  const bool whole_weights =
-      style != ShardingStyle::zero3 && style != ShardingStyle::fsdp && style != ShardingStyle::hybrid;
+  const bool whole_weights = !cuts_weights(style);
   const double number = bytes_per_number(workload.compute.precision);
   const double of_matrix = bytes_per_matrix_weight(layout, number);
   // Beside four bits, the rest is cast to float32 (peft's prepare_model_for_kbit_training).
   const double of_rest = layout.adapters == Adapters::qlora ? kFloat32 : number;
   const TrainedElements trained = trained_on_rank(model, layout);
-  const double optimizer = optimizer_bytes(workload.memory.optimizer) - (number < kFloat32 ? 0 : kFloat32);
+  // With a float32 copy of the parameter beside weights of 16 bits.
+  const double optimizer = kFloat32 * (numbers_kept(workload.memory.optimizer) + (number < kFloat32 ? 1 : 0));
   Memory memory{};
   memory.weights = left(!whole_weights, of_matrix * layers * experts,
                         of_matrix * layers * matrices + of_rest * (layers * small + outside));

@@ -7,6 +7,9 @@
 /// What one GPU keeps of a language model that is spread over many.
 namespace ringside {
 
+/// Whether ranks gather the weights of a layer before they compute with it.
+bool cuts_weights(ShardingStyle style);
+
 /// Layers of the stage that has most.
 double layers_on_stage(const Transformer& model, const Layout& layout);
 
@@ -24,8 +27,6 @@ int ranks_alike(const Layout& layout);
 /// Those of them that have the same experts (Rajbhandari et al. 2022, arXiv 2201.05596, section 5.1).
 int ranks_alike_in_experts(const Layout& layout);
 
-/// Bytes of a number of weights, gradients and activations: mixed precision keeps them in 16 bits.
-double bytes_per_number(Precision precision);
 /// Bytes of a matrix weight: a `number`'s, or 0.516 in NF4, doubly quantised (Dettmers et al. 2023, §3).
 double bytes_per_matrix_weight(const Layout& layout, double number);
 

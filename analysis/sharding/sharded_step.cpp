@@ -346,12 +346,9 @@ std::vector<PlannedStep> Planner::search(const Offer& offer) {
   if (found.empty() && least) {
     return {*std::move(least)};
   }
-  std::stable_sort(found.begin(), found.end(), [](const PlannedStep& a, const PlannedStep& b) {
-    // Fuller kernels among what takes the same but for rounding.
-    const auto key = [](const PlannedStep& step) {
-      return std::pair(static_cast<float>(merit_of(step)), -step.micro_batch);
-    };
-    return key(a) < key(b);
+  // Fuller kernels among what takes the same but for rounding.
+  std::ranges::stable_sort(found, {}, [](const PlannedStep& step) {
+    return std::pair(static_cast<float>(merit_of(step)), -step.micro_batch);
   });
   return found;
 }

@@ -16,22 +16,12 @@ namespace ringside {
 
 namespace {
 
-std::string subject(const Machine& machine) {
-  return !machine.origin.empty() ? machine.origin
-         : machine.name.empty()  ? std::string("the machine")
-                                 : fmt::format("machine '{}'", machine.name);
-}
-
 /// GPUs of a node; a machine that leaves it open has as many as the ranks need.
 int gpus_per_node(const BuildRequest& request) {
   const Machine& machine = request.machine;
-  if (machine.nodes < 1) {
-    fail(machine, "nodes", fmt::format("{} is not a number of nodes", machine.nodes));
-  }
+  require_some(machine, "nodes", machine.nodes, "nodes");
   if (machine.gpus_per_node) {
-    if (*machine.gpus_per_node < 1) {
-      fail(machine, "gpus_per_node", fmt::format("{} is not a number of GPUs", *machine.gpus_per_node));
-    }
+    require_some(machine, "gpus_per_node", *machine.gpus_per_node, "GPUs");
     return *machine.gpus_per_node;
   }
   if (machine.intra && machine.intra->wiring == "hybrid_cube_mesh") {
@@ -201,17 +191,20 @@ void set_stragglers(const BuildRequest& request, std::int64_t num_gpus, Network&
 
 }  // namespace
 
+std::string subject(const Machine& machine) {
+  return !machine.origin.empty() ? machine.origin
+         : machine.name.empty()  ? std::string("the machine")
+                                 : fmt::format("machine '{}'", machine.name);
+}
+
 void fail(const Machine& machine, std::string_view key, std::string_view what) {
   throw Error(ErrorKind::bad_input, fmt::format("{}: {}: {}", subject(machine), key, what));
 }
 
-double speed_of(const Machine& machine, const LinkSheet& usual, int count) {
-  return located(machine, "intra.bandwidth",
-                 [&] { return measured_speed(usual, count, *machine.intra->bandwidth); });
-}
-
-LinkSheet as_measured(const Machine& machine, const LinkSheet& usual, int count) {
-  return machine.intra->bandwidth ? at_measured_speed(usual, speed_of(machine, usual, count)) : usual;
+void require_some(const Machine& machine, std::string_view key, int number, std::string_view of) {
+  if (number < 1) {
+    fail(machine, key, fmt::format("{} is not a number of {}", number, of));
+  }
 }
 
 std::vector<GroupLinks> plan_groups(const Machine& machine, BytesPerSecond all_nics) {

@@ -4,7 +4,6 @@
 #include <map>
 #include <queue>
 #include <span>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -32,10 +31,35 @@ class GraphTopology final : public Topology {
   };
 
   /// Vertices 0 … num_ranks−1 are the ranks.
-  GraphTopology(std::vector<Link> links, std::span<const Cable> cables, int num_vertices, int num_ranks);
+  GraphTopology(std::vector<Link> links, std::span<const Cable> cables, int num_vertices, int num_ranks)
+      : links_(std::move(links)) {
+    std::vector<std::vector<Edge>> edges(at(num_vertices));
+    for (const Cable& cable : cables) {
+      edges[at(cable.from)].push_back({.to = cable.to, .link = cable.forward});
+      edges[at(cable.to)].push_back({.to = cable.from, .link = cable.backward});
+    }
+    paths_.reserve(at(num_ranks));
+    for (Rank rank = 0; rank < num_ranks; ++rank) {
+      paths_.push_back(shortest_paths(rank, edges));
+    }
+  }
 
   std::span<const Link> links() const override { return links_; }
-  void route(Rank source, Rank target, std::vector<std::int32_t>& route) const override;
+
+  void route(Rank source, Rank target, std::vector<std::int32_t>& route) const override {
+    route.clear();
+    const std::vector<Step>& steps = paths_[at(source)];
+    for (std::int32_t vertex = target; vertex != source;) {
+      const Step& step = steps[at(vertex)];
+      if (step.link < 0) {
+        route.clear();
+        return;
+      }
+      route.push_back(step.link);
+      vertex = step.from;
+    }
+    std::reverse(route.begin(), route.end());
+  }
 
  private:
   struct Edge {
@@ -47,74 +71,43 @@ class GraphTopology final : public Topology {
     std::int32_t from = -1;
     std::int32_t link = -1;  ///< -1 = no path.
   };
-  std::vector<Step> shortest_paths(std::int32_t source, const std::vector<std::vector<Edge>>& edges) const;
+
+  std::vector<Step> shortest_paths(std::int32_t source, const std::vector<std::vector<Edge>>& edges) const {
+    // Dijkstra's algorithm on pairs (latency, number of links), which add up and compare like one number.
+    using Distance = std::pair<double, int>;
+    const Distance far{std::numeric_limits<double>::infinity(), 0};
+    std::vector<Distance> distance(edges.size(), far);
+    std::vector<Step> steps(edges.size());
+    using Entry = std::pair<Distance, std::int32_t>;
+    std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
+    distance[at(source)] = {0, 0};
+    queue.emplace(Distance{0, 0}, source);
+    while (!queue.empty()) {
+      const auto [reached, vertex] = queue.top();
+      queue.pop();
+      if (reached != distance[at(vertex)]) {
+        continue;  // A shorter path was found since.
+      }
+      for (const Edge& edge : edges[at(vertex)]) {
+        const Distance longer{reached.first + links_[at(edge.link)].latency.value, reached.second + 1};
+        if (longer < distance[at(edge.to)]) {
+          distance[at(edge.to)] = longer;
+          steps[at(edge.to)] = {.from = vertex, .link = edge.link};
+          queue.emplace(longer, edge.to);
+        }
+      }
+    }
+    return steps;
+  }
 
   std::vector<Link> links_;
   std::vector<std::vector<Step>> paths_;  ///< Per rank, per vertex.
 };
 
-GraphTopology::GraphTopology(std::vector<Link> links, std::span<const Cable> cables, int num_vertices,
-                             int num_ranks)
-    : links_(std::move(links)) {
-  std::vector<std::vector<Edge>> edges(at(num_vertices));
-  for (const Cable& cable : cables) {
-    edges[at(cable.from)].push_back({.to = cable.to, .link = cable.forward});
-    edges[at(cable.to)].push_back({.to = cable.from, .link = cable.backward});
-  }
-  paths_.reserve(at(num_ranks));
-  for (Rank rank = 0; rank < num_ranks; ++rank) {
-    paths_.push_back(shortest_paths(rank, edges));
-  }
-}
-
-std::vector<GraphTopology::Step> GraphTopology::shortest_paths(
-    std::int32_t source, const std::vector<std::vector<Edge>>& edges) const {
-  // Dijkstra's algorithm on pairs (latency, number of links), which add up and compare like one number.
-  using Distance = std::pair<double, int>;
-  const Distance far{std::numeric_limits<double>::infinity(), 0};
-  std::vector<Distance> distance(edges.size(), far);
-  std::vector<Step> steps(edges.size());
-  using Entry = std::tuple<double, int, std::int32_t>;
-  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
-  distance[at(source)] = {0, 0};
-  queue.emplace(0, 0, source);
-  while (!queue.empty()) {
-    const auto [latency, hops, vertex] = queue.top();
-    queue.pop();
-    if (Distance{latency, hops} != distance[at(vertex)]) {
-      continue;  // A shorter path was found since.
-    }
-    for (const Edge& edge : edges[at(vertex)]) {
-      const Distance longer{latency + links_[at(edge.link)].latency.value, hops + 1};
-      if (longer < distance[at(edge.to)]) {
-        distance[at(edge.to)] = longer;
-        steps[at(edge.to)] = {.from = vertex, .link = edge.link};
-        queue.emplace(longer.first, longer.second, edge.to);
-      }
-    }
-  }
-  return steps;
-}
-
-void GraphTopology::route(Rank source, Rank target, std::vector<std::int32_t>& route) const {
-  route.clear();
-  const std::vector<Step>& steps = paths_[at(source)];
-  for (std::int32_t vertex = target; vertex != source;) {
-    const Step& step = steps[at(vertex)];
-    if (step.link < 0) {
-      route.clear();
-      return;
-    }
-    route.push_back(step.link);
-    vertex = step.from;
-  }
-  std::reverse(route.begin(), route.end());
-}
-
 /// Where a link stands: `file:12: links`, or what it joins when the machine was built in code.
 std::string place_of(const Machine& machine, const LinkSpec& link) {
   if (machine.origin.empty()) {
-    return fmt::format("machine '{}': link from '{}' to '{}'", machine.name, link.from, link.to);
+    return fmt::format("{}: link from '{}' to '{}'", subject(machine), link.from, link.to);
   }
   return fmt::format("{}:{}: links", machine.origin, link.line);
 }
@@ -230,22 +223,19 @@ class LinkReader {
   void add(const LinkSpec& spec) {
     const std::int32_t from = vertex(spec.from);
     const std::int32_t to = vertex(spec.to);
-    const auto id = static_cast<std::int32_t>(links_.size());
-    const auto add_link = [&](LinkKind kind, std::string name, std::int32_t source, std::int32_t target) {
-      links_.push_back({.name = std::move(name),
-                        .kind = kind,
-                        .latency = spec.latency,
-                        .capacity = spec.bandwidth,
-                        .from = source,
-                        .to = target});
-    };
-    if (spec.duplex) {
-      add_link(kind_of(spec.from, spec.to), fmt::format("{} to {}", spec.from, spec.to), from, to);
-      add_link(kind_of(spec.to, spec.from), fmt::format("{} to {}", spec.to, spec.from), to, from);
-    } else {
-      add_link(LinkKind::medium, fmt::format("{} and {}, both ways", spec.from, spec.to), from, to);
+    const LinkNumbers numbers{.latency = spec.latency, .capacity = spec.bandwidth};
+    if (!spec.duplex) {
+      const std::int32_t medium =
+          add_link(links_, LinkKind::medium, fmt::format("{} and {}, both ways", spec.from, spec.to), numbers,
+                   from, to);
+      cables_.push_back({.from = from, .to = to, .forward = medium, .backward = medium});
+      return;
     }
-    cables_.push_back({.from = from, .to = to, .forward = id, .backward = spec.duplex ? id + 1 : id});
+    const std::int32_t forward = add_link(links_, kind_of(spec.from, spec.to),
+                                          fmt::format("{} to {}", spec.from, spec.to), numbers, from, to);
+    const std::int32_t backward = add_link(links_, kind_of(spec.to, spec.from),
+                                           fmt::format("{} to {}", spec.to, spec.from), numbers, to, from);
+    cables_.push_back({.from = from, .to = to, .forward = forward, .backward = backward});
   }
 
   /// Cables lead both ways, so that whoever reaches rank 0 reaches everyone.
@@ -261,20 +251,14 @@ class LinkReader {
                                     [&](const LinkSpec& link) { return link.from == end || link.to == end; });
       faults_.push_back(own != machine_.links.end()
                             ? fmt::format("{}: {} has no route to rank 0", place_of(machine_, *own), end)
-                            : no_link(end));
+                            : fmt::format("{}: links: no link leads to {}", subject(machine_), end));
     }
     stop_at_faults();
   }
 
-  std::string no_link(std::string_view end) const {
-    const std::string subject =
-        machine_.origin.empty() ? fmt::format("machine '{}'", machine_.name) : machine_.origin;
-    return fmt::format("{}: links: no link leads to {}", subject, end);
-  }
-
   [[noreturn]] void fail_for_missing_ranks() const {
     if (machine_.gpus_per_node) {
-      throw Error(ErrorKind::bad_input, no_link(fmt::format("rank {}", num_named_ranks_)));
+      fail(machine_, "links", fmt::format("no link leads to rank {}", num_named_ranks_));
     }
     fail_for_too_few_gpus(machine_, num_named_ranks_, request_.num_ranks);
   }

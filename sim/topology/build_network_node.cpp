@@ -56,9 +56,7 @@ class NodePlanner {
       return;
     }
     const InterLink& inter = *machine_.inter;
-    if (inter.nics < 1) {
-      fail(machine_, "inter.nics", fmt::format("{} is not a number of NICs", inter.nics));
-    }
+    require_some(machine_, "inter.nics", inter.nics, "NICs");
     if (!(inter.oversubscription >= 1)) {
       fail(
           machine_, "inter.oversubscription",
@@ -133,13 +131,10 @@ class NodePlanner {
 
   void wire_nvlink() {
     const IntraLink& intra = *machine_.intra;
-    const int generation = stated_or_known("intra.generation", intra.generation,
-                                           request_.gpu ? request_.gpu->nvlink_generation : std::nullopt);
-    const int links = stated_or_known("intra.links_per_gpu", intra.links_per_gpu,
-                                      request_.gpu ? request_.gpu->num_links : std::nullopt);
-    if (links < 1) {
-      fail(machine_, "intra.links_per_gpu", fmt::format("{} is not a number of links", links));
-    }
+    const int generation =
+        stated_or_known("intra.generation", intra.generation, &GpuModel::nvlink_generation);
+    const int links = stated_or_known("intra.links_per_gpu", intra.links_per_gpu, &GpuModel::num_links);
+    require_some(machine_, "intra.links_per_gpu", links, "links");
     node_.from_specification = true;
     if (intra.nvswitch.value_or(false)) {
       if (intra.wiring) {
@@ -147,12 +142,12 @@ class NodePlanner {
              "with `switch: true` every GPU is wired to the switch; leave one of them out");
       }
       const LinkSheet kind = located(machine_, "intra.generation", [&] { return nvswitch(generation); });
-      const LinkNumbers port = bundle(links, choose(as_measured(machine_, kind, links), request_.numbers));
+      const LinkNumbers port = bundle(links, choose(as_measured(kind, links), request_.numbers));
       wire_switch(node_.plan, {"NVLink switch", " NVLink up", " NVLink down"}, half_latency(port));
       return;
     }
     const LinkSheet kind = located(machine_, "intra.generation", [&] { return nvlink_of(generation); });
-    const LinkNumbers link = choose(as_measured(machine_, kind, links), request_.numbers);
+    const LinkNumbers link = choose(as_measured(kind, links), request_.numbers);
     const std::string wiring = intra.wiring.value_or("full_mesh");
     if (wiring == "full_mesh") {
       wire_full_mesh("NVLink", links, link);
@@ -175,13 +170,11 @@ class NodePlanner {
 
   void wire_xgmi() {
     const IntraLink& intra = *machine_.intra;
-    const int generation = stated_or_known("intra.generation", intra.generation,
-                                           request_.gpu ? request_.gpu->xgmi_generation : std::nullopt);
-    const int links = stated_or_known("intra.links_per_gpu", intra.links_per_gpu,
-                                      request_.gpu ? request_.gpu->num_links : std::nullopt);
+    const int generation = stated_or_known("intra.generation", intra.generation, &GpuModel::xgmi_generation);
+    const int links = stated_or_known("intra.links_per_gpu", intra.links_per_gpu, &GpuModel::num_links);
     node_.from_specification = true;
     const LinkSheet kind = located(machine_, "intra.generation", [&] { return xgmi(generation); });
-    wire_full_mesh("xGMI", links, choose(as_measured(machine_, kind, links), request_.numbers));
+    wire_full_mesh("xGMI", links, choose(as_measured(kind, links), request_.numbers));
   }
 
   void wire_full_mesh(const std::string& cable, int links, const LinkNumbers& link) {
@@ -212,16 +205,26 @@ class NodePlanner {
     node_.needs_ring_order = true;
   }
 
+  /// measured_speed() of intra's bandwidth, which is `count` such links' together.
+  double speed_of(const LinkSheet& usual, int count) const {
+    return located(machine_, "intra.bandwidth",
+                   [&] { return measured_speed(usual, count, *machine_.intra->bandwidth); });
+  }
+
+  /// One of those links: as usual where the machine says no bandwidth.
+  LinkSheet as_measured(const LinkSheet& usual, int count) const {
+    return machine_.intra->bandwidth ? at_measured_speed(usual, speed_of(usual, count)) : usual;
+  }
+
   // --- PCIe ------------------------------------------------------------------------------------------------
 
   PcieWords pcie_words() const {
     PcieWords words = placed_words();
     words.generation =
-        stated_or_known("intra.generation", machine_.intra->generation, known_pcie_generation());
+        stated_or_known("intra.generation", machine_.intra->generation, &GpuModel::pcie_generation);
     if (machine_.intra->bandwidth) {
-      words.speed = speed_of(machine_, located(machine_, "intra", [&] {
-                               return pcie_slot(words.generation, words.lanes, true);
-                             }));
+      words.speed = speed_of(
+          located(machine_, "intra", [&] { return pcie_slot(words.generation, words.lanes, true); }), 1);
     }
     return words;
   }
@@ -229,11 +232,12 @@ class NodePlanner {
   /// `generation` of a machine with bridges is NVLink's; PCIe's comes with the GPU.
   PcieWords bridged_pcie_words() const {
     PcieWords words = placed_words();
-    if (!known_pcie_generation()) {
+    const std::optional<int> generation = known(&GpuModel::pcie_generation);
+    if (!generation) {
       fail(machine_, "gpu",
            "left out, but pairs without a bridge use PCIe, whose generation the GPU model tells");
     }
-    words.generation = *known_pcie_generation();
+    words.generation = *generation;
     return words;
   }
 
@@ -246,23 +250,14 @@ class NodePlanner {
                     .peer_to_peer = intra.peer_to_peer.value_or(known_peer_to_peer()),
                     .gpudirect = gpudirect(),
                     .num_nics = num_nic_groups()};
-    if (words.sockets < 1) {
-      fail(machine_, "intra.sockets", fmt::format("{} is not a number of sockets", words.sockets));
-    }
-    if (words.gpus_per_switch && *words.gpus_per_switch < 1) {
-      fail(machine_, "intra.gpus_per_switch",
-           fmt::format("{} is not a number of GPUs", *words.gpus_per_switch));
-    }
+    require_some(machine_, "intra.sockets", words.sockets, "sockets");
+    require_some(machine_, "intra.gpus_per_switch", words.gpus_per_switch.value_or(1), "GPUs");
     return words;
   }
 
   PcieTree pcie_tree(const PcieWords& words) {
     node_.from_specification = true;
     return located(machine_, "intra", [&] { return PcieTree(node_.plan, words, request_.numbers); });
-  }
-
-  std::optional<int> known_pcie_generation() const {
-    return request_.gpu ? request_.gpu->pcie_generation : std::nullopt;
   }
 
   bool known_peer_to_peer() const { return !request_.gpu || request_.gpu->peer_to_peer.value_or(true); }
@@ -279,8 +274,9 @@ class NodePlanner {
 
   void attach_nics() {
     const InterLink& inter = *machine_.inter;
-    if (!tree_ && inter.kind != InterKind::custom && known_pcie_generation()) {
-      tree_ = pcie_tree({.generation = *known_pcie_generation(),
+    const std::optional<int> generation = known(&GpuModel::pcie_generation);
+    if (!tree_ && inter.kind != InterKind::custom && generation) {
+      tree_ = pcie_tree({.generation = *generation,
                          .sockets = machine_.intra ? machine_.intra->sockets.value_or(1) : 1,
                          .gpudirect = gpudirect(),
                          .num_nics = num_nic_groups(),
@@ -310,7 +306,7 @@ class NodePlanner {
     }
     node_.plan.groups = plan_groups(machine_, {all_nics});
     for (int gpu = 0; gpu < num_gpus_; ++gpu) {
-      const int group = nic_of_gpu(gpu, num_gpus_, num_nic_groups());
+      const int group = share_of(gpu, num_gpus_, num_nic_groups());
       std::vector<std::int32_t>& leave = node_.plan.leave[at(gpu)];
       std::vector<std::int32_t>& enter = node_.plan.enter[at(gpu)];
       if (tree_) {
@@ -347,35 +343,27 @@ class NodePlanner {
   }
 
   std::string nic_label(int group) const {
-    const int nics = machine_.inter->nics;
-    const int groups = num_nic_groups();
-    const int first = (group * nics + groups - 1) / groups;
-    const int last = ((group + 1) * nics + groups - 1) / groups - 1;
-    return consecutive("NIC", first, std::max(first, last), " to ");
+    const auto first_of = [&](int of) { return first_of_share(of, machine_.inter->nics, num_nic_groups()); };
+    return consecutive("NIC", first_of(group), first_of(group + 1) - 1, " to ");
   }
 
   std::int32_t nic_place(int group) const {
-    if (tree_) {
-      return tree_->nic_vertex(group);
-    }
-    int gpu = 0;
-    while (nic_of_gpu(gpu, num_gpus_, num_nic_groups()) != group) {
-      ++gpu;
-    }
-    return gpu;
+    return tree_ ? tree_->nic_vertex(group) : first_of_share(group, num_gpus_, num_nic_groups());
   }
 
   // --- Words -----------------------------------------------------------------------------------------------
 
+  std::optional<int> known(std::optional<int> GpuModel::*number) const {
+    return request_.gpu ? *request_.gpu.*number : std::nullopt;
+  }
+
   int stated_or_known(std::string_view key, const std::optional<int>& stated,
-                      const std::optional<int>& known) const {
-    if (stated) {
-      return *stated;
-    }
-    if (!known) {
+                      std::optional<int> GpuModel::*number) const {
+    const std::optional<int> found = stated ? stated : known(number);
+    if (!found) {
       fail(machine_, key, "left out, and no data sheet of a `gpu` that the machine names tells it");
     }
-    return *known;
+    return *found;
   }
 
   const BuildRequest& request_;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -22,8 +23,12 @@ struct BuildRequest {
   std::optional<GpuModel> gpu = {};  ///< What the data sheet says of machine.gpu, if the machine names one.
 };
 
-/// Throws Error{bad_input}: `file: key: what`, or `machine 'name': key: what` for a machine built in code.
+/// `file`, or `machine 'name'` for a machine built in code.
+std::string subject(const Machine& machine);
+/// Throws Error{bad_input}: `file: key: what`.
 [[noreturn]] void fail(const Machine& machine, std::string_view key, std::string_view what);
+/// Throws where there is none: `0 is not a number of NICs`.
+void require_some(const Machine& machine, std::string_view key, int number, std::string_view of);
 
 /// Throws `machine 'x' has 4 GPUs, 8 ranks were asked for`.
 [[noreturn]] void fail_for_too_few_gpus(const Machine& machine, std::int64_t num_gpus, int num_ranks);
@@ -37,11 +42,6 @@ auto located(const Machine& machine, std::string_view key, Read read) {
     fail(machine, key, error.what());
   }
 }
-
-/// measured_speed() of machine.intra's bandwidth, which is `count` such links' together.
-double speed_of(const Machine& machine, const LinkSheet& usual, int count = 1);
-/// One of those links: as usual where the machine says no bandwidth.
-LinkSheet as_measured(const Machine& machine, const LinkSheet& usual, int count);
 
 struct PlannedNode {
   NodePlan plan;

@@ -33,8 +33,7 @@ std::vector<RingHop> hops_of(const Network& network) {
 std::vector<CrossedLink> crossed_links(const Topology& topology, const Route& route) {
   std::vector<CrossedLink> crossed;
   for (const std::int32_t id : route) {
-    const auto seen = std::find_if(crossed.begin(), crossed.end(),
-                                   [&](const CrossedLink& link) { return link.link == id; });
+    const auto seen = std::ranges::find(crossed, id, &CrossedLink::link);
     if (seen != crossed.end()) {
       ++seen->times;
       continue;
@@ -46,6 +45,10 @@ std::vector<CrossedLink> crossed_links(const Topology& topology, const Route& ro
   return crossed;
 }
 
+bool is_among(const std::vector<CrossedLink>& links, std::int32_t id) {
+  return std::ranges::find(links, id, &CrossedLink::link) != links.end();
+}
+
 bool limits(const CrossedLink& link, BytesPerSecond slowest) {
   return link.capacity.value / link.ring_crossings <= slowest.value * (1 + 1e-9);
 }
@@ -55,14 +58,10 @@ std::vector<CrossedLink> limiting_links(const std::vector<RingHop>& ring) {
   if (ring.empty()) {
     return limiting;
   }
-  const BytesPerSecond slowest = std::min_element(ring.begin(), ring.end(), [](const auto& a, const auto& b) {
-                                   return a.with_ring < b.with_ring;
-                                 })->with_ring;
+  const BytesPerSecond slowest = std::ranges::min_element(ring, {}, &RingHop::with_ring)->with_ring;
   for (const RingHop& hop : ring) {
     for (const CrossedLink& link : hop.links) {
-      const bool known = std::any_of(limiting.begin(), limiting.end(),
-                                     [&](const CrossedLink& other) { return other.link == link.link; });
-      if (!known && limits(link, slowest)) {
+      if (!is_among(limiting, link.link) && limits(link, slowest)) {
         limiting.push_back(link);
       }
     }
@@ -129,8 +128,7 @@ std::vector<DrawnEdge> edges_of(const Network& network, const std::vector<Crosse
     if (link.from < 0 || link.to < 0) {
       continue;
     }
-    const bool limits_ring = std::any_of(limiting.begin(), limiting.end(),
-                                         [&](const CrossedLink& other) { return at(other.link) == id; });
+    const bool limits_ring = is_among(limiting, static_cast<std::int32_t>(id));
     std::vector<std::size_t>& back = one_way[{link.to, link.from}];
     const auto partner = std::find_if(back.begin(), back.end(), [&](std::size_t edge) {
       return link.from != link.to && edges[edge].capacity == link.capacity;

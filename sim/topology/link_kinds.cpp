@@ -24,8 +24,7 @@ Interval<double> shares_of(double gigabytes, const Interval<SourcedNumber>& shar
 
 template <typename Sheet>
 const Sheet& of_generation(const std::vector<Sheet>& sheets, std::string_view what, int generation) {
-  const auto found = std::find_if(sheets.begin(), sheets.end(),
-                                  [&](const Sheet& sheet) { return sheet.generation == generation; });
+  const auto found = std::ranges::find(sheets, generation, &Sheet::generation);
   if (found == sheets.end()) {
     std::string known;
     for (const Sheet& sheet : sheets) {
@@ -56,26 +55,17 @@ LinkSheet cable(std::string name, const CableSheet& sheet, const Interval<Source
           .latency = range_of(latency)};
 }
 
+/// As its makers write it.
 std::string_view spelt(InterKind kind) {
-  switch (kind) {
-    case InterKind::infiniband:
-      return "InfiniBand";
-    case InterKind::roce:
-      return "RoCE";
-    case InterKind::efa:
-      return "EFA";
-    case InterKind::tcpx:
-      return "GPUDirect-TCPX";
-    case InterKind::tcpxo:
-      return "GPUDirect-TCPXO";
-    case InterKind::ethernet:
-      return "Ethernet (TCP)";
-    case InterKind::slingshot:
-      return "Slingshot";
-    case InterKind::custom:
-      break;
-  }
-  return "custom";
+  using enum InterKind;
+  constexpr auto kSpelt = std::to_array<Spelling<InterKind>>({{infiniband, "InfiniBand"},
+                                                              {roce, "RoCE"},
+                                                              {efa, "EFA"},
+                                                              {tcpx, "GPUDirect-TCPX"},
+                                                              {tcpxo, "GPUDirect-TCPXO"},
+                                                              {ethernet, "Ethernet (TCP)"},
+                                                              {slingshot, "Slingshot"}});
+  return std::ranges::find(kSpelt, kind, &Spelling<InterKind>::first)->second;
 }
 
 }  // namespace
@@ -134,27 +124,22 @@ LinkSheet host_bridge(int generation, int num_ports) {
           .data_sheet = {kGiga * (ports * slot)},
           .bandwidth = {.low = kGiga * (link_catalog().worst_host_bridge_share.value * slot),
                         .typical = kGiga * (ports * slot * sheet.direct.typical.value),
-                        .high = kGiga * (ports * slot * sheet.direct.high.value)},
-          .latency = {}};
+                        .high = kGiga * (ports * slot * sheet.direct.high.value)}};
 }
 
 LinkSheet card_staging(int generation, int lanes) {
   return {.name = fmt::format("staging of one card, both ways, PCIe {}.0 x{}", generation, lanes),
-          .data_sheet = {},
-          .bandwidth = shares_of(slot_rate(pcie_sheet(generation), lanes), link_catalog().staged_both_ways),
-          .latency = {}};
+          .bandwidth = shares_of(slot_rate(pcie_sheet(generation), lanes), link_catalog().staged_both_ways)};
 }
 
 LinkSheet host_memory(int generation) {
   return {.name = fmt::format("host memory of one socket, PCIe {}.0", generation),
-          .data_sheet = {},
           .bandwidth = range_of(pcie_sheet(generation).host_memory),
           .latency = range_of(link_catalog().host_memory_latency)};
 }
 
 LinkSheet socket_link(int generation) {
   return {.name = fmt::format("socket to socket, PCIe {}.0", generation),
-          .data_sheet = {},
           .bandwidth = range_of(pcie_sheet(generation).inter_socket),
           .latency = range_of(link_catalog().inter_socket_latency)};
 }

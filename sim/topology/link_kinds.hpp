@@ -30,10 +30,11 @@ inline LinkNumbers half_latency(LinkNumbers numbers) {
 }
 
 struct LinkSheet {
-  std::string name;            ///< `PCIe 4.0 x16, peer to peer`
-  BytesPerSecond data_sheet;   ///< One direction; 0 = no data sheet says.
-  Interval<double> bandwidth;  ///< Achieved, bytes per second.
-  Interval<double> latency;    ///< Seconds per message from GPU to GPU, unless the function says otherwise.
+  std::string name;                ///< `PCIe 4.0 x16, peer to peer`
+  BytesPerSecond data_sheet = {};  ///< One direction; 0 = no data sheet says.
+  Interval<double> bandwidth;      ///< Achieved, bytes per second.
+  /// Seconds per message from GPU to GPU, unless the function says otherwise.
+  Interval<double> latency = {};
 };
 
 LinkNumbers choose(const LinkSheet& kind, SpecNumbers numbers);

@@ -26,8 +26,8 @@ int widest_neighbour(int source, int target, bool double_links) {
   int best = -1;
   int best_links = 0;
   for (int gpu = 0; gpu < kCubeGpus; ++gpu) {
-    int links = std::min(kCubeLinks[at(source)][at(gpu)], kCubeLinks[at(gpu)][at(target)]);
-    links = double_links ? links : std::min(links, 1);
+    const int links =
+        std::min(hybrid_cube_links(source, gpu, double_links), hybrid_cube_links(gpu, target, double_links));
     if (links > best_links) {
       best = gpu;
       best_links = links;
@@ -85,8 +85,8 @@ NodePlan::NodePlan(int gpus) : num_gpus(gpus), leave(at(gpus)), enter(at(gpus)) 
   }
 }
 
-std::int32_t NodePlan::add_link(LinkKind kind, std::string name, const LinkNumbers& numbers,
-                                std::int32_t from, std::int32_t to) {
+std::int32_t add_link(std::vector<Link>& links, LinkKind kind, std::string name, const LinkNumbers& numbers,
+                      std::int32_t from, std::int32_t to) {
   links.push_back({.name = std::move(name),
                    .kind = kind,
                    .latency = numbers.latency,
@@ -94,6 +94,11 @@ std::int32_t NodePlan::add_link(LinkKind kind, std::string name, const LinkNumbe
                    .from = from,
                    .to = to});
   return static_cast<std::int32_t>(links.size()) - 1;
+}
+
+std::int32_t NodePlan::add_link(LinkKind kind, std::string name, const LinkNumbers& numbers,
+                                std::int32_t from, std::int32_t to) {
+  return ringside::add_link(links, kind, std::move(name), numbers, from, to);
 }
 
 std::int32_t NodePlan::add_vertex(std::string label, VertexKind kind, std::int32_t attached_to) {
@@ -204,14 +209,8 @@ void ClusterTopology::add_groups(std::int32_t fabric) {
     }
     for (int first = 0; first < num_nodes_; first += level.nodes) {
       const std::string name = fmt::format("nodes {} to {}: uplinks", first, first + level.nodes - 1);
-      for (const bool out : {true, false}) {
-        links_.push_back({.name = name + (out ? ", out" : ", in"),
-                          .kind = out ? LinkKind::fabric_out : LinkKind::fabric_in,
-                          .latency = level.numbers.latency,
-                          .capacity = level.numbers.capacity,
-                          .from = fabric,
-                          .to = fabric});
-      }
+      add_link(links_, LinkKind::fabric_out, name + ", out", level.numbers, fabric, fabric);
+      add_link(links_, LinkKind::fabric_in, name + ", in", level.numbers, fabric, fabric);
     }
   }
 }
@@ -220,16 +219,11 @@ void ClusterTopology::add_pairs(const GroupLinks& level, std::int32_t fabric) {
   num_paired_ = (num_nodes_ - 1) / level.nodes + 1;
   for (int from = 0; from < num_paired_; ++from) {
     for (int to = 0; to < num_paired_; ++to) {
-      if (to == from) {
-        continue;
+      if (to != from) {
+        add_link(links_, LinkKind::fabric_out,
+                 fmt::format("nodes from {} to nodes from {}", from * level.nodes, to * level.nodes),
+                 level.numbers, fabric, fabric);
       }
-      links_.push_back(
-          {.name = fmt::format("nodes from {} to nodes from {}", from * level.nodes, to * level.nodes),
-           .kind = LinkKind::fabric_out,
-           .latency = level.numbers.latency,
-           .capacity = level.numbers.capacity,
-           .from = fabric,
-           .to = fabric});
     }
   }
 }
@@ -256,23 +250,23 @@ void ClusterTopology::route(Rank source, Rank target, std::vector<std::int32_t>&
     }
     return;
   }
-  append_shifted(plan_.leave[static_cast<std::size_t>(source_gpu)], source_offset, route);
+  append_shifted(plan_.leave[at(source_gpu)], source_offset, route);
+  const auto group_of = [&](int node, std::size_t level) { return node / plan_.groups[level].nodes; };
   std::size_t levels = 0;  // Up to and without the level whose group both nodes are in.
-  while (levels < plan_.groups.size() &&
-         source_node / plan_.groups[levels].nodes != target_node / plan_.groups[levels].nodes) {
+  for (; levels < plan_.groups.size() && group_of(source_node, levels) != group_of(target_node, levels);
+       ++levels) {
     if (plan_.groups[levels].pairwise) {
-      const int nodes = plan_.groups[levels].nodes;
-      route.push_back(first_group_[levels] + pair(source_node / nodes, target_node / nodes));
+      route.push_back(first_group_[levels] +
+                      pair(group_of(source_node, levels), group_of(target_node, levels)));
       break;
     }
-    route.push_back(first_group_[levels] + 2 * (source_node / plan_.groups[levels].nodes));
-    ++levels;
+    route.push_back(first_group_[levels] + 2 * group_of(source_node, levels));
   }
   while (levels > 0) {
     --levels;
-    route.push_back(first_group_[levels] + 2 * (target_node / plan_.groups[levels].nodes) + 1);
+    route.push_back(first_group_[levels] + 2 * group_of(target_node, levels) + 1);
   }
-  append_shifted(plan_.enter[static_cast<std::size_t>(target_gpu)], target_node * links_per_node(), route);
+  append_shifted(plan_.enter[at(target_gpu)], target_node * links_per_node(), route);
 }
 
 std::vector<Vertex> ClusterTopology::vertices() const {

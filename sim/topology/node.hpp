@@ -24,6 +24,10 @@ struct GroupLinks {
   bool pairwise = false;
 };
 
+/// Appends one and returns its id.
+std::int32_t add_link(std::vector<Link>& links, LinkKind kind, std::string name, const LinkNumbers& numbers,
+                      std::int32_t from, std::int32_t to);
+
 struct NodePlan {
   /// One vertex per GPU, the first `num_gpus` ones.
   explicit NodePlan(int num_gpus);

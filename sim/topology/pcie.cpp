@@ -10,14 +10,18 @@
 
 namespace ringside {
 
-int nic_of_gpu(int gpu, int num_gpus, int num_nics) {
-  return static_cast<int>(static_cast<std::int64_t>(gpu) * num_nics / num_gpus);
+int share_of(int thing, int num_things, int num_shares) {
+  return static_cast<int>(std::int64_t{thing} * num_shares / num_things);
+}
+
+int first_of_share(int share, int num_things, int num_shares) {
+  return static_cast<int>((std::int64_t{share} * num_things + num_shares - 1) / num_shares);
 }
 
 PcieTree::PcieTree(NodePlan& plan, const PcieWords& words, SpecNumbers numbers) : words_(words) {
   const int num_gpus = plan.num_gpus;
   for (int gpu = 0; gpu < num_gpus; ++gpu) {
-    Place place{.socket = static_cast<int>(static_cast<std::int64_t>(gpu) * words_.sockets / num_gpus)};
+    Place place{.socket = share_of(gpu, num_gpus, words_.sockets)};
     if (words_.only_for_nics) {
       place.pcie_switch = place.socket;
     } else if (words_.gpus_per_switch) {
@@ -34,19 +38,11 @@ PcieTree::PcieTree(NodePlan& plan, const PcieWords& words, SpecNumbers numbers) 
     gpus_.push_back(place);
   }
   for (int nic = 0; nic < words_.num_nics; ++nic) {
-    const auto uses = [&](int gpu) { return nic_of_gpu(gpu, num_gpus, words_.num_nics) == nic; };
-    int first = 0;
-    while (!uses(first)) {
-      ++first;
-    }
-    Place place = gpus_[at(first)];
-    for (int gpu = first; gpu < num_gpus && uses(gpu); ++gpu) {
-      if (gpus_[at(gpu)].pcie_switch != place.pcie_switch) {
-        place.pcie_switch = -1;
-        break;
-      }
-    }
-    nics_.push_back(place);
+    const auto first = gpus_.begin() + first_of_share(nic, num_gpus, words_.num_nics);
+    const auto end = gpus_.begin() + first_of_share(nic + 1, num_gpus, words_.num_nics);
+    const bool one_switch =
+        std::all_of(first, end, [&](const Place& gpu) { return gpu.pcie_switch == first->pcie_switch; });
+    nics_.push_back({.socket = first->socket, .pcie_switch = one_switch ? first->pcie_switch : -1});
   }
   add_sockets(plan, numbers);
   add_switches(plan, numbers);

@@ -80,7 +80,11 @@ class PcieTree {
   std::vector<std::int32_t> socket_link_;  ///< source · sockets + target; -1 on the diagonal.
 };
 
-/// The NIC that a GPU uses: GPUs are spread over NICs in order.
-int nic_of_gpu(int gpu, int num_gpus, int num_nics);
+// Things are spread over as many shares or fewer in order: GPUs over sockets and NICs.
+
+/// The share that has the thing of this number.
+int share_of(int thing, int num_things, int num_shares);
+/// The first thing that a share has.
+int first_of_share(int share, int num_things, int num_shares);
 
 }  // namespace ringside

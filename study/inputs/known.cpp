@@ -27,13 +27,7 @@ std::vector<Known> known_in_file(const std::string& file) {
     const bool counts = point.key.ranks > 1 && point.key.bytes.value > 0 && point.measured &&
                         point.measured->outcome == Outcome::ok;
     if (counts) {
-      known.push_back({.collective = point.key.collective,
-                       .algorithm = point.key.algorithm,
-                       .ranks = point.key.ranks,
-                       .bytes = point.key.bytes,
-                       .seconds = point.measured->seconds,
-                       .bandwidth = {},
-                       .latency = {}});
+      known.push_back(known_time(point.key, point.measured->seconds));
     }
   }
   if (known.empty()) {
@@ -108,6 +102,14 @@ void extend(std::vector<SizeRange>& ranges, const Point& point) {
 }
 
 }  // namespace
+
+Known known_time(const PointKey& key, Seconds seconds) {
+  return {.collective = key.collective,
+          .algorithm = key.algorithm,
+          .ranks = key.ranks,
+          .bytes = key.bytes,
+          .seconds = seconds};
+}
 
 Machine with_known(Machine machine, const NativeChoices& choices) {
   for (const std::string& text : choices.known) {

@@ -18,6 +18,9 @@ struct NativeChoices {
   std::vector<std::string> known = {};
 };
 
+/// The time of a collective as an entry of `known`.
+Known known_time(const PointKey& key, Seconds seconds);
+
 /// The machine with what is known added. Throws Error{bad_input} for what cannot be read.
 Machine with_known(Machine machine, const NativeChoices& choices);
 

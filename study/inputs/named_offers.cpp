@@ -54,31 +54,31 @@ bool is_machine(const std::string& text, const std::vector<std::string>& names) 
 /// Shipped machines with this GPU and a price: the lowest price of one GPU.
 void take_listed_price(NamedOffer& offer) {
   double least = 0;
-  Machine cheapest;
-  for (const fs::path& file : shipped_configs("machines")) {
-    const Machine machine = load_machine(file);
+  const Machine* cheapest = nullptr;
+  for (const ShippedMachine& shipped : shipped_machines()) {
+    const Machine& machine = shipped.machine;
     const auto gpus = num_gpus(machine);
-    const auto sheet = machine.gpu ? find_gpu_sheet(machine.gpu->model) : std::nullopt;
-    if (!machine.price || !gpus || !sheet || sheet->model != offer.machine.gpu->model) {
+    if (!machine.price || !gpus || !shipped.gpu || shipped.gpu->model != offer.machine.gpu->model) {
       continue;
     }
     const double each = machine.price->per_hour / static_cast<double>(*gpus);
-    if (least == 0 || each < least) {
+    if (cheapest == nullptr || each < least) {
       least = each;
-      cheapest = machine;
+      cheapest = &machine;
     }
   }
-  if (least == 0) {
+  if (cheapest == nullptr) {
     offer.assumptions.push_back(
         fmt::format("Its price is not known; `{} @ 1.50 USD` in --gpus says it.", offer.text));
     return;
   }
   const double price = std::round(100 * least * offer.gpus) / 100;
-  offer.price = fmt::format("{{per_hour: {:.2f} {}{}}}", price, cheapest.price->currency,
-                            cheapest.price->as_of ? fmt::format(", as_of: {}", *cheapest.price->as_of) : "");
+  offer.price =
+      fmt::format("{{per_hour: {:.2f} {}{}}}", price, cheapest->price->currency,
+                  cheapest->price->as_of ? fmt::format(", as_of: {}", *cheapest->price->as_of) : "");
   offer.assumptions.push_back(fmt::format("{} costs {:.2f} {} an hour, like {}; `{} @ …` sets another price.",
-                                          offer.machine.gpu->model, least, cheapest.price->currency,
-                                          cheapest.name, offer.text));
+                                          offer.machine.gpu->model, least, cheapest->price->currency,
+                                          cheapest->name, offer.text));
 }
 
 /// The most GPUs of this model in a node: boards of 8, 16 V100 in a DGX-2, 72 in an NVLink rack.
@@ -101,17 +101,16 @@ int most_of_a_node(const Offer& listed, const GpuSheet& sheet) {
 std::string networked_machine(const GpuSheet& sheet, std::optional<int> per_node, int& gpus_of_it) {
   std::string cheapest;
   double least = std::numeric_limits<double>::infinity();
-  for (const fs::path& file : shipped_configs("machines")) {
-    const Machine machine = load_machine(file);
-    const auto own = machine.gpu ? find_gpu_sheet(machine.gpu->model) : std::nullopt;
-    if (!own || own->model != sheet.model || !machine.inter || machine.nodes != 1 || !machine.gpus_per_node ||
-        (per_node && *per_node != *machine.gpus_per_node)) {
+  for (const ShippedMachine& shipped : shipped_machines()) {
+    const Machine& machine = shipped.machine;
+    if (!shipped.gpu || shipped.gpu->model != sheet.model || !machine.inter || machine.nodes != 1 ||
+        !machine.gpus_per_node || (per_node && *per_node != *machine.gpus_per_node)) {
       continue;
     }
     const double each = (machine.price ? machine.price->per_hour : 1e6) / *machine.gpus_per_node;
     if (each < least) {
       least = each;
-      cheapest = file.stem().string();
+      cheapest = shipped.name;
       gpus_of_it = *machine.gpus_per_node;
     }
   }
@@ -319,11 +318,8 @@ KnownPart read_known_part(const std::string& text) {
   }
   try {
     part.all_reduce = Known{.algorithm = "native",
-                            .ranks = {},
                             .bytes = parse_bytes(trimmed(value.substr(0, in))),
-                            .seconds = parse_seconds(trimmed(value.substr(in + kIn.size()))),
-                            .bandwidth = {},
-                            .latency = {}};
+                            .seconds = parse_seconds(trimmed(value.substr(in + kIn.size())))};
   } catch (const Error& error) {
     reject_part("--known", text, error.what());
   }

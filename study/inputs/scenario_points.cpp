@@ -14,12 +14,16 @@
 #include "study/inputs/shipped_files.hpp"
 
 namespace ringside::study {
+namespace {
 
+/// What scenarios and plans may name.
 std::vector<std::string> scenario_algorithms(Collective collective) {
   std::vector<std::string> names = algorithm_names(collective);
   names.emplace_back(kNative);
   return names;
 }
+
+}  // namespace
 
 KnownNames known_names() {
   const auto configs = configs_directory();
@@ -68,17 +72,21 @@ std::vector<Point> read_measured(const Scenario& scenario, const Observer& obser
   return std::move(merged.points);
 }
 
+PointKey key_of(const Scenario& scenario, const std::string& algorithm, int ranks, Bytes bytes) {
+  return {.collective = scenario.collective,
+          .algorithm = algorithm,
+          .ranks = ranks,
+          .bytes = bytes,
+          .dtype = scenario.dtype,
+          .op = scenario.op};
+}
+
 std::vector<PointKey> points_of(const Scenario& scenario) {
   std::vector<PointKey> keys;
   for (const int ranks : scenario.ranks) {
     for (const Bytes bytes : scenario.message_sizes) {
       for (const std::string& algorithm : scenario.algorithms) {
-        keys.push_back({.collective = scenario.collective,
-                        .algorithm = algorithm,
-                        .ranks = ranks,
-                        .bytes = bytes,
-                        .dtype = scenario.dtype,
-                        .op = scenario.op});
+        keys.push_back(key_of(scenario, algorithm, ranks, bytes));
       }
     }
   }
@@ -90,16 +98,6 @@ std::vector<Point> open_points(const std::vector<PointKey>& keys) {
   std::transform(keys.begin(), keys.end(), std::back_inserter(points),
                  [](const PointKey& key) { return Point{.key = key, .predicted = {}, .measured = {}}; });
   return points;
-}
-
-std::map<int, RankPlacement> placements_of(const Scenario& scenario) {
-  std::map<int, RankPlacement> placements;
-  if (scenario.machine) {
-    for (const int ranks : scenario.ranks) {
-      placements[ranks] = placement_on(*scenario.machine, ranks);
-    }
-  }
-  return placements;
 }
 
 }  // namespace ringside::study

@@ -1,20 +1,15 @@
 #pragma once
 
 #include <filesystem>
-#include <map>
 #include <string>
 #include <vector>
 
 #include "results/point.hpp"
 #include "scenario/scenario.hpp"
-#include "schedule/schedule.hpp"
 #include "study/ranks/observer.hpp"
 
 /// From a scenario file to points.
 namespace ringside::study {
-
-/// What scenarios and plans may name: the algorithms of a collective, and `native`.
-std::vector<std::string> scenario_algorithms(Collective collective);
 
 /// Names for the loaders of scenarios, plans and machines: algorithms and shipped machines.
 KnownNames known_names();
@@ -28,13 +23,12 @@ Machine read_machine(const std::filesystem::path& file, const std::string& asked
 /// What `measured:` of a scenario holds, of each point the first; the scenario says what the file does not.
 std::vector<Point> read_measured(const Scenario& scenario, const Observer& observer);
 
+PointKey key_of(const Scenario& scenario, const std::string& algorithm, int ranks, Bytes bytes);
+
 /// Every point of a scenario: by ranks, then size, then algorithm, so that drift hits the algorithms alike.
 std::vector<PointKey> points_of(const Scenario& scenario);
 
 /// The same, of which nothing is known yet.
 std::vector<Point> open_points(const std::vector<PointKey>& keys);
-
-/// How the ranks stand on the scenario's machine, for every number of ranks; none on this machine.
-std::map<int, RankPlacement> placements_of(const Scenario& scenario);
 
 }  // namespace ringside::study

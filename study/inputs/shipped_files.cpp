@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "common/error.hpp"
+#include "scenario/scenario.hpp"
+#include "sim/topology/gpu_models.hpp"
 
 namespace ringside::study {
 
@@ -49,6 +52,19 @@ std::vector<fs::path> shipped_configs(const std::string& kind) {
   }
   std::sort(files.begin(), files.end());
   return files;
+}
+
+const std::vector<ShippedMachine>& shipped_machines() {
+  static const std::vector<ShippedMachine> known = [] {
+    std::vector<ShippedMachine> machines;
+    for (const fs::path& file : shipped_configs("machines")) {
+      Machine machine = load_machine(file);
+      const auto gpu = machine.gpu ? find_gpu_sheet(machine.gpu->model) : std::nullopt;
+      machines.push_back({.name = file.stem().string(), .machine = std::move(machine), .gpu = gpu});
+    }
+    return machines;
+  }();
+  return known;
 }
 
 }  // namespace ringside::study

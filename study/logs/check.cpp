@@ -13,6 +13,7 @@
 #include "schedule/registry.hpp"
 #include "sim/nccl/model.hpp"
 #include "sim/topology/gpu_models.hpp"
+#include "study/inputs/known.hpp"
 #include "study/inputs/scenario_points.hpp"
 
 namespace ringside::study {
@@ -58,13 +59,8 @@ std::vector<Known> known_of_baseline(const std::filesystem::path& baseline, cons
         fmt::format("{}: holds no all_reduce of NCCL's own, which is what a baseline is", baseline.string()));
   }
   std::vector<Known> known;
-  for (auto& [key, of_key] : times) {
-    known.push_back({.algorithm = std::string(kNative),
-                     .ranks = key.ranks,
-                     .bytes = key.bytes,
-                     .seconds = Seconds{summarize(std::move(of_key)).median},
-                     .bandwidth = {},
-                     .latency = {}});
+  for (const auto& [key, of_key] : times) {
+    known.push_back(known_time(key, Seconds{summarize(of_key).median}));
   }
   return known;
 }
@@ -157,7 +153,7 @@ RecognisedMachine LogChecker::described_machine(const RunFacts& facts, int ranks
       stated.gpus = {gpu_->what};
       said.gpus_per_node = gpu_->count > 1 ? std::optional(gpu_->count) : std::nullopt;
     }
-    result = recognise_machine(stated, ranks, name, shipped_, said);
+    result = recognise_machine(stated, ranks, name, said);
   }
   place_ranks(facts, ranks, name, result);
   if (ranks > result.machine.ranks_per_node.value_or(result.machine.gpus_per_node.value_or(ranks))) {
@@ -283,9 +279,8 @@ std::vector<PairRun> pair_runs(std::span<const LogCheck> checks) {
     }
   }
   std::vector<PairRun> runs;
-  for (auto& [pair, of_pair] : ratios) {
-    runs.push_back(
-        {.first = pair.first, .second = pair.second, .ratio = summarize(std::move(of_pair)).median});
+  for (const auto& [pair, of_pair] : ratios) {
+    runs.push_back({.first = pair.first, .second = pair.second, .ratio = summarize(of_pair).median});
   }
   return runs;
 }

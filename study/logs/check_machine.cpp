@@ -56,11 +56,6 @@ IntraLink usual_links(const GpuSheet& sheet, int gpus_per_node, std::vector<std:
   return intra;
 }
 
-const RunFacts::Setting* setting(const RunFacts& facts, const std::string& key) {
-  const auto found = facts.settings.find(key);
-  return found == facts.settings.end() ? nullptr : &found->second;
-}
-
 struct SettingCause {
   std::string_view key;
   std::string_view value;  ///< In small letters.
@@ -83,36 +78,34 @@ constexpr auto kSettings = std::to_array<SettingCause>({
     {"NCCL_PROTO", "simple", Cause::protocol_simple},
 });
 
-class EvidenceList {
- public:
-  void add(Cause cause, bool speaks_for, std::size_t line, const std::string& text) {
-    evidence.push_back(
-        {.cause = cause, .sentence = fmt::format("line {}: {}", line, text), .speaks_for = speaks_for});
-  }
-  std::vector<CauseEvidence> evidence;
-};
+using Evidence = std::vector<CauseEvidence>;
+
+void add(Evidence& list, Cause cause, bool speaks_for, std::size_t line, const std::string& text) {
+  list.push_back(
+      {.cause = cause, .sentence = fmt::format("line {}: {}", line, text), .speaks_for = speaks_for});
+}
 
 /// Hosts of the list, or nodes by NCCL's own count; 0 where the log says neither.
 int nodes_in(const RunFacts& facts) { return facts.nodes.value_or(static_cast<int>(facts.hosts.size())); }
 
-void evidence_of_network(const RunFacts& facts, const Machine& machine, EvidenceList& list) {
+void evidence_of_network(const RunFacts& facts, const Machine& machine, Evidence& list) {
   if (nodes_in(facts) == 1 || !machine.inter) {
     return;  // Nothing goes through a network.
   }
   if (facts.network) {
     const bool sockets = *facts.network == "Socket";
-    list.add(Cause::tcp, sockets, facts.network_line,
-             fmt::format("NCCL uses the network {}", *facts.network));
+    add(list, Cause::tcp, sockets, facts.network_line,
+        fmt::format("NCCL uses the network {}", *facts.network));
   } else if (facts.sockets.count > 0) {
-    list.add(Cause::tcp, true, facts.sockets.line, "channels go via NET/Socket");
+    add(list, Cause::tcp, true, facts.sockets.line, "channels go via NET/Socket");
   } else if (facts.gpudirect.count > 0) {
-    list.add(Cause::tcp, false, facts.gpudirect.line, "channels go via GPUDirect RDMA");
+    add(list, Cause::tcp, false, facts.gpudirect.line, "channels go via GPUDirect RDMA");
   }
   if (facts.gpudirect.count > 0) {
-    list.add(Cause::gpudirect_off, false, facts.gpudirect.line, "channels go via GDRDMA");
+    add(list, Cause::gpudirect_off, false, facts.gpudirect.line, "channels go via GDRDMA");
   } else if (facts.without_gpudirect.count > 0 && facts.sockets.count == 0) {
-    list.add(Cause::gpudirect_off, true, facts.without_gpudirect.line,
-             "channels go via the network without GDRDMA");
+    add(list, Cause::gpudirect_off, true, facts.without_gpudirect.line,
+        "channels go via the network without GDRDMA");
   }
   if (facts.nics.empty()) {
     return;
@@ -121,27 +114,16 @@ void evidence_of_network(const RunFacts& facts, const Machine& machine, Evidence
   const int described = machine.inter->nics;
   const std::string text = fmt::format("NCCL uses {} ({}), the description has {}", count_of(seen, "NIC"),
                                        fmt::join(facts.nics, " "), described);
-  list.add(Cause::one_nic, seen == 1 && described > 1, facts.nics_line, text);
-  list.add(Cause::half_nics, seen < described && seen > 1, facts.nics_line, text);
+  add(list, Cause::one_nic, seen == 1 && described > 1, facts.nics_line, text);
+  add(list, Cause::half_nics, seen < described && seen > 1, facts.nics_line, text);
 }
 
-}  // namespace
-
-std::string ShippedMachines::like(const std::string& gpu_model, int gpus_per_node) {
-  if (machines_.empty()) {
-    for (const std::filesystem::path& file : shipped_configs("machines")) {
-      const Machine machine = load_machine(file);
-      const auto sheet = machine.gpu ? find_gpu_sheet(machine.gpu->model) : std::nullopt;
-      if (sheet && machine.inter) {
-        machines_.push_back({.name = file.stem().string(),
-                             .gpu_model = sheet->model,
-                             .gpus_per_node = machine.gpus_per_node.value_or(0)});
-      }
-    }
-  }
+/// Those that ship with as many of these GPUs a node and a network, for a question: `one of a, b, or a file`.
+std::string shipped_like(const std::string& gpu_model, int gpus_per_node) {
   std::vector<std::string> names;
-  for (const Shipped& shipped : machines_) {
-    if (shipped.gpu_model == gpu_model && shipped.gpus_per_node == gpus_per_node) {
+  for (const ShippedMachine& shipped : shipped_machines()) {
+    if (shipped.gpu && shipped.gpu->model == gpu_model && shipped.machine.inter &&
+        shipped.machine.gpus_per_node == gpus_per_node) {
       names.push_back(shipped.name);
     }
   }
@@ -149,8 +131,6 @@ std::string ShippedMachines::like(const std::string& gpu_model, int gpus_per_nod
   names.resize(std::min(names.size(), kShown));
   return names.empty() ? std::string("a file") : fmt::format("one of {}, or a file", fmt::join(names, ", "));
 }
-
-namespace {
 
 /// What joins the nodes, where NCCL's own topology says it.
 std::optional<InterLink> network_of(const RunFacts& facts) {
@@ -160,8 +140,7 @@ std::optional<InterLink> network_of(const RunFacts& facts) {
   const bool roce = std::any_of(facts.nics.begin(), facts.nics.end(),
                                 [](const std::string& nic) { return nic.ends_with("/RoCE"); });
   const auto& nics = facts.nic_rates.begin()->second;
-  const auto slowest = std::min_element(nics.begin(), nics.end(),
-                                        [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto slowest = std::ranges::min_element(nics, {}, [](const auto& nic) { return nic.second; });
   return InterLink{.kind = *facts.network == "Socket" ? InterKind::ethernet
                            : roce                     ? InterKind::roce
                                                       : InterKind::infiniband,
@@ -190,7 +169,7 @@ int nodes_of(const RunFacts& facts, int ranks, const std::string& name, const Sa
 }  // namespace
 
 RecognisedMachine recognise_machine(const RunFacts& facts, int ranks, const std::string& name,
-                                    ShippedMachines& shipped, const SaidOfMachine& said) {
+                                    const SaidOfMachine& said) {
   if (facts.gpus.empty()) {
     throw KeyError(
         fmt::format("gpu: {}: the log does not say which GPUs these are; give their model, such as "
@@ -232,7 +211,7 @@ RecognisedMachine recognise_machine(const RunFacts& facts, int ranks, const std:
     throw KeyError(fmt::format(
         "network: {}: the log does not say how fast the network between its {} nodes is ({} x {} each); give "
         "NICs of a node, rate and kind, such as '4 x 200 Gb/s infiniband', or the machine: {}",
-        name, nodes, ranks / nodes, sheet->model, shipped.like(sheet->model, ranks / nodes)));
+        name, nodes, ranks / nodes, sheet->model, shipped_like(sheet->model, ranks / nodes)));
   }
   return result;
 }
@@ -296,35 +275,36 @@ InterLink parse_network(const std::string& text) {
 }
 
 std::vector<CauseEvidence> evidence_of(const RunFacts& facts, const Machine& machine) {
-  EvidenceList list;
+  Evidence list;
   for (const SettingCause& known : kSettings) {
-    const RunFacts::Setting* found = setting(facts, std::string(known.key));
-    if (found != nullptr && lower(found->value) == known.value) {
-      list.add(known.cause, true, found->line, fmt::format("{} is {}", known.key, found->value));
+    const auto found = facts.settings.find(std::string(known.key));
+    if (found != facts.settings.end() && lower(found->second.value) == known.value) {
+      add(list, known.cause, true, found->second.line,
+          fmt::format("{} is {}", known.key, found->second.value));
     }
   }
   if (facts.shared_memory.count > 0 && facts.peer_to_peer.count == 0) {
-    list.add(Cause::peer_to_peer_off, true, facts.shared_memory.line,
-             "channels go via shared memory, none via P2P");
+    add(list, Cause::peer_to_peer_off, true, facts.shared_memory.line,
+        "channels go via shared memory, none via P2P");
   } else if (facts.peer_to_peer.count > 0 && facts.shared_memory.count == 0) {
-    list.add(Cause::peer_to_peer_off, false, facts.peer_to_peer.line,
-             "channels go via P2P, none via shared memory");
+    add(list, Cause::peer_to_peer_off, false, facts.peer_to_peer.line,
+        "channels go via P2P, none via shared memory");
   }
   if (facts.no_nvls.count > 0) {
-    list.add(Cause::nvls_off, true, facts.no_nvls.line, "NVLS multicast support is not available");
+    add(list, Cause::nvls_off, true, facts.no_nvls.line, "NVLS multicast support is not available");
   } else if (facts.nvls.count > 0) {
-    list.add(Cause::nvls_off, false, facts.nvls.line, "NVLS multicast support is available");
+    add(list, Cause::nvls_off, false, facts.nvls.line, "NVLS multicast support is available");
   }
   const std::size_t ranks_listed = facts.gpus.size();
   if (ranks_listed > facts.hosts.size() && !facts.processes.empty()) {
     const bool single = facts.processes.size() == facts.hosts.size();
-    list.evidence.push_back({.cause = Cause::one_process,
-                             .sentence = single ? "the list of ranks shows one process per node"
-                                                : "the list of ranks shows a process per GPU",
-                             .speaks_for = single});
+    list.push_back({.cause = Cause::one_process,
+                    .sentence = single ? "the list of ranks shows one process per node"
+                                       : "the list of ranks shows a process per GPU",
+                    .speaks_for = single});
   }
   evidence_of_network(facts, machine, list);
-  return list.evidence;
+  return list;
 }
 
 }  // namespace ringside::study

@@ -87,11 +87,9 @@ std::vector<std::string> known_of_transfers(Transfers transfers) {
 /// Letters, digits and dashes.
 std::string file_name(const std::string& text) {
   std::string result;
-  for (const char c : text) {
-    const bool kept = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.';
-    const char lower = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    if (kept || lower != c) {
-      result += lower;
+  for (const char c : lower(text)) {
+    if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.') {
+      result += c;
     } else if (!result.empty() && result.back() != '-') {
       result += '-';
     }
@@ -101,10 +99,8 @@ std::string file_name(const std::string& text) {
 
 std::string indented(const std::string& yaml) {
   std::string result;
-  for (std::size_t start = 0; start < yaml.size();) {
-    const std::size_t end = std::min(yaml.find('\n', start), yaml.size());
-    result += fmt::format("      {}\n", yaml.substr(start, end - start));
-    start = end + 1;
+  for (const std::string_view line : split(trimmed(yaml, "\n"), '\n')) {
+    result += fmt::format("      {}\n", line);
   }
   return result;
 }

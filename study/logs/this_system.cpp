@@ -85,10 +85,8 @@ TopologyMachine with_what_pci_adds(TopologyMachine matrix, const std::optional<T
 
 /// Small letters and digits alone: `DGX A100`, `DGXA100 920-23687` and `dgx-a100` begin alike.
 std::string plain(const std::string& text) {
-  std::string result;
-  const std::string small = lower(text);
-  std::copy_if(small.begin(), small.end(), std::back_inserter(result),
-               [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); });
+  std::string result = lower(text);
+  std::erase_if(result, [](char c) { return !((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')); });
   return result;
 }
 
@@ -114,9 +112,8 @@ void collect_types(const nlohmann::json& value, std::vector<std::string>& types)
     return;
   }
   for (const auto& [key, item] : value.items()) {
-    constexpr std::array<std::string_view, 6> kKeys = {"instance-type", "instance_type", "machine-type",
-                                                       "machine_type",  "vmSize",        "shape"};
-    if (item.is_string() && std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end()) {
+    if (item.is_string() && is_one_of(key, {"instance-type", "instance_type", "machine-type", "machine_type",
+                                            "vmSize", "shape"})) {
       // Google writes `projects/1/machineTypes/a3-highgpu-8g`.
       const std::string text = item.get<std::string>();
       types.push_back(text.substr(text.rfind('/') + 1));

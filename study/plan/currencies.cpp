@@ -21,9 +21,7 @@ void bring_to_one_currency(const Plan& plan, std::vector<Offer>& offers) {
   }
   const std::string most =
       plan.budget ? plan.budget->currency
-                  : std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) {
-                      return a.second < b.second;
-                    })->first;
+                  : std::ranges::max_element(counts, {}, [](const auto& one) { return one.second; })->first;
   for (Offer& offer : offers) {
     if (!offer.problem.empty() || !offer.per_hour || offer.per_hour->currency == most) {
       continue;

@@ -146,8 +146,7 @@ std::vector<const ShownOffer*> to_explain(const PlanStudy& study, const std::vec
     }
   }
   // The question that the plan puts first is answered first.
-  std::stable_sort(places.begin(), places.end(),
-                   [](const ShownOffer* a, const ShownOffer* b) { return a->candidate < b->candidate; });
+  std::ranges::stable_sort(places, {}, &ShownOffer::candidate);
   return places;
 }
 
@@ -178,13 +177,11 @@ void add_explanations(Planner& planner, const PlanRequest& request, PlanStudy& s
 
 }  // namespace
 
-Plan load_with(const PlanRequest& request, const std::vector<KeyOverride>& more) {
+Plan plan_of(const PlanRequest& request, const std::vector<KeyOverride>& more) {
   std::vector<KeyOverride> overrides = overrides_of(request);
   overrides.insert(overrides.end(), more.begin(), more.end());
   return load_plan(request.plan, known_names(), plan_places(), overrides);
 }
-
-Plan plan_of(const PlanRequest& request) { return load_with(request); }
 
 std::vector<Offer> more_offers(const PlanRequest& request, const Plan& plan, const Observer& observer) {
   const KnownNames known = known_names();

@@ -30,8 +30,9 @@ struct PlanRequest {
   std::optional<Plan> read = {};  ///< What plan_of() has read of the file, which is then not read again.
 };
 
-/// The plan of the file, before other offers are read. Throws Error{bad_input} as load_plan() does.
-Plan plan_of(const PlanRequest& request);
+/// The plan of the file, with the values of some keys, before other offers are read. Throws Error{bad_input}
+/// as load_plan() does.
+Plan plan_of(const PlanRequest& request, const std::vector<KeyOverride>& more = {});
 
 /// One of the best offers where gradients are synchronised in buckets, and what would make it better.
 struct ShownOffer {
@@ -81,8 +82,7 @@ struct PlanSweep {
 PlanSweep sweep_plan(const std::vector<std::string>& sweeps, const PlanRequest& request,
                      const Observer& observer);
 
-/// What the parts of a study share: the plan with the values of some keys, and the offers of files beside it.
-Plan load_with(const PlanRequest& request, const std::vector<KeyOverride>& more = {});
+/// The offers of files beside the plan.
 std::vector<Offer> more_offers(const PlanRequest& request, const Plan& plan, const Observer& observer);
 
 /// How the best offers with several GPUs scale, and what bandwidth would change on them.

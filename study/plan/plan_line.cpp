@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <iterator>
-#include <sstream>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -14,6 +13,7 @@
 #include "common/error.hpp"
 #include "common/names.hpp"
 #include "common/numbers.hpp"
+#include "common/text.hpp"
 #include "common/units.hpp"
 #include "scenario/plan/plan_text.hpp"
 #include "scenario/plan/plan_values.hpp"
@@ -144,6 +144,17 @@ std::int64_t tokens_of(const std::string& text) {
   return *count;
 }
 
+/// A number above zero that the flag says, if it is there.
+template <typename N>
+std::optional<N> positive(const std::string& flag, const std::optional<std::string>& text,
+                          const std::string& problem) {
+  const std::optional<N> number = text ? parse_number<N>(*text) : std::nullopt;
+  if (text && (!number || *number <= 0)) {
+    reject_part(flag, *text, problem);
+  }
+  return number;
+}
+
 /// How long the run is, where the line says so.
 void set_length(const PlanLine& line, const Model& model, const Workload& loaded, WorkloadChanges& changes) {
   if (line.tokens) {
@@ -152,34 +163,21 @@ void set_length(const PlanLine& line, const Model& model, const Workload& loaded
     }
     changes.tokens = tokens_of(*line.tokens);
   }
-  if (line.epochs) {
-    changes.epochs = parse_number<double>(*line.epochs);
-    if (!changes.epochs || *changes.epochs <= 0) {
-      reject_part("--epochs", *line.epochs, "is not a number of epochs, such as 90");
-    }
-    if (loaded.samples <= 0 || (changes.sequence && !loaded.tokens)) {
-      reject_part("--epochs", *line.epochs,
-                  fmt::format("how long an epoch {} is not known; say {}",
-                              changes.sequence ? "of such samples" : "of " + model.name,
-                              loaded.transformer ? "--tokens" : "`samples` in its file"));
-    }
+  changes.epochs = positive<double>("--epochs", line.epochs, "is not a number of epochs, such as 90");
+  if (line.epochs && (loaded.samples <= 0 || (changes.sequence && !loaded.tokens))) {
+    reject_part("--epochs", *line.epochs,
+                fmt::format("how long an epoch {} is not known; say {}",
+                            changes.sequence ? "of such samples" : "of " + model.name,
+                            loaded.transformer ? "--tokens" : "`samples` in its file"));
   }
 }
 
 std::string workload_yaml(const PlanLine& line, const Model& model, const std::vector<KnownPart>& known) {
   WorkloadChanges changes;
-  if (line.batch) {
-    changes.batch_per_gpu = parse_number<int>(*line.batch);
-    if (!changes.batch_per_gpu || *changes.batch_per_gpu < 1) {
-      reject_part("--batch", *line.batch, "is not a number of samples of one GPU, such as 64");
-    }
-  }
-  if (line.sequence) {
-    changes.sequence = parse_number<std::int64_t>(*line.sequence);
-    if (!changes.sequence || *changes.sequence < 1) {
-      reject_part("--sequence", *line.sequence, "is not a number of tokens, such as 4096");
-    }
-  }
+  changes.batch_per_gpu =
+      positive<int>("--batch", line.batch, "is not a number of samples of one GPU, such as 64");
+  changes.sequence =
+      positive<std::int64_t>("--sequence", line.sequence, "is not a number of tokens, such as 4096");
   for (const KnownPart& part : known) {
     if (part.samples_per_second) {
       const auto sheet = find_gpu_sheet(counted(part.of).what);
@@ -228,10 +226,9 @@ std::string limits_yaml(const PlanLine& line) {
 
 /// Words between commas.
 void check_ways(const std::string& text) {
-  std::string word;
-  std::istringstream words(text + ' ');  // What follows the last comma counts, even if it is nothing.
-  while (std::getline(words, word, ',')) {
-    word.erase(std::remove(word.begin(), word.end(), ' '), word.end());
+  for (const std::string_view part : split(text, ',')) {
+    std::string word(part);
+    std::erase(word, ' ');
     if (word == "search") {
       reject_part("--shard", text, "--search tries all ways");
     }

@@ -15,14 +15,18 @@ Interval<double> in_seconds(const Interval<Seconds>& range) {
   return {.low = range.low.value, .typical = range.typical.value, .high = range.high.value};
 }
 
+std::optional<double> in_seconds(const std::optional<Seconds>& time) {
+  return time ? std::optional(time->value) : std::nullopt;
+}
+
 void add_times(const Plan& plan, const PlannedStep& step, OfferRecord& record) {
   record.communication = in_seconds(step.communication);
   if (!step.layout) {
     record.algorithm = step.algorithm;
   }
   if (!computes(plan.workload)) {
-    record.ring = step.ring ? std::optional(step.ring->value) : std::nullopt;
-    record.naive = step.naive ? std::optional(step.naive->value) : std::nullopt;
+    record.ring = in_seconds(step.ring);
+    record.naive = in_seconds(step.naive);
     return;
   }
   record.step = in_seconds(step.total);
@@ -102,12 +106,8 @@ void add(const Thresholds& found, OfferRecord& record) {
   record.bandwidth_factor_for_5_percent = found.factor_for_5_percent;
   record.bandwidth_factor_for_10_percent = found.factor_for_10_percent;
   record.gpus_stop_paying = found.gpus_stop_paying;
-  if (found.ring) {
-    record.ring = found.ring->value;
-  }
-  if (found.naive) {
-    record.naive = found.naive->value;
-  }
+  record.ring = in_seconds(found.ring);
+  record.naive = in_seconds(found.naive);
   record.ring_from_bytes = found.ring_from_bytes;
   record.ring_from_gpus = found.ring_from_gpus;
 }
@@ -150,8 +150,7 @@ std::vector<OfferRecord> offer_records(const PlanStudy& study) {
   std::vector<OfferRecord> records;
   for (const std::size_t index : study.ranked.order) {
     OfferRecord& record = records.emplace_back(record_of(study.ranked, index));
-    const auto shown = std::find_if(study.shown.begin(), study.shown.end(),
-                                    [&](const ShownOffer& one) { return one.candidate == index; });
+    const auto shown = std::ranges::find(study.shown, index, &ShownOffer::candidate);
     if (shown != study.shown.end()) {
       add(shown->thresholds, record);
       if (!shown->best_way.empty()) {

@@ -36,15 +36,17 @@ void rent_whole(Offer& offer, std::optional<std::int64_t> before) {
   }
 }
 
+KeyOverride override_of(const Sweep& sweep, const std::string& value) {
+  return {.key = sweep.key, .value = value, .origin = "--" + origin_of(sweep, value)};
+}
+
 /// The offer with the values of those keys that are keys of machines.
 Offer offer_with(Offer offer, const std::vector<Sweep>& sweeps, const std::vector<std::string>& values) {
   const auto before = num_gpus(offer.machine);
   for (std::size_t index = 0; index < sweeps.size(); ++index) {
     const std::string& key = sweeps[index].key;
     if (!is_plan_key(key) && key != "gpus") {
-      offer.machine = with_value(
-          offer.machine,
-          {.key = key, .value = values[index], .origin = "--" + origin_of(sweeps[index], values[index])});
+      offer.machine = with_value(offer.machine, override_of(sweeps[index], values[index]));
     }
   }
   rent_whole(offer, before);
@@ -111,13 +113,11 @@ PlanSweep sweep_plan(const std::vector<std::string>& sweeps, const PlanRequest& 
   for (const std::vector<std::string>& values : combinations(result.sweeps)) {
     std::vector<KeyOverride> overrides;
     for (std::size_t index = 0; index < values.size(); ++index) {
-      const Sweep& sweep = result.sweeps[index];
-      if (is_plan_key(sweep.key)) {
-        overrides.push_back(
-            {.key = sweep.key, .value = values[index], .origin = "--" + origin_of(sweep, values[index])});
+      if (is_plan_key(result.sweeps[index].key)) {
+        overrides.push_back(override_of(result.sweeps[index], values[index]));
       }
     }
-    const Plan loaded = load_with(request, overrides);
+    const Plan loaded = plan_of(request, overrides);
     std::vector<Offer> offers = loaded.offers;
     offers.insert(offers.end(), more.begin(), more.end());
     if (!loaded.shards() && !computes(loaded.workload)) {
