@@ -55,8 +55,7 @@ bool is_machine(const std::string& text, const std::vector<std::string>& names) 
 void take_listed_price(NamedOffer& offer) {
   double least = 0;
   Machine cheapest;
-  for (const fs::path& file : shipped_configs("machines")) {
-    const Machine machine = load_machine(file);
+  for (const auto& [name, machine] : shipped_machines()) {
     const auto gpus = num_gpus(machine);
     const auto sheet = machine.gpu ? find_gpu_sheet(machine.gpu->model) : std::nullopt;
     if (!machine.price || !gpus || !sheet || sheet->model != offer.machine.gpu->model) {
@@ -101,8 +100,7 @@ int most_of_a_node(const Offer& listed, const GpuSheet& sheet) {
 std::string networked_machine(const GpuSheet& sheet, std::optional<int> per_node, int& gpus_of_it) {
   std::string cheapest;
   double least = std::numeric_limits<double>::infinity();
-  for (const fs::path& file : shipped_configs("machines")) {
-    const Machine machine = load_machine(file);
+  for (const auto& [name, machine] : shipped_machines()) {
     const auto own = machine.gpu ? find_gpu_sheet(machine.gpu->model) : std::nullopt;
     if (!own || own->model != sheet.model || !machine.inter || machine.nodes != 1 || !machine.gpus_per_node ||
         (per_node && *per_node != *machine.gpus_per_node)) {
@@ -111,7 +109,7 @@ std::string networked_machine(const GpuSheet& sheet, std::optional<int> per_node
     const double each = (machine.price ? machine.price->per_hour : 1e6) / *machine.gpus_per_node;
     if (each < least) {
       least = each;
-      cheapest = file.stem().string();
+      cheapest = name;
       gpus_of_it = *machine.gpus_per_node;
     }
   }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "common/error.hpp"
+#include "scenario/scenario.hpp"
 
 namespace ringside::study {
 
@@ -49,6 +50,17 @@ std::vector<fs::path> shipped_configs(const std::string& kind) {
   }
   std::sort(files.begin(), files.end());
   return files;
+}
+
+const std::vector<std::pair<std::string, Machine>>& shipped_machines() {
+  static const std::vector<std::pair<std::string, Machine>> machines = [] {
+    std::vector<std::pair<std::string, Machine>> read;
+    for (const fs::path& file : shipped_configs("machines")) {
+      read.emplace_back(file.stem().string(), load_machine(file));
+    }
+    return read;
+  }();
+  return machines;
 }
 
 }  // namespace ringside::study

@@ -3,7 +3,10 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "scenario/machine/machine.hpp"
 
 /// Finding the files that ship with the program.
 namespace ringside::study {
@@ -15,6 +18,9 @@ std::optional<std::filesystem::path> configs_directory();
 /// The .yaml files of configs/<kind>, sorted. Throws Error{environment} where they lie nowhere, as with a
 /// program that was copied alone.
 std::vector<std::filesystem::path> shipped_configs(const std::string& kind);
+
+/// Machines that ship with the program by the names of their files, read when they are first asked for.
+const std::vector<std::pair<std::string, Machine>>& shipped_machines();
 
 /// Which files of configs/<kind> are missing, and what to do about it.
 std::string missing_files(const std::string& kind);

@@ -157,7 +157,7 @@ RecognisedMachine LogChecker::described_machine(const RunFacts& facts, int ranks
       stated.gpus = {gpu_->what};
       said.gpus_per_node = gpu_->count > 1 ? std::optional(gpu_->count) : std::nullopt;
     }
-    result = recognise_machine(stated, ranks, name, shipped_, said);
+    result = recognise_machine(stated, ranks, name, said);
   }
   place_ranks(facts, ranks, name, result);
   if (ranks > result.machine.ranks_per_node.value_or(result.machine.gpus_per_node.value_or(ranks))) {

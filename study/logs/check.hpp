@@ -58,21 +58,6 @@ struct RecognisedMachine {
   std::vector<std::string> assumptions = {};
 };
 
-/// Machines that ship with the program, read when they are first asked for.
-class ShippedMachines {
- public:
-  /// Those with as many of these GPUs a node and a network, for a question: `one of a, b, or a file`.
-  std::string like(const std::string& gpu_model, int gpus_per_node);
-
- private:
-  struct Shipped {
-    std::string name = {};
-    std::string gpu_model = {};
-    int gpus_per_node = 0;
-  };
-  std::vector<Shipped> machines_;
-};
-
 /// Checks any number of logs: machine files, baselines and predictions are worked out once for all.
 class LogChecker {
  public:
@@ -105,7 +90,6 @@ class LogChecker {
   bool network_used_ = false;
   std::string topology_;         ///< Text of the request's file.
   std::vector<Known> baseline_;  ///< Empty without one.
-  ShippedMachines shipped_;
   std::vector<std::unique_ptr<ExpectedTimes>> expected_;
 };
 
@@ -117,7 +101,7 @@ struct SaidOfMachine {
 
 /// The machine of `ranks` ranks, from the log and `said`. Throws Error{bad_input} if one is missing.
 RecognisedMachine recognise_machine(const RunFacts& facts, int ranks, const std::string& name,
-                                    ShippedMachines& shipped, const SaidOfMachine& said = {});
+                                    const SaidOfMachine& said = {});
 
 /// Puts ranks on nodes as the log's list has them, and says where the two differ; as many nodes as they
 /// need where there is no list. Throws KeyError where hosts have unlike numbers of ranks.

@@ -127,30 +127,22 @@ void evidence_of_network(const RunFacts& facts, const Machine& machine, Evidence
 
 }  // namespace
 
-std::string ShippedMachines::like(const std::string& gpu_model, int gpus_per_node) {
-  if (machines_.empty()) {
-    for (const std::filesystem::path& file : shipped_configs("machines")) {
-      const Machine machine = load_machine(file);
-      const auto sheet = machine.gpu ? find_gpu_sheet(machine.gpu->model) : std::nullopt;
-      if (sheet && machine.inter) {
-        machines_.push_back({.name = file.stem().string(),
-                             .gpu_model = sheet->model,
-                             .gpus_per_node = machine.gpus_per_node.value_or(0)});
-      }
-    }
-  }
+namespace {
+
+/// Machines with as many of these GPUs a node and a network, for a question.
+std::string machines_like(const std::string& gpu_model, int gpus_per_node) {
   std::vector<std::string> names;
-  for (const Shipped& shipped : machines_) {
-    if (shipped.gpu_model == gpu_model && shipped.gpus_per_node == gpus_per_node) {
-      names.push_back(shipped.name);
+  for (const auto& [name, machine] : shipped_machines()) {
+    const auto sheet = machine.gpu ? find_gpu_sheet(machine.gpu->model) : std::nullopt;
+    if (sheet && sheet->model == gpu_model && machine.inter &&
+        machine.gpus_per_node.value_or(0) == gpus_per_node) {
+      names.push_back(name);
     }
   }
   constexpr std::size_t kShown = 6;
   names.resize(std::min(names.size(), kShown));
   return names.empty() ? std::string("a file") : fmt::format("one of {}, or a file", fmt::join(names, ", "));
 }
-
-namespace {
 
 /// What joins the nodes, where NCCL's own topology says it.
 std::optional<InterLink> network_of(const RunFacts& facts) {
@@ -190,7 +182,7 @@ int nodes_of(const RunFacts& facts, int ranks, const std::string& name, const Sa
 }  // namespace
 
 RecognisedMachine recognise_machine(const RunFacts& facts, int ranks, const std::string& name,
-                                    ShippedMachines& shipped, const SaidOfMachine& said) {
+                                    const SaidOfMachine& said) {
   if (facts.gpus.empty()) {
     throw KeyError(
         fmt::format("gpu: {}: the log does not say which GPUs these are; give their model, such as "
@@ -232,7 +224,7 @@ RecognisedMachine recognise_machine(const RunFacts& facts, int ranks, const std:
     throw KeyError(fmt::format(
         "network: {}: the log does not say how fast the network between its {} nodes is ({} x {} each); give "
         "NICs of a node, rate and kind, such as '4 x 200 Gb/s infiniband', or the machine: {}",
-        name, nodes, ranks / nodes, sheet->model, shipped.like(sheet->model, ranks / nodes)));
+        name, nodes, ranks / nodes, sheet->model, machines_like(sheet->model, ranks / nodes)));
   }
   return result;
 }

@@ -73,8 +73,7 @@ CheckRequest described_here(CheckRequest request, const GpuMachine& gpus, const 
     request.machine = find_topology({}, facts.gpus.front(), invocation).file.string();
   } catch (const Error& error) {
     // Throws what is missing now, and not once everything was measured.
-    ShippedMachines shipped;
-    recognise_machine(facts, *facts.ranks, "this machine", shipped);
+    recognise_machine(facts, *facts.ranks, "this machine");
     observer.note(fmt::format("Its links are taken from the model of its GPUs: {}.", error.what()));
   }
   return request;
