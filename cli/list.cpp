@@ -123,10 +123,8 @@ void list_machines(const CommonOptions& common, const std::string& word, bool al
   std::vector<std::string> header = {"name", "gpus", "inside", "between", "price"};
   Rows rows;
   std::map<std::string, std::vector<std::string>> classes;
-  for (const std::filesystem::path& file : study::shipped_configs("machines")) {
-    const Machine machine = load_machine(file);
-    std::vector<std::string> row = {file.stem().string(), gpus(machine), inside(machine), between(machine),
-                                    price(machine)};
+  for (const auto& [name, machine, gpu] : study::shipped_machines()) {
+    std::vector<std::string> row = {name, gpus(machine), inside(machine), between(machine), price(machine)};
     if (lower(fmt::format("{}", fmt::join(row, " "))).find(lower(word)) == std::string::npos) {
       continue;
     }
