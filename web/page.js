@@ -1,5 +1,5 @@
 // The page: what its controls say becomes questions, which the compiled program answers. The state is in the fragment of the address.
-function ringsideOpen() {
+(() => {
   'use strict';
   const { make, say, seconds } = ringsidePage;
   const root = document.documentElement;
@@ -481,8 +481,8 @@ function ringsideOpen() {
   begin();
   // The rest of the document has the library of charts and the program.
   window.ringsideBegin = async (compiled, start) => {
-    const runs = async (name, parts) => {
-      program = await ringsideProgram(start, files, parts, name === 'started');
+    const runs = async (name, ...parts) => {
+      program = await ringsideProgram(start, files, ...parts);
       times[name] = performance.now();
       const work = waits;
       waits = null;
@@ -490,9 +490,10 @@ function ringsideOpen() {
     };
     try {
       if (!waits && !document.hidden) await new Promise((painted) => requestAnimationFrame(() => setTimeout(painted)));
-      if (waits) await runs('started', await compiled('first'));
+      const first = await compiled('first');
+      if (waits) await runs('started', first);
       if (document.readyState === 'loading') await new Promise((read) => addEventListener('DOMContentLoaded', read));
-      await runs('whole', await compiled('whole'));
+      await runs('whole', first, await compiled('rest'));
     } catch (error) {
       problem(`This browser does not run the program of this page: ${error.message}`);
       return;
@@ -502,5 +503,4 @@ function ringsideOpen() {
     window.ringsideAsk = ask;
     window.ringsidePrepared = prepared;
   };
-}
-if (!location.hash) ringsideOpen();  // A question waits for the program: start.js has it compiled first.
+})();

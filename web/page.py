@@ -8,7 +8,6 @@ import html
 import json
 import pathlib
 import re
-import struct
 import subprocess
 import sys
 
@@ -16,8 +15,6 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 CHART_JS = pathlib.Path("/usr/share/javascript/chart.js/chart.min.js")
 # What the page reads by name. Evaluations and the like are the laboratory's.
 CONFIGS = ["machines/*.yaml", "scenarios/*.yaml", "workloads/*.yaml", "workloads/tensors/*"]
-GLOBALS, CODE, DATA = 6, 10, 11  # Kinds of sections of WebAssembly.
-TOTAL_STACK = 4 << 20  # As CMakeLists.txt says.
 LICENCES = """The program and the scripts of this page are ringside's, Apache License 2.0.
 Compiled into the program: fmt, yaml-cpp, pugixml and JSON for Modern C++ (MIT License), Eigen (Mozilla Public License 2.0, its source is
 at https://eigen.tuxfamily.org), and libraries of emscripten: musl (MIT License), libc++ and compiler-rt (Apache License 2.0 with LLVM
@@ -35,9 +32,9 @@ def configs():
     return found
 
 
-def asked(build, which, *program):
+def asked(build, which, *counted):
     """Questions of questions.js with the answers of the program, which node runs here."""
-    run = subprocess.run(["node", ROOT / "web/ask.js", build, *program], input=f"{which}\n", capture_output=True, text=True, check=True)
+    run = subprocess.run(["node", ROOT / "web/ask.js", build, *counted], input=f"{which}\n", capture_output=True, text=True, check=True)
     return [json.loads(line) for line in run.stdout.splitlines()]
 
 
@@ -55,91 +52,32 @@ def encoded(value):
     return bytes([value & 127 | 128]) + encoded(value >> 7) if value > 127 else bytes([value])
 
 
-def sized(data):
-    return encoded(len(data)) + data
-
-
-def sections(wasm):
-    """Pairs of what a section is and its bytes."""
-    at = 8
+def named_by_type(wasm):
+    """Imports of `rest` are named by their type instead of each by itself: all that any of them does is to fail."""
+    named = lambda match: b"\x04rest" + bytes([2 * len(match[1])]) + match[1].hex().encode() + b"\0" + match[1]
+    result, at = wasm[:8], 8
     while at < len(wasm):
         size, start = number(wasm, at + 1)
-        yield wasm[at], wasm[start:start + size]
+        section = wasm[start:start + size]
+        if wasm[at] == 2:  # Imports: of a module, its name, the kind `function`, its type.
+            section = re.sub(rb"\x04rest[\x01-\x09]\d+\0([\x80-\xff]*[\0-\x7f])", named, section)
+        result += wasm[at:at + 1] + encoded(len(section)) + section
         at = start + size
-
-
-def bodies(wasm):
-    """Those of the functions."""
-    code = dict(sections(wasm))[CODE]
-    count, at = number(code, 0)
-    for _ in range(count):
-        size, start = number(code, at)
-        yield code[start:start + size]
-        at = start + size
-
-
-def pieces(wasm, kind, section):
-    """The same program with other bytes in one section, as pieces: what comes before them, they, and what comes after."""
-    whole = [b"\0asm\1\0\0\0", [], b""]
-    for each, old in sections(wasm):
-        if each == kind:
-            whole[1:2] = [[bytes([kind]) + encoded(sum(map(len, section)))] + section]
-        else:
-            whole[2 if whole[1] else 0] += bytes([each]) + sized(old)
-    return [whole[0], *whole[1], whole[2]]
-
-
-def with_memory(wasm, memory):
-    """The program, whose memory begins like this."""
-    # Constants have a sign, so one whose last byte could be that of a negative number gets another byte.
-    place = lambda at: b"\0\x41" + re.sub(rb"[\x40-\x7f]\Z", lambda last: bytes([last[0][0] | 128, 0]), encoded(at)) + b"\x0b"
-    runs = list(re.finditer(rb"[^\0](?:.{0,7}[^\0])*", memory, re.DOTALL))
-    return b"".join(pieces(wasm, DATA, [encoded(len(runs)), *(place(run.start()) + sized(run[0]) for run in runs)]))
-
-
-def with_bodies(wasm, functions):
-    return pieces(wasm, CODE, [encoded(len(functions)), *map(sized, functions)])
-
-
-def changes(part, whole):
-    """What turns a part of the program into the whole: how many bytes to copy, to leave out and to take from what follows; and again."""
-    steps, taken = [[0, 0, 0]], b""
-    for ours, theirs in zip(part, whole):
-        if ours == theirs:
-            if steps[-1][1]:
-                steps.append([0, 0, 0])
-            steps[-1][0] += len(ours)
-        else:
-            steps[-1][1] += len(ours)
-            steps[-1][2] += len(theirs)
-            taken += theirs
-    numbers = [sum(map(len, whole)), len(steps), *(number for step in steps for number in step)]
-    return struct.pack(f"<{len(numbers)}I", *numbers) + taken
+    return result
 
 
 def split(build):
-    """The program in two parts: the first has all functions that usual questions call, the second is what makes the whole of it."""
+    """The program in two parts: the first has all functions that usual questions call."""
     tool = lambda name, *arguments: subprocess.run([name, "--enable-exception-handling", "--enable-mutable-globals", *arguments], check=True)
-    program = build / "program.wasm"
+    program, first = build / "inlined.wasm", build / "first.wasm"
     # Half of what is called are functions of a few instructions, and a browser compiles each when it is first called.
-    tool("wasm-opt", "--inlining-optimizing", "--always-inline-max-function-size", "10", build / "ringside.wasm", "-o", build / "inlined.wasm")
-    # What it makes once, such as the catalogue, is in its memory from the beginning: as it is after some questions.
-    asked(build, "warm", "inlined.wasm")
-    wasm, memory = (build / "inlined.wasm").read_bytes(), bytearray((build / "memory").read_bytes())
-    stack, _ = number(dict(sections(wasm))[GLOBALS], 4)  # The only variable of the program is where its stack ends.
-    memory[stack - TOTAL_STACK:stack] = bytes(TOTAL_STACK)
-    program.write_bytes(with_memory(wasm, memory))
-    start = (build / "ringside.js").read_text(encoding="utf-8")
-    (build / "started.js").write_text(re.sub(r'addOnInit\(Module\["asm"\]\["\w+"\]\);', "", start, count=1), encoding="utf-8")
+    tool("wasm-opt", "--inlining-optimizing", "--always-inline-max-function-size", "10", build / "ringside.wasm", "-o", program)
     tool("wasm-split", "--instrument", program, "-o", build / "counted.wasm")
     asked(build, "usual", "counted.wasm")
-    functions = list(bodies(program.read_bytes()))
-    called = struct.unpack(f"<{len(functions)}I", (build / "calls").read_bytes()[8:])
-    missing = b"\0\0\x0b"  # It has no variables, and what it does is a trap.
-    first = with_bodies(program.read_bytes(), [body if when else missing for body, when in zip(functions, called)])
-    whole = with_bodies(program.read_bytes(), functions)
-    (build / "first").write_bytes(b"".join(first))
-    (build / "rest").write_bytes(changes(first, whole))
+    tool("wasm-split", "--profile", build / "calls", "--export-prefix", "%", "--import-namespace", "first", "--placeholder-namespace", "rest",
+         program, "-o1", first, "-o2", build / "rest.wasm")
+    first.write_bytes(named_by_type(first.read_bytes()))
+    tool("wasm-opt", "--duplicate-import-elimination", first, "-o", first)
 
 
 def page(build):
@@ -147,7 +85,7 @@ def page(build):
     files = configs()
     (build / "files.json").write_text(json.dumps(files), encoding="utf-8")
     split(build)
-    packed = {part: gzip.compress((build / part).read_bytes(), 9, mtime=0) for part in ("first", "rest")}
+    packed = {part: gzip.compress((build / f"{part}.wasm").read_bytes(), 9, mtime=0) for part in ("first", "rest")}
     # Questions of an address without state, and what every named machine is, with the answers of this very program.
     machines = [json.dumps({"ask": "machine", "machine": pathlib.Path(name).stem}) for name in files if "/machines/" in name]
     prepared = [[json.dumps(each["question"], ensure_ascii=False, separators=(",", ":")), each["answer"]]
@@ -157,7 +95,7 @@ def page(build):
     script_text = lambda text: escaped("\\u{:04x}", text)
     style = escaped("\\{:x} ", read("plots/html/report.css") + read("web/page.css"))
     first = script_text("".join(map(read, ("plots/html/charts.js", "web/questions.js", "web/program.js", "web/page.js"))))
-    start, library = (script_text(path.read_text(encoding="utf-8")) for path in (build / "started.js", CHART_JS))
+    start, library = (script_text(path.read_text(encoding="utf-8")) for path in (build / "ringside.js", CHART_JS))
     digest = lambda text: "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
     scripts = [first, start, read("web/start.js"), library]
     policy = (f"default-src 'none'; script-src 'wasm-unsafe-eval' {' '.join(map(digest, scripts))}; style-src {digest(style)}; "

@@ -1,27 +1,29 @@
-// The program (page.py). It gets the files that it reads. What is returned asks it (answers.cpp): an object in, an object out. Of a part of the
-// program, it is nothing where the answer takes a function that the part lacks, now and from then on.
-async function ringsideProgram(start, files, program, part) {
+// The program, compiled in two parts (page.py): the first has what usual questions need. It gets the files that it reads. What is returned
+// asks it (answers.cpp): an object in, an object out, and nothing where a part is missing that the answer takes, now and from then on.
+async function ringsideProgram(start, files, first, rest) {
+  let lacks = false;
+  const missing = () => {
+    lacks = true;
+    throw new Error('a part of the program is missing');
+  };
   const module = await new Promise((done, failed) => {
     const instantiateWasm = (imports, received) => {
-      WebAssembly.instantiate(program, imports).then(received).catch(failed);
+      WebAssembly.instantiate(first, { ...imports, rest: new Proxy({}, { get: () => missing }) }).then(async (instance) => {
+        if (rest) await WebAssembly.instantiate(rest, { first: instance.exports });
+        received(instance);
+      }).catch(failed);
       return {};
     };
     start({ print: () => {}, printErr: () => {}, instantiateWasm }).then(done, failed);
   });
+  const folder = (name) => name.slice(0, name.lastIndexOf('/'));
   const encoder = new TextEncoder();
-  const [{ FS }, folders] = [module, {}];
-  const folder = (name) => {
-    FS.mkdirTree(name);
-    return FS.lookupPath(name).node;
-  };
-  folder('/configs/scenarios');
-  for (const [path, text] of Object.entries(files)) {  // A file by its path is sought from the root of all.
-    const at = path.lastIndexOf('/');
-    const parent = folders[path.slice(0, at)] ||= folder(path.slice(0, at));
+  for (const name of new Set([...Object.keys(files).map(folder), '/configs/scenarios'])) module.FS.mkdirTree(name);
+  for (const [name, text] of Object.entries(files)) {
     const contents = encoder.encode(text);
-    Object.assign(parent.node_ops.mknod(parent, path.slice(at + 1), 0o100666, 0), { contents, usedBytes: contents.length });
+    Object.assign(module.FS.create(name), { contents, usedBytes: contents.length });
   }
-  FS.chdir('/configs/scenarios');  // Where a pasted scenario finds ../machines, and messages name it alone.
+  module.FS.chdir('/configs/scenarios');  // Where a pasted scenario finds ../machines, and messages name it alone.
   const ask = (question) => {
     const text = JSON.stringify(question);
     const bytes = module.lengthBytesUTF8(text) + 1;
@@ -31,12 +33,11 @@ async function ringsideProgram(start, files, program, part) {
     module._free(at);
     return answer;
   };
-  let lacks = false;
   return Object.assign((question) => {
     try {
-      return lacks ? undefined : JSON.parse(ask(question));
+      const answer = lacks ? '' : ask(question);
+      return lacks ? undefined : JSON.parse(answer);
     } catch (error) {
-      lacks = part && error instanceof WebAssembly.RuntimeError;
       if (lacks) return undefined;
       throw error;
     }

@@ -30,9 +30,6 @@ const ringsideQuestions = (() => {
   const predictions = (state, machine) => SIZES.map((sizes) => predict(scenario(state, sizes(state), machine)));
   // Of an address that says no more than a view; the page has their answers.
   const first = [{ ask: 'names' }, ...predictions(DEFAULTS, custom(DEFAULTS)), plan(DEFAULTS), ...show(DEFAULTS)];
-  // Answered before the page's program is put together, so that it has made what it makes once.
-  const warm = [...first, predict(scenario({ ...DEFAULTS, algorithms: 'ring,native' }, '[64 MiB]', 'p4d.24xlarge')),
-    predict(scenario({ ...DEFAULTS, algorithms: 'ring,native', ranks: 16 }, '[64 MiB]', '2 x p4d.24xlarge'))];
   // Such as other addresses ask; what answers them is the first part of the program.
   const ON_GPUS = 'naive,tutorial_ring,ring,native';
   const usual = (files, ask) => {
@@ -42,12 +39,10 @@ const ringsideQuestions = (() => {
     const some = ['naive,direct,recursive_doubling,binomial_tree,tutorial_ring,ring,halving_doubling', ON_GPUS, 'naive,ring,native', 'ring,native',
       'naive,ring', 'native', 'naive', 'ring', DEFAULTS.algorithms].map((algorithms) => ({ ...DEFAULTS, algorithms }));
     const named = ({ machine }, i) => ({ ...some[i % some.length], ranks: ask({ ask: 'machine', machine }).ranks, machine });
-    const plans = ['8x3090', '2x8xA100', '3 x p4d.24xlarge', 'p5.48xlarge, 2 x p5.48xlarge'].map((gpus) => ({ ...DEFAULTS, gpus }));
-    const more = { model: 'bert-large', batch: '8', sharding: 'fsdp', epochs: '3', deadline: '2 d', budget: '2000 USD' };
-    return [...first, ...machines, ...plans.map(plan), ...plans.map((each) => plan({ ...each, ...more })), ...machines.map((each, i) => { const state = named(each, i); return predictions(state, state.machine)[0]; }),
+    return [...first, ...machines, ...machines.map((each, i) => { const state = named(each, i); return predictions(state, state.machine)[0]; }),
       ...some.flatMap((state, i) => [2, 9, 64].flatMap((ranks) => predictions({ ...state, ranks, size: 10 + 3 * i }, custom(DEFAULTS)))),
       ...some.flatMap((state, i) => predictions({ ...state, size: 10 + 3 * i }, 'p4d.24xlarge')),
       ...some.flatMap((state, i) => predictions({ ...state, size: 10 + 3 * i, ranks: 16 }, '2 x p4d.24xlarge'))];
   };
-  return { DEFAULTS, ON_GPUS, SIZES, bytes, custom, digits, first, latency, plan, predict, rate, scenario, show, usual, warm };
+  return { DEFAULTS, ON_GPUS, SIZES, bytes, custom, digits, first, latency, plan, predict, rate, scenario, show, usual };
 })();

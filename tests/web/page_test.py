@@ -192,7 +192,7 @@ class Page(unittest.TestCase):
         self.assertIn("scenario.yaml: is a single value", other.run(self.VERDICT))
 
     def test_the_program_is_small(self):
-        self.assertLess(sum(len(gzip.compress((BUILD / part).read_bytes(), 9)) for part in ("first", "rest")), 1.5e6)
+        self.assertLess(sum(len(gzip.compress((BUILD / f"{part}.wasm").read_bytes(), 9)) for part in ("first", "rest")), 1.5e6)
 
     SETTLED = "new Promise((done) => setTimeout(done, 400))"
     VERDICT = "document.querySelector('#verdict p').textContent"
