@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Answers of whole commands to the last digit: a changed number is a reviewed diff.
 
-check_golden.py PROGRAM SOURCE [FOLDER] [--update]: every *.jsonl of FOLDER (tests/golden) holds the records that a command must print as JSON Lines.
+check_golden.py PROGRAM SOURCE [PATH…] [--update]: every *.jsonl of a folder (tests/golden) holds the records that a command must print as JSON Lines.
 Its first line says the command, `{"golden": "plan --model …", "without": ["source"]}`: all its records but `run`, without those fields. `"only": {"record": "offer"}`
 keeps some, and the first line then has the digest of all.
 A file without such a line is of `predict` and the scenario of its name, beside it or in configs/scenarios: its points.
@@ -112,8 +112,8 @@ def transcript_of(program, source, golden, scratch):
 def main():
     program, source = sys.argv[1], pathlib.Path(sys.argv[2])
     update = "--update" in sys.argv
-    folder = pathlib.Path(next((word for word in sys.argv[3:] if word != "--update"), source / "tests" / "golden"))
-    golden_files = [*sorted(folder.glob("*.jsonl")), *sorted(folder.glob("*.golden"))]
+    paths = [pathlib.Path(word) for word in sys.argv[3:] if word != "--update"] or [source / "tests" / "golden"]
+    golden_files = [file for path in paths for file in ([path] if path.is_file() else [*sorted(path.glob("*.jsonl")), *sorted(path.glob("*.golden"))])]
     changed = 0
     with tempfile.TemporaryDirectory(prefix="ringside-test-") as scratch:
         for golden in golden_files:
