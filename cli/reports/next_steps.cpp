@@ -180,7 +180,8 @@ class Steps {
             : fmt::format("Only {} of the times lie in their predicted 90 % interval. ", percent(covered));
     const Point& worst = *worst_prediction(study_.points);
     if (worst.predicted->source == CostSource::calibrated) {
-      if (typed("compare") && !study_.machine.calibrated->disturbance) {
+      const auto& probed = study_.machine.calibrated;  // None in records that somebody cut.
+      if (typed("compare") && !(probed && probed->disturbance)) {
         say(why + "Probe this machine for longer:",
             with_longer(header_.command, "--calibrate-time", study::LaunchChoices{}.calibrate_time));
       }

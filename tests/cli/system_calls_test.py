@@ -21,6 +21,7 @@ COMMANDS = {
     "tune": ("tune", "in/mpi.yaml"),
     "import": ("import", "in/slow.log"),
     "anonymise": ("import", "in/slow.log", "--anonymise"),
+    "topology": ("import", "topo", "in/slots.xml"),
     "submit": ("submit", "in/slow.log", "--machine", "8x-l40s-pcie4-two-sockets", "--source", "https://example.org/slow"),
     "check": ("check", "in/slow.log", "--no-charts"),
 }
@@ -123,6 +124,18 @@ class SystemCalls(RingsideCase):
                     names = {other for at, later, other in calls if at == call and later >= number} if more else {name}
                     self.assertTrue(any(one in result.stderr for one in names), result.stderr)
                 self.check_files(folder, whole)
+
+    def test_a_log_that_cannot_be_read_to_its_end_is_no_shorter_log(self):
+        head = "# nThread 1 nGpus 4 minBytes 8 maxBytes 8\n# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n"
+        rows = "".join(f"{size * 1000000} {size * 250000} float sum -1 {size * 100}.0 10.00 15.00 0 {size * 100}.0 10.00 15.00 0\n" for size in range(1, 3001))
+        long = self.write("long.log", head + rows)
+        self.assertIn("3000 rows of nccl-tests", self.run_ringside("import", long, "--ranks", 4, "--output", "out").stdout)
+        log = self.folder / "log"
+        # The kind of the log takes two reads, its start one.
+        result = subprocess.run([*STRACE, "-o", log, "-P", long, "-e", "trace=read", "-e", "inject=read:error=EIO:when=5+", PROGRAM, "import", long, "--ranks", "4",
+                                 "--output", "cut"], cwd=self.folder, capture_output=True, text=True, timeout=30, check=False)
+        self.assertIn("INJECTED", log.read_text())
+        self.assert_rejected(result, 2, f"cannot read {long}: Input/output error")
 
     def test_ranks_say_what_failed_and_nobody_waits_for_them(self):
         here = self.write("here.yaml", HERE)
