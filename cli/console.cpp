@@ -395,11 +395,11 @@ void print_record(const nlohmann::ordered_json& record) {
 
 void print_file(const std::filesystem::path& file) {
   std::ifstream stream(file, std::ios::binary);
-  if (!stream) {
-    read_text(file);  // Throws with the system's reason.
-  }
   for (std::string line; std::getline(stream, line);) {
     print(stream.eof() ? line : line + '\n');
+  }
+  if (!stream.is_open() || stream.bad()) {
+    read_text(file);  // Throws with the system's reason.
   }
 }
 

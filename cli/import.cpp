@@ -63,7 +63,9 @@ void print_matrix(const CopyMatrix& matrix) {
     rows.push_back({std::to_string(rows.size())});
     std::transform(row.begin(), row.end(), std::back_inserter(rows.back()), cell_text);
   }
-  print_line(fmt::format("{} ({}), line {}", matrix.title, matrix.unit, matrix.line));
+  const std::string unit = fmt::format(" ({})", matrix.unit);
+  print_line(fmt::format("{}{}, line {}", matrix.title,
+                         matrix.title.find(unit) == std::string::npos ? unit : "", matrix.line));
   print_table({head, rows});
   print_line();
 }
@@ -75,7 +77,8 @@ void import_copies(const fs::path& log, std::uint64_t most, const CommonOptions&
     return;
   }
   std::for_each(copies.matrices.begin(), copies.matrices.end(), print_matrix);
-  print_line(fmt::format("{}: {} matrices of {}", log.string(), copies.matrices.size(), copies.format));
+  print_line(fmt::format("{}: {} of {}", log.string(), count_of(copies.matrices.size(), "matrix", "matrices"),
+                         copies.format));
   print_lines(copies.notes);
   if (const auto rates = pair_rates(copies)) {
     print_line(fmt::format("pairs of GPUs ({}): {:.2f} to {:.2f}, median {:.2f} GB/s", rates->matrix->title,

@@ -1,6 +1,8 @@
 #include "study/predict.hpp"
 
+#include <algorithm>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -43,6 +45,14 @@ void print_native_details(const study::NativeFindings& native) {
   print_table({{">ranks", ">size", "source", "native: NCCL's choice, and its limit"}, rows});
 }
 
+/// Where the prediction of the largest of them comes from: a known time may move one number of ranks alone.
+CostSource cost_source_of(std::span<const Point> points, const study::SizeRange& sizes) {
+  const auto last = std::find_if(points.begin(), points.end(), [&](const Point& point) {
+    return point.key.ranks == sizes.ranks && point.key.bytes == sizes.last;
+  });
+  return last->predicted->source;
+}
+
 /// What NCCL takes, once for each number of ranks, and where its numbers come from. Prints nothing when there
 /// are none.
 void print_native(const study::NativeFindings& native, bool explain) {
@@ -59,7 +69,7 @@ void print_native(const study::NativeFindings& native, bool explain) {
     if (i + 1 == reasons.size() || reasons[i + 1].ranks != reasons[i].ranks) {
       print_line(fmt::format("native on {} ranks, {}, from {}: {}", reasons[i].ranks,
                              from_to(reasons[i].first, reasons[i].last),
-                             name(native.points.back().predicted->source), reasons[i].reason));
+                             name(cost_source_of(native.points, reasons[i])), reasons[i].reason));
     }
   }
   if (!native.ours) {

@@ -90,6 +90,9 @@ void run(const TuneFlags& flags, const CommonOptions& common) {
   if (!flags.machine.empty()) {
     request.scenario.machine = study::read_machine(flags.machine, "--machine");
   }
+  if (request.scenario.machine && !flags.library.empty()) {
+    request.scenario.machine->software.mpi = flags.library;
+  }
   Progress progress(common.quiet);
   const study::TuneStudy study = study::tune(
       request, flags.library.empty() ? installed_library() : flags.library, common, progress.observer());

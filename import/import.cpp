@@ -266,7 +266,13 @@ ReadLog read_log(const std::filesystem::path& file, const ImportDefaults& defaul
   if (!stream && !stream.eof()) {
     read_text(file, defaults.most_bytes);  // Throws with the system's reason.
   }
-  return read_from(stream, file.string(), defaults);
+  stream.exceptions(std::ios::badbit);  // What cannot be read further on is no shorter log.
+  try {
+    return read_from(stream, file.string(), defaults);
+  } catch (const std::ios_base::failure& failure) {
+    throw Error(ErrorKind::bad_input,
+                fmt::format("cannot read {}: {}", file.string(), failure.code().message()));
+  }
 }
 
 Import import_measurements(const std::filesystem::path& file, const ImportDefaults& defaults) {

@@ -214,7 +214,9 @@ void Planner::add_times(Known& machine, PlannedStep& step) {
   step.exposed = {best.exposed, typical.exposed, worst.exposed};
   step.waiting = {fast.waiting, typical.waiting, slow.waiting};
   step.total = total_of(machine, typical.total);
-  step.exposed_share = {exposed(best), exposed(typical), exposed(worst)};
+  // Waiting for others makes a step longer, too: the worst step may expose the smaller share.
+  const auto [least, largest] = std::minmax({exposed(best), exposed(typical), exposed(worst)});
+  step.exposed_share = {least, exposed(typical), largest};
   step.efficiency = {computing(worst), computing(typical), computing(best)};
   step.speed = {step.batch / step.total.high.value, speed, step.batch / step.total.low.value};
   step.timeline = std::move(typical);

@@ -207,9 +207,8 @@ void describe_network(const TopologyXml& xml, TopologyMachine& result) {
   if (xml.nets.empty()) {
     if (xml.pci_nics > 0) {
       result.notes.push_back(
-          fmt::format("The file does not say the rate of its {} PCI network devices; for several nodes "
-                      "add `inter`.",
-                      xml.pci_nics));
+          fmt::format("The file does not say the rate of its {}; for several nodes add `inter`.",
+                      count_of(xml.pci_nics, "PCI network device")));
     }
     return;
   }

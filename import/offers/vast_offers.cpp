@@ -161,7 +161,7 @@ Offer read_offer(const json& object, std::size_t index, const std::string& origi
   offer.name = fmt::format("offer {}", index + 1);
   offer.source = fmt::format("{}: offer {}", origin, index + 1);
   if (!object.is_object()) {
-    offer.problem = fmt::format("it is {} instead of a map of fields", object.type_name());
+    offer.problem = "it is no map of fields";
     return offer;
   }
   const ListedOffer listed(object);

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "common/text.hpp"
 #include "scenario/machine/machine_file.hpp"
 #include "scenario/scenario.hpp"
 
@@ -102,8 +103,8 @@ ValueType<std::vector<Curve>> curves_type() {
     for (std::size_t i = 1; i < curves.size(); ++i) {
       const Curve& curve = curves[i];
       if (find_curve(std::span(curves).first(i), curve.kind, curve.ranks, curve.messages) != nullptr) {
-        return fmt::format("has two curves of {} with {} ranks and {} messages", name(curve.kind),
-                           curve.ranks, curve.messages);
+        return fmt::format("has two curves of {} with {} and {}", name(curve.kind),
+                           count_of(curve.ranks, "rank"), count_of(curve.messages, "message"));
       }
     }
     return {};

@@ -220,10 +220,11 @@ NamedOffer read_part(const std::string& part, const std::optional<std::string>& 
     });
     const std::optional<std::string> near =
         part_of != all.end() ? std::optional(*part_of) : nearest_name(gpus.what, all);
-    reject_part("--gpus", offer.text,
-                fmt::format("unknown GPU or machine '{}'{}; `ringside list machines` has the {} machines and "
-                            "their GPUs, and a machine file is taken, too",
-                            gpus.what, near ? fmt::format("; did you mean '{}'?", *near) : "", names.size()));
+    reject_part(
+        "--gpus", offer.text,
+        fmt::format("unknown GPU or machine '{}'{} `ringside list machines` has the {} machines and "
+                    "their GPUs, and a machine file is taken, too",
+                    gpus.what, near ? fmt::format("; did you mean '{}'?", *near) : ";", names.size()));
   }
   std::error_code ignored;
   offer.reference = named ? offer.text : fmt::format("{} x {}", gpus.count, gpus.what);

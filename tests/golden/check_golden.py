@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Answers of whole commands to the last digit: a changed number is a reviewed diff.
 
-check_golden.py PROGRAM SOURCE [FOLDER] [--update]: every *.jsonl of FOLDER (tests/golden) holds the records that a command must print as JSON Lines.
+check_golden.py PROGRAM SOURCE [PATH…] [--update]: every *.jsonl of a folder (tests/golden) holds the records that a command must print as JSON Lines.
 Its first line says the command, `{"golden": "plan --model …", "without": ["source"]}`: all its records but `run`, without those fields. `"only": {"record": "offer"}`
 keeps some, and the first line then has the digest of all.
 A file without such a line is of `predict` and the scenario of its name, beside it or in configs/scenarios: its points.
 A transcript, *.golden, holds commands (`$ ringside …`), each with all that it prints; `exit N` ends one that fails. `$ file NAME` and
-the lines below it are a file, which commands call IN/NAME. A command that reads ../shared/data is left out where that folder is not.
+the lines below it are a file, which commands call IN/NAME. `$ cat OUT/NAME` prints what the command before it wrote.
+`$ digest plan …  # 3: ab01` asks for JSON Lines and keeps only their number and digest: for answers that are long and of one kind.
+A command that reads ../shared/data, or draws where gnuplot is not installed, is left out.
 """
 
 import difflib
@@ -14,6 +16,7 @@ import hashlib
 import json
 import pathlib
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -21,6 +24,9 @@ import tempfile
 
 COMMAND = "$ ringside "
 FILE = "$ file "
+CAT = "$ cat OUT/"
+DIGEST = "$ digest "
+DRAWS = ("trace", "doctor")  # These have no --no-charts.
 
 
 def question_of(golden, source):
@@ -49,10 +55,26 @@ def answer_of(program, source, question, scratch):
     return [json.dumps(each, ensure_ascii=False) for each in [question, *kept]]
 
 
+def written(file):
+    """The text of a file; JSON without its line breaks."""
+    text = file.read_text()
+    return json.dumps(json.loads(text), ensure_ascii=False) if file.suffix == ".json" else text
+
+
+def digest_of(answer, inputs):
+    said = "\n".join(answer[1:] or answer).replace(inputs, "IN")
+    return f"{len(answer) - 1}: {hashlib.sha256(said.encode()).hexdigest()[:16]}" if len(answer) > 1 else said
+
+
+def can_run(asked, source):
+    return (all((source / word).exists() for word in asked if word.startswith("../")) and
+            (asked[0] not in DRAWS or "--help" in asked or shutil.which("gnuplot") is not None))
+
+
 def transcript_of(program, source, golden, scratch):
     """The same commands with what they print now; those that cannot run here stay as they are."""
     inputs = tempfile.mkdtemp(dir=scratch)
-    lines, file, runs = [], None, False
+    lines, file, output, runs = [], None, "", False
     for line in golden.read_text().splitlines():
         if line.startswith(FILE):
             file = pathlib.Path(inputs, line[len(FILE):])
@@ -60,7 +82,7 @@ def transcript_of(program, source, golden, scratch):
         elif line.startswith(COMMAND):
             file = None
             asked = shlex.split(line[len(COMMAND):])
-            runs = all((source / word).exists() for word in asked if word.startswith("../"))
+            runs = can_run(asked, source)
             if runs:
                 output = tempfile.mkdtemp(dir=scratch)  # Nothing is there from commands before.
                 result = subprocess.run([program, *(word.replace("IN/", inputs + "/") for word in asked), "--output", output],
@@ -68,7 +90,17 @@ def transcript_of(program, source, golden, scratch):
                 said = (result.stdout + result.stderr).replace(output, "OUT").replace(inputs, "IN")
                 lines += [line, *said.splitlines(), *([f"exit {result.returncode}"] if result.returncode else [])]
             else:
-                print(f"{golden.name}: left out, for what it reads is not here: {line}")
+                print(f"{golden.name}: left out, for what it needs is not here: {line}")
+        elif line.startswith(CAT):
+            file = None
+            if runs:
+                lines += [line, *written(pathlib.Path(output, line[len(CAT):])).replace(output, "OUT").replace(inputs, "IN").splitlines()]
+        elif line.startswith(DIGEST):
+            file, runs = None, True
+            line = line.partition("  # ")[0]
+            asked = line[len(DIGEST):].replace("IN/", inputs + "/")
+            answer = answer_of(program, source, {"golden": asked, "without": ["source"]}, tempfile.mkdtemp(dir=scratch))
+            lines.append(f"{line}  # {digest_of(answer, inputs)}")
         elif file:
             with file.open("a") as stream:
                 stream.write(line + "\n")
@@ -80,8 +112,8 @@ def transcript_of(program, source, golden, scratch):
 def main():
     program, source = sys.argv[1], pathlib.Path(sys.argv[2])
     update = "--update" in sys.argv
-    folder = pathlib.Path(next((word for word in sys.argv[3:] if word != "--update"), source / "tests" / "golden"))
-    golden_files = [*sorted(folder.glob("*.jsonl")), *sorted(folder.glob("*.golden"))]
+    paths = [pathlib.Path(word) for word in sys.argv[3:] if word != "--update"] or [source / "tests" / "golden"]
+    golden_files = [file for path in paths for file in ([path] if path.is_file() else [*sorted(path.glob("*.jsonl")), *sorted(path.glob("*.golden"))])]
     changed = 0
     with tempfile.TemporaryDirectory(prefix="ringside-test-") as scratch:
         for golden in golden_files:
