@@ -157,7 +157,7 @@ TEST(VastOffers, WhatIsWrongWithOneOfferStaysWithIt) {
   EXPECT_THAT(one(R"("gpu_name":"RTX 3090","num_gpus":2.5,"dph_total":1)").problem, HasSubstr("num_gpus"));
   EXPECT_THAT(one(R"("gpu_name":"RTX 3090","num_gpus":2,"gpu_frac":0,"dph_total":1)").problem,
               HasSubstr("gpu_frac"));
-  EXPECT_THAT(vast("[7]").front().problem, HasSubstr("instead of a map"));
+  EXPECT_THAT(vast("[7]").front().problem, HasSubstr("no map of fields"));
   EXPECT_THAT(one(R"("gpu_name":"RTX 3090","num_gpus":4,"gpu_frac":1.5,"dph_total":1)").problem,
               HasSubstr("gpu_frac is 1.5, which is no share of a machine"));
 }
