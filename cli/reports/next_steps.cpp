@@ -44,10 +44,13 @@ bool has_failed(const Point& point) {
 
 bool shares_gpu(const Point& point) { return point.measured && point.measured->shared_gpu; }
 
-/// What was typed, without a flag.
-std::string without(const std::string& command, const std::string& flag) {
-  return std::regex_replace(command, std::regex(" " + flag + R"(([= ]('[^']*'|[^' -]\S*))?(?= |$))"), "");
+/// What was typed, without a flag and the value behind it.
+std::string without(const std::string& command, const std::string& flag,
+                    const std::string& value = R"(([= ]('[^']*'|[^' -]\S*))?)") {
+  return std::regex_replace(command, std::regex(" " + flag + value + "(?= |$)"), "");
 }
+
+std::string without_resume(const std::string& command) { return without(command, "--resume", ""); }
 
 /// What was typed, with several times as long for a flag as there was.
 std::string with_longer(const std::string& command, const std::string& flag, Seconds before) {
@@ -55,7 +58,7 @@ std::string with_longer(const std::string& command, const std::string& flag, Sec
   if (std::regex_search(command, found, std::regex(flag + "[= ]'?([0-9.]+ ?[a-z]+)"))) {
     before = parse_seconds(found[1].str());
   }
-  return fmt::format("  {} {} '{}'", without(without(command, flag), "--resume"), flag,
+  return fmt::format("  {} {} '{}'", without_resume(without(command, flag)), flag,
                      format(Seconds{kLonger * before.value}));
 }
 
@@ -69,7 +72,7 @@ Step go_on(const Found& found) {
                                     count_of(failed, "point"))
                       : fmt::format("The run was stopped before its end, with {} measured. Go on with it:",
                                     count_of(std::ranges::count_if(found.study.points, has_time), "point")),
-          "  " + without(found.header.command, "--resume") + " --resume"};
+          "  " + without_resume(found.header.command) + " --resume"};
 }
 
 Step shared_gpu(const Found& found) {

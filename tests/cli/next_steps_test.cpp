@@ -68,7 +68,7 @@ TEST(NextSteps, TheLibrarysOwnIsMeasuredBesideAndKeptWhereItIsNotBeaten) {
 }
 
 TEST(NextSteps, AStoppedRunGoesOnAsItWasTyped) {
-  EXPECT_THAT(steps(measured(), "ringside measure a.yaml --passes 2 --resume", false),
+  EXPECT_THAT(steps(measured(), "ringside measure --resume a.yaml --passes 2", false),
               testing::IsSupersetOf(
                   {testing::Matcher<std::string>(HasSubstr("stopped before its end, with 2 points")),
                    testing::Matcher<std::string>("  ringside measure a.yaml --passes 2 --resume")}));
