@@ -46,7 +46,8 @@ class Run {
     std::error_code none;
     const auto size = std::filesystem::file_size(told_.value("journal", ""), none);
     told_["size"] = none ? 0 : size;
-    waits_until_ = told_["ended"].get<bool>() ? Clock::time_point{} : Clock::now() + std::chrono::seconds(6);
+    // A browser on a busy machine looks that seldom.
+    waits_until_ = told_["ended"].get<bool>() ? Clock::time_point{} : Clock::now() + std::chrono::seconds(20);
     return told_.dump();
   }
   /// Whether a page is open that does not know yet that the run is over.
