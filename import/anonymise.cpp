@@ -38,7 +38,8 @@ class Names {
 };
 
 std::string_view leading(std::string_view text, bool (*keeps)(char)) {
-  return {text.begin(), std::find_if_not(text.begin(), text.end(), keeps)};
+  return text.substr(
+      0, static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), keeps) - text.begin()));
 }
 
 bool is_name(char c) { return is_word(c) || c == '-' || c == '.'; }

@@ -198,7 +198,7 @@ std::optional<std::string_view> after(std::string_view line, std::string_view ma
 
 std::string_view first_word(std::string_view text) {
   const auto* const start = std::find_if_not(text.begin(), text.end(), ends_word);
-  return {start, std::find_if(start, text.end(), ends_word)};
+  return {start, static_cast<std::size_t>(std::find_if(start, text.end(), ends_word) - start)};
 }
 
 std::optional<double> number_in_word(std::string_view word) {

@@ -6,6 +6,8 @@
 #include <charconv>
 #include <compare>
 #include <cstdlib>
+#include <functional>
+#include <iterator>
 #include <string>
 
 /// What of C++20 the library of Debian's emscripten 3.1.6 lacks; included before every source (README.md).
@@ -41,3 +43,56 @@ inline from_chars_result from_chars(const char* first, const char* last, double&
 }
 
 }  // namespace std
+
+/// Algorithms of ranges, as far as they are called.
+namespace std::ranges {
+
+template <typename Less, typename Projection>
+auto projected(Less& less, Projection& projection) {
+  return [&](const auto& a, const auto& b) {
+    return std::invoke(less, std::invoke(projection, a), std::invoke(projection, b));
+  };
+}
+
+template <typename Range, typename T, typename Projection = std::identity>
+auto find(Range&& range, const T& value, Projection projection = {}) {
+  return std::find_if(std::begin(range), std::end(range),
+                      [&](const auto& one) { return std::invoke(projection, one) == value; });
+}
+
+template <typename Range, typename Less = std::less<>, typename Projection = std::identity>
+auto min_element(Range&& range, Less less = {}, Projection projection = {}) {
+  return std::min_element(std::begin(range), std::end(range), projected(less, projection));
+}
+
+template <typename Range, typename Less = std::less<>, typename Projection = std::identity>
+auto max_element(Range&& range, Less less = {}, Projection projection = {}) {
+  return std::max_element(std::begin(range), std::end(range), projected(less, projection));
+}
+
+template <typename Range, typename Less = std::less<>, typename Projection = std::identity>
+auto min(Range&& range, Less less = {}, Projection projection = {}) {
+  return *ranges::min_element(range, less, projection);
+}
+
+template <typename Range, typename Less = std::less<>, typename Projection = std::identity>
+auto max(Range&& range, Less less = {}, Projection projection = {}) {
+  return *ranges::max_element(range, less, projection);
+}
+
+template <typename Range, typename Less = std::less<>, typename Projection = std::identity>
+auto minmax(Range&& range, Less less = {}, Projection projection = {}) {
+  return std::pair(ranges::min(range, less, projection), ranges::max(range, less, projection));
+}
+
+template <typename Range, typename Less = std::less<>, typename Projection = std::identity>
+void stable_sort(Range&& range, Less less = {}, Projection projection = {}) {
+  std::stable_sort(std::begin(range), std::end(range), projected(less, projection));
+}
+
+template <typename Range, typename Less = std::less<>, typename Projection = std::identity>
+void sort(Range&& range, Less less = {}, Projection projection = {}) {
+  ranges::stable_sort(range, less, projection);
+}
+
+}  // namespace std::ranges
