@@ -64,8 +64,8 @@ void print_matrix(const CopyMatrix& matrix) {
     std::transform(row.begin(), row.end(), std::back_inserter(rows.back()), cell_text);
   }
   const std::string unit = fmt::format(" ({})", matrix.unit);
-  print_line(fmt::format("{}{}, line {}", matrix.title,
-                         matrix.title.find(unit) == std::string::npos ? unit : "", matrix.line));
+  print_line(
+      fmt::format("{}{}, line {}", matrix.title, contains(matrix.title, unit) ? "" : unit, matrix.line));
   print_table({head, rows});
   print_line();
 }

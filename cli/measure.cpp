@@ -48,7 +48,7 @@ void show_written(const CLI::App& command, const MeasureFlags& flags, const Comm
     refuse_group(command, group, "the file holds results, and nothing is measured");
   }
   const study::WrittenStudy written = study::read_study(flags.scenario, flags.request.fitted);
-  if (common.output) {
+  if (common.output) {  // Refused before anything is printed.
     study::output_directory(common, written.header.scenario.name);
   }
   std::for_each(written.notes.begin(), written.notes.end(), [&](const auto& note) { progress.note(note); });

@@ -42,11 +42,7 @@ Outline of_rounds(int n, std::int64_t num_rounds, bool several_at_once, const Pa
           [&](Rank source, Rank target) { round.copy(source, target, source * n + target); });
   };
   const std::int64_t rounds = n > 1 ? num_rounds : 0;
-  return {.num_chunks = n * n,
-          .phases = {{.num_rounds = rounds,
-                      .chunks = static_cast<double>(rounds),
-                      .write = write,
-                      .several_at_once = several_at_once && n > 2}}};
+  return {.num_chunks = n * n, .phases = {chunk_by_chunk(rounds, write, several_at_once && n > 2)}};
 }
 
 /// A loop over the targets: in round t everybody sends to rank t.

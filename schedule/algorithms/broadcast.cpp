@@ -44,8 +44,7 @@ Outline ring(const ScheduleRequest& request) {
       round.copy(wrapped(root + hop, n), wrapped(root + hop + 1, n), static_cast<std::int32_t>(step) - hop);
     }
   };
-  return {.num_chunks = segments,
-          .phases = {{.num_rounds = rounds, .chunks = static_cast<double>(rounds), .write = write}}};
+  return {.num_chunks = segments, .phases = {chunk_by_chunk(rounds, write)}};
 }
 
 /// Level l has 2^l ranks, counted from the root; each sends to those 2^l and 2^(l+1) further on.
@@ -62,10 +61,7 @@ Outline binary_tree(const ScheduleRequest& request) {
       }
     }
   };
-  return {.phases = {{.num_rounds = depth,
-                      .chunks = static_cast<double>(depth),
-                      .write = write,
-                      .several_at_once = n > 2}}};
+  return {.phases = {chunk_by_chunk(depth, write, n > 2)}};
 }
 
 Outline knomial_tree(const ScheduleRequest& request) {
@@ -79,10 +75,7 @@ Outline knomial_tree(const ScheduleRequest& request) {
       }
     }
   };
-  return {.phases = {{.num_rounds = rounds,
-                      .chunks = static_cast<double>(rounds),
-                      .write = write,
-                      .several_at_once = n > 2}}};
+  return {.phases = {chunk_by_chunk(rounds, write, n > 2)}};
 }
 
 }  // namespace

@@ -89,13 +89,8 @@ Outline outline(const ScheduleRequest& request) {
       }
     }
   };
-  return {
-      .num_chunks = trees * segments,
-      .phases = {{.num_rounds = rounds,
-                  .chunks = static_cast<double>(rounds),
-                  .write = write,
-                  // Inner nodes have two children and, where there are two trees, are leaves of the other.
-                  .several_at_once = n > 2}}};
+  // Inner nodes have two children and, where there are two trees, are leaves of the other.
+  return {.num_chunks = trees * segments, .phases = {chunk_by_chunk(rounds, write, n > 2)}};
 }
 
 }  // namespace

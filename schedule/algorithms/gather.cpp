@@ -27,7 +27,7 @@ Outline ring(const ScheduleRequest& request) {
                  wrapped(root + v + static_cast<int>(step), n));
     }
   };
-  return {.num_chunks = n, .phases = {{.num_rounds = n - 1, .chunks = n - 1.0, .write = write}}};
+  return {.num_chunks = n, .phases = {chunk_by_chunk(n - 1, write)}};
 }
 
 /// Intervals of 2^round ranks merge in pairs. The first rank of an interval has all its parts, or the root

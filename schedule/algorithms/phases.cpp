@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -138,6 +139,19 @@ std::optional<std::string> too_many_pairs(const ScheduleRequest& request) {
                      request.num_ranks, kMost);
 }
 
+Phase chunk_by_chunk(std::int64_t num_rounds, std::function<void(std::int64_t, RoundWriter&)> write,
+                     bool several_at_once) {
+  return {.num_rounds = num_rounds,
+          .chunks = static_cast<double>(num_rounds),
+          .write = std::move(write),
+          .several_at_once = several_at_once};
+}
+
+Phase reducing(Phase phase) {
+  phase.reduced_chunks = phase.chunks;
+  return phase;
+}
+
 Phase ring_reduce_scatter(const Ring& ring) {
   Phase phase = around(ring);
   phase.reduced_chunks = ring.segments == 1 ? phase.chunks : 0;
@@ -163,11 +177,9 @@ Phase ring_all_gather(const Ring& ring) {
 }
 
 Phase linear_reduce(const ScheduleRequest& request, std::int32_t num_chunks) {
-  Phase phase = linear(request, num_chunks, [num_chunks](RoundWriter& round, Rank root, Rank other) {
+  return reducing(linear(request, num_chunks, [num_chunks](RoundWriter& round, Rank root, Rank other) {
     round.reduce(other, root, 0, num_chunks);
-  });
-  phase.reduced_chunks = phase.chunks;
-  return phase;
+  }));
 }
 
 Phase linear_broadcast(const ScheduleRequest& request, std::int32_t num_chunks) {
@@ -219,10 +231,7 @@ Phase binomial_reduce(const ScheduleRequest& request) {
   const auto write = [n = request.num_ranks, root = request.root](std::int64_t step, RoundWriter& round) {
     for_each_branch(n, root, 1 << step, [&](Rank parent, Rank child) { round.reduce(child, parent, 0); });
   };
-  return {.num_rounds = levels,
-          .chunks = static_cast<double>(levels),
-          .reduced_chunks = static_cast<double>(levels),
-          .write = write};
+  return reducing(chunk_by_chunk(levels, write));
 }
 
 Phase binomial_broadcast(const ScheduleRequest& request) {
@@ -232,7 +241,7 @@ Phase binomial_broadcast(const ScheduleRequest& request) {
     for_each_branch(n, root, 1 << (levels - 1 - step),
                     [&](Rank parent, Rank child) { round.copy(parent, child, 0); });
   };
-  return {.num_rounds = levels, .chunks = static_cast<double>(levels), .write = write};
+  return chunk_by_chunk(levels, write);
 }
 
 Phase interval_doubling(int n, Rank root, bool after_halving) {
@@ -305,8 +314,7 @@ Phase recursive_halving(const Fold& fold) {
       round.reduce(fold.member(index), fold.member(partner), first, distance);
     });
   };
-  const double chunks = fold.num_members() - 1;
-  return {.num_rounds = fold.levels(), .chunks = chunks, .reduced_chunks = chunks, .write = write};
+  return reducing({.num_rounds = fold.levels(), .chunks = fold.num_members() - 1.0, .write = write});
 }
 
 Phase recursive_halving_of_ranks(const Fold& fold) {
@@ -321,7 +329,7 @@ Phase recursive_halving_of_ranks(const Fold& fold) {
   for (std::int64_t step = 0; step < fold.levels(); ++step) {
     chunks += fold.begin(halving_distance(fold, step));
   }
-  return {.num_rounds = fold.levels(), .chunks = chunks, .reduced_chunks = chunks, .write = write};
+  return reducing({.num_rounds = fold.levels(), .chunks = chunks, .write = write});
 }
 
 Phase recursive_doubling(const Fold& fold) {

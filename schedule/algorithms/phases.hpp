@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -42,6 +43,12 @@ void for_each_pair(int n, const Move& move) {
 
 /// For algorithms with a message of every pair in one round: why there is none of so many ranks (memory).
 std::optional<std::string> too_many_pairs(const ScheduleRequest& request);
+
+/// Rounds in each of which one chunk is on the critical path.
+Phase chunk_by_chunk(std::int64_t num_rounds, std::function<void(std::int64_t, RoundWriter&)> write,
+                     bool several_at_once = false);
+/// The same, in which all that is sent is reduced.
+Phase reducing(Phase phase);
 
 /// `size` positions in a circle: first, first + stride, first + 2·stride, … Member m owns `num_chunks` chunks
 /// from m·chunk_stride on, which travel one after another where they are cut into `segments`.

@@ -22,8 +22,7 @@ Phase exchanges(const Fold& fold) {
       round.reduce(fold.member(index), fold.member(index ^ (1 << step)), 0);
     }
   };
-  const double levels = fold.levels();
-  return {.num_rounds = fold.levels(), .chunks = levels, .reduced_chunks = levels, .write = write};
+  return reducing(chunk_by_chunk(fold.levels(), write));
 }
 
 Outline outline(const ScheduleRequest& request) {

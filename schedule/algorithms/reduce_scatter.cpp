@@ -27,8 +27,7 @@ Outline pairwise(const ScheduleRequest& request) {
     for_each_at(static_cast<int>(step) + 1, n,
                 [&](Rank source, Rank target) { round.reduce(source, target, target); });
   };
-  return {.num_chunks = n,
-          .phases = {{.num_rounds = n - 1, .chunks = n - 1.0, .reduced_chunks = n - 1.0, .write = write}}};
+  return {.num_chunks = n, .phases = {reducing(chunk_by_chunk(n - 1, write))}};
 }
 
 /// From the members of a fold, each chunk to the rank that it belongs to.
@@ -42,7 +41,7 @@ Phase to_owners(const Fold& fold) {
       }
     }
   };
-  return {.num_rounds = 1, .chunks = 1, .write = write};
+  return chunk_by_chunk(1, write);
 }
 
 Outline recursive_halving(const ScheduleRequest& request) {

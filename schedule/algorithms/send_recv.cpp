@@ -20,8 +20,7 @@ Outline outline(const ScheduleRequest& request) {
   const auto write = [n](std::int64_t /*step*/, RoundWriter& round) {
     for_each_at(1, n, [&](Rank source, Rank target) { round.copy(source, target, source); });
   };
-  return {.num_chunks = n,
-          .phases = {{.num_rounds = n > 1 ? 1 : 0, .chunks = n > 1 ? 1.0 : 0, .write = write}}};
+  return {.num_chunks = n, .phases = {chunk_by_chunk(n > 1 ? 1 : 0, write)}};
 }
 
 }  // namespace
