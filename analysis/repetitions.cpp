@@ -88,15 +88,19 @@ constexpr std::size_t kLeastRepetitions = 3;
 /// The undisturbed machine: the fastest repetition may just have begun in a lucky moment.
 double undisturbed(const std::vector<double>& ascending) { return ascending[1]; }
 
-/// The deviation with which the fast end of a 90 % interval reaches the fastest repetition.
+/// A repetition that took so many times as long as another one was disturbed.
+constexpr double kSlow = 1.5;
+
+/// The deviation with which the fast end of a 90 % interval reaches the fastest repetition, where most were
+/// disturbed.
 double deviation_to_fastest(const Repeated& repeated) {
-  const double faster = std::log(common_median(repeated) / medians_of(repeated).front());
-  return std::max(0.0, faster) / (kNormal90 * std::sqrt(2.0));
+  const double slower = common_median(repeated) / medians_of(repeated).front();
+  return slower > kSlow ? std::log(slower) / (kNormal90 * std::sqrt(2.0)) : 0;
 }
 
-/// On a machine that something disturbs a measurement may find it undisturbed however many probes did not:
-/// the fast side then reaches what the fastest repetition took.
-Scatter scatter_of(const Repeated& repeated, bool disturbed) {
+/// A measurement may find the machine as the fastest repetition did, however many others did not: the fast side
+/// reaches what that one took.
+Scatter scatter_of(const Repeated& repeated) {
   Scatter scatter;
   const std::vector<double> all = deviations(repeated);
   for (const double deviation : all) {
@@ -104,11 +108,9 @@ Scatter scatter_of(const Repeated& repeated, bool disturbed) {
         deviation * deviation / static_cast<double>(all.size());
   }
   scatter.count = 1;
-  if (disturbed) {
-    const double to_fastest = deviation_to_fastest(repeated);
-    scatter.faster =
-        std::max(scatter.faster, to_fastest * to_fastest / 2);  // Half of the deviations are on this side.
-  }
+  const double to_fastest = deviation_to_fastest(repeated);
+  scatter.faster =
+      std::max(scatter.faster, to_fastest * to_fastest / 2);  // Half of the deviations are on this side.
   return scatter;
 }
 
@@ -158,7 +160,6 @@ std::map<ProbePlace, Repeated> repetitions_of(std::span<const ProbeSample> sampl
 
 std::vector<SpreadPoint> spread_of(std::span<const ProbeSample> samples,
                                    const std::function<bool(const ProbeKindRow&)>& wanted) {
-  const bool disturbed = disturbance(samples).has_value();
   std::map<Bytes, Scatter> scatters;
   for (const ProbeKindRow& row : probe_kinds()) {
     if (!wanted(row)) {
@@ -166,7 +167,7 @@ std::vector<SpreadPoint> spread_of(std::span<const ProbeSample> samples,
     }
     for (const auto& [place, repeated] : repetitions_of(samples, row)) {
       if (repeated.size() > 1) {
-        scatters[place.bytes].add(scatter_of(repeated, disturbed));
+        scatters[place.bytes].add(scatter_of(repeated));
       }
     }
   }
@@ -189,7 +190,6 @@ std::vector<SpreadPoint> spread_of(std::span<const ProbeSample> samples,
 }
 
 std::optional<Disturbance> disturbance(std::span<const ProbeSample> samples) {
-  constexpr double kSlow = 1.5;
   constexpr double kQuietShare = 0.1;
   int probes = 0;
   std::vector<double> slow;

@@ -40,10 +40,11 @@ std::map<ProbePlace, Repeated> repetitions_of(std::span<const ProbeSample> sampl
 /// At each size of the wanted kinds that ran in several repetitions: how far the common median of a
 /// measurement of half as many repetitions lies from that of all of these, as a standard deviation of its
 /// logarithm, apart for faster and for slower ones. Every half of the repetitions is taken once, corrected
-/// for sharing repetitions with the whole; where something disturbed them (`disturbance`), on the fast side
-/// at least so much that a 90 % interval reaches the fastest repetition; pooled over the probes whose size is
-/// within a factor of four. Divided by √2, so that it stands for the probes alone. Never less than 1.3 %, to
-/// which the medians that predictions are compared with are measured. Empty with one repetition.
+/// for sharing repetitions with the whole; where the common median is more than 1.5 times the fastest
+/// repetition, on the fast side at least so much that a 90 % interval reaches that one: the measurement may
+/// find the machine as it was then; pooled over the probes whose size is within a factor of four. Divided by
+/// √2, so that it stands for the probes alone. Never less than 1.3 %, to which the medians that predictions
+/// are compared with are measured. Empty with one repetition.
 std::vector<SpreadPoint> spread_of(std::span<const ProbeSample> samples,
                                    const std::function<bool(const ProbeKindRow&)>& wanted);
 

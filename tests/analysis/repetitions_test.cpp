@@ -74,6 +74,8 @@ TEST(Spread, OfAMachineThatIsMostlyDisturbedReachesWhatItDoesUndisturbed) {
   };
   EXPECT_LT(fast_end(0), 1.3);
   EXPECT_GT(fast_end(0.6), 4) << "most repetitions took five times as long as the rest";
+  ASSERT_FALSE(disturbance(probes(6, 0.05, 0.93, 5)).has_value());
+  EXPECT_GT(fast_end(0.93), 2) << "one repetition in fourteen was fast, which a measurement may meet";
 }
 
 TEST(Disturbance, IsHowMuchSlowerSomeProbesWere) {

@@ -1,6 +1,7 @@
 #include "real/backend/shm/shared_memory.hpp"
 
 #include <cerrno>
+#include <cstring>
 #include <new>
 #include <utility>
 
@@ -109,6 +110,21 @@ std::span<std::byte> SharedMemory::take(std::int64_t bytes) {
     return {};
   }
   const std::int64_t size = round_up(bytes, kPage);
+  auto spare = spare_.lower_bound(size);
+  if (spare == spare_.end()) {
+    drop_spare();
+    Piece piece = made(size);
+    spare = spare_.emplace(size, std::move(piece));
+  } else {
+    std::memset(spare->second.mapping.data(), 0, static_cast<std::size_t>(bytes));
+  }
+  std::byte* const data = spare->second.mapping.data();
+  pieces_.emplace(data, std::move(spare->second));
+  spare_.erase(spare);
+  return {data, static_cast<std::size_t>(bytes)};
+}
+
+SharedMemory::Piece SharedMemory::made(std::int64_t size) {
   // The kernel would not refuse it: it would end processes until there is enough.
   if (size >= kLarge && size > available_memory().value) {
     throw std::bad_alloc();
@@ -134,20 +150,23 @@ std::span<std::byte> SharedMemory::take(std::int64_t bytes) {
   if (granted != 0) {
     throw std::bad_alloc();
   }
-  std::byte* const data = mapping.data();
   used_.emplace(offset, size);
-  pieces_.emplace(data, Piece{.offset = offset, .mapping = std::move(mapping)});
-  return {data, static_cast<std::size_t>(bytes)};
+  return {.offset = offset, .mapping = std::move(mapping)};
 }
 
 void SharedMemory::give_back(const std::byte* data) {
   const auto piece = pieces_.find(data);
   RINGSIDE_CHECK(piece != pieces_.end(), "shared memory is given back once");
-  const std::int64_t offset = piece->second.offset;
-  ::fallocate(file_.number(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset,
-              piece->second.mapping.size());
-  used_.erase(offset);
+  spare_.emplace(piece->second.mapping.size(), std::move(piece->second));
   pieces_.erase(piece);
+}
+
+void SharedMemory::drop_spare() {
+  for (const auto& [size, piece] : spare_) {
+    ::fallocate(file_.number(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, piece.offset, size);
+    used_.erase(piece.offset);
+  }
+  spare_.clear();
 }
 
 std::int64_t SharedMemory::offset_of(std::span<const std::byte> bytes) const {

@@ -43,23 +43,27 @@ class SharedMemory {
   /// Whole pages, which exist and are zero. Throws std::bad_alloc when there is not enough memory, and
   /// Error{environment} when files may not become so large (ulimit -f).
   std::span<std::byte> take(std::int64_t bytes);
+  /// Kept for who takes next, if it is long enough: making pages takes longer than what is sent through them.
   void give_back(const std::byte* data);
 
   /// Where in the file these bytes are; negative when they are somebody else's.
   std::int64_t offset_of(std::span<const std::byte> bytes) const;
 
  private:
-  std::int64_t free_place(std::int64_t bytes) const;
-
   struct Piece {
     std::int64_t offset = 0;
     Mapping mapping;
   };
 
+  std::int64_t free_place(std::int64_t bytes) const;
+  void drop_spare();
+  Piece made(std::int64_t size);
+
   FileDescriptor file_;
   std::int64_t file_size_ = 0;
   Mapping reserved_;
   std::map<const std::byte*, Piece> pieces_;   ///< By address.
+  std::multimap<std::int64_t, Piece> spare_;   ///< Given back; by size.
   std::map<std::int64_t, std::int64_t> used_;  ///< Offset → bytes.
 };
 

@@ -11,6 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -50,6 +51,20 @@ TEST(SharedMemory, WhatIsGivenBackIsTakenAgainAndZero) {
   const std::span<std::byte> second = memory.take(4096);
   EXPECT_EQ(memory.offset_of(second), offset);
   EXPECT_EQ(second.front(), std::byte{0});
+}
+
+TEST(SharedMemory, WhatIsTooShortToBeTakenAgainGoesBackToTheSystem) {
+  const auto pages = [](const SharedMemory& memory) {
+    struct stat facts {};
+    return ::fstat(memory.file(), &facts) == 0 ? facts.st_blocks * 512 / 4096 : -1;
+  };
+  SharedMemory memory(kReserved);
+  const auto before = pages(memory);
+  memory.give_back(memory.take(8 * 4096).data());
+  EXPECT_EQ(pages(memory), before + 8) << "kept for the next one";
+  const std::span<std::byte> longer = memory.take(9 * 4096);
+  EXPECT_EQ(pages(memory), before + 9);
+  EXPECT_EQ(longer.back(), std::byte{0});
 }
 
 TEST(SharedMemory, PiecesDoNotOverlap) {
