@@ -98,8 +98,7 @@ double deviation_to_fastest(const Repeated& repeated) {
   return slower > kSlow ? std::log(slower) / (kNormal90 * std::sqrt(2.0)) : 0;
 }
 
-/// A measurement may find the machine as the fastest repetition did, however many others did not: the fast side
-/// reaches what that one took.
+/// A measurement may find the machine as the fastest repetition did, however many others did not.
 Scatter scatter_of(const Repeated& repeated) {
   Scatter scatter;
   const std::vector<double> all = deviations(repeated);
